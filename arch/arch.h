@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What arch/ offers to the rest of the kernel, and (at the end) what it asks of it.
+ * x86-64 long mode only. Unless a function says otherwise: any CPU, any interrupt state, no lock needed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/trapframe.h"
+#include "boot/info.h"
+
+#define ARCH_PAGE_SIZE 4096u
+#define ARCH_MAX_CPUS  64u
+
+/* ---- instructions -------------------------------------------------------------------------------------------- */
+
+static inline uint64_t arch_rdtsc(void)
+{
+    uint32_t lo, hi;
+    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+    return (uint64_t)hi << 32 | lo;
+}
+
+static inline void arch_pause(void)
+{
+    __asm__ volatile("pause" ::: "memory");
+}
+
+static inline uint64_t arch_read_rflags(void)
+{
+    uint64_t f;
+    __asm__ volatile("pushfq\n\tpopq %0" : "=r"(f)::"memory");
+    return f;
+}
+
+#define ARCH_RFLAGS_TF (UINT64_C(1) << 8)
+#define ARCH_RFLAGS_IF (UINT64_C(1) << 9)
+#define ARCH_RFLAGS_RF (UINT64_C(1) << 16)
+
+/* Interrupts off; returns whether they were on. Balanced by arch_irq_restore. Never uses POPF: an old image must not
+ * change RFLAGS.TF (single-stepping, ds/soft.c). */
+static inline bool arch_irq_save(void)
+{
+    bool on = (arch_read_rflags() & ARCH_RFLAGS_IF) != 0;
+    __asm__ volatile("cli" ::: "memory");
+    return on;
+}
+
+static inline void arch_irq_restore(bool on)
+{
+    if (on)
+        __asm__ volatile("sti" ::: "memory");
+}
+
+static inline void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    __asm__ volatile("cpuid" : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3]) : "a"(leaf), "c"(subleaf));
+}
+
+static inline uint8_t arch_in8(uint16_t port)
+{
+    uint8_t v;
+    __asm__ volatile("inb %1, %0" : "=a"(v) : "Nd"(port));
+    return v;
+}
+
+static inline void arch_out8(uint16_t port, uint8_t v)
+{
+    __asm__ volatile("outb %0, %1" ::"a"(v), "Nd"(port));
+}
+
+static inline uint32_t arch_in32(uint16_t port)
+{
+    uint32_t v;
+    __asm__ volatile("inl %1, %0" : "=a"(v) : "Nd"(port));
+    return v;
+}
+
+static inline void arch_out32(uint16_t port, uint32_t v)
+{
+    __asm__ volatile("outl %0, %1" ::"a"(v), "Nd"(port));
+}
+
+/* Enables interrupts and waits for one: STI;HLT, so that no wake-up is lost. Returns with interrupts off. */
+void arch_wait_for_interrupt(void);
+/* Stops this CPU for good, interrupts off. */
+_Noreturn void arch_halt(void);
+
+/* RDMSR/WRMSR that survive #GP: 0, or -EFAULT where the MSR faulted (value untouched). Any context, NMI included. */
+int arch_rdmsr_safe(uint32_t msr, uint64_t *value);
+int arch_wrmsr_safe(uint32_t msr, uint64_t value);
+
+/* ---- per-CPU area -------------------------------------------------------------------------------------------- */
+
+/* First member of the kernel's per-CPU block; GS base points at it in the kernel. Offsets used by nasm are asserted in
+ * arch/percpu.c against arch/percpu.inc. */
+struct arch_cpu {
+    struct arch_cpu *self;   /* gs:0 */
+    uint32_t index;          /* gs:8, dense, 0 is the boot processor */
+    uint32_t apic_id;        /* gs:12 */
+    /* Single-stepping state of ds/soft.c: the address of the next instruction to be stepped, and whether steps count
+     * now. Written with interrupts off, or by one gs-relative instruction. */
+    uint64_t step_ip;        /* gs:16 */
+    uint8_t step_on;         /* gs:24 */
+    uint8_t started;         /* the CPU has reached kernel_ap_main */
+    uint8_t reserved[6];
+    void *tables;            /* GDT, TSS, IST stacks: arch/gdt.c's own */
+};
+
+static inline struct arch_cpu *arch_this_cpu(void)
+{
+    struct arch_cpu *c;
+    __asm__("movq %%gs:0, %0" : "=r"(c));
+    return c;
+}
+
+static inline uint32_t arch_cpu_index(void)
+{
+    uint32_t i;
+    __asm__ volatile("movl %%gs:8, %0" : "=r"(i));
+    return i;
+}
+
+/* ---- start, in the order kernel_main calls it ---------------------------------------------------------------- */
+
+/* Boot processor: control registers (NX, SMEP, SMAP, UMIP, WP where present), GDT, TSS, IDT, GS base. From here on
+ * faults reach kernel_fault. `cpu` stays in use for ever. */
+void arch_early_init(struct arch_cpu *cpu);
+
+/* Final page tables: kernel segments W^X, direct map NX, devices uncached, no identity map. Takes pages with
+ * kmem_early_page (never freed). 0, or -ENOMEM. */
+int arch_paging_init(const struct boot_info *info);
+
+/* ACPI: RSDP -> XSDT/RSDT -> MADT, FADT (PM timer), HPET. 0, or a negative error with one line printed: -ENOENT (no
+ * tables), -EINVAL (a table is malformed: which, and why). Every length and checksum is checked. */
+int arch_acpi_init(const struct boot_info *info);
+
+/* Local APIC (x2APIC where CPUID has it, else xAPIC), NMI lines of the MADT, spurious vector, PIC masked. Boot
+ * processor; later by arch_smp_start for the others. 0 or negative. */
+int arch_apic_init(void);
+
+/* TSC and APIC timer frequency: CPUID 15H/16H, PM timer, HPET or PIT, the first that is there. 0, or -ENODEV. Says in
+ * words which was used (arch_time_source). */
+int arch_time_init(void);
+uint64_t arch_tsc_hz(void);
+const char *arch_time_source(void);
+/* Busy wait; needs arch_time_init. */
+void arch_delay_us(uint64_t us);
+
+/* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond ARCH_MAX_CPUS. */
+uint32_t arch_cpus_found(void);
+uint32_t arch_cpus_left_out(void);
+
+/* Starts CPU `index` (1..) by INIT-SIPI-SIPI: it loads its own tables from `cpu`, uses `stack_top`, and calls
+ * kernel_ap_main(cpu) with interrupts off. Returns 0 when it has got there, -ETIMEDOUT after 200 ms of TSC time
+ * otherwise (the CPU is then left out). Boot processor only, interrupts off or on. */
+int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
+
+/* ---- memory -------------------------------------------------------------------------------------------------- */
+
+static inline void *arch_phys_to_virt(uint64_t phys)
+{
+    return (void *)(BOOT_DIRECT_MAP + phys);
+}
+
+/* Any mapped kernel address: direct map, kernel image or a page mapped with arch_map_page. ~0 where not mapped. */
+uint64_t arch_virt_to_phys(const void *virt);
+
+#define ARCH_MAP_WRITE    1u /* else read-only */
+#define ARCH_MAP_EXECUTE  2u /* never with WRITE: refused */
+#define ARCH_MAP_UNCACHED 4u
+
+/* Maps one 4 KiB page that was not mapped before (so no CPU has it in its TLB). After arch_paging_init. 0, -ENOMEM,
+ * -EEXIST, -EINVAL. The caller serialises (kernel/mem.c holds its lock). */
+int arch_map_page(void *virt, uint64_t phys, unsigned flags);
+/* Device registers: maps [phys, phys + size) uncached, returns the virtual address, NULL without memory. Boot only. */
+void *arch_map_device(uint64_t phys, size_t size);
+
+/* True where `size` bytes at `virt` can be read without a fault: for backtraces and panic dumps. Walks the tables. */
+bool arch_readable(const void *virt, size_t size);
+
+/* ---- interrupts ---------------------------------------------------------------------------------------------- */
+
+enum arch_vector {
+    ARCH_VECTOR_DB = 1,
+    ARCH_VECTOR_NMI = 2,
+    ARCH_VECTOR_DF = 8,
+    ARCH_VECTOR_PF = 14,
+    ARCH_VECTOR_MC = 18,
+    ARCH_VECTOR_TIMER = 0xE0,
+    ARCH_VECTOR_RESCHEDULE = 0xE1, /* does nothing but return through kernel_irq_exit */
+    ARCH_VECTOR_CALL = 0xE2,       /* kernel's cross-CPU call */
+    ARCH_VECTOR_PMI = 0xEE,        /* LVTPC, or the soft backend's self-IPI */
+    ARCH_VECTOR_SPURIOUS = 0xFF,
+};
+
+/* Handler of an interrupt vector (0x20..0xFE). Runs with interrupts off on the interrupted thread's stack; the
+ * dispatcher has called kernel_irq_enter before it and sends the EOI and calls kernel_irq_exit after it. */
+typedef void (*arch_irq_handler)(struct arch_trap_frame *frame);
+void arch_irq_set(uint8_t vector, arch_irq_handler handler);
+
+/* Handler of #DB (IST 4). Returns false where the #DB was not its own: then it is a fault like any other. */
+typedef bool (*arch_debug_handler)(struct arch_trap_frame *frame);
+void arch_debug_set(arch_debug_handler handler);
+
+/* Fixed interrupt `vector` to one CPU (by dense index), to this one, to all others. */
+void arch_ipi(uint32_t cpu_index, uint8_t vector);
+void arch_ipi_self(uint8_t vector);
+void arch_ipi_others(uint8_t vector);
+/* NMI to all others: panic stops them with it (kernel_nmi). */
+void arch_nmi_others(void);
+
+/* Periodic timer interrupt on this CPU every `period_us`. ARCH_VECTOR_TIMER's handler must be set. */
+void arch_timer_start(uint32_t period_us);
+void arch_timer_stop(void);
+
+/* LVTPC of this CPU's local APIC, raw (SDM vol. 3, "Local Vector Table"). */
+uint32_t arch_lvtpc_read(void);
+void arch_lvtpc_write(uint32_t value);
+
+/* ---- context switch ------------------------------------------------------------------------------------------ */
+
+/* Saves the callee-saved registers on this stack, stores the stack pointer in *save, loads `load` and returns on the
+ * other stack. Interrupts off. The picture of the saved frame is in arch/switch.asm. */
+void arch_context_switch(void **save, void *load);
+/* Prepares a new stack so that the first switch to it calls entry(arg) with interrupts off. `entry` never returns.
+ * Returns the value for arch_context_switch's `load`. */
+void *arch_context_new(void *stack_top, void (*entry)(void *), void *arg);
+
+/* ---- serial console ------------------------------------------------------------------------------------------ */
+
+/* 16550 at `port` (0x3F8, ...) with `baud` (1..115200; the divisor must be exact or -EINVAL). Loopback test; a UART
+ * that fails it is not used: -ENODEV, and every later write is dropped and counted, never waited for. `port` 0: none. */
+int arch_serial_init(uint16_t port, uint32_t baud);
+/* Sends bytes, waiting for the FIFO at most a bounded time a byte. No lock: kernel/print.c serialises. */
+void arch_serial_write(const char *data, size_t size);
+uint64_t arch_serial_dropped(void);
+
+/* ---- the end ------------------------------------------------------------------------------------------------- */
+
+/* Writes `code` to QEMU's isa-debug-exit port (QEMU exits with 2*code+1). Returns where no such device listens. */
+void arch_debug_exit(uint8_t code);
+void arch_reboot(void);   /* FADT reset register, keyboard controller, triple fault, in this order */
+void arch_poweroff(void); /* FADT PM1a/_S5-free fallback: returns where the machine gives no simple way */
+
+/* CPU features in use, one line of words ("nx smep smap umip x2apic"), for the machine stream. */
+const char *arch_features(void);
+
+/* ---- what the kernel provides -------------------------------------------------------------------------------- */
+
+_Noreturn void kernel_main(struct boot_info *info);
+_Noreturn void kernel_ap_main(struct arch_cpu *cpu);
+/* An exception nobody handles. On its own IST stack where the vector has one. */
+_Noreturn void kernel_fault(struct arch_trap_frame *frame);
+/* Any NMI that is not a PMI. */
+void kernel_nmi(struct arch_trap_frame *frame);
+/* First and last act of every interrupt (not exception, not NMI). kernel_irq_exit may switch threads. */
+void kernel_irq_enter(struct arch_trap_frame *frame);
+void kernel_irq_exit(struct arch_trap_frame *frame);
+/* One zeroed physical page for page tables, physical address, 0 when out. Boot processor, before or after kmem_init. */
+uint64_t kmem_early_page(void);
+void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Debug Store of each CPU: detection, set-up, pause and resume, PMI, drain, tear-down. Knows no trace sessions and no
+ * scheduler: kernel/join.c gives it memory and takes what it drains.
+ *
+ * Unless said otherwise a function acts on the CPU it runs on, with interrupts off.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/trapframe.h"
+#include "ds/layout.h"
+#include "ds/machine.h"
+#include "trace/format.h" /* enum cairn_ds_reason only: the wire's word for why a drain happened */
+
+#define DS_MAX_COUNTERS 12u /* 8 general-purpose and 4 fixed */
+
+/* ---- what to do: from the options ------------------------------------------------------------------------------ */
+
+struct ds_event { /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
+    uint8_t select, umask;
+    uint8_t user, kernel; /* rings counted */
+    uint8_t plain;        /* counts and interrupts on overflow, without PEBS */
+    uint8_t fixed;        /* 1: fixed counter number in `select` */
+    uint64_t period;
+    const char *name;     /* Intel's name, from the event table */
+};
+
+struct ds_config {
+    uint32_t events;
+    struct ds_event event[DS_MAX_COUNTERS];
+    uint64_t groups;      /* MSR_PEBS_DATA_CFG group bits wanted (adaptive formats) */
+    uint32_t records;     /* PEBS buffer size in records, slack record not counted; >= 1 */
+    uint32_t threshold;   /* records until the PMI, 1..records */
+};
+
+/* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
+ * what would be right. */
+int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
+/* pebs.groups=mem,gpr,xmm,lbr -> config->groups */
+int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
+
+/* ---- what is there --------------------------------------------------------------------------------------------- */
+
+#define DS_TESTS_MAX 24u
+
+struct ds_test { /* one row of the detection table, in the order the tests were made */
+    const char *name;   /* "CPUID.01H:EDX.DS[21]" */
+    uint64_t value;     /* as read */
+    bool faulted;       /* the read raised #GP */
+    bool ok;
+    const char *verdict;/* words: what follows from it */
+};
+
+struct ds_caps {
+    bool pebs, bts, bts_cpl;
+    uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
+    uint8_t format;     /* PEBS record format 0..6 */
+    bool baseline;      /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
+    bool trap_like, arch_regs, full_width_writes;
+    uint32_t area_bytes;/* 0x60 or 0xA0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
+    const char *reason; /* one sentence: why there is or is not a usable Debug Store */
+    uint32_t tests;
+    struct ds_test test[DS_TESTS_MAX];
+};
+
+/* Every test of ds-pebs 1.8 in order, on this CPU, through `machine`. Reads only, but for the DS_AREA probe under a
+ * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs. -ENODEV otherwise. */
+int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
+
+/* ---- one CPU --------------------------------------------------------------------------------------------------- */
+
+struct ds_cpu;
+
+/* What the kernel is told. Called on the CPU concerned, interrupts off, counting paused. */
+struct ds_drain {
+    enum cairn_ds_reason reason;
+    uint32_t epoch;
+    uint64_t tsc;
+    uint64_t lost;         /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
+    uint8_t format;
+    const uint64_t *area;  /* CAIRN_DS_AREA_WORDS words, index not yet set back */
+    const void *records;   /* base..index; NULL without any */
+    uint32_t bytes;
+};
+
+struct ds_hooks {
+    /* Before PebsIndex goes back to base: close the CPU's open batches now (no batch spans a drain). */
+    void (*before_drain)(void *context, uint32_t cpu, uint64_t tsc);
+    void (*drained)(void *context, uint32_t cpu, const struct ds_drain *drain);
+    /* soft only, in the #DB handler, after each record the model wrote or dropped; for the truth. */
+    void (*recorded)(void *context, uint32_t cpu, const struct cairn_truth_pebs *record);
+    void *context;
+};
+
+/* Bytes of the buffer ds_cpu_init wants for this configuration: records and one slack record, page multiple. */
+size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);
+
+size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
+
+/* Sets the structure up; touches no MSR. `area`: one zeroed page, never moved. `buffer`: ds_buffer_bytes. Both
+ * supervisor, NX, mapped for good. 0, -EINVAL (configuration impossible on these caps: one line in `error`). */
+int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
+                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer,
+                char *error, size_t error_size);
+
+/* Numbered set-up sequence. On failure everything is as before and `step` (may be NULL) says which step failed.
+ * Begins epoch 0 (drained hook with reason START). Leaves counting paused. 0 or negative. */
+int ds_start(struct ds_cpu *ds, int *step);
+/* Drains (reason STOP), then the mirror image of ds_start. */
+void ds_stop(struct ds_cpu *ds);
+
+/* Drain now, for `reason`. Counting is paused around it and stays as it was. */
+void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
+
+/* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC. Returns whether the
+ * interrupt was ours. EOI is the caller's. */
+bool ds_pmi(struct ds_cpu *ds);
+
+/* PebsIndex of this CPU's DS area, for trace_cpu_start. */
+const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
+
+struct ds_counts { uint64_t records, drains, pmis, lost; bool lost_unknown; uint64_t steps; };
+void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);
+
+/* ---- pause and resume (the switch path) ------------------------------------------------------------------------- */
+
+/* Counters stop: hw: GLOBAL_CTRL = 0; soft: steps no longer count and TF goes at the next #DB. First act of the switch
+ * path and of interrupt entry, before any time stamp. `ds` may be NULL (ds=off): nothing. */
+void ds_pause(struct ds_cpu *ds);
+/* Counters run again for the thread that now owns the stack. Last act before return to it. In a thread: sets TF on
+ * return of this function (soft). */
+void ds_resume(struct ds_cpu *ds);
+/* The same at the end of an interrupt: the interrupted frame decides (soft: frame->rflags.TF). */
+void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame);
+
+/* ---- the two machines ------------------------------------------------------------------------------------------- */
+
+const struct ds_machine *ds_hw_machine(void);
+
+/* soft: one model per CPU. `preset`: "skylake" (format 3), "icelake" (format 4, baseline), ...; -EINVAL unknown. The #DB
+ * handler is ds_soft_step, given to arch_debug_set by the kernel; raise_pmi sends ARCH_VECTOR_PMI to itself. */
+struct ds_soft;
+size_t ds_soft_bytes(void);
+int ds_soft_init(struct ds_soft *soft, const char *preset);
+const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
+/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` reads the current thread's ID from
+ * the stack in use. */
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(void));
+/* The #DB handler: false where the #DB is not a step of this backend. */
+bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's per-CPU block. Only its own CPU touches it, except where a field says otherwise. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/arch.h"
+
+struct kthread;
+struct ds_cpu;
+struct ds_soft;
+struct trace_cpu;
+struct ktruth_cpu;
+
+struct kcpu {
+    struct arch_cpu arch; /* first: GS base points here */
+
+    struct kthread *current; /* the running thread */
+    struct kthread *idle;
+    struct kthread *previous;/* set before the stack switch, read by the incoming side */
+    uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
+    uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
+    bool reschedule;         /* looked at by kernel_irq_exit; set under the dispatcher lock, by any CPU */
+    uint64_t ticks;          /* timer ticks seen; read by others */
+    uint64_t switches;       /* context switches done; read by others */
+
+    struct ds_cpu *ds;       /* NULL: ds=off */
+    struct ds_soft *ds_soft; /* NULL: hw or off */
+    struct trace_cpu *trace; /* NULL: no session */
+    struct ktruth_cpu *truth;/* NULL: truth=0 */
+};
+
+static inline struct kcpu *kcpu_this(void)
+{
+    return (struct kcpu *)arch_this_cpu(); /* arch is the first member */
+}
+
+/* Dense array of the CPUs in use. */
+extern struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+extern uint32_t kcpu_count;
