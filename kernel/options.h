@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one option table. The kernel's parser, the check in run-qemu.sh, --help and docs/options.md are all made from it:
+ * kernel/options.c holds the table and the parser and is also compiled into build/cairn-options.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
+enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
+enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
+
+#define KOPT_TEXT 128
+
+struct kopt {
+    uint32_t ds; /* enum kopt_ds */
+    char ds_preset[16];
+    char pebs[KOPT_TEXT];
+    char pebs_groups[32];
+    uint32_t pebs_records, pebs_threshold;
+    uint32_t session_events; /* TRACE_COMPACT | TRACE_FULL */
+    uint32_t session_circular;
+    uint32_t trace_buffers, trace_buffer_kib;
+    char workload[16];
+    uint64_t switches;
+    uint32_t seconds;
+    uint64_t seed;
+    uint32_t tick_us;
+    uint32_t cpus;
+    uint32_t truth;
+    uint16_t serial_port; /* 0: none */
+    uint32_t serial_baud;
+    uint32_t end;   /* enum kopt_end */
+    uint32_t panic; /* enum kopt_panic */
+    uint32_t tsc_align;
+};
+
+extern struct kopt kopt;
+
+/* Sets every option to its default. */
+void kopt_defaults(void);
+
+/* One "key=value" word of `size` characters. 0, or -EINVAL with one line in `error`: the word, what is wrong, what would
+ * be right. */
+int kopt_set(const char *word, size_t size, char *error, size_t error_size);
+
+/* A whole \cairn.cfg: one key=value a line, '#' begins a comment, blank lines are skipped, CR is ignored. Stops at the
+ * first bad line; `error` then names its number. */
+int kopt_parse(const char *text, size_t size, char *error, size_t error_size);
+
+/* What no single word shows: combinations. 0 or -EINVAL with one line. */
+int kopt_check(char *error, size_t error_size);
+
+/* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
+bool kopt_show(size_t i, char *text, size_t size);
+
+/* For --help and docs/options.md; false past the last. */
+struct kopt_help { const char *name, *values, *standard, *text; };
+bool kopt_describe(size_t i, struct kopt_help *help);

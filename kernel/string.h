@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory, strings and formatting. On the host the C library's own; in the kernel kernel/string.c and kernel/format.c. */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#if __STDC_HOSTED__
+#include <stdio.h>
+#include <string.h>
+#else
+void *memcpy(void *to, const void *from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *to, int c, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+size_t strlen(const char *s);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t n);
+char *strchr(const char *s, int c);
+
+/* As in C, for %d %i %u %x %X %c %s %p %% with flags '-' and '0', width, precision (strings), '*', and the lengths hh h
+ * l ll z. No floating point. Returns what the whole text would have taken. */
+int snprintf(char *to, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int vsnprintf(char *to, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+#endif
