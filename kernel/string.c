@@ -73,3 +73,11 @@ char *strchr(const char *s, int c)
             return NULL;
     }
 }
+
+void *memchr(const void *s, int c, size_t n)
+{
+    for (const uint8_t *p = s; n; n--, p++)
+        if (*p == (uint8_t)c)
+            return (void *)(uintptr_t)p;
+    return NULL;
+}

@@ -17,6 +17,7 @@ size_t strlen(const char *s);
 int strcmp(const char *a, const char *b);
 int strncmp(const char *a, const char *b, size_t n);
 char *strchr(const char *s, int c);
+void *memchr(const void *s, int c, size_t n);
 
 /* As in C, for %d %i %u %x %X %c %s %p %% with flags '-' and '0', width, precision (strings), '*', and the lengths hh h
  * l ll z. No floating point. Returns what the whole text would have taken. */

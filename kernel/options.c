@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The option table and its parser. Also compiled on the host (tools/options, tests). */
+#include "kernel/options.h"
+
+#include "ds/ds.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+#include "trace/trace.h"
+
+struct kopt kopt;
+
+enum kind { WORD, NUMBER32, NUMBER64, TEXT, SERIAL, SESSION };
+
+struct option {
+    const char *name;
+    const char *standard; /* the default, as one would write it */
+    const char *text;     /* for --help */
+    uint16_t offset;      /* in struct kopt */
+    uint16_t size;        /* TEXT: of the field */
+    enum kind kind;
+    uint64_t min, max;    /* numbers */
+    const char *words;    /* WORD: "a|b|c", the value is its position (plus min); TEXT: allowed words, NULL: any text */
+};
+
+#define AT(field) offsetof(struct kopt, field), sizeof kopt.field
+
+static const struct option table[] = {
+    { "ds", "auto", "Debug Store backend: hw (CPUID and MSRs), soft (model, single-stepping), auto: hw where it is there, else soft",
+      AT(ds), WORD, 0, 0, "auto|hw|soft|off" },
+    { "ds.preset", "icelake", "processor the soft backend's model pretends to be", AT(ds_preset), TEXT, 0, 0,
+      "skylake|icelake" },
+    { "pebs", "INST_RETIRED.ANY:5003", "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]", AT(pebs), TEXT, 0, 0, NULL },
+    { "pebs.groups", "gpr", "adaptive record groups beside the basic one (formats from 4): none, or gpr", AT(pebs_groups), TEXT,
+      0, 0, NULL },
+    { "pebs.records", "64", "size of each CPU's PEBS buffer in records", AT(pebs_records), NUMBER32, 1, 4096, NULL },
+    { "pebs.threshold", "48", "records until the PMI drains the buffer, at most pebs.records", AT(pebs_threshold), NUMBER32, 1,
+      4096, NULL },
+    { "session.1", "compact:qpc:sequential",
+      "what the session writes (compact, full or compact+full), its clock (qpc: 10 MHz) and mode (sequential, circular)",
+      AT(session_events), SESSION, 0, 0, NULL },
+    { "trace.buffers", "64", "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
+      AT(trace_buffers), NUMBER32, 1, 65536, NULL },
+    { "trace.buffer_kib", "64", "size of a trace buffer in KiB", AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL },
+    { "workload", "mix", "what the threads do (docs/workloads.md)", AT(workload), TEXT, 0, 0,
+      "mix|pingpong|prodcons|lockfight|hogs|sleepers" },
+    { "switches", "20000", "end after this many context switches, all CPUs together", AT(switches), NUMBER64, 1,
+      UINT64_C(1000000000), NULL },
+    { "seconds", "60", "end after this many seconds at the latest", AT(seconds), NUMBER32, 1, 86400, NULL },
+    { "seed", "1", "seed of the workload's random numbers", AT(seed), NUMBER64, 0, UINT64_MAX, NULL },
+    { "tick", "1000", "timer tick in microseconds", AT(tick_us), NUMBER32, 100, 100000, NULL },
+    { "cpus", "64", "use at most this many CPUs", AT(cpus), NUMBER32, 1, 64, NULL },
+    { "truth", "0", "1: also record, outside the session, what really happened, for 'cairn check'", AT(truth), NUMBER32, 0, 1,
+      NULL },
+    { "serial", "com1,115200", "console and dump: com1, com2, an I/O port (0x3f8) or none, and the baud rate", AT(serial_port),
+      SERIAL, 0, 0, NULL },
+    { "end", "halt", "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end), WORD, 0,
+      0, "halt|exit|reboot|poweroff" },
+    { "panic", "none", "break the kernel on purpose in the middle of the run: now, null, stack (overflow), double (fault)",
+      AT(panic), WORD, 0, 0, "none|now|null|stack|double" },
+    { "tsc.align", "0", "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount", AT(tsc_align),
+      NUMBER32, 0, 40, NULL },
+};
+#define OPTIONS (sizeof table / sizeof table[0])
+
+static void *field_of(const struct option *o)
+{
+    return (char *)&kopt + o->offset;
+}
+
+static int bad(char *error, size_t error_size, const char *word, size_t size, const char *why)
+{
+    snprintf(error, error_size, "option '%.*s': %s", (int)size, word, why);
+    return -EINVAL;
+}
+
+/* Position of `value` in "a|b|c", or -1. */
+static int word_index(const char *words, const char *value, size_t size)
+{
+    for (int i = 0;; i++) {
+        const char *end = strchr(words, '|');
+        size_t n = end ? (size_t)(end - words) : strlen(words);
+        if (n == size && memcmp(words, value, n) == 0)
+            return i;
+        if (!end)
+            return -1;
+        words = end + 1;
+    }
+}
+
+/* Decimal or 0x hexadecimal, no sign. */
+static bool number(const char *s, size_t n, uint64_t *out)
+{
+    uint64_t v = 0;
+    unsigned base = 10;
+    if (n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        base = 16;
+        s += 2;
+        n -= 2;
+    }
+    if (!n)
+        return false;
+    for (; n; n--, s++) {
+        unsigned char c = (unsigned char)*s;
+        unsigned digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10u : 99;
+        if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, digit, &v))
+            return false;
+    }
+    *out = v;
+    return true;
+}
+
+static bool parse_serial(const char *value, size_t size, const char **why)
+{
+    const char *comma = memchr(value, ',', size);
+    size_t n = comma ? (size_t)(comma - value) : size;
+    uint64_t port, baud = 115200;
+    if (n == 4 && memcmp(value, "com1", 4) == 0)
+        port = 0x3F8;
+    else if (n == 4 && memcmp(value, "com2", 4) == 0)
+        port = 0x2F8;
+    else if (n == 4 && memcmp(value, "none", 4) == 0)
+        port = 0;
+    else if (!number(value, n, &port) || port == 0 || port > 0xFFF8) {
+        *why = "the port is com1, com2, none or an I/O address from 0x1 to 0xfff8";
+        return false;
+    }
+    if (comma && (!number(comma + 1, size - n - 1, &baud) || baud == 0 || baud > 115200 || 115200 % baud != 0)) {
+        *why = "the baud rate is 115200 divided by a whole number";
+        return false;
+    }
+    kopt.serial_port = (uint16_t)port;
+    kopt.serial_baud = (uint32_t)baud;
+    return true;
+}
+
+static bool parse_session(const char *value, size_t size, const char **why)
+{
+    static const char *const parts[] = { "compact|full|compact+full", "qpc", "sequential|circular" };
+    int choice[3];
+    for (int i = 0; i < 3; i++) {
+        const char *colon = memchr(value, ':', size);
+        size_t n = i < 2 && colon ? (size_t)(colon - value) : size;
+        choice[i] = word_index(parts[i], value, n);
+        if (choice[i] < 0 || (i < 2) != (n < size)) {
+            *why = "must be EVENTS:CLOCK:MODE: compact, full or compact+full; qpc; sequential or circular";
+            return false;
+        }
+        value += i < 2 ? n + 1 : 0;
+        size -= i < 2 ? n + 1 : 0;
+    }
+    kopt.session_events = choice[0] == 0 ? TRACE_COMPACT : choice[0] == 1 ? TRACE_FULL : TRACE_COMPACT | TRACE_FULL;
+    kopt.session_circular = choice[2] == 1;
+    return true;
+}
+
+static int set_value(const struct option *o, const char *word, size_t word_size, const char *value, size_t size,
+                     char *error, size_t error_size)
+{
+    char why[256];
+    const char *reason = why;
+    uint64_t v;
+    int i;
+
+    switch (o->kind) {
+    case WORD:
+        if ((i = word_index(o->words, value, size)) >= 0) {
+            *(uint32_t *)field_of(o) = (uint32_t)i;
+            return 0;
+        }
+        snprintf(why, sizeof why, "must be one of %s", o->words);
+        break;
+    case NUMBER32:
+    case NUMBER64:
+        if (number(value, size, &v) && v >= o->min && v <= o->max) {
+            if (o->kind == NUMBER32)
+                *(uint32_t *)field_of(o) = (uint32_t)v;
+            else
+                *(uint64_t *)field_of(o) = v;
+            return 0;
+        }
+        snprintf(why, sizeof why, "must be a number from %lu to %lu", (unsigned long)o->min, (unsigned long)o->max);
+        break;
+    case TEXT:
+        if (o->words && word_index(o->words, value, size) < 0) {
+            snprintf(why, sizeof why, "must be one of %s", o->words);
+        } else if (size >= o->size) {
+            snprintf(why, sizeof why, "is longer than %u characters", o->size - 1u);
+        } else {
+            memcpy(field_of(o), value, size);
+            ((char *)field_of(o))[size] = '\0';
+            return 0;
+        }
+        break;
+    case SERIAL:
+        if (parse_serial(value, size, &reason))
+            return 0;
+        break;
+    case SESSION:
+        if (parse_session(value, size, &reason))
+            return 0;
+        break;
+    }
+    return bad(error, error_size, word, word_size, reason);
+}
+
+void kopt_defaults(void)
+{
+    memset(&kopt, 0, sizeof kopt);
+    for (size_t i = 0; i < OPTIONS; i++) {
+        char error[8]; /* the defaults are right: a test sets each of them */
+        set_value(&table[i], table[i].standard, 0, table[i].standard, strlen(table[i].standard), error, sizeof error);
+    }
+}
+
+int kopt_set(const char *word, size_t size, char *error, size_t error_size)
+{
+    const char *equals = memchr(word, '=', size);
+    if (!equals)
+        return bad(error, error_size, word, size, "must have the form name=value");
+    size_t n = (size_t)(equals - word);
+    for (size_t i = 0; i < OPTIONS; i++)
+        if (strlen(table[i].name) == n && memcmp(table[i].name, word, n) == 0)
+            return set_value(&table[i], word, size, equals + 1, size - n - 1, error, error_size);
+    return bad(error, error_size, word, size, "there is no option of this name (docs/options.md lists them)");
+}
+
+int kopt_parse(const char *text, size_t size, char *error, size_t error_size)
+{
+    for (unsigned line = 1; size; line++) {
+        const char *newline = memchr(text, '\n', size);
+        size_t whole = newline ? (size_t)(newline - text) + 1 : size;
+        const char *comment = memchr(text, '#', whole);
+        const char *word = text;
+        size_t n = comment ? (size_t)(comment - text) : newline ? whole - 1 : whole;
+        while (n && (word[n - 1] == ' ' || word[n - 1] == '\t' || word[n - 1] == '\r'))
+            n--;
+        for (; n && (*word == ' ' || *word == '\t'); n--)
+            word++;
+        if (n) {
+            char why[256];
+            int e = kopt_set(word, n, why, sizeof why);
+            if (e) {
+                snprintf(error, error_size, "cairn.cfg line %u: %s", line, why);
+                return e;
+            }
+        }
+        text += whole;
+        size -= whole;
+    }
+    return kopt_check(error, error_size);
+}
+
+int kopt_check(char *error, size_t error_size)
+{
+    struct ds_config config;
+    if (kopt.pebs_threshold > kopt.pebs_records) {
+        snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u", kopt.pebs_threshold,
+                 kopt.pebs_records);
+        return -EINVAL;
+    }
+    int e = ds_parse_events(kopt.pebs, &config, error, error_size);
+    return e ? e : ds_parse_groups(kopt.pebs_groups, &config, error, error_size);
+}
+
+static void show_value(const struct option *o, char *text, size_t size)
+{
+    switch (o->kind) {
+    case WORD: {
+        const char *w = o->words;
+        for (uint32_t n = *(uint32_t *)field_of(o); n; n--)
+            w = strchr(w, '|') + 1;
+        const char *end = strchr(w, '|');
+        snprintf(text, size, "%.*s", (int)(end ? (size_t)(end - w) : strlen(w)), w);
+        break;
+    }
+    case NUMBER32:
+        snprintf(text, size, "%u", *(uint32_t *)field_of(o));
+        break;
+    case NUMBER64:
+        snprintf(text, size, "%lu", (unsigned long)*(uint64_t *)field_of(o));
+        break;
+    case TEXT:
+        snprintf(text, size, "%s", (char *)field_of(o));
+        break;
+    case SERIAL:
+        if (kopt.serial_port)
+            snprintf(text, size, "0x%x,%u", kopt.serial_port, kopt.serial_baud);
+        else
+            snprintf(text, size, "none");
+        break;
+    case SESSION:
+        snprintf(text, size, "%s:qpc:%s",
+                 kopt.session_events == TRACE_COMPACT ? "compact" : kopt.session_events == TRACE_FULL ? "full" : "compact+full",
+                 kopt.session_circular ? "circular" : "sequential");
+        break;
+    }
+}
+
+bool kopt_show(size_t i, char *text, size_t size)
+{
+    if (i >= OPTIONS)
+        return false;
+    char value[KOPT_TEXT];
+    show_value(&table[i], value, sizeof value);
+    snprintf(text, size, "%s=%s", table[i].name, value);
+    return true;
+}
+
+bool kopt_describe(size_t i, struct kopt_help *help)
+{
+    static char values[48];
+    if (i >= OPTIONS)
+        return false;
+    const struct option *o = &table[i];
+    if (o->kind == NUMBER32 || o->kind == NUMBER64)
+        snprintf(values, sizeof values, "%lu..%lu", (unsigned long)o->min, (unsigned long)o->max);
+    help->name = o->name;
+    help->standard = o->standard;
+    help->text = o->text;
+    help->values = o->words                  ? o->words
+                   : o->kind == SERIAL       ? "PORT[,BAUD]"
+                   : o->kind == SESSION      ? "EVENTS:CLOCK:MODE"
+                   : o->kind == TEXT         ? "TEXT"
+                                             : values;
+    return true;
+}

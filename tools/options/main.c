@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's option table on the host: run-qemu.sh checks words with it, docs/options.md is made by it. */
+#include "kernel/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int check(int argc, char **argv)
+{
+    char error[512];
+    kopt_defaults();
+    for (int i = 0; i < argc; i++)
+        if (kopt_set(argv[i], strlen(argv[i]), error, sizeof error) != 0)
+            goto bad;
+    if (kopt_check(error, sizeof error) == 0)
+        return 0;
+bad:
+    fprintf(stderr, "%s\n", error);
+    return 2;
+}
+
+static int help(void)
+{
+    struct kopt_help h;
+    for (size_t i = 0; kopt_describe(i, &h); i++)
+        printf("  %s=%s\n      %s (default %s)\n", h.name, h.values, h.text, h.standard);
+    return 0;
+}
+
+static int docs(void)
+{
+    struct kopt_help h;
+    puts("# Options\n\n"
+         "Made by `make docs` from the table in kernel/options.c. Give them to `./run-qemu.sh` as words, or write them into\n"
+         "`cairn.cfg` on the boot volume, one a line; `#` begins a comment. A word that is not in this table, or whose value\n"
+         "is not, stops the boot with one line that says so. Numbers are decimal, or hexadecimal with `0x`.\n\n"
+         "| option | values | default | meaning |\n| --- | --- | --- | --- |");
+    for (size_t i = 0; kopt_describe(i, &h); i++) {
+        printf("| `%s` | ", h.name);
+        for (const char *p = h.values; *p; p++)
+            *p == '|' ? (void)printf(", ") : (void)putchar(*p);
+        printf(" | `%s` | %s |\n", h.standard, h.text);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc >= 2 && strcmp(argv[1], "check") == 0)
+        return check(argc - 2, argv + 2);
+    if (argc == 2 && strcmp(argv[1], "help") == 0)
+        return help();
+    if (argc == 2 && strcmp(argv[1], "docs") == 0)
+        return docs();
+    fprintf(stderr, "usage: cairn-options check KEY=VALUE... | help | docs\n");
+    return 2;
+}
