@@ -21,13 +21,14 @@
 /* ---- what to do: from the options ------------------------------------------------------------------------------ */
 
 struct ds_event { /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
-    uint8_t select, umask;
-    uint8_t user, kernel; /* rings counted */
-    uint8_t plain;        /* counts and interrupts on overflow, without PEBS */
-    uint8_t fixed;        /* 1: fixed counter number in `select` */
+    uint8_t select, umask; /* of IA32_PERFEVTSELx */
+    int8_t fixed;          /* the fixed counter that counts the same, DS_NO_FIXED: none */
+    bool user, kernel;     /* rings counted */
+    bool plain;            /* counts and interrupts on overflow, without PEBS */
     uint64_t period;
-    const char *name;     /* Intel's name, from the event table */
+    const char *name;      /* Intel's name, from the event table */
 };
+#define DS_NO_FIXED (-1)
 
 struct ds_config {
     uint32_t events;
@@ -40,7 +41,7 @@ struct ds_config {
 /* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
  * what would be right. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
-/* pebs.groups=mem,gpr,xmm,lbr -> config->groups */
+/* pebs.groups=none|gpr -> config->groups; 0 or -EINVAL with one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
 /* ---- what is there --------------------------------------------------------------------------------------------- */
@@ -61,7 +62,8 @@ struct ds_caps {
     uint8_t format;     /* PEBS record format 0..6 */
     bool baseline;      /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
     bool trap_like, arch_regs, full_width_writes;
-    uint32_t area_bytes;/* 0x60 or 0xA0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
+    uint64_t pebs_counters; /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
+    uint32_t area_bytes;/* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
     const char *reason; /* one sentence: why there is or is not a usable Debug Store */
     uint32_t tests;
     struct ds_test test[DS_TESTS_MAX];
@@ -123,7 +125,14 @@ bool ds_pmi(struct ds_cpu *ds);
 /* PebsIndex of this CPU's DS area, for trace_cpu_start. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
 
-struct ds_counts { uint64_t records, drains, pmis, lost; bool lost_unknown; uint64_t steps; };
+struct ds_counts {
+    uint64_t records, drains, pmis;
+    uint64_t overflows; /* of plain counters, each a PMI's reason */
+    uint64_t lost;
+    bool lost_unknown;  /* hw: a drain found the buffer full */
+    uint64_t steps;     /* soft: #DBs that counted */
+    uint64_t faults;    /* MSR writes that raised #GP after ds_start: 0, or the machine is broken */
+};
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);
 
 /* ---- pause and resume (the switch path) ------------------------------------------------------------------------- */

@@ -5,7 +5,21 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct arch_trap_frame;
+
+/* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting is held
+ * by not stepping. All act on the current CPU, interrupts off. */
+struct ds_stepping {
+    void (*pause)(void);
+    void (*resume)(void); /* the caller's thread is stepped from this function's return on */
+    void (*resume_frame)(const struct arch_trap_frame *frame); /* steps again if the frame's RFLAGS.TF is set */
+    bool (*paused)(void);
+    uint64_t (*dropped)(void *context); /* records that found the buffer full, since the beginning; exact */
+    uint64_t (*steps)(void *context);
+};
 
 struct ds_machine {
     const char *backend; /* "hw" or "soft", as it shows in every output */
@@ -14,5 +28,6 @@ struct ds_machine {
     int (*wrmsr)(void *context, uint32_t msr, uint64_t value);
     uint32_t (*lvtpc_read)(void *context);
     void (*lvtpc_write)(void *context, uint32_t value);
+    const struct ds_stepping *stepping; /* NULL: counting is held by GLOBAL_CTRL, drops are not counted */
     void *context;
 };

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Debug Store as the processor lays it out: MSR numbers and bits under the Intel manual's names, the DS management
+ * area (Windows: PROCESSOR_PROFILE_CONTROL_AREA), BTS and PEBS records. 64-bit layout only: IA-32e mode uses no other.
+ * Compiled alike by the kernel, the model, the host tool and the tests; includes nothing but fixed-width types.
+ * Registers are shifts and masks, never C bit-fields.
+ *
+ * Sources: SDM vol. 3B, "Debug Store (DS) Mechanism", "BTS and DS Save Area", "Processor Event Based Sampling (PEBS)",
+ * "Adaptive PEBS"; SDM vol. 4 for the MSR numbers; SDM vol. 2A, CPUID. Where the public manual is silent (reset slots of
+ * format 5, bits of MSR_PEBS_DATA_CFG beyond format 4) Linux' arch/x86/events/intel/ds.c is the source.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DS_BIT(n) (UINT64_C(1) << (n))
+
+/* ================================================================ counters
+
+ * One number for every counter, the position of its bit in IA32_PERF_GLOBAL_STATUS, IA32_PERF_GLOBAL_CTRL and (fixed
+ * counters: baseline only) IA32_PEBS_ENABLE: GP counter i is i, fixed counter i is 32 + i. */
+#define DS_COUNTER_FIXED 32u
+#define DS_COUNTER_NUMBERS 48u
+
+static inline unsigned ds_counter_fixed(unsigned i)
+{
+    return DS_COUNTER_FIXED + i;
+}
+
+/* ================================================================ CPUID (SDM vol. 2A, "CPUID") */
+
+#define CPUID_01H_ECX_DTES64     (1u << 2)
+#define CPUID_01H_ECX_DS_CPL     (1u << 4)
+#define CPUID_01H_ECX_PDCM       (1u << 15)
+#define CPUID_01H_ECX_HYPERVISOR (1u << 31) /* reserved by Intel for hypervisors */
+#define CPUID_01H_EDX_DS         (1u << 21)
+
+static inline unsigned cpuid_0ah_eax_version(uint32_t eax) { return eax & 0xFF; }
+static inline unsigned cpuid_0ah_eax_gp_counters(uint32_t eax) { return eax >> 8 & 0xFF; }
+static inline unsigned cpuid_0ah_eax_gp_width(uint32_t eax) { return eax >> 16 & 0xFF; }
+static inline unsigned cpuid_0ah_eax_events(uint32_t eax) { return eax >> 24 & 0xFF; }
+static inline unsigned cpuid_0ah_edx_fixed_counters(uint32_t edx) { return edx & 0x1F; }
+static inline unsigned cpuid_0ah_edx_fixed_width(uint32_t edx) { return edx >> 5 & 0xFF; }
+
+/* CPUID.23H.0:EAX, subleaves of the architectural performance monitoring extension: both set means architectural PEBS,
+ * which replaces the Debug Store's. */
+#define CPUID_23H_EAX_ARCH_PEBS_CAPS     (1u << 4)
+#define CPUID_23H_EAX_ARCH_PEBS_COUNTERS (1u << 5)
+
+/* ================================================================ MSRs (SDM vol. 4) */
+
+#define IA32_PMC0      0x0C1u /* + i; legacy write path: low 32 bits, sign-extended to the counter's width */
+#define IA32_PERFEVTSEL0 0x186u /* + i */
+#define IA32_PERFEVTSEL_USR      DS_BIT(16)
+#define IA32_PERFEVTSEL_OS       DS_BIT(17)
+#define IA32_PERFEVTSEL_EDGE     DS_BIT(18)
+#define IA32_PERFEVTSEL_INT      DS_BIT(20) /* must be 0 on a PEBS counter, or a second PMI follows each record */
+#define IA32_PERFEVTSEL_ANY      DS_BIT(21)
+#define IA32_PERFEVTSEL_EN       DS_BIT(22)
+#define IA32_PERFEVTSEL_INV      DS_BIT(23)
+#define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
+#define IA32_PERFEVTSEL_ADAPTIVE DS_BIT(34) /* PEBS_BASELINE: records of this counter follow MSR_PEBS_DATA_CFG */
+static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
+static inline uint8_t ia32_perfevtsel_select(uint64_t v) { return (uint8_t)v; }
+static inline uint8_t ia32_perfevtsel_umask(uint64_t v) { return (uint8_t)(v >> 8); }
+
+#define IA32_MISC_ENABLE 0x1A0u
+#define IA32_MISC_ENABLE_PERFMON      DS_BIT(7)
+#define IA32_MISC_ENABLE_BTS_UNAVAIL  DS_BIT(11) /* negative logic: never believe it without CPUID.01H:EDX.DS */
+#define IA32_MISC_ENABLE_PEBS_UNAVAIL DS_BIT(12)
+
+#define IA32_DEBUGCTL 0x1D9u
+#define IA32_DEBUGCTL_LBR         DS_BIT(0)
+#define IA32_DEBUGCTL_BTF         DS_BIT(1)
+#define IA32_DEBUGCTL_TR          DS_BIT(6)
+#define IA32_DEBUGCTL_BTS         DS_BIT(7)
+#define IA32_DEBUGCTL_BTINT       DS_BIT(8)
+#define IA32_DEBUGCTL_BTS_OFF_OS  DS_BIT(9)  /* these two need DS_CPL */
+#define IA32_DEBUGCTL_BTS_OFF_USR DS_BIT(10)
+#define IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI    DS_BIT(11)
+#define IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI DS_BIT(12)
+
+#define IA32_FIXED_CTR0 0x309u /* + i: 0 instructions, 1 core cycles, 2 reference cycles, 3 slots */
+
+#define IA32_PERF_CAPABILITIES 0x345u
+#define IA32_PERF_CAPABILITIES_LBR_FMT       UINT64_C(0x3F)
+#define IA32_PERF_CAPABILITIES_PEBS_TRAP     DS_BIT(6)
+#define IA32_PERF_CAPABILITIES_PEBS_ARCH_REG DS_BIT(7)
+#define IA32_PERF_CAPABILITIES_FW_WRITE      DS_BIT(13)
+#define IA32_PERF_CAPABILITIES_PEBS_BASELINE DS_BIT(14)
+static inline unsigned ia32_perf_capabilities_pebs_fmt(uint64_t v) { return (unsigned)(v >> 8) & 15; }
+
+#define IA32_FIXED_CTR_CTRL 0x38Du
+static inline uint64_t ia32_fixed_ctr_ctrl_os(unsigned i) { return DS_BIT(4 * i); }
+static inline uint64_t ia32_fixed_ctr_ctrl_usr(unsigned i) { return DS_BIT(4 * i + 1); }
+static inline uint64_t ia32_fixed_ctr_ctrl_pmi(unsigned i) { return DS_BIT(4 * i + 3); }
+static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(32 + 4 * i); }
+
+#define IA32_PERF_GLOBAL_STATUS     0x38Eu /* read-only */
+#define IA32_PERF_GLOBAL_CTRL       0x38Fu
+#define IA32_PERF_GLOBAL_OVF_CTRL   0x390u /* write 1 to clear; version 4: GLOBAL_STATUS_RESET */
+#define IA32_PERF_GLOBAL_STATUS_SET 0x391u /* version 4 */
+#define IA32_PERF_GLOBAL_STATUS_UNCORE   DS_BIT(61)
+#define IA32_PERF_GLOBAL_STATUS_OVF_BUF  DS_BIT(62) /* PEBS index reached the threshold */
+#define IA32_PERF_GLOBAL_STATUS_COND_CHG DS_BIT(63)
+
+#define IA32_PEBS_ENABLE 0x3F1u /* bit i: GP counter i; bit 32 + i: fixed counter i with PEBS_BASELINE, load latency without */
+
+#define MSR_PEBS_DATA_CFG 0x3F2u /* only with PEBS_BASELINE */
+#define MSR_PEBS_DATA_CFG_MEMINFO DS_BIT(0)
+#define MSR_PEBS_DATA_CFG_GPR     DS_BIT(1)
+#define MSR_PEBS_DATA_CFG_XMM     DS_BIT(2)
+#define MSR_PEBS_DATA_CFG_LBR     DS_BIT(3)
+#define MSR_PEBS_DATA_CFG_VALID   UINT64_C(0xFF00000F) /* formats 4 and 5 */
+static inline unsigned msr_pebs_data_cfg_lbr_entries(uint64_t v) { return ((unsigned)(v >> 24) & 0xFF) + 1; }
+
+#define IA32_A_PMC0 0x4C1u /* + i; full-width alias of IA32_PMC0 + i, only with FW_WRITE */
+
+#define IA32_DS_AREA 0x600u
+
+/* Local APIC, LVT performance counter register (SDM vol. 3A, "Local Vector Table"). */
+#define LVTPC_VECTOR        0xFFu
+#define LVTPC_DELIVERY      (7u << 8)
+#define LVTPC_DELIVERY_NMI  (4u << 8)
+#define LVTPC_MASKED        (1u << 16) /* set by the processor whenever it takes a PMI from this entry */
+#define LVTPC_RESET         LVTPC_MASKED
+
+/* ================================================================ the DS management area */
+
+/* The form Windows knows (60H bytes): formats 0 to 3, four general-purpose counters. */
+struct ds_area_60 {
+    uint64_t bts_buffer_base;          /* 00 */
+    uint64_t bts_index;                /* 08: written by the processor */
+    uint64_t bts_absolute_maximum;     /* 10 */
+    uint64_t bts_interrupt_threshold;  /* 18 */
+    uint64_t pebs_buffer_base;         /* 20 */
+    uint64_t pebs_index;               /* 28: written by the processor */
+    uint64_t pebs_absolute_maximum;    /* 30 */
+    uint64_t pebs_interrupt_threshold; /* 38 */
+    uint64_t pebs_counter_reset[4];    /* 40 */
+};
+_Static_assert(sizeof(struct ds_area_60) == 0x60, "DS area, 60H form");
+_Static_assert(offsetof(struct ds_area_60, bts_index) == 0x08, "BtsIndex");
+_Static_assert(offsetof(struct ds_area_60, bts_absolute_maximum) == 0x10, "BtsAbsoluteMaximum");
+_Static_assert(offsetof(struct ds_area_60, bts_interrupt_threshold) == 0x18, "BtsInterruptThreshold");
+_Static_assert(offsetof(struct ds_area_60, pebs_buffer_base) == 0x20, "PebsBufferBase");
+_Static_assert(offsetof(struct ds_area_60, pebs_index) == 0x28, "PebsIndex");
+_Static_assert(offsetof(struct ds_area_60, pebs_absolute_maximum) == 0x30, "PebsAbsoluteMaximum");
+_Static_assert(offsetof(struct ds_area_60, pebs_interrupt_threshold) == 0x38, "PebsInterruptThreshold");
+_Static_assert(offsetof(struct ds_area_60, pebs_counter_reset) == 0x40, "PebsCounterReset0");
+
+/* The form of format 4 (A0H bytes): eight general-purpose and four fixed counters. The first 60H bytes are the same. */
+struct ds_area_a0 {
+    uint64_t bts_buffer_base;          /* 00 */
+    uint64_t bts_index;                /* 08 */
+    uint64_t bts_absolute_maximum;     /* 10 */
+    uint64_t bts_interrupt_threshold;  /* 18 */
+    uint64_t pebs_buffer_base;         /* 20 */
+    uint64_t pebs_index;               /* 28 */
+    uint64_t pebs_absolute_maximum;    /* 30 */
+    uint64_t pebs_interrupt_threshold; /* 38 */
+    uint64_t pebs_gp_counter_reset[8]; /* 40 */
+    uint64_t pebs_fixed_counter_reset[4]; /* 80 */
+};
+_Static_assert(sizeof(struct ds_area_a0) == 0xA0, "DS area, A0H form");
+_Static_assert(offsetof(struct ds_area_a0, pebs_index) == 0x28, "PebsIndex, A0H form");
+_Static_assert(offsetof(struct ds_area_a0, pebs_gp_counter_reset) == 0x40, "GP resets");
+_Static_assert(offsetof(struct ds_area_a0, pebs_fixed_counter_reset) == 0x80, "fixed resets");
+
+/* Bytes of the area a format's hardware reads. */
+static inline uint32_t ds_area_bytes(unsigned format)
+{
+    return format >= 5 ? 0x1C0 : format == 4 ? 0xA0 : 0x60;
+}
+
+/* Where the reset value of counter `counter` lies in the area. */
+static inline uint32_t ds_area_reset(unsigned format, unsigned counter)
+{
+    uint32_t fixed = format >= 5 ? 0x140 : 0x80;
+    return counter < DS_COUNTER_FIXED ? 0x40 + 8 * counter : fixed + 8 * (counter - DS_COUNTER_FIXED);
+}
+
+/* ================================================================ BTS */
+
+struct ds_bts_record {
+    uint64_t from;  /* 00 */
+    uint64_t to;    /* 08 */
+    uint64_t flags; /* 10 */
+};
+_Static_assert(sizeof(struct ds_bts_record) == 24, "BTS record");
+#define DS_BTS_PREDICTED DS_BIT(4) /* not on every microarchitecture */
+
+/* ================================================================ PEBS records, formats 0 to 3 */
+
+struct ds_pebs_fmt0 {
+    uint64_t rflags; /* 00 */
+    uint64_t rip;    /* 08: the instruction after the event */
+    uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp; /* 10: not the order of the adaptive group */
+    uint64_t r8_r15[8]; /* 50 */
+};
+struct ds_pebs_fmt1 {
+    struct ds_pebs_fmt0 registers;
+    uint64_t status; /* 90: formats 1, 2: IA32_PERF_GLOBAL_STATUS; format 3: applicable counters */
+    uint64_t data_linear_address; /* 98 */
+    uint64_t data_source;         /* A0 */
+    uint64_t latency;             /* A8 */
+};
+struct ds_pebs_fmt2 {
+    struct ds_pebs_fmt1 fmt1;
+    uint64_t eventing_ip; /* B0 */
+    uint64_t tx;          /* B8 */
+};
+struct ds_pebs_fmt3 {
+    struct ds_pebs_fmt2 fmt2;
+    uint64_t tsc; /* C0 */
+};
+_Static_assert(sizeof(struct ds_pebs_fmt0) == 0x90, "PEBS format 0");
+_Static_assert(offsetof(struct ds_pebs_fmt0, rbx) == 0x18, "format 0: RBX");
+_Static_assert(offsetof(struct ds_pebs_fmt0, rcx) == 0x20, "format 0: RCX");
+_Static_assert(offsetof(struct ds_pebs_fmt0, rdx) == 0x28, "format 0: RDX");
+_Static_assert(offsetof(struct ds_pebs_fmt0, rsi) == 0x30, "format 0: RSI");
+_Static_assert(offsetof(struct ds_pebs_fmt0, rdi) == 0x38, "format 0: RDI");
+_Static_assert(offsetof(struct ds_pebs_fmt0, rbp) == 0x40, "format 0: RBP");
+_Static_assert(offsetof(struct ds_pebs_fmt0, rsp) == 0x48, "format 0: RSP");
+_Static_assert(offsetof(struct ds_pebs_fmt0, r8_r15) == 0x50, "format 0: R8");
+_Static_assert(sizeof(struct ds_pebs_fmt1) == 0xB0, "PEBS format 1");
+_Static_assert(offsetof(struct ds_pebs_fmt1, status) == 0x90, "format 1: status");
+_Static_assert(offsetof(struct ds_pebs_fmt1, data_linear_address) == 0x98, "format 1: data linear address");
+_Static_assert(offsetof(struct ds_pebs_fmt1, data_source) == 0xA0, "format 1: data source");
+_Static_assert(offsetof(struct ds_pebs_fmt1, latency) == 0xA8, "format 1: latency");
+_Static_assert(sizeof(struct ds_pebs_fmt2) == 0xC0, "PEBS format 2");
+_Static_assert(offsetof(struct ds_pebs_fmt2, eventing_ip) == 0xB0, "format 2: EventingIP");
+_Static_assert(offsetof(struct ds_pebs_fmt2, tx) == 0xB8, "format 2: TX abort information");
+_Static_assert(sizeof(struct ds_pebs_fmt3) == 0xC8, "PEBS format 3");
+_Static_assert(offsetof(struct ds_pebs_fmt3, tsc) == 0xC0, "format 3: TSC");
+
+/* ================================================================ PEBS records, formats 4 and up: groups, in this order */
+
+struct ds_pebs_basic {
+    uint64_t head;        /* 00: [31:0] groups (MSR_PEBS_DATA_CFG), [47:32] retire latency, [63:48] bytes of the record */
+    uint64_t eventing_ip; /* 08 */
+    uint64_t counters;    /* 10: applicable counters */
+    uint64_t tsc;         /* 18 */
+};
+struct ds_pebs_meminfo {
+    uint64_t data_linear_address; /* 00 */
+    uint64_t data_source;         /* 08 */
+    uint64_t latency;             /* 10 */
+    uint64_t tx;                  /* 18 */
+};
+struct ds_pebs_gpr {
+    uint64_t rflags; /* 00 */
+    uint64_t rip;    /* 08: the instruction after the event */
+    uint64_t rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi; /* 10: the order of the instruction encoding */
+    uint64_t r8_r15[8]; /* 50 */
+};
+struct ds_pebs_xmm {
+    uint64_t xmm[16][2]; /* low half first */
+};
+struct ds_pebs_lbr {
+    uint64_t from, to, info; /* one entry */
+};
+_Static_assert(sizeof(struct ds_pebs_basic) == 32, "basic group");
+_Static_assert(offsetof(struct ds_pebs_basic, eventing_ip) == 8, "basic group: EventingIP");
+_Static_assert(offsetof(struct ds_pebs_basic, counters) == 0x10, "basic group: applicable counters");
+_Static_assert(offsetof(struct ds_pebs_basic, tsc) == 0x18, "basic group: TSC");
+_Static_assert(sizeof(struct ds_pebs_meminfo) == 32, "memory group");
+_Static_assert(sizeof(struct ds_pebs_gpr) == 144, "GPR group");
+_Static_assert(offsetof(struct ds_pebs_gpr, rcx) == 0x18, "GPR group: RCX");
+_Static_assert(offsetof(struct ds_pebs_gpr, rdx) == 0x20, "GPR group: RDX");
+_Static_assert(offsetof(struct ds_pebs_gpr, rbx) == 0x28, "GPR group: RBX");
+_Static_assert(offsetof(struct ds_pebs_gpr, rsp) == 0x30, "GPR group: RSP");
+_Static_assert(offsetof(struct ds_pebs_gpr, rdi) == 0x48, "GPR group: RDI");
+_Static_assert(offsetof(struct ds_pebs_gpr, r8_r15) == 0x50, "GPR group: R8");
+_Static_assert(sizeof(struct ds_pebs_xmm) == 256, "XMM group");
+_Static_assert(sizeof(struct ds_pebs_lbr) == 24, "LBR entry");
+
+#define DS_PEBS_RECORD_MAX 1232u /* format 4: every group, 32 LBR entries */
+
+static inline uint32_t ds_pebs_head_groups(uint64_t head) { return (uint32_t)head; }
+static inline uint32_t ds_pebs_head_size(uint64_t head) { return (uint32_t)(head >> 48); }
+static inline uint64_t ds_pebs_head(uint32_t groups, uint32_t size) { return (uint64_t)size << 48 | groups; }
+
+/* Bytes of an adaptive record (formats 4 and 5) whose groups are those of `data_cfg`. */
+static inline uint32_t ds_pebs_adaptive_size(uint64_t data_cfg)
+{
+    uint32_t size = sizeof(struct ds_pebs_basic);
+    if (data_cfg & MSR_PEBS_DATA_CFG_MEMINFO)
+        size += sizeof(struct ds_pebs_meminfo);
+    if (data_cfg & MSR_PEBS_DATA_CFG_GPR)
+        size += sizeof(struct ds_pebs_gpr);
+    if (data_cfg & MSR_PEBS_DATA_CFG_XMM)
+        size += sizeof(struct ds_pebs_xmm);
+    if (data_cfg & MSR_PEBS_DATA_CFG_LBR)
+        size += (uint32_t)sizeof(struct ds_pebs_lbr) * msr_pebs_data_cfg_lbr_entries(data_cfg);
+    return size;
+}
+
+/* Bytes of a record of format 0 to 3; of 4 and up where only the basic group is written. */
+static inline uint32_t ds_pebs_fixed_size(unsigned format)
+{
+    static const uint8_t size[] = { sizeof(struct ds_pebs_fmt0), sizeof(struct ds_pebs_fmt1), sizeof(struct ds_pebs_fmt2),
+                                    sizeof(struct ds_pebs_fmt3) };
+    return format < 4 ? size[format] : (uint32_t)sizeof(struct ds_pebs_basic);
+}
