@@ -36,7 +36,7 @@ CAIRN_C  := $(sort $(wildcard tools/cairn/*.c))
 UNIT_C   := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
 
-all: kernel tools
+all: kernel loader tools
 
 # ---- kernel
 kernel: $(B)/kernel.elf
@@ -48,6 +48,32 @@ $(B)/kernel/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
 $(B)/kernel/%.asm.o: %.asm
+	@mkdir -p $(@D)
+	$(NASM) -f elf64 -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d) -o $@ $<
+
+# ---- loader: an ELF shared object of GNU-EFI's making, turned into a PE image. Paths of Debian, Fedora and Arch.
+EFI_ROOTS := $(addprefix /usr/,lib lib/gnuefi/x64 lib64/gnuefi/x64 lib/gnuefi lib64/gnuefi lib64 local/lib)
+EFI_INC   := $(firstword $(wildcard /usr/include/efi /usr/local/include/efi))
+EFI_CRT0  := $(firstword $(wildcard $(addsuffix /crt0-efi-x86_64.o,$(EFI_ROOTS)) $(addsuffix /crt0-efi-x64.o,$(EFI_ROOTS))))
+EFI_LDS   := $(firstword $(wildcard $(addsuffix /elf_x86_64_efi.lds,$(EFI_ROOTS)) $(addsuffix /elf_x64_efi.lds,$(EFI_ROOTS))))
+EFI_LIBS  := $(addprefix -L,$(EFI_ROOTS)) -lefi -lgnuefi
+LCFLAGS := -std=gnu17 -O2 -g -ffreestanding -fpic -fshort-wchar -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
+           -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none -DGNU_EFI_USE_MS_ABI \
+           -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64 -DCAIRN_VERSION='"$(VERSION)"' -I. $(WARN) $(EXTRA_CFLAGS)
+LOADER_O := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c))) \
+            $(patsubst %.asm,$(B)/loader/%.asm.o,$(sort $(wildcard boot/*.asm)))
+
+loader: $(B)/BOOTX64.EFI
+$(B)/BOOTX64.EFI: $(LOADER_O)
+	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
+	$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined --no-warn-rwx-segments -T $(EFI_LDS) \
+	    -Map=$(B)/loader.map -o $(B)/loader.so $(EFI_CRT0) $(LOADER_O) $(EFI_LIBS)
+	$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
+	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
+$(B)/loader/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(LCFLAGS) $(DEPFLAGS) -c $< -o $@
+$(B)/loader/%.asm.o: %.asm
 	@mkdir -p $(@D)
 	$(NASM) -f elf64 -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d) -o $@ $<
 

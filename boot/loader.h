@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the loader's files share. All of it runs in the firmware's environment: UEFI boot services, one CPU, memory
+ * mapped one to one. Everything that is handed to the kernel is in pages of EfiLoaderData; they are not freed on the
+ * way out either: after a failure the firmware reclaims nothing that matters.
+ */
+#pragma once
+
+#include <efi.h>
+#include <efilib.h>
+
+#include "boot/info.h"
+
+/* Prints the one line of a failure, "cairn loader: FAILED: WHAT: REASON (STATUS)", and returns `status`.
+ * run-qemu.sh and the tests look for the first three words. */
+EFI_STATUS boot_fail(const CHAR16 *what, const CHAR16 *reason, EFI_STATUS status);
+
+/* `pages` zeroed pages of EfiLoaderData; NULL where the firmware has none left. */
+void *boot_alloc(uint64_t pages);
+
+struct boot_file {
+    uint8_t *data; /* whole pages, with at least one zero byte behind the file */
+    uint64_t size;
+};
+
+/* Opens the root of the volume `image` was loaded from. Prints on failure. */
+EFI_STATUS boot_volume_open(EFI_HANDLE image, EFI_FILE_HANDLE *root);
+/* Reads a whole file of at most `max` bytes. Prints on failure. */
+EFI_STATUS boot_file_read(EFI_FILE_HANDLE root, const CHAR16 *name, uint64_t max, struct boot_file *file);
+
+/* What the firmware knows: ACPI, framebuffer, time, vendor. Nothing here can fail; what is not there stays 0. */
+void boot_firmware_describe(struct boot_info *info);
+
+/* boot/enter.asm */
+__attribute__((noreturn)) void boot_enter(uint64_t cr3, uint64_t entry, uint64_t info, uint64_t stack_top);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * BOOTX64.EFI: reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address space, leaves boot
+ * services and enters the kernel. docs/boot.md tells the order of the steps. It interprets no option but `serial=`,
+ * and that only to say on the screen where the output goes.
+ */
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "boot/elf.h"
+#include "boot/loader.h"
+#include "boot/memory.h"
+#include "boot/paging.h"
+
+#define CONFIG_NAME  L"\\cairn.cfg"
+#define KERNEL_NAME  L"\\kernel.elf"
+#define CONFIG_MAX   (UINT64_C(64) << 10)
+#define KERNEL_MAX   (UINT64_C(64) << 20)
+#define STACK_PAGES  4
+#define SPARE_RANGES 64u /* the map may grow between the moment we size it and the moment we leave */
+#define EXIT_TRIES   8
+
+#define CPUID_EXTENDED_FEATURES 0x80000001u
+#define CPUID_EDX_NX            (UINT32_C(1) << 20)
+#define CPUID_EDX_PAGE1GB       (UINT32_C(1) << 26)
+#define CR4_LA57                (UINT64_C(1) << 12)
+
+_Static_assert(sizeof(struct boot_efi_memory) == sizeof(EFI_MEMORY_DESCRIPTOR), "boot/memory.h");
+_Static_assert(offsetof(struct boot_efi_memory, pages) == offsetof(EFI_MEMORY_DESCRIPTOR, NumberOfPages),
+               "boot/memory.h");
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table);
+
+struct handover {
+    struct boot_info *info;
+    struct boot_elf elf;
+    uint8_t *stack;
+    uint64_t cr3;
+    /* The firmware's memory map, read again and again until it is the one we leave with. */
+    uint8_t *map;
+    UINTN map_capacity;
+};
+
+EFI_STATUS boot_fail(const CHAR16 *what, const CHAR16 *reason, EFI_STATUS status)
+{
+    Print(L"cairn loader: FAILED: %s: %s (%r)\n", what, reason, status);
+    return status;
+}
+
+void *boot_alloc(uint64_t pages)
+{
+    EFI_PHYSICAL_ADDRESS at = 0;
+    if (EFI_ERROR(BS->AllocatePages(AllocateAnyPages, EfiLoaderData, pages, &at)))
+        return NULL;
+    __builtin_memset((void *)(uintptr_t)at, 0, pages * BOOT_PAGE_SIZE);
+    return (void *)(uintptr_t)at;
+}
+
+static uint64_t pages_of(uint64_t bytes)
+{
+    return (bytes + BOOT_PAGE_SIZE - 1) / BOOT_PAGE_SIZE;
+}
+
+static uint64_t read_cr4(void)
+{
+    uint64_t v;
+    __asm__ volatile("movq %%cr4, %0" : "=r"(v));
+    return v;
+}
+
+/* ---- the two files ------------------------------------------------------------------------------------------- */
+
+/* The last `serial=...` of the configuration outside comments: what the kernel will take. */
+static void say_where_output_goes(const char *config)
+{
+    static const char key[] = "serial=";
+    const size_t key_length = sizeof(key) - 1;
+    char value[40] = "com1";
+    for (const char *at = config; *at != 0;) {
+        size_t length = 0;
+        if (*at == '#')
+            while (at[length] != 0 && at[length] != '\n')
+                length++;
+        else
+            while ((uint8_t)at[length] > ' ' && at[length] != '#')
+                length++;
+        if (length >= key_length && __builtin_memcmp(at, key, key_length) == 0) {
+            size_t n = length - key_length < sizeof(value) ? length - key_length : sizeof(value) - 1;
+            __builtin_memcpy(value, at + key_length, n);
+            value[n] = 0;
+        }
+        at += length > 0 ? length : 1;
+    }
+    Print(L"From here on all output goes to serial port: %a (option serial=)\n", value);
+}
+
+static EFI_STATUS load_config(EFI_FILE_HANDLE root, struct boot_info *info)
+{
+    struct boot_file file;
+    EFI_STATUS status = boot_file_read(root, CONFIG_NAME, CONFIG_MAX, &file);
+    if (EFI_ERROR(status))
+        return status;
+    for (uint64_t i = 0; i < file.size; i++)
+        if (file.data[i] == 0)
+            return boot_fail(CONFIG_NAME, L"holds a zero byte: save it as plain ASCII text", EFI_LOAD_ERROR);
+    Print(L"%s: %ld bytes\n", CONFIG_NAME, file.size);
+    info->config = (uintptr_t)file.data;
+    info->config_size = file.size;
+    return EFI_SUCCESS;
+}
+
+static EFI_STATUS check_kernel(const struct boot_file *file, struct boot_elf *elf)
+{
+    const char *reason;
+    int header;
+    if (boot_elf_check(file->data, file->size, elf, &reason, &header) == 0)
+        return EFI_SUCCESS;
+    CHAR16 text[128];
+    if (header >= 0)
+        UnicodeSPrint(text, sizeof(text), L"program header %d: %a", header, reason);
+    else
+        UnicodeSPrint(text, sizeof(text), L"%a", reason);
+    return boot_fail(KERNEL_NAME, text, EFI_LOAD_ERROR);
+}
+
+static EFI_STATUS load_kernel(EFI_FILE_HANDLE root, struct boot_info *info, struct boot_elf *elf)
+{
+    struct boot_file file;
+    EFI_STATUS status = boot_file_read(root, KERNEL_NAME, KERNEL_MAX, &file);
+    if (!EFI_ERROR(status))
+        status = check_kernel(&file, elf);
+    if (EFI_ERROR(status))
+        return status;
+
+    uint8_t *block = boot_alloc(elf->size / BOOT_PAGE_SIZE);
+    if (block == NULL)
+        return boot_fail(KERNEL_NAME, L"no memory to load it", EFI_OUT_OF_RESOURCES);
+    for (uint32_t i = 0; i < elf->segment_count; i++) {
+        const struct boot_elf_segment *s = &elf->segments[i];
+        __builtin_memcpy(block + (s->virt - elf->virt), file.data + s->offset, s->file_size);
+    }
+    info->kernel_phys = (uintptr_t)block;
+    info->kernel_virt = elf->virt;
+    info->kernel_size = elf->size;
+    info->kernel_file = (uintptr_t)file.data;
+    info->kernel_file_size = file.size;
+    Print(L"%s: %ld bytes, %d segments, %ld KiB at 0x%lx, entry 0x%lx\n", KERNEL_NAME, file.size,
+          elf->segment_count, elf->size >> 10, info->kernel_phys, elf->entry);
+    return EFI_SUCCESS;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------- */
+
+static EFI_STATUS get_map(struct handover *h, struct boot_efi_map *map, UINTN *key)
+{
+    UINT32 version;
+    UINTN size = h->map_capacity;
+    UINTN stride;
+    EFI_STATUS status = BS->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)h->map, key, &stride, &version);
+    *map = (struct boot_efi_map){.descriptors = h->map, .size = size, .stride = stride};
+    return status;
+}
+
+/* Room for the firmware's map and for ours, with ranges to spare: later allocations, the last one included, split
+ * ranges. */
+static EFI_STATUS allocate_maps(struct handover *h, struct boot_efi_map *map)
+{
+    UINTN key;
+    EFI_STATUS status = get_map(h, map, &key); /* too small a buffer: says how much it takes */
+    if (status != EFI_BUFFER_TOO_SMALL)
+        return boot_fail(L"memory map", L"the firmware does not say its size", status);
+    h->map_capacity = map->size + SPARE_RANGES * map->stride;
+    h->map = boot_alloc(pages_of(h->map_capacity));
+    h->info->memory_count = (uint32_t)(h->map_capacity / map->stride);
+    h->info->memory = (uintptr_t)boot_alloc(pages_of(h->info->memory_count * sizeof(struct boot_memory)));
+    h->stack = boot_alloc(STACK_PAGES);
+    if (h->map == NULL || h->info->memory == 0 || h->stack == NULL)
+        return boot_fail(L"memory map", L"no memory for it", EFI_OUT_OF_RESOURCES);
+    status = get_map(h, map, &key);
+    if (EFI_ERROR(status))
+        return boot_fail(L"memory map", L"cannot be read", status);
+    return EFI_SUCCESS;
+}
+
+static EFI_STATUS build_tables(struct handover *h, const struct boot_efi_map *map)
+{
+    uint32_t id[4];
+    arch_cpuid(CPUID_EXTENDED_FEATURES, 0, id);
+    if ((id[3] & CPUID_EDX_NX) == 0)
+        return boot_fail(L"processor", L"has no execute-disable bit (or the firmware has turned it off)",
+                         EFI_UNSUPPORTED);
+    struct boot_paging paging = {.gigabyte_pages = (id[3] & CPUID_EDX_PAGE1GB) != 0,
+                                 .five_levels = (read_cr4() & CR4_LA57) != 0,
+                                 .elf = &h->elf,
+                                 .kernel_phys = h->info->kernel_phys};
+    paging.direct_map_size = boot_paging_direct_size(boot_memory_top(map), paging.gigabyte_pages);
+    uint64_t pages = boot_paging_pages(&paging);
+    void *memory = boot_alloc(pages);
+    if (memory == NULL)
+        return boot_fail(L"page tables", L"no memory for them", EFI_OUT_OF_RESOURCES);
+    h->cr3 = boot_paging_build(&paging, memory, pages);
+    h->info->direct_map_size = paging.direct_map_size;
+    h->info->page_table_levels = paging.five_levels ? 5 : 4;
+    return EFI_SUCCESS;
+}
+
+/* ---- leaving ------------------------------------------------------------------------------------------------- */
+
+/*
+ * UEFI specification, "EFI_BOOT_SERVICES.ExitBootServices()": the call fails where the map has changed since it was read
+ * (an event may run between the two calls), and after a first failed call only memory services may be used. So: read
+ * and leave, again and again, with nothing between the two; no new buffer is needed unless the map outgrows its spare.
+ */
+static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct handover *h, struct boot_efi_map *map)
+{
+    EFI_STATUS status = EFI_ABORTED;
+    for (int i = 0; i < EXIT_TRIES; i++) {
+        UINTN key;
+        status = get_map(h, map, &key);
+        if (EFI_ERROR(status))
+            break;
+        status = BS->ExitBootServices(image, key);
+        if (!EFI_ERROR(status))
+            return EFI_SUCCESS;
+    }
+    /* The screen may be gone by now; the line is worth the try. */
+    return boot_fail(L"firmware", L"boot services cannot be left", status);
+}
+
+static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
+{
+    EFI_FILE_HANDLE root;
+    EFI_STATUS status = boot_volume_open(image, &root);
+    if (!EFI_ERROR(status))
+        status = load_config(root, h->info);
+    if (!EFI_ERROR(status))
+        status = load_kernel(root, h->info, &h->elf);
+    if (EFI_ERROR(status))
+        return status;
+    root->Close(root);
+
+    struct boot_efi_map map;
+    status = allocate_maps(h, &map);
+    if (!EFI_ERROR(status))
+        status = build_tables(h, &map);
+    return status;
+}
+
+EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
+{
+    uint64_t entry_tsc = arch_rdtsc();
+    InitializeLib(image, table);
+
+    struct handover h = {.info = boot_alloc(pages_of(sizeof(struct boot_info)))};
+    if (h.info == NULL)
+        return boot_fail(L"boot_info", L"no memory for it", EFI_OUT_OF_RESOURCES);
+    *h.info = (struct boot_info){.magic = BOOT_INFO_MAGIC,
+                                 .version = BOOT_INFO_VERSION,
+                                 .size = sizeof(struct boot_info),
+                                 .entry_tsc = entry_tsc,
+                                 .loader_version = CAIRN_VERSION};
+    boot_firmware_describe(h.info);
+    Print(L"\nCairn loader %a on %a firmware\n", h.info->loader_version, h.info->firmware_vendor);
+
+    EFI_STATUS status = prepare(image, &h);
+    if (EFI_ERROR(status))
+        return status;
+    say_where_output_goes((const char *)(uintptr_t)h.info->config);
+
+    struct boot_efi_map map;
+    status = leave_boot_services(image, &h, &map);
+    if (EFI_ERROR(status))
+        return status;
+    /* From here on there is no firmware to call, and nobody to report to but the kernel. */
+    struct boot_memory *memory = (struct boot_memory *)(uintptr_t)h.info->memory;
+    h.info->memory_count =
+        boot_memory_convert(&map, memory, h.info->memory_count, &h.info->memory_left_out);
+    boot_enter(h.cr3, h.elf.entry, BOOT_DIRECT_MAP + (uintptr_t)h.info,
+               BOOT_DIRECT_MAP + (uintptr_t)h.stack + STACK_PAGES * BOOT_PAGE_SIZE);
+}

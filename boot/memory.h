@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The firmware's memory map, turned into the kernel's. Pure: the loader and the host's unit tests compile the same code.
+ * Source: UEFI specification, "EFI_BOOT_SERVICES.GetMemoryMap()".
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "boot/info.h"
+
+/* EFI_MEMORY_DESCRIPTOR version 1. Firmware may append fields: the distance of two is what GetMemoryMap says. */
+struct boot_efi_memory {
+    uint32_t type;
+    uint32_t pad;
+    uint64_t physical_start;
+    uint64_t virtual_start;
+    uint64_t pages; /* of 4 KiB */
+    uint64_t attributes;
+};
+_Static_assert(sizeof(struct boot_efi_memory) == 40, "EFI_MEMORY_DESCRIPTOR");
+
+struct boot_efi_map {
+    const void *descriptors;
+    size_t size;   /* bytes */
+    size_t stride; /* bytes from one descriptor to the next */
+};
+
+/* First physical address above all memory the direct map must reach. Devices and reserved ranges do not count: firmware
+ * lists some at the very end of the address space. */
+uint64_t boot_memory_top(const struct boot_efi_map *map);
+
+/* Fills out[0..capacity) ascending by base and returns how many; the highest that do not fit are counted in *left_out. */
+uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
+                             uint32_t *left_out);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page tables the kernel is entered with (boot/info.h says what they hold). Pure: tables are built in pages the
+ * caller gives, whose addresses are taken as physical ones (UEFI maps memory one to one); the host's unit tests compile
+ * the same code. The kernel replaces these tables early, so they care for permissions but not for memory types.
+ * Source: SDM vol. 3A, "4-Level Paging and 5-Level Paging".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "boot/elf.h"
+
+/* Page-table entry bits. */
+#define BOOT_PTE_P       (UINT64_C(1) << 0)
+#define BOOT_PTE_RW      (UINT64_C(1) << 1)
+#define BOOT_PTE_PS      (UINT64_C(1) << 7) /* in a PDPTE or PDE: maps a page */
+#define BOOT_PTE_XD      (UINT64_C(1) << 63)
+#define BOOT_PTE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
+
+/* The direct map ends before the PML4 entry that holds the kernel. */
+#define BOOT_PAGING_MAX_DIRECT (UINT64_C(255) << 39)
+
+struct boot_paging {
+    uint64_t direct_map_size; /* multiple of the large page in use, at most BOOT_PAGING_MAX_DIRECT */
+    bool gigabyte_pages;      /* CPUID.80000001H:EDX.Page1GB */
+    bool five_levels;         /* CR4.LA57 */
+    const struct boot_elf *elf;
+    uint64_t kernel_phys; /* of elf->virt, multiple of 4096 */
+};
+
+/* Smallest direct map that reaches max(4 GiB, top). */
+uint64_t boot_paging_direct_size(uint64_t top, bool gigabyte_pages);
+/* How many pages boot_paging_build takes at most. */
+uint64_t boot_paging_pages(const struct boot_paging *p);
+/* Builds the tables in `pages` zeroed pages at `memory`; returns the value for CR3. */
+uint64_t boot_paging_build(const struct boot_paging *p, void *memory, uint64_t pages);
