@@ -92,6 +92,7 @@ enum ccswap_type { /* low two bits of a record's first byte */
     CCSWAP_FULL = 3,       /* 8 */
 };
 #define CCSWAP_TYPE_MASK 3u
+#define CCSWAP_TYPE_BITS 2
 
 #define CCSWAP_IDLE_SHORT_DELTA_SHIFT 2
 #define CCSWAP_IDLE_SHORT_DELTA_BITS  14
@@ -276,11 +277,11 @@ _Static_assert(sizeof(struct cairn_truth_pebs) == CAIRN_TRUTH_BYTES, "cairn_trut
 #define CAIRN_FORMAT_VERSION      1u
 #define CAIRN_FRAME_MARK          '~'
 #define CAIRN_FRAME_SEPARATOR     ':'
-#define CAIRN_FRAME_PAYLOAD_MAX   1152u
+#define CAIRN_FRAME_PAYLOAD_MAX   1536u
 #define CAIRN_FRAME_OVERHEAD      (1u + 1u + 8u + 1u + 1u + 8u + 2u) /* mark, stream, number, two ':', CRC, CR LF */
 #define CAIRN_FRAME_LINE_MAX      (CAIRN_FRAME_PAYLOAD_MAX / 3u * 4u + CAIRN_FRAME_OVERHEAD)
 _Static_assert(CAIRN_FRAME_PAYLOAD_MAX % 3u == 0, "frames are whole base64 groups");
-_Static_assert(CAIRN_FRAME_LINE_MAX == 1558, "maximum line length, documented");
+_Static_assert(CAIRN_FRAME_LINE_MAX == 2070, "maximum line length, documented");
 
 /* Streams, in the order of the dump. Text streams hold whole lines "key=value\n"; binary streams hold whole records. A
  * frame never splits a line, a record or an event, so a lost frame loses just what it held. */
@@ -307,7 +308,7 @@ struct cairn_trace_frame {
 _Static_assert(sizeof(struct cairn_trace_frame) == 20, "cairn_trace_frame");
 #define CAIRN_EVENT_MAX WMI_EVENT_FLOOR(CAIRN_FRAME_PAYLOAD_MAX - 20u - 0x48u)
 #define WMI_EVENT_FLOOR(n) ((n) & ~7u)
-_Static_assert(CAIRN_EVENT_MAX == 1056, "the largest event Cairn writes fits a frame beside the buffer header");
+_Static_assert(CAIRN_EVENT_MAX == 1440, "the largest event Cairn writes fits a frame beside the buffer header");
 _Static_assert(0x10u + 8u + CCSWAP_BATCH_BYTES <= CAIRN_EVENT_MAX, "a full batch fits one frame");
 
 struct cairn_truth_frame {
