@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
+#include "kernel/runq.h"
 
 struct kthread;
 struct ds_cpu;
@@ -18,6 +19,9 @@ struct kcpu {
 
     struct kthread *current; /* the running thread */
     struct kthread *idle;
+    struct kthread *standby; /* chosen to run next here; dispatcher lock */
+    struct krunq ready;      /* dispatcher lock */
+    bool online;             /* has reached ksched_enter: takes threads */
     struct kthread *previous;/* set before the stack switch, read by the incoming side */
     uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
     uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
@@ -31,9 +35,13 @@ struct kcpu {
     struct ktruth_cpu *truth;/* NULL: truth=0 */
 };
 
+/* Volatile, unlike arch_this_cpu: a thread that was switched away may come back on another CPU in the middle of a
+ * function, so the compiler must not keep the answer. Stable only while interrupts are off. */
 static inline struct kcpu *kcpu_this(void)
 {
-    return (struct kcpu *)arch_this_cpu(); /* arch is the first member */
+    struct kcpu *cpu;
+    __asm__ volatile("movq %%gs:0, %0" : "=r"(cpu)::"memory"); /* arch.self; arch is the first member */
+    return cpu;
 }
 
 /* Dense array of the CPUs in use. */

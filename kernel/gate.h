@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gate of every kernel call that can reach the scheduler. With the Debug Store's scope 'thread' the counters run only
+ * while a sampled thread runs its own code: entering pauses them before anything else happens, leaving resumes them as
+ * the last act. Between the two interrupts are off and the thread may be switched away and come back on another CPU; calls
+ * may nest.
+ *
+ * kernel_irq_enter and kernel_irq_exit (kernel/sched.c) are the same gate for interrupts.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "ds/ds.h"
+#include "kernel/cpu.h"
+#include "kernel/thread.h"
+
+/* Returns whether interrupts were on, for kgate_leave. */
+static inline bool kgate_enter(void)
+{
+    bool on = arch_irq_save();
+    struct kcpu *cpu = kcpu_this();
+    struct kthread *thread = cpu->current;
+    if (thread->gate_depth++ == 0 && (thread->flags & KTHREAD_SAMPLED) && cpu->irq_depth == 0)
+        ds_pause(cpu->ds);
+    return on;
+}
+
+static inline void kgate_leave(bool on)
+{
+    struct kcpu *cpu = kcpu_this();
+    struct kthread *thread = cpu->current;
+    if (--thread->gate_depth == 0 && (thread->flags & KTHREAD_SAMPLED) && cpu->irq_depth == 0)
+        ds_resume(cpu->ds);
+    arch_irq_restore(on);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads: creation, end, join, sleep, yield, and how a stack names its thread. How they are chosen: kernel/sched.h. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/list.h"
+#include "kernel/stack.h"
+#include "kernel/wait.h"
+#include "trace/format.h"
+
+#define KTHREAD_NAME        24u
+#define KTHREAD_RECORDS_MAX 4096u
+
+enum kthread_flags {
+    KTHREAD_SAMPLED = 1, /* the Debug Store counts while it runs its own code */
+    KTHREAD_IDLE = 2,    /* one per CPU, TID 0, priority 0, never in a queue, always Running as in Windows */
+};
+
+/* All fields from `state` to `waited` are under the dispatcher lock. */
+struct kthread {
+    struct kobject object; /* first: signalled when the thread has ended */
+    uint32_t tid;          /* multiples of 4 from 8, never used twice; idle threads: 0 */
+    uint32_t flags;
+    char name[KTHREAD_NAME];
+
+    uint8_t state;         /* enum kthread_state */
+    uint8_t wait_reason;   /* enum kwait_reason of the wait, or why a running thread was made Ready */
+    int8_t priority;       /* 1..15 dynamic, 16..31 real-time; idle 0 */
+    int8_t base_priority;
+    int32_t quantum;       /* timer ticks left */
+    uint32_t ideal_processor;
+    uint32_t cpu;          /* where it runs, is queued, or ran last */
+    uint64_t affinity;     /* bit i: may run on CPU i */
+    uint64_t wait_start;   /* tick at which it began to wait, or entered a ready queue: Windows' WaitTime */
+    uint32_t waited;       /* ticks from there to its coming in, set by that switch; idle threads: 0 */
+
+    struct klist queue_link;     /* ready queue */
+    struct klist wait_link;      /* kobject.waiters */
+    struct klist timer_link;     /* kernel/timerq.h */
+    uint64_t timer_due;          /* tick */
+    int wait_status;             /* what kwait returns */
+    struct klist owned;          /* kmutex.owned_link */
+
+    uint32_t gate_depth;         /* kernel/gate.h; only its own CPU touches it, interrupts off */
+    void *stack;                 /* slot of kernel/stack.h */
+    void *context;               /* stack pointer while it does not run: arch_context_switch */
+    void (*entry)(void *);
+    void *argument;
+    int exit_code;
+};
+
+struct kthread_params {
+    const char *name; /* copied, cut at KTHREAD_NAME - 1 */
+    int priority;     /* base, 1..31 */
+    uint32_t flags;   /* KTHREAD_SAMPLED or 0 */
+    uint64_t affinity;/* 0: any CPU */
+    void (*entry)(void *);
+    void *argument;
+};
+
+/* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority, flags
+ * or an affinity without a CPU in use), -ENOMEM. */
+int kthread_create(struct kthread **thread, const struct kthread_params *params);
+/* Waits for its end, frees it; its exit code in *code (may be NULL). Once per thread, not by itself. 0 or -ETIMEDOUT
+ * (then it is still there). */
+int kthread_join(struct kthread *thread, uint64_t ticks, int *code);
+_Noreturn void kthread_exit(int code);
+/* Lets another ready thread of at least the same priority run on this CPU, if there is one. */
+void kthread_yield(void);
+/* Until the `ticks`th timer tick from now; 0 yields. `reason`: KWAIT_DELAY_EXECUTION unless there is a better one. */
+void kthread_sleep(uint64_t ticks, enum kwait_reason reason);
+/* New base priority of the calling thread, 1..31; a boost is dropped. 0 or -EINVAL. */
+int kthread_set_priority(int base);
+
+static inline struct kthread *kthread_from_stack(void)
+{
+    uint64_t sp;
+    __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
+    return kstack_thread(sp);
+}
+
+/* ---- every thread there ever was */
+struct kthread_record {
+    uint32_t tid;
+    uint32_t flags;
+    int8_t base_priority; /* at creation */
+    char name[KTHREAD_NAME];
+};
+/* Idle threads included, in order of creation. No lock: records never change, also safe in a panic. */
+void kthread_for_each(void (*visit)(void *context, const struct kthread_record *record), void *context);
+/* Threads that did not fit KTHREAD_RECORDS_MAX. */
+uint64_t kthread_records_dropped(void);
+
+/* ---- for kernel/sched.c */
+/* Fills in what idle threads and others have in common; -ENOMEM. The caller sets TID, state and place. */
+int kthread_prepare(struct kthread *thread, const struct kthread_params *params);
+/* Appends to the records; dispatcher lock held. */
+void kthread_remember(const struct kthread *thread);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Workloads: what the threads of a run do. docs/workloads.md shows how to write one. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- for the run's controller; a thread */
+/* Starts the workload `name`. 0, -ENOENT, or -ENOMEM (nothing is left running). */
+int kworkload_start(const char *name, uint64_t seed);
+/* Asks its threads to stop, joins them, frees what they shared. */
+void kworkload_finish(void);
+/* NULL-terminated. */
+const char *const *kworkload_names(void);
+
+/* ---- for workloads */
+struct kworkload {
+    const char *name;
+    /* Creates the threads. 0, or what kworkload_thread or kworkload_alloc failed with. */
+    int (*start)(uint64_t seed);
+};
+
+/* Creates a sampled thread that kworkload_finish will join. `affinity` 0: any CPU. 0, -EINVAL, -ENOMEM. */
+int kworkload_thread(const char *name, int priority, uint64_t affinity, void (*entry)(void *), void *argument);
+/* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX bytes. */
+void *kworkload_alloc(size_t bytes);
+
+/* Every loop of a workload looks here, every wait ends within KWORKLOAD_PATIENCE ticks: so a run always ends. */
+#define KWORKLOAD_PATIENCE 100u
+bool kworkload_stopping(void);
