@@ -101,6 +101,9 @@ struct ds_hooks {
 /* Bytes of the buffer ds_cpu_init wants for this configuration: records and one slack record, page multiple. */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);
 
+/* Bytes of one record of this configuration's PEBS counters. */
+uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config);
+
 size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
 
 /* Sets the structure up; touches no MSR. `area`: one zeroed page, never moved. `buffer`: ds_buffer_bytes. Both

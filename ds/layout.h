@@ -304,3 +304,16 @@ static inline uint32_t ds_pebs_fixed_size(unsigned format)
                                     sizeof(struct ds_pebs_fmt3) };
     return format < 4 ? size[format] : (uint32_t)sizeof(struct ds_pebs_basic);
 }
+
+/* Bytes of the record at `record`, of which `left` bytes can be read; 0 where it is cut, or its own size makes no sense:
+ * nothing after it can be found. */
+static inline uint32_t ds_pebs_record_size(unsigned format, const void *record, uint32_t left)
+{
+    uint32_t size = ds_pebs_fixed_size(format);
+    if (format >= 4 && left >= size) {
+        const struct ds_pebs_basic *basic = record;
+        uint32_t own = ds_pebs_head_size(basic->head);
+        size = own >= size && own % 8 == 0 ? own : 0;
+    }
+    return size <= left ? size : 0;
+}

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the scheduler, the Debug Store and the trace meet: nothing else knows more than one of them. Both hooks run with
- * interrupts off, counting paused and the dispatcher lock held.
+ * Where the scheduler, the Debug Store and the trace meet: nothing else knows more than one of them.
  */
 #pragma once
 
 #include <stdint.h>
 
+#include "ds/ds.h"
+
 struct kcpu;
 struct kthread;
+
+/* Both switch hooks run with interrupts off, counting paused and the dispatcher lock held. */
 
 /* Outgoing side: `old` leaves, `new` comes, at `tsc`. States and priorities of both are final. Writes the trace. */
 void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
 /* Incoming side, after the stack switch: `incoming` as the stack in use names it. Writes the truth. */
 void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const struct kthread *previous, uint64_t tsc);
+
+/* What the Debug Store calls (ds/ds.h): closes batches, writes epochs, records and their truth. */
+extern const struct ds_hooks khook_ds;
+
+/* TSC cycles one call of the switch hook took, over all CPUs, upper bound of its class (1/16 wide). */
+struct khook_cost { uint64_t count, min, median, p99; };
+struct khook_cost khook_cost(void);

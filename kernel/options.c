@@ -101,7 +101,8 @@ static bool number(const char *s, size_t n, uint64_t *out)
         return false;
     for (; n; n--, s++) {
         unsigned char c = (unsigned char)*s;
-        unsigned digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10u : 99;
+        unsigned letter = c | 32u;
+        unsigned digit = c >= '0' && c <= '9' ? c - '0' + 0u : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : 99;
         if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, digit, &v))
             return false;
     }

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/dump.h"
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "kernel/cpu.h"
+#include "kernel/hook.h"
+#include "kernel/lines.h"
+#include "kernel/machine.h"
+#include "kernel/options.h"
+#include "kernel/print.h"
+#include "kernel/session.h"
+#include "kernel/string.h"
+#include "kernel/symbols.h"
+#include "kernel/thread.h"
+#include "kernel/truth.h"
+#include "trace/dump.h"
+
+void kline(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
+{
+    char text[CAIRN_FRAME_PAYLOAD_MAX];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    trace_dump_line(dump, stream, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+/* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
+static struct { uint32_t frames; uint64_t bytes, raw; } total;
+
+#define LINE(...) kline(d, stream, __VA_ARGS__)
+
+static void dump_header(struct trace_dump *d, const char *cause)
+{
+    enum cairn_stream stream = CAIRN_STREAM_HEADER;
+    LINE("cairn.format=%u", CAIRN_FORMAT_VERSION);
+    LINE("dump.frames=%010u", total.frames);
+    LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
+    LINE("dump.raw=%012lu", (unsigned long)total.raw);
+    LINE("dump.cause=%s", cause);
+}
+
+static void dump_detection(struct trace_dump *d, const char *backend, const struct ds_caps *caps)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    for (uint32_t n = 0; caps && n < kcpu_count; n++)
+        for (uint32_t i = 0; i < caps[n].tests; i++) {
+            const struct ds_test *t = &caps[n].test[i];
+            char value[24];
+            snprintf(value, sizeof value, "0x%lx", (unsigned long)t->value);
+            LINE("ds.detect.%s.%u.%u=%s|%s|%s|%s", backend, n, i, t->name, t->faulted ? "fault" : value,
+                 t->ok ? "ok" : "no", t->verdict);
+        }
+}
+
+static void dump_ds(struct trace_dump *d)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    const struct ksession *s = &ksession;
+    LINE("workload.name=%s", kopt.workload);
+    if (!s->backend)
+        return; /* the run ended before it was chosen */
+    LINE("ds.backend=%s", s->backend);
+    LINE("ds.reason=%s", s->reason);
+    LINE("ds.emulated=%d", strcmp(s->backend, "soft") == 0);
+    dump_detection(d, "hw", s->hw_caps);
+    if (!s->caps)
+        return;
+    if (s->caps != s->hw_caps)
+        dump_detection(d, "soft", s->caps);
+    LINE("ds.format=%u", s->caps[0].format);
+    LINE("ds.baseline=%d", s->caps[0].baseline);
+    LINE("ds.record_bytes=%u", ds_record_size(&s->caps[0], &s->ds));
+    LINE("ds.records=%u", s->ds.records);
+    LINE("ds.threshold=%u", s->ds.threshold);
+    LINE("ds.area_form=%s", s->caps[0].area_bytes == 0x60 ? "60H" : "A0H");
+    LINE("ds.scope=thread");
+    for (uint32_t i = 0; i < s->ds.events; i++) {
+        const struct ds_event *e = &s->ds.event[i];
+        LINE("ds.event.%u=%s:%lu:%s%s%s", i, e->name, (unsigned long)e->period, e->user ? "u" : "", e->kernel ? "k" : "",
+             e->plain ? ":plain" : "");
+    }
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        LINE("ds.cpu.%u.area=%p", i, s->areas[i]);
+        LINE("ds.cpu.%u.buffer=%p", i, s->buffers[i]);
+        LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)s->buffer_bytes);
+    }
+}
+
+static void dump_name(void *context, const struct kthread_record *n)
+{
+    struct trace_dump *d = context;
+    kline(d, CAIRN_STREAM_NAMES, "%u %d %s %s", n->tid, n->base_priority, n->flags & KTHREAD_IDLE ? "i" : n->flags & KTHREAD_SAMPLED ? "s" : "-", n->name);
+}
+
+static void dump_symbols(struct trace_dump *d)
+{
+    for (uint32_t i = 0; i < ksymbols_count(); i++) {
+        const struct ksymbol *s = ksymbols_get(i);
+        kline(d, CAIRN_STREAM_SYMBOLS, "%lx %x %s", (unsigned long)s->address, s->size, ksymbols_name(s));
+    }
+}
+
+static void dump_session(struct trace_dump *d)
+{
+    enum cairn_stream stream = CAIRN_STREAM_SESSION;
+    const struct ksession *s = &ksession;
+    const struct trace_config *c = &s->trace;
+    LINE("session.1.events=%s", c->events == TRACE_COMPACT ? "compact" : c->events == TRACE_FULL ? "full" : "compact+full");
+    LINE("session.1.mode=%s", c->circular ? "circular" : "sequential");
+    LINE("session.1.clock=1");
+    LINE("session.1.clock_hz=%lu", (unsigned long)TRACE_CLOCK_HZ);
+    LINE("session.1.tsc_hz=%lu", (unsigned long)c->clock.tsc_hz);
+    LINE("session.1.tsc_base=%lu", (unsigned long)c->clock.base);
+    LINE("session.1.multiplier=%lu", (unsigned long)c->clock.multiplier);
+    LINE("session.1.buffer_bytes=%u", c->buffer_bytes);
+    LINE("session.1.buffers=%u", c->buffers);
+    LINE("session.1.build=%u", CCSWAP_BUILD);
+    LINE("session.1.maximum_wait_reason=%u", CCSWAP_MAXIMUM_WAIT_REASON);
+    LINE("session.1.cpus=%u", c->cpus);
+    LINE("session.1.tick_us=%u", kopt.tick_us);
+    LINE("session.1.tick_units=%lu", (unsigned long)c->tick_units);
+    LINE("session.1.pebs=%d", s->caps != NULL);
+    LINE("session.1.start_tsc=%lu", (unsigned long)s->start_tsc);
+    LINE("session.1.stop_tsc=%lu", (unsigned long)s->stop_tsc);
+}
+
+static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *sum)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    const struct kcpu *cpu = kcpu_table[n];
+    struct trace_counts c;
+    trace_cpu_counts(cpu->trace, &c);
+    sum->events_tried += c.events_tried;
+    sum->events_written += c.events_written;
+    sum->events_lost += c.events_lost;
+    LINE("end.cpu.%u.events=%lu %lu %lu", n, c.events_tried, c.events_written, c.events_lost);
+    LINE("end.cpu.%u.switches=%lu %lu %lu", n, c.switches_tried, c.switches_written, c.switches_lost);
+    LINE("end.cpu.%u.compact=%lu %lu %lu", n, c.compact_tried, c.compact_written, c.compact_lost);
+    LINE("end.cpu.%u.full=%lu %lu %lu", n, c.full_tried, c.full_written, c.full_lost);
+    LINE("end.cpu.%u.batches=%lu %lu %lu %lu %lu %lu %lu", n, c.batches[0], c.batches[1], c.batches[2], c.batches[3],
+         c.batches[4], c.batches[5], c.batches[6]);
+    _Static_assert(CCSWAP_CLOSE_REASONS == 7, "the line above names them all");
+    LINE("end.cpu.%u.buffers=%lu", n, c.buffers_begun);
+    LINE("end.cpu.%u.ticks=%lu", n, cpu->ticks);
+    if (cpu->ds) {
+        struct ds_counts ds;
+        ds_cpu_counts(cpu->ds, &ds);
+        if (ds.lost_unknown)
+            LINE("end.cpu.%u.ds=%lu %lu %lu unknown %lu", n, ds.records, ds.drains, ds.pmis, ds.steps);
+        else
+            LINE("end.cpu.%u.ds=%lu %lu %lu %lu %lu", n, ds.records, ds.drains, ds.pmis, ds.lost, ds.steps);
+    }
+    if (cpu->truth) {
+        struct ktruth_counts t = ktruth_counts(cpu->truth);
+        LINE("end.cpu.%u.truth=%lu %lu %lu", n, t.switches, t.records, t.lost);
+    }
+}
+
+static void dump_end(struct trace_dump *d, const char *line)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    struct trace_counts sum = { 0 };
+    struct trace_overwritten o;
+    struct khook_cost cost = khook_cost();
+    uint32_t n[3];
+
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        dump_cpu_end(d, i, &sum);
+    LINE("end.events_tried=%lu", sum.events_tried);
+    LINE("end.events_written=%lu", sum.events_written);
+    LINE("end.events_lost=%lu", sum.events_lost);
+    trace_session_overwritten(ksession.session, &o);
+    LINE("end.overwritten.buffers=%lu", o.buffers);
+    LINE("end.overwritten.events=%lu", o.events);
+    LINE("end.overwritten.compact=%lu", o.compact);
+    LINE("end.overwritten.full=%lu", o.full);
+    LINE("end.hook.count=%lu", cost.count);
+    LINE("end.hook.min=%lu", cost.min);
+    LINE("end.hook.median=%lu", cost.median);
+    LINE("end.hook.p99=%lu", cost.p99);
+    LINE("end.hook.emulated=%d", kmachine_emulated());
+    LINE("end.truth=%u", kopt.truth);
+    kreport_counts(n);
+    LINE("end.verdict=%s", line ? "panic" : n[KREPORT_FAIL] ? "fail" : "pass");
+    LINE("end.pass=%u", n[KREPORT_PASS]);
+    LINE("end.fail=%u", n[KREPORT_FAIL]);
+    LINE("end.skip=%u", n[KREPORT_SKIP]);
+    if (line)
+        LINE("end.panic=%s", line);
+}
+
+static void produce(struct trace_dump *d, const char *cause, const char *line)
+{
+    dump_header(d, cause);
+    kmachine_dump(d);
+    dump_ds(d);
+    kthread_for_each(dump_name, d);
+    dump_symbols(d);
+    if (ksession.session) {
+        dump_session(d);
+        trace_dump_session(d, ksession.session, 1);
+        dump_end(d, line);
+        ktruth_dump(d);
+    }
+    kline(d, CAIRN_STREAM_LAST, "dump.frames=%010u", total.frames);
+    trace_dump_flush(d);
+}
+
+static void write_console(void *context, const char *data, size_t size)
+{
+    (void)context;
+    kprint_bytes(data, size);
+}
+
+void kdump(const char *cause, const char *line)
+{
+    static struct trace_dump dump; /* large for a panic's stack */
+    static const struct trace_sink console = { write_console, NULL };
+
+    trace_dump_init(&dump, NULL);
+    produce(&dump, cause, line);
+    total.frames = dump.frames;
+    total.bytes = dump.bytes;
+    total.raw = dump.raw_bytes;
+    if (kopt.serial_port) /* 10 bits a character: start, 8 data, stop */
+        kprintf("dump: %lu bytes in %u frames follow, %lu s at %u baud\n", (unsigned long)total.bytes, total.frames,
+                (unsigned long)((total.bytes * 10 + kopt.serial_baud - 1) / kopt.serial_baud), kopt.serial_baud);
+    trace_dump_init(&dump, &console);
+    produce(&dump, cause, line);
+    kprintf("dump: done\n");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/end.h"
+
+#include "arch/arch.h"
+#include "kernel/options.h"
+
+/* isa-debug-exit: QEMU exits with 2 * code + 1, so 33 is good, 35 is bad, and QEMU's own 0 and 1 are neither. */
+#define EXIT_GOOD 0x10u
+#define EXIT_BAD  0x11u
+
+_Noreturn void kend(bool good)
+{
+    switch (kopt.end) {
+    case KOPT_END_EXIT:
+        arch_debug_exit(good ? EXIT_GOOD : EXIT_BAD);
+        kprintf("end=exit: nothing listens at the debug-exit port; halting\n");
+        break;
+    case KOPT_END_REBOOT:
+        arch_reboot();
+        break;
+    case KOPT_END_POWEROFF:
+        arch_poweroff();
+        kprintf("end=poweroff: this machine gives no simple way; switch it off\n");
+        break;
+    default:
+        kprintf("halted: you can switch the machine off\n");
+    }
+    arch_halt();
+}

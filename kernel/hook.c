@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/hook.h"
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "kernel/cpu.h"
+#include "kernel/mutant.h"
+#include "kernel/string.h"
+#include "kernel/thread.h"
+#include "kernel/truth.h"
+#include "trace/trace.h"
+
+/* Cost classes: 16 to an octave, so that a class is within 1/16 of what it counts. */
+#define CLASSES (64u * 16u)
+
+static struct hook_cpu {
+    bool due; /* this switch was traced: the incoming side writes its truth */
+    uint64_t min;
+    uint32_t cost[CLASSES];
+} hook_cpus[ARCH_MAX_CPUS];
+
+static unsigned cost_class(uint64_t cycles)
+{
+    if (cycles < 16)
+        return (unsigned)cycles;
+    unsigned octave = 63u - (unsigned)__builtin_clzl(cycles);
+    return (octave - 3) * 16 + (unsigned)(cycles >> (octave - 4) & 15);
+}
+
+static uint64_t cost_bound(unsigned class)
+{
+    return class < 16 ? class : (UINT64_C(16) + (class & 15) + 1) << (class / 16 - 1);
+}
+
+/* The one switch a mutant kernel gets wrong on each CPU. */
+static inline bool mutate(int mutant, const struct kcpu *cpu)
+{
+    return CAIRN_MUTANT == mutant && cpu->switches == 100;
+}
+
+void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
+{
+    struct hook_cpu *h = &hook_cpus[cpu->arch.index];
+    struct trace_cpu *trace = cpu->trace;
+
+    h->due = trace && trace_cpu_on(trace);
+    if (!h->due)
+        return;
+    uint64_t before = arch_rdtsc();
+    struct trace_switch sw = {
+        .tsc = tsc,
+        .old_tid = old->tid,
+        .new_tid = new->tid,
+        .new_wait = new->waited,
+        .old_quantum = old->quantum,
+        .old_state = old->state,
+        .old_wait_reason = old->wait_reason,
+        .old_priority = old->priority,
+        .old_base = old->base_priority,
+        .new_priority = new->priority,
+        .old_ideal_processor = (uint8_t)old->ideal_cpu,
+    };
+    if (mutate(KMUTANT_THREAD, cpu))
+        sw.old_tid = sw.old_tid ? sw.old_tid + 4 : 8;
+    if (!mutate(KMUTANT_SKIP, cpu))
+        trace_switch(trace, &sw);
+    uint64_t cycles = arch_rdtsc() - before;
+    h->cost[cost_class(cycles)]++;
+    if (!h->min || cycles < h->min)
+        h->min = cycles;
+}
+
+void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
+{
+    if (!cpu->truth || !hook_cpus[cpu->arch.index].due)
+        return;
+    struct cairn_truth_switch t = {
+        .kind = CAIRN_TRUTH_SWITCH,
+        .cpu = (uint8_t)cpu->arch.index,
+        .old_state = previous->state,
+        .old_wait_reason = previous->wait_reason,
+        .old_priority = previous->priority,
+        .old_base = previous->base_priority,
+        .new_priority = incoming->priority,
+        .old_ideal_processor = (uint8_t)previous->ideal_cpu,
+        .old_tid = previous->tid,
+        .new_tid = incoming->tid,
+        .tsc = tsc,
+        .pebs_index = cpu->ds ? *ds_pebs_index(cpu->ds) : 0,
+        .new_wait = incoming->waited,
+        .old_quantum = previous->quantum,
+    };
+    ktruth_write(cpu->truth, &t);
+}
+
+static void before_drain(void *context, uint32_t index, uint64_t tsc)
+{
+    (void)context;
+    struct trace_cpu *trace = kcpu_table[index]->trace;
+    if (trace && trace_cpu_on(trace))
+        trace_close_batch(trace, tsc, CCSWAP_CLOSE_DRAIN);
+}
+
+/* Whole records only, as many to an event as fit. */
+#define RECORDS_ROOM (CAIRN_EVENT_MAX - sizeof(struct perfinfo_trace_header) - sizeof(struct cairn_ds_records))
+
+/* Bytes of the records that go into the next event: every record's own size, from its format. */
+static uint32_t whole_records(const struct ds_drain *d, uint32_t from)
+{
+    uint32_t n = 0;
+    while (from + n < d->bytes) {
+        uint32_t size = ds_pebs_record_size(d->format, (const uint8_t *)d->records + from + n, d->bytes - from - n);
+        if (!size || n + size > RECORDS_ROOM)
+            break;
+        n += size;
+    }
+    return n;
+}
+
+static void drained(void *context, uint32_t index, const struct ds_drain *d)
+{
+    (void)context;
+    struct trace_cpu *trace = kcpu_table[index]->trace;
+    if (!trace || !trace_cpu_on(trace))
+        return;
+    struct cairn_ds_epoch epoch = {
+        .kind = CAIRN_DS_EPOCH,
+        .reason = (uint8_t)d->reason,
+        .format = d->format,
+        .epoch = d->epoch,
+        .tsc = d->tsc,
+        .lost = d->lost,
+        .record_bytes = d->bytes,
+    };
+    memcpy(epoch.area, d->area, sizeof epoch.area);
+    for (uint32_t at = 0, n; at < d->bytes && (n = whole_records(d, at)); at += n)
+        epoch.record_events++;
+    struct trace_part part = { &epoch, sizeof epoch };
+    trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, &part, 1);
+
+    struct cairn_ds_records head = { .kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch };
+    for (uint32_t at = 0, n; at < d->bytes && (n = whole_records(d, at)); at += n, head.part++) {
+        head.address = ((const struct ds_area_60 *)d->area)->pebs_buffer_base + at;
+        head.bytes = n;
+        struct trace_part parts[] = { { &head, sizeof head }, { (const uint8_t *)d->records + at, n } };
+        trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
+    }
+}
+
+static void recorded(void *context, uint32_t index, const struct cairn_truth_pebs *record)
+{
+    (void)context;
+    if (kcpu_table[index]->truth)
+        ktruth_write(kcpu_table[index]->truth, record);
+}
+
+const struct ds_hooks khook_ds = { before_drain, drained, recorded, NULL };
+
+struct khook_cost khook_cost(void)
+{
+    struct khook_cost cost = { 0 };
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        if (hook_cpus[i].min && (!cost.min || hook_cpus[i].min < cost.min))
+            cost.min = hook_cpus[i].min;
+        for (unsigned c = 0; c < CLASSES; c++)
+            cost.count += hook_cpus[i].cost[c];
+    }
+    for (unsigned c = 0; c < CLASSES && cost.count; c++) {
+        for (uint32_t i = 0; i < kcpu_count; i++)
+            seen += hook_cpus[i].cost[c];
+        if (!cost.median && seen * 2 >= cost.count)
+            cost.median = cost_bound(c);
+        if (!cost.p99 && seen * 100 >= cost.count * 99)
+            cost.p99 = cost_bound(c);
+    }
+    return cost;
+}

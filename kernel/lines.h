@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include "trace/dump.h"
+
+/* One formatted line of a text stream of the dump. Usable in a panic. */
+void kline(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What machine this is: gathered on each CPU at start, written into the dump's machine stream. */
+#pragma once
+
+#include "boot/info.h"
+
+struct trace_dump;
+
+/* Reads CPUID leaves and MSRs on every CPU. Thread context, all CPUs run. */
+void kmachine_init(const struct boot_info *info);
+/* True where CPUID names QEMU's TCG: cycles are then emulated. */
+int kmachine_emulated(void);
+/* The lines of stream M that do not concern the Debug Store. Any context. */
+void kmachine_dump(struct trace_dump *dump);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* The run from entry to verdict, in order. */
+#include "arch/arch.h"
+#include "arch/registers.h"
+#include "kernel/cpu.h"
+#include "kernel/dump.h"
+#include "kernel/end.h"
+#include "kernel/errno.h"
+#include "kernel/hook.h"
+#include "kernel/machine.h"
+#include "kernel/mem.h"
+#include "kernel/options.h"
+#include "kernel/panic.h"
+#include "kernel/print.h"
+#include "kernel/sched.h"
+#include "kernel/session.h"
+#include "kernel/string.h"
+#include "kernel/symbols.h"
+#include "kernel/thread.h"
+#include "kernel/truth.h"
+#include "kernel/wait.h"
+#include "kernel/workload.h"
+
+struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+uint32_t kcpu_count;
+
+static struct kcpu boot_cpu;
+
+/* Above all workloads, so that the run ends when it should. */
+#define CONTROLLER_PRIORITY 16
+
+/* One line why the run cannot go on, the verdict, the end. */
+static _Noreturn void fail(const char *name, const char *line)
+{
+    kreport(KREPORT_FAIL, name, "%s", line);
+    kreport_summary();
+    kend(false);
+}
+
+/* ---- processors ------------------------------------------------------------------------------------------------- */
+
+_Noreturn void kernel_ap_main(struct arch_cpu *cpu)
+{
+    (void)cpu; /* GS base points at it */
+    ksched_enter();
+}
+
+static void start_processors(void)
+{
+    uint32_t found = arch_cpus_found();
+    uint32_t usable = found - arch_cpus_left_out();
+    uint32_t wanted = kopt.cpus < usable ? kopt.cpus : usable;
+
+    for (uint32_t i = 1; i < wanted; i++) {
+        /* Dense numbers: a CPU that does not start leaves no hole, the next one takes its place. */
+        struct kcpu *cpu = kmem_pages_alloc((sizeof *cpu + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+        if (!cpu || (cpu->arch.index = kcpu_count, ksched_cpu_init(cpu)) != 0) {
+            kprintf("cpu: no memory for processor %u\n", i);
+            break;
+        }
+        kcpu_table[kcpu_count] = cpu;
+        int e = arch_smp_start(i, &cpu->arch, ksched_cpu_stack(cpu));
+        if (e) {
+            kcpu_table[kcpu_count] = NULL;
+            kprintf("cpu: processor %u does not start (error %d): left out\n", i, -e);
+            continue;
+        }
+        kcpu_count++;
+    }
+    if (kcpu_count < found)
+        kreport(KREPORT_PASS, "cpus", "%u of %u processors run, %u left out (%s)", kcpu_count, found, found - kcpu_count,
+                kopt.cpus < found ? "option cpus=" : "more than supported, or they did not start");
+    else
+        kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
+}
+
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
+
+static int overflow_stack(int depth)
+{
+    volatile char page[1024];
+    page[0] = (char)depth;
+    return overflow_stack(depth + 1) + page[0];
+}
+
+/* panic=...: breaks the kernel on purpose. */
+static void break_on_purpose(void)
+{
+    static void *volatile null; /* volatile: the compiler must not see what it is */
+    switch (kopt.panic) {
+    case KOPT_PANIC_NOW:
+        kpanic("asked for with panic=now");
+    case KOPT_PANIC_NULL:
+        *(volatile int *)null = 0;
+        break;
+    case KOPT_PANIC_STACK:
+        overflow_stack(0);
+        break;
+    case KOPT_PANIC_DOUBLE:
+        arch_double_fault();
+    }
+}
+
+/* Sleeps until enough switches happened or the time is up; returns the switches since `before`. */
+static uint64_t wait_for_switches(uint64_t before)
+{
+    uint64_t ticks_a_second = 1000000 / kopt.tick_us, step = ticks_a_second / 100 ? ticks_a_second / 100 : 1;
+    uint64_t half = kopt.panic ? kopt.switches / 2 : 0;
+    uint64_t until = arch_rdtsc() + kopt.seconds * arch_tsc_hz(), done;
+    while ((done = ksched_switches() - before) < kopt.switches && arch_rdtsc() < until) {
+        kthread_sleep(step, KWAIT_DELAY_EXECUTION);
+        if (half && done >= half)
+            break_on_purpose();
+    }
+    return done;
+}
+
+static void report_debug_store(void)
+{
+    struct ds_counts sum = { 0 }, c;
+    for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
+        ds_cpu_counts(kcpu_table[i]->ds, &c);
+        sum.records += c.records;
+        sum.drains += c.drains;
+        sum.lost += c.lost;
+        sum.lost_unknown |= c.lost_unknown;
+    }
+    if (!kcpu_table[0]->ds)
+        kreport(KREPORT_SKIP, "debug store", "%s", ksession.reason);
+    else if (sum.lost_unknown)
+        kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains; a buffer was full: how many are lost is unknown",
+                sum.records, sum.drains);
+    else
+        kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
+}
+
+static void report_trace(void)
+{
+    struct trace_counts sum = { 0 }, c;
+    bool balanced = true;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        trace_cpu_counts(kcpu_table[i]->trace, &c);
+        balanced &= c.events_tried == c.events_written + c.events_lost &&
+                    c.switches_tried == c.switches_written + c.switches_lost;
+        sum.switches_tried += c.switches_tried;
+        sum.switches_lost += c.switches_lost;
+        sum.events_written += c.events_written;
+        sum.events_lost += c.events_lost;
+    }
+    kreport(balanced ? KREPORT_PASS : KREPORT_FAIL, "trace",
+            "%lu switches; %lu events written, %lu lost with %lu switches; counts %s", sum.switches_tried,
+            sum.events_written, sum.events_lost, sum.switches_lost, balanced ? "balance" : "DO NOT BALANCE");
+}
+
+static void report_truth(void)
+{
+    struct ktruth_counts sum = { 0 };
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        struct ktruth_counts c = ktruth_counts(kcpu_table[i]->truth);
+        sum.switches += c.switches;
+        sum.records += c.records;
+        sum.lost += c.lost;
+    }
+    kreport(sum.lost ? KREPORT_FAIL : KREPORT_PASS, "truth", "%lu switches, %lu records, %lu without room", sum.switches,
+            sum.records, sum.lost);
+}
+
+static const struct boot_info *boot;
+
+static void controller(void *unused)
+{
+    static char error[256];
+    (void)unused;
+
+    kmachine_init(boot);
+    if (ksession_init(error, sizeof error) != 0)
+        fail("setup", error);
+    kprintf("ds: backend %s: %s\n", ksession.backend, ksession.reason);
+    if (kopt.truth && ktruth_init(kopt.switches) != 0)
+        fail("setup", "no memory for the truth");
+
+    struct kmem_counts before, after;
+    kmem_counts(&before);
+    if (ksession_start(error, sizeof error) != 0)
+        fail("setup", error);
+    uint64_t first = ksched_switches();
+    if (kworkload_start(kopt.workload, kopt.seed) != 0)
+        fail("workload", "its threads could not be created");
+    kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
+    uint64_t done = wait_for_switches(first);
+    kworkload_finish();
+    ksession_stop();
+    kmem_counts(&after);
+
+    kreport(done >= kopt.switches ? KREPORT_PASS : KREPORT_SKIP, "run", "%lu of %lu switches on %u CPUs%s",
+            (unsigned long)done, (unsigned long)kopt.switches, kcpu_count,
+            done >= kopt.switches ? "" : ": the time of option seconds= was up");
+    report_debug_store();
+    report_trace();
+    if (kopt.truth)
+        report_truth();
+    kreport(before.live_pages == after.live_pages && before.live_objects == after.live_objects ? KREPORT_PASS : KREPORT_FAIL, "memory",
+            "%ld pages and %ld objects more than before", (long)(after.live_pages - before.live_pages),
+            (long)(after.live_objects - before.live_objects));
+
+    kdump("end", NULL);
+    uint32_t counts[3];
+    kreport_counts(counts);
+    kreport_summary();
+    kend(counts[KREPORT_FAIL] == 0);
+}
+
+_Noreturn void kernel_main(struct boot_info *info)
+{
+    static char error[256];
+    bool understood = info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION && info->size == sizeof *info;
+
+    arch_early_init(&boot_cpu.arch);
+    kopt_defaults();
+    int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
+    arch_serial_init(kopt.serial_port, kopt.serial_baud);
+    kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
+    if (!understood)
+        fail("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
+    if (bad)
+        fail("options", error);
+
+    boot = info;
+    if (kmem_init(info) != 0 || arch_paging_init(info) != 0)
+        fail("memory", "no room for the page tables: give the machine more memory");
+    ksymbols_init(info);
+    if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
+        fail("machine", "cannot go on without what the line above names");
+    if (kopt.tsc_align)
+        arch_tsc_align(kopt.tsc_align);
+    kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
+
+    kcpu_table[0] = &boot_cpu;
+    kcpu_count = 1;
+    ksched_init();
+    if (ksched_cpu_init(&boot_cpu) != 0)
+        fail("memory", "no room for the first stack: give the machine more memory");
+    start_processors();
+    struct kthread *thread;
+    static const struct kthread_params first = { .name = "controller", .priority = CONTROLLER_PRIORITY, .entry = controller };
+    if (kthread_create(&thread, &first) != 0)
+        fail("memory", "no room for the first thread: give the machine more memory");
+    ksched_enter();
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CAIRN_MUTANT builds kernels that lie in one way each; a test shows that 'cairn check' catches every one of them. 0, the
+ * kernel people run, contains nothing of it.
+ */
+#pragma once
+
+#ifndef CAIRN_MUTANT
+#define CAIRN_MUTANT 0
+#endif
+
+enum {
+    KMUTANT_THREAD = 1, /* a wrong thread is passed to the switch hook, once a CPU */
+    KMUTANT_SKIP = 2,   /* a switch is not traced, once a CPU */
+    KMUTANT_CPUS = 3,   /* CPUs 0 and 1 write each other's buffers */
+    KMUTANT_STAMP = 4,  /* batches carry another CPU's PebsIndex */
+};

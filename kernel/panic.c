@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/panic.h"
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "arch/registers.h"
+#include "kernel/cpu.h"
+#include "kernel/dump.h"
+#include "kernel/end.h"
+#include "kernel/print.h"
+#include "kernel/session.h"
+#include "kernel/string.h"
+#include "kernel/symbols.h"
+#include "kernel/thread.h"
+
+#define NOBODY UINT32_MAX
+
+static uint32_t panicking = NOBODY; /* index of the CPU that panicked first */
+static uint32_t stopped;            /* others that have stopped */
+static char first_line[256];
+
+/* "0xffffffff80001234 name+0x12", or the bare address. */
+static void print_address(const char *before, uint64_t address, uint64_t look_up)
+{
+    const struct ksymbol *s = ksymbols_find(look_up);
+    if (s)
+        kprintf("%s%p %s+0x%lx\n", before, (void *)address, ksymbols_name(s), (unsigned long)(address - s->address));
+    else
+        kprintf("%s%p\n", before, (void *)address);
+}
+
+/* Frame pointers are kept everywhere: each frame is {caller's frame, return address}. Bounded, and every word is looked
+ * at only where it can be read. */
+static void backtrace(uint64_t rip, uint64_t rbp)
+{
+    kprintf("backtrace:\n");
+    print_address("  ", rip, rip);
+    for (int depth = 0; depth < 32 && rbp % 8 == 0 && arch_readable((void *)rbp, 16); depth++) {
+        const uint64_t *frame = (const uint64_t *)rbp;
+        if (!frame[1])
+            break;
+        print_address("  ", frame[1], frame[1] - 1); /* the call may be the function's last instruction */
+        if (frame[0] <= rbp)
+            break;
+        rbp = frame[0];
+    }
+}
+
+static void print_registers(const struct arch_trap_frame *f)
+{
+    kprintf("RAX %016lx RBX %016lx RCX %016lx\nRDX %016lx RSI %016lx RDI %016lx\n", f->rax, f->rbx, f->rcx, f->rdx, f->rsi,
+            f->rdi);
+    kprintf("RBP %016lx RSP %016lx R8  %016lx\nR9  %016lx R10 %016lx R11 %016lx\n", f->rbp, f->rsp, f->r8, f->r9, f->r10,
+            f->r11);
+    kprintf("R12 %016lx R13 %016lx R14 %016lx\nR15 %016lx RIP %016lx RFLAGS %08lx\n", f->r12, f->r13, f->r14, f->r15, f->rip,
+            f->rflags);
+    kprintf("CR2 %016lx CR3 %016lx error %lx vector %lu\n", read_cr2(), read_cr3(), f->error, f->vector);
+}
+
+/* Interrupts off, other CPUs stopped. Returns only for the first panic; a panic inside it ends the machine at once. */
+static void begin(const char *line)
+{
+    __asm__ volatile("cli" ::: "memory");
+    uint32_t me = arch_cpu_index(), nobody = NOBODY;
+    if (!__atomic_compare_exchange_n(&panicking, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        if (nobody != me)
+            arch_halt(); /* another CPU is at it */
+        kprint_panic();
+        kprintf("\nPANIC inside a panic: %s\n", line);
+        kend(false);
+    }
+    arch_nmi_others();
+    uint64_t until = arch_rdtsc() + arch_tsc_hz() / 10;
+    while (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) + 1 < kcpu_count && arch_rdtsc() < until)
+        arch_pause();
+    kprint_panic();
+    snprintf(first_line, sizeof first_line, "%s", line);
+    const struct kthread *t = kcpu_this()->current;
+    kprintf("\nPANIC: CPU %u, thread %u (%s): %s\n", me, t ? t->tid : 0, t ? t->name : "none yet", line);
+    if (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) + 1 < kcpu_count)
+        kprintf("%u of %u other CPUs did not answer the NMI\n", kcpu_count - 1 - stopped, kcpu_count - 1);
+}
+
+static _Noreturn void finish(void)
+{
+    if (ksession.session)
+        trace_session_freeze(ksession.session, arch_rdtsc());
+    if (!ksession.stop_tsc)
+        ksession.stop_tsc = arch_rdtsc();
+    kreport(KREPORT_FAIL, "panic", "%s", first_line);
+    kdump("panic", first_line);
+    kreport_summary();
+    kend(false);
+}
+
+_Noreturn void kpanic(const char *format, ...)
+{
+    char line[sizeof first_line];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    begin(line);
+    backtrace((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0));
+    finish();
+}
+
+static const char *const exceptions[32] = {
+    "divide error (#DE)", "debug (#DB)", "NMI", "breakpoint (#BP)", "overflow (#OF)", "bound range (#BR)",
+    "invalid opcode (#UD)", "device not available (#NM)", "double fault (#DF)", "coprocessor segment overrun",
+    "invalid TSS (#TS)", "segment not present (#NP)", "stack fault (#SS)", "general protection (#GP)", "page fault (#PF)",
+    "exception 15", "x87 error (#MF)", "alignment check (#AC)", "machine check (#MC)", "SIMD error (#XM)",
+    "virtualization (#VE)", "control protection (#CP)",
+};
+
+_Noreturn void kernel_fault(struct arch_trap_frame *f)
+{
+    char line[sizeof first_line], name[24];
+    uint64_t cr2 = read_cr2();
+    snprintf(name, sizeof name, "exception %lu", f->vector);
+    const char *what = f->vector < 32 && exceptions[f->vector] ? exceptions[f->vector] : name;
+
+    if ((f->vector == ARCH_VECTOR_DF || f->vector == ARCH_VECTOR_PF) && kstack_is_guard(cr2))
+        snprintf(line, sizeof line, "%s: stack overflow: %p is in the guard page below the stack", what, (void *)cr2);
+    else if (f->vector == ARCH_VECTOR_PF)
+        snprintf(line, sizeof line, "%s: %s %p%s", what,
+                 f->error & 16 ? "execution of" : f->error & 2 ? "write to" : "read of", (void *)cr2,
+                 cr2 < ARCH_PAGE_SIZE ? " (null pointer)" : "");
+    else
+        snprintf(line, sizeof line, "%s, error code 0x%lx", what, f->error);
+    begin(line);
+    print_registers(f);
+    backtrace(f->rip, f->rbp);
+    finish();
+}
+
+void kernel_nmi(struct arch_trap_frame *f)
+{
+    uint32_t who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
+    (void)f;
+    if (who == NOBODY) /* nobody asked: a hardware NMI (SERR, watchdog) */
+        kpanic("unexpected NMI");
+    if (who != arch_cpu_index()) {
+        __atomic_fetch_add(&stopped, 1, __ATOMIC_ACQ_REL);
+        arch_halt();
+    }
+}

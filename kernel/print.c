@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/print.h"
+
+#include "arch/arch.h"
+#include "kernel/string.h"
+
+/* A lock of its own, not kernel/spinlock.h's: printing must work before there is a per-CPU area and inside the lock
+ * code's own panics. */
+static bool locked;
+static bool lock_ignored;
+
+static bool lock(void)
+{
+    bool on = arch_irq_save();
+    while (__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE) && !__atomic_load_n(&lock_ignored, __ATOMIC_RELAXED))
+        arch_pause();
+    return on;
+}
+
+static void unlock(bool on)
+{
+    __atomic_store_n(&locked, false, __ATOMIC_RELEASE);
+    arch_irq_restore(on);
+}
+
+void kprint_panic(void)
+{
+    __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);
+}
+
+void kprint_bytes(const char *data, size_t size)
+{
+    bool on = lock();
+    arch_serial_write(data, size);
+    unlock(on);
+}
+
+/* Serial terminals want CR LF. */
+static void write_text(const char *text)
+{
+    while (*text) {
+        const char *newline = strchr(text, '\n');
+        size_t n = newline ? (size_t)(newline - text) : strlen(text);
+        arch_serial_write(text, n);
+        if (newline) {
+            arch_serial_write("\r\n", 2);
+            n++;
+        }
+        text += n;
+    }
+}
+
+static void print(const char *format, va_list args)
+{
+    char text[512];
+    if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
+        memcpy(text + sizeof text - 5, "...\n", 5); /* cut, and seen to be */
+    bool on = lock();
+    write_text(text);
+    unlock(on);
+}
+
+void kprintf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print(format, args);
+    va_end(args);
+}
+
+static uint32_t reported[3];
+
+void kreport(enum kreport verdict, const char *name, const char *format, ...)
+{
+    static const char *const words[] = { "PASS", "FAIL", "SKIP" };
+    char text[384];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    __atomic_fetch_add(&reported[verdict], 1, __ATOMIC_RELAXED);
+    kprintf("%s: %s: %s\n", words[verdict], name, text);
+}
+
+void kreport_counts(uint32_t counts[3])
+{
+    for (int i = 0; i < 3; i++)
+        counts[i] = __atomic_load_n(&reported[i], __ATOMIC_RELAXED);
+}
+
+void kreport_summary(void)
+{
+    uint32_t n[3];
+    kreport_counts(n);
+    kprintf("SUMMARY: %u passed, %u failed, %u skipped\n", n[KREPORT_PASS], n[KREPORT_FAIL], n[KREPORT_SKIP]);
+}

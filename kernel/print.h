@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Console text (kprintf is declared in arch/arch.h) and the guest's verdict. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Raw bytes to the console, serialised with kprintf. For the dump. */
+void kprint_bytes(const char *data, size_t size);
+/* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
+void kprint_panic(void);
+
+/* Verdict lines, as tests/boot reads them: "PASS|FAIL|SKIP: name: text". */
+enum kreport { KREPORT_PASS, KREPORT_FAIL, KREPORT_SKIP };
+void kreport(enum kreport verdict, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void kreport_counts(uint32_t counts[3]); /* indexed by enum kreport */
+/* "SUMMARY: N passed, N failed, N skipped" */
+void kreport_summary(void);

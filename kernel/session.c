@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/session.h"
+
+#include "arch/arch.h"
+#include "kernel/call.h"
+#include "kernel/cpu.h"
+#include "kernel/errno.h"
+#include "kernel/hook.h"
+#include "kernel/mem.h"
+#include "kernel/mutant.h"
+#include "kernel/options.h"
+#include "kernel/string.h"
+#include "kernel/thread.h"
+
+struct ksession ksession;
+
+#define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
+
+/* One structure (or array) of its own pages, zeroed, never freed. */
+static void *pages(size_t bytes)
+{
+    return kmem_pages_alloc(PAGES(bytes));
+}
+
+/* ---- Debug Store ------------------------------------------------------------------------------------------------ */
+
+static void detect_hw(void *unused)
+{
+    (void)unused;
+    ds_detect(ds_hw_machine(), &ksession.hw_caps[arch_cpu_index()]);
+}
+
+static void detect_soft(void *unused)
+{
+    (void)unused;
+    struct kcpu *cpu = kcpu_this();
+    ds_detect(ds_soft_machine(cpu->ds_soft), &ksession.caps[cpu->arch.index]);
+}
+
+/* The first CPU whose own Debug Store cannot be used, or NULL. */
+static const struct ds_caps *hw_refusal(uint32_t *cpu)
+{
+    for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
+        if (!ksession.hw_caps[*cpu].pebs)
+            return &ksession.hw_caps[*cpu];
+    return NULL;
+}
+
+static int choose_backend(char *error, size_t error_size)
+{
+    uint32_t cpu;
+    const struct ds_caps *refusal = hw_refusal(&cpu);
+
+    switch (kopt.ds) {
+    case KOPT_DS_OFF:
+        ksession.backend = "off";
+        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=off");
+        return 0;
+    case KOPT_DS_SOFT:
+        ksession.backend = "soft";
+        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=soft");
+        return 0;
+    case KOPT_DS_HW:
+        if (refusal) {
+            snprintf(error, error_size, "ds=hw: CPU %u: %s; use ds=soft (or ds=auto) to run on the model instead", cpu,
+                     refusal->reason);
+            return -ENODEV;
+        }
+        ksession.backend = "hw";
+        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=hw; %s", ksession.hw_caps[0].reason);
+        return 0;
+    default:
+        ksession.backend = refusal ? "soft" : "hw";
+        snprintf(ksession.reason, sizeof ksession.reason, "%s", refusal ? refusal->reason : ksession.hw_caps[0].reason);
+        return 0;
+    }
+}
+
+static uint32_t current_tid(void)
+{
+    return kthread_from_stack()->tid;
+}
+
+static bool debug_trap(struct arch_trap_frame *frame)
+{
+    struct kcpu *cpu = kcpu_this();
+    return cpu->ds_soft && ds_soft_step(cpu->ds_soft, frame);
+}
+
+static void pmi(struct arch_trap_frame *frame)
+{
+    (void)frame;
+    struct kcpu *cpu = kcpu_this();
+    if (cpu->ds)
+        ds_pmi(cpu->ds);
+}
+
+/* Memory and driver state of one CPU, from the boot processor. */
+static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char *error, size_t error_size)
+{
+    uint32_t i = cpu->arch.index;
+    struct ds_cpu *ds = pages(ds_cpu_bytes());
+    ksession.areas[i] = pages(ARCH_PAGE_SIZE);
+    ksession.buffers[i] = pages(ksession.buffer_bytes);
+    if (!ds || !ksession.areas[i] || !ksession.buffers[i]) {
+        snprintf(error, error_size, "no memory for the PEBS buffer of CPU %u: lower pebs.records", i);
+        return -ENOMEM;
+    }
+    int e = ds_cpu_init(ds, i, machine, &ksession.caps[i], &ksession.ds, &khook_ds, ksession.areas[i],
+                        ksession.buffers[i], error, error_size);
+    if (e)
+        return e;
+    if (cpu->ds_soft)
+        ds_soft_attach(cpu->ds_soft, ds, current_tid);
+    cpu->ds = ds;
+    return 0;
+}
+
+static int init_ds(char *error, size_t error_size)
+{
+    ksession.hw_caps = pages(kcpu_count * sizeof *ksession.hw_caps);
+    if (!ksession.hw_caps)
+        goto memory;
+    kcall_all(detect_hw, NULL);
+    int e = choose_backend(error, error_size);
+    if (e || kopt.ds == KOPT_DS_OFF)
+        return e;
+
+    ksession.areas = pages(kcpu_count * sizeof *ksession.areas);
+    ksession.buffers = pages(kcpu_count * sizeof *ksession.buffers);
+    if (!ksession.areas || !ksession.buffers)
+        goto memory;
+    bool soft = strcmp(ksession.backend, "soft") == 0;
+    ksession.caps = ksession.hw_caps;
+    if (soft) {
+        ksession.caps = pages(kcpu_count * sizeof *ksession.caps);
+        for (uint32_t i = 0; i < kcpu_count; i++) {
+            struct ds_soft *model = pages(ds_soft_bytes());
+            if (!ksession.caps || !model)
+                goto memory;
+            e = ds_soft_init(model, kopt.ds_preset);
+            if (e) {
+                snprintf(error, error_size, "ds.preset=%s: the model has no such processor", kopt.ds_preset);
+                return e;
+            }
+            kcpu_table[i]->ds_soft = model;
+        }
+        arch_debug_set(debug_trap);
+        kcall_all(detect_soft, NULL);
+    }
+    arch_irq_set(ARCH_VECTOR_PMI, pmi);
+
+    if ((e = ds_parse_events(kopt.pebs, &ksession.ds, error, error_size)) != 0 ||
+        (e = ds_parse_groups(kopt.pebs_groups, &ksession.ds, error, error_size)) != 0)
+        return e;
+    ksession.ds.records = kopt.pebs_records;
+    ksession.ds.threshold = kopt.pebs_threshold;
+    ksession.buffer_bytes = ds_buffer_bytes(&ksession.caps[0], &ksession.ds);
+    for (uint32_t i = 0; i < kcpu_count && !e; i++)
+        e = prepare_cpu(kcpu_table[i], soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
+                        error_size);
+    return e;
+memory:
+    snprintf(error, error_size, "no memory for the Debug Store of %u CPUs", kcpu_count);
+    return -ENOMEM;
+}
+
+/* ---- trace session ---------------------------------------------------------------------------------------------- */
+
+static int init_trace(char *error, size_t error_size)
+{
+    struct trace_config *c = &ksession.trace;
+    *c = (struct trace_config){
+        .cpus = kcpu_count,
+        .events = kopt.session_events,
+        .circular = kopt.session_circular,
+        .buffer_bytes = kopt.trace_buffer_kib * 1024,
+        .buffers = kopt.trace_buffers,
+    };
+    int e = trace_clock_init(&c->clock, arch_tsc_hz(), arch_rdtsc());
+    if (e) {
+        snprintf(error, error_size, "the TSC runs at %lu Hz, the trace clock needs more than 10 MHz",
+                 (unsigned long)arch_tsc_hz());
+        return e;
+    }
+    c->tick_units = (uint64_t)kopt.tick_us * (TRACE_CLOCK_HZ / 1000000);
+    size_t bytes = trace_session_bytes(c);
+    if (!bytes) {
+        snprintf(error, error_size, "trace.buffers=%u is too few for %u CPUs: give at least %u", kopt.trace_buffers,
+                 kcpu_count, kcpu_count + c->circular);
+        return -EINVAL;
+    }
+    void *memory = PAGES(bytes) <= kmem_free_pages() ? pages(bytes) : NULL;
+    if (!memory) {
+        snprintf(error, error_size,
+                 "%u trace buffers of %u KiB need %lu KiB, %lu KiB are free: lower trace.buffers or trace.buffer_kib",
+                 kopt.trace_buffers, kopt.trace_buffer_kib, (unsigned long)(bytes / 1024),
+                 (unsigned long)(kmem_free_pages() * (ARCH_PAGE_SIZE / 1024)));
+        return -ENOMEM;
+    }
+    e = trace_session_init(&ksession.session, c, memory, PAGES(bytes) * ARCH_PAGE_SIZE);
+    if (e) {
+        snprintf(error, error_size, "the trace session refuses its configuration (error %d)", -e);
+        return e;
+    }
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
+        kcpu_table[i]->trace = trace_session_cpu(ksession.session, writes);
+    }
+    return 0;
+}
+
+int ksession_init(char *error, size_t error_size)
+{
+    int e = init_ds(error, error_size);
+    return e ? e : init_trace(error, error_size);
+}
+
+/* ---- start and stop: on every CPU, interrupts off ---------------------------------------------------------------- */
+
+static struct {
+    int error;    /* of the first CPU whose DS did not start */
+    int step;     /* of ds_start's numbered sequence */
+    uint32_t cpu;
+} failure;
+
+static void start_cpu(void *unused)
+{
+    (void)unused;
+    struct kcpu *cpu = kcpu_this();
+    const struct ds_cpu *stamp = cpu->ds;
+    int step = 0;
+
+    if (CAIRN_MUTANT == KMUTANT_STAMP && stamp)
+        stamp = kcpu_table[(cpu->arch.index + 1) % kcpu_count]->ds;
+    trace_cpu_start(cpu->trace, stamp ? ds_pebs_index(stamp) : NULL);
+    if (!cpu->ds)
+        return;
+    int e = ds_start(cpu->ds, &step);
+    int none = 0;
+    if (e && __atomic_compare_exchange_n(&failure.error, &none, e, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        failure.step = step;
+        failure.cpu = cpu->arch.index;
+    }
+}
+
+static void stop_cpu(void *unused)
+{
+    (void)unused;
+    struct kcpu *cpu = kcpu_this();
+    if (cpu->ds)
+        ds_stop(cpu->ds);
+    trace_cpu_stop(cpu->trace, arch_rdtsc());
+}
+
+int ksession_start(char *error, size_t error_size)
+{
+    ksession.start_tsc = arch_rdtsc();
+    kcall_all(start_cpu, NULL);
+    if (failure.error) {
+        snprintf(error, error_size, "CPU %u: setting up the Debug Store failed at step %d (docs/boot.md), error %d",
+                 failure.cpu, failure.step, -failure.error);
+        kcall_all(stop_cpu, NULL);
+    }
+    return failure.error;
+}
+
+void ksession_stop(void)
+{
+    kcall_all(stop_cpu, NULL);
+    ksession.stop_tsc = arch_rdtsc();
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Brings up what the options ask for: the Debug Store of every CPU and the trace session over them. */
+#pragma once
+
+#include <stdint.h>
+
+#include "ds/ds.h"
+#include "trace/trace.h"
+
+struct ksession {
+    const char *backend;     /* "hw", "soft" or "off" */
+    char reason[160];        /* one sentence: why this backend */
+    struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
+    struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
+    struct ds_config ds;
+    struct trace_config trace;
+    struct trace_session *session;
+    void **areas, **buffers; /* [kcpu_count]: DS areas and PEBS buffers; NULL: off */
+    size_t buffer_bytes;     /* of each PEBS buffer */
+    uint64_t start_tsc, stop_tsc;
+};
+extern struct ksession ksession;
+
+/* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
+ * line in `error`: what is missing and what to do. Thread context. */
+int ksession_init(char *error, size_t error_size);
+/* Starts recording and counting on every CPU; 0 or negative with one line (then nothing runs). Thread context. */
+int ksession_start(char *error, size_t error_size);
+/* Drains and stops every CPU. Thread context. */
+void ksession_stop(void);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* ELF-64 .symtab, System V ABI, "Symbol Table". Every offset is checked against the file: a bad table means no names. */
+#include "kernel/symbols.h"
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "kernel/mem.h"
+#include "kernel/string.h"
+
+struct elf_header {
+    uint8_t ident[16];
+    uint16_t type, machine;
+    uint32_t version;
+    uint64_t entry, phoff, shoff;
+    uint32_t flags;
+    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
+};
+_Static_assert(sizeof(struct elf_header) == 64, "Elf64_Ehdr");
+
+struct elf_section {
+    uint32_t name, type;
+    uint64_t flags, addr, offset, size;
+    uint32_t link, info;
+    uint64_t addralign, entsize;
+};
+_Static_assert(sizeof(struct elf_section) == 64, "Elf64_Shdr");
+
+struct elf_symbol {
+    uint32_t name;
+    uint8_t info, other;
+    uint16_t shndx;
+    uint64_t value, size;
+};
+_Static_assert(sizeof(struct elf_symbol) == 24, "Elf64_Sym");
+
+#define SHT_SYMTAB 2u
+#define STT_NOTYPE 0u
+#define STT_FUNC   2u
+
+static struct ksymbol *symbols;
+static uint32_t count;
+static const char *names;
+
+static bool inside(uint64_t offset, uint64_t size, uint64_t file_size)
+{
+    return offset <= file_size && size <= file_size - offset;
+}
+
+/* C functions, and the labels of nasm sources, which carry no type: those inside the text are code. */
+static bool is_function(const struct elf_symbol *s, uint64_t strings)
+{
+    extern const char kernel_text_start[], kernel_text_end[];
+    unsigned type = s->info & 15u;
+    return (type == STT_FUNC || type == STT_NOTYPE) && s->name < strings && s->name && s->shndx &&
+           s->value >= (uintptr_t)kernel_text_start && s->value < (uintptr_t)kernel_text_end;
+}
+
+static void sort(void) /* Shell sort: some hundred entries, once */
+{
+    for (uint32_t gap = count / 2; gap; gap /= 2)
+        for (uint32_t i = gap; i < count; i++) {
+            struct ksymbol s = symbols[i];
+            uint32_t j = i;
+            for (; j >= gap && symbols[j - gap].address > s.address; j -= gap)
+                symbols[j] = symbols[j - gap];
+            symbols[j] = s;
+        }
+}
+
+/* A label inside a function (local to a nasm file) must not hide the function; labels without a size reach to the next
+ * symbol. */
+static void tidy(void)
+{
+    extern const char kernel_text_end[];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ksymbol s = symbols[i];
+        if (kept && s.size == 0 && s.address < symbols[kept - 1].address + symbols[kept - 1].size)
+            continue;
+        if (kept && symbols[kept - 1].address == s.address)
+            kept -= symbols[kept - 1].size <= s.size;
+        symbols[kept++] = s;
+    }
+    count = kept;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t next = i + 1 < count ? symbols[i + 1].address : (uintptr_t)kernel_text_end;
+        if (!symbols[i].size)
+            symbols[i].size = (uint32_t)(next - symbols[i].address);
+    }
+}
+
+void ksymbols_init(const struct boot_info *info)
+{
+    const uint8_t *file = arch_phys_to_virt(info->kernel_file);
+    uint64_t size = info->kernel_file_size;
+    const struct elf_header *h = (const void *)file;
+    const struct elf_section *sections, *table = NULL;
+
+    if (!info->kernel_file || size < sizeof *h || h->shentsize != sizeof *sections ||
+        !inside(h->shoff, (uint64_t)h->shnum * sizeof *sections, size))
+        goto none;
+    sections = (const void *)(file + h->shoff);
+    for (unsigned i = 0; i < h->shnum; i++)
+        if (sections[i].type == SHT_SYMTAB && sections[i].link < h->shnum)
+            table = &sections[i];
+    if (!table)
+        goto none;
+    const struct elf_section *strings = &sections[table->link];
+    if (!inside(table->offset, table->size, size) || !inside(strings->offset, strings->size, size) || !strings->size ||
+        file[strings->offset + strings->size - 1] != '\0')
+        goto none;
+
+    const struct elf_symbol *from = (const void *)(file + table->offset);
+    uint32_t n = (uint32_t)(table->size / sizeof *from);
+    for (uint32_t i = 0; i < n; i++)
+        count += is_function(&from[i], strings->size);
+    symbols = kmem_pages_alloc((count * sizeof *symbols + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+    if (!symbols || !count) {
+        count = 0;
+        goto none;
+    }
+    names = (const char *)file + strings->offset;
+    for (uint32_t i = 0, at = 0; i < n; i++)
+        if (is_function(&from[i], strings->size))
+            symbols[at++] = (struct ksymbol){ from[i].value, (uint32_t)from[i].size, from[i].name };
+    sort();
+    tidy();
+    return;
+none:
+    kprintf("symbols: kernel.elf has no usable symbol table: addresses will have no names\n");
+}
+
+uint32_t ksymbols_count(void)
+{
+    return count;
+}
+
+const struct ksymbol *ksymbols_get(uint32_t i)
+{
+    return &symbols[i];
+}
+
+const char *ksymbols_name(const struct ksymbol *symbol)
+{
+    return names + symbol->name;
+}
+
+const struct ksymbol *ksymbols_find(uint64_t address)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (symbols[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && address - symbols[low - 1].address < symbols[low - 1].size ? &symbols[low - 1] : NULL;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/truth.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernel/cpu.h"
+#include "kernel/errno.h"
+#include "kernel/mem.h"
+#include "kernel/string.h"
+#include "trace/dump.h"
+
+#define CHUNK_BYTES   65536u
+#define CHUNK_RECORDS ((CHUNK_BYTES - 16u) / CAIRN_TRUTH_BYTES)
+
+struct chunk {
+    struct chunk *next;
+    uint32_t used, reserved;
+    uint8_t records[CHUNK_RECORDS][CAIRN_TRUTH_BYTES];
+};
+_Static_assert(sizeof(struct chunk) <= CHUNK_BYTES, "truth chunk");
+
+struct ktruth_cpu {
+    struct chunk *first, *last;
+    struct ktruth_counts counts;
+};
+
+static struct ktruth_cpu cpus[ARCH_MAX_CPUS];
+static uint8_t *pool;
+static uint32_t pool_chunks;
+static uint32_t pool_next; /* first chunk not handed out */
+
+int ktruth_init(uint64_t switches)
+{
+    uint64_t chunks = 2 * switches / CHUNK_RECORDS + 2 * kcpu_count + 16;
+    uint64_t bytes = chunks * CHUNK_BYTES;
+
+    pool = bytes / ARCH_PAGE_SIZE <= kmem_free_pages() ? kmem_pages_alloc(bytes / ARCH_PAGE_SIZE) : NULL;
+    if (!pool) {
+        kprintf("truth: %lu switches need %lu KiB, %lu KiB are free: lower switches= or give the machine more memory\n",
+                (unsigned long)switches, (unsigned long)(bytes / 1024), (unsigned long)(kmem_free_pages() * 4));
+        return -ENOMEM;
+    }
+    pool_chunks = (uint32_t)chunks;
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        kcpu_table[i]->truth = &cpus[i];
+    return 0;
+}
+
+static bool grow(struct ktruth_cpu *t)
+{
+    uint32_t i = __atomic_fetch_add(&pool_next, 1, __ATOMIC_RELAXED);
+    if (i >= pool_chunks) {
+        __atomic_fetch_sub(&pool_next, 1, __ATOMIC_RELAXED);
+        return false;
+    }
+    struct chunk *c = (struct chunk *)(pool + (size_t)i * CHUNK_BYTES);
+    c->next = NULL;
+    c->used = 0;
+    if (t->last)
+        t->last->next = c;
+    else
+        t->first = c;
+    t->last = c;
+    return true;
+}
+
+void ktruth_write(struct ktruth_cpu *t, const void *record)
+{
+    if ((!t->last || t->last->used == CHUNK_RECORDS) && !grow(t)) {
+        t->counts.lost++;
+        return;
+    }
+    memcpy(t->last->records[t->last->used++], record, CAIRN_TRUTH_BYTES);
+    if (*(const uint8_t *)record == CAIRN_TRUTH_SWITCH)
+        t->counts.switches++;
+    else
+        t->counts.records++;
+}
+
+struct ktruth_counts ktruth_counts(const struct ktruth_cpu *t)
+{
+    return t->counts;
+}
+
+void ktruth_dump(struct trace_dump *dump)
+{
+    for (uint32_t cpu = 0; cpu < kcpu_count; cpu++) {
+        uint32_t first = 0;
+        for (const struct chunk *c = cpus[cpu].first; c; c = c->next) {
+            trace_dump_truth(dump, (uint16_t)cpu, first, c->records, c->used);
+            first += c->used;
+        }
+    }
+}
