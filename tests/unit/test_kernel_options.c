@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/options.h"
+#include "trace/trace.h"
+
+static char error[512];
+
+static int set(const char *word)
+{
+    error[0] = '\0';
+    return kopt_set(word, strlen(word), error, sizeof error);
+}
+
+static int parse(const char *text)
+{
+    kopt_defaults();
+    error[0] = '\0';
+    return kopt_parse(text, strlen(text), error, sizeof error);
+}
+
+/* Every default is a value its own option accepts, and is what is shown back. */
+static void defaults_are_legal(void **state)
+{
+    (void)state;
+    struct kopt_help help;
+    char shown[256], word[256];
+    kopt_defaults();
+    for (size_t i = 0; kopt_describe(i, &help); i++) {
+        snprintf(word, sizeof word, "%s=%s", help.name, help.standard);
+        assert_int_equal(set(word), 0);
+        assert_true(kopt_show(i, shown, sizeof shown));
+        if (strcmp(help.name, "serial") != 0) /* shown as a port number */
+            assert_string_equal(shown, word);
+    }
+    assert_int_equal(kopt_check(error, sizeof error), 0);
+}
+
+static void each_kind_of_value(void **state)
+{
+    (void)state;
+    kopt_defaults();
+    assert_int_equal(set("ds=soft"), 0);
+    assert_int_equal(kopt.ds, KOPT_DS_SOFT);
+    assert_int_equal(set("seed=0xFFFFFFFFFFFFFFFF"), 0);
+    assert_true(kopt.seed == UINT64_MAX);
+    assert_int_equal(set("session.1=compact+full:qpc:circular"), 0);
+    assert_int_equal(kopt.session_events, TRACE_COMPACT | TRACE_FULL);
+    assert_true(kopt.session_circular);
+    assert_int_equal(set("serial=com2,9600"), 0);
+    assert_int_equal(kopt.serial_port, 0x2F8);
+    assert_int_equal(kopt.serial_baud, 9600);
+    assert_int_equal(set("serial=none"), 0);
+    assert_int_equal(kopt.serial_port, 0);
+    assert_int_equal(set("workload=hogs"), 0);
+    assert_string_equal(kopt.workload, "hogs");
+}
+
+static void bad_words_are_named(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "", "ds", "=", "ds=", "ds=sof", "ds=softx", "DS=soft", "nosuch=1", "switches=", "switches=0", "switches=-1",
+        "switches=1x", "seed=18446744073709551616", "seed=0x", "tick=99", "cpus=65", "session.1=compact",
+        "session.1=compact:qpc", "session.1=compact:qpc:sequential:", "session.1=half:qpc:circular", "serial=com3",
+        "serial=com1,", "serial=com1,0", "serial=com1,115201", "serial=com1,7", "workload=none", "ds.preset=nehalem",
+        "truth=2", "panic=later",
+    };
+    kopt_defaults();
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_not_equal(set(bad[i]), 0);
+        assert_non_null(strstr(error, bad[i]));
+        assert_null(strchr(error, '\n'));
+    }
+}
+
+static void a_file_of_options(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("# a comment\r\n\r\n  truth=1 \t\r\nswitches=300 # so few\nseed=7"), 0);
+    assert_int_equal(kopt.truth, 1);
+    assert_int_equal(kopt.switches, 300);
+    assert_int_equal(kopt.seed, 7);
+    assert_int_not_equal(parse("truth=1\ncpus=many\nseed=7\n"), 0);
+    assert_non_null(strstr(error, "line 2"));
+    assert_non_null(strstr(error, "cpus=many"));
+}
+
+static void combinations_are_checked(void **state)
+{
+    (void)state;
+    assert_int_not_equal(parse("pebs.records=8\npebs.threshold=9\n"), 0);
+    assert_non_null(strstr(error, "pebs.threshold=9"));
+    assert_int_not_equal(parse("pebs=NO_SUCH_EVENT:100\n"), 0);
+    assert_non_null(strstr(error, "NO_SUCH_EVENT"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_legal),       cmocka_unit_test(each_kind_of_value), cmocka_unit_test(bad_words_are_named),
+        cmocka_unit_test(a_file_of_options), cmocka_unit_test(combinations_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
