@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is there a Debug Store this driver can use? Every test in the order the manual's own conditions build on one another,
+ * each a row for people to read. A test that fails decides the reason, once; later rows are still filled where a read can
+ * do no harm, because they show why flags must not be believed out of order: QEMU's TCG answers 0 for IA32_MISC_ENABLE,
+ * whose bits 11 and 12 mean 'unavailable', and so looks as if it had both.
+ *
+ * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format".
+ */
+#include "ds/ds.h"
+
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+struct detection {
+    const struct ds_machine *machine;
+    struct ds_caps *caps;
+};
+
+static struct ds_test *row(struct detection *d, const char *name, uint64_t value, bool ok, const char *verdict)
+{
+    struct ds_test *t = &d->caps->test[d->caps->tests++];
+    *t = (struct ds_test){ .name = name, .value = value, .ok = ok, .verdict = verdict };
+    return t;
+}
+
+/* A row that must hold: the first that does not gives the reason. */
+static void require(struct detection *d, const char *name, uint64_t value, bool ok, const char *yes, const char *no)
+{
+    row(d, name, value, ok, ok ? yes : no);
+    if (!ok && !d->caps->reason)
+        d->caps->reason = no;
+}
+
+static void cpuid(const struct detection *d, uint32_t leaf, uint32_t out[4])
+{
+    d->machine->cpuid(d->machine->context, leaf, 0, out);
+}
+
+static bool rdmsr(const struct detection *d, uint32_t msr, uint64_t *value)
+{
+    return d->machine->rdmsr(d->machine->context, msr, value) == 0;
+}
+
+static void test_misc_enable(struct detection *d)
+{
+    struct ds_caps *c = d->caps;
+    uint64_t v = 0;
+    bool ds = c->bts;
+    if (!rdmsr(d, IA32_MISC_ENABLE, &v)) {
+        row(d, "IA32_MISC_ENABLE", 0, false, "reading it raises #GP")->faulted = true;
+        if (!c->reason)
+            c->reason = "IA32_MISC_ENABLE cannot be read, so nothing says that performance monitoring is on";
+        c->bts = c->pebs = false;
+        return;
+    }
+    require(d, "IA32_MISC_ENABLE.PERFMON[7]", v >> 7 & 1, v & IA32_MISC_ENABLE_PERFMON, "performance monitoring is on",
+            "IA32_MISC_ENABLE says that performance monitoring is off");
+    c->bts = ds && !(v & IA32_MISC_ENABLE_BTS_UNAVAIL);
+    row(d, "IA32_MISC_ENABLE.BTS_UNAVAIL[11]", v >> 11 & 1, c->bts,
+        c->bts ? "BTS is there"
+        : ds   ? "BTS is not there"
+               : "0 would say that BTS is there, but without CPUID's DS bit it means nothing");
+    bool unavailable = v & IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    if (ds)
+        require(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", v >> 12 & 1, !unavailable, "PEBS is there",
+                "IA32_MISC_ENABLE.PEBS_UNAVAIL says that PEBS is not there");
+    else
+        row(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", v >> 12 & 1, false,
+            unavailable ? "PEBS is not there" : "0 would say that PEBS is there, but without CPUID's DS bit it means nothing");
+}
+
+static void test_capabilities(struct detection *d, bool pdcm)
+{
+    struct ds_caps *c = d->caps;
+    uint64_t v = 0;
+    row(d, "CPUID.01H:ECX.PDCM[15]", pdcm, pdcm,
+        pdcm ? "IA32_PERF_CAPABILITIES can be read" : "no IA32_PERF_CAPABILITIES: the record format is 0");
+    if (!pdcm)
+        return;
+    if (!rdmsr(d, IA32_PERF_CAPABILITIES, &v)) {
+        row(d, "IA32_PERF_CAPABILITIES", 0, false, "reading it raises #GP although CPUID has PDCM")->faulted = true;
+        if (!c->reason)
+            c->reason = "IA32_PERF_CAPABILITIES cannot be read although CPUID has PDCM, so the record format is unknown";
+        return;
+    }
+    c->format = (uint8_t)ia32_perf_capabilities_pebs_fmt(v);
+    c->trap_like = v & IA32_PERF_CAPABILITIES_PEBS_TRAP;
+    c->arch_regs = v & IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
+    c->full_width_writes = v & IA32_PERF_CAPABILITIES_FW_WRITE;
+    c->baseline = v & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
+    require(d, "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8]", c->format, c->format <= 6, "a record format this driver knows",
+            "the PEBS record format is newer than this driver knows (6)");
+    row(d, "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]", c->baseline, true,
+        c->baseline      ? "adaptive records, PEBS on every counter"
+        : c->format >= 4 ? "basic records of 32 bytes only"
+                         : "records of one fixed layout");
+    row(d, "IA32_PERF_CAPABILITIES.FW_WRITE[13]", c->full_width_writes, true,
+        c->full_width_writes ? "counters are written at full width" : "counters take 32 bits, sign-extended");
+}
+
+/* Writes a harmless address into IA32_DS_AREA and looks whether it stays: emulators may drop what they do not know. */
+static void probe_ds_area(struct detection *d)
+{
+    static const char name[] = "IA32_DS_AREA write, read back";
+    const struct ds_machine *m = d->machine;
+    const uint64_t probe = UINT64_C(0xFFFF800000001000); /* canonical; nothing stores there while PEBS and BTS are off */
+    uint64_t before, after = 0;
+    if (!rdmsr(d, IA32_DS_AREA, &before) || m->wrmsr(m->context, IA32_DS_AREA, probe) ||
+        !rdmsr(d, IA32_DS_AREA, &after) || m->wrmsr(m->context, IA32_DS_AREA, before)) {
+        row(d, name, after, false, "raises #GP although CPUID has DS")->faulted = true;
+        d->caps->reason = "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA raises #GP";
+        return;
+    }
+    require(d, name, after, after == probe, "it holds what was written",
+            "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA does not keep what is written to it");
+}
+
+int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
+{
+    struct detection detection = { .machine = machine, .caps = caps }, *d = &detection;
+    uint32_t r[4], leaf0[4], leaf1[4], leaf0a[4] = { 0 };
+    memset(caps, 0, sizeof *caps);
+
+    cpuid(d, 0, leaf0);
+    char vendor[12];
+    memcpy(vendor, &leaf0[1], 4);
+    memcpy(vendor + 4, &leaf0[3], 4);
+    memcpy(vendor + 8, &leaf0[2], 4);
+    bool intel = memcmp(vendor, "GenuineIntel", 12) == 0, amd = memcmp(vendor, "AuthenticAMD", 12) == 0;
+    require(d, "CPUID.00H vendor", leaf0[1], intel, "GenuineIntel",
+            amd ? "the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
+                : "the processor is not GenuineIntel: only Intel has a Debug Store");
+    if (!intel)
+        return -ENODEV;
+
+    cpuid(d, 1, leaf1);
+    caps->bts = leaf1[3] & CPUID_01H_EDX_DS;
+    require(d, "CPUID.01H:EDX.DS[21]", leaf1[3] >> 21 & 1, caps->bts, "the Debug Store exists",
+            "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");
+    row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,
+        leaf1[2] & CPUID_01H_ECX_DTES64 ? "64-bit layout in every mode" : "64-bit layout in long mode, which this is");
+    caps->bts_cpl = leaf1[2] & CPUID_01H_ECX_DS_CPL;
+    row(d, "CPUID.01H:ECX.DS_CPL[4]", caps->bts_cpl, true, caps->bts_cpl ? "BTS can be limited by ring" : "BTS sees all rings");
+
+    if (leaf0[0] >= 0x0A)
+        cpuid(d, 0x0A, leaf0a);
+    caps->perfmon_version = (uint8_t)cpuid_0ah_eax_version(leaf0a[0]);
+    caps->gp_counters = (uint8_t)cpuid_0ah_eax_gp_counters(leaf0a[0]);
+    caps->gp_width = (uint8_t)cpuid_0ah_eax_gp_width(leaf0a[0]);
+    caps->fixed_counters = (uint8_t)cpuid_0ah_edx_fixed_counters(leaf0a[3]);
+    caps->fixed_width = (uint8_t)cpuid_0ah_edx_fixed_width(leaf0a[3]);
+    require(d, "CPUID.0AH:EAX version[7:0]", caps->perfmon_version, caps->perfmon_version >= 2,
+            "IA32_PERF_GLOBAL_CTRL and _STATUS exist",
+            "architectural performance monitoring is older than version 2: no IA32_PERF_GLOBAL_CTRL");
+    require(d, "CPUID.0AH:EAX counters[15:8]", caps->gp_counters,
+            caps->gp_counters >= 1 && caps->gp_counters <= DS_COUNTER_FIXED && caps->gp_width >= 32 && caps->gp_width < 64 &&
+                caps->fixed_counters <= DS_COUNTER_NUMBERS - DS_COUNTER_FIXED && caps->fixed_width < 64,
+            "general-purpose counters", "CPUID.0AH names no usable general-purpose counters");
+
+    test_misc_enable(d);
+    test_capabilities(d, leaf1[2] & CPUID_01H_ECX_PDCM);
+
+    memset(r, 0, sizeof r);
+    if (leaf0[0] >= 0x23)
+        cpuid(d, 0x23, r);
+    uint32_t arch = CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS;
+    require(d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, (r[0] & arch) != arch, "not architectural PEBS",
+            "the processor has architectural PEBS (CPUID.23H), which replaces the Debug Store's; this driver does not speak it");
+
+    bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
+    row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,
+        hypervisor ? "a hypervisor: what it shows is probed" : "no hypervisor shows itself");
+    if (hypervisor && !caps->reason)
+        probe_ds_area(d);
+
+    caps->area_bytes = ds_area_bytes(caps->format);
+    if (caps->reason)
+        return -ENODEV;
+    caps->pebs = true;
+    caps->reason = "the processor has a Debug Store with PEBS";
+    /* Without the baseline PEBS is on the first four GP counters at most (format 0: the first). Some Atoms of formats 2
+     * and 3 have it on PMC0 alone; they say so with #GP at IA32_PEBS_ENABLE. Counters are given out from 0 up. */
+    unsigned gp = caps->baseline ? caps->gp_counters : caps->format == 0 ? 1 : caps->gp_counters < 4 ? caps->gp_counters : 4;
+    caps->pebs_counters = DS_BIT(gp) - 1;
+    if (caps->baseline)
+        caps->pebs_counters |= (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
+    return 0;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* CPUID, MSRs and LVTPC of the model: what reads give, what writes change, what raises #GP. */
+#include "ds/model/model.h"
+
+#include "ds/model/internal.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+#define LBR_FMT_NONE 0x3Fu /* IA32_PERF_CAPABILITIES.LBR_FMT: no LBR of this kind */
+#define MISC_ENABLE_RESET (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL)
+#define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
+#define STATUS_VERSION_4 (DS_BIT(58) | DS_BIT(59) | DS_BIT(60)) /* LBR frozen, counters frozen, ASCI: only to be cleared */
+
+void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
+                   const struct ds_model_host *host)
+{
+    memset(m, 0, sizeof *m);
+    m->preset = preset;
+    if (policy)
+        m->policy = *policy;
+    m->host = *host;
+    m->counters = (DS_BIT(preset->gp_counters) - 1) | (DS_BIT(preset->fixed_counters) - 1) << DS_COUNTER_FIXED;
+    m->counter_mask = DS_BIT(preset->width) - 1;
+    m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
+    m->misc_enable = MISC_ENABLE_RESET;
+    m->lvtpc = LVTPC_RESET;
+}
+
+void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
+{
+    const struct ds_model_preset *p = m->preset;
+    memset(out, 0, 4 * sizeof out[0]);
+    switch (leaf) {
+    case 0:
+        out[0] = 0x0A;
+        memcpy(&out[1], "Genu", 4);
+        memcpy(&out[3], "ineI", 4);
+        memcpy(&out[2], "ntel", 4);
+        break;
+    case 1:
+        out[0] = p->signature;
+        out[2] = CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM;
+        out[3] = CPUID_01H_EDX_DS;
+        break;
+    case 0x0A:
+        /* EBX has a bit for each of the 7 architectural events that is not available: all but instructions (1) and
+         * branches (5). */
+        out[0] = 7u << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;
+        out[1] = 0x7F & ~(1u << 1 | 1u << 5);
+        out[2] = p->perfmon_version >= 5 ? (1u << p->fixed_counters) - 1 : 0;
+        out[3] = (uint32_t)p->width << 5 | p->fixed_counters;
+        break;
+    default:
+        break;
+    }
+}
+
+static uint64_t perf_capabilities(const struct ds_model_preset *p)
+{
+    return LBR_FMT_NONE | IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG |
+           (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
+           (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0);
+}
+
+/* Bits of each MSR that may be written as 1. */
+static uint64_t legal_perfevtsel(const struct ds_model *m)
+{
+    return (UINT64_C(0xFFFFFFFF) & ~IA32_PERFEVTSEL_ANY) | (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0);
+}
+
+static uint64_t legal_fixed_ctr_ctrl(const struct ds_model *m)
+{
+    uint64_t legal = 0;
+    for (unsigned i = 0; i < m->preset->fixed_counters; i++)
+        legal |= ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i) | ia32_fixed_ctr_ctrl_pmi(i) |
+                 (m->preset->baseline ? ia32_fixed_ctr_ctrl_adaptive(i) : 0);
+    return legal;
+}
+
+static uint64_t legal_status(const struct ds_model *m)
+{
+    return m->counters | IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHG |
+           (m->preset->perfmon_version >= 3 ? IA32_PERF_GLOBAL_STATUS_UNCORE : 0) |
+           (m->preset->perfmon_version >= 4 ? STATUS_VERSION_4 : 0);
+}
+
+/* Freezing is not modelled, so its bits are reserved here: better a #GP than a freeze that never happens. */
+#define LEGAL_DEBUGCTL (IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT | \
+                        IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR)
+
+static bool canonical(uint64_t address)
+{
+    return (uint64_t)((int64_t)(address << 16) >> 16) == address;
+}
+
+/* What a counter counts is spread over four MSRs; on_event wants it as one mask a ring and event. */
+static void update_counting(struct ds_model *m)
+{
+    static const uint16_t event_select[DS_MODEL_EVENTS] = {
+        [DS_MODEL_INSTRUCTION] = 0x00C0, /* INST_RETIRED.ANY_P */
+        [DS_MODEL_BRANCH] = 0x00C4,      /* BR_INST_RETIRED.ALL_BRANCHES */
+    };
+    memset(m->counting, 0, sizeof m->counting);
+    m->adaptive = m->interrupting = 0;
+    for (unsigned i = 0; i < m->preset->gp_counters; i++) {
+        uint64_t sel = m->perfevtsel[i];
+        m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
+        m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
+        if (!(sel & IA32_PERFEVTSEL_EN) || sel & (IA32_PERFEVTSEL_EDGE | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_CMASK))
+            continue;
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+            if ((sel & 0xFFFF) != event_select[e])
+                continue;
+            m->counting[0][e] |= sel & IA32_PERFEVTSEL_OS ? DS_BIT(i) : 0;
+            m->counting[1][e] |= sel & IA32_PERFEVTSEL_USR ? DS_BIT(i) : 0;
+        }
+    }
+    for (unsigned i = 0; i < m->preset->fixed_counters; i++) {
+        uint64_t bit = DS_BIT(ds_counter_fixed(i));
+        m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? bit : 0;
+        m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? bit : 0;
+        if (i == 0) { /* the others count cycles and slots */
+            m->counting[0][DS_MODEL_INSTRUCTION] |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i) ? bit : 0;
+            m->counting[1][DS_MODEL_INSTRUCTION] |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i) ? bit : 0;
+        }
+    }
+    for (unsigned ring = 0; ring < 2; ring++)
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+            m->counting[ring][e] &= m->global_ctrl;
+}
+
+int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
+{
+    const struct ds_model_preset *p = m->preset;
+    if (msr - IA32_PMC0 < p->gp_counters)
+        *value = m->value[msr - IA32_PMC0];
+    else if (msr - IA32_A_PMC0 < p->gp_counters && p->full_width_writes)
+        *value = m->value[msr - IA32_A_PMC0];
+    else if (msr - IA32_PERFEVTSEL0 < p->gp_counters)
+        *value = m->perfevtsel[msr - IA32_PERFEVTSEL0];
+    else if (msr - IA32_FIXED_CTR0 < p->fixed_counters)
+        *value = m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)];
+    else
+        switch (msr) {
+        case IA32_MISC_ENABLE: *value = m->misc_enable; break;
+        case IA32_DEBUGCTL: *value = m->debugctl; break;
+        case IA32_PERF_CAPABILITIES: *value = perf_capabilities(p); break;
+        case IA32_FIXED_CTR_CTRL: *value = m->fixed_ctr_ctrl; break;
+        case IA32_PERF_GLOBAL_STATUS: *value = m->global_status; break;
+        case IA32_PERF_GLOBAL_CTRL: *value = m->global_ctrl; break;
+        case IA32_PERF_GLOBAL_OVF_CTRL: *value = 0; break;
+        case IA32_PEBS_ENABLE: *value = m->pebs_enable; break;
+        case IA32_DS_AREA: *value = m->ds_area; break;
+        case MSR_PEBS_DATA_CFG:
+            if (!p->baseline)
+                return -EFAULT;
+            *value = m->data_cfg;
+            break;
+        case IA32_PERF_GLOBAL_STATUS_SET:
+            if (p->perfmon_version < 4)
+                return -EFAULT;
+            *value = 0;
+            break;
+        default:
+            return -ENOENT;
+        }
+    return 0;
+}
+
+/* Stores `value` where it has no bit outside `legal`. */
+static int store(const struct ds_model *m, uint64_t *reg, uint64_t value, uint64_t legal)
+{
+    if (value & ~legal && !m->policy.reserved_ignored)
+        return -EFAULT;
+    *reg = value & legal;
+    return 0;
+}
+
+int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
+{
+    const struct ds_model_preset *p = m->preset;
+    uint64_t bits;
+    int e = 0;
+    if (msr - IA32_PMC0 < p->gp_counters) {
+        m->value[msr - IA32_PMC0] = (uint64_t)(int64_t)(int32_t)(uint32_t)value & m->counter_mask;
+        return 0;
+    }
+    if (msr - IA32_A_PMC0 < DS_MODEL_GP_MAX) {
+        if (!p->full_width_writes || msr - IA32_A_PMC0 >= p->gp_counters)
+            return -EFAULT;
+        return store(m, &m->value[msr - IA32_A_PMC0], value, m->counter_mask);
+    }
+    if (msr - IA32_FIXED_CTR0 < p->fixed_counters)
+        return store(m, &m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)], value, m->counter_mask);
+    if (msr - IA32_PERFEVTSEL0 < p->gp_counters)
+        e = store(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, legal_perfevtsel(m));
+    else
+        switch (msr) {
+        case IA32_MISC_ENABLE:
+            m->misc_enable = (value & ~MISC_ENABLE_READ_ONLY) | (m->misc_enable & MISC_ENABLE_READ_ONLY);
+            return 0;
+        case IA32_PERF_CAPABILITIES:
+        case IA32_PERF_GLOBAL_STATUS:
+            return m->policy.reserved_ignored ? 0 : -EFAULT;
+        case IA32_DEBUGCTL:
+            return store(m, &m->debugctl, value, LEGAL_DEBUGCTL);
+        case IA32_FIXED_CTR_CTRL:
+            e = store(m, &m->fixed_ctr_ctrl, value, legal_fixed_ctr_ctrl(m));
+            break;
+        case IA32_PERF_GLOBAL_CTRL:
+            e = store(m, &m->global_ctrl, value, m->counters);
+            break;
+        case IA32_PERF_GLOBAL_OVF_CTRL:
+            if (!(e = store(m, &bits, value, legal_status(m))))
+                m->global_status &= ~bits;
+            return e;
+        case IA32_PERF_GLOBAL_STATUS_SET:
+            if (p->perfmon_version < 4)
+                return -EFAULT;
+            if (!(e = store(m, &bits, value, legal_status(m))))
+                m->global_status |= bits;
+            return e;
+        case IA32_PEBS_ENABLE:
+            if (!(e = store(m, &m->pebs_enable, value, p->pebs_counters)))
+                m->armed &= m->pebs_enable; /* enabled again, it waits for the next wrap */
+            return e;
+        case MSR_PEBS_DATA_CFG:
+            return p->baseline ? store(m, &m->data_cfg, value, p->data_cfg) : -EFAULT;
+        case IA32_DS_AREA:
+            if (!canonical(value))
+                return -EFAULT;
+            m->ds_area = value;
+            return 0;
+        default:
+            return -ENOENT;
+        }
+    if (!e)
+        update_counting(m);
+    return e;
+}
+
+void ds_model_lvtpc_write(struct ds_model *m, uint32_t value)
+{
+    m->lvtpc = value & (LVTPC_VECTOR | LVTPC_DELIVERY | LVTPC_MASKED);
+    if (m->pmi_latched && !(m->lvtpc & LVTPC_MASKED)) {
+        m->pmi_latched = false;
+        ds_model_raise_pmi(m);
+    }
+}
+
+void ds_model_raise_pmi(struct ds_model *m)
+{
+    if (m->lvtpc & LVTPC_MASKED) {
+        m->pmi_latched = m->policy.masked_pmi_latched;
+        return;
+    }
+    uint32_t lvtpc = m->lvtpc;
+    m->lvtpc |= LVTPC_MASKED;
+    m->host.raise_pmi(m->host.context, lvtpc);
+}
