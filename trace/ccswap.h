@@ -21,3 +21,48 @@ enum ccswap_close {
     CCSWAP_CLOSE_PANIC, /* Cairn: frozen by a panic */
     CCSWAP_CLOSE_REASONS,
 };
+
+struct trace_switch; /* trace/trace.h */
+
+#define TRACE_CCSWAP_BUCKETS 64u
+#define TRACE_CCSWAP_CLOSED  UINT64_MAX /* `used` of an encoder without an open batch */
+
+/*
+ * One CPU's encoder. The first cache line is all an idle record touches besides the record itself.
+ *
+ * Thread -> slot of TidTable: `bucket` guesses the slot from a hash of the thread ID and is never cleared, since the
+ * table in the batch has the last word: a stale guess fails one compare. `buckets_used` has a bit for every bucket some
+ * thread of this batch hashed to; a thread whose bit is clear is certainly new and needs no search.
+ */
+struct trace_ccswap {
+    int64_t last;          /* time of the previous switch in the open batch */
+    int64_t deadline;      /* the open batch takes no switch after this time */
+    uint64_t switches;     /* all switches encoded since init; records in the open batch: less `batch_start` */
+    uint64_t batch_start;
+    uint64_t buckets_used;
+    int64_t age_limit;     /* clock units, 500 timer ticks */
+    uint64_t used;         /* bytes of the open batch, or TRACE_CCSWAP_CLOSED */
+    uint64_t tids;         /* slots of TidTable in use */
+    /* Gets each closed batch: `size` bytes at `batch`, `records` of them switches; `time`: now. The encoder has let go of
+     * the batch before the call, so a CPU that is stopped within it (panic) leaves no batch to be written twice. */
+    void (*write)(struct trace_ccswap *c, uint32_t size, uint32_t records, int64_t time, enum ccswap_close reason);
+    uint8_t bucket[TRACE_CCSWAP_BUCKETS] __attribute__((aligned(64)));
+    union {
+        struct ccswap_buffer header;
+        uint8_t bytes[CCSWAP_BATCH_BYTES];
+    } batch __attribute__((aligned(64)));
+};
+
+/* No batch is open after it. `tick_units`: one timer tick in clock units. */
+void trace_ccswap_init(struct trace_ccswap *c, uint64_t tick_units,
+                       void (*write)(struct trace_ccswap *, uint32_t, uint32_t, int64_t, enum ccswap_close));
+
+/* Adds one switch at `time` (session clock), after closing the open batch where it cannot take it. The conditions are
+ * tried in this order, and the first that holds is the reason given: space, age, delta, tids. */
+void trace_ccswap_switch(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time);
+
+/* Closes the open batch, if there is one. */
+void trace_ccswap_close(struct trace_ccswap *c, int64_t time, enum ccswap_close reason);
+
+/* Switches in the `size` bytes of one batch (header included), counted record by record. */
+uint32_t trace_ccswap_records(const void *batch, uint32_t size);

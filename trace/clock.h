@@ -16,7 +16,7 @@ struct trace_clock {
     uint64_t multiplier; /* floor(TRACE_CLOCK_HZ * 2^64 / tsc_hz); tsc_hz > TRACE_CLOCK_HZ */
 };
 
-/* 0, or -ERANGE where tsc_hz is not above 10 MHz. */
+/* 0, or -ERANGE where tsc_hz is not above 10 MHz (or is 2^63 and more). */
 int trace_clock_init(struct trace_clock *clock, uint64_t tsc_hz, uint64_t base);
 
 static inline int64_t trace_clock_units(const struct trace_clock *clock, uint64_t tsc)

@@ -29,7 +29,8 @@ struct trace_config {
     uint64_t tick_units;   /* one timer tick in session clock units: batches older than 500 of them are written out */
 };
 
-/* Counters of one CPU. tried == written + lost for events and for switches, always. */
+/* Counters of one CPU. tried == written + lost for events always, and for switches while no batch is open: those in an
+ * open batch are tried and neither of the others. */
 struct trace_counts {
     uint64_t events_tried, events_written, events_lost;
     uint64_t switches_tried, switches_written, switches_lost; /* a switch written as 0525H and as 0524H counts in each */
@@ -77,8 +78,9 @@ void trace_switch(struct trace_cpu *cpu, const struct trace_switch *sw);
 /* Writes the open batch out (drain, stop). Does nothing without one. */
 void trace_close_batch(struct trace_cpu *cpu, uint64_t tsc, enum ccswap_close reason);
 
-/* Writes one event of up to two payload parts. 0, or -ENOSPC: lost and counted, or -E2BIG (over CAIRN_EVENT_MAX). The
- * time stamp is never before that of the CPU's previous event. */
+/* Writes one event whose payload is the `parts` one after another. 0, or -ENOSPC: lost and counted; or, neither tried nor
+ * counted, -E2BIG (over CAIRN_EVENT_MAX with its header) and -EINVAL (nothing is recorded on this CPU). The time stamp is
+ * never before that of the CPU's previous event. */
 struct trace_part { const void *data; uint32_t size; };
 int trace_event(struct trace_cpu *cpu, uint64_t tsc, uint16_t hook_id, uint8_t version,
                 const struct trace_part *parts, unsigned count);
@@ -93,7 +95,8 @@ void trace_session_overwritten(const struct trace_session *session, struct trace
  * counted as lost. Safe whatever the other CPUs were doing. */
 void trace_session_freeze(struct trace_session *session, uint64_t tsc);
 
-/* The buffers that hold something, in the order they were begun (sequence_number), for the dump. Returns the number;
+/* The buffers that hold something, in the order they were begun (sequence_number, unique but not without gaps: circular
+ * mode passes over buffers in use), for the dump. Returns the number;
  * buffer `i` by trace_session_buffer: its header is complete, `cpu_buffer` is its ordinal on its CPU. All CPUs stopped
  * or frozen. */
 uint32_t trace_session_buffers(struct trace_session *session);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compact context-switch encoder. trace_ccswap_switch holds the two common records, IDLE_SHORT and LITE; whatever is
+ * rarer leaves it by a tail call with all it has worked out so far, so that the common path saves no registers.
+ * Records are packed at 2-byte alignment.
+ */
+#include "trace/ccswap.h"
+
+#include "kernel/string.h"
+#include "trace/trace.h"
+
+#define LAST_USABLE (CCSWAP_BATCH_BYTES - CCSWAP_BATCH_SPARE) /* with more than this in use, fewer than 8 bytes remain */
+#define NOINLINE    __attribute__((noinline))
+
+typedef uint16_t record16 __attribute__((may_alias));
+typedef uint32_t record32 __attribute__((may_alias, aligned(2)));
+
+void trace_ccswap_init(struct trace_ccswap *c, uint64_t tick_units,
+                       void (*write)(struct trace_ccswap *, uint32_t, uint32_t, int64_t, enum ccswap_close))
+{
+    memset(c, 0, sizeof(*c));
+    c->used = TRACE_CCSWAP_CLOSED;
+    c->age_limit = (int64_t)(tick_units * CCSWAP_BATCH_TICKS);
+    c->write = write;
+}
+
+/* Fibonacci hashing: thread IDs are small and often multiples of 4, so the high bits of a product are wanted. */
+static inline unsigned bucket_of(uint32_t tid)
+{
+    return (tid * UINT32_C(0x9E3779B1)) >> 26;
+}
+_Static_assert(TRACE_CCSWAP_BUCKETS == 1u << (32 - 26), "bucket_of");
+
+/* The record counts from the store of `used` on: a CPU stopped before it (panic) has not added the switch. */
+static inline void commit(struct trace_ccswap *c, uint64_t used)
+{
+    c->switches++;
+    __atomic_store_n(&c->used, used, __ATOMIC_RELEASE);
+}
+
+static void begin(struct trace_ccswap *c, int64_t time)
+{
+    memset(&c->batch.header, 0, sizeof(c->batch.header));
+    c->batch.header.first_time_stamp = time;
+    c->last = time; /* so the first record's delta is 0 */
+    c->deadline = time + c->age_limit;
+    c->batch_start = c->switches;
+    c->buckets_used = 0;
+    c->tids = 0;
+    __atomic_store_n(&c->used, sizeof(c->batch.header), __ATOMIC_RELEASE);
+}
+
+void trace_ccswap_close(struct trace_ccswap *c, int64_t time, enum ccswap_close reason)
+{
+    uint64_t size = c->used;
+    if (size == TRACE_CCSWAP_CLOSED)
+        return;
+    __atomic_store_n(&c->used, TRACE_CCSWAP_CLOSED, __ATOMIC_RELEASE);
+    c->write(c, (uint32_t)size, (uint32_t)(c->switches - c->batch_start), time, reason);
+}
+
+static NOINLINE void add_to_new_batch(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time,
+                                      enum ccswap_close reason)
+{
+    trace_ccswap_close(c, time, reason);
+    begin(c, time);
+    trace_ccswap_switch(c, sw, time);
+}
+
+static inline uint32_t state_wr(const struct trace_switch *sw)
+{
+    return sw->old_state == KTHREAD_WAITING ? sw->old_wait_reason : sw->old_state + CCSWAP_MAXIMUM_WAIT_REASON;
+}
+
+/* IDLE: an idle thread leaves after 2^14 units or more. */
+static NOINLINE void add_idle(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time, uint64_t delta)
+{
+    if (delta > CCSWAP_MASK(CCSWAP_IDLE_DELTA_BITS)) {
+        add_to_new_batch(c, sw, time, CCSWAP_CLOSE_DELTA);
+        return;
+    }
+    *(record32 *)(c->batch.bytes + c->used) = CCSWAP_IDLE | (uint32_t)delta << CCSWAP_IDLE_DELTA_SHIFT;
+    commit(c, c->used + 4);
+}
+
+/* FULL: all that LITE cannot say. */
+static NOINLINE void add_full(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time, uint64_t delta,
+                              uint64_t slot)
+{
+    if (delta > CCSWAP_MASK(CCSWAP_FULL_DELTA_BITS)) {
+        add_to_new_batch(c, sw, time, CCSWAP_CLOSE_DELTA);
+        return;
+    }
+    uint32_t wait = sw->new_wait;
+    if (wait > CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS))
+        wait = CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS); /* saturates: "at least this long" */
+    record32 *record = (record32 *)(c->batch.bytes + c->used);
+    record[0] = CCSWAP_FULL | (uint32_t)delta << CCSWAP_FULL_DELTA_SHIFT;
+    record[1] = (uint32_t)slot << CCSWAP_FULL_TID_SHIFT | state_wr(sw) << CCSWAP_FULL_STATE_SHIFT |
+                ((uint32_t)sw->old_priority & CCSWAP_MASK(CCSWAP_PRIORITY_BITS)) << CCSWAP_FULL_PRIORITY_SHIFT |
+                wait << CCSWAP_FULL_WAIT_SHIFT;
+    commit(c, c->used + 8);
+}
+
+/* LITE where it fits, else FULL. A priority below the recorded base wraps round to more than 7. */
+static inline void add_busy(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time, uint64_t delta,
+                            uint64_t slot, uint64_t used)
+{
+    uint32_t increase = (uint32_t)(sw->old_priority - c->batch.header.thread_base_priority[slot]);
+    if (increase > CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS) || sw->new_wait > 1 ||
+        delta > CCSWAP_MASK(CCSWAP_LITE_DELTA_BITS)) {
+        add_full(c, sw, time, delta, slot);
+        return;
+    }
+    /* Field by field from the top, each shift by the width of the next field: one LEA where masks and ORs take two. */
+    uint32_t record = (uint32_t)delta << CCSWAP_STATE_BITS | state_wr(sw);
+    record = (record << CCSWAP_LITE_PRIINC_BITS) + increase;
+    record = (record << CCSWAP_TID_BITS) + (uint32_t)slot;
+    record = (record << CCSWAP_TYPE_BITS) + CCSWAP_LITE;
+    *(record32 *)(c->batch.bytes + used) = record;
+    commit(c, used + 4);
+}
+
+/* The guess was wrong: a thread new to this batch, or two threads that share a bucket. */
+static NOINLINE void add_after_miss(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time, uint64_t delta)
+{
+    uint32_t tid = sw->old_tid;
+    uint64_t slot = c->tids;
+    unsigned bucket = bucket_of(tid);
+    if (c->buckets_used >> bucket & 1)
+        for (slot = 0; slot < c->tids && c->batch.header.tid_table[slot] != tid; slot++)
+            ;
+    if (slot == c->tids) {
+        bool too_late = delta > CCSWAP_MASK(CCSWAP_FULL_DELTA_BITS);
+        if (too_late || slot == CCSWAP_TIDS) {
+            add_to_new_batch(c, sw, time, too_late ? CCSWAP_CLOSE_DELTA : CCSWAP_CLOSE_TIDS);
+            return;
+        }
+        c->batch.header.tid_table[slot] = tid;
+        c->batch.header.thread_base_priority[slot] = sw->old_base;
+        c->tids = slot + 1;
+        c->buckets_used |= UINT64_C(1) << bucket;
+    }
+    c->bucket[bucket] = (uint8_t)slot;
+    add_busy(c, sw, time, delta, slot, c->used);
+}
+
+/* No batch is open, or it can take no switch at this time. */
+static NOINLINE void add_beyond(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time)
+{
+    add_to_new_batch(c, sw, time, c->used > LAST_USABLE ? CCSWAP_CLOSE_SPACE : CCSWAP_CLOSE_AGE);
+}
+
+void trace_ccswap_switch(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time)
+{
+    uint64_t used = c->used;
+    if (used > LAST_USABLE || time > c->deadline) { /* TRACE_CCSWAP_CLOSED is the largest `used` of all */
+        add_beyond(c, sw, time);
+        return;
+    }
+    uint64_t delta = (uint64_t)(time - c->last); /* time gone backwards: too large for any record */
+    c->last = time;
+    uint32_t tid = sw->old_tid;
+    if (tid == 0) {
+        if (delta > CCSWAP_MASK(CCSWAP_IDLE_SHORT_DELTA_BITS)) {
+            add_idle(c, sw, time, delta);
+            return;
+        }
+        *(record16 *)(c->batch.bytes + used) =
+            (uint16_t)(CCSWAP_IDLE_SHORT | delta << CCSWAP_IDLE_SHORT_DELTA_SHIFT);
+        commit(c, used + 2);
+        return;
+    }
+    uint64_t slot = c->bucket[bucket_of(tid)];
+    if (c->batch.header.tid_table[slot] != tid) {
+        add_after_miss(c, sw, time, delta);
+        return;
+    }
+    add_busy(c, sw, time, delta, slot, used);
+}
+
+uint32_t trace_ccswap_records(const void *batch, uint32_t size)
+{
+    const uint8_t *bytes = batch;
+    uint32_t at = sizeof(struct ccswap_buffer), records = 0;
+    while (at < size) {
+        at += ccswap_record_bytes(bytes[at]);
+        records++;
+    }
+    return records;
+}

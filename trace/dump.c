@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames of the serial dump: format.h, docs/format.md. */
+#include "trace/dump.h"
+
+#include "kernel/string.h"
+#include "trace/base64.h"
+#include "trace/crc32c.h"
+#include "trace/trace.h"
+
+void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink)
+{
+    memset(dump, 0, sizeof(*dump));
+    dump->sink = sink;
+}
+
+static char *put_hex8(char *to, uint32_t v)
+{
+    for (int shift = 28; shift >= 0; shift -= 4)
+        *to++ = "0123456789abcdef"[v >> shift & 15];
+    return to;
+}
+
+void trace_dump_flush(struct trace_dump *dump)
+{
+    if (!dump->used)
+        return;
+    if (dump->sink) {
+        char *at = dump->line;
+        *at++ = CAIRN_FRAME_MARK;
+        *at++ = (char)dump->stream;
+        at = put_hex8(at, dump->frames);
+        *at++ = CAIRN_FRAME_SEPARATOR;
+        at += trace_base64_encode(at, dump->payload, dump->used);
+        uint32_t crc = trace_crc32c(0, dump->line + 1, (size_t)(at - dump->line) - 1);
+        *at++ = CAIRN_FRAME_SEPARATOR;
+        at = put_hex8(at, crc);
+        *at++ = '\r';
+        *at++ = '\n';
+        dump->sink->write(dump->sink->context, dump->line, (size_t)(at - dump->line));
+    }
+    dump->frames++;
+    dump->bytes += TRACE_BASE64_SIZE(dump->used) + CAIRN_FRAME_OVERHEAD;
+    dump->raw_bytes += dump->used;
+    dump->used = 0;
+}
+
+/* Room for `size` bytes that stay together, in the pending frame or a new one. */
+static uint8_t *room(struct trace_dump *dump, enum cairn_stream stream, uint32_t size)
+{
+    if (dump->stream != stream || dump->used + size > CAIRN_FRAME_PAYLOAD_MAX)
+        trace_dump_flush(dump);
+    dump->stream = (uint8_t)stream;
+    uint8_t *at = dump->payload + dump->used;
+    dump->used += size;
+    return at;
+}
+
+void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size)
+{
+    static const char cut[] = "...";
+    size_t longest = CAIRN_FRAME_PAYLOAD_MAX - 1, kept = size > longest ? longest - (sizeof(cut) - 1) : size;
+    size_t tail = size > longest ? sizeof(cut) - 1 : 0;
+    uint8_t *at = room(dump, stream, (uint32_t)(kept + tail + 1));
+    memcpy(at, text, kept);
+    memcpy(at + kept, cut, tail);
+    at[kept + tail] = '\n';
+}
+
+void trace_dump_header(struct trace_dump *dump, const struct trace_dump_totals *totals, const char *cause)
+{
+    const struct trace_dump_totals none = {0};
+    const struct trace_dump_totals *t = totals ? totals : &none;
+    char line[64];
+    const struct {
+        const char *key;
+        uint64_t value;
+    } numbers[] = {{"dump.frames", t->frames}, {"dump.bytes", t->bytes}, {"dump.raw", t->raw_bytes}};
+    int n = snprintf(line, sizeof(line), "cairn.format=%u", CAIRN_FORMAT_VERSION);
+    trace_dump_line(dump, CAIRN_STREAM_HEADER, line, (size_t)n);
+    for (unsigned i = 0; i < 3; i++) {
+        n = snprintf(line, sizeof(line), "%s=%012llu", numbers[i].key, (unsigned long long)numbers[i].value);
+        trace_dump_line(dump, CAIRN_STREAM_HEADER, line, (size_t)n);
+    }
+    n = snprintf(line, sizeof(line), "dump.cause=%s", cause);
+    trace_dump_line(dump, CAIRN_STREAM_HEADER, line, (size_t)n);
+    trace_dump_flush(dump);
+}
+
+void trace_dump_end(struct trace_dump *dump, struct trace_dump_totals *totals)
+{
+    char line[32];
+    trace_dump_flush(dump);
+    int n = snprintf(line, sizeof(line), "dump.frames=%012u", dump->frames + 1);
+    trace_dump_line(dump, CAIRN_STREAM_LAST, line, (size_t)n);
+    trace_dump_flush(dump);
+    if (totals)
+        *totals = (struct trace_dump_totals){dump->frames, dump->bytes, dump->raw_bytes};
+}
+
+static void dump_buffer(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
+                        uint16_t session_id)
+{
+    const uint8_t *buffer = (const uint8_t *)header;
+    struct cairn_trace_frame frame = {
+        .sequence = (uint32_t)header->sequence_number,
+        .cpu_buffer = cpu_buffer,
+        .cpu = header->processor_index,
+        .session = session_id,
+        .used = header->offset,
+    };
+    uint32_t start = 0, end = sizeof(*header);
+    while (start < header->offset) {
+        while (end < header->offset) { /* as many whole events as fit */
+            const struct perfinfo_trace_header *event = (const void *)(buffer + end);
+            uint32_t next = end + WMI_EVENT_ALIGN(event->size);
+            if (sizeof(frame) + (next - start) > CAIRN_FRAME_PAYLOAD_MAX)
+                break;
+            end = next;
+        }
+        uint8_t *at = room(dump, CAIRN_STREAM_TRACE, (uint32_t)sizeof(frame) + (end - start));
+        frame.offset = start;
+        memcpy(at, &frame, sizeof(frame));
+        memcpy(at + sizeof(frame), buffer + start, end - start);
+        trace_dump_flush(dump);
+        start = end;
+    }
+}
+
+void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id)
+{
+    trace_dump_flush(dump);
+    uint32_t count = trace_session_buffers(session);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cpu_buffer;
+        const struct wmi_buffer_header *header = trace_session_buffer(session, i, &cpu_buffer);
+        dump_buffer(dump, header, cpu_buffer, session_id);
+    }
+}
+
+void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count)
+{
+    const uint8_t *from = records;
+    trace_dump_flush(dump);
+    while (count) {
+        uint32_t n = count < CAIRN_TRUTH_PER_FRAME ? count : CAIRN_TRUTH_PER_FRAME;
+        struct cairn_truth_frame frame = {.cpu = cpu, .count = (uint16_t)n, .first = first};
+        uint8_t *at = room(dump, CAIRN_STREAM_TRUTH, (uint32_t)sizeof(frame) + n * CAIRN_TRUTH_BYTES);
+        memcpy(at, &frame, sizeof(frame));
+        memcpy(at + sizeof(frame), from, n * CAIRN_TRUTH_BYTES);
+        trace_dump_flush(dump);
+        from += n * CAIRN_TRUTH_BYTES;
+        first += n;
+        count -= n;
+    }
+}

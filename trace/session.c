@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+/* Events into per-CPU buffers, buffers out of a lock-free pool, and the account of both: see session.h. */
+#include "trace/session.h"
+
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+#define BUFFER_MIN   4096u
+#define BUFFER_MAX   (1024u * 1024u)
+#define BUFFERS_MAX  (1024u * 1024u)
+#define TICK_MAX     (INT64_MAX / 2 / CCSWAP_BATCH_TICKS)
+#define LINE         64u
+#define EVENT_HEADER ((uint32_t)sizeof(struct perfinfo_trace_header))
+
+/* ---- layout ---------------------------------------------------------------------------------------------------- */
+
+static size_t align_line(size_t n)
+{
+    return (n + LINE - 1) & ~(size_t)(LINE - 1);
+}
+
+static bool config_valid(const struct trace_config *c)
+{
+    return c->cpus >= 1 && c->cpus <= TRACE_MAX_CPUS && c->events >= 1 && c->events <= (TRACE_COMPACT | TRACE_FULL) &&
+           c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
+           c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
+           c->tick_units >= 1 && c->tick_units <= TICK_MAX;
+}
+
+size_t trace_session_bytes(const struct trace_config *c)
+{
+    if (!config_valid(c))
+        return 0;
+    return align_line(sizeof(struct trace_session)) + c->cpus * sizeof(struct trace_cpu) +
+           align_line(c->buffers * sizeof(struct trace_slot)) + align_line(c->buffers * sizeof(uint32_t)) +
+           (size_t)c->buffers * c->buffer_bytes;
+}
+
+static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t records, int64_t time,
+                        enum ccswap_close reason);
+
+int trace_session_init(struct trace_session **session, const struct trace_config *config, void *memory, size_t size)
+{
+    size_t needed = trace_session_bytes(config);
+    if (needed == 0 || (uintptr_t)memory % LINE)
+        return -EINVAL;
+    if (size < needed)
+        return -ENOMEM;
+    uint8_t *at = memory;
+    struct trace_session *s = memory;
+    memset(memory, 0, needed - (size_t)config->buffers * config->buffer_bytes);
+    s->config = *config;
+    at += align_line(sizeof(*s));
+    s->cpu = (struct trace_cpu *)(void *)at;
+    at += config->cpus * sizeof(struct trace_cpu);
+    s->slot = (struct trace_slot *)(void *)at;
+    at += align_line(config->buffers * sizeof(struct trace_slot));
+    s->order = (uint32_t *)(void *)at;
+    at += align_line(config->buffers * sizeof(uint32_t));
+    s->buffers = at;
+    for (uint32_t i = 0; i < config->cpus; i++) {
+        struct trace_cpu *cpu = &s->cpu[i];
+        cpu->session = s;
+        cpu->index = i;
+        cpu->last_event = INT64_MIN;
+        trace_ccswap_init(&cpu->compact, config->tick_units, write_batch);
+    }
+    *session = s;
+    return 0;
+}
+
+struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu)
+{
+    return cpu < session->config.cpus ? &session->cpu[cpu] : NULL;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------------------------- */
+
+static uint8_t *buffer_of(const struct trace_session *s, uint64_t slot)
+{
+    return s->buffers + slot * s->config.buffer_bytes;
+}
+
+static struct trace_slot *current_slot(const struct trace_cpu *cpu)
+{
+    return cpu->current >> 1 ? &cpu->session->slot[(cpu->current >> 1) - 1] : NULL;
+}
+
+static void publish(uint64_t *word, uint64_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* Adds what is in the current buffer to the valid one of `closed`; the sum becomes valid by the store of `current`. */
+static void sum_up(struct trace_cpu *cpu)
+{
+    const struct trace_tally *old = &cpu->closed[cpu->current & 1];
+    struct trace_tally *sum = &cpu->closed[~cpu->current & 1];
+    sum->buffers = old->buffers + 1;
+    sum->events = old->events + cpu->fill.events;
+    sum->compact = old->compact + cpu->fill.compact;
+    sum->full = old->full + cpu->fill.full;
+}
+
+static void close_buffer(struct trace_cpu *cpu)
+{
+    struct trace_slot *slot = current_slot(cpu);
+    struct wmi_buffer_header *h = (struct wmi_buffer_header *)(void *)cpu->buffer;
+    memset(cpu->buffer + cpu->used, 0xFF, cpu->session->config.buffer_bytes - cpu->used);
+    h->saved_offset = h->current_offset = h->offset = (uint32_t)cpu->used;
+    h->time_stamp = cpu->last_event;
+    h->state = WMI_BUFFER_STATE_FLUSH;
+    slot->tally = cpu->fill;
+    sum_up(cpu);
+    publish(&slot->state, (slot->state & ~(uint64_t)TRACE_SLOT_PHASE) | TRACE_SLOT_FULL);
+    publish(&cpu->current, ~cpu->current & 1);
+}
+
+/* Takes a slot for one ticket. UINT64_MAX: none (sequential: used up; circular: in use by another CPU). */
+static uint64_t take(struct trace_session *s, uint64_t ticket)
+{
+    uint64_t i = ticket % s->config.buffers, wanted = (ticket + 1) << 2 | TRACE_SLOT_TAKEN;
+    uint64_t state = __atomic_load_n(&s->slot[i].state, __ATOMIC_RELAXED);
+    if ((state & TRACE_SLOT_PHASE) == TRACE_SLOT_TAKEN ||
+        !__atomic_compare_exchange_n(&s->slot[i].state, &state, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return UINT64_MAX;
+    return i;
+}
+
+static bool open_buffer(struct trace_cpu *cpu)
+{
+    struct trace_session *s = cpu->session;
+    uint64_t slot = UINT64_MAX, ticket = 0;
+    if (s->config.circular) {
+        /* This CPU holds no slot and each other one at most one, so at least two are there to be had. Being passed by
+         * others at every one of them, four times round, is given up on (and counted as loss) rather than waited for: the
+         * caller may be a panic's. */
+        for (uint64_t tries = 4 * (uint64_t)s->config.buffers; slot == UINT64_MAX && tries; tries--) {
+            ticket = __atomic_fetch_add(&s->next_ticket, 1, __ATOMIC_RELAXED);
+            slot = take(s, ticket);
+        }
+    } else if (__atomic_load_n(&s->next_ticket, __ATOMIC_RELAXED) < s->config.buffers) {
+        ticket = __atomic_fetch_add(&s->next_ticket, 1, __ATOMIC_RELAXED);
+        if (ticket < s->config.buffers)
+            slot = take(s, ticket);
+    }
+    if (slot == UINT64_MAX)
+        return false;
+
+    uint64_t valid = cpu->current & 1;
+    s->slot[slot].cpu = cpu->index;
+    s->slot[slot].cpu_buffer = (uint32_t)cpu->closed[valid].buffers;
+    uint8_t *buffer = buffer_of(s, slot);
+    memset(buffer, 0, sizeof(struct wmi_buffer_header));
+    struct wmi_buffer_header *h = (struct wmi_buffer_header *)(void *)buffer;
+    h->buffer_size = s->config.buffer_bytes;
+    h->sequence_number = (int64_t)ticket + 1;
+    h->processor_index = (uint16_t)cpu->index;
+    h->buffer_flag = WMI_BUFFER_FLAG_PROC_INDEX;
+    h->buffer_type = WMI_BUFFER_TYPE_GENERIC;
+    cpu->fill = (struct trace_tally){.buffers = 1};
+    cpu->used = sizeof(*h);
+    cpu->buffer = buffer;
+    cpu->taken = (ticket + 1) << 2 | TRACE_SLOT_TAKEN;
+    publish(&cpu->current, (slot + 1) << 1 | valid);
+    return true;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+/* Copies `size` rounded up to 8 bytes; both ends have that room. The kernel's memcpy is made for being small. */
+static inline void copy_words(void *to, const void *from, uint32_t size)
+{
+    typedef uint64_t word __attribute__((may_alias));
+    word *t = to;
+    const word *f = from;
+    for (; size > 32; size -= 32, t += 4, f += 4) {
+        t[0] = f[0];
+        t[1] = f[1];
+        t[2] = f[2];
+        t[3] = f[3];
+    }
+    for (uint32_t i = 0; i < size; i += 8)
+        *t++ = *f++;
+}
+
+/* Room for an event in the current buffer or a new one, its header and PEBS index item written; NULL: there is none.
+ * `size`: of the payload. The event is not there before commit_event. */
+static inline uint8_t *begin_event(struct trace_cpu *cpu, int64_t time, uint32_t version, uint16_t hook_id, uint32_t size,
+                                   bool item)
+{
+    uint32_t total = EVENT_HEADER + (item ? 8u : 0u) + size;
+    if (cpu->current <= 1 || cpu->used + WMI_EVENT_ALIGN(total) > cpu->session->config.buffer_bytes) {
+        if (cpu->current > 1)
+            close_buffer(cpu);
+        if (!open_buffer(cpu))
+            return NULL;
+    }
+    if (time < cpu->last_event)
+        time = cpu->last_event;
+    cpu->last_event = time;
+    uint8_t *event = cpu->buffer + cpu->used;
+    struct perfinfo_trace_header *h = (struct perfinfo_trace_header *)(void *)event;
+    h->marker = PERFINFO_MARKER64 | (item ? PERFINFO_ITEM_PEBS_INDEX : 0) | version;
+    h->size = (uint16_t)total;
+    h->hook_id = hook_id;
+    h->time_stamp = time;
+    if (!item)
+        return event + EVENT_HEADER;
+    *(uint64_t *)(void *)(event + EVENT_HEADER) = *cpu->pebs_index;
+    return event + EVENT_HEADER + 8;
+}
+
+static inline void commit_event(struct trace_cpu *cpu, const uint8_t *payload, uint32_t size)
+{
+    publish(&cpu->used, (uint64_t)(payload - cpu->buffer) + WMI_EVENT_ALIGN(size));
+    cpu->fill.events++;
+}
+
+/* Sequential mode never gives a buffer again, so its header may still be marked after it was closed. */
+static void mark_loss(struct trace_cpu *cpu)
+{
+    if (cpu->session->config.circular || !cpu->buffer)
+        return;
+    ((struct wmi_buffer_header *)(void *)cpu->buffer)->buffer_flag |= WMI_BUFFER_FLAG_EVENTS_LOST;
+}
+
+static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t records, int64_t time,
+                        enum ccswap_close reason)
+{
+    struct trace_cpu *cpu = (struct trace_cpu *)(void *)compact; /* its first member */
+    cpu->batches[reason]++;
+    uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP_BATCH, HOOK_CONTEXTSWAP_BATCH, size,
+                                   cpu->pebs_index != NULL);
+    if (!payload) {
+        cpu->events_lost++;
+        cpu->compact_lost += records;
+        mark_loss(cpu);
+        return;
+    }
+    copy_words(payload, compact->batch.bytes, size);
+    memset(payload + size, 0, WMI_EVENT_ALIGN(size) - size);
+    commit_event(cpu, payload, size);
+    cpu->fill.compact += records;
+}
+_Static_assert(offsetof(struct trace_cpu, compact) == 0, "write_batch");
+
+static void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time)
+{
+    cpu->full_tried++;
+    uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP,
+                                   sizeof(struct wmi_contextswap), cpu->pebs_index != NULL);
+    if (!payload) {
+        cpu->events_lost++;
+        cpu->full_lost++;
+        mark_loss(cpu);
+        return;
+    }
+    *(struct wmi_contextswap *)(void *)payload = (struct wmi_contextswap){
+        .new_thread_id = sw->new_tid,
+        .old_thread_id = sw->old_tid,
+        .new_thread_priority = sw->new_priority,
+        .old_thread_priority = sw->old_priority,
+        .old_thread_wait_reason = sw->old_wait_reason,
+        .old_thread_state = sw->old_state,
+        .old_thread_ideal_processor = sw->old_ideal_processor,
+        .new_thread_wait_time = sw->new_wait,
+        .old_thread_remaining_quantum = sw->old_quantum,
+    };
+    commit_event(cpu, payload, sizeof(struct wmi_contextswap));
+    cpu->fill.full++;
+}
+
+int trace_event(struct trace_cpu *cpu, uint64_t tsc, uint16_t hook_id, uint8_t version, const struct trace_part *parts,
+                unsigned count)
+{
+    uint32_t size = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (parts[i].size > CAIRN_EVENT_MAX - EVENT_HEADER - size)
+            return -E2BIG;
+        size += parts[i].size;
+    }
+    if (!cpu->on)
+        return -EINVAL;
+    cpu->other_tried++;
+    uint8_t *payload = begin_event(cpu, trace_clock_units(&cpu->session->config.clock, tsc), version, hook_id, size, false);
+    if (!payload) {
+        cpu->events_lost++;
+        mark_loss(cpu);
+        return -ENOSPC;
+    }
+    uint8_t *at = payload;
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(at, parts[i].data, parts[i].size);
+        at += parts[i].size;
+    }
+    memset(at, 0, WMI_EVENT_ALIGN(size) - size);
+    commit_event(cpu, payload, size);
+    return 0;
+}
+
+/* ---- recording ------------------------------------------------------------------------------------------------- */
+
+void trace_cpu_start(struct trace_cpu *cpu, const volatile uint64_t *pebs_index)
+{
+    cpu->pebs_index = pebs_index;
+    __atomic_store_n(&cpu->on, true, __ATOMIC_RELEASE);
+}
+
+void trace_cpu_stop(struct trace_cpu *cpu, uint64_t tsc)
+{
+    if (!cpu->on)
+        return;
+    trace_close_batch(cpu, tsc, CCSWAP_CLOSE_STOP);
+    if (cpu->current > 1)
+        close_buffer(cpu);
+    __atomic_store_n(&cpu->on, false, __ATOMIC_RELEASE);
+}
+
+bool trace_cpu_on(const struct trace_cpu *cpu)
+{
+    return cpu->on;
+}
+
+void trace_switch(struct trace_cpu *cpu, const struct trace_switch *sw)
+{
+    if (!cpu->on)
+        return;
+    const struct trace_config *config = &cpu->session->config;
+    int64_t time = trace_clock_units(&config->clock, sw->tsc);
+    if (config->events & TRACE_FULL) {
+        if (config->events & TRACE_COMPACT)
+            trace_ccswap_switch(&cpu->compact, sw, time);
+        write_full(cpu, sw, time);
+        return;
+    }
+    trace_ccswap_switch(&cpu->compact, sw, time);
+}
+
+void trace_close_batch(struct trace_cpu *cpu, uint64_t tsc, enum ccswap_close reason)
+{
+    trace_ccswap_close(&cpu->compact, trace_clock_units(&cpu->session->config.clock, tsc), reason);
+}
+
+/* ---- the account ----------------------------------------------------------------------------------------------- */
+
+static struct trace_tally written(const struct trace_cpu *cpu)
+{
+    struct trace_tally t = cpu->closed[cpu->current & 1];
+    if (cpu->current > 1) {
+        t.buffers++;
+        t.events += cpu->fill.events;
+        t.compact += cpu->fill.compact;
+        t.full += cpu->fill.full;
+    }
+    return t;
+}
+
+/* Switches in the batch that is still open are tried, not yet written. */
+void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out)
+{
+    struct trace_tally w = written(cpu);
+    memset(out, 0, sizeof(*out));
+    out->compact_tried = cpu->compact.switches;
+    out->compact_written = w.compact;
+    out->compact_lost = cpu->compact_lost;
+    out->full_tried = cpu->full_tried;
+    out->full_written = w.full;
+    out->full_lost = cpu->full_lost;
+    out->switches_tried = out->compact_tried + out->full_tried;
+    out->switches_written = out->compact_written + out->full_written;
+    out->switches_lost = out->compact_lost + out->full_lost;
+    out->events_tried = cpu->full_tried + cpu->other_tried;
+    for (unsigned i = 0; i < CCSWAP_CLOSE_REASONS; i++) {
+        out->batches[i] = cpu->batches[i];
+        out->events_tried += cpu->batches[i];
+    }
+    out->events_written = w.events;
+    out->events_lost = cpu->events_lost;
+    out->buffers_begun = w.buffers;
+}
+
+void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out)
+{
+    memset(out, 0, sizeof(*out));
+    for (uint32_t i = 0; i < session->config.cpus; i++) {
+        struct trace_tally w = written(&session->cpu[i]);
+        out->buffers += w.buffers;
+        out->events += w.events;
+        out->compact += w.compact;
+        out->full += w.full;
+    }
+    for (uint32_t i = 0; i < session->config.buffers; i++) {
+        const struct trace_slot *slot = &session->slot[i];
+        if ((slot->state & TRACE_SLOT_PHASE) != TRACE_SLOT_FULL)
+            continue;
+        out->buffers -= slot->tally.buffers;
+        out->events -= slot->tally.events;
+        out->compact -= slot->tally.compact;
+        out->full -= slot->tally.full;
+    }
+}
+
+/* ---- panic ----------------------------------------------------------------------------------------------------- */
+
+/* Counts the current buffer from its bytes: the CPU may have been stopped between an event and its count. */
+static void recount(struct trace_cpu *cpu)
+{
+    cpu->fill = (struct trace_tally){.buffers = 1};
+    for (uint64_t at = sizeof(struct wmi_buffer_header); at < cpu->used;) {
+        const struct perfinfo_trace_header *h = (const void *)(cpu->buffer + at);
+        uint32_t items = h->marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0;
+        cpu->fill.events++;
+        if (h->hook_id == HOOK_CONTEXTSWAP)
+            cpu->fill.full++;
+        else if (h->hook_id == HOOK_CONTEXTSWAP_BATCH)
+            cpu->fill.compact += trace_ccswap_records((const uint8_t *)(h + 1) + items, h->size - EVENT_HEADER - items);
+        at += WMI_EVENT_ALIGN(h->size);
+    }
+}
+
+/* Puts right what a CPU may have left half done: see session.h. */
+static void settle(struct trace_cpu *cpu)
+{
+    struct trace_slot *slot = current_slot(cpu);
+    if (slot) {
+        if (slot->state == cpu->taken)
+            recount(cpu);
+        else /* stopped in close_buffer between its last two stores; another CPU may have the buffer by now */
+            cpu->current = ~cpu->current & 1;
+    }
+    struct trace_ccswap *c = &cpu->compact;
+    if (c->used != TRACE_CCSWAP_CLOSED)
+        c->batch_start = c->switches - trace_ccswap_records(c->batch.bytes, (uint32_t)c->used);
+}
+
+void trace_session_freeze(struct trace_session *session, uint64_t tsc)
+{
+    for (uint32_t i = 0; i < session->config.cpus; i++)
+        settle(&session->cpu[i]);
+    /* A slot taken by a CPU that had not yet made it its current one holds nothing; what it held was overwritten. */
+    for (uint32_t i = 0; i < session->config.buffers; i++) {
+        struct trace_slot *slot = &session->slot[i];
+        if ((slot->state & TRACE_SLOT_PHASE) != TRACE_SLOT_TAKEN)
+            continue;
+        bool current = false;
+        for (uint32_t c = 0; c < session->config.cpus; c++)
+            current = current || current_slot(&session->cpu[c]) == slot;
+        if (!current)
+            slot->state = 0;
+    }
+    for (uint32_t i = 0; i < session->config.cpus; i++) {
+        struct trace_cpu *cpu = &session->cpu[i];
+        trace_close_batch(cpu, tsc, CCSWAP_CLOSE_PANIC);
+        if (cpu->current > 1)
+            close_buffer(cpu);
+        cpu->on = false;
+        struct trace_counts now;
+        trace_cpu_counts(cpu, &now);
+        cpu->events_lost = now.events_tried - now.events_written;
+        cpu->compact_lost = now.compact_tried - now.compact_written;
+        cpu->full_lost = now.full_tried - now.full_written;
+    }
+}
+
+/* ---- what there is to dump ------------------------------------------------------------------------------------- */
+
+uint32_t trace_session_buffers(struct trace_session *session)
+{
+    /* Insertion from the end: slots are filled in ticket order, so at most a rotation and a few passed over slots are out of
+     * place; a heap would not be faster on that. */
+    session->full = 0;
+    uint32_t n = session->config.buffers;
+    uint64_t first = __atomic_load_n(&session->next_ticket, __ATOMIC_RELAXED) % n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t slot = (uint32_t)((first + i) % n), at = session->full;
+        if ((session->slot[slot].state & TRACE_SLOT_PHASE) != TRACE_SLOT_FULL)
+            continue;
+        for (; at && session->slot[session->order[at - 1]].state > session->slot[slot].state; at--)
+            session->order[at] = session->order[at - 1];
+        session->order[at] = slot;
+        session->full++;
+    }
+    return session->full;
+}
+
+const struct wmi_buffer_header *trace_session_buffer(const struct trace_session *session, uint32_t i,
+                                                     uint32_t *cpu_buffer)
+{
+    if (i >= session->full)
+        return NULL;
+    uint32_t slot = session->order[i];
+    *cpu_buffer = session->slot[slot].cpu_buffer;
+    return (const struct wmi_buffer_header *)(const void *)buffer_of(session, slot);
+}
