@@ -12,26 +12,45 @@ NASM    := nasm
 OBJCOPY := objcopy
 OBJDUMP := objdump
 AR      := ar
+PYTHON  := python3
 EXTRA_CFLAGS :=
+# what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg
+RUN_ARGS := --smp 4 workload=mix switches=20000 truth=1
+CONFIG   := workload=mix switches=20000 end=halt
+
+# ---- 'make deps GOALS...': first deps, alone, then a new make for the rest, which looks for tools and headers anew
+ifneq ($(filter deps,$(MAKECMDGOALS)),)
+GOALS := $(filter-out deps,$(MAKECMDGOALS))
+deps:
+	@tools/deps.sh
+ifneq ($(GOALS),)
+goals: deps
+	@+$(MAKE) --no-print-directory $(GOALS)
+$(GOALS): goals ;
+endif
+.PHONY: deps goals $(GOALS)
+else
 
 # ---- internal
 B := build
 VERSION := 0.1.0
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-declarations -Wmissing-prototypes -Wundef -Wvla \
         -Wpointer-arith -Wwrite-strings -Wimplicit-fallthrough
-KCFLAGS := -std=gnu17 -O2 -g -ffreestanding -fno-pie -mcmodel=kernel -mno-red-zone -mgeneral-regs-only \
+COMMON := -std=gnu17 -O2 -g -I. -I$(B)/gen -DCAIRN_VERSION='"$(VERSION)"' $(WARN) $(EXTRA_CFLAGS)
+KCFLAGS := $(COMMON) -ffreestanding -fno-pie -mcmodel=kernel -mno-red-zone -mgeneral-regs-only \
            -fno-omit-frame-pointer -fstack-protector-strong -mstack-protector-guard=global -fno-strict-aliasing \
-           -fno-asynchronous-unwind-tables -fcf-protection=none -fno-tree-loop-distribute-patterns \
-           -I. -I$(B)/gen $(WARN) $(EXTRA_CFLAGS)
-HCFLAGS := -std=gnu17 -O2 -g -I. -I$(B)/gen $(WARN) $(EXTRA_CFLAGS)
+           -fno-asynchronous-unwind-tables -fcf-protection=none -fno-tree-loop-distribute-patterns
+HCFLAGS := $(COMMON)
 SAN     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
+ASFLAGS  = -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d)
 
 KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c ds/model/*.c trace/*.c))
 KERNEL_ASM := $(sort $(wildcard arch/*.asm ds/*.asm kernel/*.asm))
 KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
-# the parts of the kernel that also run on the host, in tests and tools
-SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) $(wildcard kernel/options.c boot/elf.c))
+# the parts of kernel and loader that also run on the host, in tests and tools
+SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
+              $(wildcard kernel/options.c boot/elf.c boot/memory.c boot/paging.c))
 CAIRN_C  := $(sort $(wildcard tools/cairn/*.c))
 UNIT_C   := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
@@ -41,7 +60,8 @@ all: kernel loader tools
 # ---- kernel
 kernel: $(B)/kernel.elf
 $(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld
-	$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld -Map=$(B)/kernel.map -o $@.full $(KERNEL_O)
+	$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld \
+	    -Map=$(B)/kernel.map -o $@.full $(KERNEL_O)
 	$(OBJDUMP) -d -S --no-show-raw-insn $@.full > $(B)/kernel.lst
 	$(OBJCOPY) --strip-debug $@.full $@
 $(B)/kernel/%.o: %.c
@@ -49,25 +69,26 @@ $(B)/kernel/%.o: %.c
 	$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
 $(B)/kernel/%.asm.o: %.asm
 	@mkdir -p $(@D)
-	$(NASM) -f elf64 -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d) -o $@ $<
+	$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
 
-# ---- loader: an ELF shared object of GNU-EFI's making, turned into a PE image. Paths of Debian, Fedora and Arch.
+# ---- loader: an ELF shared object of GNU-EFI's making, turned into a PE image. Paths of Debian, Fedora, Arch and SUSE.
 EFI_ROOTS := $(addprefix /usr/,lib lib/gnuefi/x64 lib64/gnuefi/x64 lib/gnuefi lib64/gnuefi lib64 local/lib)
 EFI_INC   := $(firstword $(wildcard /usr/include/efi /usr/local/include/efi))
 EFI_CRT0  := $(firstword $(wildcard $(addsuffix /crt0-efi-x86_64.o,$(EFI_ROOTS)) $(addsuffix /crt0-efi-x64.o,$(EFI_ROOTS))))
 EFI_LDS   := $(firstword $(wildcard $(addsuffix /elf_x86_64_efi.lds,$(EFI_ROOTS)) $(addsuffix /elf_x64_efi.lds,$(EFI_ROOTS))))
 EFI_LIBS  := $(addprefix -L,$(EFI_ROOTS)) -lefi -lgnuefi
-LCFLAGS := -std=gnu17 -O2 -g -ffreestanding -fpic -fshort-wchar -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
-           -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none -DGNU_EFI_USE_MS_ABI \
-           -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64 -DCAIRN_VERSION='"$(VERSION)"' -I. $(WARN) $(EXTRA_CFLAGS)
-LOADER_O := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c))) \
-            $(patsubst %.asm,$(B)/loader/%.asm.o,$(sort $(wildcard boot/*.asm)))
+LCFLAGS   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
+             -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none -DGNU_EFI_USE_MS_ABI \
+             -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
+LOADER_O  := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c))) \
+             $(patsubst %.asm,$(B)/loader/%.asm.o,$(sort $(wildcard boot/*.asm)))
 
 loader: $(B)/BOOTX64.EFI
 $(B)/BOOTX64.EFI: $(LOADER_O)
 	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
-	$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined --no-warn-rwx-segments -T $(EFI_LDS) \
+	$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
 	    -Map=$(B)/loader.map -o $(B)/loader.so $(EFI_CRT0) $(LOADER_O) $(EFI_LIBS)
+	$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst
 	$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
 	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
 $(B)/loader/%.o: %.c
@@ -75,7 +96,7 @@ $(B)/loader/%.o: %.c
 	$(CC) $(LCFLAGS) $(DEPFLAGS) -c $< -o $@
 $(B)/loader/%.asm.o: %.asm
 	@mkdir -p $(@D)
-	$(NASM) -f elf64 -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d) -o $@ $<
+	$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
 
 # ---- host: shared code and tools, plain (build/host) and sanitized (build/san)
 $(B)/host/%.o: %.c
@@ -93,18 +114,66 @@ $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a
 	$(CC) -o $@ $^ $(CAIRN_LIBS)
 $(B)/san/cairn: $(CAIRN_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
-tools: $(B)/cairn
+$(B)/cairn-options: $(B)/host/tools/options/main.o $(B)/host/libshared.a
+	$(CC) -o $@ $^
+tools: $(B)/cairn $(B)/cairn-options
+docs: $(B)/cairn-options
+	$< docs > docs/options.md
 
-# ---- unit tests (cmocka, ASan, UBSan): one program per tests/unit/test_*.c; other files there are shared support
+# ---- run
+run: all
+	./run-qemu.sh $(RUN_ARGS)
+	@echo; echo '== the trace, its first lines (build/cairn dump)'
+	@$(B)/cairn dump $(B)/last.log | sed -n '1,24p'
+	@echo; echo '== the totals (build/cairn stat)'
+	@$(B)/cairn stat $(B)/last.log
+gdb: all
+	./run-qemu.sh --gdb $(RUN_ARGS)
+image: $(B)/cairn.img
+$(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf FORCE
+	tools/image.sh $@ $(B)/BOOTX64.EFI $(B)/kernel.elf $(CONFIG)
+
+# ---- tests. Suites are found by their names: tests/unit/test_*.c are cmocka programs (ASan, UBSan), one each, with the
+# other files there as shared support; tests/*/test_*.py are pytest's. tests/*/local.mk and tools/*/local.mk may add
+# rules, prerequisites of `test-products` (what tests need built), and what bench, bench-gate and fuzz do.
 UNIT := $(UNIT_C:tests/unit/%.c=$(B)/unit/%)
 $(B)/unit/%: $(B)/san/tests/unit/%.o $(UNIT_SUPPORT_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	@mkdir -p $(@D)
 	$(CC) $(SAN) -o $@ $^ -lcmocka -lm
 unit: $(UNIT)
 	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
-.SECONDARY:
+test-products: all $(UNIT)
+test: test-products
+	@$(PYTHON) tests/run.py --build $(B)
+test-all: test-products
+	@$(PYTHON) tests/run.py --build $(B) --all
+bench bench-gate fuzz: all
+lint:
+	@tools/lint.sh
 
+-include $(sort $(wildcard tests/*/local.mk tools/*/local.mk))
+
+define HELP
+make deps       install what build, run and test need (apt), or say what is missing
+make            kernel, loader and tools into build/, with map and listing
+make run        boot in QEMU, then show the trace and its totals; RUN_ARGS='--smp 2 workload=hogs'
+make test       all suites in under ten minutes; make test-all: the long ones as well
+make bench      figures, one a line, and build/bench.json
+make fuzz       one minute of fuzzing, shared by all fuzzers
+make lint       shellcheck and the rules of the house
+make tools      the host tools alone
+make image      build/cairn.img for a USB stick; CONFIG='workload=hogs seconds=5 end=halt'
+make gdb        boot and wait for a debugger
+make docs       docs/options.md from the option table
+make clean      remove build/
+Variables: CC=gcc-13, EXTRA_CFLAGS=..., B=DIR (another build directory)
+endef
+help:
+	$(info $(HELP))@:
 clean:
 	rm -rf $(B)
+FORCE:
+.SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all kernel tools unit clean
+.PHONY: all kernel loader tools docs run gdb image unit test-products test test-all bench bench-gate fuzz lint help clean
+endif

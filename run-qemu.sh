@@ -1,0 +1,344 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The one way to boot Cairn in QEMU. See usage() below, docs/boot.md and docs/options.md.
+# Works with bash 3.2 and later: macOS has no newer one.
+# shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
+# shellcheck disable=SC2317 # cleanup and interrupted are called by traps
+set -u
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=${CAIRN_BUILD:-$here/build}
+case $build in /*) ;; *) build=$here/$build ;; esac
+
+smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0
+qemu='' qemu_why='' accel_why='the default: it runs everywhere'
+words=()
+
+# Exit codes, beside 0: the guest's verdict is pass.
+readonly FAIL=1 USAGE=2 TROUBLE=3 TIMEOUT=124 INTERRUPTED=130
+# What isa-debug-exit makes of the kernel's 0x10 (pass) and 0x11 (fail): 2 * code + 1, which QEMU itself never returns.
+readonly QEMU_PASS=33 QEMU_FAIL=35
+# --icount: one instruction takes 2^0 ns, time starts at a fixed date, and the kernel begins at a multiple of 2^N of the
+# TSC: the disk's answers come in real time, so the moment the kernel is entered differs a little from run to run.
+readonly ICOUNT_ALIGN=33
+
+usage() {
+    cat <<'END'
+usage: ./run-qemu.sh [--smp N] [--mem SIZE] [--cpu MODEL] [--accel tcg|kvm] [--log FILE] [--raw] [--timeout S]
+                     [--icount] [--gdb] [--qemu PATH] [--image FILE] [--which] [--help] [key=value ...]
+Boots Cairn in QEMU and records its trace.
+  --smp N         processors (4)
+  --mem SIZE      memory, as QEMU takes it: 128M, 2G (512M)
+  --cpu MODEL     QEMU's processor model (max)
+  --accel A       tcg: emulated, runs everywhere (the default); kvm: this machine's own processor
+  --log FILE      where everything the guest says goes, trace included (build/last.log)
+  --raw           all of that to the terminal as well, instead of console text and a progress line
+  --timeout S     give up after S seconds; 0: never (300)
+  --icount        deterministic: the same options give the same trace
+  --gdb           wait for a debugger on TCP port 1234 (no timeout)
+  --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
+  --image FILE    boot this disk image (make image) as a USB stick; its own cairn.cfg holds the options
+  --which         say which QEMU and firmware would be taken, and stop
+Exit: 0 the guest says pass, 1 it says fail or was not reached, 2 usage, 3 trouble with QEMU or the firmware,
+124 timeout, 130 interrupted. OVMF_CODE and OVMF_VARS in the environment name another firmware.
+Options of the kernel (key=value):
+END
+    if [ -x "$build/cairn-options" ]; then
+        "$build/cairn-options" help
+    else
+        echo "  (made by 'make tools'; see docs/options.md)"
+    fi
+}
+
+die() { # status, text
+    echo "run-qemu.sh: $2" >&2
+    exit "$1"
+}
+
+number() { # option, value, least, most
+    case $2 in '' | *[!0-9]* | ??????????*) die $USAGE "$1 $2: not a number" ;; esac
+    [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || die $USAGE "$1 $2: must be $3 to $4"
+}
+
+parse() {
+    while [ $# -gt 0 ]; do
+        case $1 in
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --image)
+            [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
+            case $1 in
+            --smp) smp=$2 ;;
+            --mem) mem=$2 ;;
+            --cpu) cpu=$2 ;;
+            --accel) accel=$2 accel_why='--accel' ;;
+            --log) log=$2 ;;
+            --timeout) timeout=$2 ;;
+            --qemu) qemu=$2 qemu_why='--qemu' ;;
+            --image) image=$2 ;;
+            esac
+            shift
+            ;;
+        --raw) raw=1 ;;
+        --icount) icount=1 ;;
+        --gdb) gdb=1 ;;
+        --which) which=1 ;;
+        --help | -h)
+            usage
+            exit 0
+            ;;
+        -*) die $USAGE "unknown option $1 (--help)" ;;
+        *=*) words+=("$1") ;;
+        *) die $USAGE "'$1' is neither an option nor key=value (--help)" ;;
+        esac
+        shift
+    done
+    number --smp "$smp" 1 255
+    number --timeout "$timeout" 0 999999
+    case $mem in *[!0-9KMGkmg]* | [!0-9]* | '' | *[KMGkmg]?*) die $USAGE "--mem $mem: not a size like 512M" ;; esac
+    case $accel in tcg | kvm) ;; *) die $USAGE "--accel $accel: must be tcg or kvm" ;; esac
+    [ $icount = 0 ] || [ "$accel" = tcg ] || die $USAGE "--icount needs --accel tcg"
+    [ -z "$image" ] || [ -r "$image" ] || die $USAGE "--image $image: cannot be read"
+    [ -z "$image" ] || [ ${#words[@]} = 0 ] || die $USAGE "--image: its own cairn.cfg holds the options, give none here"
+}
+
+# True where one of the words sets option $1; `value` is then what it is set to.
+has_word() {
+    local w found=1
+    for w in ${words[@]+"${words[@]}"}; do
+        case $w in "$1="*) value=${w#*=} found=0 ;; esac
+    done
+    return $found
+}
+
+check_words() {
+    local add=end=exit
+    [ -z "$image" ] || return 0
+    [ -x "$build/cairn-options" ] || die $TROUBLE "$build/cairn-options is not there: run 'make'"
+    has_word end || words+=("$add")
+    if [ $icount = 1 ] && ! has_word tsc.align; then
+        words+=("tsc.align=$ICOUNT_ALIGN")
+    fi
+    "$build/cairn-options" check "${words[@]}" || exit $USAGE
+}
+
+find_qemu() {
+    if [ -z "$qemu" ]; then
+        qemu=$(command -v qemu-system-x86_64) ||
+            die $TROUBLE "no qemu-system-x86_64 in \$PATH: run 'make deps', or give --qemu PATH"
+        qemu_why="the one in \$PATH"
+    fi
+    qemu_version=$("$qemu" --version 2>/dev/null | sed -n '1s/.*version \([^ ]*\).*/\1/p')
+    [ -n "$qemu_version" ] || die $TROUBLE "$qemu: not a QEMU that runs here"
+    if [ "$accel" = kvm ] && ! { [ -r /dev/kvm ] && [ -w /dev/kvm ]; }; then
+        die $TROUBLE "--accel kvm: /dev/kvm is not there, or this user may not use it"
+    fi
+}
+
+# Sets code, vars, format. Split firmware only: the variables are written, to a copy.
+find_firmware() {
+    local share c v
+    share=$(cd "$(dirname "$(command -v "$qemu")")/../share/qemu" 2>/dev/null && pwd)
+    set -- "${OVMF_CODE:-}" "${OVMF_VARS:-}" \
+        /usr/share/OVMF/OVMF_CODE_4M.fd /usr/share/OVMF/OVMF_VARS_4M.fd \
+        /usr/share/OVMF/OVMF_CODE.fd /usr/share/OVMF/OVMF_VARS.fd \
+        /usr/share/edk2/ovmf/OVMF_CODE.fd /usr/share/edk2/ovmf/OVMF_VARS.fd \
+        /usr/share/edk2/ovmf/OVMF_CODE_4M.qcow2 /usr/share/edk2/ovmf/OVMF_VARS_4M.qcow2 \
+        /usr/share/edk2/x64/OVMF_CODE.4m.fd /usr/share/edk2/x64/OVMF_VARS.4m.fd \
+        /usr/share/edk2-ovmf/x64/OVMF_CODE.fd /usr/share/edk2-ovmf/x64/OVMF_VARS.fd \
+        /usr/share/qemu/ovmf-x86_64-code.bin /usr/share/qemu/ovmf-x86_64-vars.bin \
+        "$share/edk2-x86_64-code.fd" "$share/edk2-i386-vars.fd" \
+        /opt/homebrew/share/qemu/edk2-x86_64-code.fd /opt/homebrew/share/qemu/edk2-i386-vars.fd \
+        /usr/local/share/qemu/edk2-x86_64-code.fd /usr/local/share/qemu/edk2-i386-vars.fd
+    if [ -n "$1$2" ] && ! { [ -r "$1" ] && [ -r "$2" ]; }; then
+        die $TROUBLE "OVMF_CODE and OVMF_VARS must both name readable files: '$1', '$2'"
+    fi
+    while [ $# -gt 0 ]; do
+        c=$1 v=$2
+        shift 2
+        [ -r "$c" ] && [ -r "$v" ] || continue
+        code=$c vars=$v format=raw
+        case $c in *.qcow2) format=qcow2 ;; esac
+        return
+    done
+    die $TROUBLE "no UEFI firmware (OVMF) found: run 'make deps' (package ovmf, edk2-ovmf or qemu-ovmf-x86_64)"
+}
+
+say_choices() {
+    echo "QEMU        $qemu ($qemu_why), version $qemu_version"
+    echo "accelerator $accel ($accel_why)"
+    echo "firmware    $code"
+}
+
+# ---- the machine
+
+prepare() {
+    local f w
+    tmp=$(mktemp -d "${TMPDIR:-/tmp}/cairn.XXXXXX") || die $TROUBLE "no temporary directory"
+    cp "$vars" "$tmp/vars" && chmod u+w "$tmp/vars" || die $TROUBLE "cannot copy $vars"
+    mkfifo "$tmp/serial" || die $TROUBLE "cannot make a pipe in $tmp"
+    if [ -z "$image" ]; then
+        for f in BOOTX64.EFI kernel.elf; do
+            [ -r "$build/$f" ] || die $TROUBLE "$build/$f is not there: run 'make'"
+        done
+        mkdir -p "$tmp/esp/EFI/BOOT"
+        cp "$build/BOOTX64.EFI" "$tmp/esp/EFI/BOOT/" && cp "$build/kernel.elf" "$tmp/esp/" ||
+            die $TROUBLE "cannot write the boot volume in $tmp"
+        for w in "${words[@]}"; do
+            echo "$w"
+        done >"$tmp/esp/cairn.cfg"
+    fi
+    mkdir -p "$(dirname "$log")" && : >"$log" || die $USAGE "--log $log: cannot be written"
+}
+
+build_command() {
+    command=("$qemu" -machine q35 -accel "$accel" -cpu "$cpu" -smp "$smp" -m "$mem"
+        -nodefaults -no-user-config -display none -net none -no-reboot
+        -drive "if=pflash,unit=0,format=$format,readonly=on,file=$code"
+        -drive "if=pflash,unit=1,format=$format,file=$tmp/vars"
+        -device "isa-debug-exit,iobase=0xf4,iosize=4")
+    if [ -n "$image" ]; then
+        command+=(-drive "if=none,id=stick,format=raw,snapshot=on,file=$image"
+            -device qemu-xhci -device "usb-storage,drive=stick,bootindex=0")
+    else
+        command+=(-drive "if=none,id=esp,format=raw,readonly=on,file=fat:$tmp/esp"
+            -device "virtio-blk-pci,drive=esp,bootindex=0")
+    fi
+    if has_word serial && [ "${value%%,*}" = none ]; then
+        no_uart=1
+        command+=(-serial none)
+    elif has_word serial && [ "${value%%,*}" = com2 ]; then
+        no_uart=0
+        command+=(-serial null -serial chardev:uart)
+    else
+        no_uart=0
+        command+=(-serial chardev:uart)
+    fi
+    # The head of the firmware's own log is watched for the loader's failures.
+    [ $no_uart = 1 ] || command+=(-chardev "stdio,id=uart,signal=off,logfile=$tmp/console")
+    [ $icount = 0 ] || command+=(-icount "shift=0,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
+    [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
+}
+
+cleanup() {
+    [ -z "${qemu_pid:-}" ] || kill "$qemu_pid" 2>/dev/null
+    [ -z "${tmp:-}" ] || rm -rf "$tmp"
+}
+
+interrupted() {
+    trap '' INT TERM
+    [ -z "${qemu_pid:-}" ] || kill "$qemu_pid" 2>/dev/null
+    [ -z "${reader_pid:-}" ] || wait "$reader_pid" 2>/dev/null
+    echo
+    echo "interrupted; what came so far is in $log"
+    exit "$INTERRUPTED"
+}
+
+start() {
+    if [ $raw = 1 ]; then
+        tee "$log" <"$tmp/serial" &
+    else
+        [ -x "$build/cairn" ] || die $TROUBLE "$build/cairn is not there: run 'make tools', or use --raw"
+        "$build/cairn" capture - -o "$log" <"$tmp/serial" &
+    fi
+    reader_pid=$!
+    "${command[@]}" </dev/null >"$tmp/serial" 2>"$tmp/errors" &
+    qemu_pid=$!
+}
+
+# First line of the console that matches, without carriage returns; the loader speaks within the first 64 KiB.
+console_line() {
+    [ -r "$tmp/console" ] && head -c 65536 "$tmp/console" | tr -d '\r' | LC_ALL=C grep -a -m 1 "$1"
+}
+
+# Waits for the end of QEMU. Sets stop, the reason where we had to end it, and qemu_status.
+watch() {
+    local start=$SECONDS grace=0 loader_watched=0
+    stop=''
+    while kill -0 "$qemu_pid" 2>/dev/null; do
+        sleep 0.1
+        if [ $gdb = 0 ] && [ "$timeout" != 0 ] && [ $((SECONDS - start)) -ge "$timeout" ]; then
+            stop=timeout
+        elif [ $loader_watched = 0 ] && failure=$(console_line 'cairn loader: FAILED'); then
+            stop=loader
+        elif [ $loader_watched = 0 ] && failure=$(console_line 'UEFI Interactive Shell\|No bootable option\|failed to start Boot'); then
+            stop=firmware
+        elif ! kill -0 "$reader_pid" 2>/dev/null; then
+            # The reader has seen the end of the dump (or has failed): QEMU gets a moment to end by itself.
+            grace=$((grace + 1))
+            [ $grace -lt 30 ] || stop=reader
+        fi
+        [ -n "$stop" ] && break
+        # Nothing of the firmware follows the kernel's first frames.
+        [ $loader_watched = 1 ] || [ ! -s "$tmp/console" ] || [ "$(head -c 65536 "$tmp/console" | wc -c)" -lt 65536 ] ||
+            loader_watched=1
+    done
+    [ -z "$stop" ] || kill "$qemu_pid" 2>/dev/null
+    wait "$qemu_pid" 2>/dev/null
+    qemu_status=$?
+    qemu_pid=''
+    wait "$reader_pid"
+    reader_status=$?
+    reader_pid=''
+}
+
+# Sets verdict (words) and status.
+judge() {
+    case $stop in
+    timeout) verdict="timeout after $timeout s" status=$TIMEOUT ;;
+    loader) verdict="the loader failed: ${failure#*FAILED: }" status=$FAIL ;;
+    firmware) verdict="the firmware did not start the loader: $failure" status=$TROUBLE ;;
+    *)
+        case $qemu_status in
+        "$QEMU_PASS") verdict=pass status=0 ;;
+        "$QEMU_FAIL") verdict=fail status=$FAIL ;;
+        0) # SIGTERM ends QEMU so as well
+            verdict="the machine was reset or went off without a verdict" status=$FAIL
+            [ "$stop" != reader ] || verdict="the log's reader ended first" status=$FAIL
+            if has_word end && [ "$value" != exit ] && [ $raw = 0 ] && [ $no_uart = 0 ]; then
+                verdict="end=$value: the log's reader ended with $reader_status" status=$reader_status
+            fi
+            ;;
+        *) verdict="QEMU ended with status $qemu_status: $(head -n 3 "$tmp/errors" | tr '\n' ' ')" status=$TROUBLE ;;
+        esac
+        ;;
+    esac
+    if [ "$status" = 0 ] && [ "$reader_status" != 0 ] && [ $no_uart = 0 ]; then
+        verdict="the guest says pass, but its log is damaged" status=$FAIL
+    fi
+}
+
+report() {
+    local backend
+    echo
+    if backend=$(console_line '^ds: backend '); then
+        echo "backend  ${backend#ds: backend }"
+    fi
+    echo "verdict  $verdict"
+    if [ $no_uart = 1 ]; then
+        echo "log      none: the machine has no serial port"
+        return
+    fi
+    echo "log      $log, $(($(wc -c <"$log"))) bytes"
+    echo "try      build/cairn dump $log | less"
+    echo "         build/cairn stat $log"
+    echo "         build/cairn check $log"
+}
+
+parse "$@"
+find_qemu
+find_firmware
+if [ $which = 1 ]; then
+    say_choices
+    exit 0
+fi
+check_words
+trap cleanup EXIT
+trap interrupted INT TERM
+prepare
+build_command
+say_choices
+[ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
+start
+watch
+judge
+report
+exit "$status"
