@@ -150,13 +150,26 @@ const char *arch_time_source(void);
 /* Busy wait; needs arch_time_init. */
 void arch_delay_us(uint64_t us);
 
+/* Sleeps until the TSC reaches the next multiple of 2^n (n up to 62), by one-shot APIC timer: under QEMU's -icount with
+ * sleep=off the clock then stands at the same place in every run, however long the firmware took. Uses this CPU's APIC
+ * timer, which it leaves stopped. Boot processor, after arch_time_init, before other CPUs run; interrupts off (on for
+ * the sleep). */
+void arch_tsc_align(unsigned n);
+
 /* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond ARCH_MAX_CPUS. */
 uint32_t arch_cpus_found(void);
 uint32_t arch_cpus_left_out(void);
 
-/* Starts CPU `index` (1..) by INIT-SIPI-SIPI: it loads its own tables from `cpu`, uses `stack_top`, and calls
- * kernel_ap_main(cpu) with interrupts off. Returns 0 when it has got there, -ETIMEDOUT after 200 ms of TSC time
- * otherwise (the CPU is then left out). Boot processor only, interrupts off or on. */
+/* APIC ID of CPU `index` in the MADT's order, of those that can be used: 0 (the boot processor) ..
+ * arch_cpus_found() - arch_cpus_left_out() - 1. */
+uint32_t arch_cpu_apic_id(uint32_t index);
+
+/* Starts CPU `index` (1.., as above) by INIT-SIPI-SIPI: it loads its own tables from `cpu`, uses `stack_top`, and calls
+ * kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it shall have; arch/ sets the
+ * rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 200 ms of TSC time (the CPU is then left
+ * out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
+ * processor only, interrupts off or on, once for each `index`; takes pages with kmem_early_page. Memory below 1 MiB
+ * belongs to arch/ for this: kernel/mem.c never hands it out. */
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
@@ -193,6 +206,7 @@ enum arch_vector {
     ARCH_VECTOR_TIMER = 0xE0,
     ARCH_VECTOR_RESCHEDULE = 0xE1, /* does nothing but return through kernel_irq_exit */
     ARCH_VECTOR_CALL = 0xE2,       /* kernel's cross-CPU call */
+    ARCH_VECTOR_WAKE = 0xE3,       /* arch_tsc_align's own; the kernel never sees it */
     ARCH_VECTOR_PMI = 0xEE,        /* LVTPC, or the soft backend's self-IPI */
     ARCH_VECTOR_SPURIOUS = 0xFF,
 };

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Gives arch/acpi_parse.c this machine's memory. */
+#include "arch/internal.h"
+#include "arch/registers.h"
+#include "kernel/errno.h"
+
+_Static_assert(ACPI_MAX_CPUS == ARCH_MAX_CPUS, "one limit on CPUs");
+
+#define CPUID_1_ECX_X2APIC (1u << 21)
+
+struct acpi_info arch_acpi;
+
+static const void *read_memory(void *context, uint64_t phys, size_t size)
+{
+    (void)context;
+    return arch_paging_reach(phys, size);
+}
+
+int arch_acpi_init(const struct boot_info *info)
+{
+    const struct acpi_memory memory = {.read = read_memory};
+    struct acpi_problem problem;
+    uint32_t one[4];
+
+    arch_cpuid(1, 0, one);
+    /* An xAPIC's destination field has 8 bits, and 255 is everybody. */
+    uint32_t highest = one[2] & CPUID_1_ECX_X2APIC ? UINT32_MAX - 1 : 254;
+    int error = acpi_parse(&memory, info->rsdp, arch_this_cpu()->apic_id, highest, &arch_acpi, &problem);
+    if (error)
+        kprintf("acpi: table %s: %s; without ACPI the kernel cannot start\n", problem.table, problem.what);
+    return error;
+}
+
+uint32_t arch_cpus_found(void)
+{
+    return arch_acpi.cpu_count + arch_acpi.cpus_left_out;
+}
+
+uint32_t arch_cpus_left_out(void)
+{
+    return arch_acpi.cpus_left_out;
+}
+
+uint32_t arch_cpu_apic_id(uint32_t index)
+{
+    return arch_acpi.cpus[index].apic_id;
+}

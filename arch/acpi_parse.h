@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The part of ACPI the kernel wants, read from tables that may be malformed. Pure: no machine access, also compiled on
+ * the host. ACPI 6.x, "ACPI Software Programming Model"; HPET: "IA-PC HPET Specification", "The ACPI 2.0 HPET
+ * Description Table".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ACPI_MAX_CPUS    64u
+#define ACPI_MAX_IOAPICS 16u
+
+/* Gives `size` readable bytes of physical memory, or NULL. They stay readable until acpi_parse returns. */
+struct acpi_memory {
+    const void *(*read)(void *context, uint64_t phys, size_t size);
+    void *context;
+};
+
+struct acpi_cpu {
+    uint32_t apic_id;
+    uint32_t uid;         /* ACPI processor UID */
+    uint8_t nmi_lint;     /* bit n: LINTn carries NMI */
+    uint8_t nmi_low;      /* bit n: that line is active low */
+    uint8_t reserved[2];
+};
+
+struct acpi_register { /* Generic Address Structure */
+    uint64_t address;  /* 0: not there */
+    uint8_t space;     /* ACPI_SPACE_* */
+};
+enum { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1, ACPI_SPACE_PCI = 2 };
+
+struct acpi_info {
+    struct acpi_cpu cpus[ACPI_MAX_CPUS]; /* enabled ones; [0] is the boot processor */
+    uint32_t cpu_count;
+    uint32_t cpus_left_out; /* enabled, but beyond the array or with an APIC ID that cannot be addressed */
+
+    uint64_t local_apic;
+    uint64_t ioapics[ACPI_MAX_IOAPICS];
+    uint32_t ioapic_count;
+    uint32_t ioapics_left_out;
+
+    uint16_t pm_timer;     /* I/O port; 0: none */
+    uint8_t pm_timer_bits; /* 24 or 32 */
+    uint64_t hpet;         /* physical; 0: none */
+
+    struct acpi_register reset;
+    uint8_t reset_value;
+
+    bool has_s5; /* power-off: the next seven fields mean something */
+    uint8_t s5_type_a, s5_type_b;
+    uint8_t acpi_enable;
+    uint16_t pm1a_control, pm1b_control; /* I/O ports; b may be 0 */
+    uint16_t smi_command;                /* I/O port; 0: the machine is in ACPI mode already */
+};
+
+struct acpi_problem {
+    char table[5];    /* signature, NUL-terminated */
+    const char *what; /* in words */
+};
+
+/* `boot_apic_id` becomes cpus[0]; CPUs with an APIC ID above `highest_apic_id` are left out. 0, or with *problem filled
+ * -ENOENT (no RSDP, no MADT) or -EINVAL (malformed). *info is only meaningful after 0. */
+int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
+               struct acpi_info *info, struct acpi_problem *problem);

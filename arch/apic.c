@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* Local APIC in xAPIC and x2APIC mode, and the legacy interrupt controllers silenced. SDM vol. 3, "Advanced Programmable
+ * Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
+#include "arch/internal.h"
+#include "arch/registers.h"
+#include "kernel/errno.h"
+
+/* Register offsets of the xAPIC page; x2APIC: MSR 800H + offset / 16. */
+#define APIC_ID            0x020u
+#define APIC_TPR           0x080u
+#define APIC_EOI           0x0B0u
+#define APIC_SVR           0x0F0u
+#define   SVR_ENABLE       0x100u
+#define APIC_ISR           0x100u /* 8 registers, 10H apart */
+#define APIC_ICR           0x300u
+#define   ICR_PENDING      0x01000u /* delivery status; not in x2APIC mode */
+#define   ICR_TO_SELF      0x40000u
+#define   ICR_TO_OTHERS    0xC0000u
+#define APIC_ICR_HIGH      0x310u
+#define APIC_LVT_TIMER     0x320u
+#define   LVT_TIMER_PERIODIC 0x20000u
+#define APIC_LVT_THERMAL   0x330u
+#define APIC_LVT_PC        0x340u
+#define APIC_LVT_LINT0     0x350u
+#define APIC_LVT_LINT1     0x360u
+#define APIC_LVT_ERROR     0x370u
+#define   LVT_MASKED       0x10000u
+#define   LVT_NMI          0x00400u
+#define   LVT_ACTIVE_LOW   0x02000u
+#define APIC_VERSION       0x030u
+#define   VERSION_MAX_LVT(v) ((v) >> 16 & 0xFF)
+#define APIC_TIMER_INITIAL 0x380u
+#define APIC_TIMER_CURRENT 0x390u
+#define APIC_TIMER_DIVIDE  0x3E0u
+#define   DIVIDE_BY_1      0xBu
+#define X2APIC_SELF_IPI    0x3F0u
+
+#define X2APIC_MSR      0x800u
+#define IA32_X2APIC_ICR 0x830u
+
+#define CPUID_1_EDX_APIC   (1u << 9)
+#define CPUID_1_ECX_X2APIC (1u << 21)
+
+/* Polls of the delivery status; a register read takes well over 10 ns, delivery well under 1 us. */
+#define ICR_WAIT_POLLS 1000000u
+
+#define PIC1_COMMAND 0x20u
+#define PIC1_DATA    0x21u
+#define PIC2_COMMAND 0xA0u
+#define PIC2_DATA    0xA1u
+
+#define IOAPIC_SELECT  0u /* index of a 32-bit word */
+#define IOAPIC_WINDOW  4u
+#define IOAPIC_VERSION 0x01u
+#define IOAPIC_ENTRY   0x10u /* two registers an entry */
+#define IOAPIC_MASKED  0x10000u
+
+static bool x2apic;
+static volatile uint32_t *registers; /* xAPIC page */
+static uint32_t apic_ids[ARCH_MAX_CPUS]; /* by the kernel's dense CPU number */
+
+static uint32_t apic_read(uint32_t reg)
+{
+    if (x2apic)
+        return (uint32_t)rdmsr(X2APIC_MSR + reg / 16);
+    return registers[reg / 4];
+}
+
+static void apic_write(uint32_t reg, uint32_t value)
+{
+    if (x2apic)
+        wrmsr(X2APIC_MSR + reg / 16, value);
+    else
+        registers[reg / 4] = value;
+}
+
+uint32_t arch_apic_id(void)
+{
+    uint32_t r[4];
+
+    arch_cpuid(0, 0, r);
+    if (r[0] >= 0xB) {
+        arch_cpuid(0xB, 0, r);
+        if (r[1] & 0xFFFF)
+            return r[3]; /* the 32-bit x2APIC ID */
+    }
+    arch_cpuid(1, 0, r);
+    return r[1] >> 24;
+}
+
+void arch_apic_eoi(void)
+{
+    apic_write(APIC_EOI, 0);
+}
+
+/* ---- interprocessor interrupts ---- */
+
+static bool icr_idle(void)
+{
+    for (uint32_t i = 0; i < ICR_WAIT_POLLS; i++) {
+        if (!(apic_read(APIC_ICR) & ICR_PENDING))
+            return true;
+        arch_pause();
+    }
+    return false;
+}
+
+/* The two halves of an xAPIC's ICR must not be torn by an interrupt handler that sends as well. */
+int arch_apic_send(uint32_t apic_id, uint32_t command)
+{
+    if (x2apic) {
+        __asm__ volatile("mfence; lfence" ::: "memory"); /* WRMSR to the x2APIC range does not serialise stores */
+        wrmsr(IA32_X2APIC_ICR, (uint64_t)apic_id << 32 | command);
+        return 0;
+    }
+    bool on = arch_irq_save();
+    int error = icr_idle() ? 0 : -EIO;
+    apic_write(APIC_ICR_HIGH, apic_id << 24);
+    apic_write(APIC_ICR, command);
+    arch_irq_restore(on);
+    return error;
+}
+
+void arch_ipi(uint32_t cpu_index, uint8_t vector)
+{
+    (void)arch_apic_send(apic_ids[cpu_index], ICR_FIXED | ICR_LEVEL_ASSERT | vector);
+}
+
+void arch_ipi_self(uint8_t vector)
+{
+    if (x2apic)
+        wrmsr(X2APIC_MSR + X2APIC_SELF_IPI / 16, vector);
+    else
+        (void)arch_apic_send(0, ICR_TO_SELF | ICR_FIXED | ICR_LEVEL_ASSERT | vector);
+}
+
+/* "All excluding self" also reaches CPUs that were left out; those wait for a SIPI and ignore it. */
+void arch_ipi_others(uint8_t vector)
+{
+    (void)arch_apic_send(0, ICR_TO_OTHERS | ICR_FIXED | ICR_LEVEL_ASSERT | vector);
+}
+
+void arch_nmi_others(void)
+{
+    (void)arch_apic_send(0, ICR_TO_OTHERS | ICR_NMI | ICR_LEVEL_ASSERT);
+}
+
+/* ---- timer and performance counter entries ---- */
+
+void arch_apic_timer_oneshot(uint8_t vector, uint32_t count)
+{
+    apic_write(APIC_LVT_TIMER, vector ? vector : LVT_MASKED);
+    apic_write(APIC_TIMER_INITIAL, count);
+}
+
+void arch_apic_timer_periodic(uint8_t vector, uint32_t count)
+{
+    apic_write(APIC_LVT_TIMER, LVT_TIMER_PERIODIC | vector);
+    apic_write(APIC_TIMER_INITIAL, count);
+}
+
+uint32_t arch_apic_timer_count(void)
+{
+    return apic_read(APIC_TIMER_CURRENT);
+}
+
+void arch_timer_stop(void)
+{
+    apic_write(APIC_LVT_TIMER, LVT_MASKED);
+    apic_write(APIC_TIMER_INITIAL, 0);
+}
+
+uint32_t arch_lvtpc_read(void)
+{
+    return apic_read(APIC_LVT_PC);
+}
+
+void arch_lvtpc_write(uint32_t value)
+{
+    apic_write(APIC_LVT_PC, value);
+}
+
+/* ---- start ---- */
+
+/* What the MADT says about the CPU; every CPU that runs is in there. */
+static const struct acpi_cpu *madt_cpu(uint32_t apic_id)
+{
+    const struct acpi_cpu *cpu = arch_acpi.cpus;
+    while (cpu->apic_id != apic_id)
+        cpu++;
+    return cpu;
+}
+
+static uint32_t lint_value(const struct acpi_cpu *cpu, unsigned lint)
+{
+    if (!(cpu->nmi_lint >> lint & 1))
+        return LVT_MASKED;
+    return LVT_NMI | (cpu->nmi_low >> lint & 1 ? LVT_ACTIVE_LOW : 0);
+}
+
+void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
+{
+    const struct acpi_cpu *cpu = madt_cpu(this_cpu->apic_id);
+    uint64_t base = rdmsr(IA32_APIC_BASE);
+
+    if (!(base & APIC_BASE_EN))
+        wrmsr(IA32_APIC_BASE, base |= APIC_BASE_EN); /* EXTD may only be set on an enabled APIC */
+    if (x2apic && !(base & APIC_BASE_EXTD))
+        wrmsr(IA32_APIC_BASE, base | APIC_BASE_EXTD);
+
+    apic_ids[this_cpu->index] = this_cpu->apic_id;
+    apic_write(APIC_SVR, SVR_ENABLE | ARCH_VECTOR_SPURIOUS);
+    apic_write(APIC_TPR, 0);
+    uint32_t last_lvt = VERSION_MAX_LVT(apic_read(APIC_VERSION));
+    apic_write(APIC_LVT_TIMER, LVT_MASKED);
+    apic_write(APIC_LVT_ERROR, LVT_MASKED);
+    if (last_lvt >= 4)
+        apic_write(APIC_LVT_PC, LVT_MASKED);
+    if (last_lvt >= 5)
+        apic_write(APIC_LVT_THERMAL, LVT_MASKED);
+    apic_write(APIC_LVT_LINT0, lint_value(cpu, 0));
+    apic_write(APIC_LVT_LINT1, lint_value(cpu, 1));
+    apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
+    apic_write(APIC_TIMER_INITIAL, 0);
+
+    /* What the firmware left in service would block all vectors of its priority and below for ever. One EOI a bit. */
+    for (unsigned reg = 0; reg < 8; reg++)
+        for (uint32_t bits = apic_read(APIC_ISR + 0x10 * reg); bits; bits &= bits - 1)
+            arch_apic_eoi();
+}
+
+/* The two 8259s: moved away from the exceptions (ICW1..4), because even masked ones can give a spurious interrupt. */
+static void mask_pic(void)
+{
+    static const struct {
+        uint16_t port;
+        uint8_t value;
+    } sequence[] = {
+        {PIC1_COMMAND, 0x11}, {PIC2_COMMAND, 0x11}, /* ICW1: edge, cascade, ICW4 follows */
+        {PIC1_DATA, 0x20},    {PIC2_DATA, 0x28},    /* ICW2: first vector */
+        {PIC1_DATA, 0x04},    {PIC2_DATA, 0x02},    /* ICW3: cascade on line 2 */
+        {PIC1_DATA, 0x01},    {PIC2_DATA, 0x01},    /* ICW4: 8086 mode */
+        {PIC1_DATA, 0xFF},    {PIC2_DATA, 0xFF},    /* OCW1: all masked */
+    };
+    for (size_t i = 0; i < sizeof(sequence) / sizeof(sequence[0]); i++)
+        arch_out8(sequence[i].port, sequence[i].value);
+}
+
+/* The kernel takes no device interrupts; the firmware may have left some routed. */
+static int mask_ioapics(void)
+{
+    for (uint32_t i = 0; i < arch_acpi.ioapic_count; i++) {
+        volatile uint32_t *ioapic = arch_map_device(arch_acpi.ioapics[i], 0x20);
+        if (!ioapic)
+            return -ENOMEM;
+        ioapic[IOAPIC_SELECT] = IOAPIC_VERSION;
+        uint32_t last = ioapic[IOAPIC_WINDOW] >> 16 & 0xFF;
+        for (uint32_t entry = 0; entry <= last; entry++) {
+            ioapic[IOAPIC_SELECT] = IOAPIC_ENTRY + 2 * entry;
+            ioapic[IOAPIC_WINDOW] = ioapic[IOAPIC_WINDOW] | IOAPIC_MASKED;
+        }
+    }
+    return 0;
+}
+
+int arch_apic_init(void)
+{
+    uint32_t one[4];
+
+    arch_cpuid(1, 0, one);
+    if (!(one[3] & CPUID_1_EDX_APIC)) {
+        kprintf("apic: this processor has no local APIC\n");
+        return -ENODEV;
+    }
+    mask_pic();
+    int error = mask_ioapics();
+    if (error)
+        return error;
+    x2apic = (one[2] & CPUID_1_ECX_X2APIC) != 0;
+    if (x2apic) {
+        arch_features_add("x2apic");
+    } else {
+        /* The MSR is where the page really is; the MADT only repeats it. */
+        registers = arch_map_device(rdmsr(IA32_APIC_BASE) & APIC_BASE_ADDRESS, ARCH_PAGE_SIZE);
+        if (!registers)
+            return -ENOMEM;
+        arch_features_add("xapic");
+    }
+    arch_apic_cpu_init(arch_this_cpu());
+    return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Control registers of one CPU, and the boot processor's first steps. SDM vol. 3, "Control Registers" and "Paging". */
+#include "arch/internal.h"
+#include "arch/registers.h"
+#include "kernel/string.h"
+
+#define CPUID_7_EBX_SMEP   (1u << 7)
+#define CPUID_7_EBX_SMAP   (1u << 20)
+#define CPUID_7_ECX_UMIP   (1u << 2)
+#define CPUID_1_EDX_PAT    (1u << 16)
+#define CPUID_80000001_EDX_NX (1u << 20)
+
+static char features[96];
+static bool has_nx;
+
+void arch_features_add(const char *word)
+{
+    size_t used = strlen(features);
+    snprintf(features + used, sizeof(features) - used, "%s%s", used ? " " : "", word);
+}
+
+const char *arch_features(void)
+{
+    return features;
+}
+
+bool arch_has_nx(void)
+{
+    return has_nx;
+}
+
+/* SMAP needs no CLAC in the stubs as long as there are no user pages. */
+void arch_cpu_init(void)
+{
+    uint32_t basic[4], one[4], seven[4] = {0}, extended[4] = {0};
+    bool first = !features[0];
+
+    arch_cpuid(0, 0, basic);
+    arch_cpuid(1, 0, one);
+    if (basic[0] >= 7)
+        arch_cpuid(7, 0, seven);
+    arch_cpuid(0x80000001, 0, extended);
+
+    const struct {
+        const char *word;
+        bool there;
+        uint64_t cr4;
+    } parts[] = {
+        {"smep", (seven[1] & CPUID_7_EBX_SMEP) != 0, CR4_SMEP},
+        {"smap", (seven[1] & CPUID_7_EBX_SMAP) != 0, CR4_SMAP},
+        {"umip", (seven[2] & CPUID_7_ECX_UMIP) != 0, CR4_UMIP},
+    };
+
+    has_nx = (extended[3] & CPUID_80000001_EDX_NX) != 0;
+    if (has_nx)
+        wrmsr(IA32_EFER, rdmsr(IA32_EFER) | EFER_NXE);
+    if (one[3] & CPUID_1_EDX_PAT)
+        wrmsr(IA32_PAT, PAT_POWER_UP); /* so that PCD and PWT mean what they always did, whatever the firmware chose */
+    write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_EM | CR0_TS)) | CR0_WP | CR0_NE | CR0_MP);
+
+    if (first)
+        arch_features_add("wp");
+    if (first && has_nx)
+        arch_features_add("nx");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!parts[i].there)
+            continue;
+        write_cr4(read_cr4() | parts[i].cr4);
+        if (first)
+            arch_features_add(parts[i].word);
+    }
+    if (first && read_cr4() & CR4_LA57)
+        arch_features_add("la57");
+}
+
+void arch_early_init(struct arch_cpu *cpu)
+{
+    static _Alignas(16) uint8_t tables[ARCH_PAGE_SIZE];
+    void *tops[IST_COUNT];
+
+    for (unsigned i = 0; i < IST_COUNT; i++)
+        tops[i] = arch_boot_ist[i].bytes + ARCH_STACK_SIZE;
+    arch_tables_fill(tables, tops);
+    cpu->self = cpu;
+    cpu->index = 0;
+    cpu->apic_id = arch_apic_id();
+    cpu->tables = tables;
+    arch_idt_init();
+    arch_tables_load(cpu);
+    arch_cpu_init();
+    cpu->started = 1;
+}
+
+void arch_halt(void)
+{
+    for (;;)
+        __asm__ volatile("cli; hlt" ::: "memory");
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of arch/ offer each other and nobody else. */
+#pragma once
+
+#include "arch/acpi_parse.h"
+#include "arch/arch.h"
+#include "arch/numbers.h"
+
+/* Operand of LGDT and LIDT. */
+struct arch_table_pointer {
+    uint16_t limit;
+    uint64_t base;
+} __attribute__((packed));
+_Static_assert(sizeof(struct arch_table_pointer) == 10, "arch_table_pointer");
+
+/* ---- arch/stack.c: stacks that no thread owns ---- */
+
+/* Interrupt stacks, by IST number (SDM vol. 3, "Interrupt Stack Table"). */
+enum arch_ist {
+    IST_DF = 1,
+    IST_NMI = 2,
+    IST_MC = 3,
+    IST_DB = 4,
+    IST_COUNT = 4,
+};
+
+struct arch_stack {
+    uint8_t guard[ARCH_STACK_GUARD]; /* not mapped once arch_paging_init has run */
+    uint8_t bytes[ARCH_STACK_SIZE];
+};
+
+extern struct arch_stack arch_boot_stack;             /* kernel_main's */
+extern struct arch_stack arch_boot_ist[IST_COUNT];    /* the boot processor's */
+/* True where `virt` is in a guard page of the stacks above. */
+bool arch_stack_is_guard(const void *virt);
+/* Maps the interrupt stacks of the MADT's CPU `index` (1..), once; tops[i] is the top of IST i + 1. 0 or -ENOMEM. */
+int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT]);
+
+/* ---- arch/cpu.c: control registers ---- */
+
+/* Sets the feature bits of CR0, CR4, EFER and the PAT on this CPU; notes the words of arch_features on the first. */
+void arch_cpu_init(void);
+void arch_features_add(const char *word);
+bool arch_has_nx(void);
+
+/* ---- arch/gdt.c ---- */
+
+/* Fills the tables of one CPU (at most a page). `ist_tops` as from arch_stack_make_ist. */
+void arch_tables_fill(void *tables, void *const ist_tops[IST_COUNT]);
+/* Loads GDT, TSS, IDT and GS base of this CPU. */
+void arch_tables_load(struct arch_cpu *cpu);
+
+/* ---- arch/idt.c ---- */
+
+void arch_idt_init(void);
+void arch_idt_load(void);
+
+/* ---- arch/paging.c ---- */
+
+extern const struct boot_info *arch_boot_info; /* since arch_paging_init */
+
+/* Makes [phys, phys + size) readable through the direct map, mapping read-only what the memory map left out (firmware
+ * that keeps ACPI tables in reserved memory). NULL where that is impossible. Boot only. */
+const void *arch_paging_reach(uint64_t phys, size_t size);
+/* Makes the page at `copy` a top table like the kernel's that also maps the page `phys` at its own address, read-only
+ * and executable. The kernel's own tables never have an identity map. 0 or -ENOMEM. For arch/smp.c. */
+int arch_paging_identity(uint64_t copy, uint64_t phys);
+
+/* ---- arch/acpi.c ---- */
+
+extern struct acpi_info arch_acpi;
+
+/* ---- arch/apic.c ---- */
+
+uint32_t arch_apic_id(void); /* of this CPU, from CPUID */
+/* Sets this CPU's local APIC up and makes it known to arch_ipi. */
+void arch_apic_cpu_init(const struct arch_cpu *cpu);
+void arch_apic_eoi(void);
+/* INIT or STARTUP to one CPU: `command` is the low half of the ICR. 0, or -EIO where it stays pending. */
+int arch_apic_send(uint32_t apic_id, uint32_t command);
+#define ICR_FIXED        0x00000u
+#define ICR_NMI          0x00400u
+#define ICR_INIT         0x00500u
+#define ICR_STARTUP      0x00600u
+#define ICR_LEVEL_ASSERT 0x04000u
+/* The timer, undivided: one-shot with `vector` or masked (vector 0), and its current count. */
+void arch_apic_timer_oneshot(uint8_t vector, uint32_t count);
+void arch_apic_timer_periodic(uint8_t vector, uint32_t count);
+uint32_t arch_apic_timer_count(void);
+
+/* ---- arch/time.c ---- */
+
+uint64_t arch_apic_timer_hz(void);
+
+/* ---- nasm ---- */
+
+extern const uint64_t arch_stubs[256];       /* trap.asm */
+extern const uint64_t arch_fixups[][2];      /* safe.asm */
+extern const uint64_t arch_fixups_end[][2];
+extern arch_debug_handler arch_debug_function; /* read by trap.asm's #DB stub; never NULL */
+_Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t resume);
+void arch_load_segments(void);
+
+/* Called by nasm. */
+void arch_trap(struct arch_trap_frame *frame);
+_Noreturn void arch_ap_main(struct arch_cpu *cpu);
+_Noreturn void __stack_chk_fail(void);

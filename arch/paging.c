@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's page tables, 4 or 5 levels (SDM vol. 3, "4-Level Paging and 5-Level Paging"). docs/memory.md draws the
+ * map. W^X holds for aliases as well: the direct map shows the kernel's text and constants read-only.
+ */
+#include "arch/internal.h"
+#include "arch/layout.h"
+#include "arch/registers.h"
+#include "kernel/errno.h"
+
+#define ENTRY_P   (UINT64_C(1) << 0)
+#define ENTRY_RW  (UINT64_C(1) << 1)
+#define ENTRY_PWT (UINT64_C(1) << 3)
+#define ENTRY_PCD (UINT64_C(1) << 4)
+#define ENTRY_PS  (UINT64_C(1) << 7) /* levels 2 and 3: this entry maps a 2 MiB or 1 GiB page */
+#define ENTRY_XD  (UINT64_C(1) << 63)
+#define ENTRY_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
+
+#define CPUID_80000001_EDX_PAGE1GB (1u << 26)
+
+#define PAGE_MASK (UINT64_C(4096) - 1)
+
+const struct boot_info *arch_boot_info;
+
+static uint64_t root;        /* physical; 0 before arch_paging_init */
+static unsigned levels;
+static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
+static uint64_t device_next = LAYOUT_DEVICES;
+
+static uint64_t level_size(unsigned level)
+{
+    return UINT64_C(1) << (12 + 9 * (level - 1));
+}
+
+static unsigned level_index(uint64_t virt, unsigned level)
+{
+    return virt >> (12 + 9 * (level - 1)) & 511;
+}
+
+static uint64_t *table_at(uint64_t phys)
+{
+    return arch_phys_to_virt(phys & ENTRY_ADDRESS);
+}
+
+static uint64_t entry_flags(unsigned flags)
+{
+    uint64_t entry = ENTRY_P;
+    if (flags & ARCH_MAP_WRITE)
+        entry |= ENTRY_RW;
+    if (flags & ARCH_MAP_UNCACHED)
+        entry |= ENTRY_PCD | ENTRY_PWT; /* PA3 of the PAT: UC */
+    if (!(flags & ARCH_MAP_EXECUTE) && arch_has_nx())
+        entry |= ENTRY_XD;
+    return entry;
+}
+
+/* Puts one page of level_size(level) into the tables below `top`. -EEXIST where something is mapped there. */
+static int map_at_level(uint64_t top, unsigned level, uint64_t virt, uint64_t phys, unsigned flags)
+{
+    uint64_t *table = table_at(top);
+
+    for (unsigned at = levels; at > level; at--) {
+        uint64_t *entry = &table[level_index(virt, at)];
+        if (!(*entry & ENTRY_P)) {
+            uint64_t page = kmem_early_page();
+            if (!page)
+                return -ENOMEM;
+            *entry = page | ENTRY_P | ENTRY_RW;
+        } else if (*entry & ENTRY_PS && at <= 3) {
+            return -EEXIST;
+        }
+        table = table_at(*entry);
+    }
+    uint64_t *entry = &table[level_index(virt, level)];
+    if (*entry & ENTRY_P)
+        return -EEXIST;
+    *entry = phys | entry_flags(flags) | (level > 1 ? ENTRY_PS : 0);
+    return 0;
+}
+
+/* Maps [phys, phys + size) at `virt` with the largest pages that fit. All three are multiples of 4096. */
+static int map_range(uint64_t virt, uint64_t phys, uint64_t size, unsigned flags)
+{
+    while (size) {
+        unsigned level = large_level;
+        while (level > 1 && ((virt | phys) & (level_size(level) - 1) || size < level_size(level)))
+            level--;
+        int error = map_at_level(root, level, virt, phys, flags);
+        if (error)
+            return error;
+        virt += level_size(level);
+        phys += level_size(level);
+        size -= level_size(level);
+    }
+    return 0;
+}
+
+/* Memory that is safe to map cached. What is left out (devices, firmware's reserved ranges) is reached through
+ * arch_map_device or arch_paging_reach. */
+static bool is_memory(uint32_t type)
+{
+    switch (type) {
+    case BOOT_MEMORY_LOADER_CODE:
+    case BOOT_MEMORY_LOADER_DATA:
+    case BOOT_MEMORY_BOOT_SERVICES_CODE:
+    case BOOT_MEMORY_BOOT_SERVICES_DATA:
+    case BOOT_MEMORY_RUNTIME_CODE:
+    case BOOT_MEMORY_RUNTIME_DATA:
+    case BOOT_MEMORY_CONVENTIONAL:
+    case BOOT_MEMORY_ACPI_RECLAIM:
+    case BOOT_MEMORY_ACPI_NVS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int map_direct(uint64_t from, uint64_t to, unsigned flags)
+{
+    return from < to ? map_range(BOOT_DIRECT_MAP + from, from, to - from, flags) : 0;
+}
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* One run of memory, with the read-only part of the kernel image cut out of the writable rest. */
+static int map_run(uint64_t from, uint64_t to, uint64_t read_only_from, uint64_t read_only_to)
+{
+    int error = map_direct(from, min_u64(to, read_only_from), ARCH_MAP_WRITE);
+    if (!error)
+        error = map_direct(max_u64(from, read_only_from), min_u64(to, read_only_to), 0);
+    if (!error)
+        error = map_direct(max_u64(from, read_only_to), to, ARCH_MAP_WRITE);
+    return error;
+}
+
+static int map_memory(const struct boot_info *info)
+{
+    const struct boot_memory *memory = arch_phys_to_virt(info->memory);
+    uint64_t read_only_from = info->kernel_phys + ((uint64_t)kernel_text_start - info->kernel_virt);
+    uint64_t read_only_to = info->kernel_phys + ((uint64_t)kernel_rodata_end - info->kernel_virt);
+    uint64_t from = 0, to = 0; /* the run being gathered, so that large pages can cross ranges */
+
+    for (uint32_t i = 0; i < info->memory_count; i++) {
+        uint64_t end = min_u64(memory[i].base + memory[i].size, info->direct_map_size);
+        if (!is_memory(memory[i].type) || memory[i].base >= end)
+            continue;
+        if (memory[i].base == to) {
+            to = end;
+            continue;
+        }
+        int error = map_run(from, to, read_only_from, read_only_to);
+        if (error)
+            return error;
+        from = memory[i].base;
+        to = end;
+    }
+    return map_run(from, to, read_only_from, read_only_to);
+}
+
+static int map_image(const struct boot_info *info, const uint8_t *from, const uint8_t *to, unsigned flags)
+{
+    for (const uint8_t *at = from; at < to; at += ARCH_PAGE_SIZE) {
+        if (arch_stack_is_guard(at))
+            continue;
+        uint64_t phys = info->kernel_phys + ((uint64_t)at - info->kernel_virt);
+        int error = map_at_level(root, 1, (uint64_t)at, phys, flags);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+int arch_paging_init(const struct boot_info *info)
+{
+    uint32_t extended[4];
+
+    arch_boot_info = info;
+    arch_cpuid(0x80000001, 0, extended);
+    large_level = extended[3] & CPUID_80000001_EDX_PAGE1GB ? 3 : 2;
+    levels = info->page_table_levels;
+    root = kmem_early_page();
+    if (!root)
+        return -ENOMEM;
+
+    int error = map_memory(info);
+    if (!error)
+        error = map_image(info, kernel_text_start, kernel_text_end, ARCH_MAP_EXECUTE);
+    if (!error)
+        error = map_image(info, kernel_rodata_start, kernel_rodata_end, 0);
+    if (!error)
+        error = map_image(info, kernel_data_start, kernel_data_end, ARCH_MAP_WRITE);
+    if (error)
+        return error;
+    write_cr3(root);
+    return 0;
+}
+
+int arch_paging_identity(uint64_t copy, uint64_t phys)
+{
+    uint64_t *to = table_at(copy);
+    const uint64_t *from = table_at(root);
+
+    /* The kernel lives in the upper half; the lower half of its top table is empty. */
+    for (unsigned i = 0; i < 512; i++)
+        to[i] = from[i];
+    return map_at_level(copy, 1, phys, phys, ARCH_MAP_EXECUTE);
+}
+
+/* The entry that maps `virt` in the tables in force, and its level; 0 where not mapped. Works on the loader's tables
+ * too, for they are reachable through the direct map. */
+static uint64_t walk(uint64_t virt, unsigned *level)
+{
+    unsigned top = read_cr4() & CR4_LA57 ? 5 : 4;
+    uint64_t entry = read_cr3();
+    int64_t beyond = (int64_t)virt >> (12 + 9 * top - 1);
+
+    if (beyond != 0 && beyond != -1)
+        return 0; /* not canonical */
+    for (unsigned at = top; at > 0; at--) {
+        entry = table_at(entry)[level_index(virt, at)];
+        if (!(entry & ENTRY_P))
+            return 0;
+        if (at == 1 || (at <= 3 && entry & ENTRY_PS)) {
+            *level = at;
+            return entry;
+        }
+    }
+    return 0;
+}
+
+uint64_t arch_virt_to_phys(const void *virt)
+{
+    unsigned level;
+    uint64_t entry = walk((uint64_t)virt, &level);
+
+    if (!entry)
+        return UINT64_MAX;
+    uint64_t inside = level_size(level) - 1;
+    return (entry & ENTRY_ADDRESS & ~inside) | ((uint64_t)virt & inside);
+}
+
+bool arch_readable(const void *virt, size_t size)
+{
+    uint64_t at = (uint64_t)virt;
+    uint64_t last = at + size - 1;
+
+    if (!size)
+        return true;
+    if (last < at)
+        return false;
+    for (;;) {
+        unsigned level;
+        if (!walk(at, &level))
+            return false;
+        uint64_t page_last = at | (level_size(level) - 1);
+        if (page_last >= last)
+            return true;
+        at = page_last + 1;
+    }
+}
+
+int arch_map_page(void *virt, uint64_t phys, unsigned flags)
+{
+    if (((uint64_t)virt | phys) & PAGE_MASK || phys & ~ENTRY_ADDRESS)
+        return -EINVAL;
+    if (flags & ARCH_MAP_WRITE && flags & ARCH_MAP_EXECUTE)
+        return -EINVAL;
+    return map_at_level(root, 1, (uint64_t)virt, phys, flags);
+}
+
+void *arch_map_device(uint64_t phys, size_t size)
+{
+    uint64_t first = phys & ~PAGE_MASK;
+    uint64_t virt = device_next;
+    uint64_t bytes = ((phys & PAGE_MASK) + size + PAGE_MASK) & ~PAGE_MASK;
+
+    if (!size || phys + size < phys || bytes > LAYOUT_DEVICES_END - device_next)
+        return NULL;
+    device_next += bytes;
+    if (map_range(virt, first, bytes, ARCH_MAP_WRITE | ARCH_MAP_UNCACHED))
+        return NULL;
+    return (void *)(virt + (phys & PAGE_MASK));
+}
+
+const void *arch_paging_reach(uint64_t phys, size_t size)
+{
+    uint64_t end = phys + size;
+
+    if (end < phys || end > LAYOUT_DIRECT_MAP_END - BOOT_DIRECT_MAP)
+        return NULL;
+    for (uint64_t page = phys & ~PAGE_MASK; page < end; page += ARCH_PAGE_SIZE)
+        if (!arch_readable(arch_phys_to_virt(page), 1) && arch_map_page(arch_phys_to_virt(page), page, 0))
+            return NULL;
+    return arch_phys_to_virt(phys);
+}

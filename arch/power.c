@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The ways out: QEMU's debug port, reset, power-off. */
+#include "arch/internal.h"
+
+#define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
+
+#define KBC_COMMAND 0x64u
+#define   KBC_INPUT_FULL 0x02u
+#define   KBC_PULSE_RESET 0xFEu
+
+#define PCI_ADDRESS 0xCF8u
+#define PCI_DATA    0xCFCu
+#define   PCI_ENABLE 0x80000000u
+
+#define PM1_SCI_EN     0x0001u
+#define PM1_SLP_TYP(t) ((uint16_t)(((t) & 7u) << 10))
+#define PM1_SLP_EN     0x2000u
+
+#define WAIT_US 100000u /* for hardware that acts some time after it was told */
+
+static inline void out16(uint16_t port, uint16_t value)
+{
+    __asm__ volatile("outw %0, %1" ::"a"(value), "Nd"(port));
+}
+
+static inline uint16_t in16(uint16_t port)
+{
+    uint16_t value;
+    __asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port));
+    return value;
+}
+
+/* May run before arch_time_init, from a panic: then the delay is short, and the next way out is tried at once. */
+static void wait_for_effect(void)
+{
+    arch_delay_us(WAIT_US);
+}
+
+void arch_debug_exit(uint8_t code)
+{
+    arch_out8(DEBUG_EXIT_PORT, code);
+}
+
+static void reset_by_acpi(void)
+{
+    const struct acpi_register *reset = &arch_acpi.reset;
+
+    if (!reset->address)
+        return;
+    switch (reset->space) {
+    case ACPI_SPACE_IO:
+        arch_out8((uint16_t)reset->address, arch_acpi.reset_value);
+        break;
+    case ACPI_SPACE_MEMORY: {
+        volatile uint8_t *at = arch_map_device(reset->address, 1);
+        if (at)
+            *at = arch_acpi.reset_value;
+        break;
+    }
+    case ACPI_SPACE_PCI: { /* bus 0; 47:32 device, 31:16 function, 15:0 offset */
+        uint32_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7, at = reset->address & 255;
+        arch_out32(PCI_ADDRESS, PCI_ENABLE | device << 11 | function << 8 | (at & ~3u));
+        arch_out8((uint16_t)(PCI_DATA + (at & 3)), arch_acpi.reset_value);
+        break;
+    }
+    default:
+        return;
+    }
+    wait_for_effect();
+}
+
+static void reset_by_keyboard_controller(void)
+{
+    for (unsigned i = 0; i < 1000 && arch_in8(KBC_COMMAND) & KBC_INPUT_FULL; i++)
+        arch_pause();
+    arch_out8(KBC_COMMAND, KBC_PULSE_RESET);
+    wait_for_effect();
+}
+
+void arch_reboot(void)
+{
+    static const struct arch_table_pointer empty;
+
+    __asm__ volatile("cli" ::: "memory");
+    reset_by_acpi();
+    reset_by_keyboard_controller();
+    /* An exception that finds no IDT: #DF, then shutdown, which every chipset turns into a reset. */
+    __asm__ volatile("lidt %0; int3" ::"m"(empty));
+}
+
+void arch_poweroff(void)
+{
+    if (!arch_acpi.has_s5)
+        return;
+    if (arch_acpi.smi_command && !(in16(arch_acpi.pm1a_control) & PM1_SCI_EN)) {
+        arch_out8(arch_acpi.smi_command, arch_acpi.acpi_enable); /* legacy mode: the firmware must hand over first */
+        wait_for_effect();
+    }
+    out16(arch_acpi.pm1a_control, PM1_SLP_TYP(arch_acpi.s5_type_a) | PM1_SLP_EN);
+    if (arch_acpi.pm1b_control)
+        out16(arch_acpi.pm1b_control, PM1_SLP_TYP(arch_acpi.s5_type_b) | PM1_SLP_EN);
+    wait_for_effect();
+}

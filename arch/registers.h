@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Control registers and the MSRs arch/ uses, with one-instruction accessors. Names of the SDM; bits under their
+ * register. SDM vol. 3, "Control Registers"; SDM vol. 4, "Architectural MSRs". */
+#pragma once
+
+#include <stdint.h>
+
+#define CR0_MP (UINT64_C(1) << 1)
+#define CR0_EM (UINT64_C(1) << 2)
+#define CR0_TS (UINT64_C(1) << 3)
+#define CR0_NE (UINT64_C(1) << 5)
+#define CR0_WP (UINT64_C(1) << 16)
+#define CR0_NW (UINT64_C(1) << 29)
+#define CR0_CD (UINT64_C(1) << 30)
+
+#define CR4_PAE        (UINT64_C(1) << 5)
+#define CR4_UMIP       (UINT64_C(1) << 11)
+#define CR4_LA57       (UINT64_C(1) << 12)
+#define CR4_SMEP       (UINT64_C(1) << 20)
+#define CR4_SMAP       (UINT64_C(1) << 21)
+
+#define IA32_APIC_BASE    0x1Bu
+#define APIC_BASE_BSP     (UINT64_C(1) << 8)
+#define APIC_BASE_EXTD    (UINT64_C(1) << 10) /* x2APIC mode */
+#define APIC_BASE_EN      (UINT64_C(1) << 11)
+#define APIC_BASE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
+
+#define IA32_PAT       0x277u
+#define PAT_POWER_UP   UINT64_C(0x0007040600070406) /* PA0..3: WB WT UC- UC, and again */
+#define IA32_EFER      0xC0000080u
+#define EFER_LME       (UINT64_C(1) << 8)
+#define EFER_NXE       (UINT64_C(1) << 11)
+#define IA32_GS_BASE   0xC0000101u
+
+static inline uint64_t read_cr0(void)
+{
+    uint64_t v;
+    __asm__ volatile("movq %%cr0, %0" : "=r"(v));
+    return v;
+}
+
+static inline void write_cr0(uint64_t v)
+{
+    __asm__ volatile("movq %0, %%cr0" ::"r"(v) : "memory");
+}
+
+static inline uint64_t read_cr3(void)
+{
+    uint64_t v;
+    __asm__ volatile("movq %%cr3, %0" : "=r"(v)::"memory");
+    return v;
+}
+
+static inline void write_cr3(uint64_t v)
+{
+    __asm__ volatile("movq %0, %%cr3" ::"r"(v) : "memory");
+}
+
+static inline uint64_t read_cr4(void)
+{
+    uint64_t v;
+    __asm__ volatile("movq %%cr4, %0" : "=r"(v));
+    return v;
+}
+
+static inline void write_cr4(uint64_t v)
+{
+    __asm__ volatile("movq %0, %%cr4" ::"r"(v) : "memory");
+}
+
+static inline uint64_t rdmsr(uint32_t msr)
+{
+    uint32_t lo, hi;
+    __asm__ volatile("rdmsr" : "=a"(lo), "=d"(hi) : "c"(msr));
+    return (uint64_t)hi << 32 | lo;
+}
+
+static inline void wrmsr(uint32_t msr, uint64_t v)
+{
+    __asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)v), "d"((uint32_t)(v >> 32)) : "memory");
+}
+
+static inline void invlpg(const void *virt)
+{
+    __asm__ volatile("invlpg (%0)" ::"r"(virt) : "memory");
+}

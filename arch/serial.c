@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* 16550 UART, polled. National Semiconductor PC16550D datasheet. */
+#include "arch/arch.h"
+#include "kernel/errno.h"
+
+#define THR 0u /* write; read: RBR; with DLAB: DLL */
+#define IER 1u /* with DLAB: DLM */
+#define FCR 2u /* write; read: IIR */
+#define   FCR_ENABLE_AND_CLEAR 0x07u
+#define   IIR_FIFO_MASK        0xC0u /* both set: the FIFOs work (16550A and later) */
+#define LCR 3u
+#define   LCR_8N1  0x03u
+#define   LCR_DLAB 0x80u
+#define MCR 4u
+#define   MCR_DTR_RTS 0x03u
+#define   MCR_LOOP    0x10u
+#define LSR 5u
+#define   LSR_DR   0x01u
+#define   LSR_THRE 0x20u /* with FIFOs: the transmit FIFO is empty */
+
+#define FIFO_SIZE 16u
+#define BAUD_MAX  115200u /* 1.8432 MHz / 16 */
+
+/* LSR reads after which a UART counts as stuck. A port read takes 0.1 us (emulated) to 1 us (a real one), a full FIFO
+ * 1.4 ms at 115200 baud, and 160 000 us / baud * 1000 in general. */
+#define POLLS_AT_BAUD_MAX 200000u
+
+static uint16_t base;  /* 0: no UART */
+static unsigned fifo;  /* bytes that may be sent when THRE is set */
+static uint32_t polls;
+static bool stuck;     /* the last wait ran out: look once instead of waiting until THRE comes back */
+static uint64_t dropped;
+
+static inline void outsb(uint16_t port, const char *data, size_t count)
+{
+    __asm__ volatile("rep outsb" : "+S"(data), "+c"(count) : "d"(port) : "memory");
+}
+
+static bool wait_lsr(uint16_t port, uint8_t bit, uint32_t limit)
+{
+    for (uint32_t i = 0; i < limit; i++) {
+        if (arch_in8(port + LSR) & bit)
+            return true;
+        arch_pause();
+    }
+    return false;
+}
+
+/* Sends a few bytes to itself inside the chip. An absent UART reads as all ones, or as the last byte on the bus. */
+static bool loopback_works(uint16_t port, uint32_t limit)
+{
+    static const uint8_t pattern[] = {0xAE, 0x51, 0x00, 0xFF};
+    bool works = true;
+
+    arch_out8(port + MCR, MCR_LOOP | MCR_DTR_RTS);
+    for (size_t i = 0; i < sizeof(pattern) && works; i++) {
+        arch_out8(port + THR, pattern[i]);
+        works = wait_lsr(port, LSR_DR, limit) && arch_in8(port + THR) == pattern[i];
+    }
+    arch_out8(port + MCR, MCR_DTR_RTS);
+    return works;
+}
+
+int arch_serial_init(uint16_t port, uint32_t baud)
+{
+    base = 0;
+    if (!port)
+        return 0;
+    if (!baud || baud > BAUD_MAX || BAUD_MAX % baud)
+        return -EINVAL;
+
+    uint32_t divisor = BAUD_MAX / baud;
+    if (divisor > UINT16_MAX)
+        return -EINVAL;
+    polls = divisor > UINT32_MAX / POLLS_AT_BAUD_MAX ? UINT32_MAX : divisor * POLLS_AT_BAUD_MAX;
+
+    arch_out8(port + IER, 0);
+    arch_out8(port + LCR, LCR_DLAB);
+    arch_out8(port + THR, (uint8_t)divisor);
+    arch_out8(port + IER, (uint8_t)(divisor >> 8));
+    arch_out8(port + LCR, LCR_8N1);
+    arch_out8(port + FCR, FCR_ENABLE_AND_CLEAR);
+    fifo = (arch_in8(port + FCR) & IIR_FIFO_MASK) == IIR_FIFO_MASK ? FIFO_SIZE : 1;
+    if (!loopback_works(port, polls))
+        return -ENODEV;
+    stuck = false;
+    base = port;
+    return 0;
+}
+
+void arch_serial_write(const char *data, size_t size)
+{
+    while (size) {
+        size_t count = size < fifo ? size : fifo;
+        if (!base) {
+            dropped += size;
+            return;
+        }
+        if (!wait_lsr(base, LSR_THRE, stuck ? 1 : polls)) {
+            stuck = true;
+            dropped += size;
+            return;
+        }
+        stuck = false;
+        outsb(base + THR, data, count);
+        data += count;
+        size -= count;
+    }
+}
+
+uint64_t arch_serial_dropped(void)
+{
+    return dropped;
+}

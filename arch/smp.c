@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting the other processors. SDM vol. 3, "MP Initialization Protocol Algorithm". */
+#include "arch/internal.h"
+#include "arch/registers.h"
+#include "kernel/errno.h"
+#include "kernel/panic.h"
+#include "kernel/string.h"
+
+#define LOW_MEMORY_END UINT64_C(0x100000) /* a STARTUP IPI names a page below 1 MiB */
+
+#define INIT_WAIT_US    10000u
+#define STARTUP_WAIT_US 200u
+#define START_LIMIT_US  200000u
+
+/* The block at the end of the trampoline, arch/ap.asm. */
+struct passed_info {
+    uint64_t gdt[4];
+    uint64_t kernel_cr3;
+    uint64_t stack_top;
+    uint64_t cpu;
+    uint64_t entry;
+    uint32_t cr3, cr4, efer;
+    uint16_t reserved0, gdt_limit;
+    uint32_t gdt_base;
+    uint32_t far32_offset;
+    uint16_t far32_selector, reserved1;
+    uint32_t far64_offset;
+    uint16_t far64_selector, reserved2;
+};
+_Static_assert(offsetof(struct passed_info, kernel_cr3) == 32, "passed_info.kernel_cr3");
+_Static_assert(offsetof(struct passed_info, gdt_limit) == 78, "passed_info.gdt_limit");
+_Static_assert(offsetof(struct passed_info, far64_selector) == 96, "passed_info.far64_selector");
+
+extern const uint8_t arch_trampoline[], arch_trampoline_end[], arch_trampoline_block[];
+extern const uint8_t arch_trampoline_mode32[], arch_trampoline_mode64[];
+void arch_ap_entry(void);
+
+static uint64_t code_page, table_page; /* physical, below 1 MiB; 0: not found yet */
+
+/* Two free pages below 1 MiB, the highest ones: the lowest hold what old firmware may still look at. Nobody else uses
+ * memory down there (arch.h). */
+static int find_low_pages(void)
+{
+    const struct boot_info *info = arch_boot_info;
+    const struct boot_memory *memory = arch_phys_to_virt(info->memory);
+
+    for (uint32_t i = info->memory_count; i-- > 0;) {
+        uint32_t type = memory[i].type;
+        if (type != BOOT_MEMORY_CONVENTIONAL && type != BOOT_MEMORY_BOOT_SERVICES_CODE &&
+            type != BOOT_MEMORY_BOOT_SERVICES_DATA)
+            continue;
+        uint64_t from = memory[i].base ? memory[i].base : ARCH_PAGE_SIZE; /* page 0 is where null pointers lead */
+        uint64_t to = memory[i].base + memory[i].size;
+        if (to > LOW_MEMORY_END)
+            to = LOW_MEMORY_END;
+        while (to >= from + ARCH_PAGE_SIZE) {
+            to -= ARCH_PAGE_SIZE;
+            if (!code_page) {
+                code_page = to;
+            } else {
+                table_page = to;
+                return 0;
+            }
+        }
+    }
+    return -ENOMEM;
+}
+
+static int prepare_trampoline(void)
+{
+    if (table_page)
+        return 0;
+    int error = find_low_pages();
+    if (error) {
+        kprintf("smp: no two free pages below 1 MiB: the other processors cannot be started\n");
+        return error;
+    }
+    memcpy(arch_phys_to_virt(code_page), arch_trampoline, (size_t)(arch_trampoline_end - arch_trampoline));
+    return arch_paging_identity(table_page, code_page);
+}
+
+static void fill_block(struct arch_cpu *cpu, void *stack_top)
+{
+    uint64_t block = code_page + (uint64_t)(arch_trampoline_block - arch_trampoline);
+    struct passed_info *info = arch_phys_to_virt(block);
+
+    info->kernel_cr3 = read_cr3();
+    info->stack_top = (uint64_t)stack_top;
+    info->cpu = (uint64_t)cpu;
+    info->entry = (uint64_t)arch_ap_entry;
+    info->cr3 = (uint32_t)table_page;
+    info->cr4 = (uint32_t)(read_cr4() & (CR4_PAE | CR4_LA57));
+    info->efer = (uint32_t)(EFER_LME | (rdmsr(IA32_EFER) & EFER_NXE));
+    info->gdt_base = (uint32_t)block;
+    info->far32_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode32 - arch_trampoline));
+    info->far64_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode64 - arch_trampoline));
+}
+
+static bool wait_started(struct arch_cpu *cpu, uint64_t us)
+{
+    uint64_t begin = arch_rdtsc();
+    uint64_t ticks = us * arch_tsc_hz() / 1000000;
+
+    do {
+        if (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE))
+            return true;
+        arch_pause();
+    } while (arch_rdtsc() - begin < ticks);
+    return false;
+}
+
+int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
+{
+    uint32_t apic_id = arch_acpi.cpus[index].apic_id;
+    void *ist_tops[IST_COUNT];
+
+    KASSERT(index && index < arch_acpi.cpu_count && cpu->index && cpu->index < ARCH_MAX_CPUS);
+    int error = prepare_trampoline();
+    if (!error)
+        error = arch_stack_make_ist(index, ist_tops);
+    if (error)
+        return error;
+    uint64_t tables = kmem_early_page();
+    if (!tables)
+        return -ENOMEM;
+    cpu->self = cpu;
+    cpu->apic_id = apic_id;
+    cpu->started = 0;
+    cpu->tables = arch_phys_to_virt(tables);
+    arch_tables_fill(cpu->tables, ist_tops);
+    fill_block(cpu, stack_top);
+
+    uint32_t startup = ICR_STARTUP | ICR_LEVEL_ASSERT | (uint32_t)(code_page / ARCH_PAGE_SIZE);
+    error = arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
+    if (error)
+        return error;
+    arch_delay_us(INIT_WAIT_US);
+    error = arch_apic_send(apic_id, startup);
+    if (error)
+        return error;
+    if (wait_started(cpu, STARTUP_WAIT_US))
+        return 0;
+    error = arch_apic_send(apic_id, startup);
+    if (error)
+        return error;
+    if (wait_started(cpu, START_LIMIT_US))
+        return 0;
+    /* Back to waiting for a STARTUP: a late riser must not run into the block of the next one. */
+    (void)arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
+    return -ETIMEDOUT;
+}
+
+/* Called by arch/ap.asm on `cpu`'s stack with the kernel's tables. */
+void arch_ap_main(struct arch_cpu *cpu)
+{
+    arch_tables_load(cpu);
+    arch_cpu_init();
+    arch_apic_cpu_init(cpu);
+    __atomic_store_n(&cpu->started, 1, __ATOMIC_RELEASE);
+    kernel_ap_main(cpu);
+}

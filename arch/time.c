@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * TSC and APIC timer frequency, and waiting.
+ *
+ * A measured frequency is an interval, not a number: each clock edge is only known to lie between two reads of the TSC.
+ * The frequency taken is the roundest one inside the interval (the multiple of the largest power of ten). So two runs on
+ * one machine agree although their measurements never do, and nominal frequencies come out exact; the interval is a few
+ * ten parts in a million wide, and so is the error at most.
+ */
+#include "arch/internal.h"
+#include "kernel/errno.h"
+
+#define PM_TIMER_HZ 3579545u /* ACPI, "Power Management Timer" */
+#define PIT_HZ      1193182u
+#define MEASURE_MS  40u      /* under the 54.9 ms in which the PIT's 16 bits wrap */
+#define EDGE_TRIES  8u
+#define STUCK_POLLS 1000000u /* reads without a change after which a clock counts as dead; 0.3 s and more on hardware */
+
+#define PIT_CHANNEL2 0x42u
+#define PIT_COMMAND  0x43u
+#define PIT_MODE     0xB4u /* channel 2, low byte then high byte, mode 2, binary */
+#define PIT_LATCH    0x80u /* latch channel 2 */
+#define PORT_B       0x61u
+#define   PORT_B_GATE2   0x01u
+#define   PORT_B_SPEAKER 0x02u
+
+#define HPET_CAPABILITIES 0x000u /* 63:32: period in fs */
+#define HPET_CONFIGURATION 0x010u
+#define   HPET_ENABLE     1u
+#define HPET_COUNTER      0x0F0u
+#define HPET_PERIOD_MAX   100000000u /* fs, "IA-PC HPET Specification" */
+#define FS_PER_SECOND     UINT64_C(1000000000000000)
+
+static uint64_t tsc_hz, apic_timer_hz;
+static const char *source = "not measured";
+
+/* A clock of known frequency that counts up, modulo mask + 1. */
+struct reference {
+    const char *name;
+    uint64_t hz;
+    uint32_t mask;
+    uint32_t (*read)(void);
+};
+
+/* A moment: count `value` of the reference began between these two TSC values. */
+struct edge {
+    uint64_t before, after;
+    uint32_t value;
+};
+
+static volatile uint32_t *hpet;
+
+static uint32_t read_pm_timer(void)
+{
+    return arch_in32(arch_acpi.pm_timer);
+}
+
+static uint32_t read_hpet(void)
+{
+    return hpet[HPET_COUNTER / 4];
+}
+
+static uint32_t read_pit(void)
+{
+    arch_out8(PIT_COMMAND, PIT_LATCH);
+    uint32_t low = arch_in8(PIT_CHANNEL2);
+    return ~(low | (uint32_t)arch_in8(PIT_CHANNEL2) << 8); /* it counts down */
+}
+
+static bool start_pm_timer(struct reference *reference)
+{
+    if (!arch_acpi.pm_timer)
+        return false;
+    *reference = (struct reference){.name = "ACPI PM timer, rounded within the measurement error",
+                                    .hz = PM_TIMER_HZ,
+                                    .mask = arch_acpi.pm_timer_bits == 32 ? UINT32_MAX : 0xFFFFFF,
+                                    .read = read_pm_timer};
+    return true;
+}
+
+static bool start_hpet(struct reference *reference)
+{
+    if (!arch_acpi.hpet)
+        return false;
+    hpet = arch_map_device(arch_acpi.hpet, 1024);
+    if (!hpet)
+        return false;
+    uint32_t period = hpet[HPET_CAPABILITIES / 4 + 1];
+    if (!period || period > HPET_PERIOD_MAX)
+        return false;
+    hpet[HPET_CONFIGURATION / 4] |= HPET_ENABLE;
+    *reference = (struct reference){.name = "HPET, rounded within the measurement error",
+                                    .hz = FS_PER_SECOND / period,
+                                    .mask = UINT32_MAX,
+                                    .read = read_hpet};
+    return true;
+}
+
+static bool start_pit(struct reference *reference)
+{
+    arch_out8(PORT_B, (uint8_t)((arch_in8(PORT_B) & ~PORT_B_SPEAKER) | PORT_B_GATE2));
+    arch_out8(PIT_COMMAND, PIT_MODE);
+    arch_out8(PIT_CHANNEL2, 0); /* 65536 */
+    arch_out8(PIT_CHANNEL2, 0);
+    *reference = (struct reference){
+        .name = "PIT, rounded within the measurement error", .hz = PIT_HZ, .mask = 0xFFFF, .read = read_pit};
+    return true;
+}
+
+/* Waits for the reference's next edge. False where it stands still. */
+static bool next_edge(const struct reference *reference, struct edge *edge)
+{
+    uint32_t first = reference->read() & reference->mask;
+
+    for (uint32_t poll = 0; poll < STUCK_POLLS; poll++) {
+        edge->before = edge->after;
+        uint32_t now = reference->read() & reference->mask;
+        edge->after = arch_rdtsc();
+        edge->value = now;
+        if (now != first && poll)
+            return true;
+        first = now;
+    }
+    return false;
+}
+
+/* The sharpest of several edges: an emulator's thread may lose its CPU in the midst of one. */
+static bool sharp_edge(const struct reference *reference, struct edge *best)
+{
+    struct edge edge = {0};
+
+    for (unsigned i = 0; i < EDGE_TRIES; i++) {
+        if (!next_edge(reference, &edge))
+            return false;
+        if (i == 0 || edge.after - edge.before < best->after - best->before)
+            *best = edge;
+    }
+    return true;
+}
+
+static uint64_t roundest(uint64_t low, uint64_t high)
+{
+    for (uint64_t unit = UINT64_C(1000000000); unit > 1; unit /= 10) {
+        uint64_t middle = low + (high - low) / 2;
+        uint64_t nearest = (middle + unit / 2) / unit * unit;
+        if (nearest >= low && nearest <= high && nearest)
+            return nearest;
+    }
+    return low + (high - low) / 2;
+}
+
+static bool measure_tsc(const struct reference *reference)
+{
+    struct edge from, to;
+
+    if (!sharp_edge(reference, &from))
+        return false;
+    uint64_t wait = reference->hz * MEASURE_MS / 1000;
+    for (uint32_t poll = 0; ((reference->read() - from.value) & reference->mask) < wait; poll++)
+        if (poll == UINT32_MAX)
+            return false;
+    if (!sharp_edge(reference, &to))
+        return false;
+    uint64_t ticks = (to.value - from.value) & reference->mask;
+    uint64_t low = (to.before - from.after) * reference->hz / ticks;
+    uint64_t high = (to.after - from.before) * reference->hz / ticks;
+    tsc_hz = roundest(low, high);
+    source = reference->name;
+    return true;
+}
+
+/* CPUID 15H: TSC / crystal clock = EBX / EAX, ECX: the crystal in Hz. Where ECX is 0, leaf 16H's base frequency is what
+ * the TSC runs at, in MHz (SDM vol. 3, "Determining the Processor Base Frequency"). */
+static bool ask_cpuid(void)
+{
+    uint32_t r[4];
+
+    arch_cpuid(0, 0, r);
+    uint32_t last = r[0];
+    if (last < 0x15)
+        return false;
+    arch_cpuid(0x15, 0, r);
+    if (!r[0] || !r[1])
+        return false;
+    if (r[2]) {
+        tsc_hz = (uint64_t)r[2] * r[1] / r[0];
+        source = "CPUID leaf 15H";
+        return true;
+    }
+    if (last < 0x16)
+        return false;
+    arch_cpuid(0x16, 0, r);
+    if (!(r[0] & 0xFFFF))
+        return false;
+    tsc_hz = (r[0] & 0xFFFF) * UINT64_C(1000000);
+    source = "CPUID leaf 16H";
+    return true;
+}
+
+/* One reading of the APIC timer, between two of the TSC; the sharpest of several. */
+static struct edge apic_reading(void)
+{
+    struct edge best = {0};
+
+    for (unsigned i = 0; i < EDGE_TRIES; i++) {
+        struct edge edge = {.before = arch_rdtsc(), .value = arch_apic_timer_count()};
+        edge.after = arch_rdtsc();
+        if (i == 0 || edge.after - edge.before < best.after - best.before)
+            best = edge;
+    }
+    return best;
+}
+
+static bool measure_apic_timer(void)
+{
+    arch_apic_timer_oneshot(0, UINT32_MAX);
+    struct edge from = apic_reading();
+    arch_delay_us(MEASURE_MS * 1000);
+    struct edge to = apic_reading();
+    arch_timer_stop();
+
+    uint64_t ticks = from.value - to.value; /* it counts down */
+    if (!ticks)
+        return false;
+    /* A reading may be one tick old. */
+    uint64_t low = (ticks - 1) * tsc_hz / (to.after - from.before);
+    uint64_t high = (ticks + 1) * tsc_hz / (to.before - from.after);
+    apic_timer_hz = roundest(low, high);
+    return true;
+}
+
+int arch_time_init(void)
+{
+    static bool (*const starts[])(struct reference *) = {start_pm_timer, start_hpet, start_pit};
+    struct reference reference;
+    bool known = ask_cpuid();
+
+    for (size_t i = 0; !known && i < sizeof(starts) / sizeof(starts[0]); i++)
+        known = starts[i](&reference) && measure_tsc(&reference);
+    if (!known) {
+        kprintf("time: no clock to measure the TSC with: neither CPUID 15H/16H, PM timer, HPET nor PIT\n");
+        return -ENODEV;
+    }
+    if (!measure_apic_timer()) {
+        kprintf("time: the local APIC timer does not count\n");
+        return -ENODEV;
+    }
+    return 0;
+}
+
+uint64_t arch_tsc_hz(void)
+{
+    return tsc_hz;
+}
+
+uint64_t arch_apic_timer_hz(void)
+{
+    return apic_timer_hz;
+}
+
+const char *arch_time_source(void)
+{
+    return source;
+}
+
+void arch_delay_us(uint64_t us)
+{
+    uint64_t start = arch_rdtsc();
+    uint64_t ticks = us * tsc_hz / 1000000;
+
+    while (arch_rdtsc() - start < ticks)
+        arch_pause();
+}
+
+void arch_timer_start(uint32_t period_us)
+{
+    uint64_t count = apic_timer_hz * period_us / 1000000;
+    arch_apic_timer_periodic(ARCH_VECTOR_TIMER, count > UINT32_MAX ? UINT32_MAX : count ? (uint32_t)count : 1);
+}
+
+/*
+ * The deadline is reckoned from a TSC value read a fixed number of instructions before the timer is loaded, so under
+ * -icount, where an instruction is a nanosecond times 2^shift, it falls at target plus a constant. QEMU with sleep=off moves the clock of a
+ * halted machine to the next deadline exactly, and what follows the HLT is a fixed number of instructions again.
+ */
+void arch_tsc_align(unsigned n)
+{
+    uint64_t target = (arch_rdtsc() | ((UINT64_C(1) << n) - 1)) + 1;
+    uint64_t chunk = tsc_hz; /* one second: far from the end of the timer's 32 bits */
+
+    for (;;) {
+        uint64_t left = target - arch_rdtsc();
+        if ((int64_t)left <= 0)
+            return;
+        if (left > chunk)
+            left = chunk;
+        uint64_t count = left * apic_timer_hz / tsc_hz;
+        arch_apic_timer_oneshot(ARCH_VECTOR_WAKE, count ? (uint32_t)count : 1);
+        arch_wait_for_interrupt();
+        arch_timer_stop();
+    }
+}
