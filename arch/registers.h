@@ -44,6 +44,14 @@ static inline void write_cr0(uint64_t v)
     __asm__ volatile("movq %0, %%cr0" ::"r"(v) : "memory");
 }
 
+/* The address of the last page fault. */
+static inline uint64_t read_cr2(void)
+{
+    uint64_t v;
+    __asm__ volatile("movq %%cr2, %0" : "=r"(v));
+    return v;
+}
+
 static inline uint64_t read_cr3(void)
 {
     uint64_t v;

@@ -59,7 +59,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
         .old_priority = old->priority,
         .old_base = old->base_priority,
         .new_priority = new->priority,
-        .old_ideal_processor = (uint8_t)old->ideal_cpu,
+        .old_ideal_processor = (uint8_t)old->ideal_processor,
     };
     if (mutate(KMUTANT_THREAD, cpu))
         sw.old_tid = sw.old_tid ? sw.old_tid + 4 : 8;
@@ -83,7 +83,7 @@ void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const str
         .old_priority = previous->priority,
         .old_base = previous->base_priority,
         .new_priority = incoming->priority,
-        .old_ideal_processor = (uint8_t)previous->ideal_cpu,
+        .old_ideal_processor = (uint8_t)previous->ideal_processor,
         .old_tid = previous->tid,
         .new_tid = incoming->tid,
         .tsc = tsc,

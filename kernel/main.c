@@ -80,7 +80,7 @@ static int overflow_stack(int depth)
 {
     volatile char page[1024];
     page[0] = (char)depth;
-    return overflow_stack(depth + 1) + page[0];
+    return depth < 0 ? 0 : overflow_stack(depth + 1) + page[0];
 }
 
 /* panic=...: breaks the kernel on purpose. */
