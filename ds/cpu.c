@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Debug Store of one CPU: set-up, PMI, drain, tear-down. One driver for every machine; the steps are numbered and their
+ * order matters: nothing may hit a half-written area, so the counters are off first and on last, and the way down is the
+ * way up backwards.
+ *
+ * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer", "Writing the DS Interrupt Service Routine".
+ */
+#include "ds/cpu.h"
+
+#include "arch/arch.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+enum { /* words of the DS area */
+    AREA_PEBS_BASE = offsetof(struct ds_area_60, pebs_buffer_base) / 8,
+    AREA_PEBS_INDEX = offsetof(struct ds_area_60, pebs_index) / 8,
+    AREA_PEBS_MAXIMUM = offsetof(struct ds_area_60, pebs_absolute_maximum) / 8,
+    AREA_PEBS_THRESHOLD = offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8,
+};
+
+#define PMI_PASSES 4 /* re-reads of GLOBAL_STATUS; counters are off, so one suffices unless software sets bits */
+
+size_t ds_cpu_bytes(void)
+{
+    return sizeof(struct ds_cpu);
+}
+
+/* ---- planning: no register is touched ---------------------------------------------------------------------------- */
+
+uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config)
+{
+    return caps->baseline ? ds_pebs_adaptive_size(config->groups) : ds_pebs_fixed_size(caps->format);
+}
+
+size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config)
+{
+    size_t bytes = ((size_t)config->records + 1) * ds_record_size(caps, config);
+    return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
+}
+
+static bool is_fixed(unsigned counter)
+{
+    return counter >= DS_COUNTER_FIXED;
+}
+
+static unsigned width_of(const struct ds_caps *caps, unsigned counter)
+{
+    return is_fixed(counter) ? caps->fixed_width : caps->gp_width;
+}
+
+/* The counter for an event among `free`: its fixed one, else the lowest GP counter. -1: none. */
+static int choose(const struct ds_event *event, uint64_t free)
+{
+    if (event->fixed != DS_NO_FIXED && free & DS_BIT(ds_counter_fixed((unsigned)event->fixed)))
+        return (int)ds_counter_fixed((unsigned)event->fixed);
+    uint64_t gp = free & (DS_BIT(DS_COUNTER_FIXED) - 1);
+    return gp ? __builtin_ctzll(gp) : -1;
+}
+
+static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
+{
+    const struct ds_caps *caps = &ds->caps;
+    uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
+    uint64_t taken = 0;
+    for (int plain = 0; plain < 2; plain++) /* PEBS events first: fewer counters will do for them */
+        for (uint32_t i = 0; i < ds->config.events; i++) {
+            const struct ds_event *event = &ds->config.event[i];
+            if (event->plain != plain)
+                continue;
+            int n = choose(event, (plain ? all : caps->pebs_counters) & ~taken);
+            if (n < 0) {
+                snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events", plain ? "" : "PEBS ",
+                         event->name);
+                return -EINVAL;
+            }
+            unsigned width = width_of(caps, (unsigned)n);
+            unsigned bits = is_fixed((unsigned)n) || caps->full_width_writes ? width - 1 : 31;
+            if (!event->period || event->period > DS_BIT(bits)) {
+                snprintf(error, size, "option 'pebs': period of %s: must be from 1 to 2^%u on this processor", event->name, bits);
+                return -EINVAL;
+            }
+            ds->counter[i] = (struct ds_counter){ .event = event, .number = (uint8_t)n,
+                                                  .initial = -event->period & (DS_BIT(width) - 1) };
+            taken |= DS_BIT(n);
+            ds->pebs_enable |= plain ? 0 : DS_BIT(n);
+        }
+    ds->global_ctrl = taken;
+    return 0;
+}
+
+int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
+                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer,
+                char *error, size_t error_size)
+{
+    memset(ds, 0, sizeof *ds);
+    ds->cpu = cpu;
+    ds->machine = machine;
+    ds->caps = *caps;
+    ds->config = *config;
+    ds->hooks = *hooks;
+    ds->area = area;
+    ds->buffer = buffer;
+    if (!caps->pebs) {
+        snprintf(error, error_size, "cpu %u: %s", cpu, caps->reason);
+        return -EINVAL;
+    }
+    if (!config->records || !config->threshold || config->threshold > config->records) {
+        snprintf(error, error_size, "option 'pebs.threshold=%u': must be from 1 to pebs.records=%u", config->threshold,
+                 config->records);
+        return -EINVAL;
+    }
+    if (!caps->baseline)
+        ds->config.groups = 0; /* one layout, nothing to choose */
+    ds->record_bytes = ds_record_size(caps, &ds->config);
+    return plan_counters(ds, error, error_size);
+}
+
+/* ---- registers ----------------------------------------------------------------------------------------------------- */
+
+static int rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
+{
+    return ds->machine->rdmsr(ds->machine->context, msr, value);
+}
+
+/* A write that cannot be refused once ds_start has succeeded; if it is, that shows in the counts. */
+static void write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+{
+    if (ds->machine->wrmsr(ds->machine->context, msr, value))
+        ds->counts.faults++;
+}
+
+/* Writes an MSR and remembers what it held, for roll_back. */
+static int set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+{
+    struct ds_undo *undo = &ds->undo[ds->undos];
+    *undo = (struct ds_undo){ .msr = msr };
+    int e = rdmsr(ds, msr, &undo->before);
+    if (!e)
+        e = ds->machine->wrmsr(ds->machine->context, msr, value);
+    if (!e)
+        ds->undos++;
+    return e;
+}
+
+static void roll_back(struct ds_cpu *ds)
+{
+    while (ds->undos) {
+        const struct ds_undo *undo = &ds->undo[--ds->undos];
+        if (undo->lvtpc)
+            ds->machine->lvtpc_write(ds->machine->context, (uint32_t)undo->before);
+        else
+            write_running(ds, undo->msr, undo->before);
+    }
+}
+
+static uint32_t counter_msr(const struct ds_cpu *ds, unsigned counter)
+{
+    if (is_fixed(counter))
+        return IA32_FIXED_CTR0 + (counter - DS_COUNTER_FIXED);
+    return (ds->caps.full_width_writes ? IA32_A_PMC0 : IA32_PMC0) + counter;
+}
+
+static void write_lvtpc(struct ds_cpu *ds)
+{
+    ds->machine->lvtpc_write(ds->machine->context, ARCH_VECTOR_PMI); /* fixed delivery, not masked */
+}
+
+/* ---- set-up, step by step ------------------------------------------------------------------------------------------ */
+
+/* 1. Everything off: nothing can hit a half-written area. */
+static int all_off(struct ds_cpu *ds)
+{
+    int e = set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
+    return e ? e : set_msr(ds, IA32_PEBS_ENABLE, 0);
+}
+
+/*
+ * 2. The area. The absolute maximum is a multiple of the record size plus one, as the manual asks: then the buffer holds
+ * `records` records whether the processor compares with < or <=, and the slack record takes the one it may overrun by.
+ */
+static void fill_area(struct ds_cpu *ds)
+{
+    uint64_t base = (uint64_t)(uintptr_t)ds->buffer;
+    for (unsigned i = 0; i < ARCH_PAGE_SIZE / 8; i++)
+        ds->area[i] = 0;
+    ds->area[AREA_PEBS_BASE] = base;
+    ds->area[AREA_PEBS_INDEX] = base;
+    ds->area[AREA_PEBS_MAXIMUM] = base + (uint64_t)ds->config.records * ds->record_bytes + 1;
+    ds->area[AREA_PEBS_THRESHOLD] = base + (uint64_t)ds->config.threshold * ds->record_bytes;
+    for (uint32_t i = 0; i < ds->config.events; i++)
+        if (!ds->config.event[i].plain)
+            ds->area[ds_area_reset(ds->caps.format, ds->counter[i].number) / 8] = ds->counter[i].initial;
+}
+
+/* 4. LVTPC. */
+static void set_lvtpc(struct ds_cpu *ds)
+{
+    ds->undo[ds->undos++] = (struct ds_undo){ .lvtpc = true, .before = ds->machine->lvtpc_read(ds->machine->context) };
+    write_lvtpc(ds);
+}
+
+/* 6. Counters: value, then control. INT only for a plain event: a PEBS counter would raise a second PMI. */
+static int set_counters(struct ds_cpu *ds)
+{
+    bool adaptive = ds->caps.baseline && ds->config.groups;
+    uint64_t fixed_ctrl = 0;
+    for (uint32_t i = 0; i < ds->config.events; i++) {
+        const struct ds_counter *c = &ds->counter[i];
+        const struct ds_event *v = c->event;
+        int e = set_msr(ds, counter_msr(ds, c->number), c->initial);
+        if (e)
+            return e;
+        if (is_fixed(c->number)) {
+            unsigned n = c->number - DS_COUNTER_FIXED;
+            fixed_ctrl |= (v->kernel ? ia32_fixed_ctr_ctrl_os(n) : 0) | (v->user ? ia32_fixed_ctr_ctrl_usr(n) : 0) |
+                          (v->plain ? ia32_fixed_ctr_ctrl_pmi(n) : adaptive ? ia32_fixed_ctr_ctrl_adaptive(n) : 0);
+        } else {
+            uint64_t select = ia32_perfevtsel(v->select, v->umask) | IA32_PERFEVTSEL_EN |
+                              (v->kernel ? IA32_PERFEVTSEL_OS : 0) | (v->user ? IA32_PERFEVTSEL_USR : 0) |
+                              (v->plain ? IA32_PERFEVTSEL_INT : adaptive ? IA32_PERFEVTSEL_ADAPTIVE : 0);
+            if ((e = set_msr(ds, IA32_PERFEVTSEL0 + c->number, select)))
+                return e;
+        }
+    }
+    return ds->caps.fixed_counters ? set_msr(ds, IA32_FIXED_CTR_CTRL, fixed_ctrl) : 0;
+}
+
+static int set_up(struct ds_cpu *ds, int *step)
+{
+    int e;
+    *step = 1;
+    if ((e = all_off(ds)))
+        return e;
+    *step = 2;
+    fill_area(ds);
+    *step = 3;
+    if ((e = set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
+        return e;
+    *step = 4;
+    set_lvtpc(ds);
+    *step = 5; /* what a record holds */
+    if (ds->caps.baseline && (e = set_msr(ds, MSR_PEBS_DATA_CFG, ds->config.groups)))
+        return e;
+    *step = 6;
+    if ((e = set_counters(ds)))
+        return e;
+    *step = 7; /* stale overflows; write-1-to-clear, so there is nothing to undo */
+    if ((e = ds->machine->wrmsr(ds->machine->context, IA32_PERF_GLOBAL_OVF_CTRL,
+                                ds->global_ctrl | IA32_PERF_GLOBAL_STATUS_OVF_BUF)))
+        return e;
+    *step = 8;
+    if ((e = set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable)))
+        return e;
+    *step = 9; /* GLOBAL_CTRL: ds_resume's, but where stepping is what holds the counters */
+    return ds->machine->stepping ? set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
+}
+
+static uint64_t dropped(const struct ds_cpu *ds)
+{
+    const struct ds_stepping *s = ds->machine->stepping;
+    return s ? s->dropped(ds->machine->context) : 0;
+}
+
+int ds_start(struct ds_cpu *ds, int *step)
+{
+    int at;
+    int e = set_up(ds, &at);
+    if (step)
+        *step = at;
+    if (e) {
+        roll_back(ds);
+        return e;
+    }
+    ds->started = true;
+    ds->running = false;
+    ds->dropped_before = dropped(ds);
+    uint64_t tsc = arch_rdtsc();
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, tsc);
+    const struct ds_drain start = { .reason = CAIRN_DS_START, .epoch = ds->epoch, .tsc = tsc, .format = ds->caps.format,
+                                    .area = (const uint64_t *)ds->area };
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &start);
+    return 0;
+}
+
+void ds_stop(struct ds_cpu *ds)
+{
+    if (!ds->started)
+        return;
+    ds_pause(ds);
+    ds_drain(ds, CAIRN_DS_STOP);
+    ds->started = false;
+    roll_back(ds); /* 9 to 1 */
+}
+
+/* ---- pause and resume ---------------------------------------------------------------------------------------------- */
+
+void ds_pause(struct ds_cpu *ds)
+{
+    if (!ds)
+        return;
+    if (ds->machine->stepping) {
+        ds->machine->stepping->pause();
+    } else if (ds->running) {
+        write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
+        ds->running = false;
+    }
+}
+
+static void run(struct ds_cpu *ds)
+{
+    ds->running = true;
+    write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
+}
+
+void ds_resume(struct ds_cpu *ds)
+{
+    if (!ds || !ds->started)
+        return;
+    if (ds->machine->stepping)
+        ds->machine->stepping->resume(); /* last: from its return on every instruction counts */
+    else
+        run(ds);
+}
+
+void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
+{
+    if (!ds || !ds->started)
+        return;
+    if (ds->machine->stepping)
+        ds->machine->stepping->resume_frame(frame);
+    else
+        run(ds);
+}
+
+/* ---- drain and PMI --------------------------------------------------------------------------------------------------- */
+
+/* Records the processor did not store in this epoch. Real hardware drops silently: a full buffer is all there is to see. */
+static uint64_t lost_records(struct ds_cpu *ds, uint64_t index)
+{
+    if (ds->machine->stepping) {
+        uint64_t now = dropped(ds), lost = now - ds->dropped_before;
+        ds->dropped_before = now;
+        return lost;
+    }
+    bool full = index >= ds->area[AREA_PEBS_BASE] + (uint64_t)ds->config.records * ds->record_bytes;
+    return full ? CAIRN_DS_LOST_UNKNOWN : 0;
+}
+
+void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
+{
+    if (!ds->started)
+        return;
+    const struct ds_stepping *stepping = ds->machine->stepping;
+    bool was_running = stepping ? !stepping->paused() : ds->running;
+    ds_pause(ds);
+
+    struct ds_drain drain = { .reason = reason, .epoch = ds->epoch, .tsc = arch_rdtsc(), .format = ds->caps.format,
+                              .area = (const uint64_t *)ds->area };
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
+    uint64_t base = ds->area[AREA_PEBS_BASE], index = ds->area[AREA_PEBS_INDEX];
+    drain.bytes = (uint32_t)(index - base);
+    drain.records = drain.bytes ? ds->buffer : NULL;
+    drain.lost = lost_records(ds, index);
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
+    ds->area[AREA_PEBS_INDEX] = base; /* before counting goes on */
+    ds->epoch++;
+
+    ds->counts.drains++;
+    ds->counts.records += drain.bytes / ds->record_bytes;
+    if (drain.lost == CAIRN_DS_LOST_UNKNOWN)
+        ds->counts.lost_unknown = true;
+    else
+        ds->counts.lost += drain.lost;
+    if (was_running)
+        ds_resume(ds);
+}
+
+/* Starts the plain counters in `overflowed` anew. */
+static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
+{
+    for (uint32_t i = 0; i < ds->config.events; i++)
+        if (overflowed & DS_BIT(ds->counter[i].number)) {
+            write_running(ds, counter_msr(ds, ds->counter[i].number), ds->counter[i].initial);
+            ds->counts.overflows++;
+        }
+}
+
+bool ds_pmi(struct ds_cpu *ds)
+{
+    if (!ds || !ds->started)
+        return false;
+    /* 1. Counters off. Interrupt entry has done so already, unless the PMI was called from elsewhere. */
+    ds_pause(ds);
+    /* 2. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
+     *    assist's to clear, and records of formats 1 and 2 would lose their status. */
+    const uint64_t plain = ds->global_ctrl & ~ds->pebs_enable;
+    bool ours = false;
+    for (int pass = 0; pass < PMI_PASSES; pass++) {
+        uint64_t status;
+        if (rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status)) {
+            ds->counts.faults++;
+            break;
+        }
+        status &= plain | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+        if (!status)
+            break;
+        ours = true;
+        write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+        /* 3. Drain, unless another drain came between the threshold and this interrupt. */
+        if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && ds->area[AREA_PEBS_INDEX] >= ds->area[AREA_PEBS_THRESHOLD])
+            ds_drain(ds, CAIRN_DS_THRESHOLD);
+        /* 4. Plain counters. */
+        reload_plain(ds, status & plain);
+    }
+    ds->counts.pmis += ours;
+    /* 5. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI
+     *    and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
+    write_lvtpc(ds);
+    return ours;
+}
+
+const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
+{
+    return &ds->area[AREA_PEBS_INDEX];
+}
+
+void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out)
+{
+    *out = ds->counts;
+    if (ds->machine->stepping)
+        out->steps = ds->machine->stepping->steps(ds->machine->context);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* One CPU's driver state; private to ds/. Only its own CPU touches it. */
+#pragma once
+
+#include "ds/ds.h"
+
+#define DS_UNDO_MAX 40u
+
+struct ds_counter { /* an event and the counter that counts it */
+    const struct ds_event *event;
+    uint8_t number;   /* as in GLOBAL_STATUS */
+    uint64_t initial; /* -period in the counter's width */
+};
+
+struct ds_undo { /* one register ds_start has written */
+    uint32_t msr;
+    bool lvtpc; /* instead of an MSR */
+    uint64_t before;
+};
+
+struct ds_cpu {
+    const struct ds_machine *machine;
+    struct ds_caps caps;
+    struct ds_config config;
+    struct ds_hooks hooks;
+    uint32_t cpu;
+
+    volatile uint64_t *area;
+    void *buffer;
+    uint32_t record_bytes;
+
+    struct ds_counter counter[DS_MAX_COUNTERS];
+    uint64_t global_ctrl, pebs_enable; /* what they are while a session runs */
+
+    bool started, running; /* running: hw only, GLOBAL_CTRL is on */
+    uint32_t epoch;
+    uint64_t dropped_before; /* stepping: the machine's count when this epoch began */
+    struct ds_counts counts;
+
+    struct ds_undo undo[DS_UNDO_MAX];
+    uint32_t undos;
+};

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A Debug Store for machines that have none: ds/model driven by single-stepping. A thread runs with RFLAGS.TF set, every
+ * instruction ends in a #DB, and the #DB handler tells the model what has retired. Counts, addresses and registers are
+ * exact. SDM vol. 3B, "Single-Step Exception Condition".
+ *
+ * State of a CPU (struct arch_cpu): step_on, whether a #DB counts; step_ip, the address of the instruction that the next
+ * #DB will have finished. Both are per CPU, RFLAGS is per thread:
+ *
+ *   pause         clears step_on with one instruction. The #DB that follows it finds step_on clear, counts nothing and
+ *                 takes TF out of its frame, so that the thread goes on unstepped. From an interrupt handler (where the
+ *                 processor has cleared TF) there is no #DB, and the interrupted frame keeps its TF.
+ *   resume        sets both, then TF; the first #DB comes after the instruction that follows POPF, its own return.
+ *   resume_frame  at the end of an interrupt: a frame with TF is of a thread that was being stepped.
+ *
+ * What single-stepping does not tell by itself, and what is done about it (each has a test):
+ *
+ *   REP string    a #DB after each iteration, RIP still at the instruction: it retires once, with the last.
+ *   MOV SS        keeps the #DB back until after the next instruction (SDM vol. 3A, "Masking Exceptions and Interrupts
+ *                 When Switching Stacks"): two have retired. A record of the first has the registers as they are after
+ *                 the second, but for RIP. QEMU's TCG does not keep the #DB back: seen by RIP.
+ *   PUSHF         stores TF: taken out of the image on the stack, or the thread would set TF again whenever it likes.
+ *   POPF, IRET    load an image without TF: set again here.
+ *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that is no branch
+ *                 and was not left towards its successor counts nothing.
+ *   INT n         its handler returns without a #DB of its own. Kernel threads have none.
+ *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
+ *                 sampled, and panic pauses first.
+ *
+ * Kernel code is never rewritten while it runs (W^X), so decoded instructions are kept by address.
+ */
+#include "arch/arch.h"
+#include "ds/cpu.h"
+#include "ds/insn.h"
+#include "ds/model/model.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+#define DECODED 2048u /* power of two */
+
+struct decoded {
+    uint64_t ip; /* 0: empty */
+    struct ds_insn insn;
+};
+
+struct ds_soft {
+    struct ds_model model;
+    struct ds_machine machine;
+    struct ds_cpu *ds;
+    uint32_t (*tid)(void);
+
+    /* The step in progress, for the model's questions. */
+    const struct arch_trap_frame *frame;
+    uint64_t eventing_ip, next_ip;
+
+    uint64_t steps;
+    struct decoded decoded[DECODED];
+};
+
+/* ---- the model's host ------------------------------------------------------------------------------------------------ */
+
+/* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. */
+static bool read64(void *context, uint64_t address, uint64_t *value)
+{
+    (void)context;
+    *value = *(const volatile uint64_t *)(uintptr_t)address;
+    return true;
+}
+
+static bool write64(void *context, uint64_t address, uint64_t value)
+{
+    (void)context;
+    *(volatile uint64_t *)(uintptr_t)address = value;
+    return true;
+}
+
+static void registers(void *context, struct ds_model_registers *out)
+{
+    const struct ds_soft *soft = context;
+    const struct arch_trap_frame *f = soft->frame;
+    *out = (struct ds_model_registers){
+        .rflags = f->rflags & ~ARCH_RFLAGS_TF, /* the thread's own: TF is ours */
+        .rip = soft->next_ip,
+        .rax = f->rax, .rbx = f->rbx, .rcx = f->rcx, .rdx = f->rdx,
+        .rsi = f->rsi, .rdi = f->rdi, .rbp = f->rbp, .rsp = f->rsp,
+        .r8_r15 = { f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15 },
+        .eventing_ip = soft->eventing_ip,
+        .tsc = arch_rdtsc(),
+    };
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    (void)context;
+    arch_ipi_self((uint8_t)(lvtpc & LVTPC_VECTOR)); /* taken when the stepped thread has interrupts on */
+}
+
+static void recorded(void *context, const struct ds_model_record *record)
+{
+    struct ds_soft *soft = context;
+    const struct ds_cpu *ds = soft->ds;
+    if (!ds->hooks.recorded)
+        return;
+    const struct cairn_truth_pebs truth = {
+        .kind = CAIRN_TRUTH_PEBS,
+        .cpu = (uint8_t)ds->cpu,
+        .stored = record->stored,
+        .tid = soft->tid(),
+        .tsc = record->registers->tsc,
+        .event_ip = record->registers->eventing_ip,
+        .next_ip = record->registers->rip,
+        .address = record->address,
+        .counters = (uint32_t)(record->counters & 0xFFFF) | (uint32_t)(record->counters >> DS_COUNTER_FIXED) << 16,
+        .epoch = ds->epoch,
+    };
+    ds->hooks.recorded(ds->hooks.context, ds->cpu, &truth);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------------ */
+
+static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)subleaf;
+    ds_model_cpuid(&((struct ds_soft *)context)->model, leaf, out);
+}
+
+static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    return ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
+}
+
+static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    return ds_model_wrmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
+}
+
+static uint32_t soft_lvtpc_read(void *context)
+{
+    return ((struct ds_soft *)context)->model.lvtpc;
+}
+
+static void soft_lvtpc_write(void *context, uint32_t value)
+{
+    ds_model_lvtpc_write(&((struct ds_soft *)context)->model, value);
+}
+
+static void soft_pause(void)
+{
+    __asm__ volatile("movb $0, %%gs:24" ::: "memory"); /* arch_cpu.step_on; one instruction, see above */
+}
+
+/* Naked: nothing of the compiler's may lie between POPF and the return. */
+__attribute__((naked)) static void soft_resume(void)
+{
+    __asm__("leaq 1f(%rip), %rax\n\t"
+            "movq %rax, %gs:16\n\t" /* step_ip */
+            "movb $1, %gs:24\n\t"   /* step_on */
+            "pushfq\n\t"
+            "orl $0x100, (%rsp)\n\t" /* TF */
+            "popfq\n"
+            "1:\tret");
+}
+
+static void soft_resume_frame(const struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    cpu->step_ip = frame->rip;
+    cpu->step_on = (frame->rflags & ARCH_RFLAGS_TF) != 0;
+}
+
+static bool soft_paused(void)
+{
+    return !arch_this_cpu()->step_on;
+}
+
+static uint64_t soft_dropped(void *context)
+{
+    return ((const struct ds_soft *)context)->model.dropped;
+}
+
+static uint64_t soft_steps(void *context)
+{
+    return ((const struct ds_soft *)context)->steps;
+}
+
+size_t ds_soft_bytes(void)
+{
+    return sizeof(struct ds_soft);
+}
+
+int ds_soft_init(struct ds_soft *soft, const char *preset)
+{
+    static const struct ds_stepping stepping = { soft_pause, soft_resume, soft_resume_frame, soft_paused, soft_dropped,
+                                                 soft_steps };
+    const struct ds_model_preset *p = ds_model_preset(preset);
+    if (!p)
+        return -EINVAL;
+    memset(soft, 0, sizeof *soft);
+    const struct ds_model_host host = { read64, write64, registers, raise_pmi, recorded, soft };
+    ds_model_init(&soft->model, p, NULL, &host);
+    soft->machine = (struct ds_machine){ "soft",          soft_cpuid,       soft_rdmsr, soft_wrmsr,
+                                         soft_lvtpc_read, soft_lvtpc_write, &stepping,  soft };
+    return 0;
+}
+
+const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
+{
+    return &soft->machine;
+}
+
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(void))
+{
+    soft->ds = ds;
+    soft->tid = tid;
+}
+
+/* ---- one step --------------------------------------------------------------------------------------------------------- */
+
+/* The instruction at `ip`, which has just run, so its bytes are there. */
+static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)
+{
+    struct decoded *d = &soft->decoded[(ip ^ ip >> 11) & (DECODED - 1)];
+    if (d->ip != ip) {
+        d->ip = ip;
+        ds_insn_decode((const uint8_t *)(uintptr_t)ip, DS_INSN_MAX, &d->insn);
+    }
+    return d->insn;
+}
+
+static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip, uint64_t next)
+{
+    unsigned events = 1u << DS_MODEL_INSTRUCTION;
+    if (ds_insn_is_branch(insn))
+        events |= 1u << DS_MODEL_BRANCH;
+    soft->eventing_ip = ip;
+    soft->next_ip = next;
+    ds_model_retire(&soft->model, events, soft->frame->cs & 3);
+}
+
+/* What the instruction at `ip`, after which execution stands at `next`, means for the counters. */
+static void account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next)
+{
+    struct ds_insn insn = instruction(soft, ip);
+    uint64_t successor = ip + insn.length;
+    if (insn.kind == DS_INSN_LOAD_SS && next != successor) { /* its #DB was held back */
+        retire(soft, &insn, ip, successor);
+        account(soft, frame, successor, next);
+        return;
+    }
+    if (insn.kind == DS_INSN_REP_STRING && next == ip)
+        return; /* between iterations */
+    if (next != successor && !ds_insn_is_branch(&insn))
+        return; /* it faulted, and the handler went on elsewhere */
+    if (insn.kind == DS_INSN_PUSHF)
+        *(volatile uint16_t *)(uintptr_t)frame->rsp &= (uint16_t)~ARCH_RFLAGS_TF; /* PUSHF of 16 bits has TF, too */
+    retire(soft, &insn, ip, next);
+}
+
+bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    if (!cpu->step_on) {
+        bool paused = frame->rflags & ARCH_RFLAGS_TF;
+        frame->rflags &= ~ARCH_RFLAGS_TF;
+        return paused;
+    }
+    soft->frame = frame;
+    soft->steps++;
+    account(soft, frame, cpu->step_ip, frame->rip);
+    cpu->step_ip = frame->rip;
+    frame->rflags |= ARCH_RFLAGS_TF;
+    return true;
+}
