@@ -12,7 +12,9 @@ NASM    := nasm
 OBJCOPY := objcopy
 OBJDUMP := objdump
 AR      := ar
-PYTHON  := python3
+# the first Python with pytest: a package manager gives it to its own one
+PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do $$p -c 'import pytest' 2>&- && echo $$p && break; done),\
+           $(error no python3 with pytest: run 'make deps'))
 EXTRA_CFLAGS :=
 # what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg
 RUN_ARGS := --smp 4 workload=mix switches=20000 truth=1
@@ -50,7 +52,7 @@ KERNEL_ASM := $(sort $(wildcard arch/*.asm ds/*.asm kernel/*.asm))
 KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
 # the parts of kernel and loader that also run on the host, in tests and tools
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
-              $(wildcard kernel/options.c boot/elf.c boot/memory.c boot/paging.c))
+              $(wildcard kernel/options.c boot/elf.c boot/memory.c boot/paging.c arch/acpi_parse.c))
 CAIRN_C  := $(sort $(wildcard tools/cairn/*.c))
 UNIT_C   := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))

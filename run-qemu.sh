@@ -168,6 +168,10 @@ say_choices() {
     echo "firmware    $code"
 }
 
+check_log() {
+    { mkdir -p "$(dirname "$log")" && : >"$log"; } 2>/dev/null || die $USAGE "--log $log: cannot be written"
+}
+
 # ---- the machine
 
 prepare() {
@@ -186,7 +190,6 @@ prepare() {
             echo "$w"
         done >"$tmp/esp/cairn.cfg"
     fi
-    mkdir -p "$(dirname "$log")" && : >"$log" || die $USAGE "--log $log: cannot be written"
 }
 
 build_command() {
@@ -225,8 +228,10 @@ cleanup() {
 
 interrupted() {
     trap '' INT TERM
-    [ -z "${qemu_pid:-}" ] || kill "$qemu_pid" 2>/dev/null
-    [ -z "${reader_pid:-}" ] || wait "$reader_pid" 2>/dev/null
+    if [ -n "${qemu_pid:-}" ]; then
+        kill "$qemu_pid" 2>/dev/null
+        wait "$qemu_pid" "$reader_pid" 2>/dev/null
+    fi
     echo
     echo "interrupted; what came so far is in $log"
     exit "$INTERRUPTED"
@@ -331,6 +336,7 @@ if [ $which = 1 ]; then
     exit 0
 fi
 check_words
+check_log
 trap cleanup EXIT
 trap interrupted INT TERM
 prepare

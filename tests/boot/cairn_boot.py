@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Boots Cairn for a test: through run-qemu.sh, as a user would."""
+
+import os
+import re
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
+
+PASS, FAIL, USAGE, TROUBLE, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;=?]*[A-Za-z]")
+
+
+@dataclass
+class Boot:
+    status: int  # exit status of run-qemu.sh
+    output: str  # what it printed on both streams, without escape sequences and carriage returns
+    log: Path    # the log it wrote
+
+    def console(self):
+        """Everything the machine said, firmware and frames included, as text."""
+        return clean(self.log.read_bytes())
+
+    def lines(self, word):
+        return [line for line in self.output.splitlines() if word in line]
+
+
+def clean(raw):
+    return _ESCAPE.sub("", raw.decode("ascii", errors="replace")).replace("\r", "")
+
+
+def boot(log, *arguments, build=BUILD, timeout=120, environment=None):
+    """Runs `run-qemu.sh --log LOG --timeout TIMEOUT ARGUMENTS...` with the files of `build`. Never raises for a bad
+    end: that is for the test to judge. The wall-clock limit behind it only catches a run-qemu.sh that hangs."""
+    command = [str(ROOT / "run-qemu.sh"), "--log", str(log), "--timeout", str(timeout), *map(str, arguments)]
+    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, start_new_session=True,
+                               env={**os.environ, "CAIRN_BUILD": str(build), **(environment or {})})
+    try:
+        raw, _ = process.communicate(timeout=timeout + 60)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)  # its own session: nothing else is in this group
+        raw, _ = process.communicate()
+    return Boot(process.returncode, clean(raw), Path(log))
+
+
+def build_with(folder, **files):
+    """A build directory like BUILD, with some files replaced: build_with(tmp, kernel_elf=b"...") (`_` stands for `.`).
+    A value is bytes, or a Path to link to."""
+    folder.mkdir(exist_ok=True)
+    chosen = {"BOOTX64.EFI": BUILD / "BOOTX64.EFI", "kernel.elf": BUILD / "kernel.elf", "cairn": BUILD / "cairn",
+              "cairn-options": BUILD / "cairn-options"}
+    chosen.update({name.replace("_", "."): value for name, value in files.items()})
+    for name, value in chosen.items():
+        if isinstance(value, bytes):
+            (folder / name).write_bytes(value)
+        else:
+            (folder / name).symlink_to(value)
+    return folder
+
+
+def make_image(path, *options, kernel=BUILD / "kernel.elf", loader=BUILD / "BOOTX64.EFI"):
+    subprocess.run([ROOT / "tools" / "image.sh", path, loader, kernel, *options], check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def image_tool(tool, image, *arguments, data=None):
+    """An mtools command on the EFI system partition of `image`: image_tool("mdel", image, "::/cairn.cfg")."""
+    subprocess.run([tool, "-i", f"{image}@@1M", *arguments], input=data, check=True, stdout=subprocess.DEVNULL)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""The loader: its hand-over, proved by the probe kernel, and every way it can fail: one clear line, a failing exit."""
+
+import struct
+
+import pytest
+
+import cairn_boot as cb
+
+PROBE = cb.BUILD / "probe.elf"
+PHDR0 = 64  # the linker puts the program headers right behind the ELF header
+PF_W = 2
+
+
+def patched(offset, fmt, value):
+    data = bytearray(PROBE.read_bytes())
+    struct.pack_into("<" + fmt, data, offset, value)
+    return bytes(data)
+
+
+def expect_failure(result, what):
+    assert result.status == cb.FAIL, result.output
+    line = [part for part in result.lines("verdict") if "the loader failed: " in part]
+    assert len(line) == 1 and what in line[0], result.output
+    assert len([part for part in result.console().splitlines() if "cairn loader: FAILED: " + what in part]) == 1
+
+
+@pytest.mark.parametrize("machine", [
+    ("--smp", "1", "--mem", "128M"),
+    ("--smp", "4", "--mem", "5G"),  # memory above 4 GiB
+    ("--smp", "1", "--cpu", "qemu64"),  # no 1 GiB pages: the 2 MiB form
+    ])
+def test_hand_over(tmp_path, machine):
+    build = cb.build_with(tmp_path / "build", kernel_elf=PROBE)
+    result = cb.boot(tmp_path / "log", "--raw", *machine, "seed=7", build=build)
+    assert result.status == cb.PASS, result.output
+    console = result.console()
+    assert "SUMMARY: pass" in console and console.count("PASS: probe: ") >= 20
+    assert "probe.config=seed=7\nend=exit\n" in console
+    assert "\\kernel.elf: " in console and "all output goes to serial port: com1" in console
+
+
+def test_image_boots_from_a_usb_stick(tmp_path):
+    image = cb.make_image(tmp_path / "stick.img", "serial=com1,115200", "end=exit", kernel=PROBE)
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "--image", image)
+    assert result.status == cb.PASS, result.output
+    assert "serial port: com1,115200 (option serial=)" in result.console()
+
+
+@pytest.mark.parametrize("kernel, reason", [
+    (lambda: b"#!/bin/sh\n" * 20, "not an ELF file"),
+    (lambda: PROBE.read_bytes()[:5000], "it is truncated"),
+    (lambda: patched(PHDR0 + 4, "I", 7), "program header 0: segment both writable and executable"),
+    ], ids=["not-elf", "truncated", "w+x"])
+def test_wrong_kernel(tmp_path, kernel, reason):
+    build = cb.build_with(tmp_path / "build", kernel_elf=kernel())
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", build=build)
+    expect_failure(result, "\\kernel.elf: ")
+    assert reason in result.output and "(Load Error)" in result.output
+
+
+def delete(name):
+    return lambda image: cb.image_tool("mdel", image, name)
+
+
+def replace(name, data):
+    return lambda image: cb.image_tool("mcopy", image, "-o", "-", name, data=data)
+
+
+def directory(name):
+    def change(image):
+        cb.image_tool("mdel", image, name)
+        cb.image_tool("mmd", image, name)
+    return change
+
+
+@pytest.mark.parametrize("change, line", [
+    (delete("::/kernel.elf"), "\\kernel.elf: cannot be opened (Not Found)"),
+    (delete("::/cairn.cfg"), "\\cairn.cfg: cannot be opened (Not Found)"),
+    (replace("::/cairn.cfg", b"#" * 65537), "\\cairn.cfg: is too large (Bad Buffer Size)"),
+    (replace("::/cairn.cfg", "end=exit\n".encode("utf-16")), "\\cairn.cfg: holds a zero byte"),
+    (directory("::/cairn.cfg"), "\\cairn.cfg: is a directory"),
+    ], ids=["no-kernel", "no-config", "huge-config", "utf16-config", "directory"])
+def test_wrong_volume(tmp_path, change, line):
+    image = cb.make_image(tmp_path / "stick.img", "end=exit", kernel=PROBE)
+    change(image)
+    expect_failure(cb.boot(tmp_path / "log", "--raw", "--smp", "1", "--image", image), line)
+
+
+def test_empty_and_largest_config(tmp_path):
+    image = cb.make_image(tmp_path / "stick.img", kernel=PROBE)
+    cb.image_tool("mcopy", image, "-o", "-", "::/cairn.cfg", data=b"#" * 65535 + b"\n")
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "--image", image)
+    assert result.status == cb.PASS, result.output
+    cb.image_tool("mcopy", image, "-o", "-", "::/cairn.cfg", data=b"")
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "--image", image)
+    assert result.status == cb.PASS, result.output
+    assert "\\cairn.cfg: 0 bytes" in result.console()
+
+
+def test_no_loader_on_the_volume(tmp_path):
+    image = cb.make_image(tmp_path / "stick.img", kernel=PROBE)
+    cb.image_tool("mdel", image, "::/EFI/BOOT/BOOTX64.EFI")
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "--image", image)
+    assert result.status == cb.TROUBLE and "the firmware did not start the loader" in result.output, result.output

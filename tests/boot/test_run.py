@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""run-qemu.sh itself: its exit statuses, what it refuses before QEMU starts, and that it ends cleanly."""
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+import cairn_boot as cb
+
+PROBE = cb.BUILD / "probe.elf"
+SILENT = (b"\xf4\xeb\xfd")  # hlt; jmp to it
+
+
+@pytest.mark.parametrize("arguments, word", [
+    (["--smp"], "--smp needs a value"),
+    (["--smp", "0"], "--smp 0: must be 1 to 255"),
+    (["--smp", "two"], "--smp two: not a number"),
+    (["--mem", "lots"], "--mem lots: not a size"),
+    (["--accel", "hvf"], "--accel hvf: must be tcg or kvm"),
+    (["--frobnicate"], "unknown option --frobnicate"),
+    (["truth"], "'truth' is neither an option nor key=value"),
+    (["no.such=1"], "no.such"),
+    (["workload=nothing"], "workload=nothing"),
+    (["switches=-1"], "switches=-1"),
+    (["pebs.records=1", "pebs.threshold=2"], "pebs.threshold=2"),
+    (["--image", "/no/such/image"], "/no/such/image: cannot be read"),
+    (["--log", "/proc/nowhere/log"], "/proc/nowhere/log: cannot be written"),
+    ])
+def test_usage(tmp_path, arguments, word):
+    result = cb.boot(tmp_path / "log", *arguments)
+    assert result.status == cb.USAGE, result.output
+    assert len(result.lines(word)) >= 1, result.output
+    assert "accelerator" not in result.output  # QEMU was not reached
+
+
+def test_trouble_before_boot(tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for arguments, word in [
+            ({"build": empty}, "run 'make'"),
+            ({"environment": {"OVMF_CODE": "/no/such", "OVMF_VARS": "/no/such"}}, "OVMF_CODE"),
+            ({"environment": {"PATH": str(empty) + ":/bin"}}, "make deps"),
+            ]:
+        if "PATH" in arguments.get("environment", {}) and os.path.exists("/bin/qemu-system-x86_64"):
+            continue  # /bin is /usr/bin here
+        result = cb.boot(tmp_path / "log", **arguments)
+        assert result.status == cb.TROUBLE and word in result.output, result.output
+    result = cb.boot(tmp_path / "log", "--qemu", "/bin/true")
+    assert result.status == cb.TROUBLE and "not a QEMU" in result.output
+
+
+def test_qemu_refuses(tmp_path):
+    build = cb.build_with(tmp_path / "build", kernel_elf=PROBE)
+    result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model", build=build)
+    assert result.status == cb.TROUBLE and "no-such-model" in result.output, result.output
+
+
+def test_help_and_which():
+    done = subprocess.run([cb.ROOT / "run-qemu.sh", "--help"], capture_output=True, text=True, check=True)
+    assert "usage: ./run-qemu.sh" in done.stdout and "workload=" in done.stdout
+    done = subprocess.run([cb.ROOT / "run-qemu.sh", "--which"], capture_output=True, text=True, check=True)
+    assert "accelerator tcg" in done.stdout and "firmware" in done.stdout
+
+
+def hanging_kernel():
+    """The probe with its entry replaced by an endless halt."""
+    data = bytearray(PROBE.read_bytes())
+    entry = int.from_bytes(data[24:32], "little")
+    virtual, offset = (int.from_bytes(data[64 + at:72 + at], "little") for at in (16, 8))
+    at = entry - virtual + offset
+    data[at:at + len(SILENT)] = SILENT
+    return bytes(data)
+
+
+def test_timeout(tmp_path):
+    build = cb.build_with(tmp_path / "build", kernel_elf=hanging_kernel())
+    start = time.monotonic()
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", build=build, timeout=10)
+    assert result.status == cb.TIMEOUT and "timeout after 10 s" in result.output, result.output
+    assert time.monotonic() - start < 25
+
+
+def children(pid):
+    out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(word) for word in out.split()]
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_leaves_nothing_behind(tmp_path, number):
+    build = cb.build_with(tmp_path / "build", kernel_elf=hanging_kernel())
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen([cb.ROOT / "run-qemu.sh", "--raw", "--smp", "1", "--log", tmp_path / "log"],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                               env={**os.environ, "CAIRN_BUILD": str(build), "TMPDIR": str(tmp_path / "tmp")})
+    time.sleep(2)
+    started = children(process.pid)
+    assert started
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == cb.INTERRUPTED and b"interrupted" in output
+    assert not any(alive(pid) for pid in started)
+    assert not list((tmp_path / "tmp").iterdir())

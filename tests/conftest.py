@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""For every test of pytest's: where the helpers are, and the mark of what only `make test-all` runs."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "boot"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: too slow for `make test`; `make test-all` runs it")

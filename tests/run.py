@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""Runs the suites of `make test` and `make test-all`: finds them by name, prints the time of each, and ends with the
+line `N passed, N failed` (and `, N skipped` where there are any). Exits with 1 where something failed."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+UNIT_TIMEOUT = 300  # seconds, for one program
+
+
+def run_unit(build):
+    """cmocka programs: counts come from their last lines; one that dies before them is one failure."""
+    counts = Counter()
+    sources = sorted((ROOT / "tests" / "unit").glob("test_*.c"))
+    for program in [build / "unit" / source.stem for source in sources]:
+        try:
+            done = subprocess.run([program], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  timeout=UNIT_TIMEOUT, check=False)
+            status, output = done.returncode, done.stdout.decode(errors="replace")
+        except subprocess.TimeoutExpired as expired:
+            status, output = -1, (expired.stdout or b"").decode(errors="replace") + "\ntimed out\n"
+        seen = Counter()
+        for word, key in (("PASSED", "passed"), ("FAILED", "failed"), ("SKIPPED", "skipped")):
+            for count in re.findall(rf"^\[\s*{word}\s*\] (\d+) test", output, re.M):
+                seen[key] += int(count)
+        if status != 0 and not seen["failed"]:
+            seen["failed"] = 1
+        if seen["failed"]:
+            print(output)
+        print(f"  {program.stem}: {seen['passed']} passed, {seen['failed']} failed", flush=True)
+        counts += seen
+    return counts
+
+
+def run_pytest(folder, everything):
+    counts = Counter()
+    with tempfile.TemporaryDirectory() as temporary:
+        report = Path(temporary) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider",
+                   f"--junitxml={report}", str(folder)]
+        if not everything:
+            command += ["-m", "not long"]
+        status = subprocess.run(command, cwd=ROOT, check=False).returncode
+        if report.exists():
+            for suite in xml.parse(report).getroot().iter("testsuite"):
+                bad = int(suite.get("failures")) + int(suite.get("errors"))
+                skipped = int(suite.get("skipped"))
+                counts += Counter(passed=int(suite.get("tests")) - bad - skipped, failed=bad, skipped=skipped)
+    if status not in (0, 5) and not counts["failed"]:  # 5: nothing was selected
+        counts["failed"] += 1
+    return counts
+
+
+def run_make(target, build):
+    """A make target that prints `PASS|FAIL|SKIP: name: text` lines, as the guest does."""
+    counts = Counter()
+    process = subprocess.Popen(["make", "--no-print-directory", f"B={build}", target], cwd=ROOT,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    for line in process.stdout:
+        print("  " + line.rstrip(), flush=True)
+        word = line.split(":", 1)[0]
+        key = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}.get(word)
+        if key:
+            counts[key] += 1
+    if process.wait() != 0 and not counts["failed"]:
+        counts["failed"] += 1
+    return counts
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build", help="build directory")
+    parser.add_argument("--all", action="store_true", help="the tests marked `long` as well")
+    arguments = parser.parse_args()
+    build = (ROOT / arguments.build).resolve()
+    os.environ["CAIRN_BUILD"] = str(build)
+
+    suites = [("lint", lambda: run_make("lint", build)), ("unit", lambda: run_unit(build))]
+    for folder in sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")}):
+        suites.append((folder.name, lambda folder=folder: run_pytest(folder, arguments.all)))
+    for target in ("bench-gate", "fuzz"):
+        suites.append((target, lambda target=target: run_make(target, build)))
+
+    total = Counter()
+    table = []
+    for name, run in suites:
+        print(f"== {name}", flush=True)
+        start = time.monotonic()
+        counts = run()
+        total += counts
+        table.append(f"{name:12} {time.monotonic() - start:7.1f} s  {counts['passed']:5} passed "
+                     f"{counts['failed']:4} failed {counts['skipped']:4} skipped")
+    print("\n" + "\n".join(table))
+    print(f"{total['passed']} passed, {total['failed']} failed"
+          + (f", {total['skipped']} skipped" if total["skipped"] else ""))
+    return 1 if total["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
