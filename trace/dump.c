@@ -97,6 +97,17 @@ void trace_dump_end(struct trace_dump *dump, struct trace_dump_totals *totals)
         *totals = (struct trace_dump_totals){dump->frames, dump->bytes, dump->raw_bytes};
 }
 
+/* Bytes of the event with its padding. Something has overwritten the buffer where that makes no sense (a panic may be just
+ * because of that): the rest goes out in pieces that fit. */
+static uint32_t event_bytes(const uint8_t *at, uint32_t left)
+{
+    const struct perfinfo_trace_header *event = (const void *)at;
+    uint32_t size = WMI_EVENT_ALIGN((uint32_t)event->size);
+    if (size >= sizeof(*event) && size <= CAIRN_EVENT_MAX && size <= left)
+        return size;
+    return left < CAIRN_EVENT_MAX ? left : CAIRN_EVENT_MAX;
+}
+
 static void dump_buffer(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
                         uint16_t session_id)
 {
@@ -111,11 +122,10 @@ static void dump_buffer(struct trace_dump *dump, const struct wmi_buffer_header 
     uint32_t start = 0, end = sizeof(*header);
     while (start < header->offset) {
         while (end < header->offset) { /* as many whole events as fit */
-            const struct perfinfo_trace_header *event = (const void *)(buffer + end);
-            uint32_t next = end + WMI_EVENT_ALIGN(event->size);
-            if (sizeof(frame) + (next - start) > CAIRN_FRAME_PAYLOAD_MAX)
+            uint32_t size = event_bytes(buffer + end, header->offset - end);
+            if (sizeof(frame) + (end + size - start) > CAIRN_FRAME_PAYLOAD_MAX)
                 break;
-            end = next;
+            end += size;
         }
         uint8_t *at = room(dump, CAIRN_STREAM_TRACE, (uint32_t)sizeof(frame) + (end - start));
         frame.offset = start;

@@ -410,6 +410,8 @@ static void recount(struct trace_cpu *cpu)
     for (uint64_t at = sizeof(struct wmi_buffer_header); at < cpu->used;) {
         const struct perfinfo_trace_header *h = (const void *)(cpu->buffer + at);
         uint32_t items = h->marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0;
+        if (h->size < EVENT_HEADER + items)
+            break; /* overwritten by whatever caused the panic */
         cpu->fill.events++;
         if (h->hook_id == HOOK_CONTEXTSWAP)
             cpu->fill.full++;

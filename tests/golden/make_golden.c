@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a golden dump to standard output: the real trace/ code, driven by a scripted machine (script.h), with the text
+ * streams a kernel writes and console lines between the frames. The same arguments give the same bytes.
+ *
+ *     make_golden KIND [SWITCHES [CPUS [SEED]]]
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/golden/script.h"
+#include "trace/dump.h"
+
+static const struct kind {
+    const char *name, *what;
+    uint32_t switches, cpus, events, buffer_bytes, buffers;
+    bool circular, ds, drops, panic, truth;
+} kinds[] = {
+    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, false, true, false, false, true},
+    {"full", "0524H and 0525H side by side", 150, 2, TRACE_COMPACT | TRACE_FULL, 16384, 6, false, true, false, false, true},
+    {"nods", "ds=off", 300, 2, TRACE_COMPACT, 8192, 4, false, false, false, false, true},
+    {"circular", "circular, overwritten", 700, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, true, true, false, false, true},
+    {"lost", "sequential, too few buffers, records dropped", 500, 2, TRACE_COMPACT | TRACE_FULL, 4096, 3, false, true, true,
+     false, true},
+    {"panic", "frozen by a panic", 120, 2, TRACE_COMPACT, 8192, 4, false, true, false, true, false},
+    {"large", "as many switches as you like", 200000, 4, TRACE_COMPACT, 65536, 2048, false, true, false, false, true},
+};
+
+static void write_console(void *context, const char *data, size_t size)
+{
+    unsigned *frames = context;
+    fwrite(data, 1, size, stdout);
+    if (++*frames % 16 == 0)
+        fputs("cairn: dump: still at it\r\n", stdout);
+}
+
+static void text(struct trace_dump *d, enum cairn_stream stream, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void text(struct trace_dump *d, enum cairn_stream stream, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    trace_dump_line(d, stream, line, (size_t)n);
+}
+
+#define U(v) ((unsigned long long)(v))
+
+static void machine(struct trace_dump *d, const struct kind *k, const struct script *s)
+{
+    const enum cairn_stream m = CAIRN_STREAM_MACHINE;
+    text(d, m, "kernel.version=golden");
+    text(d, m, "kernel.build_id=00112233445566778899aabbccddeeff00112233");
+    text(d, m, "kernel.base=0xffffffff80000000");
+    text(d, m, "kernel.size=131072");
+    text(d, m, "loader.version=golden");
+    text(d, m, "firmware.vendor=script");
+    text(d, m, "firmware.revision=0x10000");
+    text(d, m, "boot.time=2026-11-21T02:10:59Z");
+    text(d, m, "machine.hypervisor=TCGTCGTCGTCG");
+    text(d, m, "machine.emulated=1");
+    text(d, m, "machine.cpus=%u", k->cpus);
+    text(d, m, "machine.cpus_left_out=0");
+    text(d, m, "machine.memory_bytes=134217728");
+    text(d, m, "machine.memory_left_out=0");
+    text(d, m, "machine.features=nx smep smap umip");
+    text(d, m, "machine.tsc_hz=%llu", U(SCRIPT_TSC_HZ));
+    text(d, m, "machine.time_source=script");
+    text(d, m, "memory.0=0x0 0x8000000 conventional-7");
+    text(d, m, "option.ds=%s", k->ds ? "soft" : "off");
+    text(d, m, "option.truth=%u", k->truth);
+    text(d, m, "option.workload=script");
+    for (uint32_t c = 0; c < k->cpus; c++) {
+        text(d, m, "cpu.%u.apic_id=%u", c, c);
+        text(d, m, "cpu.%u.cpuid.00000000.00000000=00000016 756e6547 6c65746e 49656e69", c);
+        text(d, m, "cpu.%u.cpuid.00000001.00000000=000606a6 00010800 80000001 078bfbff", c);
+        text(d, m, "cpu.%u.msr.1A0=0x1", c);
+        text(d, m, "cpu.%u.microcode=0x0", c);
+    }
+    text(d, m, "ds.backend=%s", k->ds ? "soft" : "off");
+    text(d, m, "ds.reason=%s", k->ds ? "scripted: no processor was asked." : "ds=off was asked for.");
+    if (k->ds) {
+        text(d, m, "ds.emulated=1");
+        for (uint32_t c = 0; c < k->cpus; c++) {
+            text(d, m, "ds.detect.soft.%u.0=CPUID.01H:EDX.DS[21]|0x1|ok|the Debug Store is there", c);
+            text(d, m, "ds.detect.soft.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", c);
+            text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
+            text(d, m, "ds.cpu.%u.area=0x%llx", c, U(0xFFFF800000200000 + c * 0x1000));
+            text(d, m, "ds.cpu.%u.buffer=0x%llx", c, U(s->cpu[c].base));
+            text(d, m, "ds.cpu.%u.buffer_bytes=4096", c);
+        }
+        text(d, m, "ds.format=4");
+        text(d, m, "ds.baseline=1");
+        text(d, m, "ds.record_bytes=%u", SCRIPT_RECORD_BYTES);
+        text(d, m, "ds.records=%u", SCRIPT_RECORDS);
+        text(d, m, "ds.threshold=%u", SCRIPT_THRESHOLD);
+        text(d, m, "ds.area_form=A0H");
+        text(d, m, "ds.scope=thread");
+        text(d, m, "ds.event.0=INST_RETIRED.ANY_P:%u:uk", SCRIPT_PERIOD);
+    }
+    text(d, m, "workload.name=script");
+}
+
+static void names(struct trace_dump *d, const struct script *s)
+{
+    for (uint32_t c = 0; c < s->options.cpus; c++)
+        text(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
+    for (uint32_t i = 1; i <= SCRIPT_THREADS; i++)
+        text(d, CAIRN_STREAM_NAMES, "%u %d %s %s", s->thread[i].tid, s->thread[i].base,
+             s->thread[i].sampled ? "s" : "-", s->thread[i].name);
+    for (unsigned i = 0; i < script_symbol_count; i++)
+        text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_symbols[i].address), script_symbols[i].size,
+             script_symbols[i].name);
+}
+
+static void session(struct trace_dump *d, const struct kind *k, const struct script *s, const struct trace_config *c)
+{
+    const enum cairn_stream l = CAIRN_STREAM_SESSION;
+    static const char *const events[] = {"", "compact", "full", "compact+full"};
+    text(d, l, "session.1.events=%s", events[c->events]);
+    text(d, l, "session.1.mode=%s", c->circular ? "circular" : "sequential");
+    text(d, l, "session.1.clock=1");
+    text(d, l, "session.1.clock_hz=%llu", U(TRACE_CLOCK_HZ));
+    text(d, l, "session.1.tsc_hz=%llu", U(c->clock.tsc_hz));
+    text(d, l, "session.1.tsc_base=%llu", U(c->clock.base));
+    text(d, l, "session.1.multiplier=%llu", U(c->clock.multiplier));
+    text(d, l, "session.1.buffer_bytes=%u", c->buffer_bytes);
+    text(d, l, "session.1.buffers=%u", c->buffers);
+    text(d, l, "session.1.build=%u", CCSWAP_BUILD);
+    text(d, l, "session.1.maximum_wait_reason=%u", CCSWAP_MAXIMUM_WAIT_REASON);
+    text(d, l, "session.1.cpus=%u", c->cpus);
+    text(d, l, "session.1.tick_us=%u", SCRIPT_TICK_US);
+    text(d, l, "session.1.tick_units=%llu", U(c->tick_units));
+    text(d, l, "session.1.pebs=%u", k->ds);
+    text(d, l, "session.1.start_tsc=%llu", U(s->start_tsc));
+    text(d, l, "session.1.stop_tsc=%llu", U(s->stop_tsc));
+}
+
+static void summary(struct trace_dump *d, const struct kind *k, const struct script *s)
+{
+    const enum cairn_stream e = CAIRN_STREAM_END;
+    struct trace_overwritten over;
+    struct trace_counts all = {0}, n[SCRIPT_CPUS];
+    trace_session_overwritten(s->session, &over);
+    for (uint32_t c = 0; c < k->cpus; c++) {
+        trace_cpu_counts(s->cpu[c].trace, &n[c]);
+        all.events_tried += n[c].events_tried;
+        all.events_written += n[c].events_written;
+        all.events_lost += n[c].events_lost;
+    }
+    text(d, e, "end.events_tried=%llu", U(all.events_tried));
+    text(d, e, "end.events_written=%llu", U(all.events_written));
+    text(d, e, "end.events_lost=%llu", U(all.events_lost));
+    text(d, e, "end.overwritten.buffers=%llu", U(over.buffers));
+    text(d, e, "end.overwritten.events=%llu", U(over.events));
+    text(d, e, "end.overwritten.compact=%llu", U(over.compact));
+    text(d, e, "end.overwritten.full=%llu", U(over.full));
+    for (uint32_t c = 0; c < k->cpus; c++) {
+        const struct script_cpu *cpu = &s->cpu[c];
+        const uint64_t *b = n[c].batches;
+#define THREE(key, what)                                                                                          \
+    text(d, e, "end.cpu.%u." key "=%llu %llu %llu", c, U(n[c].what##_tried), U(n[c].what##_written), U(n[c].what##_lost))
+        THREE("events", events);
+        THREE("switches", switches);
+        THREE("compact", compact);
+        THREE("full", full);
+        text(d, e, "end.cpu.%u.batches=%llu %llu %llu %llu %llu %llu %llu", c, U(b[CCSWAP_CLOSE_TIDS]),
+             U(b[CCSWAP_CLOSE_AGE]), U(b[CCSWAP_CLOSE_SPACE]), U(b[CCSWAP_CLOSE_DELTA]), U(b[CCSWAP_CLOSE_STOP]),
+             U(b[CCSWAP_CLOSE_DRAIN]), U(b[CCSWAP_CLOSE_PANIC]));
+        text(d, e, "end.cpu.%u.buffers=%llu", c, U(n[c].buffers_begun));
+        if (k->ds)
+            text(d, e, "end.cpu.%u.ds=%llu %llu %llu %llu 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis),
+                 U(cpu->all_lost));
+        text(d, e, "end.cpu.%u.ticks=%llu", c,
+             U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
+        if (k->truth)
+            text(d, e, "end.cpu.%u.truth=%llu %llu 0", c, U(cpu->switches), U(cpu->truth_count - cpu->switches));
+    }
+    text(d, e, "end.hook.count=%u", s->options.switches);
+    text(d, e, "end.hook.min=400");
+    text(d, e, "end.hook.median=620");
+    text(d, e, "end.hook.p99=2900");
+    text(d, e, "end.hook.emulated=1");
+    text(d, e, "end.truth=%u", k->truth);
+    if (k->panic) {
+        text(d, e, "end.verdict=panic");
+        text(d, e, "end.panic=page fault at 0x0 in workload_spin");
+    } else {
+        text(d, e, "end.verdict=pass");
+        text(d, e, "end.pass=3");
+        text(d, e, "end.fail=0");
+        text(d, e, "end.skip=0");
+    }
+}
+
+static void pass(struct trace_dump *d, const struct trace_sink *sink, struct trace_dump_totals *totals,
+                 const struct kind *k, const struct script *s, const struct trace_config *config)
+{
+    trace_dump_init(d, sink);
+    trace_dump_header(d, sink ? totals : NULL, k->panic ? "panic" : "end");
+    machine(d, k, s);
+    names(d, s);
+    session(d, k, s, config);
+    trace_dump_session(d, s->session, 1);
+    summary(d, k, s);
+    for (uint32_t c = 0; c < k->cpus; c++)
+        trace_dump_truth(d, (uint16_t)c, 0, s->cpu[c].truth, s->cpu[c].truth_count);
+    trace_dump_end(d, totals);
+}
+
+int main(int argc, char **argv)
+{
+    struct kind k = {0};
+    for (unsigned i = 0; argc > 1 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(argv[1], kinds[i].name) == 0)
+            k = kinds[i];
+    if (!k.name) {
+        fprintf(stderr, "usage: make_golden KIND [SWITCHES [CPUS [SEED]]]\n");
+        for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+            fprintf(stderr, "  %-10s %s\n", kinds[i].name, kinds[i].what);
+        return 2;
+    }
+    if (argc > 2)
+        k.switches = (uint32_t)strtoul(argv[2], NULL, 0);
+    if (argc > 3)
+        k.cpus = (uint32_t)strtoul(argv[3], NULL, 0);
+    uint64_t seed = argc > 4 ? strtoull(argv[4], NULL, 0) : UINT64_C(0x9E3779B97F4A7C15);
+    if (k.cpus < 1 || k.cpus > SCRIPT_CPUS || seed == 0) {
+        fprintf(stderr, "make_golden: CPUS is 1 to %u, SEED not 0\n", SCRIPT_CPUS);
+        return 2;
+    }
+
+    struct trace_config config = {
+        .cpus = k.cpus, .events = k.events, .circular = k.circular, .buffer_bytes = k.buffer_bytes, .buffers = k.buffers,
+        .tick_units = SCRIPT_TICK_US * (TRACE_CLOCK_HZ / 1000000),
+    };
+    trace_clock_init(&config.clock, SCRIPT_TSC_HZ, SCRIPT_TSC_START);
+    size_t size = trace_session_bytes(&config);
+    void *memory = size ? aligned_alloc(64, (size + 63) / 64 * 64) : NULL;
+    struct script *s = malloc(sizeof(*s));
+    struct trace_dump *dump = malloc(sizeof(*dump));
+    struct trace_session *trace;
+    if (!memory || !s || !dump || trace_session_init(&trace, &config, memory, size)) {
+        fprintf(stderr, "make_golden: no memory, or an impossible configuration\n");
+        return 1;
+    }
+    const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .drops = k.drops,
+                                           .panic = k.panic, .truth = k.truth, .seed = seed};
+    script_run(s, &options, trace);
+
+    unsigned frames = 0;
+    struct trace_sink sink = {write_console, &frames};
+    struct trace_dump_totals counted, written;
+    pass(dump, NULL, &counted, &k, s, &config);
+    printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
+    printf("cairn: dump: %u frames, %llu bytes follow\r\n", counted.frames, U(counted.bytes));
+    written = counted;
+    pass(dump, &sink, &written, &k, s, &config);
+    if (written.frames != counted.frames || written.bytes != counted.bytes || written.raw_bytes != counted.raw_bytes) {
+        fprintf(stderr, "make_golden: the counting pass and the writing pass differ\n");
+        return 1;
+    }
+    printf("cairn: dump: done\r\n%s\r\n", k.panic ? "PANIC: page fault at 0x0 in workload_spin" : "SUMMARY: 3 passed, 0 failed, 0 skipped");
+    script_free(s);
+    free(dump);
+    free(s);
+    free(memory);
+    return 0;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/golden/script.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct script_symbol script_symbols[] = {
+    {0xFFFFFFFF80001000, 0x180, "kernel_main"},
+    {0xFFFFFFFF80001180, 0x240, "ksched_switch"},
+    {0xFFFFFFFF800013C0, 0x0C0, "ksched_idle"},
+    {0xFFFFFFFF80002000, 0x200, "workload_spin"},
+    {0xFFFFFFFF80002200, 0x140, "workload_hash"},
+    {0xFFFFFFFF80002340, 0x0B0, "workload_pass"},
+};
+const unsigned script_symbol_count = sizeof(script_symbols) / sizeof(script_symbols[0]);
+
+static uint32_t below(struct script *s, uint32_t n) /* xorshift64* */
+{
+    uint64_t x = s->random;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    s->random = x;
+    return (uint32_t)((x * UINT64_C(0x2545F4914F6CDD1D) >> 32) * n >> 32);
+}
+
+static uint64_t us(uint64_t n)
+{
+    return n * (SCRIPT_TSC_HZ / 1000000);
+}
+
+static union script_truth *add_truth(struct script_cpu *cpu)
+{
+    if (cpu->truth_count == cpu->truth_room) {
+        cpu->truth_room = cpu->truth_room ? 2 * cpu->truth_room : 64;
+        cpu->truth = realloc(cpu->truth, cpu->truth_room * sizeof(*cpu->truth));
+        if (!cpu->truth)
+            abort();
+    }
+    return memset(&cpu->truth[cpu->truth_count++], 0, sizeof(*cpu->truth));
+}
+
+/* ---- Debug Store ----------------------------------------------------------------------------------------------- */
+
+static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
+{
+    const uint32_t per_event = (CAIRN_EVENT_MAX - 0x10u - sizeof(struct cairn_ds_records)) / SCRIPT_RECORD_BYTES;
+    uint32_t records = (uint32_t)(cpu->index - cpu->base) / SCRIPT_RECORD_BYTES;
+    struct cairn_ds_epoch epoch = {
+        .kind = CAIRN_DS_EPOCH,
+        .reason = (uint8_t)reason,
+        .format = 4,
+        .epoch = cpu->epoch,
+        .tsc = tsc,
+        .lost = cpu->lost,
+        .record_bytes = records * SCRIPT_RECORD_BYTES,
+        .record_events = (records + per_event - 1) / per_event,
+    };
+    epoch.area[4] = cpu->base; /* words of the DS area: ds/layout.h */
+    epoch.area[5] = cpu->index;
+    epoch.area[6] = cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
+    epoch.area[7] = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES;
+    epoch.area[8] = (uint64_t)-(int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF;
+    struct trace_part whole = {&epoch, sizeof(epoch)};
+    trace_event(cpu->trace, tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, &whole, 1);
+    for (uint32_t part = 0, first = 0; part < epoch.record_events; part++, first += per_event) {
+        uint32_t n = records - first < per_event ? records - first : per_event;
+        struct cairn_ds_records head = {
+            .kind = CAIRN_DS_RECORDS,
+            .format = 4,
+            .epoch = cpu->epoch,
+            .address = cpu->base + first * SCRIPT_RECORD_BYTES,
+            .bytes = n * SCRIPT_RECORD_BYTES,
+            .part = part,
+        };
+        struct trace_part parts[2] = {{&head, sizeof(head)}, {cpu->records + first * SCRIPT_RECORD_BYTES, head.bytes}};
+        trace_event(cpu->trace, tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
+    }
+}
+
+static void drain(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
+{
+    trace_close_batch(cpu->trace, tsc, CCSWAP_CLOSE_DRAIN);
+    epoch_event(cpu, tsc, reason);
+    cpu->drains++;
+    cpu->all_lost += cpu->lost;
+    cpu->lost = 0;
+    cpu->index = cpu->base;
+    cpu->epoch++;
+}
+
+static void put64(uint8_t *to, unsigned offset, uint64_t v)
+{
+    memcpy(to + offset, &v, 8);
+}
+
+static void record(struct script *s, uint32_t c, uint64_t tsc)
+{
+    struct script_cpu *cpu = &s->cpu[c];
+    const struct script_symbol *symbol = &script_symbols[3 + below(s, 3)];
+    uint64_t ip = symbol->address + below(s, symbol->size - 8);
+    bool stored = cpu->index < cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
+    if (s->options.truth)
+        add_truth(cpu)->pebs = (struct cairn_truth_pebs){
+            .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .tid = s->thread[cpu->current].tid, .tsc = tsc,
+            .event_ip = ip, .next_ip = ip + 4, .address = stored ? cpu->index : 0, .counters = 1, .epoch = cpu->epoch,
+        };
+    if (!stored) {
+        cpu->lost++;
+        return;
+    }
+    uint8_t *to = cpu->records + (cpu->index - cpu->base);
+    put64(to, 0x00, (uint64_t)SCRIPT_RECORD_BYTES << 48 | 2); /* size; groups: GPR */
+    put64(to, 0x08, ip);
+    put64(to, 0x10, 1); /* IA32_PMC0 */
+    put64(to, 0x18, tsc);
+    put64(to, 0x20, 0x202); /* RFLAGS */
+    put64(to, 0x28, ip + 4);
+    for (unsigned offset = 0x30; offset < SCRIPT_RECORD_BYTES; offset += 8)
+        put64(to, offset, tsc * offset ^ ip);
+    cpu->index += SCRIPT_RECORD_BYTES;
+    cpu->all_records++;
+}
+
+/* The sampled thread on this CPU runs from its switch-in to `until`. */
+static void sample(struct script *s, uint32_t c, uint64_t until)
+{
+    struct script_cpu *cpu = &s->cpu[c];
+    uint64_t tsc = cpu->since + us(4);
+    for (unsigned n = 0; n < 4 && tsc + us(2) < until; n++) {
+        record(s, c, tsc);
+        uint32_t full = (uint32_t)(cpu->index - cpu->base) / SCRIPT_RECORD_BYTES;
+        if (full >= SCRIPT_THRESHOLD && (!s->options.drops || full >= SCRIPT_RECORDS) &&
+            (!s->options.drops || below(s, 4) == 0)) {
+            cpu->pmis++;
+            drain(cpu, tsc + us(1), CAIRN_DS_THRESHOLD);
+        }
+        tsc += us(60 + below(s, 120));
+    }
+}
+
+/* ---- scheduler ------------------------------------------------------------------------------------------------- */
+
+static void make_threads(struct script *s)
+{
+    static const int8_t bases[] = {8, 8, 9, 8, 13, 8, 10, 15, 8, 6, 8, 11};
+    for (uint32_t i = 1; i <= SCRIPT_THREADS; i++) {
+        struct script_thread *t = &s->thread[i];
+        t->tid = 4 * i + 8;
+        t->base = t->priority = bases[i % 12];
+        t->sampled = s->options.ds && i % 3 == 1;
+        t->left = s->start_tsc;
+        snprintf(t->name, sizeof(t->name), "%s-%u", t->sampled ? "sampled" : i % 3 ? "worker" : "server", i);
+    }
+}
+
+static uint32_t pick(struct script *s, uint32_t old)
+{
+    if (old && below(s, 100) < 45)
+        return 0;
+    uint32_t n;
+    do /* mostly a few favourites, now and then a burst over all of them, which overflows the TidTable */
+        n = 1 + (below(s, 4) ? below(s, 6) : below(s, SCRIPT_THREADS));
+    while (s->thread[n].busy || n == old);
+    return n;
+}
+
+static uint64_t stint(struct script *s, bool idle)
+{
+    uint32_t r = below(s, 1000);
+    if (idle && r < 4)
+        return us(520000 + below(s, 100000)); /* longer than 500 ticks */
+    if (idle && r < 60)
+        return us(1700 + below(s, 4000)); /* over 14 bits */
+    if (!idle && r < 20)
+        return us(13200 + below(s, 5000)); /* over 17 bits */
+    return us(15 + below(s, 300)) + below(s, 2400);
+}
+
+static void do_switch(struct script *s, uint32_t c)
+{
+    static const uint8_t reasons[] = {KWAIT_EXECUTIVE, KWAIT_DELAY_EXECUTION, KWAIT_USER_REQUEST, KWAIT_WR_QUEUE,
+                                      KWAIT_WR_MUTEX, KWAIT_WR_RESOURCE};
+    struct script_cpu *cpu = &s->cpu[c];
+    uint64_t tsc = cpu->next;
+    uint32_t from = cpu->current, to = pick(s, from);
+    struct script_thread *old = &s->thread[from], *new = &s->thread[to];
+    if (old->sampled)
+        sample(s, c, tsc);
+
+    struct trace_switch sw = {.tsc = tsc, .old_tid = old->tid, .new_tid = new->tid, .old_base = old->base,
+                              .old_priority = old->priority, .old_ideal_processor = (uint8_t)(from % s->options.cpus),
+                              .old_quantum = (int32_t)below(s, 7)};
+    if (!from) {
+        sw.old_state = KTHREAD_RUNNING;
+        sw.old_ideal_processor = (uint8_t)c;
+    } else if (below(s, 100) < 30) {
+        sw.old_state = KTHREAD_READY;
+        sw.old_wait_reason = below(s, 2) ? KWAIT_WR_QUANTUM_END : KWAIT_WR_PREEMPTED;
+    } else {
+        sw.old_state = KTHREAD_WAITING;
+        sw.old_wait_reason = reasons[below(s, sizeof(reasons))];
+    }
+    if (to) {
+        uint32_t r = below(s, 100);
+        new->priority = (int8_t)(new->base + (r < 70 ? 0 : r < 85 ? 1 : r < 95 ? 2 : r < 97 ? 9 : -2));
+        sw.new_wait = (uint32_t)((tsc - new->left) / us(SCRIPT_TICK_US));
+    }
+    sw.new_priority = new->priority;
+    trace_switch(cpu->trace, &sw);
+    cpu->switches++;
+    if (s->options.truth)
+        add_truth(cpu)->sw = (struct cairn_truth_switch){
+            .kind = CAIRN_TRUTH_SWITCH, .cpu = (uint8_t)c, .old_state = sw.old_state,
+            .old_wait_reason = sw.old_wait_reason, .old_priority = sw.old_priority, .old_base = sw.old_base,
+            .new_priority = sw.new_priority, .old_ideal_processor = sw.old_ideal_processor, .old_tid = sw.old_tid,
+            .new_tid = sw.new_tid, .tsc = tsc, .pebs_index = cpu->index, .new_wait = sw.new_wait,
+            .old_quantum = sw.old_quantum,
+        };
+    old->busy = false;
+    old->left = tsc;
+    new->busy = to != 0;
+    cpu->current = to;
+    cpu->since = tsc;
+    cpu->next = tsc + stint(s, to == 0);
+}
+
+void script_run(struct script *s, const struct script_options *options, struct trace_session *session)
+{
+    memset(s, 0, sizeof(*s));
+    s->options = *options;
+    s->session = session;
+    s->random = options->seed;
+    s->start_tsc = SCRIPT_TSC_START;
+    make_threads(s);
+    for (uint32_t c = 0; c < options->cpus; c++) {
+        struct script_cpu *cpu = &s->cpu[c];
+        cpu->trace = trace_session_cpu(session, c);
+        cpu->since = s->start_tsc + us(c + 1);
+        cpu->next = cpu->since + us(50);
+        trace_cpu_start(cpu->trace, options->ds ? &cpu->index : NULL);
+        if (!options->ds)
+            continue;
+        cpu->base = cpu->index = UINT64_C(0xFFFF800000100000) + c * 0x10000;
+        cpu->records = calloc(SCRIPT_RECORDS, SCRIPT_RECORD_BYTES);
+        if (!cpu->records)
+            abort();
+        epoch_event(cpu, cpu->since, CAIRN_DS_START);
+    }
+    for (uint32_t n = 0; n < options->switches; n++) {
+        uint32_t first = 0;
+        for (uint32_t c = 1; c < options->cpus; c++)
+            if (s->cpu[c].next < s->cpu[first].next)
+                first = c;
+        do_switch(s, first);
+    }
+    for (uint32_t c = 0; c < options->cpus; c++)
+        if (s->cpu[c].since > s->stop_tsc)
+            s->stop_tsc = s->cpu[c].since;
+    s->stop_tsc += us(3);
+    if (options->panic) {
+        if (options->ds)
+            drain(&s->cpu[0], s->stop_tsc, CAIRN_DS_PANIC);
+        trace_session_freeze(session, s->stop_tsc);
+        return;
+    }
+    for (uint32_t c = 0; c < options->cpus; c++) {
+        struct script_cpu *cpu = &s->cpu[c];
+        if (options->ds)
+            drain(cpu, s->stop_tsc, CAIRN_DS_STOP);
+        trace_cpu_stop(cpu->trace, s->stop_tsc);
+    }
+}
+
+void script_free(struct script *s)
+{
+    for (uint32_t c = 0; c < s->options.cpus; c++) {
+        free(s->cpu[c].records);
+        free(s->cpu[c].truth);
+    }
+}

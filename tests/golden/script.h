@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A scripted machine for golden dumps: a scheduler and a Debug Store that exist only on paper, but drive the real trace
+ * code through the calls the kernel makes, and write the truth the kernel would write. Deterministic: integers and a seed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/trace.h"
+
+#define SCRIPT_THREADS      24u
+#define SCRIPT_CPUS         8u
+#define SCRIPT_TSC_HZ       UINT64_C(2400000000)
+#define SCRIPT_TSC_START    UINT64_C(9600000000) /* 4 s after power-on */
+#define SCRIPT_TICK_US      1000u
+#define SCRIPT_RECORD_BYTES 176u /* PEBS format 4: basic group 32, GPR group 144 */
+#define SCRIPT_PERIOD       1000u
+
+struct script_thread {
+    uint32_t tid;
+    int8_t base, priority;
+    bool sampled, busy;
+    uint64_t left; /* TSC when it last gave up a CPU */
+    char name[24];
+};
+
+struct script_symbol {
+    uint64_t address;
+    uint32_t size;
+    const char *name;
+};
+
+union script_truth {
+    struct cairn_truth_switch sw;
+    struct cairn_truth_pebs pebs;
+};
+
+struct script_cpu {
+    struct trace_cpu *trace;
+    uint32_t current; /* thread number, 0: idle */
+    uint64_t since, next; /* TSC of the last and of the next switch */
+    /* Debug Store */
+    uint64_t base, index;
+    uint8_t *records;
+    uint32_t epoch;
+    uint64_t lost;
+    /* counts */
+    uint64_t switches, all_records, drains, pmis, all_lost;
+    union script_truth *truth;
+    uint32_t truth_count, truth_room;
+};
+
+struct script_options {
+    uint32_t cpus, switches;
+    bool ds;
+    bool drops;      /* now and then a PMI comes too late: the buffer is full and records are dropped */
+    bool panic;      /* ends in trace_session_freeze instead of trace_cpu_stop */
+    bool truth;
+    uint64_t seed;
+};
+
+struct script {
+    struct script_options options;
+    struct trace_session *session;
+    uint64_t random;
+    struct script_thread thread[SCRIPT_THREADS + 1]; /* 0: idle */
+    struct script_cpu cpu[SCRIPT_CPUS];
+    uint64_t start_tsc, stop_tsc;
+};
+
+#define SCRIPT_RECORDS   8u /* room in the PEBS buffer */
+#define SCRIPT_THRESHOLD 6u
+
+extern const struct script_symbol script_symbols[];
+extern const unsigned script_symbol_count;
+
+/* `session` is fresh; its clock's base is SCRIPT_TSC_START. Runs to the end: afterwards every CPU is stopped or frozen. */
+void script_run(struct script *s, const struct script_options *options, struct trace_session *session);
+void script_free(struct script *s);
