@@ -21,7 +21,7 @@ struct kcpu {
     struct kthread *idle;
     struct kthread *standby; /* chosen to run next here; dispatcher lock */
     struct krunq ready;      /* dispatcher lock */
-    bool online;             /* has reached ksched_enter: takes threads */
+    bool online;             /* has reached ksched_enter: switches threads */
     struct kthread *previous;/* set before the stack switch, read by the incoming side */
     uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
     uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/sched.h"
+
+#include "arch/arch.h"
+#include "ds/ds.h"
+#include "kernel/call.h"
+#include "kernel/errno.h"
+#include "kernel/hook.h"
+#include "kernel/mem.h"
+#include "kernel/options.h"
+#include "kernel/panic.h"
+#include "kernel/priority.h"
+#include "kernel/spinlock.h"
+#include "kernel/string.h"
+#include "kernel/timerq.h"
+
+static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
+
+/* All under the dispatcher lock. Masks have bit i for CPU i. */
+static uint64_t online; /* CPUs that take threads into their queues */
+static uint64_t idle;   /* CPUs that run their idle thread and have no standby thread */
+static uint64_t ticks;  /* written by CPU 0; others may read it without the lock */
+static uint32_t next_ideal;
+static struct klist timers;
+
+static inline uint64_t bit(uint32_t cpu)
+{
+    return UINT64_C(1) << cpu;
+}
+
+void ksched_lock(void)
+{
+    kspin_lock(&dispatcher);
+}
+
+uint64_t ksched_ticks(void)
+{
+    return __atomic_load_n(&ticks, __ATOMIC_RELAXED);
+}
+
+uint64_t ksched_switches(void)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        n += __atomic_load_n(&kcpu_table[i]->switches, __ATOMIC_RELAXED);
+    return n;
+}
+
+bool ksched_usable(uint64_t affinity)
+{
+    return (affinity & online) != 0;
+}
+
+uint32_t ksched_ideal_cpu(uint64_t affinity)
+{
+    do
+        next_ideal = (next_ideal + 1) % kcpu_count;
+    while (!(affinity & online & bit(next_ideal)));
+    return next_ideal;
+}
+
+void ksched_timer_add(struct kthread *thread, uint64_t due)
+{
+    ktimerq_add(&timers, thread, due);
+}
+
+/* ---- choosing a CPU for a thread ---------------------------------------------------------------------------------- */
+
+/* Has `cpu` look for a thread: at the end of its interrupt, or of the kernel call that is on this CPU. */
+static void request_switch(struct kcpu *cpu)
+{
+    cpu->reschedule = true;
+    if (cpu != kcpu_this())
+        arch_ipi(cpu->arch.index, ARCH_VECTOR_RESCHEDULE);
+}
+
+static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
+{
+    thread->state = KTHREAD_READY;
+    thread->cpu = cpu->arch.index;
+    thread->wait_start = ticks;
+    krunq_add(&cpu->ready, thread, front);
+    /* A preempted thread may be of use to a CPU that idles: let that one come and take it. */
+    uint64_t takers = idle & thread->affinity & ~bit(kcpu_this()->arch.index);
+    if (takers)
+        request_switch(kcpu_table[__builtin_ctzl(takers)]);
+}
+
+static void make_standby(struct kcpu *cpu, struct kthread *thread)
+{
+    struct kthread *displaced = cpu->standby;
+    cpu->standby = thread;
+    thread->state = KTHREAD_STANDBY;
+    thread->cpu = cpu->arch.index;
+    idle &= ~bit(cpu->arch.index);
+    if (displaced)
+        enqueue(cpu, displaced, true);
+    request_switch(cpu);
+}
+
+void ksched_ready(struct kthread *thread, int increment)
+{
+    uint64_t allowed = thread->affinity & online;
+    uint64_t idlers = allowed & idle;
+    uint32_t ideal = thread->ideal_processor;
+
+    thread->priority = kpriority_boosted(thread->priority, thread->base_priority, increment);
+    if (idlers) {
+        uint32_t i = idlers & bit(ideal)         ? ideal
+                     : idlers & bit(thread->cpu) ? thread->cpu
+                                                 : (uint32_t)__builtin_ctzl(idlers);
+        make_standby(kcpu_table[i], thread);
+        return;
+    }
+    struct kcpu *cpu = kcpu_table[allowed & bit(ideal) ? ideal : (uint32_t)__builtin_ctzl(allowed)];
+    const struct kthread *rival = cpu->standby ? cpu->standby : cpu->current;
+    if (thread->priority > rival->priority)
+        make_standby(cpu, thread);
+    else
+        enqueue(cpu, thread, false);
+}
+
+/* ---- choosing a thread for this CPU ------------------------------------------------------------------------------- */
+
+/* The best thread queued here, else, rather than to idle, the best one queued elsewhere that may run here; or NULL. */
+static struct kthread *take_ready(struct kcpu *cpu)
+{
+    struct kcpu *from = cpu;
+    struct kthread *best = krunq_first(&cpu->ready, cpu->arch.index);
+    if (!best) {
+        for (uint32_t i = 1; i < kcpu_count; i++) {
+            struct kcpu *other = kcpu_table[(cpu->arch.index + i) % kcpu_count];
+            struct kthread *t = krunq_first(&other->ready, cpu->arch.index);
+            if (t && (!best || t->priority > best->priority)) {
+                best = t;
+                from = other;
+            }
+        }
+    }
+    if (best)
+        krunq_remove(&from->ready, best);
+    return best;
+}
+
+static struct kthread *select_next(struct kcpu *cpu)
+{
+    struct kthread *next = cpu->standby;
+    cpu->reschedule = false;
+    cpu->standby = NULL;
+    if (!next)
+        next = take_ready(cpu);
+    return next ? next : cpu->idle;
+}
+
+/* ---- the switch --------------------------------------------------------------------------------------------------- */
+
+/* First act on the incoming stack. The per-CPU data are read anew: this may be another CPU than before. */
+static void switched_in(void)
+{
+    struct kcpu *cpu = kcpu_this();
+    struct kthread *self = kthread_from_stack();
+    if (self != cpu->current)
+        kpanic("sched: CPU %u is on the stack of thread %d, not of thread %u", cpu->arch.index, self ? (int)self->tid : -1,
+               cpu->current->tid);
+    khook_switch_in(cpu, self, cpu->previous, cpu->switch_tsc);
+}
+
+/* Dispatcher lock held, interrupts off, no interrupt in progress; the current thread's state says why it leaves. */
+static void switch_to(struct kcpu *cpu, struct kthread *next)
+{
+    struct kthread *old = cpu->current;
+    if (!kspin_held(&dispatcher))
+        kpanic("sched: switch without the dispatcher lock");
+    if (arch_read_rflags() & ARCH_RFLAGS_IF)
+        kpanic("sched: switch with interrupts on");
+    if (cpu->irq_depth)
+        kpanic("sched: switch inside an interrupt");
+    if (next == old)
+        kpanic("sched: switch from thread %u to itself", old->tid);
+    if (old->state == KTHREAD_RUNNING && old != cpu->idle)
+        kpanic("sched: thread %u leaves its CPU but is still running", old->tid);
+    if (!(next->affinity & bit(cpu->arch.index)))
+        kpanic("sched: thread %u may not run on CPU %u", next->tid, cpu->arch.index);
+
+    next->state = KTHREAD_RUNNING;
+    next->cpu = cpu->arch.index;
+    if (next == cpu->idle) {
+        idle |= bit(cpu->arch.index);
+    } else {
+        uint64_t waited = ticks - next->wait_start;
+        next->waited = waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited;
+        idle &= ~bit(cpu->arch.index);
+    }
+    if (next->quantum <= 0)
+        next->quantum = KSCHED_QUANTUM;
+
+    uint64_t tsc = arch_rdtsc();
+    cpu->previous = old;
+    cpu->current = next;
+    cpu->switch_tsc = tsc;
+    __atomic_store_n(&cpu->switches, cpu->switches + 1, __ATOMIC_RELAXED);
+    khook_switch_out(cpu, old, next, tsc);
+    arch_context_switch(&old->context, next->context);
+    switched_in();
+}
+
+void ksched_begin_thread(void)
+{
+    switched_in();
+    ksched_unlock();
+}
+
+void ksched_switch_away(void)
+{
+    struct kcpu *cpu = kcpu_this();
+    switch_to(cpu, select_next(cpu));
+}
+
+/* The current thread stays runnable and makes room for the next one. */
+static void requeue_and_switch(struct kcpu *cpu, enum kwait_reason reason, bool front)
+{
+    struct kthread *t = cpu->current;
+    t->wait_reason = reason;
+    /* Chosen first: a standby thread comes even before a queued one of its priority, `t` itself included. */
+    struct kthread *next = select_next(cpu);
+    enqueue(cpu, t, front);
+    switch_to(cpu, next);
+}
+
+void ksched_yield(void)
+{
+    struct kcpu *cpu = kcpu_this();
+    struct kthread *t = cpu->current;
+    if (cpu->standby || krunq_highest(&cpu->ready) >= t->priority)
+        requeue_and_switch(cpu, KWAIT_WR_YIELD_EXECUTION, false);
+}
+
+/* Acts on cpu->reschedule where the current thread could go on. Dispatcher lock held, no interrupt in progress. */
+static void dispatch(struct kcpu *cpu)
+{
+    struct kthread *t = cpu->current;
+    cpu->reschedule = false;
+    if (t == cpu->idle) {
+        struct kthread *next = select_next(cpu);
+        if (next != t)
+            switch_to(cpu, next);
+        return;
+    }
+    bool quantum_end = t->quantum <= 0;
+    if (quantum_end)
+        t->priority = kpriority_decayed(t->priority, t->base_priority);
+    int best = krunq_highest(&cpu->ready);
+    if (cpu->standby || best > t->priority || (quantum_end && best == t->priority))
+        requeue_and_switch(cpu, quantum_end ? KWAIT_WR_QUANTUM_END : KWAIT_WR_PREEMPTED, !quantum_end);
+    else if (quantum_end)
+        t->quantum = KSCHED_QUANTUM;
+}
+
+void ksched_unlock(void)
+{
+    struct kcpu *cpu = kcpu_this();
+    if (cpu->reschedule && cpu->irq_depth == 0 && cpu->online)
+        dispatch(cpu);
+    kspin_unlock(&dispatcher);
+}
+
+/* ---- interrupts --------------------------------------------------------------------------------------------------- */
+
+void kernel_irq_enter(struct arch_trap_frame *frame)
+{
+    (void)frame;
+    struct kcpu *cpu = kcpu_this();
+    ds_pause(cpu->ds);
+    cpu->irq_depth++;
+}
+
+void kernel_irq_exit(struct arch_trap_frame *frame)
+{
+    struct kcpu *cpu = kcpu_this();
+    if (--cpu->irq_depth)
+        return;
+    /* Read without the lock: whoever sets it later sends an interrupt, which is taken after this one. */
+    if (cpu->reschedule && cpu->online) {
+        ksched_lock();
+        ksched_unlock();
+        cpu = kcpu_this();
+    }
+    if (cpu->current && cpu->current->flags & KTHREAD_SAMPLED)
+        ds_resume_frame(cpu->ds, frame);
+}
+
+static void tick(struct arch_trap_frame *frame)
+{
+    (void)frame;
+    struct kcpu *cpu = kcpu_this();
+    struct kthread *t;
+    ksched_lock();
+    __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
+    if (cpu->arch.index == 0) {
+        __atomic_store_n(&ticks, ticks + 1, __ATOMIC_RELAXED);
+        while ((t = ktimerq_take(&timers, ticks)))
+            kwait_end(t, -ETIMEDOUT, 0);
+    }
+    if (cpu->current != cpu->idle && --cpu->current->quantum <= 0)
+        cpu->reschedule = true;
+    ksched_unlock();
+}
+
+static void rescheduled(struct arch_trap_frame *frame)
+{
+    (void)frame; /* the sender has set cpu->reschedule: kernel_irq_exit does the rest */
+}
+
+/* ---- start -------------------------------------------------------------------------------------------------------- */
+
+void ksched_init(void)
+{
+    klist_init(&timers);
+    arch_irq_set(ARCH_VECTOR_TIMER, tick);
+    arch_irq_set(ARCH_VECTOR_RESCHEDULE, rescheduled);
+    kcall_init();
+}
+
+static _Noreturn void idle_loop(void *unused)
+{
+    (void)unused;
+    struct kcpu *cpu = kcpu_this();
+    arch_timer_start(kopt.tick_us);
+    ksched_lock();
+    kthread_remember(cpu->idle);
+    cpu->online = true;
+    online |= bit(cpu->arch.index);
+    if (!cpu->standby)
+        idle |= bit(cpu->arch.index);
+    cpu->reschedule = true; /* threads may have been queued before there was anybody to ask */
+    ksched_unlock();
+    for (;;)
+        arch_wait_for_interrupt(); /* threads come in on the way out of the interrupt */
+}
+
+int ksched_cpu_init(struct kcpu *cpu)
+{
+    char name[KTHREAD_NAME];
+    struct kthread *t = kmem_alloc(sizeof *t);
+    if (!t)
+        return -ENOMEM;
+    snprintf(name, sizeof name, "idle/%u", cpu->arch.index);
+    struct kthread_params params = { .name = name, .flags = KTHREAD_IDLE, .affinity = bit(cpu->arch.index),
+                                     .entry = idle_loop };
+    int e = kthread_prepare(t, &params);
+    if (e) {
+        kmem_free(t);
+        return e;
+    }
+    t->state = KTHREAD_RUNNING;
+    t->cpu = t->ideal_processor = cpu->arch.index;
+    krunq_init(&cpu->ready);
+    cpu->idle = cpu->current = t;
+    if (cpu->arch.index == 0)
+        online |= bit(0); /* kernel_main may create threads: CPU 0 takes them when it enters */
+    return 0;
+}
+
+void *ksched_cpu_stack(const struct kcpu *cpu)
+{
+    return kstack_pointer(cpu->idle->stack);
+}
+
+_Noreturn void ksched_enter(void)
+{
+    struct kcpu *cpu = kcpu_this();
+    void *boot_stack;
+    if (kthread_from_stack() != cpu->idle)
+        arch_context_switch(&boot_stack, arch_context_new(ksched_cpu_stack(cpu), idle_loop, NULL));
+    idle_loop(NULL);
+}
+
+uint32_t ksched_online(void)
+{
+    return (uint32_t)__builtin_popcountl(__atomic_load_n(&online, __ATOMIC_RELAXED));
+}

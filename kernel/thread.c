@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/thread.h"
+
+#include "arch/arch.h"
+#include "kernel/errno.h"
+#include "kernel/gate.h"
+#include "kernel/mem.h"
+#include "kernel/panic.h"
+#include "kernel/priority.h"
+#include "kernel/sched.h"
+#include "kernel/string.h"
+
+/* Written under the dispatcher lock; a record is complete before record_count says it is there. */
+static struct kthread_record records[KTHREAD_RECORDS_MAX];
+static uint32_t record_count;
+static uint64_t records_dropped;
+
+static uint32_t next_tid = 8; /* dispatcher lock */
+
+void kthread_remember(const struct kthread *thread)
+{
+    if (record_count == KTHREAD_RECORDS_MAX) {
+        records_dropped++;
+        return;
+    }
+    struct kthread_record *r = &records[record_count];
+    r->tid = thread->tid;
+    r->flags = thread->flags;
+    r->base_priority = thread->base_priority;
+    memcpy(r->name, thread->name, sizeof r->name);
+    __atomic_store_n(&record_count, record_count + 1, __ATOMIC_RELEASE);
+}
+
+void kthread_for_each(void (*visit)(void *context, const struct kthread_record *record), void *context)
+{
+    uint32_t n = __atomic_load_n(&record_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < n; i++)
+        visit(context, &records[i]);
+}
+
+uint64_t kthread_records_dropped(void)
+{
+    return __atomic_load_n(&records_dropped, __ATOMIC_RELAXED);
+}
+
+/* First code of every thread but the idle ones: interrupts off, dispatcher lock held, gate entered. */
+static _Noreturn void begin(void *argument)
+{
+    struct kthread *self = argument;
+    ksched_begin_thread();
+    kgate_leave(true);
+    self->entry(self->argument);
+    kthread_exit(0);
+}
+
+int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
+{
+    thread->stack = kstack_alloc(thread);
+    if (!thread->stack)
+        return -ENOMEM;
+    kobject_init(&thread->object, KOBJECT_THREAD, 0);
+    snprintf(thread->name, sizeof thread->name, "%s", params->name);
+    thread->flags = params->flags;
+    thread->state = KTHREAD_INITIALIZED;
+    thread->priority = thread->base_priority = (int8_t)params->priority;
+    thread->quantum = KSCHED_QUANTUM;
+    thread->affinity = params->affinity ? params->affinity : ~UINT64_C(0);
+    klist_init(&thread->queue_link);
+    klist_init(&thread->wait_link);
+    klist_init(&thread->timer_link);
+    klist_init(&thread->owned);
+    thread->gate_depth = 1;
+    thread->entry = params->entry;
+    thread->argument = params->argument;
+    thread->context = arch_context_new(kstack_pointer(thread->stack), begin, thread);
+    return 0;
+}
+
+int kthread_create(struct kthread **thread, const struct kthread_params *params)
+{
+    if (params->priority < KPRIORITY_LOWEST || params->priority > KPRIORITY_HIGHEST ||
+        (params->flags & ~(uint32_t)KTHREAD_SAMPLED))
+        return -EINVAL;
+
+    bool on = kgate_enter();
+    int e = -ENOMEM;
+    struct kthread *t = kmem_alloc(sizeof *t);
+    if (t && (e = kthread_prepare(t, params)) == 0) {
+        ksched_lock();
+        if (ksched_usable(t->affinity)) {
+            t->tid = next_tid;
+            next_tid += 4;
+            t->ideal_processor = t->cpu = ksched_ideal_cpu(t->affinity);
+            kthread_remember(t);
+            *thread = t; /* before it can run */
+            ksched_ready(t, 0);
+        } else {
+            e = -EINVAL;
+        }
+        ksched_unlock();
+        if (e)
+            kstack_free(t->stack);
+    }
+    if (e && t)
+        kmem_free(t);
+    kgate_leave(on);
+    return e;
+}
+
+int kthread_join(struct kthread *thread, uint64_t ticks, int *code)
+{
+    KASSERT(thread != kcpu_this()->current);
+    bool on = kgate_enter();
+    int e = kwait(&thread->object, KWAIT_EXECUTIVE, ticks);
+    if (e == 0) {
+        /* It was signalled under the dispatcher lock, which it kept until it had left its stack for good. */
+        if (code)
+            *code = thread->exit_code;
+        kstack_free(thread->stack);
+        kmem_free(thread);
+    }
+    kgate_leave(on);
+    return e;
+}
+
+_Noreturn void kthread_exit(int code)
+{
+    kgate_enter();
+    struct kthread *self = kcpu_this()->current;
+    ksched_lock();
+    self->exit_code = code;
+    kmutex_abandon(self);
+    self->state = KTHREAD_TERMINATED;
+    self->wait_reason = KWAIT_WR_TERMINATED;
+    self->object.signal = 1;
+    kobject_wake(&self->object, 0);
+    ksched_switch_away();
+    kpanic("thread %u runs after its end", self->tid);
+}
+
+void kthread_yield(void)
+{
+    bool on = kgate_enter();
+    ksched_lock();
+    ksched_yield();
+    ksched_unlock();
+    kgate_leave(on);
+}
+
+void kthread_sleep(uint64_t ticks, enum kwait_reason reason)
+{
+    if (ticks)
+        kwait(NULL, reason, ticks);
+    else
+        kthread_yield();
+}
+
+int kthread_set_priority(int base)
+{
+    if (base < KPRIORITY_LOWEST || base > KPRIORITY_HIGHEST)
+        return -EINVAL;
+    bool on = kgate_enter();
+    ksched_lock();
+    struct kcpu *cpu = kcpu_this();
+    cpu->current->priority = cpu->current->base_priority = (int8_t)base;
+    cpu->reschedule = true; /* somebody in the queue may now come first */
+    ksched_unlock();
+    kgate_leave(on);
+    return 0;
+}
