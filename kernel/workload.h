@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/heap.h"
+
 /* ---- for the run's controller; a thread */
 /* Starts the workload `name`. 0, -ENOENT, or -ENOMEM (nothing is left running). */
 int kworkload_start(const char *name, uint64_t seed);
@@ -21,8 +23,10 @@ struct kworkload {
     int (*start)(uint64_t seed);
 };
 
-/* Creates a sampled thread that kworkload_finish will join. `affinity` 0: any CPU. 0, -EINVAL, -ENOMEM. */
-int kworkload_thread(const char *name, int priority, uint64_t affinity, void (*entry)(void *), void *argument);
+/* Creates a sampled thread, called NAME/NUMBER, that kworkload_finish will join. `affinity` 0: any CPU. 0, -EINVAL,
+ * -ENOMEM. */
+int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t affinity, void (*entry)(void *),
+                     void *argument);
 /* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX bytes. */
 void *kworkload_alloc(size_t bytes);
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/workload.h"
+
+#include "arch/arch.h"
+#include "kernel/errno.h"
+#include "kernel/mem.h"
+#include "kernel/string.h"
+#include "kernel/thread.h"
+#include "kernel/workload/parts.h"
+
+/* A new workload: its file in kernel/workload/, a line in parts.h, one here and its name in kernel/options.c. */
+static const struct kworkload *const workloads[] = {
+    &kworkload_mix, &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight, &kworkload_hogs, &kworkload_sleepers,
+};
+#define WORKLOADS (sizeof workloads / sizeof workloads[0])
+
+/* What kworkload_finish gives back, newest first. Only the controller and the `start` it calls touch these lists. */
+struct member {
+    struct member *next;
+    struct kthread *thread;
+};
+struct block {
+    struct block *next;
+    uint64_t pad; /* what follows is 16-byte aligned */
+};
+static struct member *members;
+static struct block *blocks;
+
+static bool stopping;
+
+bool kworkload_stopping(void)
+{
+    return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
+}
+
+const char *const *kworkload_names(void)
+{
+    static const char *names[WORKLOADS + 1];
+    for (size_t i = 0; i < WORKLOADS; i++)
+        names[i] = workloads[i]->name;
+    return names;
+}
+
+void *kworkload_alloc(size_t bytes)
+{
+    if (bytes > KHEAP_MAX - sizeof(struct block))
+        return NULL;
+    struct block *b = kmem_alloc(sizeof *b + bytes);
+    if (!b)
+        return NULL;
+    b->next = blocks;
+    blocks = b;
+    return b + 1;
+}
+
+int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t affinity, void (*entry)(void *),
+                     void *argument)
+{
+    char text[KTHREAD_NAME];
+    snprintf(text, sizeof text, "%s/%u", name, number);
+    struct member *m = kmem_alloc(sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    struct kthread_params params = { .name = text, .priority = priority, .flags = KTHREAD_SAMPLED, .affinity = affinity,
+                                     .entry = entry, .argument = argument };
+    int e = kthread_create(&m->thread, &params);
+    if (e) {
+        kmem_free(m);
+        return e;
+    }
+    m->next = members;
+    members = m;
+    return 0;
+}
+
+int kworkload_start(const char *name, uint64_t seed)
+{
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        if (strcmp(workloads[i]->name, name) != 0)
+            continue;
+        __atomic_store_n(&stopping, false, __ATOMIC_RELAXED);
+        int e = workloads[i]->start(seed);
+        if (e)
+            kworkload_finish();
+        return e;
+    }
+    return -ENOENT;
+}
+
+void kworkload_finish(void)
+{
+    __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+    while (members) {
+        struct member *m = members;
+        members = m->next;
+        kthread_join(m->thread, KWAIT_FOREVER, NULL);
+        kmem_free(m);
+    }
+    while (blocks) {
+        struct block *b = blocks;
+        blocks = b->next;
+        kmem_free(b);
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* CPU hogs: threads that only compute and lose their CPU when their quantum ends. */
+#include "kernel/sched.h"
+#include "kernel/workload/parts.h"
+
+struct hog {
+    struct kevent *day;
+    struct krand random;
+    uint32_t burst;
+};
+
+static void devour(void *argument)
+{
+    struct hog *h = argument;
+    while (kpart_goes_on(h->day)) {
+        uint64_t x = krand_next(&h->random);
+        uint64_t until = ksched_ticks() + 1 + krand_below(&h->random, h->burst ? h->burst : 64);
+        while (ksched_ticks() < until && !kworkload_stopping())
+            x = kpart_compute(x, 64);
+        if (h->burst)
+            kthread_sleep(1 + krand_below(&h->random, 2 * h->burst), KWAIT_DELAY_EXECUTION);
+    }
+}
+
+int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst)
+{
+    int e = 0;
+    for (uint32_t i = 0; i < hogs && !e; i++) {
+        struct hog *h = kworkload_alloc(sizeof *h);
+        if (!h)
+            return -ENOMEM;
+        h->day = day;
+        h->burst = burst;
+        krand_init(&h->random, seed + i);
+        e = kworkload_thread("hog", i, KPRIORITY_NORMAL, 0, devour, h);
+    }
+    return e;
+}
+
+static int start(uint64_t seed)
+{
+    return kpart_hogs(NULL, seed, 2 * kcpu_count + 1, 0);
+}
+
+const struct kworkload kworkload_hogs = { "hogs", start };

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The workloads, and the parts of them that `mix` puts together. A part takes a `day`: at night, while that event is not
+ * signalled, its threads stand still (NULL: there is no night). All return 0 or what kworkload_thread failed with.
+ *
+ * Every instruction of these threads is single-stepped with ds=soft: between two kernel calls they do tens of
+ * instructions, not thousands, unless using up quanta is their purpose.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/cpu.h"
+#include "kernel/errno.h"
+#include "kernel/priority.h"
+#include "kernel/rand.h"
+#include "kernel/thread.h"
+#include "kernel/workload.h"
+
+extern const struct kworkload kworkload_pingpong, kworkload_prodcons, kworkload_lockfight, kworkload_hogs,
+    kworkload_sleepers, kworkload_mix;
+
+/* Pairs that hand the turn to each other; after `burst` rounds on average they rest some ticks (0: never). */
+int kpart_pingpong(struct kevent *day, uint64_t seed, uint32_t pairs, uint32_t burst);
+/* Rings of two producers and two consumers each. */
+int kpart_prodcons(struct kevent *day, uint64_t seed, uint32_t rings);
+/* Groups of threads that want one mutex, and one spinlock. */
+int kpart_lockfight(struct kevent *day, uint64_t seed, uint32_t groups, uint32_t fighters);
+/* Threads that compute: for ever, or `burst` ticks at most and then rest some. */
+int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst);
+/* Threads that sleep, short mostly, long at times. */
+int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
+
+/* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */
+static inline bool kpart_goes_on(struct kevent *day)
+{
+    while (day && !__atomic_load_n(&day->object.signal, __ATOMIC_RELAXED) && !kworkload_stopping())
+        kevent_wait(day, KWAIT_WR_RENDEZVOUS, 8 * KWORKLOAD_PATIENCE);
+    return !kworkload_stopping();
+}
+
+/* Some work of the thread's own: about three instructions a round. */
+uint64_t kpart_compute(uint64_t x, uint32_t rounds);
