@@ -47,9 +47,10 @@ static void call_cpus(uint64_t cpus, kcall_function function, void *argument)
     }
     call.function = function;
     call.argument = argument;
-    call.left = (uint32_t)__builtin_popcountl(cpus);
-    for (uint64_t left = cpus; left; left &= left - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzl(left);
+    call.left = 0;
+    for (uint64_t to_ask = cpus; to_ask; to_ask &= to_ask - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzl(to_ask);
+        __atomic_fetch_add(&call.left, 1, __ATOMIC_RELAXED); /* only this CPU sees a 0 before it has asked the last */
         __atomic_store_n(&call.pending[i], 1, __ATOMIC_RELEASE);
         if (i != me)
             arch_ipi(i, ARCH_VECTOR_CALL);

@@ -374,8 +374,3 @@ _Noreturn void ksched_enter(void)
         arch_context_switch(&boot_stack, arch_context_new(ksched_cpu_stack(cpu), idle_loop, NULL));
     idle_loop(NULL);
 }
-
-uint32_t ksched_online(void)
-{
-    return (uint32_t)__builtin_popcountl(__atomic_load_n(&online, __ATOMIC_RELAXED));
-}

@@ -39,8 +39,6 @@ void *ksched_cpu_stack(const struct kcpu *cpu);
 /* On each CPU, last thing, interrupts off: starts the tick, the CPU takes threads from now on. The boot processor leaves
  * its boot stack for good. */
 _Noreturn void ksched_enter(void);
-/* CPUs that have got there. */
-uint32_t ksched_online(void);
 
 /* Timer ticks of the system: those of CPU 0. */
 uint64_t ksched_ticks(void);
