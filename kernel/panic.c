@@ -31,16 +31,17 @@ static void print_address(const char *before, uint64_t address, uint64_t look_up
 }
 
 /* Frame pointers are kept everywhere: each frame is {caller's frame, return address}. Bounded, and every word is looked
- * at only where it can be read. */
-static void backtrace(uint64_t rip, uint64_t rbp)
+ * at only where it can be read. A return address is looked up one byte before: the call may be its function's last
+ * instruction. `called`: rip is a return address itself. */
+static void backtrace(uint64_t rip, uint64_t rbp, bool called)
 {
     kprintf("backtrace:\n");
-    print_address("  ", rip, rip);
+    print_address("  ", rip, rip - called);
     for (int depth = 0; depth < 32 && rbp % 8 == 0 && arch_readable((void *)rbp, 16); depth++) {
         const uint64_t *frame = (const uint64_t *)rbp;
         if (!frame[1])
             break;
-        print_address("  ", frame[1], frame[1] - 1); /* the call may be the function's last instruction */
+        print_address("  ", frame[1], frame[1] - 1);
         if (frame[0] <= rbp)
             break;
         rbp = frame[0];
@@ -102,7 +103,8 @@ _Noreturn void kpanic(const char *format, ...)
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     begin(line);
-    backtrace((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0));
+    backtrace((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0),
+              true);
     finish();
 }
 
@@ -131,7 +133,7 @@ _Noreturn void kernel_fault(struct arch_trap_frame *f)
         snprintf(line, sizeof line, "%s, error code 0x%lx", what, f->error);
     begin(line);
     print_registers(f);
-    backtrace(f->rip, f->rbp);
+    backtrace(f->rip, f->rbp, false);
     finish();
 }
 
