@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* The instruction decoder: by hand, against objdump over real programs, and against arbitrary bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "ds/insn.h"
+
+struct example {
+    const char *bytes; /* hex */
+    uint8_t kind;
+    const char *text;
+};
+
+static const struct example examples[] = {
+    { "90", DS_INSN_OTHER, "nop" },
+    { "f390", DS_INSN_OTHER, "pause" },
+    { "4889e5", DS_INSN_OTHER, "mov rbp,rsp" },
+    { "48b8efcdab8967452301", DS_INSN_OTHER, "movabs rax,imm64" },
+    { "b878563412", DS_INSN_OTHER, "mov eax,imm32" },
+    { "66b83412", DS_INSN_OTHER, "mov ax,imm16" },
+    { "48a1efcdab8967452301", DS_INSN_OTHER, "movabs rax,[moffs64]" },
+    { "67a178563412", DS_INSN_OTHER, "mov eax,[moffs32]" },
+    { "6648c7c078563412", DS_INSN_OTHER, "REX.W wins over 66" },
+    { "66c70534120000cdab", DS_INSN_OTHER, "mov word [rip+..],imm16" },
+    { "c7042578563412efbeadde", DS_INSN_OTHER, "SIB without base: disp32" },
+    { "f6c001", DS_INSN_OTHER, "test al,1" },
+    { "f6d0", DS_INSN_OTHER, "not al" },
+    { "48f7c078563412", DS_INSN_OTHER, "test rax,imm32" },
+    { "66f7c03412", DS_INSN_OTHER, "test ax,imm16" },
+    { "48f7e1", DS_INSN_OTHER, "mul rcx" },
+    { "c8100000", DS_INSN_OTHER, "enter 16,0" },
+    { "0f20c0", DS_INSN_OTHER, "mov rax,cr0" },
+    { "0f2000", DS_INSN_OTHER, "mov rax,cr0, mod ignored" },
+    { "0fba6c240405", DS_INSN_OTHER, "bts [rsp+4],5" },
+    { "0fa4c804", DS_INSN_OTHER, "shld" },
+    { "660f3a0fc108", DS_INSN_OTHER, "palignr" },
+    { "660f3800c1", DS_INSN_OTHER, "pshufb" },
+    { "f20f38f0c1", DS_INSN_OTHER, "crc32" },
+    { "c5f877", DS_INSN_OTHER, "vzeroupper" },
+    { "c5f9efc0", DS_INSN_OTHER, "vpxor" },
+    { "c5f970c0e4", DS_INSN_OTHER, "vpshufd" },
+    { "c4e37d39c101", DS_INSN_OTHER, "vextracti128" },
+    { "c4e279f7c1", DS_INSN_OTHER, "shlx" },
+    { "62f17c48104001", DS_INSN_OTHER, "vmovups zmm0,[rax+64]" },
+    { "62f3fd4825c0ff", DS_INSN_OTHER, "vpternlogq zmm" },
+    { "8fe978c1c1", DS_INSN_OTHER, "XOP map 9" },
+    { "8f00", DS_INSN_OTHER, "pop [rax]" },
+    { "0f0fc19e", DS_INSN_OTHER, "3DNow!" },
+    { "f30fc7f8", DS_INSN_OTHER, "rdpid" },
+    { "f00fb10b", DS_INSN_OTHER, "lock cmpxchg" },
+    { "64488b042528000000", DS_INSN_OTHER, "mov rax,fs:0x28" },
+    { "65c604251800000000", DS_INSN_OTHER, "mov byte gs:24,0" },
+    { "d9eb", DS_INSN_OTHER, "fldpi" },
+    { "dd4108", DS_INSN_OTHER, "fld [rcx+8]" },
+    { "aa", DS_INSN_OTHER, "stosb, once" },
+    { "f3aa", DS_INSN_REP_STRING, "rep stosb" },
+    { "f348a5", DS_INSN_REP_STRING, "rep movsq" },
+    { "f3a4", DS_INSN_REP_STRING, "rep movsb" },
+    { "f2ae", DS_INSN_REP_STRING, "repne scasb" },
+    { "f36c", DS_INSN_REP_STRING, "rep insb" },
+    { "f30f1efa", DS_INSN_OTHER, "endbr64 is no REP" },
+    { "8ed0", DS_INSN_LOAD_SS, "mov ss,ax" },
+    { "8e542410", DS_INSN_LOAD_SS, "mov ss,[rsp+16]" },
+    { "8ed8", DS_INSN_OTHER, "mov ds,ax" },
+    { "9c", DS_INSN_PUSHF, "pushfq" },
+    { "669c", DS_INSN_PUSHF, "pushf, 16 bits" },
+    { "9d", DS_INSN_POPF, "popfq" },
+    { "f4", DS_INSN_HLT, "hlt" },
+    { "74fe", DS_INSN_BRANCH, "je" },
+    { "0f8400000000", DS_INSN_BRANCH, "je rel32" },
+    { "e2fe", DS_INSN_BRANCH, "loop" },
+    { "67e3fe", DS_INSN_BRANCH, "jecxz" },
+    { "ebfe", DS_INSN_BRANCH, "jmp" },
+    { "e900000000", DS_INSN_BRANCH, "jmp rel32" },
+    { "e800000000", DS_INSN_BRANCH, "call" },
+    { "66e800000000", DS_INSN_BRANCH, "call: 66 ignored, as Intel does" },
+    { "f2e800000000", DS_INSN_BRANCH, "bnd call" },
+    { "c3", DS_INSN_BRANCH, "ret" },
+    { "f3c3", DS_INSN_BRANCH, "rep ret" },
+    { "c20800", DS_INSN_BRANCH, "ret 8" },
+    { "48cb", DS_INSN_BRANCH, "retfq" },
+    { "ffd0", DS_INSN_BRANCH, "call rax" },
+    { "3effe0", DS_INSN_BRANCH, "notrack jmp rax" },
+    { "ff2500000000", DS_INSN_BRANCH, "jmp [rip]" },
+    { "48ff6c2408", DS_INSN_BRANCH, "jmp far [rsp+8]" },
+    { "ff30", DS_INSN_OTHER, "push [rax]" },
+    { "ffc0", DS_INSN_OTHER, "inc eax" },
+    { "48cf", DS_INSN_IRET, "iretq" },
+    { "cc", DS_INSN_INTERRUPT, "int3" },
+    { "cd80", DS_INSN_INTERRUPT, "int 80h" },
+    { "0f05", DS_INSN_SYSTEM, "syscall" },
+    { "480f07", DS_INSN_SYSTEM, "sysretq" },
+    { "0f34", DS_INSN_SYSTEM, "sysenter" },
+};
+
+static size_t from_hex(const char *hex, uint8_t *to, size_t size)
+{
+    size_t n = 0;
+    unsigned v;
+    while (n < size && sscanf(hex + 2 * n, "%2x", &v) == 1)
+        to[n++] = (uint8_t)v;
+    return n;
+}
+
+static void by_hand(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        uint8_t bytes[DS_INSN_MAX];
+        struct ds_insn insn;
+        size_t n = from_hex(examples[i].bytes, bytes, sizeof bytes);
+        unsigned length = ds_insn_decode(bytes, n, &insn);
+        if (length != n || insn.length != n || insn.kind != examples[i].kind)
+            fail_msg("%s (%s): length %u, kind %u", examples[i].text, examples[i].bytes, length, insn.kind);
+        for (size_t cut = 0; cut < n; cut++) /* nothing beyond `size` is read: ASan sees the exact allocation */
+        {
+            uint8_t *exact = malloc(cut ? cut : 1);
+            memcpy(exact, bytes, cut);
+            if (ds_insn_decode(exact, cut, &insn) != 0)
+                fail_msg("%s cut to %zu bytes: accepted", examples[i].text, cut);
+            free(exact);
+        }
+    }
+}
+
+static void nonsense(void **state)
+{
+    (void)state;
+    static const char *const none[] = { "06", "d6", "62f07c48", "0f04", "66666666666666666666666666666690", "c4e0", "9a", "82" };
+    struct ds_insn insn;
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        uint8_t bytes[24];
+        size_t n = from_hex(none[i], bytes, sizeof bytes);
+        if (ds_insn_decode(bytes, n, &insn) != 0)
+            fail_msg("%s: accepted", none[i]);
+        assert_int_equal(insn.length, 0);
+    }
+    uint8_t bytes[32];
+    uint32_t x = 1;
+    for (unsigned round = 0; round < 200000; round++) {
+        for (size_t i = 0; i < sizeof bytes; i++)
+            bytes[i] = (uint8_t)((x = x * 1664525 + 1013904223) >> 24);
+        unsigned n = ds_insn_decode(bytes, sizeof bytes, &insn);
+        assert_true(n <= DS_INSN_MAX);
+        if (n)
+            assert_int_equal(ds_insn_decode(bytes, n - 1, &insn), 0); /* all n bytes were needed */
+    }
+}
+
+/* ---- against objdump ------------------------------------------------------------------------------------------------- */
+
+
+static uint8_t kind_of(const char *text)
+{
+    static const char *const prefixes[] = { "bnd ", "notrack ", "cs ", "ds ", "es ", "ss ", "fs ", "gs ", "data16 ", "addr32 ",
+                                            "lock ", "rex.W ", "rex ", "repz ret", "rex.WX ", "rex.RX " };
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        size_t n = strlen(prefixes[i]);
+        if (strncmp(text, prefixes[i], n) == 0) {
+            if (strcmp(prefixes[i], "repz ret") == 0)
+                return DS_INSN_BRANCH;
+            text += n;
+            i = (size_t)-1;
+        }
+    }
+    if (strncmp(text, "rep", 3) == 0 && strstr(text, "s") && !strstr(text, " nop"))
+        return DS_INSN_REP_STRING;
+    char m[16] = "";
+    sscanf(text, "%15s", m);
+    if (m[0] == 'j' || strncmp(m, "call", 4) == 0 || strncmp(m, "lcall", 5) == 0 || strncmp(m, "ljmp", 4) == 0 ||
+        strcmp(m, "ret") == 0 || strncmp(m, "retq", 4) == 0 || strncmp(m, "lret", 4) == 0 || strncmp(m, "loop", 4) == 0)
+        return DS_INSN_BRANCH;
+    if (strncmp(m, "iret", 4) == 0)
+        return DS_INSN_IRET;
+    if (strcmp(m, "int") == 0 || strcmp(m, "int3") == 0 || strcmp(m, "int1") == 0)
+        return DS_INSN_INTERRUPT;
+    if (strncmp(m, "sysc", 4) == 0 || strncmp(m, "sysr", 4) == 0 || strncmp(m, "syse", 4) == 0)
+        return DS_INSN_SYSTEM;
+    if (strncmp(m, "pushf", 5) == 0)
+        return DS_INSN_PUSHF;
+    if (strncmp(m, "popf", 4) == 0)
+        return DS_INSN_POPF;
+    if (strcmp(m, "hlt") == 0)
+        return DS_INSN_HLT;
+    const char *ss = strstr(text, "%ss");
+    if (m[0] == 'm' && m[1] == 'o' && ss && ss[3] == '\0')
+        return DS_INSN_LOAD_SS;
+    return DS_INSN_OTHER;
+}
+
+/* One line "  401000:\t48 89 e5\tmov ...". Returns false where the line holds none, or one objdump itself doubts. */
+static bool parse_line(char *line, uint8_t *bytes, size_t *n, char **text)
+{
+    char *hex = strchr(line, '\t');
+    if (!hex || line[0] != ' ')
+        return false;
+    *text = strchr(++hex, '\t');
+    if (!*text)
+        return false;
+    *(*text)++ = '\0';
+    (*text)[strcspn(*text, "\n#<")] = '\0';
+    size_t last = strlen(*text);
+    while (last && (*text)[last - 1] == ' ')
+        (*text)[--last] = '\0';
+    for (*n = 0; *n < 24; (*n)++) {
+        char *end;
+        unsigned long v = strtoul(hex, &end, 16);
+        if (end == hex)
+            break;
+        bytes[*n] = (uint8_t)v;
+        hex = end;
+    }
+    if (strstr(*text, "(bad)") || strstr(*text, ".byte"))
+        return false;
+    /* a prefix that objdump shows alone, before bytes it cannot make sense of */
+    static const char *const lone[] = { "lock", "rep", "repz", "repnz", "data16", "addr32", "cs", "ds", "es", "ss", "fs", "gs", "bnd" };
+    for (size_t i = 0; i < sizeof lone / sizeof lone[0]; i++)
+        if (strcmp(*text, lone[i]) == 0)
+            return false;
+    return strncmp(*text, "rex", 3) != 0 || strchr(*text, ' ');
+}
+
+static unsigned long compare_file(const char *path, unsigned long limit)
+{
+    char command[256], line[512];
+    snprintf(command, sizeof command, "objdump -d -w '%s' 2>/dev/null", path);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    unsigned long compared = 0, wrong = 0;
+    while (compared < limit && fgets(line, sizeof line, f)) {
+        uint8_t bytes[24];
+        size_t n;
+        char *text;
+        struct ds_insn insn;
+        if (!parse_line(line, bytes, &n, &text))
+            continue;
+        unsigned length = ds_insn_decode(bytes, n, &insn);
+        compared++;
+        if (bytes[0] == 0x9B && n > 1 && length == 1)
+            continue; /* objdump joins FWAIT with the instruction after it; the processor runs two */
+        if ((length != n || insn.kind != kind_of(text)) && ++wrong <= 20) {
+            print_error("%s: %s: ", path, text);
+            for (size_t i = 0; i < n; i++)
+                print_error("%02x", bytes[i]);
+            print_error(": length %u not %zu, kind %u not %u\n", length, n, insn.kind, kind_of(text));
+        }
+    }
+    pclose(f);
+    assert_int_equal(wrong, 0);
+    return compared;
+}
+
+static void against_objdump(void **state)
+{
+    (void)state;
+    if (system("command -v objdump >/dev/null") != 0) {
+        print_message("SKIP: objdump is not installed\n");
+        skip();
+    }
+    /* DS_INSN_FILES=... and DS_INSN_LIMIT=0 look at more than this sample */
+    const char *files = getenv("DS_INSN_FILES"), *max = getenv("DS_INSN_LIMIT");
+    unsigned long limit = max ? strtoul(max, NULL, 0) : 150000, total = 0;
+    char list[1024];
+    snprintf(list, sizeof list, "%s", files ? files : "/bin/bash /lib/x86_64-linux-gnu/libc.so.6 /lib64/libc.so.6");
+    for (char *save, *path = strtok_r(list, " ", &save); path; path = strtok_r(NULL, " ", &save))
+        if (access(path, R_OK) == 0)
+            total += compare_file(path, limit ? limit : (unsigned long)-1);
+    print_message("%lu instructions agree with objdump\n", total);
+    assert_true(total > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(nonsense),
+        cmocka_unit_test(against_objdump),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
