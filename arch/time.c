@@ -3,9 +3,9 @@
  * TSC and APIC timer frequency, and waiting.
  *
  * A measured frequency is an interval, not a number: each clock edge is only known to lie between two reads of the TSC.
- * The frequency taken is the roundest one inside the interval (the multiple of the largest power of ten). So two runs on
- * one machine agree although their measurements never do, and nominal frequencies come out exact; the interval is a few
- * ten parts in a million wide, and so is the error at most.
+ * The interval is made at least as wide as clocks are good (CLOCK_PPM), and the frequency taken is the roundest one inside
+ * (the multiple of the largest power of ten). So two runs on one machine agree although their measurements never do, and
+ * nominal frequencies come out exact; the price is an error of CLOCK_PPM, or of the measurement where that is worse.
  */
 #include "arch/internal.h"
 #include "kernel/errno.h"
@@ -13,6 +13,7 @@
 #define PM_TIMER_HZ 3579545u /* ACPI, "Power Management Timer" */
 #define PIT_HZ      1193182u
 #define MEASURE_MS  40u      /* under the 54.9 ms in which the PIT's 16 bits wrap */
+#define CLOCK_PPM   20u      /* what quartz oscillators are specified to, at best */
 #define EDGE_TRIES  8u
 #define STUCK_POLLS 1000000u /* reads without a change after which a clock counts as dead; 0.3 s and more on hardware */
 
@@ -31,6 +32,11 @@
 #define HPET_PERIOD_MAX   100000000u /* fs, "IA-PC HPET Specification" */
 #define FS_PER_SECOND     UINT64_C(1000000000000000)
 
+struct interval {
+    uint64_t low, high; /* Hz, both inclusive */
+};
+
+static struct interval tsc_interval;
 static uint64_t tsc_hz, apic_timer_hz;
 static const char *source = "not measured";
 
@@ -138,15 +144,19 @@ static bool sharp_edge(const struct reference *reference, struct edge *best)
     return true;
 }
 
-static uint64_t roundest(uint64_t low, uint64_t high)
+static uint64_t roundest(struct interval in)
 {
+    uint64_t middle = in.low + (in.high - in.low) / 2;
+    uint64_t slack = middle / 1000000 * CLOCK_PPM;
+    uint64_t low = in.low < middle - slack ? in.low : middle - slack;
+    uint64_t high = in.high > middle + slack ? in.high : middle + slack;
+
     for (uint64_t unit = UINT64_C(1000000000); unit > 1; unit /= 10) {
-        uint64_t middle = low + (high - low) / 2;
         uint64_t nearest = (middle + unit / 2) / unit * unit;
-        if (nearest >= low && nearest <= high && nearest)
+        if (nearest >= low && nearest <= high)
             return nearest;
     }
-    return low + (high - low) / 2;
+    return middle;
 }
 
 static bool measure_tsc(const struct reference *reference)
@@ -162,9 +172,9 @@ static bool measure_tsc(const struct reference *reference)
     if (!sharp_edge(reference, &to))
         return false;
     uint64_t ticks = (to.value - from.value) & reference->mask;
-    uint64_t low = (to.before - from.after) * reference->hz / ticks;
-    uint64_t high = (to.after - from.before) * reference->hz / ticks;
-    tsc_hz = roundest(low, high);
+    tsc_interval.low = (to.before - from.after) * reference->hz / ticks;
+    tsc_interval.high = (to.after - from.before) * reference->hz / ticks;
+    tsc_hz = roundest(tsc_interval);
     source = reference->name;
     return true;
 }
@@ -223,9 +233,11 @@ static bool measure_apic_timer(void)
     if (!ticks)
         return false;
     /* A reading may be one tick old. */
-    uint64_t low = (ticks - 1) * tsc_hz / (to.after - from.before);
-    uint64_t high = (ticks + 1) * tsc_hz / (to.before - from.after);
-    apic_timer_hz = roundest(low, high);
+    struct interval interval = {
+        .low = (ticks - 1) * tsc_interval.low / (to.after - from.before),
+        .high = (ticks + 1) * tsc_interval.high / (to.before - from.after),
+    };
+    apic_timer_hz = roundest(interval);
     return true;
 }
 
@@ -235,6 +247,7 @@ int arch_time_init(void)
     struct reference reference;
     bool known = ask_cpuid();
 
+    tsc_interval = (struct interval){tsc_hz, tsc_hz};
     for (size_t i = 0; !known && i < sizeof(starts) / sizeof(starts[0]); i++)
         known = starts[i](&reference) && measure_tsc(&reference);
     if (!known) {
