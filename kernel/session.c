@@ -190,12 +190,12 @@ static int init_trace(char *error, size_t error_size)
                  kcpu_count, kcpu_count + c->circular);
         return -EINVAL;
     }
-    void *memory = PAGES(bytes) <= kmem_free_pages() ? pages(bytes) : NULL;
+    void *memory = PAGES(bytes) <= kmem_pages_available() ? pages(bytes) : NULL;
     if (!memory) {
         snprintf(error, error_size,
                  "%u trace buffers of %u KiB need %lu KiB, %lu KiB are free: lower trace.buffers or trace.buffer_kib",
                  kopt.trace_buffers, kopt.trace_buffer_kib, (unsigned long)(bytes / 1024),
-                 (unsigned long)(kmem_free_pages() * (ARCH_PAGE_SIZE / 1024)));
+                 (unsigned long)(kmem_pages_available() * (ARCH_PAGE_SIZE / 1024)));
         return -ENOMEM;
     }
     e = trace_session_init(&ksession.session, c, memory, PAGES(bytes) * ARCH_PAGE_SIZE);

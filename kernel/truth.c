@@ -35,10 +35,10 @@ int ktruth_init(uint64_t switches)
     uint64_t chunks = 2 * switches / CHUNK_RECORDS + 2 * kcpu_count + 16;
     uint64_t bytes = chunks * CHUNK_BYTES;
 
-    pool = bytes / ARCH_PAGE_SIZE <= kmem_free_pages() ? kmem_pages_alloc(bytes / ARCH_PAGE_SIZE) : NULL;
+    pool = bytes / ARCH_PAGE_SIZE <= kmem_pages_available() ? kmem_pages_alloc(bytes / ARCH_PAGE_SIZE) : NULL;
     if (!pool) {
         kprintf("truth: %lu switches need %lu KiB, %lu KiB are free: lower switches= or give the machine more memory\n",
-                (unsigned long)switches, (unsigned long)(bytes / 1024), (unsigned long)(kmem_free_pages() * 4));
+                (unsigned long)switches, (unsigned long)(bytes / 1024), (unsigned long)(kmem_pages_available() * 4));
         return -ENOMEM;
     }
     pool_chunks = (uint32_t)chunks;
