@@ -16,6 +16,7 @@ AR      := ar
 PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do $$p -c 'import pytest' 2>&- && echo $$p && break; done),\
            $(error no python3 with pytest: run 'make deps'))
 EXTRA_CFLAGS :=
+V :=
 # what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg
 RUN_ARGS := --smp 4 workload=mix switches=20000 truth=1
 CONFIG   := workload=mix switches=20000 end=halt
@@ -44,6 +45,8 @@ KCFLAGS := $(COMMON) -ffreestanding -fno-pie -mcmodel=kernel -mno-red-zone -mgen
            -fno-asynchronous-unwind-tables -fcf-protection=none -fno-tree-loop-distribute-patterns
 HCFLAGS := $(COMMON)
 SAN     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '%-8s%s\n' $(1) $@)
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 ASFLAGS  = -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d)
 
@@ -62,22 +65,26 @@ all: kernel loader tools
 # ---- kernel
 kernel: $(B)/kernel.elf
 $(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld
-	$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld \
+	$(call say,LINK)
+	$(Q)$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld \
 	    -Map=$(B)/kernel.map -o $@.full $(KERNEL_O)
-	$(OBJDUMP) -d -S --no-show-raw-insn $@.full > $(B)/kernel.lst
-	$(OBJCOPY) --strip-debug $@.full $@
+	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $@.full > $(B)/kernel.lst
+	$(Q)$(OBJCOPY) --strip-debug $@.full $@
 $(B)/kernel/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
 $(B)/kernel/%.asm.o: %.asm
 	@mkdir -p $(@D)
-	$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
+	$(call say,NASM)
+	$(Q)$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
 
 # ---- loader: an ELF shared object of GNU-EFI's making, turned into a PE image. Paths of Debian, Fedora, Arch and SUSE.
 EFI_ROOTS := $(addprefix /usr/,lib lib/gnuefi/x64 lib64/gnuefi/x64 lib/gnuefi lib64/gnuefi lib64 local/lib)
 EFI_INC   := $(firstword $(wildcard /usr/include/efi /usr/local/include/efi))
-EFI_CRT0  := $(firstword $(wildcard $(addsuffix /crt0-efi-x86_64.o,$(EFI_ROOTS)) $(addsuffix /crt0-efi-x64.o,$(EFI_ROOTS))))
-EFI_LDS   := $(firstword $(wildcard $(addsuffix /elf_x86_64_efi.lds,$(EFI_ROOTS)) $(addsuffix /elf_x64_efi.lds,$(EFI_ROOTS))))
+efi_file   = $(firstword $(wildcard $(foreach name,$(1),$(addsuffix /$(name),$(EFI_ROOTS)))))
+EFI_CRT0  := $(call efi_file,crt0-efi-x86_64.o crt0-efi-x64.o)
+EFI_LDS   := $(call efi_file,elf_x86_64_efi.lds elf_x64_efi.lds)
 EFI_LIBS  := $(addprefix -L,$(EFI_ROOTS)) -lefi -lgnuefi
 LCFLAGS   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
              -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none -DGNU_EFI_USE_MS_ABI \
@@ -88,36 +95,44 @@ LOADER_O  := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c))) \
 loader: $(B)/BOOTX64.EFI
 $(B)/BOOTX64.EFI: $(LOADER_O)
 	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
-	$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
+	$(call say,LINK)
+	$(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
 	    -Map=$(B)/loader.map -o $(B)/loader.so $(EFI_CRT0) $(LOADER_O) $(EFI_LIBS)
-	$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst
-	$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
+	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst
+	$(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
 	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
 $(B)/loader/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(LCFLAGS) $(DEPFLAGS) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(LCFLAGS) $(DEPFLAGS) -c $< -o $@
 $(B)/loader/%.asm.o: %.asm
 	@mkdir -p $(@D)
-	$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
+	$(call say,NASM)
+	$(Q)$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
 
 # ---- host: shared code and tools, plain (build/host) and sanitized (build/san)
 $(B)/host/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(HCFLAGS) $(DEPFLAGS) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(HCFLAGS) $(DEPFLAGS) -c $< -o $@
 $(B)/san/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(HCFLAGS) $(SAN) $(DEPFLAGS) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(HCFLAGS) $(SAN) $(DEPFLAGS) -c $< -o $@
 $(B)/host/libshared.a: $(SHARED_C:%.c=$(B)/host/%.o)
 	@rm -f $@; $(AR) rcs $@ $^
 $(B)/san/libshared.a: $(SHARED_C:%.c=$(B)/san/%.o)
 	@rm -f $@; $(AR) rcs $@ $^
 CAIRN_LIBS := -ldw -lelf
 $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a
-	$(CC) -o $@ $^ $(CAIRN_LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) -o $@ $^ $(CAIRN_LIBS)
 $(B)/san/cairn: $(CAIRN_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
-	$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
 $(B)/cairn-options: $(B)/host/tools/options/main.o $(B)/host/libshared.a
-	$(CC) -o $@ $^
+	$(call say,LINK)
+	$(Q)$(CC) -o $@ $^
 tools: $(B)/cairn $(B)/cairn-options
 docs: $(B)/cairn-options
 	$< docs > docs/options.md
@@ -137,18 +152,21 @@ $(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf FORCE
 
 # ---- tests. Suites are found by their names: tests/unit/test_*.c are cmocka programs (ASan, UBSan), one each, with the
 # other files there as shared support; tests/*/test_*.py are pytest's. tests/*/local.mk and tools/*/local.mk may add
-# rules, prerequisites of `test-products` (what tests need built), and what bench, bench-gate and fuzz do.
+# rules, prerequisites of `test-products` (what tests need built), what bench, bench-gate and fuzz do, and SUITES:
+# targets that print `PASS|FAIL|SKIP: name: text` lines.
 UNIT := $(UNIT_C:tests/unit/%.c=$(B)/unit/%)
 $(B)/unit/%: $(B)/san/tests/unit/%.o $(UNIT_SUPPORT_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	@mkdir -p $(@D)
-	$(CC) $(SAN) -o $@ $^ -lcmocka -lm
+	$(call say,LINK)
+	$(Q)$(CC) $(SAN) -o $@ $^ -lcmocka -lm
 unit: $(UNIT)
 	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
 test-products: all $(UNIT)
+SUITES := lint golden-check bench-gate fuzz
 test: test-products
-	@$(PYTHON) tests/run.py --build $(B)
+	@$(PYTHON) tests/run.py --build $(B) $(SUITES)
 test-all: test-products
-	@$(PYTHON) tests/run.py --build $(B) --all
+	@$(PYTHON) tests/run.py --build $(B) --all $(SUITES)
 bench bench-gate fuzz: all
 lint:
 	@tools/lint.sh
@@ -168,7 +186,7 @@ make image      build/cairn.img for a USB stick; CONFIG='workload=hogs seconds=5
 make gdb        boot and wait for a debugger
 make docs       docs/options.md from the option table
 make clean      remove build/
-Variables: CC=gcc-13, EXTRA_CFLAGS=..., B=DIR (another build directory)
+Variables: CC=gcc-13, EXTRA_CFLAGS=..., B=DIR (another build directory), V=1 (show the commands)
 endef
 help:
 	$(info $(HELP))@:

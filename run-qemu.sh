@@ -18,6 +18,8 @@ words=()
 readonly FAIL=1 USAGE=2 TROUBLE=3 TIMEOUT=124 INTERRUPTED=130
 # What isa-debug-exit makes of the kernel's 0x10 (pass) and 0x11 (fail): 2 * code + 1, which QEMU itself never returns.
 readonly QEMU_PASS=33 QEMU_FAIL=35
+# What OVMF says where it has found nothing to start, or where what it has started came back.
+readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
 # --icount: one instruction takes 2^0 ns, time starts at a fixed date, and the kernel begins at a multiple of 2^N of the
 # TSC: the disk's answers come in real time, so the moment the kernel is entered differs a little from run to run.
 readonly ICOUNT_ALIGN=33
@@ -264,7 +266,7 @@ watch() {
             stop=timeout
         elif [ $loader_watched = 0 ] && failure=$(console_line 'cairn loader: FAILED'); then
             stop=loader
-        elif [ $loader_watched = 0 ] && failure=$(console_line 'UEFI Interactive Shell\|No bootable option\|failed to start Boot'); then
+        elif [ $loader_watched = 0 ] && failure=$(console_line "$NOT_STARTED"); then
             stop=firmware
         elif ! kill -0 "$reader_pid" 2>/dev/null; then
             # The reader has seen the end of the dump (or has failed): QEMU gets a moment to end by itself.

@@ -90,7 +90,8 @@ static bool shares_page(const struct boot_elf *elf, const struct elf64_program_h
 {
     for (uint32_t i = 0; i < elf->segment_count; i++) {
         const struct boot_elf_segment *s = &elf->segments[i];
-        if (page_down(p->vaddr) < page_up(s->virt + s->memory_size) && page_down(s->virt) < page_up(p->vaddr + p->memsz))
+        uint64_t end = s->virt + s->memory_size;
+        if (page_down(p->vaddr) < page_up(end) && page_down(s->virt) < page_up(p->vaddr + p->memsz))
             return true;
     }
     return false;

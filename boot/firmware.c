@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the firmware knows about the machine. Source: UEFI specification, "EFI System Table", "Graphics Output Protocol",
- * "Time Services". */
+/* What the firmware knows about the machine. Source: UEFI specification, "EFI System Table", "Graphics Output
+ * Protocol", "Time Services". */
 #include <stdbool.h>
 
 #include "boot/loader.h"

@@ -207,9 +207,9 @@ static EFI_STATUS build_tables(struct handover *h, const struct boot_efi_map *ma
 /* ---- leaving ------------------------------------------------------------------------------------------------- */
 
 /*
- * UEFI specification, "EFI_BOOT_SERVICES.ExitBootServices()": the call fails where the map has changed since it was read
- * (an event may run between the two calls), and after a first failed call only memory services may be used. So: read
- * and leave, again and again, with nothing between the two; no new buffer is needed unless the map outgrows its spare.
+ * UEFI specification, "EFI_BOOT_SERVICES.ExitBootServices()": the call fails where the map has changed since it was
+ * read (an event may run between the two calls), and after a first failed call only memory services may be used. So:
+ * read and leave, again and again, with nothing between the two, into a buffer with room for a map that has grown.
  */
 static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct handover *h, struct boot_efi_map *map)
 {

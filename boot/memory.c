@@ -19,7 +19,8 @@ uint64_t boot_memory_top(const struct boot_efi_map *map)
     uint64_t top = 0;
     struct boot_efi_memory d;
     for (size_t i = 0; descriptor(map, i, &d); i++) {
-        if (d.type == BOOT_MEMORY_RESERVED || d.type == BOOT_MEMORY_MMIO || d.type == BOOT_MEMORY_MMIO_PORT)
+        if (d.pages == 0 || d.type == BOOT_MEMORY_RESERVED || d.type == BOOT_MEMORY_MMIO ||
+            d.type == BOOT_MEMORY_MMIO_PORT)
             continue;
         uint64_t end = d.physical_start + (d.pages << PAGE_SHIFT);
         if (top < end)

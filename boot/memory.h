@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The firmware's memory map, turned into the kernel's. Pure: the loader and the host's unit tests compile the same code.
+ * The firmware's memory map, turned into the kernel's. Pure: the loader and the host's unit tests compile the same
+ * code.
  * Source: UEFI specification, "EFI_BOOT_SERVICES.GetMemoryMap()".
  */
 #pragma once
@@ -27,8 +28,8 @@ struct boot_efi_map {
     size_t stride; /* bytes from one descriptor to the next */
 };
 
-/* First physical address above all memory the direct map must reach. Devices and reserved ranges do not count: firmware
- * lists some at the very end of the address space. */
+/* First physical address above all memory the direct map must reach. Devices and reserved ranges do not count:
+ * firmware lists some at the very end of the address space. */
 uint64_t boot_memory_top(const struct boot_efi_map *map);
 
 /* Fills out[0..capacity) ascending by base and returns how many; the highest that do not fit are counted in *left_out. */

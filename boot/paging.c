@@ -81,7 +81,8 @@ static void map_physical(const struct boot_paging *p, struct pool *pool, uint64_
         pml4[first + i] = pml4[i] | BOOT_PTE_XD;
 }
 
-static void map_segment(const struct boot_paging *p, const struct boot_elf_segment *s, struct pool *pool, uint64_t *pml4)
+static void map_segment(const struct boot_paging *p, const struct boot_elf_segment *s, struct pool *pool,
+                        uint64_t *pml4)
 {
     uint64_t bits = BOOT_PTE_P;
     if (s->flags & BOOT_ELF_W)

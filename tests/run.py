@@ -80,14 +80,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="build directory")
     parser.add_argument("--all", action="store_true", help="the tests marked `long` as well")
+    parser.add_argument("targets", nargs="*", help="make targets that print PASS, FAIL and SKIP lines")
     arguments = parser.parse_args()
     build = (ROOT / arguments.build).resolve()
     os.environ["CAIRN_BUILD"] = str(build)
 
-    suites = [("lint", lambda: run_make("lint", build)), ("unit", lambda: run_unit(build))]
+    suites = [("unit", lambda: run_unit(build))]
     for folder in sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")}):
         suites.append((folder.name, lambda folder=folder: run_pytest(folder, arguments.all)))
-    for target in ("bench-gate", "fuzz"):
+    for target in arguments.targets:
         suites.append((target, lambda target=target: run_make(target, build)))
 
     total = Counter()

@@ -165,7 +165,8 @@ static void check_mappings(const struct boot_info *info)
     uint64_t sum = 0;
     for (unsigned i = 0; i < sizeof(in_bss) / sizeof(in_bss[0]); i++)
         sum |= in_bss[i];
-    check("data is loaded, bss is zero", in_data == 0x1234 && sum == 0 && kernel_mapped(info, &in_bss[1023], PTE_XD | PTE_RW));
+    check("data is loaded, bss is zero",
+          in_data == 0x1234 && sum == 0 && kernel_mapped(info, &in_bss[1023], PTE_XD | PTE_RW));
     uint64_t last = info->direct_map_size - 4096;
     check("the direct map is writable and not executable",
           mapped(info, BOOT_DIRECT_MAP, 0, PTE_XD | PTE_RW, 0) &&

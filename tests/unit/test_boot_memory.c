@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* boot/memory.c: the firmware's memory map, in whatever order and with whatever descriptor size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "boot/memory.h"
+
+#define STRIDE 48 /* what EDK II uses: eight bytes more than the structure */
+
+static uint8_t bytes[8 * STRIDE];
+
+static struct boot_efi_map map_of(const struct boot_efi_memory *d, size_t count)
+{
+    memset(bytes, 0xEE, sizeof(bytes));
+    for (size_t i = 0; i < count; i++)
+        memcpy(bytes + i * STRIDE, &d[i], sizeof(d[i]));
+    return (struct boot_efi_map){.descriptors = bytes, .size = count * STRIDE, .stride = STRIDE};
+}
+
+static const struct boot_efi_memory unsorted[] = {
+    {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100, .attributes = 0xF},
+    {.type = BOOT_MEMORY_BOOT_SERVICES_DATA, .physical_start = 0, .pages = 1},
+    {.type = BOOT_MEMORY_MMIO, .physical_start = UINT64_C(0xFF00000000), .pages = 0x100},
+    {.type = 0x80000001, .physical_start = 0x1000, .pages = 2},
+    {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x500000, .pages = 0},
+    {.type = BOOT_MEMORY_RESERVED, .physical_start = UINT64_C(0xFD00000000), .pages = 1},
+};
+
+static void test_sorted(void **state)
+{
+    (void)state;
+    struct boot_efi_map map = map_of(unsorted, 6);
+    struct boot_memory out[8];
+    uint32_t left_out;
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 5); /* the empty range is none */
+    assert_int_equal(left_out, 0);
+    const uint64_t bases[] = {0, 0x1000, 0x100000, UINT64_C(0xFD00000000), UINT64_C(0xFF00000000)};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(out[i].base, bases[i]);
+    assert_int_equal(out[1].type, 0x80000001);
+    assert_int_equal(out[1].size, 0x2000);
+    assert_int_equal(out[2].attributes, 0xF);
+}
+
+static void test_left_out(void **state)
+{
+    (void)state;
+    struct boot_efi_map map = map_of(unsorted, 6);
+    struct boot_memory out[3];
+    uint32_t left_out;
+    memset(out, 0, sizeof(out));
+    assert_int_equal(boot_memory_convert(&map, out, 2, &left_out), 2);
+    assert_int_equal(left_out, 3);
+    assert_int_equal(out[0].base, 0); /* the lowest are kept */
+    assert_int_equal(out[1].base, 0x1000);
+    assert_int_equal(out[2].size, 0);
+    assert_int_equal(boot_memory_convert(&map, out, 0, &left_out), 0);
+    assert_int_equal(left_out, 5);
+}
+
+static void test_top(void **state)
+{
+    (void)state;
+    struct boot_efi_map map = map_of(unsorted, 6);
+    assert_int_equal(boot_memory_top(&map), 0x200000); /* neither devices nor reserved ranges */
+    map.size = 0;
+    assert_int_equal(boot_memory_top(&map), 0);
+}
+
+static void test_odd_stride(void **state)
+{
+    (void)state;
+    struct boot_efi_map map = map_of(unsorted, 6);
+    struct boot_memory out[8];
+    uint32_t left_out;
+    map.size -= 1; /* half a descriptor at the end is none */
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 4);
+    map.stride = sizeof(struct boot_efi_memory) - 1; /* older than version 1: nothing can be read from it */
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 0);
+    map.stride = 0;
+    assert_int_equal(boot_memory_top(&map), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sorted),
+        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_top),
+        cmocka_unit_test(test_odd_stride),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

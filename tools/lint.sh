@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The rules of the house that a machine can check, on the files of the repository. One PASS, FAIL or SKIP line each; the
+# places of a FAIL follow it. Layout is .clang-format.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+failed=0
+
+verdict() { # name; the places are on standard input
+    local places
+    places=$(cat)
+    if [ -z "$places" ]; then
+        echo "PASS: lint: $1"
+    else
+        echo "FAIL: lint: $1"
+        printf '%s\n' "$places"
+        failed=1
+    fi
+}
+
+files() { # patterns; outside a git checkout: all files that match
+    if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+        git ls-files -- "$@"
+    else
+        find . -path ./build -prune -o -type f -print | sed 's|^\./||' | grep -E "$(printf '%s\n' "$@" |
+            sed 's|\.|\\.|g; s|\*|.*|g; s|^|(^\|/)|; s|$|$|' | paste -s -d '|')"
+    fi
+}
+
+sources=$(files '*.c' '*.h' '*.asm' '*.inc' '*.ld' '*.py' '*.sh' '*.mk' Makefile .ci/run)
+code=$(files '*.c' '*.h')
+
+# shellcheck disable=SC2086 # our file names hold no spaces
+{
+    awk 'FNR <= 3 && /SPDX-License-Identifier: MIT/ { ok[FILENAME] = 1 } { seen[FILENAME] = 1 }
+         END { for (f in seen) if (!(f in ok)) print f }' $sources | verdict 'licence line at the top'
+    awk 'length > 120 { print FILENAME ":" FNR }' $sources | verdict 'no line over 120 columns'
+    awk '/[ \t\r]$/ { print FILENAME ":" FNR }' $sources | verdict 'no blanks at the end of a line'
+    grep -nP '\t' $code | verdict 'no tabs in C'
+    # boot -> arch -> {ds, trace} -> kernel, in layers: ds and trace know neither each other's insides nor the scheduler.
+    {
+        grep -nE '#include "(kernel|trace|tools)/' $(files 'ds/*') | grep -vE 'kernel/(errno|string|cpu)\.h|trace/format\.h'
+        grep -nE '#include "(kernel|ds|arch|tools)/' $(files 'trace/*') | grep -vE 'kernel/(errno|string|cpu)\.h|ds/layout\.h'
+        grep -nE '#include "tools/' $(files 'kernel/*' 'arch/*' 'boot/*')
+    } | verdict 'includes go in the allowed direction'
+    if command -v shellcheck >/dev/null; then
+        shellcheck run-qemu.sh .ci/run $(files '*.sh') | verdict 'shellcheck'
+    else
+        echo 'SKIP: lint: shellcheck is not installed'
+    fi
+}
+exit $failed
