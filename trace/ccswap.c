@@ -11,6 +11,7 @@
 
 #define LAST_USABLE (CCSWAP_BATCH_BYTES - CCSWAP_BATCH_SPARE) /* with more than this in use, fewer than 8 bytes remain */
 #define NOINLINE    __attribute__((noinline))
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
 
 typedef uint16_t record16 __attribute__((may_alias));
 typedef uint32_t record32 __attribute__((may_alias, aligned(2)));
@@ -24,12 +25,11 @@ void trace_ccswap_init(struct trace_ccswap *c, uint64_t tick_units,
     c->write = write;
 }
 
-/* Fibonacci hashing: thread IDs are small and often multiples of 4, so the high bits of a product are wanted. */
+/* Thread IDs are multiples of 4, given out in order: neighbours never share a bucket. */
 static inline unsigned bucket_of(uint32_t tid)
 {
-    return (tid * UINT32_C(0x9E3779B1)) >> 26;
+    return tid / 4 % TRACE_CCSWAP_BUCKETS;
 }
-_Static_assert(TRACE_CCSWAP_BUCKETS == 1u << (32 - 26), "bucket_of");
 
 /* The record counts from the store of `used` on: a CPU stopped before it (panic) has not added the switch. */
 static inline void commit(struct trace_ccswap *c, uint64_t used)
@@ -38,10 +38,15 @@ static inline void commit(struct trace_ccswap *c, uint64_t used)
     __atomic_store_n(&c->used, used, __ATOMIC_RELEASE);
 }
 
+static inline void add_idle_short(struct trace_ccswap *c, uint64_t delta, uint64_t used)
+{
+    *(record16 *)(c->batch.bytes + used) = (uint16_t)(CCSWAP_IDLE_SHORT | delta << CCSWAP_IDLE_SHORT_DELTA_SHIFT);
+    commit(c, used + 2);
+}
+
 static void begin(struct trace_ccswap *c, int64_t time)
 {
-    memset(&c->batch.header, 0, sizeof(c->batch.header));
-    c->batch.header.first_time_stamp = time;
+    c->batch.header = (struct ccswap_buffer){.first_time_stamp = time};
     c->last = time; /* so the first record's delta is 0 */
     c->deadline = time + c->age_limit;
     c->batch_start = c->switches;
@@ -59,17 +64,24 @@ void trace_ccswap_close(struct trace_ccswap *c, int64_t time, enum ccswap_close 
     c->write(c, (uint32_t)size, (uint32_t)(c->switches - c->batch_start), time, reason);
 }
 
+static void add_after_miss(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time, uint64_t delta);
+
 static NOINLINE void add_to_new_batch(struct trace_ccswap *c, const struct trace_switch *sw, int64_t time,
                                       enum ccswap_close reason)
 {
     trace_ccswap_close(c, time, reason);
     begin(c, time);
-    trace_ccswap_switch(c, sw, time);
+    if (sw->old_tid)
+        add_after_miss(c, sw, time, 0);
+    else
+        add_idle_short(c, 0, c->used);
 }
 
 static inline uint32_t state_wr(const struct trace_switch *sw)
 {
-    return sw->old_state == KTHREAD_WAITING ? sw->old_wait_reason : sw->old_state + CCSWAP_MAXIMUM_WAIT_REASON;
+    if (LIKELY(sw->old_state == KTHREAD_WAITING))
+        return sw->old_wait_reason;
+    return sw->old_state + CCSWAP_MAXIMUM_WAIT_REASON;
 }
 
 /* IDLE: an idle thread leaves after 2^14 units or more. */
@@ -113,11 +125,11 @@ static inline void add_busy(struct trace_ccswap *c, const struct trace_switch *s
         return;
     }
     /* Field by field from the top, each shift by the width of the next field: one LEA where masks and ORs take two. */
-    uint32_t record = (uint32_t)delta << CCSWAP_STATE_BITS | state_wr(sw);
+    uint64_t record = (delta << CCSWAP_STATE_BITS) + state_wr(sw);
     record = (record << CCSWAP_LITE_PRIINC_BITS) + increase;
-    record = (record << CCSWAP_TID_BITS) + (uint32_t)slot;
+    record = (record << CCSWAP_TID_BITS) + slot;
     record = (record << CCSWAP_TYPE_BITS) + CCSWAP_LITE;
-    *(record32 *)(c->batch.bytes + used) = record;
+    *(record32 *)(c->batch.bytes + used) = (uint32_t)record;
     commit(c, used + 4);
 }
 
@@ -166,9 +178,7 @@ void trace_ccswap_switch(struct trace_ccswap *c, const struct trace_switch *sw, 
             add_idle(c, sw, time, delta);
             return;
         }
-        *(record16 *)(c->batch.bytes + used) =
-            (uint16_t)(CCSWAP_IDLE_SHORT | delta << CCSWAP_IDLE_SHORT_DELTA_SHIFT);
-        commit(c, used + 2);
+        add_idle_short(c, delta, used);
         return;
     }
     uint64_t slot = c->bucket[bucket_of(tid)];

@@ -61,6 +61,7 @@ int trace_session_init(struct trace_session **session, const struct trace_config
     for (uint32_t i = 0; i < config->cpus; i++) {
         struct trace_cpu *cpu = &s->cpu[i];
         cpu->session = s;
+        cpu->buffer_bytes = config->buffer_bytes;
         cpu->index = i;
         cpu->last_event = INT64_MIN;
         trace_ccswap_init(&cpu->compact, config->tick_units, write_batch);
@@ -173,47 +174,63 @@ static inline void copy_words(void *to, const void *from, uint32_t size)
 {
     typedef uint64_t word __attribute__((may_alias));
     word *t = to;
-    const word *f = from;
-    for (; size > 32; size -= 32, t += 4, f += 4) {
+    const word *f = from, *end = f + WMI_EVENT_ALIGN(size) / 8;
+    for (; end - f >= 8; f += 8, t += 8) {
         t[0] = f[0];
         t[1] = f[1];
         t[2] = f[2];
         t[3] = f[3];
+        t[4] = f[4];
+        t[5] = f[5];
+        t[6] = f[6];
+        t[7] = f[7];
     }
-    for (uint32_t i = 0; i < size; i += 8)
+    while (f < end)
         *t++ = *f++;
 }
 
-/* Room for an event in the current buffer or a new one, its header and PEBS index item written; NULL: there is none.
- * `size`: of the payload. The event is not there before commit_event. */
-static inline uint8_t *begin_event(struct trace_cpu *cpu, int64_t time, uint32_t version, uint16_t hook_id, uint32_t size,
-                                   bool item)
+static inline uint32_t event_bytes(uint32_t payload, bool item)
 {
-    uint32_t total = EVENT_HEADER + (item ? 8u : 0u) + size;
-    if (cpu->current <= 1 || cpu->used + WMI_EVENT_ALIGN(total) > cpu->session->config.buffer_bytes) {
-        if (cpu->current > 1)
-            close_buffer(cpu);
-        if (!open_buffer(cpu))
-            return NULL;
-    }
+    return EVENT_HEADER + (item ? 8u : 0u) + payload;
+}
+
+static inline bool has_room(const struct trace_cpu *cpu, uint32_t payload, bool item)
+{
+    return cpu->current > 1 && cpu->used + WMI_EVENT_ALIGN(event_bytes(payload, item)) <= cpu->buffer_bytes;
+}
+
+/* A new buffer where the current one is too full. False: there is none, and the event is lost. */
+static bool make_room(struct trace_cpu *cpu, uint32_t payload, bool item)
+{
+    if (has_room(cpu, payload, item))
+        return true;
+    if (cpu->current > 1)
+        close_buffer(cpu);
+    return open_buffer(cpu);
+}
+
+/* Header and PEBS index item of an event there is room for; returns where its payload belongs. The event is not there
+ * before commit_event. */
+static inline uint8_t *begin_event(struct trace_cpu *cpu, int64_t time, uint32_t version, uint16_t hook_id,
+                                   uint32_t payload, bool item)
+{
     if (time < cpu->last_event)
         time = cpu->last_event;
     cpu->last_event = time;
     uint8_t *event = cpu->buffer + cpu->used;
     struct perfinfo_trace_header *h = (struct perfinfo_trace_header *)(void *)event;
     h->marker = PERFINFO_MARKER64 | (item ? PERFINFO_ITEM_PEBS_INDEX : 0) | version;
-    h->size = (uint16_t)total;
+    h->size = (uint16_t)event_bytes(payload, item);
     h->hook_id = hook_id;
     h->time_stamp = time;
-    if (!item)
-        return event + EVENT_HEADER;
-    *(uint64_t *)(void *)(event + EVENT_HEADER) = *cpu->pebs_index;
-    return event + EVENT_HEADER + 8;
+    if (item)
+        *(uint64_t *)(void *)(event + EVENT_HEADER) = *cpu->pebs_index;
+    return event + event_bytes(0, item);
 }
 
-static inline void commit_event(struct trace_cpu *cpu, const uint8_t *payload, uint32_t size)
+static inline void commit_event(struct trace_cpu *cpu, uint32_t payload, bool item)
 {
-    publish(&cpu->used, (uint64_t)(payload - cpu->buffer) + WMI_EVENT_ALIGN(size));
+    publish(&cpu->used, cpu->used + WMI_EVENT_ALIGN(event_bytes(payload, item)));
     cpu->fill.events++;
 }
 
@@ -229,46 +246,65 @@ static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t re
                         enum ccswap_close reason)
 {
     struct trace_cpu *cpu = (struct trace_cpu *)(void *)compact; /* its first member */
+    bool item = cpu->pebs_index != NULL;
     cpu->batches[reason]++;
-    uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP_BATCH, HOOK_CONTEXTSWAP_BATCH, size,
-                                   cpu->pebs_index != NULL);
-    if (!payload) {
+    if (!make_room(cpu, size, item)) {
         cpu->events_lost++;
         cpu->compact_lost += records;
         mark_loss(cpu);
         return;
     }
+    uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP_BATCH, HOOK_CONTEXTSWAP_BATCH, size, item);
     copy_words(payload, compact->batch.bytes, size);
     memset(payload + size, 0, WMI_EVENT_ALIGN(size) - size);
-    commit_event(cpu, payload, size);
+    commit_event(cpu, size, item);
     cpu->fill.compact += records;
 }
 _Static_assert(offsetof(struct trace_cpu, compact) == 0, "write_batch");
 
-static void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time)
+static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, bool item)
 {
-    cpu->full_tried++;
-    uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP,
-                                   sizeof(struct wmi_contextswap), cpu->pebs_index != NULL);
-    if (!payload) {
+    struct wmi_contextswap *to = (struct wmi_contextswap *)(void *)begin_event(
+        cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP, sizeof(*to), item);
+    to->new_thread_id = sw->new_tid;
+    to->old_thread_id = sw->old_tid;
+    to->new_thread_priority = sw->new_priority;
+    to->old_thread_priority = sw->old_priority;
+    to->previous_cstate = 0;
+    to->spare = 0;
+    to->old_thread_wait_reason = sw->old_wait_reason;
+    to->old_thread_wait_mode = 0;
+    to->old_thread_state = sw->old_state;
+    to->old_thread_ideal_processor = sw->old_ideal_processor;
+    to->new_thread_wait_time = sw->new_wait;
+    to->old_thread_remaining_quantum = sw->old_quantum;
+    commit_event(cpu, sizeof(*to), item);
+    cpu->fill.full++;
+}
+
+/* Apart, so that the common path calls nothing and saves no registers. */
+static __attribute__((noinline)) void write_full_elsewhere(struct trace_cpu *cpu, const struct trace_switch *sw,
+                                                           int64_t time)
+{
+    bool item = cpu->pebs_index != NULL;
+    if (!make_room(cpu, sizeof(struct wmi_contextswap), item)) {
         cpu->events_lost++;
         cpu->full_lost++;
         mark_loss(cpu);
         return;
     }
-    *(struct wmi_contextswap *)(void *)payload = (struct wmi_contextswap){
-        .new_thread_id = sw->new_tid,
-        .old_thread_id = sw->old_tid,
-        .new_thread_priority = sw->new_priority,
-        .old_thread_priority = sw->old_priority,
-        .old_thread_wait_reason = sw->old_wait_reason,
-        .old_thread_state = sw->old_state,
-        .old_thread_ideal_processor = sw->old_ideal_processor,
-        .new_thread_wait_time = sw->new_wait,
-        .old_thread_remaining_quantum = sw->old_quantum,
-    };
-    commit_event(cpu, payload, sizeof(struct wmi_contextswap));
-    cpu->fill.full++;
+    write_full(cpu, sw, time, item);
+}
+
+void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time)
+{
+    cpu->full_tried++;
+    if (!has_room(cpu, sizeof(struct wmi_contextswap), true))
+        write_full_elsewhere(cpu, sw, time);
+    else if (cpu->pebs_index)
+        write_full(cpu, sw, time, true);
+    else
+        write_full(cpu, sw, time, false);
 }
 
 int trace_event(struct trace_cpu *cpu, uint64_t tsc, uint16_t hook_id, uint8_t version, const struct trace_part *parts,
@@ -283,19 +319,18 @@ int trace_event(struct trace_cpu *cpu, uint64_t tsc, uint16_t hook_id, uint8_t v
     if (!cpu->on)
         return -EINVAL;
     cpu->other_tried++;
-    uint8_t *payload = begin_event(cpu, trace_clock_units(&cpu->session->config.clock, tsc), version, hook_id, size, false);
-    if (!payload) {
+    if (!make_room(cpu, size, false)) {
         cpu->events_lost++;
         mark_loss(cpu);
         return -ENOSPC;
     }
-    uint8_t *at = payload;
+    uint8_t *at = begin_event(cpu, trace_clock_units(&cpu->session->config.clock, tsc), version, hook_id, size, false);
     for (unsigned i = 0; i < count; i++) {
         memcpy(at, parts[i].data, parts[i].size);
         at += parts[i].size;
     }
     memset(at, 0, WMI_EVENT_ALIGN(size) - size);
-    commit_event(cpu, payload, size);
+    commit_event(cpu, size, false);
     return 0;
 }
 
@@ -331,7 +366,7 @@ void trace_switch(struct trace_cpu *cpu, const struct trace_switch *sw)
     if (config->events & TRACE_FULL) {
         if (config->events & TRACE_COMPACT)
             trace_ccswap_switch(&cpu->compact, sw, time);
-        write_full(cpu, sw, time);
+        trace_full_switch(cpu, sw, time);
         return;
     }
     trace_ccswap_switch(&cpu->compact, sw, time);

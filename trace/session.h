@@ -44,7 +44,7 @@ struct trace_cpu {
     struct trace_session *session;
     uint64_t current;            /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
     uint64_t taken;              /* state its slot had when this CPU took it */
-    uint32_t index;
+    uint32_t index, buffer_bytes;
     bool on;
     struct trace_tally fill;
     struct trace_tally closed[2];
@@ -63,3 +63,6 @@ struct trace_session {
     uint32_t *order; /* of the dump: slots by sequence number */
     uint32_t full;   /* entries of `order` */
 };
+
+/* One 0524H event. trace_ccswap_switch's counterpart; both are trace_switch without its clock. */
+void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time);

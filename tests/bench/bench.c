@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Figures of the emit path over workload.h. Linked with the kernel's own objects of trace/ (and its memcpy), so what is
+ * counted is the code the kernel runs. Usage:
+ *
+ *     bench generate FILE SWITCHES_PER_CPU    writes the workload, so that counting need not wait for its generator
+ *     bench emit compact|full|hook FILE       all of it once: for callgrind; prints the bytes taken
+ *     bench time FILE                         nanoseconds, the three kinds and a 40-byte copy in turn
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/bench/workload.h"
+#include "trace/session.h"
+
+#define BUFFER_BYTES 65536u
+#define TSC_PER_UNIT 250u /* a 2.5 GHz TSC */
+#define CHUNK        4096u
+#define ROUNDS       9u
+
+uintptr_t __stack_chk_guard = 0x5CA1AB1E00FACADEu; /* the kernel's objects want these two */
+_Noreturn void __stack_chk_fail(void);
+_Noreturn void __stack_chk_fail(void)
+{
+    abort();
+}
+
+enum kind { COMPACT, FULL, HOOK, COPY, KINDS };
+static const char *const kind_names[KINDS] = {"compact", "full", "hook", "copy"};
+
+struct emit { /* one switch, ready made for the emit path */
+    struct trace_switch sw;
+    int64_t time;
+    struct trace_cpu *cpu;
+};
+
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static struct trace_session *new_session(enum kind kind, uint64_t switches)
+{
+    struct trace_config config = {
+        .cpus = WL_CPUS,
+        .events = kind == FULL ? TRACE_FULL : TRACE_COMPACT,
+        .buffer_bytes = BUFFER_BYTES,
+        .buffers = (uint32_t)(switches * (kind == FULL ? 41 : 5) / BUFFER_BYTES) + 2 * WL_CPUS,
+        .tick_units = 156250, /* 15.625 ms */
+    };
+    struct trace_session *session;
+    trace_clock_init(&config.clock, TRACE_CLOCK_HZ * TSC_PER_UNIT, 0);
+    size_t size = trace_session_bytes(&config);
+    void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
+    if (!memory)
+        die("aligned_alloc");
+    memset(memory, 0, size); /* touched before it counts */
+    if (trace_session_init(&session, &config, memory, size))
+        die("trace_session_init");
+    for (uint32_t c = 0; c < WL_CPUS; c++)
+        trace_cpu_start(trace_session_cpu(session, c), NULL);
+    return session;
+}
+
+static void free_session(struct trace_session *session)
+{
+    free(session); /* it lies at the start of its memory */
+}
+
+static void convert(struct emit *to, const struct wl_switch *w, struct trace_session *session)
+{
+    *to = (struct emit){
+        .sw = {.tsc = (w->ts + 1) * TSC_PER_UNIT, .old_tid = w->old_tid, .new_tid = w->new_tid, .new_wait = w->new_wait,
+               .old_state = w->old_state, .old_wait_reason = w->old_wr, .old_priority = (int8_t)w->old_prio,
+               .old_base = (int8_t)w->old_base, .new_priority = (int8_t)w->new_prio},
+        .time = (int64_t)w->ts,
+        .cpu = trace_session_cpu(session, w->cpu),
+    };
+}
+
+static void generate(const char *path, uint64_t per_cpu)
+{
+    struct wl w;
+    struct wl_switch e;
+    uint64_t done[WL_CPUS] = {0}, left = per_cpu * WL_CPUS;
+    FILE *f = fopen(path, "wb");
+    if (!f)
+        die(path);
+    wl_init(&w);
+    while (left) {
+        wl_next(&w, &e);
+        if (done[e.cpu]++ >= per_cpu)
+            continue;
+        left--;
+        if (fwrite(&e, sizeof(e), 1, f) != 1)
+            die(path);
+    }
+    if (fclose(f))
+        die(path);
+}
+
+static const struct wl_switch *load(const char *path, uint64_t *count)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY);
+    if (fd < 0 || fstat(fd, &st))
+        die(path);
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (p == MAP_FAILED)
+        die(path);
+    close(fd);
+    *count = (uint64_t)st.st_size / sizeof(struct wl_switch);
+    return p;
+}
+
+static void emit(enum kind kind, const char *path)
+{
+    uint64_t count;
+    const struct wl_switch *w = load(path, &count);
+    struct trace_session *session = new_session(kind, count);
+    for (uint64_t i = 0; i < count; i++) {
+        struct emit e;
+        convert(&e, &w[i], session);
+        if (kind == COMPACT)
+            trace_ccswap_switch(&e.cpu->compact, &e.sw, e.time);
+        else if (kind == FULL)
+            trace_full_switch(e.cpu, &e.sw, e.time);
+        else
+            trace_switch(e.cpu, &e.sw);
+    }
+    uint64_t written = 0, lost = 0, bytes = 0;
+    for (uint32_t c = 0; c < WL_CPUS; c++) {
+        struct trace_counts n;
+        struct trace_cpu *cpu = trace_session_cpu(session, c);
+        trace_cpu_stop(cpu, (w[count - 1].ts + 2) * TSC_PER_UNIT);
+        trace_cpu_counts(cpu, &n);
+        written += n.switches_written;
+        lost += n.switches_lost;
+        /* Full buffers whole, with header and what no event fitted into; the last one as far as it is used. */
+        bytes += (n.buffers_begun - 1) * BUFFER_BYTES + cpu->used;
+    }
+    if (written != count || lost) {
+        fprintf(stderr, "bench: %llu of %llu switches written, %llu lost\n", (unsigned long long)written,
+                (unsigned long long)count, (unsigned long long)lost);
+        exit(1);
+    }
+    printf("%s.bytes_per_switch %.4f bytes\n", kind == FULL ? "plain" : "ccswap",
+           (double)bytes / (double)count);
+    free_session(session);
+}
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The yardstick: 40 bytes of the switch into a ring. */
+static __attribute__((noinline)) void copy_switch(uint8_t *ring, uint64_t *at, const struct emit *e)
+{
+    __builtin_memcpy(ring + *at, &e->sw, 40);
+    *at = (*at + 40) & (BUFFER_BYTES * 16 - 1);
+}
+_Static_assert(sizeof(struct trace_switch) >= 32, "copy_switch");
+
+static void time_all(const char *path)
+{
+    uint64_t count, at = 0;
+    const struct wl_switch *w = load(path, &count);
+    static struct emit e[CHUNK];
+    static double ns[KINDS][ROUNDS];
+    uint8_t *ring = calloc(1, BUFFER_BYTES * 16 + 64);
+    if (!ring)
+        die("calloc");
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct trace_session *session[KINDS] = {new_session(COMPACT, count), new_session(FULL, count),
+                                                new_session(HOOK, count)};
+        for (uint64_t i = 0; i < count; i += CHUNK) {
+            unsigned n = count - i < CHUNK ? (unsigned)(count - i) : CHUNK;
+            for (unsigned k = 0; k < KINDS; k++) {
+                unsigned kind = (k + (unsigned)(i / CHUNK)) % KINDS;
+                for (unsigned j = 0; j < n; j++)
+                    convert(&e[j], &w[i + j], session[kind == COPY ? COMPACT : kind]);
+                double start = now_ns();
+                for (unsigned j = 0; j < n; j++)
+                    switch (kind) {
+                    case COMPACT: trace_ccswap_switch(&e[j].cpu->compact, &e[j].sw, e[j].time); break;
+                    case FULL: trace_full_switch(e[j].cpu, &e[j].sw, e[j].time); break;
+                    case HOOK: trace_switch(e[j].cpu, &e[j].sw); break;
+                    default: copy_switch(ring, &at, &e[j]); break;
+                    }
+                ns[kind][round] += now_ns() - start;
+            }
+        }
+        for (unsigned k = 0; k < COPY; k++)
+            free_session(session[k]);
+    }
+    static const char *const keys[KINDS] = {"ccswap", "plain", "hook", "copy40"};
+    for (unsigned k = 0; k < KINDS; k++) {
+        qsort(ns[k], ROUNDS, sizeof(ns[k][0]), by_value);
+        printf("%s.ns_per_switch %.2f ns\n", keys[k], ns[k][ROUNDS / 2] / (double)count);
+    }
+    free(ring);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "generate") == 0) {
+        generate(argv[2], strtoull(argv[3], NULL, 0));
+        return 0;
+    }
+    if (argc == 3 && strcmp(argv[1], "time") == 0) {
+        time_all(argv[2]);
+        return 0;
+    }
+    if (argc == 4 && strcmp(argv[1], "emit") == 0)
+        for (unsigned k = COMPACT; k <= HOOK; k++)
+            if (strcmp(argv[2], kind_names[k]) == 0) {
+                emit((enum kind)k, argv[3]);
+                return 0;
+            }
+    fprintf(stderr, "usage: bench generate FILE N | emit compact|full|hook FILE | time FILE\n");
+    return 2;
+}

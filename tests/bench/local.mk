@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+# Figures of the emit path. The program is linked with the kernel's objects: -no-pie, since they are not position
+# independent.
+BENCH_KERNEL_O := $(patsubst %,$(B)/kernel/%.o,trace/ccswap trace/session trace/clock kernel/string)
+
+$(B)/bench/bench: $(B)/host/tests/bench/bench.o $(BENCH_KERNEL_O)
+	@mkdir -p $(@D)
+	$(CC) -no-pie -o $@ $^
+bench: bench-figures
+bench-figures: $(B)/bench/bench
+	@tests/bench/run.sh $(B) $(CC)
+bench-gate: $(B)/bench/bench
+	@tests/bench/run.sh $(B) $(CC) --gate
+.PHONY: bench-figures

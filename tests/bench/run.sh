@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Prints one figure a line, `name value unit`, and writes them to BUILD/bench.json. With --gate: compares the two figures
+# that have a limit, prints PASS, FAIL or SKIP for each, and fails where one is over.
+#
+#     tests/bench/run.sh BUILD CC [--gate]
+set -eu
+build=$1 cc=$2 gate=${3:-}
+bench=$build/bench/bench
+work=$build/bench/workload.bin
+lines=$build/bench/figures.txt
+per_cpu=1000000
+switches=$((4 * per_cpu))
+
+[ -s "$work" ] || { "$bench" generate "$work.new" $per_cpu && mv "$work.new" "$work"; }
+
+# instructions FUNCTION KIND: per switch, everything FUNCTION calls included
+instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect="$1" \
+        "$bench" emit "$2" "$work" 2>"$build/bench/callgrind.log" >/dev/null ||
+        { cat "$build/bench/callgrind.log" >&2; return 1; }
+    awk -v n=$switches '/Collected *:/ { printf "%.2f", $NF / n; found = 1 } END { exit !found }' "$build/bench/callgrind.log"
+}
+
+figures() {
+    "$bench" emit compact "$work"
+    if [ -z "$gate" ]; then
+        "$bench" emit full "$work"
+        "$bench" time "$work"
+    fi
+    command -v valgrind >/dev/null || return 0
+    echo "ccswap.instructions_per_switch $(instructions trace_ccswap_switch compact) instructions"
+    [ -n "$gate" ] && return 0
+    echo "plain.instructions_per_switch $(instructions trace_full_switch full) instructions"
+    echo "hook.instructions_per_switch $(instructions trace_switch hook) instructions"
+}
+
+figures >"$lines"
+value() { awk -v n="$1" '$1 == n { print $2 }' "$lines"; }
+
+if [ -z "$gate" ]; then
+    cat "$lines"
+    awk 'BEGIN { printf "{" } { printf "%s\n  \"%s\": %s", (NR > 1 ? "," : ""), $1, $2 } END { print "\n}" }' \
+        "$lines" >"$build/bench.json"
+    command -v valgrind >/dev/null || echo 'bench: no valgrind: no instruction counts' >&2
+    exit 0
+fi
+
+# check NAME LIMIT
+status=0
+check() {
+    v=$(value "$1")
+    if awk -v v="$v" -v limit="$2" 'BEGIN { exit !(v != "" && v <= limit) }'; then
+        echo "PASS: bench: $1 $v (limit $2)"
+    else
+        echo "FAIL: bench: $1 $v is over its limit of $2"
+        status=1
+    fi
+}
+check ccswap.bytes_per_switch 3.84
+version=$("$cc" -dumpfullversion 2>/dev/null || echo unknown)
+if ! "$cc" --version 2>/dev/null | head -n 1 | grep -qi gcc || [ "${version%%.*}" != 12 ]; then
+    echo "SKIP: bench: ccswap.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
+elif ! command -v valgrind >/dev/null; then
+    echo "SKIP: bench: ccswap.instructions_per_switch: no valgrind"
+else
+    check ccswap.instructions_per_switch 42
+fi
+exit $status
