@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A model on the test bench: its memory, its registers, what it raised and what it reported. */
+#pragma once
+
+#include "ds/model/model.h"
+
+#define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000) /* the DS area; the buffer lies a page above */
+#define DS_BENCH_WORDS 4096u
+
+struct ds_bench {
+    struct ds_model model;
+    uint64_t memory[DS_BENCH_WORDS];
+    struct ds_model_registers registers;
+    uint32_t pmi[64]; /* LVTPC values delivered, in order */
+    unsigned pmis;
+    bool handler_unmasks; /* the PMI handler writes LVTPC at once */
+    unsigned stored, dropped;
+};
+
+/* A model of `preset` with a DS area and a buffer of `maximum` bytes, threshold at `threshold` bytes; LVTPC unmasked,
+ * counters off. */
+void ds_bench_init(struct ds_bench *bench, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
+                   uint64_t maximum, uint64_t threshold);
+
+uint64_t *ds_bench_word(struct ds_bench *bench, uint64_t address);
+uint64_t ds_bench_buffer(void);
+/* DS area word at offset `offset`. */
+uint64_t *ds_bench_area(struct ds_bench *bench, uint64_t offset);
+uint64_t ds_bench_index(struct ds_bench *bench); /* bytes from the buffer's base */
+
+void ds_bench_write(struct ds_bench *bench, uint32_t msr, uint64_t value); /* must not fault */
+uint64_t ds_bench_read(struct ds_bench *bench, uint32_t msr);
+/* GP counter i counts retired instructions (or branches) in all rings, from -period, with PEBS. */
+void ds_bench_pebs_counter(struct ds_bench *bench, unsigned i, uint64_t select, uint64_t start, uint64_t reset);
+/* `n` instructions retire at CPL 0, the last of them `events`. */
+void ds_bench_step(struct ds_bench *bench, unsigned n, unsigned events);
