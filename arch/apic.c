@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Local APIC in xAPIC and x2APIC mode, and the legacy interrupt controllers silenced. SDM vol. 3, "Advanced Programmable
- * Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
+/* Local APIC in xAPIC and x2APIC mode, and the legacy interrupt controllers silenced. SDM vol. 3, "Advanced
+ * Programmable Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "kernel/errno.h"
 
 /* Register offsets of the xAPIC page; x2APIC: MSR 800H + offset / 16. */
-#define APIC_ID            0x020u
 #define APIC_TPR           0x080u
 #define APIC_EOI           0x0B0u
 #define APIC_SVR           0x0F0u

@@ -165,9 +165,9 @@ uint32_t arch_cpus_left_out(void);
 uint32_t arch_cpu_apic_id(uint32_t index);
 
 /* Starts CPU `index` (1.., as above) by INIT-SIPI-SIPI: it loads its own tables from `cpu`, uses `stack_top`, and calls
- * kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it shall have; arch/ sets the
- * rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 200 ms of TSC time (the CPU is then left
- * out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
+ * kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it shall have; arch/ sets
+ * the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 200 ms of TSC time (the CPU is then
+ * left out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
  * processor only, interrupts off or on, once for each `index`; takes pages with kmem_early_page. Memory below 1 MiB
  * belongs to arch/ for this: kernel/mem.c never hands it out. */
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
@@ -246,10 +246,11 @@ void *arch_context_new(void *stack_top, void (*entry)(void *), void *arg);
 
 /* ---- serial console ------------------------------------------------------------------------------------------ */
 
-/* 16550 at `port` (0x3F8, ...) with `baud` (1..115200; the divisor must be exact or -EINVAL). Loopback test; a UART
- * that fails it is not used: -ENODEV, and every later write is dropped and counted, never waited for. `port` 0: none. */
+/* 16550 at `port` (0x3F8, ...) with `baud` (2..115200; the divisor must be exact or -EINVAL). Loopback test; a UART
+ * that fails it is not used: -ENODEV; every later write is dropped and counted, never waited for. `port` 0: none. */
 int arch_serial_init(uint16_t port, uint32_t baud);
-/* Sends bytes, waiting for the FIFO at most a bounded time a byte. No lock: kernel/print.c serialises. */
+/* Sends bytes, waiting for the FIFO a bounded time; after one wait in vain it drops and counts until the UART is ready.
+ * No lock: kernel/print.c serialises. */
 void arch_serial_write(const char *data, size_t size);
 uint64_t arch_serial_dropped(void);
 
@@ -258,7 +259,7 @@ uint64_t arch_serial_dropped(void);
 /* Writes `code` to QEMU's isa-debug-exit port (QEMU exits with 2*code+1). Returns where no such device listens. */
 void arch_debug_exit(uint8_t code);
 void arch_reboot(void);   /* FADT reset register, keyboard controller, triple fault, in this order */
-void arch_poweroff(void); /* FADT PM1a/_S5-free fallback: returns where the machine gives no simple way */
+void arch_poweroff(void); /* FADT PM1 control and \_S5: returns where the machine gives no simple way */
 
 /* CPU features in use, one line of words ("nx smep smap umip x2apic"), for the machine stream. */
 const char *arch_features(void);

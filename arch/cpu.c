@@ -7,11 +7,10 @@
 #define CPUID_7_EBX_SMEP   (1u << 7)
 #define CPUID_7_EBX_SMAP   (1u << 20)
 #define CPUID_7_ECX_UMIP   (1u << 2)
+#define CPUID_1_EDX_MCE    (1u << 7)
 #define CPUID_1_EDX_PAT    (1u << 16)
-#define CPUID_80000001_EDX_NX (1u << 20)
 
 static char features[96];
-static bool has_nx;
 
 void arch_features_add(const char *word)
 {
@@ -24,44 +23,35 @@ const char *arch_features(void)
     return features;
 }
 
-bool arch_has_nx(void)
-{
-    return has_nx;
-}
-
 /* SMAP needs no CLAC in the stubs as long as there are no user pages. */
 void arch_cpu_init(void)
 {
-    uint32_t basic[4], one[4], seven[4] = {0}, extended[4] = {0};
+    uint32_t basic[4], one[4], seven[4] = {0};
     bool first = !features[0];
 
     arch_cpuid(0, 0, basic);
     arch_cpuid(1, 0, one);
     if (basic[0] >= 7)
         arch_cpuid(7, 0, seven);
-    arch_cpuid(0x80000001, 0, extended);
 
     const struct {
         const char *word;
         bool there;
         uint64_t cr4;
     } parts[] = {
+        {"mce", (one[3] & CPUID_1_EDX_MCE) != 0, CR4_MCE}, /* else a machine check is a silent shutdown */
         {"smep", (seven[1] & CPUID_7_EBX_SMEP) != 0, CR4_SMEP},
         {"smap", (seven[1] & CPUID_7_EBX_SMAP) != 0, CR4_SMAP},
         {"umip", (seven[2] & CPUID_7_ECX_UMIP) != 0, CR4_UMIP},
     };
 
-    has_nx = (extended[3] & CPUID_80000001_EDX_NX) != 0;
-    if (has_nx)
-        wrmsr(IA32_EFER, rdmsr(IA32_EFER) | EFER_NXE);
+    wrmsr(IA32_EFER, rdmsr(IA32_EFER) | EFER_NXE); /* the loader refuses processors without it */
     if (one[3] & CPUID_1_EDX_PAT)
         wrmsr(IA32_PAT, PAT_POWER_UP); /* so that PCD and PWT mean what they always did, whatever the firmware chose */
     write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_EM | CR0_TS)) | CR0_WP | CR0_NE | CR0_MP);
 
     if (first)
-        arch_features_add("wp");
-    if (first && has_nx)
-        arch_features_add("nx");
+        arch_features_add("wp nx");
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         if (!parts[i].there)
             continue;

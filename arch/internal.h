@@ -41,7 +41,6 @@ int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT]);
 /* Sets the feature bits of CR0, CR4, EFER and the PAT on this CPU; notes the words of arch_features on the first. */
 void arch_cpu_init(void);
 void arch_features_add(const char *word);
-bool arch_has_nx(void);
 
 /* ---- arch/gdt.c ---- */
 

@@ -13,8 +13,6 @@
 /* Device registers, uncached (arch_map_device). */
 #define LAYOUT_DEVICES     UINT64_C(0xFFFFC80000000000)
 #define LAYOUT_DEVICES_END UINT64_C(0xFFFFC80100000000)
-/* From here to the kernel image: kernel/'s own, with arch_map_page (thread stacks). */
-#define LAYOUT_KERNEL_PAGES UINT64_C(0xFFFFD00000000000)
 
 /* Symbols of arch/kernel.ld; all but the build id are multiples of a page. */
 extern const uint8_t kernel_start[], kernel_end[];

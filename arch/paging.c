@@ -49,7 +49,7 @@ static uint64_t entry_flags(unsigned flags)
         entry |= ENTRY_RW;
     if (flags & ARCH_MAP_UNCACHED)
         entry |= ENTRY_PCD | ENTRY_PWT; /* PA3 of the PAT: UC */
-    if (!(flags & ARCH_MAP_EXECUTE) && arch_has_nx())
+    if (!(flags & ARCH_MAP_EXECUTE))
         entry |= ENTRY_XD;
     return entry;
 }
@@ -149,17 +149,18 @@ static int map_memory(const struct boot_info *info)
     uint64_t from = 0, to = 0; /* the run being gathered, so that large pages can cross ranges */
 
     for (uint32_t i = 0; i < info->memory_count; i++) {
+        uint64_t base = max_u64(memory[i].base, to); /* firmware may name a page twice */
         uint64_t end = min_u64(memory[i].base + memory[i].size, info->direct_map_size);
-        if (!is_memory(memory[i].type) || memory[i].base >= end)
+        if (!is_memory(memory[i].type) || base >= end)
             continue;
-        if (memory[i].base == to) {
+        if (base == to) {
             to = end;
             continue;
         }
         int error = map_run(from, to, read_only_from, read_only_to);
         if (error)
             return error;
-        from = memory[i].base;
+        from = base;
         to = end;
     }
     return map_run(from, to, read_only_from, read_only_to);

@@ -21,13 +21,15 @@
 #define FIFO_SIZE 16u
 #define BAUD_MAX  115200u /* 1.8432 MHz / 16 */
 
-/* LSR reads after which a UART counts as stuck. A port read takes 0.1 us (emulated) to 1 us (a real one), a full FIFO
- * 1.4 ms at 115200 baud, and 160 000 us / baud * 1000 in general. */
-#define POLLS_AT_BAUD_MAX 200000u
+/* How long a wait may last: what a full FIFO takes, twice, and a while for an emulator whose reader is slow. Before
+ * the TSC frequency is known LSR reads are counted, at 0.1 us (emulated) to 1 us (a real port) each. */
+#define PATIENCE_MS    2000u
+#define PATIENCE_POLLS 2000000u
+#define BITS_A_BYTE    10u
 
 static uint16_t base;  /* 0: no UART */
 static unsigned fifo;  /* bytes that may be sent when THRE is set */
-static uint32_t polls;
+static uint32_t patience_ms;
 static bool stuck;     /* the last wait ran out: look once instead of waiting until THRE comes back */
 static uint64_t dropped;
 
@@ -36,18 +38,22 @@ static inline void outsb(uint16_t port, const char *data, size_t count)
     __asm__ volatile("rep outsb" : "+S"(data), "+c"(count) : "d"(port) : "memory");
 }
 
-static bool wait_lsr(uint16_t port, uint8_t bit, uint32_t limit)
+static bool wait_lsr(uint16_t port, uint8_t bit)
 {
-    for (uint32_t i = 0; i < limit; i++) {
+    uint64_t ticks = arch_tsc_hz() / 1000 * patience_ms;
+    uint64_t begin = arch_rdtsc();
+
+    for (uint32_t poll = 0;; poll++) {
         if (arch_in8(port + LSR) & bit)
             return true;
+        if (ticks ? arch_rdtsc() - begin > ticks : poll >= PATIENCE_POLLS)
+            return false;
         arch_pause();
     }
-    return false;
 }
 
 /* Sends a few bytes to itself inside the chip. An absent UART reads as all ones, or as the last byte on the bus. */
-static bool loopback_works(uint16_t port, uint32_t limit)
+static bool loopback_works(uint16_t port)
 {
     static const uint8_t pattern[] = {0xAE, 0x51, 0x00, 0xFF};
     bool works = true;
@@ -55,7 +61,7 @@ static bool loopback_works(uint16_t port, uint32_t limit)
     arch_out8(port + MCR, MCR_LOOP | MCR_DTR_RTS);
     for (size_t i = 0; i < sizeof(pattern) && works; i++) {
         arch_out8(port + THR, pattern[i]);
-        works = wait_lsr(port, LSR_DR, limit) && arch_in8(port + THR) == pattern[i];
+        works = wait_lsr(port, LSR_DR) && arch_in8(port + THR) == pattern[i];
     }
     arch_out8(port + MCR, MCR_DTR_RTS);
     return works;
@@ -72,8 +78,7 @@ int arch_serial_init(uint16_t port, uint32_t baud)
     uint32_t divisor = BAUD_MAX / baud;
     if (divisor > UINT16_MAX)
         return -EINVAL;
-    polls = divisor > UINT32_MAX / POLLS_AT_BAUD_MAX ? UINT32_MAX : divisor * POLLS_AT_BAUD_MAX;
-
+    patience_ms = PATIENCE_MS + 2 * FIFO_SIZE * BITS_A_BYTE * 1000 / baud;
     arch_out8(port + IER, 0);
     arch_out8(port + LCR, LCR_DLAB);
     arch_out8(port + THR, (uint8_t)divisor);
@@ -81,7 +86,7 @@ int arch_serial_init(uint16_t port, uint32_t baud)
     arch_out8(port + LCR, LCR_8N1);
     arch_out8(port + FCR, FCR_ENABLE_AND_CLEAR);
     fifo = (arch_in8(port + FCR) & IIR_FIFO_MASK) == IIR_FIFO_MASK ? FIFO_SIZE : 1;
-    if (!loopback_works(port, polls))
+    if (!loopback_works(port))
         return -ENODEV;
     stuck = false;
     base = port;
@@ -96,7 +101,7 @@ void arch_serial_write(const char *data, size_t size)
             dropped += size;
             return;
         }
-        if (!wait_lsr(base, LSR_THRE, stuck ? 1 : polls)) {
+        if (stuck ? !(arch_in8(base + LSR) & LSR_THRE) : !wait_lsr(base, LSR_THRE)) {
             stuck = true;
             dropped += size;
             return;

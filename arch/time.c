@@ -3,9 +3,10 @@
  * TSC and APIC timer frequency, and waiting.
  *
  * A measured frequency is an interval, not a number: each clock edge is only known to lie between two reads of the TSC.
- * The interval is made at least as wide as clocks are good (CLOCK_PPM), and the frequency taken is the roundest one inside
- * (the multiple of the largest power of ten). So two runs on one machine agree although their measurements never do, and
- * nominal frequencies come out exact; the price is an error of CLOCK_PPM, or of the measurement where that is worse.
+ * The interval is made at least as wide as clocks are good (CLOCK_PPM), and the frequency taken is the roundest one
+ * inside (the multiple of the largest power of ten). So two runs on one machine agree although their measurements never
+ * do, and nominal frequencies come out exact; the price is an error of CLOCK_PPM, or of the measurement where that is
+ * worse.
  */
 #include "arch/internal.h"
 #include "kernel/errno.h"
@@ -292,9 +293,10 @@ void arch_timer_start(uint32_t period_us)
 }
 
 /*
- * The deadline is reckoned from a TSC value read a fixed number of instructions before the timer is loaded, so under
- * -icount, where an instruction is a nanosecond times 2^shift, it falls at target plus a constant. QEMU with sleep=off moves the clock of a
- * halted machine to the next deadline exactly, and what follows the HLT is a fixed number of instructions again.
+ * The deadline is reckoned from a TSC value read a fixed number of instructions before the timer is loaded. Under
+ * -icount an instruction takes 2^shift ns, so the deadline lies at the target plus a constant. QEMU with sleep=off
+ * moves the clock of a halted machine to the next deadline exactly, and what follows the HLT is a fixed number of
+ * instructions again.
  */
 void arch_tsc_align(unsigned n)
 {
