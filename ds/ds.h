@@ -159,8 +159,8 @@ struct ds_soft;
 size_t ds_soft_bytes(void);
 int ds_soft_init(struct ds_soft *soft, const char *preset);
 const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
-/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` reads the current thread's ID from
- * the stack in use. */
-void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(void));
+/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread a
+ * stack pointer belongs to. */
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(uint64_t sp));
 /* The #DB handler: false where the #DB is not a step of this backend. */
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame);

@@ -47,7 +47,7 @@ struct ds_soft {
     struct ds_model model;
     struct ds_machine machine;
     struct ds_cpu *ds;
-    uint32_t (*tid)(void);
+    uint32_t (*tid)(uint64_t sp);
 
     /* The step in progress, for the model's questions. */
     const struct arch_trap_frame *frame;
@@ -105,7 +105,7 @@ static void recorded(void *context, const struct ds_model_record *record)
         .kind = CAIRN_TRUTH_PEBS,
         .cpu = (uint8_t)ds->cpu,
         .stored = record->stored,
-        .tid = soft->tid(),
+        .tid = soft->tid(soft->frame->rsp),
         .tsc = record->registers->tsc,
         .event_ip = record->registers->eventing_ip,
         .next_ip = record->registers->rip,
@@ -208,7 +208,7 @@ const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
     return &soft->machine;
 }
 
-void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(void))
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(uint64_t sp))
 {
     soft->ds = ds;
     soft->tid = tid;

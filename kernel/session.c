@@ -76,9 +76,11 @@ static int choose_backend(char *error, size_t error_size)
     }
 }
 
-static uint32_t current_tid(void)
+/* Who was stepped, from the stack it was stepped on. */
+static uint32_t tid_of_stack(uint64_t sp)
 {
-    return kthread_from_stack()->tid;
+    const struct kthread *thread = kstack_thread(sp);
+    return thread ? thread->tid : 0;
 }
 
 static bool debug_trap(struct arch_trap_frame *frame)
@@ -111,7 +113,7 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
     if (e)
         return e;
     if (cpu->ds_soft)
-        ds_soft_attach(cpu->ds_soft, ds, current_tid);
+        ds_soft_attach(cpu->ds_soft, ds, tid_of_stack);
     cpu->ds = ds;
     return 0;
 }

@@ -48,11 +48,12 @@ static bool inside(uint64_t offset, uint64_t size, uint64_t file_size)
 }
 
 /* C functions, and the labels of nasm sources, which carry no type: those inside the text are code. */
-static bool is_function(const struct elf_symbol *s, uint64_t strings)
+static bool is_function(const struct elf_symbol *s, const char *strings, uint64_t strings_size)
 {
     extern const char kernel_text_start[], kernel_text_end[];
     unsigned type = s->info & 15u;
-    return (type == STT_FUNC || type == STT_NOTYPE) && s->name < strings && s->name && s->shndx &&
+    return (type == STT_FUNC || type == STT_NOTYPE) && s->name < strings_size && s->name && s->shndx &&
+           strings[s->name] != '.' && /* nasm's local and macro-local labels */
            s->value >= (uintptr_t)kernel_text_start && s->value < (uintptr_t)kernel_text_end;
 }
 
@@ -113,16 +114,16 @@ void ksymbols_init(const struct boot_info *info)
 
     const struct elf_symbol *from = (const void *)(file + table->offset);
     uint32_t n = (uint32_t)(table->size / sizeof *from);
+    names = (const char *)file + strings->offset;
     for (uint32_t i = 0; i < n; i++)
-        count += is_function(&from[i], strings->size);
+        count += is_function(&from[i], names, strings->size);
     symbols = kmem_pages_alloc((count * sizeof *symbols + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     if (!symbols || !count) {
         count = 0;
         goto none;
     }
-    names = (const char *)file + strings->offset;
     for (uint32_t i = 0, at = 0; i < n; i++)
-        if (is_function(&from[i], strings->size))
+        if (is_function(&from[i], names, strings->size))
             symbols[at++] = (struct ksymbol){ from[i].value, (uint32_t)from[i].size, from[i].name };
     sort();
     tidy();
