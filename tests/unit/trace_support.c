@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/trace_support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t get(const uint8_t *p, unsigned bytes)
+{
+    uint64_t v = 0;
+    while (bytes--)
+        v = v << 8 | p[bytes];
+    return v;
+}
+
+bool naive_next(const uint8_t *buffer, uint32_t *at, struct naive_event *event, bool *ok)
+{
+    uint32_t used = (uint32_t)get(buffer + 0x30, 4);
+    *ok = true;
+    if (*at == 0)
+        *at = 0x48;
+    if (*at == used)
+        return false;
+    *ok = false;
+    if (*at + 0x10 > used)
+        return false;
+    const uint8_t *p = buffer + *at;
+    uint32_t marker = (uint32_t)get(p, 4), size = (uint32_t)get(p + 4, 2), items = marker & 0x8000 ? 8 : 0;
+    if (marker >> 16 != 0xC011 || (marker & 0x7F00) || size < 0x10 + items || *at + (size + 7) / 8 * 8 > used)
+        return false;
+    for (uint32_t pad = size; pad % 8; pad++)
+        if (p[pad] != 0)
+            return false;
+    event->hook = (uint16_t)get(p + 6, 2);
+    event->version = (uint8_t)marker;
+    event->time = (int64_t)get(p + 8, 8);
+    event->has_index = items != 0;
+    event->index = items ? get(p + 0x10, 8) : 0;
+    event->payload = p + 0x10 + items;
+    event->size = size - 0x10 - items;
+    *at += (size + 7) / 8 * 8;
+    *ok = true;
+    return true;
+}
+
+static void state_of(unsigned v, struct naive_record *r)
+{
+    r->state = v < 39 ? 5 : v - 39;
+    r->reason = v < 39 ? v : NAIVE_UNKNOWN;
+}
+
+int naive_batch(const uint8_t *payload, uint32_t size, struct naive_record *out, unsigned room)
+{
+    if (size < 0x58 || size > 0x400)
+        return -1;
+    int64_t time = (int64_t)get(payload, 8);
+    unsigned n = 0;
+    for (uint32_t at = 0x58; at < size; n++) {
+        unsigned type = payload[at] & 3, bytes = type == 0 ? 2 : type == 3 ? 8 : 4;
+        if (at + bytes > size || n == room)
+            return -1;
+        uint32_t low = (uint32_t)get(payload + at, bytes == 2 ? 2 : 4), high = bytes == 8 ? (uint32_t)get(payload + at + 4, 4) : 0;
+        struct naive_record *r = &out[n];
+        *r = (struct naive_record){.type = type, .state = NAIVE_UNKNOWN, .reason = NAIVE_UNKNOWN, .wait = NAIVE_UNKNOWN};
+        unsigned slot = 0;
+        if (type == 0) {
+            time += low >> 2;
+        } else if (type == 1) {
+            time += low >> 2;
+        } else if (type == 2) {
+            time += low >> 15;
+            slot = low >> 2 & 15;
+            r->priority = (int8_t)payload[0x48 + slot] + (int)(low >> 6 & 7);
+            state_of(low >> 9 & 63, r);
+        } else {
+            time += low >> 2;
+            slot = high & 15;
+            state_of(high >> 4 & 63, r);
+            r->priority = (int)(high >> 10 & 31);
+            r->wait = high >> 15;
+        }
+        if (type >= 2) {
+            r->tid = (uint32_t)get(payload + 8 + 4 * slot, 4);
+            if (r->tid == 0)
+                return -1;
+        }
+        r->time = time;
+        at += bytes;
+    }
+    return (int)n;
+}
+
+void box_open(struct box *box, uint32_t cpus, uint32_t events, bool circular, uint32_t buffers, uint32_t buffer_bytes)
+{
+    *box = (struct box){.config = {.cpus = cpus, .events = events, .circular = circular, .buffers = buffers,
+                                   .buffer_bytes = buffer_bytes, .tick_units = 10000}};
+    if (trace_clock_init(&box->config.clock, TRACE_CLOCK_HZ * BOX_UNIT, 0))
+        abort();
+    box->size = trace_session_bytes(&box->config);
+    box->memory = aligned_alloc(64, (box->size + 63) / 64 * 64);
+    if (!box->memory)
+        abort();
+    memset(box->memory, 0xA5, box->size); /* nothing may count on zeroed memory */
+    if (trace_session_init(&box->session, &box->config, box->memory, box->size))
+        abort();
+}
+
+void box_close(struct box *box)
+{
+    free(box->memory);
+}
+
+uint32_t test_random(uint64_t *state, uint32_t n)
+{
+    uint64_t x = *state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return (uint32_t)((x * UINT64_C(0x2545F4914F6CDD1D) >> 32) * n >> 32);
+}

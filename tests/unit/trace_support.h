@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * For the tests of trace/: a decoder that shares nothing with the encoder. It is written from the description of the bytes
+ * (docs/format.md), with numbers instead of format.h's names, slow and plain.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/session.h"
+
+struct naive_event {
+    uint16_t hook;
+    uint8_t version;
+    bool has_index;
+    uint64_t index;
+    int64_t time;
+    const uint8_t *payload;
+    uint32_t size; /* of the payload */
+};
+
+/* The event at `*at` of a buffer; moves `*at` to the next. False at the end; *ok is false where the bytes make no sense. */
+bool naive_next(const uint8_t *buffer, uint32_t *at, struct naive_event *event, bool *ok);
+
+#define NAIVE_UNKNOWN 0xFFFFFFFFu
+
+struct naive_record {
+    unsigned type; /* 0 idle short, 1 idle, 2 lite, 3 full */
+    int64_t time;
+    uint32_t tid;
+    unsigned state;  /* idle thread: NAIVE_UNKNOWN */
+    unsigned reason; /* unless waiting: NAIVE_UNKNOWN */
+    int priority;
+    uint32_t wait; /* not in full: NAIVE_UNKNOWN */
+};
+
+/* Records of one 0525H payload; their number, or -1 where it makes no sense. */
+int naive_batch(const uint8_t *payload, uint32_t size, struct naive_record *out, unsigned room);
+
+/* A session of its own. 2.56 GHz TSC, so that one clock unit is 256 cycles exactly, from TSC 0. */
+#define BOX_UNIT 256u
+struct box {
+    struct trace_config config;
+    struct trace_session *session;
+    void *memory;
+    size_t size;
+};
+void box_open(struct box *box, uint32_t cpus, uint32_t events, bool circular, uint32_t buffers, uint32_t buffer_bytes);
+void box_close(struct box *box);
+
+/* xorshift64*, 0..n-1 */
+uint32_t test_random(uint64_t *state, uint32_t n);
