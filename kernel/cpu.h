@@ -25,7 +25,7 @@ struct kcpu {
     struct kthread *previous;/* set before the stack switch, read by the incoming side */
     uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
     uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
-    bool reschedule;         /* looked at by kernel_irq_exit; set under the dispatcher lock, by any CPU */
+    bool reschedule;         /* a switch may be due; set by this CPU, or by any under the dispatcher lock */
     uint64_t ticks;          /* timer ticks seen; read by others */
     uint64_t switches;       /* context switches done; read by others */
 

@@ -19,7 +19,7 @@ static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 /* All under the dispatcher lock. Masks have bit i for CPU i. */
 static uint64_t online; /* CPUs that take threads into their queues */
 static uint64_t idle;   /* CPUs that run their idle thread and have no standby thread */
-static uint64_t ticks;  /* written by CPU 0; others may read it without the lock */
+static uint64_t ticks;  /* counted by CPU 0; may be read without the lock */
 static uint32_t next_ideal;
 static struct klist timers;
 
@@ -289,21 +289,27 @@ void kernel_irq_exit(struct arch_trap_frame *frame)
         ds_resume_frame(cpu->ds, frame);
 }
 
+/* The system's tick: time goes on for sleepers. CPU 0 only. */
+static void system_tick(void)
+{
+    struct kthread *t;
+    ksched_lock();
+    __atomic_store_n(&ticks, ticks + 1, __ATOMIC_RELAXED);
+    while ((t = ktimerq_take(&timers, ticks)))
+        kwait_end(t, -ETIMEDOUT, 0);
+    kspin_unlock(&dispatcher);
+}
+
 static void tick(struct arch_trap_frame *frame)
 {
     (void)frame;
     struct kcpu *cpu = kcpu_this();
-    struct kthread *t;
-    ksched_lock();
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
-    if (cpu->arch.index == 0) {
-        __atomic_store_n(&ticks, ticks + 1, __ATOMIC_RELAXED);
-        while ((t = ktimerq_take(&timers, ticks)))
-            kwait_end(t, -ETIMEDOUT, 0);
-    }
+    if (cpu->arch.index == 0)
+        system_tick();
+    /* Without the lock: only this CPU changes its current thread and that thread's quantum. */
     if (cpu->current != cpu->idle && --cpu->current->quantum <= 0)
         cpu->reschedule = true;
-    ksched_unlock();
 }
 
 static void rescheduled(struct arch_trap_frame *frame)
