@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: MIT
+"""The whole way of the data: boots Cairn, then reads the log as a user would, with `cairn`."""
+
+import base64
+import os
+import re
+import shutil
+import stat
+import subprocess
+
+import pytest
+
+import cairn_boot as cb
+
+
+def cairn(*arguments):
+    done = subprocess.run([cb.BUILD / "cairn", *map(str, arguments)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def checked(log):
+    """`cairn check` must find nothing; its text."""
+    status, text = cairn("check", log)
+    assert status == 0, text
+    return text
+
+
+def frames(log, streams):
+    """Payloads of the frames of some streams, in the order of the file."""
+    for match in re.finditer(rb"~([A-Z])[0-9a-f]{8}:([A-Za-z0-9+/=]*):[0-9a-f]{8}", log.read_bytes()):
+        if match[1].decode() in streams:
+            yield base64.b64decode(match[2])
+
+
+def keys(log, streams):
+    text = b"".join(frames(log, streams)).decode()
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def numbers(value):
+    return [int(word) for word in value.split()]
+
+
+def per_cpu(found, name):
+    """The values of end.cpu.N.NAME, by CPU."""
+    out = []
+    while f"end.cpu.{len(out)}.{name}" in found:
+        out.append(numbers(found[f"end.cpu.{len(out)}.{name}"]))
+    return out
+
+
+def with_qemu(folder, *extra):
+    """A QEMU that gets these arguments as well, for run-qemu.sh --qemu."""
+    wrapper = folder / "qemu-with-more"
+    words = " ".join(f"'{word}'" for word in extra)
+    wrapper.write_text(f'#!/bin/sh\nexec "{shutil.which("qemu-system-x86_64")}" "$@" {words}\n', encoding="ascii")
+    wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+    return wrapper
+
+
+# ---- every switch equal, every record attributed
+
+def run_and_check(tmp_path, cpus, switches, *options, timeout=300):
+    result = cb.boot(tmp_path / "log", "--smp", cpus, "truth=1", f"switches={switches}", "seconds=280", *options,
+                     timeout=timeout)
+    assert result.status == cb.PASS, result.output
+    assert f"PASS: cpus: {cpus} of {cpus}" in result.output
+    checked(result.log)
+    end = keys(result.log, "E")
+    assert sum(tried for tried, _, _ in per_cpu(end, "switches")) >= switches
+    assert end["end.events_lost"] == "0"
+    return result, end
+
+
+@pytest.mark.parametrize("cpus, switches", [(1, 3000), (2, 4000), (8, 6000)])
+def test_truth(tmp_path, cpus, switches):
+    run_and_check(tmp_path, cpus, switches, "workload=mix")
+
+
+def attributed(text):
+    """(attributed, ambiguous, wrong) as `cairn check` counts them."""
+    match = re.search(r"(\d+) attributed, (\d+) ambiguous, (\d+) wrong", text)
+    assert match, text
+    return [int(n) for n in match.groups()]
+
+
+def test_mix_uses_everything(tmp_path):
+    """4 CPUs: all record forms, the flush conditions but the rarest, drains, and at least 99 % attributed."""
+    result, end = run_and_check(tmp_path, 4, 20000, "workload=mix")
+    good, ambiguous, wrong = attributed(checked(result.log))
+    assert wrong == 0 and good >= 0.99 * (good + ambiguous) and good > 100
+    batches = [sum(column) for column in zip(*per_cpu(end, "batches"))]
+    tids, age, space, _delta, _stop, drain, panic = batches
+    assert tids and age and space and drain and not panic, batches
+    assert sum(counts[1] for counts in per_cpu(end, "ds")) > 4  # drains by PMI, not only the one at each CPU's stop
+    status, text = cairn("stat", result.log)
+    assert status == 0
+    for form in ("IDLE_SHORT", "IDLE", "LITE", "FULL"):
+        row = re.search(rf"^\s*{form}\s+([\d,]+)", text, re.M)
+        assert row and int(row[1].replace(",", "")) > 0, text
+
+
+@pytest.mark.long
+def test_two_hundred_thousand(tmp_path):
+    result, _ = run_and_check(tmp_path, 4, 200000, "workload=mix", timeout=600)
+    good, ambiguous, wrong = attributed(checked(result.log))
+    assert wrong == 0 and good >= 0.99 * (good + ambiguous)
+
+
+@pytest.mark.parametrize("workload", ["pingpong", "prodcons", "lockfight", "hogs", "sleepers"])
+def test_workloads(tmp_path, workload):
+    run_and_check(tmp_path, 2, 300, f"workload={workload}")
+
+
+# ---- what sessions write
+
+@pytest.mark.parametrize("options", [
+    ["session.1=full:qpc:sequential"],
+    ["session.1=compact+full:qpc:sequential"],
+    ["ds.preset=skylake"],
+    ["pebs.groups=none", "pebs=BR_INST_RETIRED.ALL_BRANCHES:997"],
+    ["pebs.records=2", "pebs.threshold=1", "pebs=INST_RETIRED.ANY:2003"],
+    ["ds=off"],
+    ])
+def test_sessions(tmp_path, options):
+    result, end = run_and_check(tmp_path, 2, 2000, *options)
+    session = keys(result.log, "L")
+    assert session["session.1.pebs"] == ("0" if "ds=off" in options else "1")
+    assert ("end.cpu.0.ds" in end) == ("ds=off" not in options)
+
+
+# ---- loss is exact
+
+def test_sequential_loss(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=6000", "trace.buffers=2", "trace.buffer_kib=4",
+                     "session.1=compact+full:qpc:sequential")
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+    end = keys(result.log, "E")
+    for events, switches, truth in zip(per_cpu(end, "events"), per_cpu(end, "switches"), per_cpu(end, "truth")):
+        assert events[0] == events[1] + events[2] and events[2] > 0
+        assert switches[0] == switches[1] + switches[2] and switches[2] > 0
+    compact, truth = per_cpu(end, "compact"), per_cpu(end, "truth")
+    for (tried, written, lost), (real, _, _) in zip(compact, truth):
+        assert tried == real and lost == real - written
+    assert int(end["end.events_lost"]) == sum(events[2] for events in per_cpu(end, "events"))
+
+
+def test_circular(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=8000", "trace.buffers=4", "trace.buffer_kib=4",
+                     "session.1=compact:qpc:circular")
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+    end = keys(result.log, "E")
+    assert end["end.events_lost"] == "0" and int(end["end.overwritten.buffers"]) > 0
+    kept = sum(written for _, written, _ in per_cpu(end, "compact")) - int(end["end.overwritten.compact"])
+    status, text = cairn("stat", result.log)
+    assert status == 0 and re.search(rf"\b{kept}\b", text.replace(",", "")), (kept, text)
+
+
+# ---- the same again
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_icount_repeats(tmp_path, cpus):
+    streams = []
+    for turn in "ab":
+        result = cb.boot(tmp_path / turn, "--icount", "--smp", cpus, "switches=1500", "seed=7")
+        assert result.status == cb.PASS, result.output
+        streams.append(list(frames(result.log, "T")))
+    assert streams[0] and streams[0] == streams[1]
+
+
+# ---- check notices
+
+@pytest.mark.parametrize("mutant", [1, 2, 3, 4])
+def test_mutants(tmp_path, mutant):
+    build = cb.build_with(tmp_path / "build", kernel_elf=cb.BUILD / f"mutant{mutant}" / "kernel.elf")
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=1500", build=build)
+    assert result.status == cb.PASS, result.output  # the kernel itself does not notice
+    status, text = cairn("check", result.log)
+    assert status == 1, text
+
+
+# ---- panics
+
+@pytest.mark.parametrize("kind, line, function", [
+    ("now", "asked for with panic=now", "controller"),
+    ("null", "write to 0x0000000000000000 (null pointer)", "controller"),
+    ("stack", "is in the guard page", "overflow_stack"),
+    ("double", "double fault", "controller"),
+    ])
+def test_panic(tmp_path, kind, line, function):
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", f"panic={kind}")
+    assert result.status == cb.FAIL, result.output
+    console = result.console()
+    assert f"PANIC: CPU" in console and line in console
+    assert re.search(rf"^  0x[0-9a-f]{{16}} {function}", console, re.M), console
+    if kind != "now":
+        assert "RIP " in console and "CR2 " in console
+    status, text = cairn("dump", result.log)
+    assert status == 0 and len(text.splitlines()) > 500, text[-2000:]
+    checked(result.log)
+
+
+# ---- small and odd machines
+
+def test_small_machine(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--mem", "128M", "switches=1000", "truth=1")
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+
+
+def test_fewer_cpus_than_there_are(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 4, "cpus=2", "switches=500")
+    assert result.status == cb.PASS and "2 of 4 processors run, 2 left out" in result.output, result.output
+    checked(result.log)
+
+
+@pytest.mark.parametrize("options, word", [
+    (["ds=hw"], "ds=hw: CPU 0:"),
+    (["trace.buffers=65536", "trace.buffer_kib=1024"], "lower trace.buffers or trace.buffer_kib"),
+    (["trace.buffers=1"], "too few for 2 CPUs"),
+    ])
+def test_cannot_be_had(tmp_path, options, word):
+    result = cb.boot(tmp_path / "log", "--smp", 2, *options)
+    assert result.status == cb.FAIL, result.output
+    assert len([line for line in result.lines("FAIL: ") if word in line]) == 1, result.output
+
+
+def test_bad_option_in_the_guest(tmp_path):
+    """run-qemu.sh would refuse it: so from an image, as on a stick."""
+    image = cb.make_image(tmp_path / "image", "end=exit", "no.such=option")
+    result = cb.boot(tmp_path / "log", "--image", image)
+    assert result.status == cb.FAIL, result.output
+    assert len(result.lines("no.such=option")) == 1 and len(result.lines("line 2")) == 1
+
+
+def test_no_acpi(tmp_path):
+    qemu = with_qemu(tmp_path, "-no-acpi") if "-no-acpi" in subprocess.run(
+        ["qemu-system-x86_64", "-help"], capture_output=True, text=True, check=True).stdout \
+        else with_qemu(tmp_path, "-machine", "acpi=off")
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu)
+    assert result.status == cb.FAIL, result.output
+    assert len(result.lines("ACPI")) == 1, result.output
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/share/OVMF/OVMF_CODE_4M.fd"), reason="needs Debian's OVMF at its place")
+def test_no_uart(tmp_path):
+    """Without a serial port the run ends all the same: QEMU's debug-exit says it passed."""
+    image = cb.make_image(tmp_path / "image", "end=exit", "switches=300")
+    variables = shutil.copy("/usr/share/OVMF/OVMF_VARS_4M.fd", tmp_path / "vars")
+    done = subprocess.run(
+        ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "2", "-m", "256M", "-nodefaults", "-display", "none",
+         "-no-reboot", "-drive", "if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd",
+         "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
+         "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick",
+         "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-serial", "none"],
+        capture_output=True, timeout=120, check=False)
+    assert done.returncode == 33, done
+
+
+def test_image_on_usb(tmp_path):
+    image = cb.make_image(tmp_path / "image", "end=exit", "switches=1000", "truth=1")
+    result = cb.boot(tmp_path / "log", "--image", image)
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
