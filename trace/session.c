@@ -467,8 +467,12 @@ static void settle(struct trace_cpu *cpu)
             cpu->current = ~cpu->current & 1;
     }
     struct trace_ccswap *c = &cpu->compact;
-    if (c->used != TRACE_CCSWAP_CLOSED)
-        c->batch_start = c->switches - trace_ccswap_records(c->batch.bytes, (uint32_t)c->used);
+    if (c->used != TRACE_CCSWAP_CLOSED) {
+        uint32_t records = trace_ccswap_records(c->batch.bytes, (uint32_t)c->used);
+        c->batch_start = c->switches - records;
+        if (!records) /* stopped between its beginning and its first record */
+            c->used = TRACE_CCSWAP_CLOSED;
+    }
 }
 
 void trace_session_freeze(struct trace_session *session, uint64_t tsc)

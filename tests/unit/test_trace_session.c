@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions: buffers, events, PebsIndex items, and an account that is exact: in loss, in overwriting, in a panic. */
+#define _GNU_SOURCE /* REG_EFL */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/trace_support.h"
+
+#define TSC(units) ((uint64_t)(units) * BOX_UNIT)
+
+static struct trace_switch switch_at(uint64_t tsc, uint32_t n)
+{
+    return (struct trace_switch){
+        .tsc = tsc, .old_tid = n % 3 ? 4 * (1 + n % 11) : 0, .new_tid = 4 * (n % 7), .new_wait = n % 5 == 0 ? n : 0,
+        .old_quantum = (int32_t)(n % 6), .old_state = KTHREAD_WAITING, .old_wait_reason = (uint8_t)(n % 39), .old_base = 8,
+        .old_priority = (int8_t)(8 + n % 4), .new_priority = 9, .old_ideal_processor = 1,
+    };
+}
+
+/* ---- what the buffers hold, by the naive decoder ------------------------------------------------------------------ */
+
+struct seen {
+    uint64_t buffers, events, compact, full;
+};
+
+static bool see_buffer(const struct trace_session *s, const struct wmi_buffer_header *h, struct seen *seen)
+{
+    static struct naive_record records[500];
+    struct naive_event e;
+    uint32_t at = 0;
+    bool ok;
+    int64_t last = INT64_MIN;
+    seen->buffers++;
+    while (naive_next((const uint8_t *)h, &at, &e, &ok)) {
+        seen->events++;
+        if (e.time < last)
+            return false;
+        last = e.time;
+        if (e.hook == 0x0524) {
+            seen->full++;
+            if (e.size != 0x18 || e.version != 2)
+                return false;
+        } else if (e.hook == 0x0525) {
+            int n = naive_batch(e.payload, e.size, records, 500);
+            if (n <= 0 || e.version != 2 || records[n - 1].time > e.time)
+                return false;
+            seen->compact += (uint64_t)n;
+        }
+    }
+    for (uint32_t i = h->offset; i < h->buffer_size; i++)
+        if (((const uint8_t *)h)[i] != 0xFF)
+            return false;
+    return ok && h->buffer_size == s->config.buffer_bytes && h->saved_offset == h->offset &&
+           h->current_offset == h->offset && h->offset % 8 == 0 && h->state == 3 && h->buffer_type == 0 &&
+           (h->buffer_flag & ~2u) == 0x20 && h->time_stamp >= last && h->reference_count == 0 && h->clock == 0;
+}
+
+static bool see(struct trace_session *s, struct seen *seen)
+{
+    int64_t last = 0;
+    uint32_t count = trace_session_buffers(s), cpu_buffer, next[TRACE_MAX_CPUS] = {0};
+    memset(seen, 0, sizeof(*seen));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(s, i, &cpu_buffer);
+        if (h->sequence_number <= last || !see_buffer(s, h, seen))
+            return false;
+        last = h->sequence_number;
+        if (h->processor_index >= s->config.cpus || cpu_buffer < next[h->processor_index])
+            return false;
+        next[h->processor_index] = cpu_buffer + 1;
+    }
+    return trace_session_buffer(s, count, &cpu_buffer) == NULL;
+}
+
+/* tried == written + lost on each CPU, and written == present + overwritten. */
+static bool account_holds(struct trace_session *s)
+{
+    struct seen present;
+    struct trace_overwritten over;
+    struct trace_tally written = {0};
+    if (!see(s, &present))
+        return false;
+    trace_session_overwritten(s, &over);
+    for (uint32_t i = 0; i < s->config.cpus; i++) {
+        struct trace_counts n;
+        trace_cpu_counts(trace_session_cpu(s, i), &n);
+        if (n.events_tried != n.events_written + n.events_lost || n.switches_tried != n.switches_written + n.switches_lost ||
+            n.compact_tried != n.compact_written + n.compact_lost || n.full_tried != n.full_written + n.full_lost)
+            return false;
+        written.buffers += n.buffers_begun;
+        written.events += n.events_written;
+        written.compact += n.compact_written;
+        written.full += n.full_written;
+    }
+    return written.buffers == present.buffers + over.buffers && written.events == present.events + over.events &&
+           written.compact == present.compact + over.compact && written.full == present.full + over.full;
+}
+
+/* ---- configuration ---------------------------------------------------------------------------------------------- */
+
+static void test_config(void **state)
+{
+    (void)state;
+    struct trace_clock clock;
+    trace_clock_init(&clock, 2560000000, 0);
+    const struct trace_config good = {.cpus = 4, .events = TRACE_COMPACT, .buffer_bytes = 4096, .buffers = 8,
+                                      .clock = clock, .tick_units = 10000};
+    struct trace_config bad[14];
+    unsigned n = 0;
+    for (unsigned i = 0; i < 14; i++)
+        bad[i] = good;
+    bad[n++].cpus = 0;
+    bad[n++].cpus = 65;
+    bad[n++].events = 0;
+    bad[n++].events = 4;
+    bad[n++].buffer_bytes = 4088;
+    bad[n++].buffer_bytes = 4100;
+    bad[n++].buffer_bytes = 1024 * 1024 + 8;
+    bad[n++].buffers = 3;
+    bad[n].circular = true;
+    bad[n++].buffers = 4;
+    bad[n++].buffers = UINT32_MAX;
+    bad[n++].clock.multiplier = 0;
+    bad[n++].tick_units = 0;
+    bad[n++].tick_units = UINT64_MAX;
+    assert_true(trace_session_bytes(&good) > 8 * 4096);
+    struct trace_session *s = NULL;
+    for (unsigned i = 0; i < n; i++) {
+        assert_int_equal(trace_session_bytes(&bad[i]), 0);
+        assert_int_equal(trace_session_init(&s, &bad[i], (void *)64, SIZE_MAX), -EINVAL);
+    }
+    size_t size = trace_session_bytes(&good);
+    uint8_t *memory = aligned_alloc(64, (size + 127) / 64 * 64);
+    assert_int_equal(trace_session_init(&s, &good, memory, size - 1), -ENOMEM);
+    assert_int_equal(trace_session_init(&s, &good, memory + 8, size), -EINVAL);
+    assert_int_equal(trace_session_init(&s, &good, memory, size), 0);
+    assert_non_null(trace_session_cpu(s, 3));
+    assert_null(trace_session_cpu(s, 4));
+    free(memory);
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------- */
+
+/* With an index word every context-switch event carries the item, without one none does. */
+static void test_pebs_items(void **state)
+{
+    (void)state;
+    for (unsigned with = 0; with <= 1; with++) {
+        struct box box;
+        volatile uint64_t index = 0x1000;
+        uint32_t cpu_buffer, at = 0, compact = 0, full = 0;
+        box_open(&box, 1, TRACE_COMPACT | TRACE_FULL, false, 4, 8192);
+        struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+        trace_cpu_start(cpu, with ? &index : NULL);
+        for (uint32_t i = 1; i <= 20; i++) {
+            struct trace_switch sw = switch_at(TSC(i), i);
+            trace_switch(cpu, &sw);
+            index += 0x10;
+            if (i % 5 == 0)
+                trace_close_batch(cpu, TSC(i), CCSWAP_CLOSE_DRAIN); /* the stamp is the value when it is closed */
+        }
+        trace_cpu_stop(cpu, TSC(30));
+        assert_int_equal(trace_session_buffers(box.session), 1);
+        const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
+        struct naive_event e;
+        bool ok;
+        while (naive_next(buffer, &at, &e, &ok)) {
+            assert_int_equal(e.has_index, with);
+            if (e.hook == 0x0524)
+                assert_int_equal(e.index, with ? 0x1000 + 0x10 * full : 0);
+            else
+                assert_int_equal(e.index, with ? 0x1000 + 0x50 * (compact + 1) : 0);
+            *(e.hook == 0x0524 ? &full : &compact) += 1;
+        }
+        assert_true(ok);
+        assert_int_equal(full, 20);
+        assert_int_equal(compact, 4);
+        box_close(&box);
+    }
+}
+
+static void test_full_fields(void **state)
+{
+    (void)state;
+    struct box box;
+    uint32_t cpu_buffer, at = 0;
+    box_open(&box, 2, TRACE_FULL, false, 4, 4096);
+    struct trace_cpu *cpu = trace_session_cpu(box.session, 1);
+    const struct trace_switch sw = {.tsc = TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314, .new_wait = 0x21222324,
+                                    .old_quantum = -2, .old_state = 9, .old_wait_reason = 38, .old_priority = 31,
+                                    .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
+    trace_cpu_start(cpu, NULL);
+    trace_switch(cpu, &sw);
+    trace_cpu_stop(cpu, TSC(1001));
+    trace_switch(cpu, &sw); /* stopped: nothing */
+    assert_false(trace_cpu_on(cpu));
+    assert_int_equal(trace_session_buffers(box.session), 1);
+    const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
+    struct naive_event e;
+    bool ok;
+    assert_true(naive_next(buffer, &at, &e, &ok));
+    static const uint8_t expected[] = {0x14, 0x13, 0x12, 0x11, 4, 3, 2, 1, 15, 31, 0, 0, 38, 0, 9, 7,
+                                       0x24, 0x23, 0x22, 0x21, 0xFE, 0xFF, 0xFF, 0xFF};
+    assert_int_equal(e.size, sizeof(expected));
+    assert_memory_equal(e.payload, expected, sizeof(expected));
+    assert_int_equal(e.time, 1000);
+    assert_int_equal(*(const uint16_t *)(const void *)(buffer + 0x28), 1);
+    assert_false(naive_next(buffer, &at, &e, &ok));
+    assert_true(ok);
+    box_close(&box);
+}
+
+static void test_event_parts(void **state)
+{
+    (void)state;
+    struct box box;
+    uint8_t bytes[CAIRN_EVENT_MAX];
+    uint32_t cpu_buffer, at = 0;
+    for (unsigned i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (uint8_t)(i | 1);
+    box_open(&box, 1, TRACE_COMPACT, false, 4, 4096);
+    struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+    struct trace_part parts[2] = {{bytes, 100}, {bytes + 100, CAIRN_EVENT_MAX - 0x10 - 100}};
+    assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -EINVAL); /* not started */
+    trace_cpu_start(cpu, NULL);
+    assert_int_equal(trace_event(cpu, TSC(50), 0xCA01, 1, parts, 2), 0);
+    assert_int_equal(trace_event(cpu, TSC(40), 0xCA01, 1, parts, 1), 0); /* time never goes back */
+    parts[1].size++;
+    assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -E2BIG);
+    parts[1].size = UINT32_MAX;
+    assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -E2BIG);
+    assert_int_equal(trace_event(cpu, TSC(60), 0x0F22, 7, NULL, 0), 0);
+    trace_cpu_stop(cpu, TSC(60));
+    struct trace_counts n;
+    trace_cpu_counts(cpu, &n);
+    assert_int_equal(n.events_tried, 3);
+    assert_int_equal(n.events_written, 3);
+    trace_session_buffers(box.session);
+    const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
+    struct naive_event e;
+    bool ok;
+    assert_true(naive_next(buffer, &at, &e, &ok));
+    assert_int_equal(e.size, CAIRN_EVENT_MAX - 0x10);
+    assert_memory_equal(e.payload, bytes, e.size);
+    assert_true(naive_next(buffer, &at, &e, &ok));
+    assert_int_equal(e.size, 100);
+    assert_int_equal(e.time, 50);
+    assert_true(naive_next(buffer, &at, &e, &ok));
+    assert_int_equal(e.hook, 0x0F22);
+    assert_int_equal(e.version, 7);
+    assert_int_equal(e.size, 0);
+    assert_true(account_holds(box.session));
+    box_close(&box);
+}
+
+/* ---- loss ------------------------------------------------------------------------------------------------------- */
+
+static void test_sequential_loss(void **state)
+{
+    (void)state;
+    struct box box;
+    uint64_t written = 0, lost = 0;
+    box_open(&box, 2, TRACE_COMPACT | TRACE_FULL, false, 5, 4096);
+    for (uint32_t c = 0; c < 2; c++)
+        trace_cpu_start(trace_session_cpu(box.session, c), NULL);
+    for (uint32_t i = 1; i <= 5000; i++) {
+        struct trace_switch sw = switch_at(TSC(100 * i), i);
+        trace_switch(trace_session_cpu(box.session, i % 5 == 0), &sw);
+        if (i % 100 == 0) {
+            struct trace_part part = {&sw, sizeof(sw)};
+            int error = trace_event(trace_session_cpu(box.session, 0), sw.tsc, 0xCA01, 1, &part, 1);
+            assert_true(error == 0 || error == -ENOSPC);
+            assert_true(error == 0 || i > 100);
+        }
+    }
+    for (uint32_t c = 0; c < 2; c++)
+        trace_cpu_stop(trace_session_cpu(box.session, c), TSC(600000));
+    for (uint32_t c = 0; c < 2; c++) {
+        struct trace_counts n;
+        trace_cpu_counts(trace_session_cpu(box.session, c), &n);
+        assert_int_equal(n.compact_tried, c ? 1000 : 4000);
+        assert_int_equal(n.full_tried, c ? 1000 : 4000);
+        assert_int_equal(n.switches_tried, c ? 2000 : 8000);
+        assert_true(n.full_lost > 0 && n.compact_lost > 0);
+        written += n.events_written;
+        lost += n.events_lost;
+    }
+    assert_true(written > 0 && lost > 0);
+    assert_true(account_holds(box.session));
+    assert_int_equal(trace_session_buffers(box.session), 5);
+    unsigned marked = 0; /* each CPU's last buffer says that something is missing after it */
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t cpu_buffer;
+        const struct wmi_buffer_header *h = trace_session_buffer(box.session, i, &cpu_buffer);
+        assert_int_equal(h->sequence_number, i + 1);
+        marked += (h->buffer_flag & WMI_BUFFER_FLAG_EVENTS_LOST) != 0;
+    }
+    assert_int_equal(marked, 2);
+    box_close(&box);
+}
+
+/* What is kept is the newest: a suffix of each CPU's stream, in order, without a hole. */
+static void test_circular(void **state)
+{
+    (void)state;
+    struct box box;
+    uint32_t cpu_buffer, next[2] = {0}, last[2] = {0}, tried[2] = {0};
+    box_open(&box, 2, TRACE_FULL, true, 6, 4096);
+    for (uint32_t c = 0; c < 2; c++)
+        trace_cpu_start(trace_session_cpu(box.session, c), NULL);
+    for (uint32_t i = 1; i <= 20000; i++) {
+        struct trace_switch sw = switch_at(TSC(i), i);
+        uint32_t c = i % 7 == 0;
+        sw.new_wait = tried[c]++;
+        trace_switch(trace_session_cpu(box.session, c), &sw);
+    }
+    for (uint32_t c = 0; c < 2; c++)
+        trace_cpu_stop(trace_session_cpu(box.session, c), TSC(20001));
+    assert_true(account_holds(box.session));
+    struct trace_overwritten over;
+    trace_session_overwritten(box.session, &over);
+    assert_int_equal(trace_session_buffers(box.session), 6);
+    uint64_t present = 0;
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(box.session, i, &cpu_buffer);
+        struct naive_event e;
+        uint32_t at = 0, c = h->processor_index;
+        bool ok;
+        assert_true(next[c] == 0 || cpu_buffer == next[c]);
+        next[c] = cpu_buffer + 1;
+        while (naive_next((const uint8_t *)h, &at, &e, &ok)) {
+            uint32_t n = *(const uint32_t *)(const void *)(e.payload + 0x10);
+            assert_true(last[c] == 0 || n == last[c] + 1);
+            last[c] = n;
+            present++;
+        }
+        assert_true(ok);
+    }
+    for (uint32_t c = 0; c < 2; c++)
+        assert_int_equal(last[c], tried[c] - 1);
+    assert_int_equal(over.full, 20000 - present);
+    assert_int_equal(over.events, 20000 - present);
+    box_close(&box);
+}
+
+/* A CPU that fills its buffer slowly keeps it while the others go round. */
+static void test_circular_slow_cpu(void **state)
+{
+    (void)state;
+    struct box box;
+    struct naive_event e;
+    uint32_t cpu_buffer, events = 0;
+    bool ok;
+    box_open(&box, 2, TRACE_FULL, true, 3, 4096);
+    for (uint32_t c = 0; c < 2; c++)
+        trace_cpu_start(trace_session_cpu(box.session, c), NULL);
+    for (uint32_t i = 0; i < 10000; i++) {
+        struct trace_switch sw = switch_at(TSC(i), i);
+        trace_switch(trace_session_cpu(box.session, i % 1000 == 0), &sw);
+    }
+    for (uint32_t c = 0; c < 2; c++)
+        trace_cpu_stop(trace_session_cpu(box.session, c), TSC(20000));
+    assert_true(account_holds(box.session));
+    for (uint32_t i = 0; i < trace_session_buffers(box.session); i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(box.session, i, &cpu_buffer);
+        for (uint32_t at = 0; h->processor_index == 1 && naive_next((const uint8_t *)h, &at, &e, &ok);)
+            events++;
+    }
+    assert_int_equal(events, 10);
+    box_close(&box);
+}
+
+/* ---- several CPUs at once --------------------------------------------------------------------------------------- */
+
+struct runner {
+    struct trace_cpu *cpu;
+    uint32_t count;
+    pthread_barrier_t *barrier;
+};
+
+static void *run_cpu(void *argument)
+{
+    struct runner *r = argument;
+    pthread_barrier_wait(r->barrier);
+    for (uint32_t i = 1; i <= r->count; i++) {
+        struct trace_switch sw = switch_at(TSC(i), i);
+        trace_switch(r->cpu, &sw);
+        if (i % 64 == 0)
+            trace_close_batch(r->cpu, TSC(i), CCSWAP_CLOSE_DRAIN);
+    }
+    trace_cpu_stop(r->cpu, TSC(r->count + 1));
+    return NULL;
+}
+
+static void run_threads(bool circular, uint32_t buffers)
+{
+    enum { CPUS = 4 };
+    struct box box;
+    struct runner runner[CPUS];
+    pthread_t thread[CPUS];
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, CPUS);
+    box_open(&box, CPUS, TRACE_COMPACT | TRACE_FULL, circular, buffers, 4096);
+    for (uint32_t c = 0; c < CPUS; c++) {
+        runner[c] = (struct runner){trace_session_cpu(box.session, c), 30000 + 5000 * c, &barrier};
+        trace_cpu_start(runner[c].cpu, NULL);
+        assert_int_equal(pthread_create(&thread[c], NULL, run_cpu, &runner[c]), 0);
+    }
+    for (uint32_t c = 0; c < CPUS; c++)
+        pthread_join(thread[c], NULL);
+    assert_true(account_holds(box.session));
+    for (uint32_t c = 0; c < CPUS; c++) {
+        struct trace_counts n;
+        trace_cpu_counts(runner[c].cpu, &n);
+        assert_int_equal(n.switches_tried, 2 * runner[c].count);
+        if (circular)
+            assert_int_equal(n.switches_lost, 0);
+    }
+    assert_int_equal(trace_session_buffers(box.session), buffers);
+    pthread_barrier_destroy(&barrier);
+    box_close(&box);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 5; round++) {
+        run_threads(false, 4);
+        run_threads(false, 300);
+        run_threads(true, 5);
+        run_threads(true, 64);
+    }
+}
+
+/* ---- panic: stopped at every single instruction ------------------------------------------------------------------- */
+
+/*
+ * The scenario runs with RFLAGS.TF set. After each instruction the SIGTRAP handler copies the whole session, lets the other
+ * CPU of the copy go on where `intrude` says so, freezes the copy as a panic would, and checks everything about it.
+ */
+static struct {
+    struct box *box;
+    uint8_t *copy;
+    uint32_t done;     /* switches handed in, the running one included */
+    uint32_t intrude;  /* switches of CPU 1 between the stop of CPU 0 and the freeze */
+    uint64_t steps, failed_at;
+    uint64_t tried_at_most;
+    bool running;
+} panic;
+
+static void relocate(struct trace_session *s, ptrdiff_t by)
+{
+#define MOVE(pointer) ((pointer) = (void *)((uint8_t *)(pointer) + by))
+    MOVE(s->cpu);
+    MOVE(s->slot);
+    MOVE(s->order);
+    MOVE(s->buffers);
+    for (uint32_t i = 0; i < s->config.cpus; i++) {
+        MOVE(s->cpu[i].session);
+        if (s->cpu[i].buffer)
+            MOVE(s->cpu[i].buffer);
+    }
+}
+
+static bool panic_now(void)
+{
+    struct trace_session *s = (struct trace_session *)(void *)panic.copy;
+    memcpy(panic.copy, panic.box->memory, panic.box->size);
+    relocate(s, panic.copy - (uint8_t *)panic.box->memory);
+    for (uint32_t i = 0; i < panic.intrude; i++) {
+        struct trace_switch sw = switch_at(TSC(1000000 + i), i);
+        trace_switch(&s->cpu[1], &sw);
+    }
+    trace_session_freeze(s, TSC(2000000));
+    struct trace_counts n;
+    trace_cpu_counts(&s->cpu[0], &n);
+    /* The switch in the making is there or not, and is the only one that may be neither written nor lost by rule. */
+    if (n.compact_tried > panic.done || n.compact_tried + 1 < panic.done || n.full_tried > panic.done ||
+        n.full_tried + 1 < panic.done)
+        return false;
+    trace_cpu_counts(&s->cpu[1], &n);
+    if (n.compact_tried != panic.intrude || n.events_lost)
+        return false;
+    return account_holds(s) && !trace_cpu_on(&s->cpu[0]);
+}
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    ucontext_t *u = context;
+    if (!panic.running) {
+        u->uc_mcontext.gregs[REG_EFL] &= ~INT64_C(0x100);
+        return;
+    }
+    panic.steps++;
+    if (!panic.failed_at && !panic_now())
+        panic.failed_at = panic.steps;
+}
+
+static void on_start(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    panic.running = true;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= 0x100;
+}
+
+static void step_through(bool circular, uint32_t buffers, uint32_t before, uint32_t stepped, uint32_t intrude)
+{
+    struct box box;
+    volatile uint64_t index = 0x4000;
+    box_open(&box, 2, TRACE_COMPACT | TRACE_FULL, circular, buffers, 4096);
+    panic.box = &box;
+    panic.copy = aligned_alloc(64, (box.size + 63) / 64 * 64);
+    panic.done = panic.failed_at = panic.steps = 0;
+    panic.intrude = intrude;
+    struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+    trace_cpu_start(cpu, &index);
+    trace_cpu_start(trace_session_cpu(box.session, 1), NULL);
+    for (uint32_t i = 0; i < before + stepped; i++) {
+        struct trace_switch sw = switch_at(TSC(10 * i), i);
+        struct trace_part part = {&sw, sizeof(sw)};
+        panic.done++;
+        if (i == before)
+            raise(SIGUSR1);
+        trace_switch(cpu, &sw);
+        if (i % 16 == 0)
+            trace_close_batch(cpu, sw.tsc, CCSWAP_CLOSE_DRAIN);
+        if (i % 16 == 0)
+            trace_event(cpu, sw.tsc, 0xCA01, 1, &part, 1);
+    }
+    trace_cpu_stop(cpu, TSC(100000));
+    panic.running = false;
+    assert_int_equal(panic.failed_at, 0);
+    assert_true(panic.steps > 500);
+    print_message("         stopped at %llu instructions\n", (unsigned long long)panic.steps);
+    free(panic.copy);
+    box_close(&box);
+}
+
+static void test_freeze_anywhere(void **state)
+{
+    (void)state;
+    struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+    struct sigaction start = {.sa_sigaction = on_start, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &step, NULL);
+    sigaction(SIGUSR1, &start, NULL);
+    step_through(false, 8, 70, 6, 0);    /* into a new buffer */
+    step_through(false, 2, 140, 30, 0);  /* into loss */
+    step_through(true, 3, 300, 20, 0);   /* overwriting */
+    step_through(true, 3, 300, 20, 400); /* and the other CPU goes round the pool before the panic is noticed */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_config),
+        cmocka_unit_test(test_pebs_items),
+        cmocka_unit_test(test_full_fields),
+        cmocka_unit_test(test_event_parts),
+        cmocka_unit_test(test_sequential_loss),
+        cmocka_unit_test(test_circular),
+        cmocka_unit_test(test_circular_slow_cpu),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_freeze_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
