@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/ds_fake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/errno.h"
+
+struct ds_fake_msr *ds_fake_find(struct ds_fake *fake, uint32_t msr)
+{
+    for (unsigned i = 0; i < fake->msrs; i++)
+        if (fake->msr[i].msr == msr)
+            return &fake->msr[i];
+    return NULL;
+}
+
+uint64_t ds_fake_value(struct ds_fake *fake, uint32_t msr)
+{
+    const struct ds_fake_msr *m = ds_fake_find(fake, msr);
+    if (!m)
+        abort();
+    return m->value;
+}
+
+void ds_fake_add(struct ds_fake *fake, uint32_t msr, uint64_t value)
+{
+    if (ds_fake_find(fake, msr) || fake->msrs == DS_FAKE_MSRS)
+        abort();
+    fake->msr[fake->msrs++] = (struct ds_fake_msr){ .msr = msr, .value = value };
+}
+
+void ds_fake_remove(struct ds_fake *fake, uint32_t msr)
+{
+    *ds_fake_find(fake, msr) = fake->msr[--fake->msrs];
+}
+
+static void fake_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    const struct ds_fake *fake = context;
+    memset(out, 0, 16);
+    if (leaf < 0x24 && subleaf == 0)
+        memcpy(out, fake->leaf[leaf], 16);
+}
+
+static int fake_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    struct ds_fake *fake = context;
+    struct ds_fake_msr *m = ds_fake_find(fake, msr);
+    if (++fake->accesses == fake->fault_at || !m)
+        return -EFAULT;
+    *value = m->value;
+    return 0;
+}
+
+static int fake_wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    struct ds_fake *fake = context;
+    struct ds_fake_msr *m = ds_fake_find(fake, msr);
+    if (++fake->accesses == fake->fault_at || !m || msr == IA32_PERF_GLOBAL_STATUS)
+        return -EFAULT;
+    if (fake->logged < DS_FAKE_LOG) {
+        fake->log[fake->logged].msr = msr;
+        fake->log[fake->logged++].value = value;
+    }
+    if (msr == IA32_PERF_GLOBAL_OVF_CTRL)
+        ds_fake_find(fake, IA32_PERF_GLOBAL_STATUS)->value &= ~value;
+    else if (!m->dropped)
+        m->value = value;
+    return 0;
+}
+
+static uint32_t fake_lvtpc_read(void *context)
+{
+    return (uint32_t)ds_fake_value(context, DS_FAKE_LVTPC);
+}
+
+static void fake_lvtpc_write(void *context, uint32_t value)
+{
+    struct ds_fake *fake = context;
+    fake->log[fake->logged].msr = DS_FAKE_LVTPC;
+    fake->log[fake->logged++].value = value;
+    ds_fake_find(fake, DS_FAKE_LVTPC)->value = value;
+}
+
+void ds_fake_init(struct ds_fake *fake, bool baseline)
+{
+    unsigned gp = baseline ? 8 : 4, fixed = baseline ? 4 : 3;
+    memset(fake, 0, sizeof *fake);
+    fake->machine = (struct ds_machine){ "fake", fake_cpuid, fake_rdmsr, fake_wrmsr, fake_lvtpc_read, fake_lvtpc_write, NULL, fake };
+    fake->leaf[0][0] = 0x1B;
+    memcpy(&fake->leaf[0][1], "GenuntelineI", 12); /* as EBX, ECX, EDX hold it */
+    fake->leaf[1][2] = CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM;
+    fake->leaf[1][3] = CPUID_01H_EDX_DS;
+    fake->leaf[0x0A][0] = 7u << 24 | 48u << 16 | gp << 8 | (baseline ? 5 : 4);
+    fake->leaf[0x0A][3] = 48u << 5 | fixed;
+    ds_fake_add(fake, IA32_MISC_ENABLE, IA32_MISC_ENABLE_PERFMON);
+    ds_fake_add(fake, IA32_PERF_CAPABILITIES,
+                IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_FW_WRITE |
+                    (baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE | 4u << 8 : 3u << 8));
+    for (unsigned i = 0; i < gp; i++) {
+        ds_fake_add(fake, IA32_PMC0 + i, 0x100 + i);
+        ds_fake_add(fake, IA32_A_PMC0 + i, 0x100 + i);
+        ds_fake_add(fake, IA32_PERFEVTSEL0 + i, 0x4300C0 + i);
+    }
+    for (unsigned i = 0; i < fixed; i++)
+        ds_fake_add(fake, IA32_FIXED_CTR0 + i, 0x200 + i);
+    ds_fake_add(fake, IA32_FIXED_CTR_CTRL, 0x333);
+    ds_fake_add(fake, IA32_PERF_GLOBAL_STATUS, 0);
+    ds_fake_add(fake, IA32_PERF_GLOBAL_CTRL, 0xF);
+    ds_fake_add(fake, IA32_PERF_GLOBAL_OVF_CTRL, 0);
+    ds_fake_add(fake, IA32_PEBS_ENABLE, 1);
+    ds_fake_add(fake, IA32_DS_AREA, UINT64_C(0xFFFFFE0000001000));
+    ds_fake_add(fake, DS_FAKE_LVTPC, LVTPC_RESET);
+    if (baseline)
+        ds_fake_add(fake, MSR_PEBS_DATA_CFG, 1);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A machine that is nothing but a file of MSRs: each exists or raises #GP, each access is logged, and the n-th access can
+ * be made to fault. For the driver's order of things; it counts nothing.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ds/ds.h"
+
+#define DS_FAKE_MSRS 64u
+#define DS_FAKE_LOG  512u
+#define DS_FAKE_LVTPC 0xFFFFFFFFu /* stands for LVTPC in the log and the file */
+
+struct ds_fake_msr {
+    uint32_t msr;
+    uint64_t value;
+    bool dropped; /* writes are accepted and forgotten */
+};
+
+struct ds_fake {
+    struct ds_machine machine;
+    uint32_t leaf[0x24][4]; /* CPUID, subleaf 0 */
+    struct ds_fake_msr msr[DS_FAKE_MSRS];
+    unsigned msrs;
+    struct { uint32_t msr; uint64_t value; } log[DS_FAKE_LOG]; /* writes */
+    unsigned logged;
+    unsigned accesses; /* MSR reads and writes so far */
+    unsigned fault_at; /* this access (from 1) raises #GP; 0: none */
+};
+
+/* An Intel processor: format 4 with the baseline, 8 GP and 4 fixed counters of 48 bits; or (baseline false) format 3,
+ * 4 GP and 3 fixed. Every MSR the driver needs exists, with values left behind by firmware. */
+void ds_fake_init(struct ds_fake *fake, bool baseline);
+/* NULL: raises #GP. */
+struct ds_fake_msr *ds_fake_find(struct ds_fake *fake, uint32_t msr);
+uint64_t ds_fake_value(struct ds_fake *fake, uint32_t msr);
+void ds_fake_add(struct ds_fake *fake, uint32_t msr, uint64_t value);
+void ds_fake_remove(struct ds_fake *fake, uint32_t msr);

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver on a machine of MSRs: the numbered order of ds_start, what every single fault leaves behind, PMI, drain and
+ * loss as real hardware shows them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "kernel/errno.h"
+#include "tests/unit/ds_fake.h"
+
+static struct ds_fake fake;
+static struct ds_caps caps;
+static struct ds_cpu *ds;
+static void *buffer;
+static uint64_t area[512] __attribute__((aligned(4096)));
+
+/* ---- hooks --------------------------------------------------------------------------------------------------------------- */
+
+static char order[256]; /* b: before_drain, d: drained */
+static struct ds_drain last;
+static uint64_t last_index, before_index;
+
+static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
+{
+    (void)context, (void)cpu, (void)tsc;
+    strcat(order, "b");
+    before_index = area[5];
+}
+
+static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
+{
+    (void)context;
+    assert_int_equal(cpu, 7);
+    strcat(order, "d");
+    last = *drain;
+    last_index = drain->area[5]; /* not yet set back */
+}
+
+static int init(const char *events, const char *groups, uint32_t records, uint32_t threshold, char *error, size_t size)
+{
+    struct ds_config config = { .records = records, .threshold = threshold };
+    const struct ds_hooks hooks = { before_drain, drained, NULL, NULL };
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_int_equal(ds_parse_events(events, &config, error, size), 0);
+    assert_int_equal(ds_parse_groups(groups, &config, error, size), 0);
+    free(buffer);
+    buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+    ds = realloc(ds, ds_cpu_bytes());
+    order[0] = '\0';
+    return ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, size);
+}
+
+static void begin(bool baseline, const char *events, const char *groups)
+{
+    char error[160] = "";
+    ds_fake_init(&fake, baseline);
+    if (init(events, groups, 8, 6, error, sizeof error))
+        fail_msg("%s", error);
+    assert_int_equal(fake.logged, 0); /* detection and planning write nothing */
+    fake.accesses = 0;
+}
+
+static void start(void)
+{
+    int step = 0;
+    assert_int_equal(ds_start(ds, &step), 0);
+    assert_int_equal(step, 9);
+}
+
+/* ---- order ----------------------------------------------------------------------------------------------------------------- */
+
+struct write {
+    uint32_t msr;
+    uint64_t value;
+};
+
+static void expect_writes(const struct write *expected, size_t n, unsigned from)
+{
+    for (size_t i = 0; i < n; i++)
+        if (from + i >= fake.logged || fake.log[from + i].msr != expected[i].msr || fake.log[from + i].value != expected[i].value)
+            fail_msg("write %zu: MSR %x = %llx, not %x = %llx", i, fake.log[from + i].msr,
+                     (unsigned long long)fake.log[from + i].value, expected[i].msr, (unsigned long long)expected[i].value);
+    assert_int_equal(fake.logged - from, n);
+}
+#define EXPECT(list, from) expect_writes(list, sizeof(list) / sizeof(list)[0], from)
+#define MINUS(n) (-(uint64_t)(n) & (DS_BIT(48) - 1))
+
+static void start_order_baseline(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000:k,BR_INST_RETIRED.ALL_BRANCHES:500,instructions:70000:plain", "gpr");
+    start();
+    const struct write expected[] = {
+        { IA32_PERF_GLOBAL_CTRL, 0 }, /* 1 */
+        { IA32_PEBS_ENABLE, 0 },
+        { IA32_DS_AREA, (uintptr_t)area }, /* 3 */
+        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI }, /* 4 */
+        { MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_GPR }, /* 5 */
+        { IA32_FIXED_CTR0, MINUS(1000) }, /* 6 */
+        { IA32_A_PMC0, MINUS(500) },
+        { IA32_PERFEVTSEL0, UINT64_C(0x4004300C4) }, /* ADAPTIVE EN OS USR, no INT */
+        { IA32_A_PMC0 + 1, MINUS(70000) },
+        { IA32_PERFEVTSEL0 + 1, 0x5300C0 }, /* EN INT OS USR */
+        { IA32_FIXED_CTR_CTRL, UINT64_C(0x100000001) },
+        { IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | DS_BIT(32) | 3 }, /* 7 */
+        { IA32_PEBS_ENABLE, DS_BIT(32) | 1 }, /* 8 */
+    };
+    EXPECT(expected, 0);
+    assert_int_equal(area[4], (uintptr_t)buffer);
+    assert_int_equal(area[5], (uintptr_t)buffer);
+    assert_int_equal(area[6], (uintptr_t)buffer + 8 * 176 + 1);
+    assert_int_equal(area[7], (uintptr_t)buffer + 6 * 176);
+    assert_int_equal(area[8], MINUS(500));
+    assert_int_equal(area[9], 0); /* plain counters have no reset value */
+    assert_int_equal(area[16], MINUS(1000));
+    assert_string_equal(order, "bd");
+    assert_int_equal(last.reason, CAIRN_DS_START);
+    assert_int_equal(last.epoch, 0);
+    unsigned n = fake.logged;
+    ds_resume(ds); /* 9 */
+    const struct write on[] = { { IA32_PERF_GLOBAL_CTRL, DS_BIT(32) | 3 } };
+    EXPECT(on, n);
+}
+
+static void start_order_format3(void **state)
+{
+    (void)state;
+    begin(false, "INST_RETIRED.ANY:1000", "gpr"); /* groups mean nothing to format 3 */
+    start();
+    const struct write expected[] = {
+        { IA32_PERF_GLOBAL_CTRL, 0 },
+        { IA32_PEBS_ENABLE, 0 },
+        { IA32_DS_AREA, (uintptr_t)area },
+        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI },
+        { IA32_A_PMC0, MINUS(1000) }, /* no PEBS on fixed counters: PMC0 counts C0H/00H */
+        { IA32_PERFEVTSEL0, 0x4300C0 },
+        { IA32_FIXED_CTR_CTRL, 0 },
+        { IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | 1 },
+        { IA32_PEBS_ENABLE, 1 },
+    };
+    EXPECT(expected, 0);
+    assert_int_equal(area[6], (uintptr_t)buffer + 8 * 200 + 1);
+    assert_int_equal(area[8], MINUS(1000));
+}
+
+static void legacy_counter_writes(void **state)
+{
+    (void)state;
+    char error[160] = "";
+    ds_fake_init(&fake, false);
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value &= ~IA32_PERF_CAPABILITIES_FW_WRITE;
+    assert_int_equal(init("INST_RETIRED.ANY_P:2147483648", "none", 8, 6, error, sizeof error), 0);
+    start();
+    assert_int_equal(ds_fake_value(&fake, IA32_PMC0), MINUS(2147483648));
+    assert_int_equal(ds_fake_value(&fake, IA32_A_PMC0), 0x100);
+    ds_fake_init(&fake, false);
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value &= ~IA32_PERF_CAPABILITIES_FW_WRITE;
+    assert_int_equal(init("INST_RETIRED.ANY_P:2147483649", "none", 8, 6, error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "2^31"));
+}
+
+/* Everything but the acknowledged status is as it was. */
+static void expect_unchanged(const struct ds_fake *before)
+{
+    for (unsigned i = 0; i < before->msrs; i++)
+        if (fake.msr[i].value != before->msr[i].value)
+            fail_msg("fault at access %u: MSR %x = %llx, was %llx", before->fault_at, before->msr[i].msr,
+                     (unsigned long long)fake.msr[i].value, (unsigned long long)before->msr[i].value);
+}
+
+static void every_fault_undoes_all(void **state)
+{
+    (void)state;
+    for (int baseline = 0; baseline < 2; baseline++) {
+        int steps = 0, previous = 0;
+        for (unsigned at = 1;; at++) {
+            begin(baseline, "INST_RETIRED.ANY:1000,BR_INST_RETIRED.ALL_BRANCHES:500", "gpr");
+            fake.fault_at = at;
+            struct ds_fake before = fake;
+            int step = 0;
+            int e = ds_start(ds, &step);
+            if (!e) {
+                assert_true(fake.accesses < at);
+                break;
+            }
+            assert_int_equal(e, -EFAULT);
+            assert_true(step >= previous);
+            steps += step != previous;
+            previous = step;
+            expect_unchanged(&before);
+            assert_string_equal(order, "");
+            ds_stop(ds);   /* nothing runs: */
+            ds_resume(ds); /* no effect */
+            ds_drain(ds, CAIRN_DS_STOP);
+            assert_false(ds_pmi(ds));
+            expect_unchanged(&before);
+        }
+        assert_int_equal(steps, baseline ? 6 : 5); /* 1 3 5 6 7 8; 5 only with the baseline */
+        assert_int_equal(previous, 8);
+    }
+}
+
+static void stop_is_start_backwards(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    struct ds_fake before = fake;
+    start();
+    ds_resume(ds);
+    unsigned n = fake.logged;
+    ds_stop(ds);
+    const struct write expected[] = {
+        { IA32_PERF_GLOBAL_CTRL, 0 }, /* 9: counting ends before anything else */
+        { IA32_PEBS_ENABLE, 0 }, /* 8 */
+        { IA32_FIXED_CTR_CTRL, 0x333 }, /* 6 */
+        { IA32_FIXED_CTR0, 0x200 },
+        { MSR_PEBS_DATA_CFG, 1 }, /* 5 */
+        { DS_FAKE_LVTPC, LVTPC_RESET }, /* 4 */
+        { IA32_DS_AREA, UINT64_C(0xFFFFFE0000001000) }, /* 3 */
+        { IA32_PEBS_ENABLE, 1 }, /* 1 */
+        { IA32_PERF_GLOBAL_CTRL, 0xF },
+    };
+    EXPECT(expected, n);
+    expect_unchanged(&before);
+    assert_int_equal(last.reason, CAIRN_DS_STOP);
+    start(); /* and again */
+    assert_int_equal(last.epoch, 1);
+}
+
+/* ---- drains ---------------------------------------------------------------------------------------------------------------- */
+
+static void write_records(unsigned n) /* as the processor would */
+{
+    memset((uint8_t *)buffer + (area[5] - area[4]), 0xA5, n * (size_t)176);
+    area[5] += n * 176;
+}
+
+static void threshold_pmi(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    ds_resume(ds);
+    write_records(6);
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = IA32_PERF_GLOBAL_STATUS_OVF_BUF | DS_BIT(32);
+    unsigned n = fake.logged;
+    assert_true(ds_pmi(ds));
+    const struct write expected[] = {
+        { IA32_PERF_GLOBAL_CTRL, 0 },
+        { IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF }, /* not the armed counter's bit */
+        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI }, /* late */
+    };
+    EXPECT(expected, n);
+    assert_string_equal(order, "bdbd");
+    assert_int_equal(last.reason, CAIRN_DS_THRESHOLD);
+    assert_int_equal(last.bytes, 6 * 176);
+    assert_ptr_equal(last.records, buffer);
+    assert_int_equal(last.lost, 0);
+    assert_int_equal(last.epoch, 0);
+    assert_int_equal(before_index, area[4] + 6 * 176);
+    assert_int_equal(last_index, area[4] + 6 * 176);
+    assert_int_equal(area[5], area[4]);
+    assert_int_equal(*ds_pebs_index(ds), area[4]);
+    assert_false(ds_pmi(ds)); /* spurious: unmasks, and says so */
+    assert_int_equal(ds_fake_value(&fake, DS_FAKE_LVTPC), ARCH_VECTOR_PMI);
+    struct arch_trap_frame frame = { 0 };
+    ds_resume_frame(ds, &frame);
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), DS_BIT(32));
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.records, 6);
+    assert_int_equal(counts.drains, 1);
+    assert_int_equal(counts.pmis, 1);
+    assert_false(counts.lost_unknown);
+}
+
+static void drain_overtakes_pmi(void **state) /* status 62 is still set, the buffer already empty */
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    write_records(6);
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_true(ds_pmi(ds));
+    assert_string_equal(order, "bdbd");
+    assert_int_equal(last.reason, CAIRN_DS_RECONFIGURE);
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_STATUS), 0);
+}
+
+static void full_buffer_is_unknown_loss(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    write_records(7);
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_int_equal(last.lost, 0);
+    write_records(8);
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
+    assert_int_equal(last.epoch, 1);
+    write_records(9); /* a processor that compares only the start: into the slack record */
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
+    assert_int_equal(last.bytes, 9 * 176);
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_true(counts.lost_unknown);
+    assert_int_equal(counts.lost, 0);
+    assert_int_equal(counts.records, 24);
+}
+
+static void drain_keeps_running_state(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), 0);
+    assert_null(last.records);
+    ds_resume(ds);
+    unsigned n = fake.logged;
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    const struct write expected[] = { { IA32_PERF_GLOBAL_CTRL, 0 }, { IA32_PERF_GLOBAL_CTRL, DS_BIT(32) } };
+    EXPECT(expected, n);
+    ds_pause(ds);
+    n = fake.logged;
+    ds_pause(ds); /* already off: no write */
+    assert_int_equal(fake.logged, n);
+}
+
+static void plain_counter_overflow(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000,branches:300:plain", "gpr");
+    start();
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = 1;
+    unsigned n = fake.logged;
+    assert_true(ds_pmi(ds));
+    const struct write expected[] = {
+        { IA32_PERF_GLOBAL_OVF_CTRL, 1 },
+        { IA32_A_PMC0, MINUS(300) },
+        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI },
+    };
+    EXPECT(expected, n);
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.overflows, 1);
+    assert_int_equal(counts.drains, 0);
+}
+
+static void faults_while_running_are_counted(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    fake.fault_at = fake.accesses + 1;
+    ds_resume(ds);
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.faults, 1);
+}
+
+static void impossible_configurations(void **state)
+{
+    (void)state;
+    char error[160] = "";
+    ds_fake_init(&fake, false);
+    assert_int_equal(init("branches:1,branches:2,branches:3,branches:4,branches:5", "none", 8, 6, error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "no PEBS counter left for BR_INST_RETIRED.ALL_BRANCHES"));
+    assert_int_equal(init("branches:1,branches:2,branches:3,branches:4,INST_RETIRED.ANY:5:plain", "none", 8, 6, error, sizeof error),
+                     0); /* plain: fixed 0 is free */
+    assert_int_equal(init("branches:1", "none", 8, 9, error, sizeof error), -EINVAL);
+    assert_int_equal(init("branches:1", "none", 8, 0, error, sizeof error), -EINVAL);
+    caps.pebs = false;
+    caps.reason = "there is none";
+    struct ds_config config = { .records = 1, .threshold = 1 };
+    const struct ds_hooks hooks = { 0 };
+    assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "cpu 7: there is none");
+}
+
+static void buffer_sizes(void **state)
+{
+    (void)state;
+    struct ds_config config = { .records = 64, .groups = MSR_PEBS_DATA_CFG_GPR };
+    struct ds_caps c = { .format = 4, .baseline = true };
+    assert_int_equal(ds_buffer_bytes(&c, &config), 12288); /* 65 * 176 */
+    c.baseline = false;
+    assert_int_equal(ds_record_size(&c, &config), 32);
+    c.format = 3;
+    assert_int_equal(ds_buffer_bytes(&c, &config), 16384); /* 65 * 200 */
+    static const struct { uint64_t cfg; uint32_t size; } sizes[] = {
+        { 0, 32 }, { 1, 64 }, { 2, 176 }, { 3, 208 }, { 4, 288 }, { 7, 464 }, { 0x7000008, 224 }, { 0xF000003, 208 },
+        { 0xF00000B, 592 }, { 0x1F00000F, DS_PEBS_RECORD_MAX },
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        assert_int_equal(ds_pebs_adaptive_size(sizes[i].cfg), sizes[i].size);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(start_order_baseline),
+        cmocka_unit_test(start_order_format3),
+        cmocka_unit_test(legacy_counter_writes),
+        cmocka_unit_test(every_fault_undoes_all),
+        cmocka_unit_test(stop_is_start_backwards),
+        cmocka_unit_test(threshold_pmi),
+        cmocka_unit_test(drain_overtakes_pmi),
+        cmocka_unit_test(full_buffer_is_unknown_loss),
+        cmocka_unit_test(drain_keeps_running_state),
+        cmocka_unit_test(plain_counter_overflow),
+        cmocka_unit_test(faults_while_running_are_counted),
+        cmocka_unit_test(impossible_configurations),
+        cmocka_unit_test(buffer_sizes),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(ds);
+    free(buffer);
+    return failed;
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stepping backend: its traps one by one with frames made by hand, then on this very processor. The second half sets
+ * RFLAGS.TF for real; the SIGTRAP handler plays the kernel's #DB stub. GS base points at a struct arch_cpu as in the kernel.
+ */
+#define _GNU_SOURCE /* REG_RIP and the like */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "ds/ds.h"
+#include "kernel/errno.h"
+
+#define TF ARCH_RFLAGS_TF
+#define ARCH_SET_GS 0x1001
+
+static struct arch_cpu cpu;
+static struct ds_soft *soft;
+static struct ds_cpu *ds;
+static unsigned ipis;
+
+void arch_ipi_self(uint8_t vector);
+void arch_ipi_self(uint8_t vector)
+{
+    assert_int_equal(vector, ARCH_VECTOR_PMI);
+    ipis++;
+}
+
+/* ---- what the driver reports ------------------------------------------------------------------------------------------- */
+
+#define SEEN 4096
+static struct cairn_truth_pebs seen[SEEN];
+static unsigned seen_count, drained_bytes;
+static uint64_t drained_lost;
+
+static void before_drain(void *context, uint32_t index, uint64_t tsc)
+{
+    (void)context, (void)index, (void)tsc;
+}
+
+static void drained(void *context, uint32_t index, const struct ds_drain *drain)
+{
+    (void)context, (void)index;
+    drained_bytes += drain->bytes;
+    drained_lost += drain->lost;
+}
+
+static void recorded(void *context, uint32_t index, const struct cairn_truth_pebs *record)
+{
+    (void)context, (void)index;
+    if (seen_count < SEEN)
+        seen[seen_count++] = *record;
+}
+
+static struct arch_trap_frame frame; /* made by hand */
+
+static uint32_t tid(uint64_t sp)
+{
+    return sp == frame.rsp ? 4711 : 0;
+}
+
+static void begin(const char *preset, const char *events, uint32_t records)
+{
+    static uint64_t area[512] __attribute__((aligned(4096)));
+    static void *buffer;
+    char error[128] = "";
+    struct ds_config config = { .records = records, .threshold = records };
+    struct ds_caps caps;
+    const struct ds_hooks hooks = { before_drain, drained, recorded, NULL };
+    cpu = (struct arch_cpu){ .self = &cpu };
+    assert_int_equal(syscall(SYS_arch_prctl, ARCH_SET_GS, &cpu), 0);
+    seen_count = ipis = drained_bytes = 0;
+    drained_lost = 0;
+    soft = realloc(soft, ds_soft_bytes());
+    ds = realloc(ds, ds_cpu_bytes());
+    assert_int_equal(ds_soft_init(soft, preset), 0);
+    assert_int_equal(ds_detect(ds_soft_machine(soft), &caps), 0);
+    assert_int_equal(ds_parse_events(events, &config, error, sizeof error), 0);
+    config.groups = MSR_PEBS_DATA_CFG_GPR;
+    free(buffer);
+    buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+    if (ds_cpu_init(ds, 3, ds_soft_machine(soft), &caps, &config, &hooks, area, buffer, error, sizeof error))
+        fail_msg("%s", error);
+    ds_soft_attach(soft, ds, tid);
+    int step = 0;
+    assert_int_equal(ds_start(ds, &step), 0);
+    assert_int_equal(step, 9);
+}
+
+static uint64_t read_msr(uint32_t msr)
+{
+    const struct ds_machine *m = ds_soft_machine(soft);
+    uint64_t v = 0;
+    assert_int_equal(m->rdmsr(m->context, msr, &v), 0);
+    return v;
+}
+
+/* Events a counter has counted since it was set to -period. */
+static uint64_t counted(uint32_t msr, uint64_t period)
+{
+    return (read_msr(msr) + period) & (DS_BIT(48) - 1);
+}
+#define PERIOD UINT64_C(1000000000)
+static uint64_t instructions(void)
+{
+    return counted(IA32_FIXED_CTR0, PERIOD);
+}
+static uint64_t branches(void)
+{
+    return counted(IA32_PMC0, PERIOD);
+}
+#define COUNT_BOTH "instructions:1000000000,branches:1000000000"
+
+/* ---- frames by hand ---------------------------------------------------------------------------------------------------- */
+
+/* Steps on at `ip`; the #DB comes with RIP at `next`. */
+static bool step(const uint8_t *ip, const uint8_t *next, uint64_t rflags)
+{
+    cpu.step_on = 1;
+    cpu.step_ip = (uintptr_t)ip;
+    frame.rip = (uintptr_t)next;
+    frame.rflags = rflags;
+    return ds_soft_step(soft, &frame);
+}
+
+static void pause_ends_stepping(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x90, 0x90 };
+    begin("icelake", COUNT_BOTH, 8);
+    ds_pause(ds);
+    assert_int_equal(cpu.step_on, 0);
+    frame = (struct arch_trap_frame){ .rip = (uintptr_t)code, .rflags = TF | 2, .cs = 8 };
+    assert_true(ds_soft_step(soft, &frame));
+    assert_int_equal(frame.rflags, 2);
+    assert_int_equal(instructions(), 0);
+    assert_false(ds_soft_step(soft, &frame)); /* a #DB that is none of ours */
+    ds_pause(NULL);
+    ds_resume(NULL);
+    ds_resume_frame(NULL, &frame);
+}
+
+static void one_instruction(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x48, 0x89, 0xE5, 0x90 };
+    begin("icelake", COUNT_BOTH, 8);
+    assert_true(step(code, code + 3, TF | 2));
+    assert_int_equal(instructions(), 1);
+    assert_int_equal(branches(), 0);
+    assert_int_equal(frame.rflags, TF | 2);
+    assert_int_equal(cpu.step_ip, (uintptr_t)code + 3);
+}
+
+static void branch_taken_or_not(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x74, 0x10, 0xEB, 0xFE };
+    begin("icelake", COUNT_BOTH, 8);
+    step(code, code + 2, TF);
+    step(code, code + 18, TF);
+    step(code + 2, code + 2, TF); /* jumps to itself: retires all the same */
+    assert_int_equal(instructions(), 3);
+    assert_int_equal(branches(), 3);
+}
+
+static void rep_retires_once(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0xF3, 0xAA, 0x90 };
+    begin("icelake", COUNT_BOTH, 8);
+    for (int i = 0; i < 5; i++) {
+        assert_true(step(code, code, TF));
+        assert_int_equal(instructions(), 0);
+        assert_int_equal(cpu.step_ip, (uintptr_t)code);
+    }
+    step(code, code + 2, TF);
+    assert_int_equal(instructions(), 1);
+}
+
+static void load_ss_holds_back(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x8E, 0xD0, 0x74, 0x10, 0x90 };
+    static const uint8_t rep[] = { 0x8E, 0xD0, 0xF3, 0xAA };
+    begin("icelake", COUNT_BOTH, 8);
+    step(code, code + 4, TF); /* MOV SS and JE: one #DB */
+    assert_int_equal(instructions(), 2);
+    assert_int_equal(branches(), 1);
+    step(code, code + 2, TF); /* as QEMU's TCG does it */
+    assert_int_equal(instructions(), 3);
+    step(rep, rep + 2, TF); /* MOV SS and one iteration */
+    assert_int_equal(instructions(), 4);
+    step(rep + 2, rep + 4, TF);
+    assert_int_equal(instructions(), 5);
+}
+
+static void load_ss_addresses(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x8E, 0xD0, 0x48, 0x89, 0xE5, 0x90, 0x90 };
+    begin("icelake", "instructions:1", 8);
+    step(code, code + 5, TF); /* the first arms, the second writes */
+    assert_int_equal(seen_count, 1);
+    assert_int_equal(seen[0].event_ip, (uintptr_t)code + 2);
+    assert_int_equal(seen[0].next_ip, (uintptr_t)code + 5);
+    step(code + 5, code + 6, TF);
+    step(code, code + 5, TF); /* now the first writes: its own address, and its successor's */
+    assert_int_equal(seen_count, 2);
+    assert_int_equal(seen[1].event_ip, (uintptr_t)code);
+    assert_int_equal(seen[1].next_ip, (uintptr_t)code + 2);
+}
+
+static void pushf_does_not_leak(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x9C, 0x66, 0x9C, 0x90 };
+    uint64_t stack[2] = { TF | 0x246, UINT64_MAX };
+    begin("icelake", COUNT_BOTH, 8);
+    frame = (struct arch_trap_frame){ .cs = 8, .rsp = (uintptr_t)stack };
+    step(code, code + 1, TF);
+    assert_int_equal(stack[0], 0x246);
+    assert_int_equal(stack[1], UINT64_MAX);
+    stack[0] = UINT64_C(0xAAAAAAAAAAAA0000) | TF;
+    step(code + 1, code + 3, TF);
+    assert_int_equal(stack[0], UINT64_C(0xAAAAAAAAAAAA0000));
+    assert_int_equal(instructions(), 2);
+}
+
+static void popf_and_iret_go_on(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x9D, 0x48, 0xCF };
+    begin("icelake", COUNT_BOTH, 8);
+    assert_true(step(code, code + 1, 2)); /* the image had no TF */
+    assert_int_equal(frame.rflags, TF | 2);
+    assert_true(step(code + 1, code, 2));
+    assert_int_equal(frame.rflags, TF | 2);
+    assert_int_equal(instructions(), 2);
+    assert_int_equal(branches(), 1);
+}
+
+static void fault_does_not_retire(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x0F, 0x32, 0x90, 0x90 }; /* RDMSR, whose #GP handler went on at +3 */
+    begin("icelake", COUNT_BOTH, 8);
+    assert_true(step(code, code + 3, TF));
+    assert_int_equal(instructions(), 0);
+    assert_int_equal(cpu.step_ip, (uintptr_t)code + 3);
+    assert_int_equal(frame.rflags, TF);
+}
+
+static void interrupt_between(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x90, 0x90, 0x90 };
+    begin("icelake", COUNT_BOTH, 8);
+    step(code, code + 1, TF);
+    ds_pause(ds); /* interrupt entry: no #DB follows in the handler */
+    struct arch_trap_frame interrupted = { .rip = (uintptr_t)code + 1, .rflags = TF | ARCH_RFLAGS_IF, .cs = 8 };
+    cpu.step_ip = 0xDEAD; /* another thread ran meanwhile */
+    ds_resume_frame(ds, &interrupted);
+    assert_int_equal(cpu.step_on, 1);
+    assert_int_equal(cpu.step_ip, (uintptr_t)code + 1);
+    frame.rip = (uintptr_t)code + 2;
+    ds_soft_step(soft, &frame);
+    assert_int_equal(instructions(), 2);
+    interrupted.rflags = ARCH_RFLAGS_IF; /* a thread that was not being stepped */
+    ds_resume_frame(ds, &interrupted);
+    assert_int_equal(cpu.step_on, 0);
+}
+
+static void snapshot_and_pmi(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = { 0x90, 0x90, 0x90 };
+    begin("skylake", "instructions:1:k", 2);
+    frame = (struct arch_trap_frame){ .cs = 8, .rax = 1, .rbx = 2, .rcx = 3, .rdx = 4, .rsi = 5, .rdi = 6, .rbp = 7, .rsp = 8,
+                                      .r8 = 9, .r9 = 10, .r10 = 11, .r11 = 12, .r12 = 13, .r13 = 14, .r14 = 15, .r15 = 16 };
+    step(code, code + 1, TF | 0x46);
+    uint64_t before = arch_rdtsc();
+    step(code + 1, code + 2, TF | 0x46);
+    uint64_t after = arch_rdtsc();
+    assert_int_equal(seen_count, 1);
+    const struct ds_pebs_fmt3 *r = (const void *)(uintptr_t)seen[0].address;
+    const struct ds_pebs_fmt0 *g = &r->fmt2.fmt1.registers;
+    const uint64_t expected[10] = { 0x46, (uintptr_t)code + 2, 1, 2, 3, 4, 5, 6, 7, 8 };
+    assert_memory_equal(g, expected, sizeof expected);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(g->r8_r15[i], 9 + i);
+    assert_int_equal(r->fmt2.eventing_ip, (uintptr_t)code + 1);
+    assert_true(r->tsc >= before && r->tsc <= after);
+    assert_int_equal(seen[0].tsc, r->tsc);
+    assert_int_equal(seen[0].tid, 4711);
+    assert_int_equal(seen[0].cpu, 3);
+    assert_int_equal(seen[0].counters, 1);
+    assert_int_equal(seen[0].stored, 1);
+    frame.cs = 0x33; /* CPL 3 does not count with :k */
+    step(code, code + 1, TF);
+    step(code, code + 1, TF);
+    assert_int_equal(seen_count, 1);
+    frame.cs = 8;
+    step(code, code + 1, TF);
+    step(code, code + 1, TF);
+    assert_int_equal(ipis, 1); /* the second record reached the threshold */
+    step(code, code + 1, TF);
+    step(code, code + 1, TF); /* no room */
+    assert_int_equal(seen[2].stored, 0);
+    assert_true(ds_pmi(ds));
+    assert_int_equal(drained_bytes, 2 * 200);
+    assert_int_equal(drained_lost, 1);
+    assert_false(ds_pmi(ds));
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.records, 2);
+    assert_int_equal(counts.lost, 1);
+    assert_int_equal(counts.pmis, 1);
+    assert_int_equal(counts.steps, 8);
+    assert_int_equal(counts.faults, 0);
+    ds_stop(ds);
+    assert_int_equal(read_msr(IA32_PEBS_ENABLE), 0);
+    assert_int_equal(read_msr(IA32_DS_AREA), 0);
+}
+
+static void unknown_preset(void **state)
+{
+    (void)state;
+    struct ds_soft *s = malloc(ds_soft_bytes());
+    assert_int_equal(ds_soft_init(s, "i486"), -EINVAL);
+    free(s);
+}
+
+/* ---- on this processor --------------------------------------------------------------------------------------------------- */
+
+static void on_sigtrap(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
+    struct arch_trap_frame f = {
+        .r15 = (uint64_t)g[REG_R15], .r14 = (uint64_t)g[REG_R14], .r13 = (uint64_t)g[REG_R13], .r12 = (uint64_t)g[REG_R12],
+        .r11 = (uint64_t)g[REG_R11], .r10 = (uint64_t)g[REG_R10], .r9 = (uint64_t)g[REG_R9], .r8 = (uint64_t)g[REG_R8],
+        .rbp = (uint64_t)g[REG_RBP], .rdi = (uint64_t)g[REG_RDI], .rsi = (uint64_t)g[REG_RSI], .rdx = (uint64_t)g[REG_RDX],
+        .rcx = (uint64_t)g[REG_RCX], .rbx = (uint64_t)g[REG_RBX], .rax = (uint64_t)g[REG_RAX], .vector = ARCH_VECTOR_DB,
+        .rip = (uint64_t)g[REG_RIP], .cs = (uint64_t)g[REG_CSGSFS] & 0xFFFF, .rflags = (uint64_t)g[REG_EFL],
+        .rsp = (uint64_t)g[REG_RSP],
+    };
+    if (!ds_soft_step(soft, &f))
+        abort();
+    g[REG_EFL] = (greg_t)f.rflags;
+}
+
+/* Code under test: called stepped, with a buffer in RDI. What it leaves in RAX comes back. */
+#define CODE(name, text) \
+    uint64_t name(void *buffer); \
+    __asm__(".text\n.globl " #name "\n" #name ":\n" text "\nret\n")
+
+CODE(code_empty, "");
+CODE(code_nops, ".rept 12\nnop\n.endr");
+CODE(code_rep, "mov $100, %ecx\nmov $0x5A, %eax\nrep stosb\nmov %ecx, %eax");
+CODE(code_rep_none, "xor %ecx, %ecx\nrep stosq");
+CODE(code_scan, "mov $64, %ecx\nmov $1, %eax\nrepne scasb");
+CODE(code_pushf, "pushfq\npop %rax");
+CODE(code_pushf16, "pushfw\npop %ax");
+CODE(code_popf, "pushfq\nandq $~0x100, (%rsp)\npopfq\nnop\nnop");
+CODE(code_loop, "mov $10, %ecx\n1: dec %ecx\njnz 1b");
+CODE(code_call, "mov $1, %ecx\ncall 1f\ncall 1f\njmp 2f\n1: ret\n2: jrcxz 2b\nnop");
+CODE(code_load_ss, "mov %ss, %eax\nmov %eax, %ss\nnop\nnop");
+CODE(code_load_ss_jump, "mov %ss, %eax\nmov %eax, %ss\njmp 1f\nnop\n1: nop");
+CODE(code_load_ss_pushf, "mov %ss, %eax\nmov %eax, %ss\npushfq\npop %rax");
+CODE(code_load_ss_rep, "mov %ss, %eax\nmov $9, %ecx\nmov %eax, %ss\nrep stosb\nnop");
+CODE(code_iret, "mov %rsp, %rdx\nmov %ss, %eax\npush %rax\npush %rdx\npushfq\nmov %cs, %eax\npush %rax\nlea 1f(%rip), %rax\n"
+                "push %rax\niretq\n1: nop\nnop");
+CODE(code_vector, "pxor %xmm0, %xmm0\nmovdqu %xmm0, (%rdi)\nmfence\ncpuid\nlock incq (%rdi)");
+
+struct real {
+    const char *name;
+    uint64_t (*code)(void *buffer);
+    unsigned instructions, branches; /* without RET */
+    bool no_tf_in_rax;
+};
+
+static const struct real real_code[] = {
+    { "nops", code_nops, 12, 0, false },
+    { "rep stosb", code_rep, 4, 0, false },
+    { "rep stosq, RCX = 0", code_rep_none, 2, 0, false },
+    { "repne scasb", code_scan, 3, 0, false },
+    { "pushfq", code_pushf, 2, 0, true },
+    { "pushfw", code_pushf16, 2, 0, true },
+    { "popfq without TF", code_popf, 5, 0, false },
+    { "loop", code_loop, 21, 10, false },
+    { "call, ret, jmp, jrcxz", code_call, 8, 6, false },
+    { "mov ss", code_load_ss, 4, 0, false },
+    { "mov ss; jmp", code_load_ss_jump, 4, 1, false },
+    { "mov ss; pushfq", code_load_ss_pushf, 4, 0, true },
+    { "mov ss; rep stosb", code_load_ss_rep, 5, 0, false },
+    { "iretq without TF", code_iret, 12, 1, false },
+    { "vector, cpuid, lock", code_vector, 5, 0, false },
+};
+
+/* CPUID and IRETQ change RBX and the like, so the call says so. Returns RAX. */
+__attribute__((noinline, no_sanitize("address", "undefined"))) static uint64_t run_stepped(uint64_t (*code)(void *), void *buffer)
+{
+    uint64_t rax;
+    ds_resume(ds);
+    __asm__ volatile("xor %%eax, %%eax\n\tcall *%1"
+                     : "=&a"(rax), "+r"(code), "+D"(buffer)
+                     :
+                     : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+    ds_pause(ds);
+    return rax;
+}
+
+static void install_sigtrap(void)
+{
+    struct sigaction action = { .sa_sigaction = on_sigtrap, .sa_flags = SA_SIGINFO };
+    sigaction(SIGTRAP, &action, NULL);
+}
+
+static void real_counts(void **state)
+{
+    (void)state;
+    uint8_t buffer[1024] __attribute__((aligned(16)));
+    install_sigtrap();
+    begin("icelake", COUNT_BOTH, 8);
+    run_stepped(code_empty, buffer);
+    uint64_t overhead_instructions = instructions(), overhead_branches = branches();
+    assert_true(overhead_instructions > 3);
+    for (size_t i = 0; i < sizeof real_code / sizeof real_code[0]; i++) {
+        const struct real *r = &real_code[i];
+        memset(buffer, 0, sizeof buffer);
+        begin("icelake", COUNT_BOTH, 8);
+        uint64_t rax = run_stepped(r->code, buffer);
+        uint64_t n = instructions() - overhead_instructions, taken = branches() - overhead_branches;
+        if (n != r->instructions || taken != r->branches)
+            fail_msg("%s: %lu instructions, %lu branches", r->name, (unsigned long)n, (unsigned long)taken);
+        if (r->no_tf_in_rax && rax & TF)
+            fail_msg("%s: TF leaked into the image", r->name);
+        assert_int_equal(arch_read_rflags() & TF, 0);
+        assert_int_equal(cpu.step_on, 0);
+    }
+}
+
+static void real_records(void **state)
+{
+    (void)state;
+    install_sigtrap();
+    begin("skylake", "instructions:2:u", 64);
+    run_stepped(code_nops, NULL);
+    unsigned inside = 0;
+    uint64_t first = (uintptr_t)code_nops, last = first + 11;
+    for (unsigned i = 0; i < seen_count; i++) {
+        if (seen[i].event_ip < first || seen[i].event_ip > last)
+            continue;
+        inside++;
+        assert_int_equal(seen[i].next_ip, seen[i].event_ip + 1);
+        if (i + 1 < seen_count && seen[i + 1].event_ip <= last && seen[i + 1].event_ip > first)
+            assert_int_equal(seen[i + 1].event_ip, seen[i].event_ip + 3); /* a period of 2 is every third */
+    }
+    assert_int_equal(inside, 4);
+    uint64_t index = *ds_pebs_index(ds);
+    ds_stop(ds);
+    assert_int_equal(drained_bytes, seen_count * 200);
+    assert_true(index > 0);
+}
+
+/* A drain from the stepped thread itself pauses, and stepping goes on after it. */
+static void real_drain_in_thread(void **state)
+{
+    (void)state;
+    install_sigtrap();
+    begin("skylake", "instructions:50:u", 64);
+    ds_resume(ds);
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    unsigned before = seen_count;
+    code_nops(NULL);
+    for (volatile int i = 0; i < 100; i++)
+        ;
+    bool stepping = cpu.step_on;
+    ds_pause(ds);
+    assert_true(stepping);
+    assert_true(seen_count > before);
+    for (unsigned i = 1; i < seen_count; i++)
+        assert_true(seen[i].epoch >= seen[i - 1].epoch);
+    assert_int_equal(seen[seen_count - 1].epoch, 1);
+    ds_stop(ds);
+    assert_int_equal(drained_bytes, seen_count * 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pause_ends_stepping),
+        cmocka_unit_test(one_instruction),
+        cmocka_unit_test(branch_taken_or_not),
+        cmocka_unit_test(rep_retires_once),
+        cmocka_unit_test(load_ss_holds_back),
+        cmocka_unit_test(load_ss_addresses),
+        cmocka_unit_test(pushf_does_not_leak),
+        cmocka_unit_test(popf_and_iret_go_on),
+        cmocka_unit_test(fault_does_not_retire),
+        cmocka_unit_test(interrupt_between),
+        cmocka_unit_test(snapshot_and_pmi),
+        cmocka_unit_test(unknown_preset),
+        cmocka_unit_test(real_counts),
+        cmocka_unit_test(real_records),
+        cmocka_unit_test(real_drain_in_thread),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(soft);
+    free(ds);
+    return failed;
+}
