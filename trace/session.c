@@ -479,17 +479,8 @@ void trace_session_freeze(struct trace_session *session, uint64_t tsc)
 {
     for (uint32_t i = 0; i < session->config.cpus; i++)
         settle(&session->cpu[i]);
-    /* A slot taken by a CPU that had not yet made it its current one holds nothing; what it held was overwritten. */
-    for (uint32_t i = 0; i < session->config.buffers; i++) {
-        struct trace_slot *slot = &session->slot[i];
-        if ((slot->state & TRACE_SLOT_PHASE) != TRACE_SLOT_TAKEN)
-            continue;
-        bool current = false;
-        for (uint32_t c = 0; c < session->config.cpus; c++)
-            current = current || current_slot(&session->cpu[c]) == slot;
-        if (!current)
-            slot->state = 0;
-    }
+    /* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it. There
+     * are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
     for (uint32_t i = 0; i < session->config.cpus; i++) {
         struct trace_cpu *cpu = &session->cpu[i];
         trace_close_batch(cpu, tsc, CCSWAP_CLOSE_PANIC);
