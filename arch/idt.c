@@ -46,7 +46,7 @@ static uint8_t ist_of(unsigned vector)
 void arch_idt_init(void)
 {
     for (unsigned vector = 0; vector < 256; vector++) {
-        uint64_t stub = arch_stubs[vector];
+        uint64_t stub = (uint64_t)arch_stubs[vector];
         idt[vector] = (struct gate){
             .offset_low = (uint16_t)stub,
             .selector = ARCH_CODE_SELECTOR,

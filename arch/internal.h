@@ -93,7 +93,7 @@ uint64_t arch_apic_timer_hz(void);
 
 /* ---- nasm ---- */
 
-extern const uint64_t arch_stubs[256];       /* trap.asm */
+extern const uint8_t arch_stubs[256][16];     /* trap.asm */
 extern const uint64_t arch_fixups[][2];      /* safe.asm */
 extern const uint64_t arch_fixups_end[][2];
 extern arch_debug_handler arch_debug_function; /* read by trap.asm's #DB stub; never NULL */

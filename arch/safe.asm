@@ -33,7 +33,7 @@ arch_wrmsr_safe:
     xor     eax, eax
     ret
 
-fault:
+msr_fault:
     mov     eax, -EFAULT
     ret
 
@@ -41,6 +41,6 @@ section .rodata
     align   8
 ; {address of the instruction that may fault, where to go on}
 arch_fixups:
-    dq      arch_rdmsr_safe.access, fault
-    dq      arch_wrmsr_safe.access, fault
+    dq      arch_rdmsr_safe.access, msr_fault
+    dq      arch_wrmsr_safe.access, msr_fault
 arch_fixups_end:

@@ -11,12 +11,13 @@
 #include "arch/internal.h"
 #include "kernel/errno.h"
 
-#define PM_TIMER_HZ 3579545u /* ACPI, "Power Management Timer" */
-#define PIT_HZ      1193182u
-#define MEASURE_MS  40u      /* under the 54.9 ms in which the PIT's 16 bits wrap */
-#define CLOCK_PPM   20u      /* what quartz oscillators are specified to, at best */
-#define EDGE_TRIES  8u
-#define STUCK_POLLS 1000000u /* reads without a change after which a clock counts as dead; 0.3 s and more on hardware */
+#define PM_TIMER_HZ   3579545u /* ACPI, "Power Management Timer" */
+#define PIT_HZ        1193182u
+#define MEASURE_MS    40u      /* under the 54.9 ms in which the PIT's 16 bits wrap */
+#define CLOCK_PPM     20u      /* what quartz oscillators are specified to, at best */
+#define MEASURE_TRIES 8u
+#define EDGE_TRIES    8u
+#define STUCK_POLLS   1000000u /* reads without a change after which a clock is dead; 0.3 s and more on hardware */
 
 #define PIT_CHANNEL2 0x42u
 #define PIT_COMMAND  0x43u
@@ -160,7 +161,7 @@ static uint64_t roundest(struct interval in)
     return middle;
 }
 
-static bool measure_tsc(const struct reference *reference)
+static bool measure_once(const struct reference *reference, struct interval *interval)
 {
     struct edge from, to;
 
@@ -173,11 +174,32 @@ static bool measure_tsc(const struct reference *reference)
     if (!sharp_edge(reference, &to))
         return false;
     uint64_t ticks = (to.value - from.value) & reference->mask;
-    tsc_interval.low = (to.before - from.after) * reference->hz / ticks;
-    tsc_interval.high = (to.after - from.before) * reference->hz / ticks;
-    tsc_hz = roundest(tsc_interval);
-    source = reference->name;
+    if (!ticks)
+        return false;
+    interval->low = (to.before - from.after) * reference->hz / ticks;
+    interval->high = (to.after - from.before) * reference->hz / ticks;
     return true;
+}
+
+/* Until two measurements in a row agree: a virtual machine that is not run for a while misses wraps of the PIT. */
+static bool measure_tsc(const struct reference *reference)
+{
+    struct interval last;
+
+    if (!measure_once(reference, &last))
+        return false;
+    for (unsigned i = 0; i < MEASURE_TRIES; i++) {
+        if (!measure_once(reference, &tsc_interval))
+            return false;
+        uint64_t slack = last.low / 1000000 * CLOCK_PPM;
+        if (tsc_interval.low <= last.high + slack && last.low <= tsc_interval.high + slack) {
+            tsc_hz = roundest(tsc_interval);
+            source = reference->name;
+            return true;
+        }
+        last = tsc_interval;
+    }
+    return false;
 }
 
 /* CPUID 15H: TSC / crystal clock = EBX / EAX, ECX: the crystal in Hz. Where ECX is 0, leaf 16H's base frequency is what
@@ -248,7 +270,8 @@ int arch_time_init(void)
     struct reference reference;
     bool known = ask_cpuid();
 
-    tsc_interval = (struct interval){tsc_hz, tsc_hz};
+    if (known)
+        tsc_interval = (struct interval){tsc_hz, tsc_hz};
     for (size_t i = 0; !known && i < sizeof(starts) / sizeof(starts[0]); i++)
         known = starts[i](&reference) && measure_tsc(&reference);
     if (!known) {

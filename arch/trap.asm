@@ -28,6 +28,7 @@ extern kernel_fault
 
 default rel
 
+STUB_SIZE    equ 16
 FRAME_RBX    equ 0x68
 FRAME_RBP    equ 0x40
 FRAME_RFLAGS equ 0x98
@@ -82,7 +83,7 @@ FRAME_RSP    equ 0xA0
     iretq
 %endmacro
 
-section .text
+section .text align=16
 
 ; #DB: single-stepping comes here millions of times a second (ds/soft.c), hence no way through arch_trap.
 debug_stub:
@@ -103,9 +104,11 @@ c_stub:
     call    arch_trap
     leave_frame
 
+; One every STUB_SIZE bytes, so that one name and a multiplication find them all (arch/idt.c).
+    align   STUB_SIZE
+arch_stubs:
 %assign vector 0
 %rep 256
-stub_ %+ vector:
   %if vector = 1
     jmp     debug_stub
   %else
@@ -114,8 +117,9 @@ stub_ %+ vector:
     push    0
     %endif
     push    strict dword vector
-    jmp     c_stub
+    jmp     strict near c_stub
   %endif
+    align   STUB_SIZE
   %assign vector vector + 1
 %endrep
 
@@ -135,12 +139,3 @@ arch_fixup_resume:
     push    rax
     popfq
     jmp     rsi
-
-section .rodata
-    align   8
-arch_stubs:
-%assign vector 0
-%rep 256
-    dq      stub_ %+ vector
-  %assign vector vector + 1
-%endrep
