@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Detection: the machines one meets, and what is said about each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/errno.h"
+#include "tests/unit/ds_fake.h"
+
+static struct ds_fake fake;
+static struct ds_caps caps;
+
+static const struct ds_test *find(const char *name)
+{
+    for (uint32_t i = 0; i < caps.tests; i++)
+        if (strstr(caps.test[i].name, name))
+            return &caps.test[i];
+    return NULL;
+}
+
+static const struct ds_test *row(const char *name)
+{
+    const struct ds_test *t = find(name);
+    if (!t)
+        fail_msg("no row %s", name);
+    return t;
+}
+
+static void refused(const char *because)
+{
+    assert_int_equal(ds_detect(&fake.machine, &caps), -ENODEV);
+    assert_false(caps.pebs);
+    if (!caps.reason || !strstr(caps.reason, because))
+        fail_msg("reason '%s', not '%s'", caps.reason, because);
+    assert_true(caps.tests <= DS_TESTS_MAX);
+    for (uint32_t i = 0; i < caps.tests; i++)
+        assert_non_null(caps.test[i].verdict);
+}
+
+static void baseline(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.pebs && caps.bts && caps.bts_cpl && caps.baseline && caps.trap_like && caps.full_width_writes);
+    assert_int_equal(caps.format, 4);
+    assert_int_equal(caps.gp_counters, 8);
+    assert_int_equal(caps.fixed_counters, 4);
+    assert_int_equal(caps.gp_width, 48);
+    assert_int_equal(caps.area_bytes, 0xA0);
+    assert_true(caps.pebs_counters == UINT64_C(0xF000000FF));
+    assert_int_equal(fake.logged, 0);
+    for (uint32_t i = 0; i < caps.tests; i++)
+        assert_false(caps.test[i].faulted);
+    static const char *const in_order[] = { "vendor", "DS[21]", "DTES64", "version", "PERFMON[7]", "BTS_UNAVAIL", "PEBS_UNAVAIL",
+                                            "PDCM", "PEBS_FMT", "CPUID.23H", "hypervisor" };
+    for (size_t i = 1; i < sizeof in_order / sizeof in_order[0]; i++)
+        assert_true(row(in_order[i - 1]) < row(in_order[i]));
+}
+
+static void older_formats(void **state)
+{
+    (void)state;
+    static const struct { unsigned format; uint64_t counters; uint32_t area; } cases[] = {
+        { 0, 1, 0x60 }, { 1, 0xF, 0x60 }, { 3, 0xF, 0x60 }, { 4, 0xF, 0xA0 }, { 5, 0xF, 0x1C0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ds_fake_init(&fake, false);
+        ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = cases[i].format << 8;
+        assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+        assert_int_equal(caps.format, cases[i].format);
+        assert_true(caps.pebs_counters == cases[i].counters);
+        assert_int_equal(caps.area_bytes, cases[i].area);
+        assert_false(caps.full_width_writes);
+    }
+}
+
+static void no_pdcm_is_format_0(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, false);
+    fake.leaf[1][2] &= ~CPUID_01H_ECX_PDCM;
+    ds_fake_remove(&fake, IA32_PERF_CAPABILITIES); /* reading it would raise #GP */
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_int_equal(caps.format, 0);
+    assert_null(find("PEBS_FMT"));
+}
+
+static void amd(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    memcpy(&fake.leaf[0][1], "AuthcAMDenti", 12);
+    refused("AMD has no Debug Store");
+    assert_int_equal(fake.accesses, 0);
+    memcpy(&fake.leaf[0][1], "CentaulsaurH", 12);
+    refused("not GenuineIntel");
+}
+
+static void no_ds(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[1][3] = 0;
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    refused("CPUID.01H:EDX.DS is 0");
+}
+
+/* QEMU's TCG with an Intel model: no DS, no leaf 0AH, yet MISC_ENABLE reads 1 and every MSR write is swallowed. */
+static void tcg(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[1][2] = CPUID_01H_ECX_HYPERVISOR;
+    fake.leaf[1][3] = 0;
+    memset(fake.leaf[0x0A], 0, 16);
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value = 1;
+    ds_fake_find(&fake, IA32_DS_AREA)->dropped = true;
+    refused("CPUID.01H:EDX.DS is 0");
+    assert_false(caps.bts);
+    assert_int_equal(row("PEBS_UNAVAIL")->value, 0); /* looks available */
+    assert_false(row("PEBS_UNAVAIL")->ok);           /* and is not believed */
+    assert_false(row("BTS_UNAVAIL")->ok);
+    assert_int_equal(fake.logged, 0); /* nothing was written to find that out */
+}
+
+static void unavailable_bits(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    refused("PEBS_UNAVAIL says that PEBS is not there");
+    assert_true(caps.bts);
+    ds_fake_init(&fake, true);
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_false(caps.bts);
+    ds_fake_init(&fake, true);
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value = 0;
+    refused("performance monitoring is off");
+}
+
+static void registers_that_fault(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    ds_fake_remove(&fake, IA32_MISC_ENABLE);
+    refused("IA32_MISC_ENABLE cannot be read");
+    assert_true(row("IA32_MISC_ENABLE")->faulted);
+    ds_fake_init(&fake, true);
+    ds_fake_remove(&fake, IA32_PERF_CAPABILITIES);
+    refused("IA32_PERF_CAPABILITIES cannot be read");
+    assert_true(row("IA32_PERF_CAPABILITIES")->faulted);
+}
+
+static void old_perfmon(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[0x0A][0] = (fake.leaf[0x0A][0] & ~0xFFu) | 1;
+    refused("older than version 2");
+    ds_fake_init(&fake, true);
+    fake.leaf[0][0] = 9; /* no leaf 0AH at all */
+    refused("older than version 2");
+    ds_fake_init(&fake, true);
+    fake.leaf[0x0A][0] &= ~0xFF00u;
+    refused("no usable general-purpose counters");
+}
+
+static void unknown_format(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 7u << 8;
+    refused("newer than this driver knows");
+}
+
+static void architectural_pebs(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[0][0] = 0x23;
+    fake.leaf[0x23][0] = 0x3B; /* 0 1 3 4 5 */
+    refused("architectural PEBS (CPUID.23H)");
+    fake.leaf[0x23][0] = 0x0B;
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+}
+
+static void hypervisor(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[1][2] |= CPUID_01H_ECX_HYPERVISOR;
+    uint64_t before = ds_fake_value(&fake, IA32_DS_AREA);
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(row("read back")->ok);
+    assert_int_equal(fake.logged, 2);
+    assert_true(ds_fake_value(&fake, IA32_DS_AREA) == before);
+
+    ds_fake_find(&fake, IA32_DS_AREA)->dropped = true; /* write swallowed, as VirtualBox does */
+    refused("does not keep what is written");
+    ds_fake_remove(&fake, IA32_DS_AREA); /* #GP, as Bochs does */
+    refused("IA32_DS_AREA raises #GP");
+    assert_true(row("read back")->faulted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(baseline),
+        cmocka_unit_test(older_formats),
+        cmocka_unit_test(no_pdcm_is_format_0),
+        cmocka_unit_test(amd),
+        cmocka_unit_test(no_ds),
+        cmocka_unit_test(tcg),
+        cmocka_unit_test(unavailable_bits),
+        cmocka_unit_test(registers_that_fault),
+        cmocka_unit_test(old_perfmon),
+        cmocka_unit_test(unknown_format),
+        cmocka_unit_test(architectural_pebs),
+        cmocka_unit_test(hypervisor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
