@@ -11,6 +11,6 @@
 size_t trace_base64_encode(char *to, const void *from, size_t size);
 
 /* Decodes `size` characters into at most size / 4 * 3 bytes. Returns the number of bytes, or -EINVAL for anything an
- * encoder would not have written: a length that is no multiple of 4, a character outside the alphabet, padding elsewhere
- * than at the end, unused bits that are not 0. */
+ * encoder would not have written: a length that is no multiple of 4, a character outside the alphabet, padding
+ * elsewhere than at the end, unused bits that are not 0. */
 long trace_base64_decode(uint8_t *to, const char *from, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compact context-switch encoder. trace_ccswap_switch holds the two common records, IDLE_SHORT and LITE; whatever is
- * rarer leaves it by a tail call with all it has worked out so far, so that the common path saves no registers.
+ * The compact context-switch encoder. trace_ccswap_switch holds the two common records, IDLE_SHORT and LITE; whatever
+ * is rarer leaves it by a tail call with all it has worked out so far, so that the common path saves no registers.
  * Records are packed at 2-byte alignment.
  */
 #include "trace/ccswap.h"
@@ -9,7 +9,7 @@
 #include "kernel/string.h"
 #include "trace/trace.h"
 
-#define LAST_USABLE (CCSWAP_BATCH_BYTES - CCSWAP_BATCH_SPARE) /* with more than this in use, fewer than 8 bytes remain */
+#define LAST_USABLE (CCSWAP_BATCH_BYTES - CCSWAP_BATCH_SPARE) /* with more in use, fewer than 8 bytes remain */
 #define NOINLINE    __attribute__((noinline))
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 

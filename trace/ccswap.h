@@ -43,8 +43,8 @@ struct trace_ccswap {
     int64_t age_limit;     /* clock units, 500 timer ticks */
     uint64_t used;         /* bytes of the open batch, or TRACE_CCSWAP_CLOSED */
     uint64_t tids;         /* slots of TidTable in use */
-    /* Gets each closed batch: `size` bytes at `batch`, `records` of them switches; `time`: now. The encoder has let go of
-     * the batch before the call, so a CPU that is stopped within it (panic) leaves no batch to be written twice. */
+    /* Gets each closed batch: `size` bytes at `batch`, `records` of them switches; `time`: now. The encoder has let go
+     * of the batch before the call, so a CPU that is stopped within it (panic) leaves no batch to be written twice. */
     void (*write)(struct trace_ccswap *c, uint32_t size, uint32_t records, int64_t time, enum ccswap_close reason);
     uint8_t bucket[TRACE_CCSWAP_BUCKETS] __attribute__((aligned(64)));
     union {

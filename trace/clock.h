@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The session clock: the performance counter, 10 MHz, from the TSC by one multiplication (as Windows 10 derives it), so
- * that the short record forms reach. units = ((tsc - base) * multiplier) >> 64 with a 128-bit product; the three numbers
- * are in the session stream, so TSC values in PEBS records convert exactly as the kernel converted.
+ * that the short record forms reach. units = ((tsc - base) * multiplier) >> 64 with a 128-bit product; the three
+ * numbers are in the session stream, so TSC values in PEBS records convert exactly as the kernel converted.
  */
 #pragma once
 

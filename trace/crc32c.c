@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CRC-32C by eight tables of 256 (slice-by-8, Kounavis and Berry). The CRC is linear over GF(2), so an entry is the sum of
- * the entries of its index's bits, and the compiler builds all 2048 from the 64 constants below.
+ * CRC-32C by eight tables of 256 (slice-by-8, Kounavis and Berry). The CRC is linear over GF(2), so an entry is the sum
+ * of the entries of its index's bits, and the compiler builds all 2048 from the 64 constants below.
  */
 #include "trace/crc32c.h"
 
@@ -10,10 +10,14 @@
 #define ENTRY(n, b0, b1, b2, b3, b4, b5, b6, b7) \
     ((n) & 1 ? b0 : 0u) ^ ((n) & 2 ? b1 : 0u) ^ ((n) & 4 ? b2 : 0u) ^ ((n) & 8 ? b3 : 0u) ^ \
     ((n) & 16 ? b4 : 0u) ^ ((n) & 32 ? b5 : 0u) ^ ((n) & 64 ? b6 : 0u) ^ ((n) & 128 ? b7 : 0u)
-#define R4(n, ...)  ENTRY(n, __VA_ARGS__), ENTRY((n) + 1, __VA_ARGS__), ENTRY((n) + 2, __VA_ARGS__), ENTRY((n) + 3, __VA_ARGS__)
-#define R16(n, ...) R4(n, __VA_ARGS__), R4((n) + 4, __VA_ARGS__), R4((n) + 8, __VA_ARGS__), R4((n) + 12, __VA_ARGS__)
-#define R64(n, ...) R16(n, __VA_ARGS__), R16((n) + 16, __VA_ARGS__), R16((n) + 32, __VA_ARGS__), R16((n) + 48, __VA_ARGS__)
-#define ROW(n, ...) R64(n, __VA_ARGS__), R64((n) + 64, __VA_ARGS__), R64((n) + 128, __VA_ARGS__), R64((n) + 192, __VA_ARGS__)
+#define R2(n, ...)   ENTRY(n, __VA_ARGS__), ENTRY((n) + 1, __VA_ARGS__)
+#define R4(n, ...)   R2(n, __VA_ARGS__), R2((n) + 2, __VA_ARGS__)
+#define R8(n, ...)   R4(n, __VA_ARGS__), R4((n) + 4, __VA_ARGS__)
+#define R16(n, ...)  R8(n, __VA_ARGS__), R8((n) + 8, __VA_ARGS__)
+#define R32(n, ...)  R16(n, __VA_ARGS__), R16((n) + 16, __VA_ARGS__)
+#define R64(n, ...)  R32(n, __VA_ARGS__), R32((n) + 32, __VA_ARGS__)
+#define R128(n, ...) R64(n, __VA_ARGS__), R64((n) + 64, __VA_ARGS__)
+#define ROW(n, ...)  R128(n, __VA_ARGS__), R128((n) + 128, __VA_ARGS__)
 
 /* table[k][1 << i]: bit i of a byte that is followed by k more bytes. */
 static const uint32_t table[8][256] = {

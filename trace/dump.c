@@ -66,39 +66,8 @@ void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const ch
     at[kept + tail] = '\n';
 }
 
-void trace_dump_header(struct trace_dump *dump, const struct trace_dump_totals *totals, const char *cause)
-{
-    const struct trace_dump_totals none = {0};
-    const struct trace_dump_totals *t = totals ? totals : &none;
-    char line[64];
-    const struct {
-        const char *key;
-        uint64_t value;
-    } numbers[] = {{"dump.frames", t->frames}, {"dump.bytes", t->bytes}, {"dump.raw", t->raw_bytes}};
-    int n = snprintf(line, sizeof(line), "cairn.format=%u", CAIRN_FORMAT_VERSION);
-    trace_dump_line(dump, CAIRN_STREAM_HEADER, line, (size_t)n);
-    for (unsigned i = 0; i < 3; i++) {
-        n = snprintf(line, sizeof(line), "%s=%012llu", numbers[i].key, (unsigned long long)numbers[i].value);
-        trace_dump_line(dump, CAIRN_STREAM_HEADER, line, (size_t)n);
-    }
-    n = snprintf(line, sizeof(line), "dump.cause=%s", cause);
-    trace_dump_line(dump, CAIRN_STREAM_HEADER, line, (size_t)n);
-    trace_dump_flush(dump);
-}
-
-void trace_dump_end(struct trace_dump *dump, struct trace_dump_totals *totals)
-{
-    char line[32];
-    trace_dump_flush(dump);
-    int n = snprintf(line, sizeof(line), "dump.frames=%012u", dump->frames + 1);
-    trace_dump_line(dump, CAIRN_STREAM_LAST, line, (size_t)n);
-    trace_dump_flush(dump);
-    if (totals)
-        *totals = (struct trace_dump_totals){dump->frames, dump->bytes, dump->raw_bytes};
-}
-
-/* Bytes of the event with its padding. Something has overwritten the buffer where that makes no sense (a panic may be just
- * because of that): the rest goes out in pieces that fit. */
+/* Bytes of the event with its padding. Something has overwritten the buffer where that makes no sense (a panic may be
+ * just because of that): the rest goes out in pieces that fit. */
 static uint32_t event_bytes(const uint8_t *at, uint32_t left)
 {
     const struct perfinfo_trace_header *event = (const void *)at;

@@ -28,18 +28,7 @@ struct trace_dump {
     char line[CAIRN_FRAME_LINE_MAX];
 };
 
-/* Totals of a whole dump: what the counting pass found, and what frame 0 of the writing pass says. */
-struct trace_dump_totals {
-    uint32_t frames;
-    uint64_t bytes, raw_bytes;
-};
-
 void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink);
-/* Frame 0, stream H. `totals` is NULL in the counting pass; the numbers have a fixed width, so that both passes give frames
- * of the same size. `cause`: "end" or "panic". */
-void trace_dump_header(struct trace_dump *dump, const struct trace_dump_totals *totals, const char *cause);
-/* The last frame, stream Z; then `totals` is filled (may be NULL). */
-void trace_dump_end(struct trace_dump *dump, struct trace_dump_totals *totals);
 /* One line "text\n" of a text stream (formatted by the caller, no newline inside, at most CAIRN_FRAME_PAYLOAD_MAX - 1
  * characters: longer is cut and ends in "..."). Lines of one stream are packed into frames. */
 void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size);

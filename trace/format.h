@@ -68,7 +68,7 @@ _Static_assert(offsetof(struct perfinfo_trace_header, hook_id) == 6, "PERFINFO_T
 #define HOOK_VERSION_CONTEXTSWAP       2u
 #define HOOK_VERSION_CONTEXTSWAP_BATCH 2u
 
-/* ================================================================ ETW: 0525H, PERFINFO_CCSWAP_BUFFER and its records */
+/* =============================================================== ETW: 0525H, PERFINFO_CCSWAP_BUFFER and its records */
 
 #define CCSWAP_TIDS 16u
 
@@ -79,7 +79,7 @@ struct ccswap_buffer {
 };
 _Static_assert(sizeof(struct ccswap_buffer) == 0x58, "PERFINFO_CCSWAP_BUFFER");
 _Static_assert(offsetof(struct ccswap_buffer, tid_table) == 0x08, "PERFINFO_CCSWAP_BUFFER.TidTable");
-_Static_assert(offsetof(struct ccswap_buffer, thread_base_priority) == 0x48, "PERFINFO_CCSWAP_BUFFER.ThreadBasePriority");
+_Static_assert(offsetof(struct ccswap_buffer, thread_base_priority) == 0x48, "PERFINFO_CCSWAP_BUFFER.ThreadBasePrio");
 
 #define CCSWAP_BATCH_BYTES  0x400u /* PERFINFO_CCSWAP_BUFFER and records together */
 #define CCSWAP_BATCH_SPARE  8u     /* a batch with fewer free bytes is written out */

@@ -134,8 +134,8 @@ static bool open_buffer(struct trace_cpu *cpu)
     uint64_t slot = UINT64_MAX, ticket = 0;
     if (s->config.circular) {
         /* This CPU holds no slot and each other one at most one, so at least two are there to be had. Being passed by
-         * others at every one of them, four times round, is given up on (and counted as loss) rather than waited for: the
-         * caller may be a panic's. */
+         * others at every one of them, four times round, is given up on (and counted as loss) rather than waited for:
+         * the caller may be a panic's. */
         for (uint64_t tries = 4 * (uint64_t)s->config.buffers; slot == UINT64_MAX && tries; tries--) {
             ticket = __atomic_fetch_add(&s->next_ticket, 1, __ATOMIC_RELAXED);
             slot = take(s, ticket);
@@ -479,8 +479,8 @@ void trace_session_freeze(struct trace_session *session, uint64_t tsc)
 {
     for (uint32_t i = 0; i < session->config.cpus; i++)
         settle(&session->cpu[i]);
-    /* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it. There
-     * are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
+    /* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it.
+     * There are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
     for (uint32_t i = 0; i < session->config.cpus; i++) {
         struct trace_cpu *cpu = &session->cpu[i];
         trace_close_batch(cpu, tsc, CCSWAP_CLOSE_PANIC);
@@ -499,8 +499,8 @@ void trace_session_freeze(struct trace_session *session, uint64_t tsc)
 
 uint32_t trace_session_buffers(struct trace_session *session)
 {
-    /* Insertion from the end: slots are filled in ticket order, so at most a rotation and a few passed over slots are out of
-     * place; a heap would not be faster on that. */
+    /* Insertion from the end: slots are filled in ticket order, so at most a rotation and a few passed over slots are
+     * out of place; a heap would not be faster on that. */
     session->full = 0;
     uint32_t n = session->config.buffers;
     uint64_t first = __atomic_load_n(&session->next_ticket, __ATOMIC_RELAXED) % n;

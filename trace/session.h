@@ -2,19 +2,19 @@
 /*
  * The inside of a trace session; for trace/ and its tests.
  *
- * A session is one block of memory: this structure, the CPUs, the slots, the buffers. A slot describes a buffer. CPUs take
- * buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a ticket beyond the
- * last slot means the pool is used up for good. In circular mode it means the oldest buffer there is, since its slot was
- * filled longest ago; slots some CPU is writing to are passed over.
+ * A session is one block of memory: this structure, the CPUs, the slots, the buffers. A slot describes a buffer. CPUs
+ * take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a ticket
+ * beyond the last slot means the pool is used up for good. In circular mode it means the oldest buffer there is, since
+ * its slot was filled longest ago; slots some CPU is writing to are passed over.
  *
- * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_session_freeze must still find whole
- * events and exact counts. So each step takes effect by one store:
+ * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_session_freeze must still find
+ * whole events and exact counts. So each step takes effect by one store:
  *   - an event counts from the store of trace_cpu.used, a compact record from that of trace_ccswap.used;
  *   - a buffer is complete from the store of its slot's state (TAKEN -> FULL) on;
  *   - what a CPU wrote into closed buffers is kept twice; trace_cpu.current tells which of the two is valid, and which
  *     slot is being filled, in one word.
- * What was written into the buffer being filled (`fill`) is counted after the event counts, so freeze counts it again from
- * the bytes. What circular mode overwrote is written minus present, so no moment exists in which it is in neither.
+ * What was written into the buffer being filled (`fill`) is counted after the event counts, so freeze counts it again
+ * from the bytes. What circular mode overwrote is written minus present, so no moment exists in which it is in neither.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace session: per-CPU ETW buffers, context-switch events, loss. Knows no scheduler types, takes no lock, asks for
- * no memory: kernel/join.c gives it all it needs. Also compiled on the host (tests, bench).
+ * The trace session: per-CPU ETW buffers, context-switch events, loss. Knows no scheduler types, takes no lock, asks
+ * for no memory: kernel/join.c gives it all it needs. Also compiled on the host (tests, bench).
  *
  * Unless said otherwise every function that takes a struct trace_cpu runs on that CPU with interrupts off.
  */
@@ -33,7 +33,7 @@ struct trace_config {
  * open batch are tried and neither of the others. */
 struct trace_counts {
     uint64_t events_tried, events_written, events_lost;
-    uint64_t switches_tried, switches_written, switches_lost; /* a switch written as 0525H and as 0524H counts in each */
+    uint64_t switches_tried, switches_written, switches_lost; /* one written as 0525H and as 0524H counts twice */
     uint64_t compact_tried, compact_written, compact_lost;    /* switches by form of event */
     uint64_t full_tried, full_written, full_lost;
     uint64_t batches[CCSWAP_CLOSE_REASONS];                   /* batches closed, by reason */
@@ -65,8 +65,8 @@ int trace_session_init(struct trace_session **session, const struct trace_config
 
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu);
 
-/* Begins recording on this CPU. `pebs_index` is the PebsIndex word of its DS area, read when a batch is closed or a full
- * event written; NULL: events carry no PEBS index item. */
+/* Begins recording on this CPU. `pebs_index` is the PebsIndex word of its DS area, read when a batch is closed or a
+ * full event written; NULL: events carry no PEBS index item. */
 void trace_cpu_start(struct trace_cpu *cpu, const volatile uint64_t *pebs_index);
 /* Closes the open batch and the current buffer; nothing more is recorded on this CPU. */
 void trace_cpu_stop(struct trace_cpu *cpu, uint64_t tsc);
@@ -78,9 +78,9 @@ void trace_switch(struct trace_cpu *cpu, const struct trace_switch *sw);
 /* Writes the open batch out (drain, stop). Does nothing without one. */
 void trace_close_batch(struct trace_cpu *cpu, uint64_t tsc, enum ccswap_close reason);
 
-/* Writes one event whose payload is the `parts` one after another. 0, or -ENOSPC: lost and counted; or, neither tried nor
- * counted, -E2BIG (over CAIRN_EVENT_MAX with its header) and -EINVAL (nothing is recorded on this CPU). The time stamp is
- * never before that of the CPU's previous event. */
+/* Writes one event whose payload is the `parts` one after another. 0, or -ENOSPC: lost and counted; or, neither tried
+ * nor counted, -E2BIG (over CAIRN_EVENT_MAX with its header) and -EINVAL (nothing is recorded on this CPU). The time
+ * stamp is never before that of the CPU's previous event. */
 struct trace_part { const void *data; uint32_t size; };
 int trace_event(struct trace_cpu *cpu, uint64_t tsc, uint16_t hook_id, uint8_t version,
                 const struct trace_part *parts, unsigned count);

@@ -40,7 +40,7 @@ struct wl_switch {                 /* 32 bytes */
     uint8_t  old_wr;               /* KWAIT_REASON, meaningful when old_state == 5 */
     uint8_t  old_prio, old_base, new_prio;
     uint8_t  old_idx, new_idx;     /* dense thread numbers, 0 = idle */
-    uint32_t pad;                  /* compound state/wait reason (wr, or state + 0x27), for peers that take it ready made */
+    uint32_t pad;                  /* compound state/wait reason (wr, or state + 0x27), for peers that want it ready */
 };
 _Static_assert(sizeof(struct wl_switch) == 32, "wl_switch");
 

@@ -103,8 +103,9 @@ static void record(struct script *s, uint32_t c, uint64_t tsc)
     bool stored = cpu->index < cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
     if (s->options.truth)
         add_truth(cpu)->pebs = (struct cairn_truth_pebs){
-            .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .tid = s->thread[cpu->current].tid, .tsc = tsc,
-            .event_ip = ip, .next_ip = ip + 4, .address = stored ? cpu->index : 0, .counters = 1, .epoch = cpu->epoch,
+            .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .tid = s->thread[cpu->current].tid,
+            .tsc = tsc, .event_ip = ip, .next_ip = ip + 4, .address = stored ? cpu->index : 0,
+            .counters = 1, .epoch = cpu->epoch,
         };
     if (!stored) {
         cpu->lost++;

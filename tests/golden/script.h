@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A scripted machine for golden dumps: a scheduler and a Debug Store that exist only on paper, but drive the real trace
- * code through the calls the kernel makes, and write the truth the kernel would write. Deterministic: integers and a seed.
+ * code through the calls the kernel makes, and write the truth the kernel would write. Deterministic: integers and a
+ * seed.
  */
 #pragma once
 
@@ -76,6 +77,7 @@ struct script {
 extern const struct script_symbol script_symbols[];
 extern const unsigned script_symbol_count;
 
-/* `session` is fresh; its clock's base is SCRIPT_TSC_START. Runs to the end: afterwards every CPU is stopped or frozen. */
+/* `session` is fresh; its clock's base is SCRIPT_TSC_START. Runs to the end: afterwards every CPU is stopped or frozen.
+ * */
 void script_run(struct script *s, const struct script_options *options, struct trace_session *session);
 void script_free(struct script *s);

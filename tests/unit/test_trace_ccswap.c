@@ -220,7 +220,8 @@ static void test_bytes(void **state)
     b.new_wait = 5;
     trace_ccswap_switch(&p.c, &b, 0x1122334455667788 + 0x123 + 0x12345 + 0x77);
     stop(&p, INT64_MAX);
-    static const uint8_t header[] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 0x34, 0x12, 0, 0, 0xD0, 0xBC, 0x0A, 0};
+    static const uint8_t header[] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
+                                     0x34, 0x12, 0, 0, 0xD0, 0xBC, 0x0A, 0};
     assert_memory_equal(p.bytes, header, sizeof(header));
     for (unsigned i = 0x10; i < 0x48; i++)
         assert_int_equal(p.bytes[i], 0);
@@ -357,7 +358,8 @@ static void test_close_delta(void **state)
 static void test_close_order(void **state)
 {
     (void)state;
-    static const enum ccswap_close expected[] = {CCSWAP_CLOSE_SPACE, CCSWAP_CLOSE_AGE, CCSWAP_CLOSE_DELTA, CCSWAP_CLOSE_TIDS};
+    static const enum ccswap_close expected[] = {CCSWAP_CLOSE_SPACE, CCSWAP_CLOSE_AGE, CCSWAP_CLOSE_DELTA,
+                                                  CCSWAP_CLOSE_TIDS};
     for (unsigned k = 0; k < 4; k++) {
         struct pen p;
         pen_init(&p, k <= 1 ? 1000 : FAR_TICK);
@@ -424,7 +426,8 @@ static void check_batch(struct pen *p)
             table[tids] = sw->old_tid;
             base[tids++] = sw->old_base;
         }
-        bool lite = delta < 1 << 17 && sw->new_wait <= 1 && sw->old_priority >= base[slot] && sw->old_priority <= base[slot] + 7;
+        bool lite = delta < 1 << 17 && sw->new_wait <= 1 && sw->old_priority >= base[slot] &&
+                    sw->old_priority <= base[slot] + 7;
         assert_int_equal(r->type, lite ? 2 : 3);
         assert_int_equal(r->state, sw->old_state);
         assert_int_equal(r->reason, sw->old_state == 5 ? sw->old_wait_reason : NAIVE_UNKNOWN);
@@ -463,7 +466,8 @@ static void replay(unsigned count, uint64_t tick)
 static void test_random_streams(void **state)
 {
     (void)state;
-    static const int64_t deltas[] = {0, 1, (1 << 14) - 1, 1 << 14, (1 << 17) - 1, 1 << 17, (1 << 30) - 1, 1 << 30, INT64_C(1) << 40};
+    static const int64_t deltas[] = {0, 1, (1 << 14) - 1, 1 << 14, (1 << 17) - 1, 1 << 17, (1 << 30) - 1, 1 << 30,
+                                     INT64_C(1) << 40};
     static const uint64_t ticks[] = {1, 40, 1000, FAR_TICK};
     uint64_t seed = 20261121;
     sent = calloc(STREAM, sizeof(*sent));
@@ -485,7 +489,8 @@ static void test_random_streams(void **state)
                 .old_base = (int8_t)test_random(&seed, 16),
                 .new_wait = test_random(&seed, 4) ? test_random(&seed, 3) : test_random(&seed, 0x40000),
             };
-            sw->old_priority = (int8_t)(test_random(&seed, 5) ? sw->old_base + (int)test_random(&seed, 9) : (int)test_random(&seed, 32));
+            int near = sw->old_base + (int)test_random(&seed, 9), any = (int)test_random(&seed, 32);
+            sw->old_priority = (int8_t)(test_random(&seed, 5) ? near : any);
         }
         replay(count, ticks[(run + run / 4) % 4]);
     }

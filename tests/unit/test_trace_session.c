@@ -22,12 +22,12 @@ static struct trace_switch switch_at(uint64_t tsc, uint32_t n)
 {
     return (struct trace_switch){
         .tsc = tsc, .old_tid = n % 3 ? 4 * (1 + n % 11) : 0, .new_tid = 4 * (n % 7), .new_wait = n % 5 == 0 ? n : 0,
-        .old_quantum = (int32_t)(n % 6), .old_state = KTHREAD_WAITING, .old_wait_reason = (uint8_t)(n % 39), .old_base = 8,
-        .old_priority = (int8_t)(8 + n % 4), .new_priority = 9, .old_ideal_processor = 1,
+        .old_quantum = (int32_t)(n % 6), .old_state = KTHREAD_WAITING, .old_wait_reason = (uint8_t)(n % 39),
+        .old_base = 8, .old_priority = (int8_t)(8 + n % 4), .new_priority = 9, .old_ideal_processor = 1,
     };
 }
 
-/* ---- what the buffers hold, by the naive decoder ------------------------------------------------------------------ */
+/* ---- what the buffers hold, by the naive decoder ----------------------------------------------------------------- */
 
 struct seen {
     uint64_t buffers, events, compact, full;
@@ -94,7 +94,8 @@ static bool account_holds(struct trace_session *s)
     for (uint32_t i = 0; i < s->config.cpus; i++) {
         struct trace_counts n;
         trace_cpu_counts(trace_session_cpu(s, i), &n);
-        if (n.events_tried != n.events_written + n.events_lost || n.switches_tried != n.switches_written + n.switches_lost ||
+        if (n.events_tried != n.events_written + n.events_lost ||
+            n.switches_tried != n.switches_written + n.switches_lost ||
             n.compact_tried != n.compact_written + n.compact_lost || n.full_tried != n.full_written + n.full_lost)
             return false;
         written.buffers += n.buffers_begun;
@@ -196,9 +197,9 @@ static void test_full_fields(void **state)
     uint32_t cpu_buffer, at = 0;
     box_open(&box, 2, TRACE_FULL, false, 4, 4096);
     struct trace_cpu *cpu = trace_session_cpu(box.session, 1);
-    const struct trace_switch sw = {.tsc = TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314, .new_wait = 0x21222324,
-                                    .old_quantum = -2, .old_state = 9, .old_wait_reason = 38, .old_priority = 31,
-                                    .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
+    const struct trace_switch sw = {.tsc = TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314,
+                                    .new_wait = 0x21222324, .old_quantum = -2, .old_state = 9, .old_wait_reason = 38,
+                                    .old_priority = 31, .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
     trace_cpu_start(cpu, NULL);
     trace_switch(cpu, &sw);
     trace_cpu_stop(cpu, TSC(1001));
@@ -442,11 +443,12 @@ static void test_threads(void **state)
     }
 }
 
-/* ---- panic: stopped at every single instruction ------------------------------------------------------------------- */
+/* ---- panic: stopped at every single instruction ------------------------------------------------------------------ */
 
 /*
- * The scenario runs with RFLAGS.TF set. After each instruction the SIGTRAP handler copies the whole session, lets the other
- * CPU of the copy go on where `intrude` says so, freezes the copy as a panic would, and checks everything about it.
+ * The scenario runs with RFLAGS.TF set. After each instruction the SIGTRAP handler copies the whole session, lets the
+ * other CPU of the copy go on where `intrude` says so, freezes the copy as a panic would, and checks everything about
+ * it.
  */
 static struct {
     struct box *box;

@@ -58,9 +58,11 @@ int naive_batch(const uint8_t *payload, uint32_t size, struct naive_record *out,
         unsigned type = payload[at] & 3, bytes = type == 0 ? 2 : type == 3 ? 8 : 4;
         if (at + bytes > size || n == room)
             return -1;
-        uint32_t low = (uint32_t)get(payload + at, bytes == 2 ? 2 : 4), high = bytes == 8 ? (uint32_t)get(payload + at + 4, 4) : 0;
+        uint32_t low = (uint32_t)get(payload + at, bytes == 2 ? 2 : 4);
+        uint32_t high = bytes == 8 ? (uint32_t)get(payload + at + 4, 4) : 0;
         struct naive_record *r = &out[n];
-        *r = (struct naive_record){.type = type, .state = NAIVE_UNKNOWN, .reason = NAIVE_UNKNOWN, .wait = NAIVE_UNKNOWN};
+        *r = (struct naive_record){.type = type, .state = NAIVE_UNKNOWN, .reason = NAIVE_UNKNOWN,
+                                   .wait = NAIVE_UNKNOWN};
         unsigned slot = 0;
         if (type == 0) {
             time += low >> 2;

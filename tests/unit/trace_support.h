@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For the tests of trace/: a decoder that shares nothing with the encoder. It is written from the description of the bytes
- * (docs/format.md), with numbers instead of format.h's names, slow and plain.
+ * For the tests of trace/: a decoder that shares nothing with the encoder. It is written from the description of the
+ * bytes (docs/format.md), with numbers instead of format.h's names, slow and plain.
  */
 #pragma once
 
@@ -20,7 +20,8 @@ struct naive_event {
     uint32_t size; /* of the payload */
 };
 
-/* The event at `*at` of a buffer; moves `*at` to the next. False at the end; *ok is false where the bytes make no sense. */
+/* The event at `*at` of a buffer; moves `*at` to the next. False at the end; *ok is false where the bytes make no
+ * sense. */
 bool naive_next(const uint8_t *buffer, uint32_t *at, struct naive_event *event, bool *ok);
 
 #define NAIVE_UNKNOWN 0xFFFFFFFFu
