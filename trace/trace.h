@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The trace session: per-CPU ETW buffers, context-switch events, loss. Knows no scheduler types, takes no lock, asks
- * for no memory: kernel/join.c gives it all it needs. Also compiled on the host (tests, bench).
+ * for no memory: kernel/session.c gives it all it needs. Also compiled on the host (tests, bench).
  *
  * Unless said otherwise every function that takes a struct trace_cpu runs on that CPU with interrupts off.
  */
