@@ -19,7 +19,7 @@ static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 /* All under the dispatcher lock. Masks have bit i for CPU i. */
 static uint64_t online; /* CPUs that take threads into their queues */
 static uint64_t idle;   /* CPUs that run their idle thread and have no standby thread */
-static uint64_t ticks;  /* counted by CPU 0; may be read without the lock */
+static uint64_t tick_count; /* counted by CPU 0; may be read without the lock */
 static uint32_t next_ideal;
 static struct klist timers;
 
@@ -35,7 +35,7 @@ void ksched_lock(void)
 
 uint64_t ksched_ticks(void)
 {
-    return __atomic_load_n(&ticks, __ATOMIC_RELAXED);
+    return __atomic_load_n(&tick_count, __ATOMIC_RELAXED);
 }
 
 uint64_t ksched_switches(void)
@@ -78,7 +78,7 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
 {
     thread->state = KTHREAD_READY;
     thread->cpu = cpu->arch.index;
-    thread->wait_start = ticks;
+    thread->wait_start = tick_count;
     krunq_add(&cpu->ready, thread, front);
     /* A preempted thread may be of use to a CPU that idles: let that one come and take it. */
     uint64_t takers = idle & thread->affinity & ~bit(kcpu_this()->arch.index);
@@ -187,7 +187,7 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
     if (next == cpu->idle) {
         idle |= bit(cpu->arch.index);
     } else {
-        uint64_t waited = ticks - next->wait_start;
+        uint64_t waited = tick_count - next->wait_start;
         next->waited = waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited;
         idle &= ~bit(cpu->arch.index);
     }
@@ -294,8 +294,8 @@ static void system_tick(void)
 {
     struct kthread *t;
     ksched_lock();
-    __atomic_store_n(&ticks, ticks + 1, __ATOMIC_RELAXED);
-    while ((t = ktimerq_take(&timers, ticks)))
+    __atomic_store_n(&tick_count, tick_count + 1, __ATOMIC_RELAXED);
+    while ((t = ktimerq_take(&timers, tick_count)))
         kwait_end(t, -ETIMEDOUT, 0);
     kspin_unlock(&dispatcher);
 }
