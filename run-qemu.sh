@@ -20,9 +20,10 @@ readonly FAIL=1 USAGE=2 TROUBLE=3 TIMEOUT=124 INTERRUPTED=130
 readonly QEMU_PASS=33 QEMU_FAIL=35
 # What OVMF says where it has found nothing to start, or where what it has started came back.
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
-# --icount: one instruction takes 2^0 ns, time starts at a fixed date, and the kernel begins at a multiple of 2^N of the
-# TSC: the disk's answers come in real time, so the moment the kernel is entered differs a little from run to run.
-readonly ICOUNT_ALIGN=33
+# --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
+# The disk's answers come in real time, so the kernel is entered at a TSC that differs by some millions from run to run,
+# near 16 s; it then waits for a multiple of 2^34 (17.2 s), which costs nothing, as the clock of a halted machine jumps.
+readonly ICOUNT_SHIFT=4 ICOUNT_ALIGN=34
 
 usage() {
     cat <<'END'
@@ -219,7 +220,7 @@ build_command() {
     fi
     # The head of the firmware's own log is watched for the loader's failures.
     [ $no_uart = 1 ] || command+=(-chardev "stdio,id=uart,signal=off,logfile=$tmp/console")
-    [ $icount = 0 ] || command+=(-icount "shift=0,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
+    [ $icount = 0 ] || command+=(-icount "shift=$ICOUNT_SHIFT,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
 }
 

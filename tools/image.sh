@@ -17,6 +17,7 @@ readonly FIRST=2048     # the partition's first sector: 1 MiB
 readonly CLUSTER=1      # sectors
 readonly BACKUP=2048    # sectors left at the end, more than the second GPT takes
 
+PATH=$PATH:/usr/sbin:/sbin # sgdisk is there, and not in every user's path
 new=$image.new
 trap 'rm -f "$new"' EXIT
 rm -f "$new"
