@@ -63,6 +63,7 @@ static void print_registers(const struct arch_trap_frame *f)
 static void begin(const char *line)
 {
     __asm__ volatile("cli" ::: "memory");
+    ds_pause(kcpu_this()->ds); /* a stepped thread must not come to HLT (ds/soft.c) */
     uint32_t me = arch_cpu_index(), nobody = NOBODY;
     if (!__atomic_compare_exchange_n(&panicking, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         if (nobody != me)
