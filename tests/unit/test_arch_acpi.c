@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/acpi_parse.c: a machine's tables as firmware lays them out, then every way to break them. Each read gives a fresh
- * copy of exactly the bytes asked for, so that AddressSanitizer sees the first byte read beyond them. */
+/* arch/acpi_parse.c: a machine's tables as firmware lays them out, then every way to break them. Each read gives a
+ * fresh copy of exactly the bytes asked for, so that AddressSanitizer sees the first byte read beyond them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@
 
 #define BASE UINT64_C(0x7F000000) /* where the fake memory begins */
 
-enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x1000, HPET = 0x1200, DSDT = 0x1300, END = 0x1400 };
+enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x1000, HPET = 0x1200, DSDT = 0x1300 };
+enum { END = 0x1400 };
 enum { BOOT_ID = 4, HIGHEST_ID = 254 };
 
 struct machine {
