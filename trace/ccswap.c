@@ -91,8 +91,9 @@ static NOINLINE void add_idle(struct trace_ccswap *c, const struct trace_switch 
         add_to_new_batch(c, sw, time, CCSWAP_CLOSE_DELTA);
         return;
     }
-    *(record32 *)(c->batch.bytes + c->used) = CCSWAP_IDLE | (uint32_t)delta << CCSWAP_IDLE_DELTA_SHIFT;
-    commit(c, c->used + 4);
+    uint64_t used = c->used;
+    *(record32 *)(c->batch.bytes + used) = CCSWAP_IDLE | (uint32_t)delta << CCSWAP_IDLE_DELTA_SHIFT;
+    commit(c, used + 4);
 }
 
 /* FULL: all that LITE cannot say. */
@@ -106,12 +107,13 @@ static NOINLINE void add_full(struct trace_ccswap *c, const struct trace_switch 
     uint32_t wait = sw->new_wait;
     if (wait > CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS))
         wait = CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS); /* saturates: "at least this long" */
-    record32 *record = (record32 *)(c->batch.bytes + c->used);
+    uint64_t used = c->used;
+    record32 *record = (record32 *)(c->batch.bytes + used);
     record[0] = CCSWAP_FULL | (uint32_t)delta << CCSWAP_FULL_DELTA_SHIFT;
     record[1] = (uint32_t)slot << CCSWAP_FULL_TID_SHIFT | state_wr(sw) << CCSWAP_FULL_STATE_SHIFT |
                 ((uint32_t)sw->old_priority & CCSWAP_MASK(CCSWAP_PRIORITY_BITS)) << CCSWAP_FULL_PRIORITY_SHIFT |
                 wait << CCSWAP_FULL_WAIT_SHIFT;
-    commit(c, c->used + 8);
+    commit(c, used + 8);
 }
 
 /* LITE where it fits, else FULL. A priority below the recorded base wraps round to more than 7. */

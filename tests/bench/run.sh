@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prints one figure a line, `name value unit`, and writes them to BUILD/bench.json. With --gate: compares the two figures
-# that have a limit, prints PASS, FAIL or SKIP for each, and fails where one is over.
+# Prints one figure a line, `name value unit`, and writes them to BUILD/bench.json. With --gate: compares the two
+# figures that have a limit, prints PASS, FAIL or SKIP for each, and fails where one is over.
 #
 #     tests/bench/run.sh BUILD CC [--gate]
 set -eu
@@ -19,7 +19,8 @@ instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect="$1" \
         "$bench" emit "$2" "$work" 2>"$build/bench/callgrind.log" >/dev/null ||
         { cat "$build/bench/callgrind.log" >&2; return 1; }
-    awk -v n=$switches '/Collected *:/ { printf "%.2f", $NF / n; found = 1 } END { exit !found }' "$build/bench/callgrind.log"
+    awk -v n=$switches '/Collected *:/ { printf "%.2f", $NF / n; found = 1 } END { exit !found }' \
+        "$build/bench/callgrind.log"
 }
 
 figures() {
