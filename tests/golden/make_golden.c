@@ -21,7 +21,7 @@ static const struct kind {
     {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, false, true, false, false, true},
     {"full", "0524H beside 0525H", 150, 2, TRACE_COMPACT | TRACE_FULL, 16384, 6, false, true, false, false, true},
     {"nods", "ds=off", 300, 2, TRACE_COMPACT, 8192, 4, false, false, false, false, true},
-    {"circular", "circular, overwritten", 700, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, true, true, false, false, true},
+    {"circular", "circular, overwritten", 400, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, true, true, false, false, true},
     {"lost", "too few buffers, records dropped", 500, 2, TRACE_COMPACT | TRACE_FULL, 4096, 3, false, true, true, false,
      true},
     {"panic", "frozen by a panic", 120, 2, TRACE_COMPACT, 8192, 4, false, true, false, true, false},
