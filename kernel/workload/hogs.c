@@ -18,7 +18,7 @@ static void devour(void *argument)
         while (ksched_ticks() < until && !kworkload_stopping())
             x = kpart_compute(x, 64);
         if (h->burst)
-            kthread_sleep(1 + krand_below(&h->random, 2 * h->burst), KWAIT_DELAY_EXECUTION);
+            kthread_sleep(1 + krand_below(&h->random, 4 * h->burst), KWAIT_DELAY_EXECUTION);
     }
 }
 

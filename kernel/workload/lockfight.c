@@ -32,6 +32,8 @@ static void fight(void *argument)
         a->blows++;
         kspin_unlock_irqrestore(&a->spin, on);
         kpart_compute(random.state, 16);
+        if (a->day && what >= 30) /* part of a mix: the others want the CPU too */
+            kthread_sleep(1 + krand_below(&random, 8), KWAIT_SUSPENDED);
     }
 }
 
