@@ -241,7 +241,9 @@ interrupted() {
 }
 
 start() {
-    if [ $raw = 1 ]; then
+    if [ $no_uart = 1 ]; then
+        cat <"$tmp/serial" >/dev/null &
+    elif [ $raw = 1 ]; then
         tee "$log" <"$tmp/serial" &
     else
         [ -x "$build/cairn" ] || die $TROUBLE "$build/cairn is not there: run 'make tools', or use --raw"
@@ -252,7 +254,12 @@ start() {
     qemu_pid=$!
 }
 
-# First line of the console that matches, without carriage returns; the loader speaks within the first 64 KiB.
+# First line of the whole log that matches, without carriage returns.
+said() {
+    [ -r "$tmp/console" ] && LC_ALL=C grep -a -m 1 "$1" "$tmp/console" | tr -d '\r' | grep .
+}
+
+# The same in its first 64 KiB: firmware and loader speak there, and a long trace is not read again and again.
 console_line() {
     [ -r "$tmp/console" ] && head -c 65536 "$tmp/console" | tr -d '\r' | LC_ALL=C grep -a -m 1 "$1"
 }
@@ -297,7 +304,12 @@ judge() {
     *)
         case $qemu_status in
         "$QEMU_PASS") verdict=pass status=0 ;;
-        "$QEMU_FAIL") verdict=fail status=$FAIL ;;
+        "$QEMU_FAIL")
+            verdict=fail status=$FAIL
+            if failure=$(said '^FAIL: '); then
+                verdict="fail: ${failure#FAIL: }"
+            fi
+            ;;
         0) # SIGTERM ends QEMU so as well
             verdict="the machine was reset or went off without a verdict" status=$FAIL
             [ "$stop" != reader ] || verdict="the log's reader ended first" status=$FAIL
@@ -315,7 +327,8 @@ judge() {
 }
 
 report() {
-    local backend
+    local backend cairn=${build#"$PWD"/}/cairn
+    log=${log#"$PWD"/}
     echo
     if backend=$(console_line '^ds: backend '); then
         echo "backend  ${backend#ds: backend }"
@@ -326,9 +339,9 @@ report() {
         return
     fi
     echo "log      $log, $(($(wc -c <"$log"))) bytes"
-    echo "try      build/cairn dump $log | less"
-    echo "         build/cairn stat $log"
-    echo "         build/cairn check $log"
+    echo "try      $cairn dump $log | less"
+    echo "         $cairn stat $log"
+    echo "         $cairn check $log"
 }
 
 parse "$@"
