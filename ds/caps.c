@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Is there a Debug Store this driver can use? Every test in the order the manual's own conditions build on one another,
- * each a row for people to read. A test that fails decides the reason, once; later rows are still filled where a read can
- * do no harm, because they show why flags must not be believed out of order: QEMU's TCG answers 0 for IA32_MISC_ENABLE,
- * whose bits 11 and 12 mean 'unavailable', and so looks as if it had both.
+ * each a row for people to read. A test that fails decides the reason, once; later rows are still filled where a read
+ * can do no harm, because they show why flags must not be believed out of order: QEMU's TCG answers 0 for
+ * IA32_MISC_ENABLE, whose bits 11 and 12 mean 'unavailable', and so looks as if it had both.
  *
  * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format".
  */
@@ -20,7 +20,7 @@ struct detection {
 static struct ds_test *row(struct detection *d, const char *name, uint64_t value, bool ok, const char *verdict)
 {
     struct ds_test *t = &d->caps->test[d->caps->tests++];
-    *t = (struct ds_test){ .name = name, .value = value, .ok = ok, .verdict = verdict };
+    *t = (struct ds_test){.name = name, .value = value, .ok = ok, .verdict = verdict};
     return t;
 }
 
@@ -67,7 +67,8 @@ static void test_misc_enable(struct detection *d)
                 "IA32_MISC_ENABLE.PEBS_UNAVAIL says that PEBS is not there");
     else
         row(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", v >> 12 & 1, false,
-            unavailable ? "PEBS is not there" : "0 would say that PEBS is there, but without CPUID's DS bit it means nothing");
+            unavailable ? "PEBS is not there"
+                        : "0 would say that PEBS is there, but without CPUID's DS bit it means nothing");
 }
 
 static void test_capabilities(struct detection *d, bool pdcm)
@@ -81,7 +82,8 @@ static void test_capabilities(struct detection *d, bool pdcm)
     if (!rdmsr(d, IA32_PERF_CAPABILITIES, &v)) {
         row(d, "IA32_PERF_CAPABILITIES", 0, false, "reading it raises #GP although CPUID has PDCM")->faulted = true;
         if (!c->reason)
-            c->reason = "IA32_PERF_CAPABILITIES cannot be read although CPUID has PDCM, so the record format is unknown";
+            c->reason =
+                "IA32_PERF_CAPABILITIES cannot be read although CPUID has PDCM, so the record format is unknown";
         return;
     }
     c->format = (uint8_t)ia32_perf_capabilities_pebs_fmt(v);
@@ -104,7 +106,8 @@ static void probe_ds_area(struct detection *d)
 {
     static const char name[] = "IA32_DS_AREA write, read back";
     const struct ds_machine *m = d->machine;
-    const uint64_t probe = UINT64_C(0xFFFF800000001000); /* canonical; nothing stores there while PEBS and BTS are off */
+    const uint64_t probe =
+        UINT64_C(0xFFFF800000001000); /* canonical; nothing stores there while PEBS and BTS are off */
     uint64_t before, after = 0;
     if (!rdmsr(d, IA32_DS_AREA, &before) || m->wrmsr(m->context, IA32_DS_AREA, probe) ||
         !rdmsr(d, IA32_DS_AREA, &after) || m->wrmsr(m->context, IA32_DS_AREA, before)) {
@@ -118,8 +121,8 @@ static void probe_ds_area(struct detection *d)
 
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 {
-    struct detection detection = { .machine = machine, .caps = caps }, *d = &detection;
-    uint32_t r[4], leaf0[4], leaf1[4], leaf0a[4] = { 0 };
+    struct detection detection = {.machine = machine, .caps = caps}, *d = &detection;
+    uint32_t r[4], leaf0[4], leaf1[4], leaf0a[4] = {0};
     memset(caps, 0, sizeof *caps);
 
     cpuid(d, 0, leaf0);
@@ -141,7 +144,8 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,
         leaf1[2] & CPUID_01H_ECX_DTES64 ? "64-bit layout in every mode" : "64-bit layout in long mode, which this is");
     caps->bts_cpl = leaf1[2] & CPUID_01H_ECX_DS_CPL;
-    row(d, "CPUID.01H:ECX.DS_CPL[4]", caps->bts_cpl, true, caps->bts_cpl ? "BTS can be limited by ring" : "BTS sees all rings");
+    row(d, "CPUID.01H:ECX.DS_CPL[4]", caps->bts_cpl, true,
+        caps->bts_cpl ? "BTS can be limited by ring" : "BTS sees all rings");
 
     if (leaf0[0] >= 0x0A)
         cpuid(d, 0x0A, leaf0a);
@@ -154,8 +158,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             "IA32_PERF_GLOBAL_CTRL and _STATUS exist",
             "architectural performance monitoring is older than version 2: no IA32_PERF_GLOBAL_CTRL");
     require(d, "CPUID.0AH:EAX counters[15:8]", caps->gp_counters,
-            caps->gp_counters >= 1 && caps->gp_counters <= DS_COUNTER_FIXED && caps->gp_width >= 32 && caps->gp_width < 64 &&
-                caps->fixed_counters <= DS_COUNTER_NUMBERS - DS_COUNTER_FIXED && caps->fixed_width < 64,
+            caps->gp_counters >= 1 && caps->gp_counters <= DS_COUNTER_FIXED && caps->gp_width >= 32 &&
+                caps->gp_width < 64 && caps->fixed_counters <= DS_COUNTER_NUMBERS - DS_COUNTER_FIXED &&
+                caps->fixed_width < 64,
             "general-purpose counters", "CPUID.0AH names no usable general-purpose counters");
 
     test_misc_enable(d);
@@ -166,7 +171,8 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
         cpuid(d, 0x23, r);
     uint32_t arch = CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS;
     require(d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, (r[0] & arch) != arch, "not architectural PEBS",
-            "the processor has architectural PEBS (CPUID.23H), which replaces the Debug Store's; this driver does not speak it");
+            "the processor has architectural PEBS (CPUID.23H), which replaces the Debug Store's; this driver does not "
+            "speak it");
 
     bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
     row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,
@@ -181,7 +187,10 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     caps->reason = "the processor has a Debug Store with PEBS";
     /* Without the baseline PEBS is on the first four GP counters at most (format 0: the first). Some Atoms of formats 2
      * and 3 have it on PMC0 alone; they say so with #GP at IA32_PEBS_ENABLE. Counters are given out from 0 up. */
-    unsigned gp = caps->baseline ? caps->gp_counters : caps->format == 0 ? 1 : caps->gp_counters < 4 ? caps->gp_counters : 4;
+    unsigned gp = caps->baseline          ? caps->gp_counters
+                  : caps->format == 0     ? 1
+                  : caps->gp_counters < 4 ? caps->gp_counters
+                                          : 4;
     caps->pebs_counters = DS_BIT(gp) - 1;
     if (caps->baseline)
         caps->pebs_counters |= (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store of one CPU: set-up, PMI, drain, tear-down. One driver for every machine; the steps are numbered and their
- * order matters: nothing may hit a half-written area, so the counters are off first and on last, and the way down is the
- * way up backwards.
+ * The Debug Store of one CPU: set-up, PMI, drain, tear-down. One driver for every machine; the steps are numbered and
+ * their order matters: nothing may hit a half-written area, so the counters are off first and on last, and the way down
+ * is the way up backwards.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer", "Writing the DS Interrupt Service Routine".
  */
@@ -12,7 +12,8 @@
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
-enum { /* words of the DS area */
+/* Words of the DS area. */
+enum {
     AREA_PEBS_BASE = offsetof(struct ds_area_60, pebs_buffer_base) / 8,
     AREA_PEBS_INDEX = offsetof(struct ds_area_60, pebs_index) / 8,
     AREA_PEBS_MAXIMUM = offsetof(struct ds_area_60, pebs_absolute_maximum) / 8,
@@ -70,18 +71,19 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                 continue;
             int n = choose(event, (plain ? all : caps->pebs_counters) & ~taken);
             if (n < 0) {
-                snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events", plain ? "" : "PEBS ",
-                         event->name);
+                snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events",
+                         plain ? "" : "PEBS ", event->name);
                 return -EINVAL;
             }
             unsigned width = width_of(caps, (unsigned)n);
             unsigned bits = is_fixed((unsigned)n) || caps->full_width_writes ? width - 1 : 31;
             if (!event->period || event->period > DS_BIT(bits)) {
-                snprintf(error, size, "option 'pebs': period of %s: must be from 1 to 2^%u on this processor", event->name, bits);
+                snprintf(error, size, "option 'pebs': period of %s: must be from 1 to 2^%u on this processor",
+                         event->name, bits);
                 return -EINVAL;
             }
-            ds->counter[i] = (struct ds_counter){ .event = event, .number = (uint8_t)n,
-                                                  .initial = -event->period & (DS_BIT(width) - 1) };
+            ds->counter[i] = (struct ds_counter){
+                .event = event, .number = (uint8_t)n, .initial = -event->period & (DS_BIT(width) - 1)};
             taken |= DS_BIT(n);
             ds->pebs_enable |= plain ? 0 : DS_BIT(n);
         }
@@ -90,8 +92,8 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
 }
 
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
-                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer,
-                char *error, size_t error_size)
+                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
+                size_t error_size)
 {
     memset(ds, 0, sizeof *ds);
     ds->cpu = cpu;
@@ -116,7 +118,7 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
     return plan_counters(ds, error, error_size);
 }
 
-/* ---- registers ----------------------------------------------------------------------------------------------------- */
+/* ---- registers --------------------------------------------------------------------------------------------------- */
 
 static int rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
 {
@@ -134,7 +136,7 @@ static void write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 static int set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
     struct ds_undo *undo = &ds->undo[ds->undos];
-    *undo = (struct ds_undo){ .msr = msr };
+    *undo = (struct ds_undo){.msr = msr};
     int e = rdmsr(ds, msr, &undo->before);
     if (!e)
         e = ds->machine->wrmsr(ds->machine->context, msr, value);
@@ -166,7 +168,7 @@ static void write_lvtpc(struct ds_cpu *ds)
     ds->machine->lvtpc_write(ds->machine->context, ARCH_VECTOR_PMI); /* fixed delivery, not masked */
 }
 
-/* ---- set-up, step by step ------------------------------------------------------------------------------------------ */
+/* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
 /* 1. Everything off: nothing can hit a half-written area. */
 static int all_off(struct ds_cpu *ds)
@@ -176,8 +178,9 @@ static int all_off(struct ds_cpu *ds)
 }
 
 /*
- * 2. The area. The absolute maximum is a multiple of the record size plus one, as the manual asks: then the buffer holds
- * `records` records whether the processor compares with < or <=, and the slack record takes the one it may overrun by.
+ * 2. The area. The absolute maximum is a multiple of the record size plus one, as the manual asks: then the buffer
+ * holds `records` records whether the processor compares with < or <=, and the slack record takes the one it may
+ * overrun by.
  */
 static void fill_area(struct ds_cpu *ds)
 {
@@ -196,7 +199,7 @@ static void fill_area(struct ds_cpu *ds)
 /* 4. LVTPC. */
 static void set_lvtpc(struct ds_cpu *ds)
 {
-    ds->undo[ds->undos++] = (struct ds_undo){ .lvtpc = true, .before = ds->machine->lvtpc_read(ds->machine->context) };
+    ds->undo[ds->undos++] = (struct ds_undo){.lvtpc = true, .before = ds->machine->lvtpc_read(ds->machine->context)};
     write_lvtpc(ds);
 }
 
@@ -214,11 +217,15 @@ static int set_counters(struct ds_cpu *ds)
         if (is_fixed(c->number)) {
             unsigned n = c->number - DS_COUNTER_FIXED;
             fixed_ctrl |= (v->kernel ? ia32_fixed_ctr_ctrl_os(n) : 0) | (v->user ? ia32_fixed_ctr_ctrl_usr(n) : 0) |
-                          (v->plain ? ia32_fixed_ctr_ctrl_pmi(n) : adaptive ? ia32_fixed_ctr_ctrl_adaptive(n) : 0);
+                          (v->plain   ? ia32_fixed_ctr_ctrl_pmi(n)
+                           : adaptive ? ia32_fixed_ctr_ctrl_adaptive(n)
+                                      : 0);
         } else {
             uint64_t select = ia32_perfevtsel(v->select, v->umask) | IA32_PERFEVTSEL_EN |
                               (v->kernel ? IA32_PERFEVTSEL_OS : 0) | (v->user ? IA32_PERFEVTSEL_USR : 0) |
-                              (v->plain ? IA32_PERFEVTSEL_INT : adaptive ? IA32_PERFEVTSEL_ADAPTIVE : 0);
+                              (v->plain   ? IA32_PERFEVTSEL_INT
+                               : adaptive ? IA32_PERFEVTSEL_ADAPTIVE
+                                          : 0);
             if ((e = set_msr(ds, IA32_PERFEVTSEL0 + c->number, select)))
                 return e;
         }
@@ -277,8 +284,11 @@ int ds_start(struct ds_cpu *ds, int *step)
     ds->dropped_before = dropped(ds);
     uint64_t tsc = arch_rdtsc();
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, tsc);
-    const struct ds_drain start = { .reason = CAIRN_DS_START, .epoch = ds->epoch, .tsc = tsc, .format = ds->caps.format,
-                                    .area = (const uint64_t *)ds->area };
+    const struct ds_drain start = {.reason = CAIRN_DS_START,
+                                   .epoch = ds->epoch,
+                                   .tsc = tsc,
+                                   .format = ds->caps.format,
+                                   .area = (const uint64_t *)ds->area};
     ds->hooks.drained(ds->hooks.context, ds->cpu, &start);
     return 0;
 }
@@ -293,7 +303,7 @@ void ds_stop(struct ds_cpu *ds)
     roll_back(ds); /* 9 to 1 */
 }
 
-/* ---- pause and resume ---------------------------------------------------------------------------------------------- */
+/* ---- pause and resume -------------------------------------------------------------------------------------------- */
 
 void ds_pause(struct ds_cpu *ds)
 {
@@ -333,9 +343,10 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
         run(ds);
 }
 
-/* ---- drain and PMI --------------------------------------------------------------------------------------------------- */
+/* ---- drain and PMI ----------------------------------------------------------------------------------------------- */
 
-/* Records the processor did not store in this epoch. Real hardware drops silently: a full buffer is all there is to see. */
+/* Records the processor did not store in this epoch. Real hardware drops silently: a full buffer is all there is to
+ * see. */
 static uint64_t lost_records(struct ds_cpu *ds, uint64_t index)
 {
     if (ds->machine->stepping) {
@@ -355,8 +366,11 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
     bool was_running = stepping ? !stepping->paused() : ds->running;
     ds_pause(ds);
 
-    struct ds_drain drain = { .reason = reason, .epoch = ds->epoch, .tsc = arch_rdtsc(), .format = ds->caps.format,
-                              .area = (const uint64_t *)ds->area };
+    struct ds_drain drain = {.reason = reason,
+                             .epoch = ds->epoch,
+                             .tsc = arch_rdtsc(),
+                             .format = ds->caps.format,
+                             .area = (const uint64_t *)ds->area};
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     uint64_t base = ds->area[AREA_PEBS_BASE], index = ds->area[AREA_PEBS_INDEX];
     drain.bytes = (uint32_t)(index - base);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store of each CPU: detection, set-up, pause and resume, PMI, drain, tear-down. Knows no trace sessions and no
- * scheduler: kernel/join.c gives it memory and takes what it drains.
+ * The Debug Store of each CPU: detection, set-up, pause and resume, PMI, drain, tear-down. Knows no trace sessions and
+ * no scheduler: kernel/session.c gives it memory, kernel/hook.c takes what it drains.
  *
  * Unless said otherwise a function acts on the CPU it runs on, with interrupts off.
  */
@@ -18,24 +18,24 @@
 
 #define DS_MAX_COUNTERS 12u /* 8 general-purpose and 4 fixed */
 
-/* ---- what to do: from the options ------------------------------------------------------------------------------ */
+/* ---- what to do: from the options -------------------------------------------------------------------------------- */
 
-struct ds_event { /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
+struct ds_event {          /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
     uint8_t select, umask; /* of IA32_PERFEVTSELx */
     int8_t fixed;          /* the fixed counter that counts the same, DS_NO_FIXED: none */
     bool user, kernel;     /* rings counted */
     bool plain;            /* counts and interrupts on overflow, without PEBS */
     uint64_t period;
-    const char *name;      /* Intel's name, from the event table */
+    const char *name; /* Intel's name, from the event table */
 };
 #define DS_NO_FIXED (-1)
 
 struct ds_config {
     uint32_t events;
     struct ds_event event[DS_MAX_COUNTERS];
-    uint64_t groups;      /* MSR_PEBS_DATA_CFG group bits wanted (adaptive formats) */
-    uint32_t records;     /* PEBS buffer size in records, slack record not counted; >= 1 */
-    uint32_t threshold;   /* records until the PMI, 1..records */
+    uint64_t groups;    /* MSR_PEBS_DATA_CFG group bits wanted (adaptive formats) */
+    uint32_t records;   /* PEBS buffer size in records, slack record not counted; >= 1 */
+    uint32_t threshold; /* records until the PMI, 1..records */
 };
 
 /* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
@@ -44,27 +44,27 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
 /* pebs.groups=none|gpr -> config->groups; 0 or -EINVAL with one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
-/* ---- what is there --------------------------------------------------------------------------------------------- */
+/* ---- what is there ----------------------------------------------------------------------------------------------- */
 
 #define DS_TESTS_MAX 24u
 
-struct ds_test { /* one row of the detection table, in the order the tests were made */
-    const char *name;   /* "CPUID.01H:EDX.DS[21]" */
-    uint64_t value;     /* as read */
-    bool faulted;       /* the read raised #GP */
+struct ds_test {      /* one row of the detection table, in the order the tests were made */
+    const char *name; /* "CPUID.01H:EDX.DS[21]" */
+    uint64_t value;   /* as read */
+    bool faulted;     /* the read raised #GP */
     bool ok;
-    const char *verdict;/* words: what follows from it */
+    const char *verdict; /* words: what follows from it */
 };
 
 struct ds_caps {
     bool pebs, bts, bts_cpl;
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
-    uint8_t format;     /* PEBS record format 0..6 */
-    bool baseline;      /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
+    uint8_t format; /* PEBS record format 0..6 */
+    bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
     bool trap_like, arch_regs, full_width_writes;
     uint64_t pebs_counters; /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
-    uint32_t area_bytes;/* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
-    const char *reason; /* one sentence: why there is or is not a usable Debug Store */
+    uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
+    const char *reason;     /* one sentence: why there is or is not a usable Debug Store */
     uint32_t tests;
     struct ds_test test[DS_TESTS_MAX];
 };
@@ -73,7 +73,7 @@ struct ds_caps {
  * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs. -ENODEV otherwise. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
-/* ---- one CPU --------------------------------------------------------------------------------------------------- */
+/* ---- one CPU ----------------------------------------------------------------------------------------------------- */
 
 struct ds_cpu;
 
@@ -82,10 +82,10 @@ struct ds_drain {
     enum cairn_ds_reason reason;
     uint32_t epoch;
     uint64_t tsc;
-    uint64_t lost;         /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
+    uint64_t lost; /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     uint8_t format;
-    const uint64_t *area;  /* CAIRN_DS_AREA_WORDS words, index not yet set back */
-    const void *records;   /* base..index; NULL without any */
+    const uint64_t *area; /* CAIRN_DS_AREA_WORDS words, index not yet set back */
+    const void *records;  /* base..index; NULL without any */
     uint32_t bytes;
 };
 
@@ -109,11 +109,12 @@ size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
 /* Sets the structure up; touches no MSR. `area`: one zeroed page, never moved. `buffer`: ds_buffer_bytes. Both
  * supervisor, NX, mapped for good. 0, -EINVAL (configuration impossible on these caps: one line in `error`). */
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
-                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer,
-                char *error, size_t error_size);
+                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
+                size_t error_size);
 
 /* Numbered set-up sequence. On failure everything is as before and `step` (may be NULL) says which step failed.
- * Begins epoch 0 (drained hook with reason START). Leaves counting paused. 0 or negative. */
+ * Begins an epoch, the first is 0 (both hooks, reason START: batches open until now carry no index of this epoch).
+ * Leaves counting paused. 0 or negative. */
 int ds_start(struct ds_cpu *ds, int *step);
 /* Drains (reason STOP), then the mirror image of ds_start. */
 void ds_stop(struct ds_cpu *ds);
@@ -132,13 +133,13 @@ struct ds_counts {
     uint64_t records, drains, pmis;
     uint64_t overflows; /* of plain counters, each a PMI's reason */
     uint64_t lost;
-    bool lost_unknown;  /* hw: a drain found the buffer full */
-    uint64_t steps;     /* soft: #DBs that counted */
-    uint64_t faults;    /* MSR writes that raised #GP after ds_start: 0, or the machine is broken */
+    bool lost_unknown; /* hw: a drain found the buffer full */
+    uint64_t steps;    /* soft: #DBs that counted */
+    uint64_t faults;   /* MSR writes that raised #GP after ds_start: 0, or the machine is broken */
 };
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);
 
-/* ---- pause and resume (the switch path) ------------------------------------------------------------------------- */
+/* ---- pause and resume (the switch path) -------------------------------------------------------------------------- */
 
 /* Counters stop: hw: GLOBAL_CTRL = 0; soft: steps no longer count and TF goes at the next #DB. First act of the switch
  * path and of interrupt entry, before any time stamp. `ds` may be NULL (ds=off): nothing. */
@@ -146,15 +147,16 @@ void ds_pause(struct ds_cpu *ds);
 /* Counters run again for the thread that now owns the stack. Last act before return to it. In a thread: sets TF on
  * return of this function (soft). */
 void ds_resume(struct ds_cpu *ds);
-/* The same at the end of an interrupt: the interrupted frame decides (soft: frame->rflags.TF). */
+/* The same at the end of an interrupt that returns to a sampled thread. soft: the frame decides, a thread that was not
+ * being stepped (RFLAGS.TF clear) still is not. hw: call it only where the thread had been counting. */
 void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame);
 
-/* ---- the two machines ------------------------------------------------------------------------------------------- */
+/* ---- the two machines -------------------------------------------------------------------------------------------- */
 
 const struct ds_machine *ds_hw_machine(void);
 
-/* soft: one model per CPU. `preset`: "skylake" (format 3), "icelake" (format 4, baseline), ...; -EINVAL unknown. The #DB
- * handler is ds_soft_step, given to arch_debug_set by the kernel; raise_pmi sends ARCH_VECTOR_PMI to itself. */
+/* soft: one model per CPU. `preset`: "skylake" (format 3), "icelake" (format 4, baseline), ...; -EINVAL unknown. The
+ * #DB handler is ds_soft_step, given to arch_debug_set by the kernel; raise_pmi sends ARCH_VECTOR_PMI to itself. */
 struct ds_soft;
 size_t ds_soft_bytes(void);
 int ds_soft_init(struct ds_soft *soft, const char *preset);

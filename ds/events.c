@@ -11,18 +11,17 @@ struct event_name {
     int8_t fixed;
 };
 
-/* The first name of a select and umask is Intel's, those after it are aliases: perf's, and Intel's for the GP counter. */
+/* The first name of a select and umask is Intel's, those after it are aliases: perf's, and Intel's for the GP counter.
+ */
 static const struct event_name names[] = {
-    { "INST_RETIRED.ANY", 0xC0, 0x00, 0 },
-    { "INST_RETIRED.ANY_P", 0xC0, 0x00, DS_NO_FIXED },
-    { "instructions", 0xC0, 0x00, 0 },
-    { "BR_INST_RETIRED.ALL_BRANCHES", 0xC4, 0x00, DS_NO_FIXED },
-    { "branches", 0xC4, 0x00, DS_NO_FIXED },
+    {"INST_RETIRED.ANY", 0xC0, 0x00, 0},   {"INST_RETIRED.ANY_P", 0xC0, 0x00, DS_NO_FIXED},
+    {"instructions", 0xC0, 0x00, 0},       {"BR_INST_RETIRED.ALL_BRANCHES", 0xC4, 0x00, DS_NO_FIXED},
+    {"branches", 0xC4, 0x00, DS_NO_FIXED},
 };
-#define NAMES (sizeof names / sizeof names[0])
+#define NAMES      (sizeof names / sizeof names[0])
 #define NAMES_TEXT "INST_RETIRED.ANY (instructions), INST_RETIRED.ANY_P, BR_INST_RETIRED.ALL_BRANCHES (branches)"
 
-#define PERIOD_MAX ((UINT64_C(1) << 47) - 1) /* half of the smallest counter of 48 bits; ds_cpu_init knows the width */
+#define PERIOD_MAX ((UINT64_C(1) << 47) - 1) /* counters have 48 bits; ds_cpu_init checks */
 
 static bool same(const char *word, size_t size, const char *name)
 {
@@ -85,8 +84,12 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
     while (names[first].select != names[i].select || names[first].umask != names[i].umask ||
            names[first].fixed != names[i].fixed)
         first++;
-    *event = (struct ds_event){ .select = names[i].select, .umask = names[i].umask, .fixed = names[i].fixed,
-                                .name = names[first].name, .user = true, .kernel = true };
+    *event = (struct ds_event){.select = names[i].select,
+                               .umask = names[i].umask,
+                               .fixed = names[i].fixed,
+                               .name = names[first].name,
+                               .user = true,
+                               .kernel = true};
     s += n;
     n = *s == ':' ? span(s + 1, ":,") : 0;
     if (!n || !period(s + 1, n, &event->period))
@@ -104,7 +107,8 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
         } else if (same(s, n, "plain") && !event->plain) {
             event->plain = true;
         } else {
-            return refuse(error, size, "pebs", s, n, "after the period come u, k or uk (the rings), then plain, each once");
+            return refuse(error, size, "pebs", s, n,
+                          "after the period come u, k or uk (the rings), then plain, each once");
         }
     }
     *at = s;

@@ -34,9 +34,9 @@ struct prefixes {
 #define REX_W 8u
 
 /*
- * What follows the opcode byte. M: ModRM. B: one immediate byte. Z: an immediate of 4 bytes, 2 with operand size 16. J: a
- * near displacement of 4 bytes (Intel ignores the operand size prefix there). W: 2 bytes. X: see the code. U: undefined in
- * 64-bit mode, or a prefix (which the caller has taken).
+ * What follows the opcode byte. M: ModRM. B: one immediate byte. Z: an immediate of 4 bytes, 2 with operand size 16. J:
+ * a near displacement of 4 bytes (Intel ignores the operand size prefix there). W: 2 bytes. X: see the code. U:
+ * undefined in 64-bit mode, or a prefix (which the caller has taken).
  */
 enum form { N, M, B, Z, MB, MZ, J, W, X, U };
 
@@ -127,6 +127,7 @@ static void two_byte_extra(struct reader *r, const struct prefixes *p, uint8_t o
     }
 }
 
+/* clang-format off */
 static uint8_t operands(struct reader *r, const struct prefixes *p, enum form form)
 {
     uint8_t m = 0;
@@ -142,7 +143,9 @@ static uint8_t operands(struct reader *r, const struct prefixes *p, enum form fo
     }
     return m;
 }
+/* clang-format on */
 
+/* clang-format off */
 static uint8_t one_byte_kind(const struct prefixes *p, uint8_t op, uint8_t m)
 {
     uint8_t reg = m >> 3 & 7;
@@ -169,6 +172,7 @@ static uint8_t one_byte_kind(const struct prefixes *p, uint8_t op, uint8_t m)
     default: return DS_INSN_OTHER;
     }
 }
+/* clang-format on */
 
 static uint8_t two_byte_kind(uint8_t op)
 {
@@ -192,12 +196,21 @@ static uint8_t decode_two_byte(struct reader *r, const struct prefixes *p)
     return two_byte_kind(op);
 }
 
+/* Map 1 is the 0F map: shuffles, shifts, compares, inserts and extracts have an immediate byte. */
+static enum form vector_map_1(uint8_t op)
+{
+    if (op == 0x77) /* VZEROUPPER, VZEROALL */
+        return N;
+    bool immediate = (op >= 0x70 && op <= 0x73) || op == 0xC2 || (op >= 0xC4 && op <= 0xC6);
+    return immediate ? MB : M;
+}
+
 /* VEX, EVEX and XOP: the map number says what follows. None of them is a branch or touches RFLAGS.TF. */
 static void decode_vector(struct reader *r, const struct prefixes *p, unsigned map)
 {
     uint8_t op = next(r);
     if (map == 1)
-        operands(r, p, op == 0x77 ? N : (op >= 0x70 && op <= 0x73) || op == 0xC2 || (op >= 0xC4 && op <= 0xC6) ? MB : M);
+        operands(r, p, vector_map_1(op));
     else if (map == 2 || map == 5 || map == 6 || map == 9)
         operands(r, p, M);
     else if (map == 3 || map == 8)
@@ -260,11 +273,26 @@ static uint8_t read_prefixes(struct reader *r, struct prefixes *p)
         if (r->failed)
             return 0;
         switch (b) {
-        case 0x66: p->operand16 = true; break;
-        case 0x67: p->address32 = true; break;
-        case 0xF2: p->repne = true; break;
-        case 0xF3: p->rep = true; break;
-        case 0xF0: case 0x26: case 0x2E: case 0x36: case 0x3E: case 0x64: case 0x65: break;
+        case 0x66:
+            p->operand16 = true;
+            break;
+        case 0x67:
+            p->address32 = true;
+            break;
+        case 0xF2:
+            p->repne = true;
+            break;
+        case 0xF3:
+            p->rep = true;
+            break;
+        case 0xF0:
+        case 0x26:
+        case 0x2E:
+        case 0x36:
+        case 0x3E:
+        case 0x64:
+        case 0x65:
+            break;
         default:
             if ((b & 0xF0) != 0x40)
                 return b;
@@ -277,9 +305,9 @@ static uint8_t read_prefixes(struct reader *r, struct prefixes *p)
 
 unsigned ds_insn_decode(const uint8_t *code, size_t size, struct ds_insn *insn)
 {
-    struct reader r = { .code = code, .size = size };
-    struct prefixes p = { 0 };
-    *insn = (struct ds_insn){ 0 };
+    struct reader r = {.code = code, .size = size};
+    struct prefixes p = {0};
+    *insn = (struct ds_insn){0};
     uint8_t op = read_prefixes(&r, &p);
     uint8_t kind = r.failed ? DS_INSN_OTHER : decode_opcode(&r, &p, op);
     if (r.failed)

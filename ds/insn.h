@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long is this x86-64 instruction, and is it one that single-stepping or branch counting must know about? No operands,
- * no names. 64-bit mode only. SDM vol. 2, "Instruction Format" and appendix A, "Opcode Map".
+ * How long is this x86-64 instruction, and is it one that single-stepping or branch counting must know about? No
+ * operands, no names. 64-bit mode only. SDM vol. 2, "Instruction Format" and appendix A, "Opcode Map".
  */
 #pragma once
 
@@ -17,10 +17,10 @@ enum ds_insn_kind {
     DS_INSN_PUSHF,      /* stores RFLAGS, TF included */
     DS_INSN_POPF,       /* may end stepping */
     DS_INSN_HLT,
-    DS_INSN_BRANCH,     /* from here on: BR_INST_RETIRED.ALL_BRANCHES counts it */
+    DS_INSN_BRANCH,                    /* from here on: BR_INST_RETIRED.ALL_BRANCHES counts it */
     DS_INSN_IRET = DS_INSN_BRANCH + 1, /* may end stepping */
-    DS_INSN_INTERRUPT,  /* INT n, INT3, INT1 */
-    DS_INSN_SYSTEM,     /* SYSCALL, SYSRET, SYSENTER, SYSEXIT */
+    DS_INSN_INTERRUPT,                 /* INT n, INT3, INT1 */
+    DS_INSN_SYSTEM,                    /* SYSCALL, SYSRET, SYSENTER, SYSEXIT */
 };
 
 struct ds_insn {

@@ -6,8 +6,8 @@
  * Registers are shifts and masks, never C bit-fields.
  *
  * Sources: SDM vol. 3B, "Debug Store (DS) Mechanism", "BTS and DS Save Area", "Processor Event Based Sampling (PEBS)",
- * "Adaptive PEBS"; SDM vol. 4 for the MSR numbers; SDM vol. 2A, CPUID. Where the public manual is silent (reset slots of
- * format 5, bits of MSR_PEBS_DATA_CFG beyond format 4) Linux' arch/x86/events/intel/ds.c is the source.
+ * "Adaptive PEBS"; SDM vol. 4 for the MSR numbers; SDM vol. 2A, CPUID. Where the public manual is silent (reset slots
+ * of format 5, bits of MSR_PEBS_DATA_CFG beyond format 4) Linux' arch/x86/events/intel/ds.c is the source.
  */
 #pragma once
 
@@ -20,13 +20,16 @@
 
  * One number for every counter, the position of its bit in IA32_PERF_GLOBAL_STATUS, IA32_PERF_GLOBAL_CTRL and (fixed
  * counters: baseline only) IA32_PEBS_ENABLE: GP counter i is i, fixed counter i is 32 + i. */
-#define DS_COUNTER_FIXED 32u
+#define DS_COUNTER_FIXED   32u
 #define DS_COUNTER_NUMBERS 48u
 
 static inline unsigned ds_counter_fixed(unsigned i)
 {
     return DS_COUNTER_FIXED + i;
 }
+
+/* Bits stand under their register. */
+/* clang-format off */
 
 /* ================================================================ CPUID (SDM vol. 2A, "CPUID") */
 
@@ -105,7 +108,7 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 #define IA32_PERF_GLOBAL_STATUS_OVF_BUF  DS_BIT(62) /* PEBS index reached the threshold */
 #define IA32_PERF_GLOBAL_STATUS_COND_CHG DS_BIT(63)
 
-#define IA32_PEBS_ENABLE 0x3F1u /* bit i: GP counter i; bit 32 + i: fixed counter i with PEBS_BASELINE, load latency without */
+#define IA32_PEBS_ENABLE 0x3F1u /* i: GP counter i; 32 + i: fixed counter i with PEBS_BASELINE, load latency without */
 
 #define MSR_PEBS_DATA_CFG 0x3F2u /* only with PEBS_BASELINE */
 #define MSR_PEBS_DATA_CFG_MEMINFO DS_BIT(0)
@@ -125,6 +128,7 @@ static inline unsigned msr_pebs_data_cfg_lbr_entries(uint64_t v) { return ((unsi
 #define LVTPC_DELIVERY_NMI  (4u << 8)
 #define LVTPC_MASKED        (1u << 16) /* set by the processor whenever it takes a PMI from this entry */
 #define LVTPC_RESET         LVTPC_MASKED
+/* clang-format on */
 
 /* ================================================================ the DS management area */
 
@@ -152,15 +156,15 @@ _Static_assert(offsetof(struct ds_area_60, pebs_counter_reset) == 0x40, "PebsCou
 
 /* The form of format 4 (A0H bytes): eight general-purpose and four fixed counters. The first 60H bytes are the same. */
 struct ds_area_a0 {
-    uint64_t bts_buffer_base;          /* 00 */
-    uint64_t bts_index;                /* 08 */
-    uint64_t bts_absolute_maximum;     /* 10 */
-    uint64_t bts_interrupt_threshold;  /* 18 */
-    uint64_t pebs_buffer_base;         /* 20 */
-    uint64_t pebs_index;               /* 28 */
-    uint64_t pebs_absolute_maximum;    /* 30 */
-    uint64_t pebs_interrupt_threshold; /* 38 */
-    uint64_t pebs_gp_counter_reset[8]; /* 40 */
+    uint64_t bts_buffer_base;             /* 00 */
+    uint64_t bts_index;                   /* 08 */
+    uint64_t bts_absolute_maximum;        /* 10 */
+    uint64_t bts_interrupt_threshold;     /* 18 */
+    uint64_t pebs_buffer_base;            /* 20 */
+    uint64_t pebs_index;                  /* 28 */
+    uint64_t pebs_absolute_maximum;       /* 30 */
+    uint64_t pebs_interrupt_threshold;    /* 38 */
+    uint64_t pebs_gp_counter_reset[8];    /* 40 */
     uint64_t pebs_fixed_counter_reset[4]; /* 80 */
 };
 _Static_assert(sizeof(struct ds_area_a0) == 0xA0, "DS area, A0H form");
@@ -194,14 +198,14 @@ _Static_assert(sizeof(struct ds_bts_record) == 24, "BTS record");
 /* ================================================================ PEBS records, formats 0 to 3 */
 
 struct ds_pebs_fmt0 {
-    uint64_t rflags; /* 00 */
-    uint64_t rip;    /* 08: the instruction after the event */
+    uint64_t rflags;                                 /* 00 */
+    uint64_t rip;                                    /* 08: the instruction after the event */
     uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp; /* 10: not the order of the adaptive group */
-    uint64_t r8_r15[8]; /* 50 */
+    uint64_t r8_r15[8];                              /* 50 */
 };
 struct ds_pebs_fmt1 {
     struct ds_pebs_fmt0 registers;
-    uint64_t status; /* 90: formats 1, 2: IA32_PERF_GLOBAL_STATUS; format 3: applicable counters */
+    uint64_t status;              /* 90: formats 1, 2: IA32_PERF_GLOBAL_STATUS; format 3: applicable counters */
     uint64_t data_linear_address; /* 98 */
     uint64_t data_source;         /* A0 */
     uint64_t latency;             /* A8 */
@@ -235,10 +239,10 @@ _Static_assert(offsetof(struct ds_pebs_fmt2, tx) == 0xB8, "format 2: TX abort in
 _Static_assert(sizeof(struct ds_pebs_fmt3) == 0xC8, "PEBS format 3");
 _Static_assert(offsetof(struct ds_pebs_fmt3, tsc) == 0xC0, "format 3: TSC");
 
-/* ================================================================ PEBS records, formats 4 and up: groups, in this order */
+/* ================================================================ PEBS records, formats 4 and up: groups in order */
 
 struct ds_pebs_basic {
-    uint64_t head;        /* 00: [31:0] groups (MSR_PEBS_DATA_CFG), [47:32] retire latency, [63:48] bytes of the record */
+    uint64_t head; /* 00: [31:0] groups (MSR_PEBS_DATA_CFG), [47:32] retire latency, [63:48] bytes of the record */
     uint64_t eventing_ip; /* 08 */
     uint64_t counters;    /* 10: applicable counters */
     uint64_t tsc;         /* 18 */
@@ -250,10 +254,10 @@ struct ds_pebs_meminfo {
     uint64_t tx;                  /* 18 */
 };
 struct ds_pebs_gpr {
-    uint64_t rflags; /* 00 */
-    uint64_t rip;    /* 08: the instruction after the event */
+    uint64_t rflags;                                 /* 00 */
+    uint64_t rip;                                    /* 08: the instruction after the event */
     uint64_t rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi; /* 10: the order of the instruction encoding */
-    uint64_t r8_r15[8]; /* 50 */
+    uint64_t r8_r15[8];                              /* 50 */
 };
 struct ds_pebs_xmm {
     uint64_t xmm[16][2]; /* low half first */
@@ -278,9 +282,11 @@ _Static_assert(sizeof(struct ds_pebs_lbr) == 24, "LBR entry");
 
 #define DS_PEBS_RECORD_MAX 1232u /* format 4: every group, 32 LBR entries */
 
+/* clang-format off */
 static inline uint32_t ds_pebs_head_groups(uint64_t head) { return (uint32_t)head; }
 static inline uint32_t ds_pebs_head_size(uint64_t head) { return (uint32_t)(head >> 48); }
 static inline uint64_t ds_pebs_head(uint32_t groups, uint32_t size) { return (uint64_t)size << 48 | groups; }
+/* clang-format on */
 
 /* Bytes of an adaptive record (formats 4 and 5) whose groups are those of `data_cfg`. */
 static inline uint32_t ds_pebs_adaptive_size(uint64_t data_cfg)
@@ -300,13 +306,13 @@ static inline uint32_t ds_pebs_adaptive_size(uint64_t data_cfg)
 /* Bytes of a record of format 0 to 3; of 4 and up where only the basic group is written. */
 static inline uint32_t ds_pebs_fixed_size(unsigned format)
 {
-    static const uint8_t size[] = { sizeof(struct ds_pebs_fmt0), sizeof(struct ds_pebs_fmt1), sizeof(struct ds_pebs_fmt2),
-                                    sizeof(struct ds_pebs_fmt3) };
+    static const uint8_t size[] = {sizeof(struct ds_pebs_fmt0), sizeof(struct ds_pebs_fmt1),
+                                   sizeof(struct ds_pebs_fmt2), sizeof(struct ds_pebs_fmt3)};
     return format < 4 ? size[format] : (uint32_t)sizeof(struct ds_pebs_basic);
 }
 
-/* Bytes of the record at `record`, of which `left` bytes can be read; 0 where it is cut, or its own size makes no sense:
- * nothing after it can be found. */
+/* Bytes of the record at `record`, of which `left` bytes can be read; 0 where it is cut, or its own size makes no
+ * sense: nothing after it can be found. */
 static inline uint32_t ds_pebs_record_size(unsigned format, const void *record, uint32_t left)
 {
     uint32_t size = ds_pebs_fixed_size(format);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor as the Debug Store driver sees it: CPUID, MSRs and LVTPC of the current CPU. Two real ones exist, ds/hw.c
- * (the instructions) and ds/soft.c (ds/model behind the same face), and the tests have a fake one that injects faults.
+ * The processor as the Debug Store driver sees it: CPUID, MSRs and LVTPC of the current CPU. Two real ones exist,
+ * ds/hw.c (the instructions) and ds/soft.c (ds/model behind the same face), and the tests have a fake one that injects
+ * faults.
  */
 #pragma once
 
@@ -10,8 +11,8 @@
 
 struct arch_trap_frame;
 
-/* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting is held
- * by not stepping. All act on the current CPU, interrupts off. */
+/* A machine whose counters count by single-stepping: its GLOBAL_CTRL stays on while a session runs, and counting is
+ * held by not stepping. All act on the current CPU, interrupts off. */
 struct ds_stepping {
     void (*pause)(void);
     void (*resume)(void); /* the caller's thread is stepped from this function's return on */

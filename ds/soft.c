@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Debug Store for machines that have none: ds/model driven by single-stepping. A thread runs with RFLAGS.TF set, every
- * instruction ends in a #DB, and the #DB handler tells the model what has retired. Counts, addresses and registers are
- * exact. SDM vol. 3B, "Single-Step Exception Condition".
+ * A Debug Store for machines that have none: ds/model driven by single-stepping. A thread runs with RFLAGS.TF set,
+ * every instruction ends in a #DB, and the #DB handler tells the model what has retired. Counts, addresses and
+ * registers are exact. SDM vol. 3B, "Single-Step Exception Condition".
  *
- * State of a CPU (struct arch_cpu): step_on, whether a #DB counts; step_ip, the address of the instruction that the next
- * #DB will have finished. Both are per CPU, RFLAGS is per thread:
+ * State of a CPU (struct arch_cpu): step_on, whether a #DB counts; step_ip, the address of the instruction that the
+ * next #DB will have finished. Both are per CPU, RFLAGS is per thread:
  *
  *   pause         clears step_on with one instruction. The #DB that follows it finds step_on clear, counts nothing and
  *                 takes TF out of its frame, so that the thread goes on unstepped. From an interrupt handler (where the
@@ -57,7 +57,7 @@ struct ds_soft {
     struct decoded decoded[DECODED];
 };
 
-/* ---- the model's host ------------------------------------------------------------------------------------------------ */
+/* ---- the model's host -------------------------------------------------------------------------------------------- */
 
 /* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. */
 static bool read64(void *context, uint64_t address, uint64_t *value)
@@ -81,9 +81,15 @@ static void registers(void *context, struct ds_model_registers *out)
     *out = (struct ds_model_registers){
         .rflags = f->rflags & ~ARCH_RFLAGS_TF, /* the thread's own: TF is ours */
         .rip = soft->next_ip,
-        .rax = f->rax, .rbx = f->rbx, .rcx = f->rcx, .rdx = f->rdx,
-        .rsi = f->rsi, .rdi = f->rdi, .rbp = f->rbp, .rsp = f->rsp,
-        .r8_r15 = { f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15 },
+        .rax = f->rax,
+        .rbx = f->rbx,
+        .rcx = f->rcx,
+        .rdx = f->rdx,
+        .rsi = f->rsi,
+        .rdi = f->rdi,
+        .rbp = f->rbp,
+        .rsp = f->rsp,
+        .r8_r15 = {f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15},
         .eventing_ip = soft->eventing_ip,
         .tsc = arch_rdtsc(),
     };
@@ -116,7 +122,7 @@ static void recorded(void *context, const struct ds_model_record *record)
     ds->hooks.recorded(ds->hooks.context, ds->cpu, &truth);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------------------------ */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
@@ -144,11 +150,15 @@ static void soft_lvtpc_write(void *context, uint32_t value)
     ds_model_lvtpc_write(&((struct ds_soft *)context)->model, value);
 }
 
+_Static_assert(offsetof(struct arch_cpu, step_ip) == 16, "arch_cpu.step_ip in soft_resume");
+_Static_assert(offsetof(struct arch_cpu, step_on) == 24, "arch_cpu.step_on in soft_pause and soft_resume");
+
 static void soft_pause(void)
 {
-    __asm__ volatile("movb $0, %%gs:24" ::: "memory"); /* arch_cpu.step_on; one instruction, see above */
+    __asm__ volatile("movb $0, %%gs:24" ::: "memory"); /* step_on; one instruction, see above */
 }
 
+/* clang-format off */
 /* Naked: nothing of the compiler's may lie between POPF and the return. */
 __attribute__((naked)) static void soft_resume(void)
 {
@@ -160,6 +170,7 @@ __attribute__((naked)) static void soft_resume(void)
             "popfq\n"
             "1:\tret");
 }
+/* clang-format on */
 
 static void soft_resume_frame(const struct arch_trap_frame *frame)
 {
@@ -190,16 +201,16 @@ size_t ds_soft_bytes(void)
 
 int ds_soft_init(struct ds_soft *soft, const char *preset)
 {
-    static const struct ds_stepping stepping = { soft_pause, soft_resume, soft_resume_frame, soft_paused, soft_dropped,
-                                                 soft_steps };
+    static const struct ds_stepping stepping = {soft_pause,  soft_resume,  soft_resume_frame,
+                                                soft_paused, soft_dropped, soft_steps};
     const struct ds_model_preset *p = ds_model_preset(preset);
     if (!p)
         return -EINVAL;
     memset(soft, 0, sizeof *soft);
-    const struct ds_model_host host = { read64, write64, registers, raise_pmi, recorded, soft };
+    const struct ds_model_host host = {read64, write64, registers, raise_pmi, recorded, soft};
     ds_model_init(&soft->model, p, NULL, &host);
-    soft->machine = (struct ds_machine){ "soft",          soft_cpuid,       soft_rdmsr, soft_wrmsr,
-                                         soft_lvtpc_read, soft_lvtpc_write, &stepping,  soft };
+    soft->machine = (struct ds_machine){"soft",          soft_cpuid,       soft_rdmsr, soft_wrmsr,
+                                        soft_lvtpc_read, soft_lvtpc_write, &stepping,  soft};
     return 0;
 }
 
@@ -214,7 +225,7 @@ void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(uin
     soft->tid = tid;
 }
 
-/* ---- one step --------------------------------------------------------------------------------------------------------- */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 /* The instruction at `ip`, which has just run, so its bytes are there. */
 static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)

@@ -13,9 +13,12 @@
 static bool fits(const struct ds_model *m, uint64_t index, uint32_t size, uint64_t maximum)
 {
     switch (m->policy.fit) {
-    case DS_MODEL_END_LT: return index + size < maximum;
-    case DS_MODEL_START_LT: return index < maximum;
-    default: return index + size <= maximum;
+    case DS_MODEL_END_LT:
+        return index + size < maximum;
+    case DS_MODEL_START_LT:
+        return index < maximum;
+    default:
+        return index + size <= maximum;
     }
 }
 
@@ -45,7 +48,8 @@ static bool reload(struct ds_model *m, uint64_t set)
         if (!read_area(m, ds_area_reset(m->preset->format, c), &m->value[c]))
             return false;
         m->value[c] &= m->counter_mask;
-        if (m->policy.pdist_minimum && m->preset->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
+        if (m->policy.pdist_minimum && m->preset->pdist & DS_BIT(c) &&
+            m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
             m->value[c] = m->counter_mask + 1 - PDIST_MINIMUM;
     }
     return true;
@@ -65,7 +69,11 @@ static int assist(struct ds_model *m, uint64_t set)
     m->host.registers(m->host.context, &registers);
     uint32_t size = ds_model_build_record(m, set, &registers, image);
     struct ds_model_record record = {
-        .stored = fits(m, index, size, maximum), .address = index, .size = size, .counters = set, .registers = &registers,
+        .stored = fits(m, index, size, maximum),
+        .address = index,
+        .size = size,
+        .counters = set,
+        .registers = &registers,
     };
     if (record.stored) {
         for (uint32_t i = 0; i < size / 8; i++)
@@ -103,7 +111,8 @@ int ds_model_retire(struct ds_model *m, unsigned events, unsigned cpl)
     bool overflow_pmi = false;
     for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
         moved |= events & 1u << e ? counting[e] : 0;
-    for (; moved; moved &= moved - 1) { /* GP ascending, then fixed: the order the manual gives simultaneous overflows */
+    for (; moved;
+         moved &= moved - 1) { /* GP ascending, then fixed: the order the manual gives simultaneous overflows */
         unsigned c = (unsigned)__builtin_ctzll(moved);
         uint64_t bit = DS_BIT(c);
         record |= m->armed & bit; /* armed by an earlier event */

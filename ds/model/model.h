@@ -27,7 +27,7 @@
 
 struct ds_model_preset {
     const char *name;
-    uint32_t signature;     /* CPUID.01H:EAX */
+    uint32_t signature; /* CPUID.01H:EAX */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
     uint8_t width;          /* of every counter, in bits */
@@ -43,23 +43,23 @@ struct ds_model_preset {
 const struct ds_model_preset *ds_model_preset(const char *name);
 
 enum ds_model_fit { /* when a record fits under the absolute maximum: the manual's two wordings allow three readings */
-    DS_MODEL_END_LE,   /* index + size <= maximum */
-    DS_MODEL_END_LT,   /* index + size < maximum */
-    DS_MODEL_START_LT, /* index < maximum */
+                    DS_MODEL_END_LE,   /* index + size <= maximum */
+                    DS_MODEL_END_LT,   /* index + size < maximum */
+                    DS_MODEL_START_LT, /* index < maximum */
 };
 
 /* The answers to what no source says. All zero is the default. */
 struct ds_model_policy {
     enum ds_model_fit fit;
-    bool drop_keeps_overflow;    /* a dropped record leaves its counter overflowed and armed; else it is reloaded */
-    bool masked_pmi_latched;     /* a PMI raised while LVTPC is masked comes at unmasking; else it is lost */
-    bool bystander_swapped;      /* an armed counter whose event this is not: formats 0-2 reload it with the others, 3 and
-                                  * up leave it alone; true: the other way round */
-    bool pdist_minimum;          /* PDIST counters reload nothing closer to overflow than 128 */
-    bool reserved_ignored;       /* writes of reserved bits are dropped, not #GP (as QEMU's TCG does) */
+    bool drop_keeps_overflow; /* a dropped record leaves its counter overflowed and armed; else it is reloaded */
+    bool masked_pmi_latched;  /* a PMI raised while LVTPC is masked comes at unmasking; else it is lost */
+    bool bystander_swapped;   /* an armed counter whose event this is not: formats 0-2 reload it with the others, 3 and
+                               * up leave it alone; true: the other way round */
+    bool pdist_minimum;       /* PDIST counters reload nothing closer to overflow than 128 */
+    bool reserved_ignored;    /* writes of reserved bits are dropped, not #GP (as QEMU's TCG does) */
 };
 
-/* ---- the host ----------------------------------------------------------------------------------------------------- */
+/* ---- the host ---------------------------------------------------------------------------------------------------- */
 
 struct ds_model_registers { /* after the instruction that caused the record */
     uint64_t rflags, rip;
@@ -73,7 +73,7 @@ struct ds_model_record { /* what an assist did, for whoever keeps the truth */
     bool stored;         /* false: it did not fit and was dropped */
     uint64_t address;    /* where it lies, or would have */
     uint32_t size;
-    uint64_t counters;   /* that caused it, numbered as in GLOBAL_STATUS */
+    uint64_t counters; /* that caused it, numbered as in GLOBAL_STATUS */
     const struct ds_model_registers *registers;
 };
 
@@ -88,7 +88,7 @@ struct ds_model_host {
     void *context;
 };
 
-/* ---- the model ---------------------------------------------------------------------------------------------------- */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
 enum ds_model_event { DS_MODEL_INSTRUCTION, DS_MODEL_BRANCH, DS_MODEL_EVENTS };
 
@@ -97,21 +97,21 @@ struct ds_model {
     struct ds_model_policy policy;
     struct ds_model_host host;
 
-    uint64_t counters;      /* those that exist, numbered as in GLOBAL_STATUS */
-    uint64_t counter_mask;  /* width */
+    uint64_t counters;     /* those that exist, numbered as in GLOBAL_STATUS */
+    uint64_t counter_mask; /* width */
     uint64_t value[DS_COUNTER_NUMBERS];
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
     uint32_t lvtpc;
     bool pmi_latched;
 
-    uint64_t armed;         /* overflowed with PEBS enabled: the next event writes a record */
-    uint64_t adaptive;      /* ADAPTIVE bit of every counter */
-    uint64_t interrupting;  /* INT or PMI bit of every counter */
+    uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
+    uint64_t adaptive;                     /* ADAPTIVE bit of every counter */
+    uint64_t interrupting;                 /* INT or PMI bit of every counter */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* by ring (0: CPL 0, 1: others) and event: counters it moves now */
 
     uint64_t records, dropped; /* since the beginning */
-    uint64_t fault_address; /* where DS memory was missing, see ds_model_retire */
+    uint64_t fault_address;    /* where DS memory was missing, see ds_model_retire */
 };
 
 /* As after RESET. `policy` NULL: all defaults. */

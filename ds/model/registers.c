@@ -6,10 +6,11 @@
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
-#define LBR_FMT_NONE 0x3Fu /* IA32_PERF_CAPABILITIES.LBR_FMT: no LBR of this kind */
-#define MISC_ENABLE_RESET (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL)
+#define LBR_FMT_NONE          0x3Fu /* IA32_PERF_CAPABILITIES.LBR_FMT: no LBR of this kind */
+#define MISC_ENABLE_RESET     (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL)
 #define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
-#define STATUS_VERSION_4 (DS_BIT(58) | DS_BIT(59) | DS_BIT(60)) /* LBR frozen, counters frozen, ASCI: only to be cleared */
+#define STATUS_VERSION_4                                                                                               \
+    (DS_BIT(58) | DS_BIT(59) | DS_BIT(60)) /* LBR frozen, counters frozen, ASCI: only to be cleared */
 
 void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host)
@@ -85,8 +86,9 @@ static uint64_t legal_status(const struct ds_model *m)
 }
 
 /* Freezing is not modelled, so its bits are reserved here: better a #GP than a freeze that never happens. */
-#define LEGAL_DEBUGCTL (IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT | \
-                        IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR)
+#define LEGAL_DEBUGCTL                                                                                                 \
+    (IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT |              \
+     IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR)
 
 static bool canonical(uint64_t address)
 {
@@ -141,6 +143,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
     else if (msr - IA32_FIXED_CTR0 < p->fixed_counters)
         *value = m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)];
     else
+        /* clang-format off */
         switch (msr) {
         case IA32_MISC_ENABLE: *value = m->misc_enable; break;
         case IA32_DEBUGCTL: *value = m->debugctl; break;
@@ -164,6 +167,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         default:
             return -ENOENT;
         }
+    /* clang-format on */
     return 0;
 }
 

@@ -81,7 +81,7 @@ void ds_bench_init(struct ds_bench *b, const struct ds_model_preset *preset, con
                    uint64_t maximum, uint64_t threshold)
 {
     memset(b, 0, sizeof *b);
-    const struct ds_model_host host = { read64, write64, registers, raise_pmi, recorded, b };
+    const struct ds_model_host host = {read64, write64, registers, raise_pmi, recorded, b};
     ds_model_init(&b->model, preset, policy, &host);
     *ds_bench_area(b, 0x20) = BUFFER;
     *ds_bench_area(b, 0x28) = BUFFER;

@@ -26,7 +26,7 @@ void ds_fake_add(struct ds_fake *fake, uint32_t msr, uint64_t value)
 {
     if (ds_fake_find(fake, msr) || fake->msrs == DS_FAKE_MSRS)
         abort();
-    fake->msr[fake->msrs++] = (struct ds_fake_msr){ .msr = msr, .value = value };
+    fake->msr[fake->msrs++] = (struct ds_fake_msr){.msr = msr, .value = value};
 }
 
 void ds_fake_remove(struct ds_fake *fake, uint32_t msr)
@@ -86,7 +86,8 @@ void ds_fake_init(struct ds_fake *fake, bool baseline)
 {
     unsigned gp = baseline ? 8 : 4, fixed = baseline ? 4 : 3;
     memset(fake, 0, sizeof *fake);
-    fake->machine = (struct ds_machine){ "fake", fake_cpuid, fake_rdmsr, fake_wrmsr, fake_lvtpc_read, fake_lvtpc_write, NULL, fake };
+    fake->machine =
+        (struct ds_machine){"fake", fake_cpuid, fake_rdmsr, fake_wrmsr, fake_lvtpc_read, fake_lvtpc_write, NULL, fake};
     fake->leaf[0][0] = 0x1B;
     memcpy(&fake->leaf[0][1], "GenuntelineI", 12); /* as EBX, ECX, EDX hold it */
     fake->leaf[1][2] = CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine that is nothing but a file of MSRs: each exists or raises #GP, each access is logged, and the n-th access can
- * be made to fault. For the driver's order of things; it counts nothing.
+ * A machine that is nothing but a file of MSRs: each exists or raises #GP, each access is logged, and the n-th access
+ * can be made to fault. For the driver's order of things; it counts nothing.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 #include "ds/ds.h"
 
-#define DS_FAKE_MSRS 64u
-#define DS_FAKE_LOG  512u
+#define DS_FAKE_MSRS  64u
+#define DS_FAKE_LOG   512u
 #define DS_FAKE_LVTPC 0xFFFFFFFFu /* stands for LVTPC in the log and the file */
 
 struct ds_fake_msr {
@@ -25,7 +25,10 @@ struct ds_fake {
     uint32_t leaf[0x24][4]; /* CPUID, subleaf 0 */
     struct ds_fake_msr msr[DS_FAKE_MSRS];
     unsigned msrs;
-    struct { uint32_t msr; uint64_t value; } log[DS_FAKE_LOG]; /* writes */
+    struct {
+        uint32_t msr;
+        uint64_t value;
+    } log[DS_FAKE_LOG]; /* writes */
     unsigned logged;
     unsigned accesses; /* MSR reads and writes so far */
     unsigned fault_at; /* this access (from 1) raises #GP; 0: none */

@@ -57,8 +57,9 @@ static void baseline(void **state)
     assert_int_equal(fake.logged, 0);
     for (uint32_t i = 0; i < caps.tests; i++)
         assert_false(caps.test[i].faulted);
-    static const char *const in_order[] = { "vendor", "DS[21]", "DTES64", "version", "PERFMON[7]", "BTS_UNAVAIL", "PEBS_UNAVAIL",
-                                            "PDCM", "PEBS_FMT", "CPUID.23H", "hypervisor" };
+    static const char *const in_order[] = {"vendor",     "DS[21]",      "DTES64",       "version",
+                                           "PERFMON[7]", "BTS_UNAVAIL", "PEBS_UNAVAIL", "PDCM",
+                                           "PEBS_FMT",   "CPUID.23H",   "hypervisor"};
     for (size_t i = 1; i < sizeof in_order / sizeof in_order[0]; i++)
         assert_true(row(in_order[i - 1]) < row(in_order[i]));
 }
@@ -66,8 +67,12 @@ static void baseline(void **state)
 static void older_formats(void **state)
 {
     (void)state;
-    static const struct { unsigned format; uint64_t counters; uint32_t area; } cases[] = {
-        { 0, 1, 0x60 }, { 1, 0xF, 0x60 }, { 3, 0xF, 0x60 }, { 4, 0xF, 0xA0 }, { 5, 0xF, 0x1C0 },
+    static const struct {
+        unsigned format;
+        uint64_t counters;
+        uint32_t area;
+    } cases[] = {
+        {0, 1, 0x60}, {1, 0xF, 0x60}, {3, 0xF, 0x60}, {4, 0xF, 0xA0}, {5, 0xF, 0x1C0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ds_fake_init(&fake, false);

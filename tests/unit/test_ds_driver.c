@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The driver on a machine of MSRs: the numbered order of ds_start, what every single fault leaves behind, PMI, drain and
- * loss as real hardware shows them.
+ * The driver on a machine of MSRs: the numbered order of ds_start, what every single fault leaves behind, PMI, drain
+ * and loss as real hardware shows them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static struct ds_cpu *ds;
 static void *buffer;
 static uint64_t area[512] __attribute__((aligned(4096)));
 
-/* ---- hooks --------------------------------------------------------------------------------------------------------------- */
+/* ---- hooks ------------------------------------------------------------------------------------------------------- */
 
 static char order[256]; /* b: before_drain, d: drained */
 static struct ds_drain last;
@@ -47,8 +47,8 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
 
 static int init(const char *events, const char *groups, uint32_t records, uint32_t threshold, char *error, size_t size)
 {
-    struct ds_config config = { .records = records, .threshold = threshold };
-    const struct ds_hooks hooks = { before_drain, drained, NULL, NULL };
+    struct ds_config config = {.records = records, .threshold = threshold};
+    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     assert_int_equal(ds_parse_events(events, &config, error, size), 0);
     assert_int_equal(ds_parse_groups(groups, &config, error, size), 0);
@@ -76,7 +76,7 @@ static void start(void)
     assert_int_equal(step, 9);
 }
 
-/* ---- order ----------------------------------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 struct write {
     uint32_t msr;
@@ -86,13 +86,15 @@ struct write {
 static void expect_writes(const struct write *expected, size_t n, unsigned from)
 {
     for (size_t i = 0; i < n; i++)
-        if (from + i >= fake.logged || fake.log[from + i].msr != expected[i].msr || fake.log[from + i].value != expected[i].value)
+        if (from + i >= fake.logged || fake.log[from + i].msr != expected[i].msr ||
+            fake.log[from + i].value != expected[i].value)
             fail_msg("write %zu: MSR %x = %llx, not %x = %llx", i, fake.log[from + i].msr,
-                     (unsigned long long)fake.log[from + i].value, expected[i].msr, (unsigned long long)expected[i].value);
+                     (unsigned long long)fake.log[from + i].value, expected[i].msr,
+                     (unsigned long long)expected[i].value);
     assert_int_equal(fake.logged - from, n);
 }
 #define EXPECT(list, from) expect_writes(list, sizeof(list) / sizeof(list)[0], from)
-#define MINUS(n) (-(uint64_t)(n) & (DS_BIT(48) - 1))
+#define MINUS(n)           (-(uint64_t)(n) & (DS_BIT(48) - 1))
 
 static void start_order_baseline(void **state)
 {
@@ -100,19 +102,19 @@ static void start_order_baseline(void **state)
     begin(true, "INST_RETIRED.ANY:1000:k,BR_INST_RETIRED.ALL_BRANCHES:500,instructions:70000:plain", "gpr");
     start();
     const struct write expected[] = {
-        { IA32_PERF_GLOBAL_CTRL, 0 }, /* 1 */
-        { IA32_PEBS_ENABLE, 0 },
-        { IA32_DS_AREA, (uintptr_t)area }, /* 3 */
-        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI }, /* 4 */
-        { MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_GPR }, /* 5 */
-        { IA32_FIXED_CTR0, MINUS(1000) }, /* 6 */
-        { IA32_A_PMC0, MINUS(500) },
-        { IA32_PERFEVTSEL0, UINT64_C(0x4004300C4) }, /* ADAPTIVE EN OS USR, no INT */
-        { IA32_A_PMC0 + 1, MINUS(70000) },
-        { IA32_PERFEVTSEL0 + 1, 0x5300C0 }, /* EN INT OS USR */
-        { IA32_FIXED_CTR_CTRL, UINT64_C(0x100000001) },
-        { IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | DS_BIT(32) | 3 }, /* 7 */
-        { IA32_PEBS_ENABLE, DS_BIT(32) | 1 }, /* 8 */
+        {IA32_PERF_GLOBAL_CTRL, 0}, /* 1 */
+        {IA32_PEBS_ENABLE, 0},
+        {IA32_DS_AREA, (uintptr_t)area},            /* 3 */
+        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},           /* 4 */
+        {MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_GPR}, /* 5 */
+        {IA32_FIXED_CTR0, MINUS(1000)},             /* 6 */
+        {IA32_A_PMC0, MINUS(500)},
+        {IA32_PERFEVTSEL0, UINT64_C(0x4004300C4)}, /* ADAPTIVE EN OS USR, no INT */
+        {IA32_A_PMC0 + 1, MINUS(70000)},
+        {IA32_PERFEVTSEL0 + 1, 0x5300C0}, /* EN INT OS USR */
+        {IA32_FIXED_CTR_CTRL, UINT64_C(0x100000001)},
+        {IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | DS_BIT(32) | 3}, /* 7 */
+        {IA32_PEBS_ENABLE, DS_BIT(32) | 1},                                            /* 8 */
     };
     EXPECT(expected, 0);
     assert_int_equal(area[4], (uintptr_t)buffer);
@@ -127,7 +129,7 @@ static void start_order_baseline(void **state)
     assert_int_equal(last.epoch, 0);
     unsigned n = fake.logged;
     ds_resume(ds); /* 9 */
-    const struct write on[] = { { IA32_PERF_GLOBAL_CTRL, DS_BIT(32) | 3 } };
+    const struct write on[] = {{IA32_PERF_GLOBAL_CTRL, DS_BIT(32) | 3}};
     EXPECT(on, n);
 }
 
@@ -137,15 +139,15 @@ static void start_order_format3(void **state)
     begin(false, "INST_RETIRED.ANY:1000", "gpr"); /* groups mean nothing to format 3 */
     start();
     const struct write expected[] = {
-        { IA32_PERF_GLOBAL_CTRL, 0 },
-        { IA32_PEBS_ENABLE, 0 },
-        { IA32_DS_AREA, (uintptr_t)area },
-        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI },
-        { IA32_A_PMC0, MINUS(1000) }, /* no PEBS on fixed counters: PMC0 counts C0H/00H */
-        { IA32_PERFEVTSEL0, 0x4300C0 },
-        { IA32_FIXED_CTR_CTRL, 0 },
-        { IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | 1 },
-        { IA32_PEBS_ENABLE, 1 },
+        {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_PEBS_ENABLE, 0},
+        {IA32_DS_AREA, (uintptr_t)area},
+        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
+        {IA32_A_PMC0, MINUS(1000)}, /* no PEBS on fixed counters: PMC0 counts C0H/00H */
+        {IA32_PERFEVTSEL0, 0x4300C0},
+        {IA32_FIXED_CTR_CTRL, 0},
+        {IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | 1},
+        {IA32_PEBS_ENABLE, 1},
     };
     EXPECT(expected, 0);
     assert_int_equal(area[6], (uintptr_t)buffer + 8 * 200 + 1);
@@ -219,15 +221,15 @@ static void stop_is_start_backwards(void **state)
     unsigned n = fake.logged;
     ds_stop(ds);
     const struct write expected[] = {
-        { IA32_PERF_GLOBAL_CTRL, 0 }, /* 9: counting ends before anything else */
-        { IA32_PEBS_ENABLE, 0 }, /* 8 */
-        { IA32_FIXED_CTR_CTRL, 0x333 }, /* 6 */
-        { IA32_FIXED_CTR0, 0x200 },
-        { MSR_PEBS_DATA_CFG, 1 }, /* 5 */
-        { DS_FAKE_LVTPC, LVTPC_RESET }, /* 4 */
-        { IA32_DS_AREA, UINT64_C(0xFFFFFE0000001000) }, /* 3 */
-        { IA32_PEBS_ENABLE, 1 }, /* 1 */
-        { IA32_PERF_GLOBAL_CTRL, 0xF },
+        {IA32_PERF_GLOBAL_CTRL, 0},   /* 9: counting ends before anything else */
+        {IA32_PEBS_ENABLE, 0},        /* 8 */
+        {IA32_FIXED_CTR_CTRL, 0x333}, /* 6 */
+        {IA32_FIXED_CTR0, 0x200},
+        {MSR_PEBS_DATA_CFG, 1},                       /* 5 */
+        {DS_FAKE_LVTPC, LVTPC_RESET},                 /* 4 */
+        {IA32_DS_AREA, UINT64_C(0xFFFFFE0000001000)}, /* 3 */
+        {IA32_PEBS_ENABLE, 1},                        /* 1 */
+        {IA32_PERF_GLOBAL_CTRL, 0xF},
     };
     EXPECT(expected, n);
     expect_unchanged(&before);
@@ -236,7 +238,7 @@ static void stop_is_start_backwards(void **state)
     assert_int_equal(last.epoch, 1);
 }
 
-/* ---- drains ---------------------------------------------------------------------------------------------------------------- */
+/* ---- drains ------------------------------------------------------------------------------------------------------ */
 
 static void write_records(unsigned n) /* as the processor would */
 {
@@ -255,9 +257,9 @@ static void threshold_pmi(void **state)
     unsigned n = fake.logged;
     assert_true(ds_pmi(ds));
     const struct write expected[] = {
-        { IA32_PERF_GLOBAL_CTRL, 0 },
-        { IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF }, /* not the armed counter's bit */
-        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI }, /* late */
+        {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF}, /* not the armed counter's bit */
+        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},                             /* late */
     };
     EXPECT(expected, n);
     assert_string_equal(order, "bdbd");
@@ -272,7 +274,7 @@ static void threshold_pmi(void **state)
     assert_int_equal(*ds_pebs_index(ds), area[4]);
     assert_false(ds_pmi(ds)); /* spurious: unmasks, and says so */
     assert_int_equal(ds_fake_value(&fake, DS_FAKE_LVTPC), ARCH_VECTOR_PMI);
-    struct arch_trap_frame frame = { 0 };
+    struct arch_trap_frame frame = {0};
     ds_resume_frame(ds, &frame);
     assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), DS_BIT(32));
     struct ds_counts counts;
@@ -331,7 +333,7 @@ static void drain_keeps_running_state(void **state)
     ds_resume(ds);
     unsigned n = fake.logged;
     ds_drain(ds, CAIRN_DS_RECONFIGURE);
-    const struct write expected[] = { { IA32_PERF_GLOBAL_CTRL, 0 }, { IA32_PERF_GLOBAL_CTRL, DS_BIT(32) } };
+    const struct write expected[] = {{IA32_PERF_GLOBAL_CTRL, 0}, {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)}};
     EXPECT(expected, n);
     ds_pause(ds);
     n = fake.logged;
@@ -348,9 +350,9 @@ static void plain_counter_overflow(void **state)
     unsigned n = fake.logged;
     assert_true(ds_pmi(ds));
     const struct write expected[] = {
-        { IA32_PERF_GLOBAL_OVF_CTRL, 1 },
-        { IA32_A_PMC0, MINUS(300) },
-        { DS_FAKE_LVTPC, ARCH_VECTOR_PMI },
+        {IA32_PERF_GLOBAL_OVF_CTRL, 1},
+        {IA32_A_PMC0, MINUS(300)},
+        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
     };
     EXPECT(expected, n);
     struct ds_counts counts;
@@ -376,33 +378,39 @@ static void impossible_configurations(void **state)
     (void)state;
     char error[160] = "";
     ds_fake_init(&fake, false);
-    assert_int_equal(init("branches:1,branches:2,branches:3,branches:4,branches:5", "none", 8, 6, error, sizeof error), -EINVAL);
+    assert_int_equal(init("branches:1,branches:2,branches:3,branches:4,branches:5", "none", 8, 6, error, sizeof error),
+                     -EINVAL);
     assert_non_null(strstr(error, "no PEBS counter left for BR_INST_RETIRED.ALL_BRANCHES"));
-    assert_int_equal(init("branches:1,branches:2,branches:3,branches:4,INST_RETIRED.ANY:5:plain", "none", 8, 6, error, sizeof error),
-                     0); /* plain: fixed 0 is free */
+    assert_int_equal(
+        init("branches:1,branches:2,branches:3,branches:4,INST_RETIRED.ANY:5:plain", "none", 8, 6, error, sizeof error),
+        0); /* plain: fixed 0 is free */
     assert_int_equal(init("branches:1", "none", 8, 9, error, sizeof error), -EINVAL);
     assert_int_equal(init("branches:1", "none", 8, 0, error, sizeof error), -EINVAL);
     caps.pebs = false;
     caps.reason = "there is none";
-    struct ds_config config = { .records = 1, .threshold = 1 };
-    const struct ds_hooks hooks = { 0 };
-    assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    struct ds_config config = {.records = 1, .threshold = 1};
+    const struct ds_hooks hooks = {0};
+    assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error),
+                     -EINVAL);
     assert_string_equal(error, "cpu 7: there is none");
 }
 
 static void buffer_sizes(void **state)
 {
     (void)state;
-    struct ds_config config = { .records = 64, .groups = MSR_PEBS_DATA_CFG_GPR };
-    struct ds_caps c = { .format = 4, .baseline = true };
+    struct ds_config config = {.records = 64, .groups = MSR_PEBS_DATA_CFG_GPR};
+    struct ds_caps c = {.format = 4, .baseline = true};
     assert_int_equal(ds_buffer_bytes(&c, &config), 12288); /* 65 * 176 */
     c.baseline = false;
     assert_int_equal(ds_record_size(&c, &config), 32);
     c.format = 3;
     assert_int_equal(ds_buffer_bytes(&c, &config), 16384); /* 65 * 200 */
-    static const struct { uint64_t cfg; uint32_t size; } sizes[] = {
-        { 0, 32 }, { 1, 64 }, { 2, 176 }, { 3, 208 }, { 4, 288 }, { 7, 464 }, { 0x7000008, 224 }, { 0xF000003, 208 },
-        { 0xF00000B, 592 }, { 0x1F00000F, DS_PEBS_RECORD_MAX },
+    static const struct {
+        uint64_t cfg;
+        uint32_t size;
+    } sizes[] = {
+        {0, 32},  {1, 64},          {2, 176},         {3, 208},         {4, 288},
+        {7, 464}, {0x7000008, 224}, {0xF000003, 208}, {0xF00000B, 592}, {0x1F00000F, DS_PEBS_RECORD_MAX},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         assert_int_equal(ds_pebs_adaptive_size(sizes[i].cfg), sizes[i].size);

@@ -21,85 +21,85 @@ struct example {
 };
 
 static const struct example examples[] = {
-    { "90", DS_INSN_OTHER, "nop" },
-    { "f390", DS_INSN_OTHER, "pause" },
-    { "4889e5", DS_INSN_OTHER, "mov rbp,rsp" },
-    { "48b8efcdab8967452301", DS_INSN_OTHER, "movabs rax,imm64" },
-    { "b878563412", DS_INSN_OTHER, "mov eax,imm32" },
-    { "66b83412", DS_INSN_OTHER, "mov ax,imm16" },
-    { "48a1efcdab8967452301", DS_INSN_OTHER, "movabs rax,[moffs64]" },
-    { "67a178563412", DS_INSN_OTHER, "mov eax,[moffs32]" },
-    { "6648c7c078563412", DS_INSN_OTHER, "REX.W wins over 66" },
-    { "66c70534120000cdab", DS_INSN_OTHER, "mov word [rip+..],imm16" },
-    { "c7042578563412efbeadde", DS_INSN_OTHER, "SIB without base: disp32" },
-    { "f6c001", DS_INSN_OTHER, "test al,1" },
-    { "f6d0", DS_INSN_OTHER, "not al" },
-    { "48f7c078563412", DS_INSN_OTHER, "test rax,imm32" },
-    { "66f7c03412", DS_INSN_OTHER, "test ax,imm16" },
-    { "48f7e1", DS_INSN_OTHER, "mul rcx" },
-    { "c8100000", DS_INSN_OTHER, "enter 16,0" },
-    { "0f20c0", DS_INSN_OTHER, "mov rax,cr0" },
-    { "0f2000", DS_INSN_OTHER, "mov rax,cr0, mod ignored" },
-    { "0fba6c240405", DS_INSN_OTHER, "bts [rsp+4],5" },
-    { "0fa4c804", DS_INSN_OTHER, "shld" },
-    { "660f3a0fc108", DS_INSN_OTHER, "palignr" },
-    { "660f3800c1", DS_INSN_OTHER, "pshufb" },
-    { "f20f38f0c1", DS_INSN_OTHER, "crc32" },
-    { "c5f877", DS_INSN_OTHER, "vzeroupper" },
-    { "c5f9efc0", DS_INSN_OTHER, "vpxor" },
-    { "c5f970c0e4", DS_INSN_OTHER, "vpshufd" },
-    { "c4e37d39c101", DS_INSN_OTHER, "vextracti128" },
-    { "c4e279f7c1", DS_INSN_OTHER, "shlx" },
-    { "62f17c48104001", DS_INSN_OTHER, "vmovups zmm0,[rax+64]" },
-    { "62f3fd4825c0ff", DS_INSN_OTHER, "vpternlogq zmm" },
-    { "8fe978c1c1", DS_INSN_OTHER, "XOP map 9" },
-    { "8f00", DS_INSN_OTHER, "pop [rax]" },
-    { "0f0fc19e", DS_INSN_OTHER, "3DNow!" },
-    { "f30fc7f8", DS_INSN_OTHER, "rdpid" },
-    { "f00fb10b", DS_INSN_OTHER, "lock cmpxchg" },
-    { "64488b042528000000", DS_INSN_OTHER, "mov rax,fs:0x28" },
-    { "65c604251800000000", DS_INSN_OTHER, "mov byte gs:24,0" },
-    { "d9eb", DS_INSN_OTHER, "fldpi" },
-    { "dd4108", DS_INSN_OTHER, "fld [rcx+8]" },
-    { "aa", DS_INSN_OTHER, "stosb, once" },
-    { "f3aa", DS_INSN_REP_STRING, "rep stosb" },
-    { "f348a5", DS_INSN_REP_STRING, "rep movsq" },
-    { "f3a4", DS_INSN_REP_STRING, "rep movsb" },
-    { "f2ae", DS_INSN_REP_STRING, "repne scasb" },
-    { "f36c", DS_INSN_REP_STRING, "rep insb" },
-    { "f30f1efa", DS_INSN_OTHER, "endbr64 is no REP" },
-    { "8ed0", DS_INSN_LOAD_SS, "mov ss,ax" },
-    { "8e542410", DS_INSN_LOAD_SS, "mov ss,[rsp+16]" },
-    { "8ed8", DS_INSN_OTHER, "mov ds,ax" },
-    { "9c", DS_INSN_PUSHF, "pushfq" },
-    { "669c", DS_INSN_PUSHF, "pushf, 16 bits" },
-    { "9d", DS_INSN_POPF, "popfq" },
-    { "f4", DS_INSN_HLT, "hlt" },
-    { "74fe", DS_INSN_BRANCH, "je" },
-    { "0f8400000000", DS_INSN_BRANCH, "je rel32" },
-    { "e2fe", DS_INSN_BRANCH, "loop" },
-    { "67e3fe", DS_INSN_BRANCH, "jecxz" },
-    { "ebfe", DS_INSN_BRANCH, "jmp" },
-    { "e900000000", DS_INSN_BRANCH, "jmp rel32" },
-    { "e800000000", DS_INSN_BRANCH, "call" },
-    { "66e800000000", DS_INSN_BRANCH, "call: 66 ignored, as Intel does" },
-    { "f2e800000000", DS_INSN_BRANCH, "bnd call" },
-    { "c3", DS_INSN_BRANCH, "ret" },
-    { "f3c3", DS_INSN_BRANCH, "rep ret" },
-    { "c20800", DS_INSN_BRANCH, "ret 8" },
-    { "48cb", DS_INSN_BRANCH, "retfq" },
-    { "ffd0", DS_INSN_BRANCH, "call rax" },
-    { "3effe0", DS_INSN_BRANCH, "notrack jmp rax" },
-    { "ff2500000000", DS_INSN_BRANCH, "jmp [rip]" },
-    { "48ff6c2408", DS_INSN_BRANCH, "jmp far [rsp+8]" },
-    { "ff30", DS_INSN_OTHER, "push [rax]" },
-    { "ffc0", DS_INSN_OTHER, "inc eax" },
-    { "48cf", DS_INSN_IRET, "iretq" },
-    { "cc", DS_INSN_INTERRUPT, "int3" },
-    { "cd80", DS_INSN_INTERRUPT, "int 80h" },
-    { "0f05", DS_INSN_SYSTEM, "syscall" },
-    { "480f07", DS_INSN_SYSTEM, "sysretq" },
-    { "0f34", DS_INSN_SYSTEM, "sysenter" },
+    {"90", DS_INSN_OTHER, "nop"},
+    {"f390", DS_INSN_OTHER, "pause"},
+    {"4889e5", DS_INSN_OTHER, "mov rbp,rsp"},
+    {"48b8efcdab8967452301", DS_INSN_OTHER, "movabs rax,imm64"},
+    {"b878563412", DS_INSN_OTHER, "mov eax,imm32"},
+    {"66b83412", DS_INSN_OTHER, "mov ax,imm16"},
+    {"48a1efcdab8967452301", DS_INSN_OTHER, "movabs rax,[moffs64]"},
+    {"67a178563412", DS_INSN_OTHER, "mov eax,[moffs32]"},
+    {"6648c7c078563412", DS_INSN_OTHER, "REX.W wins over 66"},
+    {"66c70534120000cdab", DS_INSN_OTHER, "mov word [rip+..],imm16"},
+    {"c7042578563412efbeadde", DS_INSN_OTHER, "SIB without base: disp32"},
+    {"f6c001", DS_INSN_OTHER, "test al,1"},
+    {"f6d0", DS_INSN_OTHER, "not al"},
+    {"48f7c078563412", DS_INSN_OTHER, "test rax,imm32"},
+    {"66f7c03412", DS_INSN_OTHER, "test ax,imm16"},
+    {"48f7e1", DS_INSN_OTHER, "mul rcx"},
+    {"c8100000", DS_INSN_OTHER, "enter 16,0"},
+    {"0f20c0", DS_INSN_OTHER, "mov rax,cr0"},
+    {"0f2000", DS_INSN_OTHER, "mov rax,cr0, mod ignored"},
+    {"0fba6c240405", DS_INSN_OTHER, "bts [rsp+4],5"},
+    {"0fa4c804", DS_INSN_OTHER, "shld"},
+    {"660f3a0fc108", DS_INSN_OTHER, "palignr"},
+    {"660f3800c1", DS_INSN_OTHER, "pshufb"},
+    {"f20f38f0c1", DS_INSN_OTHER, "crc32"},
+    {"c5f877", DS_INSN_OTHER, "vzeroupper"},
+    {"c5f9efc0", DS_INSN_OTHER, "vpxor"},
+    {"c5f970c0e4", DS_INSN_OTHER, "vpshufd"},
+    {"c4e37d39c101", DS_INSN_OTHER, "vextracti128"},
+    {"c4e279f7c1", DS_INSN_OTHER, "shlx"},
+    {"62f17c48104001", DS_INSN_OTHER, "vmovups zmm0,[rax+64]"},
+    {"62f3fd4825c0ff", DS_INSN_OTHER, "vpternlogq zmm"},
+    {"8fe978c1c1", DS_INSN_OTHER, "XOP map 9"},
+    {"8f00", DS_INSN_OTHER, "pop [rax]"},
+    {"0f0fc19e", DS_INSN_OTHER, "3DNow!"},
+    {"f30fc7f8", DS_INSN_OTHER, "rdpid"},
+    {"f00fb10b", DS_INSN_OTHER, "lock cmpxchg"},
+    {"64488b042528000000", DS_INSN_OTHER, "mov rax,fs:0x28"},
+    {"65c604251800000000", DS_INSN_OTHER, "mov byte gs:24,0"},
+    {"d9eb", DS_INSN_OTHER, "fldpi"},
+    {"dd4108", DS_INSN_OTHER, "fld [rcx+8]"},
+    {"aa", DS_INSN_OTHER, "stosb, once"},
+    {"f3aa", DS_INSN_REP_STRING, "rep stosb"},
+    {"f348a5", DS_INSN_REP_STRING, "rep movsq"},
+    {"f3a4", DS_INSN_REP_STRING, "rep movsb"},
+    {"f2ae", DS_INSN_REP_STRING, "repne scasb"},
+    {"f36c", DS_INSN_REP_STRING, "rep insb"},
+    {"f30f1efa", DS_INSN_OTHER, "endbr64 is no REP"},
+    {"8ed0", DS_INSN_LOAD_SS, "mov ss,ax"},
+    {"8e542410", DS_INSN_LOAD_SS, "mov ss,[rsp+16]"},
+    {"8ed8", DS_INSN_OTHER, "mov ds,ax"},
+    {"9c", DS_INSN_PUSHF, "pushfq"},
+    {"669c", DS_INSN_PUSHF, "pushf, 16 bits"},
+    {"9d", DS_INSN_POPF, "popfq"},
+    {"f4", DS_INSN_HLT, "hlt"},
+    {"74fe", DS_INSN_BRANCH, "je"},
+    {"0f8400000000", DS_INSN_BRANCH, "je rel32"},
+    {"e2fe", DS_INSN_BRANCH, "loop"},
+    {"67e3fe", DS_INSN_BRANCH, "jecxz"},
+    {"ebfe", DS_INSN_BRANCH, "jmp"},
+    {"e900000000", DS_INSN_BRANCH, "jmp rel32"},
+    {"e800000000", DS_INSN_BRANCH, "call"},
+    {"66e800000000", DS_INSN_BRANCH, "call: 66 ignored, as Intel does"},
+    {"f2e800000000", DS_INSN_BRANCH, "bnd call"},
+    {"c3", DS_INSN_BRANCH, "ret"},
+    {"f3c3", DS_INSN_BRANCH, "rep ret"},
+    {"c20800", DS_INSN_BRANCH, "ret 8"},
+    {"48cb", DS_INSN_BRANCH, "retfq"},
+    {"ffd0", DS_INSN_BRANCH, "call rax"},
+    {"3effe0", DS_INSN_BRANCH, "notrack jmp rax"},
+    {"ff2500000000", DS_INSN_BRANCH, "jmp [rip]"},
+    {"48ff6c2408", DS_INSN_BRANCH, "jmp far [rsp+8]"},
+    {"ff30", DS_INSN_OTHER, "push [rax]"},
+    {"ffc0", DS_INSN_OTHER, "inc eax"},
+    {"48cf", DS_INSN_IRET, "iretq"},
+    {"cc", DS_INSN_INTERRUPT, "int3"},
+    {"cd80", DS_INSN_INTERRUPT, "int 80h"},
+    {"0f05", DS_INSN_SYSTEM, "syscall"},
+    {"480f07", DS_INSN_SYSTEM, "sysretq"},
+    {"0f34", DS_INSN_SYSTEM, "sysenter"},
 };
 
 static size_t from_hex(const char *hex, uint8_t *to, size_t size)
@@ -135,7 +135,8 @@ static void by_hand(void **state)
 static void nonsense(void **state)
 {
     (void)state;
-    static const char *const none[] = { "06", "d6", "62f07c48", "0f04", "66666666666666666666666666666690", "c4e0", "9a", "82" };
+    static const char *const none[] = {"06",   "d6", "62f07c48", "0f04", "66666666666666666666666666666690",
+                                       "c4e0", "9a", "82"};
     struct ds_insn insn;
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         uint8_t bytes[24];
@@ -156,8 +157,7 @@ static void nonsense(void **state)
     }
 }
 
-/* ---- against objdump ------------------------------------------------------------------------------------------------- */
-
+/* ---- against objdump --------------------------------------------------------------------------------------------- */
 
 static bool one_of(const char *word, const char *list)
 {
@@ -175,7 +175,8 @@ static uint8_t kind_of(const char *text)
     bool rep = false;
     int n;
     while (sscanf(text, "%23s %n", word, &n) == 1 &&
-           (strncmp(word, "rex", 3) == 0 || one_of(word, "bnd notrack cs ds es ss fs gs data16 addr32 lock rep repz repnz"))) {
+           (strncmp(word, "rex", 3) == 0 ||
+            one_of(word, "bnd notrack cs ds es ss fs gs data16 addr32 lock rep repz repnz"))) {
         rep |= strncmp(word, "rep", 3) == 0;
         text += n;
     }
@@ -231,7 +232,8 @@ static bool parse_line(char *line, uint8_t *bytes, size_t *n, char **text)
     if (strstr(*text, "(bad)") || strstr(*text, ".byte"))
         return false;
     /* a prefix that objdump shows alone, before bytes it cannot make sense of */
-    static const char *const lone[] = { "lock", "rep", "repz", "repnz", "data16", "addr32", "cs", "ds", "es", "ss", "fs", "gs", "bnd" };
+    static const char *const lone[] = {"lock", "rep", "repz", "repnz", "data16", "addr32", "cs",
+                                       "ds",   "es",  "ss",   "fs",    "gs",     "bnd"};
     for (size_t i = 0; i < sizeof lone / sizeof lone[0]; i++)
         if (strcmp(*text, lone[i]) == 0)
             return false;

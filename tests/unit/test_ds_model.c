@@ -69,7 +69,7 @@ static void arming_and_record(void **state) /* vector 1 */
 static void no_overflow_no_record(void **state) /* 2 */
 {
     (void)state;
-    static const uint64_t start[] = { 0, UINT64_C(0xFFFFFFFFFFF0) };
+    static const uint64_t start[] = {0, UINT64_C(0xFFFFFFFFFFF0)};
     for (int i = 0; i < 2; i++) {
         ds_bench_init(b, icelake(), NULL, 320, 32);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, start[i], 0);
@@ -167,7 +167,10 @@ static void full_buffer(void **state) /* 7, 8 */
 static void two_counters_one_record(void **state) /* 9, 10 */
 {
     (void)state;
-    static const struct { uint8_t format; uint64_t field, value; } forms[] = { { 4, 0x10, 5 }, { 3, 0x90, 5 }, { 1, 0x90, 5 } };
+    static const struct {
+        uint8_t format;
+        uint64_t field, value;
+    } forms[] = {{4, 0x10, 5}, {3, 0x90, 5}, {1, 0x90, 5}};
     for (size_t i = 0; i < 3; i++) {
         ds_bench_init(b, forms[i].format == 4 ? icelake() : of_format(forms[i].format), NULL, 1024, 1024);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(3));
@@ -202,7 +205,7 @@ static void latched_pmi(void **state)
 {
     (void)state;
     for (int latched = 0; latched < 2; latched++) {
-        ds_bench_init(b, icelake(), &(struct ds_model_policy){ .masked_pmi_latched = latched }, 320, 32);
+        ds_bench_init(b, icelake(), &(struct ds_model_policy){.masked_pmi_latched = latched}, 320, 32);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
         ds_bench_step(b, 4, 0);
         assert_int_equal(b->pmis, 1);
@@ -219,9 +222,31 @@ static void layouts(void **state) /* 19: byte for byte */
     ds_bench_init(b, skylake(), NULL, 1024, 1024);
     ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), 0);
     ds_bench_step(b, 2, 0);
-    const uint64_t format3[25] = { r->rflags, r->rip, r->rax, r->rbx, r->rcx, r->rdx, r->rsi, r->rdi, r->rbp, r->rsp,
-                                   r->r8_r15[0], r->r8_r15[1], r->r8_r15[2], r->r8_r15[3], r->r8_r15[4], r->r8_r15[5],
-                                   r->r8_r15[6], r->r8_r15[7], 1, 0, 0, 0, r->eventing_ip, 0, r->tsc };
+    const uint64_t format3[25] = {r->rflags,
+                                  r->rip,
+                                  r->rax,
+                                  r->rbx,
+                                  r->rcx,
+                                  r->rdx,
+                                  r->rsi,
+                                  r->rdi,
+                                  r->rbp,
+                                  r->rsp,
+                                  r->r8_r15[0],
+                                  r->r8_r15[1],
+                                  r->r8_r15[2],
+                                  r->r8_r15[3],
+                                  r->r8_r15[4],
+                                  r->r8_r15[5],
+                                  r->r8_r15[6],
+                                  r->r8_r15[7],
+                                  1,
+                                  0,
+                                  0,
+                                  0,
+                                  r->eventing_ip,
+                                  0,
+                                  r->tsc};
     assert_int_equal(ds_bench_index(b), sizeof format3);
     assert_memory_equal(ds_bench_word(b, ds_bench_buffer()), format3, sizeof format3);
     assert_int_equal(word(sizeof format3), 0);
@@ -230,13 +255,32 @@ static void layouts(void **state) /* 19: byte for byte */
     ds_bench_write(b, MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_GPR);
     ds_bench_pebs_counter(b, 0, INSTRUCTIONS | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), 0);
     ds_bench_step(b, 2, 0);
-    const uint64_t adaptive[22] = { UINT64_C(176) << 48 | 2, r->eventing_ip, 1, r->tsc, r->rflags, r->rip, r->rax, r->rcx,
-                                    r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi, r->r8_r15[0], r->r8_r15[1], r->r8_r15[2],
-                                    r->r8_r15[3], r->r8_r15[4], r->r8_r15[5], r->r8_r15[6], r->r8_r15[7] };
+    const uint64_t adaptive[22] = {UINT64_C(176) << 48 | 2,
+                                   r->eventing_ip,
+                                   1,
+                                   r->tsc,
+                                   r->rflags,
+                                   r->rip,
+                                   r->rax,
+                                   r->rcx,
+                                   r->rdx,
+                                   r->rbx,
+                                   r->rsp,
+                                   r->rbp,
+                                   r->rsi,
+                                   r->rdi,
+                                   r->r8_r15[0],
+                                   r->r8_r15[1],
+                                   r->r8_r15[2],
+                                   r->r8_r15[3],
+                                   r->r8_r15[4],
+                                   r->r8_r15[5],
+                                   r->r8_r15[6],
+                                   r->r8_r15[7]};
     assert_int_equal(ds_bench_index(b), sizeof adaptive);
     assert_memory_equal(ds_bench_word(b, ds_bench_buffer()), adaptive, sizeof adaptive);
 
-    static const uint32_t size[] = { 144, 176, 192, 200 };
+    static const uint32_t size[] = {144, 176, 192, 200};
     for (uint8_t format = 0; format < 4; format++) {
         ds_bench_init(b, of_format(format), NULL, 1024, 1024);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), 0);
@@ -274,7 +318,7 @@ static void precise_distribution(void **state) /* 22 */
         ds_bench_step(b, 40, 0);
         assert_int_equal(b->stored, precise ? 10 : 8);
     }
-    ds_bench_init(b, &pdist, &(struct ds_model_policy){ .pdist_minimum = true }, 1024, 1024);
+    ds_bench_init(b, &pdist, &(struct ds_model_policy){.pdist_minimum = true}, 1024, 1024);
     ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(4), MINUS(4));
     ds_bench_step(b, 4 + 127, 0);
     assert_int_equal(b->stored, 1);
@@ -285,13 +329,16 @@ static void precise_distribution(void **state) /* 22 */
 static void bystander(void **state) /* 23 */
 {
     (void)state;
-    static const struct { uint8_t format; bool swapped, reloaded; } cases[] = {
-        { 1, false, true }, { 3, false, false }, { 4, false, false }, { 1, true, false }, { 3, true, true },
+    static const struct {
+        uint8_t format;
+        bool swapped, reloaded;
+    } cases[] = {
+        {1, false, true}, {3, false, false}, {4, false, false}, {1, true, false}, {3, true, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint8_t format = cases[i].format;
         ds_bench_init(b, format == 4 ? icelake() : of_format(format),
-                      &(struct ds_model_policy){ .bystander_swapped = cases[i].swapped }, 1024, 1024);
+                      &(struct ds_model_policy){.bystander_swapped = cases[i].swapped}, 1024, 1024);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(100));
         ds_bench_pebs_counter(b, 2, BRANCHES, MINUS(1), MINUS(100));
         ds_bench_step(b, 1, BRANCH);
@@ -309,15 +356,15 @@ static void fit_policies(void **state) /* the three readings of 'absolute maximu
 {
     (void)state;
     enum { N_RECORDS = 4, SIZE = 32 };
-    static const uint64_t maximum[] = { N_RECORDS * SIZE, N_RECORDS * SIZE + 1, (N_RECORDS - 1) * SIZE + 1 };
+    static const uint64_t maximum[] = {N_RECORDS * SIZE, N_RECORDS * SIZE + 1, (N_RECORDS - 1) * SIZE + 1};
     static const unsigned stored[3][3] = {
-        [DS_MODEL_END_LE] = { N_RECORDS, N_RECORDS, N_RECORDS - 1 },
-        [DS_MODEL_END_LT] = { N_RECORDS - 1, N_RECORDS, N_RECORDS - 1 },
-        [DS_MODEL_START_LT] = { N_RECORDS, N_RECORDS + 1, N_RECORDS },
+        [DS_MODEL_END_LE] = {N_RECORDS, N_RECORDS, N_RECORDS - 1},
+        [DS_MODEL_END_LT] = {N_RECORDS - 1, N_RECORDS, N_RECORDS - 1},
+        [DS_MODEL_START_LT] = {N_RECORDS, N_RECORDS + 1, N_RECORDS},
     };
     for (unsigned fit = 0; fit < 3; fit++)
         for (unsigned i = 0; i < 3; i++) {
-            ds_bench_init(b, icelake(), &(struct ds_model_policy){ .fit = fit }, maximum[i], 1000);
+            ds_bench_init(b, icelake(), &(struct ds_model_policy){.fit = fit}, maximum[i], 1000);
             ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
             ds_bench_step(b, 100, 0);
             assert_int_equal(b->stored, stored[fit][i]);
@@ -328,7 +375,7 @@ static void fit_policies(void **state) /* the three readings of 'absolute maximu
 static void drop_keeps_overflow(void **state)
 {
     (void)state;
-    ds_bench_init(b, icelake(), &(struct ds_model_policy){ .drop_keeps_overflow = true }, 0, 0);
+    ds_bench_init(b, icelake(), &(struct ds_model_policy){.drop_keeps_overflow = true}, 0, 0);
     ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(4), MINUS(4));
     ds_bench_step(b, 10, 0);
     assert_int_equal(b->dropped, 6); /* armed by the 4th: each one after it tries again */
@@ -343,7 +390,8 @@ static void rings_and_controls(void **state)
     ds_bench_write(b, IA32_PERFEVTSEL0, INSTRUCTIONS | IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
     ds_bench_write(b, IA32_PERFEVTSEL0 + 1, INSTRUCTIONS | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN);
     ds_bench_write(b, IA32_PERFEVTSEL0 + 2, INSTRUCTIONS | IA32_PERFEVTSEL_OS);
-    ds_bench_write(b, IA32_PERFEVTSEL0 + 3, INSTRUCTIONS | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_INV);
+    ds_bench_write(b, IA32_PERFEVTSEL0 + 3,
+                   INSTRUCTIONS | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_INV);
     ds_bench_write(b, IA32_PERFEVTSEL0 + 4, 0x003C | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN);
     ds_bench_write(b, IA32_PERFEVTSEL0 + 5, INSTRUCTIONS | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN);
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_usr(0) | ia32_fixed_ctr_ctrl_os(1));
@@ -352,7 +400,7 @@ static void rings_and_controls(void **state)
         assert_int_equal(ds_model_retire(&b->model, 1u << DS_MODEL_INSTRUCTION, 0), 0);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(ds_model_retire(&b->model, 1u << DS_MODEL_INSTRUCTION, 3), 0);
-    static const uint64_t expected[6] = { 4, 3, 0, 0, 0, 0 }; /* not enabled, INV, cycles, GLOBAL_CTRL clear */
+    static const uint64_t expected[6] = {4, 3, 0, 0, 0, 0}; /* not enabled, INV, cycles, GLOBAL_CTRL clear */
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(PMC(b, i), expected[i]);
     assert_int_equal(ds_bench_read(b, IA32_FIXED_CTR0), 4);
@@ -377,7 +425,7 @@ static void unmapped_area(void **state)
     assert_int_equal(b->model.fault_address, 0x2000);
 }
 
-/* ---- MSRs -------------------------------------------------------------------------------------------------------------- */
+/* ---- MSRs -------------------------------------------------------------------------------------------------------- */
 
 struct gp_row {
     const char *preset;
@@ -386,50 +434,51 @@ struct gp_row {
     int result;
 };
 
-static const struct gp_row gp_rows[] = { /* 12, 13 among them */
-    { "icelake", IA32_DS_AREA, UINT64_C(0x0000800000000000), -EFAULT },
-    { "icelake", IA32_DS_AREA, UINT64_C(0xFFFF7FFFFFFFFFFF), -EFAULT },
-    { "icelake", IA32_DS_AREA, UINT64_C(0x00007FFFFFFFFFFF), 0 }, /* misaligned, canonical */
-    { "icelake", IA32_DS_AREA, UINT64_C(0xFFFF800000000000), 0 },
-    { "skylake", IA32_PEBS_ENABLE, 0xF, 0 },
-    { "skylake", IA32_PEBS_ENABLE, 0x10, -EFAULT },
-    { "skylake", IA32_PEBS_ENABLE, DS_BIT(32), -EFAULT },
-    { "icelake", IA32_PEBS_ENABLE, 0xF000000FF, 0 },
-    { "icelake", IA32_PEBS_ENABLE, 0x100, -EFAULT },
-    { "icelake", IA32_PEBS_ENABLE, DS_BIT(36), -EFAULT },
-    { "icelake", IA32_PEBS_ENABLE, DS_BIT(63), -EFAULT },
-    { "skylake", MSR_PEBS_DATA_CFG, 0, -EFAULT },
-    { "icelake", MSR_PEBS_DATA_CFG, 3, 0 },
-    { "icelake", MSR_PEBS_DATA_CFG, 0x10, -EFAULT },
-    { "icelake", IA32_PERFEVTSEL0, UINT64_C(0x4005300C0), 0 },
-    { "skylake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ADAPTIVE, -EFAULT },
-    { "icelake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT },
-    { "icelake", IA32_PERFEVTSEL0, DS_BIT(35), -EFAULT },
-    { "icelake", IA32_PERFEVTSEL0 + 8, 0, -ENOENT },
-    { "skylake", IA32_PERFEVTSEL0 + 4, 0, -ENOENT },
-    { "icelake", IA32_A_PMC0 + 7, DS_BIT(48) - 1, 0 },
-    { "icelake", IA32_A_PMC0, DS_BIT(48), -EFAULT },
-    { "skylake", IA32_A_PMC0 + 4, 0, -EFAULT },
-    { "icelake", IA32_PMC0, UINT64_C(0xFFFFFFFFFFFFFFFF), 0 },
-    { "icelake", IA32_FIXED_CTR0, DS_BIT(48), -EFAULT },
-    { "icelake", IA32_FIXED_CTR_CTRL, UINT64_C(0x0000111100009999) | 0x2222, 0 },
-    { "skylake", IA32_FIXED_CTR_CTRL, 0xBBB, 0 },
-    { "skylake", IA32_FIXED_CTR_CTRL, 0x1000, -EFAULT },
-    { "skylake", IA32_FIXED_CTR_CTRL, DS_BIT(32), -EFAULT },
-    { "icelake", IA32_FIXED_CTR_CTRL, 4, -EFAULT },
-    { "icelake", IA32_PERF_GLOBAL_CTRL, UINT64_C(0xF000000FF), 0 },
-    { "icelake", IA32_PERF_GLOBAL_CTRL, 0x100, -EFAULT },
-    { "skylake", IA32_PERF_GLOBAL_CTRL, DS_BIT(35), -EFAULT },
-    { "icelake", IA32_PERF_GLOBAL_STATUS, 0, -EFAULT },
-    { "icelake", IA32_PERF_GLOBAL_OVF_CTRL, UINT64_C(0xFC0000000000000F), 0 },
-    { "icelake", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(40), -EFAULT },
-    { "icelake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0 },
-    { "icelake", IA32_PERF_CAPABILITIES, 0, -EFAULT },
-    { "icelake", IA32_DEBUGCTL, 0x7C3, 0 },
-    { "icelake", IA32_DEBUGCTL, DS_BIT(2), -EFAULT },
-    { "icelake", IA32_DEBUGCTL, DS_BIT(16), -EFAULT },
-    { "icelake", IA32_MISC_ENABLE, UINT64_MAX, 0 },
-    { "icelake", 0x10, 0, -ENOENT },
+static const struct gp_row gp_rows[] = {
+    /* 12, 13 among them */
+    {"icelake", IA32_DS_AREA, UINT64_C(0x0000800000000000), -EFAULT},
+    {"icelake", IA32_DS_AREA, UINT64_C(0xFFFF7FFFFFFFFFFF), -EFAULT},
+    {"icelake", IA32_DS_AREA, UINT64_C(0x00007FFFFFFFFFFF), 0}, /* misaligned, canonical */
+    {"icelake", IA32_DS_AREA, UINT64_C(0xFFFF800000000000), 0},
+    {"skylake", IA32_PEBS_ENABLE, 0xF, 0},
+    {"skylake", IA32_PEBS_ENABLE, 0x10, -EFAULT},
+    {"skylake", IA32_PEBS_ENABLE, DS_BIT(32), -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, 0xF000000FF, 0},
+    {"icelake", IA32_PEBS_ENABLE, 0x100, -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, DS_BIT(36), -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, DS_BIT(63), -EFAULT},
+    {"skylake", MSR_PEBS_DATA_CFG, 0, -EFAULT},
+    {"icelake", MSR_PEBS_DATA_CFG, 3, 0},
+    {"icelake", MSR_PEBS_DATA_CFG, 0x10, -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, UINT64_C(0x4005300C0), 0},
+    {"skylake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ADAPTIVE, -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, DS_BIT(35), -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0 + 8, 0, -ENOENT},
+    {"skylake", IA32_PERFEVTSEL0 + 4, 0, -ENOENT},
+    {"icelake", IA32_A_PMC0 + 7, DS_BIT(48) - 1, 0},
+    {"icelake", IA32_A_PMC0, DS_BIT(48), -EFAULT},
+    {"skylake", IA32_A_PMC0 + 4, 0, -EFAULT},
+    {"icelake", IA32_PMC0, UINT64_C(0xFFFFFFFFFFFFFFFF), 0},
+    {"icelake", IA32_FIXED_CTR0, DS_BIT(48), -EFAULT},
+    {"icelake", IA32_FIXED_CTR_CTRL, UINT64_C(0x0000111100009999) | 0x2222, 0},
+    {"skylake", IA32_FIXED_CTR_CTRL, 0xBBB, 0},
+    {"skylake", IA32_FIXED_CTR_CTRL, 0x1000, -EFAULT},
+    {"skylake", IA32_FIXED_CTR_CTRL, DS_BIT(32), -EFAULT},
+    {"icelake", IA32_FIXED_CTR_CTRL, 4, -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_CTRL, UINT64_C(0xF000000FF), 0},
+    {"icelake", IA32_PERF_GLOBAL_CTRL, 0x100, -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_CTRL, DS_BIT(35), -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_STATUS, 0, -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_OVF_CTRL, UINT64_C(0xFC0000000000000F), 0},
+    {"icelake", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(40), -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0},
+    {"icelake", IA32_PERF_CAPABILITIES, 0, -EFAULT},
+    {"icelake", IA32_DEBUGCTL, 0x7C3, 0},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(2), -EFAULT},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(16), -EFAULT},
+    {"icelake", IA32_MISC_ENABLE, UINT64_MAX, 0},
+    {"icelake", 0x10, 0, -ENOENT},
 };
 
 static void general_protection(void **state)
@@ -449,7 +498,7 @@ static void general_protection(void **state)
         }
     }
     /* the same writes where reserved bits are ignored */
-    ds_bench_init(b, icelake(), &(struct ds_model_policy){ .reserved_ignored = true }, 320, 320);
+    ds_bench_init(b, icelake(), &(struct ds_model_policy){.reserved_ignored = true}, 320, 320);
     ds_bench_write(b, IA32_PEBS_ENABLE, UINT64_MAX);
     assert_int_equal(ds_bench_read(b, IA32_PEBS_ENABLE), 0xF000000FF);
     ds_bench_write(b, IA32_PERF_GLOBAL_STATUS, UINT64_MAX);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model against a second implementation written another way: per counter a countdown in plain integers, one record as
- * a tuple, no masks, no memory. Random programs, periods, buffers, policies, events and drains; both must agree after
- * every single instruction.
+ * The model against a second implementation written another way: per counter a countdown in plain integers, one record
+ * as a tuple, no masks, no memory. Random programs, periods, buffers, policies, events and drains; both must agree
+ * after every single instruction.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #include "tests/unit/ds_bench.h"
 
-/* ---- the second implementation -------------------------------------------------------------------------------------------- */
+/* ---- the second implementation ----------------------------------------------------------------------------------- */
 
 enum { COUNTERS = 9 }; /* GP 0..7, then fixed 0 */
 
@@ -98,7 +98,7 @@ static void naive_record(struct naive *n, const bool *fires)
 
 static void naive_instruction(struct naive *n, bool branch, int ring)
 {
-    bool fires[COUNTERS] = { 0 }, any = false, overflow = false;
+    bool fires[COUNTERS] = {0}, any = false, overflow = false;
     for (int c = 0; c < COUNTERS; c++) {
         struct naive_counter *k = &n->counter[c];
         if (!k->exists || !k->enabled || !k->ring[ring] || (k->branches && !branch))
@@ -122,7 +122,7 @@ static void naive_instruction(struct naive *n, bool branch, int ring)
         naive_pmi(n);
 }
 
-/* ---- random programs --------------------------------------------------------------------------------------------------------- */
+/* ---- random programs --------------------------------------------------------------------------------------------- */
 
 static uint64_t seed;
 static uint32_t random_below(uint32_t n) /* xorshift64* */
@@ -149,7 +149,10 @@ static void random_setup(void)
         preset.format = (uint8_t)random_below(4);
     preset.pdist = adaptive && coin() ? bit_of((int)random_below(COUNTERS)) : 0;
     const struct ds_model_policy policy = {
-        .fit = random_below(3), .drop_keeps_overflow = coin(), .masked_pmi_latched = coin(), .bystander_swapped = coin(),
+        .fit = random_below(3),
+        .drop_keeps_overflow = coin(),
+        .masked_pmi_latched = coin(),
+        .bystander_swapped = coin(),
     };
     bool gpr = adaptive && coin();
     uint32_t size = adaptive ? (gpr ? 176 : 32) : ds_pebs_fixed_size(preset.format);
@@ -159,8 +162,12 @@ static void random_setup(void)
     *n = (struct naive){
         .status_in_record = preset.format == 1 || preset.format == 2,
         .reload_all = (preset.format < 3) != policy.bystander_swapped,
-        .keep_dropped = policy.drop_keeps_overflow, .latch = policy.masked_pmi_latched, .fit = policy.fit,
-        .room = room, .size = size, .threshold = threshold,
+        .keep_dropped = policy.drop_keeps_overflow,
+        .latch = policy.masked_pmi_latched,
+        .fit = policy.fit,
+        .room = room,
+        .size = size,
+        .threshold = threshold,
     };
     if (gpr)
         ds_bench_write(b, MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_GPR);
@@ -168,14 +175,21 @@ static void random_setup(void)
     for (int c = 0; c < COUNTERS; c++) {
         struct naive_counter *k = &n->counter[c];
         *k = (struct naive_counter){
-            .exists = c < preset.gp_counters || (c == 8 && adaptive), .enabled = random_below(3) != 0, .pebs = random_below(3) != 0,
-            .branches = c != 8 && coin(), .interrupts = random_below(4) == 0, .precise = preset.pdist & bit_of(c),
-            .ring = { coin(), coin() }, .left = 1 + random_below(20), .reset = 1 + random_below(20),
+            .exists = c < preset.gp_counters || (c == 8 && adaptive),
+            .enabled = random_below(3) != 0,
+            .pebs = random_below(3) != 0,
+            .branches = c != 8 && coin(),
+            .interrupts = random_below(4) == 0,
+            .precise = preset.pdist & bit_of(c),
+            .ring = {coin(), coin()},
+            .left = 1 + random_below(20),
+            .reset = 1 + random_below(20),
         };
         if (!k->exists)
             continue;
         uint64_t start = (uint64_t)-k->left & b->model.counter_mask;
-        *ds_bench_area(b, c == 8 ? 0x80 : 0x40 + 8 * (uint64_t)c) = (uint64_t)-k->reset; /* width is the model's affair */
+        *ds_bench_area(b, c == 8 ? 0x80 : 0x40 + 8 * (uint64_t)c) =
+            (uint64_t)-k->reset; /* width is the model's affair */
         if (c == 8) {
             ds_bench_write(b, IA32_FIXED_CTR0, start);
             fixed_ctrl = (k->ring[0] ? 1 : 0) | (k->ring[1] ? 2 : 0) | (k->interrupts ? 8 : 0) | (gpr ? DS_BIT(32) : 0);
@@ -235,9 +249,9 @@ static void compare(unsigned program, unsigned step)
         if (k->exists)
             values &= b->model.value[c == 8 ? 32 : c] == ((uint64_t)-k->left & b->model.counter_mask);
     }
-    bool same = values && ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) == status && ds_bench_index(b) == (uint64_t)n->used &&
-                b->stored == n->stored && b->dropped == n->dropped && b->pmis == n->pmis &&
-                !(b->model.lvtpc & LVTPC_MASKED) == !n->masked;
+    bool same = values && ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) == status &&
+                ds_bench_index(b) == (uint64_t)n->used && b->stored == n->stored && b->dropped == n->dropped &&
+                b->pmis == n->pmis && !(b->model.lvtpc & LVTPC_MASKED) == !n->masked;
     if (same && n->used && b->model.preset->format) {
         uint64_t last = ds_bench_buffer() + (uint64_t)(n->used - n->size);
         same = *ds_bench_word(b, last + (b->model.preset->format < 4 ? 0x90 : 0x10)) == n->last_counters;
@@ -256,7 +270,8 @@ static void random_programs(void **state)
         for (unsigned step = 0; step < 400; step++) {
             bool branch = random_below(3) == 0;
             int ring = random_below(4) == 0;
-            if (ds_model_retire(&b->model, 1u << DS_MODEL_INSTRUCTION | (branch ? 1u << DS_MODEL_BRANCH : 0), ring ? 3 : 0))
+            if (ds_model_retire(&b->model, 1u << DS_MODEL_INSTRUCTION | (branch ? 1u << DS_MODEL_BRANCH : 0),
+                                ring ? 3 : 0))
                 fail_msg("program %u, instruction %u: memory fault", program, step);
             naive_instruction(n, branch, ring);
             random_software();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stepping backend: its traps one by one with frames made by hand, then on this very processor. The second half sets
- * RFLAGS.TF for real; the SIGTRAP handler plays the kernel's #DB stub. GS base points at a struct arch_cpu as in the kernel.
+ * The stepping backend: its traps one by one with frames made by hand, then on this very processor. The second half
+ * sets RFLAGS.TF for real; the SIGTRAP handler plays the kernel's #DB stub. GS base points at a struct arch_cpu as in
+ * the kernel.
  */
 #define _GNU_SOURCE /* REG_RIP and the like */
 #include <setjmp.h>
@@ -22,7 +23,7 @@
 #include "ds/ds.h"
 #include "kernel/errno.h"
 
-#define TF ARCH_RFLAGS_TF
+#define TF          ARCH_RFLAGS_TF
 #define ARCH_SET_GS 0x1001
 
 static struct arch_cpu cpu;
@@ -37,7 +38,7 @@ void arch_ipi_self(uint8_t vector)
     ipis++;
 }
 
-/* ---- what the driver reports ------------------------------------------------------------------------------------------- */
+/* ---- what the driver reports ------------------------------------------------------------------------------------- */
 
 #define SEEN 4096
 static struct cairn_truth_pebs seen[SEEN];
@@ -75,10 +76,10 @@ static void begin(const char *preset, const char *events, uint32_t records)
     static uint64_t area[512] __attribute__((aligned(4096)));
     static void *buffer;
     char error[128] = "";
-    struct ds_config config = { .records = records, .threshold = records };
+    struct ds_config config = {.records = records, .threshold = records};
     struct ds_caps caps;
-    const struct ds_hooks hooks = { before_drain, drained, recorded, NULL };
-    cpu = (struct arch_cpu){ .self = &cpu };
+    const struct ds_hooks hooks = {before_drain, drained, recorded, NULL};
+    cpu = (struct arch_cpu){.self = &cpu};
     assert_int_equal(syscall(SYS_arch_prctl, ARCH_SET_GS, &cpu), 0);
     seen_count = ipis = drained_bytes = 0;
     drained_lost = 0;
@@ -122,7 +123,7 @@ static uint64_t branches(void)
 }
 #define COUNT_BOTH "instructions:1000000000,branches:1000000000"
 
-/* ---- frames by hand ---------------------------------------------------------------------------------------------------- */
+/* ---- frames by hand ---------------------------------------------------------------------------------------------- */
 
 /* Steps on at `ip`; the #DB comes with RIP at `next`. */
 static bool step(const uint8_t *ip, const uint8_t *next, uint64_t rflags)
@@ -137,11 +138,11 @@ static bool step(const uint8_t *ip, const uint8_t *next, uint64_t rflags)
 static void pause_ends_stepping(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x90, 0x90 };
+    static const uint8_t code[] = {0x90, 0x90};
     begin("icelake", COUNT_BOTH, 8);
     ds_pause(ds);
     assert_int_equal(cpu.step_on, 0);
-    frame = (struct arch_trap_frame){ .rip = (uintptr_t)code, .rflags = TF | 2, .cs = 8 };
+    frame = (struct arch_trap_frame){.rip = (uintptr_t)code, .rflags = TF | 2, .cs = 8};
     assert_true(ds_soft_step(soft, &frame));
     assert_int_equal(frame.rflags, 2);
     assert_int_equal(instructions(), 0);
@@ -154,7 +155,7 @@ static void pause_ends_stepping(void **state)
 static void one_instruction(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x48, 0x89, 0xE5, 0x90 };
+    static const uint8_t code[] = {0x48, 0x89, 0xE5, 0x90};
     begin("icelake", COUNT_BOTH, 8);
     assert_true(step(code, code + 3, TF | 2));
     assert_int_equal(instructions(), 1);
@@ -166,7 +167,7 @@ static void one_instruction(void **state)
 static void branch_taken_or_not(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x74, 0x10, 0xEB, 0xFE };
+    static const uint8_t code[] = {0x74, 0x10, 0xEB, 0xFE};
     begin("icelake", COUNT_BOTH, 8);
     step(code, code + 2, TF);
     step(code, code + 18, TF);
@@ -178,7 +179,7 @@ static void branch_taken_or_not(void **state)
 static void rep_retires_once(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0xF3, 0xAA, 0x90 };
+    static const uint8_t code[] = {0xF3, 0xAA, 0x90};
     begin("icelake", COUNT_BOTH, 8);
     for (int i = 0; i < 5; i++) {
         assert_true(step(code, code, TF));
@@ -192,8 +193,8 @@ static void rep_retires_once(void **state)
 static void load_ss_holds_back(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x8E, 0xD0, 0x74, 0x10, 0x90 };
-    static const uint8_t rep[] = { 0x8E, 0xD0, 0xF3, 0xAA };
+    static const uint8_t code[] = {0x8E, 0xD0, 0x74, 0x10, 0x90};
+    static const uint8_t rep[] = {0x8E, 0xD0, 0xF3, 0xAA};
     begin("icelake", COUNT_BOTH, 8);
     step(code, code + 4, TF); /* MOV SS and JE: one #DB */
     assert_int_equal(instructions(), 2);
@@ -209,7 +210,7 @@ static void load_ss_holds_back(void **state)
 static void load_ss_addresses(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x8E, 0xD0, 0x48, 0x89, 0xE5, 0x90, 0x90 };
+    static const uint8_t code[] = {0x8E, 0xD0, 0x48, 0x89, 0xE5, 0x90, 0x90};
     begin("icelake", "instructions:1", 8);
     step(code, code + 5, TF); /* the first arms, the second writes */
     assert_int_equal(seen_count, 1);
@@ -225,10 +226,10 @@ static void load_ss_addresses(void **state)
 static void pushf_does_not_leak(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x9C, 0x66, 0x9C, 0x90 };
-    uint64_t stack[2] = { TF | 0x246, UINT64_MAX };
+    static const uint8_t code[] = {0x9C, 0x66, 0x9C, 0x90};
+    uint64_t stack[2] = {TF | 0x246, UINT64_MAX};
     begin("icelake", COUNT_BOTH, 8);
-    frame = (struct arch_trap_frame){ .cs = 8, .rsp = (uintptr_t)stack };
+    frame = (struct arch_trap_frame){.cs = 8, .rsp = (uintptr_t)stack};
     step(code, code + 1, TF);
     assert_int_equal(stack[0], 0x246);
     assert_int_equal(stack[1], UINT64_MAX);
@@ -241,7 +242,7 @@ static void pushf_does_not_leak(void **state)
 static void popf_and_iret_go_on(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x9D, 0x48, 0xCF };
+    static const uint8_t code[] = {0x9D, 0x48, 0xCF};
     begin("icelake", COUNT_BOTH, 8);
     assert_true(step(code, code + 1, 2)); /* the image had no TF */
     assert_int_equal(frame.rflags, TF | 2);
@@ -254,7 +255,7 @@ static void popf_and_iret_go_on(void **state)
 static void fault_does_not_retire(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x0F, 0x32, 0x90, 0x90 }; /* RDMSR, whose #GP handler went on at +3 */
+    static const uint8_t code[] = {0x0F, 0x32, 0x90, 0x90}; /* RDMSR, whose #GP handler went on at +3 */
     begin("icelake", COUNT_BOTH, 8);
     assert_true(step(code, code + 3, TF));
     assert_int_equal(instructions(), 0);
@@ -265,11 +266,11 @@ static void fault_does_not_retire(void **state)
 static void interrupt_between(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x90, 0x90, 0x90 };
+    static const uint8_t code[] = {0x90, 0x90, 0x90};
     begin("icelake", COUNT_BOTH, 8);
     step(code, code + 1, TF);
     ds_pause(ds); /* interrupt entry: no #DB follows in the handler */
-    struct arch_trap_frame interrupted = { .rip = (uintptr_t)code + 1, .rflags = TF | ARCH_RFLAGS_IF, .cs = 8 };
+    struct arch_trap_frame interrupted = {.rip = (uintptr_t)code + 1, .rflags = TF | ARCH_RFLAGS_IF, .cs = 8};
     cpu.step_ip = 0xDEAD; /* another thread ran meanwhile */
     ds_resume_frame(ds, &interrupted);
     assert_int_equal(cpu.step_on, 1);
@@ -285,10 +286,25 @@ static void interrupt_between(void **state)
 static void snapshot_and_pmi(void **state)
 {
     (void)state;
-    static const uint8_t code[] = { 0x90, 0x90, 0x90 };
+    static const uint8_t code[] = {0x90, 0x90, 0x90};
     begin("skylake", "instructions:1:k", 2);
-    frame = (struct arch_trap_frame){ .cs = 8, .rax = 1, .rbx = 2, .rcx = 3, .rdx = 4, .rsi = 5, .rdi = 6, .rbp = 7, .rsp = 8,
-                                      .r8 = 9, .r9 = 10, .r10 = 11, .r11 = 12, .r12 = 13, .r13 = 14, .r14 = 15, .r15 = 16 };
+    frame = (struct arch_trap_frame){.cs = 8,
+                                     .rax = 1,
+                                     .rbx = 2,
+                                     .rcx = 3,
+                                     .rdx = 4,
+                                     .rsi = 5,
+                                     .rdi = 6,
+                                     .rbp = 7,
+                                     .rsp = 8,
+                                     .r8 = 9,
+                                     .r9 = 10,
+                                     .r10 = 11,
+                                     .r11 = 12,
+                                     .r12 = 13,
+                                     .r13 = 14,
+                                     .r14 = 15,
+                                     .r15 = 16};
     step(code, code + 1, TF | 0x46);
     uint64_t before = arch_rdtsc();
     step(code + 1, code + 2, TF | 0x46);
@@ -296,7 +312,7 @@ static void snapshot_and_pmi(void **state)
     assert_int_equal(seen_count, 1);
     const struct ds_pebs_fmt3 *r = (const void *)(uintptr_t)seen[0].address;
     const struct ds_pebs_fmt0 *g = &r->fmt2.fmt1.registers;
-    const uint64_t expected[10] = { 0x46, (uintptr_t)code + 2, 1, 2, 3, 4, 5, 6, 7, 8 };
+    const uint64_t expected[10] = {0x46, (uintptr_t)code + 2, 1, 2, 3, 4, 5, 6, 7, 8};
     assert_memory_equal(g, expected, sizeof expected);
     for (unsigned i = 0; i < 8; i++)
         assert_int_equal(g->r8_r15[i], 9 + i);
@@ -342,18 +358,32 @@ static void unknown_preset(void **state)
     free(s);
 }
 
-/* ---- on this processor --------------------------------------------------------------------------------------------------- */
+/* ---- on this processor ------------------------------------------------------------------------------------------- */
 
 static void on_sigtrap(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)info;
     greg_t *g = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct arch_trap_frame f = {
-        .r15 = (uint64_t)g[REG_R15], .r14 = (uint64_t)g[REG_R14], .r13 = (uint64_t)g[REG_R13], .r12 = (uint64_t)g[REG_R12],
-        .r11 = (uint64_t)g[REG_R11], .r10 = (uint64_t)g[REG_R10], .r9 = (uint64_t)g[REG_R9], .r8 = (uint64_t)g[REG_R8],
-        .rbp = (uint64_t)g[REG_RBP], .rdi = (uint64_t)g[REG_RDI], .rsi = (uint64_t)g[REG_RSI], .rdx = (uint64_t)g[REG_RDX],
-        .rcx = (uint64_t)g[REG_RCX], .rbx = (uint64_t)g[REG_RBX], .rax = (uint64_t)g[REG_RAX], .vector = ARCH_VECTOR_DB,
-        .rip = (uint64_t)g[REG_RIP], .cs = (uint64_t)g[REG_CSGSFS] & 0xFFFF, .rflags = (uint64_t)g[REG_EFL],
+        .r15 = (uint64_t)g[REG_R15],
+        .r14 = (uint64_t)g[REG_R14],
+        .r13 = (uint64_t)g[REG_R13],
+        .r12 = (uint64_t)g[REG_R12],
+        .r11 = (uint64_t)g[REG_R11],
+        .r10 = (uint64_t)g[REG_R10],
+        .r9 = (uint64_t)g[REG_R9],
+        .r8 = (uint64_t)g[REG_R8],
+        .rbp = (uint64_t)g[REG_RBP],
+        .rdi = (uint64_t)g[REG_RDI],
+        .rsi = (uint64_t)g[REG_RSI],
+        .rdx = (uint64_t)g[REG_RDX],
+        .rcx = (uint64_t)g[REG_RCX],
+        .rbx = (uint64_t)g[REG_RBX],
+        .rax = (uint64_t)g[REG_RAX],
+        .vector = ARCH_VECTOR_DB,
+        .rip = (uint64_t)g[REG_RIP],
+        .cs = (uint64_t)g[REG_CSGSFS] & 0xFFFF,
+        .rflags = (uint64_t)g[REG_EFL],
         .rsp = (uint64_t)g[REG_RSP],
     };
     if (!ds_soft_step(soft, &f))
@@ -362,8 +392,8 @@ static void on_sigtrap(int number, siginfo_t *info, void *context)
 }
 
 /* Code under test: called stepped, with a buffer in RDI. What it leaves in RAX comes back. */
-#define CODE(name, text) \
-    uint64_t name(void *buffer); \
+#define CODE(name, text)                                                                                               \
+    uint64_t name(void *buffer);                                                                                       \
     __asm__(".text\n.globl " #name "\n" #name ":\n" text "\nret\n")
 
 CODE(code_empty, "");
@@ -380,8 +410,9 @@ CODE(code_load_ss, "mov %ss, %eax\nmov %eax, %ss\nnop\nnop");
 CODE(code_load_ss_jump, "mov %ss, %eax\nmov %eax, %ss\njmp 1f\nnop\n1: nop");
 CODE(code_load_ss_pushf, "mov %ss, %eax\nmov %eax, %ss\npushfq\npop %rax");
 CODE(code_load_ss_rep, "mov %ss, %eax\nmov $9, %ecx\nmov %eax, %ss\nrep stosb\nnop");
-CODE(code_iret, "mov %rsp, %rdx\nmov %ss, %eax\npush %rax\npush %rdx\npushfq\nmov %cs, %eax\npush %rax\nlea 1f(%rip), %rax\n"
-                "push %rax\niretq\n1: nop\nnop");
+CODE(code_iret,
+     "mov %rsp, %rdx\nmov %ss, %eax\npush %rax\npush %rdx\npushfq\nmov %cs, %eax\npush %rax\nlea 1f(%rip), %rax\n"
+     "push %rax\niretq\n1: nop\nnop");
 CODE(code_vector, "pxor %xmm0, %xmm0\nmovdqu %xmm0, (%rdi)\nmfence\ncpuid\nlock incq (%rdi)");
 
 struct real {
@@ -392,25 +423,26 @@ struct real {
 };
 
 static const struct real real_code[] = {
-    { "nops", code_nops, 12, 0, false },
-    { "rep stosb", code_rep, 4, 0, false },
-    { "rep stosq, RCX = 0", code_rep_none, 2, 0, false },
-    { "repne scasb", code_scan, 3, 0, false },
-    { "pushfq", code_pushf, 2, 0, true },
-    { "pushfw", code_pushf16, 2, 0, true },
-    { "popfq without TF", code_popf, 5, 0, false },
-    { "loop", code_loop, 21, 10, false },
-    { "call, ret, jmp, jrcxz", code_call, 8, 6, false },
-    { "mov ss", code_load_ss, 4, 0, false },
-    { "mov ss; jmp", code_load_ss_jump, 4, 1, false },
-    { "mov ss; pushfq", code_load_ss_pushf, 4, 0, true },
-    { "mov ss; rep stosb", code_load_ss_rep, 5, 0, false },
-    { "iretq without TF", code_iret, 12, 1, false },
-    { "vector, cpuid, lock", code_vector, 5, 0, false },
+    {"nops", code_nops, 12, 0, false},
+    {"rep stosb", code_rep, 4, 0, false},
+    {"rep stosq, RCX = 0", code_rep_none, 2, 0, false},
+    {"repne scasb", code_scan, 3, 0, false},
+    {"pushfq", code_pushf, 2, 0, true},
+    {"pushfw", code_pushf16, 2, 0, true},
+    {"popfq without TF", code_popf, 5, 0, false},
+    {"loop", code_loop, 21, 10, false},
+    {"call, ret, jmp, jrcxz", code_call, 8, 6, false},
+    {"mov ss", code_load_ss, 4, 0, false},
+    {"mov ss; jmp", code_load_ss_jump, 4, 1, false},
+    {"mov ss; pushfq", code_load_ss_pushf, 4, 0, true},
+    {"mov ss; rep stosb", code_load_ss_rep, 5, 0, false},
+    {"iretq without TF", code_iret, 12, 1, false},
+    {"vector, cpuid, lock", code_vector, 5, 0, false},
 };
 
 /* CPUID and IRETQ change RBX and the like, so the call says so. Returns RAX. */
-__attribute__((noinline, no_sanitize("address", "undefined"))) static uint64_t run_stepped(uint64_t (*code)(void *), void *buffer)
+__attribute__((noinline, no_sanitize("address", "undefined"))) static uint64_t run_stepped(uint64_t (*code)(void *),
+                                                                                           void *buffer)
 {
     uint64_t rax;
     ds_resume(ds);
@@ -424,7 +456,7 @@ __attribute__((noinline, no_sanitize("address", "undefined"))) static uint64_t r
 
 static void install_sigtrap(void)
 {
-    struct sigaction action = { .sa_sigaction = on_sigtrap, .sa_flags = SA_SIGINFO };
+    struct sigaction action = {.sa_sigaction = on_sigtrap, .sa_flags = SA_SIGINFO};
     sigaction(SIGTRAP, &action, NULL);
 }
 
@@ -501,20 +533,13 @@ static void real_drain_in_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pause_ends_stepping),
-        cmocka_unit_test(one_instruction),
-        cmocka_unit_test(branch_taken_or_not),
-        cmocka_unit_test(rep_retires_once),
-        cmocka_unit_test(load_ss_holds_back),
-        cmocka_unit_test(load_ss_addresses),
-        cmocka_unit_test(pushf_does_not_leak),
-        cmocka_unit_test(popf_and_iret_go_on),
-        cmocka_unit_test(fault_does_not_retire),
-        cmocka_unit_test(interrupt_between),
-        cmocka_unit_test(snapshot_and_pmi),
-        cmocka_unit_test(unknown_preset),
-        cmocka_unit_test(real_counts),
-        cmocka_unit_test(real_records),
+        cmocka_unit_test(pause_ends_stepping),   cmocka_unit_test(one_instruction),
+        cmocka_unit_test(branch_taken_or_not),   cmocka_unit_test(rep_retires_once),
+        cmocka_unit_test(load_ss_holds_back),    cmocka_unit_test(load_ss_addresses),
+        cmocka_unit_test(pushf_does_not_leak),   cmocka_unit_test(popf_and_iret_go_on),
+        cmocka_unit_test(fault_does_not_retire), cmocka_unit_test(interrupt_between),
+        cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
+        cmocka_unit_test(real_counts),           cmocka_unit_test(real_records),
         cmocka_unit_test(real_drain_in_thread),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
