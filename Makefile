@@ -68,7 +68,7 @@ $(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld
 	$(call say,LINK)
 	$(Q)$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld \
 	    -Map=$(B)/kernel.map -o $@.full $(KERNEL_O)
-	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $@.full > $(B)/kernel.lst
+	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $@.full > $(B)/kernel.lst 2>/dev/null # dislikes nasm's line tables
 	$(Q)$(OBJCOPY) --strip-debug $@.full $@
 $(B)/kernel/%.o: %.c
 	@mkdir -p $(@D)
@@ -98,7 +98,7 @@ $(B)/BOOTX64.EFI: $(LOADER_O)
 	$(call say,LINK)
 	$(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
 	    -Map=$(B)/loader.map -o $(B)/loader.so $(EFI_CRT0) $(LOADER_O) $(EFI_LIBS)
-	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst
+	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst 2>/dev/null
 	$(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
 	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
 $(B)/loader/%.o: %.c
@@ -195,5 +195,6 @@ clean:
 FORCE:
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all kernel loader tools docs run gdb image unit test-products test test-all bench bench-gate fuzz lint help clean
+.PHONY: all kernel loader tools docs run gdb image unit test-products test test-all bench bench-gate fuzz lint help \
+        clean FORCE
 endif

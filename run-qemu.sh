@@ -312,7 +312,7 @@ judge() {
             ;;
         0) # SIGTERM ends QEMU so as well
             verdict="the machine was reset or went off without a verdict" status=$FAIL
-            [ "$stop" != reader ] || verdict="the log's reader ended first" status=$FAIL
+            [ "$stop" != reader ] || verdict="the reader of the log ended first, with status $reader_status" status=$FAIL
             if has_word end && [ "$value" != exit ] && [ $raw = 0 ] && [ $no_uart = 0 ]; then
                 verdict="end=$value: the log's reader ended with $reader_status" status=$reader_status
             fi

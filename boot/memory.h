@@ -32,6 +32,7 @@ struct boot_efi_map {
  * firmware lists some at the very end of the address space. */
 uint64_t boot_memory_top(const struct boot_efi_map *map);
 
-/* Fills out[0..capacity) ascending by base and returns how many; the highest that do not fit are counted in *left_out. */
+/* Fills out[0..capacity) ascending by base and returns how many; the highest that do not fit are counted in
+ * *left_out. */
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
                              uint32_t *left_out);

@@ -24,11 +24,11 @@ def frames(result, streams):
 
 
 @pytest.mark.parametrize("machine", [
-    ("--smp", "1", "--mem", "128M"),
-    ("--smp", "8"),
-    ("--smp", "2", "--mem", "5G"),
-    ("--smp", "2", "--cpu", "qemu64"),
-    ], ids=["small", "8-cpus", "above-4G", "old-cpu"])
+    pytest.param(("--smp", "1", "--mem", "128M"), id="small"),
+    pytest.param(("--smp", "8"), id="8-cpus"),
+    pytest.param(("--smp", "2", "--mem", "5G"), id="above-4G", marks=pytest.mark.long),
+    pytest.param(("--smp", "2", "--cpu", "qemu64"), id="old-cpu", marks=pytest.mark.long),
+    ])
 def test_machines(tmp_path, machine):
     result = cb.boot(tmp_path / "log", "--raw", *machine, *QUICK)
     expect_pass(result)
@@ -79,7 +79,7 @@ def test_no_acpi_tables(tmp_path):
     assert "acpi: table RSDP: the firmware gave none" in result.console()
 
 
-@pytest.mark.parametrize("cpus", ["1", "4"])
+@pytest.mark.parametrize("cpus", [pytest.param("1", marks=pytest.mark.long), "4"])
 def test_icount_repeats(tmp_path, cpus):
     first, second = (cb.boot(tmp_path / name, "--raw", "--icount", "--smp", cpus, *QUICK) for name in ("one", "two"))
     expect_pass(first)
