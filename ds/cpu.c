@@ -358,6 +358,16 @@ static uint64_t lost_records(struct ds_cpu *ds, uint64_t index)
     return full ? CAIRN_DS_LOST_UNKNOWN : 0;
 }
 
+static void count(struct ds_cpu *ds, const struct ds_drain *drain)
+{
+    ds->counts.drains++;
+    ds->counts.records += drain->bytes / ds->record_bytes;
+    if (drain->lost == CAIRN_DS_LOST_UNKNOWN)
+        ds->counts.lost_unknown = true;
+    else
+        ds->counts.lost += drain->lost;
+}
+
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
     if (!ds->started)
@@ -365,6 +375,7 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
     const struct ds_stepping *stepping = ds->machine->stepping;
     bool was_running = stepping ? !stepping->paused() : ds->running;
     ds_pause(ds);
+    ds->draining = true;
 
     struct ds_drain drain = {.reason = reason,
                              .epoch = ds->epoch,
@@ -379,15 +390,27 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
     ds->area[AREA_PEBS_INDEX] = base; /* before counting goes on */
     ds->epoch++;
-
-    ds->counts.drains++;
-    ds->counts.records += drain.bytes / ds->record_bytes;
-    if (drain.lost == CAIRN_DS_LOST_UNKNOWN)
-        ds->counts.lost_unknown = true;
-    else
-        ds->counts.lost += drain.lost;
+    ds->draining = false;
+    count(ds, &drain);
     if (was_running)
         ds_resume(ds);
+}
+
+void ds_drain_panic(struct ds_cpu *ds)
+{
+    if (!ds || !ds->started || ds->draining)
+        return;
+    uint64_t base = (uint64_t)(uintptr_t)ds->buffer, used = ds->area[AREA_PEBS_INDEX] - base;
+    if (used > ((uint64_t)ds->config.records + 1) * ds->record_bytes)
+        return; /* the area is what broke */
+    struct ds_drain drain = { .reason = CAIRN_DS_PANIC, .epoch = ds->epoch, .tsc = arch_rdtsc(), .format = ds->caps.format,
+                              .area = (const uint64_t *)ds->area, .records = used ? ds->buffer : NULL,
+                              .bytes = (uint32_t)used };
+    drain.lost = lost_records(ds, base + used);
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
+    ds->started = false;
+    count(ds, &drain);
 }
 
 /* Starts the plain counters in `overflowed` anew. */

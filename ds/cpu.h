@@ -33,6 +33,7 @@ struct ds_cpu {
     uint64_t global_ctrl, pebs_enable; /* what they are while a session runs */
 
     bool started, running; /* running: hw only, GLOBAL_CTRL is on */
+    bool draining;         /* in ds_drain: after a panic, its epoch may already be written */
     uint32_t epoch;
     uint64_t dropped_before; /* stepping: the machine's count when this epoch began */
     struct ds_counts counts;

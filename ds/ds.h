@@ -122,6 +122,10 @@ void ds_stop(struct ds_cpu *ds);
 /* Drain now, for `reason`. Counting is paused around it and stays as it was. */
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
 
+/* After a panic, for any CPU, all others being stopped: hands over what its buffer holds, with reason PANIC. Touches no
+ * register and believes no pointer. Does nothing where the CPU was stopped in the middle of a drain. */
+void ds_drain_panic(struct ds_cpu *ds);
+
 /* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC. Returns whether the
  * interrupt was ours. EOI is the caller's. */
 bool ds_pmi(struct ds_cpu *ds);

@@ -86,8 +86,12 @@ static void begin(const char *line)
 
 static _Noreturn void finish(void)
 {
-    if (ksession.session)
+    if (ksession.session) {
+        trace_session_settle(ksession.session);
+        for (uint32_t i = 0; i < kcpu_count; i++)
+            ds_drain_panic(kcpu_table[i]->ds);
         trace_session_freeze(ksession.session, arch_rdtsc());
+    }
     if (!ksession.stop_tsc)
         ksession.stop_tsc = arch_rdtsc();
     kreport(KREPORT_FAIL, "panic", "%s", first_line);
@@ -104,8 +108,7 @@ _Noreturn void kpanic(const char *format, ...)
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
     begin(line);
-    backtrace((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0),
-              true);
+    backtrace((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0), true);
     finish();
 }
 

@@ -475,10 +475,15 @@ static void settle(struct trace_cpu *cpu)
     }
 }
 
-void trace_session_freeze(struct trace_session *session, uint64_t tsc)
+void trace_session_settle(struct trace_session *session)
 {
     for (uint32_t i = 0; i < session->config.cpus; i++)
         settle(&session->cpu[i]);
+}
+
+void trace_session_freeze(struct trace_session *session, uint64_t tsc)
+{
+    trace_session_settle(session);
     /* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it.
      * There are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
     for (uint32_t i = 0; i < session->config.cpus; i++) {
