@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/check.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "tools/cairn/show.h"
+
+#define SHOWN_OF_EACH 5
+
+const char *cairn_rule_text(enum cairn_rule rule)
+{
+    static const char *const text[CAIRN_RULES] = {
+        [CAIRN_RULE_FRAMES] = "frames: all there, checksums right",
+        [CAIRN_RULE_BUFFERS] = "buffers: headers right, sequence unique",
+        [CAIRN_RULE_EVENTS] = "events: headers and sizes right",
+        [CAIRN_RULE_TIMES] = "time stamps never decrease on a CPU",
+        [CAIRN_RULE_ITEMS] = "PebsIndex on each switch event, or on none",
+        [CAIRN_RULE_BATCHES] = "batches: table, deltas, age, record forms",
+        [CAIRN_RULE_STAMPS] = "PebsIndex grows within an epoch's area",
+        [CAIRN_RULE_EPOCHS] = "epochs consecutive, none within a batch",
+        [CAIRN_RULE_AREAS] = "DS areas: base <= index <= maximum",
+        [CAIRN_RULE_RECORDS] = "PEBS records: size, order, between stamps",
+        [CAIRN_RULE_COUNTS] = "counts: tried = written + lost, and there",
+        [CAIRN_RULE_TRUTH_COMPACT] = "truth: each 0525H switch equal, in order",
+        [CAIRN_RULE_TRUTH_FULL] = "truth: each 0524H switch equal, in order",
+        [CAIRN_RULE_TRUTH_LOST] = "truth: switches lost = truth - recorded",
+        [CAIRN_RULE_TRUTH_RECORDS] = "truth: each PEBS record equal",
+        [CAIRN_RULE_TRUTH_THREADS] = "truth: each record's thread right",
+    };
+    return text[rule];
+}
+
+void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out)
+{
+    *check = (struct cairn_check){.log = log, .out = out, .whole = !cairn_log_damaged(log)};
+}
+
+uint64_t cairn_check_failed(const struct cairn_check *check)
+{
+    uint64_t failed = 0;
+    for (unsigned i = 0; i < CAIRN_RULES; i++)
+        failed += check->failed[i];
+    return failed;
+}
+
+void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const int64_t *time, const char *format, ...)
+{
+    char when[CAIRN_SHOWN];
+    va_list args;
+    if (check->failed[rule]++ >= SHOWN_OF_EACH || !check->out)
+        return;
+    fprintf(check->out, "FAIL %s\n  ", cairn_rule_text(rule));
+    if (cpu >= 0)
+        fprintf(check->out, "CPU %d%s", cpu, time ? "" : ": ");
+    if (time)
+        fprintf(check->out, "%sat %s s: ", cpu >= 0 ? " " : "", cairn_show_time(when, check->log, *time));
+    va_start(args, format);
+    vfprintf(check->out, format, args);
+    va_end(args);
+    fputc('\n', check->out);
+}

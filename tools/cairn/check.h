@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules `cairn check` goes by: how often each was applied, and where it did not hold. */
+#pragma once
+
+#include <stdio.h>
+
+#include "tools/cairn/log.h"
+
+enum cairn_rule {
+    CAIRN_RULE_FRAMES,
+    CAIRN_RULE_BUFFERS,
+    CAIRN_RULE_EVENTS,
+    CAIRN_RULE_TIMES,
+    CAIRN_RULE_ITEMS,
+    CAIRN_RULE_BATCHES,
+    CAIRN_RULE_STAMPS,
+    CAIRN_RULE_EPOCHS,
+    CAIRN_RULE_AREAS,
+    CAIRN_RULE_RECORDS,
+    CAIRN_RULE_COUNTS,
+    CAIRN_RULE_TRUTH_COMPACT,
+    CAIRN_RULE_TRUTH_FULL,
+    CAIRN_RULE_TRUTH_LOST,
+    CAIRN_RULE_TRUTH_RECORDS,
+    CAIRN_RULE_TRUTH_THREADS,
+    CAIRN_RULES,
+};
+
+struct cairn_check {
+    const struct cairn_log *log;
+    FILE *out;  /* for failures; NULL: only count them */
+    bool whole; /* nothing of the log is missing: counts can be compared */
+    uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
+    /* the truth */
+    uint64_t incoming_known, incoming_unknown;
+    uint64_t truth_missing, truth_uncompared; /* truth without a record (loss); records without truth to compare with */
+    uint64_t blames[5]; /* enum cairn_blame */
+    uint64_t wrong;
+};
+
+void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out);
+void cairn_check_trace(struct cairn_check *check);
+void cairn_check_truth(struct cairn_check *check);
+uint64_t cairn_check_failed(const struct cairn_check *check);
+
+const char *cairn_rule_text(enum cairn_rule rule);
+
+/* Counts a failure and, for the first few of each rule, prints it. `cpu` -1: of no CPU; `time` NULL: at no time. */
+void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const int64_t *time, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));

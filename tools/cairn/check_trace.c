@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* What must hold within the trace itself. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/check.h"
+#include "tools/cairn/cursor.h"
+#include "tools/cairn/names.h"
+
+struct stamp {
+    uint64_t index;
+    int64_t time;
+};
+
+struct walk { /* along one CPU's events */
+    struct cairn_check *check;
+    const struct cairn_cpu *cpu;
+    int n;
+    bool has_time;
+    int64_t time;        /* of the event before */
+    bool has_switch;
+    int64_t last_switch; /* of the batch before */
+    /* the epoch we are in */
+    bool has_epoch, has_drain;
+    uint32_t epoch;      /* its number */
+    int64_t drain;       /* when it began */
+    uint64_t base, maximum;
+    struct { struct stamp *items; size_t count, room; } stamps; /* of this epoch, since the last hole */
+    size_t epochs, records; /* passed so far */
+};
+
+#define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (w)->n, time, __VA_ARGS__)
+
+/* ---- frames and buffers ---------------------------------------------------------------------------------------------- */
+
+static void check_frames(struct cairn_check *check)
+{
+    const struct cairn_frames *f = &check->log->frames;
+    check->compared[CAIRN_RULE_FRAMES] = f->frames.count;
+    if (f->missing_frames || !f->total_known)
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames are missing", f->missing_frames,
+                   f->total);
+    if (f->totals_differ)
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "header, trailer and frames disagree on how many there are");
+    if (check->log->bad_frames)
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu32 " frames or lines hold what their stream cannot hold",
+                   check->log->bad_frames);
+}
+
+static void check_buffer(struct cairn_check *check, const struct cairn_piece *p)
+{
+    struct wmi_buffer_header h;
+    const struct cairn_session *s = &check->log->session;
+    memcpy(&h, p->data - sizeof(h), sizeof(h));
+    check->compared[CAIRN_RULE_BUFFERS]++;
+#define EXPECT(what, is, should)                                                                                       \
+    do {                                                                                                               \
+        if ((is) != (should))                                                                                          \
+            cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": %s is %lld, not %lld", p->buffer,  \
+                       what, (long long)(is), (long long)(should));                                                    \
+    } while (0)
+    if (s->buffer_bytes)
+        EXPECT("BufferSize", h.buffer_size, s->buffer_bytes);
+    EXPECT("SavedOffset", h.saved_offset, p->used);
+    EXPECT("CurrentOffset", h.current_offset, p->used);
+    EXPECT("Offset", h.offset, p->used);
+    EXPECT("ReferenceCount", h.reference_count, 0);
+    EXPECT("SequenceNumber (low half)", (uint32_t)h.sequence_number, p->sequence);
+    EXPECT("ProcessorIndex", h.processor_index, p->cpu);
+    EXPECT("State", h.state, WMI_BUFFER_STATE_FLUSH);
+    EXPECT("BufferFlag", h.buffer_flag & (uint16_t)~WMI_BUFFER_FLAG_EVENTS_LOST, WMI_BUFFER_FLAG_PROC_INDEX);
+    EXPECT("BufferType", h.buffer_type, WMI_BUFFER_TYPE_GENERIC);
+#undef EXPECT
+    if (h.offset > h.buffer_size)
+        cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": more is used than there is", p->buffer);
+}
+
+static int by_frame(const void *a, const void *b)
+{
+    const struct cairn_piece *x = *(const struct cairn_piece *const *)a, *y = *(const struct cairn_piece *const *)b;
+    return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+/* The dump has the buffers in the order they were begun: sequence numbers rise from frame to frame. */
+static void check_sequence(struct cairn_check *check)
+{
+    size_t n = check->log->pieces.count;
+    const struct cairn_piece **order = cairn_alloc(n * sizeof(*order));
+    for (size_t i = 0; i < n; i++)
+        order[i] = &check->log->pieces.items[i];
+    qsort(order, n, sizeof(*order), by_frame);
+    for (size_t i = 1; i < n; i++) {
+        bool same = order[i]->cpu == order[i - 1]->cpu && order[i]->buffer == order[i - 1]->buffer;
+        if (same ? order[i]->sequence != order[i - 1]->sequence : order[i]->sequence <= order[i - 1]->sequence)
+            cairn_fail(check, CAIRN_RULE_BUFFERS, order[i]->cpu, NULL,
+                       "buffer %" PRIu32 " has sequence number %" PRIu32 " after %" PRIu32, order[i]->buffer,
+                       order[i]->sequence, order[i - 1]->sequence);
+    }
+    free(order);
+}
+
+/* ---- batches ---------------------------------------------------------------------------------------------------------- */
+
+static void check_table(struct walk *w, const struct ccswap_buffer *b, unsigned used, int64_t time)
+{
+    for (unsigned i = 0; i < CCSWAP_TIDS; i++) {
+        if (i >= used && (b->tid_table[i] || b->thread_base_priority[i]))
+            FAIL(w, CAIRN_RULE_BATCHES, &time, "TidTable: slot %u holds thread %" PRIu32 ", which no record names", i,
+                 b->tid_table[i]);
+        for (unsigned j = 0; j < i && i < used; j++)
+            if (b->tid_table[i] == b->tid_table[j])
+                FAIL(w, CAIRN_RULE_BATCHES, &time, "TidTable: thread %" PRIu32 " twice", b->tid_table[i]);
+    }
+}
+
+/* Whether the encoder had to take this form and no smaller one. */
+static bool smallest(const struct cairn_switch *sw, uint64_t delta, int base)
+{
+    if (sw->form == CCSWAP_IDLE)
+        return delta > CCSWAP_MASK(CCSWAP_IDLE_SHORT_DELTA_BITS);
+    if (sw->form != CCSWAP_FULL)
+        return true;
+    int increase = sw->priority - base;
+    return sw->wait > 1 || delta > CCSWAP_MASK(CCSWAP_LITE_DELTA_BITS) || increase < 0 ||
+           increase > (int)CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
+}
+
+static unsigned slot_of(const struct ccswap_buffer *b, uint32_t tid)
+{
+    unsigned i = 0;
+    while (i < CCSWAP_TIDS && b->tid_table[i] != tid)
+        i++;
+    return i;
+}
+
+/* `batch`: a piece of stream that holds nothing but this event. */
+static void check_batch(struct walk *w, const struct cairn_event *e)
+{
+    struct ccswap_buffer b;
+    memcpy(&b, e->payload, sizeof(b));
+    /* A log of one piece with one event: the cursor decodes it as it decodes all others. */
+    uint32_t header = (uint32_t)sizeof(struct perfinfo_trace_header) + (e->has_pebs_index ? 8 : 0);
+    struct cairn_piece piece = {.data = e->payload - header, .size = e->space, .hole = CAIRN_NO_HOLE};
+    struct cairn_cpu alone = {.pieces = &piece, .piece_count = 1, .tail = CAIRN_NO_HOLE};
+    struct cairn_cursor c = {.log = w->check->log, .cpu = &alone, .compact = true, .hole = CAIRN_NO_HOLE};
+    struct cairn_switch sw;
+    unsigned used = 0, records = 0;
+    int64_t time = b.first_time_stamp, first = time;
+    uint64_t oldest = w->check->log->session.tick_units * CCSWAP_BATCH_TICKS;
+    w->check->compared[CAIRN_RULE_BATCHES]++;
+    if (w->has_switch && first < w->last_switch)
+        FAIL(w, CAIRN_RULE_TIMES, &first, "a batch begins before the switch before it");
+    while (cairn_cursor_next(&c, &sw)) {
+        uint64_t delta = (uint64_t)sw.time - (uint64_t)time;
+        w->check->compared[CAIRN_RULE_TIMES]++;
+        if (sw.time < time) /* time wrapped */
+            FAIL(w, CAIRN_RULE_TIMES, &time, "switch times wrap around");
+        if (records++ == 0 && delta)
+            FAIL(w, CAIRN_RULE_BATCHES, &first, "the first delta is %" PRIu64 ", not 0", delta);
+        unsigned slot = sw.old_tid ? slot_of(&b, sw.old_tid) : CCSWAP_TIDS;
+        if (sw.old_tid && slot > used)
+            FAIL(w, CAIRN_RULE_BATCHES, &sw.time, "TidTable: slot %u used before slot %u", slot, used);
+        used += sw.old_tid && slot == used;
+        if (!smallest(&sw, delta, slot < CCSWAP_TIDS ? b.thread_base_priority[slot] : 0))
+            FAIL(w, CAIRN_RULE_BATCHES, &sw.time, "%s record where a smaller one would do", cairn_form_name(sw.form));
+        if (oldest && (uint64_t)sw.time - (uint64_t)first > oldest)
+            FAIL(w, CAIRN_RULE_BATCHES, &sw.time, "added to a batch of over %u ticks", CCSWAP_BATCH_TICKS);
+        time = sw.time;
+    }
+    check_table(w, &b, used, first);
+    if (e->time < time)
+        FAIL(w, CAIRN_RULE_TIMES, &e->time, "batch written before its last switch");
+    if (w->has_drain && first < w->drain)
+        FAIL(w, CAIRN_RULE_EPOCHS, &first, "a batch that began before the drain was written after it");
+    w->has_switch = true;
+    w->last_switch = time;
+}
+
+/* ---- stamps, epochs, records ------------------------------------------------------------------------------------------ */
+
+static void check_stamp(struct walk *w, const struct cairn_event *e)
+{
+    struct cairn_check *check = w->check;
+    check->compared[CAIRN_RULE_ITEMS]++;
+    if (check->log->session.pebs >= 0 && e->has_pebs_index != (check->log->session.pebs == 1))
+        FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex in a session %s", e->hook,
+             e->has_pebs_index ? "with" : "without", check->log->session.pebs ? "with DS" : "without DS");
+    if (!e->has_pebs_index)
+        return;
+    check->compared[CAIRN_RULE_STAMPS]++;
+    if (w->has_epoch && (e->pebs_index < w->base || e->pebs_index > w->maximum))
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " is not within 0x%" PRIx64 "..0x%" PRIx64 " of this CPU's epoch %"
+             PRIu32, e->pebs_index, w->base, w->maximum, w->epoch);
+    if (w->stamps.count && e->pebs_index < w->stamps.items[w->stamps.count - 1].index)
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes after 0x%" PRIx64 " in one epoch", e->pebs_index,
+             w->stamps.items[w->stamps.count - 1].index);
+    *CAIRN_ADD(w->stamps) = (struct stamp){e->pebs_index, e->time};
+}
+
+static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64_t area[CAIRN_DS_AREA_WORDS])
+{
+    const struct cairn_text *t = &w->check->log->text;
+    uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    uint64_t index = area[offsetof(struct ds_area_60, pebs_index) / 8];
+    uint64_t maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8];
+    uint64_t threshold = area[offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8];
+    uint64_t bytes = 0, records, buffer, room;
+    w->check->compared[CAIRN_RULE_AREAS]++;
+    if (base > index || index > maximum || base > threshold)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%"
+             PRIx64 " are not in order", base, index, threshold, maximum);
+    if (cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer", w->n), &buffer) &&
+        cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer_bytes", w->n), &room) &&
+        (base != buffer || maximum < buffer || maximum - buffer > room))
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "0x%" PRIx64 "..0x%" PRIx64 " is not in this CPU's buffer at 0x%" PRIx64, base,
+             maximum, buffer);
+    if (cairn_slice_u64(cairn_key(t, "ds.record_bytes"), &bytes) && bytes && (index - base) % bytes)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the index lies within a record of %" PRIu64 " bytes", bytes);
+    /* The maximum is a multiple of the record size, or one more: the manual's formula. */
+    else if (bytes && cairn_slice_u64(cairn_key(t, "ds.records"), &records) && maximum - base - records * bytes > 1)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the maximum is not %" PRIu64 " records above the base", records);
+    if (e->reason != CAIRN_DS_START && e->record_bytes != index - base)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu32 " bytes of records, but index - base is %" PRIu64, e->record_bytes,
+             index - base);
+    if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes &&
+        maximum - index >= bytes)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " records lost, but the buffer was not full", e->lost);
+}
+
+/* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger, those
+ * behind it no older. */
+static void check_stamps_against_records(struct walk *w, const struct cairn_epoch *e, uint64_t base)
+{
+    const struct cairn_record *r = &w->cpu->records.items[w->records];
+    size_t n = 0, before = 0;
+    while (w->records + n < w->cpu->records.count && r[n].epoch == e->number)
+        n++;
+    if (e->bytes_seen != e->record_bytes)
+        n = 0; /* part of them is missing: that shows elsewhere */
+    for (size_t i = 0; i < w->stamps.count && n; i++) {
+        const struct stamp *s = &w->stamps.items[i];
+        while (before < n && r[before].address < s->index)
+            before++;
+        uint64_t end = before ? r[before - 1].address + r[before - 1].size : base;
+        w->check->compared[CAIRN_RULE_RECORDS]++;
+        if (s->index != end)
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "PebsIndex 0x%" PRIx64 " is not at the end of a record", s->index);
+        if (before && r[before - 1].timed && r[before - 1].time > s->time)
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record before PebsIndex 0x%" PRIx64 " is younger than it", s->index);
+        if (before < n && r[before].timed && r[before].time < s->time)
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
+    }
+}
+
+static void check_epoch(struct walk *w)
+{
+    const struct cairn_epoch *e = &w->cpu->epochs.items[w->epochs++];
+    uint64_t area[CAIRN_DS_AREA_WORDS];
+    memcpy(area, e->payload + offsetof(struct cairn_ds_epoch, area), sizeof(area));
+    uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    bool start = e->reason == CAIRN_DS_START;
+    w->check->compared[CAIRN_RULE_EPOCHS]++;
+    if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_PANIC)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "no reason has the number %u", e->reason);
+    if (w->has_epoch && e->number != w->epoch)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " where %" PRIu32 " should be", e->number, w->epoch);
+    if (w->check->log->session.known && trace_clock_units(&w->check->log->session.clock, e->tsc) > e->time)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "the drain's TSC is later than its event");
+    check_area(w, e, area);
+    if (w->stamps.count && w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "a stamp of epoch %" PRIu32 " is above its last index", e->number);
+    while (w->records < w->cpu->records.count && w->cpu->records.items[w->records].epoch < e->number)
+        w->records++;
+    if (!start) {
+        uint64_t next = w->epochs < w->cpu->epochs.count ? w->cpu->epochs.items[w->epochs].piece : w->cpu->piece_count;
+        bool hole = w->cpu->tail != CAIRN_NO_HOLE && next >= w->cpu->piece_count;
+        for (uint64_t p = e->piece + 1; p < w->cpu->piece_count && p <= next && !hole; p++)
+            hole = w->cpu->pieces[p].hole != CAIRN_NO_HOLE;
+        if (!hole && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
+            FAIL(w, CAIRN_RULE_RECORDS, &e->time, "%" PRIu32 " bytes of records in %" PRIu32 " events follow, not %" PRIu32
+                 " in %" PRIu32, e->bytes_seen, e->events_seen, e->record_bytes, e->record_events);
+        check_stamps_against_records(w, e, base);
+    }
+    w->stamps.count = 0;
+    w->has_epoch = true;
+    w->epoch = start ? e->number : e->number + 1;
+    w->has_drain = true;
+    w->drain = e->time;
+    w->base = base;
+    w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8];
+}
+
+static void check_records(struct cairn_check *check, int n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    uint64_t bytes;
+    bool sized = cairn_slice_u64(cairn_key(&check->log->text, "ds.record_bytes"), &bytes);
+    for (size_t i = 0; i < cpu->records.count; i++) {
+        const struct cairn_record *r = &cpu->records.items[i], *last = i ? r - 1 : NULL;
+        check->compared[CAIRN_RULE_RECORDS]++;
+        if (sized && r->size != bytes)
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "a record of %" PRIu32 " bytes, not %" PRIu64, r->size, bytes);
+        if (!last)
+            continue;
+        if (r->epoch < last->epoch || (r->epoch == last->epoch && r->address < last->address + last->size))
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "out of order: epoch %" PRIu32 " at 0x%" PRIx64
+                       " after epoch %" PRIu32 " at 0x%" PRIx64, r->epoch, r->address, last->epoch, last->address);
+        if (r->timed && last->timed && r->tsc < last->tsc)
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "its TSC is before that of the record before it");
+    }
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------------------------------- */
+
+static void check_event(struct walk *w, const struct cairn_event *e)
+{
+    w->check->compared[CAIRN_RULE_EVENTS]++;
+    w->check->compared[CAIRN_RULE_TIMES]++;
+    if (w->has_time && e->time < w->time)
+        FAIL(w, CAIRN_RULE_TIMES, &e->time, "an event before the one before it");
+    w->time = e->time;
+    w->has_time = true;
+    if (e->hook == HOOK_CONTEXTSWAP_BATCH || e->hook == HOOK_CONTEXTSWAP)
+        check_stamp(w, e);
+    if (e->hook == HOOK_CONTEXTSWAP_BATCH)
+        check_batch(w, e);
+    else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH)
+        check_epoch(w);
+}
+
+static void check_cpu(struct cairn_check *check, uint32_t n)
+{
+    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
+    for (uint32_t i = 0; i < w.cpu->piece_count; i++) {
+        const struct cairn_piece *p = &w.cpu->pieces[i];
+        struct cairn_event e;
+        if (p->hole != CAIRN_NO_HOLE) {
+            w.has_epoch = w.has_drain = false;
+            w.stamps.count = 0;
+        }
+        if (p->offset == sizeof(struct wmi_buffer_header))
+            check_buffer(check, p);
+        for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
+            check_event(&w, &e);
+        if (p->malformed)
+            FAIL(&w, CAIRN_RULE_EVENTS, w.has_time ? &w.time : NULL, "buffer %" PRIu32 ", offset 0x%" PRIx32
+                 ": no event begins there", p->buffer, p->offset + p->size);
+    }
+    free(w.stamps.items);
+    check_records(check, (int)n);
+}
+
+/* ---- counts -------------------------------------------------------------------------------------------------------------- */
+
+static void expect(struct cairn_check *check, int cpu, const char *what, uint64_t is, uint64_t should)
+{
+    check->compared[CAIRN_RULE_COUNTS]++;
+    if (is != should)
+        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " here, %" PRIu64 " counted by the kernel", what, is,
+                   should);
+}
+
+static void balance(struct cairn_check *check, int cpu, const char *what, bool known, const uint64_t n[3])
+{
+    if (!known)
+        return;
+    check->compared[CAIRN_RULE_COUNTS]++;
+    if (n[CAIRN_TRIED] != n[CAIRN_WRITTEN] + n[CAIRN_LOST])
+        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " tried, but %" PRIu64 " written and %" PRIu64 " lost",
+                   what, n[CAIRN_TRIED], n[CAIRN_WRITTEN], n[CAIRN_LOST]);
+}
+
+/* One CPU, whose buffers are all there. */
+static void check_cpu_counts(struct cairn_check *check, int n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    const struct cairn_cpu_end *e = &cpu->end;
+    uint64_t batches = 0, drains = 0, lost = 0;
+    if (e->events_known)
+        expect(check, n, "events", cpu->events, e->events[CAIRN_WRITTEN]);
+    if (e->compact_known)
+        expect(check, n, "switches in 0525H", cpu->compact, e->compact[CAIRN_WRITTEN]);
+    if (e->full_known)
+        expect(check, n, "switches in 0524H", cpu->full, e->full[CAIRN_WRITTEN]);
+    if (e->buffers_known)
+        expect(check, n, "buffers", cpu->buffers, e->buffers);
+    for (unsigned i = 0; i < CCSWAP_CLOSE_REASONS; i++)
+        batches += e->batches[i];
+    bool none_lost = e->events_known && e->events[CAIRN_LOST] == 0;
+    if (e->batches_known && none_lost)
+        expect(check, n, "batches", cpu->batches, batches);
+    if (!e->ds_known || !none_lost)
+        return;
+    for (size_t i = 0; i < cpu->epochs.count; i++) {
+        drains += cpu->epochs.items[i].reason != CAIRN_DS_START;
+        lost += cpu->epochs.items[i].lost == CAIRN_DS_LOST_UNKNOWN ? 0 : cpu->epochs.items[i].lost;
+    }
+    /* A panic leaves records in buffers it could not drain: the processor wrote them, the trace has them not. */
+    bool panic = cairn_slice_is(cairn_key(&check->log->text, "dump.cause"), "panic");
+    if (!panic || cpu->records.count > e->ds[0])
+        expect(check, n, "PEBS records", cpu->records.count, e->ds[0]);
+    expect(check, n, "drains", drains, e->ds[1]);
+    if (e->ds_lost_known)
+        expect(check, n, "PEBS records lost", lost, e->ds[3]);
+}
+
+static void check_counts(struct cairn_check *check)
+{
+    const struct cairn_log *log = check->log;
+    uint64_t sum[3] = {0}, value, over[4] = {0}, events = 0, compact = 0, full = 0, buffers = 0, begun = 0;
+    uint64_t compact_written = 0, full_written = 0;
+    static const char *const keys[] = {"end.events_tried", "end.events_written", "end.events_lost"};
+    for (uint32_t n = 0; n < log->cpus; n++) {
+        const struct cairn_cpu_end *e = &log->cpu[n].end;
+        int cpu = (int)n;
+        balance(check, cpu, "events", e->events_known, e->events);
+        balance(check, cpu, "switches", e->switches_known, e->switches);
+        balance(check, cpu, "switches in 0525H", e->compact_known, e->compact);
+        balance(check, cpu, "switches in 0524H", e->full_known, e->full);
+        for (unsigned i = 0; i < 3; i++) {
+            sum[i] += e->events[i];
+            if (e->switches_known && e->compact_known && e->full_known)
+                expect(check, cpu, "0525H and 0524H switches together", e->compact[i] + e->full[i], e->switches[i]);
+        }
+        if (check->whole && !log->session.circular)
+            check_cpu_counts(check, cpu);
+        events += log->cpu[n].events;
+        compact += log->cpu[n].compact;
+        full += log->cpu[n].full;
+        buffers += log->cpu[n].buffers;
+        begun += e->buffers;
+        compact_written += e->compact[CAIRN_WRITTEN];
+        full_written += e->full[CAIRN_WRITTEN];
+    }
+    for (unsigned i = 0; i < 3 && check->whole; i++)
+        if (cairn_slice_u64(cairn_key(&log->text, "%s", keys[i]), &value))
+            expect(check, -1, keys[i], sum[i], value);
+    if (!check->whole || !log->has_end || !log->session.circular)
+        return;
+    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.buffers"), &over[0]);
+    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.events"), &over[1]);
+    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.compact"), &over[2]);
+    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.full"), &over[3]);
+    expect(check, -1, "buffers, with those overwritten", buffers + over[0], begun);
+    expect(check, -1, "events, with those overwritten", events + over[1], sum[CAIRN_WRITTEN]);
+    expect(check, -1, "switches in 0525H, with those overwritten", compact + over[2], compact_written);
+    expect(check, -1, "switches in 0524H, with those overwritten", full + over[3], full_written);
+}
+
+void cairn_check_trace(struct cairn_check *check)
+{
+    check_frames(check);
+    check_sequence(check);
+    for (uint32_t n = 0; n < check->log->cpus; n++)
+        check_cpu(check, n);
+    check_counts(check);
+}

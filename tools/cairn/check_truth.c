@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The trace against the truth (docs/format.md): what the kernel recorded apart from the trace, on the other side of the
+ * stack switch. Both are in order of time on each CPU, so they are walked together. A switch may be missing from the
+ * trace only at a hole, that is where something was lost, overwritten or damaged, and must then be missing as a whole.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/check.h"
+#include "tools/cairn/names.h"
+#include "tools/cairn/timeline.h"
+
+/* ---- reading the truth -------------------------------------------------------------------------------------------------- */
+
+struct truth {
+    const struct cairn_cpu *cpu;
+    size_t part;
+    uint32_t at, expected; /* next in its part; ordinal that should come */
+    bool gap;              /* truth is missing before the next record */
+};
+
+/* The next record of `kind`, NULL: none. Sets t->gap where truth is missing before it; the caller clears it. */
+static const uint8_t *truth_next(struct truth *t, uint8_t kind)
+{
+    while (t->part < t->cpu->truth.count) {
+        const struct cairn_truth_part *p = &t->cpu->truth.items[t->part];
+        if (t->at == 0 && p->first != t->expected)
+            t->gap = true;
+        if (t->at >= p->count) {
+            t->expected = p->first + p->count;
+            t->part++;
+            t->at = 0;
+            continue;
+        }
+        const uint8_t *record = p->records + (size_t)t->at++ * CAIRN_TRUTH_BYTES;
+        if (record[0] == kind)
+            return record;
+    }
+    const struct cairn_cpu_end *e = &t->cpu->end;
+    if (!e->truth_known || e->truth[2] || t->expected != e->truth[0] + e->truth[1])
+        t->gap = true; /* the kernel had no room for all, or the rest is not in the log */
+    return NULL;
+}
+
+/* ---- switches ------------------------------------------------------------------------------------------------------------ */
+
+struct pair { /* two streams of one CPU being walked together */
+    struct cairn_check *check;
+    enum cairn_rule rule;
+    int n;
+    struct truth truth;
+    struct cairn_cursor cursor;
+    const uint8_t *have_truth;
+    struct cairn_truth_switch t;
+    int64_t t_time;
+    bool have_switch;
+    struct cairn_switch r;
+    uint64_t missing; /* truth without a record */
+};
+
+static void step_truth(struct pair *p)
+{
+    p->have_truth = truth_next(&p->truth, CAIRN_TRUTH_SWITCH);
+    if (!p->have_truth)
+        return;
+    memcpy(&p->t, p->have_truth, sizeof(p->t));
+    p->t_time = trace_clock_units(&p->check->log->session.clock, p->t.tsc);
+}
+
+static void step_switch(struct pair *p)
+{
+    p->have_switch = cairn_cursor_next(&p->cursor, &p->r);
+}
+
+#define DIFFERS(what, is, should)                                                                                      \
+    do {                                                                                                               \
+        if ((is) != (should)) {                                                                                        \
+            snprintf(why, size, "%s is %lld, in truth %lld", what, (long long)(is), (long long)(should));              \
+            return false;                                                                                              \
+        }                                                                                                              \
+    } while (0)
+
+static bool same_event(const struct pair *p, char *why, size_t size)
+{
+    struct wmi_contextswap e;
+    const struct cairn_truth_switch *t = &p->t;
+    memcpy(&e, p->r.event.payload, sizeof(e));
+    DIFFERS("the incoming thread", e.new_thread_id, t->new_tid);
+    DIFFERS("NewThreadPriority", e.new_thread_priority, t->new_priority);
+    DIFFERS("OldThreadPriority", e.old_thread_priority, t->old_priority);
+    DIFFERS("PreviousCState", e.previous_cstate, 0);
+    DIFFERS("SpareByte", e.spare, 0);
+    DIFFERS("OldThreadWaitReason", e.old_thread_wait_reason, t->old_wait_reason);
+    DIFFERS("OldThreadWaitMode", e.old_thread_wait_mode, 0);
+    DIFFERS("OldThreadState", e.old_thread_state, t->old_state);
+    DIFFERS("OldThreadIdealProcessor", e.old_thread_ideal_processor, t->old_ideal_processor);
+    DIFFERS("NewThreadWaitTime", e.new_thread_wait_time, t->new_wait);
+    DIFFERS("OldThreadRemainingQuantum", e.old_thread_remaining_quantum, t->old_quantum);
+    if (p->r.event.has_pebs_index)
+        DIFFERS("PebsIndex", p->r.event.pebs_index, t->pebs_index);
+    return true;
+}
+
+static bool same_record(const struct pair *p, char *why, size_t size)
+{
+    const struct cairn_truth_switch *t = &p->t;
+    const struct cairn_switch *r = &p->r;
+    if (r->detailed) {
+        DIFFERS("the state", r->state, t->old_state);
+        if (r->state == KTHREAD_WAITING)
+            DIFFERS("the wait reason", r->reason, t->old_wait_reason);
+        DIFFERS("the priority", r->priority, t->old_priority);
+    }
+    uint32_t most = CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS);
+    if (r->form == CCSWAP_FULL)
+        DIFFERS("the wait time", r->wait, t->new_wait < most ? t->new_wait : most);
+    if (r->form == CCSWAP_LITE && t->new_wait > 1) {
+        snprintf(why, size, "LITE record, but the incoming thread waited %" PRIu32 " ticks", t->new_wait);
+        return false;
+    }
+    if (r->new_known)
+        DIFFERS("the incoming thread", r->new_tid, t->new_tid);
+    return true;
+}
+
+/* Whether switch and truth at hand are the same; if not, why. */
+static bool same(const struct pair *p, char *why, size_t size)
+{
+    DIFFERS("the time in clock units", p->r.time, p->t_time);
+    DIFFERS("the outgoing thread", p->r.old_tid, p->t.old_tid);
+    DIFFERS("the CPU", p->n, p->t.cpu);
+    return p->r.form == CAIRN_FORM_EVENT ? same_event(p, why, size) : same_record(p, why, size);
+}
+
+static void compare_one(struct pair *p)
+{
+    struct cairn_check *check = p->check;
+    char why[128];
+    if (same(p, why, sizeof(why))) {
+        check->compared[p->rule]++;
+        check->incoming_known += p->r.new_known;
+        check->incoming_unknown += !p->r.new_known;
+        p->truth.gap = false;
+        step_truth(p);
+        step_switch(p);
+        return;
+    }
+    if (p->r.hole != CAIRN_NO_HOLE && p->t_time <= p->r.time) { /* lost in the hole before this switch */
+        p->missing++;
+        step_truth(p);
+        return;
+    }
+    if (p->truth.gap && p->r.time <= p->t_time) {
+        check->truth_uncompared++;
+        step_switch(p);
+        return;
+    }
+    const int64_t *when = p->r.time < p->t_time ? &p->r.time : &p->t_time;
+    cairn_fail(check, p->rule, p->n, when, "%s", why);
+    check->compared[p->rule]++;
+    bool trace_first = p->r.time <= p->t_time, truth_first = p->t_time <= p->r.time;
+    if (trace_first)
+        step_switch(p);
+    if (truth_first)
+        step_truth(p);
+}
+
+static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool compact)
+{
+    struct pair p = {.check = check, .n = (int)n, .rule = compact ? CAIRN_RULE_TRUTH_COMPACT : CAIRN_RULE_TRUTH_FULL};
+    p.truth.cpu = &check->log->cpu[n];
+    cairn_cursor_init(&p.cursor, check->log, n, compact);
+    step_truth(&p);
+    step_switch(&p);
+    while (p.have_truth && p.have_switch)
+        compare_one(&p);
+    for (; p.have_truth; step_truth(&p)) {
+        p.missing++;
+        if (p.cursor.hole == CAIRN_NO_HOLE)
+            cairn_fail(check, p.rule, p.n, &p.t_time, "a switch of the truth is not in the trace, and nothing was lost there");
+    }
+    for (; p.have_switch; step_switch(&p)) {
+        check->truth_uncompared++;
+        if (!p.truth.gap)
+            cairn_fail(check, p.rule, p.n, &p.r.time, "a switch that is not in the truth");
+    }
+    return p.missing;
+}
+
+/* With all of the log and all of the truth there: what is missing is exactly what the kernel says it lost or overwrote. */
+static void compare_loss(struct cairn_check *check, bool compact)
+{
+    const struct cairn_log *log = check->log;
+    uint64_t missing[CAIRN_MAX_CPUS], all = 0, lost = 0, overwritten = 0;
+    bool complete = check->whole && log->has_end;
+    for (uint32_t n = 0; n < log->cpus; n++) {
+        const struct cairn_cpu_end *e = &log->cpu[n].end;
+        missing[n] = compare_switches(check, n, compact);
+        check->truth_missing += missing[n];
+        all += missing[n];
+        lost += compact ? e->compact[CAIRN_LOST] : e->full[CAIRN_LOST];
+        complete &= e->truth_known && e->truth[2] == 0 && e->compact_known && e->full_known;
+    }
+    if (!complete)
+        return;
+    if (log->session.circular) {
+        cairn_slice_u64(cairn_key(&log->text, "end.overwritten.%s", compact ? "compact" : "full"), &overwritten);
+        check->compared[CAIRN_RULE_TRUTH_LOST]++;
+        if (all != lost + overwritten)
+            cairn_fail(check, CAIRN_RULE_TRUTH_LOST, -1, NULL, "%" PRIu64 " of the truth are not in the trace, but %" PRIu64
+                       " were lost and %" PRIu64 " overwritten", all, lost, overwritten);
+        return;
+    }
+    for (uint32_t n = 0; n < log->cpus; n++) {
+        uint64_t counted = compact ? log->cpu[n].end.compact[CAIRN_LOST] : log->cpu[n].end.full[CAIRN_LOST];
+        check->compared[CAIRN_RULE_TRUTH_LOST]++;
+        if (missing[n] != counted)
+            cairn_fail(check, CAIRN_RULE_TRUTH_LOST, (int)n, NULL, "%" PRIu64 " of the truth are not in the trace, but %" PRIu64
+                       " were counted as lost", missing[n], counted);
+    }
+}
+
+/* ---- PEBS records -------------------------------------------------------------------------------------------------------- */
+
+struct records {
+    struct cairn_check *check;
+    int n;
+    struct truth truth;
+    bool have;
+    struct cairn_truth_pebs t;
+    uint64_t missing;
+    uint64_t *dropped; /* by the processor, for each of the CPU's epochs */
+};
+
+static const struct cairn_epoch *find_epoch(const struct cairn_cpu *cpu, uint32_t number)
+{
+    for (size_t low = 0, high = cpu->epochs.count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        const struct cairn_epoch *e = &cpu->epochs.items[middle];
+        if (e->number == number && e->reason != CAIRN_DS_START)
+            return e;
+        if (e->number < number || (e->number == number && e->reason == CAIRN_DS_START))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The next record of the truth that was stored; what the processor dropped is counted on the way. */
+static void step_stored(struct records *s)
+{
+    const struct cairn_cpu *cpu = s->truth.cpu;
+    const uint8_t *p;
+    while ((p = truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
+        memcpy(&s->t, p, sizeof(s->t));
+        if (s->t.stored)
+            break;
+        const struct cairn_epoch *e = find_epoch(cpu, s->t.epoch);
+        if (e)
+            s->dropped[e - cpu->epochs.items]++;
+    }
+    s->have = p != NULL;
+}
+
+static void compare_record(struct records *s, const struct cairn_item *item)
+{
+    struct cairn_check *check = s->check;
+    const struct cairn_record *r = item->record;
+    check->blames[item->blame]++;
+    while (s->have && (s->t.epoch < r->epoch || (s->t.epoch == r->epoch && s->t.address < r->address))) {
+        s->missing++;
+        step_stored(s);
+    }
+    if (!s->have || s->t.epoch != r->epoch || s->t.address != r->address) {
+        check->truth_uncompared++;
+        if (!s->truth.gap)
+            cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "epoch %" PRIu32 ", 0x%" PRIx64
+                       ": a record that is not in the truth", r->epoch, r->address);
+        return;
+    }
+    check->compared[CAIRN_RULE_TRUTH_RECORDS]++;
+    if (r->ip != s->t.event_ip)
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "instruction 0x%" PRIx64 ", in truth 0x%" PRIx64, r->ip,
+                   s->t.event_ip);
+    else if (r->timed && r->tsc != s->t.tsc)
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "TSC %" PRIu64 ", in truth %" PRIu64, r->tsc, s->t.tsc);
+    if (item->blame == CAIRN_BLAME_KNOWN) {
+        check->compared[CAIRN_RULE_TRUTH_THREADS]++;
+        if (item->tid != s->t.tid) {
+            check->wrong++;
+            cairn_fail(check, CAIRN_RULE_TRUTH_THREADS, s->n, &r->time, "thread %" PRIu32 ", in truth %" PRIu32, item->tid,
+                       s->t.tid);
+        }
+    }
+    s->truth.gap = false;
+    step_stored(s);
+}
+
+/* Each drain says how many records the processor dropped: as many as the truth has. */
+static void compare_dropped(struct records *s)
+{
+    const struct cairn_cpu *cpu = s->truth.cpu;
+    for (size_t i = 0; i < cpu->epochs.count && s->check->whole; i++) {
+        const struct cairn_epoch *e = &cpu->epochs.items[i];
+        if (e->reason == CAIRN_DS_START || e->lost == CAIRN_DS_LOST_UNKNOWN || e->lost == s->dropped[i])
+            continue;
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time, "epoch %" PRIu32 ": %" PRIu64
+                   " records dropped, in truth %" PRIu64, e->number, e->lost, s->dropped[i]);
+    }
+}
+
+static void compare_records(struct cairn_check *check, uint32_t n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    struct records s = {.check = check, .n = (int)n, .truth = {.cpu = cpu}};
+    struct cairn_lane lane;
+    struct cairn_item item;
+    s.dropped = cairn_alloc(cpu->epochs.count * sizeof(*s.dropped));
+    cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log));
+    step_stored(&s);
+    while (cairn_lane_next(&lane, &item))
+        if (item.kind == CAIRN_ITEM_RECORD)
+            compare_record(&s, &item);
+    /* What a panic left in the buffer of the epoch it came into was not drained. */
+    bool panic = cairn_slice_is(cairn_key(&check->log->text, "dump.cause"), "panic");
+    for (; s.have; step_stored(&s))
+        if (!panic || find_epoch(cpu, s.t.epoch))
+            s.missing++;
+    if (s.missing && !cpu->holes.count)
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL, "%" PRIu64
+                   " records of the truth are not in the trace, and nothing was lost", s.missing);
+    bool all = !s.truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
+    if (all)
+        compare_dropped(&s);
+    free(s.dropped);
+}
+
+/* -------------------------------------------------------------------------------------------------------------------------- */
+
+void cairn_check_truth(struct cairn_check *check)
+{
+    const struct cairn_log *log = check->log;
+    if (!log->has_truth || !log->session.known)
+        return;
+    if (log->session.compact)
+        compare_loss(check, true);
+    if (log->session.full)
+        compare_loss(check, false);
+    for (uint32_t n = 0; n < log->cpus; n++)
+        compare_records(check, n);
+}

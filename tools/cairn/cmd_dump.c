@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn dump: everything by time. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/elf.h"
+#include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
+#include "tools/cairn/timeline.h"
+
+struct dump {
+    const struct cairn_log *log;
+    struct cairn_elf *elf;
+};
+
+static void print_head(const struct dump *d, bool compact)
+{
+    const struct cairn_log *log = d->log;
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    if (backend.size)
+        printf("# Debug Store: backend %.*s: %.*s\n", CAIRN_SLICE(backend), CAIRN_SLICE(reason));
+    if (!log->session.known)
+        printf("# the session stream is missing: times are session clock, records cannot be placed\n");
+    else if (!log->session.start_known)
+        printf("# when the session began is missing: times are session clock\n");
+    if (log->session.compact && log->session.full)
+        printf("# both 0524H and 0525H were written: these are the %s\n", compact ? "0525H" : "0524H");
+    printf("#%11s %2s   %-17s %-16s %4s   %-17s %5s\n", "seconds", "cp", "who left", "state or reason", "prio", "who came",
+           "ticks");
+}
+
+static const char *state_text(const struct cairn_switch *sw)
+{
+    if (!sw->detailed)
+        return "-";
+    if (sw->state == KTHREAD_WAITING)
+        return cairn_reason_name(sw->reason);
+    return cairn_state_name(sw->state);
+}
+
+static void print_switch(const struct dump *d, const struct cairn_item *item)
+{
+    char time[CAIRN_SHOWN], old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "";
+    const struct cairn_switch *sw = &item->sw;
+    if (sw->detailed)
+        snprintf(priority, sizeof(priority), "%d", sw->priority);
+    if (sw->form == CAIRN_FORM_FULL && sw->wait == CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS))
+        snprintf(wait, sizeof(wait), ">=%" PRIu32, sw->wait);
+    else if (sw->form == CAIRN_FORM_FULL || sw->form == CAIRN_FORM_EVENT)
+        snprintf(wait, sizeof(wait), "%" PRIu32, sw->wait);
+    else if (sw->form == CAIRN_FORM_LITE)
+        snprintf(wait, sizeof(wait), "<=1");
+    printf("%12s %2" PRIu32 "   %-17s %-16.16s %4s > %-17s %5s\n", cairn_show_time(time, d->log, sw->time), item->cpu,
+           cairn_show_thread(old, d->log, sw->old_tid, 17), state_text(sw), priority,
+           sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 17) : "unknown", wait);
+}
+
+static void print_record(const struct dump *d, const struct cairn_item *item)
+{
+    char time[CAIRN_SHOWN], where[CAIRN_SHOWN], line[CAIRN_SHOWN], thread[CAIRN_SHOWN];
+    const struct cairn_record *r = item->record;
+    const char *function = d->elf ? cairn_elf_function(d->elf, r->ip, where) : NULL;
+    if (!function)
+        function = cairn_show_address(where, d->log, r->ip, 36);
+    printf("%12s %2" PRIu32 " * %-36s", cairn_show_time(time, d->log, r->time), item->cpu, function);
+    if (item->blame == CAIRN_BLAME_KNOWN)
+        printf(" by %s\n", cairn_show_thread(thread, d->log, item->tid, 21));
+    else
+        printf("\n%17s %s\n", "by", cairn_blame_text(item->blame));
+    if (d->elf && cairn_elf_line(d->elf, r->ip, line))
+        printf("%18s%.62s\n", "", line);
+}
+
+static void print_epoch(const struct dump *d, const struct cairn_item *item)
+{
+    char time[CAIRN_SHOWN], lost[32];
+    const struct cairn_epoch *e = item->epoch;
+    if (e->reason == CAIRN_DS_START) {
+        printf("%12s %2" PRIu32 " = Debug Store on, epoch %" PRIu32 " begins\n", cairn_show_time(time, d->log, item->time),
+               item->cpu, e->number);
+        return;
+    }
+    if (e->lost == CAIRN_DS_LOST_UNKNOWN)
+        snprintf(lost, sizeof(lost), "buffer full, lost: unknown");
+    else
+        snprintf(lost, sizeof(lost), "%" PRIu64 " lost", e->lost);
+    printf("%12s %2" PRIu32 " = drain of epoch %" PRIu32 " (%s): %" PRIu32 " records, %s\n",
+           cairn_show_time(time, d->log, item->time), item->cpu, e->number, cairn_drain_name(e->reason), e->records, lost);
+}
+
+static void print_hole(const struct dump *d, const struct cairn_item *item)
+{
+    char what[CAIRN_SHOWN];
+    printf("%12s %2" PRIu32 " ! %s\n", "", item->cpu, cairn_show_hole(what, d->log, item->hole));
+}
+
+static void print_all(const struct dump *d, int cpu, bool compact)
+{
+    struct cairn_timeline t;
+    struct cairn_item item;
+    print_head(d, compact);
+    cairn_timeline_init(&t, d->log, cpu, compact);
+    while (cairn_timeline_next(&t, &item)) {
+        switch (item.kind) {
+        case CAIRN_ITEM_SWITCH:
+            print_switch(d, &item);
+            break;
+        case CAIRN_ITEM_RECORD:
+            print_record(d, &item);
+            break;
+        case CAIRN_ITEM_EPOCH:
+            print_epoch(d, &item);
+            break;
+        default:
+            print_hole(d, &item);
+        }
+    }
+    cairn_timeline_free(&t);
+    for (size_t i = 0; i < d->log->frames.missing.count; i++) {
+        char frames[CAIRN_SHOWN];
+        printf("! %s missing\n", cairn_show_run(frames, &d->log->frames.missing.items[i]));
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"cpu", required_argument, NULL, 'c'},  {"elf", required_argument, NULL, 'e'},  {"compact", no_argument, NULL, '5'},
+        {"full", no_argument, NULL, '4'},       {"dump", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    const char *elf = NULL;
+    uint64_t cpu = UINT64_MAX, which = 0;
+    int option, form = 0;
+    while ((option = getopt_long(argc, argv, "c:e:h", options, NULL)) != -1) {
+        switch (option) {
+        case 'c':
+            if (!cairn_parse_number(optarg, 0, CAIRN_MAX_CPUS - 1, &cpu))
+                return cairn_usage(&cairn_dump_command, "--cpu %s: not a CPU number", optarg);
+            break;
+        case 'd':
+            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &which))
+                return cairn_usage(&cairn_dump_command, "--dump %s: not a number from 1", optarg);
+            break;
+        case 'e':
+            elf = optarg;
+            break;
+        case '4':
+        case '5':
+            form = option;
+            break;
+        case 'h':
+            return cairn_help(&cairn_dump_command);
+        default:
+            return cairn_usage(&cairn_dump_command, "the line above tells what is wrong");
+        }
+    }
+    if (optind + 1 != argc)
+        return cairn_usage(&cairn_dump_command, "one LOG is needed");
+
+    struct cairn_source source;
+    int status = cairn_open(&source, argv[optind], (uint32_t)which);
+    if (status)
+        return status;
+    struct dump d = {.log = &source.log};
+    char error[CAIRN_SHOWN];
+    if (elf && !(d.elf = cairn_elf_open(elf, d.log, error))) {
+        fprintf(stderr, "cairn: %s: %s\n", elf, error);
+        status = CAIRN_UNREADABLE;
+    } else if (cpu != UINT64_MAX && cpu >= d.log->cpus) {
+        fprintf(stderr, "cairn: --cpu %" PRIu64 ": the trace has CPUs 0 to %" PRIu32 "\n", cpu, d.log->cpus - 1);
+        status = CAIRN_USAGE;
+    } else {
+        print_all(&d, cpu == UINT64_MAX ? -1 : (int)cpu, form ? form == '5' : cairn_prefers_compact(d.log));
+    }
+    cairn_elf_close(d.elf);
+    return cairn_close(&source, status);
+}
+
+const struct cairn_command cairn_dump_command = {
+    .name = "dump",
+    .arguments = "[options] LOG",
+    .summary = "every switch and PEBS record by time",
+    .help = "  --cpu N     only this CPU\n"
+            "  --elf FILE  functions and source lines from this kernel (kernel.elf.full)\n"
+            "  --compact   the switches of the 0525H batches, where both kinds were written\n"
+            "  --full      the switches of the 0524H events\n"
+            "  --dump N    the Nth dump in the log, not the last\n"
+            "A line: seconds, CPU, who left, why, its priority, who came, ticks that one waited.\n"
+            "'*' is a PEBS record: where it happened, the thread that caused it. '=' is a drain of\n"
+            "the PEBS buffer. '!' is a place where something is missing or was lost.\n",
+    .run = run,
+};

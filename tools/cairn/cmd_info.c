@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn info: the machine, the detection, the options, what the log consists of. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/command.h"
+#include "tools/cairn/names.h"
+#include "trace/base64.h"
+
+static bool starts_with(struct cairn_slice s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return s.size >= n && memcmp(s.at, prefix, n) == 0;
+}
+
+static void print_value(const struct cairn_log *log, const char *label, const char *key)
+{
+    struct cairn_slice v = cairn_key(&log->text, "%s", key);
+    if (v.size)
+        printf("%-16s %.*s\n", label, CAIRN_SLICE(v));
+}
+
+/* The processor's name from CPUID 80000002H..4 of CPU 0, 48 characters in 12 words. */
+static void print_brand(const struct cairn_log *log)
+{
+    char brand[49] = "";
+    for (unsigned leaf = 0; leaf < 3; leaf++) {
+        struct cairn_slice v = cairn_key(&log->text, "cpu.0.cpuid.8000000%u.00000000", leaf + 2);
+        unsigned r[4];
+        char words[40];
+        snprintf(words, sizeof(words), "%.*s", CAIRN_SLICE(v));
+        if (sscanf(words, "%x %x %x %x", &r[0], &r[1], &r[2], &r[3]) != 4)
+            return;
+        memcpy(brand + 16 * leaf, r, 16);
+    }
+    for (char *p = brand; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+    printf("%-16s %s\n", "processor", brand);
+}
+
+static void print_machine(const struct cairn_log *log)
+{
+    uint64_t bytes, hz;
+    print_value(log, "kernel", "kernel.version");
+    print_value(log, "  build ID", "kernel.build_id");
+    print_value(log, "  base", "kernel.base");
+    print_value(log, "loader", "loader.version");
+    print_value(log, "firmware", "firmware.vendor");
+    print_value(log, "  revision", "firmware.revision");
+    print_value(log, "booted", "boot.time");
+    print_brand(log);
+    print_value(log, "CPUs", "machine.cpus");
+    print_value(log, "  left out", "machine.cpus_left_out");
+    print_value(log, "  features", "machine.features");
+    print_value(log, "hypervisor", "machine.hypervisor");
+    if (cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "1"))
+        printf("%-16s yes: cycles are the emulator's, not a processor's\n", "emulated");
+    if (cairn_slice_u64(cairn_key(&log->text, "machine.memory_bytes"), &bytes))
+        printf("%-16s %" PRIu64 " MiB\n", "memory", bytes >> 20);
+    if (cairn_slice_u64(cairn_key(&log->text, "machine.tsc_hz"), &hz))
+        printf("%-16s %" PRIu64 ".%06" PRIu64 " MHz\n", "TSC", hz / 1000000, hz % 1000000);
+    print_value(log, "  measured by", "machine.time_source");
+    print_value(log, "workload", "workload.name");
+}
+
+static void print_debug_store(const struct cairn_log *log)
+{
+    printf("\nDebug Store\n");
+    print_value(log, "  backend", "ds.backend");
+    print_value(log, "  because", "ds.reason");
+    print_value(log, "  record format", "ds.format");
+    print_value(log, "  record bytes", "ds.record_bytes");
+    print_value(log, "  records", "ds.records");
+    print_value(log, "  threshold", "ds.threshold");
+    print_value(log, "  control area", "ds.area_form");
+    print_value(log, "  scope", "ds.scope");
+    for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
+        printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
+}
+
+/* Takes what is before the next '|' off. */
+static struct cairn_slice field(struct cairn_slice *s)
+{
+    const char *bar = s->size ? memchr(s->at, '|', s->size) : NULL;
+    struct cairn_slice f = {s->at, bar ? (uint32_t)(bar - s->at) : s->size};
+    uint32_t taken = f.size + (bar ? 1 : 0);
+    s->at += taken;
+    s->size -= taken;
+    return f;
+}
+
+/* Rows of one machine asked ("hw", "soft") on one CPU. True where there were any. */
+static bool print_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
+{
+    unsigned row = 0;
+    for (; cairn_has_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row); row++) {
+        struct cairn_slice v = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
+        if (row == 0)
+            printf("\ndetection, %s, CPU %" PRIu32 "\n  %-34s %-18s %s\n", machine, cpu, "test", "value", "verdict");
+        struct cairn_slice name = field(&v), value = field(&v), ok = field(&v);
+        printf("  %-34.*s %-18.*s %s%.*s\n", CAIRN_SLICE(name), CAIRN_SLICE(value), cairn_slice_is(ok, "ok") ? "" : "no: ",
+               CAIRN_SLICE(v));
+    }
+    return row > 0;
+}
+
+/* Whether CPU `cpu` found what CPU 0 found: then its table is not repeated. */
+static bool same_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
+{
+    for (unsigned row = 0;; row++) {
+        struct cairn_slice a = cairn_key(&log->text, "ds.detect.%s.0.%u", machine, row);
+        struct cairn_slice b = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
+        if (a.size != b.size || memcmp(a.at, b.at, a.size) != 0)
+            return false;
+        if (a.size == 0)
+            return true;
+    }
+}
+
+static void print_detections(const struct cairn_log *log, const char *machine)
+{
+    uint32_t same = 0;
+    if (!print_detection(log, machine, 0))
+        return;
+    for (uint32_t cpu = 1; cpu < log->cpus; cpu++)
+        if (same_detection(log, machine, cpu))
+            same++;
+        else
+            print_detection(log, machine, cpu);
+    if (same)
+        printf("  the same on %" PRIu32 " more CPUs\n", same);
+}
+
+static void print_prefixed(const struct cairn_log *log, const char *title, const char *prefix)
+{
+    bool any = false;
+    for (size_t i = 0; i < log->text.keys.count; i++) {
+        const struct cairn_key *k = &log->text.keys.items[i];
+        if (!starts_with(k->name, prefix))
+            continue;
+        if (!any)
+            printf("\n%s\n", title);
+        any = true;
+        struct cairn_slice name = {k->name.at + strlen(prefix), k->name.size - (uint32_t)strlen(prefix)};
+        printf("  %-34.*s %.*s\n", CAIRN_SLICE(name), CAIRN_SLICE(k->value));
+    }
+}
+
+static void print_streams(const struct cairn_log *log)
+{
+    static const char order[] = "HMNSLTEUZ";
+    const struct cairn_frames *f = &log->frames;
+    printf("\n%-16s %8s %12s\n", "streams", "frames", "bytes");
+    uint64_t raw = 0, lines = 0;
+    for (const char *s = order; *s; s++) {
+        uint64_t count = 0, bytes = 0;
+        for (size_t i = 0; i < f->frames.count; i++)
+            if (f->frames.items[i].stream == (uint8_t)*s) {
+                count++;
+                bytes += f->frames.items[i].size;
+                lines += TRACE_BASE64_SIZE(f->frames.items[i].size) + CAIRN_FRAME_OVERHEAD;
+            }
+        raw += bytes;
+        printf("  %c %-12s %8" PRIu64 " %12" PRIu64 "\n", *s, cairn_stream_name((uint8_t)*s), count, bytes);
+    }
+    printf("  %-14s %8zu %12" PRIu64 "   %" PRIu64 " characters, overhead %.1f %%\n", "all", f->frames.count, raw, lines,
+           raw ? 100.0 * (double)lines / (double)raw - 100.0 : 0.0);
+    if (f->total_known)
+        printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
+}
+
+static void print_other(const struct cairn_log *log)
+{
+    static const char *const known[] = {"cairn.", "dump.", "kernel.", "loader.", "firmware.", "boot.", "machine.",
+                                        "memory.", "option.", "cpu.", "ds.", "workload.", "session.1.", "end."};
+    bool any = false;
+    for (size_t i = 0; i < log->text.keys.count; i++) {
+        const struct cairn_key *k = &log->text.keys.items[i];
+        bool found = false;
+        for (unsigned n = 0; n < sizeof(known) / sizeof(known[0]); n++)
+            found |= starts_with(k->name, known[n]);
+        if (found)
+            continue;
+        printf("%s  %.*s=%.*s\n", any ? "" : "\nnot known to this version\n", CAIRN_SLICE(k->name), CAIRN_SLICE(k->value));
+        any = true;
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"all", no_argument, NULL, 'a'},
+        {"dump", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    uint64_t which = 0;
+    bool all = false;
+    int option;
+    while ((option = getopt_long(argc, argv, "ah", options, NULL)) != -1) {
+        switch (option) {
+        case 'a':
+            all = true;
+            break;
+        case 'd':
+            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &which))
+                return cairn_usage(&cairn_info_command, "--dump %s: not a number from 1", optarg);
+            break;
+        case 'h':
+            return cairn_help(&cairn_info_command);
+        default:
+            return cairn_usage(&cairn_info_command, "the line above tells what is wrong");
+        }
+    }
+    if (optind + 1 != argc)
+        return cairn_usage(&cairn_info_command, "one LOG is needed");
+    struct cairn_source source;
+    int status = cairn_open(&source, argv[optind], (uint32_t)which);
+    if (status)
+        return status;
+    const struct cairn_log *log = &source.log;
+    print_machine(log);
+    print_debug_store(log);
+    print_detections(log, "hw");
+    print_detections(log, "soft");
+    print_prefixed(log, "options", "option.");
+    print_prefixed(log, "session", "session.1.");
+    if (all) {
+        print_prefixed(log, "memory map: base, size, type", "memory.");
+        print_prefixed(log, "processors: CPUID leaves and MSRs", "cpu.");
+        print_prefixed(log, "Debug Store of each CPU", "ds.cpu.");
+        print_prefixed(log, "end", "end.");
+    }
+    print_streams(log);
+    print_value(log, "\nverdict", "end.verdict");
+    print_value(log, "panic", "end.panic");
+    print_other(log);
+    return cairn_close(&source, 0);
+}
+
+const struct cairn_command cairn_info_command = {
+    .name = "info",
+    .arguments = "[options] LOG",
+    .summary = "machine, detection, options, build ids, streams",
+    .help = "  --all       memory map, CPUID leaves, MSRs and the end summary as well\n"
+            "  --dump N    the Nth dump in the log, not the last\n",
+    .run = run,
+};

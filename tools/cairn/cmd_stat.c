@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn stat: totals. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
+#include "tools/cairn/timeline.h"
+
+struct thread {
+    uint32_t tid;
+    uint64_t busy, records, runs; /* clock units on a CPU; records it caused; times it was switched out */
+};
+
+struct totals {
+    const struct cairn_log *log;
+    bool compact; /* the kind of switches counted for shares */
+    struct { struct thread *items; size_t count, room; } threads; /* in the order of `slots` */
+    uint32_t *slots; /* open addressing over `threads`, position + 1 */
+    size_t mask;
+    uint64_t busy[CAIRN_MAX_CPUS], idle[CAIRN_MAX_CPUS], unknown[CAIRN_MAX_CPUS], switches[CAIRN_MAX_CPUS];
+    uint64_t blames[CAIRN_BLAMES];
+};
+
+static struct thread *thread_of(struct totals *t, uint32_t tid)
+{
+    if (2 * (t->threads.count + 1) > t->mask) {
+        free(t->slots);
+        t->mask = t->mask ? 2 * t->mask + 1 : 255;
+        t->slots = cairn_alloc((t->mask + 1) * sizeof(*t->slots));
+        for (size_t i = 0; i < t->threads.count; i++) {
+            size_t s = (size_t)(t->threads.items[i].tid * UINT64_C(0x9E3779B97F4A7C15) >> 32) & t->mask;
+            while (t->slots[s])
+                s = (s + 1) & t->mask;
+            t->slots[s] = (uint32_t)i + 1;
+        }
+    }
+    size_t s = (size_t)(tid * UINT64_C(0x9E3779B97F4A7C15) >> 32) & t->mask;
+    while (t->slots[s] && t->threads.items[t->slots[s] - 1].tid != tid)
+        s = (s + 1) & t->mask;
+    if (!t->slots[s]) {
+        CAIRN_ADD(t->threads)->tid = tid;
+        t->slots[s] = (uint32_t)t->threads.count;
+    }
+    return &t->threads.items[t->slots[s] - 1];
+}
+
+/* The thread that leaves has run since the switch before: its share. */
+static void count_switch(struct totals *t, const struct cairn_item *item, int64_t *last, bool *has_last)
+{
+    const struct cairn_switch *sw = &item->sw;
+    uint32_t cpu = item->cpu;
+    t->switches[cpu]++;
+    uint64_t span = *has_last ? (uint64_t)sw->time - (uint64_t)*last : 0;
+    if (sw->hole != CAIRN_NO_HOLE) {
+        t->unknown[cpu] += span;
+    } else if (sw->old_tid == 0) {
+        t->idle[cpu] += span;
+    } else {
+        t->busy[cpu] += span;
+        thread_of(t, sw->old_tid)->busy += span;
+    }
+    if (sw->old_tid)
+        thread_of(t, sw->old_tid)->runs++;
+    *last = sw->time;
+    *has_last = true;
+}
+
+static void count(struct totals *t)
+{
+    for (uint32_t c = 0; c < t->log->cpus; c++) {
+        struct cairn_lane lane;
+        struct cairn_item item;
+        int64_t last = t->log->session.start;
+        bool has_last = t->log->session.start_known;
+        cairn_lane_init(&lane, t->log, c, t->compact);
+        while (cairn_lane_next(&lane, &item)) {
+            if (item.kind == CAIRN_ITEM_SWITCH)
+                count_switch(t, &item, &last, &has_last);
+            if (item.kind != CAIRN_ITEM_RECORD)
+                continue;
+            t->blames[item.blame]++;
+            if (item.blame == CAIRN_BLAME_KNOWN)
+                thread_of(t, item.tid)->records++;
+        }
+    }
+}
+
+/* ---- printing ------------------------------------------------------------------------------------------------------ */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+static void print_switches(const struct totals *t)
+{
+    const struct cairn_log *log = t->log;
+    uint64_t compact = 0, full = 0, batches = 0, compact_bytes = 0, full_bytes = 0, forms[CCSWAP_FULL + 1] = {0};
+    uint64_t events = 0, buffers = 0;
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        compact += cpu->compact;
+        full += cpu->full;
+        batches += cpu->batches;
+        compact_bytes += cpu->compact_bytes;
+        full_bytes += cpu->full_bytes;
+        events += cpu->events;
+        buffers += cpu->buffers;
+        for (unsigned i = 0; i <= CCSWAP_FULL; i++)
+            forms[i] += cpu->forms[i];
+    }
+    printf("events               %12" PRIu64 "   in %" PRIu64 " buffers\n", events, buffers);
+    if (compact || log->session.compact) {
+        printf("switches, compact    %12" PRIu64 "   0525H, in %" PRIu64 " batches\n", compact, batches);
+        printf("  bytes a switch     %12.2f   headers and padding included\n",
+               compact ? (double)compact_bytes / (double)compact : 0.0);
+        for (unsigned i = 0; i <= CCSWAP_FULL; i++)
+            printf("  %-10s         %12" PRIu64 "   %5.1f %%, %u bytes each\n", cairn_form_name((uint8_t)i), forms[i],
+                   percent(forms[i], compact), ccswap_record_bytes((uint8_t)i));
+    }
+    if (full || log->session.full) {
+        printf("switches, full       %12" PRIu64 "   0524H\n", full);
+        printf("  bytes a switch     %12.2f\n", full ? (double)full_bytes / (double)full : 0.0);
+    }
+}
+
+static void print_flushes(const struct totals *t)
+{
+    uint64_t sum[CCSWAP_CLOSE_REASONS] = {0}, all = 0;
+    bool known = false;
+    for (uint32_t c = 0; c < t->log->cpus; c++)
+        for (unsigned i = 0; t->log->cpu[c].end.batches_known && i < CCSWAP_CLOSE_REASONS; i++) {
+            sum[i] += t->log->cpu[c].end.batches[i];
+            all += t->log->cpu[c].end.batches[i];
+            known = true;
+        }
+    printf("\nbatches closed, by reason\n");
+    if (!known)
+        printf("  unknown: the end summary is missing\n");
+    for (unsigned i = 0; known && i < CCSWAP_CLOSE_REASONS; i++)
+        printf("  %-18s %12" PRIu64 "   %5.1f %%\n", cairn_close_name((uint8_t)i), sum[i], percent(sum[i], all));
+}
+
+static void print_loss(const struct totals *t)
+{
+    const struct cairn_text *x = &t->log->text;
+    uint64_t tried, written, lost, over[4] = {0};
+    printf("\nloss\n");
+    if (!cairn_slice_u64(cairn_key(x, "end.events_tried"), &tried) ||
+        !cairn_slice_u64(cairn_key(x, "end.events_written"), &written) ||
+        !cairn_slice_u64(cairn_key(x, "end.events_lost"), &lost)) {
+        printf("  unknown: the end summary is missing\n");
+        return;
+    }
+    printf("  events lost        %12" PRIu64 "   of %" PRIu64 " tried\n", lost, tried);
+    uint64_t switches = 0, overwritten = 0;
+    for (uint32_t c = 0; c < t->log->cpus; c++)
+        switches += t->log->cpu[c].end.switches_known ? t->log->cpu[c].end.switches[CAIRN_LOST] : 0;
+    printf("  switches lost      %12" PRIu64 "\n", switches);
+    cairn_slice_u64(cairn_key(x, "end.overwritten.buffers"), &over[0]);
+    cairn_slice_u64(cairn_key(x, "end.overwritten.events"), &over[1]);
+    cairn_slice_u64(cairn_key(x, "end.overwritten.compact"), &over[2]);
+    cairn_slice_u64(cairn_key(x, "end.overwritten.full"), &over[3]);
+    overwritten = over[2] + over[3];
+    if (t->log->session.circular)
+        printf("  overwritten        %12" PRIu64 "   buffers, with %" PRIu64 " events, %" PRIu64 " switches\n", over[0], over[1],
+               overwritten);
+}
+
+static void print_cpus(const struct totals *t)
+{
+    printf("\nCPU      switches       busy       idle    unknown\n");
+    for (uint32_t c = 0; c < t->log->cpus; c++) {
+        uint64_t all = t->busy[c] + t->idle[c] + t->unknown[c];
+        printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c], percent(t->busy[c], all),
+               percent(t->idle[c], all), percent(t->unknown[c], all));
+    }
+}
+
+static int by_busy(const void *a, const void *b)
+{
+    const struct thread *x = a, *y = b;
+    if (x->busy != y->busy)
+        return x->busy > y->busy ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int by_records(const void *a, const void *b)
+{
+    const struct thread *x = a, *y = b;
+    if (x->records != y->records)
+        return x->records > y->records ? -1 : 1;
+    return by_busy(a, b);
+}
+
+static void print_threads(struct totals *t, uint64_t top)
+{
+    char name[CAIRN_SHOWN], span[CAIRN_SHOWN];
+    uint64_t all = 0;
+    if (t->threads.count)
+        qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_busy);
+    for (size_t i = 0; i < t->threads.count; i++)
+        all += t->threads.items[i].busy;
+    printf("\nthreads by time on a CPU           of all       time   switched out    records\n");
+    for (size_t i = 0; i < t->threads.count && i < top; i++) {
+        const struct thread *h = &t->threads.items[i];
+        printf("  %-28s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_show_thread(name, t->log, h->tid, 28),
+               percent(h->busy, all), cairn_show_span(span, h->busy), h->runs, h->records);
+    }
+    if (t->threads.count > top)
+        printf("  and %zu more (--top N)\n", t->threads.count - top);
+}
+
+static void print_pebs(struct totals *t, uint64_t top)
+{
+    const struct cairn_log *log = t->log;
+    uint64_t records = 0, drains = 0, lost = 0;
+    bool unknown = false;
+    char name[CAIRN_SHOWN];
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        records += log->cpu[c].records.count;
+        for (size_t i = 0; i < log->cpu[c].epochs.count; i++) {
+            const struct cairn_epoch *e = &log->cpu[c].epochs.items[i];
+            drains += e->reason != CAIRN_DS_START;
+            unknown |= e->lost == CAIRN_DS_LOST_UNKNOWN;
+            lost += e->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : e->lost;
+        }
+    }
+    printf("\nDebug Store          %12.*s   %.*s\n", CAIRN_SLICE(backend), CAIRN_SLICE(reason));
+    printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " drains\n", records, drains);
+    printf("  lost by processor  %12" PRIu64 "%s\n", lost, unknown ? " and an unknown number: a buffer was full" : "");
+    for (unsigned i = 0; i < CAIRN_BLAMES; i++)
+        if (t->blames[i])
+            printf("  thread             %12" PRIu64 "   %6.2f %% %s\n", t->blames[i], percent(t->blames[i], records),
+                   cairn_blame_text(i));
+    if (t->threads.count)
+        qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_records);
+    for (size_t i = 0; i < t->threads.count && i < top && t->threads.items[i].records; i++)
+        printf("  %-28s %12" PRIu64 " records %6.2f %%\n", cairn_show_thread(name, log, t->threads.items[i].tid, 28),
+               t->threads.items[i].records, percent(t->threads.items[i].records, records));
+}
+
+static void print_hook(const struct totals *t)
+{
+    const struct cairn_text *x = &t->log->text;
+    uint64_t min, median, p99, emulated = 0;
+    if (!cairn_slice_u64(cairn_key(x, "end.hook.min"), &min) || !cairn_slice_u64(cairn_key(x, "end.hook.median"), &median) ||
+        !cairn_slice_u64(cairn_key(x, "end.hook.p99"), &p99))
+        return;
+    cairn_slice_u64(cairn_key(x, "end.hook.emulated"), &emulated);
+    printf("\nswitch hook          %12" PRIu64 " minimum, %" PRIu64 " median, %" PRIu64 " p99, in TSC cycles%s\n", min, median,
+           p99, emulated ? " (emulated)" : "");
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"top", required_argument, NULL, 't'},
+        {"dump", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    uint64_t which = 0, top = 10;
+    int option;
+    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+        switch (option) {
+        case 't':
+            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &top))
+                return cairn_usage(&cairn_stat_command, "--top %s: not a number from 1", optarg);
+            break;
+        case 'd':
+            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &which))
+                return cairn_usage(&cairn_stat_command, "--dump %s: not a number from 1", optarg);
+            break;
+        case 'h':
+            return cairn_help(&cairn_stat_command);
+        default:
+            return cairn_usage(&cairn_stat_command, "the line above tells what is wrong");
+        }
+    }
+    if (optind + 1 != argc)
+        return cairn_usage(&cairn_stat_command, "one LOG is needed");
+    struct cairn_source source;
+    int status = cairn_open(&source, argv[optind], (uint32_t)which);
+    if (status)
+        return status;
+
+    struct totals *t = cairn_alloc(sizeof(*t));
+    t->log = &source.log;
+    t->compact = cairn_prefers_compact(t->log);
+    count(t);
+    const struct cairn_session *s = &t->log->session;
+    char span[CAIRN_SHOWN];
+    if (s->start_known && s->stop_known)
+        printf("session              %12s\n", cairn_show_span(span, (uint64_t)s->stop - (uint64_t)s->start));
+    print_switches(t);
+    print_flushes(t);
+    print_loss(t);
+    print_cpus(t);
+    print_threads(t, top);
+    print_pebs(t, top);
+    print_hook(t);
+    free(t->threads.items);
+    free(t->slots);
+    free(t);
+    return cairn_close(&source, 0);
+}
+
+const struct cairn_command cairn_stat_command = {
+    .name = "stat",
+    .arguments = "[options] LOG",
+    .summary = "totals: switches, sizes, loss, shares, records",
+    .help = "  --top N     list the first N threads (10)\n"
+            "  --dump N    the Nth dump in the log, not the last\n",
+    .run = run,
+};

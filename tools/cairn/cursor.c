@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/cursor.h"
+
+#include "tools/cairn/bytes.h"
+
+static bool enter_piece(struct cairn_cursor *c)
+{
+    if (c->piece >= c->cpu->piece_count) {
+        if (c->cpu->tail != CAIRN_NO_HOLE)
+            c->hole = c->cpu->tail;
+        return false;
+    }
+    uint32_t hole = c->cpu->pieces[c->piece].hole;
+    if (hole != CAIRN_NO_HOLE)
+        c->hole = hole;
+    return true;
+}
+
+void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact)
+{
+    *c = (struct cairn_cursor){.log = log, .cpu = &log->cpu[cpu], .compact = compact, .hole = CAIRN_NO_HOLE};
+    enter_piece(c);
+}
+
+/* The next event of the cursor's kind. */
+static bool next_event(struct cairn_cursor *c)
+{
+    const uint16_t hook = c->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP;
+    while (c->piece < c->cpu->piece_count) {
+        const struct cairn_piece *p = &c->cpu->pieces[c->piece];
+        if (!cairn_event_at(p->data, p->size, c->at, &c->event)) {
+            c->piece++;
+            c->at = 0;
+            enter_piece(c);
+            continue;
+        }
+        c->at += c->event.space;
+        if (c->event.hook == hook)
+            return true;
+    }
+    return false;
+}
+
+static void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, uint32_t state_wr)
+{
+    uint32_t most = c->log->session.maximum_wait_reason;
+    sw->state = (uint8_t)(state_wr < most ? KTHREAD_WAITING : state_wr - most);
+    sw->reason = (uint8_t)(state_wr < most ? state_wr : 0);
+}
+
+/* One record of a batch that the index has checked: it ends with a record, every slot named is used. */
+static void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
+{
+    const uint8_t *tids = c->event.payload + offsetof(struct ccswap_buffer, tid_table), *p = c->next;
+    const uint8_t *bases = c->event.payload + offsetof(struct ccswap_buffer, thread_base_priority);
+    uint32_t delta, slot, low;
+    sw->form = *p & CCSWAP_TYPE_MASK;
+    switch (sw->form) {
+    case CCSWAP_IDLE_SHORT:
+        delta = (uint32_t)cairn_get16(p) >> CCSWAP_IDLE_SHORT_DELTA_SHIFT;
+        break;
+    case CCSWAP_IDLE:
+        delta = cairn_get32(p) >> CCSWAP_IDLE_DELTA_SHIFT;
+        break;
+    case CCSWAP_LITE:
+        low = cairn_get32(p);
+        slot = low >> CCSWAP_LITE_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS);
+        delta = low >> CCSWAP_LITE_DELTA_SHIFT;
+        sw->old_tid = cairn_get32(tids + 4 * slot);
+        sw->priority = (int8_t)(bases[slot] + (low >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS)));
+        decode_state(c, sw, low >> CCSWAP_LITE_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
+        sw->detailed = true;
+        break;
+    default:
+        delta = cairn_get32(p) >> CCSWAP_FULL_DELTA_SHIFT;
+        low = cairn_get32(p + 4);
+        slot = low >> CCSWAP_FULL_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS);
+        sw->old_tid = cairn_get32(tids + 4 * slot);
+        sw->priority = (int8_t)(low >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS));
+        sw->wait = low >> CCSWAP_FULL_WAIT_SHIFT;
+        decode_state(c, sw, low >> CCSWAP_FULL_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
+        sw->detailed = true;
+    }
+    c->time = (int64_t)((uint64_t)c->time + delta);
+    c->next += ccswap_record_bytes(*p);
+    sw->time = c->time;
+}
+
+static void decode_event(struct cairn_cursor *c, struct cairn_switch *sw)
+{
+    const uint8_t *p = c->event.payload;
+    sw->form = CAIRN_FORM_EVENT;
+    sw->time = c->event.time;
+    sw->old_tid = cairn_get32(p + offsetof(struct wmi_contextswap, old_thread_id));
+    sw->new_tid = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_id));
+    sw->new_known = true;
+    sw->detailed = true;
+    sw->state = p[offsetof(struct wmi_contextswap, old_thread_state)];
+    sw->reason = p[offsetof(struct wmi_contextswap, old_thread_wait_reason)];
+    sw->priority = (int8_t)p[offsetof(struct wmi_contextswap, old_thread_priority)];
+    sw->wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time));
+}
+
+static bool read_ahead(struct cairn_cursor *c)
+{
+    struct cairn_switch *sw = &c->ahead;
+    c->has_ahead = false;
+    while (c->next == c->end) {
+        if (!next_event(c))
+            return false;
+        if (!c->compact)
+            break;
+        c->time = (int64_t)cairn_get64(c->event.payload);
+        c->next = c->event.payload + sizeof(struct ccswap_buffer);
+        c->end = c->event.payload + c->event.size;
+        c->first = true;
+    }
+    *sw = (struct cairn_switch){.hole = c->hole, .piece = c->piece, .first = c->first, .event = c->event};
+    if (c->compact)
+        decode_record(c, sw);
+    else
+        decode_event(c, sw);
+    c->first = false;
+    c->hole = CAIRN_NO_HOLE;
+    c->has_ahead = true;
+    return true;
+}
+
+const struct cairn_switch *cairn_cursor_peek(struct cairn_cursor *c)
+{
+    return c->has_ahead || read_ahead(c) ? &c->ahead : NULL;
+}
+
+bool cairn_cursor_next(struct cairn_cursor *c, struct cairn_switch *sw)
+{
+    if (!cairn_cursor_peek(c))
+        return false;
+    *sw = c->ahead;
+    if (read_ahead(c) && c->compact && c->ahead.hole == CAIRN_NO_HOLE) {
+        sw->new_tid = c->ahead.old_tid;
+        sw->new_known = true;
+    }
+    return true;
+}
+
+bool cairn_prefers_compact(const struct cairn_log *log)
+{
+    if (log->session.full)
+        return false;
+    if (log->session.compact)
+        return true;
+    uint64_t full = 0; /* the session stream is missing: what is there? */
+    for (uint32_t c = 0; c < log->cpus; c++)
+        full += log->cpu[c].full;
+    return full == 0;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/deframe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+#include "trace/base64.h"
+#include "trace/crc32c.h"
+#include "trace/format.h"
+
+#define PROGRESS_STEP (UINT64_C(4) << 20)
+
+/* ---- which frames we have, by number ----------------------------------------------------------------------------- */
+
+struct index { /* open addressing; an entry is the frame's position + 1 */
+    uint32_t *slot;
+    size_t mask, used;
+};
+
+static size_t slot_of(const struct index *x, const struct cairn_frame *frames, uint32_t number)
+{
+    size_t i = (size_t)(number * UINT64_C(0x9E3779B97F4A7C15) >> 32) & x->mask;
+    while (x->slot[i] && frames[x->slot[i] - 1].number != number)
+        i = (i + 1) & x->mask;
+    return i;
+}
+
+static void index_add(struct index *x, const struct cairn_frame *frames, size_t position)
+{
+    if (2 * (x->used + 1) > x->mask + 1) {
+        struct index bigger = {.mask = x->mask * 2 + 1, .used = x->used};
+        bigger.slot = cairn_alloc((bigger.mask + 1) * sizeof(*bigger.slot));
+        for (size_t i = 0; i <= x->mask; i++)
+            if (x->slot[i])
+                bigger.slot[slot_of(&bigger, frames, frames[x->slot[i] - 1].number)] = x->slot[i];
+        free(x->slot);
+        *x = bigger;
+    }
+    x->slot[slot_of(x, frames, frames[position].number)] = (uint32_t)position + 1;
+    x->used++;
+}
+
+static void index_reset(struct index *x)
+{
+    free(x->slot);
+    *x = (struct index){.mask = 255};
+    x->slot = cairn_alloc((x->mask + 1) * sizeof(*x->slot));
+}
+
+/* ---- one line ---------------------------------------------------------------------------------------------------- */
+
+bool cairn_is_stream(char c)
+{
+    return c != '\0' && strchr("HMNSLTEUZ", c) != NULL;
+}
+
+const char *cairn_flaw_text(enum cairn_flaw flaw)
+{
+    static const char *const text[] = {"cut short", "characters that no frame has", "wrong checksum"};
+    return text[flaw];
+}
+
+/* Exactly eight lower-case hex digits. */
+static bool hex8(const char *p, const char *end, uint32_t *value)
+{
+    if (end - p < 8)
+        return false;
+    uint32_t v = 0;
+    for (int i = 0; i < 8; i++) {
+        char c = p[i];
+        uint32_t digit = c >= '0' && c <= '9' ? (uint32_t)(c - '0') : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : 16;
+        if (digit > 15)
+            return false;
+        v = v << 4 | digit;
+    }
+    *value = v;
+    return true;
+}
+
+int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, uint8_t *to)
+{
+    *l = (struct cairn_line){0};
+    const char *p = mark + 1;
+    if (p < end && cairn_is_stream(*p))
+        l->frame.stream = (uint8_t)*p;
+    p++;
+    l->numbered = p < end && hex8(p, end, &l->frame.number);
+    if (!l->frame.stream || !l->numbered)
+        return 1 + (end - mark < 10 ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
+    p += 8;
+    if (p >= end || *p != CAIRN_FRAME_SEPARATOR)
+        return 1 + (p >= end ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
+    const char *text = ++p;
+    size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX), left = (size_t)(end - p);
+    const char *separator = memchr(p, CAIRN_FRAME_SEPARATOR, left < longest + 1 ? left : longest + 1);
+    if (!separator)
+        return 1 + (memchr(p, '\n', left < longest + 1 ? left : longest + 1) || left <= longest ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
+    uint32_t crc;
+    if (!hex8(separator + 1, end, &crc))
+        return 1 + (memchr(separator, '\n', (size_t)(end - separator) < 9 ? (size_t)(end - separator) : 9) || end - separator < 9
+                        ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
+    if (crc != trace_crc32c(0, mark + 1, (size_t)(separator - mark) - 1))
+        return 1 + (memchr(text, '\n', (size_t)(separator - text)) ? CAIRN_FLAW_CUT : CAIRN_FLAW_CRC);
+    long size = trace_base64_decode(to, text, (size_t)(separator - text));
+    if (size < 0)
+        return 1 + CAIRN_FLAW_TEXT;
+    l->frame.size = (uint32_t)size;
+    l->end = separator + 9;
+    return 0;
+}
+
+/* ---- the log ----------------------------------------------------------------------------------------------------- */
+
+struct reader {
+    struct cairn_frames *f;
+    struct index index;
+    uint32_t which;
+    uint32_t highest;
+    bool trailer; /* of this dump has come */
+    uint64_t newlines, counted; /* line numbers: newlines before offset `counted` */
+    const char *data;
+};
+
+static void begin_dump(struct reader *r)
+{
+    struct cairn_frames *f = r->f;
+    f->frames.count = 0;
+    if (f->dumps) /* what was damaged before the first good frame belongs to the first dump */
+        f->suspects.count = 0;
+    f->repeated = f->misplaced = 0;
+    f->arena_used = 0;
+    f->dumps++;
+    r->trailer = false;
+    r->highest = 0;
+    index_reset(&r->index);
+}
+
+static uint64_t line_number(struct reader *r, uint64_t at)
+{
+    for (; r->counted < at; r->counted++)
+        r->newlines += r->data[r->counted] == '\n';
+    return r->newlines + 1;
+}
+
+/* False: the dump asked for has ended before this frame. */
+static bool take(struct reader *r, const struct cairn_frame *frame)
+{
+    struct cairn_frames *f = r->f;
+    bool begins = f->dumps == 0 || (frame->stream == CAIRN_STREAM_HEADER && r->trailer);
+    if (!begins) {
+        uint32_t have = r->index.slot[slot_of(&r->index, f->frames.items, frame->number)];
+        if (have) {
+            const struct cairn_frame *other = &f->frames.items[have - 1];
+            if (other->stream == frame->stream && other->size == frame->size &&
+                memcmp(f->arena + other->payload, f->arena + frame->payload, frame->size) == 0) {
+                f->repeated++;
+                return true;
+            }
+            begins = true;
+        }
+    }
+    struct cairn_frame taken = *frame;
+    if (begins) {
+        if (r->which && f->dumps == r->which)
+            return false;
+        begin_dump(r);
+        memmove(f->arena, f->arena + frame->payload, frame->size);
+        taken.payload = 0;
+    }
+    if (f->frames.count && frame->number < r->highest)
+        f->misplaced++;
+    else
+        r->highest = frame->number;
+    r->trailer |= frame->stream == CAIRN_STREAM_LAST;
+    *CAIRN_ADD(f->frames) = taken;
+    index_add(&r->index, f->frames.items, f->frames.count - 1);
+    f->arena_used = taken.payload + taken.size;
+    return true;
+}
+
+bool cairn_frame_suspect(const struct cairn_line *l, const char *data, const char *mark, const char *end)
+{
+    if (l->frame.stream && l->numbered)
+        return true;
+    if (mark != data && mark[-1] != '\n')
+        return false;
+    size_t left = (size_t)(end - mark);
+    const char *eol = memchr(mark, '\n', left);
+    size_t length = eol ? (size_t)(eol - mark) : left;
+    return length >= CAIRN_FRAME_OVERHEAD && memchr(mark, CAIRN_FRAME_SEPARATOR, length) && !memchr(mark, ' ', length);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = ((const struct cairn_frame *)a)->number, y = ((const struct cairn_frame *)b)->number;
+    return (x > y) - (x < y);
+}
+
+bool cairn_payload_number(const uint8_t *payload, size_t size, const char *key, uint64_t *value)
+{
+    size_t length = strlen(key);
+    const char *p = (const char *)payload, *end = p + size;
+    while (p < end) {
+        const char *eol = memchr(p, '\n', (size_t)(end - p));
+        if (!eol)
+            eol = end;
+        if ((size_t)(eol - p) > length + 1 && memcmp(p, key, length) == 0 && p[length] == '=') {
+            uint64_t v = 0;
+            for (p += length + 1; p < eol; p++) {
+                if (*p < '0' || *p > '9' || v > (UINT64_MAX - 9) / 10)
+                    return false;
+                v = v * 10 + (uint64_t)(*p - '0');
+            }
+            *value = v;
+            return true;
+        }
+        p = eol + 1;
+    }
+    return false;
+}
+
+static void add_missing(struct cairn_frames *f, uint64_t first, uint64_t last, uint8_t before, uint8_t after)
+{
+    *CAIRN_ADD(f->missing) = (struct cairn_run){(uint32_t)first, (uint32_t)last, before, after};
+    f->missing_frames += last - first + 1;
+}
+
+static void find_missing(struct cairn_frames *f)
+{
+    size_t n = f->frames.count;
+    const struct cairn_frame *frames = f->frames.items;
+    uint64_t header = 0, trailer = 0;
+    bool has_header = n && frames[0].stream == CAIRN_STREAM_HEADER && frames[0].number == 0 &&
+                      cairn_payload_number(f->arena + frames[0].payload, frames[0].size, "dump.frames", &header);
+    bool has_trailer = n && frames[n - 1].stream == CAIRN_STREAM_LAST &&
+                       cairn_payload_number(f->arena + frames[n - 1].payload, frames[n - 1].size, "dump.frames", &trailer);
+    f->total_known = has_header || has_trailer;
+    f->totals_differ = (has_header && has_trailer && header != trailer);
+    f->total = has_header ? header : trailer;
+    if (n && f->total <= frames[n - 1].number) {
+        f->totals_differ |= f->total_known;
+        f->total = (uint64_t)frames[n - 1].number + 1;
+    }
+    uint64_t next = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (frames[i].number > next)
+            add_missing(f, next, frames[i].number - 1, i ? frames[i - 1].stream : 0, frames[i].stream);
+        next = (uint64_t)frames[i].number + 1;
+    }
+    if (f->total > next && next <= UINT32_MAX)
+        add_missing(f, next, f->total - 1 > UINT32_MAX ? UINT32_MAX : f->total - 1, n ? frames[n - 1].stream : 0, 0);
+}
+
+void cairn_deframe(struct cairn_frames *f, const char *data, size_t size, uint32_t which,
+                   void (*progress)(uint64_t done, uint64_t all))
+{
+    struct reader r = {.f = f, .which = which, .data = data};
+    const char *p = data, *end = data + size;
+    uint64_t next_progress = PROGRESS_STEP;
+    memset(f, 0, sizeof(*f));
+    f->arena = cairn_alloc(size / 4 * 3 + CAIRN_FRAME_PAYLOAD_MAX);
+    while (p < end && (p = memchr(p, CAIRN_FRAME_MARK, (size_t)(end - p))) != NULL) {
+        struct cairn_line l;
+        int flaw = cairn_frame_read(&l, p, end, f->arena + f->arena_used);
+        if (flaw == 0) {
+            l.frame.at = (uint64_t)(p - data);
+            l.frame.payload = f->arena_used;
+            if (!take(&r, &l.frame))
+                break;
+            p = l.end;
+        } else {
+            if (cairn_frame_suspect(&l, data, p, end))
+                *CAIRN_ADD(f->suspects) = (struct cairn_suspect){
+                    .at = (uint64_t)(p - data), .line = line_number(&r, (uint64_t)(p - data)), .number = l.frame.number,
+                    .numbered = l.numbered, .stream = l.frame.stream, .flaw = (uint8_t)(flaw - 1),
+                };
+            p++;
+        }
+        if (progress && (uint64_t)(p - data) >= next_progress) {
+            progress((uint64_t)(p - data), size);
+            next_progress += PROGRESS_STEP;
+        }
+    }
+    free(r.index.slot);
+    f->dump = f->dumps;
+    if (f->misplaced)
+        qsort(f->frames.items, f->frames.count, sizeof(*f->frames.items), by_number);
+    find_missing(f);
+}
+
+void cairn_frames_free(struct cairn_frames *f)
+{
+    free(f->frames.items);
+    free(f->suspects.items);
+    free(f->missing.items);
+    free(f->arena);
+    memset(f, 0, sizeof(*f));
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/elf.h"
+
+#include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+
+struct cairn_elf {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+};
+
+static int no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
+                        const char *link, GElf_Word crc, char **found)
+{
+    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
+    return -1; /* only what is in the file itself: nothing is looked for elsewhere, nothing downloaded */
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = no_debuginfo,
+    .section_address = dwfl_offline_section_address,
+};
+
+static void compare_build_ids(struct cairn_elf *elf, const char *path, const struct cairn_log *log)
+{
+    struct cairn_slice ours = cairn_key(&log->text, "kernel.build_id");
+    const unsigned char *bits;
+    GElf_Addr where;
+    char hex[129] = "";
+    int n = dwfl_module_build_id(elf->module, &bits, &where);
+    for (int i = 0; i < n && i < 64; i++)
+        snprintf(hex + 2 * i, 3, "%02x", bits[i]);
+    if (ours.size && !cairn_slice_is(ours, hex))
+        fprintf(stderr, "cairn: %s is another build (build ID %s) than the kernel that wrote the log (%.*s)\n", path,
+                n > 0 ? hex : "none", CAIRN_SLICE(ours));
+}
+
+struct cairn_elf *cairn_elf_open(const char *path, const struct cairn_log *log, char *error)
+{
+    struct cairn_elf *elf = cairn_alloc(sizeof(*elf));
+    elf->dwfl = dwfl_begin(&callbacks);
+    if (elf->dwfl) {
+        dwfl_report_begin(elf->dwfl);
+        elf->module = dwfl_report_offline(elf->dwfl, "kernel", path, -1);
+        dwfl_report_end(elf->dwfl, NULL, NULL);
+    }
+    if (!elf->module) {
+        snprintf(error, CAIRN_SHOWN, "%s", dwfl_errmsg(-1));
+        cairn_elf_close(elf);
+        return NULL;
+    }
+    compare_build_ids(elf, path, log);
+    return elf;
+}
+
+void cairn_elf_close(struct cairn_elf *elf)
+{
+    if (elf && elf->dwfl)
+        dwfl_end(elf->dwfl);
+    free(elf);
+}
+
+const char *cairn_elf_function(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN])
+{
+    GElf_Off offset;
+    GElf_Sym symbol;
+    const char *name = dwfl_module_addrinfo(elf->module, address, &offset, &symbol, NULL, NULL, NULL);
+    if (!name)
+        return NULL;
+    snprintf(out, CAIRN_SHOWN, "%.90s+0x%" PRIx64, name, (uint64_t)offset);
+    return out;
+}
+
+const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN])
+{
+    Dwfl_Line *line = dwfl_module_getsrc(elf->module, address);
+    int number;
+    const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    if (!file)
+        return NULL;
+    snprintf(out, CAIRN_SHOWN, "%.100s:%d", file, number);
+    return out;
+}

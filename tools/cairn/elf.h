@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions and source lines from an ELF file with DWARF (elfutils), where the log's own symbols are not enough. */
+#pragma once
+
+#include <stdint.h>
+
+#include "tools/cairn/show.h"
+
+struct cairn_elf;
+
+/* NULL, and one line in `error` (CAIRN_SHOWN bytes): not an ELF file that can be read. Warns on standard error where its
+ * build ID is not that of the kernel that wrote the log. */
+struct cairn_elf *cairn_elf_open(const char *path, const struct cairn_log *log, char *error);
+void cairn_elf_close(struct cairn_elf *elf);
+
+/* "function+0x1c", NULL: not in this file. */
+const char *cairn_elf_function(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);
+/* "kernel/sched.c:123", NULL: no line information. */
+const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a log holds, checked once and indexed: the session, each CPU's stream of events, where pieces of it are missing, its
+ * PEBS epochs and records, the truth. Events are not unpacked here: cursor.h walks them where they lie, so memory stays
+ * below that of the log itself.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/cairn/deframe.h"
+#include "tools/cairn/text.h"
+#include "trace/ccswap.h"
+#include "trace/clock.h"
+#include "trace/format.h"
+
+#define CAIRN_MAX_CPUS 64u
+
+/* ---- holes: where a CPU's stream is not continuous ---------------------------------------------------------------- */
+
+enum cairn_hole_kind {
+    CAIRN_HOLE_BYTES,       /* part of one buffer is not in the log */
+    CAIRN_HOLE_BUFFERS,     /* whole buffers are not in the log (circular mode: or were overwritten) */
+    CAIRN_HOLE_OVERWRITTEN, /* circular mode wrote over them: no damage */
+    CAIRN_HOLE_LOST,        /* the kernel found no buffer, and counted what it lost */
+    CAIRN_HOLE_MAYBE_LOST,  /* circular mode: what was lost may have been lost here */
+};
+
+struct cairn_hole {
+    uint8_t kind;
+    bool malformed;          /* BYTES: they are there, but are no events */
+    uint32_t buffer, buffers; /* first buffer concerned; how many (BUFFERS, OVERWRITTEN) */
+    uint64_t bytes;          /* BYTES: how many */
+    uint32_t after, before;  /* numbers of the frames around it: missing ones between these belong to it */
+};
+
+#define CAIRN_NO_HOLE UINT32_MAX
+
+/* ---- one CPU ------------------------------------------------------------------------------------------------------- */
+
+struct cairn_piece { /* one frame's part of one buffer: whole events */
+    const uint8_t *data; /* behind struct cairn_trace_frame, and behind WMI_BUFFER_HEADER where offset is 0 */
+    uint32_t size;       /* up to the first byte that is no event */
+    uint32_t buffer;     /* this CPU's how-manieth */
+    uint32_t sequence, offset, used; /* as in the frame; offset counts from the buffer header */
+    uint32_t frame;      /* number */
+    uint32_t hole;       /* index of the hole before it, or CAIRN_NO_HOLE */
+    uint16_t cpu;
+    bool malformed;
+};
+
+struct cairn_record { /* one PEBS record */
+    const uint8_t *at;
+    uint64_t address, ip, tsc; /* where it lay; the instruction that caused it; tsc 0 where !timed */
+    int64_t time;              /* session clock; of the drain where !timed */
+    uint32_t size, epoch;
+    uint32_t piece;            /* of this CPU: where its event lies */
+    uint8_t format;
+    bool timed;                /* its format has a TSC and the session's clock is known */
+};
+
+struct cairn_epoch { /* one drain */
+    const uint8_t *payload;    /* struct cairn_ds_epoch, unaligned */
+    int64_t time;              /* of the event */
+    uint64_t tsc, lost;
+    uint32_t number, record_bytes, record_events;
+    uint32_t bytes_seen, events_seen, records; /* in the records events that follow */
+    uint32_t piece;
+    uint8_t reason, format;
+};
+
+struct cairn_truth_part {
+    const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned */
+    uint32_t first, count, frame;
+};
+
+enum { CAIRN_TRIED, CAIRN_WRITTEN, CAIRN_LOST };
+
+struct cairn_cpu_end { /* end.cpu.N.*: each `..._known` where the key was there and well-formed */
+    bool events_known, switches_known, compact_known, full_known, batches_known, buffers_known, ds_known, truth_known;
+    bool ds_lost_known;
+    uint64_t events[3], switches[3], compact[3], full[3];
+    uint64_t batches[CCSWAP_CLOSE_REASONS];
+    uint64_t buffers;
+    uint64_t ds[5];    /* records drains pmis lost steps */
+    uint64_t truth[3]; /* switches records lost */
+};
+
+struct cairn_cpu {
+    struct cairn_piece *pieces; /* into cairn_log.pieces */
+    size_t piece_count;
+    struct { struct cairn_hole *items; size_t count, room; } holes;
+    uint32_t tail; /* hole behind the last piece, or CAIRN_NO_HOLE */
+    struct { struct cairn_record *items; size_t count, room; } records;
+    struct { struct cairn_epoch *items; size_t count, room; } epochs;
+    struct { struct cairn_truth_part *items; size_t count, room; } truth; /* by `first` */
+    struct cairn_cpu_end end;
+    /* what is there */
+    uint64_t buffers, events, batches, other_events;
+    uint64_t forms[CCSWAP_FULL + 1], compact, full; /* switches: by record form, in 0525H, in 0524H */
+    uint64_t compact_bytes, full_bytes;             /* of the events that hold them, headers and padding included */
+};
+
+struct cairn_session {
+    bool known; /* its clock, at least */
+    struct trace_clock clock;
+    int64_t start, stop; /* session clock */
+    bool start_known, stop_known;
+    bool circular, compact, full;
+    int pebs; /* stamps: 1 present, 0 absent, -1 the session stream is missing */
+    uint64_t buffer_bytes, tick_units, tick_us, buffers;
+    uint32_t maximum_wait_reason;
+    uint32_t cpus;
+};
+
+struct cairn_log {
+    struct cairn_frames frames;
+    struct cairn_text text;
+    struct cairn_session session;
+    struct cairn_cpu cpu[CAIRN_MAX_CPUS];
+    uint32_t cpus; /* highest seen + 1, or as the session says */
+    struct { struct cairn_piece *items; size_t count, room; } pieces;
+    uint32_t bad_frames;     /* frames whose contents are not what their stream holds */
+    uint32_t bad_pieces;     /* trace frames with bytes that are no events */
+    uint32_t other_sessions; /* frames of sessions this reader does not know */
+    bool has_end, has_truth;
+};
+
+/* 0, or -ENOENT: the log holds no frame of such a dump. */
+int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_t dump,
+                   void (*progress)(uint64_t done, uint64_t all));
+void cairn_log_free(struct cairn_log *log);
+
+/* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
+bool cairn_log_damaged(const struct cairn_log *log);
+
+/* First run of missing frames between two frame numbers, NULL: none. */
+const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before);
+
+/* ---- events -------------------------------------------------------------------------------------------------------- */
+
+struct cairn_event {
+    const uint8_t *payload;
+    uint32_t size, space; /* of the payload; of the whole event with padding */
+    int64_t time;
+    uint64_t pebs_index;
+    uint16_t hook;
+    uint8_t version;
+    bool has_pebs_index;
+};
+
+/* The event at `at` of `size` bytes. False: there is none (end, or no event). */
+bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cairn_event *event);

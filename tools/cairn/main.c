@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn: reads what the kernel dumps. This file only finds the command. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/command.h"
+
+static const struct cairn_command *const commands[] = {
+    &cairn_dump_command, &cairn_stat_command, &cairn_info_command, &cairn_check_command, &cairn_capture_command,
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *to)
+{
+    fputs("usage: cairn COMMAND ...\n", to);
+    for (unsigned i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-8s %-28s %s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
+    fputs("LOG is a serial log, - standard input. cairn COMMAND --help tells more.\n"
+          "Exit: 0 good, 1 the trace is damaged or a check failed, 2 usage, 3 unreadable or not a trace.\n", to);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return CAIRN_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        usage(stdout);
+        return CAIRN_GOOD;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("cairn %s, dump format %u\n", CAIRN_VERSION, CAIRN_FORMAT_VERSION);
+        return CAIRN_GOOD;
+    }
+    for (unsigned i = 0; i < COMMANDS; i++)
+        if (strcmp(argv[1], commands[i]->name) == 0)
+            return commands[i]->run(argc - 1, argv + 1);
+    fprintf(stderr, "cairn: '%s' is no command\n", argv[1]);
+    usage(stderr);
+    return CAIRN_USAGE;
+}

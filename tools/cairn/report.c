@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/report.h"
+
+#include <inttypes.h>
+
+#include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
+
+#define LINES_MAX 20 /* of one kind */
+
+static void streams_of(char out[64], const struct cairn_run *run)
+{
+    const char *before = run->before ? cairn_stream_name(run->before) : "start of the dump";
+    const char *after = run->after ? cairn_stream_name(run->after) : "end of the dump";
+    if (run->before == run->after)
+        snprintf(out, 64, "%s", before);
+    else
+        snprintf(out, 64, "between %s and %s", before, after);
+}
+
+static void report_missing(FILE *to, const struct cairn_frames *f)
+{
+    for (size_t i = 0; i < f->missing.count && i < LINES_MAX; i++) {
+        const struct cairn_run *run = &f->missing.items[i];
+        char where[64], frames[CAIRN_SHOWN];
+        streams_of(where, run);
+        fprintf(to, "missing: %s of %s%" PRIu64 " (%s)\n", cairn_show_run(frames, run), f->total_known ? "" : "at least ",
+                f->total, where);
+    }
+    if (f->missing.count > LINES_MAX)
+        fprintf(to, "missing: %zu more places, %" PRIu64 " frames in all\n", f->missing.count - LINES_MAX, f->missing_frames);
+    if (!f->total_known)
+        fprintf(to, "missing: header and trailer: nothing says how many frames there were\n");
+    if (f->totals_differ)
+        fprintf(to, "damaged: header, trailer and the frames themselves do not agree on how many there are\n");
+}
+
+static void report_suspects(FILE *to, const struct cairn_frames *f)
+{
+    for (size_t i = 0; i < f->suspects.count && i < LINES_MAX; i++) {
+        const struct cairn_suspect *s = &f->suspects.items[i];
+        fprintf(to, "damaged: line %" PRIu64 ": %s", s->line, cairn_flaw_text(s->flaw));
+        if (s->numbered)
+            fprintf(to, "; it calls itself frame %" PRIu32, s->number);
+        if (s->stream)
+            fprintf(to, "%s stream %s", s->numbered ? "," : "; it names", cairn_stream_name(s->stream));
+        fputc('\n', to);
+    }
+    if (f->suspects.count > LINES_MAX)
+        fprintf(to, "damaged: %zu lines more\n", f->suspects.count - LINES_MAX);
+}
+
+static void report_holes(FILE *to, const struct cairn_log *log)
+{
+    unsigned lines = 0, more = 0;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].holes.count; i++) {
+            const struct cairn_hole *h = &log->cpu[c].holes.items[i];
+            char what[CAIRN_SHOWN];
+            if (h->kind != CAIRN_HOLE_BYTES && h->kind != CAIRN_HOLE_BUFFERS)
+                continue;
+            if (lines++ < LINES_MAX)
+                fprintf(to, "missing: CPU %" PRIu32 ": %s\n", c, cairn_show_hole(what, log, h));
+            else
+                more++;
+        }
+    if (more)
+        fprintf(to, "missing: %u more places in the CPUs' streams\n", more);
+}
+
+/* Trace frames may be gone at the end of the stream, where the end summary must say how many buffers each CPU began. */
+static void report_unknown_tails(FILE *to, const struct cairn_log *log)
+{
+    if (!log->frames.missing.count)
+        return;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        if (!log->cpu[c].end.buffers_known) {
+            fprintf(to, "missing: the end summary: which CPU's last buffers are missing cannot be told\n");
+            return;
+        }
+}
+
+bool cairn_report_damage(FILE *to, const struct cairn_log *log)
+{
+    const struct cairn_frames *f = &log->frames;
+    report_missing(to, f);
+    report_suspects(to, f);
+    report_holes(to, log);
+    report_unknown_tails(to, log);
+    if (log->bad_frames)
+        fprintf(to, "damaged: %" PRIu32 " frames or lines hold what their stream cannot hold\n", log->bad_frames);
+    if (log->bad_pieces)
+        fprintf(to, "damaged: %" PRIu32 " trace frames hold bytes that are no events\n", log->bad_pieces);
+    if (f->repeated || f->misplaced)
+        fprintf(to, "note: %" PRIu32 " frames came twice, %" PRIu32 " out of order: nothing is lost by that\n", f->repeated,
+                f->misplaced);
+    if (log->other_sessions)
+        fprintf(to, "note: %" PRIu32 " frames belong to sessions this version does not know\n", log->other_sessions);
+    return cairn_log_damaged(log);
+}

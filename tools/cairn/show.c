@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
+{
+    uint64_t t = (uint64_t)time - (uint64_t)(log->session.start_known ? log->session.start : 0);
+    bool negative = (int64_t)t < 0;
+    t = negative ? -t : t;
+    snprintf(out, CAIRN_SHOWN, "%s%" PRIu64 ".%07" PRIu64, negative ? "-" : "", t / TRACE_CLOCK_HZ, t % TRACE_CLOCK_HZ);
+    return out;
+}
+
+const char *cairn_show_span(char out[CAIRN_SHOWN], uint64_t units)
+{
+    if (units < 10000)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%" PRIu64 " us", units / 10, units % 10);
+    else if (units < TRACE_CLOCK_HZ)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%02" PRIu64 " ms", units / 10000, units % 10000 / 100);
+    else
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%03" PRIu64 " s", units / TRACE_CLOCK_HZ, units % TRACE_CLOCK_HZ / 10000);
+    return out;
+}
+
+const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width)
+{
+    if (tid == 0) {
+        snprintf(out, CAIRN_SHOWN, "idle");
+        return out;
+    }
+    const struct cairn_name *n = cairn_find_name(&log->text, tid);
+    int number = snprintf(NULL, 0, ":%" PRIu32, tid), room = width - number;
+    if (n && room > 0)
+        snprintf(out, CAIRN_SHOWN, "%.*s:%" PRIu32, (int)n->name.size < room ? (int)n->name.size : room, n->name.at, tid);
+    else
+        snprintf(out, CAIRN_SHOWN, "thread:%" PRIu32, tid);
+    return out;
+}
+
+const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width)
+{
+    const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
+    if (!s) {
+        snprintf(out, CAIRN_SHOWN, "0x%016" PRIx64, address);
+        return out;
+    }
+    uint64_t offset = address - s->address;
+    int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
+    room = room < 1 ? 1 : room > 96 ? 96 : room;
+    snprintf(out, CAIRN_SHOWN, "%.*s+0x%" PRIx64, (int)s->name.size < room ? (int)s->name.size : room, s->name.at, offset);
+    return out;
+}
+
+const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run)
+{
+    if (run->first == run->last)
+        snprintf(out, CAIRN_SHOWN, "frame %" PRIu32, run->first);
+    else
+        snprintf(out, CAIRN_SHOWN, "frames %" PRIu32 "..%" PRIu32, run->first, run->last);
+    return out;
+}
+
+const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *h)
+{
+    char frames[CAIRN_SHOWN] = "", named[CAIRN_SHOWN], what[CAIRN_SHOWN];
+    const struct cairn_run *run = cairn_missing_between(&log->frames, h->after, h->before);
+    if (run)
+        snprintf(frames, sizeof(frames), " (%.60s)", cairn_show_run(named, run));
+    if (h->buffers > 1)
+        snprintf(what, sizeof(what), "buffers %" PRIu32 "..%" PRIu32, h->buffer, h->buffer + h->buffers - 1);
+    else
+        snprintf(what, sizeof(what), "buffer %" PRIu32, h->buffer);
+    switch (h->kind) {
+    case CAIRN_HOLE_BYTES:
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 " bytes of buffer %" PRIu32 " %s%.40s", h->bytes, h->buffer,
+                 h->malformed ? "are no events" : "missing", frames);
+        break;
+    case CAIRN_HOLE_BUFFERS:
+        snprintf(out, CAIRN_SHOWN, "%.40s missing%s%.40s", what, h->bytes ? ", and parts beside" : "", frames);
+        break;
+    case CAIRN_HOLE_OVERWRITTEN:
+        snprintf(out, CAIRN_SHOWN, "%.40s overwritten (circular mode)", what);
+        break;
+    case CAIRN_HOLE_LOST:
+        snprintf(out, CAIRN_SHOWN, "events lost from here on: no buffer was left");
+        break;
+    default:
+        snprintf(out, CAIRN_SHOWN, "events may be missing here: some were lost");
+    }
+    return out;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* How things look in every output: times, sizes, threads, addresses. All write into a buffer the caller gives. */
+#pragma once
+
+#include "tools/cairn/log.h"
+
+#define CAIRN_SHOWN 128u /* room enough for any of these */
+
+/* Seconds since the session began, to the clock unit: "0.0123456". Session clock where the beginning is not known. */
+const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
+/* A span of clock units: "12.3 us". */
+const char *cairn_show_span(char out[CAIRN_SHOWN], uint64_t units);
+/* "name:tid", cut in the name to at most `width`; "idle". */
+const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
+/* "function+1c" or the bare address, at most `width` where that can be. */
+const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
+/* What is missing at a hole, in words: "1200 bytes of buffer 3". */
+const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
+/* "frames 3..5", "frame 3". */
+const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
+

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/timeline.h"
+
+#include <stdlib.h>
+
+#include "tools/cairn/bytes.h"
+
+const char *cairn_blame_text(enum cairn_blame blame)
+{
+    static const char *const text[] = {
+        [CAIRN_BLAME_KNOWN] = "known",
+        [CAIRN_BLAME_SAME_UNIT] = "ambiguous: a switch in the same clock unit",
+        [CAIRN_BLAME_LOSS] = "ambiguous: switches are missing around it",
+        [CAIRN_BLAME_LAST] = "unknown: after the CPU's last switch",
+        [CAIRN_BLAME_NO_TIME] = "unknown: no time in the record",
+    };
+    return text[blame];
+}
+
+void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact)
+{
+    *lane = (struct cairn_lane){.cpu = cpu};
+    cairn_cursor_init(&lane->cursor, log, cpu, compact);
+}
+
+/* The hole between the last switch and the next. */
+static uint32_t hole_ahead(const struct cairn_lane *lane, const struct cairn_switch *next)
+{
+    return next ? next->hole : lane->cursor.hole;
+}
+
+static void blame(const struct cairn_lane *lane, const struct cairn_switch *next, struct cairn_item *item)
+{
+    const struct cairn_record *r = item->record;
+    if (!r->timed)
+        item->blame = CAIRN_BLAME_NO_TIME;
+    else if ((lane->has_last && lane->last.time == r->time) || (next && next->time == r->time))
+        item->blame = CAIRN_BLAME_SAME_UNIT;
+    else if (hole_ahead(lane, next) != CAIRN_NO_HOLE)
+        item->blame = CAIRN_BLAME_LOSS;
+    else if (next)
+        item->tid = next->old_tid;
+    else if (lane->has_last && lane->last.new_known)
+        item->tid = lane->last.new_tid;
+    else
+        item->blame = CAIRN_BLAME_LAST;
+}
+
+bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
+{
+    const struct cairn_cpu *cpu = lane->cursor.cpu;
+    const struct cairn_switch *next = cairn_cursor_peek(&lane->cursor);
+    const struct cairn_record *r = lane->record < cpu->records.count ? &cpu->records.items[lane->record] : NULL;
+    const struct cairn_epoch *e = lane->epoch < cpu->epochs.count ? &cpu->epochs.items[lane->epoch] : NULL;
+    *item = (struct cairn_item){.cpu = lane->cpu};
+
+    uint32_t hole = hole_ahead(lane, next);
+    if (hole != CAIRN_NO_HOLE && lane->holes_shown <= hole) { /* holes are numbered in their order */
+        item->kind = CAIRN_ITEM_HOLE;
+        item->hole = &cpu->holes.items[lane->holes_shown++];
+        item->time = lane->has_last ? lane->last.time : next ? next->time : r ? r->time : e ? e->time : 0;
+        return true;
+    }
+    if (r && (!next || r->time < next->time) && (!e || r->time <= e->time)) {
+        lane->record++;
+        item->kind = CAIRN_ITEM_RECORD;
+        item->time = r->time;
+        item->record = r;
+        blame(lane, next, item);
+        return true;
+    }
+    if (e && (!next || e->time < next->time)) {
+        lane->epoch++;
+        item->kind = CAIRN_ITEM_EPOCH;
+        item->time = e->time;
+        item->epoch = e;
+        return true;
+    }
+    if (!cairn_cursor_next(&lane->cursor, &item->sw))
+        return false;
+    lane->last = item->sw;
+    lane->has_last = true;
+    item->kind = CAIRN_ITEM_SWITCH;
+    item->time = item->sw.time;
+    return true;
+}
+
+void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact)
+{
+    t->lanes = cpu < 0 ? log->cpus : 1;
+    t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
+    for (uint32_t i = 0; i < t->lanes; i++) {
+        struct cairn_lane *lane = &t->lane[i];
+        cairn_lane_init(lane, log, cpu < 0 ? i : (uint32_t)cpu, compact);
+        lane->has_ahead = cairn_lane_next(lane, &lane->ahead);
+    }
+}
+
+bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item)
+{
+    struct cairn_lane *first = NULL;
+    for (uint32_t i = 0; i < t->lanes; i++)
+        if (t->lane[i].has_ahead && (!first || t->lane[i].ahead.time < first->ahead.time))
+            first = &t->lane[i];
+    if (!first)
+        return false;
+    *item = first->ahead;
+    first->has_ahead = cairn_lane_next(first, &first->ahead);
+    return true;
+}
+
+void cairn_timeline_free(struct cairn_timeline *t)
+{
+    free(t->lane);
+    *t = (struct cairn_timeline){0};
+}
