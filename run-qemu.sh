@@ -339,6 +339,10 @@ report() {
         return
     fi
     echo "log      $log, $(($(wc -c <"$log"))) bytes"
+    if ! said '^~H' >/dev/null; then
+        echo "         it ends before the trace: less $log"
+        return
+    fi
     echo "try      $cairn dump $log | less"
     echo "         $cairn stat $log"
     echo "         $cairn check $log"

@@ -31,7 +31,7 @@ files() { # patterns; outside a git checkout: all files that match
 sources=$(files '*.c' '*.h' '*.asm' '*.inc' '*.ld' '*.py' '*.sh' '*.mk' Makefile .ci/run)
 code=$(files '*.c' '*.h')
 
-# shellcheck disable=SC2086 # our file names hold no spaces
+# shellcheck disable=SC2046,SC2086 # our file names hold no spaces
 {
     awk 'FNR <= 3 && /SPDX-License-Identifier: MIT/ { ok[FILENAME] = 1 } { seen[FILENAME] = 1 }
          END { for (f in seen) if (!(f in ok)) print f }' $sources | verdict 'licence line at the top'
