@@ -6,10 +6,12 @@ MUTANTS  := 1 2 3 4
 define mutant_rules
 $(B)/mutant$(1)/%.o: %.c
 	@mkdir -p $$(@D)
-	$$(CC) $$(KCFLAGS) -DCAIRN_MUTANT=$(1) $$(DEPFLAGS) -c $$< -o $$@
+	$$(call say,CC)
+	$$(Q)$$(CC) $$(KCFLAGS) -DCAIRN_MUTANT=$(1) $$(DEPFLAGS) -c $$< -o $$@
 $(B)/mutant$(1)/kernel.elf: $(filter-out $(MUTANT_C:%.c=$(B)/kernel/%.o),$(KERNEL_O)) $(MUTANT_C:%.c=$(B)/mutant$(1)/%.o) arch/kernel.ld
-	$$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld -o $$@.full $$(filter %.o,$$^)
-	$$(OBJCOPY) --strip-debug $$@.full $$@
+	$$(call say,LINK)
+	$$(Q)$$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld -o $$@.full $$(filter %.o,$$^)
+	$$(Q)$$(OBJCOPY) --strip-debug $$@.full $$@
 endef
 $(foreach m,$(MUTANTS),$(eval $(call mutant_rules,$(m))))
 mutants: $(MUTANTS:%=$(B)/mutant%/kernel.elf)
