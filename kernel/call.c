@@ -36,7 +36,7 @@ void kcall_init(void)
     arch_irq_set(ARCH_VECTOR_CALL, asked);
 }
 
-static void call_cpus(uint64_t cpus, kcall_function function, void *argument)
+void kcall_all(kcall_function function, void *argument)
 {
     bool on = kgate_enter();
     uint32_t me = arch_cpu_index(), free = 0;
@@ -47,10 +47,8 @@ static void call_cpus(uint64_t cpus, kcall_function function, void *argument)
     }
     call.function = function;
     call.argument = argument;
-    call.left = 0;
-    for (uint64_t to_ask = cpus; to_ask; to_ask &= to_ask - 1) {
-        uint32_t i = (uint32_t)__builtin_ctzl(to_ask);
-        __atomic_fetch_add(&call.left, 1, __ATOMIC_RELAXED); /* only this CPU sees a 0 before it has asked the last */
+    call.left = kcpu_count;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
         __atomic_store_n(&call.pending[i], 1, __ATOMIC_RELEASE);
         if (i != me)
             arch_ipi(i, ARCH_VECTOR_CALL);
@@ -61,14 +59,4 @@ static void call_cpus(uint64_t cpus, kcall_function function, void *argument)
     }
     __atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
     kgate_leave(on);
-}
-
-void kcall_all(kcall_function function, void *argument)
-{
-    call_cpus(kcpu_count == 64 ? ~UINT64_C(0) : (UINT64_C(1) << kcpu_count) - 1, function, argument);
-}
-
-void kcall_one(uint32_t cpu, kcall_function function, void *argument)
-{
-    call_cpus(UINT64_C(1) << cpu, function, argument);
 }

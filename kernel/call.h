@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a function on other CPUs, interrupts off, and waits until it has run. */
+/* Runs a function on every CPU, interrupts off, and waits until it has run everywhere. */
 #pragma once
-
-#include <stdint.h>
 
 typedef void (*kcall_function)(void *argument);
 
 /* Once, boot processor, by ksched_init. */
 void kcall_init(void);
-/* On every CPU, this one included, at the same time; counting is paused on all of them. A CPU still on its way to
+/* At the same time on all, this one included; counting is paused on all of them. A CPU still on its way to
  * ksched_enter answers when it gets there. Any interrupt state, but no spinlock may be held that another CPU could be
  * waiting for. In `function` no kernel call that waits. */
 void kcall_all(kcall_function function, void *argument);
-/* On CPU `cpu` only. */
-void kcall_one(uint32_t cpu, kcall_function function, void *argument);

@@ -99,7 +99,8 @@ void *kheap_alloc(struct kheap *heap, size_t bytes)
 void kheap_free(struct kheap *heap, void *object)
 {
     struct page *page = page_of(object);
-    if (page->magic != PAGE_MAGIC || ((uintptr_t)object - (uintptr_t)page - PAGE_HEADER) % class_bytes[page->class] != 0)
+    uintptr_t at = (uintptr_t)object - (uintptr_t)page - PAGE_HEADER;
+    if (page->magic != PAGE_MAGIC || at % class_bytes[page->class] != 0)
         kpanic("heap: %p is freed but is no object", object);
     for (const struct object *o = page->free; o; o = o->next)
         if (o == object)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Small objects in size classes. Each page holds objects of one class behind a header; a page whose objects are all free
- * goes back. Free objects are filled with a pattern, checked when they are handed out again. No locking: kernel/mem.c
- * holds a lock around it. Pure: also compiled on the host. Misuse ends in kpanic.
+ * Small objects in size classes. Each page holds objects of one class behind a header; a page whose objects are all
+ * free goes back. Free objects are filled with a pattern, checked when they are handed out again. No locking:
+ * kernel/mem.c holds a lock around it. Pure: also compiled on the host. Misuse ends in kpanic.
  */
 #pragma once
 

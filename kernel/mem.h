@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory: whole pages (contiguous, through the direct map) and small objects. Any CPU, any interrupt state; takes its own
- * spinlocks only. Memory comes zeroed. What a run allocated and did not free shows in struct kmem_counts.
+ * Memory: whole pages (contiguous, through the direct map) and small objects. Any CPU, any interrupt state; takes its
+ * own spinlocks only. Memory comes zeroed. What a run allocated and did not free shows in struct kmem_counts.
  */
 #pragma once
 
@@ -14,9 +14,9 @@
 /* More than this is left out (its bitmap would be 16 MiB), and printed. */
 #define KMEM_MAX_BYTES (UINT64_C(512) << 30)
 
-/* Before anything that takes memory, arch_paging_init included: works on the loader's direct map, uses what that reaches.
- * Takes conventional memory and boot services code and data from 1 MiB up; below lies the processors' trampoline. Prints
- * one line. 0, or -ENOMEM (no range holds the bitmap). */
+/* Before anything that takes memory, arch_paging_init included: works on the loader's direct map, uses what that
+ * reaches. Takes conventional memory and boot services code and data from 1 MiB up; below lies the processors'
+ * trampoline. Prints one line. 0, or -ENOMEM (no range holds the bitmap). */
 int kmem_init(const struct boot_info *info);
 
 /* `pages` contiguous pages; NULL where there are none. To be freed with the same number. */

@@ -64,7 +64,8 @@ void ksched_timer_add(struct kthread *thread, uint64_t due)
     ktimerq_add(&timers, thread, due);
 }
 
-/* ---- choosing a CPU for a thread ---------------------------------------------------------------------------------- */
+/* ---- choosing a CPU for a thread
+ * ---------------------------------------------------------------------------------- */
 
 /* Has `cpu` look for a thread: at the end of its interrupt, or of the kernel call that is on this CPU. */
 static void request_switch(struct kcpu *cpu)
@@ -120,7 +121,8 @@ void ksched_ready(struct kthread *thread, int increment)
         enqueue(cpu, thread, false);
 }
 
-/* ---- choosing a thread for this CPU ------------------------------------------------------------------------------- */
+/* ---- choosing a thread for this CPU
+ * ------------------------------------------------------------------------------- */
 
 /* The best thread queued here, else, rather than to idle, the best one queued elsewhere that may run here; or NULL. */
 static struct kthread *take_ready(struct kcpu *cpu)
@@ -152,7 +154,8 @@ static struct kthread *select_next(struct kcpu *cpu)
     return next ? next : cpu->idle;
 }
 
-/* ---- the switch --------------------------------------------------------------------------------------------------- */
+/* ---- the switch
+ * --------------------------------------------------------------------------------------------------- */
 
 /* First act on the incoming stack. The per-CPU data are read anew: this may be another CPU than before. */
 static void switched_in(void)
@@ -160,8 +163,8 @@ static void switched_in(void)
     struct kcpu *cpu = kcpu_this();
     struct kthread *self = kthread_from_stack();
     if (self != cpu->current)
-        kpanic("sched: CPU %u is on the stack of thread %d, not of thread %u", cpu->arch.index, self ? (int)self->tid : -1,
-               cpu->current->tid);
+        kpanic("sched: CPU %u is on the stack of thread %d, not of thread %u", cpu->arch.index,
+               self ? (int)self->tid : -1, cpu->current->tid);
     khook_switch_in(cpu, self, cpu->previous, cpu->switch_tsc);
 }
 
@@ -264,7 +267,8 @@ void ksched_unlock(void)
     kspin_unlock(&dispatcher);
 }
 
-/* ---- interrupts --------------------------------------------------------------------------------------------------- */
+/* ---- interrupts
+ * --------------------------------------------------------------------------------------------------- */
 
 void kernel_irq_enter(struct arch_trap_frame *frame)
 {
@@ -317,7 +321,8 @@ static void rescheduled(struct arch_trap_frame *frame)
     (void)frame; /* the sender has set cpu->reschedule: kernel_irq_exit does the rest */
 }
 
-/* ---- start -------------------------------------------------------------------------------------------------------- */
+/* ---- start
+ * -------------------------------------------------------------------------------------------------------- */
 
 void ksched_init(void)
 {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler: preemptive, 32 priorities, per-CPU ready queues, in the manner of Windows, whose words the trace speaks.
+ * The scheduler: preemptive, 32 priorities, per-CPU ready queues, in the manner of Windows, whose words the trace
+ * speaks.
  *
- * One spinlock, the dispatcher lock, protects all thread states, ready queues, timers and dispatcher objects. It is held
- * across the stack switch: the outgoing thread takes it, the incoming one releases it. So whoever holds it sees no thread
- * half-switched, a thread made ready cannot start elsewhere before it has left its stack, and both switch hooks see stable
- * states. Lock order: nothing is taken inside it but what the hooks take (nothing).
+ * One spinlock, the dispatcher lock, protects all thread states, ready queues, timers and dispatcher objects. It is
+ * held across the stack switch: the outgoing thread takes it, the incoming one releases it. So whoever holds it sees
+ * no thread half-switched, a thread made ready cannot start elsewhere before it has left its stack, and both switch
+ * hooks see stable states. Lock order: nothing is taken inside it but what the hooks take (nothing).
  *
- * States: Initialized (being created), Ready (in a queue; wait_reason says why it lost its CPU: WrPreempted, WrQuantumEnd
- * or WrYieldExecution), Standby (chosen for a CPU that has not switched yet), Running, Waiting (wait_reason), Terminated.
- * Idle threads are always Running and in no queue, as in Windows. With one lock nothing is ever DeferredReady.
+ * States: Initialized (being created), Ready (in a queue; wait_reason says why it lost its CPU: WrPreempted,
+ * WrQuantumEnd or WrYieldExecution), Standby (chosen for a CPU that has not switched yet), Running, Waiting
+ * (wait_reason), Terminated. Idle threads are always Running and in no queue, as in Windows. With one lock nothing is
+ * ever DeferredReady.
  *
- * A thread made ready goes to an idle CPU it may use (its ideal one, its last one, any other), as Standby. Without one it
- * goes to its ideal CPU: as Standby where it has a higher priority than what runs there, else into that CPU's queue. A CPU
- * that runs out of threads takes the best one out of the others' queues before it idles.
+ * A thread made ready goes to an idle CPU it may use (its ideal one, its last one, any other), as Standby. Without one
+ * it goes to its ideal CPU: as Standby where it has a higher priority than what runs there, else into that CPU's
+ * queue. A CPU that runs out of threads takes the best one out of the others' queues before it idles.
  *
  * Wait time is counted in timer ticks as Windows does: from the begin of the wait, or from the last entry into a ready
- * queue. A thread that goes from its wait straight to an idle CPU has waited since it began to wait; one that had to queue,
- * since it was queued.
+ * queue. A thread that goes from its wait straight to an idle CPU has waited since it began to wait; one that had to
+ * queue, since it was queued.
  */
 #pragma once
 
@@ -32,12 +34,13 @@
 /* ---- start, for kernel/main.c */
 /* Once, boot processor, after kmem_init and arch_apic_init: interrupt handlers. */
 void ksched_init(void);
-/* Makes the CPU's idle thread and ready queue; it becomes cpu->current. Boot processor, before the CPU starts. -ENOMEM. */
+/* Makes the CPU's idle thread and ready queue; it becomes cpu->current. Boot processor, before the CPU starts.
+ * -ENOMEM. */
 int ksched_cpu_init(struct kcpu *cpu);
 /* The stack of its idle thread, on which an application processor starts (arch_smp_start). */
 void *ksched_cpu_stack(const struct kcpu *cpu);
-/* On each CPU, last thing, interrupts off: starts the tick, the CPU takes threads from now on. The boot processor leaves
- * its boot stack for good. */
+/* On each CPU, last thing, interrupts off: starts the tick, the CPU takes threads from now on. The boot processor
+ * leaves its boot stack for good. */
 _Noreturn void ksched_enter(void);
 
 /* Timer ticks of the system: those of CPU 0. */

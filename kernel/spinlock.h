@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spinlock: test and test-and-set, with its owner. Only taken with interrupts off: a holder that could be preempted would
- * leave its CPU's next taker spinning for ever. Belongs to the CPU, not to the thread, so that the dispatcher lock may be
- * released by the thread that comes in after a switch.
+ * Spinlock: test and test-and-set, with its owner. Only taken with interrupts off: a holder that could be preempted
+ * would leave its CPU's next taker spinning for ever. Belongs to the CPU, not to the thread, so that the dispatcher
+ * lock may be released by the thread that comes in after a switch.
  *
- * Not a ticket lock on purpose: where there are fewer host cores than CPUs (QEMU), a queue hands the lock to CPUs that do
- * not run just now, and all wait for the host's scheduler: five times slower with 4 CPUs on 2 cores.
+ * Not a ticket lock on purpose: where there are fewer host cores than CPUs (QEMU), a queue hands the lock to CPUs that
+ * do not run just now, and all wait for the host's scheduler: five times slower with 4 CPUs on 2 cores.
  *
  * Not part of the gate (kernel/gate.h): spinning and holding count as the thread's own code.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernel stacks. Each lies in a slot of fixed size and alignment, so that any stack pointer leads to the thread that owns
- * the stack, whatever the per-CPU data say:
+ * Kernel stacks. Each lies in a slot of fixed size and alignment, so that any stack pointer leads to the thread that
+ * owns the stack, whatever the per-CPU data say:
  *
  *     slot + KSTACK_SLOT ->  +---------------------------+
  *                            | struct kstack_top         |

@@ -60,8 +60,8 @@ struct kthread_params {
     void *argument;
 };
 
-/* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority, flags
- * or an affinity without a CPU in use), -ENOMEM. */
+/* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority,
+ * flags or an affinity without a CPU in use), -ENOMEM. */
 int kthread_create(struct kthread **thread, const struct kthread_params *params);
 /* Waits for its end, frees it; its exit code in *code (may be NULL). Once per thread, not by itself. 0 or -ETIMEDOUT
  * (then it is still there). */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dispatcher objects, what threads wait for: events, semaphores, mutexes and threads (kernel/thread.h). Waiters are served
- * first come, first served, and the object is handed over by the one who signals it: a woken thread never races for it.
+ * Dispatcher objects, what threads wait for: events, semaphores, mutexes and threads (kernel/thread.h). Waiters are
+ * served first come, first served, and the object is handed over by the one who signals it: a woken thread never races
+ * for it.
  *
  * Every function here is a kernel call (kernel/gate.h): any interrupt state, no spinlock held. Those that wait are for
  * threads only; those that signal may be called by interrupt handlers too. All state is under the dispatcher lock.
  *
- * Waits name their KWAIT_REASON, which is what the trace shows. `ticks`: the wait ends with -ETIMEDOUT at that timer tick
- * from now; 0 only looks; KWAIT_FOREVER does not end.
- * Signals name an `increment`: a dynamic thread woken by it runs at least at its base priority + increment, until its
- * quanta end (kernel/priority.h). KWAIT_INCREMENT is the usual one.
+ * Waits name their KWAIT_REASON, which is what the trace shows. `ticks`: the wait ends with -ETIMEDOUT at that timer
+ * tick from now; 0 only looks; KWAIT_FOREVER does not end. Signals name an `increment`: a dynamic thread woken by it
+ * runs at least at its base priority + increment, until its quanta end (kernel/priority.h). KWAIT_INCREMENT is the
+ * usual one.
  */
 #pragma once
 

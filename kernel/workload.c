@@ -10,7 +10,8 @@
 
 /* A new workload: its file in kernel/workload/, a line in parts.h, one here and its name in kernel/options.c. */
 static const struct kworkload *const workloads[] = {
-    &kworkload_mix, &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight, &kworkload_hogs, &kworkload_sleepers,
+    &kworkload_mix,       &kworkload_pingpong, &kworkload_prodcons,
+    &kworkload_lockfight, &kworkload_hogs,     &kworkload_sleepers,
 };
 #define WORKLOADS (sizeof workloads / sizeof workloads[0])
 
@@ -31,14 +32,6 @@ static bool stopping;
 bool kworkload_stopping(void)
 {
     return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
-}
-
-const char *const *kworkload_names(void)
-{
-    static const char *names[WORKLOADS + 1];
-    for (size_t i = 0; i < WORKLOADS; i++)
-        names[i] = workloads[i]->name;
-    return names;
 }
 
 void *kworkload_alloc(size_t bytes)

@@ -13,8 +13,6 @@
 int kworkload_start(const char *name, uint64_t seed);
 /* Asks its threads to stop, joins them, frees what they shared. */
 void kworkload_finish(void);
-/* NULL-terminated. */
-const char *const *kworkload_names(void);
 
 /* ---- for workloads */
 struct kworkload {

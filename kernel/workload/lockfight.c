@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lock fight: too many threads want the same mutex. Its holder at times gives the CPU away, so that the others pile up. */
+/* Lock fight: too many threads want the same mutex. Its holder at times gives the CPU away, so that the others pile
+ * up. */
 #include "kernel/spinlock.h"
 #include "kernel/workload/parts.h"
 

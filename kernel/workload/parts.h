@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The workloads, and the parts of them that `mix` puts together. A part takes a `day`: at night, while that event is not
- * signalled, its threads stand still (NULL: there is no night). All return 0 or what kworkload_thread failed with.
+ * The workloads, and the parts of them that `mix` puts together. A part takes a `day`: at night, while that event is
+ * not signalled, its threads stand still (NULL: there is no night). All return 0 or what kworkload_thread failed with.
  *
  * Every instruction of these threads is single-stepped with ds=soft: between two kernel calls they do tens of
  * instructions, not thousands, unless using up quanta is their purpose.
