@@ -182,6 +182,7 @@ static void dump_end(struct trace_dump *d, const char *line)
     LINE("end.hook.median=%lu", cost.median);
     LINE("end.hook.p99=%lu", cost.p99);
     LINE("end.hook.emulated=%d", kmachine_emulated());
+    LINE("end.names_dropped=%lu", kthread_records_dropped());
     LINE("end.truth=%u", kopt.truth);
     kreport_counts(n);
     LINE("end.verdict=%s", line ? "panic" : n[KREPORT_FAIL] ? "fail" : "pass");

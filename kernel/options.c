@@ -38,7 +38,7 @@ static const struct option table[] = {
     { "session.1", "compact:qpc:sequential",
       "what the session writes (compact, full or compact+full), its clock (qpc: 10 MHz) and mode (sequential, circular)",
       AT(session_events), SESSION, 0, 0, NULL },
-    { "trace.buffers", "64", "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
+    { "trace.buffers", "256", "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
       AT(trace_buffers), NUMBER32, 1, 65536, NULL },
     { "trace.buffer_kib", "64", "size of a trace buffer in KiB", AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL },
     { "workload", "mix", "what the threads do (docs/workloads.md)", AT(workload), TEXT, 0, 0,
