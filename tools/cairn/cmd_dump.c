@@ -21,15 +21,17 @@ static void print_head(const struct dump *d, bool compact)
 {
     const struct cairn_log *log = d->log;
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
-    if (backend.size)
-        printf("# Debug Store: backend %.*s: %.*s\n", CAIRN_SLICE(backend), CAIRN_SLICE(reason));
+    if (backend.size) {
+        int used = printf("# Debug Store: backend %.*s: ", CAIRN_SLICE(backend));
+        cairn_print_wrapped((unsigned)used, "# ", 2, reason);
+    }
     if (!log->session.known)
         printf("# the session stream is missing: times are session clock, records cannot be placed\n");
     else if (!log->session.start_known)
         printf("# when the session began is missing: times are session clock\n");
     if (log->session.compact && log->session.full)
         printf("# both 0524H and 0525H were written: these are the %s\n", compact ? "0525H" : "0524H");
-    printf("#%11s %2s   %-17s %-16s %4s   %-17s %5s\n", "seconds", "cp", "who left", "state or reason", "prio", "who came",
+    printf("#%11s %2s   %-16s %-17s %2s   %-14s %5s\n", "seconds", "cp", "who left", "state or reason", "pr", "who came",
            "ticks");
 }
 
@@ -44,19 +46,19 @@ static const char *state_text(const struct cairn_switch *sw)
 
 static void print_switch(const struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "";
+    char time[CAIRN_SHOWN], old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "-";
     const struct cairn_switch *sw = &item->sw;
     if (sw->detailed)
         snprintf(priority, sizeof(priority), "%d", sw->priority);
     if (sw->form == CAIRN_FORM_FULL && sw->wait == CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS))
-        snprintf(wait, sizeof(wait), ">=%" PRIu32, sw->wait);
+        snprintf(wait, sizeof(wait), "%" PRIu32 "+", sw->wait);
     else if (sw->form == CAIRN_FORM_FULL || sw->form == CAIRN_FORM_EVENT)
         snprintf(wait, sizeof(wait), "%" PRIu32, sw->wait);
     else if (sw->form == CAIRN_FORM_LITE)
         snprintf(wait, sizeof(wait), "<=1");
-    printf("%12s %2" PRIu32 "   %-17s %-16.16s %4s > %-17s %5s\n", cairn_show_time(time, d->log, sw->time), item->cpu,
-           cairn_show_thread(old, d->log, sw->old_tid, 17), state_text(sw), priority,
-           sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 17) : "unknown", wait);
+    printf("%12s %2" PRIu32 "   %-16s %-17.17s %2s > %-14s %5s\n", cairn_show_time(time, d->log, sw->time), item->cpu,
+           cairn_show_thread(old, d->log, sw->old_tid, 16), state_text(sw), priority,
+           sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
 }
 
 static void print_record(const struct dump *d, const struct cairn_item *item)
@@ -65,12 +67,9 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
     const struct cairn_record *r = item->record;
     const char *function = d->elf ? cairn_elf_function(d->elf, r->ip, where) : NULL;
     if (!function)
-        function = cairn_show_address(where, d->log, r->ip, 36);
-    printf("%12s %2" PRIu32 " * %-36s", cairn_show_time(time, d->log, r->time), item->cpu, function);
-    if (item->blame == CAIRN_BLAME_KNOWN)
-        printf(" by %s\n", cairn_show_thread(thread, d->log, item->tid, 21));
-    else
-        printf("\n%17s %s\n", "by", cairn_blame_text(item->blame));
+        function = cairn_show_address(where, d->log, r->ip, 33);
+    printf("%12s %2" PRIu32 " * %-33s %s\n", cairn_show_time(time, d->log, r->time), item->cpu, function,
+           item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27) : cairn_blame_text(item->blame));
     if (d->elf && cairn_elf_line(d->elf, r->ip, line))
         printf("%18s%.62s\n", "", line);
 }

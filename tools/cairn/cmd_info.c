@@ -7,6 +7,7 @@
 
 #include "tools/cairn/command.h"
 #include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
 #include "trace/base64.h"
 
 static bool starts_with(struct cairn_slice s, const char *prefix)
@@ -18,8 +19,10 @@ static bool starts_with(struct cairn_slice s, const char *prefix)
 static void print_value(const struct cairn_log *log, const char *label, const char *key)
 {
     struct cairn_slice v = cairn_key(&log->text, "%s", key);
-    if (v.size)
-        printf("%-16s %.*s\n", label, CAIRN_SLICE(v));
+    if (!v.size)
+        return;
+    printf("%-16s ", label);
+    cairn_print_wrapped(17, "", 17, v);
 }
 
 /* The processor's name from CPUID 80000002H..4 of CPU 0, 48 characters in 12 words. */
@@ -99,10 +102,10 @@ static bool print_detection(const struct cairn_log *log, const char *machine, ui
     for (; cairn_has_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row); row++) {
         struct cairn_slice v = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
         if (row == 0)
-            printf("\ndetection, %s, CPU %" PRIu32 "\n  %-34s %-18s %s\n", machine, cpu, "test", "value", "verdict");
+            printf("\ndetection, %s, CPU %" PRIu32 "\n  %-28s %-18s     %s\n", machine, cpu, "test", "value", "verdict");
         struct cairn_slice name = field(&v), value = field(&v), ok = field(&v);
-        printf("  %-34.*s %-18.*s %s%.*s\n", CAIRN_SLICE(name), CAIRN_SLICE(value), cairn_slice_is(ok, "ok") ? "" : "no: ",
-               CAIRN_SLICE(v));
+        int used = printf("  %-28.*s %-18.*s %-3s ", CAIRN_SLICE(name), CAIRN_SLICE(value), cairn_slice_is(ok, "ok") ? "ok" : "no");
+        cairn_print_wrapped((unsigned)used, "", 54, v);
     }
     return row > 0;
 }
@@ -145,7 +148,8 @@ static void print_prefixed(const struct cairn_log *log, const char *title, const
             printf("\n%s\n", title);
         any = true;
         struct cairn_slice name = {k->name.at + strlen(prefix), k->name.size - (uint32_t)strlen(prefix)};
-        printf("  %-34.*s %.*s\n", CAIRN_SLICE(name), CAIRN_SLICE(k->value));
+        int used = printf("  %-24.*s ", CAIRN_SLICE(name));
+        cairn_print_wrapped((unsigned)used, "", 27, k->value);
     }
 }
 
@@ -235,7 +239,8 @@ static int run(int argc, char **argv)
         print_prefixed(log, "end", "end.");
     }
     print_streams(log);
-    print_value(log, "\nverdict", "end.verdict");
+    putchar('\n');
+    print_value(log, "verdict", "end.verdict");
     print_value(log, "panic", "end.panic");
     print_other(log);
     return cairn_close(&source, 0);

@@ -232,7 +232,8 @@ static void print_pebs(struct totals *t, uint64_t top)
             lost += e->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : e->lost;
         }
     }
-    printf("\nDebug Store          %12.*s   %.*s\n", CAIRN_SLICE(backend), CAIRN_SLICE(reason));
+    int used = printf("\nDebug Store          %12.*s   ", CAIRN_SLICE(backend)) - 1;
+    cairn_print_wrapped((unsigned)used, "", 36, reason);
     printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " drains\n", records, drains);
     printf("  lost by processor  %12" PRIu64 "%s\n", lost, unknown ? " and an unknown number: a buffer was full" : "");
     for (unsigned i = 0; i < CAIRN_BLAMES; i++)
@@ -254,8 +255,8 @@ static void print_hook(const struct totals *t)
         !cairn_slice_u64(cairn_key(x, "end.hook.p99"), &p99))
         return;
     cairn_slice_u64(cairn_key(x, "end.hook.emulated"), &emulated);
-    printf("\nswitch hook          %12" PRIu64 " minimum, %" PRIu64 " median, %" PRIu64 " p99, in TSC cycles%s\n", min, median,
-           p99, emulated ? " (emulated)" : "");
+    printf("\nswitch hook, TSC cycles%s\n  minimum            %12" PRIu64 "\n  median             %12" PRIu64
+           "\n  99th percentile    %12" PRIu64 "\n", emulated ? " (emulated)" : "", min, median, p99);
 }
 
 static int run(int argc, char **argv)

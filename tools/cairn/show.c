@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
 {
@@ -90,4 +91,26 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
         snprintf(out, CAIRN_SHOWN, "events may be missing here: some were lost");
     }
     return out;
+}
+
+void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
+{
+    bool begun = false;
+    while (text.size) {
+        const char *blank = memchr(text.at, ' ', text.size);
+        uint32_t word = blank ? (uint32_t)(blank - text.at) : text.size;
+        if (begun && at + 1 + word > 80) {
+            printf("\n%-*s", (int)indent, prefix);
+            at = indent;
+        } else if (begun) {
+            putchar(' ');
+            at++;
+        }
+        printf("%.*s", (int)word, text.at);
+        begun = true;
+        at += word;
+        text.at += word + (blank ? 1 : 0);
+        text.size -= word + (blank ? 1 : 0);
+    }
+    putchar('\n');
 }

@@ -9,10 +9,10 @@ const char *cairn_blame_text(enum cairn_blame blame)
 {
     static const char *const text[] = {
         [CAIRN_BLAME_KNOWN] = "known",
-        [CAIRN_BLAME_SAME_UNIT] = "ambiguous: a switch in the same clock unit",
-        [CAIRN_BLAME_LOSS] = "ambiguous: switches are missing around it",
-        [CAIRN_BLAME_LAST] = "unknown: after the CPU's last switch",
-        [CAIRN_BLAME_NO_TIME] = "unknown: no time in the record",
+        [CAIRN_BLAME_SAME_UNIT] = "ambiguous: same clock unit",
+        [CAIRN_BLAME_LOSS] = "ambiguous: switches missing",
+        [CAIRN_BLAME_LAST] = "unknown: after last switch",
+        [CAIRN_BLAME_NO_TIME] = "unknown: record has no time",
     };
     return text[blame];
 }
