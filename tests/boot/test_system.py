@@ -79,7 +79,7 @@ def test_truth(tmp_path, cpus, switches):
 
 def attributed(text):
     """(attributed, ambiguous, wrong) as `cairn check` counts them."""
-    match = re.search(r"(\d+) attributed, (\d+) ambiguous, (\d+) wrong", text)
+    match = re.search(r"(\d+) attributed[^,]*, (\d+) ambiguous, (\d+) wrong", text)
     assert match, text
     return [int(n) for n in match.groups()]
 
@@ -232,7 +232,7 @@ def test_bad_option_in_the_guest(tmp_path):
     image = cb.make_image(tmp_path / "image", "end=exit", "no.such=option")
     result = cb.boot(tmp_path / "log", "--image", image)
     assert result.status == cb.FAIL, result.output
-    assert len(result.lines("no.such=option")) == 1 and len(result.lines("line 2")) == 1
+    assert re.search(r"^FAIL: options: cairn.cfg line \d+: option 'no.such=option': ", result.output, re.M), result.output
 
 
 def test_no_acpi(tmp_path):
