@@ -16,3 +16,4 @@ endef
 $(foreach m,$(MUTANTS),$(eval $(call mutant_rules,$(m))))
 mutants: $(MUTANTS:%=$(B)/mutant%/kernel.elf)
 .PHONY: mutants
+test-products: mutants

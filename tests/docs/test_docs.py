@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""What the documents show is what the programs print, and every link leads somewhere."""
+
+import re
+import subprocess
+
+import pytest
+
+import cairn_boot as cb
+
+DOCUMENTS = [cb.ROOT / "README.md", cb.ROOT / "samples" / "README.md", *sorted((cb.ROOT / "docs").glob("*.md"))]
+
+
+def printed(*command):
+    return subprocess.run(command, cwd=cb.ROOT, capture_output=True, text=True, check=False).stdout
+
+
+def test_options():
+    assert printed(cb.BUILD / "cairn-options", "docs") == (cb.ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
+def test_shown_output(document):
+    """A block that begins with `$ build/cairn ...` shows lines of that command's output, in order; `...` stands for any
+    that are left out."""
+    for block in re.findall(r"^```\n\$ build/cairn (.*?)\n(.*?)^```", document.read_text(encoding="utf-8"), re.M | re.S):
+        output = printed(cb.BUILD / "cairn", *block[0].split()).splitlines()
+        at = 0
+        for line in block[1].splitlines():
+            if line == "...":
+                continue
+            assert line in output[at:], f"{document.name}: not printed by cairn {block[0]}: {line}"
+            at = output.index(line, at) + 1
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
+def test_links(document):
+    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8")):
+        assert (document.parent / target).exists(), f"{document.name}: {target} is not there"
+
+
+def test_files_named_in_reading():
+    """Every path in docs/reading.md exists."""
+    text = (cb.ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:boot|arch|kernel|ds|trace|tools|tests)/[\w./-]*)`", text):
+        assert (cb.ROOT / path).exists(), path
+
+
+def test_packages():
+    """README names every package `make deps` may install, and no other."""
+    deps = (cb.ROOT / "tools" / "deps.sh").read_text(encoding="utf-8")
+    rows = re.search(r"needs\(\) \{\n\s*cat <<'END'\n(.*?)\nEND", deps, re.S)[1].splitlines()
+    wanted = {row.split()[2] if row.split()[0] == "command_there" or row.split()[0] == "header_there" else row.split()[1]
+              for row in rows}
+    readme = (cb.ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme[readme.index("| package (Debian) |"):]
+    named = set(re.findall(r"`([\w.+-]+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))))
+    assert wanted <= named | {"libc6-dev", "python3"} and named <= wanted | {"make"}, (wanted, named)
+
+
+def test_house_words():
+    """No document speaks of a file outside the repository."""
+    for document in DOCUMENTS:
+        assert "../shared" not in document.read_text(encoding="utf-8")
