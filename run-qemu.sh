@@ -18,6 +18,7 @@ words=()
 readonly FAIL=1 USAGE=2 TROUBLE=3 TIMEOUT=124 INTERRUPTED=130
 # What isa-debug-exit makes of the kernel's 0x10 (pass) and 0x11 (fail): 2 * code + 1, which QEMU itself never returns.
 readonly QEMU_PASS=33 QEMU_FAIL=35
+readonly LOADER_FAILED='cairn loader: FAILED'
 # What OVMF says where it has found nothing to start, or where what it has started came back.
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
@@ -272,10 +273,13 @@ watch() {
         sleep 0.1
         if [ $gdb = 0 ] && [ "$timeout" != 0 ] && [ $((SECONDS - start)) -ge "$timeout" ]; then
             stop=timeout
-        elif [ $loader_watched = 0 ] && failure=$(console_line 'cairn loader: FAILED'); then
+        elif [ $loader_watched = 0 ] && failure=$(console_line "$LOADER_FAILED"); then
             stop=loader
         elif [ $loader_watched = 0 ] && failure=$(console_line "$NOT_STARTED"); then
             stop=firmware
+            # Both may have come since the line above looked; then the loader's is the reason.
+            failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED")
+            case $failure in *"$LOADER_FAILED"*) stop=loader ;; esac
         elif ! kill -0 "$reader_pid" 2>/dev/null; then
             # The reader has seen the end of the dump (or has failed): QEMU gets a moment to end by itself.
             grace=$((grace + 1))

@@ -64,13 +64,6 @@ def build_with(folder, **files):
     return folder
 
 
-def qemu_with(path, *arguments):
-    """A stand-in for QEMU (--qemu) that runs it with more arguments: what run-qemu.sh does not offer."""
-    path.write_text("#!/bin/sh\nexec qemu-system-x86_64 \"$@\" " + " ".join(arguments) + "\n", encoding="ascii")
-    path.chmod(0o755)
-    return path
-
-
 def make_image(path, *options, kernel=BUILD / "kernel.elf", loader=BUILD / "BOOTX64.EFI"):
     subprocess.run([ROOT / "tools" / "image.sh", path, loader, kernel, *options], check=True, stdout=subprocess.DEVNULL)
     return path

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The probe kernel (probe.c) of the loader's tests. No stack protector: nothing sets its guard there.
+# What the boots of the tests need: the mutants, and the probe kernel (probe.c) of the loader's tests. No stack protector: nothing sets its guard there.
 $(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld
 	@mkdir -p $(B)
 	$(call say,LINK)
 	$(Q)$(CC) $(KCFLAGS) -fno-stack-protector -MMD -MP -MF $(B)/probe.d -c $< -o $(B)/probe.o
 	$(Q)$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack -T tests/boot/probe.ld -o $@ $(B)/probe.o
-test-products: $(B)/probe.elf
+test-products: $(B)/probe.elf mutants
