@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the boots of the tests need: the mutants, and the probe kernel (probe.c) of the loader's tests. No stack protector: nothing sets its guard there.
+# What the boots of the tests need: the mutants, and the probe kernel (probe.c) of the loader's tests. No
+# stack protector: nothing sets its guard there.
 $(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld
 	@mkdir -p $(B)
 	$(call say,LINK)
