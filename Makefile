@@ -139,13 +139,13 @@ docs: $(B)/cairn-options
 
 # ---- run
 run: all
-	./run-qemu.sh $(RUN_ARGS)
+	CAIRN_BUILD=$(B) ./run-qemu.sh $(RUN_ARGS)
 	@echo; echo '== the trace, its first lines (build/cairn dump)'
 	@$(B)/cairn dump $(B)/last.log | sed -n '1,24p'
 	@echo; echo '== the totals (build/cairn stat)'
 	@$(B)/cairn stat $(B)/last.log
 gdb: all
-	./run-qemu.sh --gdb $(RUN_ARGS)
+	CAIRN_BUILD=$(B) ./run-qemu.sh --gdb $(RUN_ARGS)
 image: $(B)/cairn.img
 $(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf FORCE
 	tools/image.sh $@ $(B)/BOOTX64.EFI $(B)/kernel.elf $(CONFIG)
