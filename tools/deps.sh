@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What build, run and test need. Looks for the commands and headers themselves, so that it does nothing where all is there,
-# whoever installed it. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and fails.
+# What build, run and test need. Looks for the commands and headers themselves, so that it does nothing where all is
+# there, whoever installed it. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and fails.
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -28,24 +28,24 @@ firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 # '-': that system brings it in another way, or has no package.
 needs() {
     cat <<'END'
-command_there gcc                  gcc                 gcc                   gcc             gcc                  x86_64-elf-gcc
-command_there ld                   binutils            binutils              binutils        binutils             x86_64-elf-binutils
-command_there nasm                 nasm                nasm                  nasm            nasm                 nasm
-command_there clang                clang               clang                 clang           clang                llvm
-fuzzer_there                       clang               compiler-rt           compiler-rt     clang                llvm
-efi_there                          gnu-efi             gnu-efi-devel         gnu-efi         gnu-efi              -
-header_there stdlib.h              libc6-dev           glibc-devel           glibc           glibc-devel          -
-header_there cmocka.h              libcmocka-dev       libcmocka-devel       cmocka          libcmocka-devel      cmocka
-header_there libelf.h              libelf-dev          elfutils-libelf-devel libelf          libelf-devel         libelf
-header_there elfutils/libdw.h      libdw-dev           elfutils-devel        elfutils        libdw-devel          -
-command_there qemu-system-x86_64   qemu-system-x86     qemu-system-x86       qemu-system-x86 qemu-x86             qemu
-firmware_there                     ovmf                edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64     qemu
-command_there mformat              mtools              mtools                mtools          mtools               mtools
-command_there sgdisk               gdisk               gdisk                 gptfdisk        gptfdisk             gptfdisk
-command_there python3              python3             python3               python          python3              python
-pytest_there                       python3-pytest      python3-pytest        python-pytest   python3-pytest       pytest
-command_there valgrind             valgrind            valgrind              valgrind        valgrind             -
-command_there shellcheck           shellcheck          ShellCheck            shellcheck      ShellCheck           shellcheck
+command_there gcc                gcc             gcc                   gcc             gcc              x86_64-elf-gcc
+command_there ld                 binutils        binutils              binutils        binutils         x86_64-elf-binutils
+command_there nasm               nasm            nasm                  nasm            nasm             nasm
+command_there clang              clang           clang                 clang           clang            llvm
+fuzzer_there                     clang           compiler-rt           compiler-rt     clang            llvm
+efi_there                        gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
+header_there stdlib.h            libc6-dev       glibc-devel           glibc           glibc-devel      -
+header_there cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
+header_there libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
+header_there elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
+command_there qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86 qemu-x86         qemu
+firmware_there                   ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
+command_there mformat            mtools          mtools                mtools          mtools           mtools
+command_there sgdisk             gdisk           gdisk                 gptfdisk        gptfdisk         gptfdisk
+command_there python3            python3         python3               python          python3          python
+pytest_there                     python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
+command_there valgrind           valgrind        valgrind              valgrind        valgrind         -
+command_there shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
 END
 }
 
