@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What build, run and test need. Looks for the commands and headers themselves, so that it does nothing where all is
-# there, whoever installed it. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and fails.
+# there, whoever installed it. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and
+# fails.
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 PATH=$PATH:/usr/sbin:/sbin # sgdisk is there, and not in every user's path
 
-command_there() { command -v "$1" >/dev/null; }
-header_there() { printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | "${CC:-gcc}" -E -x c - >/dev/null 2>&1; }
+on_path() { command -v "$1" >/dev/null; }
+header() { printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | "${CC:-gcc}" -E -x c - >/dev/null 2>&1; }
 efi_there() { [ -r /usr/include/efi/efi.h ] || [ -r /usr/local/include/efi/efi.h ]; }
 fuzzer_there() {
     echo 'int LLVMFuzzerTestOneInput(const char *p, long n) { return p == 0 && n; }' |
@@ -24,28 +25,28 @@ pytest_there() {
 }
 firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 
-# One need a line: how it is looked for, then its package in Debian and Ubuntu, Fedora, Arch, openSUSE, Homebrew.
+# One need a line: how it is looked for, then its package in Debian and Ubuntu, Fedora, Arch, openSUSE, Homebrew;
 # '-': that system brings it in another way, or has no package.
 needs() {
     cat <<'END'
-command_there gcc                gcc             gcc                   gcc             gcc              x86_64-elf-gcc
-command_there ld                 binutils        binutils              binutils        binutils         x86_64-elf-binutils
-command_there nasm               nasm            nasm                  nasm            nasm             nasm
-command_there clang              clang           clang                 clang           clang            llvm
-fuzzer_there                     clang           compiler-rt           compiler-rt     clang            llvm
-efi_there                        gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
-header_there stdlib.h            libc6-dev       glibc-devel           glibc           glibc-devel      -
-header_there cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
-header_there libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
-header_there elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
-command_there qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86 qemu-x86         qemu
-firmware_there                   ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
-command_there mformat            mtools          mtools                mtools          mtools           mtools
-command_there sgdisk             gdisk           gdisk                 gptfdisk        gptfdisk         gptfdisk
-command_there python3            python3         python3               python          python3          python
-pytest_there                     python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
-command_there valgrind           valgrind        valgrind              valgrind        valgrind         -
-command_there shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
+on_path gcc                gcc             gcc                   gcc             gcc              x86_64-elf-gcc
+on_path ld                 binutils        binutils              binutils        binutils         x86_64-elf-binutils
+on_path nasm               nasm            nasm                  nasm            nasm             nasm
+on_path clang              clang           clang                 clang           clang            llvm
+fuzzer_there               clang           compiler-rt           compiler-rt     clang            llvm
+efi_there                  gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
+header stdlib.h            libc6-dev       glibc-devel           glibc           glibc-devel      -
+header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
+header libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
+header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
+on_path qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86 qemu-x86         qemu
+firmware_there             ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
+on_path mformat            mtools          mtools                mtools          mtools           mtools
+on_path sgdisk             gdisk           gdisk                 gptfdisk        gptfdisk         gptfdisk
+on_path python3            python3         python3               python          python3          python
+pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
+on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
+on_path shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
 END
 }
 
@@ -60,7 +61,7 @@ find_distribution() {
     *' arch '*) column=3 install='pacman -S --needed' ;;
     *' suse '* | *' opensuse '*) column=4 install='zypper install' ;;
     *)
-        command_there brew && column=5 install='brew install' || column=0 install=''
+        on_path brew && column=5 install='brew install' || column=0 install=''
         ;;
     esac
 }
@@ -70,7 +71,7 @@ missing() {
     local test argument rest
     while read -r test rest; do
         argument=''
-        if [ "$test" = command_there ] || [ "$test" = header_there ]; then
+        if [ "$test" = on_path ] || [ "$test" = header ]; then
             read -r argument rest <<<"$rest"
         fi
         "$test" ${argument:+"$argument"} </dev/null || echo "${argument:-${test%_there}}|$rest"
@@ -98,7 +99,7 @@ fi
 
 sudo=()
 if [ "$(id -u)" != 0 ]; then
-    command_there sudo || {
+    on_path sudo || {
         echo "deps: not root, and no sudo here: run '$install ${wanted[*]}' as root" >&2
         exit 1
     }
