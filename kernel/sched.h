@@ -17,8 +17,8 @@
  * it goes to its ideal CPU: as Standby where it has a higher priority than what runs there, else into that CPU's
  * queue. A CPU that runs out of threads takes the best one out of the others' queues before it idles.
  *
- * Wait time is counted in timer ticks as Windows does: from the begin of the wait, or from the last entry into a ready
- * queue. A thread that goes from its wait straight to an idle CPU has waited since it began to wait; one that had to
+ * Wait time is counted in timer ticks as Windows does: from creation or the begin of the wait, or from the last entry
+ * into a ready queue. A thread that goes from its wait straight to an idle CPU has waited since it began to wait; one that had to
  * queue, since it was queued.
  */
 #pragma once

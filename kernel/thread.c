@@ -91,6 +91,7 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
             t->tid = next_tid;
             next_tid += 4;
             t->ideal_processor = t->cpu = ksched_ideal_cpu(t->affinity);
+            t->wait_start = ksched_ticks();
             kthread_remember(t);
             *thread = t; /* before it can run */
             ksched_ready(t, 0);

@@ -33,7 +33,7 @@ struct kthread {
     uint32_t ideal_processor;
     uint32_t cpu;          /* where it runs, is queued, or ran last */
     uint64_t affinity;     /* bit i: may run on CPU i */
-    uint64_t wait_start;   /* tick at which it began to wait, or entered a ready queue: Windows' WaitTime */
+    uint64_t wait_start;   /* tick of creation, begin of the wait or entry into a ready queue: Windows' WaitTime */
     uint32_t waited;       /* ticks from there to its coming in, set by that switch; idle threads: 0 */
 
     struct klist queue_link;     /* ready queue */

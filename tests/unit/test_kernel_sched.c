@@ -719,6 +719,26 @@ static void placement(void **state)
     simulate(3, 5, 0, placement_body);
 }
 
+static uint32_t last_waited(uint32_t tid)
+{
+    for (uint64_t i = seen_count; i; i--)
+        if (seen[(i - 1) % SEEN].new_tid == tid)
+            return seen[(i - 1) % SEEN].waited;
+    fail_msg("thread %u never came in", tid);
+    return 0;
+}
+
+/* A new thread has waited since its creation, on an idle CPU too. */
+static void new_wait_time_body(void)
+{
+    kthread_sleep(9, KWAIT_DELAY_EXECUTION);
+    kevent_init(&go, true, true);
+    struct kthread *t = start_thread(8, 2, wait_go, NULL);
+    uint32_t tid = t->tid;
+    kthread_join(t, KWAIT_FOREVER, NULL);
+    assert_true(last_waited(tid) <= 1);
+}
+
 /* Wait time: from the begin of the wait where the CPU was idle, from the entry into the queue where it was not. */
 static void wait_time_body(void)
 {
@@ -734,18 +754,14 @@ static void wait_time_body(void)
     uint32_t tid = t->tid;
     assert_int_equal(t->state, KTHREAD_READY);
     kthread_join(t, KWAIT_FOREVER, NULL);
-    for (uint64_t i = seen_count; i; i--)
-        if (seen[(i - 1) % SEEN].new_tid == tid) {
-            assert_int_equal(seen[(i - 1) % SEEN].waited, 1);
-            return;
-        }
-    fail_msg("it never came in");
+    assert_int_equal(last_waited(tid), 1);
 }
 
 static void wait_time(void **state)
 {
     (void)state;
     simulate(1, 1, 2, wait_time_body); /* ticks while idle; the thread itself asks for its own */
+    simulate(2, 1, 2, new_wait_time_body);
 }
 
 /* ---- everything at once */
