@@ -221,7 +221,8 @@ build_command() {
     fi
     # The head of the firmware's own log is watched for the loader's failures.
     [ $no_uart = 1 ] || command+=(-chardev "stdio,id=uart,signal=off,logfile=$tmp/console")
-    [ $icount = 0 ] || command+=(-icount "shift=$ICOUNT_SHIFT,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
+    [ $icount = 0 ] ||
+        command+=(-icount "shift=$ICOUNT_SHIFT,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
 }
 
@@ -316,7 +317,8 @@ judge() {
             ;;
         0) # SIGTERM ends QEMU so as well
             verdict="the machine was reset or went off without a verdict" status=$FAIL
-            [ "$stop" != reader ] || verdict="the reader of the log ended first, with status $reader_status" status=$FAIL
+            [ "$stop" != reader ] ||
+                verdict="the reader of the log ended first, with status $reader_status" status=$FAIL
             if has_word end && [ "$value" != exit ] && [ $raw = 0 ] && [ $no_uart = 0 ]; then
                 verdict="end=$value: the log's reader ended with $reader_status" status=$reader_status
             fi

@@ -403,8 +403,9 @@ void ds_drain_panic(struct ds_cpu *ds)
     uint64_t base = (uint64_t)(uintptr_t)ds->buffer, used = ds->area[AREA_PEBS_INDEX] - base;
     if (used > ((uint64_t)ds->config.records + 1) * ds->record_bytes)
         return; /* the area is what broke */
-    struct ds_drain drain = { .reason = CAIRN_DS_PANIC, .epoch = ds->epoch, .tsc = arch_rdtsc(), .format = ds->caps.format,
-                              .area = (const uint64_t *)ds->area, .records = used ? ds->buffer : NULL,
+    struct ds_drain drain = { .reason = CAIRN_DS_PANIC, .epoch = ds->epoch, .tsc = arch_rdtsc(),
+                              .format = ds->caps.format, .area = (const uint64_t *)ds->area,
+                              .records = used ? ds->buffer : NULL,
                               .bytes = (uint32_t)used };
     drain.lost = lost_records(ds, base + used);
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);

@@ -30,6 +30,9 @@ void kline(struct trace_dump *dump, enum cairn_stream stream, const char *format
 /* Set by the counting pass, used by the writing one. Fixed widths, so that both passes are of one length. */
 static struct { uint32_t frames; uint64_t bytes, raw; } total;
 
+/* Timer ticks of each CPU when the dump began: they go on, and both passes must say the same. */
+static uint64_t ticks[ARCH_MAX_CPUS];
+
 #define LINE(...) kline(d, stream, __VA_ARGS__)
 
 static void dump_header(struct trace_dump *d, const char *cause)
@@ -75,12 +78,12 @@ static void dump_ds(struct trace_dump *d)
     LINE("ds.record_bytes=%u", ds_record_size(&s->caps[0], &s->ds));
     LINE("ds.records=%u", s->ds.records);
     LINE("ds.threshold=%u", s->ds.threshold);
-    LINE("ds.area_form=%s", s->caps[0].area_bytes == 0x60 ? "60H" : "A0H");
+    LINE("ds.area_form=%XH", s->caps[0].area_bytes);
     LINE("ds.scope=thread");
     for (uint32_t i = 0; i < s->ds.events; i++) {
         const struct ds_event *e = &s->ds.event[i];
-        LINE("ds.event.%u=%s:%lu:%s%s%s", i, e->name, (unsigned long)e->period, e->user ? "u" : "", e->kernel ? "k" : "",
-             e->plain ? ":plain" : "");
+        LINE("ds.event.%u=%s:%lu:%s%s%s", i, e->name, (unsigned long)e->period, e->user ? "u" : "",
+             e->kernel ? "k" : "", e->plain ? ":plain" : "");
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {
         LINE("ds.cpu.%u.area=%p", i, s->areas[i]);
@@ -92,7 +95,8 @@ static void dump_ds(struct trace_dump *d)
 static void dump_name(void *context, const struct kthread_record *n)
 {
     struct trace_dump *d = context;
-    kline(d, CAIRN_STREAM_NAMES, "%u %d %s %s", n->tid, n->base_priority, n->flags & KTHREAD_IDLE ? "i" : n->flags & KTHREAD_SAMPLED ? "s" : "-", n->name);
+    const char *flags = n->flags & KTHREAD_IDLE ? "i" : n->flags & KTHREAD_SAMPLED ? "s" : "-";
+    kline(d, CAIRN_STREAM_NAMES, "%u %d %s %s", n->tid, n->base_priority, flags, n->name);
 }
 
 static void dump_symbols(struct trace_dump *d)
@@ -108,7 +112,7 @@ static void dump_session(struct trace_dump *d)
     enum cairn_stream stream = CAIRN_STREAM_SESSION;
     const struct ksession *s = &ksession;
     const struct trace_config *c = &s->trace;
-    LINE("session.1.events=%s", c->events == TRACE_COMPACT ? "compact" : c->events == TRACE_FULL ? "full" : "compact+full");
+    LINE("session.1.events=%s", kopt_session_events(c->events));
     LINE("session.1.mode=%s", c->circular ? "circular" : "sequential");
     LINE("session.1.clock=1");
     LINE("session.1.clock_hz=%lu", (unsigned long)TRACE_CLOCK_HZ);
@@ -144,7 +148,7 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *
          c.batches[4], c.batches[5], c.batches[6]);
     _Static_assert(CCSWAP_CLOSE_REASONS == 7, "the line above names them all");
     LINE("end.cpu.%u.buffers=%lu", n, c.buffers_begun);
-    LINE("end.cpu.%u.ticks=%lu", n, cpu->ticks);
+    LINE("end.cpu.%u.ticks=%lu", n, ticks[n]);
     if (cpu->ds) {
         struct ds_counts ds;
         ds_cpu_counts(cpu->ds, &ds);
@@ -221,6 +225,8 @@ void kdump(const char *cause, const char *line)
     static struct trace_dump dump; /* large for a panic's stack */
     static const struct trace_sink console = { write_console, NULL };
 
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        ticks[i] = __atomic_load_n(&kcpu_table[i]->ticks, __ATOMIC_RELAXED);
     trace_dump_init(&dump, NULL);
     produce(&dump, cause, line);
     total.frames = dump.frames;

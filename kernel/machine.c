@@ -111,13 +111,14 @@ static void dump_memory(struct trace_dump *d)
         uint32_t type = m[i].type;
         for (; i < boot->memory_count && m[i].type == type && m[i].base == end; i++)
             end += m[i].size;
-        if (type == BOOT_MEMORY_CONVENTIONAL || (type >= BOOT_MEMORY_LOADER_CODE && type <= BOOT_MEMORY_BOOT_SERVICES_DATA))
+        if (type == BOOT_MEMORY_CONVENTIONAL ||
+            (type >= BOOT_MEMORY_LOADER_CODE && type <= BOOT_MEMORY_BOOT_SERVICES_DATA))
             total += end - base;
-        kline(d, CAIRN_STREAM_MACHINE, "memory.%u=0x%lx 0x%lx %u", line++, (unsigned long)base, (unsigned long)(end - base),
-              type);
+        kline(d, CAIRN_STREAM_MACHINE, "memory.%u=0x%lx 0x%lx %u", line++, (unsigned long)base,
+              (unsigned long)(end - base), type);
     }
     kline(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)total);
-    kline(d, CAIRN_STREAM_MACHINE, "machine.memory_ranges_left_out=%u", boot->memory_left_out);
+    kline(d, CAIRN_STREAM_MACHINE, "machine.memory_left_out=%u", boot->memory_left_out);
 }
 
 static void dump_cpu(struct trace_dump *d, uint32_t n)
@@ -143,7 +144,8 @@ static void dump_cpu(struct trace_dump *d, uint32_t n)
 
 static void dump_build_id(struct trace_dump *d)
 {
-    extern const uint8_t kernel_build_id[], kernel_build_id_end[]; /* the ELF note, GNU gABI: 16 bytes of head, then the ID */
+    /* The ELF note, GNU gABI: 16 bytes of head, then the ID. */
+    extern const uint8_t kernel_build_id[], kernel_build_id_end[];
     char hex[41];
     unsigned n = 0;
     for (const uint8_t *p = kernel_build_id + 16; p < kernel_build_id_end && n + 2 < sizeof hex; p++, n += 2)
@@ -154,11 +156,13 @@ static void dump_build_id(struct trace_dump *d)
 
 void kmachine_dump(struct trace_dump *d)
 {
-    const struct boot_time *t = &boot->time;
     char text[KOPT_TEXT + 32];
 
     kline(d, CAIRN_STREAM_MACHINE, "kernel.version=%s", CAIRN_VERSION);
     dump_build_id(d);
+    if (!boot) /* a panic before kmachine_init */
+        return;
+    const struct boot_time *t = &boot->time;
     kline(d, CAIRN_STREAM_MACHINE, "kernel.base=0x%lx", (unsigned long)boot->kernel_virt);
     kline(d, CAIRN_STREAM_MACHINE, "kernel.size=%lu", (unsigned long)boot->kernel_size);
     kline(d, CAIRN_STREAM_MACHINE, "loader.version=%.31s", boot->loader_version);

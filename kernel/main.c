@@ -68,8 +68,8 @@ static void start_processors(void)
         kcpu_count++;
     }
     if (kcpu_count < found)
-        kreport(KREPORT_PASS, "cpus", "%u of %u processors run, %u left out (%s)", kcpu_count, found, found - kcpu_count,
-                kopt.cpus < found ? "option cpus=" : "more than supported, or they did not start");
+        kreport(KREPORT_PASS, "cpus", "%u of %u processors run, %u left out (%s)", kcpu_count, found,
+                found - kcpu_count, kopt.cpus < found ? "option cpus=" : "more than supported, or they did not start");
     else
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
 }
@@ -125,11 +125,17 @@ static void report_debug_store(void)
         sum.drains += c.drains;
         sum.lost += c.lost;
         sum.lost_unknown |= c.lost_unknown;
+        sum.faults += c.faults;
     }
     if (!kcpu_table[0]->ds)
         kreport(KREPORT_SKIP, "debug store", "%s", ksession.reason);
+    else if (sum.faults)
+        kreport(KREPORT_FAIL, "debug store",
+                "%lu accesses to its MSRs raised #GP while it ran: the records cannot be trusted",
+                sum.faults);
     else if (sum.lost_unknown)
-        kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains; a buffer was full: how many are lost is unknown",
+        kreport(KREPORT_PASS, "debug store",
+                "%lu records in %lu drains; a buffer was full: how many are lost is unknown",
                 sum.records, sum.drains);
     else
         kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
@@ -162,8 +168,8 @@ static void report_truth(void)
         sum.records += c.records;
         sum.lost += c.lost;
     }
-    kreport(sum.lost ? KREPORT_FAIL : KREPORT_PASS, "truth", "%lu switches, %lu records, %lu without room", sum.switches,
-            sum.records, sum.lost);
+    kreport(sum.lost ? KREPORT_FAIL : KREPORT_PASS, "truth", "%lu switches, %lu records, %lu without room",
+            sum.switches, sum.records, sum.lost);
 }
 
 static const struct boot_info *boot;
@@ -200,9 +206,9 @@ static void controller(void *unused)
     report_trace();
     if (kopt.truth)
         report_truth();
-    kreport(before.live_pages == after.live_pages && before.live_objects == after.live_objects ? KREPORT_PASS : KREPORT_FAIL, "memory",
-            "%ld pages and %ld objects more than before", (long)(after.live_pages - before.live_pages),
-            (long)(after.live_objects - before.live_objects));
+    bool leak = before.live_pages != after.live_pages || before.live_objects != after.live_objects;
+    kreport(leak ? KREPORT_FAIL : KREPORT_PASS, "memory", "%ld pages and %ld objects more than before",
+            (long)(after.live_pages - before.live_pages), (long)(after.live_objects - before.live_objects));
 
     kdump("end", NULL);
     uint32_t counts[3];
@@ -214,7 +220,8 @@ static void controller(void *unused)
 _Noreturn void kernel_main(struct boot_info *info)
 {
     static char error[256];
-    bool understood = info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION && info->size == sizeof *info;
+    bool understood = info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION &&
+                      info->size == sizeof *info;
 
     arch_early_init(&boot_cpu.arch);
     kopt_defaults();
@@ -243,7 +250,8 @@ _Noreturn void kernel_main(struct boot_info *info)
         fail("memory", "no room for the first stack: give the machine more memory");
     start_processors();
     struct kthread *thread;
-    static const struct kthread_params first = { .name = "controller", .priority = CONTROLLER_PRIORITY, .entry = controller };
+    static const struct kthread_params first = { .name = "controller", .priority = CONTROLLER_PRIORITY,
+                                                 .entry = controller };
     if (kthread_create(&thread, &first) != 0)
         fail("memory", "no room for the first thread: give the machine more memory");
     ksched_enter();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * CAIRN_MUTANT builds kernels that lie in one way each; a test shows that 'cairn check' catches every one of them. 0, the
- * kernel people run, contains nothing of it.
+ * CAIRN_MUTANT builds kernels that lie in one way each; a test shows that 'cairn check' catches every one of them. 0,
+ * the kernel people run, contains nothing of it.
  */
 #pragma once
 

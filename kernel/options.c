@@ -25,40 +25,66 @@ struct option {
 #define AT(field) offsetof(struct kopt, field), sizeof kopt.field
 
 static const struct option table[] = {
-    { "ds", "auto", "Debug Store backend: hw (CPUID and MSRs), soft (model, single-stepping), auto: hw where it is there, else soft",
+    { "ds", "auto",
+      "Debug Store backend: hw (CPUID and MSRs), soft (model, single-stepping), auto: hw where it is there, else soft",
       AT(ds), WORD, 0, 0, "auto|hw|soft|off" },
-    { "ds.preset", "icelake", "processor the soft backend's model pretends to be", AT(ds_preset), TEXT, 0, 0,
-      "skylake|icelake" },
-    { "pebs", "INST_RETIRED.ANY:5003", "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]", AT(pebs), TEXT, 0, 0, NULL },
-    { "pebs.groups", "gpr", "adaptive record groups beside the basic one (formats from 4): none, or gpr", AT(pebs_groups), TEXT,
-      0, 0, NULL },
-    { "pebs.records", "64", "size of each CPU's PEBS buffer in records", AT(pebs_records), NUMBER32, 1, 4096, NULL },
-    { "pebs.threshold", "48", "records until the PMI drains the buffer, at most pebs.records", AT(pebs_threshold), NUMBER32, 1,
-      4096, NULL },
+    { "ds.preset", "icelake",
+      "processor the soft backend's model pretends to be",
+      AT(ds_preset), TEXT, 0, 0, "skylake|icelake" },
+    { "pebs", "INST_RETIRED.ANY:5003",
+      "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]",
+      AT(pebs), TEXT, 0, 0, NULL },
+    { "pebs.groups", "gpr",
+      "adaptive record groups beside the basic one (formats from 4): none, or gpr",
+      AT(pebs_groups), TEXT, 0, 0, NULL },
+    { "pebs.records", "64",
+      "size of each CPU's PEBS buffer in records",
+      AT(pebs_records), NUMBER32, 1, 4096, NULL },
+    { "pebs.threshold", "48",
+      "records until the PMI drains the buffer, at most pebs.records",
+      AT(pebs_threshold), NUMBER32, 1, 4096, NULL },
     { "session.1", "compact:qpc:sequential",
-      "what the session writes (compact, full or compact+full), its clock (qpc: 10 MHz) and mode (sequential, circular)",
+      "what is written (compact, full or compact+full), its clock (qpc: 10 MHz), its mode (sequential or circular)",
       AT(session_events), SESSION, 0, 0, NULL },
-    { "trace.buffers", "256", "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
+    { "trace.buffers", "256",
+      "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
       AT(trace_buffers), NUMBER32, 1, 65536, NULL },
-    { "trace.buffer_kib", "64", "size of a trace buffer in KiB", AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL },
-    { "workload", "mix", "what the threads do (docs/workloads.md)", AT(workload), TEXT, 0, 0,
-      "mix|pingpong|prodcons|lockfight|hogs|sleepers" },
-    { "switches", "20000", "end after this many context switches, all CPUs together", AT(switches), NUMBER64, 1,
-      UINT64_C(1000000000), NULL },
-    { "seconds", "60", "end after this many seconds at the latest", AT(seconds), NUMBER32, 1, 86400, NULL },
-    { "seed", "1", "seed of the workload's random numbers", AT(seed), NUMBER64, 0, UINT64_MAX, NULL },
-    { "tick", "1000", "timer tick in microseconds", AT(tick_us), NUMBER32, 100, 100000, NULL },
-    { "cpus", "64", "use at most this many CPUs", AT(cpus), NUMBER32, 1, 64, NULL },
-    { "truth", "0", "1: also record, outside the session, what really happened, for 'cairn check'", AT(truth), NUMBER32, 0, 1,
-      NULL },
-    { "serial", "com1,115200", "console and dump: com1, com2, an I/O port (0x3f8) or none, and the baud rate", AT(serial_port),
-      SERIAL, 0, 0, NULL },
-    { "end", "halt", "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end), WORD, 0,
-      0, "halt|exit|reboot|poweroff" },
-    { "panic", "none", "break the kernel on purpose in the middle of the run: now, null, stack (overflow), double (fault)",
+    { "trace.buffer_kib", "64",
+      "size of a trace buffer in KiB",
+      AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL },
+    { "workload", "mix",
+      "what the threads do (docs/workloads.md)",
+      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|hogs|sleepers" },
+    { "switches", "20000",
+      "end after this many context switches, all CPUs together",
+      AT(switches), NUMBER64, 1, UINT64_C(1000000000), NULL },
+    { "seconds", "60",
+      "end after this many seconds at the latest",
+      AT(seconds), NUMBER32, 1, 86400, NULL },
+    { "seed", "1",
+      "seed of the workload's random numbers",
+      AT(seed), NUMBER64, 0, UINT64_MAX, NULL },
+    { "tick", "1000",
+      "timer tick in microseconds",
+      AT(tick_us), NUMBER32, 100, 100000, NULL },
+    { "cpus", "64",
+      "use at most this many CPUs",
+      AT(cpus), NUMBER32, 1, 64, NULL },
+    { "truth", "0",
+      "1: also record, outside the session, what really happened, for 'cairn check'",
+      AT(truth), NUMBER32, 0, 1, NULL },
+    { "serial", "com1,115200",
+      "console and dump: com1, com2, an I/O port (0x3f8) or none, and the baud rate",
+      AT(serial_port), SERIAL, 0, 0, NULL },
+    { "end", "halt",
+      "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)",
+      AT(end), WORD, 0, 0, "halt|exit|reboot|poweroff" },
+    { "panic", "none",
+      "break the kernel on purpose in the middle of the run: now, null, stack (overflow), double (fault)",
       AT(panic), WORD, 0, 0, "none|now|null|stack|double" },
-    { "tsc.align", "0", "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount", AT(tsc_align),
-      NUMBER32, 0, 40, NULL },
+    { "tsc.align", "0",
+      "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount",
+      AT(tsc_align), NUMBER32, 0, 40, NULL },
 };
 #define OPTIONS (sizeof table / sizeof table[0])
 
@@ -255,12 +281,17 @@ int kopt_check(char *error, size_t error_size)
 {
     struct ds_config config;
     if (kopt.pebs_threshold > kopt.pebs_records) {
-        snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u", kopt.pebs_threshold,
-                 kopt.pebs_records);
+        snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
+                 kopt.pebs_threshold, kopt.pebs_records);
         return -EINVAL;
     }
     int e = ds_parse_events(kopt.pebs, &config, error, error_size);
     return e ? e : ds_parse_groups(kopt.pebs_groups, &config, error, error_size);
+}
+
+const char *kopt_session_events(uint32_t events)
+{
+    return events == TRACE_COMPACT ? "compact" : events == TRACE_FULL ? "full" : "compact+full";
 }
 
 static void show_value(const struct option *o, char *text, size_t size)
@@ -291,7 +322,7 @@ static void show_value(const struct option *o, char *text, size_t size)
         break;
     case SESSION:
         snprintf(text, size, "%s:qpc:%s",
-                 kopt.session_events == TRACE_COMPACT ? "compact" : kopt.session_events == TRACE_FULL ? "full" : "compact+full",
+                 kopt_session_events(kopt.session_events),
                  kopt.session_circular ? "circular" : "sequential");
         break;
     }

@@ -43,8 +43,8 @@ extern struct kopt kopt;
 /* Sets every option to its default. */
 void kopt_defaults(void);
 
-/* One "key=value" word of `size` characters. 0, or -EINVAL with one line in `error`: the word, what is wrong, what would
- * be right. */
+/* One "key=value" word of `size` characters. 0, or -EINVAL with one line in `error`: the word, what is wrong, what
+ * would be right. */
 int kopt_set(const char *word, size_t size, char *error, size_t error_size);
 
 /* A whole \cairn.cfg: one key=value a line, '#' begins a comment, blank lines are skipped, CR is ignored. Stops at the
@@ -56,6 +56,9 @@ int kopt_check(char *error, size_t error_size);
 
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);
+
+/* The session's events (TRACE_COMPACT | TRACE_FULL) as the option words them. */
+const char *kopt_session_events(uint32_t events);
 
 /* For --help and docs/options.md; false past the last. */
 struct kopt_help { const char *name, *values, *standard, *text; };

@@ -50,12 +50,12 @@ static void backtrace(uint64_t rip, uint64_t rbp, bool called)
 
 static void print_registers(const struct arch_trap_frame *f)
 {
-    kprintf("RAX %016lx RBX %016lx RCX %016lx\nRDX %016lx RSI %016lx RDI %016lx\n", f->rax, f->rbx, f->rcx, f->rdx, f->rsi,
-            f->rdi);
-    kprintf("RBP %016lx RSP %016lx R8  %016lx\nR9  %016lx R10 %016lx R11 %016lx\n", f->rbp, f->rsp, f->r8, f->r9, f->r10,
-            f->r11);
-    kprintf("R12 %016lx R13 %016lx R14 %016lx\nR15 %016lx RIP %016lx RFLAGS %08lx\n", f->r12, f->r13, f->r14, f->r15, f->rip,
-            f->rflags);
+    kprintf("RAX %016lx RBX %016lx RCX %016lx\nRDX %016lx RSI %016lx RDI %016lx\n", f->rax, f->rbx, f->rcx, f->rdx,
+            f->rsi, f->rdi);
+    kprintf("RBP %016lx RSP %016lx R8  %016lx\nR9  %016lx R10 %016lx R11 %016lx\n", f->rbp, f->rsp, f->r8, f->r9,
+            f->r10, f->r11);
+    kprintf("R12 %016lx R13 %016lx R14 %016lx\nR15 %016lx RIP %016lx RFLAGS %08lx\n", f->r12, f->r13, f->r14, f->r15,
+            f->rip, f->rflags);
     kprintf("CR2 %016lx CR3 %016lx error %lx vector %lu\n", read_cr2(), read_cr3(), f->error, f->vector);
 }
 
@@ -115,7 +115,8 @@ _Noreturn void kpanic(const char *format, ...)
 static const char *const exceptions[32] = {
     "divide error (#DE)", "debug (#DB)", "NMI", "breakpoint (#BP)", "overflow (#OF)", "bound range (#BR)",
     "invalid opcode (#UD)", "device not available (#NM)", "double fault (#DF)", "coprocessor segment overrun",
-    "invalid TSS (#TS)", "segment not present (#NP)", "stack fault (#SS)", "general protection (#GP)", "page fault (#PF)",
+    "invalid TSS (#TS)", "segment not present (#NP)", "stack fault (#SS)", "general protection (#GP)",
+    "page fault (#PF)",
     "exception 15", "x87 error (#MF)", "alignment check (#AC)", "machine check (#MC)", "SIMD error (#XM)",
     "virtualization (#VE)", "control protection (#CP)",
 };
@@ -148,6 +149,7 @@ void kernel_nmi(struct arch_trap_frame *f)
     if (who == NOBODY) /* nobody asked: a hardware NMI (SERR, watchdog) */
         kpanic("unexpected NMI");
     if (who != arch_cpu_index()) {
+        ds_pause(kcpu_this()->ds); /* before this CPU's buffer is read: hw would go on filling it */
         __atomic_fetch_add(&stopped, 1, __ATOMIC_ACQ_REL);
         arch_halt();
     }

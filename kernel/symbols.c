@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ELF-64 .symtab, System V ABI, "Symbol Table". Every offset is checked against the file: a bad table means no names. */
+/* ELF-64 .symtab, System V ABI, "Symbol Table". Every offset is checked against the file: a bad one means no names. */
 #include "kernel/symbols.h"
 
 #include <stdbool.h>

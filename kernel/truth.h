@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What really happened, recorded outside the sessions (truth=1): uncompressed, on the incoming side of each switch and in
- * the stepping of each record. Per CPU; memory is taken from one pool in chunks, without a lock. What finds no room is
- * counted.
+ * What really happened, recorded outside the sessions (truth=1): uncompressed, on the incoming side of each switch and
+ * in the stepping of each record. Per CPU; memory is taken from one pool in chunks, without a lock. What finds no room
+ * is counted.
  */
 #pragma once
 
@@ -21,6 +21,7 @@ int ktruth_init(uint64_t switches);
 void ktruth_write(struct ktruth_cpu *truth, const void *record);
 
 struct ktruth_counts { uint64_t switches, records, lost; };
+/* Counted anew from what is there. */
 struct ktruth_counts ktruth_counts(const struct ktruth_cpu *truth);
 
 /* Every CPU's records in order. All CPUs have stopped recording. */

@@ -91,8 +91,8 @@ void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
 struct trace_overwritten { uint64_t buffers, events, compact, full; };
 void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out);
 
-/* Panic, all other CPUs being stopped: after this, events may be written for any CPU from the one that is left. Once more
- * does no harm. */
+/* Panic, all other CPUs being stopped: after this, events may be written for any CPU from the one that is left. Once
+ * more does no harm. */
 void trace_session_settle(struct trace_session *session);
 
 /* Panic: closes what is open on every CPU, from any CPU, all others being stopped. Half-written events are left out and

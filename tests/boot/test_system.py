@@ -232,7 +232,8 @@ def test_bad_option_in_the_guest(tmp_path):
     image = cb.make_image(tmp_path / "image", "end=exit", "no.such=option")
     result = cb.boot(tmp_path / "log", "--image", image)
     assert result.status == cb.FAIL, result.output
-    assert re.search(r"^FAIL: options: cairn.cfg line \d+: option 'no.such=option': ", result.output, re.M), result.output
+    line = r"^FAIL: options: cairn.cfg line \d+: option 'no.such=option': "
+    assert re.search(line, result.output, re.M), result.output
 
 
 def test_no_acpi(tmp_path):
@@ -250,8 +251,9 @@ def test_no_uart(tmp_path):
     image = cb.make_image(tmp_path / "image", "end=exit", "switches=300")
     variables = shutil.copy("/usr/share/OVMF/OVMF_VARS_4M.fd", tmp_path / "vars")
     done = subprocess.run(
-        ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "2", "-m", "256M", "-nodefaults", "-display", "none",
-         "-no-reboot", "-drive", "if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd",
+        ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "2", "-m", "256M", "-nodefaults",
+         "-display", "none", "-no-reboot",
+         "-drive", "if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd",
          "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
          "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick",
          "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-serial", "none"],

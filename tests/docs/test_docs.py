@@ -23,7 +23,8 @@ def test_options():
 def test_shown_output(document):
     """A block that begins with `$ build/cairn ...` shows lines of that command's output, in order; `...` stands for any
     that are left out."""
-    for block in re.findall(r"^```\n\$ build/cairn (.*?)\n(.*?)^```", document.read_text(encoding="utf-8"), re.M | re.S):
+    text = document.read_text(encoding="utf-8")
+    for block in re.findall(r"^```\n\$ build/cairn (.*?)\n(.*?)^```", text, re.M | re.S):
         output = printed(cb.BUILD / "cairn", *block[0].split()).splitlines()
         at = 0
         for line in block[1].splitlines():
@@ -50,11 +51,11 @@ def test_packages():
     """README names every package `make deps` may install, and no other."""
     deps = (cb.ROOT / "tools" / "deps.sh").read_text(encoding="utf-8")
     rows = re.search(r"needs\(\) \{\n\s*cat <<'END'\n(.*?)\nEND", deps, re.S)[1].splitlines()
-    wanted = {row.split()[2] if row.split()[0] == "command_there" or row.split()[0] == "header_there" else row.split()[1]
-              for row in rows}
+    wanted = {row.split()[2 if row.startswith(("command_there", "header_there")) else 1] for row in rows}
     readme = (cb.ROOT / "README.md").read_text(encoding="utf-8")
     table = readme[readme.index("| package (Debian) |"):]
-    named = set(re.findall(r"`([\w.+-]+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))))
+    cells = "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))
+    named = set(re.findall(r"`([\w.+-]+)`", cells))
     assert wanted <= named | {"libc6-dev", "python3"} and named <= wanted | {"make"}, (wanted, named)
 
 

@@ -8,9 +8,11 @@ $(B)/mutant$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(call say,CC)
 	$$(Q)$$(CC) $$(KCFLAGS) -DCAIRN_MUTANT=$(1) $$(DEPFLAGS) -c $$< -o $$@
-$(B)/mutant$(1)/kernel.elf: $(filter-out $(MUTANT_C:%.c=$(B)/kernel/%.o),$(KERNEL_O)) $(MUTANT_C:%.c=$(B)/mutant$(1)/%.o) arch/kernel.ld
+$(B)/mutant$(1)/kernel.elf: $(filter-out $(MUTANT_C:%.c=$(B)/kernel/%.o),$(KERNEL_O)) \
+                            $(MUTANT_C:%.c=$(B)/mutant$(1)/%.o) arch/kernel.ld
 	$$(call say,LINK)
-	$$(Q)$$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld -o $$@.full $$(filter %.o,$$^)
+	$$(Q)$$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 \
+	    -T arch/kernel.ld -o $$@.full $$(filter %.o,$$^)
 	$$(Q)$$(OBJCOPY) --strip-debug $$@.full $$@
 endef
 $(foreach m,$(MUTANTS),$(eval $(call mutant_rules,$(m))))

@@ -105,8 +105,9 @@ static void combinations_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_legal),       cmocka_unit_test(each_kind_of_value), cmocka_unit_test(bad_words_are_named),
-        cmocka_unit_test(a_file_of_options), cmocka_unit_test(combinations_are_checked),
+        cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value),
+        cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
+        cmocka_unit_test(combinations_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
