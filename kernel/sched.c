@@ -64,8 +64,7 @@ void ksched_timer_add(struct kthread *thread, uint64_t due)
     ktimerq_add(&timers, thread, due);
 }
 
-/* ---- choosing a CPU for a thread
- * ---------------------------------------------------------------------------------- */
+/* ---- choosing a CPU for a thread --------------------------------------------------------------------------------- */
 
 /* Has `cpu` look for a thread: at the end of its interrupt, or of the kernel call that is on this CPU. */
 static void request_switch(struct kcpu *cpu)
@@ -81,15 +80,21 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
     thread->cpu = cpu->arch.index;
     thread->wait_start = tick_count;
     krunq_add(&cpu->ready, thread, front);
-    /* A preempted thread may be of use to a CPU that idles: let that one come and take it. */
-    uint64_t takers = idle & thread->affinity & ~bit(kcpu_this()->arch.index);
-    if (takers)
-        request_switch(kcpu_table[__builtin_ctzl(takers)]);
+    /* A preempted thread may be of use to a CPU that idles: let one come and take it that has not been asked yet, for it
+     * takes one thread only. */
+    for (uint64_t left = idle & thread->affinity; left; left &= left - 1) {
+        struct kcpu *taker = kcpu_table[__builtin_ctzl(left)];
+        if (!taker->reschedule) {
+            request_switch(taker);
+            break;
+        }
+    }
 }
 
 static void make_standby(struct kcpu *cpu, struct kthread *thread)
 {
     struct kthread *displaced = cpu->standby;
+    bool asked = (idle & bit(cpu->arch.index)) && cpu->reschedule;
     cpu->standby = thread;
     thread->state = KTHREAD_STANDBY;
     thread->cpu = cpu->arch.index;
@@ -97,6 +102,9 @@ static void make_standby(struct kcpu *cpu, struct kthread *thread)
     if (displaced)
         enqueue(cpu, displaced, true);
     request_switch(cpu);
+    if (asked) /* to take a thread out of a queue, which it will not do now: the other idle ones shall look */
+        for (uint64_t left = idle; left; left &= left - 1)
+            request_switch(kcpu_table[__builtin_ctzl(left)]);
 }
 
 void ksched_ready(struct kthread *thread, int increment)
@@ -121,8 +129,7 @@ void ksched_ready(struct kthread *thread, int increment)
         enqueue(cpu, thread, false);
 }
 
-/* ---- choosing a thread for this CPU
- * ------------------------------------------------------------------------------- */
+/* ---- choosing a thread for this CPU ------------------------------------------------------------------------------ */
 
 /* The best thread queued here, else, rather than to idle, the best one queued elsewhere that may run here; or NULL. */
 static struct kthread *take_ready(struct kcpu *cpu)
@@ -154,8 +161,7 @@ static struct kthread *select_next(struct kcpu *cpu)
     return next ? next : cpu->idle;
 }
 
-/* ---- the switch
- * --------------------------------------------------------------------------------------------------- */
+/* ---- the switch -------------------------------------------------------------------------------------------------- */
 
 /* First act on the incoming stack. The per-CPU data are read anew: this may be another CPU than before. */
 static void switched_in(void)
@@ -267,8 +273,7 @@ void ksched_unlock(void)
     kspin_unlock(&dispatcher);
 }
 
-/* ---- interrupts
- * --------------------------------------------------------------------------------------------------- */
+/* ---- interrupts -------------------------------------------------------------------------------------------------- */
 
 void kernel_irq_enter(struct arch_trap_frame *frame)
 {
@@ -321,8 +326,7 @@ static void rescheduled(struct arch_trap_frame *frame)
     (void)frame; /* the sender has set cpu->reschedule: kernel_irq_exit does the rest */
 }
 
-/* ---- start
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- start ------------------------------------------------------------------------------------------------------- */
 
 void ksched_init(void)
 {

@@ -18,8 +18,8 @@
  * queue. A CPU that runs out of threads takes the best one out of the others' queues before it idles.
  *
  * Wait time is counted in timer ticks as Windows does: from creation or the begin of the wait, or from the last entry
- * into a ready queue. A thread that goes from its wait straight to an idle CPU has waited since it began to wait; one that had to
- * queue, since it was queued.
+ * into a ready queue. A thread that goes from its wait straight to an idle CPU has waited since it began to wait; one
+ * that had to queue, since it was queued.
  */
 #pragma once
 
