@@ -233,7 +233,7 @@ static uint64_t each_line(void)
         enum expected gone = l->frame ? LACKS : INTACT;
         where = i + 1;
         what = "line removed";
-        replaced(l->at, l->size, NULL, 0, gone, l->number);
+        replaced(l->at, l->size, "", 0, gone, l->number);
         what = "line repeated";
         memcpy(twice, input.data + l->at, l->size);
         memcpy(twice + l->size, input.data + l->at, l->size);

@@ -234,23 +234,23 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
  * behind it no older. */
 static void check_stamps_against_records(struct walk *w, const struct cairn_epoch *e, uint64_t base)
 {
-    const struct cairn_record *r = &w->cpu->records.items[w->records];
-    size_t n = 0, before = 0;
-    while (w->records + n < w->cpu->records.count && r[n].epoch == e->number)
-        n++;
+    const struct cairn_record *r = w->cpu->records.items;
+    size_t first = w->records, last = first, before = first;
     if (e->bytes_seen != e->record_bytes)
-        n = 0; /* part of them is missing: that shows elsewhere */
-    for (size_t i = 0; i < w->stamps.count && n; i++) {
+        return; /* part of them is missing: that shows elsewhere */
+    while (last < w->cpu->records.count && r[last].epoch == e->number)
+        last++;
+    for (size_t i = 0; i < w->stamps.count; i++) {
         const struct stamp *s = &w->stamps.items[i];
-        while (before < n && r[before].address < s->index)
+        while (before < last && r[before].address < s->index)
             before++;
-        uint64_t end = before ? r[before - 1].address + r[before - 1].size : base;
+        uint64_t end = before > first ? r[before - 1].address + r[before - 1].size : base;
         w->check->compared[CAIRN_RULE_RECORDS]++;
         if (s->index != end)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "PebsIndex 0x%" PRIx64 " is not at the end of a record", s->index);
-        if (before && r[before - 1].timed && r[before - 1].time > s->time)
+        if (before > first && r[before - 1].timed && r[before - 1].time > s->time)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record before PebsIndex 0x%" PRIx64 " is younger than it", s->index);
-        if (before < n && r[before].timed && r[before].time < s->time)
+        if (before < last && r[before].timed && r[before].time < s->time)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
     }
 }

@@ -87,8 +87,9 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
         snprintf(lost, sizeof(lost), "buffer full, lost: unknown");
     else
         snprintf(lost, sizeof(lost), "%" PRIu64 " lost", e->lost);
-    printf("%12s %2" PRIu32 " = drain of epoch %" PRIu32 " (%s): %" PRIu32 " records, %s\n",
-           cairn_show_time(time, d->log, item->time), item->cpu, e->number, cairn_drain_name(e->reason), e->records, lost);
+    printf("%12s %2" PRIu32 " = drain of epoch %" PRIu32 " (%s): %" PRIu32 " records%s, %s\n",
+           cairn_show_time(time, d->log, item->time), item->cpu, e->number, cairn_drain_name(e->reason), e->records,
+           e->bytes_seen == e->record_bytes ? "" : " (others are missing)", lost);
 }
 
 static void print_hole(const struct dump *d, const struct cairn_item *item)

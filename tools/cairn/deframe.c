@@ -78,33 +78,37 @@ static bool hex8(const char *p, const char *end, uint32_t *value)
     return true;
 }
 
+/* The flaw of a frame that goes wrong at `at`: where the line (or the log) has ended by then, that is what it is. */
+static int flawed(const char *mark, const char *at, const char *end, enum cairn_flaw flaw)
+{
+    size_t size = (size_t)(at - mark);
+    if (at >= end || memchr(mark, '\r', size) || memchr(mark, '\n', size))
+        flaw = CAIRN_FLAW_CUT;
+    return 1 + (int)flaw;
+}
+
 int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, uint8_t *to)
 {
+    const size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX);
     *l = (struct cairn_line){0};
-    const char *p = mark + 1;
-    if (p < end && cairn_is_stream(*p))
-        l->frame.stream = (uint8_t)*p;
-    p++;
-    l->numbered = p < end && hex8(p, end, &l->frame.number);
-    if (!l->frame.stream || !l->numbered)
-        return 1 + (end - mark < 10 ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
-    p += 8;
-    if (p >= end || *p != CAIRN_FRAME_SEPARATOR)
-        return 1 + (p >= end ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
-    const char *text = ++p;
-    size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX), left = (size_t)(end - p);
-    const char *separator = memchr(p, CAIRN_FRAME_SEPARATOR, left < longest + 1 ? left : longest + 1);
+    if (end - mark >= 2 && cairn_is_stream(mark[1]))
+        l->frame.stream = (uint8_t)mark[1];
+    l->numbered = end - mark >= 10 && hex8(mark + 2, end, &l->frame.number);
+    if (end - mark < 11 || !l->frame.stream || !l->numbered || mark[10] != CAIRN_FRAME_SEPARATOR)
+        return flawed(mark, end - mark < 11 ? end : mark + 11, end, CAIRN_FLAW_TEXT);
+    const char *text = mark + 11;
+    size_t left = (size_t)(end - text);
+    const char *separator = memchr(text, CAIRN_FRAME_SEPARATOR, left < longest + 1 ? left : longest + 1);
     if (!separator)
-        return 1 + (memchr(p, '\n', left < longest + 1 ? left : longest + 1) || left <= longest ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
+        return flawed(mark, left > longest ? text + longest : end, end, CAIRN_FLAW_TEXT);
     uint32_t crc;
     if (!hex8(separator + 1, end, &crc))
-        return 1 + (memchr(separator, '\n', (size_t)(end - separator) < 9 ? (size_t)(end - separator) : 9) || end - separator < 9
-                        ? CAIRN_FLAW_CUT : CAIRN_FLAW_TEXT);
+        return flawed(mark, end - separator < 9 ? end : separator + 9, end, CAIRN_FLAW_TEXT);
     if (crc != trace_crc32c(0, mark + 1, (size_t)(separator - mark) - 1))
-        return 1 + (memchr(text, '\n', (size_t)(separator - text)) ? CAIRN_FLAW_CUT : CAIRN_FLAW_CRC);
+        return flawed(mark, separator, end, CAIRN_FLAW_CRC);
     long size = trace_base64_decode(to, text, (size_t)(separator - text));
     if (size < 0)
-        return 1 + CAIRN_FLAW_TEXT;
+        return flawed(mark, separator, end, CAIRN_FLAW_TEXT);
     l->frame.size = (uint32_t)size;
     l->end = separator + 9;
     return 0;

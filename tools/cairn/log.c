@@ -188,6 +188,7 @@ static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *sessi
     return good;
 }
 
+/* Everything in one piece, up to the first byte that is no event. */
 static void index_piece(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t n)
 {
     struct cairn_piece *piece = &cpu->pieces[n];
@@ -200,6 +201,12 @@ static void index_piece(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t n
         piece->malformed = true;
         log->bad_pieces++;
     }
+}
+
+void cairn_log_index(struct cairn_log *log, uint32_t cpu)
+{
+    for (uint32_t i = 0; i < log->cpu[cpu].piece_count; i++)
+        index_piece(log, &log->cpu[cpu], i);
 }
 
 static bool add_piece(struct cairn_log *log, const struct cairn_frame *f)
@@ -521,8 +528,7 @@ int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_
     for (uint32_t c = 0; c < log->cpus; c++) {
         struct cairn_cpu *cpu = &log->cpu[c];
         read_cpu_end(&log->text, c, &cpu->end);
-        for (uint32_t i = 0; i < cpu->piece_count; i++)
-            index_piece(log, cpu, i);
+        cairn_log_index(log, c);
         find_holes(log, cpu, before, behind);
         order_truth(log, cpu);
         order_records(cpu);

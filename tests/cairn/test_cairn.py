@@ -1,0 +1,426 @@
+# SPDX-License-Identifier: MIT
+"""The host tool as a user runs it: expected text for the golden logs, exit statuses, liars caught, capture."""
+
+import os
+import re
+import struct
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import cairn_boot
+import importlib.util
+
+HERE = Path(__file__).resolve().parent
+GOLDEN = HERE.parent / "golden"
+EXPECTED = HERE / "expected"
+CAIRN = cairn_boot.BUILD / "san" / "cairn"
+LOGS = ["small", "full", "nods", "circular", "lost", "panic"]
+
+_spec = importlib.util.spec_from_file_location("frames", HERE / "frames.py")
+frames = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(frames)
+
+
+def cairn(*arguments, data=None, timeout=60):
+    return subprocess.run([CAIRN, *map(str, arguments)], input=data, capture_output=True, timeout=timeout, check=False)
+
+
+def text_of(done):
+    assert b"Sanitizer" not in done.stderr, done.stderr.decode()
+    return done.stdout.decode("ascii")
+
+
+# ---- expected text: CAIRN_UPDATE=1 writes it anew ---------------------------------------------------------------------
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check"])
+def test_golden(log, command):
+    done = cairn(command, GOLDEN / f"{log}.log")
+    text = text_of(done)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    assert all(len(line) <= 80 for line in text.splitlines())
+    path = EXPECTED / f"{log}.{command}"
+    if os.environ.get("CAIRN_UPDATE"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="ascii")
+    assert text == path.read_text(encoding="ascii")
+
+
+def test_standard_input_is_a_log():
+    log = (GOLDEN / "small.log").read_bytes()
+    assert text_of(cairn("dump", "-", data=log)) == (EXPECTED / "small.dump").read_text(encoding="ascii")
+
+
+def test_one_cpu_only():
+    lines = text_of(cairn("dump", "--cpu", "1", GOLDEN / "small.log")).splitlines()
+    whole = (EXPECTED / "small.dump").read_text(encoding="ascii").splitlines()
+    assert [line for line in whole if line[0] == "#" or line[12:15] == "  1"] == lines
+
+
+def test_both_kinds_of_switch_events_tell_the_same():
+    def switches(option):
+        out = text_of(cairn("dump", option, GOLDEN / "full.log")).splitlines()
+        # who came, last on the line of a 0525H record, may be unknown; priority and state are not in the idle forms
+        return [line for line in out if " > " in line]
+    compact, full = switches("--compact"), switches("--full")
+    assert len(compact) == len(full) == 150
+    for a, b in zip(compact, full):
+        assert a[:31] == b[:31]
+        if "unknown" not in a:
+            assert a.split(" > ")[1].split()[0] == b.split(" > ")[1].split()[0]
+
+
+# ---- exit statuses --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("arguments, status, word", [
+    ([], 2, "usage"),
+    (["frobnicate"], 2, "no command"),
+    (["dump"], 2, "one LOG"),
+    (["dump", "a", "b"], 2, "one LOG"),
+    (["dump", "--cpu", "x", "a"], 2, "not a CPU"),
+    (["dump", "--cpu", "7", GOLDEN / "small.log"], 2, "CPUs 0 to 1"),
+    (["check", "--frob", "a"], 2, "unrecognized option"),
+    (["stat", "--top", "0", "a"], 2, "--top 0"),
+    (["capture", "-"], 2, "-o LOG"),
+    (["capture", "/dev/null,1", "-o", "/dev/null"], 2, "115200"),
+    (["dump", "/no/such/log"], 3, "No such file"),
+    (["dump", "/dev/null"], 3, "not a trace"),
+    (["dump", CAIRN], 3, "not a trace"),
+    (["dump", "--elf", "/dev/null", GOLDEN / "small.log"], 3, "/dev/null"),
+    (["dump", "--dump", "2", GOLDEN / "small.log"], 3, "no dump number 2"),
+    (["capture", "/no/such/device", "-o", "/dev/null"], 3, "No such file"),
+])
+def test_status(arguments, status, word):
+    done = cairn(*arguments)
+    assert b"Sanitizer" not in done.stderr
+    assert done.returncode == status
+    assert word in done.stderr.decode()
+
+
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "capture"])
+def test_help(command):
+    done = cairn(command, "--help")
+    assert done.returncode == 0
+    assert text_of(done).startswith(f"usage: cairn {command}")
+    assert all(len(line) <= 90 for line in text_of(done).splitlines())
+
+
+def test_elf_names_functions(tmp_path):
+    kernel = cairn_boot.BUILD / "kernel.elf.full"
+    if not kernel.exists():
+        pytest.skip("no kernel built")
+    done = cairn("dump", "--elf", kernel, GOLDEN / "small.log")
+    assert done.returncode == 0
+    assert b"another build" in done.stderr
+    assert "+0x" in text_of(done)
+
+
+def test_another_format_is_refused():
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    parts[0] = (parts[0][0], parts[0][1].replace(b"cairn.format=1", b"cairn.format=9"))
+    done = cairn("dump", "-", data=frames.write(parts))
+    assert done.returncode == 3 and b"format 9" in done.stderr
+
+
+# ---- damage ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check"])
+def test_damaged(command):
+    log = (GOLDEN / "small.log").read_bytes()
+    start = log.index(b"~T00000009")
+    damaged = log[:start + 50] + b"#" + log[start + 51:]
+    done = cairn(command, "-", data=damaged)
+    text, errors = text_of(done), done.stderr.decode()
+    assert done.returncode == 1
+    assert "missing: frame 9 of 22 (trace)" in errors
+    assert re.search(r"damaged: line \d+: .*frame 9", errors)
+    assert re.search(r"missing: CPU \d: \d+ bytes of buffer 0 missing \(frame 9\)", errors)
+    if command == "dump":
+        assert "! frame 9 missing" in text and "missing (frame 9)" in text
+    if command == "check":
+        assert "1 of 22 frames are missing" in text
+
+
+def test_the_end_is_missing():
+    log = (GOLDEN / "small.log").read_bytes()
+    cut = log[:log.index(b"~T0000000b")]
+    done = cairn("dump", "-", data=cut)
+    assert done.returncode == 1
+    assert "missing: frames 11..21 of 22" in done.stderr.decode()
+    assert "which CPU's last buffers are missing cannot be told" in done.stderr.decode()
+    whole = (EXPECTED / "small.dump").read_text(encoding="ascii").splitlines()
+    for line in text_of(done).splitlines():
+        assert line in whole or any(word in line for word in ("unknown", "!", "ambiguous", "are missing")), line
+
+
+def damage(*arguments, sanitized=True, timeout=1200):
+    program = cairn_boot.BUILD / ("cairn-damage-san" if sanitized else "cairn-damage")
+    done = subprocess.run([program, *map(str, arguments)], capture_output=True, timeout=timeout, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+
+
+@pytest.fixture(scope="module")
+def large_log(tmp_path_factory):
+    log = tmp_path_factory.mktemp("large") / "large.log"
+    with open(log, "wb") as file:
+        subprocess.run([cairn_boot.BUILD / "make_golden", "large", "20000"], stdout=file, check=True)
+    return log
+
+
+def test_every_damage():
+    assert (GOLDEN / "small.log").stat().st_size <= 32768
+    damage("each", GOLDEN / "small.log", sanitized=False)
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_some_damage_sanitized(log):
+    damage("each", GOLDEN / f"{log}.log", 4001)
+    damage("random", GOLDEN / f"{log}.log", 150)
+
+
+def test_random_damage(large_log):
+    damage("random", large_log, 200, sanitized=False)
+
+
+@pytest.mark.long
+def test_random_damage_10000(large_log):
+    damage("random", large_log, 10000, 7, sanitized=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("log", ["full", "circular", "lost", "panic"])
+def test_every_damage_of_the_others(log):
+    damage("each", GOLDEN / f"{log}.log", 3, sanitized=False)
+
+
+@pytest.mark.long
+def test_every_damage_sanitized():
+    damage("each", GOLDEN / "small.log", 7)
+
+
+# ---- liars: the truth does not agree with what the trace says --------------------------------------------------------
+
+TRUTH_SWITCH, TRUTH_PEBS = 1, 2
+
+
+def truths(parts, kind):
+    """(frame, offset) of every truth record of `kind`."""
+    return [(i, at) for i, (stream, payload) in enumerate(parts) if stream == "U"
+            for at in range(8, len(payload), 48) if payload[at] == kind]
+
+
+def patch(parts, place, offset, data):
+    frame, at = place
+    payload = bytearray(parts[frame][1])
+    payload[at + offset:at + offset + len(data)] = data
+    parts[frame] = (parts[frame][0], bytes(payload))
+
+
+def lies(log, change):
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    assert cairn("check", "-", data=frames.write(parts)).returncode == 0
+    change(parts)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == 1
+    return text_of(done)
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (0x02, b"\x01", "state"),
+    (0x04, b"\x1f", "priority"),
+    (0x08, b"\xcc\x00\x00\x00", "outgoing thread"),
+    (0x0C, b"\xcc\x00\x00\x00", "incoming thread"),
+    (0x10, struct.pack("<Q", 9700000000), "time"),
+])
+def test_wrong_switch(offset, data, word):
+    # a switch of a thread that waits, so that its state is told
+    def change(parts):
+        for place in truths(parts, TRUTH_SWITCH)[10:]:
+            record = parts[place[0]][1][place[1]:place[1] + 48]
+            if record[2] == 5 and struct.unpack_from("<I", record, 8)[0]:
+                patch(parts, place, offset, data)
+                return
+    text = lies("small", change)
+    assert "FAIL truth: each 0525H switch" in text and word in text
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (0x06, b"\x1f", "NewThreadPriority"),
+    (0x03, b"\x26", "OldThreadWaitReason"),
+    (0x07, b"\x09", "OldThreadIdealProcessor"),
+    (0x18, struct.pack("<Q", 1), "PebsIndex"),
+    (0x20, b"\xff\xff\x00\x00", "NewThreadWaitTime"),
+    (0x24, b"\xff\xff\x00\x00", "OldThreadRemainingQuantum"),
+])
+def test_wrong_field_of_the_full_event(offset, data, word):
+    text = lies("full", lambda parts: patch(parts, truths(parts, TRUTH_SWITCH)[30], offset, data))
+    assert "FAIL truth: each 0524H switch" in text and word in text
+
+
+def test_switch_left_out():
+    def change(parts):
+        frame, at = [place for place in truths(parts, TRUTH_SWITCH) if len(parts[place[0]][1]) < 1480][3]
+        payload = parts[frame][1]
+        doubled = payload[:at + 48] + payload[at:]  # the truth has one more than the trace
+        count = struct.unpack_from("<H", payload, 2)[0] + 1
+        parts[frame] = ("U", payload[:2] + struct.pack("<H", count) + doubled[4:])
+        for i in range(frame + 1, len(parts)):
+            stream, payload = parts[i]
+            if stream == "U" and payload[:2] == parts[frame][1][:2]:
+                first = struct.unpack_from("<I", payload, 4)[0] + 1
+                parts[i] = ("U", payload[:4] + struct.pack("<I", first) + payload[8:])
+    text = lies("small", change)
+    assert "FAIL truth" in text
+
+
+def test_cpus_swapped():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "U":
+                parts[i] = ("U", struct.pack("<H", 1 - struct.unpack_from("<H", payload)[0]) + payload[2:])
+    assert "FAIL truth" in lies("small", change)
+
+
+@pytest.mark.parametrize("offset, data", [(0x04, b"\xcc\x00\x00\x00"), (0x08, b"\x01" * 8), (0x10, b"\x01" * 8),
+                                          (0x20, b"\x01" * 8), (0x02, b"\x00")])
+def test_wrong_record(offset, data):
+    text = lies("small", lambda parts: patch(parts, truths(parts, TRUTH_PEBS)[5], offset, data))
+    assert "FAIL truth: each" in text and "record" in text
+
+
+def events(parts):
+    """(frame, offset, hook, size) of every event."""
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "T":
+            at = 20 + (0x48 if struct.unpack_from("<I", payload, 12)[0] == 0 else 0)
+            while at < len(payload):
+                size, hook = struct.unpack_from("<HH", payload, at + 4)
+                yield i, at, hook, size
+                at += (size + 7) & ~7
+
+
+@pytest.mark.parametrize("change, word", [
+    # the stamp of another CPU: 10000H further on
+    (lambda parts, e: patch(parts, e[:2], 18, b"\x11"), "PebsIndex grows"),
+    (lambda parts, e: patch(parts, e[:2], 16, b"\x08"), "between stamps"),
+    (lambda parts, e: patch(parts, e[:2], 8, b"\x00" * 8), "time stamps"),
+    (lambda parts, e: patch(parts, e[:2], 24, b"\x00" * 8), "time stamps never decrease|epochs"),
+    (lambda parts, e: patch(parts, e[:2], 32 + 15 * 4, b"\x99"), "batches: table"),
+])
+def test_wrong_batch(change, word):
+    def second(parts):
+        change(parts, [e for e in events(parts) if e[2] == 0x525][2])
+    assert re.search("FAIL .*(" + word + ")", lies("small", second))
+
+
+def test_no_stamp_although_the_session_says_so():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "L":
+                parts[i] = ("L", payload.replace(b"session.1.pebs=1", b"session.1.pebs=0"))
+    assert "FAIL PebsIndex on each" in lies("small", change)
+
+
+@pytest.mark.parametrize("key", ["events", "switches", "compact", "buffers", "batches", "ds"])
+def test_wrong_count(key):
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                parts[i] = ("E", re.sub(rb"(end\.cpu\.0\.%s=)(\d+)" % key.encode(),
+                                        lambda m: m.group(1) + b"%d" % (int(m.group(2)) + 1), payload))
+    assert "FAIL counts" in lies("small", change)
+
+
+@pytest.mark.parametrize("log, key", [("lost", "compact"), ("lost", "full"), ("circular", "compact")])
+def test_wrong_loss(log, key):
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                if log == "circular":
+                    payload = re.sub(rb"(end\.overwritten\.%s=)(\d+)" % key.encode(),
+                                     lambda m: m.group(1) + b"%d" % (int(m.group(2)) + 1), payload)
+                else:  # still balanced, but not true
+                    payload = re.sub(rb"(end\.cpu\.0\.%s=)(\d+) (\d+) (\d+)" % key.encode(),
+                                     lambda m: m.group(1) + b"%d %s %d" % (int(m.group(2)) + 1, m.group(3),
+                                                                         int(m.group(4)) + 1), payload)
+                parts[i] = ("E", payload)
+    assert "FAIL truth: switches lost = truth - recorded" in lies(log, change)
+
+
+# ---- capture ---------------------------------------------------------------------------------------------------------
+
+LOADER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: starting\r\n"
+
+
+@pytest.mark.parametrize("end, status", [
+    (b"SUMMARY: 3 passed, 0 failed, 0 skipped\r\n", 0),
+    (b"SUMMARY: 3 passed, 1 failed, 0 skipped\r\n", 1),
+    (b"SUMMARY: 3 pass, 0 fail, 1 skip\r\n", 0),
+    (b"", 3),
+])
+def test_capture(tmp_path, end, status):
+    log = (GOLDEN / "small.log").read_bytes()
+    log = LOADER + log[:log.index(b"SUMMARY")] + end
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=log)
+    assert done.returncode == status, done.stderr
+    assert (tmp_path / "log").read_bytes() == log
+    text = text_of(done)
+    assert "BdsDxe: starting" in text and "\x1b" not in text and "~" not in text
+    assert "PASS: golden: scripted machine up" in text
+    assert b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+
+
+def test_capture_raw(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes()
+    done = cairn("capture", "-", "--raw", "-o", tmp_path / "log", data=log)
+    assert done.stdout == log and done.returncode == 0
+
+
+def test_capture_damaged(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes()
+    start = log.index(b"~T00000009")
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=log[:start + 50] + b"#" + log[start + 51:])
+    assert done.returncode == 1
+    assert b"21 frames of 22, 1 damaged, 1 missing" in done.stderr
+
+
+def test_capture_loader_failed(tmp_path):
+    data = LOADER + b"cairn loader: FAILED: \\kernel.elf: not there (Not Found)\r\n"
+    reader, writer = os.pipe()
+    with subprocess.Popen([CAIRN, "capture", "-", "-o", tmp_path / "log"], stdin=reader, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        os.close(reader)
+        os.write(writer, data)  # the line stays open: it must end by itself
+        assert process.wait(timeout=20) == 1
+        os.close(writer)
+        assert b"the loader failed" in process.stderr.read()
+
+
+def test_capture_ends_by_itself_on_a_tty(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes() + b"halted: you can switch the machine off\r\n"
+    master, slave = os.openpty()
+    with subprocess.Popen([CAIRN, "capture", os.ttyname(slave) + ",115200", "-o", tmp_path / "log"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        time.sleep(1.0)  # until it has made the line raw
+        sent = 0
+        while sent < len(log):
+            sent += os.write(master, log[sent:sent + 512])
+        assert process.wait(timeout=20) == 0
+        assert b"halted" in process.stdout.read()
+    os.close(slave)
+    os.close(master)
+    assert (tmp_path / "log").read_bytes() == log
+
+
+def test_capture_timeout(tmp_path):
+    reader, writer = os.pipe()
+    with subprocess.Popen([CAIRN, "capture", "-", "--timeout", "1", "-o", tmp_path / "log"], stdin=reader,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.close(reader)
+        assert process.wait(timeout=20) == 3
+        os.close(writer)
+        assert b"the time was up" in process.stderr.read()

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/fuzz/read_all.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/cairn/check.h"
+#include "tools/cairn/report.h"
+#include "tools/cairn/show.h"
+#include "tools/cairn/timeline.h"
+
+static FILE *nowhere;
+
+void fuzz_read_all(const char *data, size_t size)
+{
+    struct cairn_log log;
+    if (!nowhere && !(nowhere = fopen("/dev/null", "w")))
+        abort();
+    if (cairn_log_read(&log, data, size, 0, NULL))
+        return;
+    for (int compact = 0; compact < 2; compact++) {
+        struct cairn_timeline t;
+        struct cairn_item item;
+        char text[CAIRN_SHOWN];
+        cairn_timeline_init(&t, &log, -1, compact);
+        while (cairn_timeline_next(&t, &item)) {
+            fputs(cairn_show_time(text, &log, item.time), nowhere);
+            if (item.kind == CAIRN_ITEM_SWITCH)
+                fputs(cairn_show_thread(text, &log, item.sw.old_tid, 16), nowhere);
+            else if (item.kind == CAIRN_ITEM_RECORD)
+                fputs(cairn_show_address(text, &log, item.record->ip, 30), nowhere);
+            else if (item.kind == CAIRN_ITEM_HOLE)
+                fputs(cairn_show_hole(text, &log, item.hole), nowhere);
+        }
+        cairn_timeline_free(&t);
+    }
+    struct cairn_check check;
+    cairn_check_init(&check, &log, nowhere);
+    cairn_check_trace(&check);
+    cairn_check_truth(&check);
+    if (cairn_report_damage(nowhere, &log) && !cairn_check_failed(&check))
+        abort(); /* a damaged log passed */
+    cairn_log_free(&log);
+}

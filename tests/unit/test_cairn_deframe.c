@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames out of a log: what is one, what is none, what is missing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/cairn/writer.h"
+#include "tools/cairn/deframe.h"
+#include "trace/format.h"
+
+static struct cairn_frames read_log(const struct writer *w, uint32_t dump)
+{
+    struct cairn_frames f;
+    cairn_deframe(&f, w->data, w->size, dump, NULL);
+    return f;
+}
+
+static void assert_payload(const struct cairn_frames *f, size_t i, const char *text)
+{
+    assert_true(i < f->frames.count);
+    assert_int_equal(f->frames.items[i].size, strlen(text));
+    assert_memory_equal(f->arena + f->frames.items[i].payload, text, strlen(text));
+}
+
+static void known_bytes(void **state)
+{
+    (void)state;
+    static const char log[] = "~H00000000:Zm9vYmFy:07d8288b\r\n"; /* CRC-32C by another program */
+    struct writer w = {0};
+    writer_text(&w, 'H', "foobar");
+    assert_int_equal(w.size, sizeof(log) - 1);
+    assert_memory_equal(w.data, log, w.size);
+    struct cairn_frames f = read_log(&w, 0);
+    assert_int_equal(f.frames.count, 1);
+    assert_payload(&f, 0, "foobar");
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+static void between_other_text(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    writer_raw(&w, "~ hello ~~ ~H~T00 ", 18);
+    writer_text(&w, 'H', "dump.frames=3\n");
+    w.size -= 2; /* no line end */
+    writer_raw(&w, "prompt>", 7);
+    writer_text(&w, 'M', "a=b\n");
+    w.size -= 2;
+    writer_text(&w, 'Z', "dump.frames=3\n"); /* on the same line */
+    struct cairn_frames f = read_log(&w, 0);
+    assert_int_equal(f.frames.count, 3);
+    assert_int_equal(f.missing.count, 0);
+    assert_int_equal(f.suspects.count, 0);
+    assert_true(f.total_known);
+    assert_payload(&f, 1, "a=b\n");
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+static void cut_anywhere(void **state)
+{
+    (void)state;
+    struct writer whole = {0};
+    writer_text(&whole, 'H', "cairn.format=1\n");
+    size_t frame = whole.size - 2;
+    for (size_t kept = 0; kept <= frame; kept++) {
+        struct writer w = {.number = 1};
+        writer_raw(&w, whole.data, kept);
+        writer_raw(&w, "\r\n", 2);
+        writer_text(&w, 'M', "a=b\n");
+        struct cairn_frames f = read_log(&w, 0);
+        assert_int_equal(f.frames.count, kept == frame ? 2 : 1);
+        assert_int_equal(f.missing_frames, kept == frame ? 0 : 1);
+        if (kept >= 11 && kept < frame) {
+            assert_int_equal(f.suspects.count, 1);
+            assert_int_equal(f.suspects.items[0].flaw, CAIRN_FLAW_CUT);
+            assert_int_equal(f.suspects.items[0].line, 1);
+        }
+        cairn_frames_free(&f);
+        writer_free(&w);
+    }
+    writer_free(&whole);
+}
+
+static void bad_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t at;
+        char c;
+        enum cairn_flaw flaw;
+        size_t suspects;
+    } cases[] = {
+        {1, 'X', CAIRN_FLAW_TEXT, 1},  /* no stream */
+        {5, 'A', CAIRN_FLAW_TEXT, 1},  /* upper-case hex */
+        {10, ';', CAIRN_FLAW_TEXT, 1}, /* separator */
+        {13, 'Q', CAIRN_FLAW_CRC, 1},  /* base64, another letter */
+        {0, '?', CAIRN_FLAW_CRC, 0},   /* no mark: nothing to see */
+    };
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct writer w = {0};
+        writer_text(&w, 'H', "cairn.format=1\n");
+        w.data[cases[i].at] = cases[i].c;
+        writer_text(&w, 'M', "a=b\n");
+        struct cairn_frames f = read_log(&w, 0);
+        assert_int_equal(f.frames.count, 1);
+        assert_int_equal(f.missing.count, 1);
+        assert_int_equal(f.suspects.count, cases[i].suspects);
+        if (cases[i].suspects)
+            assert_int_equal(f.suspects.items[0].flaw, cases[i].flaw);
+        cairn_frames_free(&f);
+        writer_free(&w);
+    }
+}
+
+static void too_long(void **state)
+{
+    (void)state;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX + 3] = {0};
+    struct writer w = {0};
+    writer_frame(&w, 'H', payload, CAIRN_FRAME_PAYLOAD_MAX);
+    writer_frame(&w, 'M', payload, CAIRN_FRAME_PAYLOAD_MAX + 3);
+    struct cairn_frames f = read_log(&w, 0);
+    assert_int_equal(f.frames.count, 1);
+    assert_int_equal(f.suspects.count, 1);
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+static void order_and_repetition(void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {2, 0, 1, 1, 4, 3};
+    static const char streams[] = "HMSTZ";
+    struct writer w = {0};
+    for (unsigned i = 0; i < 6; i++) {
+        char text[32] = "dump.frames=5\n";
+        w.number = order[i];
+        if (order[i] % 4)
+            text[0] = (char)('a' + order[i]);
+        writer_text(&w, streams[order[i]], text);
+    }
+    struct cairn_frames f = read_log(&w, 0);
+    assert_int_equal(f.frames.count, 5);
+    assert_int_equal(f.repeated, 1);
+    assert_int_equal(f.misplaced, 3);
+    assert_int_equal(f.missing.count, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(f.frames.items[i].number, i);
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+static void missing_runs(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    writer_text(&w, 'H', "dump.frames=000012\n");
+    w.number = 3;
+    writer_text(&w, 'L', "a=b\n");
+    w.number = 5;
+    writer_text(&w, 'T', "x");
+    struct cairn_frames f = read_log(&w, 0);
+    assert_true(f.total_known);
+    assert_int_equal(f.total, 12);
+    assert_int_equal(f.missing_frames, 9);
+    assert_int_equal(f.missing.count, 3);
+    const struct cairn_run *runs = f.missing.items;
+    assert_true(runs[0].first == 1 && runs[0].last == 2 && runs[0].before == 'H' && runs[0].after == 'L');
+    assert_true(runs[1].first == 4 && runs[1].last == 4 && runs[1].before == 'L' && runs[1].after == 'T');
+    assert_true(runs[2].first == 6 && runs[2].last == 11 && runs[2].before == 'T' && runs[2].after == 0);
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+static void total_without_header(void **state)
+{
+    (void)state;
+    struct writer w = {.number = 1};
+    writer_text(&w, 'M', "a=b\n");
+    struct cairn_frames f = read_log(&w, 0);
+    assert_false(f.total_known);
+    assert_int_equal(f.missing.count, 1);
+    cairn_frames_free(&f);
+    writer_text(&w, 'Z', "dump.frames=3\n");
+    f = read_log(&w, 0);
+    assert_true(f.total_known);
+    assert_int_equal(f.missing_frames, 1);
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+static void totals_that_differ(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    writer_text(&w, 'H', "dump.frames=3\n");
+    writer_text(&w, 'Z', "dump.frames=2\n");
+    struct cairn_frames f = read_log(&w, 0);
+    assert_true(f.totals_differ);
+    cairn_frames_free(&f);
+    writer_free(&w);
+
+    writer_text(&w, 'H', "dump.frames=1\n"); /* fewer than there are */
+    writer_text(&w, 'M', "a=b\n");
+    f = read_log(&w, 0);
+    assert_true(f.totals_differ);
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+static void several_dumps(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    for (unsigned dump = 0; dump < 3; dump++) {
+        w.number = 0;
+        writer_text(&w, 'H', "dump.frames=3\n"); /* the same in each */
+        writer_text(&w, 'M', dump == 0 ? "n=one\n" : dump == 1 ? "n=two\n" : "n=three\n");
+        writer_text(&w, 'Z', "dump.frames=3\n");
+    }
+    static const char *const texts[] = {"n=three\n", "n=one\n", "n=two\n", "n=three\n"};
+    for (uint32_t which = 0; which < 4; which++) {
+        struct cairn_frames f = read_log(&w, which);
+        assert_int_equal(f.dump, which ? which : 3);
+        assert_int_equal(f.frames.count, 3);
+        assert_int_equal(f.missing.count, 0);
+        assert_payload(&f, 1, texts[which]);
+        cairn_frames_free(&f);
+    }
+    writer_free(&w);
+
+    writer_text(&w, 'H', "dump.frames=2\n"); /* broken off, then begun again: the number comes with other contents */
+    writer_text(&w, 'M', "n=one\n");
+    w.number = 0;
+    writer_text(&w, 'H', "dump.frames=3\n");
+    writer_text(&w, 'M', "n=two\n");
+    writer_text(&w, 'Z', "dump.frames=3\n");
+    struct cairn_frames f = read_log(&w, 0);
+    assert_int_equal(f.dumps, 2);
+    assert_int_equal(f.missing.count, 0);
+    assert_payload(&f, 1, "n=two\n");
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_bytes),          cmocka_unit_test(between_other_text),
+        cmocka_unit_test(cut_anywhere),         cmocka_unit_test(bad_characters),
+        cmocka_unit_test(too_long),             cmocka_unit_test(order_and_repetition),
+        cmocka_unit_test(missing_runs),         cmocka_unit_test(total_without_header),
+        cmocka_unit_test(totals_that_differ),   cmocka_unit_test(several_dumps),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
