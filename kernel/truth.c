@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct chunk) <= CHUNK_BYTES, "truth chunk");
 
 struct ktruth_cpu {
     struct chunk *first, *last;
-    struct ktruth_counts counts;
+    uint64_t lost;
 };
 
 static struct ktruth_cpu cpus[ARCH_MAX_CPUS];
@@ -68,19 +68,25 @@ static bool grow(struct ktruth_cpu *t)
 void ktruth_write(struct ktruth_cpu *t, const void *record)
 {
     if ((!t->last || t->last->used == CHUNK_RECORDS) && !grow(t)) {
-        t->counts.lost++;
+        t->lost++;
         return;
     }
-    memcpy(t->last->records[t->last->used++], record, CAIRN_TRUTH_BYTES);
-    if (*(const uint8_t *)record == CAIRN_TRUTH_SWITCH)
-        t->counts.switches++;
-    else
-        t->counts.records++;
+    struct chunk *c = t->last;
+    memcpy(c->records[c->used], record, CAIRN_TRUTH_BYTES);
+    /* It counts from this store on: a CPU that a panic stops before it has not written the record. */
+    __atomic_store_n(&c->used, c->used + 1, __ATOMIC_RELEASE);
 }
 
 struct ktruth_counts ktruth_counts(const struct ktruth_cpu *t)
 {
-    return t->counts;
+    struct ktruth_counts counts = { .lost = t->lost };
+    for (const struct chunk *c = t->first; c; c = c->next)
+        for (uint32_t i = 0; i < c->used; i++)
+            if (c->records[i][0] == CAIRN_TRUTH_SWITCH)
+                counts.switches++;
+            else
+                counts.records++;
+    return counts;
 }
 
 void ktruth_dump(struct trace_dump *dump)
