@@ -119,6 +119,12 @@ static void probe_ds_area(struct detection *d)
             "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA does not keep what is written to it");
 }
 
+/* A bit for each of `count` counters, of the first `most` only. */
+static uint64_t lowest(unsigned count, unsigned most)
+{
+    return DS_BIT(count < most ? count : most) - 1;
+}
+
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 {
     struct detection detection = {.machine = machine, .caps = caps}, *d = &detection;
@@ -187,12 +193,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     caps->reason = "the processor has a Debug Store with PEBS";
     /* Without the baseline PEBS is on the first four GP counters at most (format 0: the first). Some Atoms of formats 2
      * and 3 have it on PMC0 alone; they say so with #GP at IA32_PEBS_ENABLE. Counters are given out from 0 up. */
-    unsigned gp = caps->baseline          ? caps->gp_counters
-                  : caps->format == 0     ? 1
-                  : caps->gp_counters < 4 ? caps->gp_counters
-                                          : 4;
-    caps->pebs_counters = DS_BIT(gp) - 1;
+    bool wide = caps->format >= 5; /* with the baseline: as many as the area has reset values for */
+    caps->pebs_counters = lowest(caps->gp_counters, caps->baseline ? (wide ? 32 : 8) : caps->format == 0 ? 1 : 4);
     if (caps->baseline)
-        caps->pebs_counters |= (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
+        caps->pebs_counters |= lowest(caps->fixed_counters, wide ? 16 : 4) << DS_COUNTER_FIXED;
     return 0;
 }

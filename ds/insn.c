@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The length decoder: prefixes, an two opcode maps, ModRM, SIB, displacement, immediate. */
+/* The length decoder: prefixes, two opcode maps, ModRM, SIB, displacement, immediate. */
 #include "ds/insn.h"
 
 #include <stdbool.h>

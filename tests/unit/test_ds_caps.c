@@ -42,6 +42,21 @@ static void refused(const char *because)
         assert_non_null(caps.test[i].verdict);
 }
 
+/* More counters than the form of the area has reset values for: the others have no PEBS. */
+static void counters_without_a_reset_value(void **state)
+{
+    (void)state;
+    for (unsigned format = 4; format <= 5; format++) {
+        ds_fake_init(&fake, true);
+        uint64_t *capabilities = &ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value;
+        *capabilities = (*capabilities & ~UINT64_C(0xF00)) | format << 8;
+        fake.leaf[0x0A][0] = 7u << 24 | 48u << 16 | 10u << 8 | 5;
+        fake.leaf[0x0A][3] = 48u << 5 | 7;
+        assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+        assert_true(caps.pebs_counters == (format == 4 ? UINT64_C(0xF000000FF) : UINT64_C(0x7F000003FF)));
+    }
+}
+
 static void baseline(void **state)
 {
     (void)state;
@@ -218,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(baseline),
+        cmocka_unit_test(counters_without_a_reset_value),
         cmocka_unit_test(older_formats),
         cmocka_unit_test(no_pdcm_is_format_0),
         cmocka_unit_test(amd),

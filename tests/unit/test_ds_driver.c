@@ -36,6 +36,8 @@ static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
     before_index = area[5];
 }
 
+static bool panic_in_drain;
+
 static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
 {
     (void)context;
@@ -43,6 +45,8 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
     strcat(order, "d");
     last = *drain;
     last_index = drain->area[5]; /* not yet set back */
+    if (panic_in_drain)
+        ds_drain_panic(ds);
 }
 
 static int init(const char *events, const char *groups, uint32_t records, uint32_t threshold, char *error, size_t size)
@@ -322,6 +326,44 @@ static void full_buffer_is_unknown_loss(void **state)
     assert_int_equal(counts.records, 24);
 }
 
+static void panic_hands_over(void **state)
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    ds_resume(ds);
+    write_records(5);
+    unsigned n = fake.logged, accesses = fake.accesses;
+    ds_drain_panic(ds);
+    assert_string_equal(order, "bdbd");
+    assert_int_equal(last.reason, CAIRN_DS_PANIC);
+    assert_int_equal(last.bytes, 5 * 176);
+    assert_ptr_equal(last.records, buffer);
+    assert_int_equal(last.lost, 0);
+    ds_drain_panic(ds); /* once only */
+    ds_drain_panic(NULL);
+    assert_string_equal(order, "bdbd");
+    assert_int_equal(fake.logged, n); /* no register is touched, not even read */
+    assert_int_equal(fake.accesses, accesses);
+
+    begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* an index beyond the slack record, and one below the base */
+    start();
+    area[5] = area[4] + 9 * 176 + 8;
+    ds_drain_panic(ds);
+    area[5] = area[4] - 8;
+    ds_drain_panic(ds);
+    assert_string_equal(order, "bd");
+
+    begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* stopped in the middle of a drain: not a second time */
+    start();
+    write_records(3);
+    panic_in_drain = true;
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    panic_in_drain = false;
+    assert_string_equal(order, "bdbd");
+    assert_int_equal(last.reason, CAIRN_DS_RECONFIGURE);
+}
+
 static void drain_keeps_running_state(void **state)
 {
     (void)state;
@@ -427,6 +469,7 @@ int main(void)
         cmocka_unit_test(threshold_pmi),
         cmocka_unit_test(drain_overtakes_pmi),
         cmocka_unit_test(full_buffer_is_unknown_loss),
+        cmocka_unit_test(panic_hands_over),
         cmocka_unit_test(drain_keeps_running_state),
         cmocka_unit_test(plain_counter_overflow),
         cmocka_unit_test(faults_while_running_are_counted),
