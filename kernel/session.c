@@ -157,7 +157,11 @@ static int init_ds(char *error, size_t error_size)
         return e;
     ksession.ds.records = kopt.pebs_records;
     ksession.ds.threshold = kopt.pebs_threshold;
-    ksession.buffer_bytes = ds_buffer_bytes(&ksession.caps[0], &ksession.ds);
+    for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */
+        size_t bytes = ds_buffer_bytes(&ksession.caps[i], &ksession.ds);
+        if (bytes > ksession.buffer_bytes)
+            ksession.buffer_bytes = bytes;
+    }
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
         e = prepare_cpu(kcpu_table[i], soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
                         error_size);
