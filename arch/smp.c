@@ -35,14 +35,15 @@ extern const uint8_t arch_trampoline[], arch_trampoline_end[], arch_trampoline_b
 extern const uint8_t arch_trampoline_mode32[], arch_trampoline_mode64[];
 void arch_ap_entry(void);
 
-static uint64_t code_page, table_page; /* physical, below 1 MiB; 0: not found yet */
+static uint64_t code_page, table_page; /* physical, below 1 MiB; 0: not prepared yet */
 
 /* Two free pages below 1 MiB, the highest ones: the lowest hold what old firmware may still look at. Nobody else uses
  * memory down there (arch.h). */
-static int find_low_pages(void)
+static int find_low_pages(uint64_t pages[2])
 {
     const struct boot_info *info = arch_boot_info;
     const struct boot_memory *memory = arch_phys_to_virt(info->memory);
+    unsigned found = 0;
 
     for (uint32_t i = info->memory_count; i-- > 0;) {
         uint32_t type = memory[i].type;
@@ -55,12 +56,9 @@ static int find_low_pages(void)
             to = LOW_MEMORY_END;
         while (to >= from + ARCH_PAGE_SIZE) {
             to -= ARCH_PAGE_SIZE;
-            if (!code_page) {
-                code_page = to;
-            } else {
-                table_page = to;
+            pages[found++] = to;
+            if (found == 2)
                 return 0;
-            }
         }
     }
     return -ENOMEM;
@@ -68,15 +66,22 @@ static int find_low_pages(void)
 
 static int prepare_trampoline(void)
 {
-    if (table_page)
+    uint64_t pages[2];
+
+    if (code_page)
         return 0;
-    int error = find_low_pages();
+    int error = find_low_pages(pages);
     if (error) {
         kprintf("smp: no two free pages below 1 MiB: the other processors cannot be started\n");
         return error;
     }
-    memcpy(arch_phys_to_virt(code_page), arch_trampoline, (size_t)(arch_trampoline_end - arch_trampoline));
-    return arch_paging_identity(table_page, code_page);
+    error = arch_paging_identity(pages[1], pages[0]);
+    if (error)
+        return error;
+    memcpy(arch_phys_to_virt(pages[0]), arch_trampoline, (size_t)(arch_trampoline_end - arch_trampoline));
+    code_page = pages[0];
+    table_page = pages[1];
+    return 0;
 }
 
 static void fill_block(struct arch_cpu *cpu, void *stack_top)
