@@ -11,10 +11,10 @@
 #define APIC_SVR           0x0F0u
 #define   SVR_ENABLE       0x100u
 #define APIC_ISR           0x100u /* 8 registers, 10H apart */
+#define APIC_LVT_CMCI      0x2F0u
 #define APIC_ICR           0x300u
 #define   ICR_PENDING      0x01000u /* delivery status; not in x2APIC mode */
 #define   ICR_TO_SELF      0x40000u
-#define   ICR_TO_OTHERS    0xC0000u
 #define APIC_ICR_HIGH      0x310u
 #define APIC_LVT_TIMER     0x320u
 #define   LVT_TIMER_PERIODIC 0x20000u
@@ -57,6 +57,7 @@
 static bool x2apic;
 static volatile uint32_t *registers; /* xAPIC page */
 static uint32_t apic_ids[ARCH_MAX_CPUS]; /* by the kernel's dense CPU number */
+static uint64_t reachable;               /* bit i: CPU i has set its local APIC up */
 
 static uint32_t apic_read(uint32_t reg)
 {
@@ -90,6 +91,11 @@ uint32_t arch_apic_id(void)
 void arch_apic_eoi(void)
 {
     apic_write(APIC_EOI, 0);
+}
+
+bool arch_apic_in_service(unsigned vector)
+{
+    return reachable && apic_read(APIC_ISR + 0x10 * (vector / 32)) >> vector % 32 & 1;
 }
 
 /* ---- interprocessor interrupts ---- */
@@ -133,15 +139,14 @@ void arch_ipi_self(uint8_t vector)
         (void)arch_apic_send(0, ICR_TO_SELF | ICR_FIXED | ICR_LEVEL_ASSERT | vector);
 }
 
-/* "All excluding self" also reaches CPUs that were left out; those wait for a SIPI and ignore it. */
-void arch_ipi_others(uint8_t vector)
-{
-    (void)arch_apic_send(0, ICR_TO_OTHERS | ICR_FIXED | ICR_LEVEL_ASSERT | vector);
-}
-
+/* One by one: the shorthand "all excluding self" also reaches CPUs that were left out, and firmware parks those in a HLT
+ * loop as well as in the wait for a STARTUP. There an NMI would run into tables that are no longer there. */
 void arch_nmi_others(void)
 {
-    (void)arch_apic_send(0, ICR_TO_OTHERS | ICR_NMI | ICR_LEVEL_ASSERT);
+    uint64_t others = __atomic_load_n(&reachable, __ATOMIC_ACQUIRE) & ~(UINT64_C(1) << arch_cpu_index());
+
+    for (; others; others &= others - 1)
+        (void)arch_apic_send(apic_ids[__builtin_ctzl(others)], ICR_NMI | ICR_LEVEL_ASSERT);
 }
 
 /* ---- timer and performance counter entries ---- */
@@ -217,6 +222,8 @@ void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
         apic_write(APIC_LVT_PC, LVT_MASKED);
     if (last_lvt >= 5)
         apic_write(APIC_LVT_THERMAL, LVT_MASKED);
+    if (last_lvt >= 6)
+        apic_write(APIC_LVT_CMCI, LVT_MASKED);
     apic_write(APIC_LVT_LINT0, lint_value(cpu, 0));
     apic_write(APIC_LVT_LINT1, lint_value(cpu, 1));
     apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);
@@ -226,6 +233,7 @@ void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
     for (unsigned reg = 0; reg < 8; reg++)
         for (uint32_t bits = apic_read(APIC_ISR + 0x10 * reg); bits; bits &= bits - 1)
             arch_apic_eoi();
+    __atomic_fetch_or(&reachable, UINT64_C(1) << this_cpu->index, __ATOMIC_RELEASE);
 }
 
 /* The two 8259s: moved away from the exceptions (ICW1..4), because even masked ones can give a spurious interrupt. */

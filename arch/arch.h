@@ -220,11 +220,10 @@ void arch_irq_set(uint8_t vector, arch_irq_handler handler);
 typedef bool (*arch_debug_handler)(struct arch_trap_frame *frame);
 void arch_debug_set(arch_debug_handler handler);
 
-/* Fixed interrupt `vector` to one CPU (by dense index), to this one, to all others. */
+/* Fixed interrupt `vector` to one CPU (by dense index), to this one. */
 void arch_ipi(uint32_t cpu_index, uint8_t vector);
 void arch_ipi_self(uint8_t vector);
-void arch_ipi_others(uint8_t vector);
-/* NMI to all others: panic stops them with it (kernel_nmi). */
+/* NMI to all others that run: panic stops them with it (kernel_nmi). Before arch_apic_init there are none. */
 void arch_nmi_others(void);
 
 /* Periodic timer interrupt on this CPU every `period_us`. ARCH_VECTOR_TIMER's handler must be set. */

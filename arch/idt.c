@@ -75,6 +75,16 @@ void arch_debug_set(arch_debug_handler handler)
     arch_debug_function = handler ? handler : not_mine;
 }
 
+/* The kernel gives out no vector without a handler, but the firmware may have left an interrupt requested (IRR), which
+ * nothing but its delivery clears. What did not come from the local APIC is an INT instruction: a bug. */
+static void stray(struct arch_trap_frame *frame)
+{
+    if (!arch_apic_in_service((unsigned)frame->vector))
+        kernel_fault(frame);
+    arch_apic_eoi();
+    kprintf("apic: CPU %u: interrupt %lu was left by the firmware: ignored\n", arch_cpu_index(), frame->vector);
+}
+
 void arch_trap(struct arch_trap_frame *frame)
 {
     unsigned vector = (unsigned)frame->vector;
@@ -86,8 +96,10 @@ void arch_trap(struct arch_trap_frame *frame)
             arch_apic_eoi();
             return;
         }
-        if (!handlers[vector])
-            kernel_fault(frame);
+        if (!handlers[vector]) {
+            stray(frame);
+            return;
+        }
         kernel_irq_enter(frame);
         handlers[vector](frame);
         arch_apic_eoi();

@@ -75,6 +75,8 @@ uint32_t arch_apic_id(void); /* of this CPU, from CPUID */
 /* Sets this CPU's local APIC up and makes it known to arch_ipi. */
 void arch_apic_cpu_init(const struct arch_cpu *cpu);
 void arch_apic_eoi(void);
+/* True where this CPU's local APIC has delivered `vector` and waits for its EOI; false before it is set up. */
+bool arch_apic_in_service(unsigned vector);
 /* INIT or STARTUP to one CPU: `command` is the low half of the ICR. 0, or -EIO where it stays pending. */
 int arch_apic_send(uint32_t apic_id, uint32_t command);
 #define ICR_FIXED        0x00000u
