@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/log.h"
+#include "tools/cairn/timeline.h"
 
 enum cairn_rule {
     CAIRN_RULE_FRAMES,
@@ -34,7 +35,7 @@ struct cairn_check {
     /* the truth */
     uint64_t incoming_known, incoming_unknown;
     uint64_t truth_missing, truth_uncompared; /* truth without a record (loss); records without truth to compare with */
-    uint64_t blames[5]; /* enum cairn_blame */
+    uint64_t blames[CAIRN_BLAMES];
     uint64_t wrong;
 };
 

@@ -136,12 +136,11 @@ static unsigned slot_of(const struct ccswap_buffer *b, uint32_t tid)
     return i;
 }
 
-/* `batch`: a piece of stream that holds nothing but this event. */
+/* The cursor decodes the batch, as it decodes all, from a stream of this one event. */
 static void check_batch(struct walk *w, const struct cairn_event *e)
 {
     struct ccswap_buffer b;
     memcpy(&b, e->payload, sizeof(b));
-    /* A log of one piece with one event: the cursor decodes it as it decodes all others. */
     uint32_t header = (uint32_t)sizeof(struct perfinfo_trace_header) + (e->has_pebs_index ? 8 : 0);
     struct cairn_piece piece = {.data = e->payload - header, .size = e->space, .hole = CAIRN_NO_HOLE};
     struct cairn_cpu alone = {.pieces = &piece, .piece_count = 1, .tail = CAIRN_NO_HOLE};

@@ -167,7 +167,10 @@ static void take_frame(struct capture *c, const struct cairn_line *l, const uint
         cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total);
         cairn_payload_number(payload, l->frame.size, "dump.bytes", &c->bytes);
     }
-    c->trailer |= l->frame.stream == CAIRN_STREAM_LAST;
+    if (l->frame.stream == CAIRN_STREAM_LAST) {
+        c->trailer = true;
+        cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total); /* the header may be what is missing */
+    }
 }
 
 static void read_verdict(struct capture *c, const char *line, size_t size)

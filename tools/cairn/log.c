@@ -460,11 +460,9 @@ static void read_session(struct cairn_log *log)
     if (s->known && (s->stop_known = number_of(log, "stop_tsc", &v)))
         s->stop = trace_clock_units(&s->clock, v);
     number_of(log, "buffer_bytes", &s->buffer_bytes);
-    number_of(log, "buffers", &s->buffers);
     number_of(log, "tick_units", &s->tick_units);
-    number_of(log, "tick_us", &s->tick_us);
     if (number_of(log, "cpus", &v) && v <= CAIRN_MAX_CPUS)
-        s->cpus = log->cpus = (uint32_t)v;
+        log->cpus = (uint32_t)v;
 }
 
 static void read_cpu_end(const struct cairn_text *t, uint32_t n, struct cairn_cpu_end *e)

@@ -110,9 +110,8 @@ struct cairn_session {
     bool start_known, stop_known;
     bool circular, compact, full;
     int pebs; /* stamps: 1 present, 0 absent, -1 the session stream is missing */
-    uint64_t buffer_bytes, tick_units, tick_us, buffers;
+    uint64_t buffer_bytes, tick_units; /* 0: unknown */
     uint32_t maximum_wait_reason;
-    uint32_t cpus;
 };
 
 struct cairn_log {
