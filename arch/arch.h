@@ -189,7 +189,8 @@ uint64_t arch_virt_to_phys(const void *virt);
 /* Maps one 4 KiB page that was not mapped before (so no CPU has it in its TLB). After arch_paging_init. 0, -ENOMEM,
  * -EEXIST, -EINVAL. The caller serialises (kernel/mem.c holds its lock). */
 int arch_map_page(void *virt, uint64_t phys, unsigned flags);
-/* Device registers: maps [phys, phys + size) uncached, returns the virtual address, NULL without memory. Boot only. */
+/* Device registers: maps [phys, phys + size) uncached, returns the virtual address; NULL without memory or where the
+ * processor has no such address. Boot only. */
 void *arch_map_device(uint64_t phys, size_t size);
 
 /* True where `size` bytes at `virt` can be read without a fault: for backtraces and panic dumps. Walks the tables. */

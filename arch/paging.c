@@ -17,6 +17,7 @@
 #define ENTRY_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
 
 #define CPUID_80000001_EDX_PAGE1GB (1u << 26)
+#define CPUID_80000008_EAX_PHYSICAL_BITS 0xFFu
 
 #define PAGE_MASK (UINT64_C(4096) - 1)
 
@@ -25,6 +26,7 @@ const struct boot_info *arch_boot_info;
 static uint64_t root;        /* physical; 0 before arch_paging_init */
 static unsigned levels;
 static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
+static uint64_t phys_end;    /* 2^MAXPHYADDR: an entry with a higher address faults when it is used */
 static uint64_t device_next = LAYOUT_DEVICES;
 
 static uint64_t level_size(unsigned level)
@@ -186,6 +188,8 @@ int arch_paging_init(const struct boot_info *info)
     arch_boot_info = info;
     arch_cpuid(0x80000001, 0, extended);
     large_level = extended[3] & CPUID_80000001_EDX_PAGE1GB ? 3 : 2;
+    arch_cpuid(0x80000008, 0, extended); /* every processor with long mode has it */
+    phys_end = UINT64_C(1) << (extended[0] & CPUID_80000008_EAX_PHYSICAL_BITS);
     levels = info->page_table_levels;
     root = kmem_early_page();
     if (!root)
@@ -270,7 +274,7 @@ bool arch_readable(const void *virt, size_t size)
 
 int arch_map_page(void *virt, uint64_t phys, unsigned flags)
 {
-    if (((uint64_t)virt | phys) & PAGE_MASK || phys & ~ENTRY_ADDRESS)
+    if (((uint64_t)virt | phys) & PAGE_MASK || phys >= phys_end)
         return -EINVAL;
     if (flags & ARCH_MAP_WRITE && flags & ARCH_MAP_EXECUTE)
         return -EINVAL;
@@ -283,7 +287,7 @@ void *arch_map_device(uint64_t phys, size_t size)
     uint64_t virt = device_next;
     uint64_t bytes = ((phys & PAGE_MASK) + size + PAGE_MASK) & ~PAGE_MASK;
 
-    if (!size || phys + size < phys || bytes > LAYOUT_DEVICES_END - device_next)
+    if (!size || phys >= phys_end || size > phys_end - phys || bytes > LAYOUT_DEVICES_END - device_next)
         return NULL;
     device_next += bytes;
     if (map_range(virt, first, bytes, ARCH_MAP_WRITE | ARCH_MAP_UNCACHED))

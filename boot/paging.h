@@ -19,8 +19,8 @@
 #define BOOT_PTE_XD      (UINT64_C(1) << 63)
 #define BOOT_PTE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
 
-/* The direct map ends before the PML4 entry that holds the kernel. */
-#define BOOT_PAGING_MAX_DIRECT (UINT64_C(255) << 39)
+/* 64 TiB: above lie the kernel's other regions (arch/layout.h). */
+#define BOOT_PAGING_MAX_DIRECT (UINT64_C(1) << 46)
 
 struct boot_paging {
     uint64_t direct_map_size; /* multiple of the large page in use, at most BOOT_PAGING_MAX_DIRECT */

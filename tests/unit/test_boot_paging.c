@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "arch/layout.h"
 #include "boot/info.h"
 #include "boot/paging.h"
 
@@ -111,8 +112,7 @@ static void test_direct_size(void **state)
     assert_int_equal(boot_paging_direct_size(GIB(4) + 1, false), GIB(4) + 0x200000);
     assert_int_equal(boot_paging_direct_size(GIB(4) + 1, true), GIB(5));
     assert_int_equal(boot_paging_direct_size(UINT64_MAX, true), BOOT_PAGING_MAX_DIRECT);
-    /* it ends before the entry of the PML4 that holds the kernel */
-    assert_true(BOOT_DIRECT_MAP + BOOT_PAGING_MAX_DIRECT <= (BOOT_KERNEL_BASE & ~(GIB(512) - 1)));
+    assert_true(BOOT_DIRECT_MAP + BOOT_PAGING_MAX_DIRECT == LAYOUT_DIRECT_MAP_END);
 }
 
 int main(void)
