@@ -26,9 +26,16 @@ int arch_acpi_init(const struct boot_info *info)
     /* An xAPIC's destination field has 8 bits, and 255 is everybody. */
     uint32_t highest = one[2] & CPUID_1_ECX_X2APIC ? UINT32_MAX - 1 : 254;
     int error = acpi_parse(&memory, info->rsdp, arch_this_cpu()->apic_id, highest, &arch_acpi, &problem);
-    if (error)
+    if (error) {
         kprintf("acpi: table %s: %s; without ACPI the kernel cannot start\n", problem.table, problem.what);
-    return error;
+        return error;
+    }
+    if (arch_acpi.ioapics_left_out) {
+        kprintf("acpi: table APIC: %u I/O APICs more than the %u that can be silenced\n", arch_acpi.ioapics_left_out,
+                ACPI_MAX_IOAPICS);
+        return -EINVAL;
+    }
+    return arch_power_init();
 }
 
 uint32_t arch_cpus_found(void)

@@ -69,6 +69,11 @@ int arch_paging_identity(uint64_t copy, uint64_t phys);
 
 extern struct acpi_info arch_acpi;
 
+/* ---- arch/power.c ---- */
+
+/* Maps a reset register that lies in memory space. After the tables are parsed. 0 or -EINVAL with one line printed. */
+int arch_power_init(void);
+
 /* ---- arch/apic.c ---- */
 
 uint32_t arch_apic_id(void); /* of this CPU, from CPUID */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways out: QEMU's debug port, reset, power-off. */
 #include "arch/internal.h"
+#include "kernel/errno.h"
 
 #define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
 
@@ -13,7 +14,7 @@
 #define   PCI_ENABLE 0x80000000u
 
 #define PM1_SCI_EN     0x0001u
-#define PM1_SLP_TYP(t) ((uint16_t)(((t) & 7u) << 10))
+#define PM1_SLP_TYP(t) (((t) & 7u) << 10)
 #define PM1_SLP_EN     0x2000u
 
 #define WAIT_US 100000u /* for hardware that acts some time after it was told */
@@ -28,6 +29,20 @@ static inline uint16_t in16(uint16_t port)
     uint16_t value;
     __asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port));
     return value;
+}
+
+static volatile uint8_t *reset_register; /* in memory space; mapped at boot, for a panic cannot map */
+
+int arch_power_init(void)
+{
+    const struct acpi_register *reset = &arch_acpi.reset;
+
+    if (!reset->address || reset->space != ACPI_SPACE_MEMORY)
+        return 0;
+    reset_register = arch_map_device(reset->address, 1);
+    if (!reset_register)
+        kprintf("acpi: the reset register at 0x%lx cannot be mapped\n", reset->address);
+    return reset_register ? 0 : -EINVAL;
 }
 
 /* May run before arch_time_init, from a panic: then the delay is short, and the next way out is tried at once. */
@@ -45,18 +60,15 @@ static void reset_by_acpi(void)
 {
     const struct acpi_register *reset = &arch_acpi.reset;
 
-    if (!reset->address)
+    if (!reset->address || (reset->space == ACPI_SPACE_MEMORY && !reset_register))
         return;
     switch (reset->space) {
     case ACPI_SPACE_IO:
         arch_out8((uint16_t)reset->address, arch_acpi.reset_value);
         break;
-    case ACPI_SPACE_MEMORY: {
-        volatile uint8_t *at = arch_map_device(reset->address, 1);
-        if (at)
-            *at = arch_acpi.reset_value;
+    case ACPI_SPACE_MEMORY:
+        *reset_register = arch_acpi.reset_value;
         break;
-    }
     case ACPI_SPACE_PCI: { /* bus 0; 47:32 device, 31:16 function, 15:0 offset */
         uint32_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7, at = reset->address & 255;
         arch_out32(PCI_ADDRESS, PCI_ENABLE | device << 11 | function << 8 | (at & ~3u));
@@ -88,6 +100,13 @@ void arch_reboot(void)
     __asm__ volatile("lidt %0; int3" ::"m"(empty));
 }
 
+/* The other bits of the register stay: some are the firmware's. */
+static void enter_s5(uint16_t port, uint8_t type)
+{
+    unsigned kept = in16(port) & ~(PM1_SLP_TYP(7) | PM1_SLP_EN);
+    out16(port, (uint16_t)(kept | PM1_SLP_TYP(type) | PM1_SLP_EN));
+}
+
 void arch_poweroff(void)
 {
     if (!arch_acpi.has_s5)
@@ -96,8 +115,8 @@ void arch_poweroff(void)
         arch_out8(arch_acpi.smi_command, arch_acpi.acpi_enable); /* legacy mode: the firmware must hand over first */
         wait_for_effect();
     }
-    out16(arch_acpi.pm1a_control, PM1_SLP_TYP(arch_acpi.s5_type_a) | PM1_SLP_EN);
+    enter_s5(arch_acpi.pm1a_control, arch_acpi.s5_type_a);
     if (arch_acpi.pm1b_control)
-        out16(arch_acpi.pm1b_control, PM1_SLP_TYP(arch_acpi.s5_type_b) | PM1_SLP_EN);
+        enter_s5(arch_acpi.pm1b_control, arch_acpi.s5_type_b);
     wait_for_effect();
 }
