@@ -18,15 +18,11 @@ enum { /* RSDP */
     RSDP_SIZE_MAX = 4096,
 };
 
-enum { /* MADT */
-    MADT_LOCAL_APIC = 36,
-    MADT_ENTRIES = 44,
-};
+enum { MADT_ENTRIES = 44 }; /* the local APIC's address before them: IA32_APIC_BASE says the same */
 enum madt_type {
     MADT_TYPE_LOCAL_APIC = 0,
     MADT_TYPE_IOAPIC = 1,
     MADT_TYPE_NMI = 4,
-    MADT_TYPE_ADDRESS = 5,
     MADT_TYPE_X2APIC = 9,
     MADT_TYPE_X2APIC_NMI = 10,
 };
@@ -249,7 +245,6 @@ static unsigned madt_entry_size(unsigned type)
     case MADT_TYPE_LOCAL_APIC:
         return 8;
     case MADT_TYPE_IOAPIC:
-    case MADT_TYPE_ADDRESS:
     case MADT_TYPE_X2APIC_NMI:
         return 12;
     case MADT_TYPE_NMI:
@@ -275,9 +270,6 @@ static int madt_other(struct parser *parser, const uint8_t *entry)
     case MADT_TYPE_IOAPIC:
         add_ioapic(parser->info, get32(entry + 4));
         return 0;
-    case MADT_TYPE_ADDRESS:
-        parser->info->local_apic = get64(entry + 4);
-        return 0;
     case MADT_TYPE_NMI:
         return add_nmi(parser, entry[2] == MADT_ALL_CPUS, entry[2], get16(entry + 3), entry[5]);
     case MADT_TYPE_X2APIC_NMI:
@@ -294,7 +286,6 @@ static int parse_madt(struct parser *parser, const struct table *madt, uint32_t 
 
     if (madt->size < MADT_ENTRIES)
         return fail(parser, -EINVAL, "APIC", "it is too short");
-    info->local_apic = get32(madt->bytes + MADT_LOCAL_APIC);
     info->cpus[0].apic_id = boot_apic_id; /* first, even among more CPUs than there is room for */
     info->cpu_count = 1;
 

@@ -38,7 +38,6 @@ struct acpi_info {
     uint32_t cpu_count;
     uint32_t cpus_left_out; /* enabled, but beyond the array or with an APIC ID that cannot be addressed */
 
-    uint64_t local_apic;
     uint64_t ioapics[ACPI_MAX_IOAPICS];
     uint32_t ioapic_count;
     uint32_t ioapics_left_out;

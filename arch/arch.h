@@ -38,7 +38,6 @@ static inline uint64_t arch_read_rflags(void)
 
 #define ARCH_RFLAGS_TF (UINT64_C(1) << 8)
 #define ARCH_RFLAGS_IF (UINT64_C(1) << 9)
-#define ARCH_RFLAGS_RF (UINT64_C(1) << 16)
 
 /* Interrupts off; returns whether they were on. Balanced by arch_irq_restore. Never uses POPF: an old image must not
  * change RFLAGS.TF (single-stepping, ds/soft.c). */

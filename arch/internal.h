@@ -94,10 +94,6 @@ void arch_apic_timer_oneshot(uint8_t vector, uint32_t count);
 void arch_apic_timer_periodic(uint8_t vector, uint32_t count);
 uint32_t arch_apic_timer_count(void);
 
-/* ---- arch/time.c ---- */
-
-uint64_t arch_apic_timer_hz(void);
-
 /* ---- nasm ---- */
 
 extern const uint8_t arch_stubs[256][16];     /* trap.asm */

@@ -15,7 +15,6 @@
 #define LAYOUT_DEVICES_END UINT64_C(0xFFFFC80100000000)
 
 /* Symbols of arch/kernel.ld; all but the build id are multiples of a page. */
-extern const uint8_t kernel_start[], kernel_end[];
 extern const uint8_t kernel_text_start[], kernel_text_end[];
 extern const uint8_t kernel_rodata_start[], kernel_rodata_end[];
 extern const uint8_t kernel_data_start[], kernel_data_end[]; /* .bss included */

@@ -21,7 +21,6 @@
 #define CR4_SMAP       (UINT64_C(1) << 21)
 
 #define IA32_APIC_BASE    0x1Bu
-#define APIC_BASE_BSP     (UINT64_C(1) << 8)
 #define APIC_BASE_EXTD    (UINT64_C(1) << 10) /* x2APIC mode */
 #define APIC_BASE_EN      (UINT64_C(1) << 11)
 #define APIC_BASE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
@@ -87,9 +86,4 @@ static inline uint64_t rdmsr(uint32_t msr)
 static inline void wrmsr(uint32_t msr, uint64_t v)
 {
     __asm__ volatile("wrmsr" ::"c"(msr), "a"((uint32_t)v), "d"((uint32_t)(v >> 32)) : "memory");
-}
-
-static inline void invlpg(const void *virt)
-{
-    __asm__ volatile("invlpg (%0)" ::"r"(virt) : "memory");
 }

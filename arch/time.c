@@ -290,11 +290,6 @@ uint64_t arch_tsc_hz(void)
     return tsc_hz;
 }
 
-uint64_t arch_apic_timer_hz(void)
-{
-    return apic_timer_hz;
-}
-
 const char *arch_time_source(void)
 {
     return source;

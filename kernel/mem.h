@@ -42,10 +42,3 @@ struct kmem_counts {
     uint64_t left_out_bytes;  /* memory beyond the direct map or KMEM_MAX_BYTES */
 };
 void kmem_counts(struct kmem_counts *out);
-
-static inline uint64_t kmem_free_pages(void)
-{
-    struct kmem_counts c;
-    kmem_counts(&c);
-    return c.free_pages;
-}

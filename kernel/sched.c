@@ -360,8 +360,8 @@ int ksched_cpu_init(struct kcpu *cpu)
     if (!t)
         return -ENOMEM;
     snprintf(name, sizeof name, "idle/%u", cpu->arch.index);
-    struct kthread_params params = { .name = name, .flags = KTHREAD_IDLE, .affinity = bit(cpu->arch.index),
-                                     .entry = idle_loop };
+    struct kthread_params params = { .name = name, .priority = KPRIORITY_IDLE, .flags = KTHREAD_IDLE,
+                                     .affinity = bit(cpu->arch.index), .entry = idle_loop };
     int e = kthread_prepare(t, &params);
     if (e) {
         kmem_free(t);
