@@ -33,7 +33,7 @@ on_path gcc                gcc             gcc                   gcc            
 on_path ld                 binutils        binutils              binutils        binutils         x86_64-elf-binutils
 on_path nasm               nasm            nasm                  nasm            nasm             nasm
 on_path clang              clang           clang                 clang           clang            llvm
-fuzzer_there               clang           compiler-rt           compiler-rt     clang            llvm
+fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt     clang            llvm
 efi_there                  gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
 header stdlib.h            libc6-dev       glibc-devel           glibc           glibc-devel      -
 header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
