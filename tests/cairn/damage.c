@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damages a log in every way and reads it: never a crash, never a switch or a record's thread that the undamaged log does
- * not have (who came may become unknown), and what is missing is named. In one process, or it would take hours.
+ * Damages a log in every way and reads it: never a crash, never a switch or a record's thread that the undamaged log
+ * does not have (who came may become unknown), and what is missing is named. In one process, or it would take hours.
  *
- *     damage each LOG [STEP]            every line removed, repeated, cut, swapped with the next; every STEPth bit flipped
- *     damage random LOG COUNT [SEED]    COUNT logs with one to eight damages each, from a seed
+ *     damage each LOG [STEP]            every line removed, repeated, cut, swapped with the next; every STEPth bit
+ * flipped damage random LOG COUNT [SEED]    COUNT logs with one to eight damages each, from a seed
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "tools/cairn/report.h"
 #include "tools/cairn/timeline.h"
 
-/* ---- what a log says ----------------------------------------------------------------------------------------------------- */
+/* ---- what a log says -------------------------------------------------------------------------------------------- */
 
 struct switches {
     struct cairn_switch *items;
@@ -149,7 +149,8 @@ static void try(const char *data, size_t size, enum expected expected, uint32_t 
     compare_records(&log);
     bool damaged = cairn_log_damaged(&log);
     if (damaged == (log.frames.frames.count == truth.frames))
-        fail(damaged ? "all frames are there, but it is called damaged" : "frames are missing, but it is not called damaged");
+        fail(damaged ? "all frames are there, but it is called damaged"
+                     : "frames are missing, but it is not called damaged");
     if (expected == INTACT && (damaged || switches != all))
         fail("no frame was touched, but something is missing");
     if (expected == LACKS) {
@@ -168,12 +169,12 @@ static void try(const char *data, size_t size, enum expected expected, uint32_t 
     cairn_log_free(&log);
 }
 
-/* ---- the log's lines ------------------------------------------------------------------------------------------------------ */
+/* ---- the log's lines -------------------------------------------------------------------------------------------- */
 
 struct line {
-    size_t at, size;   /* line end included */
-    size_t frame;      /* characters of the frame; 0: console text */
-    uint32_t number;   /* of the frame */
+    size_t at, size; /* line end included */
+    size_t frame;    /* characters of the frame; 0: console text */
+    uint32_t number; /* of the frame */
 };
 
 static struct {
@@ -202,7 +203,8 @@ static void read_input(const char *path)
         if (input.data[at] == '~') {
             l.number = (uint32_t)strtoul((char[9]){input.data[at + 2], input.data[at + 3], input.data[at + 4],
                                                    input.data[at + 5], input.data[at + 6], input.data[at + 7],
-                                                   input.data[at + 8], input.data[at + 9], 0}, NULL, 16);
+                                                   input.data[at + 8], input.data[at + 9], 0},
+                                         NULL, 16);
             for (l.frame = l.size; input.data[at + l.frame - 1] == '\n' || input.data[at + l.frame - 1] == '\r';)
                 l.frame--;
         }
@@ -222,7 +224,7 @@ static void replaced(size_t at, size_t old, const char *with, size_t new, enum e
     try(input.work, input.size - old + new, expected, number);
 }
 
-/* ---- one by one ----------------------------------------------------------------------------------------------------------- */
+/* ---- one by one ------------------------------------------------------------------------------------------------- */
 
 static uint64_t each_line(void)
 {
@@ -243,7 +245,8 @@ static uint64_t each_line(void)
             memcpy(twice, input.data + l->at, kept);
             memcpy(twice + kept, "\r\n", 2);
             replaced(l->at, l->size, twice, kept + 2, kept < l->frame ? LACKS : INTACT, l->number);
-            replaced(l->at, l->size, twice, kept, kept < l->frame ? LACKS : INTACT, l->number); /* runs into the next line */
+            replaced(l->at, l->size, twice, kept, kept < l->frame ? LACKS : INTACT,
+                     l->number); /* runs into the next line */
         }
         what = "line swapped";
         if (i + 1 < input.count) {
@@ -277,7 +280,7 @@ static uint64_t each_bit(size_t step)
     return tries;
 }
 
-/* ---- at random ------------------------------------------------------------------------------------------------------------ */
+/* ---- at random -------------------------------------------------------------------------------------------------- */
 
 static uint64_t state;
 

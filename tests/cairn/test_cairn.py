@@ -33,7 +33,7 @@ def text_of(done):
     return done.stdout.decode("ascii")
 
 
-# ---- expected text: CAIRN_UPDATE=1 writes it anew ---------------------------------------------------------------------
+# ---- expected text: CAIRN_UPDATE=1 writes it anew ----------------------------------------------------------
 
 @pytest.mark.parametrize("log", LOGS)
 @pytest.mark.parametrize("command", ["dump", "stat", "info", "check"])
@@ -74,7 +74,7 @@ def test_both_kinds_of_switch_events_tell_the_same():
             assert a.split(" > ")[1].split()[0] == b.split(" > ")[1].split()[0]
 
 
-# ---- exit statuses --------------------------------------------------------------------------------------------------
+# ---- exit statuses -----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("arguments, status, word", [
     ([], 2, "usage"),
@@ -126,7 +126,7 @@ def test_another_format_is_refused():
     assert done.returncode == 3 and b"format 9" in done.stderr
 
 
-# ---- damage ---------------------------------------------------------------------------------------------------------
+# ---- damage ------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("command", ["dump", "stat", "info", "check"])
 def test_damaged(command):
@@ -202,7 +202,7 @@ def test_every_damage_sanitized():
     damage("each", GOLDEN / "small.log", 7)
 
 
-# ---- liars: the truth does not agree with what the trace says --------------------------------------------------------
+# ---- liars: the truth does not agree with what the trace says ----------------------------------------------
 
 TRUTH_SWITCH, TRUTH_PEBS = 1, 2
 
@@ -351,7 +351,7 @@ def test_wrong_loss(log, key):
     assert "FAIL truth: switches lost = truth - recorded" in lies(log, change)
 
 
-# ---- capture ---------------------------------------------------------------------------------------------------------
+# ---- capture -----------------------------------------------------------------------------------------------
 
 LOADER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: starting\r\n"
 

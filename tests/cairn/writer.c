@@ -61,8 +61,8 @@ void bytes_u64(struct bytes *b, uint64_t v)
     bytes_add(b, &v, sizeof(v));
 }
 
-void bytes_event(struct bytes *b, uint16_t hook, uint8_t version, int64_t time, const uint64_t *pebs, const void *payload,
-                 size_t size)
+void bytes_event(struct bytes *b, uint16_t hook, uint8_t version, int64_t time, const uint64_t *pebs,
+                 const void *payload, size_t size)
 {
     static const uint8_t padding[8];
     bytes_u32(b, 0xC0110000u | (pebs ? 0x8000u : 0) | version);
@@ -115,8 +115,14 @@ void writer_piece(struct writer *w, uint16_t cpu, uint32_t buffer, uint32_t offs
     bytes_u32(&payload, used);
     if (offset == 0) {
         struct wmi_buffer_header h = {
-            .buffer_size = 8192, .saved_offset = used, .current_offset = used, .sequence_number = buffer * 64 + cpu + 1,
-            .processor_index = cpu, .state = 3, .offset = used, .buffer_flag = 0x20,
+            .buffer_size = 8192,
+            .saved_offset = used,
+            .current_offset = used,
+            .sequence_number = buffer * 64 + cpu + 1,
+            .processor_index = cpu,
+            .state = 3,
+            .offset = used,
+            .buffer_flag = 0x20,
         };
         bytes_add(&payload, &h, sizeof(h));
     }

@@ -28,13 +28,14 @@ void bytes_u32(struct bytes *b, uint32_t v);
 void bytes_u64(struct bytes *b, uint64_t v);
 
 /* An event around `payload`, padded; `pebs` NULL: no PebsIndex. */
-void bytes_event(struct bytes *b, uint16_t hook, uint8_t version, int64_t time, const uint64_t *pebs, const void *payload,
-                 size_t size);
+void bytes_event(struct bytes *b, uint16_t hook, uint8_t version, int64_t time, const uint64_t *pebs,
+                 const void *payload, size_t size);
 /* A batch of `records` (bytes), with the thread IDs given (0 ends them) and base priority 8 for each. */
 void bytes_batch(struct bytes *b, int64_t first, int64_t written, const uint32_t *tids, const struct bytes *records);
 void bytes_full(struct bytes *b, int64_t time, uint32_t old_tid, uint32_t new_tid);
 
-/* One frame of a buffer whose used bytes are `used`: `events`, at `offset` (0: behind the buffer header, which is made). */
+/* One frame of a buffer whose used bytes are `used`: `events`, at `offset` (0: behind the buffer header, which is
+ * made). */
 void writer_piece(struct writer *w, uint16_t cpu, uint32_t buffer, uint32_t offset, uint32_t used,
                   const struct bytes *events);
 /* A whole buffer in one frame. */

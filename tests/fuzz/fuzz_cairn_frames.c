@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader behind the checksum: the input is cut into payloads, each of which becomes an intact frame. Every payload is
- * two bytes: stream (letter by its low bits), number to skip (high bits); two bytes: size; then itself.
+ * The reader behind the checksum: the input is cut into payloads, each of which becomes an intact frame. Every payload
+ * is two bytes: stream (letter by its low bits), number to skip (high bits); two bytes: size; then itself.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# tests/fuzz/fuzz_NAME.c is a fuzzer, tests/fuzz/corpus/NAME its saved inputs. fuzz-replay gives it those, built with the
-# compiler in use and the sanitizers; fuzz runs it (libFuzzer needs clang) for its share of FUZZ_SECONDS.
+# tests/fuzz/fuzz_NAME.c is a fuzzer, tests/fuzz/corpus/NAME its saved inputs. fuzz-replay gives it those, built
+# with the compiler in use and the sanitizers; fuzz runs it (libFuzzer needs clang) for its share of FUZZ_SECONDS.
 FUZZ_SECONDS := 60
 FUZZ_CC      := clang
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))

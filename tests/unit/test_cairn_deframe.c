@@ -253,11 +253,11 @@ static void several_dumps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_bytes),          cmocka_unit_test(between_other_text),
-        cmocka_unit_test(cut_anywhere),         cmocka_unit_test(bad_characters),
-        cmocka_unit_test(too_long),             cmocka_unit_test(order_and_repetition),
-        cmocka_unit_test(missing_runs),         cmocka_unit_test(total_without_header),
-        cmocka_unit_test(totals_that_differ),   cmocka_unit_test(several_dumps),
+        cmocka_unit_test(known_bytes),        cmocka_unit_test(between_other_text),
+        cmocka_unit_test(cut_anywhere),       cmocka_unit_test(bad_characters),
+        cmocka_unit_test(too_long),           cmocka_unit_test(order_and_repetition),
+        cmocka_unit_test(missing_runs),       cmocka_unit_test(total_without_header),
+        cmocka_unit_test(totals_that_differ), cmocka_unit_test(several_dumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static struct writer begin(const char *session)
     return w;
 }
 
-/* ---- records ------------------------------------------------------------------------------------------------------------ */
+/* ---- records ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t lite(uint32_t slot, uint32_t increase, uint32_t state, uint32_t delta)
 {
@@ -59,11 +59,12 @@ static void every_form(void **state)
 {
     (void)state;
     struct bytes records = {0}, events = {0};
-    bytes_u16(&records, 0);                            /* IDLE_SHORT, delta 0 */
-    bytes_u16(&records, 0x3FFF << 2);                  /* its longest */
-    bytes_u32(&records, 1 | 0x3FFFFFFFu << 2);         /* IDLE, its longest */
-    bytes_u32(&records, lite(15, 7, 29, 0x1FFFF));     /* LITE: last slot, base + 7, WrMutex, its longest */
-    full(&records, 14, 39 + 4, 31, 0x1FFFF, 0x3FFFFFFF); /* FULL: Terminated, priority 31, wait saturated, its longest */
+    bytes_u16(&records, 0);                        /* IDLE_SHORT, delta 0 */
+    bytes_u16(&records, 0x3FFF << 2);              /* its longest */
+    bytes_u32(&records, 1 | 0x3FFFFFFFu << 2);     /* IDLE, its longest */
+    bytes_u32(&records, lite(15, 7, 29, 0x1FFFF)); /* LITE: last slot, base + 7, WrMutex, its longest */
+    full(&records, 14, 39 + 4, 31, 0x1FFFF,
+         0x3FFFFFFF); /* FULL: Terminated, priority 31, wait saturated, its longest */
     bytes_batch(&events, 1000, INT64_MAX, threads, &records);
     struct writer w = begin(SESSION("compact", "sequential"));
     writer_buffer(&w, 0, 0, &events);
@@ -178,7 +179,7 @@ static void full_events(void **state)
     done(log, &w);
 }
 
-/* ---- holes -------------------------------------------------------------------------------------------------------------- */
+/* ---- holes ------------------------------------------------------------------------------------------------------ */
 
 static struct bytes one_batch(int64_t time, uint32_t tid)
 {
@@ -298,7 +299,7 @@ static void overlap_is_dropped(void **state)
     done(log, &w);
 }
 
-/* ---- who caused a record ------------------------------------------------------------------------------------------------ */
+/* ---- who caused a record ---------------------------------------------------------------------------------------- */
 
 /* A drain of records at these times (in units, 0 ends them). */
 static void drain(struct bytes *b, int64_t time, uint8_t format, const int64_t *times)
@@ -393,8 +394,8 @@ static void blame_in_batches(void **state)
 {
     (void)state;
     static const struct answer answers[] = {
-        {90, CAIRN_BLAME_KNOWN, 12},   {100, CAIRN_BLAME_SAME_UNIT, 0}, {101, CAIRN_BLAME_KNOWN, 16},
-        {199, CAIRN_BLAME_KNOWN, 16},  {200, CAIRN_BLAME_SAME_UNIT, 0}, {300, CAIRN_BLAME_KNOWN, 20},
+        {90, CAIRN_BLAME_KNOWN, 12},  {100, CAIRN_BLAME_SAME_UNIT, 0}, {101, CAIRN_BLAME_KNOWN, 16},
+        {199, CAIRN_BLAME_KNOWN, 16}, {200, CAIRN_BLAME_SAME_UNIT, 0}, {300, CAIRN_BLAME_KNOWN, 20},
         {400, CAIRN_BLAME_LAST, 0},
     };
     struct writer w = three_switches(SESSION("compact", "sequential"), false, false);
@@ -407,8 +408,8 @@ static void blame_around_a_hole(void **state)
 {
     (void)state;
     static const struct answer answers[] = {
-        {90, CAIRN_BLAME_KNOWN, 12},   {100, CAIRN_BLAME_SAME_UNIT, 0}, {101, CAIRN_BLAME_KNOWN, 16},
-        {199, CAIRN_BLAME_KNOWN, 16},  {200, CAIRN_BLAME_SAME_UNIT, 0}, {300, CAIRN_BLAME_LOSS, 0},
+        {90, CAIRN_BLAME_KNOWN, 12},  {100, CAIRN_BLAME_SAME_UNIT, 0}, {101, CAIRN_BLAME_KNOWN, 16},
+        {199, CAIRN_BLAME_KNOWN, 16}, {200, CAIRN_BLAME_SAME_UNIT, 0}, {300, CAIRN_BLAME_LOSS, 0},
         {400, CAIRN_BLAME_LAST, 0},
     };
     struct writer w = three_switches(SESSION("compact", "sequential"), true, false);
@@ -421,8 +422,8 @@ static void blame_in_full_events(void **state)
 {
     (void)state;
     static const struct answer answers[] = {
-        {90, CAIRN_BLAME_KNOWN, 12},   {100, CAIRN_BLAME_SAME_UNIT, 0}, {101, CAIRN_BLAME_KNOWN, 16},
-        {199, CAIRN_BLAME_KNOWN, 16},  {200, CAIRN_BLAME_SAME_UNIT, 0}, {300, CAIRN_BLAME_LOSS, 0},
+        {90, CAIRN_BLAME_KNOWN, 12},  {100, CAIRN_BLAME_SAME_UNIT, 0}, {101, CAIRN_BLAME_KNOWN, 16},
+        {199, CAIRN_BLAME_KNOWN, 16}, {200, CAIRN_BLAME_SAME_UNIT, 0}, {300, CAIRN_BLAME_LOSS, 0},
         {400, CAIRN_BLAME_KNOWN, 24}, /* the last switch says who came */
     };
     struct writer w = three_switches(SESSION("full", "sequential"), true, true);
@@ -481,13 +482,20 @@ static void merged_by_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_form),           cmocka_unit_test(every_state),
-        cmocka_unit_test(nonsense_is_left_out), cmocka_unit_test(full_events),
-        cmocka_unit_test(holes_between_buffers), cmocka_unit_test(hole_at_the_head),
-        cmocka_unit_test(hole_at_the_tail),     cmocka_unit_test(part_of_a_buffer),
-        cmocka_unit_test(overlap_is_dropped),   cmocka_unit_test(blame_in_batches),
-        cmocka_unit_test(blame_around_a_hole),  cmocka_unit_test(blame_in_full_events),
-        cmocka_unit_test(blame_without_time),   cmocka_unit_test(merged_by_time),
+        cmocka_unit_test(every_form),
+        cmocka_unit_test(every_state),
+        cmocka_unit_test(nonsense_is_left_out),
+        cmocka_unit_test(full_events),
+        cmocka_unit_test(holes_between_buffers),
+        cmocka_unit_test(hole_at_the_head),
+        cmocka_unit_test(hole_at_the_tail),
+        cmocka_unit_test(part_of_a_buffer),
+        cmocka_unit_test(overlap_is_dropped),
+        cmocka_unit_test(blame_in_batches),
+        cmocka_unit_test(blame_around_a_hole),
+        cmocka_unit_test(blame_in_full_events),
+        cmocka_unit_test(blame_without_time),
+        cmocka_unit_test(merged_by_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

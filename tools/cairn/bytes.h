@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Little-endian loads from anywhere: the host is x86-64, or at least little-endian. Growing arrays, allocation or death. */
+/* Little-endian loads from anywhere: the host is x86-64, or at least little-endian. Growing arrays, allocation or
+ * death. */
 #pragma once
 
 #include <stddef.h>

@@ -20,29 +20,32 @@ struct walk { /* along one CPU's events */
     const struct cairn_cpu *cpu;
     int n;
     bool has_time;
-    int64_t time;        /* of the event before */
+    int64_t time; /* of the event before */
     bool has_switch;
     int64_t last_switch; /* of the batch before */
     /* the epoch we are in */
     bool has_epoch, has_drain;
-    uint32_t epoch;      /* its number */
-    int64_t drain;       /* when it began */
+    uint32_t epoch; /* its number */
+    int64_t drain;  /* when it began */
     uint64_t base, maximum;
-    struct { struct stamp *items; size_t count, room; } stamps; /* of this epoch, since the last hole */
+    struct {
+        struct stamp *items;
+        size_t count, room;
+    } stamps;               /* of this epoch, since the last hole */
     size_t epochs, records; /* passed so far */
 };
 
 #define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (w)->n, time, __VA_ARGS__)
 
-/* ---- frames and buffers ---------------------------------------------------------------------------------------------- */
+/* ---- frames and buffers ----------------------------------------------------------------------------------------- */
 
 static void check_frames(struct cairn_check *check)
 {
     const struct cairn_frames *f = &check->log->frames;
     check->compared[CAIRN_RULE_FRAMES] = f->frames.count;
     if (f->missing_frames || !f->total_known)
-        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames are missing", f->missing_frames,
-                   f->total);
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames are missing",
+                   f->missing_frames, f->total);
     if (f->totals_differ)
         cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "header, trailer and frames disagree on how many there are");
     if (check->log->bad_frames)
@@ -59,7 +62,7 @@ static void check_buffer(struct cairn_check *check, const struct cairn_piece *p)
 #define EXPECT(what, is, should)                                                                                       \
     do {                                                                                                               \
         if ((is) != (should))                                                                                          \
-            cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": %s is %lld, not %lld", p->buffer,  \
+            cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": %s is %lld, not %lld", p->buffer, \
                        what, (long long)(is), (long long)(should));                                                    \
     } while (0)
     if (s->buffer_bytes)
@@ -75,7 +78,8 @@ static void check_buffer(struct cairn_check *check, const struct cairn_piece *p)
     EXPECT("BufferType", h.buffer_type, WMI_BUFFER_TYPE_GENERIC);
 #undef EXPECT
     if (h.offset > h.buffer_size)
-        cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": more is used than there is", p->buffer);
+        cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": more is used than there is",
+                   p->buffer);
 }
 
 static int by_frame(const void *a, const void *b)
@@ -102,7 +106,7 @@ static void check_sequence(struct cairn_check *check)
     free(order);
 }
 
-/* ---- batches ---------------------------------------------------------------------------------------------------------- */
+/* ---- batches ---------------------------------------------------------------------------------------------------- */
 
 static void check_table(struct walk *w, const struct ccswap_buffer *b, unsigned used, int64_t time)
 {
@@ -178,7 +182,7 @@ static void check_batch(struct walk *w, const struct cairn_event *e)
     w->last_switch = time;
 }
 
-/* ---- stamps, epochs, records ------------------------------------------------------------------------------------------ */
+/* ---- stamps, epochs, records ------------------------------------------------------------------------------------ */
 
 static void check_stamp(struct walk *w, const struct cairn_event *e)
 {
@@ -191,8 +195,9 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
         return;
     check->compared[CAIRN_RULE_STAMPS]++;
     if (w->has_epoch && (e->pebs_index < w->base || e->pebs_index > w->maximum))
-        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " is not within 0x%" PRIx64 "..0x%" PRIx64 " of this CPU's epoch %"
-             PRIu32, e->pebs_index, w->base, w->maximum, w->epoch);
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time,
+             "0x%" PRIx64 " is not within 0x%" PRIx64 "..0x%" PRIx64 " of this CPU's epoch %" PRIu32, e->pebs_index,
+             w->base, w->maximum, w->epoch);
     if (w->stamps.count && e->pebs_index < w->stamps.items[w->stamps.count - 1].index)
         FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes after 0x%" PRIx64 " in one epoch", e->pebs_index,
              w->stamps.items[w->stamps.count - 1].index);
@@ -209,28 +214,28 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
     uint64_t bytes = 0, records, buffer, room;
     w->check->compared[CAIRN_RULE_AREAS]++;
     if (base > index || index > maximum || base > threshold)
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%"
-             PRIx64 " are not in order", base, index, threshold, maximum);
+        FAIL(w, CAIRN_RULE_AREAS, &e->time,
+             "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%" PRIx64 " are not in order",
+             base, index, threshold, maximum);
     if (cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer", w->n), &buffer) &&
         cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer_bytes", w->n), &room) &&
         (base != buffer || maximum < buffer || maximum - buffer > room))
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "0x%" PRIx64 "..0x%" PRIx64 " is not in this CPU's buffer at 0x%" PRIx64, base,
-             maximum, buffer);
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "0x%" PRIx64 "..0x%" PRIx64 " is not in this CPU's buffer at 0x%" PRIx64,
+             base, maximum, buffer);
     if (cairn_slice_u64(cairn_key(t, "ds.record_bytes"), &bytes) && bytes && (index - base) % bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the index lies within a record of %" PRIu64 " bytes", bytes);
     /* The maximum is a multiple of the record size, or one more: the manual's formula. */
     else if (bytes && cairn_slice_u64(cairn_key(t, "ds.records"), &records) && maximum - base - records * bytes > 1)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the maximum is not %" PRIu64 " records above the base", records);
     if (e->reason != CAIRN_DS_START && e->record_bytes != index - base)
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu32 " bytes of records, but index - base is %" PRIu64, e->record_bytes,
-             index - base);
-    if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes &&
-        maximum - index >= bytes)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu32 " bytes of records, but index - base is %" PRIu64,
+             e->record_bytes, index - base);
+    if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes && maximum - index >= bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " records lost, but the buffer was not full", e->lost);
 }
 
-/* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger, those
- * behind it no older. */
+/* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger,
+ * those behind it no older. */
 static void check_stamps_against_records(struct walk *w, const struct cairn_epoch *e, uint64_t base)
 {
     const struct cairn_record *r = w->cpu->records.items;
@@ -248,7 +253,8 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
         if (s->index != end)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "PebsIndex 0x%" PRIx64 " is not at the end of a record", s->index);
         if (before > first && r[before - 1].timed && r[before - 1].time > s->time)
-            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record before PebsIndex 0x%" PRIx64 " is younger than it", s->index);
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record before PebsIndex 0x%" PRIx64 " is younger than it",
+                 s->index);
         if (before < last && r[before].timed && r[before].time < s->time)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
     }
@@ -269,7 +275,8 @@ static void check_epoch(struct walk *w)
     if (w->check->log->session.known && trace_clock_units(&w->check->log->session.clock, e->tsc) > e->time)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "the drain's TSC is later than its event");
     check_area(w, e, area);
-    if (w->stamps.count && w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])
+    if (w->stamps.count &&
+        w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])
         FAIL(w, CAIRN_RULE_STAMPS, &e->time, "a stamp of epoch %" PRIu32 " is above its last index", e->number);
     while (w->records < w->cpu->records.count && w->cpu->records.items[w->records].epoch < e->number)
         w->records++;
@@ -279,8 +286,9 @@ static void check_epoch(struct walk *w)
         for (uint64_t p = e->piece + 1; p < w->cpu->piece_count && p <= next && !hole; p++)
             hole = w->cpu->pieces[p].hole != CAIRN_NO_HOLE;
         if (!hole && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
-            FAIL(w, CAIRN_RULE_RECORDS, &e->time, "%" PRIu32 " bytes of records in %" PRIu32 " events follow, not %" PRIu32
-                 " in %" PRIu32, e->bytes_seen, e->events_seen, e->record_bytes, e->record_events);
+            FAIL(w, CAIRN_RULE_RECORDS, &e->time,
+                 "%" PRIu32 " bytes of records in %" PRIu32 " events follow, not %" PRIu32 " in %" PRIu32,
+                 e->bytes_seen, e->events_seen, e->record_bytes, e->record_events);
         check_stamps_against_records(w, e, base);
     }
     w->stamps.count = 0;
@@ -301,18 +309,20 @@ static void check_records(struct cairn_check *check, int n)
         const struct cairn_record *r = &cpu->records.items[i], *last = i ? r - 1 : NULL;
         check->compared[CAIRN_RULE_RECORDS]++;
         if (sized && r->size != bytes)
-            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "a record of %" PRIu32 " bytes, not %" PRIu64, r->size, bytes);
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "a record of %" PRIu32 " bytes, not %" PRIu64, r->size,
+                       bytes);
         if (!last)
             continue;
         if (r->epoch < last->epoch || (r->epoch == last->epoch && r->address < last->address + last->size))
-            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "out of order: epoch %" PRIu32 " at 0x%" PRIx64
-                       " after epoch %" PRIu32 " at 0x%" PRIx64, r->epoch, r->address, last->epoch, last->address);
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time,
+                       "out of order: epoch %" PRIu32 " at 0x%" PRIx64 " after epoch %" PRIu32 " at 0x%" PRIx64,
+                       r->epoch, r->address, last->epoch, last->address);
         if (r->timed && last->timed && r->tsc < last->tsc)
             cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "its TSC is before that of the record before it");
     }
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------------------------------- */
+/* ---- the walk --------------------------------------------------------------------------------------------------- */
 
 static void check_event(struct walk *w, const struct cairn_event *e)
 {
@@ -345,21 +355,21 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
         for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
             check_event(&w, &e);
         if (p->malformed)
-            FAIL(&w, CAIRN_RULE_EVENTS, w.has_time ? &w.time : NULL, "buffer %" PRIu32 ", offset 0x%" PRIx32
-                 ": no event begins there", p->buffer, p->offset + p->size);
+            FAIL(&w, CAIRN_RULE_EVENTS, w.has_time ? &w.time : NULL,
+                 "buffer %" PRIu32 ", offset 0x%" PRIx32 ": no event begins there", p->buffer, p->offset + p->size);
     }
     free(w.stamps.items);
     check_records(check, (int)n);
 }
 
-/* ---- counts -------------------------------------------------------------------------------------------------------------- */
+/* ---- counts ----------------------------------------------------------------------------------------------------- */
 
 static void expect(struct cairn_check *check, int cpu, const char *what, uint64_t is, uint64_t should)
 {
     check->compared[CAIRN_RULE_COUNTS]++;
     if (is != should)
-        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " here, %" PRIu64 " counted by the kernel", what, is,
-                   should);
+        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " here, %" PRIu64 " counted by the kernel", what,
+                   is, should);
 }
 
 static void balance(struct cairn_check *check, int cpu, const char *what, bool known, const uint64_t n[3])
@@ -368,8 +378,9 @@ static void balance(struct cairn_check *check, int cpu, const char *what, bool k
         return;
     check->compared[CAIRN_RULE_COUNTS]++;
     if (n[CAIRN_TRIED] != n[CAIRN_WRITTEN] + n[CAIRN_LOST])
-        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " tried, but %" PRIu64 " written and %" PRIu64 " lost",
-                   what, n[CAIRN_TRIED], n[CAIRN_WRITTEN], n[CAIRN_LOST]);
+        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL,
+                   "%s: %" PRIu64 " tried, but %" PRIu64 " written and %" PRIu64 " lost", what, n[CAIRN_TRIED],
+                   n[CAIRN_WRITTEN], n[CAIRN_LOST]);
 }
 
 /* One CPU, whose buffers are all there. */

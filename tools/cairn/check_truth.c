@@ -13,7 +13,7 @@
 #include "tools/cairn/names.h"
 #include "tools/cairn/timeline.h"
 
-/* ---- reading the truth -------------------------------------------------------------------------------------------------- */
+/* ---- reading the truth ------------------------------------------------------------------------------------------ */
 
 struct truth {
     const struct cairn_cpu *cpu;
@@ -45,7 +45,7 @@ static const uint8_t *truth_next(struct truth *t, uint8_t kind)
     return NULL;
 }
 
-/* ---- switches ------------------------------------------------------------------------------------------------------------ */
+/* ---- switches --------------------------------------------------------------------------------------------------- */
 
 struct pair { /* two streams of one CPU being walked together */
     struct cairn_check *check;
@@ -180,7 +180,8 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
     for (; p.have_truth; step_truth(&p)) {
         p.missing++;
         if (p.cursor.hole == CAIRN_NO_HOLE)
-            cairn_fail(check, p.rule, p.n, &p.t_time, "a switch of the truth is not in the trace, and nothing was lost there");
+            cairn_fail(check, p.rule, p.n, &p.t_time,
+                       "a switch of the truth is not in the trace, and nothing was lost there");
     }
     for (; p.have_switch; step_switch(&p)) {
         check->truth_uncompared++;
@@ -190,7 +191,8 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
     return p.missing;
 }
 
-/* With all of the log and all of the truth there: what is missing is exactly what the kernel says it lost or overwrote. */
+/* With all of the log and all of the truth there: what is missing is exactly what the kernel says it lost or overwrote.
+ */
 static void compare_loss(struct cairn_check *check, bool compact)
 {
     const struct cairn_log *log = check->log;
@@ -210,20 +212,23 @@ static void compare_loss(struct cairn_check *check, bool compact)
         cairn_slice_u64(cairn_key(&log->text, "end.overwritten.%s", compact ? "compact" : "full"), &overwritten);
         check->compared[CAIRN_RULE_TRUTH_LOST]++;
         if (all != lost + overwritten)
-            cairn_fail(check, CAIRN_RULE_TRUTH_LOST, -1, NULL, "%" PRIu64 " of the truth are not in the trace, but %" PRIu64
-                       " were lost and %" PRIu64 " overwritten", all, lost, overwritten);
+            cairn_fail(check, CAIRN_RULE_TRUTH_LOST, -1, NULL,
+                       "%" PRIu64 " of the truth are not in the trace, but %" PRIu64 " were lost and %" PRIu64
+                       " overwritten",
+                       all, lost, overwritten);
         return;
     }
     for (uint32_t n = 0; n < log->cpus; n++) {
         uint64_t counted = compact ? log->cpu[n].end.compact[CAIRN_LOST] : log->cpu[n].end.full[CAIRN_LOST];
         check->compared[CAIRN_RULE_TRUTH_LOST]++;
         if (missing[n] != counted)
-            cairn_fail(check, CAIRN_RULE_TRUTH_LOST, (int)n, NULL, "%" PRIu64 " of the truth are not in the trace, but %" PRIu64
-                       " were counted as lost", missing[n], counted);
+            cairn_fail(check, CAIRN_RULE_TRUTH_LOST, (int)n, NULL,
+                       "%" PRIu64 " of the truth are not in the trace, but %" PRIu64 " were counted as lost",
+                       missing[n], counted);
     }
 }
 
-/* ---- PEBS records -------------------------------------------------------------------------------------------------------- */
+/* ---- PEBS records ----------------------------------------------------------------------------------------------- */
 
 struct records {
     struct cairn_check *check;
@@ -278,22 +283,23 @@ static void compare_record(struct records *s, const struct cairn_item *item)
     if (!s->have || s->t.epoch != r->epoch || s->t.address != r->address) {
         check->truth_uncompared++;
         if (!s->truth.gap)
-            cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "epoch %" PRIu32 ", 0x%" PRIx64
-                       ": a record that is not in the truth", r->epoch, r->address);
+            cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
+                       "epoch %" PRIu32 ", 0x%" PRIx64 ": a record that is not in the truth", r->epoch, r->address);
         return;
     }
     check->compared[CAIRN_RULE_TRUTH_RECORDS]++;
     if (r->ip != s->t.event_ip)
-        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "instruction 0x%" PRIx64 ", in truth 0x%" PRIx64, r->ip,
-                   s->t.event_ip);
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "instruction 0x%" PRIx64 ", in truth 0x%" PRIx64,
+                   r->ip, s->t.event_ip);
     else if (r->timed && r->tsc != s->t.tsc)
-        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "TSC %" PRIu64 ", in truth %" PRIu64, r->tsc, s->t.tsc);
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "TSC %" PRIu64 ", in truth %" PRIu64, r->tsc,
+                   s->t.tsc);
     if (item->blame == CAIRN_BLAME_KNOWN) {
         check->compared[CAIRN_RULE_TRUTH_THREADS]++;
         if (item->tid != s->t.tid) {
             check->wrong++;
-            cairn_fail(check, CAIRN_RULE_TRUTH_THREADS, s->n, &r->time, "thread %" PRIu32 ", in truth %" PRIu32, item->tid,
-                       s->t.tid);
+            cairn_fail(check, CAIRN_RULE_TRUTH_THREADS, s->n, &r->time, "thread %" PRIu32 ", in truth %" PRIu32,
+                       item->tid, s->t.tid);
         }
     }
     s->truth.gap = false;
@@ -308,8 +314,9 @@ static void compare_dropped(struct records *s)
         const struct cairn_epoch *e = &cpu->epochs.items[i];
         if (e->reason == CAIRN_DS_START || e->lost == CAIRN_DS_LOST_UNKNOWN || e->lost == s->dropped[i])
             continue;
-        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time, "epoch %" PRIu32 ": %" PRIu64
-                   " records dropped, in truth %" PRIu64, e->number, e->lost, s->dropped[i]);
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
+                   "epoch %" PRIu32 ": %" PRIu64 " records dropped, in truth %" PRIu64, e->number, e->lost,
+                   s->dropped[i]);
     }
 }
 
@@ -331,15 +338,15 @@ static void compare_records(struct cairn_check *check, uint32_t n)
         if (!panic || find_epoch(cpu, s.t.epoch))
             s.missing++;
     if (s.missing && !cpu->holes.count)
-        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL, "%" PRIu64
-                   " records of the truth are not in the trace, and nothing was lost", s.missing);
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL,
+                   "%" PRIu64 " records of the truth are not in the trace, and nothing was lost", s.missing);
     bool all = !s.truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
     if (all)
         compare_dropped(&s);
     free(s.dropped);
 }
 
-/* -------------------------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------------- */
 
 void cairn_check_truth(struct cairn_check *check)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cairn capture: records a serial line to the end of the guest's run; console text to the terminal, everything to the log. */
+/* cairn capture: records a serial line to the end of the guest's run; console text to the terminal, everything to the
+ * log. */
 #define _GNU_SOURCE /* memmem */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ enum verdict { NONE, PASS, FAIL };
 
 struct capture {
     int in, out;
-    bool raw, bar;        /* bar: a progress line is wanted */
+    bool raw, bar;         /* bar: a progress line is wanted */
     bool bar_shown, blank; /* blank: the last line shown was empty */
     char line[LINE_MAX_BYTES];
     size_t used;
@@ -56,7 +57,7 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* ---- the line -------------------------------------------------------------------------------------------------------- */
+/* ---- the line --------------------------------------------------------------------------------------------------- */
 
 static bool find_speed(const char *text, speed_t *speed)
 {
@@ -64,8 +65,8 @@ static bool find_speed(const char *text, speed_t *speed)
         const char *text;
         speed_t speed;
     } table[] = {
-        {"9600", B9600},     {"19200", B19200},   {"38400", B38400},     {"57600", B57600},
-        {"115200", B115200}, {"230400", B230400}, {"460800", B460800}, {"921600", B921600},
+        {"9600", B9600},       {"19200", B19200},     {"38400", B38400},     {"57600", B57600},
+        {"115200", B115200},   {"230400", B230400},   {"460800", B460800},   {"921600", B921600},
         {"1000000", B1000000}, {"1500000", B1500000}, {"2000000", B2000000}, {"3000000", B3000000},
     };
     for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -102,7 +103,7 @@ static int open_line(const char *device, speed_t speed, struct termios *old, boo
     return -1;
 }
 
-/* ---- what is shown --------------------------------------------------------------------------------------------------- */
+/* ---- what is shown ---------------------------------------------------------------------------------------------- */
 
 static void clear_bar(struct capture *c)
 {
@@ -156,7 +157,7 @@ static void show_text(struct capture *c, const char *p, size_t size)
     fflush(stdout);
 }
 
-/* ---- what is understood ----------------------------------------------------------------------------------------------- */
+/* ---- what is understood ----------------------------------------------------------------------------------------- */
 
 static void take_frame(struct capture *c, const struct cairn_line *l, const uint8_t *payload)
 {
@@ -235,7 +236,7 @@ static void take_bytes(struct capture *c, const char *data, size_t size)
     }
 }
 
-/* ---- the run ---------------------------------------------------------------------------------------------------------- */
+/* ---- the run ---------------------------------------------------------------------------------------------------- */
 
 /* Milliseconds to wait for more; 0: it is over. */
 static int patience(const struct capture *c, int64_t deadline)
@@ -304,8 +305,10 @@ static int judge(const struct capture *c, int64_t deadline, const char *log)
 static int run(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},  {"raw", no_argument, NULL, 'r'},
-        {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+        {"output", required_argument, NULL, 'o'},
+        {"raw", no_argument, NULL, 'r'},
+        {"timeout", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     static struct capture c;

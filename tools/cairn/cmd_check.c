@@ -38,8 +38,8 @@ static void print_truth(const struct cairn_check *check)
     if (!all)
         return;
     uint64_t ambiguous = check->blames[CAIRN_BLAME_SAME_UNIT] + check->blames[CAIRN_BLAME_LOSS];
-    printf("PEBS records: %" PRIu64 ": %" PRIu64 " attributed (%.2f %%), %" PRIu64 " ambiguous, %" PRIu64
-           " wrong\n", all, check->blames[CAIRN_BLAME_KNOWN], 100.0 * (double)check->blames[CAIRN_BLAME_KNOWN] / (double)all,
+    printf("PEBS records: %" PRIu64 ": %" PRIu64 " attributed (%.2f %%), %" PRIu64 " ambiguous, %" PRIu64 " wrong\n",
+           all, check->blames[CAIRN_BLAME_KNOWN], 100.0 * (double)check->blames[CAIRN_BLAME_KNOWN] / (double)all,
            ambiguous, check->wrong);
     for (unsigned i = CAIRN_BLAME_KNOWN + 1; i < CAIRN_BLAMES; i++)
         if (check->blames[i])

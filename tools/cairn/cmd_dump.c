@@ -31,8 +31,8 @@ static void print_head(const struct dump *d, bool compact)
         printf("# when the session began is missing: times are session clock\n");
     if (log->session.compact && log->session.full)
         printf("# both 0524H and 0525H were written: these are the %s\n", compact ? "0525H" : "0524H");
-    printf("#%11s %2s   %-16s %-17s %2s   %-14s %5s\n", "seconds", "cp", "who left", "state or reason", "pr", "who came",
-           "ticks");
+    printf("#%11s %2s   %-16s %-17s %2s   %-14s %5s\n", "seconds", "cp", "who left", "state or reason", "pr",
+           "who came", "ticks");
 }
 
 static const char *state_text(const struct cairn_switch *sw)
@@ -69,7 +69,8 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
     if (!function)
         function = cairn_show_address(where, d->log, r->ip, 33);
     printf("%12s %2" PRIu32 " * %-33s %s\n", cairn_show_time(time, d->log, r->time), item->cpu, function,
-           item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27) : cairn_blame_text(item->blame));
+           item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27)
+                                            : cairn_blame_text(item->blame));
     if (d->elf && cairn_elf_line(d->elf, r->ip, line))
         printf("%18s%.62s\n", "", line);
 }
@@ -79,8 +80,8 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
     char time[CAIRN_SHOWN], lost[32];
     const struct cairn_epoch *e = item->epoch;
     if (e->reason == CAIRN_DS_START) {
-        printf("%12s %2" PRIu32 " = Debug Store on, epoch %" PRIu32 " begins\n", cairn_show_time(time, d->log, item->time),
-               item->cpu, e->number);
+        printf("%12s %2" PRIu32 " = Debug Store on, epoch %" PRIu32 " begins\n",
+               cairn_show_time(time, d->log, item->time), item->cpu, e->number);
         return;
     }
     if (e->lost == CAIRN_DS_LOST_UNKNOWN)
@@ -129,8 +130,12 @@ static void print_all(const struct dump *d, int cpu, bool compact)
 static int run(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"cpu", required_argument, NULL, 'c'},  {"elf", required_argument, NULL, 'e'},  {"compact", no_argument, NULL, '5'},
-        {"full", no_argument, NULL, '4'},       {"dump", required_argument, NULL, 'd'}, {"help", no_argument, NULL, 'h'},
+        {"cpu", required_argument, NULL, 'c'},
+        {"elf", required_argument, NULL, 'e'},
+        {"compact", no_argument, NULL, '5'},
+        {"full", no_argument, NULL, '4'},
+        {"dump", required_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     const char *elf = NULL;

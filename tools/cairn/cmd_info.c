@@ -95,19 +95,39 @@ static struct cairn_slice field(struct cairn_slice *s)
     return f;
 }
 
-/* Rows of one machine asked ("hw", "soft") on one CPU. True where there were any. */
+/* Row `row` of what was asked of one machine ("hw", "soft") on one CPU. False: there is none. */
+static bool detection_row(const struct cairn_log *log, const char *machine, uint32_t cpu, unsigned row,
+                          struct cairn_slice fields[4])
+{
+    struct cairn_slice v = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
+    if (!v.size)
+        return false;
+    for (unsigned i = 0; i < 3; i++)
+        fields[i] = field(&v);
+    fields[3] = v;
+    return true;
+}
+
+/* True where there were any rows. */
 static bool print_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
 {
-    unsigned row = 0;
-    for (; cairn_has_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row); row++) {
-        struct cairn_slice v = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
-        if (row == 0)
-            printf("\ndetection, %s, CPU %" PRIu32 "\n  %-28s %-18s     %s\n", machine, cpu, "test", "value", "verdict");
-        struct cairn_slice name = field(&v), value = field(&v), ok = field(&v);
-        int used = printf("  %-28.*s %-18.*s %-3s ", CAIRN_SLICE(name), CAIRN_SLICE(value), cairn_slice_is(ok, "ok") ? "ok" : "no");
-        cairn_print_wrapped((unsigned)used, "", 54, v);
+    struct cairn_slice f[4];
+    int widths[2] = {4, 5}, used;
+    unsigned rows = 0;
+    for (; detection_row(log, machine, cpu, rows, f); rows++)
+        for (unsigned i = 0; i < 2; i++)
+            if ((int)f[i].size > widths[i])
+                widths[i] = f[i].size < 40 ? (int)f[i].size : 40;
+    if (!rows)
+        return false;
+    printf("\ndetection, %s, CPU %" PRIu32 "\n  %-*s  %-*s      %s\n", machine, cpu, widths[0], "test", widths[1],
+           "value", "verdict");
+    for (unsigned row = 0; detection_row(log, machine, cpu, row, f); row++) {
+        used = printf("  %-*.*s  %-*.*s  %-2s  ", widths[0], CAIRN_SLICE(f[0]), widths[1], CAIRN_SLICE(f[1]),
+                      cairn_slice_is(f[2], "ok") ? "ok" : "no");
+        cairn_print_wrapped((unsigned)used, "", (unsigned)used, f[3]);
     }
-    return row > 0;
+    return true;
 }
 
 /* Whether CPU `cpu` found what CPU 0 found: then its table is not repeated. */
@@ -170,16 +190,17 @@ static void print_streams(const struct cairn_log *log)
         raw += bytes;
         printf("  %c %-12s %8" PRIu64 " %12" PRIu64 "\n", *s, cairn_stream_name((uint8_t)*s), count, bytes);
     }
-    printf("  %-14s %8zu %12" PRIu64 "   %" PRIu64 " characters, overhead %.1f %%\n", "all", f->frames.count, raw, lines,
-           raw ? 100.0 * (double)lines / (double)raw - 100.0 : 0.0);
+    printf("  %-14s %8zu %12" PRIu64 "   %" PRIu64 " characters, overhead %.1f %%\n", "all", f->frames.count, raw,
+           lines, raw ? 100.0 * (double)lines / (double)raw - 100.0 : 0.0);
     if (f->total_known)
         printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
 }
 
 static void print_other(const struct cairn_log *log)
 {
-    static const char *const known[] = {"cairn.", "dump.", "kernel.", "loader.", "firmware.", "boot.", "machine.",
-                                        "memory.", "option.", "cpu.", "ds.", "workload.", "session.1.", "end."};
+    static const char *const known[] = {"cairn.", "dump.",     "kernel.",    "loader.", "firmware.",
+                                        "boot.",  "machine.",  "memory.",    "option.", "cpu.",
+                                        "ds.",    "workload.", "session.1.", "end."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];
@@ -188,7 +209,8 @@ static void print_other(const struct cairn_log *log)
             found |= starts_with(k->name, known[n]);
         if (found)
             continue;
-        printf("%s  %.*s=%.*s\n", any ? "" : "\nnot known to this version\n", CAIRN_SLICE(k->name), CAIRN_SLICE(k->value));
+        printf("%s  %.*s=%.*s\n", any ? "" : "\nnot known to this version\n", CAIRN_SLICE(k->name),
+               CAIRN_SLICE(k->value));
         any = true;
     }
 }

@@ -19,7 +19,10 @@ struct thread {
 struct totals {
     const struct cairn_log *log;
     bool compact; /* the kind of switches counted for shares */
-    struct { struct thread *items; size_t count, room; } threads; /* in the order of `slots` */
+    struct {
+        struct thread *items;
+        size_t count, room;
+    } threads;       /* in the order of `slots` */
     uint32_t *slots; /* open addressing over `threads`, position + 1 */
     size_t mask;
     uint64_t busy[CAIRN_MAX_CPUS], idle[CAIRN_MAX_CPUS], unknown[CAIRN_MAX_CPUS], switches[CAIRN_MAX_CPUS];
@@ -90,7 +93,7 @@ static void count(struct totals *t)
     }
 }
 
-/* ---- printing ------------------------------------------------------------------------------------------------------ */
+/* ---- printing --------------------------------------------------------------------------------------------------- */
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -168,8 +171,8 @@ static void print_loss(const struct totals *t)
     cairn_slice_u64(cairn_key(x, "end.overwritten.full"), &over[3]);
     overwritten = over[2] + over[3];
     if (t->log->session.circular)
-        printf("  overwritten        %12" PRIu64 "   buffers, with %" PRIu64 " events, %" PRIu64 " switches\n", over[0], over[1],
-               overwritten);
+        printf("  overwritten        %12" PRIu64 "   buffers, with %" PRIu64 " events, %" PRIu64 " switches\n", over[0],
+               over[1], overwritten);
 }
 
 static void print_cpus(const struct totals *t)
@@ -177,8 +180,8 @@ static void print_cpus(const struct totals *t)
     printf("\nCPU      switches       busy       idle    unknown\n");
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         uint64_t all = t->busy[c] + t->idle[c] + t->unknown[c];
-        printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c], percent(t->busy[c], all),
-               percent(t->idle[c], all), percent(t->unknown[c], all));
+        printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c],
+               percent(t->busy[c], all), percent(t->idle[c], all), percent(t->unknown[c], all));
     }
 }
 
@@ -251,12 +254,14 @@ static void print_hook(const struct totals *t)
 {
     const struct cairn_text *x = &t->log->text;
     uint64_t min, median, p99, emulated = 0;
-    if (!cairn_slice_u64(cairn_key(x, "end.hook.min"), &min) || !cairn_slice_u64(cairn_key(x, "end.hook.median"), &median) ||
+    if (!cairn_slice_u64(cairn_key(x, "end.hook.min"), &min) ||
+        !cairn_slice_u64(cairn_key(x, "end.hook.median"), &median) ||
         !cairn_slice_u64(cairn_key(x, "end.hook.p99"), &p99))
         return;
     cairn_slice_u64(cairn_key(x, "end.hook.emulated"), &emulated);
     printf("\nswitch hook, TSC cycles%s\n  minimum            %12" PRIu64 "\n  median             %12" PRIu64
-           "\n  99th percentile    %12" PRIu64 "\n", emulated ? " (emulated)" : "", min, median, p99);
+           "\n  99th percentile    %12" PRIu64 "\n",
+           emulated ? " (emulated)" : "", min, median, p99);
 }
 
 static int run(int argc, char **argv)

@@ -39,7 +39,7 @@ bool cairn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t 
     return true;
 }
 
-/* ---- progress: only where someone looks and it takes long ---------------------------------------------------------- */
+/* ---- progress: only where someone looks and it takes long ------------------------------------------------------- */
 
 static bool progress_shown;
 
@@ -68,7 +68,7 @@ static void progress_end(void)
     progress_shown = false;
 }
 
-/* -------------------------------------------------------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------------------------------------------------- */
 
 int cairn_open(struct cairn_source *source, const char *path, uint32_t dump)
 {
@@ -77,7 +77,8 @@ int cairn_open(struct cairn_source *source, const char *path, uint32_t dump)
         fprintf(stderr, "cairn: %s: %s\n", path, strerror(-e));
         return CAIRN_UNREADABLE;
     }
-    e = cairn_log_read(&source->log, source->input.data, source->input.size, dump, isatty(STDERR_FILENO) ? progress : NULL);
+    e = cairn_log_read(&source->log, source->input.data, source->input.size, dump,
+                       isatty(STDERR_FILENO) ? progress : NULL);
     progress_end();
     if (e) {
         if (dump)

@@ -6,15 +6,15 @@
 #include "tools/cairn/log.h"
 
 enum { /* exit statuses */
-    CAIRN_GOOD = 0,
-    CAIRN_BAD = 1,        /* the trace is damaged, or a check failed */
-    CAIRN_USAGE = 2,
-    CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
+       CAIRN_GOOD = 0,
+       CAIRN_BAD = 1, /* the trace is damaged, or a check failed */
+       CAIRN_USAGE = 2,
+       CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
 };
 
 struct cairn_command {
     const char *name, *arguments, *summary;
-    const char *help; /* options, one a line */
+    const char *help;                  /* options, one a line */
     int (*run)(int argc, char **argv); /* argv[0]: the command's name */
 };
 
@@ -34,8 +34,8 @@ struct cairn_source {
     struct cairn_log log;
 };
 
-/* Opens and reads a log, with progress on a terminal. 0, or the exit status, the reason told. `dump`: which of several in
- * one log, 0 the last. */
+/* Opens and reads a log, with progress on a terminal. 0, or the exit status, the reason told. `dump`: which of several
+ * in one log, 0 the last. */
 int cairn_open(struct cairn_source *source, const char *path, uint32_t dump);
 /* Flushes standard output, reports damage on standard error, closes. Returns the exit status, at least `status`. */
 int cairn_close(struct cairn_source *source, int status);

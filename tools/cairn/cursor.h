@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks the context switches of one CPU in order, either those of the compact batches (0525H) or those of the full events
- * (0524H). A compact record does not say who came: that is who leaves next, known only where nothing can be missing
- * between the two.
+ * Walks the context switches of one CPU in order, either those of the compact batches (0525H) or those of the full
+ * events (0524H). A compact record does not say who came: that is who leaves next, known only where nothing can be
+ * missing between the two.
  */
 #pragma once
 
 #include "tools/cairn/log.h"
 
 enum cairn_form { /* what a switch was written as; the first four are enum ccswap_type */
-    CAIRN_FORM_IDLE_SHORT = CCSWAP_IDLE_SHORT,
-    CAIRN_FORM_IDLE = CCSWAP_IDLE,
-    CAIRN_FORM_LITE = CCSWAP_LITE,
-    CAIRN_FORM_FULL = CCSWAP_FULL,
-    CAIRN_FORM_EVENT, /* 0524H */
+                  CAIRN_FORM_IDLE_SHORT = CCSWAP_IDLE_SHORT,
+                  CAIRN_FORM_IDLE = CCSWAP_IDLE,
+                  CAIRN_FORM_LITE = CCSWAP_LITE,
+                  CAIRN_FORM_FULL = CCSWAP_FULL,
+                  CAIRN_FORM_EVENT, /* 0524H */
 };
 
 struct cairn_switch {
-    int64_t time;          /* session clock */
+    int64_t time; /* session clock */
     uint32_t old_tid, new_tid;
-    uint32_t wait;         /* of the incoming thread, timer ticks; LITE: 0 or 1, not told which */
+    uint32_t wait; /* of the incoming thread, timer ticks; LITE: 0 or 1, not told which */
     uint8_t form;
     uint8_t state, reason; /* reason: of a waiting thread; 0524H: always */
     int8_t priority;
-    bool new_known;        /* new_tid is */
-    bool detailed;         /* state and priority are told: not in the idle forms */
-    bool first;            /* of its batch */
-    uint32_t hole;         /* hole right before it, or CAIRN_NO_HOLE */
-    uint32_t piece;        /* of this CPU */
+    bool new_known;           /* new_tid is */
+    bool detailed;            /* state and priority are told: not in the idle forms */
+    bool first;               /* of its batch */
+    uint32_t hole;            /* hole right before it, or CAIRN_NO_HOLE */
+    uint32_t piece;           /* of this CPU */
     struct cairn_event event; /* the 0524H or 0525H it is in */
 };
 
@@ -39,7 +39,7 @@ struct cairn_cursor {
     const uint8_t *next, *end; /* records left of the open batch */
     int64_t time;              /* of the record before */
     bool first;
-    uint32_t hole;             /* met since the last switch */
+    uint32_t hole; /* met since the last switch */
     struct cairn_event event;
     struct cairn_switch ahead;
     bool has_ahead;

@@ -11,7 +11,7 @@
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
 
-/* ---- which frames we have, by number ----------------------------------------------------------------------------- */
+/* ---- which frames we have, by number ---------------------------------------------------------------------------- */
 
 struct index { /* open addressing; an entry is the frame's position + 1 */
     uint32_t *slot;
@@ -48,7 +48,7 @@ static void index_reset(struct index *x)
     x->slot = cairn_alloc((x->mask + 1) * sizeof(*x->slot));
 }
 
-/* ---- one line ---------------------------------------------------------------------------------------------------- */
+/* ---- one line --------------------------------------------------------------------------------------------------- */
 
 bool cairn_is_stream(char c)
 {
@@ -69,7 +69,9 @@ static bool hex8(const char *p, const char *end, uint32_t *value)
     uint32_t v = 0;
     for (int i = 0; i < 8; i++) {
         char c = p[i];
-        uint32_t digit = c >= '0' && c <= '9' ? (uint32_t)(c - '0') : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10 : 16;
+        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
+                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
+                                                : 16;
         if (digit > 15)
             return false;
         v = v << 4 | digit;
@@ -114,14 +116,14 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
     return 0;
 }
 
-/* ---- the log ----------------------------------------------------------------------------------------------------- */
+/* ---- the log ---------------------------------------------------------------------------------------------------- */
 
 struct reader {
     struct cairn_frames *f;
     struct index index;
     uint32_t which;
     uint32_t highest;
-    bool trailer; /* of this dump has come */
+    bool trailer;               /* of this dump has come */
     uint64_t newlines, counted; /* line numbers: newlines before offset `counted` */
     const char *data;
 };
@@ -237,8 +239,9 @@ static void find_missing(struct cairn_frames *f)
     uint64_t header = 0, trailer = 0;
     bool has_header = n && frames[0].stream == CAIRN_STREAM_HEADER && frames[0].number == 0 &&
                       cairn_payload_number(f->arena + frames[0].payload, frames[0].size, "dump.frames", &header);
-    bool has_trailer = n && frames[n - 1].stream == CAIRN_STREAM_LAST &&
-                       cairn_payload_number(f->arena + frames[n - 1].payload, frames[n - 1].size, "dump.frames", &trailer);
+    bool has_trailer =
+        n && frames[n - 1].stream == CAIRN_STREAM_LAST &&
+        cairn_payload_number(f->arena + frames[n - 1].payload, frames[n - 1].size, "dump.frames", &trailer);
     f->total_known = has_header || has_trailer;
     f->totals_differ = (has_header && has_trailer && header != trailer);
     f->total = has_header ? header : trailer;
@@ -276,8 +279,12 @@ void cairn_deframe(struct cairn_frames *f, const char *data, size_t size, uint32
         } else {
             if (cairn_frame_suspect(&l, data, p, end))
                 *CAIRN_ADD(f->suspects) = (struct cairn_suspect){
-                    .at = (uint64_t)(p - data), .line = line_number(&r, (uint64_t)(p - data)), .number = l.frame.number,
-                    .numbered = l.numbered, .stream = l.frame.stream, .flaw = (uint8_t)(flaw - 1),
+                    .at = (uint64_t)(p - data),
+                    .line = line_number(&r, (uint64_t)(p - data)),
+                    .number = l.frame.number,
+                    .numbered = l.numbered,
+                    .stream = l.frame.stream,
+                    .flaw = (uint8_t)(flaw - 1),
                 };
             p++;
         }

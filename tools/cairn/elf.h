@@ -8,8 +8,8 @@
 
 struct cairn_elf;
 
-/* NULL, and one line in `error` (CAIRN_SHOWN bytes): not an ELF file that can be read. Warns on standard error where its
- * build ID is not that of the kernel that wrote the log. */
+/* NULL, and one line in `error` (CAIRN_SHOWN bytes): not an ELF file that can be read. Warns on standard error where
+ * its build ID is not that of the kernel that wrote the log. */
 struct cairn_elf *cairn_elf_open(const char *path, const struct cairn_log *log, char *error);
 void cairn_elf_close(struct cairn_elf *elf);
 

@@ -8,7 +8,7 @@
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 
-/* ---- events -------------------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------------------- */
 
 #define MARKER_BITS (PERFINFO_MARKER_MASK | PERFINFO_VERSION_MASK | PERFINFO_ITEM_PEBS_INDEX | PERFINFO_ITEM_PMC_MASK)
 
@@ -67,7 +67,7 @@ static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
     return true;
 }
 
-/* ---- Debug Store events -------------------------------------------------------------------------------------------- */
+/* ---- Debug Store events ----------------------------------------------------------------------------------------- */
 
 static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
 {
@@ -96,8 +96,8 @@ static void read_record(struct cairn_record *r, const struct cairn_session *sess
         r->ip = cairn_get64(r->at + offsetof(struct ds_pebs_basic, eventing_ip));
         r->tsc = cairn_get64(r->at + offsetof(struct ds_pebs_basic, tsc));
     } else {
-        r->ip = cairn_get64(r->at + (r->format >= 2 ? offsetof(struct ds_pebs_fmt2, eventing_ip)
-                                                    : offsetof(struct ds_pebs_fmt0, rip)));
+        r->ip = cairn_get64(
+            r->at + (r->format >= 2 ? offsetof(struct ds_pebs_fmt2, eventing_ip) : offsetof(struct ds_pebs_fmt0, rip)));
         timed = r->format == 3;
         if (timed)
             r->tsc = cairn_get64(r->at + offsetof(struct ds_pebs_fmt3, tsc));
@@ -147,7 +147,8 @@ static bool index_records(struct cairn_cpu *cpu, const struct cairn_session *ses
     return true;
 }
 
-static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e, uint32_t piece)
+static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
+                     uint32_t piece)
 {
     if (e->size < 2 || e->version != HOOK_VERSION_CAIRN_DS)
         return false;
@@ -161,7 +162,7 @@ static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session,
     }
 }
 
-/* ---- pieces -------------------------------------------------------------------------------------------------------- */
+/* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
 static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
                         uint32_t piece)
@@ -225,8 +226,8 @@ static bool add_piece(struct cairn_log *log, const struct cairn_frame *f)
         .hole = CAIRN_NO_HOLE,
     };
     uint16_t session = cairn_get16(p + offsetof(struct cairn_trace_frame, session));
-    if (piece.cpu >= CAIRN_MAX_CPUS || piece.buffer == UINT32_MAX || piece.used > INT32_MAX || piece.offset > piece.used ||
-        size - head > piece.used - piece.offset)
+    if (piece.cpu >= CAIRN_MAX_CPUS || piece.buffer == UINT32_MAX || piece.used > INT32_MAX ||
+        piece.offset > piece.used || size - head > piece.used - piece.offset)
         return false;
     if (session != 1) {
         log->other_sessions++;
@@ -286,7 +287,7 @@ static void place_pieces(struct cairn_log *log)
     }
 }
 
-/* ---- holes --------------------------------------------------------------------------------------------------------- */
+/* ---- holes ------------------------------------------------------------------------------------------------------ */
 
 const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before)
 {
@@ -324,10 +325,10 @@ static void trace_bounds(const struct cairn_frames *f, uint32_t *before, uint32_
     }
 }
 
-/* The hole between a CPU's buffer position (buffer, offset; `complete`: nothing of that buffer is left) and the next one.
- * CAIRN_NO_HOLE where they join. */
-static uint32_t hole_between(struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_piece *last, uint32_t buffer,
-                             uint32_t offset, uint32_t after, uint32_t before)
+/* The hole between a CPU's buffer position (buffer, offset; `complete`: nothing of that buffer is left) and the next
+ * one. CAIRN_NO_HOLE where they join. */
+static uint32_t hole_between(struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_piece *last,
+                             uint32_t buffer, uint32_t offset, uint32_t after, uint32_t before)
 {
     uint64_t next = last ? (uint64_t)last->buffer + 1 : 0; /* first buffer that has not begun */
     uint64_t left = last ? last->used - last->offset - last->size : 0;
@@ -377,16 +378,21 @@ static void find_holes(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t be
     if (cpu->end.buffers_known && cpu->end.buffers > begun && cpu->end.buffers <= UINT32_MAX) {
         cpu->tail = hole_between(log, cpu, last, (uint32_t)cpu->end.buffers, 0, after, behind);
     } else if (last && last->offset + last->size != last->used) {
-        struct cairn_hole hole = {.kind = CAIRN_HOLE_BYTES, .malformed = last->malformed, .buffer = last->buffer,
-                                  .bytes = last->used - last->offset - last->size, .after = after, .before = behind};
+        struct cairn_hole hole = {.kind = CAIRN_HOLE_BYTES,
+                                  .malformed = last->malformed,
+                                  .buffer = last->buffer,
+                                  .bytes = last->used - last->offset - last->size,
+                                  .after = after,
+                                  .before = behind};
         cpu->tail = add_hole(cpu, hole);
     } else if (cpu->end.events_known && cpu->end.events[CAIRN_LOST] && !log->session.circular) {
-        cpu->tail = add_hole(cpu, (struct cairn_hole){.kind = CAIRN_HOLE_LOST, .buffer = (uint32_t)begun, .after = after,
-                                                      .before = after});
+        cpu->tail = add_hole(
+            cpu,
+            (struct cairn_hole){.kind = CAIRN_HOLE_LOST, .buffer = (uint32_t)begun, .after = after, .before = after});
     }
 }
 
-/* ---- the truth ----------------------------------------------------------------------------------------------------- */
+/* ---- the truth -------------------------------------------------------------------------------------------------- */
 
 static bool add_truth(struct cairn_log *log, const struct cairn_frame *f)
 {
@@ -398,7 +404,9 @@ static bool add_truth(struct cairn_log *log, const struct cairn_frame *f)
     if (cpu >= CAIRN_MAX_CPUS || count * CAIRN_TRUTH_BYTES != f->size - head)
         return false;
     *CAIRN_ADD(log->cpu[cpu].truth) = (struct cairn_truth_part){
-        .records = p + head, .first = cairn_get32(p + offsetof(struct cairn_truth_frame, first)), .count = count,
+        .records = p + head,
+        .first = cairn_get32(p + offsetof(struct cairn_truth_frame, first)),
+        .count = count,
         .frame = f->number,
     };
     log->has_truth = true;
@@ -432,7 +440,7 @@ static void order_truth(struct cairn_log *log, struct cairn_cpu *cpu)
     cpu->truth.count = kept;
 }
 
-/* ---- session and end ----------------------------------------------------------------------------------------------- */
+/* ---- session and end -------------------------------------------------------------------------------------------- */
 
 static bool number_of(const struct cairn_log *log, const char *key, uint64_t *value)
 {
@@ -467,7 +475,8 @@ static void read_session(struct cairn_log *log)
 
 static void read_cpu_end(const struct cairn_text *t, uint32_t n, struct cairn_cpu_end *e)
 {
-#define NUMBERS(key, field, count) e->field##_known = cairn_slice_numbers(cairn_key(t, "end.cpu.%u." key, n), e->field, count)
+#define NUMBERS(key, field, count)                                                                                     \
+    e->field##_known = cairn_slice_numbers(cairn_key(t, "end.cpu.%u." key, n), e->field, count)
     NUMBERS("events", events, 3);
     NUMBERS("switches", switches, 3);
     NUMBERS("compact", compact, 3);
@@ -476,12 +485,12 @@ static void read_cpu_end(const struct cairn_text *t, uint32_t n, struct cairn_cp
     NUMBERS("truth", truth, 3);
     e->buffers_known = cairn_slice_u64(cairn_key(t, "end.cpu.%u.buffers", n), &e->buffers);
     struct cairn_slice ds = cairn_key(t, "end.cpu.%u.ds", n);
-    e->ds_known = cairn_slice_number(&ds, &e->ds[0]) && cairn_slice_number(&ds, &e->ds[1]) &&
-                  cairn_slice_number(&ds, &e->ds[2]);
+    e->ds_known =
+        cairn_slice_number(&ds, &e->ds[0]) && cairn_slice_number(&ds, &e->ds[1]) && cairn_slice_number(&ds, &e->ds[2]);
     e->ds_lost_known = e->ds_known && cairn_slice_numbers(ds, &e->ds[3], 2);
 }
 
-/* ---- all of it ----------------------------------------------------------------------------------------------------- */
+/* ---- all of it -------------------------------------------------------------------------------------------------- */
 
 static int by_time(const void *a, const void *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a log holds, checked once and indexed: the session, each CPU's stream of events, where pieces of it are missing, its
- * PEBS epochs and records, the truth. Events are not unpacked here: cursor.h walks them where they lie, so memory stays
- * below that of the log itself.
+ * What a log holds, checked once and indexed: the session, each CPU's stream of events, where pieces of it are missing,
+ * its PEBS epochs and records, the truth. Events are not unpacked here: cursor.h walks them where they lie, so memory
+ * stays below that of the log itself.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 
 #define CAIRN_MAX_CPUS 64u
 
-/* ---- holes: where a CPU's stream is not continuous ---------------------------------------------------------------- */
+/* ---- holes: where a CPU's stream is not continuous -------------------------------------------------------------- */
 
 enum cairn_hole_kind {
     CAIRN_HOLE_BYTES,       /* part of one buffer is not in the log */
@@ -30,23 +30,23 @@ enum cairn_hole_kind {
 
 struct cairn_hole {
     uint8_t kind;
-    bool malformed;          /* BYTES: they are there, but are no events */
+    bool malformed;           /* BYTES: they are there, but are no events */
     uint32_t buffer, buffers; /* first buffer concerned; how many (BUFFERS, OVERWRITTEN) */
-    uint64_t bytes;          /* BYTES: how many */
-    uint32_t after, before;  /* numbers of the frames around it: missing ones between these belong to it */
+    uint64_t bytes;           /* BYTES: how many */
+    uint32_t after, before;   /* numbers of the frames around it: missing ones between these belong to it */
 };
 
 #define CAIRN_NO_HOLE UINT32_MAX
 
-/* ---- one CPU ------------------------------------------------------------------------------------------------------- */
+/* ---- one CPU ---------------------------------------------------------------------------------------------------- */
 
-struct cairn_piece { /* one frame's part of one buffer: whole events */
+struct cairn_piece {     /* one frame's part of one buffer: whole events */
     const uint8_t *data; /* behind struct cairn_trace_frame, and behind WMI_BUFFER_HEADER where offset is 0 */
     uint32_t size;       /* up to the first byte that is no event */
     uint32_t buffer;     /* this CPU's how-manieth */
     uint32_t sequence, offset, used; /* as in the frame; offset counts from the buffer header */
-    uint32_t frame;      /* number */
-    uint32_t hole;       /* index of the hole before it, or CAIRN_NO_HOLE */
+    uint32_t frame;                  /* number */
+    uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
     uint16_t cpu;
     bool malformed;
 };
@@ -56,14 +56,14 @@ struct cairn_record { /* one PEBS record */
     uint64_t address, ip, tsc; /* where it lay; the instruction that caused it; tsc 0 where !timed */
     int64_t time;              /* session clock; of the drain where !timed */
     uint32_t size, epoch;
-    uint32_t piece;            /* of this CPU: where its event lies */
+    uint32_t piece; /* of this CPU: where its event lies */
     uint8_t format;
-    bool timed;                /* its format has a TSC and the session's clock is known */
+    bool timed; /* its format has a TSC and the session's clock is known */
 };
 
-struct cairn_epoch { /* one drain */
-    const uint8_t *payload;    /* struct cairn_ds_epoch, unaligned */
-    int64_t time;              /* of the event */
+struct cairn_epoch {        /* one drain */
+    const uint8_t *payload; /* struct cairn_ds_epoch, unaligned */
+    int64_t time;           /* of the event */
     uint64_t tsc, lost;
     uint32_t number, record_bytes, record_events;
     uint32_t bytes_seen, events_seen, records; /* in the records events that follow */
@@ -91,11 +91,23 @@ struct cairn_cpu_end { /* end.cpu.N.*: each `..._known` where the key was there 
 struct cairn_cpu {
     struct cairn_piece *pieces; /* into cairn_log.pieces */
     size_t piece_count;
-    struct { struct cairn_hole *items; size_t count, room; } holes;
+    struct {
+        struct cairn_hole *items;
+        size_t count, room;
+    } holes;
     uint32_t tail; /* hole behind the last piece, or CAIRN_NO_HOLE */
-    struct { struct cairn_record *items; size_t count, room; } records;
-    struct { struct cairn_epoch *items; size_t count, room; } epochs;
-    struct { struct cairn_truth_part *items; size_t count, room; } truth; /* by `first` */
+    struct {
+        struct cairn_record *items;
+        size_t count, room;
+    } records;
+    struct {
+        struct cairn_epoch *items;
+        size_t count, room;
+    } epochs;
+    struct {
+        struct cairn_truth_part *items;
+        size_t count, room;
+    } truth; /* by `first` */
     struct cairn_cpu_end end;
     /* what is there */
     uint64_t buffers, events, batches, other_events;
@@ -109,7 +121,7 @@ struct cairn_session {
     int64_t start, stop; /* session clock */
     bool start_known, stop_known;
     bool circular, compact, full;
-    int pebs; /* stamps: 1 present, 0 absent, -1 the session stream is missing */
+    int pebs;                          /* stamps: 1 present, 0 absent, -1 the session stream is missing */
     uint64_t buffer_bytes, tick_units; /* 0: unknown */
     uint32_t maximum_wait_reason;
 };
@@ -120,7 +132,10 @@ struct cairn_log {
     struct cairn_session session;
     struct cairn_cpu cpu[CAIRN_MAX_CPUS];
     uint32_t cpus; /* highest seen + 1, or as the session says */
-    struct { struct cairn_piece *items; size_t count, room; } pieces;
+    struct {
+        struct cairn_piece *items;
+        size_t count, room;
+    } pieces;
     uint32_t bad_frames;     /* frames whose contents are not what their stream holds */
     uint32_t bad_pieces;     /* trace frames with bytes that are no events */
     uint32_t other_sessions; /* frames of sessions this reader does not know */
@@ -132,8 +147,8 @@ int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_
                    void (*progress)(uint64_t done, uint64_t all));
 void cairn_log_free(struct cairn_log *log);
 
-/* A part of cairn_log_read, for tests: checks and counts the events of one CPU's pieces, and cuts each piece at the first
- * byte that is no event. Cursors rely on that. */
+/* A part of cairn_log_read, for tests: checks and counts the events of one CPU's pieces, and cuts each piece at the
+ * first byte that is no event. Cursors rely on that. */
 void cairn_log_index(struct cairn_log *log, uint32_t cpu);
 
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
@@ -142,7 +157,7 @@ bool cairn_log_damaged(const struct cairn_log *log);
 /* First run of missing frames between two frame numbers, NULL: none. */
 const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before);
 
-/* ---- events -------------------------------------------------------------------------------------------------------- */
+/* ---- events ----------------------------------------------------------------------------------------------------- */
 
 struct cairn_event {
     const uint8_t *payload;

@@ -9,8 +9,8 @@
 const char *cairn_state_name(uint8_t state)
 {
     static const char *const names[KTHREAD_STATES] = {
-        "Initialized", "Ready", "Running", "Standby", "Terminated", "Waiting", "Transition", "DeferredReady",
-        "GateWait", "WaitingForProcessInSwap",
+        "Initialized", "Ready",      "Running",       "Standby",  "Terminated",
+        "Waiting",     "Transition", "DeferredReady", "GateWait", "WaitingForProcessInSwap",
     };
     return LOOK_UP(names, state);
 }
@@ -18,12 +18,19 @@ const char *cairn_state_name(uint8_t state)
 const char *cairn_reason_name(uint8_t reason)
 {
     static const char *const names[CCSWAP_MAXIMUM_WAIT_REASON] = {
-        "Executive", "FreePage", "PageIn", "PoolAllocation", "DelayExecution", "Suspended", "UserRequest", "WrExecutive",
-        "WrFreePage", "WrPageIn", "WrPoolAllocation", "WrDelayExecution", "WrSuspended", "WrUserRequest", "WrEventPair",
-        "WrQueue", "WrLpcReceive", "WrLpcReply", "WrVirtualMemory", "WrPageOut", "WrRendezvous", "WrKeyedEvent",
-        "WrTerminated", "WrProcessInSwap", "WrCpuRateControl", "WrCalloutStack", "WrKernel", "WrResource", "WrPushLock",
-        "WrMutex", "WrQuantumEnd", "WrDispatchInt", "WrPreempted", "WrYieldExecution", "WrFastMutex", "WrGuardedMutex",
-        "WrRundown", "WrAlertByThreadId", "WrDeferredPreempt",
+        "Executive",        "FreePage",          "PageIn",
+        "PoolAllocation",   "DelayExecution",    "Suspended",
+        "UserRequest",      "WrExecutive",       "WrFreePage",
+        "WrPageIn",         "WrPoolAllocation",  "WrDelayExecution",
+        "WrSuspended",      "WrUserRequest",     "WrEventPair",
+        "WrQueue",          "WrLpcReceive",      "WrLpcReply",
+        "WrVirtualMemory",  "WrPageOut",         "WrRendezvous",
+        "WrKeyedEvent",     "WrTerminated",      "WrProcessInSwap",
+        "WrCpuRateControl", "WrCalloutStack",    "WrKernel",
+        "WrResource",       "WrPushLock",        "WrMutex",
+        "WrQuantumEnd",     "WrDispatchInt",     "WrPreempted",
+        "WrYieldExecution", "WrFastMutex",       "WrGuardedMutex",
+        "WrRundown",        "WrAlertByThreadId", "WrDeferredPreempt",
     };
     return LOOK_UP(names, reason);
 }
@@ -37,9 +44,12 @@ const char *cairn_form_name(uint8_t form)
 const char *cairn_close_name(uint8_t reason)
 {
     static const char *const names[CCSWAP_CLOSE_REASONS] = {
-        [CCSWAP_CLOSE_TIDS] = "17th thread",     [CCSWAP_CLOSE_AGE] = "500 ticks old",
-        [CCSWAP_CLOSE_SPACE] = "400H bytes full", [CCSWAP_CLOSE_DELTA] = "2^30 units pause",
-        [CCSWAP_CLOSE_STOP] = "stop",            [CCSWAP_CLOSE_DRAIN] = "drain",
+        [CCSWAP_CLOSE_TIDS] = "17th thread",
+        [CCSWAP_CLOSE_AGE] = "500 ticks old",
+        [CCSWAP_CLOSE_SPACE] = "400H bytes full",
+        [CCSWAP_CLOSE_DELTA] = "2^30 units pause",
+        [CCSWAP_CLOSE_STOP] = "stop",
+        [CCSWAP_CLOSE_DRAIN] = "drain",
         [CCSWAP_CLOSE_PANIC] = "panic",
     };
     return LOOK_UP(names, reason);
@@ -48,10 +58,8 @@ const char *cairn_close_name(uint8_t reason)
 const char *cairn_drain_name(uint8_t reason)
 {
     static const char *const names[] = {
-        [CAIRN_DS_START] = "start",
-        [CAIRN_DS_THRESHOLD] = "threshold",
-        [CAIRN_DS_STOP] = "stop",
-        [CAIRN_DS_RECONFIGURE] = "new configuration",
+        [CAIRN_DS_START] = "start", [CAIRN_DS_THRESHOLD] = "threshold",
+        [CAIRN_DS_STOP] = "stop",   [CAIRN_DS_RECONFIGURE] = "new configuration",
         [CAIRN_DS_PANIC] = "panic",
     };
     return LOOK_UP(names, reason);

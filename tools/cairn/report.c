@@ -24,11 +24,12 @@ static void report_missing(FILE *to, const struct cairn_frames *f)
         const struct cairn_run *run = &f->missing.items[i];
         char where[64], frames[CAIRN_SHOWN];
         streams_of(where, run);
-        fprintf(to, "missing: %s of %s%" PRIu64 " (%s)\n", cairn_show_run(frames, run), f->total_known ? "" : "at least ",
-                f->total, where);
+        fprintf(to, "missing: %s of %s%" PRIu64 " (%s)\n", cairn_show_run(frames, run),
+                f->total_known ? "" : "at least ", f->total, where);
     }
     if (f->missing.count > LINES_MAX)
-        fprintf(to, "missing: %zu more places, %" PRIu64 " frames in all\n", f->missing.count - LINES_MAX, f->missing_frames);
+        fprintf(to, "missing: %zu more places, %" PRIu64 " frames in all\n", f->missing.count - LINES_MAX,
+                f->missing_frames);
     if (!f->total_known)
         fprintf(to, "missing: header and trailer: nothing says how many frames there were\n");
     if (f->totals_differ)
@@ -92,8 +93,8 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log)
     if (log->bad_pieces)
         fprintf(to, "damaged: %" PRIu32 " trace frames hold bytes that are no events\n", log->bad_pieces);
     if (f->repeated || f->misplaced)
-        fprintf(to, "note: %" PRIu32 " frames came twice, %" PRIu32 " out of order: nothing is lost by that\n", f->repeated,
-                f->misplaced);
+        fprintf(to, "note: %" PRIu32 " frames came twice, %" PRIu32 " out of order: nothing is lost by that\n",
+                f->repeated, f->misplaced);
     if (log->other_sessions)
         fprintf(to, "note: %" PRIu32 " frames belong to sessions this version does not know\n", log->other_sessions);
     return cairn_log_damaged(log);

@@ -21,7 +21,8 @@ const char *cairn_show_span(char out[CAIRN_SHOWN], uint64_t units)
     else if (units < TRACE_CLOCK_HZ)
         snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%02" PRIu64 " ms", units / 10000, units % 10000 / 100);
     else
-        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%03" PRIu64 " s", units / TRACE_CLOCK_HZ, units % TRACE_CLOCK_HZ / 10000);
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%03" PRIu64 " s", units / TRACE_CLOCK_HZ,
+                 units % TRACE_CLOCK_HZ / 10000);
     return out;
 }
 
@@ -34,7 +35,8 @@ const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log
     const struct cairn_name *n = cairn_find_name(&log->text, tid);
     int number = snprintf(NULL, 0, ":%" PRIu32, tid), room = width - number;
     if (n && room > 0)
-        snprintf(out, CAIRN_SHOWN, "%.*s:%" PRIu32, (int)n->name.size < room ? (int)n->name.size : room, n->name.at, tid);
+        snprintf(out, CAIRN_SHOWN, "%.*s:%" PRIu32, (int)n->name.size < room ? (int)n->name.size : room, n->name.at,
+                 tid);
     else
         snprintf(out, CAIRN_SHOWN, "thread:%" PRIu32, tid);
     return out;
@@ -50,7 +52,8 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
     uint64_t offset = address - s->address;
     int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
     room = room < 1 ? 1 : room > 96 ? 96 : room;
-    snprintf(out, CAIRN_SHOWN, "%.*s+0x%" PRIx64, (int)s->name.size < room ? (int)s->name.size : room, s->name.at, offset);
+    snprintf(out, CAIRN_SHOWN, "%.*s+0x%" PRIx64, (int)s->name.size < room ? (int)s->name.size : room, s->name.at,
+             offset);
     return out;
 }
 

@@ -9,7 +9,7 @@
 #include "tools/cairn/bytes.h"
 #include "trace/format.h"
 
-/* ---- slices ------------------------------------------------------------------------------------------------------ */
+/* ---- slices ----------------------------------------------------------------------------------------------------- */
 
 static int compare(struct cairn_slice a, struct cairn_slice b)
 {
@@ -91,7 +91,7 @@ static struct cairn_slice word(struct cairn_slice *s)
     return w;
 }
 
-/* ---- lines ------------------------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
 
 static bool add_key(struct cairn_text *t, uint8_t stream, struct cairn_slice line)
 {
@@ -120,7 +120,8 @@ static bool add_name(struct cairn_text *t, struct cairn_slice line)
     struct cairn_slice flags = word(&line);
     if (flags.size == 0 || line.size == 0)
         return false;
-    *CAIRN_ADD(t->names) = (struct cairn_name){(uint32_t)tid, negative ? -(int32_t)base : (int32_t)base, flags.at[0], line};
+    *CAIRN_ADD(t->names) =
+        (struct cairn_name){(uint32_t)tid, negative ? -(int32_t)base : (int32_t)base, flags.at[0], line};
     return true;
 }
 
@@ -150,7 +151,7 @@ static void read_payload(struct cairn_text *t, uint8_t stream, char *p, size_t s
     }
 }
 
-/* ---- tables ------------------------------------------------------------------------------------------------------ */
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b)
 {

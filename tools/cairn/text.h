@@ -35,11 +35,20 @@ struct cairn_symbol {
 };
 
 struct cairn_text {
-    struct { struct cairn_key *items; size_t count, room; } keys;       /* in the order of the log */
-    struct { struct cairn_name *items; size_t count, room; } names;     /* by TID, the idle threads in their order */
-    struct { struct cairn_symbol *items; size_t count, room; } symbols; /* by address */
-    const struct cairn_key **sorted;                                    /* keys by name */
-    uint32_t malformed;                                                 /* lines that are not what their stream holds */
+    struct {
+        struct cairn_key *items;
+        size_t count, room;
+    } keys; /* in the order of the log */
+    struct {
+        struct cairn_name *items;
+        size_t count, room;
+    } names; /* by TID, the idle threads in their order */
+    struct {
+        struct cairn_symbol *items;
+        size_t count, room;
+    } symbols;                       /* by address */
+    const struct cairn_key **sorted; /* keys by name */
+    uint32_t malformed;              /* lines that are not what their stream holds */
 };
 
 /* Changes unprintable characters of text payloads to '?'. */

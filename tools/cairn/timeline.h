@@ -3,8 +3,8 @@
  * Everything in the order of time, of one CPU or merged over all: switches, PEBS records with the thread that caused
  * them, drains, and the places where something is missing.
  *
- * Who caused a record? A record's TSC converts to the session clock exactly as the kernel converts a switch's. The thread
- * that ran then is the one that leaves at the next switch. It is not told, and the reason is given, where
+ * Who caused a record? A record's TSC converts to the session clock exactly as the kernel converts a switch's. The
+ * thread that ran then is the one that leaves at the next switch. It is not told, and the reason is given, where
  *   - the record and a switch fall into the same unit of the clock;
  *   - something may be missing between the switches around it;
  *   - it comes after the CPU's last switch, and that one does not say who came.
