@@ -19,6 +19,7 @@
  *   MOV SS        keeps the #DB back until after the next instruction (SDM vol. 3A, "Masking Exceptions and Interrupts
  *                 When Switching Stacks"): two have retired. A record of the first has the registers as they are after
  *                 the second, but for RIP. QEMU's TCG does not keep the #DB back: seen by RIP.
+ *   STI           the other way round: processors step it, QEMU's TCG keeps the #DB back.
  *   PUSHF         stores TF: taken out of the image on the stack, or the thread would set TF again whenever it likes.
  *   POPF, IRET    load an image without TF: set again here.
  *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that is no branch
@@ -253,7 +254,7 @@ static void account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
 {
     struct ds_insn insn = instruction(soft, ip);
     uint64_t successor = ip + insn.length;
-    if (insn.kind == DS_INSN_LOAD_SS && next != successor) { /* its #DB was held back */
+    if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
         retire(soft, &insn, ip, successor);
         account(soft, frame, successor, next);
         return;

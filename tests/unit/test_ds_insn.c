@@ -68,8 +68,10 @@ static const struct example examples[] = {
     {"f2ae", DS_INSN_REP_STRING, "repne scasb"},
     {"f36c", DS_INSN_REP_STRING, "rep insb"},
     {"f30f1efa", DS_INSN_OTHER, "endbr64 is no REP"},
-    {"8ed0", DS_INSN_LOAD_SS, "mov ss,ax"},
-    {"8e542410", DS_INSN_LOAD_SS, "mov ss,[rsp+16]"},
+    {"8ed0", DS_INSN_SHADOW, "mov ss,ax"},
+    {"8e542410", DS_INSN_SHADOW, "mov ss,[rsp+16]"},
+    {"fb", DS_INSN_SHADOW, "sti"},
+    {"fa", DS_INSN_OTHER, "cli"},
     {"8ed8", DS_INSN_OTHER, "mov ds,ax"},
     {"9c", DS_INSN_PUSHF, "pushfq"},
     {"669c", DS_INSN_PUSHF, "pushf, 16 bits"},
@@ -201,9 +203,11 @@ static uint8_t kind_of(const char *text)
         return DS_INSN_POPF;
     if (strcmp(m, "hlt") == 0)
         return DS_INSN_HLT;
+    if (strcmp(m, "sti") == 0)
+        return DS_INSN_SHADOW;
     const char *ss = strstr(text, "%ss");
     if (m[0] == 'm' && m[1] == 'o' && ss && ss[3] == '\0')
-        return DS_INSN_LOAD_SS;
+        return DS_INSN_SHADOW;
     return DS_INSN_OTHER;
 }
 

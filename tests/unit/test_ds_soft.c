@@ -207,6 +207,18 @@ static void load_ss_holds_back(void **state)
     assert_int_equal(instructions(), 5);
 }
 
+static void sti_may_hold_back(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0xFB, 0xC3, 0x90};
+    begin("icelake", COUNT_BOTH, 8);
+    step(code, code + 1, TF); /* as processors do it */
+    assert_int_equal(instructions(), 1);
+    step(code, code + 2, TF); /* as QEMU's TCG does: STI and RET, which happens to return there */
+    assert_int_equal(instructions(), 3);
+    assert_int_equal(branches(), 1);
+}
+
 static void load_ss_addresses(void **state)
 {
     (void)state;
@@ -535,6 +547,7 @@ int main(void)
         cmocka_unit_test(pause_ends_stepping),   cmocka_unit_test(one_instruction),
         cmocka_unit_test(branch_taken_or_not),   cmocka_unit_test(rep_retires_once),
         cmocka_unit_test(load_ss_holds_back),    cmocka_unit_test(load_ss_addresses),
+        cmocka_unit_test(sti_may_hold_back),
         cmocka_unit_test(pushf_does_not_leak),   cmocka_unit_test(popf_and_iret_go_on),
         cmocka_unit_test(fault_does_not_retire), cmocka_unit_test(interrupt_between),
         cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
