@@ -51,7 +51,7 @@ DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 ASFLAGS  = -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d)
 
 KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c ds/model/*.c trace/*.c))
-KERNEL_ASM := $(sort $(wildcard arch/*.asm ds/*.asm kernel/*.asm))
+KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm))
 KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
 # the parts of kernel and loader that also run on the host, in tests and tools
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \

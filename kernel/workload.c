@@ -10,8 +10,8 @@
 
 /* A new workload: its file in kernel/workload/, a line in parts.h, one here and its name in kernel/options.c. */
 static const struct kworkload *const workloads[] = {
-    &kworkload_mix,       &kworkload_pingpong, &kworkload_prodcons,
-    &kworkload_lockfight, &kworkload_hogs,     &kworkload_sleepers,
+    &kworkload_mix,  &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight,
+    &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,
 };
 #define WORKLOADS (sizeof workloads / sizeof workloads[0])
 

@@ -112,6 +112,16 @@ def test_workloads(tmp_path, workload):
     run_and_check(tmp_path, 2, 300, f"workload={workload}")
 
 
+def test_stepping_traps(tmp_path):
+    """What is hard to single-step counts as it should, on each CPU and with interrupts between the steps."""
+    result, _ = run_and_check(tmp_path, 2, 300, "workload=traps")
+    lines = result.lines("PASS: traps: ")
+    assert len(lines) == 2 and not result.lines("FAIL: "), result.output
+    for line in lines:
+        rounds, ticks = re.search(r"(\d+) times each, (\d+) timer ticks in between", line).groups()
+        assert int(rounds) >= 100 and int(ticks) > 0, line
+
+
 # ---- what sessions write
 
 @pytest.mark.parametrize("options", [
