@@ -325,7 +325,7 @@ def test_no_stamp_although_the_session_says_so():
     assert "FAIL PebsIndex on each" in lies("small", change)
 
 
-@pytest.mark.parametrize("key", ["events", "switches", "compact", "buffers", "batches", "ds"])
+@pytest.mark.parametrize("key", ["events", "switches", "compact", "buffers", "batches", "ds", "truth"])
 def test_wrong_count(key):
     def change(parts):
         for i, (stream, payload) in enumerate(parts):

@@ -348,6 +348,22 @@ static void compare_records(struct cairn_check *check, uint32_t n)
 
 /* ----------------------------------------------------------------------------------------------------------------- */
 
+/* The truth itself is complete: as many records as the kernel counted. */
+static void check_truth_counts(struct cairn_check *check, uint32_t n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    uint64_t records = 0;
+    for (size_t i = 0; i < cpu->truth.count; i++)
+        records += cpu->truth.items[i].count;
+    if (!check->whole || !cpu->end.truth_known)
+        return;
+    check->compared[CAIRN_RULE_COUNTS]++;
+    if (records != cpu->end.truth[0] + cpu->end.truth[1])
+        cairn_fail(check, CAIRN_RULE_COUNTS, (int)n, NULL,
+                   "%" PRIu64 " records of truth, %" PRIu64 " counted by the kernel", records,
+                   cpu->end.truth[0] + cpu->end.truth[1]);
+}
+
 void cairn_check_truth(struct cairn_check *check)
 {
     const struct cairn_log *log = check->log;
@@ -357,6 +373,8 @@ void cairn_check_truth(struct cairn_check *check)
         compare_loss(check, true);
     if (log->session.full)
         compare_loss(check, false);
-    for (uint32_t n = 0; n < log->cpus; n++)
+    for (uint32_t n = 0; n < log->cpus; n++) {
         compare_records(check, n);
+        check_truth_counts(check, n);
+    }
 }
