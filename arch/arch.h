@@ -251,6 +251,8 @@ int arch_serial_init(uint16_t port, uint32_t baud);
 /* Sends bytes, waiting for the FIFO a bounded time; after one wait in vain it drops and counts until the UART is ready.
  * No lock: kernel/print.c serialises. */
 void arch_serial_write(const char *data, size_t size);
+/* Waits, a bounded time, until the last byte has left: before the machine goes down. */
+void arch_serial_drain(void);
 uint64_t arch_serial_dropped(void);
 
 /* ---- the end ------------------------------------------------------------------------------------------------- */

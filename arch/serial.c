@@ -17,6 +17,7 @@
 #define LSR 5u
 #define   LSR_DR   0x01u
 #define   LSR_THRE 0x20u /* with FIFOs: the transmit FIFO is empty */
+#define   LSR_TEMT 0x40u /* and the last bit is on the wire */
 
 #define FIFO_SIZE 16u
 #define BAUD_MAX  115200u /* 1.8432 MHz / 16 */
@@ -111,6 +112,12 @@ void arch_serial_write(const char *data, size_t size)
         data += count;
         size -= count;
     }
+}
+
+void arch_serial_drain(void)
+{
+    if (base)
+        (void)wait_lsr(base, LSR_TEMT);
 }
 
 uint64_t arch_serial_dropped(void)

@@ -10,6 +10,7 @@
 
 _Noreturn void kend(bool good)
 {
+    arch_serial_drain();
     switch (kopt.end) {
     case KOPT_END_EXIT:
         arch_debug_exit(good ? EXIT_GOOD : EXIT_BAD);
