@@ -56,10 +56,12 @@ struct boot_framebuffer {
 };
 _Static_assert(sizeof(struct boot_framebuffer) == 32, "boot_framebuffer");
 
+#define BOOT_TIME_NO_ZONE 2047 /* EFI_UNSPECIFIED_TIMEZONE: local time, wherever that is */
+
 struct boot_time { /* EFI_TIME at loader start; year 0: the firmware had no clock */
     uint16_t year;
     uint8_t month, day, hour, minute, second, daylight;
-    int16_t timezone; /* minutes, 2047: unspecified */
+    int16_t timezone; /* UTC - local time in minutes, or BOOT_TIME_NO_ZONE */
     uint16_t reserved[3];
 };
 _Static_assert(sizeof(struct boot_time) == 16, "boot_time");

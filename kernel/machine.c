@@ -7,6 +7,7 @@
 #include "ds/layout.h"
 #include "kernel/call.h"
 #include "kernel/cpu.h"
+#include "kernel/errno.h"
 #include "kernel/lines.h"
 #include "kernel/mem.h"
 #include "kernel/options.h"
@@ -71,12 +72,14 @@ static void gather(void *unused)
     m->microcode_read = arch_rdmsr_safe(IA32_BIOS_SIGN_ID, &m->microcode) == 0;
 }
 
-void kmachine_init(const struct boot_info *info)
+int kmachine_init(const struct boot_info *info)
 {
     boot = info;
     cpus = kmem_pages_alloc((kcpu_count * sizeof *cpus + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
-    if (cpus)
-        kcall_all(gather, NULL);
+    if (!cpus)
+        return -ENOMEM;
+    kcall_all(gather, NULL);
+    return 0;
 }
 
 static void signature(char text[13])
@@ -154,6 +157,18 @@ static void dump_build_id(struct trace_dump *d)
     kline(d, CAIRN_STREAM_MACHINE, "kernel.build_id=%s", hex);
 }
 
+/* ISO 8601's word for the firmware's time zone: UEFI counts the minutes from local time to UTC. */
+static void zone(int minutes, char text[8])
+{
+    int east = -minutes, size = east < 0 ? -east : east;
+    if (minutes == BOOT_TIME_NO_ZONE)
+        text[0] = '\0';
+    else if (minutes == 0)
+        snprintf(text, 8, "Z");
+    else
+        snprintf(text, 8, "%c%02u:%02u", east < 0 ? '-' : '+', (unsigned)size / 60 % 100, (unsigned)size % 60);
+}
+
 void kmachine_dump(struct trace_dump *d)
 {
     char text[KOPT_TEXT + 32];
@@ -168,9 +183,11 @@ void kmachine_dump(struct trace_dump *d)
     kline(d, CAIRN_STREAM_MACHINE, "loader.version=%.31s", boot->loader_version);
     kline(d, CAIRN_STREAM_MACHINE, "firmware.vendor=%.47s", boot->firmware_vendor);
     kline(d, CAIRN_STREAM_MACHINE, "firmware.revision=0x%x", boot->firmware_revision);
-    if (t->year)
-        kline(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02uZ", t->year, t->month, t->day, t->hour,
-              t->minute, t->second);
+    if (t->year) {
+        zone(t->timezone, text);
+        kline(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month, t->day, t->hour,
+              t->minute, t->second, text);
+    }
     signature(text);
     kline(d, CAIRN_STREAM_MACHINE, "machine.hypervisor=%s", text);
     kline(d, CAIRN_STREAM_MACHINE, "machine.emulated=%d", kmachine_emulated());

@@ -6,8 +6,8 @@
 
 struct trace_dump;
 
-/* Reads CPUID leaves and MSRs on every CPU. Thread context, all CPUs run. */
-void kmachine_init(const struct boot_info *info);
+/* Reads CPUID leaves and MSRs on every CPU. Thread context, all CPUs run. 0 or -ENOMEM. */
+int kmachine_init(const struct boot_info *info);
 /* True where CPUID names QEMU's TCG: cycles are then emulated. */
 int kmachine_emulated(void);
 /* The lines of stream M that do not concern the Debug Store. Any context. */

@@ -67,9 +67,12 @@ static void start_processors(void)
         }
         kcpu_count++;
     }
-    if (kcpu_count < found)
+    if (kcpu_count < wanted)
+        kreport(KREPORT_SKIP, "cpus", "%u of %u processors run, %u did not start", kcpu_count, found,
+                wanted - kcpu_count);
+    else if (kcpu_count < found)
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run, %u left out (%s)", kcpu_count, found,
-                found - kcpu_count, kopt.cpus < found ? "option cpus=" : "more than supported, or they did not start");
+                found - kcpu_count, kcpu_count == kopt.cpus ? "option cpus=" : "more than supported");
     else
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
 }
@@ -173,13 +176,15 @@ static void report_truth(void)
 }
 
 static const struct boot_info *boot;
+static bool console; /* there is a UART; without one the run is as good, but nobody sees it */
 
 static void controller(void *unused)
 {
     static char error[256];
     (void)unused;
 
-    kmachine_init(boot);
+    if (kmachine_init(boot) != 0)
+        fail("setup", "no memory for what is known of the machine");
     if (ksession_init(error, sizeof error) != 0)
         fail("setup", error);
     kprintf("ds: backend %s: %s\n", ksession.backend, ksession.reason);
@@ -211,6 +216,9 @@ static void controller(void *unused)
             (long)(after.live_pages - before.live_pages), (long)(after.live_objects - before.live_objects));
 
     kdump("end", NULL);
+    if (console && arch_serial_dropped())
+        kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
+                (unsigned long)arch_serial_dropped());
     uint32_t counts[3];
     kreport_counts(counts);
     kreport_summary();
@@ -226,7 +234,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     arch_early_init(&boot_cpu.arch);
     kopt_defaults();
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
-    arch_serial_init(kopt.serial_port, kopt.serial_baud);
+    console = arch_serial_init(kopt.serial_port, kopt.serial_baud) == 0 && kopt.serial_port;
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
     if (!understood)
         fail("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
