@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define ACPI_MAX_CPUS    64u
-#define ACPI_MAX_IOAPICS 16u
+#define ACPI_MAX_IOAPICS 64u
 
 /* Gives `size` readable bytes of physical memory, or NULL. They stay readable until acpi_parse returns. */
 struct acpi_memory {

@@ -139,8 +139,8 @@ void arch_ipi_self(uint8_t vector)
         (void)arch_apic_send(0, ICR_TO_SELF | ICR_FIXED | ICR_LEVEL_ASSERT | vector);
 }
 
-/* One by one: the shorthand "all excluding self" also reaches CPUs that were left out, and firmware parks those in a HLT
- * loop as well as in the wait for a STARTUP. There an NMI would run into tables that are no longer there. */
+/* One by one: the shorthand "all excluding self" also reaches CPUs that were left out, and firmware parks those in a
+ * HLT loop as well as in the wait for a STARTUP. There an NMI would run into tables that are no longer there. */
 void arch_nmi_others(void)
 {
     uint64_t others = __atomic_load_n(&reachable, __ATOMIC_ACQUIRE) & ~(UINT64_C(1) << arch_cpu_index());

@@ -80,8 +80,8 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
     thread->cpu = cpu->arch.index;
     thread->wait_start = tick_count;
     krunq_add(&cpu->ready, thread, front);
-    /* A preempted thread may be of use to a CPU that idles: let one come and take it that has not been asked yet, for it
-     * takes one thread only. */
+    /* A preempted thread may be of use to a CPU that idles: let one come and take it that has not been asked yet, for
+     * it takes one thread only. */
     for (uint64_t left = idle & thread->affinity; left; left &= left - 1) {
         struct kcpu *taker = kcpu_table[__builtin_ctzl(left)];
         if (!taker->reschedule) {

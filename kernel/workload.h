@@ -25,9 +25,10 @@ struct kworkload {
  * -ENOMEM. */
 int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t affinity, void (*entry)(void *),
                      void *argument);
-/* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX bytes. */
+/* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX - 16 bytes, NULL for more. */
 void *kworkload_alloc(size_t bytes);
 
-/* Every loop of a workload looks here, every wait ends within KWORKLOAD_PATIENCE ticks: so a run always ends. */
+/* Every loop of a workload looks here, every wait ends within KWORKLOAD_PATIENCE ticks (at night within eight times
+ * that: kernel/workload/parts.h): so a run always ends. */
 #define KWORKLOAD_PATIENCE 100u
 bool kworkload_stopping(void);

@@ -41,7 +41,7 @@ static void fight(void *argument)
 int kpart_lockfight(struct kevent *day, uint64_t seed, uint32_t groups, uint32_t fighters)
 {
     int e = 0;
-    for (uint32_t i = 0; i < groups; i++) {
+    for (uint32_t i = 0; i < groups && !e; i++) {
         struct arena *a = kworkload_alloc(sizeof *a);
         if (!a)
             return -ENOMEM;
