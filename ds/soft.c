@@ -18,8 +18,8 @@
  *   REP string    a #DB after each iteration, RIP still at the instruction: it retires once, with the last.
  *   MOV SS        keeps the #DB back until after the next instruction (SDM vol. 3A, "Masking Exceptions and Interrupts
  *                 When Switching Stacks"): two have retired. A record of the first has the registers as they are after
- *                 the second, but for RIP. QEMU's TCG does not keep the #DB back: seen by RIP.
- *   STI           the other way round: processors step it, QEMU's TCG keeps the #DB back.
+ *                 the second, but for RIP. Seen by RIP: REP strings after it show an iteration of their own.
+ *   STI           is stepped like any other by processors, but QEMU's TCG (7.2) keeps the #DB back as after MOV SS.
  *   PUSHF         stores TF: taken out of the image on the stack, or the thread would set TF again whenever it likes.
  *   POPF, IRET    load an image without TF: set again here.
  *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that is no branch

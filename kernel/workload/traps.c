@@ -111,8 +111,8 @@ static bool go_through(struct trapper *t)
         n.branches -= overhead.branches;
         bool image = p->code == traps_pushfq || p->code == traps_pushfw || p->code == traps_mov_ss_pushfq;
         if (n.instructions != p->expected.instructions || n.branches != p->expected.branches)
-            REPORT(KREPORT_FAIL, "CPU %u: %s: %lu instructions and %lu branches retired, not %lu and %lu", t->cpu, p->name,
-                   n.instructions, n.branches, p->expected.instructions, p->expected.branches);
+            REPORT(KREPORT_FAIL, "CPU %u: %s: %lu instructions and %lu branches retired, not %lu and %lu", t->cpu,
+                   p->name, n.instructions, n.branches, p->expected.instructions, p->expected.branches);
         else if (image && rax & ARCH_RFLAGS_TF)
             REPORT(KREPORT_FAIL, "CPU %u: %s: the thread sees TF in its RFLAGS, %lx", t->cpu, p->name, rax);
         else
@@ -134,8 +134,9 @@ static void step_through(void *argument)
     if (!t->model)
         REPORT(KREPORT_SKIP, "CPU %u: nothing is single-stepped without ds=soft", t->cpu);
     else if (right)
-        REPORT(KREPORT_PASS, "CPU %u: %lu pieces of code, %lu times each, %lu timer ticks in between: every count right",
-               t->cpu, COUNT, t->rounds, t->ticks);
+        REPORT(KREPORT_PASS,
+               "CPU %u: %lu pieces of code, %lu times each, %lu timer ticks in between: every count right", t->cpu,
+               COUNT, t->rounds, t->ticks);
     if (t->model)
         kmem_pages_free(t->model, model_pages());
 }

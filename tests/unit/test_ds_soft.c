@@ -199,7 +199,7 @@ static void load_ss_holds_back(void **state)
     step(code, code + 4, TF); /* MOV SS and JE: one #DB */
     assert_int_equal(instructions(), 2);
     assert_int_equal(branches(), 1);
-    step(code, code + 2, TF); /* as QEMU's TCG does it */
+    step(code, code + 2, TF); /* not held back */
     assert_int_equal(instructions(), 3);
     step(rep, rep + 2, TF); /* MOV SS and one iteration */
     assert_int_equal(instructions(), 4);
