@@ -74,10 +74,10 @@ static void every_form(void **state)
     cairn_cursor_init(&c, log, 0, true);
 
     assert_true(cairn_cursor_next(&c, &s));
-    assert_true(s.form == CCSWAP_IDLE_SHORT && s.time == 1000 && s.old_tid == 0 && !s.detailed && s.first);
+    assert_true(s.form == CCSWAP_IDLE_SHORT && s.time == 1000 && s.old_tid == 0 && !s.detailed);
     assert_true(s.new_known && s.new_tid == 0);
     assert_true(cairn_cursor_next(&c, &s));
-    assert_true(s.form == CCSWAP_IDLE_SHORT && s.time == 1000 + 0x3FFF && !s.first);
+    assert_true(s.form == CCSWAP_IDLE_SHORT && s.time == 1000 + 0x3FFF);
     assert_true(cairn_cursor_next(&c, &s));
     assert_true(s.form == CCSWAP_IDLE && s.time == 1000 + 0x3FFF + 0x3FFFFFFF && s.new_known && s.new_tid == 72);
     assert_true(cairn_cursor_next(&c, &s));

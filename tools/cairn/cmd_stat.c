@@ -104,7 +104,7 @@ static void print_switches(const struct totals *t)
 {
     const struct cairn_log *log = t->log;
     uint64_t compact = 0, full = 0, batches = 0, compact_bytes = 0, full_bytes = 0, forms[CCSWAP_FULL + 1] = {0};
-    uint64_t events = 0, buffers = 0;
+    uint64_t events = 0, buffers = 0, other = 0;
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
         compact += cpu->compact;
@@ -114,10 +114,13 @@ static void print_switches(const struct totals *t)
         full_bytes += cpu->full_bytes;
         events += cpu->events;
         buffers += cpu->buffers;
+        other += cpu->other_events;
         for (unsigned i = 0; i <= CCSWAP_FULL; i++)
             forms[i] += cpu->forms[i];
     }
     printf("events               %12" PRIu64 "   in %" PRIu64 " buffers\n", events, buffers);
+    if (other)
+        printf("  not known here     %12" PRIu64 "\n", other);
     if (compact || log->session.compact) {
         printf("switches, compact    %12" PRIu64 "   0525H, in %" PRIu64 " batches\n", compact, batches);
         printf("  bytes a switch     %12.2f   headers and padding included\n",

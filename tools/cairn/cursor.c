@@ -113,14 +113,12 @@ static bool read_ahead(struct cairn_cursor *c)
         c->time = (int64_t)cairn_get64(c->event.payload);
         c->next = c->event.payload + sizeof(struct ccswap_buffer);
         c->end = c->event.payload + c->event.size;
-        c->first = true;
     }
-    *sw = (struct cairn_switch){.hole = c->hole, .piece = c->piece, .first = c->first, .event = c->event};
+    *sw = (struct cairn_switch){.hole = c->hole, .event = c->event};
     if (c->compact)
         decode_record(c, sw);
     else
         decode_event(c, sw);
-    c->first = false;
     c->hole = CAIRN_NO_HOLE;
     c->has_ahead = true;
     return true;

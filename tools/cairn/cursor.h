@@ -25,9 +25,7 @@ struct cairn_switch {
     int8_t priority;
     bool new_known;           /* new_tid is */
     bool detailed;            /* state and priority are told: not in the idle forms */
-    bool first;               /* of its batch */
     uint32_t hole;            /* hole right before it, or CAIRN_NO_HOLE */
-    uint32_t piece;           /* of this CPU */
     struct cairn_event event; /* the 0524H or 0525H it is in */
 };
 
@@ -38,8 +36,7 @@ struct cairn_cursor {
     uint32_t piece, at;        /* next event */
     const uint8_t *next, *end; /* records left of the open batch */
     int64_t time;              /* of the record before */
-    bool first;
-    uint32_t hole; /* met since the last switch */
+    uint32_t hole;             /* met since the last switch */
     struct cairn_event event;
     struct cairn_switch ahead;
     bool has_ahead;

@@ -325,8 +325,8 @@ static void trace_bounds(const struct cairn_frames *f, uint32_t *before, uint32_
     }
 }
 
-/* The hole between a CPU's buffer position (buffer, offset; `complete`: nothing of that buffer is left) and the next
- * one. CAIRN_NO_HOLE where they join. */
+/* The hole between the end of `last` (NULL: the CPU's beginning) and `offset` of `buffer`; CAIRN_NO_HOLE where they
+ * join. `after`, `before`: frames between which missing ones belong to it. */
 static uint32_t hole_between(struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_piece *last,
                              uint32_t buffer, uint32_t offset, uint32_t after, uint32_t before)
 {
