@@ -13,4 +13,4 @@ $(B)/cairn-damage: $(B)/host/tests/cairn/damage.o $(CAIRN_READER_C:%.c=$(B)/host
 $(B)/cairn-damage-san: $(B)/san/tests/cairn/damage.o $(CAIRN_READER_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^
-test-products: $(B)/cairn-damage $(B)/cairn-damage-san $(B)/san/cairn $(GOLDEN_MAKER)
+test-products: $(B)/cairn-damage $(B)/cairn-damage-san $(B)/san/cairn $(B)/make_golden
