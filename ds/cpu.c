@@ -170,11 +170,18 @@ static void write_lvtpc(struct ds_cpu *ds)
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
-/* 1. Everything off: nothing can hit a half-written area. */
+/* 1. Everything off: nothing can hit a half-written area. Nor may branch tracing that somebody left on go on into an area
+ *    without a BTS buffer, nor a PMI freeze counters that nobody would thaw. */
 static int all_off(struct ds_cpu *ds)
 {
+    const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+    uint64_t debugctl;
     int e = set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
-    return e ? e : set_msr(ds, IA32_PEBS_ENABLE, 0);
+    if (!e)
+        e = set_msr(ds, IA32_PEBS_ENABLE, 0);
+    if (!e)
+        e = rdmsr(ds, IA32_DEBUGCTL, &debugctl);
+    return !e && debugctl & unwanted ? set_msr(ds, IA32_DEBUGCTL, debugctl & ~unwanted) : e;
 }
 
 /*

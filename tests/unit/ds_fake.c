@@ -110,6 +110,7 @@ void ds_fake_init(struct ds_fake *fake, bool baseline)
     ds_fake_add(fake, IA32_PERF_GLOBAL_CTRL, 0xF);
     ds_fake_add(fake, IA32_PERF_GLOBAL_OVF_CTRL, 0);
     ds_fake_add(fake, IA32_PEBS_ENABLE, 1);
+    ds_fake_add(fake, IA32_DEBUGCTL, 0);
     ds_fake_add(fake, IA32_DS_AREA, UINT64_C(0xFFFFFE0000001000));
     ds_fake_add(fake, DS_FAKE_LVTPC, LVTPC_RESET);
     if (baseline)

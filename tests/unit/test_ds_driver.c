@@ -158,6 +158,28 @@ static void start_order_format3(void **state)
     assert_int_equal(area[8], MINUS(1000));
 }
 
+static void branch_tracing_left_on(void **state)
+{
+    (void)state;
+    const uint64_t left_on = IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT |
+                             IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    ds_fake_find(&fake, IA32_DEBUGCTL)->value = left_on;
+    struct ds_fake before = fake;
+    start();
+    const struct write expected[] = {
+        {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_PEBS_ENABLE, 0},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTINT}, /* before the area it writes to changes */
+        {IA32_DS_AREA, (uintptr_t)area},
+    };
+    fake.logged = 4;
+    EXPECT(expected, 0);
+    ds_stop(ds);
+    for (unsigned i = 0; i < before.msrs; i++)
+        assert_int_equal(fake.msr[i].value, before.msr[i].value);
+}
+
 static void legacy_counter_writes(void **state)
 {
     (void)state;
@@ -463,6 +485,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(start_order_baseline),
         cmocka_unit_test(start_order_format3),
+        cmocka_unit_test(branch_tracing_left_on),
         cmocka_unit_test(legacy_counter_writes),
         cmocka_unit_test(every_fault_undoes_all),
         cmocka_unit_test(stop_is_start_backwards),
