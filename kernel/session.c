@@ -264,7 +264,7 @@ int ksession_start(char *error, size_t error_size)
     ksession.start_tsc = arch_rdtsc();
     kcall_all(start_cpu, NULL);
     if (failure.error) {
-        snprintf(error, error_size, "CPU %u: setting up the Debug Store failed at step %d (docs/boot.md), error %d",
+        snprintf(error, error_size, "CPU %u: setting up the Debug Store failed at step %d of ds/cpu.c, error %d",
                  failure.cpu, failure.step, -failure.error);
         kcall_all(stop_cpu, NULL);
     }
