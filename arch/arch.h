@@ -104,7 +104,7 @@ struct arch_cpu {
      * now. Written with interrupts off, or by one gs-relative instruction. */
     uint64_t step_ip;        /* gs:16 */
     uint8_t step_on;         /* gs:24 */
-    uint8_t started;         /* the CPU has reached kernel_ap_main */
+    uint8_t started;         /* arch/smp.c's own: how far the CPU has got */
     uint8_t reserved[6];
     void *tables;            /* GDT, TSS, IST stacks: arch/gdt.c's own */
 };

@@ -78,7 +78,6 @@ void arch_early_init(struct arch_cpu *cpu)
     arch_idt_init();
     arch_tables_load(cpu);
     arch_cpu_init();
-    cpu->started = 1;
 }
 
 void arch_halt(void)

@@ -31,6 +31,10 @@ _Static_assert(offsetof(struct passed_info, kernel_cr3) == 32, "passed_info.kern
 _Static_assert(offsetof(struct passed_info, gdt_limit) == 78, "passed_info.gdt_limit");
 _Static_assert(offsetof(struct passed_info, far64_selector) == 96, "passed_info.far64_selector");
 
+/* arch_cpu.started. A CPU goes on only when it has been let go: one that comes too late is still at a place where an
+ * INIT hurts nobody, with no lock taken. */
+enum { START_NOT_YET, START_ARRIVED, START_LET_GO };
+
 extern const uint8_t arch_trampoline[], arch_trampoline_end[], arch_trampoline_block[];
 extern const uint8_t arch_trampoline_mode32[], arch_trampoline_mode64[];
 void arch_ap_entry(void);
@@ -107,8 +111,10 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
     uint64_t ticks = us * arch_tsc_hz() / 1000000;
 
     do {
-        if (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE))
+        if (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) == START_ARRIVED) {
+            __atomic_store_n(&cpu->started, START_LET_GO, __ATOMIC_RELEASE);
             return true;
+        }
         arch_pause();
     } while (arch_rdtsc() - begin < ticks);
     return false;
@@ -130,7 +136,7 @@ int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
         return -ENOMEM;
     cpu->self = cpu;
     cpu->apic_id = apic_id;
-    cpu->started = 0;
+    cpu->started = START_NOT_YET;
     cpu->tables = arch_phys_to_virt(tables);
     arch_tables_fill(cpu->tables, ist_tops);
     fill_block(cpu, stack_top);
@@ -161,6 +167,8 @@ void arch_ap_main(struct arch_cpu *cpu)
     arch_tables_load(cpu);
     arch_cpu_init();
     arch_apic_cpu_init(cpu);
-    __atomic_store_n(&cpu->started, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&cpu->started, START_ARRIVED, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) != START_LET_GO)
+        arch_pause();
     kernel_ap_main(cpu);
 }
