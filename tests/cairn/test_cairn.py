@@ -199,7 +199,7 @@ def test_every_damage_of_the_others(log):
 
 @pytest.mark.long
 def test_every_damage_sanitized():
-    damage("each", GOLDEN / "small.log", 7)
+    damage("each", GOLDEN / "small.log")
 
 
 # ---- liars: the truth does not agree with what the trace says ----------------------------------------------
