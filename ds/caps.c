@@ -109,8 +109,12 @@ static void probe_ds_area(struct detection *d)
     const uint64_t probe =
         UINT64_C(0xFFFF800000001000); /* canonical; nothing stores there while PEBS and BTS are off */
     uint64_t before, after = 0;
-    if (!rdmsr(d, IA32_DS_AREA, &before) || m->wrmsr(m->context, IA32_DS_AREA, probe) ||
-        !rdmsr(d, IA32_DS_AREA, &after) || m->wrmsr(m->context, IA32_DS_AREA, before)) {
+    bool refused = !rdmsr(d, IA32_DS_AREA, &before) || m->wrmsr(m->context, IA32_DS_AREA, probe);
+    if (!refused) { /* restored whatever the read-back says */
+        refused = !rdmsr(d, IA32_DS_AREA, &after);
+        refused |= m->wrmsr(m->context, IA32_DS_AREA, before) != 0;
+    }
+    if (refused) {
         row(d, name, after, false, "raises #GP although CPUID has DS")->faulted = true;
         d->caps->reason = "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA raises #GP";
         return;

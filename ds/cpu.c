@@ -352,17 +352,21 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
 
 /* ---- drain and PMI ----------------------------------------------------------------------------------------------- */
 
-/* Records the processor did not store in this epoch. Real hardware drops silently: a full buffer is all there is to
- * see. */
-static uint64_t lost_records(struct ds_cpu *ds, uint64_t index)
+/* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there is
+ * to see. An index that points elsewhere is not believed: then nothing is handed over, and how much is lost is unknown. */
+static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
 {
-    if (ds->machine->stepping) {
-        uint64_t now = dropped(ds), lost = now - ds->dropped_before;
-        ds->dropped_before = now;
-        return lost;
+    uint64_t used = ds->area[AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;
+    uint64_t full = (uint64_t)ds->config.records * ds->record_bytes;
+    uint64_t now = dropped(ds);
+    if (used > full + ds->record_bytes) {
+        drain->lost = CAIRN_DS_LOST_UNKNOWN;
+    } else {
+        drain->bytes = (uint32_t)used;
+        drain->records = used ? ds->buffer : NULL;
+        drain->lost = ds->machine->stepping ? now - ds->dropped_before : used >= full ? CAIRN_DS_LOST_UNKNOWN : 0;
     }
-    bool full = index >= ds->area[AREA_PEBS_BASE] + (uint64_t)ds->config.records * ds->record_bytes;
-    return full ? CAIRN_DS_LOST_UNKNOWN : 0;
+    ds->dropped_before = now;
 }
 
 static void count(struct ds_cpu *ds, const struct ds_drain *drain)
@@ -390,12 +394,9 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
                              .format = ds->caps.format,
                              .area = (const uint64_t *)ds->area};
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
-    uint64_t base = ds->area[AREA_PEBS_BASE], index = ds->area[AREA_PEBS_INDEX];
-    drain.bytes = (uint32_t)(index - base);
-    drain.records = drain.bytes ? ds->buffer : NULL;
-    drain.lost = lost_records(ds, index);
+    take_buffer(ds, &drain);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
-    ds->area[AREA_PEBS_INDEX] = base; /* before counting goes on */
+    ds->area[AREA_PEBS_INDEX] = (uint64_t)(uintptr_t)ds->buffer; /* before counting goes on */
     ds->epoch++;
     ds->draining = false;
     count(ds, &drain);
@@ -407,14 +408,9 @@ void ds_drain_panic(struct ds_cpu *ds)
 {
     if (!ds || !ds->started || ds->draining)
         return;
-    uint64_t base = (uint64_t)(uintptr_t)ds->buffer, used = ds->area[AREA_PEBS_INDEX] - base;
-    if (used > ((uint64_t)ds->config.records + 1) * ds->record_bytes)
-        return; /* the area is what broke */
     struct ds_drain drain = { .reason = CAIRN_DS_PANIC, .epoch = ds->epoch, .tsc = arch_rdtsc(),
-                              .format = ds->caps.format, .area = (const uint64_t *)ds->area,
-                              .records = used ? ds->buffer : NULL,
-                              .bytes = (uint32_t)used };
-    drain.lost = lost_records(ds, base + used);
+                              .format = ds->caps.format, .area = (const uint64_t *)ds->area };
+    take_buffer(ds, &drain);
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
     ds->started = false;

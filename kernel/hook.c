@@ -131,19 +131,20 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         .epoch = d->epoch,
         .tsc = d->tsc,
         .lost = d->lost,
-        .record_bytes = d->bytes,
     };
     memcpy(epoch.area, d->area, sizeof epoch.area);
-    for (uint32_t at = 0, n; at < d->bytes && (n = whole_records(d, at)); at += n)
+    for (uint32_t n; epoch.record_bytes < d->bytes && (n = whole_records(d, epoch.record_bytes)); epoch.record_bytes += n)
         epoch.record_events++;
+    if (epoch.record_bytes < d->bytes)
+        epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */
     struct trace_part part = { &epoch, sizeof epoch };
     trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, &part, 1);
 
     struct cairn_ds_records head = { .kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch };
-    for (uint32_t at = 0, n; at < d->bytes && (n = whole_records(d, at)); at += n, head.part++) {
+    for (uint32_t at = 0; at < epoch.record_bytes; at += head.bytes, head.part++) {
         head.address = ((const struct ds_area_60 *)d->area)->pebs_buffer_base + at;
-        head.bytes = n;
-        struct trace_part parts[] = { { &head, sizeof head }, { (const uint8_t *)d->records + at, n } };
+        head.bytes = whole_records(d, at);
+        struct trace_part parts[] = { { &head, sizeof head }, { (const uint8_t *)d->records + at, head.bytes } };
         trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
     }
 }

@@ -337,6 +337,10 @@ static void full_buffer_is_unknown_loss(void **state)
     ds_drain(ds, CAIRN_DS_RECONFIGURE);
     assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
     assert_int_equal(last.epoch, 1);
+    area[5] = area[4] + 64 * 176; /* an index that is not believed */
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN && last.bytes == 0);
+    assert_int_equal(area[5], area[4]);
     write_records(9); /* a processor that compares only the start: into the slack record */
     ds_drain(ds, CAIRN_DS_RECONFIGURE);
     assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
@@ -368,13 +372,16 @@ static void panic_hands_over(void **state)
     assert_int_equal(fake.logged, n); /* no register is touched, not even read */
     assert_int_equal(fake.accesses, accesses);
 
-    begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* an index beyond the slack record, and one below the base */
-    start();
-    area[5] = area[4] + 9 * 176 + 8;
-    ds_drain_panic(ds);
-    area[5] = area[4] - 8;
-    ds_drain_panic(ds);
-    assert_string_equal(order, "bd");
+    for (int below = 0; below < 2; below++) { /* an index beyond the slack record, and one below the base */
+        begin(true, "INST_RETIRED.ANY:1000", "gpr");
+        start();
+        area[5] = below ? area[4] - 8 : area[4] + 9 * 176 + 8;
+        ds_drain_panic(ds);
+        assert_string_equal(order, "bdbd");
+        assert_null(last.records);
+        assert_int_equal(last.bytes, 0);
+        assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
+    }
 
     begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* stopped in the middle of a drain: not a second time */
     start();
