@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Events where they lie: finds them, checks them once, counts them, and notes where the Debug Store's are. */
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/log.h"
+
+/* ---- events ----------------------------------------------------------------------------------------------------- */
+
+#define MARKER_BITS (PERFINFO_MARKER_MASK | PERFINFO_VERSION_MASK | PERFINFO_ITEM_PEBS_INDEX | PERFINFO_ITEM_PMC_MASK)
+
+bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cairn_event *event)
+{
+    const uint32_t header = sizeof(struct perfinfo_trace_header);
+    if (at >= size || size - at < header)
+        return false;
+    const uint8_t *p = data + at;
+    uint32_t marker = cairn_get32(p), total = cairn_get16(p + 4);
+    uint32_t items = (marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0) +
+                     8 * ((marker & PERFINFO_ITEM_PMC_MASK) >> PERFINFO_ITEM_PMC_SHIFT);
+    if ((marker & PERFINFO_MARKER_MASK) != PERFINFO_MARKER64 || (marker & ~MARKER_BITS) || total < header + items ||
+        WMI_EVENT_ALIGN(total) > size - at)
+        return false;
+    event->payload = p + header + items;
+    event->size = total - header - items;
+    event->space = WMI_EVENT_ALIGN(total);
+    event->time = (int64_t)cairn_get64(p + 8);
+    event->hook = cairn_get16(p + 6);
+    event->version = (uint8_t)(marker & PERFINFO_VERSION_MASK);
+    event->has_pebs_index = marker & PERFINFO_ITEM_PEBS_INDEX;
+    event->pebs_index = event->has_pebs_index ? cairn_get64(p + header) : 0;
+    return true;
+}
+
+/* Walks a batch by record sizes; false where it does not end with a record, or a record names what cannot be. */
+static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t maximum_wait_reason)
+{
+    const uint8_t *p = e->payload, *end = p + e->size;
+    if (e->size < sizeof(struct ccswap_buffer) || e->size > CCSWAP_BATCH_BYTES)
+        return false;
+    uint64_t forms[CCSWAP_FULL + 1] = {0};
+    const uint8_t *tids = p + offsetof(struct ccswap_buffer, tid_table);
+    for (p += sizeof(struct ccswap_buffer); p < end;) {
+        unsigned type = *p & CCSWAP_TYPE_MASK, bytes = ccswap_record_bytes(*p);
+        if ((size_t)(end - p) < bytes)
+            return false;
+        if (type >= CCSWAP_LITE) {
+            uint32_t low = cairn_get32(p), high = type == CCSWAP_FULL ? cairn_get32(p + 4) : 0;
+            uint32_t slot = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_TID_SHIFT : high) & CCSWAP_MASK(CCSWAP_TID_BITS);
+            uint32_t state = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_STATE_SHIFT : high >> CCSWAP_FULL_STATE_SHIFT) &
+                             CCSWAP_MASK(CCSWAP_STATE_BITS);
+            if (!cairn_get32(tids + 4 * slot) || state >= maximum_wait_reason + KTHREAD_STATES)
+                return false;
+        }
+        forms[type]++;
+        p += bytes;
+    }
+    for (unsigned i = 0; i <= CCSWAP_FULL; i++) {
+        cpu->forms[i] += forms[i];
+        cpu->compact += forms[i];
+    }
+    cpu->batches++;
+    cpu->compact_bytes += e->space;
+    return true;
+}
+
+/* ---- Debug Store events ----------------------------------------------------------------------------------------- */
+
+static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
+{
+    const uint8_t *p = e->payload;
+    if (e->size != sizeof(struct cairn_ds_epoch))
+        return false;
+    struct cairn_epoch *n = CAIRN_ADD(cpu->epochs);
+    n->payload = p;
+    n->time = e->time;
+    n->reason = p[offsetof(struct cairn_ds_epoch, reason)];
+    n->format = p[offsetof(struct cairn_ds_epoch, format)];
+    n->number = cairn_get32(p + offsetof(struct cairn_ds_epoch, epoch));
+    n->tsc = cairn_get64(p + offsetof(struct cairn_ds_epoch, tsc));
+    n->lost = cairn_get64(p + offsetof(struct cairn_ds_epoch, lost));
+    n->record_bytes = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_bytes));
+    n->record_events = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_events));
+    n->piece = piece;
+    return true;
+}
+
+/* Instruction and time of a record, by its format. */
+static void read_record(struct cairn_record *r, const struct cairn_session *session)
+{
+    bool timed = true;
+    if (r->format >= 4) {
+        r->ip = cairn_get64(r->at + offsetof(struct ds_pebs_basic, eventing_ip));
+        r->tsc = cairn_get64(r->at + offsetof(struct ds_pebs_basic, tsc));
+    } else {
+        r->ip = cairn_get64(
+            r->at + (r->format >= 2 ? offsetof(struct ds_pebs_fmt2, eventing_ip) : offsetof(struct ds_pebs_fmt0, rip)));
+        timed = r->format == 3;
+        if (timed)
+            r->tsc = cairn_get64(r->at + offsetof(struct ds_pebs_fmt3, tsc));
+    }
+    r->timed = timed && session->known;
+    if (r->timed)
+        r->time = trace_clock_units(&session->clock, r->tsc);
+}
+
+static bool index_records(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
+                          uint32_t piece)
+{
+    const uint8_t *p = e->payload;
+    const uint32_t head = sizeof(struct cairn_ds_records);
+    if (e->size < head || cairn_get32(p + offsetof(struct cairn_ds_records, bytes)) != e->size - head)
+        return false;
+    uint8_t format = p[offsetof(struct cairn_ds_records, format)];
+    uint32_t epoch = cairn_get32(p + offsetof(struct cairn_ds_records, epoch)), bytes = e->size - head;
+    uint64_t address = cairn_get64(p + offsetof(struct cairn_ds_records, address));
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < bytes;) {
+        uint64_t basic[sizeof(struct ds_pebs_basic) / 8] = {0}; /* aligned, for ds_pebs_record_size */
+        memcpy(basic, p + head + at, bytes - at < sizeof(basic) ? bytes - at : sizeof(basic));
+        uint32_t size = ds_pebs_record_size(format, basic, bytes - at);
+        if (!size)
+            return false;
+        struct cairn_record *r = CAIRN_ADD(cpu->records);
+        r->at = p + head + at;
+        r->address = address + at;
+        r->size = size;
+        r->format = format;
+        r->epoch = epoch;
+        r->piece = piece;
+        r->time = e->time;
+        read_record(r, session);
+        at += size;
+        count++;
+    }
+    if (cpu->epochs.count) {
+        struct cairn_epoch *last = &cpu->epochs.items[cpu->epochs.count - 1];
+        if (last->number == epoch) {
+            last->bytes_seen += bytes;
+            last->events_seen++;
+            last->records += count;
+        }
+    }
+    return true;
+}
+
+static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
+                     uint32_t piece)
+{
+    if (e->size < 2 || e->version != HOOK_VERSION_CAIRN_DS)
+        return false;
+    switch (cairn_get16(e->payload)) {
+    case CAIRN_DS_EPOCH:
+        return index_epoch(cpu, e, piece);
+    case CAIRN_DS_RECORDS:
+        return index_records(cpu, session, e, piece);
+    default:
+        return false;
+    }
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------------------------- */
+
+static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
+                        uint32_t piece)
+{
+    bool good = true;
+    switch (e->hook) {
+    case HOOK_CONTEXTSWAP_BATCH:
+        good = e->version == HOOK_VERSION_CONTEXTSWAP_BATCH && index_batch(cpu, e, session->maximum_wait_reason);
+        break;
+    case HOOK_CONTEXTSWAP:
+        good = e->version == HOOK_VERSION_CONTEXTSWAP && e->size == sizeof(struct wmi_contextswap);
+        if (good) {
+            cpu->full++;
+            cpu->full_bytes += e->space;
+        }
+        break;
+    case HOOK_CAIRN_DS:
+        good = index_ds(cpu, session, e, piece);
+        break;
+    default:
+        cpu->other_events++;
+    }
+    cpu->events += good;
+    return good;
+}
+
+/* Everything in one piece, up to the first byte that is no event. */
+static void index_piece(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t n)
+{
+    struct cairn_piece *piece = &cpu->pieces[n];
+    struct cairn_event e;
+    uint32_t at = 0;
+    while (cairn_event_at(piece->data, piece->size, at, &e) && index_event(cpu, &log->session, &e, n))
+        at += e.space;
+    if (at != piece->size) {
+        piece->size = at;
+        piece->malformed = true;
+        log->bad_pieces++;
+    }
+}
+
+void cairn_log_index(struct cairn_log *log, uint32_t cpu)
+{
+    for (uint32_t i = 0; i < log->cpu[cpu].piece_count; i++)
+        index_piece(log, &log->cpu[cpu], i);
+}
