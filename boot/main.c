@@ -158,6 +158,8 @@ static EFI_STATUS get_map(struct handover *h, struct boot_efi_map *map, UINTN *k
     UINTN stride;
     EFI_STATUS status = BS->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)h->map, key, &stride, &version);
     *map = (struct boot_efi_map){.descriptors = h->map, .size = size, .stride = stride};
+    if (!EFI_ERROR(status) && version != EFI_MEMORY_DESCRIPTOR_VERSION)
+        return EFI_INCOMPATIBLE_VERSION; /* its fields would be read wrongly */
     return status;
 }
 

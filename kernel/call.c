@@ -4,6 +4,8 @@
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/gate.h"
+#include "kernel/panic.h"
+#include "kernel/spinlock.h"
 
 /* One call at a time. `busy` is no spinlock, because a CPU that waits here must still answer the call in progress. */
 static struct {
@@ -53,9 +55,11 @@ void kcall_all(kcall_function function, void *argument)
         if (i != me)
             arch_ipi(i, ARCH_VECTOR_CALL);
     }
-    while (__atomic_load_n(&call.left, __ATOMIC_ACQUIRE)) {
+    for (uint32_t spins = 0, left; (left = __atomic_load_n(&call.left, __ATOMIC_ACQUIRE)); spins++) {
         answer();
         arch_pause();
+        if (spins == KSPIN_LIMIT)
+            kpanic("call: %u of %u CPUs do not answer", left, kcpu_count);
     }
     __atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
     kgate_leave(on);

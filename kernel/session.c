@@ -34,6 +34,10 @@ static void detect_soft(void *unused)
 {
     (void)unused;
     struct kcpu *cpu = kcpu_this();
+    uint64_t debugctl;
+    /* With BTF left on by somebody, RFLAGS.TF would step from branch to branch. */
+    if (arch_rdmsr_safe(IA32_DEBUGCTL, &debugctl) == 0 && debugctl & IA32_DEBUGCTL_BTF)
+        arch_wrmsr_safe(IA32_DEBUGCTL, debugctl & ~IA32_DEBUGCTL_BTF);
     ds_detect(ds_soft_machine(cpu->ds_soft), &ksession.caps[cpu->arch.index]);
 }
 
