@@ -4,24 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "boot/elf64.h"
 #include "boot/info.h"
 #include "kernel/errno.h"
-
-struct elf64_header {
-    uint8_t ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uint64_t entry, phoff, shoff;
-    uint32_t flags;
-    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
-};
-_Static_assert(sizeof(struct elf64_header) == 64, "Elf64_Ehdr");
-
-struct elf64_program_header {
-    uint32_t type, flags;
-    uint64_t offset, vaddr, paddr, filesz, memsz, align;
-};
-_Static_assert(sizeof(struct elf64_program_header) == 56, "Elf64_Phdr");
 
 enum {
     EI_CLASS = 4,
@@ -32,11 +17,6 @@ enum {
     EM_X86_64 = 62,
     PT_LOAD = 1,
 };
-
-static bool inside(uint64_t offset, uint64_t length, uint64_t size)
-{
-    return offset <= size && length <= size - offset;
-}
 
 static uint64_t page_down(uint64_t a)
 {
@@ -62,10 +42,10 @@ static const char *check_header(const struct elf64_header *h, uint64_t size)
         return "not an executable with fixed addresses (ELF type ET_EXEC)";
     if (h->phentsize != sizeof(struct elf64_program_header))
         return "program headers of an unknown size";
-    if (!inside(h->phoff, (uint64_t)h->phnum * h->phentsize, size))
+    if (!elf64_inside(h->phoff, (uint64_t)h->phnum * h->phentsize, size))
         return "program headers beyond the end of the file: it is truncated";
     /* Linkers write the section headers last: this finds a file cut anywhere behind its segments. */
-    if (h->shoff != 0 && !inside(h->shoff, (uint64_t)h->shnum * h->shentsize, size))
+    if (h->shoff != 0 && !elf64_inside(h->shoff, (uint64_t)h->shnum * h->shentsize, size))
         return "section headers beyond the end of the file: it is truncated";
     return NULL;
 }
@@ -74,7 +54,7 @@ static const char *check_segment(const struct elf64_program_header *p, uint64_t 
 {
     if (p->filesz > p->memsz)
         return "segment larger in the file than in memory";
-    if (!inside(p->offset, p->filesz, size))
+    if (!elf64_inside(p->offset, p->filesz, size))
         return "segment beyond the end of the file: it is truncated";
     if (p->vaddr < BOOT_KERNEL_BASE)
         return "segment below the kernel's address range";

@@ -170,8 +170,8 @@ static void write_lvtpc(struct ds_cpu *ds)
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
-/* 1. Everything off: nothing can hit a half-written area. Nor may branch tracing that somebody left on go on into an area
- *    without a BTS buffer, nor a PMI freeze counters that nobody would thaw. */
+/* 1. Everything off: nothing can hit a half-written area. Nor may branch tracing that somebody left on go on into an
+ *    area without a BTS buffer, nor a PMI freeze counters that nobody would thaw. */
 static int all_off(struct ds_cpu *ds)
 {
     const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
@@ -352,8 +352,8 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
 
 /* ---- drain and PMI ----------------------------------------------------------------------------------------------- */
 
-/* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there is
- * to see. An index that points elsewhere is not believed: then nothing is handed over, and how much is lost is unknown. */
+/* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there
+ * is to see. An index that points elsewhere is not believed: nothing is handed over, how much is lost is unknown. */
 static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
 {
     uint64_t used = ds->area[AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;

@@ -133,7 +133,7 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         .lost = d->lost,
     };
     memcpy(epoch.area, d->area, sizeof epoch.area);
-    for (uint32_t n; epoch.record_bytes < d->bytes && (n = whole_records(d, epoch.record_bytes)); epoch.record_bytes += n)
+    for (uint32_t n; (n = whole_records(d, epoch.record_bytes)); epoch.record_bytes += n)
         epoch.record_events++;
     if (epoch.record_bytes < d->bytes)
         epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */

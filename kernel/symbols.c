@@ -5,34 +5,9 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "boot/elf64.h"
 #include "kernel/mem.h"
 #include "kernel/string.h"
-
-struct elf_header {
-    uint8_t ident[16];
-    uint16_t type, machine;
-    uint32_t version;
-    uint64_t entry, phoff, shoff;
-    uint32_t flags;
-    uint16_t ehsize, phentsize, phnum, shentsize, shnum, shstrndx;
-};
-_Static_assert(sizeof(struct elf_header) == 64, "Elf64_Ehdr");
-
-struct elf_section {
-    uint32_t name, type;
-    uint64_t flags, addr, offset, size;
-    uint32_t link, info;
-    uint64_t addralign, entsize;
-};
-_Static_assert(sizeof(struct elf_section) == 64, "Elf64_Shdr");
-
-struct elf_symbol {
-    uint32_t name;
-    uint8_t info, other;
-    uint16_t shndx;
-    uint64_t value, size;
-};
-_Static_assert(sizeof(struct elf_symbol) == 24, "Elf64_Sym");
 
 #define SHT_SYMTAB 2u
 #define STT_NOTYPE 0u
@@ -42,13 +17,8 @@ static struct ksymbol *symbols;
 static uint32_t count;
 static const char *names;
 
-static bool inside(uint64_t offset, uint64_t size, uint64_t file_size)
-{
-    return offset <= file_size && size <= file_size - offset;
-}
-
 /* C functions, and the labels of nasm sources, which carry no type: those inside the text are code. */
-static bool is_function(const struct elf_symbol *s, const char *strings, uint64_t strings_size)
+static bool is_function(const struct elf64_symbol *s, const char *strings, uint64_t strings_size)
 {
     extern const char kernel_text_start[], kernel_text_end[];
     unsigned type = s->info & 15u;
@@ -95,11 +65,11 @@ void ksymbols_init(const struct boot_info *info)
 {
     const uint8_t *file = arch_phys_to_virt(info->kernel_file);
     uint64_t size = info->kernel_file_size;
-    const struct elf_header *h = (const void *)file;
-    const struct elf_section *sections, *table = NULL;
+    const struct elf64_header *h = (const void *)file;
+    const struct elf64_section_header *sections, *table = NULL;
 
     if (!info->kernel_file || size < sizeof *h || h->shentsize != sizeof *sections ||
-        !inside(h->shoff, (uint64_t)h->shnum * sizeof *sections, size))
+        !elf64_inside(h->shoff, (uint64_t)h->shnum * sizeof *sections, size))
         goto none;
     sections = (const void *)(file + h->shoff);
     for (unsigned i = 0; i < h->shnum; i++)
@@ -107,12 +77,13 @@ void ksymbols_init(const struct boot_info *info)
             table = &sections[i];
     if (!table)
         goto none;
-    const struct elf_section *strings = &sections[table->link];
-    if (!inside(table->offset, table->size, size) || !inside(strings->offset, strings->size, size) || !strings->size ||
+    const struct elf64_section_header *strings = &sections[table->link];
+    if (!elf64_inside(table->offset, table->size, size) || !strings->size ||
+        !elf64_inside(strings->offset, strings->size, size) ||
         file[strings->offset + strings->size - 1] != '\0')
         goto none;
 
-    const struct elf_symbol *from = (const void *)(file + table->offset);
+    const struct elf64_symbol *from = (const void *)(file + table->offset);
     uint32_t n = (uint32_t)(table->size / sizeof *from);
     names = (const char *)file + strings->offset;
     for (uint32_t i = 0; i < n; i++)

@@ -31,9 +31,10 @@ static int docs(void)
 {
     struct kopt_help h;
     puts("# Options\n\n"
-         "Made by `make docs` from the table in kernel/options.c. Give them to `./run-qemu.sh` as words, or\n"
-         "write them into `cairn.cfg` on the boot volume, one a line; `#` begins a comment. A word that is not in this\n"
-         "table, or whose value is not, stops the boot with one line that says so. Numbers are decimal, or hexadecimal with `0x`.\n\n"
+         "Made by `make docs` from the table in kernel/options.c. Give them to `./run-qemu.sh` as words, or write\n"
+         "them into `cairn.cfg` on the boot volume, one a line; `#` begins a comment. A word that is not in this\n"
+         "table, or whose value is not, stops the boot with one line that says so. Numbers are decimal, or\n"
+         "hexadecimal with `0x`.\n\n"
          "| option | values | default | meaning |\n| --- | --- | --- | --- |");
     for (size_t i = 0; kopt_describe(i, &h); i++) {
         printf("| `%s` | ", h.name);
