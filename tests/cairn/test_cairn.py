@@ -292,6 +292,27 @@ def test_wrong_record(offset, data):
     assert "FAIL truth: each" in text and "record" in text
 
 
+def test_record_lost_beside_counted_loss():
+    """Where events were lost, an epoch that is there must still have all of its records."""
+    def change(parts):
+        there = max(struct.unpack_from("<I", parts[i][1], at + PAYLOAD + 4)[0] for i, at, hook, _ in events(parts)
+                    if hook == EPOCH and struct.unpack_from("<H", parts[i][1], 8)[0] == 0)
+        for place in truths(parts, TRUTH_PEBS):
+            record = parts[place[0]][1][place[1]:place[1] + 48]
+            if record[1] == 0 and record[2] and struct.unpack_from("<I", record, 0x2C)[0] > there:
+                patch(parts, place, 0x2C, struct.pack("<I", there))
+                return
+    assert re.search(r"FAIL truth: each PEBS record.*\n.* \d+ records, in truth \d+", lies("lost", change))
+
+
+def test_wrong_base_priority():
+    def change(parts):
+        first = next((i, at) for i, at in truths(parts, TRUTH_SWITCH) if any(parts[i][1][at + 8:at + 12]))
+        patch(parts, first, 5, b"\x1f")
+    text = lies("small", change)
+    assert "FAIL truth: each 0525H switch" in text and "the base priority" in text
+
+
 def events(parts):
     """(frame, offset, hook, size) of every event."""
     for i, (stream, payload) in enumerate(parts):
@@ -317,6 +338,94 @@ def test_wrong_batch(change, word):
     assert re.search("FAIL .*(" + word + ")", lies("small", second))
 
 
+def test_batch_without_records():
+    def change(parts):
+        frame, at, _, size = [e for e in events(parts) if e[2] == 0x525][2]
+        payload, head = bytearray(parts[frame][1]), 16 + 8 + 0x58
+        rest = ((size + 7) & ~7) - head
+        struct.pack_into("<H", payload, at + 4, head)
+        struct.pack_into("<IHHq", payload, at + head, 0xC0110002, rest, 0x0123,
+                         struct.unpack_from("<q", payload, at + 8)[0])  # a hook of someone else's
+        parts[frame] = ("T", bytes(payload))
+    assert re.search("FAIL batches.*\n.*no record in it", lies("small", change))
+
+
+EPOCH = 0xCA01
+PAYLOAD, AREA = 16, 16 + 0x20  # in a Debug Store event: its payload; in an epoch's: the DS area
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (PAYLOAD + 2, b"\x02", "no event says that it began"),
+    (PAYLOAD + 2, b"\x09", "no reason has the number 9"),
+    (AREA + 5 * 8, b"\x08", "DS areas: base <= index <= maximum"),
+    (AREA + 5 * 8 + 2, b"\x20", "are not in order"),
+    (AREA + 4 * 8 + 2, b"\x00", "is not in this CPU's buffer"),
+])
+def test_wrong_start(offset, data, word):
+    def change(parts):
+        patch(parts, next(e for e in events(parts) if e[2] == EPOCH)[:2], offset, data)
+    assert word in lies("small", change)
+
+
+def test_epoch_left_out():
+    def change(parts):
+        drains = [e for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 1]
+        patch(parts, drains[-1][:2], PAYLOAD + 4, b"\x07")
+    assert "FAIL epochs consecutive" in lies("small", change)
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (0x04, b"\x00\x00", "SavedOffset"),
+    (0x18, b"\x77", "SequenceNumber"),
+    (0x28, b"\x03", "ProcessorIndex"),
+    (0x34, b"\x00", "BufferFlag"),
+])
+def test_wrong_buffer_header(offset, data, word):
+    def change(parts):
+        frame = next(i for i, (stream, _) in enumerate(parts) if stream == "T")
+        patch(parts, (frame, 20), offset, data)
+    text = lies("small", change)
+    assert "FAIL buffers: headers right" in text and word in text
+
+
+def test_no_event():
+    text = lies("small", lambda parts: patch(parts, list(events(parts))[3][:2], 3, b"\x00"))
+    assert "FAIL events: headers" in text and "no event begins there" in text
+
+
+def without(parts, unwanted):
+    """Leaves frames out, as if they had never been."""
+    kept = [part for i, part in enumerate(parts) if not unwanted(i, part[0])]
+    for i, (stream, payload) in enumerate(kept):
+        if stream in "HZ":
+            kept[i] = (stream, re.sub(rb"dump.frames=\d+", b"dump.frames=%d" % len(kept), payload))
+    parts[:] = kept
+
+
+def test_bytes_left_out_of_a_whole_dump():
+    def change(parts):
+        second = [i for i, (stream, _) in enumerate(parts) if stream == "T"][1]
+        without(parts, lambda i, _: i == second)
+    text = lies("small", change)
+    assert re.search(r"FAIL buffers.*\n.*bytes of buffer 0 missing", text) and "frames are missing" not in text
+
+
+def test_truth_left_out_of_a_whole_dump():
+    text = lies("small", lambda parts: without(parts, lambda _, stream: stream == "U"))
+    assert "the truth: missing" in text and "0 records of truth" in text
+
+
+@pytest.mark.parametrize("key", ["session.1.tsc_hz", "session.1.events", "session.1.pebs", "session.1.start_tsc",
+                                 "session.1.tick_units", "session.1.buffer_bytes", "end.cpu.0.events",
+                                 "end.cpu.1.compact", "end.cpu.0.buffers", "end.cpu.0.ds", "end.cpu.1.truth"])
+def test_key_left_out(key):
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream in "LE":
+                parts[i] = (stream, payload.replace(key.encode() + b"=", b"x" + key.encode() + b"="))
+    assert re.search("FAIL counts.*\n.*missing or ill-formed", lies("small", change))
+
+
 def test_no_stamp_although_the_session_says_so():
     def change(parts):
         for i, (stream, payload) in enumerate(parts):
@@ -326,13 +435,13 @@ def test_no_stamp_although_the_session_says_so():
 
 
 @pytest.mark.parametrize("key", ["events", "switches", "compact", "buffers", "batches", "ds", "truth"])
-def test_wrong_count(key):
+def test_wrong_count(key):  # a buffer that is counted but not there is a hole
     def change(parts):
         for i, (stream, payload) in enumerate(parts):
             if stream == "E":
                 parts[i] = ("E", re.sub(rb"(end\.cpu\.0\.%s=)(\d+)" % key.encode(),
                                         lambda m: m.group(1) + b"%d" % (int(m.group(2)) + 1), payload))
-    assert "FAIL counts" in lies("small", change)
+    assert ("FAIL buffers" if key == "buffers" else "FAIL counts") in lies("small", change)
 
 
 @pytest.mark.parametrize("log, key", [("lost", "compact"), ("lost", "full"), ("circular", "compact")])

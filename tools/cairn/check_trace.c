@@ -9,6 +9,7 @@
 #include "tools/cairn/check.h"
 #include "tools/cairn/cursor.h"
 #include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
 
 struct stamp {
     uint64_t index;
@@ -23,6 +24,7 @@ struct walk { /* along one CPU's events */
     int64_t time; /* of the event before */
     bool has_switch;
     int64_t last_switch; /* of the batch before */
+    bool start_due;      /* nothing is missing yet, and the first epoch has not begun */
     /* the epoch we are in */
     bool has_epoch, has_drain;
     uint32_t epoch; /* its number */
@@ -173,6 +175,8 @@ static void check_batch(struct walk *w, const struct cairn_event *e)
             FAIL(w, CAIRN_RULE_BATCHES, &sw.time, "added to a batch of over %u ticks", CCSWAP_BATCH_TICKS);
         time = sw.time;
     }
+    if (!records)
+        FAIL(w, CAIRN_RULE_BATCHES, &first, "no record in it");
     check_table(w, &b, used, first);
     if (e->time < time)
         FAIL(w, CAIRN_RULE_TIMES, &e->time, "batch written before its last switch");
@@ -194,6 +198,8 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
     if (!e->has_pebs_index)
         return;
     check->compared[CAIRN_RULE_STAMPS]++;
+    if (w->start_due)
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes before this CPU's first epoch", e->pebs_index);
     if (w->has_epoch && (e->pebs_index < w->base || e->pebs_index > w->maximum))
         FAIL(w, CAIRN_RULE_STAMPS, &e->time,
              "0x%" PRIx64 " is not within 0x%" PRIx64 "..0x%" PRIx64 " of this CPU's epoch %" PRIu32, e->pebs_index,
@@ -258,6 +264,7 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
         if (before < last && r[before].timed && r[before].time < s->time)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
     }
+    w->records = last;
 }
 
 static void check_epoch(struct walk *w)
@@ -270,6 +277,8 @@ static void check_epoch(struct walk *w)
     w->check->compared[CAIRN_RULE_EPOCHS]++;
     if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_PANIC)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "no reason has the number %u", e->reason);
+    if (w->start_due && !start)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " ends, but no event says that it began", e->number);
     if (w->has_epoch && e->number != w->epoch)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " where %" PRIu32 " should be", e->number, w->epoch);
     if (w->check->log->session.known && trace_clock_units(&w->check->log->session.clock, e->tsc) > e->time)
@@ -292,6 +301,7 @@ static void check_epoch(struct walk *w)
         check_stamps_against_records(w, e, base);
     }
     w->stamps.count = 0;
+    w->start_due = false;
     w->has_epoch = true;
     w->epoch = start ? e->number : e->number + 1;
     w->has_drain = true;
@@ -340,16 +350,25 @@ static void check_event(struct walk *w, const struct cairn_event *e)
         check_epoch(w);
 }
 
+/* What the kernel lost or overwrote it has counted; anything else that is missing is damage, or the kernel's fault. */
+static void check_hole(struct walk *w, uint32_t hole)
+{
+    const struct cairn_hole *h = &w->cpu->holes.items[hole];
+    char what[CAIRN_SHOWN];
+    w->start_due = w->has_epoch = w->has_drain = false;
+    w->stamps.count = 0;
+    if (h->kind == CAIRN_HOLE_BYTES || h->kind == CAIRN_HOLE_BUFFERS)
+        FAIL(w, CAIRN_RULE_BUFFERS, w->has_time ? &w->time : NULL, "%s", cairn_show_hole(what, w->check->log, h));
+}
+
 static void check_cpu(struct cairn_check *check, uint32_t n)
 {
-    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
+    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n, .start_due = true};
     for (uint32_t i = 0; i < w.cpu->piece_count; i++) {
         const struct cairn_piece *p = &w.cpu->pieces[i];
         struct cairn_event e;
-        if (p->hole != CAIRN_NO_HOLE) {
-            w.has_epoch = w.has_drain = false;
-            w.stamps.count = 0;
-        }
+        if (p->hole != CAIRN_NO_HOLE)
+            check_hole(&w, p->hole);
         if (p->offset == sizeof(struct wmi_buffer_header))
             check_buffer(check, p);
         for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
@@ -358,6 +377,8 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
             FAIL(&w, CAIRN_RULE_EVENTS, w.has_time ? &w.time : NULL,
                  "buffer %" PRIu32 ", offset 0x%" PRIx32 ": no event begins there", p->buffer, p->offset + p->size);
     }
+    if (w.cpu->tail != CAIRN_NO_HOLE)
+        check_hole(&w, w.cpu->tail);
     free(w.stamps.items);
     check_records(check, (int)n);
 }
@@ -417,6 +438,37 @@ static void check_cpu_counts(struct cairn_check *check, int n)
         expect(check, n, "PEBS records lost", lost, e->ds[3]);
 }
 
+static void need(struct cairn_check *check, int cpu, bool there, const char *what)
+{
+    if (!there)
+        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: missing or ill-formed", what);
+}
+
+/* No rule is skipped for want of a number: a whole log of a session has each of them. */
+static void check_keys(struct cairn_check *check)
+{
+    const struct cairn_log *log = check->log;
+    const struct cairn_session *s = &log->session;
+    if (!check->whole || (!log->pieces.count && !log->has_end && !log->has_truth))
+        return; /* the run ended before its session began */
+    need(check, -1, s->known, "session.1.tsc_hz, tsc_base or multiplier");
+    need(check, -1, s->start_known, "session.1.start_tsc");
+    need(check, -1, s->compact || s->full, "session.1.events");
+    need(check, -1, s->pebs >= 0, "session.1.pebs");
+    need(check, -1, s->buffer_bytes, "session.1.buffer_bytes");
+    need(check, -1, s->tick_units, "session.1.tick_units");
+    for (uint32_t n = 0; n < log->cpus; n++) {
+        const struct cairn_cpu_end *e = &log->cpu[n].end;
+        need(check, (int)n,
+             e->events_known && e->switches_known && e->compact_known && e->full_known && e->batches_known &&
+                 e->buffers_known,
+             "end.cpu: events, switches, compact, full, batches or buffers");
+        need(check, (int)n, e->ds_known || !log->cpu[n].epochs.count, "end.cpu: ds");
+        need(check, (int)n, e->truth_known || !log->cpu[n].truth.count, "end.cpu: truth");
+    }
+    need(check, -1, log->has_truth || !cairn_slice_is(cairn_key(&log->text, "end.truth"), "1"), "the truth");
+}
+
 static void check_counts(struct cairn_check *check)
 {
     const struct cairn_log *log = check->log;
@@ -466,5 +518,6 @@ void cairn_check_trace(struct cairn_check *check)
     check_sequence(check);
     for (uint32_t n = 0; n < check->log->cpus; n++)
         check_cpu(check, n);
+    check_keys(check);
     check_counts(check);
 }

@@ -108,6 +108,8 @@ static bool same_record(const struct pair *p, char *why, size_t size)
 {
     const struct cairn_truth_switch *t = &p->t;
     const struct cairn_switch *r = &p->r;
+    if (r->base_told)
+        DIFFERS("the base priority", r->base, t->old_base);
     if (r->detailed) {
         DIFFERS("the state", r->state, t->old_state);
         if (r->state == KTHREAD_WAITING)
@@ -237,7 +239,9 @@ struct records {
     bool have;
     struct cairn_truth_pebs t;
     uint64_t missing;
-    uint64_t *dropped; /* by the processor, for each of the CPU's epochs */
+    struct {
+        uint64_t stored, dropped; /* dropped by the processor */
+    } *epochs;                    /* for each of the CPU's in the trace */
 };
 
 static const struct cairn_epoch *find_epoch(const struct cairn_cpu *cpu, uint32_t number)
@@ -255,18 +259,20 @@ static const struct cairn_epoch *find_epoch(const struct cairn_cpu *cpu, uint32_
     return NULL;
 }
 
-/* The next record of the truth that was stored; what the processor dropped is counted on the way. */
+/* The next record of the truth that was stored; each epoch's are counted on the way. */
 static void step_stored(struct records *s)
 {
     const struct cairn_cpu *cpu = s->truth.cpu;
     const uint8_t *p;
     while ((p = truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
         memcpy(&s->t, p, sizeof(s->t));
+        const struct cairn_epoch *e = find_epoch(cpu, s->t.epoch);
+        if (e && s->t.stored)
+            s->epochs[e - cpu->epochs.items].stored++;
+        else if (e)
+            s->epochs[e - cpu->epochs.items].dropped++;
         if (s->t.stored)
             break;
-        const struct cairn_epoch *e = find_epoch(cpu, s->t.epoch);
-        if (e)
-            s->dropped[e - cpu->epochs.items]++;
     }
     s->have = p != NULL;
 }
@@ -306,17 +312,23 @@ static void compare_record(struct records *s, const struct cairn_item *item)
     step_stored(s);
 }
 
-/* Each drain says how many records the processor dropped: as many as the truth has. */
-static void compare_dropped(struct records *s)
+/* Each drain has as many records, and says that as many were dropped, as the truth has. An epoch part of whose records
+ * is missing from the trace is told apart by its bytes. */
+static void compare_epochs(struct records *s)
 {
     const struct cairn_cpu *cpu = s->truth.cpu;
     for (size_t i = 0; i < cpu->epochs.count && s->check->whole; i++) {
         const struct cairn_epoch *e = &cpu->epochs.items[i];
-        if (e->reason == CAIRN_DS_START || e->lost == CAIRN_DS_LOST_UNKNOWN || e->lost == s->dropped[i])
+        if (e->reason == CAIRN_DS_START)
             continue;
-        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                   "epoch %" PRIu32 ": %" PRIu64 " records dropped, in truth %" PRIu64, e->number, e->lost,
-                   s->dropped[i]);
+        if (e->bytes_seen == e->record_bytes && e->records != s->epochs[i].stored)
+            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
+                       "epoch %" PRIu32 ": %" PRIu32 " records, in truth %" PRIu64, e->number, e->records,
+                       s->epochs[i].stored);
+        if (e->lost != CAIRN_DS_LOST_UNKNOWN && e->lost != s->epochs[i].dropped)
+            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
+                       "epoch %" PRIu32 ": %" PRIu64 " records dropped, in truth %" PRIu64, e->number, e->lost,
+                       s->epochs[i].dropped);
     }
 }
 
@@ -326,7 +338,7 @@ static void compare_records(struct cairn_check *check, uint32_t n)
     struct records s = {.check = check, .n = (int)n, .truth = {.cpu = cpu}};
     struct cairn_lane lane;
     struct cairn_item item;
-    s.dropped = cairn_alloc(cpu->epochs.count * sizeof(*s.dropped));
+    s.epochs = cairn_alloc(cpu->epochs.count * sizeof(*s.epochs));
     cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log));
     step_stored(&s);
     while (cairn_lane_next(&lane, &item))
@@ -342,8 +354,8 @@ static void compare_records(struct cairn_check *check, uint32_t n)
                    "%" PRIu64 " records of the truth are not in the trace, and nothing was lost", s.missing);
     bool all = !s.truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
     if (all)
-        compare_dropped(&s);
-    free(s.dropped);
+        compare_epochs(&s);
+    free(s.epochs);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- */
@@ -367,14 +379,14 @@ static void check_truth_counts(struct cairn_check *check, uint32_t n)
 void cairn_check_truth(struct cairn_check *check)
 {
     const struct cairn_log *log = check->log;
+    for (uint32_t n = 0; n < log->cpus; n++)
+        check_truth_counts(check, n);
     if (!log->has_truth || !log->session.known)
         return;
     if (log->session.compact)
         compare_loss(check, true);
     if (log->session.full)
         compare_loss(check, false);
-    for (uint32_t n = 0; n < log->cpus; n++) {
+    for (uint32_t n = 0; n < log->cpus; n++)
         compare_records(check, n);
-        check_truth_counts(check, n);
-    }
 }

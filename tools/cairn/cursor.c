@@ -48,12 +48,22 @@ static void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, 
     sw->reason = (uint8_t)(state_wr < most ? state_wr : 0);
 }
 
+static void decode_thread(struct cairn_cursor *c, struct cairn_switch *sw, uint32_t slot)
+{
+    const uint8_t *table = c->event.payload;
+    sw->old_tid = cairn_get32(table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
+    sw->base = (int8_t)table[offsetof(struct ccswap_buffer, thread_base_priority) + slot];
+    sw->base_told = slot >= c->slots;
+    if (sw->base_told)
+        c->slots = slot + 1;
+    sw->detailed = true;
+}
+
 /* One record of a batch that the index has checked: it ends with a record, every slot named is used. */
 static void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
 {
-    const uint8_t *tids = c->event.payload + offsetof(struct ccswap_buffer, tid_table), *p = c->next;
-    const uint8_t *bases = c->event.payload + offsetof(struct ccswap_buffer, thread_base_priority);
-    uint32_t delta, slot, low;
+    const uint8_t *p = c->next;
+    uint32_t delta, low;
     sw->form = *p & CCSWAP_TYPE_MASK;
     switch (sw->form) {
     case CCSWAP_IDLE_SHORT:
@@ -64,22 +74,18 @@ static void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
         break;
     case CCSWAP_LITE:
         low = cairn_get32(p);
-        slot = low >> CCSWAP_LITE_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS);
         delta = low >> CCSWAP_LITE_DELTA_SHIFT;
-        sw->old_tid = cairn_get32(tids + 4 * slot);
-        sw->priority = (int8_t)(bases[slot] + (low >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS)));
+        decode_thread(c, sw, low >> CCSWAP_LITE_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS));
+        sw->priority = (int8_t)(sw->base + (low >> CCSWAP_LITE_PRIINC_SHIFT & CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS)));
         decode_state(c, sw, low >> CCSWAP_LITE_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
-        sw->detailed = true;
         break;
     default:
         delta = cairn_get32(p) >> CCSWAP_FULL_DELTA_SHIFT;
         low = cairn_get32(p + 4);
-        slot = low >> CCSWAP_FULL_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS);
-        sw->old_tid = cairn_get32(tids + 4 * slot);
+        decode_thread(c, sw, low >> CCSWAP_FULL_TID_SHIFT & CCSWAP_MASK(CCSWAP_TID_BITS));
         sw->priority = (int8_t)(low >> CCSWAP_FULL_PRIORITY_SHIFT & CCSWAP_MASK(CCSWAP_PRIORITY_BITS));
         sw->wait = low >> CCSWAP_FULL_WAIT_SHIFT;
         decode_state(c, sw, low >> CCSWAP_FULL_STATE_SHIFT & CCSWAP_MASK(CCSWAP_STATE_BITS));
-        sw->detailed = true;
     }
     c->time = (int64_t)((uint64_t)c->time + delta);
     c->next += ccswap_record_bytes(*p);
@@ -111,6 +117,7 @@ static bool read_ahead(struct cairn_cursor *c)
         if (!c->compact)
             break;
         c->time = (int64_t)cairn_get64(c->event.payload);
+        c->slots = 0;
         c->next = c->event.payload + sizeof(struct ccswap_buffer);
         c->end = c->event.payload + c->event.size;
     }

@@ -23,6 +23,8 @@ struct cairn_switch {
     uint8_t form;
     uint8_t state, reason; /* reason: of a waiting thread; 0524H: always */
     int8_t priority;
+    int8_t base;              /* of the outgoing thread, where base_told */
+    bool base_told;           /* in a batch, where the thread leaves for the first time */
     bool new_known;           /* new_tid is */
     bool detailed;            /* state and priority are told: not in the idle forms */
     uint32_t hole;            /* hole right before it, or CAIRN_NO_HOLE */
@@ -35,6 +37,7 @@ struct cairn_cursor {
     bool compact;
     uint32_t piece, at;        /* next event */
     const uint8_t *next, *end; /* records left of the open batch */
+    uint32_t slots;            /* of its TidTable, met so far */
     int64_t time;              /* of the record before */
     uint32_t hole;             /* met since the last switch */
     struct cairn_event event;

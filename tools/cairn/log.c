@@ -358,6 +358,13 @@ void cairn_log_free(struct cairn_log *log)
 
 bool cairn_log_damaged(const struct cairn_log *log)
 {
-    return log->frames.missing.count || !log->frames.total_known || log->frames.totals_differ || log->bad_frames ||
-           log->bad_pieces;
+    if (log->frames.missing.count || !log->frames.total_known || log->frames.totals_differ || log->bad_frames ||
+        log->bad_pieces)
+        return true;
+    for (uint32_t c = 0; c < log->cpus; c++) /* all frames are there, and still bytes are not: the kernel's fault */
+        for (size_t i = 0; i < log->cpu[c].holes.count; i++)
+            if (log->cpu[c].holes.items[i].kind == CAIRN_HOLE_BYTES ||
+                log->cpu[c].holes.items[i].kind == CAIRN_HOLE_BUFFERS)
+                return true;
+    return false;
 }
