@@ -2,6 +2,7 @@
 # Cairn: make help
 MAKEFLAGS += -rR
 .SUFFIXES:
+.DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
 

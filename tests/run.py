@@ -32,7 +32,7 @@ def run_unit(build):
         for word, key in (("PASSED", "passed"), ("FAILED", "failed"), ("SKIPPED", "skipped")):
             for count in re.findall(rf"^\[\s*{word}\s*\] (\d+) test", output, re.M):
                 seen[key] += int(count)
-        if status != 0 and not seen["failed"]:
+        if not seen["failed"] and (status != 0 or not sum(seen.values())):  # one that tests nothing is one failure, too
             seen["failed"] = 1
         if seen["failed"]:
             print(output)
