@@ -83,17 +83,26 @@ def test_timeout(tmp_path):
     assert time.monotonic() - start < 25
 
 
+def process_of(pid):
+    """(name, state, parent) of a process; None: there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            name, rest = stat.read().split("(", 1)[1].rsplit(")", 1)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    state, parent = rest.split()[:2]
+    return name, state, int(parent)
+
+
 def children(pid):
-    out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
-    return [int(word) for word in out.split()]
+    """Their names, by number."""
+    found = {int(entry): process_of(entry) for entry in os.listdir("/proc") if entry.isdigit()}
+    return {child: process[0] for child, process in found.items() if process and process[2] == pid}
 
 
 def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+    process = process_of(pid)
+    return process is not None and process[1] != "Z"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -103,9 +112,12 @@ def test_interrupt_leaves_nothing_behind(tmp_path, number):
     process = subprocess.Popen([cb.ROOT / "run-qemu.sh", "--raw", "--smp", "1", "--log", tmp_path / "log"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
                                env={**os.environ, "CAIRN_BUILD": str(build), "TMPDIR": str(tmp_path / "tmp")})
-    time.sleep(2)
-    started = children(process.pid)
-    assert started
+    started = {}
+    deadline = time.monotonic() + 30
+    while not any(name.startswith("qemu") for name in started.values()):
+        assert time.monotonic() < deadline, started
+        time.sleep(0.1)
+        started = children(process.pid)
     process.send_signal(number)
     output, _ = process.communicate(timeout=20)
     assert process.returncode == cb.INTERRUPTED and b"interrupted" in output
