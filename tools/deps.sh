@@ -105,7 +105,16 @@ if [ "$(id -u)" != 0 ]; then
     }
     sudo=(sudo)
 fi
-${sudo[@]+"${sudo[@]}"} env DEBIAN_FRONTEND=noninteractive sh -c "apt-get update -q && $install ${wanted[*]}" || {
+as_root() { ${sudo[@]+"${sudo[@]}"} env DEBIAN_FRONTEND=noninteractive "$@"; }
+# Packages are split from release to release: one that this release does not have may be part of another.
+known_here() {
+    local name
+    for name in "${wanted[@]}"; do
+        ! apt-cache show "$name" >/dev/null 2>&1 || echo "$name"
+    done
+}
+# shellcheck disable=SC2046,SC2086 # words are meant
+{ as_root apt-get update -q && as_root $install $(known_here); } || {
     echo "deps: apt-get failed" >&2
     exit 1
 }
