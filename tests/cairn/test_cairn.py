@@ -5,6 +5,7 @@ import os
 import re
 import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -497,6 +498,14 @@ def test_capture_damaged(tmp_path):
     assert b"21 frames of 22, 1 damaged, 1 missing" in done.stderr
 
 
+def test_capture_two_frames_in_one_line(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes()
+    end = log.index(b"\r\n", log.index(b"~T00000009"))
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=log[:end] + log[end + 2:])
+    assert done.returncode == 0
+    assert b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+
+
 def test_capture_loader_failed(tmp_path):
     data = LOADER + b"cairn loader: FAILED: \\kernel.elf: not there (Not Found)\r\n"
     reader, writer = os.pipe()
@@ -514,7 +523,10 @@ def test_capture_ends_by_itself_on_a_tty(tmp_path):
     master, slave = os.openpty()
     with subprocess.Popen([CAIRN, "capture", os.ttyname(slave) + ",115200", "-o", tmp_path / "log"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        time.sleep(1.0)  # until it has made the line raw
+        deadline = time.monotonic() + 20
+        while termios.tcgetattr(slave)[3] & termios.ICANON:  # until it has made the line raw
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         sent = 0
         while sent < len(log):
             sent += os.write(master, log[sent:sent + 512])

@@ -190,32 +190,28 @@ static void read_verdict(struct capture *c, const char *line, size_t size)
         c->verdict = fail ? FAIL : PASS;
 }
 
+/* Where the ends of lines were damaged, there are several frames in one. */
 static void take_line(struct capture *c)
 {
     uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
-    const char *p = c->line, *end = c->line + c->used;
-    size_t size = c->used;
-    const char *mark = memchr(p, CAIRN_FRAME_MARK, size);
+    const char *p = c->line, *end = c->line + c->used, *first = NULL;
     struct cairn_line l;
-    for (const char *next; mark; mark = next) {
-        int flaw = cairn_frame_read(&l, mark, end, payload);
-        next = memchr(mark + 1, CAIRN_FRAME_MARK, (size_t)(end - mark) - 1);
-        if (flaw == 0) {
+    for (const char *mark = p; (mark = memchr(mark, CAIRN_FRAME_MARK, (size_t)(end - mark))) != NULL;) {
+        bool good = cairn_frame_read(&l, mark, end, payload) == 0;
+        bool damaged = !good && cairn_frame_suspect(&l, p, mark, end);
+        if (good)
             take_frame(c, &l, payload);
-            c->read_bytes += size + 1;
-            size = (size_t)(mark - p); /* console text before it is shown */
-            break;
-        }
-        if (cairn_frame_suspect(&l, p, mark, end)) {
-            c->damaged++;
-            c->read_bytes += size + 1;
-            size = (size_t)(mark - p);
-            break;
-        }
+        c->damaged += damaged;
+        if (!first && (good || damaged))
+            first = mark;
+        mark = good ? l.end : mark + 1;
     }
+    if (first)
+        c->read_bytes += c->used + 1;
     if (c->raw)
         return;
-    if (size || !mark)
+    size_t size = first ? (size_t)(first - p) : c->used; /* console text before it is shown */
+    if (size || !first)
         show_text(c, p, size);
     show_bar(c);
 }
