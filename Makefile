@@ -40,7 +40,7 @@ B := build
 VERSION := 0.1.0
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-declarations -Wmissing-prototypes -Wundef -Wvla \
         -Wpointer-arith -Wwrite-strings -Wimplicit-fallthrough
-COMMON := -std=gnu17 -O2 -g -I. -I$(B)/gen -DCAIRN_VERSION='"$(VERSION)"' $(WARN) $(EXTRA_CFLAGS)
+COMMON := -std=gnu17 -O2 -g -I. -DCAIRN_VERSION='"$(VERSION)"' $(WARN) $(EXTRA_CFLAGS)
 KCFLAGS := $(COMMON) -ffreestanding -fno-pie -mcmodel=kernel -mno-red-zone -mgeneral-regs-only \
            -fno-omit-frame-pointer -fstack-protector-strong -mstack-protector-guard=global -fno-strict-aliasing \
            -fno-asynchronous-unwind-tables -fcf-protection=none -fno-tree-loop-distribute-patterns
@@ -63,6 +63,13 @@ UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
 
 all: kernel loader tools
 
+# What everything is compiled with is an input, too: another compiler or option makes everything anew.
+BUILT_WITH = $(CC) $(KCFLAGS) $(LCFLAGS) $(SAN) $(NASM)
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(BUILT_WITH))' > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 # ---- kernel
 kernel: $(B)/kernel.elf
 $(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld
@@ -71,11 +78,11 @@ $(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld
 	    -Map=$(B)/kernel.map -o $@.full $(KERNEL_O)
 	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $@.full > $(B)/kernel.lst 2>/dev/null # dislikes nasm's line tables
 	$(Q)$(OBJCOPY) --strip-debug $@.full $@
-$(B)/kernel/%.o: %.c
+$(B)/kernel/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
-$(B)/kernel/%.asm.o: %.asm
+$(B)/kernel/%.asm.o: %.asm $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,NASM)
 	$(Q)$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
@@ -102,21 +109,21 @@ $(B)/BOOTX64.EFI: $(LOADER_O)
 	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst 2>/dev/null
 	$(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
 	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
-$(B)/loader/%.o: %.c
+$(B)/loader/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(LCFLAGS) $(DEPFLAGS) -c $< -o $@
-$(B)/loader/%.asm.o: %.asm
+$(B)/loader/%.asm.o: %.asm $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,NASM)
 	$(Q)$(NASM) -f elf64 $(ASFLAGS) -o $@ $<
 
 # ---- host: shared code and tools, plain (build/host) and sanitized (build/san)
-$(B)/host/%.o: %.c
+$(B)/host/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(HCFLAGS) $(DEPFLAGS) -c $< -o $@
-$(B)/san/%.o: %.c
+$(B)/san/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(HCFLAGS) $(SAN) $(DEPFLAGS) -c $< -o $@

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the boots of the tests need: the mutants, and the probe kernel (probe.c) of the loader's tests. No
 # stack protector: nothing sets its guard there.
-$(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld
+$(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld $(B)/flags
 	@mkdir -p $(B)
 	$(call say,LINK)
 	$(Q)$(CC) $(KCFLAGS) -fno-stack-protector -MMD -MP -MF $(B)/probe.d -c $< -o $(B)/probe.o

@@ -13,7 +13,8 @@ $(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^
-$(B)/fuzz/fuzz-%: tests/fuzz/fuzz_%.c $(FUZZ_SHARED) $(wildcard tools/cairn/*.h trace/*.h ds/layout.h)
+$(B)/fuzz/fuzz-%: tests/fuzz/fuzz_%.c $(FUZZ_SHARED) \
+                 $(wildcard tests/fuzz/*.h tools/cairn/*.h trace/*.h ds/layout.h) $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,FUZZER)
 	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)

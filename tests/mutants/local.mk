@@ -4,7 +4,7 @@ MUTANT_C := kernel/hook.c kernel/session.c
 MUTANTS  := 1 2 3 4
 
 define mutant_rules
-$(B)/mutant$(1)/%.o: %.c
+$(B)/mutant$(1)/%.o: %.c $(B)/flags
 	@mkdir -p $$(@D)
 	$$(call say,CC)
 	$$(Q)$$(CC) $$(KCFLAGS) -DCAIRN_MUTANT=$(1) $$(DEPFLAGS) -c $$< -o $$@
