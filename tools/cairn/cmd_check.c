@@ -94,8 +94,9 @@ const struct cairn_command cairn_check_command = {
     .help = "  --dump N    the Nth dump in the log, not the last\n"
             "Prints for each rule how often it was applied and, first, where it did not hold.\n"
             "Equal switches: CPU, outgoing thread, state or reason, priority, time in clock units;\n"
-            "wait exact in FULL records (saturating), at most 1 tick in LITE, not told in IDLE;\n"
-            "all fields of 0524H. A PEBS record is ambiguous where a switch falls into the same\n"
-            "clock unit, or switches are missing around it.\n",
+            "base priority where a batch first names the thread; wait exact in FULL records\n"
+            "(saturating), at most 1 tick in LITE, not told in IDLE; all fields of 0524H.\n"
+            "A PEBS record is ambiguous where a switch falls into the same clock unit, or\n"
+            "switches are missing around it.\n",
     .run = run,
 };
