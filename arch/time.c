@@ -23,6 +23,7 @@
 #define PIT_COMMAND  0x43u
 #define PIT_MODE     0xB4u /* channel 2, low byte then high byte, mode 2, binary */
 #define PIT_LATCH    0x80u /* latch channel 2 */
+#define PIT_STOP     0x30u /* channel 0, mode 0: waits for a count that never comes */
 #define PORT_B       0x61u
 #define   PORT_B_GATE2   0x01u
 #define   PORT_B_SPEAKER 0x02u
@@ -266,6 +267,10 @@ static bool measure_apic_timer(void)
 
 int arch_time_init(void)
 {
+    /* The firmware's own tick. Nobody hears it any more, but it costs an emulator, and it ticks at a phase of its own:
+     * under -icount that decides when QEMU goes from one CPU to the next. */
+    arch_out8(PIT_COMMAND, PIT_STOP);
+
     static bool (*const starts[])(struct reference *) = {start_pm_timer, start_hpet, start_pit};
     struct reference reference;
     bool known = ask_cpuid();
