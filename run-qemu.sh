@@ -23,8 +23,8 @@ readonly LOADER_FAILED='cairn loader: FAILED'
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
 # The disk's answers come in real time, so the kernel is entered at a TSC that differs by some millions from run to run,
-# near 16 s; it then waits for a multiple of 2^36 (68.7 s), which costs nothing, as the clock of a halted machine jumps.
-readonly ICOUNT_SHIFT=4 ICOUNT_ALIGN=36
+# near 16 s; it then waits for a multiple of 2^34 (17.2 s).
+readonly ICOUNT_SHIFT=4 ICOUNT_ALIGN=34
 
 usage() {
     cat <<'END'
