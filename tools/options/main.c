@@ -40,7 +40,10 @@ static int docs(void)
         printf("| `%s` | ", h.name);
         for (const char *p = h.values; *p; p++)
             *p == '|' ? (void)printf(", ") : (void)putchar(*p);
-        printf(" | `%s` | %s |\n", h.standard, h.text);
+        printf(" | `%s` | ", h.standard);
+        for (const char *p = h.text; *p; p++) /* a bar would end the cell */
+            printf(*p == '|' ? "\\|" : "%c", *p);
+        puts(" |");
     }
     return 0;
 }
