@@ -278,6 +278,71 @@ def test_switch_left_out():
     assert "FAIL truth" in text
 
 
+def panicked(parts):
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "H":
+            parts[i] = ("H", re.sub(rb"dump.cause=\w+", b"dump.cause=panic", payload))
+
+
+def truth_cut_off(parts, which, cpu=0):
+    """Takes one switch, counted from the last, out of a CPU's truth."""
+    frame, at = [p for p in truths(parts, TRUTH_SWITCH) if parts[p[0]][1][0] == cpu][-which]
+    payload = parts[frame][1]
+    count = struct.unpack_from("<H", payload, 2)[0] - 1
+    parts[frame] = ("U", payload[:2] + struct.pack("<H", count) + payload[4:at] + payload[at + 48:])
+    for i in range(frame + 1, len(parts)):
+        stream, payload = parts[i]
+        if stream == "U" and payload[0] == cpu:
+            parts[i] = ("U", payload[:4] + struct.pack("<I", struct.unpack_from("<I", payload, 4)[0] - 1) + payload[8:])
+        elif stream == "E":
+            parts[i] = ("E", re.sub(rb"(end\.cpu\.%d\.truth=)(\d+)" % cpu,
+                                    lambda m: m.group(1) + b"%d" % (int(m.group(2)) - 1), payload))
+    for i in range(frame):
+        stream, payload = parts[i]
+        if stream == "E":
+            parts[i] = ("E", re.sub(rb"(end\.cpu\.%d\.truth=)(\d+)" % cpu,
+                                    lambda m: m.group(1) + b"%d" % (int(m.group(2)) - 1), payload))
+
+
+@pytest.mark.parametrize("cpus", [[0], [1], [0, 1]])
+@pytest.mark.parametrize("log", ["small", "full"])
+def test_panic_within_the_last_switch(log, cpus):
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    panicked(parts)
+    for cpu in cpus:
+        truth_cut_off(parts, 1, cpu)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == 0, text_of(done)
+    assert f"within the last switch of {len(cpus)} CPU{'s' if len(cpus) > 1 else ''}, which" in text_of(done)
+
+
+@pytest.mark.parametrize("panic, cuts", [(False, [1]), (True, [1, 1]), (True, [2]), (True, [2, 1])])
+def test_truth_of_no_last_switch_missing(panic, cuts):
+    def change(parts):
+        if panic:
+            panicked(parts)
+        for which in cuts:
+            truth_cut_off(parts, which)
+    assert "FAIL truth: each 0525H switch" in lies("small", change)
+
+
+@pytest.mark.parametrize("panic, more", [(True, 1), (True, 2), (False, 1)])
+def test_panic_within_a_switch_that_was_lost(panic, more):
+    """Stopped while it wrote the trace: counted as lost, and not in the truth."""
+    parts = frames.read((GOLDEN / "lost.log").read_bytes())
+    if panic:
+        panicked(parts)
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "E":
+            for key in (rb"end\.cpu\.0\.(?:events|switches|compact)", rb"end\.events_(?:tried|lost)"):
+                payload = re.sub(rb"(%s=)(\d+)( \d+ )?(\d+)?" % key, lambda m: m.group(1) + b"%d" % (
+                    int(m.group(2)) + more) + (m.group(3) + b"%d" % (int(m.group(4)) + more) if m.group(3) else b""),
+                    payload)
+            parts[i] = ("E", payload)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == (0 if panic and more == 1 else 1), text_of(done)
+
+
 def test_cpus_swapped():
     def change(parts):
         for i, (stream, payload) in enumerate(parts):

@@ -35,6 +35,7 @@ struct cairn_check {
     /* the truth */
     uint64_t incoming_known, incoming_unknown;
     uint64_t truth_missing, truth_uncompared; /* truth without a record (loss); records without truth to compare with */
+    uint64_t unfinished; /* bit n: CPU n was stopped by a panic within its last switch, before the truth of it */
     uint64_t blames[CAIRN_BLAMES];
     uint64_t wrong;
 };

@@ -32,6 +32,10 @@ static void print_truth(const struct cairn_check *check)
     if (check->truth_missing || check->truth_uncompared)
         printf("lost, overwritten or damaged: %" PRIu64 " switches; without truth to compare with: %" PRIu64 "\n",
                check->truth_missing, check->truth_uncompared);
+    unsigned unfinished = (unsigned)__builtin_popcountll(check->unfinished);
+    if (unfinished)
+        printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
+               unfinished == 1 ? "CPU" : "CPUs");
     uint64_t all = 0;
     for (unsigned i = 0; i < CAIRN_BLAMES; i++)
         all += check->blames[i];

@@ -184,10 +184,13 @@ static void find_holes(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t be
                                   .after = after,
                                   .before = behind};
         cpu->tail = add_hole(cpu, hole);
-    } else if (cpu->end.events_known && cpu->end.events[CAIRN_LOST] && !log->session.circular) {
-        cpu->tail = add_hole(
-            cpu,
-            (struct cairn_hole){.kind = CAIRN_HOLE_LOST, .buffer = (uint32_t)begun, .after = after, .before = after});
+    } else if (cpu->end.events_known && cpu->end.events[CAIRN_LOST] && (!log->session.circular || log->panic)) {
+        /* A panic loses what a CPU was writing as it was stopped, whatever the mode. */
+        struct cairn_hole hole = {.kind = log->panic ? CAIRN_HOLE_MAYBE_LOST : CAIRN_HOLE_LOST,
+                                  .buffer = (uint32_t)begun,
+                                  .after = after,
+                                  .before = after};
+        cpu->tail = add_hole(cpu, hole);
     }
 }
 
@@ -328,6 +331,7 @@ int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_
         log->has_end |= f->stream == CAIRN_STREAM_END;
     }
     log->bad_frames += log->text.malformed;
+    log->panic = cairn_slice_is(cairn_key(&log->text, "dump.cause"), "panic");
     place_pieces(log);
     uint32_t before, behind;
     trace_bounds(&log->frames, &before, &behind);

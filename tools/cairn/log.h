@@ -25,7 +25,7 @@ enum cairn_hole_kind {
     CAIRN_HOLE_BUFFERS,     /* whole buffers are not in the log (circular mode: or were overwritten) */
     CAIRN_HOLE_OVERWRITTEN, /* circular mode wrote over them: no damage */
     CAIRN_HOLE_LOST,        /* the kernel found no buffer, and counted what it lost */
-    CAIRN_HOLE_MAYBE_LOST,  /* circular mode: what was lost may have been lost here */
+    CAIRN_HOLE_MAYBE_LOST,  /* circular mode, or the end of a panic's dump: what was lost may have been lost here */
 };
 
 struct cairn_hole {
@@ -140,6 +140,7 @@ struct cairn_log {
     uint32_t bad_pieces;     /* trace frames with bytes that are no events */
     uint32_t other_sessions; /* frames of sessions this reader does not know */
     bool has_end, has_truth;
+    bool panic; /* dumped by a panic: the CPUs were stopped wherever they were */
 };
 
 /* 0, or -ENOENT: the log holds no frame of such a dump. */
