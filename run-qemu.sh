@@ -18,9 +18,12 @@ words=()
 readonly FAIL=1 USAGE=2 TROUBLE=3 TIMEOUT=124 INTERRUPTED=130
 # What isa-debug-exit makes of the kernel's 0x10 (pass) and 0x11 (fail): 2 * code + 1, which QEMU itself never returns.
 readonly QEMU_PASS=33 QEMU_FAIL=35
+ESCAPE=$(printf '\033')
+readonly ESCAPE
 readonly LOADER_FAILED='cairn loader: FAILED'
 # What OVMF says where it has found nothing to start, or where what it has started came back.
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
+readonly LEAST_MEM=128 # MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
 # The disk's answers come in real time, so the kernel is entered at a TSC that differs by some millions from run to run,
 # near 16 s; it then waits for a multiple of 2^34 (17.2 s).
@@ -28,23 +31,28 @@ readonly ICOUNT_SHIFT=4 ICOUNT_ALIGN=34
 
 usage() {
     cat <<'END'
-usage: ./run-qemu.sh [--smp N] [--mem SIZE] [--cpu MODEL] [--accel tcg|kvm] [--log FILE] [--raw] [--timeout S]
-                     [--icount] [--gdb] [--qemu PATH] [--image FILE] [--which] [--help] [key=value ...]
+usage: ./run-qemu.sh [option ...] [key=value ...]
 Boots Cairn in QEMU and records its trace.
   --smp N         processors (4)
-  --mem SIZE      memory, as QEMU takes it: 128M, 2G (512M)
+  --mem SIZE      memory, as QEMU takes it: 128M (the least), 2G (512M)
   --cpu MODEL     QEMU's processor model (max)
-  --accel A       tcg: emulated, runs everywhere (the default); kvm: this machine's own processor
-  --log FILE      where everything the guest says goes, trace included (build/last.log)
-  --raw           all of that to the terminal as well, instead of console text and a progress line
+  --accel A       tcg: emulated, runs everywhere (the default);
+                  kvm: this machine's own processor
+  --log FILE      where everything the guest says goes, trace included
+                  (build/last.log); a FILE with a trace that is there is kept
+                  as FILE.1
+  --raw           all of that to the terminal as well, instead of console text
+                  and a progress line
   --timeout S     give up after S seconds; 0: never (300)
   --icount        deterministic: the same options give the same trace
   --gdb           wait for a debugger on TCP port 1234 (no timeout)
   --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
-  --image FILE    boot this disk image (make image) as a USB stick; its own cairn.cfg holds the options
+  --image FILE    boot this disk image (make image) as a USB stick; its own
+                  cairn.cfg holds the options
   --which         say which QEMU and firmware would be taken, and stop
-Exit: 0 the guest says pass, 1 it says fail or was not reached, 2 usage, 3 trouble with QEMU or the firmware,
-124 timeout, 130 interrupted. OVMF_CODE and OVMF_VARS in the environment name another firmware.
+Exit: 0 the guest says pass, 1 it says fail or was not reached, 2 usage,
+3 trouble with QEMU or the firmware, 124 timeout, 130 interrupted.
+OVMF_CODE and OVMF_VARS in the environment name another firmware.
 Options of the kernel (key=value):
 END
     if [ -x "$build/cairn-options" ]; then
@@ -62,6 +70,17 @@ die() { # status, text
 number() { # option, value, least, most
     case $2 in '' | *[!0-9]* | ??????????*) die $USAGE "$1 $2: not a number" ;; esac
     [ "$2" -ge "$3" ] && [ "$2" -le "$4" ] || die $USAGE "$1 $2: must be $3 to $4"
+}
+
+check_mem() {
+    local mib=${mem%[KMGkmg]}
+    case $mib in ?????????*) die $USAGE "--mem $mem: more than any machine has" ;; esac
+    case $mem in
+    *[Kk]) mib=$((10#$mib / 1024)) ;;
+    *[Gg]) mib=$((10#$mib * 1024)) ;;
+    *) mib=$((10#$mib)) ;;
+    esac
+    [ $mib -ge $LEAST_MEM ] || die $USAGE "--mem $mem: ${LEAST_MEM}M is the least that is tested"
 }
 
 parse() {
@@ -98,6 +117,7 @@ parse() {
     number --smp "$smp" 1 255
     number --timeout "$timeout" 0 999999
     case $mem in *[!0-9KMGkmg]* | [!0-9]* | '' | *[KMGkmg]?*) die $USAGE "--mem $mem: not a size like 512M" ;; esac
+    check_mem
     case $accel in tcg | kvm) ;; *) die $USAGE "--accel $accel: must be tcg or kvm" ;; esac
     [ $icount = 0 ] || [ "$accel" = tcg ] || die $USAGE "--icount needs --accel tcg"
     [ -z "$image" ] || [ -r "$image" ] || die $USAGE "--image $image: cannot be read"
@@ -173,7 +193,15 @@ say_choices() {
 }
 
 check_log() {
-    { mkdir -p "$(dirname "$log")" && : >"$log"; } 2>/dev/null || die $USAGE "--log $log: cannot be written"
+    [ -d "$(dirname "$log")" ] || die $USAGE "--log $log: cannot be written: there is no folder $(dirname "$log")"
+    { : >>"$log"; } 2>/dev/null || die $USAGE "--log $log: cannot be written"
+}
+
+# Only a log with a trace is worth keeping: a second failed start does not replace it by the first one's.
+keep_log() {
+    if [ -f "$log" ] && [ ! -L "$log" ] && LC_ALL=C grep -a -q -m 1 '^~H' "$log"; then
+        mv -f "$log" "$log.1" || die $USAGE "--log $log: cannot be renamed to $log.1"
+    fi
 }
 
 # ---- the machine
@@ -196,31 +224,31 @@ prepare() {
     fi
 }
 
+# In QEMU's options a comma is written twice.
 build_command() {
     command=("$qemu" -machine q35 -accel "$accel" -cpu "$cpu" -smp "$smp" -m "$mem"
         -nodefaults -no-user-config -display none -net none -no-reboot
-        -drive "if=pflash,unit=0,format=$format,readonly=on,file=$code"
-        -drive "if=pflash,unit=1,format=$format,file=$tmp/vars"
+        -drive "if=pflash,unit=0,format=$format,readonly=on,file=${code//,/,,}"
+        -drive "if=pflash,unit=1,format=$format,file=${tmp//,/,,}/vars"
         -device "isa-debug-exit,iobase=0xf4,iosize=4")
     if [ -n "$image" ]; then
-        command+=(-drive "if=none,id=stick,format=raw,snapshot=on,file=$image"
+        command+=(-drive "if=none,id=stick,format=raw,snapshot=on,file=${image//,/,,}"
             -device qemu-xhci -device "usb-storage,drive=stick,bootindex=0")
     else
-        command+=(-drive "if=none,id=esp,format=raw,readonly=on,file=fat:$tmp/esp"
+        command+=(-drive "if=none,id=esp,format=raw,readonly=on,file=fat:${tmp//,/,,}/esp"
             -device "virtio-blk-pci,drive=esp,bootindex=0")
     fi
-    if has_word serial && [ "${value%%,*}" = none ]; then
-        no_uart=1
-        command+=(-serial none)
-    elif has_word serial && [ "${value%%,*}" = com2 ]; then
-        no_uart=0
-        command+=(-serial null -serial chardev:uart)
-    else
-        no_uart=0
-        command+=(-serial chardev:uart)
-    fi
+    no_uart=0
+    value=com1
+    has_word serial
+    case ${value%%,*} in
+    none) no_uart=1 command+=(-serial none) ;;
+    com1 | 0x3[fF]8 | 1016) command+=(-serial chardev:uart) ;;
+    com2 | 0x2[fF]8 | 760) command+=(-serial null -serial chardev:uart) ;;
+    *) die $USAGE "serial=$value: in QEMU only com1 and com2 are connected" ;;
+    esac
     # The head of the firmware's own log is watched for the loader's failures.
-    [ $no_uart = 1 ] || command+=(-chardev "stdio,id=uart,signal=off,logfile=$tmp/console")
+    [ $no_uart = 1 ] || command+=(-chardev "stdio,id=uart,signal=off,logfile=${tmp//,/,,}/console")
     [ $icount = 0 ] ||
         command+=(-icount "shift=$ICOUNT_SHIFT,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
@@ -256,14 +284,19 @@ start() {
     qemu_pid=$!
 }
 
-# First line of the whole log that matches, without carriage returns.
+# Text without the escape sequences and control characters that firmware puts into it, lines cut to a sane length.
+plain() {
+    LC_ALL=C sed "s/$ESCAPE\[[0-9;=?]*[A-Za-z]//g" | LC_ALL=C tr -d '\000-\010\013-\037\177' | LC_ALL=C cut -c 1-300
+}
+
+# First line of the whole log that matches.
 said() {
-    [ -r "$tmp/console" ] && LC_ALL=C grep -a -m 1 "$1" "$tmp/console" | tr -d '\r' | grep .
+    [ -r "$tmp/console" ] && LC_ALL=C grep -a -m 1 "$1" "$tmp/console" | plain | grep .
 }
 
 # The same in its first 64 KiB: firmware and loader speak there, and a long trace is not read again and again.
 console_line() {
-    [ -r "$tmp/console" ] && head -c 65536 "$tmp/console" | tr -d '\r' | LC_ALL=C grep -a -m 1 "$1"
+    [ -r "$tmp/console" ] && head -c 65536 "$tmp/console" | plain | LC_ALL=C grep -a -m 1 "$1"
 }
 
 # Waits for the end of QEMU. Sets stop, the reason where we had to end it, and qemu_status.
@@ -300,6 +333,39 @@ watch() {
     reader_pid=''
 }
 
+guest_failed() {
+    verdict=fail status=$FAIL
+    if failure=$(said '^FAIL: '); then
+        verdict="fail: ${failure#FAIL: }"
+    fi
+}
+
+# For a machine that halted, was reset or went off: all there is of a verdict is what the guest said.
+judge_by_log() {
+    local summary end='the machine was reset or went off'
+    [ "$stop" != reader ] || end='the machine was left running'
+    summary=$(said '^SUMMARY: ')
+    case $summary in
+    *', 0 failed, '*) verdict="pass, by its SUMMARY; $end" status=0 ;;
+    *)
+        guest_failed
+        if [ -n "$summary" ] || [ "$verdict" != fail ]; then
+            return
+        elif [ "$stop" = reader ]; then
+            verdict="none: the reader of the log ended first, with status $reader_status"
+        else
+            verdict="none: $end before the guest gave one"
+        fi
+        ;;
+    esac
+}
+
+# The line of QEMU's that says what is wrong, else its last one.
+qemu_error() {
+    { grep -i 'error\|fail\|could not\|unable\|invalid\|unsupported\|denied' "$tmp/errors" || tail -n 1 "$tmp/errors"; } |
+        head -n 1 | plain
+}
+
 # Sets verdict (words) and status.
 judge() {
     case $stop in
@@ -309,21 +375,9 @@ judge() {
     *)
         case $qemu_status in
         "$QEMU_PASS") verdict=pass status=0 ;;
-        "$QEMU_FAIL")
-            verdict=fail status=$FAIL
-            if failure=$(said '^FAIL: '); then
-                verdict="fail: ${failure#FAIL: }"
-            fi
-            ;;
-        0) # SIGTERM ends QEMU so as well
-            verdict="the machine was reset or went off without a verdict" status=$FAIL
-            [ "$stop" != reader ] ||
-                verdict="the reader of the log ended first, with status $reader_status" status=$FAIL
-            if has_word end && [ "$value" != exit ] && [ $raw = 0 ] && [ $no_uart = 0 ]; then
-                verdict="end=$value: the log's reader ended with $reader_status" status=$reader_status
-            fi
-            ;;
-        *) verdict="QEMU ended with status $qemu_status: $(head -n 3 "$tmp/errors" | tr '\n' ' ')" status=$TROUBLE ;;
+        "$QEMU_FAIL") guest_failed ;;
+        0) judge_by_log ;; # SIGTERM ends QEMU so as well
+        *) verdict="QEMU ended with status $qemu_status: $(qemu_error)" status=$TROUBLE ;;
         esac
         ;;
     esac
@@ -344,6 +398,10 @@ report() {
         echo "log      none: the machine has no serial port"
         return
     fi
+    if [ -f "$log" ] && [ ! -s "$log" ]; then
+        echo "log      $log is empty: the machine has said nothing"
+        return
+    fi
     echo "log      $log, $(($(wc -c <"$log"))) bytes"
     if ! said '^~H' >/dev/null; then
         echo "         it ends before the trace: less $log"
@@ -354,23 +412,29 @@ report() {
     echo "         $cairn check $log"
 }
 
-parse "$@"
-find_qemu
-find_firmware
-if [ $which = 1 ]; then
+main() {
+    parse "$@"
+    find_qemu
+    find_firmware
+    if [ $which = 1 ]; then
+        say_choices
+        exit 0
+    fi
+    check_words
+    check_log
+    trap cleanup EXIT
+    trap interrupted INT TERM
+    prepare
+    build_command
     say_choices
-    exit 0
-fi
-check_words
-check_log
-trap cleanup EXIT
-trap interrupted INT TERM
-prepare
-build_command
-say_choices
-[ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
-start
-watch
-judge
-report
-exit "$status"
+    keep_log
+    [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
+    start
+    watch 2>/dev/null # not a word of bash on how QEMU ended: the verdict says it
+    judge
+    report
+    exit "$status"
+}
+
+# In one line, read as a whole: this file may be changed while it runs.
+main "$@"; exit

@@ -2,6 +2,7 @@
 """run-qemu.sh itself: its exit statuses, what it refuses before QEMU starts, and that it ends cleanly."""
 
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -27,7 +28,9 @@ SILENT = (b"\xf4\xeb\xfd")  # hlt; jmp to it
     (["switches=-1"], "switches=-1"),
     (["pebs.records=1", "pebs.threshold=2"], "pebs.threshold=2"),
     (["--image", "/no/such/image"], "/no/such/image: cannot be read"),
-    (["--log", "/proc/nowhere/log"], "/proc/nowhere/log: cannot be written"),
+    (["--log", "/proc/nowhere/log"], "/proc/nowhere/log: cannot be written: there is no folder"),
+    (["--mem", "127M"], "--mem 127M: 128M is the least"),
+    (["serial=0x500"], "serial=0x500: in QEMU only com1 and com2"),
     ])
 def test_usage(tmp_path, arguments, word):
     result = cb.boot(tmp_path / "log", *arguments)
@@ -39,17 +42,53 @@ def test_usage(tmp_path, arguments, word):
 def test_trouble_before_boot(tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
+    tools = tmp_path / "tools"  # all that is needed before QEMU is
+    tools.mkdir()
+    for name in ("bash", "dirname", "env"):
+        (tools / name).symlink_to(shutil.which(name))
     for arguments, word in [
             ({"build": empty}, "run 'make'"),
             ({"environment": {"OVMF_CODE": "/no/such", "OVMF_VARS": "/no/such"}}, "OVMF_CODE"),
-            ({"environment": {"PATH": str(empty) + ":/bin"}}, "make deps"),
+            ({"environment": {"PATH": str(tools)}}, "no qemu-system-x86_64 in $PATH"),
             ]:
-        if "PATH" in arguments.get("environment", {}) and os.path.exists("/bin/qemu-system-x86_64"):
-            continue  # /bin is /usr/bin here
         result = cb.boot(tmp_path / "log", **arguments)
         assert result.status == cb.TROUBLE and word in result.output, result.output
     result = cb.boot(tmp_path / "log", "--qemu", "/bin/true")
     assert result.status == cb.TROUBLE and "not a QEMU" in result.output
+
+
+def test_failed_start_keeps_the_last_trace(tmp_path):
+    good = b"~H this is a trace\n"
+    (tmp_path / "log").write_bytes(good)
+    build = cb.build_with(tmp_path / "build", kernel_elf=PROBE)
+    for _ in range(2):  # the second does not replace what the first kept
+        result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model", build=build)
+        assert result.status == cb.TROUBLE and "the machine has said nothing" in result.output, result.output
+        assert (tmp_path / "log.1").read_bytes() == good
+
+
+def test_qemu_that_dies(tmp_path):
+    """The verdict is the line with the error, and nothing is said by bash."""
+    qemu = tmp_path / "qemu"
+    qemu.write_text("#!/bin/bash\n[ $1 = --version ] && echo 'QEMU emulator version 9.9' && exit\n"
+                    "echo warning: nothing >&2; echo 'qemu: error: no such processor' >&2; kill -ABRT $$\n",
+                    encoding="ascii")
+    qemu.chmod(0o755)
+    result = cb.boot(tmp_path / "log", "--qemu", qemu)
+    assert result.status == cb.TROUBLE and "Aborted" not in result.output, result.output
+    assert "QEMU ended with status 134: qemu: error: no such processor" in result.output
+
+
+def test_failure_with_an_image(tmp_path):
+    image = cb.make_image(tmp_path / "stick.img", "no.such=1")
+    result = cb.boot(tmp_path / "log", "--smp", "1", "--image", image)
+    verdict = result.lines("verdict  ")
+    assert result.status == cb.FAIL and verdict and verdict[0].startswith("verdict  fail: options: "), result.output
+
+
+def test_machine_that_halts(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", "1", "end=halt", "switches=100", "serial=0x2f8")
+    assert result.status == cb.PASS and result.lines("verdict  pass, by its SUMMARY"), result.output
 
 
 def test_qemu_refuses(tmp_path):
