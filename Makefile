@@ -37,6 +37,7 @@ else
 
 # ---- internal
 B := build
+$(if $(strip $(B)),,$(error B= is empty: name a build directory, as in B=build-gcc13))
 VERSION := 0.1.0
 WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-declarations -Wmissing-prototypes -Wundef -Wvla \
         -Wpointer-arith -Wwrite-strings -Wimplicit-fallthrough
@@ -70,9 +71,20 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(BUILT_WITH))' > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
+# So is the list of what is linked: a source that is gone leaves no newer object behind. One list for each product.
+$(B)/%.objects: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' $(OBJECTS) > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(B)/kernel.objects:         OBJECTS = $(KERNEL_O)
+$(B)/loader.objects:         OBJECTS = $(LOADER_O)
+$(B)/cairn.objects:          OBJECTS = $(CAIRN_C)
+$(B)/host/libshared.objects: OBJECTS = $(SHARED_C)
+$(B)/san/libshared.objects:  OBJECTS = $(SHARED_C)
+
 # ---- kernel
 kernel: $(B)/kernel.elf
-$(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld
+$(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld $(B)/kernel.objects
 	$(call say,LINK)
 	$(Q)$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack --build-id=sha1 -T arch/kernel.ld \
 	    -Map=$(B)/kernel.map -o $@.full $(KERNEL_O)
@@ -101,7 +113,7 @@ LOADER_O  := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c))) \
              $(patsubst %.asm,$(B)/loader/%.asm.o,$(sort $(wildcard boot/*.asm)))
 
 loader: $(B)/BOOTX64.EFI
-$(B)/BOOTX64.EFI: $(LOADER_O)
+$(B)/BOOTX64.EFI: $(LOADER_O) $(B)/loader.objects
 	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
 	$(call say,LINK)
 	$(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
@@ -127,17 +139,17 @@ $(B)/san/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(HCFLAGS) $(SAN) $(DEPFLAGS) -c $< -o $@
-$(B)/host/libshared.a: $(SHARED_C:%.c=$(B)/host/%.o)
-	@rm -f $@; $(AR) rcs $@ $^
-$(B)/san/libshared.a: $(SHARED_C:%.c=$(B)/san/%.o)
-	@rm -f $@; $(AR) rcs $@ $^
+$(B)/host/libshared.a: $(SHARED_C:%.c=$(B)/host/%.o) $(B)/host/libshared.objects
+	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
+$(B)/san/libshared.a: $(SHARED_C:%.c=$(B)/san/%.o) $(B)/san/libshared.objects
+	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 CAIRN_LIBS := -ldw -lelf
-$(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a
+$(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
-	$(Q)$(CC) -o $@ $^ $(CAIRN_LIBS)
-$(B)/san/cairn: $(CAIRN_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
+	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
+$(B)/san/cairn: $(CAIRN_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
-	$(Q)$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
 $(B)/cairn-options: $(B)/host/tools/options/main.o $(B)/host/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^
@@ -182,19 +194,22 @@ lint:
 -include $(sort $(wildcard tests/*/local.mk tools/*/local.mk))
 
 define HELP
-make deps       install what build, run and test need (apt), or say what is missing
-make            kernel, loader and tools into build/, with map and listing
-make run        boot in QEMU, then show the trace and its totals; RUN_ARGS='--smp 2 workload=hogs'
-make test       all suites in under ten minutes; make test-all: the long ones as well
-make bench      figures, one a line, and build/bench.json
-make fuzz       one minute of fuzzing, shared by all fuzzers
-make lint       shellcheck and the rules of the house
-make tools      the host tools alone
-make image      build/cairn.img for a USB stick; CONFIG='workload=hogs seconds=5 end=halt'
-make gdb        boot and wait for a debugger
-make docs       docs/options.md from the option table
-make clean      remove build/
-Variables: CC=gcc-13, EXTRA_CFLAGS=..., B=DIR (another build directory), V=1 (show the commands)
+make deps      install what build, run and test need (apt), or say what is missing
+make           kernel, loader and tools into build/, with map and listing
+make run       boot in QEMU, then show the trace and its totals;
+               RUN_ARGS='--smp 2 workload=hogs'
+make test      all suites in under ten minutes; make test-all: the long ones too
+make bench     figures, one a line, and build/bench.json
+make fuzz      one minute of fuzzing, shared by all fuzzers
+make lint      shellcheck and the rules of the house
+make tools     the host tools alone
+make image     build/cairn.img for a USB stick;
+               CONFIG='workload=hogs seconds=5 end=halt'
+make gdb       boot and wait for a debugger
+make docs      docs/options.md from the option table
+make clean     remove build/
+Variables: CC=gcc-13, EXTRA_CFLAGS=..., V=1 (show the commands),
+B=build-DIR (another build directory: git ignores what begins with build)
 endef
 help:
 	$(info $(HELP))@:
