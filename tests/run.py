@@ -71,7 +71,8 @@ def run_make(target, build):
         key = {"PASS": "passed", "FAIL": "failed", "SKIP": "skipped"}.get(word)
         if key:
             counts[key] += 1
-    if process.wait() != 0 and not counts["failed"]:
+    status = process.wait()
+    if not counts["failed"] and (status != 0 or not sum(counts.values())):  # one that says nothing is one failure, too
         counts["failed"] += 1
     return counts
 
