@@ -19,11 +19,41 @@ bad:
     return 2;
 }
 
+/* Prints `text` behind what already takes `column` columns, with line breaks at blanks, and behind bars as well: lists
+ * of values have no blanks. */
+static void wrap(const char *text, size_t column)
+{
+    enum { WIDTH = 80, INDENT = 6 };
+    while (*text) {
+        size_t blank = *text == ' ';
+        size_t n = strcspn(text + blank, " |");
+        n += text[blank + n] == '|';
+        if (column + blank + n > WIDTH) {
+            printf("\n%*s", INDENT, "");
+            column = INDENT;
+        } else if (blank) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", (int)n, text + blank);
+        column += n;
+        text += blank + n;
+    }
+}
+
 static int help(void)
 {
     struct kopt_help h;
-    for (size_t i = 0; kopt_describe(i, &h); i++)
-        printf("  %s=%s\n      %s (default %s)\n", h.name, h.values, h.text, h.standard);
+    for (size_t i = 0; kopt_describe(i, &h); i++) {
+        char line[1024];
+        snprintf(line, sizeof line, "%s=%s", h.name, h.values);
+        printf("  ");
+        wrap(line, 2);
+        snprintf(line, sizeof line, "%s (default %s)", h.text, h.standard);
+        printf("\n      ");
+        wrap(line, 6);
+        puts("");
+    }
     return 0;
 }
 
