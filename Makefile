@@ -167,7 +167,8 @@ run: all
 gdb: all
 	CAIRN_BUILD=$(B) ./run-qemu.sh --gdb $(RUN_ARGS)
 image: $(B)/cairn.img
-$(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf FORCE
+$(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf $(B)/cairn-options FORCE
+	@$(B)/cairn-options check $(CONFIG)
 	tools/image.sh $@ $(B)/BOOTX64.EFI $(B)/kernel.elf $(CONFIG)
 
 # ---- tests. Suites are found by their names: tests/unit/test_*.c are cmocka programs (ASan, UBSan), one each, with the
@@ -194,7 +195,7 @@ lint:
 -include $(sort $(wildcard tests/*/local.mk tools/*/local.mk))
 
 define HELP
-make deps      install what build, run and test need (apt), or say what is missing
+make deps      install what build and tests need (apt), or say what is missing
 make           kernel, loader and tools into build/, with map and listing
 make run       boot in QEMU, then show the trace and its totals;
                RUN_ARGS='--smp 2 workload=hogs'
