@@ -34,7 +34,8 @@ struct cairn_check {
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
     /* the truth */
     uint64_t incoming_known, incoming_unknown;
-    uint64_t truth_missing, truth_uncompared; /* truth without a record (loss); records without truth to compare with */
+    uint64_t truth_missing;                           /* switches of the truth that are not in the trace: loss */
+    uint64_t uncompared_switches, uncompared_records; /* in the trace, without truth to compare with */
     uint64_t unfinished; /* bit n: CPU n was stopped by a panic within its last switch, before the truth of it */
     uint64_t blames[CAIRN_BLAMES];
     uint64_t wrong;

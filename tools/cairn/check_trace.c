@@ -46,8 +46,8 @@ static void check_frames(struct cairn_check *check)
     const struct cairn_frames *f = &check->log->frames;
     check->compared[CAIRN_RULE_FRAMES] = f->frames.count;
     if (f->missing_frames || !f->total_known)
-        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames are missing",
-                   f->missing_frames, f->total);
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames %s missing",
+                   f->missing_frames, f->total, f->missing_frames == 1 ? "is" : "are");
     if (f->totals_differ)
         cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "header, trailer and frames disagree on how many there are");
     if (check->log->bad_frames)
@@ -267,6 +267,16 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
     w->records = last;
 }
 
+/* Whether what would come behind the CPU's last event may lie in missing frames. Without the end summary nothing says
+ * how many buffers the CPU began, and no hole stands for them. */
+static bool frames_may_be_missing(const struct walk *w)
+{
+    const struct cairn_frames *f = &w->check->log->frames;
+    const struct cairn_piece *last = &w->cpu->pieces[w->cpu->piece_count - 1];
+    return !w->cpu->end.buffers_known &&
+           (!f->total_known || cairn_missing_between(f, last->frame, UINT32_MAX) != NULL);
+}
+
 static void check_epoch(struct walk *w)
 {
     const struct cairn_epoch *e = &w->cpu->epochs.items[w->epochs++];
@@ -291,7 +301,8 @@ static void check_epoch(struct walk *w)
         w->records++;
     if (!start) {
         uint64_t next = w->epochs < w->cpu->epochs.count ? w->cpu->epochs.items[w->epochs].piece : w->cpu->piece_count;
-        bool hole = w->cpu->tail != CAIRN_NO_HOLE && next >= w->cpu->piece_count;
+        bool last = next >= w->cpu->piece_count;
+        bool hole = last && (w->cpu->tail != CAIRN_NO_HOLE || frames_may_be_missing(w));
         for (uint64_t p = e->piece + 1; p < w->cpu->piece_count && p <= next && !hole; p++)
             hole = w->cpu->pieces[p].hole != CAIRN_NO_HOLE;
         if (!hole && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))

@@ -156,7 +156,7 @@ static void compare_one(struct pair *p)
         return;
     }
     if (p->truth.gap && p->r.time <= p->t_time) {
-        check->truth_uncompared++;
+        check->uncompared_switches++;
         step_switch(p);
         return;
     }
@@ -200,7 +200,7 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
             *unfinished = true;
             continue;
         }
-        check->truth_uncompared++;
+        check->uncompared_switches++;
         if (!p.truth.gap)
             cairn_fail(check, p.rule, p.n, &p.r.time, "a switch that is not in the truth");
     }
@@ -307,7 +307,7 @@ static void compare_record(struct records *s, const struct cairn_item *item)
         step_stored(s);
     }
     if (!s->have || s->t.epoch != r->epoch || s->t.address != r->address) {
-        check->truth_uncompared++;
+        check->uncompared_records++;
         if (!s->truth.gap)
             cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
                        "epoch %" PRIu32 ", 0x%" PRIx64 ": a record that is not in the truth", r->epoch, r->address);

@@ -7,12 +7,15 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "trace/format.h"
 
@@ -22,6 +25,14 @@
 
 enum verdict { NONE, PASS, FAIL };
 
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
 struct capture {
     int in, out;
     bool raw, bar;         /* bar: a progress line is wanted */
@@ -30,6 +41,10 @@ struct capture {
     size_t used;
     uint64_t total, bytes; /* of the dump, from its header; 0: not seen */
     uint64_t good, damaged, read_bytes;
+    struct {
+        uint8_t *items; /* by frame number: whether this dump's came */
+        size_t count, room;
+    } seen;
     bool trailer;
     int64_t began_ms, bar_ms; /* of the dump; of the last progress line */
     enum verdict verdict;
@@ -159,10 +174,30 @@ static void show_text(struct capture *c, const char *p, size_t size)
 
 /* ---- what is understood ----------------------------------------------------------------------------------------- */
 
+#define FRAMES_MAX (1u << 24) /* more than any line sends in a day */
+
+/* False: this frame has come before. */
+static bool mark_seen(struct capture *c, uint32_t number)
+{
+    if (number >= FRAMES_MAX)
+        return true;
+    while (c->seen.count <= number)
+        *CAIRN_ADD(c->seen) = 0;
+    bool first = !c->seen.items[number];
+    c->seen.items[number] = 1;
+    return first;
+}
+
 static void take_frame(struct capture *c, const struct cairn_line *l, const uint8_t *payload)
 {
+    if (l->frame.stream == CAIRN_STREAM_HEADER && c->trailer) { /* another dump */
+        c->good = c->seen.count = 0;
+        c->trailer = false;
+    }
     if (!c->good)
         c->began_ms = now_ms();
+    if (!mark_seen(c, l->frame.number))
+        return; /* it came before */
     c->good++;
     if (l->frame.stream == CAIRN_STREAM_HEADER) {
         cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total);
@@ -239,18 +274,18 @@ static int patience(const struct capture *c, int64_t deadline)
 {
     int64_t left = deadline ? deadline - now_ms() : INT32_MAX;
     int64_t quiet = c->verdict ? QUIET_MS : c->trailer ? TRAILER_MS : INT32_MAX;
-    if (c->loader_failed || left <= 0)
+    if (c->loader_failed || left <= 0 || interrupted)
         return 0;
     return (int)(left < quiet ? left : quiet);
 }
 
-/* 0, or the exit status of trouble, told. */
-static int record(struct capture *c, int64_t deadline)
+/* 0, or the exit status of trouble, told. SIGINT is blocked but for the waits: none is missed. */
+static int record(struct capture *c, int64_t deadline, const sigset_t *while_waiting)
 {
     char data[65536];
     for (int wait; (wait = patience(c, deadline)) != 0;) {
         struct pollfd p = {.fd = c->in, .events = POLLIN};
-        int ready = poll(&p, 1, wait);
+        int ready = ppoll(&p, 1, &(struct timespec){wait / 1000, wait % 1000 * 1000000L}, while_waiting);
         if (ready < 0 && errno == EINTR)
             continue;
         if (ready == 0 && (c->verdict || c->trailer))
@@ -277,10 +312,14 @@ static int record(struct capture *c, int64_t deadline)
 static int judge(const struct capture *c, int64_t deadline, const char *log)
 {
     uint64_t missing = c->total > c->good ? c->total - c->good : 0;
-    fprintf(stderr, "capture: %" PRIu64 " frames", c->good);
+    fprintf(stderr, "capture: %" PRIu64 " %s", c->good, c->good == 1 ? "frame" : "frames");
     if (c->total)
         fprintf(stderr, " of %" PRIu64, c->total);
     fprintf(stderr, ", %" PRIu64 " damaged, %" PRIu64 " missing, in %s\n", c->damaged, missing, log);
+    if (interrupted) {
+        fprintf(stderr, "capture: interrupted\n");
+        return 128 + SIGINT;
+    }
     if (c->verdict == NONE) {
         fprintf(stderr, "capture: no verdict: %s\n",
                 deadline && now_ms() >= deadline ? "the time was up" : "the line ended without one");
@@ -326,7 +365,7 @@ static int run(int argc, char **argv)
         case 'h':
             return cairn_help(&cairn_capture_command);
         default:
-            return cairn_usage(&cairn_capture_command, "the line above tells what is wrong");
+            return cairn_try_help(&cairn_capture_command);
         }
     }
     if (optind + 1 != argc || !log)
@@ -338,6 +377,12 @@ static int run(int argc, char **argv)
     if (comma)
         *comma = '\0';
 
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGINT);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt}, NULL);
+    sigdelset(&before, SIGINT);
     struct termios old;
     bool changed;
     c.in = open_line(device, speed, &old, &changed);
@@ -353,12 +398,13 @@ static int run(int argc, char **argv)
     c.bar = !c.raw && isatty(STDERR_FILENO);
     c.blank = true;
     int64_t deadline = timeout ? now_ms() + (int64_t)timeout * 1000 : 0;
-    int status = record(&c, deadline);
+    int status = record(&c, deadline, &before);
     if (c.used) {
         read_verdict(&c, c.line, c.used);
         take_line(&c);
     }
     clear_bar(&c);
+    free(c.seen.items);
     if (changed)
         tcsetattr(c.in, TCSANOW, &old);
     if (close(c.out) != 0 && status == 0) {
@@ -372,10 +418,12 @@ const struct cairn_command cairn_capture_command = {
     .name = "capture",
     .arguments = "DEV[,BAUD] -o LOG",
     .summary = "record a serial line, show its console text",
-    .help = "DEV is a serial device (/dev/ttyUSB0, 115200 baud unless told), or - for standard input.\n"
+    .help = "DEV: a serial device (/dev/ttyUSB0; 115200 baud unless told), - standard input.\n"
             "  -o, --output LOG  everything that comes, as it comes\n"
             "  --raw             show everything, frames as well\n"
             "  --timeout S       give up after S seconds\n"
-            "Ends with the guest's verdict. Exit: 0 pass, 1 fail or a damaged trace, 3 no verdict.\n",
+            "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
+            "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict or unreadable,\n"
+            "130 Ctrl-C.\n",
     .run = run,
 };

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/check.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
 static void print_rules(const struct cairn_check *check)
@@ -20,7 +21,13 @@ static void print_rules(const struct cairn_check *check)
 static void print_truth(const struct cairn_check *check)
 {
     if (!check->log->has_truth) {
-        printf("truth: none in this log (boot with truth=1)\n");
+        bool wanted = cairn_slice_is(cairn_key(&check->log->text, "option.truth"), "1");
+        if (!wanted && !check->whole && !cairn_has_key(&check->log->text, "option.truth"))
+            printf("truth: none in what is left of this log\n");
+        else if (wanted && !check->whole)
+            printf("truth: cut off or damaged: nothing to compare with\n");
+        else
+            printf("truth: none in this log%s\n", wanted ? "" : " (boot with truth=1)");
         return;
     }
     if (!check->log->session.known) {
@@ -29,9 +36,13 @@ static void print_truth(const struct cairn_check *check)
     }
     printf("incoming threads: %" PRIu64 " equal, %" PRIu64 " unknown (a CPU's last record, or before a hole)\n",
            check->incoming_known, check->incoming_unknown);
-    if (check->truth_missing || check->truth_uncompared)
-        printf("lost, overwritten or damaged: %" PRIu64 " switches; without truth to compare with: %" PRIu64 "\n",
-               check->truth_missing, check->truth_uncompared);
+    if (check->truth_missing)
+        printf("lost, overwritten or damaged: %" PRIu64 " %s\n", check->truth_missing,
+               check->truth_missing == 1 ? "switch" : "switches");
+    if (check->uncompared_switches || check->uncompared_records)
+        printf("without truth to compare with: %" PRIu64 " %s, %" PRIu64 " PEBS %s\n", check->uncompared_switches,
+               check->uncompared_switches == 1 ? "switch" : "switches", check->uncompared_records,
+               check->uncompared_records == 1 ? "record" : "records");
     unsigned unfinished = (unsigned)__builtin_popcountll(check->unfinished);
     if (unfinished)
         printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
@@ -48,6 +59,33 @@ static void print_truth(const struct cairn_check *check)
     for (unsigned i = CAIRN_BLAME_KNOWN + 1; i < CAIRN_BLAMES; i++)
         if (check->blames[i])
             printf("  %" PRIu64 " %s\n", check->blames[i], cairn_blame_text(i));
+}
+
+/* The backend, and why: what the rules were applied to. */
+static void print_backend(const struct cairn_log *log)
+{
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    if (!backend.size)
+        return;
+    int used = printf("Debug Store: %.*s: ", CAIRN_SLICE(backend));
+    cairn_print_wrapped((unsigned)used, "", 2, reason);
+}
+
+static void print_verdict(const struct cairn_check *check)
+{
+    uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
+    for (uint32_t n = 0; n < check->log->cpus; n++) {
+        const struct cairn_cpu_end *e = &check->log->cpu[n].end;
+        covered += e->truth_known ? e->truth[0] + e->truth[1] : 0;
+        left_out += e->truth_known ? e->truth[2] : 0;
+    }
+    if (failed)
+        printf("FAIL: %" PRIu64 " %s a rule did not hold\n", failed, failed == 1 ? "time" : "times");
+    else if (left_out)
+        printf("PASS, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", covered,
+               covered + left_out);
+    else
+        printf("PASS: every rule held\n");
 }
 
 static int run(int argc, char **argv)
@@ -68,7 +106,7 @@ static int run(int argc, char **argv)
         case 'h':
             return cairn_help(&cairn_check_command);
         default:
-            return cairn_usage(&cairn_check_command, "the line above tells what is wrong");
+            return cairn_try_help(&cairn_check_command);
         }
     }
     if (optind + 1 != argc)
@@ -83,12 +121,9 @@ static int run(int argc, char **argv)
     cairn_check_truth(&check);
     print_rules(&check);
     print_truth(&check);
-    uint64_t failed = cairn_check_failed(&check);
-    if (failed)
-        printf("FAIL: %" PRIu64 " times a rule did not hold\n", failed);
-    else
-        printf("PASS: every rule held\n");
-    return cairn_close(&source, failed ? CAIRN_BAD : CAIRN_GOOD);
+    print_backend(check.log);
+    print_verdict(&check);
+    return cairn_close(&source, cairn_check_failed(&check) ? CAIRN_BAD : CAIRN_GOOD);
 }
 
 const struct cairn_command cairn_check_command = {
@@ -96,10 +131,11 @@ const struct cairn_command cairn_check_command = {
     .arguments = "[options] LOG",
     .summary = "every invariant of the trace, and the truth",
     .help = "  --dump N    the Nth dump in the log, not the last\n"
-            "Prints for each rule how often it was applied and, first, where it did not hold.\n"
-            "Equal switches: CPU, outgoing thread, state or reason, priority, time in clock units;\n"
-            "base priority where a batch first names the thread; wait exact in FULL records\n"
-            "(saturating), at most 1 tick in LITE, not told in IDLE; all fields of 0524H.\n"
+            "Prints for each rule how often it was applied and, first, where it did not\n"
+            "hold. Equal switches: CPU, outgoing thread, state or reason, priority, time in\n"
+            "clock units; base priority where a batch first names the thread; wait exact in\n"
+            "FULL records (saturating), at most 1 tick in LITE, not told in IDLE; all fields\n"
+            "of 0524H. Of a panic's dump, each CPU's last switch may be without truth.\n"
             "A PEBS record is ambiguous where a switch falls into the same clock unit, or\n"
             "switches are missing around it.\n",
     .run = run,

@@ -77,7 +77,7 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
 
 static void print_epoch(const struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], lost[32];
+    char time[CAIRN_SHOWN], text[CAIRN_SHOWN], lost[32];
     const struct cairn_epoch *e = item->epoch;
     if (e->reason == CAIRN_DS_START) {
         printf("%12s %2" PRIu32 " = Debug Store on, epoch %" PRIu32 " begins\n",
@@ -88,9 +88,11 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
         snprintf(lost, sizeof(lost), "buffer full, lost: unknown");
     else
         snprintf(lost, sizeof(lost), "%" PRIu64 " lost", e->lost);
-    printf("%12s %2" PRIu32 " = drain of epoch %" PRIu32 " (%s): %" PRIu32 " records%s, %s\n",
-           cairn_show_time(time, d->log, item->time), item->cpu, e->number, cairn_drain_name(e->reason), e->records,
-           e->bytes_seen == e->record_bytes ? "" : " (others are missing)", lost);
+    int size = snprintf(text, sizeof(text), "drain of epoch %" PRIu32 " (%s): %" PRIu32 " %s%s, %s", e->number,
+                        cairn_drain_name(e->reason), e->records, e->records == 1 ? "record" : "records",
+                        e->bytes_seen == e->record_bytes ? "" : " (others are missing)", lost);
+    int used = printf("%12s %2" PRIu32 " = ", cairn_show_time(time, d->log, item->time), item->cpu);
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)size});
 }
 
 static void print_hole(const struct dump *d, const struct cairn_item *item)
@@ -127,6 +129,15 @@ static void print_all(const struct dump *d, int cpu, bool compact)
     }
 }
 
+/* Whether there are switches of that kind, or the session wrote them and they were lost. */
+static bool has_events(const struct cairn_log *log, bool compact)
+{
+    bool any = compact ? log->session.compact : log->session.full;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        any |= (compact ? log->cpu[c].compact : log->cpu[c].full) != 0;
+    return any;
+}
+
 static int run(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -156,12 +167,14 @@ static int run(int argc, char **argv)
             break;
         case '4':
         case '5':
+            if (form && form != option)
+                return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
             form = option;
             break;
         case 'h':
             return cairn_help(&cairn_dump_command);
         default:
-            return cairn_usage(&cairn_dump_command, "the line above tells what is wrong");
+            return cairn_try_help(&cairn_dump_command);
         }
     }
     if (optind + 1 != argc)
@@ -173,7 +186,11 @@ static int run(int argc, char **argv)
         return status;
     struct dump d = {.log = &source.log};
     char error[CAIRN_SHOWN];
-    if (elf && !(d.elf = cairn_elf_open(elf, d.log, error))) {
+    if (form && !has_events(d.log, form == '5')) {
+        fprintf(stderr, "cairn: no %s in this log: try it without --%s\n",
+                form == '5' ? "0525H batches" : "0524H events", form == '5' ? "compact" : "full");
+        status = CAIRN_BAD;
+    } else if (elf && !(d.elf = cairn_elf_open(elf, d.log, error))) {
         fprintf(stderr, "cairn: %s: %s\n", elf, error);
         status = CAIRN_UNREADABLE;
     } else if (cpu != UINT64_MAX && cpu >= d.log->cpus) {
@@ -192,11 +209,11 @@ const struct cairn_command cairn_dump_command = {
     .summary = "every switch and PEBS record by time",
     .help = "  --cpu N     only this CPU\n"
             "  --elf FILE  functions and source lines from this kernel (kernel.elf.full)\n"
-            "  --compact   the switches of the 0525H batches, where both kinds were written\n"
+            "  --compact   the switches of the 0525H batches, where both were written\n"
             "  --full      the switches of the 0524H events\n"
             "  --dump N    the Nth dump in the log, not the last\n"
-            "A line: seconds, CPU, who left, why, its priority, who came, ticks that one waited.\n"
-            "'*' is a PEBS record: where it happened, the thread that caused it. '=' is a drain of\n"
-            "the PEBS buffer. '!' is a place where something is missing or was lost.\n",
+            "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
+            "'*' is a PEBS record: where it happened, the thread that caused it. '=' is a\n"
+            "drain of the PEBS buffer. '!' is a place where something is missing or was lost.\n",
     .run = run,
 };

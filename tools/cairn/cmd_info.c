@@ -108,6 +108,16 @@ static bool detection_row(const struct cairn_log *log, const char *machine, uint
     return true;
 }
 
+static int longest_word(struct cairn_slice s)
+{
+    int longest = 0, length = 0;
+    for (uint32_t i = 0; i < s.size; i++) {
+        length = s.at[i] == ' ' ? 0 : length + 1;
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
 /* True where there were any rows. */
 static bool print_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
 {
@@ -123,8 +133,9 @@ static bool print_detection(const struct cairn_log *log, const char *machine, ui
     printf("\ndetection, %s, CPU %" PRIu32 "\n  %-*s  %-*s      %s\n", machine, cpu, widths[0], "test", widths[1],
            "value", "verdict");
     for (unsigned row = 0; detection_row(log, machine, cpu, row, f); row++) {
-        used = printf("  %-*.*s  %-*.*s  %-2s  ", widths[0], CAIRN_SLICE(f[0]), widths[1], CAIRN_SLICE(f[1]),
+        used = printf("  %-*.*s  %-*.*s  %s", widths[0], CAIRN_SLICE(f[0]), widths[1], CAIRN_SLICE(f[1]),
                       cairn_slice_is(f[2], "ok") ? "ok" : "no");
+        used = used + 2 + longest_word(f[3]) > 80 ? printf("\n%8s", "") - 1 : used + printf("  ");
         cairn_print_wrapped((unsigned)used, "", (unsigned)used, f[3]);
     }
     return true;
@@ -154,7 +165,7 @@ static void print_detections(const struct cairn_log *log, const char *machine)
         else
             print_detection(log, machine, cpu);
     if (same)
-        printf("  the same on %" PRIu32 " more CPUs\n", same);
+        printf("  the same on %" PRIu32 " more %s\n", same, same == 1 ? "CPU" : "CPUs");
 }
 
 static void print_prefixed(const struct cairn_log *log, const char *title, const char *prefix)
@@ -238,7 +249,7 @@ static int run(int argc, char **argv)
         case 'h':
             return cairn_help(&cairn_info_command);
         default:
-            return cairn_usage(&cairn_info_command, "the line above tells what is wrong");
+            return cairn_try_help(&cairn_info_command);
         }
     }
     if (optind + 1 != argc)

@@ -73,8 +73,39 @@ static void count_switch(struct totals *t, const struct cairn_item *item, int64_
     *has_last = true;
 }
 
+struct end { /* of a CPU's stream */
+    struct cairn_switch last;
+    bool has_last;
+    uint32_t hole; /* behind it */
+};
+
+/* From a CPU's last switch to the end of the session. Who came then is known only where the switch says so and nothing
+ * is missing behind it. */
+static void count_rest(struct totals *t, uint32_t cpu, const struct end *end, int64_t stop)
+{
+    const struct cairn_switch *last = end->has_last ? &end->last : NULL;
+    int64_t from = last ? last->time : t->log->session.start;
+    if ((!last && !t->log->session.start_known) || stop <= from)
+        return;
+    uint64_t span = (uint64_t)stop - (uint64_t)from;
+    const struct cairn_cpu_end *e = &t->log->cpu[cpu].end; /* circular mode has no hole for what was lost last */
+    bool whole = end->hole == CAIRN_NO_HOLE && e->events_known && e->events[CAIRN_LOST] == 0 &&
+                 t->log->has_end && !t->log->frames.missing.count;
+    if (!last || !last->new_known || !whole) {
+        t->unknown[cpu] += span;
+    } else if (last->new_tid == 0) {
+        t->idle[cpu] += span;
+    } else {
+        t->busy[cpu] += span;
+        thread_of(t, last->new_tid)->busy += span;
+    }
+}
+
 static void count(struct totals *t)
 {
+    struct end ends[CAIRN_MAX_CPUS];
+    int64_t stop = t->log->session.stop; /* where that is missing: the last switch of all CPUs */
+    bool stop_known = t->log->session.stop_known;
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         struct cairn_lane lane;
         struct cairn_item item;
@@ -90,7 +121,16 @@ static void count(struct totals *t)
             if (item.blame == CAIRN_BLAME_KNOWN)
                 thread_of(t, item.tid)->records++;
         }
+        ends[c].has_last = lane.has_last;
+        ends[c].last = lane.last;
+        ends[c].hole = lane.cursor.hole;
+        if (has_last && (!stop_known || last > stop)) {
+            stop = last;
+            stop_known = true;
+        }
     }
+    for (uint32_t c = 0; c < t->log->cpus && stop_known; c++)
+        count_rest(t, c, &ends[c], stop);
 }
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
@@ -183,6 +223,10 @@ static void print_cpus(const struct totals *t)
     printf("\nCPU      switches       busy       idle    unknown\n");
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         uint64_t all = t->busy[c] + t->idle[c] + t->unknown[c];
+        if (!all) { /* not one switch, and the session's times are missing as well */
+            printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c], 0.0, 0.0, 100.0);
+            continue;
+        }
         printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c],
                percent(t->busy[c], all), percent(t->idle[c], all), percent(t->unknown[c], all));
     }
@@ -212,7 +256,7 @@ static void print_threads(struct totals *t, uint64_t top)
         qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_busy);
     for (size_t i = 0; i < t->threads.count; i++)
         all += t->threads.items[i].busy;
-    printf("\nthreads by time on a CPU           of all       time   switched out    records\n");
+    printf("\nthreads by time on a CPU     of busy time       time   switched out    records\n");
     for (size_t i = 0; i < t->threads.count && i < top; i++) {
         const struct thread *h = &t->threads.items[i];
         printf("  %-28s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_show_thread(name, t->log, h->tid, 28),
@@ -290,7 +334,7 @@ static int run(int argc, char **argv)
         case 'h':
             return cairn_help(&cairn_stat_command);
         default:
-            return cairn_usage(&cairn_stat_command, "the line above tells what is wrong");
+            return cairn_try_help(&cairn_stat_command);
         }
     }
     if (optind + 1 != argc)

@@ -23,6 +23,12 @@ int cairn_usage(const struct cairn_command *command, const char *format, ...)
     return CAIRN_USAGE;
 }
 
+int cairn_try_help(const struct cairn_command *command)
+{
+    fprintf(stderr, "try cairn %s --help\n", command->name);
+    return CAIRN_USAGE;
+}
+
 int cairn_help(const struct cairn_command *command)
 {
     printf("usage: cairn %s %s\n%s.\n%s", command->name, command->arguments, command->summary, command->help);
@@ -111,7 +117,7 @@ int cairn_close(struct cairn_source *source, int status)
         status = CAIRN_UNREADABLE;
     }
     if (cairn_report_damage(stderr, &source->log)) {
-        fprintf(stderr, "cairn: %s: the trace is damaged; what is shown is what is left of it\n", source->input.name);
+        fprintf(stderr, "cairn: the trace is damaged; what is shown is what is left of it\n");
         status = status ? status : CAIRN_BAD;
     }
     cairn_log_free(&source->log);

@@ -23,6 +23,8 @@ extern const struct cairn_command cairn_dump_command, cairn_stat_command, cairn_
 
 /* Says what is wrong with the arguments and where help is; returns CAIRN_USAGE. */
 int cairn_usage(const struct cairn_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* After getopt's own line: says where help is; returns CAIRN_USAGE. */
+int cairn_try_help(const struct cairn_command *command);
 /* Prints the command's help; returns CAIRN_GOOD. */
 int cairn_help(const struct cairn_command *command);
 

@@ -37,7 +37,7 @@ static void compare_build_ids(struct cairn_elf *elf, const char *path, const str
     for (int i = 0; i < n && i < 64; i++)
         snprintf(hex + 2 * i, 3, "%02x", bits[i]);
     if (ours.size && !cairn_slice_is(ours, hex))
-        fprintf(stderr, "cairn: %s is another build (build ID %s) than the kernel that wrote the log (%.*s)\n", path,
+        fprintf(stderr, "cairn: %s: another build than the kernel of this log:\n  build ID %s\n  not      %.*s\n", path,
                 n > 0 ? hex : "none", CAIRN_SLICE(ours));
 }
 

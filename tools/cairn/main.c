@@ -14,9 +14,10 @@ static void usage(FILE *to)
 {
     fputs("usage: cairn COMMAND ...\n", to);
     for (unsigned i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-8s %-28s %s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
+        fprintf(to, "  %-8s %-20s %s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
     fputs("LOG is a serial log, - standard input. cairn COMMAND --help tells more.\n"
-          "Exit: 0 good, 1 the trace is damaged or a check failed, 2 usage, 3 unreadable or not a trace.\n",
+          "Exit: 0 good, 1 the trace is damaged or a check failed, 2 usage, 3 unreadable or\n"
+          "not a trace.\n",
           to);
 }
 

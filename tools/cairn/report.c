@@ -33,7 +33,7 @@ static void report_missing(FILE *to, const struct cairn_frames *f)
     if (!f->total_known)
         fprintf(to, "missing: header and trailer: nothing says how many frames there were\n");
     if (f->totals_differ)
-        fprintf(to, "damaged: header, trailer and the frames themselves do not agree on how many there are\n");
+        fprintf(to, "damaged: header, trailer and frames do not agree on how many there are\n");
 }
 
 static void report_suspects(FILE *to, const struct cairn_frames *f)
@@ -89,12 +89,13 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log)
     report_holes(to, log);
     report_unknown_tails(to, log);
     if (log->bad_frames)
-        fprintf(to, "damaged: %" PRIu32 " frames or lines hold what their stream cannot hold\n", log->bad_frames);
+        fprintf(to, "damaged: in %" PRIu32 " %s: what that stream cannot hold\n", log->bad_frames,
+                log->bad_frames == 1 ? "frame or line" : "frames or lines");
     if (log->bad_pieces)
         fprintf(to, "damaged: %" PRIu32 " trace frames hold bytes that are no events\n", log->bad_pieces);
     if (f->repeated || f->misplaced)
-        fprintf(to, "note: %" PRIu32 " frames came twice, %" PRIu32 " out of order: nothing is lost by that\n",
-                f->repeated, f->misplaced);
+        fprintf(to, "note: %" PRIu32 " %s twice, %" PRIu32 " out of order: nothing is lost by that\n",
+                f->repeated, f->repeated == 1 ? "frame came" : "frames came", f->misplaced);
     if (log->other_sessions)
         fprintf(to, "note: %" PRIu32 " frames belong to sessions this version does not know\n", log->other_sessions);
     return cairn_log_damaged(log);
