@@ -86,12 +86,15 @@ static inline uint8_t ia32_perfevtsel_umask(uint64_t v) { return (uint8_t)(v >> 
 
 #define IA32_FIXED_CTR0 0x309u /* + i: 0 instructions, 1 core cycles, 2 reference cycles, 3 slots */
 
+#define MSR_PERF_METRICS 0x329u /* only with IA32_PERF_CAPABILITIES.PERF_METRICS */
+
 #define IA32_PERF_CAPABILITIES 0x345u
 #define IA32_PERF_CAPABILITIES_LBR_FMT       UINT64_C(0x3F)
 #define IA32_PERF_CAPABILITIES_PEBS_TRAP     DS_BIT(6)
 #define IA32_PERF_CAPABILITIES_PEBS_ARCH_REG DS_BIT(7)
 #define IA32_PERF_CAPABILITIES_FW_WRITE      DS_BIT(13)
 #define IA32_PERF_CAPABILITIES_PEBS_BASELINE DS_BIT(14)
+#define IA32_PERF_CAPABILITIES_PERF_METRICS  DS_BIT(15)
 static inline unsigned ia32_perf_capabilities_pebs_fmt(uint64_t v) { return (unsigned)(v >> 8) & 15; }
 
 #define IA32_FIXED_CTR_CTRL 0x38Du
@@ -104,6 +107,7 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 #define IA32_PERF_GLOBAL_CTRL       0x38Fu
 #define IA32_PERF_GLOBAL_OVF_CTRL   0x390u /* write 1 to clear; version 4: GLOBAL_STATUS_RESET */
 #define IA32_PERF_GLOBAL_STATUS_SET 0x391u /* version 4 */
+#define IA32_PERF_GLOBAL_METRICS         DS_BIT(48) /* in _CTRL: enables them; in _STATUS: overflow */
 #define IA32_PERF_GLOBAL_STATUS_UNCORE   DS_BIT(61)
 #define IA32_PERF_GLOBAL_STATUS_OVF_BUF  DS_BIT(62) /* PEBS index reached the threshold */
 #define IA32_PERF_GLOBAL_STATUS_COND_CHG DS_BIT(63)
@@ -115,8 +119,16 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 #define MSR_PEBS_DATA_CFG_GPR     DS_BIT(1)
 #define MSR_PEBS_DATA_CFG_XMM     DS_BIT(2)
 #define MSR_PEBS_DATA_CFG_LBR     DS_BIT(3)
+#define MSR_PEBS_DATA_CFG_CNTR    DS_BIT(4) /* format 6, and the next */
+#define MSR_PEBS_DATA_CFG_METRICS DS_BIT(5)
 #define MSR_PEBS_DATA_CFG_VALID   UINT64_C(0xFF00000F) /* formats 4 and 5 */
 static inline unsigned msr_pebs_data_cfg_lbr_entries(uint64_t v) { return ((unsigned)(v >> 24) & 0xFF) + 1; }
+static inline uint32_t msr_pebs_data_cfg_gp(uint64_t v) { return (uint32_t)(v >> 32) & 0xFFFF; }
+static inline uint32_t msr_pebs_data_cfg_fixed(uint64_t v) { return (uint32_t)(v >> 48) & 0xFF; }
+static inline uint64_t msr_pebs_data_cfg_counters(uint32_t gp, uint32_t fixed)
+{
+    return (uint64_t)gp << 32 | (uint64_t)fixed << 48;
+}
 
 #define IA32_A_PMC0 0x4C1u /* + i; full-width alias of IA32_PMC0 + i, only with FW_WRITE */
 
@@ -263,8 +275,15 @@ struct ds_pebs_xmm {
     uint64_t xmm[16][2]; /* low half first */
 };
 struct ds_pebs_lbr {
-    uint64_t from, to, info; /* one entry */
+    uint64_t from, to, info; /* one entry; as the LBR MSRs have them */
 };
+#define DS_LBR_INFO_MISPRED DS_BIT(63)
+struct ds_pebs_cntr { /* then a word for each bit of gp_mask, of fixed_mask, and two (slots, metrics) with metrics */
+    uint32_t gp_mask, fixed_mask;
+    uint32_t metrics; /* DS_PEBS_CNTR_METRICS: there */
+    uint32_t reserved;
+};
+#define DS_PEBS_CNTR_METRICS 3u
 _Static_assert(sizeof(struct ds_pebs_basic) == 32, "basic group");
 _Static_assert(offsetof(struct ds_pebs_basic, eventing_ip) == 8, "basic group: EventingIP");
 _Static_assert(offsetof(struct ds_pebs_basic, counters) == 0x10, "basic group: applicable counters");
@@ -279,8 +298,9 @@ _Static_assert(offsetof(struct ds_pebs_gpr, rdi) == 0x48, "GPR group: RDI");
 _Static_assert(offsetof(struct ds_pebs_gpr, r8_r15) == 0x50, "GPR group: R8");
 _Static_assert(sizeof(struct ds_pebs_xmm) == 256, "XMM group");
 _Static_assert(sizeof(struct ds_pebs_lbr) == 24, "LBR entry");
+_Static_assert(sizeof(struct ds_pebs_cntr) == 16, "counter group");
 
-#define DS_PEBS_RECORD_MAX 1232u /* format 4: every group, 32 LBR entries */
+#define DS_PEBS_RECORD_MAX 1232u /* formats 4 and 5: every group, 32 LBR entries */
 
 /* clang-format off */
 static inline uint32_t ds_pebs_head_groups(uint64_t head) { return (uint32_t)head; }
@@ -288,7 +308,7 @@ static inline uint32_t ds_pebs_head_size(uint64_t head) { return (uint32_t)(head
 static inline uint64_t ds_pebs_head(uint32_t groups, uint32_t size) { return (uint64_t)size << 48 | groups; }
 /* clang-format on */
 
-/* Bytes of an adaptive record (formats 4 and 5) whose groups are those of `data_cfg`. */
+/* Bytes of an adaptive record whose groups are those of `data_cfg`. */
 static inline uint32_t ds_pebs_adaptive_size(uint64_t data_cfg)
 {
     uint32_t size = sizeof(struct ds_pebs_basic);
@@ -300,6 +320,15 @@ static inline uint32_t ds_pebs_adaptive_size(uint64_t data_cfg)
         size += sizeof(struct ds_pebs_xmm);
     if (data_cfg & MSR_PEBS_DATA_CFG_LBR)
         size += (uint32_t)sizeof(struct ds_pebs_lbr) * msr_pebs_data_cfg_lbr_entries(data_cfg);
+    if (data_cfg & (MSR_PEBS_DATA_CFG_CNTR | MSR_PEBS_DATA_CFG_METRICS))
+        size += sizeof(struct ds_pebs_cntr);
+    if (data_cfg & MSR_PEBS_DATA_CFG_CNTR) {
+        uint64_t counters = data_cfg >> 32 & UINT64_C(0xFFFFFF);
+        for (; counters; counters &= counters - 1)
+            size += 8;
+    }
+    if (data_cfg & MSR_PEBS_DATA_CFG_METRICS)
+        size += 2 * 8;
     return size;
 }
 

@@ -208,7 +208,12 @@ int ds_soft_init(struct ds_soft *soft, const char *preset)
     if (!p)
         return -EINVAL;
     memset(soft, 0, sizeof *soft);
-    const struct ds_model_host host = {read64, write64, registers, raise_pmi, recorded, soft};
+    const struct ds_model_host host = {.read64 = read64,
+                                       .write64 = write64,
+                                       .registers = registers,
+                                       .raise_pmi = raise_pmi,
+                                       .recorded = recorded,
+                                       .context = soft};
     ds_model_init(&soft->model, p, NULL, &host);
     soft->machine = (struct ds_machine){"soft",          soft_cpuid,       soft_rdmsr, soft_wrmsr,
                                         soft_lvtpc_read, soft_lvtpc_write, &stepping,  soft};
@@ -246,7 +251,8 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
         events |= 1u << DS_MODEL_BRANCH;
     soft->eventing_ip = ip;
     soft->next_ip = next;
-    ds_model_retire(&soft->model, events, soft->frame->cs & 3);
+    const struct ds_model_retired retired = {.events = events, .cpl = soft->frame->cs & 3};
+    ds_model_retire(&soft->model, &retired);
 }
 
 /* What the instruction at `ip`, after which execution stands at `next`, means for the counters. */

@@ -10,7 +10,7 @@
 
 #define PDIST_MINIMUM 128u
 
-static bool fits(const struct ds_model *m, uint64_t index, uint32_t size, uint64_t maximum)
+bool ds_model_fits(const struct ds_model *m, uint64_t index, uint32_t size, uint64_t maximum)
 {
     switch (m->policy.fit) {
     case DS_MODEL_END_LT:
@@ -22,20 +22,30 @@ static bool fits(const struct ds_model *m, uint64_t index, uint32_t size, uint64
     }
 }
 
-static bool read_area(struct ds_model *m, uint64_t offset, uint64_t *value)
+bool ds_model_read(struct ds_model *m, uint64_t address, uint64_t *value)
 {
-    if (m->host.read64(m->host.context, m->ds_area + offset, value))
+    if (m->host.read64(m->host.context, address, value))
         return true;
-    m->fault_address = m->ds_area + offset;
+    m->fault_address = address;
+    m->fault_write = false;
     return false;
 }
 
-static bool write_memory(struct ds_model *m, uint64_t address, uint64_t value)
+bool ds_model_write(struct ds_model *m, uint64_t address, uint64_t value)
 {
     if (m->host.write64(m->host.context, address, value))
         return true;
     m->fault_address = address;
+    m->fault_write = true;
     return false;
+}
+
+int ds_model_fault(struct ds_model *m)
+{
+    if (!m->policy.unmapped_page_fault)
+        return -EFAULT;
+    m->host.page_fault(m->host.context, m->fault_address, m->fault_write);
+    return 0;
 }
 
 /* Clears the overflow of each counter in `set` and reloads it. */
@@ -45,43 +55,41 @@ static bool reload(struct ds_model *m, uint64_t set)
     m->global_status &= ~set;
     for (; set; set &= set - 1) {
         unsigned c = (unsigned)__builtin_ctzll(set);
-        if (!read_area(m, ds_area_reset(m->preset->format, c), &m->value[c]))
+        if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &m->value[c]))
             return false;
         m->value[c] &= m->counter_mask;
-        if (m->policy.pdist_minimum && m->preset->pdist & DS_BIT(c) &&
-            m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
+        if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
             m->value[c] = m->counter_mask + 1 - PDIST_MINIMUM;
     }
     return true;
 }
 
-/* The DS area is read anew each time: software edits it in place. */
-static int assist(struct ds_model *m, uint64_t set)
+/* One record for all counters of `set`. Adds to *pmis what it raises. False: DS memory is not mapped. The DS area is
+ * read anew each time: software edits it in place. */
+static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis)
 {
     uint64_t index, maximum, threshold;
-    uint64_t image[DS_PEBS_RECORD_MAX / 8];
     struct ds_model_registers registers;
-    if (!read_area(m, offsetof(struct ds_area_60, pebs_index), &index) ||
-        !read_area(m, offsetof(struct ds_area_60, pebs_absolute_maximum), &maximum) ||
-        !read_area(m, offsetof(struct ds_area_60, pebs_interrupt_threshold), &threshold))
-        return -EFAULT;
+    if (!ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, pebs_index), &index) ||
+        !ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, pebs_absolute_maximum), &maximum) ||
+        !ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, pebs_interrupt_threshold), &threshold))
+        return false;
 
     m->host.registers(m->host.context, &registers);
-    uint32_t size = ds_model_build_record(m, set, &registers, image);
+    uint32_t size = ds_model_record_size(m, set);
     struct ds_model_record record = {
-        .stored = fits(m, index, size, maximum),
+        .stored = ds_model_fits(m, index, size, maximum),
         .address = index,
         .size = size,
         .counters = set,
         .registers = &registers,
     };
     if (record.stored) {
-        for (uint32_t i = 0; i < size / 8; i++)
-            if (!write_memory(m, index + 8 * i, image[i]))
-                return -EFAULT;
+        if (!ds_model_write_record(m, set, retired, &registers, index))
+            return false;
         index += size;
-        if (!write_memory(m, m->ds_area + offsetof(struct ds_area_60, pebs_index), index))
-            return -EFAULT;
+        if (!ds_model_write(m, m->ds_area + offsetof(struct ds_area_60, pebs_index), index))
+            return false;
         m->records++;
     } else {
         m->dropped++;
@@ -93,26 +101,30 @@ static int assist(struct ds_model *m, uint64_t set)
     if ((m->preset->format < 3) != m->policy.bystander_swapped)
         victims |= m->global_status & m->pebs_enable;
     if ((record.stored || !m->policy.drop_keeps_overflow) && !reload(m, victims))
-        return -EFAULT;
+        return false;
 
     if (record.stored && index >= threshold) { /* no signal once full: the buffer stays silent until rewound */
         m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-        ds_model_raise_pmi(m);
+        ++*pmis;
     }
-    if (set & m->interrupting)
-        ds_model_raise_pmi(m);
-    return 0;
+    if (set & m->interrupting) /* a second interrupt, after that of the threshold */
+        ++*pmis;
+    return true;
 }
 
-int ds_model_retire(struct ds_model *m, unsigned events, unsigned cpl)
+static uint64_t lowest_bit(uint64_t v)
 {
-    const uint64_t *counting = m->counting[cpl != 0];
-    uint64_t moved = 0, record = 0;
-    bool overflow_pmi = false;
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-        moved |= events & 1u << e ? counting[e] : 0;
-    for (; moved;
-         moved &= moved - 1) { /* GP ascending, then fixed: the order the manual gives simultaneous overflows */
+    return v & -v;
+}
+
+int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
+{
+    const uint64_t *counting = m->counting[retired->cpl != 0];
+    uint64_t moved = 0, record = 0, interrupt = 0;
+    unsigned pmis = 0;
+    for (unsigned events = retired->events; events; events &= events - 1)
+        moved |= counting[__builtin_ctz(events)];
+    for (; moved; moved &= moved - 1) {
         unsigned c = (unsigned)__builtin_ctzll(moved);
         uint64_t bit = DS_BIT(c);
         record |= m->armed & bit; /* armed by an earlier event */
@@ -122,13 +134,35 @@ int ds_model_retire(struct ds_model *m, unsigned events, unsigned cpl)
         m->global_status |= bit;
         if (m->pebs_enable & bit) {
             m->armed |= bit;
-            record |= m->preset->pdist & bit;
+            record |= m->pdist & bit;
         } else {
-            overflow_pmi |= m->interrupting & bit;
+            interrupt |= m->interrupting & bit; /* however many: one PMI, several bits in GLOBAL_STATUS */
         }
     }
-    int e = record ? assist(m, record) : 0;
-    if (overflow_pmi)
+    /* Simultaneous overflows come GP ascending, then fixed: PMC1's interrupt before an assist of PMC2, not of PMC0. */
+    if (interrupt && lowest_bit(interrupt) < lowest_bit(record)) {
         ds_model_raise_pmi(m);
-    return e;
+        interrupt = 0;
+    }
+    /* PEBS record before branch record, and their PMIs when both are stored (SDM vol. 3B, "Writing the DS Interrupt
+     * Service Routine"). */
+    if (retired->branch)
+        ds_model_remember_branch(m, retired->branch);
+    bool mapped = !record || assist(m, record, retired, &pmis);
+    bool bts_pmi = false;
+    if (mapped && retired->branch)
+        mapped = ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
+    for (pmis += bts_pmi + (interrupt != 0); pmis; pmis--)
+        ds_model_raise_pmi(m);
+    return mapped ? 0 : ds_model_fault(m);
+}
+
+int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
+{
+    bool pmi = false;
+    ds_model_remember_branch(m, branch);
+    bool mapped = ds_model_store_branch(m, branch, cpl, &pmi);
+    if (pmi)
+        ds_model_raise_pmi(m);
+    return mapped ? 0 : ds_model_fault(m);
 }

@@ -7,7 +7,25 @@
 /* Delivers a PMI unless LVTPC is masked, and masks it, as the processor does. */
 void ds_model_raise_pmi(struct ds_model *model);
 
-/* Writes the image of the record that the counters `set` cause into `image` (DS_PEBS_RECORD_MAX bytes); returns its
- * size in bytes, a multiple of 8. */
-uint32_t ds_model_build_record(const struct ds_model *model, uint64_t set, const struct ds_model_registers *registers,
-                               uint64_t *image);
+/* DS memory; false: not mapped, model->fault_address says where. */
+bool ds_model_read(struct ds_model *model, uint64_t address, uint64_t *value);
+bool ds_model_write(struct ds_model *model, uint64_t address, uint64_t value);
+/* What such a fault comes to by the policy: -EFAULT, or 0 after injecting it. */
+int ds_model_fault(struct ds_model *model);
+
+/* Whether a record of `size` bytes at `index` fits under the absolute maximum. */
+bool ds_model_fits(const struct ds_model *model, uint64_t index, uint32_t size, uint64_t maximum);
+
+/* Bytes of the record that the counters `set` cause, a multiple of 8. */
+uint32_t ds_model_record_size(const struct ds_model *model, uint64_t set);
+/* Writes that record to `address`; false: not mapped. */
+bool ds_model_write_record(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired,
+                           const struct ds_model_registers *registers, uint64_t address);
+
+/* Puts a branch into the history where DEBUGCTL.LBR says so. */
+void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch);
+/* Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the threshold was reached. False: not mapped. */
+bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi);
+
+/* The event of IA32_PERFEVTSELx[15:0], NULL: none the model counts. */
+const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint16_t code);

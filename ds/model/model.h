@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processor's side of the Debug Store, in software: one logical processor's performance counters, PEBS and LVTPC.
- * No allocation, no globals, no host types: memory, registers and the interrupt are reached through struct
- * ds_model_host. Calls on one model must not overlap.
+ * The processor's side of the Debug Store, in software: one logical processor's performance counters, PEBS, BTS, branch
+ * history and LVTPC. No allocation, no variables of its own, no host types: memory, registers and the interrupt are
+ * reached through struct ds_model_host. Calls on one model must not overlap, but for ds_model_lvtpc_write, which
+ * host.raise_pmi may call.
  *
- * What happens at an event and at an assist: SDM vol. 3B, "Processor Event Based Sampling (PEBS)" and "PEBS Record
- * Format"; which writes fault: Linux' KVM (arch/x86/kvm/vmx/pmu_intel.c). Where no source settles a question
- * struct ds_model_policy has a switch for it.
+ * What happens at an event and at an assist: SDM vol. 3B, "Processor Event Based Sampling (PEBS)", "PEBS Record
+ * Format", "Adaptive PEBS"; branch records: "Branch Trace Store (BTS)"; which writes fault: Linux' KVM
+ * (arch/x86/kvm/vmx/pmu_intel.c). Where no source settles a question struct ds_model_policy has a switch for it.
  *
- * It counts what its host can see: retired instructions and branches. Counters programmed for any other event, or with
- * EDGE, INV or CMASK, stay still: the model knows no cycles and invents none. For the same reason data addresses, data
- * sources and latencies read 0. Not modelled, and absent from CPUID and MSRs: LBR and XMM record groups, BTS.
+ * It counts what its host can see (enum ds_model_event); counters programmed for any other event, or with EDGE, INV or
+ * CMASK, stay still. Unhalted cycles, core and reference, are one for each retired instruction: a convention, since the
+ * model has no clock. What nobody can know reads 0: latencies, data sources, TX abort information, topdown metrics,
+ * data addresses the host cannot see. Bits of what is not modelled (freezing, precise store, load latency, retire
+ * latency) are absent or reserved: better a #GP than a setting without effect.
+ *
+ * Read in this order: this file, events.c, record.c, branch.c, registers.c; presets.c and policy.c are tables.
  */
 #pragma once
 
@@ -20,27 +25,56 @@
 
 #include "ds/layout.h"
 
-#define DS_MODEL_GP_MAX    8u
-#define DS_MODEL_FIXED_MAX 4u
+#define DS_MODEL_GP_MAX    10u
+#define DS_MODEL_LBR_DEPTH 32u
 
 /* ---- the processor to be ----------------------------------------------------------------------------------------- */
+
+/* What an instruction can be counted as. All but the last two are retired instructions of that kind. */
+enum ds_model_event {
+    DS_MODEL_INSTRUCTION,
+    DS_MODEL_BRANCH, /* any, taken or not */
+    DS_MODEL_BRANCH_TAKEN,
+    DS_MODEL_BRANCH_CONDITIONAL,
+    DS_MODEL_NEAR_CALL,
+    DS_MODEL_NEAR_RETURN,
+    DS_MODEL_FAR_BRANCH,
+    DS_MODEL_LOAD,  /* it read data */
+    DS_MODEL_STORE, /* it wrote data */
+    DS_MODEL_EVENTS
+};
+
+struct ds_model_event_code {
+    uint16_t code; /* IA32_PERFEVTSELx[15:0]: unit mask and event select */
+    uint8_t event; /* enum ds_model_event */
+    uint64_t only; /* the counters it counts on, there with precise distribution; 0: all, as those have it */
+};
 
 struct ds_model_preset {
     const char *name;
     uint32_t signature; /* CPUID.01H:EAX */
+    bool ds, ds_cpl;    /* CPUID.01H:EDX.DS, ECX.DS_CPL */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
     uint8_t width;          /* of every counter, in bits */
     uint8_t format;         /* IA32_PERF_CAPABILITIES.PEBS_FMT */
     bool baseline;          /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
     bool full_width_writes; /* IA32_PERF_CAPABILITIES.FW_WRITE */
+    bool perf_metrics;      /* IA32_PERF_CAPABILITIES.PERF_METRICS */
+    bool bts_predicted;     /* BTS records say whether the branch had been predicted */
     uint64_t pebs_counters; /* legal bits of IA32_PEBS_ENABLE */
     uint64_t pdist;         /* counters with precise distribution: the record comes with the overflow itself */
-    uint64_t data_cfg;      /* legal bits of MSR_PEBS_DATA_CFG: the groups that are modelled */
+    uint64_t data_cfg;      /* legal bits of MSR_PEBS_DATA_CFG */
+    const struct ds_model_event_code *events; /* beside the architectural ones; ends with a code of 0 */
 };
+
+#define DS_MODEL_PRESETS 9u
+extern const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS];
 
 /* NULL: no preset of that name. */
 const struct ds_model_preset *ds_model_preset(const char *name);
+
+/* ---- what no source says ----------------------------------------------------------------------------------------- */
 
 enum ds_model_fit { /* when a record fits under the absolute maximum: the manual's two wordings allow three readings */
                     DS_MODEL_END_LE,   /* index + size <= maximum */
@@ -48,16 +82,33 @@ enum ds_model_fit { /* when a record fits under the absolute maximum: the manual
                     DS_MODEL_START_LT, /* index < maximum */
 };
 
-/* The answers to what no source says. All zero is the default. */
+/* All zero is the default. Every field is one byte and has a row in ds_model_policies. */
 struct ds_model_policy {
-    enum ds_model_fit fit;
+    uint8_t fit;              /* enum ds_model_fit */
     bool drop_keeps_overflow; /* a dropped record leaves its counter overflowed and armed; else it is reloaded */
+    bool bts_full_wraps;      /* BTINT=1 and the BTS buffer full: goes on at its base; else it stops */
+    bool bts_sets_ovf_buf;    /* the BTS threshold sets GLOBAL_STATUS.OVF_BUF, too */
     bool masked_pmi_latched;  /* a PMI raised while LVTPC is masked comes at unmasking; else it is lost */
     bool bystander_swapped;   /* an armed counter whose event this is not: formats 0-2 reload it with the others, 3 and
                                * up leave it alone; true: the other way round */
     bool pdist_minimum;       /* PDIST counters reload nothing closer to overflow than 128 */
     bool reserved_ignored;    /* writes of reserved bits are dropped, not #GP (as QEMU's TCG does) */
+    bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault; else -EFAULT */
 };
+
+struct ds_model_policy_row {
+    const char *name;      /* of the option: ds.policy.NAME */
+    const char *values[4]; /* value i is called values[i]; [0] is the default; NULL ends them */
+    const char *question;
+    size_t field; /* offset in struct ds_model_policy */
+};
+
+#define DS_MODEL_POLICIES 9u
+extern const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES];
+
+/* 0; -ENOENT: no such policy; -EINVAL: not one of its values. */
+int ds_model_policy_set(struct ds_model_policy *policy, const char *name, const char *value);
+const char *ds_model_policy_value(const struct ds_model_policy *policy, const struct ds_model_policy_row *row);
 
 /* ---- the host ---------------------------------------------------------------------------------------------------- */
 
@@ -82,15 +133,30 @@ struct ds_model_host {
     bool (*read64)(void *context, uint64_t address, uint64_t *value);
     bool (*write64)(void *context, uint64_t address, uint64_t value);
     void (*registers)(void *context, struct ds_model_registers *out);
+    void (*xmm)(void *context, struct ds_pebs_xmm *out); /* XMM0-15; NULL: unknown, they read 0 */
     /* LVTPC was not masked: deliver by this value of it. */
     void (*raise_pmi)(void *context, uint32_t lvtpc);
+    /* With policy unmapped_page_fault only, and needed there: the assist's access to `address` faults. */
+    void (*page_fault)(void *context, uint64_t address, bool write);
     void (*recorded)(void *context, const struct ds_model_record *record); /* NULL: nobody asks */
     void *context;
 };
 
 /* ---- the model --------------------------------------------------------------------------------------------------- */
 
-enum ds_model_event { DS_MODEL_INSTRUCTION, DS_MODEL_BRANCH, DS_MODEL_EVENTS };
+enum ds_model_prediction { DS_MODEL_PREDICTION_UNKNOWN, DS_MODEL_PREDICTED, DS_MODEL_MISPREDICTED };
+
+struct ds_model_branch { /* a branch that was taken, an interrupt or an exception */
+    uint64_t from, to;   /* linear addresses */
+    enum ds_model_prediction prediction;
+};
+
+struct ds_model_retired {                 /* what one instruction was */
+    unsigned events;                      /* bit e for each enum ds_model_event it caused */
+    unsigned cpl;                         /* it ran at */
+    uint64_t load_address, store_address; /* linear, of its data; 0: none, or the host cannot see it */
+    const struct ds_model_branch *branch; /* NULL: not taken */
+};
 
 struct ds_model {
     const struct ds_model_preset *preset;
@@ -102,16 +168,23 @@ struct ds_model {
     uint64_t value[DS_COUNTER_NUMBERS];
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
+    uint64_t perf_metrics;
     uint32_t lvtpc;
     bool pmi_latched;
+
+    struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* taken branches while DEBUGCTL.LBR is set: a ring */
+    uint32_t lbr_next;                          /* where the next goes; the newest lies before it */
 
     uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
     uint64_t adaptive;                     /* ADAPTIVE bit of every counter */
     uint64_t interrupting;                 /* INT or PMI bit of every counter */
+    uint64_t pdist, loads, stores;         /* counters with precise distribution; that count loads; stores */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* by ring (0: CPL 0, 1: others) and event: counters it moves now */
 
-    uint64_t records, dropped; /* since the beginning */
-    uint64_t fault_address;    /* where DS memory was missing, see ds_model_retire */
+    uint64_t records, dropped;         /* since the beginning */
+    uint64_t bts_records, bts_dropped; /* likewise */
+    uint64_t fault_address;            /* where DS memory was missing, see ds_model_retire */
+    bool fault_write;
 };
 
 /* As after RESET. `policy` NULL: all defaults. */
@@ -127,6 +200,9 @@ int ds_model_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
 
 void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
 
-/* One instruction has retired at privilege level `cpl`; `events` has bit e set for each enum ds_model_event it caused.
- * 0, or -EFAULT: the DS area or the buffer is not mapped at model->fault_address; the record is gone. */
-int ds_model_retire(struct ds_model *model, unsigned events, unsigned cpl);
+/* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address; the record
+ * is gone. */
+int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retired);
+
+/* An interrupt or exception was taken from privilege level `cpl`: a branch that retires nothing. Returns as above. */
+int ds_model_interrupt(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);

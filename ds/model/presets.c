@@ -1,27 +1,148 @@
 /* SPDX-License-Identifier: MIT */
-/* The processors the model can be. Counters and formats: SDM vol. 3B and the chapters on each microarchitecture. */
-#include "ds/model/model.h"
-
+/*
+ * The processors the model can be, and how each generation codes the events the model counts. Counters and formats: SDM
+ * vol. 3B, the chapters on each microarchitecture; precise distribution and which format comes with which processor:
+ * Linux' arch/x86/events/intel/{ds,core}.c and what it prints when it boots there.
+ */
+#include "ds/model/internal.h"
 #include "kernel/string.h"
 
 #define GP(n)    (DS_BIT(n) - 1)
 #define FIXED(n) ((DS_BIT(n) - 1) << DS_COUNTER_FIXED)
 
-static const struct ds_model_preset presets[] = {
+/* SDM vol. 3B, "Pre-defined Architectural Performance Events". */
+static const struct ds_model_event_code architectural[] = {
+    {0x00C0, DS_MODEL_INSTRUCTION, 0},
+    {0x003C, DS_MODEL_INSTRUCTION, 0}, /* UnHalted Core Cycles: one an instruction, see model.h */
+    {0x013C, DS_MODEL_INSTRUCTION, 0}, /* UnHalted Reference Cycles */
+    {0x00C4, DS_MODEL_BRANCH, 0},
+    {0},
+};
+
+static const struct ds_model_event_code core2[] = {
+    {0x01C0, DS_MODEL_LOAD, 0},         /* INST_RETIRED.LOADS */
+    {0x02C0, DS_MODEL_STORE, 0},        /* INST_RETIRED.STORES */
+    {0x0CC4, DS_MODEL_BRANCH_TAKEN, 0}, /* BR_INST_RETIRED.TAKEN */
+    {0},
+};
+
+static const struct ds_model_event_code nehalem[] = {
+    {0x01C0, DS_MODEL_INSTRUCTION, 0},        /* INST_RETIRED.ANY_P */
+    {0x010B, DS_MODEL_LOAD, 0},               /* MEM_INST_RETIRED.LOADS */
+    {0x020B, DS_MODEL_STORE, 0},              /* MEM_INST_RETIRED.STORES */
+    {0x01C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.CONDITIONAL */
+    {0x02C4, DS_MODEL_NEAR_CALL, 0},          /* BR_INST_RETIRED.NEAR_CALL */
+    {0x04C4, DS_MODEL_BRANCH, 0},             /* BR_INST_RETIRED.ALL_BRANCHES */
+    {0},
+};
+
+static const struct ds_model_event_code sandybridge[] = {
+    /* to Skylake */
+    {0x01C0, DS_MODEL_INSTRUCTION, DS_BIT(1)}, /* INST_RETIRED.PREC_DIST */
+    {0x81D0, DS_MODEL_LOAD, 0},                /* MEM_UOPS_RETIRED, MEM_INST_RETIRED.ALL_LOADS */
+    {0x82D0, DS_MODEL_STORE, 0},               /* .ALL_STORES */
+    {0x01C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
+    {0x02C4, DS_MODEL_NEAR_CALL, 0},
+    {0x04C4, DS_MODEL_BRANCH, 0}, /* BR_INST_RETIRED.ALL_BRANCHES_PEBS */
+    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
+    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0}, /* BR_INST_RETIRED.NEAR_TAKEN */
+    {0x40C4, DS_MODEL_FAR_BRANCH, 0},
+    {0},
+};
+
+static const struct ds_model_event_code icelake[] = {
+    /* and later */
+    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x82D0, DS_MODEL_STORE, 0},
+    {0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
+    {0x02C4, DS_MODEL_NEAR_CALL, 0},
+    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
+    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},
+    {0x40C4, DS_MODEL_FAR_BRANCH, 0},
+    {0},
+};
+
+/* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. Bits 32 to 35 of IA32_PEBS_ENABLE are load latency
+ * before the baseline, bit 63 precise store, which the model has not. Versions of architectural performance monitoring
+ * beyond 5 bring nothing that is modelled. */
+const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
-        .name = "skylake", /* with Hyper-Threading: 4 of the 8 GP counters each */
+        .name = "penryn",
+        .signature = 0x00010676,
+        .ds = true,
+        .ds_cpl = true,
+        .perfmon_version = 2,
+        .gp_counters = 2,
+        .fixed_counters = 3,
+        .width = 40,
+        .format = 0,
+        .pebs_counters = GP(1),
+        .events = core2,
+    },
+    {
+        .name = "nehalem",
+        .signature = 0x000106A5,
+        .ds = true,
+        .ds_cpl = true,
+        .perfmon_version = 3,
+        .gp_counters = 4,
+        .fixed_counters = 3,
+        .width = 48,
+        .format = 1,
+        .bts_predicted = true,
+        .pebs_counters = GP(4),
+        .events = nehalem,
+    },
+    {
+        .name = "sandybridge",
+        .signature = 0x000206A7,
+        .ds = true,
+        .ds_cpl = true,
+        .perfmon_version = 3,
+        .gp_counters = 4,
+        .fixed_counters = 3,
+        .width = 48,
+        .format = 1,
+        .full_width_writes = true,
+        .bts_predicted = true,
+        .pebs_counters = GP(4),
+        .events = sandybridge,
+    },
+    {
+        .name = "haswell",
+        .signature = 0x000306C3,
+        .ds = true,
+        .ds_cpl = true,
+        .perfmon_version = 3,
+        .gp_counters = 4,
+        .fixed_counters = 3,
+        .width = 48,
+        .format = 2,
+        .full_width_writes = true,
+        .bts_predicted = true,
+        .pebs_counters = GP(4),
+        .events = sandybridge,
+    },
+    {
+        .name = "skylake",
         .signature = 0x000506E3,
+        .ds = true,
+        .ds_cpl = true,
         .perfmon_version = 4,
         .gp_counters = 4,
         .fixed_counters = 3,
         .width = 48,
         .format = 3,
         .full_width_writes = true,
-        .pebs_counters = GP(4), /* bits 32 to 35 are load latency here, which the model has not */
+        .bts_predicted = true,
+        .pebs_counters = GP(4),
+        .events = sandybridge,
     },
     {
         .name = "icelake",
         .signature = 0x000706E5,
+        .ds = true,
+        .ds_cpl = true,
         .perfmon_version = 5,
         .gp_counters = 8,
         .fixed_counters = 4,
@@ -29,15 +150,87 @@ static const struct ds_model_preset presets[] = {
         .format = 4,
         .baseline = true,
         .full_width_writes = true,
+        .perf_metrics = true,
+        .bts_predicted = true,
         .pebs_counters = GP(8) | FIXED(4),
-        .data_cfg = MSR_PEBS_DATA_CFG_MEMINFO | MSR_PEBS_DATA_CFG_GPR,
+        .pdist = FIXED(1),
+        .data_cfg = MSR_PEBS_DATA_CFG_VALID,
+        .events = icelake,
+    },
+    {
+        .name = "sapphirerapids",
+        .signature = 0x000806F8,
+        .ds = true,
+        .ds_cpl = true,
+        .perfmon_version = 5,
+        .gp_counters = 8,
+        .fixed_counters = 4,
+        .width = 48,
+        .format = 4,
+        .baseline = true,
+        .full_width_writes = true,
+        .perf_metrics = true,
+        .bts_predicted = true,
+        .pebs_counters = GP(8) | FIXED(4),
+        .pdist = GP(1), /* from here on fixed counter 0 records with the instruction after, as others do */
+        .data_cfg = MSR_PEBS_DATA_CFG_VALID,
+        .events = icelake,
+    },
+    {
+        .name = "arrowlake", /* H, a performance core */
+        .signature = 0x000C0652,
+        .ds = true,
+        .ds_cpl = true,
+        .perfmon_version = 5,
+        .gp_counters = 10,
+        .fixed_counters = 4,
+        .width = 48,
+        .format = 5,
+        .baseline = true,
+        .full_width_writes = true,
+        .perf_metrics = true,
+        .bts_predicted = true,
+        .pebs_counters = GP(10) | FIXED(4),
+        .pdist = GP(1),
+        .data_cfg = MSR_PEBS_DATA_CFG_VALID,
+        .events = icelake,
+    },
+    {
+        .name = "lunarlake", /* a performance core */
+        .signature = 0x000B06D1,
+        .ds = true,
+        .ds_cpl = true,
+        .perfmon_version = 5,
+        .gp_counters = 10,
+        .fixed_counters = 4,
+        .width = 48,
+        .format = 6,
+        .baseline = true,
+        .full_width_writes = true,
+        .perf_metrics = true,
+        .bts_predicted = true,
+        .pebs_counters = GP(10) | FIXED(4),
+        .pdist = GP(1),
+        .data_cfg = MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR | MSR_PEBS_DATA_CFG_METRICS |
+                    UINT64_C(0x3FF) << 32 | UINT64_C(0xF) << 48,
+        .events = icelake,
     },
 };
 
 const struct ds_model_preset *ds_model_preset(const char *name)
 {
-    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++)
-        if (strcmp(presets[i].name, name) == 0)
-            return &presets[i];
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
+        if (strcmp(ds_model_presets[i].name, name) == 0)
+            return &ds_model_presets[i];
+    return NULL;
+}
+
+const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint16_t code)
+{
+    const struct ds_model_event_code *const tables[] = {architectural, preset->events};
+    for (size_t t = 0; t < 2; t++)
+        for (const struct ds_model_event_code *e = tables[t]; e->code; e++)
+            if (e->code == code)
+                return e;
     return NULL;
 }

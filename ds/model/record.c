@@ -3,8 +3,36 @@
 #include "ds/model/internal.h"
 #include "kernel/string.h"
 
-static uint32_t build_fixed(const struct ds_model *m, uint64_t set, const struct ds_model_registers *r, uint64_t *image)
+/* Where the next group of a record goes. */
+struct cursor {
+    struct ds_model *model;
+    uint64_t address;
+    bool mapped; /* all of it so far */
+};
+
+/* Writes `size` bytes, a multiple of 8. */
+static void put(struct cursor *at, const void *group, uint32_t size)
 {
+    uint64_t word;
+    for (uint32_t i = 0; i < size && at->mapped; i += sizeof word, at->address += sizeof word) {
+        memcpy(&word, (const uint8_t *)group + i, sizeof word);
+        at->mapped = ds_model_write(at->model, at->address, word);
+    }
+}
+
+/* The data address of the load or store that a counter of `set` has counted, where the generation gives it: from format
+ * 2 (Haswell, "DataLA") on. */
+static uint64_t data_address(const struct ds_model *m, uint64_t set, const struct ds_model_retired *retired)
+{
+    if (m->preset->format < 2)
+        return 0;
+    return set & m->loads ? retired->load_address : set & m->stores ? retired->store_address : 0;
+}
+
+static void put_fixed(struct cursor *at, uint64_t set, const struct ds_model_retired *retired,
+                      const struct ds_model_registers *r)
+{
+    const struct ds_model *m = at->model;
     struct ds_pebs_fmt3 record = {.tsc = r->tsc};
     struct ds_pebs_fmt2 *fmt2 = &record.fmt2;
     struct ds_pebs_fmt0 *fmt0 = &fmt2->fmt1.registers;
@@ -18,47 +46,102 @@ static uint32_t build_fixed(const struct ds_model *m, uint64_t set, const struct
     memcpy(fmt0->r8_r15, r->r8_r15, sizeof r->r8_r15);
     /* Formats 1 and 2 show every overflow there is; format 3 the counters this record is for. */
     fmt2->fmt1.status = m->preset->format < 3 ? m->global_status : set;
+    fmt2->fmt1.data_linear_address = data_address(m, set, retired);
     fmt2->eventing_ip = r->eventing_ip;
-    uint32_t size = ds_pebs_fixed_size(m->preset->format);
-    memcpy(image, &record, size);
-    return size;
+    put(at, &record, ds_pebs_fixed_size(m->preset->format));
 }
 
-static uint32_t build_adaptive(const struct ds_model *m, uint64_t set, const struct ds_model_registers *r,
-                               uint64_t *image)
+static void put_gpr(struct cursor *at, const struct ds_model_registers *r)
 {
-    /* One ADAPTIVE counter among those that cause the record gives all of MSR_PEBS_DATA_CFG. */
-    uint64_t cfg = set & m->adaptive ? m->data_cfg : 0;
-    uint32_t size = ds_pebs_adaptive_size(cfg);
+    /* clang-format off */
+    struct ds_pebs_gpr gpr = {
+        .rflags = r->rflags, .rip = r->rip,
+        .rax = r->rax, .rcx = r->rcx, .rdx = r->rdx, .rbx = r->rbx,
+        .rsp = r->rsp, .rbp = r->rbp, .rsi = r->rsi, .rdi = r->rdi,
+    };
+    /* clang-format on */
+    memcpy(gpr.r8_r15, r->r8_r15, sizeof gpr.r8_r15);
+    put(at, &gpr, sizeof gpr);
+}
+
+/* Newest first; entries beyond the history are 0. */
+static void put_lbr(struct cursor *at, unsigned entries)
+{
+    static const struct ds_pebs_lbr none;
+    const struct ds_model *m = at->model;
+    for (unsigned i = 0; i < entries; i++) {
+        unsigned newest = m->lbr_next + DS_MODEL_LBR_DEPTH - 1;
+        put(at, i < DS_MODEL_LBR_DEPTH ? &m->lbr[(newest - i) % DS_MODEL_LBR_DEPTH] : &none, sizeof none);
+    }
+}
+
+/* Counters as they stand when the record is written: those that caused it are not reloaded yet. */
+static void put_counters(struct cursor *at, uint64_t cfg)
+{
+    const struct ds_model *m = at->model;
+    bool counters = cfg & MSR_PEBS_DATA_CFG_CNTR, metrics = cfg & MSR_PEBS_DATA_CFG_METRICS;
+    const struct ds_pebs_cntr head = {
+        .gp_mask = counters ? msr_pebs_data_cfg_gp(cfg) : 0,
+        .fixed_mask = counters ? msr_pebs_data_cfg_fixed(cfg) : 0,
+        .metrics = metrics ? DS_PEBS_CNTR_METRICS : 0,
+    };
+    put(at, &head, sizeof head);
+    for (uint64_t c = head.gp_mask | (uint64_t)head.fixed_mask << DS_COUNTER_FIXED; c; c &= c - 1)
+        put(at, &m->value[__builtin_ctzll(c)], sizeof m->value[0]);
+    if (metrics) {
+        put(at, &m->value[ds_counter_fixed(3)], sizeof m->value[0]); /* slots */
+        put(at, &m->perf_metrics, sizeof m->perf_metrics);
+    }
+}
+
+/* One ADAPTIVE counter among those that cause the record gives all of MSR_PEBS_DATA_CFG. */
+static uint64_t groups(const struct ds_model *m, uint64_t set)
+{
+    return set & m->adaptive ? m->data_cfg : 0;
+}
+
+static void put_adaptive(struct cursor *at, uint64_t set, const struct ds_model_retired *retired,
+                         const struct ds_model_registers *r)
+{
+    const struct ds_model *m = at->model;
+    uint64_t cfg = groups(m, set);
     const struct ds_pebs_basic basic = {
-        .head = ds_pebs_head((uint32_t)cfg, size),
+        .head = ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg)),
         .eventing_ip = r->eventing_ip,
         .counters = set,
         .tsc = r->tsc,
     };
-    uint8_t *to = (uint8_t *)image;
-    memcpy(to, &basic, sizeof basic);
-    to += sizeof basic;
+    put(at, &basic, sizeof basic);
     if (cfg & MSR_PEBS_DATA_CFG_MEMINFO) {
-        memset(to, 0, sizeof(struct ds_pebs_meminfo)); /* the model knows no data accesses: unknown, not invented */
-        to += sizeof(struct ds_pebs_meminfo);
+        const struct ds_pebs_meminfo meminfo = {.data_linear_address = data_address(m, set, retired)};
+        put(at, &meminfo, sizeof meminfo);
     }
-    if (cfg & MSR_PEBS_DATA_CFG_GPR) {
-        /* clang-format off */
-        struct ds_pebs_gpr gpr = {
-            .rflags = r->rflags, .rip = r->rip,
-            .rax = r->rax, .rcx = r->rcx, .rdx = r->rdx, .rbx = r->rbx,
-            .rsp = r->rsp, .rbp = r->rbp, .rsi = r->rsi, .rdi = r->rdi,
-        };
-        /* clang-format on */
-        memcpy(gpr.r8_r15, r->r8_r15, sizeof gpr.r8_r15);
-        memcpy(to, &gpr, sizeof gpr);
+    if (cfg & MSR_PEBS_DATA_CFG_GPR)
+        put_gpr(at, r);
+    if (cfg & MSR_PEBS_DATA_CFG_XMM) {
+        struct ds_pebs_xmm xmm = {0};
+        if (m->host.xmm)
+            m->host.xmm(m->host.context, &xmm);
+        put(at, &xmm, sizeof xmm);
     }
-    return size;
+    if (cfg & MSR_PEBS_DATA_CFG_LBR)
+        put_lbr(at, msr_pebs_data_cfg_lbr_entries(cfg));
+    if (cfg & (MSR_PEBS_DATA_CFG_CNTR | MSR_PEBS_DATA_CFG_METRICS))
+        put_counters(at, cfg);
 }
 
-uint32_t ds_model_build_record(const struct ds_model *m, uint64_t set, const struct ds_model_registers *r,
-                               uint64_t *image)
+uint32_t ds_model_record_size(const struct ds_model *m, uint64_t set)
 {
-    return m->preset->format < 4 ? build_fixed(m, set, r, image) : build_adaptive(m, set, r, image);
+    return m->preset->format < 4 ? ds_pebs_fixed_size(m->preset->format) : ds_pebs_adaptive_size(groups(m, set));
+}
+
+bool ds_model_write_record(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired,
+                           const struct ds_model_registers *registers, uint64_t address)
+{
+    struct cursor at = {.model = m, .address = address, .mapped = true};
+    if (m->preset->format < 4)
+        put_fixed(&at, set, retired, registers);
+    else
+        put_adaptive(&at, set, retired, registers);
+    return at.mapped;
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* CPUID, MSRs and LVTPC of the model: what reads give, what writes change, what raises #GP. */
-#include "ds/model/model.h"
-
 #include "ds/model/internal.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
 #define LBR_FMT_NONE          0x3Fu /* IA32_PERF_CAPABILITIES.LBR_FMT: no LBR of this kind */
-#define MISC_ENABLE_RESET     (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL)
-#define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
+#define MISC_ENABLE_UNAVAIL   (IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
+#define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | MISC_ENABLE_UNAVAIL)
+#define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5 */
 #define STATUS_VERSION_4                                                                                               \
     (DS_BIT(58) | DS_BIT(59) | DS_BIT(60)) /* LBR frozen, counters frozen, ASCI: only to be cleared */
 
@@ -23,8 +22,9 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->counters = (DS_BIT(preset->gp_counters) - 1) | (DS_BIT(preset->fixed_counters) - 1) << DS_COUNTER_FIXED;
     m->counter_mask = DS_BIT(preset->width) - 1;
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
-    m->misc_enable = MISC_ENABLE_RESET;
+    m->misc_enable = IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
     m->lvtpc = LVTPC_RESET;
+    m->pdist = preset->pdist;
 }
 
 void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
@@ -40,16 +40,16 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
         break;
     case 1:
         out[0] = p->signature;
-        out[2] = CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM;
-        out[3] = CPUID_01H_EDX_DS;
+        out[2] = CPUID_01H_ECX_DTES64 | (p->ds_cpl ? CPUID_01H_ECX_DS_CPL : 0) | CPUID_01H_ECX_PDCM;
+        out[3] = p->ds ? CPUID_01H_EDX_DS : 0;
         break;
     case 0x0A:
-        /* EBX has a bit for each of the 7 architectural events that is not available: all but instructions (1) and
-         * branches (5). */
+        /* EBX has a bit for each of the 7 architectural events that is not available: cache references and misses (3,
+         * 4), mispredicted branches (6). */
         out[0] = 7u << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;
-        out[1] = 0x7F & ~(1u << 1 | 1u << 5);
+        out[1] = 1u << 3 | 1u << 4 | 1u << 6;
         out[2] = p->perfmon_version >= 5 ? (1u << p->fixed_counters) - 1 : 0;
-        out[3] = (uint32_t)p->width << 5 | p->fixed_counters;
+        out[3] = (p->perfmon_version >= 5 ? ANYTHREAD_DEPRECATED : 0) | (uint32_t)p->width << 5 | p->fixed_counters;
         break;
     default:
         break;
@@ -60,7 +60,8 @@ static uint64_t perf_capabilities(const struct ds_model_preset *p)
 {
     return LBR_FMT_NONE | IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
-           (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0);
+           (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
+           (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0);
 }
 
 /* Bits of each MSR that may be written as 1. */
@@ -78,65 +79,100 @@ static uint64_t legal_fixed_ctr_ctrl(const struct ds_model *m)
     return legal;
 }
 
+static uint64_t legal_global_ctrl(const struct ds_model *m)
+{
+    return m->counters | (m->preset->perf_metrics ? IA32_PERF_GLOBAL_METRICS : 0);
+}
+
 static uint64_t legal_status(const struct ds_model *m)
 {
-    return m->counters | IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHG |
+    return legal_global_ctrl(m) | IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHG |
            (m->preset->perfmon_version >= 3 ? IA32_PERF_GLOBAL_STATUS_UNCORE : 0) |
            (m->preset->perfmon_version >= 4 ? STATUS_VERSION_4 : 0);
 }
 
-/* Freezing is not modelled, so its bits are reserved here: better a #GP than a freeze that never happens. */
-#define LEGAL_DEBUGCTL                                                                                                 \
-    (IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT |              \
-     IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR)
+/* Freezing is not modelled, so its bits are reserved here. */
+static uint64_t legal_debugctl(const struct ds_model *m)
+{
+    return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR |
+           (m->preset->ds ? IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT : 0) |
+           (m->preset->ds_cpl ? IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR : 0);
+}
 
 static bool canonical(uint64_t address)
 {
     return (uint64_t)((int64_t)(address << 16) >> 16) == address;
 }
 
-/* What a counter counts is spread over four MSRs; on_event wants it as one mask a ring and event. */
+static void count(struct ds_model *m, unsigned counter, unsigned event, bool os, bool usr)
+{
+    m->counting[0][event] |= os ? DS_BIT(counter) & m->global_ctrl : 0;
+    m->counting[1][event] |= usr ? DS_BIT(counter) & m->global_ctrl : 0;
+}
+
+static void update_gp(struct ds_model *m, unsigned i)
+{
+    uint64_t sel = m->perfevtsel[i];
+    m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
+    m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
+    const struct ds_model_event_code *e = ds_model_event_code(m->preset, (uint16_t)sel);
+    if (!e || (e->only && !(e->only & DS_BIT(i))) ||
+        sel & (IA32_PERFEVTSEL_EDGE | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_CMASK) || !(sel & IA32_PERFEVTSEL_EN))
+        return;
+    m->pdist |= e->only;
+    m->loads |= e->event == DS_MODEL_LOAD ? DS_BIT(i) : 0;
+    m->stores |= e->event == DS_MODEL_STORE ? DS_BIT(i) : 0;
+    count(m, i, e->event, sel & IA32_PERFEVTSEL_OS, sel & IA32_PERFEVTSEL_USR);
+}
+
+static void update_fixed(struct ds_model *m, unsigned i)
+{
+    unsigned c = ds_counter_fixed(i);
+    m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? DS_BIT(c) : 0;
+    m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? DS_BIT(c) : 0;
+    if (i < 3) /* instructions and the two kinds of cycles; not slots */
+        count(m, c, DS_MODEL_INSTRUCTION, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i),
+              m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i));
+}
+
+/* What a counter counts is spread over four MSRs; ds_model_retire wants it as one mask a ring and event. */
 static void update_counting(struct ds_model *m)
 {
-    static const uint16_t event_select[DS_MODEL_EVENTS] = {
-        [DS_MODEL_INSTRUCTION] = 0x00C0, /* INST_RETIRED.ANY_P */
-        [DS_MODEL_BRANCH] = 0x00C4,      /* BR_INST_RETIRED.ALL_BRANCHES */
-    };
     memset(m->counting, 0, sizeof m->counting);
-    m->adaptive = m->interrupting = 0;
-    for (unsigned i = 0; i < m->preset->gp_counters; i++) {
-        uint64_t sel = m->perfevtsel[i];
-        m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
-        m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
-        if (!(sel & IA32_PERFEVTSEL_EN) || sel & (IA32_PERFEVTSEL_EDGE | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_CMASK))
-            continue;
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
-            if ((sel & 0xFFFF) != event_select[e])
-                continue;
-            m->counting[0][e] |= sel & IA32_PERFEVTSEL_OS ? DS_BIT(i) : 0;
-            m->counting[1][e] |= sel & IA32_PERFEVTSEL_USR ? DS_BIT(i) : 0;
-        }
+    m->adaptive = m->interrupting = m->loads = m->stores = 0;
+    m->pdist = m->preset->pdist;
+    for (unsigned i = 0; i < m->preset->gp_counters; i++)
+        update_gp(m, i);
+    for (unsigned i = 0; i < m->preset->fixed_counters; i++)
+        update_fixed(m, i);
+}
+
+/* Whether an MSR that comes with a feature is there; no other MSR has such a condition. */
+static bool exists(const struct ds_model_preset *p, uint32_t msr)
+{
+    switch (msr) {
+    case IA32_PEBS_ENABLE:
+    case IA32_DS_AREA:
+        return p->ds;
+    case MSR_PEBS_DATA_CFG:
+        return p->ds && p->baseline;
+    case MSR_PERF_METRICS:
+        return p->perf_metrics;
+    case IA32_PERF_GLOBAL_STATUS_SET:
+        return p->perfmon_version >= 4;
+    default:
+        return msr - IA32_A_PMC0 >= DS_MODEL_GP_MAX || (p->full_width_writes && msr - IA32_A_PMC0 < p->gp_counters);
     }
-    for (unsigned i = 0; i < m->preset->fixed_counters; i++) {
-        uint64_t bit = DS_BIT(ds_counter_fixed(i));
-        m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? bit : 0;
-        m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? bit : 0;
-        if (i == 0) { /* the others count cycles and slots */
-            m->counting[0][DS_MODEL_INSTRUCTION] |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i) ? bit : 0;
-            m->counting[1][DS_MODEL_INSTRUCTION] |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i) ? bit : 0;
-        }
-    }
-    for (unsigned ring = 0; ring < 2; ring++)
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-            m->counting[ring][e] &= m->global_ctrl;
 }
 
 int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
 {
     const struct ds_model_preset *p = m->preset;
+    if (!exists(p, msr))
+        return -EFAULT;
     if (msr - IA32_PMC0 < p->gp_counters)
         *value = m->value[msr - IA32_PMC0];
-    else if (msr - IA32_A_PMC0 < p->gp_counters && p->full_width_writes)
+    else if (msr - IA32_A_PMC0 < p->gp_counters)
         *value = m->value[msr - IA32_A_PMC0];
     else if (msr - IA32_PERFEVTSEL0 < p->gp_counters)
         *value = m->perfevtsel[msr - IA32_PERFEVTSEL0];
@@ -154,18 +190,10 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case IA32_PERF_GLOBAL_OVF_CTRL: *value = 0; break;
         case IA32_PEBS_ENABLE: *value = m->pebs_enable; break;
         case IA32_DS_AREA: *value = m->ds_area; break;
-        case MSR_PEBS_DATA_CFG:
-            if (!p->baseline)
-                return -EFAULT;
-            *value = m->data_cfg;
-            break;
-        case IA32_PERF_GLOBAL_STATUS_SET:
-            if (p->perfmon_version < 4)
-                return -EFAULT;
-            *value = 0;
-            break;
-        default:
-            return -ENOENT;
+        case IA32_PERF_GLOBAL_STATUS_SET: *value = 0; break;
+        case MSR_PEBS_DATA_CFG: *value = m->data_cfg; break;
+        case MSR_PERF_METRICS: *value = m->perf_metrics; break;
+        default: return -ENOENT;
         }
     /* clang-format on */
     return 0;
@@ -185,15 +213,14 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     const struct ds_model_preset *p = m->preset;
     uint64_t bits;
     int e = 0;
+    if (!exists(p, msr))
+        return -EFAULT;
     if (msr - IA32_PMC0 < p->gp_counters) {
         m->value[msr - IA32_PMC0] = (uint64_t)(int64_t)(int32_t)(uint32_t)value & m->counter_mask;
         return 0;
     }
-    if (msr - IA32_A_PMC0 < DS_MODEL_GP_MAX) {
-        if (!p->full_width_writes || msr - IA32_A_PMC0 >= p->gp_counters)
-            return -EFAULT;
+    if (msr - IA32_A_PMC0 < p->gp_counters)
         return store(m, &m->value[msr - IA32_A_PMC0], value, m->counter_mask);
-    }
     if (msr - IA32_FIXED_CTR0 < p->fixed_counters)
         return store(m, &m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)], value, m->counter_mask);
     if (msr - IA32_PERFEVTSEL0 < p->gp_counters)
@@ -207,20 +234,18 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         case IA32_PERF_GLOBAL_STATUS:
             return m->policy.reserved_ignored ? 0 : -EFAULT;
         case IA32_DEBUGCTL:
-            return store(m, &m->debugctl, value, LEGAL_DEBUGCTL);
+            return store(m, &m->debugctl, value, legal_debugctl(m));
         case IA32_FIXED_CTR_CTRL:
             e = store(m, &m->fixed_ctr_ctrl, value, legal_fixed_ctr_ctrl(m));
             break;
         case IA32_PERF_GLOBAL_CTRL:
-            e = store(m, &m->global_ctrl, value, m->counters);
+            e = store(m, &m->global_ctrl, value, legal_global_ctrl(m));
             break;
         case IA32_PERF_GLOBAL_OVF_CTRL:
             if (!(e = store(m, &bits, value, legal_status(m))))
                 m->global_status &= ~bits;
             return e;
         case IA32_PERF_GLOBAL_STATUS_SET:
-            if (p->perfmon_version < 4)
-                return -EFAULT;
             if (!(e = store(m, &bits, value, legal_status(m))))
                 m->global_status |= bits;
             return e;
@@ -229,7 +254,10 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
                 m->armed &= m->pebs_enable; /* enabled again, it waits for the next wrap */
             return e;
         case MSR_PEBS_DATA_CFG:
-            return p->baseline ? store(m, &m->data_cfg, value, p->data_cfg) : -EFAULT;
+            return store(m, &m->data_cfg, value, p->data_cfg);
+        case MSR_PERF_METRICS:
+            m->perf_metrics = value;
+            return 0;
         case IA32_DS_AREA:
             if (!canonical(value))
                 return -EFAULT;

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUFFER (DS_BENCH_BASE + 0x1000)
+#define BUFFER     (DS_BENCH_BASE + 0x1000)
+#define BTS_BUFFER (DS_BENCH_BASE + 0x7000)
 
 uint64_t *ds_bench_word(struct ds_bench *b, uint64_t address)
 {
@@ -12,9 +13,14 @@ uint64_t *ds_bench_word(struct ds_bench *b, uint64_t address)
     return address % 8 == 0 && offset / 8 < DS_BENCH_WORDS ? &b->memory[offset / 8] : NULL;
 }
 
+static uint64_t *mapped(struct ds_bench *b, uint64_t address)
+{
+    return ++b->accesses == b->missing ? NULL : ds_bench_word(b, address);
+}
+
 static bool read64(void *context, uint64_t address, uint64_t *value)
 {
-    uint64_t *word = ds_bench_word(context, address);
+    uint64_t *word = mapped(context, address);
     if (word)
         *value = *word;
     return word;
@@ -22,7 +28,7 @@ static bool read64(void *context, uint64_t address, uint64_t *value)
 
 static bool write64(void *context, uint64_t address, uint64_t value)
 {
-    uint64_t *word = ds_bench_word(context, address);
+    uint64_t *word = mapped(context, address);
     if (word)
         *word = value;
     return word;
@@ -33,9 +39,23 @@ static void registers(void *context, struct ds_model_registers *out)
     *out = ((struct ds_bench *)context)->registers;
 }
 
+static void xmm(void *context, struct ds_pebs_xmm *out)
+{
+    *out = ((struct ds_bench *)context)->xmm;
+}
+
+static void page_fault(void *context, uint64_t address, bool write)
+{
+    struct ds_bench *b = context;
+    b->page_faults++;
+    b->faulted = address;
+    b->fault_write = write;
+}
+
 static void raise_pmi(void *context, uint32_t lvtpc)
 {
     struct ds_bench *b = context;
+    b->pmi_status[b->pmis % 64] = b->model.global_status;
     b->pmi[b->pmis++ % 64] = lvtpc;
     if (b->handler_unmasks)
         ds_model_lvtpc_write(&b->model, lvtpc);
@@ -51,6 +71,16 @@ static void recorded(void *context, const struct ds_model_record *record)
 uint64_t ds_bench_buffer(void)
 {
     return BUFFER;
+}
+
+uint64_t ds_bench_bts_buffer(void)
+{
+    return BTS_BUFFER;
+}
+
+uint64_t ds_bench_bts_index(struct ds_bench *b)
+{
+    return *ds_bench_area(b, 0x08) - BTS_BUFFER;
 }
 
 uint64_t *ds_bench_area(struct ds_bench *b, uint64_t offset)
@@ -81,33 +111,70 @@ void ds_bench_init(struct ds_bench *b, const struct ds_model_preset *preset, con
                    uint64_t maximum, uint64_t threshold)
 {
     memset(b, 0, sizeof *b);
-    const struct ds_model_host host = {read64, write64, registers, raise_pmi, recorded, b};
+    const struct ds_model_host host = {.read64 = read64,
+                                       .write64 = write64,
+                                       .registers = registers,
+                                       .xmm = xmm,
+                                       .raise_pmi = raise_pmi,
+                                       .page_fault = page_fault,
+                                       .recorded = recorded,
+                                       .context = b};
     ds_model_init(&b->model, preset, policy, &host);
     *ds_bench_area(b, 0x20) = BUFFER;
     *ds_bench_area(b, 0x28) = BUFFER;
     *ds_bench_area(b, 0x30) = BUFFER + maximum;
     *ds_bench_area(b, 0x38) = BUFFER + threshold;
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0);
-    ds_bench_write(b, IA32_DS_AREA, DS_BENCH_BASE);
+    if (preset->ds)
+        ds_bench_write(b, IA32_DS_AREA, DS_BENCH_BASE);
     ds_model_lvtpc_write(&b->model, 0xEE);
     /* every register its own value, so that a swapped pair shows */
     uint64_t *r = (uint64_t *)&b->registers;
     for (size_t i = 0; i < sizeof b->registers / 8; i++)
         r[i] = UINT64_C(0x1111000000000000) * (i % 15 + 1) + i;
+    for (unsigned i = 0; i < 32; i++)
+        b->xmm.xmm[i / 2][i % 2] = UINT64_C(0x2220000000000000) + i;
+}
+
+void ds_bench_bts(struct ds_bench *b, uint64_t maximum, uint64_t threshold, uint64_t debugctl)
+{
+    *ds_bench_area(b, 0x00) = BTS_BUFFER;
+    *ds_bench_area(b, 0x08) = BTS_BUFFER;
+    *ds_bench_area(b, 0x10) = BTS_BUFFER + maximum;
+    *ds_bench_area(b, 0x18) = BTS_BUFFER + threshold;
+    ds_bench_write(b, IA32_DEBUGCTL, debugctl);
 }
 
 void ds_bench_pebs_counter(struct ds_bench *b, unsigned i, uint64_t select, uint64_t start, uint64_t reset)
 {
     *ds_bench_area(b, 0x40 + 8 * i) = reset;
-    ds_bench_write(b, IA32_A_PMC0 + i, start & b->model.counter_mask);
+    ds_bench_write(b, (b->model.preset->full_width_writes ? IA32_A_PMC0 : IA32_PMC0) + i,
+                   start & b->model.counter_mask);
     ds_bench_write(b, IA32_PERFEVTSEL0 + i, select | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_USR | IA32_PERFEVTSEL_EN);
     ds_bench_write(b, IA32_PEBS_ENABLE, ds_bench_read(b, IA32_PEBS_ENABLE) | DS_BIT(i));
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, ds_bench_read(b, IA32_PERF_GLOBAL_CTRL) | DS_BIT(i));
 }
 
+int ds_bench_retire(struct ds_bench *b, unsigned events, unsigned cpl)
+{
+    return ds_model_retire(&b->model, &(struct ds_model_retired){.events = events, .cpl = cpl});
+}
+
 void ds_bench_step(struct ds_bench *b, unsigned n, unsigned events)
 {
     while (n--)
-        if (ds_model_retire(&b->model, 1u << DS_MODEL_INSTRUCTION | (n ? 0 : events), 0))
+        if (ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION | (n ? 0 : events), 0))
             abort();
+}
+
+void ds_bench_branch(struct ds_bench *b, unsigned i, unsigned cpl)
+{
+    const struct ds_model_branch branch = {0x1000 + i, 0x2000 + i, DS_MODEL_PREDICTED};
+    const struct ds_model_retired retired = {
+        .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN,
+        .cpl = cpl,
+        .branch = &branch,
+    };
+    if (ds_model_retire(&b->model, &retired))
+        abort();
 }

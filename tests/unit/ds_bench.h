@@ -4,17 +4,24 @@
 
 #include "ds/model/model.h"
 
-#define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000) /* the DS area; the buffer lies a page above */
+#define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000) /* the DS area; the PEBS buffer a page above, BTS at 7000H */
 #define DS_BENCH_WORDS 4096u
 
 struct ds_bench {
     struct ds_model model;
     uint64_t memory[DS_BENCH_WORDS];
     struct ds_model_registers registers;
-    uint32_t pmi[64]; /* LVTPC values delivered, in order */
+    struct ds_pebs_xmm xmm;
+    uint32_t pmi[64];        /* LVTPC values delivered, in order */
+    uint64_t pmi_status[64]; /* GLOBAL_STATUS at that moment */
     unsigned pmis;
     bool handler_unmasks; /* the PMI handler writes LVTPC at once */
+    unsigned accesses;    /* to memory by the model so far */
+    unsigned missing;     /* this access (from 1) finds no page; 0: none */
     unsigned stored, dropped;
+    unsigned page_faults; /* injected, and the last of them */
+    uint64_t faulted;
+    bool fault_write;
 };
 
 /* A model of `preset` with a DS area and a buffer of `maximum` bytes, threshold at `threshold` bytes; LVTPC unmasked,
@@ -28,9 +35,18 @@ uint64_t ds_bench_buffer(void);
 uint64_t *ds_bench_area(struct ds_bench *bench, uint64_t offset);
 uint64_t ds_bench_index(struct ds_bench *bench); /* bytes from the buffer's base */
 
+uint64_t ds_bench_bts_buffer(void);
+uint64_t ds_bench_bts_index(struct ds_bench *bench);
+
+/* A BTS buffer of `maximum` bytes, threshold at `threshold` bytes, and DEBUGCTL. */
+void ds_bench_bts(struct ds_bench *bench, uint64_t maximum, uint64_t threshold, uint64_t debugctl);
+
 void ds_bench_write(struct ds_bench *bench, uint32_t msr, uint64_t value); /* must not fault */
 uint64_t ds_bench_read(struct ds_bench *bench, uint32_t msr);
 /* GP counter i counts retired instructions (or branches) in all rings, from -period, with PEBS. */
 void ds_bench_pebs_counter(struct ds_bench *bench, unsigned i, uint64_t select, uint64_t start, uint64_t reset);
 /* `n` instructions retire at CPL 0, the last of them `events`. */
 void ds_bench_step(struct ds_bench *bench, unsigned n, unsigned events);
+int ds_bench_retire(struct ds_bench *bench, unsigned events, unsigned cpl);
+/* A taken, predicted branch retires, from 1000H + i to 2000H + i. */
+void ds_bench_branch(struct ds_bench *bench, unsigned i, unsigned cpl);

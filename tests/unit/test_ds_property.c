@@ -270,7 +270,7 @@ static void random_programs(void **state)
         for (unsigned step = 0; step < 400; step++) {
             bool branch = random_below(3) == 0;
             int ring = random_below(4) == 0;
-            if (ds_model_retire(&b->model, 1u << DS_MODEL_INSTRUCTION | (branch ? 1u << DS_MODEL_BRANCH : 0),
+            if (ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION | (branch ? 1u << DS_MODEL_BRANCH : 0),
                                 ring ? 3 : 0))
                 fail_msg("program %u, instruction %u: memory fault", program, step);
             naive_instruction(n, branch, ring);

@@ -223,7 +223,7 @@ static void load_ss_addresses(void **state)
 {
     (void)state;
     static const uint8_t code[] = {0x8E, 0xD0, 0x48, 0x89, 0xE5, 0x90, 0x90};
-    begin("icelake", "instructions:1", 8);
+    begin("skylake", "instructions:1", 8);
     step(code, code + 5, TF); /* the first arms, the second writes */
     assert_int_equal(seen_count, 1);
     assert_int_equal(seen[0].event_ip, (uintptr_t)code + 2);

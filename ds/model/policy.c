@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* The policies by name. Each is a question to which no source has an answer. */
+#include "ds/model/model.h"
+
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+#define FIELD(name) offsetof(struct ds_model_policy, name)
+
+_Static_assert(sizeof(struct ds_model_policy) == DS_MODEL_POLICIES, "each policy is one byte and has a row");
+
+/* clang-format off */
+const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
+    {"fit", {"end_le", "end_lt", "start_lt"},
+     "when does a record fit: its end at most the absolute maximum, its end below it, its start below it?",
+     FIELD(fit)},
+    {"drop_reload", {"yes", "no"},
+     "is a counter reloaded whose record was dropped?", FIELD(drop_keeps_overflow)},
+    {"bts_full", {"stop", "wrap"},
+     "what does a full BTS buffer with BTINT set do?", FIELD(bts_full_wraps)},
+    {"bts_ovf_buf", {"no", "yes"},
+     "does the BTS threshold set IA32_PERF_GLOBAL_STATUS.OVF_BUF?", FIELD(bts_sets_ovf_buf)},
+    {"masked_pmi", {"lost", "latched"},
+     "what becomes of a PMI that is raised while LVTPC is masked?", FIELD(masked_pmi_latched)},
+    {"bystander", {"by_format", "swapped"},
+     "is an armed counter reloaded at another's record: formats 0 to 2 yes, later ones no, or the other way round?",
+     FIELD(bystander_swapped)},
+    {"pdist_minimum", {"none", "128"},
+     "how short may the period of a counter with precise distribution be?", FIELD(pdist_minimum)},
+    {"reserved", {"fault", "ignore"},
+     "what does a write of reserved bits do?", FIELD(reserved_ignored)},
+    {"unmapped", {"error", "page_fault"},
+     "what comes of DS memory that is not mapped?", FIELD(unmapped_page_fault)},
+};
+/* clang-format on */
+
+int ds_model_policy_set(struct ds_model_policy *policy, const char *name, const char *value)
+{
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *row = &ds_model_policies[i];
+        if (strcmp(row->name, name) != 0)
+            continue;
+        for (uint8_t v = 0; row->values[v]; v++)
+            if (strcmp(row->values[v], value) == 0) {
+                ((uint8_t *)policy)[row->field] = v;
+                return 0;
+            }
+        return -EINVAL;
+    }
+    return -ENOENT;
+}
+
+const char *ds_model_policy_value(const struct ds_model_policy *policy, const struct ds_model_policy_row *row)
+{
+    return row->values[((const uint8_t *)policy)[row->field]];
+}

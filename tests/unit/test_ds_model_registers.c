@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/* The model's CPUID, MSRs and presets; which writes raise #GP; each policy in each of its values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/errno.h"
+#include "tests/unit/ds_bench.h"
+
+#define INSTRUCTIONS 0x00C0u
+#define OVF_BUF      IA32_PERF_GLOBAL_STATUS_OVF_BUF
+#define STATUS(b)    ds_bench_read(b, IA32_PERF_GLOBAL_STATUS)
+#define PMC(b, i)    ds_bench_read(b, IA32_PMC0 + (i))
+#define MINUS(n)     (-(uint64_t)(n) & (DS_BIT(48) - 1))
+
+static struct ds_bench bench, *b = &bench;
+
+static const struct ds_model_preset *icelake(void)
+{
+    return ds_model_preset("icelake");
+}
+
+static const struct ds_model_preset *skylake(void)
+{
+    return ds_model_preset("skylake");
+}
+
+/* ---- #GP --------------------------------------------------------------------------------------------------------- */
+
+struct gp_row {
+    const char *preset;
+    uint32_t msr;
+    uint64_t value;
+    int result;
+};
+
+/* clang-format off */
+static const struct gp_row gp_rows[] = {
+    /* DS_AREA: canonical, aligned or not (vector 12) */
+    {"icelake", IA32_DS_AREA, UINT64_C(0x0000800000000000), -EFAULT},
+    {"icelake", IA32_DS_AREA, UINT64_C(0xFFFF7FFFFFFFFFFF), -EFAULT},
+    {"icelake", IA32_DS_AREA, UINT64_C(0x00007FFFFFFFFFFF), 0},
+    {"icelake", IA32_DS_AREA, UINT64_C(0xFFFF800000000000), 0},
+    {"penryn", IA32_DS_AREA, UINT64_C(0x0000800000000000), -EFAULT},
+    /* PEBS_ENABLE: counters PEBS can be enabled for (13) */
+    {"penryn", IA32_PEBS_ENABLE, 1, 0},
+    {"penryn", IA32_PEBS_ENABLE, 2, -EFAULT},
+    {"nehalem", IA32_PEBS_ENABLE, 0xF, 0},
+    {"nehalem", IA32_PEBS_ENABLE, 0x10, -EFAULT},
+    {"nehalem", IA32_PEBS_ENABLE, DS_BIT(32), -EFAULT},
+    {"sandybridge", IA32_PEBS_ENABLE, DS_BIT(63), -EFAULT},
+    {"skylake", IA32_PEBS_ENABLE, 0xF, 0},
+    {"skylake", IA32_PEBS_ENABLE, 0x10, -EFAULT},
+    {"skylake", IA32_PEBS_ENABLE, DS_BIT(32), -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, 0xF000000FF, 0},
+    {"icelake", IA32_PEBS_ENABLE, 0x100, -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, DS_BIT(36), -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, DS_BIT(63), -EFAULT},
+    {"lunarlake", IA32_PEBS_ENABLE, 0xF000003FF, 0},
+    {"lunarlake", IA32_PEBS_ENABLE, 0x400, -EFAULT},
+    /* PEBS_DATA_CFG: with the baseline */
+    {"skylake", MSR_PEBS_DATA_CFG, 0, -EFAULT},
+    {"icelake", MSR_PEBS_DATA_CFG, 0xFF00000F, 0},
+    {"icelake", MSR_PEBS_DATA_CFG, 0x10, -EFAULT},
+    {"arrowlake", MSR_PEBS_DATA_CFG, 0x20, -EFAULT},
+    {"lunarlake", MSR_PEBS_DATA_CFG, 0xFF00003F | UINT64_C(0x000F03FF00000000), 0},
+    {"lunarlake", MSR_PEBS_DATA_CFG, 0x40, -EFAULT},
+    {"lunarlake", MSR_PEBS_DATA_CFG, DS_BIT(42), -EFAULT}, /* PMC10 */
+    {"lunarlake", MSR_PEBS_DATA_CFG, DS_BIT(52), -EFAULT}, /* fixed counter 4 */
+    /* PERFEVTSELx */
+    {"icelake", IA32_PERFEVTSEL0, UINT64_C(0x4005300C0), 0},
+    {"skylake", IA32_PERFEVTSEL0, 0xFFDFFFFF, 0},
+    {"skylake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ADAPTIVE, -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, DS_BIT(35), -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, DS_BIT(32), -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0 + 8, 0, -ENOENT},
+    {"skylake", IA32_PERFEVTSEL0 + 4, 0, -ENOENT},
+    {"lunarlake", IA32_PERFEVTSEL0 + 9, 0xC0, 0},
+    /* A_PMCx: with FW_WRITE, up to the width */
+    {"icelake", IA32_A_PMC0 + 7, DS_BIT(48) - 1, 0},
+    {"icelake", IA32_A_PMC0, DS_BIT(48), -EFAULT},
+    {"skylake", IA32_A_PMC0 + 4, 0, -EFAULT},
+    {"nehalem", IA32_A_PMC0, 0, -EFAULT},
+    {"penryn", IA32_A_PMC0, 0, -EFAULT},
+    /* PMCx: the upper half is ignored */
+    {"icelake", IA32_PMC0, UINT64_MAX, 0},
+    {"icelake", IA32_FIXED_CTR0, DS_BIT(48), -EFAULT},
+    {"penryn", IA32_FIXED_CTR0, DS_BIT(40), -EFAULT},
+    /* controls of counters that are there */
+    {"icelake", IA32_FIXED_CTR_CTRL, UINT64_C(0x0000111100009999) | 0x2222, 0},
+    {"skylake", IA32_FIXED_CTR_CTRL, 0xBBB, 0},
+    {"skylake", IA32_FIXED_CTR_CTRL, 0x1000, -EFAULT},
+    {"skylake", IA32_FIXED_CTR_CTRL, DS_BIT(32), -EFAULT},
+    {"icelake", IA32_FIXED_CTR_CTRL, 4, -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_CTRL, UINT64_C(0x1000F000000FF), 0},
+    {"icelake", IA32_PERF_GLOBAL_CTRL, 0x100, -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_CTRL, DS_BIT(35), -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_CTRL, DS_BIT(48), -EFAULT},
+    /* status */
+    {"icelake", IA32_PERF_GLOBAL_STATUS, 0, -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_OVF_CTRL, UINT64_C(0xFC0100000000000F), 0},
+    {"icelake", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(40), -EFAULT},
+    {"penryn", IA32_PERF_GLOBAL_OVF_CTRL, UINT64_C(0xC000000700000003), 0},
+    {"penryn", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(61), -EFAULT},
+    {"haswell", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(61), 0},
+    {"haswell", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(58), -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0},
+    {"icelake", IA32_PERF_GLOBAL_STATUS_SET, DS_BIT(40), -EFAULT},
+    {"haswell", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, -EFAULT},
+    {"icelake", IA32_PERF_CAPABILITIES, 0, -EFAULT},
+    {"skylake", MSR_PERF_METRICS, 0, -EFAULT},
+    {"icelake", MSR_PERF_METRICS, 0x01020304, 0},
+    /* DEBUGCTL: freezing is not modelled */
+    {"icelake", IA32_DEBUGCTL, 0x7C3, 0},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(2), -EFAULT},
+    {"icelake", IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI, -EFAULT},
+    {"icelake", IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, -EFAULT},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(14), -EFAULT},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(16), -EFAULT},
+    /* what does not stick, what is not there */
+    {"icelake", IA32_MISC_ENABLE, UINT64_MAX, 0},
+    {"icelake", 0x10, 0, -ENOENT},
+};
+/* clang-format on */
+
+static void general_protection(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof gp_rows / sizeof gp_rows[0]; i++) {
+        const struct gp_row *row = &gp_rows[i];
+        ds_bench_init(b, ds_model_preset(row->preset), NULL, 320, 320);
+        uint64_t before = 0, after = 0;
+        int readable = ds_model_rdmsr(&b->model, row->msr, &before);
+        int e = ds_model_wrmsr(&b->model, row->msr, row->value);
+        if (e != row->result)
+            fail_msg("%s: wrmsr %x %llx: %d", row->preset, row->msr, (unsigned long long)row->value, e);
+        if (e && !readable) { /* a write that faults changes nothing */
+            assert_int_equal(ds_model_rdmsr(&b->model, row->msr, &after), 0);
+            assert_int_equal(before, after);
+        }
+    }
+}
+
+static void no_debug_store(void **state) /* CPUID.DS = 0, and DS without DS_CPL */
+{
+    (void)state;
+    static struct ds_model_preset none, without_cpl;
+    uint32_t r[4];
+    uint64_t v;
+    none = without_cpl = *icelake();
+    none.ds = none.ds_cpl = without_cpl.ds_cpl = false;
+    ds_bench_init(b, &none, NULL, 320, 320);
+    ds_model_cpuid(&b->model, 1, r);
+    assert_int_equal(r[3] & CPUID_01H_EDX_DS, 0);
+    assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x1880);
+    static const uint32_t absent[] = {IA32_DS_AREA, IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ds_model_wrmsr(&b->model, absent[i], 0), -EFAULT);
+        assert_int_equal(ds_model_rdmsr(&b->model, absent[i], &v), -EFAULT);
+    }
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTINT), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR), 0);
+
+    ds_bench_init(b, &without_cpl, NULL, 320, 320);
+    ds_model_cpuid(&b->model, 1, r);
+    assert_int_equal(r[2] & CPUID_01H_ECX_DS_CPL, 0);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS), 0);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS_OFF_OS), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS_OFF_USR), -EFAULT);
+}
+
+static void reads(void **state)
+{
+    (void)state;
+    uint64_t v;
+    ds_bench_init(b, icelake(), NULL, 320, 320);
+    static const struct {
+        uint32_t msr;
+        uint64_t value;
+    } kept[] = {
+        {IA32_A_PMC0 + 3, 0x123456789ABC},
+        {IA32_FIXED_CTR0 + 2, 0x123456789ABC},
+        {IA32_PERFEVTSEL0 + 7, 0x4300C0},
+        {IA32_FIXED_CTR_CTRL, 0x3},
+        {IA32_PERF_GLOBAL_CTRL, 0xF},
+        {IA32_PEBS_ENABLE, 1},
+        {MSR_PEBS_DATA_CFG, 2},
+        {MSR_PERF_METRICS, UINT64_MAX},
+        {IA32_DEBUGCTL, 0xC0},
+        {IA32_DS_AREA, 0x1000},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        ds_bench_write(b, kept[i].msr, kept[i].value);
+        assert_int_equal(ds_bench_read(b, kept[i].msr), kept[i].value);
+    }
+    assert_int_equal(PMC(b, 3), 0x123456789ABC);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_OVF_CTRL), 0);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_STATUS_SET), 0);
+    assert_int_equal(ds_model_rdmsr(&b->model, 0x10, &v), -ENOENT);
+    assert_int_equal(ds_model_rdmsr(&b->model, IA32_PMC0 + 8, &v), -ENOENT);
+    ds_bench_init(b, skylake(), NULL, 320, 320);
+    assert_int_equal(ds_model_rdmsr(&b->model, MSR_PERF_METRICS, &v), -EFAULT);
+    assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + 4, &v), -EFAULT);
+}
+
+static void counter_writes(void **state)
+{
+    (void)state;
+    ds_bench_init(b, icelake(), NULL, 320, 320);
+    ds_bench_write(b, IA32_PMC0, UINT64_C(0x12345678FFFFFFFE)); /* upper half ignored, lower half sign-extended */
+    assert_int_equal(PMC(b, 0), MINUS(2));
+    ds_bench_write(b, IA32_PMC0, UINT64_C(0xFFFFFFFF7FFFFFFF));
+    assert_int_equal(PMC(b, 0), 0x7FFFFFFF);
+    ds_bench_write(b, IA32_A_PMC0 + 1, UINT64_C(0x123456789ABC));
+    assert_int_equal(PMC(b, 1), UINT64_C(0x123456789ABC));
+    ds_bench_write(b, IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF | 2);
+    assert_int_equal(STATUS(b), OVF_BUF | 2);
+    ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, 2);
+    assert_int_equal(STATUS(b), OVF_BUF);
+    ds_bench_write(b, IA32_MISC_ENABLE, 0x1801); /* the UNAVAIL bits and bit 7 do not change */
+    assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), IA32_MISC_ENABLE_PERFMON | 1);
+}
+
+/* ---- presets ----------------------------------------------------------------------------------------------------- */
+
+static void presets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t model, cpuid_0ah_eax, cpuid_0ah_edx;
+        uint64_t capabilities, global_ctrl;
+        uint32_t record; /* its bytes, without groups */
+    } rows[DS_MODEL_PRESETS] = {
+        {"penryn", 0x17, 0x07280202, 0x503, 0x00FF, 0x3, 144},
+        {"nehalem", 0x1A, 0x07300403, 0x603, 0x01FF, 0xF, 176},
+        {"sandybridge", 0x2A, 0x07300403, 0x603, 0x21FF, 0xF, 176},
+        {"haswell", 0x3C, 0x07300403, 0x603, 0x22FF, 0xF, 192},
+        {"skylake", 0x5E, 0x07300404, 0x603, 0x23FF, 0xF, 200},
+        {"icelake", 0x7E, 0x07300805, 0x8604, 0xE4FF, 0xFF, 32},
+        {"sapphirerapids", 0x8F, 0x07300805, 0x8604, 0xE4FF, 0xFF, 32},
+        {"arrowlake", 0xC5, 0x07300A05, 0x8604, 0xE5FF, 0x3FF, 32},
+        {"lunarlake", 0xBD, 0x07300A05, 0x8604, 0xE6FF, 0x3FF, 32},
+    };
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        const struct ds_model_preset *p = ds_model_preset(rows[i].name);
+        uint32_t r[4];
+        assert_ptr_equal(p, &ds_model_presets[i]);
+        ds_bench_init(b, p, NULL, 1024, 1024);
+        ds_model_cpuid(&b->model, 0, r);
+        assert_int_equal(r[0], 0x0A);
+        assert_memory_equal(&r[1], "Genu", 4);
+        ds_model_cpuid(&b->model, 1, r);
+        assert_int_equal(r[0] >> 8 & 15, 6); /* family */
+        assert_int_equal((r[0] >> 12 & 0xF0) | (r[0] >> 4 & 15), rows[i].model);
+        assert_int_equal(r[2], CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM);
+        assert_int_equal(r[3], CPUID_01H_EDX_DS);
+        ds_model_cpuid(&b->model, 0x0A, r);
+        assert_int_equal(r[0], rows[i].cpuid_0ah_eax);
+        assert_int_equal(r[1], 0x58);
+        assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
+        assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
+        ds_model_cpuid(&b->model, 0x80000000, r);
+        assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
+        assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);
+        assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), IA32_MISC_ENABLE_PERFMON);
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(2), MINUS(5)); /* the reload is cut to the counter's width */
+        ds_bench_step(b, p->pdist & 1 ? 2 : 3, 0);
+        assert_int_equal(ds_bench_index(b), rows[i].record);
+        assert_int_equal(PMC(b, 0), -UINT64_C(5) & (DS_BIT(p->width) - 1));
+        struct ds_model fresh;
+        ds_model_init(&fresh, p, NULL, &b->model.host);
+        assert_int_equal(fresh.lvtpc, 0x10000);
+        assert_int_equal(fresh.global_ctrl, rows[i].global_ctrl);
+    }
+    assert_null(ds_model_preset("pentium"));
+}
+
+/* ---- policies: each value of each, and that the first is what a policy of zeros does ----------------------------- */
+
+static struct ds_model_policy policy(const char *name, const char *value)
+{
+    struct ds_model_policy p = {0};
+    assert_int_equal(ds_model_policy_set(&p, name, value), 0);
+    return p;
+}
+
+static void policy_names(void **state)
+{
+    (void)state;
+    struct ds_model_policy p = {0};
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *row = &ds_model_policies[i];
+        assert_string_equal(ds_model_policy_value(&p, row), row->values[0]);
+        for (unsigned v = 0; row->values[v]; v++) {
+            assert_int_equal(ds_model_policy_set(&p, row->name, row->values[v]), 0);
+            assert_string_equal(ds_model_policy_value(&p, row), row->values[v]);
+        }
+        for (size_t j = 0; j < i; j++)
+            assert_int_not_equal(ds_model_policies[j].field, row->field);
+        assert_int_equal(ds_model_policy_set(&p, row->name, ""), -EINVAL);
+        assert_int_equal(ds_model_policy_set(&p, row->name, row->values[0]), 0);
+    }
+    assert_int_equal(ds_model_policy_set(&p, "mood", "good"), -ENOENT);
+    static const struct ds_model_policy zero;
+    assert_memory_equal(&p, &zero, sizeof p);
+}
+
+static void fit(void **state) /* the three readings of 'absolute maximum', with three ways to set it */
+{
+    (void)state;
+    enum { N_RECORDS = 4, SIZE = 32 };
+    static const uint64_t maximum[] = {N_RECORDS * SIZE, N_RECORDS * SIZE + 1, (N_RECORDS - 1) * SIZE + 1};
+    static const char *const value[] = {"end_le", "end_lt", "start_lt"};
+    static const unsigned stored[3][3] = {
+        {N_RECORDS, N_RECORDS, N_RECORDS - 1},
+        {N_RECORDS - 1, N_RECORDS, N_RECORDS - 1},
+        {N_RECORDS, N_RECORDS + 1, N_RECORDS},
+    };
+    for (unsigned v = 0; v < 3; v++)
+        for (unsigned i = 0; i < 3; i++) {
+            struct ds_model_policy p = policy("fit", value[v]);
+            ds_bench_init(b, icelake(), &p, maximum[i], 1000);
+            ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
+            ds_bench_step(b, 100, 0);
+            assert_int_equal(b->stored, stored[v][i]);
+            assert_int_equal(b->stored + b->dropped, 50);
+        }
+}
+
+static void drop_reload(void **state)
+{
+    (void)state;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        struct ds_model_policy p = policy("drop_reload", keeps ? "no" : "yes");
+        ds_bench_init(b, icelake(), &p, 0, 0);
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(4), MINUS(4));
+        ds_bench_step(b, 10, 0);
+        assert_int_equal(b->dropped, keeps ? 6 : 2); /* armed by the 4th, each one after it tries again; or every 5th */
+        assert_int_equal(STATUS(b), keeps);
+        assert_int_equal(PMC(b, 0), keeps ? 6 : MINUS(4));
+        assert_int_equal(b->pmis, 0);
+    }
+}
+
+static void masked_pmi(void **state)
+{
+    (void)state;
+    for (int latched = 0; latched < 2; latched++) {
+        struct ds_model_policy p = policy("masked_pmi", latched ? "latched" : "lost");
+        ds_bench_init(b, icelake(), &p, 320, 32);
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
+        ds_bench_step(b, 4, 0);
+        assert_int_equal(b->pmis, 1);
+        assert_int_equal(STATUS(b), OVF_BUF); /* that stays in any case */
+        ds_model_lvtpc_write(&b->model, 0xEE | LVTPC_MASKED);
+        assert_int_equal(b->pmis, 1);
+        ds_model_lvtpc_write(&b->model, 0xEE);
+        assert_int_equal(b->pmis, latched ? 2 : 1);
+        assert_int_equal(b->model.lvtpc & LVTPC_MASKED, latched ? LVTPC_MASKED : 0);
+        ds_model_lvtpc_write(&b->model, 0xEE);
+        assert_int_equal(b->pmis, latched ? 2 : 1);
+    }
+}
+
+static void bystander(void **state) /* test_ds_model.c has it by format */
+{
+    (void)state;
+    for (int swapped = 0; swapped < 2; swapped++) {
+        struct ds_model_policy p = policy("bystander", swapped ? "swapped" : "by_format");
+        ds_bench_init(b, skylake(), &p, 1024, 1024);
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(9));
+        ds_bench_pebs_counter(b, 1, 0x00C4, MINUS(1), MINUS(9));
+        ds_bench_step(b, 1, 1u << DS_MODEL_BRANCH);
+        ds_bench_step(b, 1, 0);
+        assert_int_equal(PMC(b, 1), swapped ? MINUS(9) : 0);
+    }
+}
+
+static void pdist_minimum(void **state)
+{
+    (void)state;
+    for (int least = 0; least < 2; least++) {
+        struct ds_model_policy p = policy("pdist_minimum", least ? "128" : "none");
+        for (unsigned precise = 0; precise < 2; precise++) {
+            ds_bench_init(b, ds_model_preset("sapphirerapids"), &p, 8192, 8192);
+            ds_bench_pebs_counter(b, precise ? 0 : 1, INSTRUCTIONS, MINUS(4), MINUS(4));
+            ds_bench_step(b, 4 + 127, 0);
+            assert_int_equal(b->stored, !precise ? 26 : least ? 1 : 32);
+            ds_bench_step(b, 1, 0);
+            assert_int_equal(b->stored, !precise ? 26 : least ? 2 : 33);
+        }
+        ds_bench_init(b, ds_model_preset("sapphirerapids"), &p, 8192, 8192); /* longer ones are as they are */
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(4), MINUS(200));
+        ds_bench_step(b, 4, 0);
+        assert_int_equal(PMC(b, 0), MINUS(200));
+    }
+}
+
+static void reserved(void **state)
+{
+    (void)state;
+    struct ds_model_policy p = policy("reserved", "fault");
+    ds_bench_init(b, icelake(), &p, 320, 320);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_PEBS_ENABLE, UINT64_MAX), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_PERF_GLOBAL_STATUS, 0), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_PERF_CAPABILITIES, 0), -EFAULT);
+    p = policy("reserved", "ignore");
+    ds_bench_init(b, icelake(), &p, 320, 320);
+    static const struct {
+        uint32_t msr;
+        uint64_t legal;
+    } rows[] = {
+        {IA32_PERFEVTSEL0, 0x4FFDFFFFF},
+        {IA32_FIXED_CTR_CTRL, 0x11110000BBBB},
+        {IA32_PERF_GLOBAL_CTRL, 0x1000F000000FF},
+        {IA32_PEBS_ENABLE, 0xF000000FF},
+        {MSR_PEBS_DATA_CFG, 0xFF00000F},
+        {IA32_DEBUGCTL, 0x7C3},
+        {IA32_A_PMC0, DS_BIT(48) - 1},
+        {IA32_FIXED_CTR0, DS_BIT(48) - 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ds_bench_write(b, rows[i].msr, UINT64_MAX);
+        assert_int_equal(ds_bench_read(b, rows[i].msr), rows[i].legal);
+    }
+    ds_bench_write(b, IA32_PERF_GLOBAL_STATUS, UINT64_MAX);
+    assert_int_equal(STATUS(b), 0);
+    uint64_t capabilities = ds_bench_read(b, IA32_PERF_CAPABILITIES);
+    ds_bench_write(b, IA32_PERF_CAPABILITIES, 0);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), capabilities);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DS_AREA, DS_BIT(47)), -EFAULT); /* an address, not a reserved bit */
+}
+
+static void unmapped(void **state) /* test_ds_model.c and test_ds_model_bts.c have it at every access */
+{
+    (void)state;
+    for (int injected = 0; injected < 2; injected++) {
+        struct ds_model_policy p = policy("unmapped", injected ? "page_fault" : "error");
+        ds_bench_init(b, icelake(), &p, 320, 320);
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), 0);
+        *ds_bench_area(b, 0x28) = 0x2000; /* nothing checks what is in the area */
+        *ds_bench_area(b, 0x30) = 0x3000;
+        ds_bench_step(b, 1, 0);
+        assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), injected ? 0 : -EFAULT);
+        assert_int_equal(b->model.fault_address, 0x2000);
+        assert_true(b->model.fault_write);
+        assert_int_equal(b->page_faults, injected);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(general_protection),
+        cmocka_unit_test(no_debug_store),
+        cmocka_unit_test(reads),
+        cmocka_unit_test(counter_writes),
+        cmocka_unit_test(presets),
+        cmocka_unit_test(policy_names),
+        cmocka_unit_test(fit),
+        cmocka_unit_test(drop_reload),
+        cmocka_unit_test(masked_pmi),
+        cmocka_unit_test(bystander),
+        cmocka_unit_test(pdist_minimum),
+        cmocka_unit_test(reserved),
+        cmocka_unit_test(unmapped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
