@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model against a second implementation written another way: per counter a countdown in plain integers, one record
- * as a tuple, no masks, no memory. Random programs, periods, buffers, policies, events and drains; both must agree
- * after every single instruction.
+ * The model against a second implementation written another way: per counter a countdown in plain integers, rings as
+ * lists, a record as the words one appends, no masks, no memory. Random programs for every preset: counters, events,
+ * rings, periods, record groups, buffers, policies, branches, interrupts, drains. Both must agree after every single
+ * instruction, in every word of the record it wrote and in the status each PMI found.
+ *
+ * Each preset gets CAIRN_STEPS instructions, a million by default.
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -17,108 +22,289 @@
 
 /* ---- the second implementation ----------------------------------------------------------------------------------- */
 
-enum { COUNTERS = 9 }; /* GP 0..7, then fixed 0 */
+enum { GP = 10, COUNTERS = GP + 4, PROGRAM = 400, WORDS = 1024, BTS_SLOTS = 16 };
 
 struct naive_counter {
-    bool exists, enabled, pebs, branches, interrupts, precise;
+    bool exists, enabled, pebs, interrupts, precise, adaptive;
     bool ring[2];
+    int event; /* -1: counts nothing */
     bool overflowed, armed;
     long long left, reset; /* events until it wraps; a wrapped counter starts again from a whole turn */
 };
 
-struct naive {
-    struct naive_counter counter[COUNTERS];
-    bool status_in_record, reload_all, keep_dropped, latch;
-    enum ds_model_fit fit;
-    long room, size, used, threshold; /* in bytes */
-    bool buffer_status, masked, latched;
-    unsigned pmis, stored, dropped;
-    uint64_t last_counters; /* of the last record */
+struct naive_branch {
+    uint64_t from, to;
+    enum ds_model_prediction prediction;
 };
 
-#define WHOLE_TURN (1LL << 48)
+struct naive {
+    struct naive_counter counter[COUNTERS];
+    int format;
+    long long whole_turn;
+    struct ds_model_policy policy;
+
+    bool gpr, memory, xmm, lbr_group, counter_group, metrics_group; /* what an adaptive record is to hold */
+    unsigned lbr_entries;
+    bool shown[COUNTERS]; /* in the counter group */
+    uint64_t data_cfg, perf_metrics;
+
+    long room, used, threshold; /* in bytes */
+    bool buffer_status, masked, latched, handler_unmasks;
+    unsigned pmis, stored, dropped;
+    uint64_t pmi_status; /* what the last PMI found */
+    uint64_t image[WORDS];
+    unsigned words; /* of the last record made; 0 if this instruction made none */
+
+    bool lbr, tr, bts, btint, off[2], predicts;
+    struct naive_branch history[2 * PROGRAM];
+    unsigned taken;
+    struct naive_branch slot[BTS_SLOTS];
+    long bts_room, bts_used, bts_threshold;
+    unsigned bts_stored, bts_dropped;
+};
+
+struct step { /* what an instruction is */
+    bool is[DS_MODEL_EVENTS];
+    int ring;
+    uint64_t load, store;
+    bool branches;
+    struct naive_branch branch;
+};
 
 static uint64_t bit_of(int c)
 {
-    return c == 8 ? DS_BIT(32) : DS_BIT(c);
+    return c < GP ? DS_BIT(c) : DS_BIT(32 + c - GP);
+}
+
+static uint64_t naive_value(const struct naive *n, int c)
+{
+    return (uint64_t)(n->whole_turn - n->counter[c].left) % (uint64_t)n->whole_turn;
+}
+
+static uint64_t naive_status(const struct naive *n)
+{
+    uint64_t status = n->buffer_status ? DS_BIT(62) : 0;
+    for (int c = 0; c < COUNTERS; c++)
+        status += n->counter[c].overflowed ? bit_of(c) : 0;
+    return status;
 }
 
 static void naive_pmi(struct naive *n)
 {
     if (n->masked) {
-        n->latched = n->latch;
+        n->latched = n->policy.masked_pmi_latched;
     } else {
         n->pmis++;
-        n->masked = true;
+        n->pmi_status = naive_status(n);
+        n->masked = !n->handler_unmasks;
     }
 }
 
-static bool naive_fits(const struct naive *n)
+static bool naive_fits(const struct naive *n, long spare, long size)
 {
-    if (n->fit == DS_MODEL_START_LT)
-        return n->room - n->used > 0;
-    long spare = n->room - n->used - n->size;
-    return n->fit == DS_MODEL_END_LE ? spare >= 0 : spare > 0;
+    if (n->policy.fit == DS_MODEL_START_LT)
+        return spare > 0;
+    return n->policy.fit == DS_MODEL_END_LE ? spare >= size : spare > size;
 }
 
-static void naive_record(struct naive *n, const bool *fires)
+static void append(struct naive *n, uint64_t word)
 {
-    uint64_t named = 0;
+    n->image[n->words++] = word;
+}
+
+static void naive_image(struct naive *n, const bool *fires, const struct step *step, const struct ds_model_registers *r,
+                        const struct ds_pebs_xmm *xmm)
+{
+    uint64_t who = 0, address = 0;
+    bool adaptive = false, load = false, store = false;
     for (int c = 0; c < COUNTERS; c++)
-        if (n->status_in_record ? n->counter[c].overflowed : fires[c])
-            named |= bit_of(c);
-    if (n->status_in_record && n->buffer_status)
-        named |= DS_BIT(62);
-    bool stored = naive_fits(n);
+        if (fires[c]) {
+            who += bit_of(c);
+            adaptive |= n->counter[c].adaptive;
+            load |= n->counter[c].event == DS_MODEL_LOAD;
+            store |= n->counter[c].event == DS_MODEL_STORE;
+        }
+    if (n->format >= 2)
+        address = load ? step->load : store ? step->store : 0;
+    n->words = 0;
+    if (n->format < 4) {
+        const uint64_t fixed[25] = {
+            r->rflags,
+            r->rip,
+            r->rax,
+            r->rbx,
+            r->rcx,
+            r->rdx,
+            r->rsi,
+            r->rdi,
+            r->rbp,
+            r->rsp,
+            r->r8_r15[0],
+            r->r8_r15[1],
+            r->r8_r15[2],
+            r->r8_r15[3],
+            r->r8_r15[4],
+            r->r8_r15[5],
+            r->r8_r15[6],
+            r->r8_r15[7],
+            n->format == 3 ? who : naive_status(n),
+            address,
+            0,
+            0,
+            r->eventing_ip,
+            0,
+            r->tsc,
+        };
+        static const unsigned words[] = {18, 22, 24, 25};
+        while (n->words < words[n->format])
+            append(n, fixed[n->words]);
+        return;
+    }
+    append(n, adaptive ? n->data_cfg & UINT32_MAX : 0);
+    append(n, r->eventing_ip);
+    append(n, who);
+    append(n, r->tsc);
+    if (adaptive && n->memory) {
+        append(n, address);
+        for (int i = 0; i < 3; i++)
+            append(n, 0);
+    }
+    if (adaptive && n->gpr) {
+        const uint64_t gpr[10] = {r->rflags, r->rip, r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi};
+        for (int i = 0; i < 18; i++)
+            append(n, i < 10 ? gpr[i] : r->r8_r15[i - 10]);
+    }
+    if (adaptive && n->xmm)
+        for (int i = 0; i < 32; i++)
+            append(n, xmm->xmm[i / 2][i % 2]);
+    if (adaptive && n->lbr_group)
+        for (unsigned i = 0; i < n->lbr_entries; i++) {
+            bool there = i < n->taken && i < 32;
+            const struct naive_branch *branch = there ? &n->history[n->taken - 1 - i] : NULL;
+            append(n, there ? branch->from : 0);
+            append(n, there ? branch->to : 0);
+            append(n, there && branch->prediction == DS_MODEL_MISPREDICTED ? DS_BIT(63) : 0);
+        }
+    if (adaptive && (n->counter_group || n->metrics_group)) {
+        uint64_t gp = 0, fixed = 0;
+        for (int c = 0; c < COUNTERS; c++)
+            if (n->counter_group && n->shown[c]) {
+                gp += c < GP ? 1u << c : 0;
+                fixed += c < GP ? 0 : 1u << (c - GP);
+            }
+        append(n, fixed << 32 | gp);
+        append(n, n->metrics_group ? 3 : 0);
+        for (int c = 0; c < COUNTERS; c++)
+            if (n->counter_group && n->shown[c])
+                append(n, naive_value(n, c));
+        if (n->metrics_group) {
+            append(n, naive_value(n, GP + 3));
+            append(n, n->perf_metrics);
+        }
+    }
+    n->image[0] += (uint64_t)n->words * 8 << 48;
+}
+
+/* Returns how many PMIs it wants. */
+static int naive_record(struct naive *n, const bool *fires)
+{
+    int wanted = 0;
+    bool stored = naive_fits(n, n->room - n->used, (long)n->words * 8);
     if (stored) {
-        n->used += n->size;
+        n->used += (long)n->words * 8;
         n->stored++;
-        n->last_counters = named;
     } else {
+        n->words = 0;
         n->dropped++;
     }
-    if (stored || !n->keep_dropped)
+    bool everyone = n->policy.bystander_swapped ? n->format >= 3 : n->format < 3;
+    if (stored || !n->policy.drop_keeps_overflow)
         for (int c = 0; c < COUNTERS; c++) {
             struct naive_counter *k = &n->counter[c];
-            if (fires[c] || (n->reload_all && k->overflowed && k->pebs)) {
+            if (fires[c] || (everyone && k->overflowed && k->pebs)) {
                 k->armed = k->overflowed = false;
-                k->left = k->reset;
+                k->left = k->precise && n->policy.pdist_minimum && k->reset < 128 ? 128 : k->reset;
             }
         }
     if (stored && n->used >= n->threshold) {
         n->buffer_status = true;
-        naive_pmi(n);
+        wanted++;
     }
     for (int c = 0; c < COUNTERS; c++)
-        if (fires[c] && n->counter[c].interrupts) {
-            naive_pmi(n);
-            break;
-        }
+        if (fires[c] && n->counter[c].interrupts)
+            return wanted + 1;
+    return wanted;
 }
 
-static void naive_instruction(struct naive *n, bool branch, int ring)
+static int naive_trace(struct naive *n, const struct naive_branch *branch, int ring)
 {
-    bool fires[COUNTERS] = {0}, any = false, overflow = false;
+    if (!n->tr || !n->bts || n->off[ring])
+        return 0;
+    if (!naive_fits(n, n->bts_room - n->bts_used, 24) && (!n->btint || n->policy.bts_full_wraps))
+        n->bts_used = 0;
+    if (!naive_fits(n, n->bts_room - n->bts_used, 24)) {
+        n->bts_dropped++;
+        return 0;
+    }
+    n->slot[n->bts_used / 24] = *branch;
+    n->bts_stored++;
+    n->bts_used += 24;
+    if (!n->btint && !naive_fits(n, n->bts_room - n->bts_used, 24))
+        n->bts_used = 0;
+    if (n->bts_used < n->bts_threshold)
+        return 0;
+    n->buffer_status |= n->policy.bts_sets_ovf_buf;
+    return 1;
+}
+
+static void naive_remember(struct naive *n, const struct naive_branch *branch)
+{
+    if (n->lbr)
+        n->history[n->taken++] = *branch;
+}
+
+static void naive_instruction(struct naive *n, const struct step *step, const struct ds_bench *host)
+{
+    bool fires[COUNTERS] = {0};
+    int first = -1, plain = -1, wanted = 0;
     for (int c = 0; c < COUNTERS; c++) {
         struct naive_counter *k = &n->counter[c];
-        if (!k->exists || !k->enabled || !k->ring[ring] || (k->branches && !branch))
+        if (!k->exists || !k->enabled || !k->ring[step->ring] || k->event < 0 || !step->is[k->event])
             continue;
         fires[c] = k->armed;
         if (--k->left == 0) {
-            k->left = WHOLE_TURN;
+            k->left = n->whole_turn;
             k->overflowed = true;
             if (k->pebs) {
                 k->armed = true;
                 fires[c] |= k->precise;
-            } else {
-                overflow |= k->interrupts;
+            } else if (k->interrupts && plain < 0) {
+                plain = c;
             }
         }
-        any |= fires[c];
+        if (fires[c] && first < 0)
+            first = c;
     }
-    if (any)
-        naive_record(n, fires);
-    if (overflow)
+    if (plain >= 0 && plain < first) {
+        naive_pmi(n);
+        plain = -1;
+    }
+    if (step->branches)
+        naive_remember(n, &step->branch);
+    if (first >= 0) {
+        naive_image(n, fires, step, &host->registers, &host->xmm);
+        wanted += naive_record(n, fires);
+    }
+    if (step->branches)
+        wanted += naive_trace(n, &step->branch, step->ring);
+    for (wanted += plain >= 0; wanted; wanted--)
+        naive_pmi(n);
+}
+
+static void naive_interrupt(struct naive *n, const struct step *step)
+{
+    naive_remember(n, &step->branch);
+    if (naive_trace(n, &step->branch, step->ring))
         naive_pmi(n);
 }
 
@@ -137,68 +323,127 @@ static bool coin(void)
     return random_below(2);
 }
 
+/* Event codes by generation, as a person would look them up. */
+struct naive_code {
+    uint32_t code;
+    int event;
+    bool pmc1_precise; /* counts on PMC1 only, with precise distribution */
+};
+#define EVERYWHERE                                                                                                     \
+    {0xC0, DS_MODEL_INSTRUCTION, false}, {0x3C, DS_MODEL_INSTRUCTION, false},                                          \
+    {                                                                                                                  \
+        0xC4, DS_MODEL_BRANCH, false                                                                                   \
+    }
+static const struct naive_code core2[] = {
+    EVERYWHERE, {0x1C0, DS_MODEL_LOAD, false}, {0x2C0, DS_MODEL_STORE, false}, {0x40C4, -1, false}};
+static const struct naive_code nehalem[] = {
+    EVERYWHERE, {0x10B, DS_MODEL_LOAD, false}, {0x20B, DS_MODEL_STORE, false}, {0x2C4, DS_MODEL_NEAR_CALL, false}};
+static const struct naive_code sandybridge[] = {
+    EVERYWHERE, {0x81D0, DS_MODEL_LOAD, false}, {0x82D0, DS_MODEL_STORE, false}, {0x1C0, DS_MODEL_INSTRUCTION, true}};
+static const struct naive_code icelake[] = {
+    EVERYWHERE, {0x81D0, DS_MODEL_LOAD, false}, {0x82D0, DS_MODEL_STORE, false}, {0x40C4, DS_MODEL_FAR_BRANCH, false}};
+enum { CODES = 6 };
+
+static const struct machine {
+    const char *name;
+    int format, gp, fixed, pebs_gp, pebs_fixed, width;
+    int precise; /* counter with precise distribution whatever it counts; -1: none */
+    const struct naive_code *codes;
+} machines[] = {
+    {"penryn", 0, 2, 3, 1, 0, 40, -1, core2},
+    {"nehalem", 1, 4, 3, 4, 0, 48, -1, nehalem},
+    {"sandybridge", 1, 4, 3, 4, 0, 48, -1, sandybridge},
+    {"haswell", 2, 4, 3, 4, 0, 48, -1, sandybridge},
+    {"skylake", 3, 4, 3, 4, 0, 48, -1, sandybridge},
+    {"icelake", 4, 8, 4, 8, 4, 48, GP, icelake},
+    {"sapphirerapids", 4, 8, 4, 8, 4, 48, 0, icelake},
+    {"arrowlake", 5, 10, 4, 10, 4, 48, 0, icelake},
+    {"lunarlake", 6, 10, 4, 10, 4, 48, 0, icelake},
+};
+
 static struct ds_bench bench, *b = &bench;
 static struct naive naive, *n = &naive;
 
-static void random_setup(void)
+static bool on_counter(const struct machine *machine, int c)
 {
-    static struct ds_model_preset preset;
-    bool adaptive = coin();
-    preset = *ds_model_preset(adaptive ? "icelake" : "skylake");
-    if (!adaptive)
-        preset.format = (uint8_t)random_below(4);
-    preset.pdist = adaptive && coin() ? bit_of((int)random_below(COUNTERS)) : 0;
-    const struct ds_model_policy policy = {
-        .fit = random_below(3),
-        .drop_keeps_overflow = coin(),
-        .masked_pmi_latched = coin(),
-        .bystander_swapped = coin(),
-    };
-    bool gpr = adaptive && coin();
-    uint32_t size = adaptive ? (gpr ? 176 : 32) : ds_pebs_fixed_size(preset.format);
-    uint32_t records = random_below(12), threshold = random_below(14) * size;
-    uint32_t room = records * size + random_below(2);
-    ds_bench_init(b, &preset, &policy, room, threshold);
-    *n = (struct naive){
-        .status_in_record = preset.format == 1 || preset.format == 2,
-        .reload_all = (preset.format < 3) != policy.bystander_swapped,
-        .keep_dropped = policy.drop_keeps_overflow,
-        .latch = policy.masked_pmi_latched,
-        .fit = policy.fit,
-        .room = room,
-        .size = size,
-        .threshold = threshold,
-    };
-    if (gpr)
-        ds_bench_write(b, MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_GPR);
+    return c < GP ? c < machine->gp : c - GP < machine->fixed;
+}
+
+static void random_groups(const struct machine *machine)
+{
+    if (machine->format < 4)
+        return;
+    n->memory = coin();
+    n->gpr = coin();
+    n->xmm = random_below(4) == 0;
+    n->lbr_group = random_below(3) == 0;
+    n->lbr_entries = 1 + random_below(36);
+    n->data_cfg = (n->memory ? 1 : 0) + (n->gpr ? 2 : 0) + (n->xmm ? 4 : 0) + (n->lbr_group ? 8 : 0) +
+                  ((uint64_t)(n->lbr_entries - 1) << 24);
+    if (machine->format >= 6) {
+        n->counter_group = coin();
+        n->metrics_group = coin();
+        n->data_cfg += (n->counter_group ? 16 : 0) + (n->metrics_group ? 32 : 0);
+        for (int c = 0; c < COUNTERS; c++)
+            if (on_counter(machine, c) && coin()) {
+                n->shown[c] = true;
+                n->data_cfg += c < GP ? DS_BIT(32 + c) : DS_BIT(48 + c - GP);
+            }
+        n->perf_metrics = random_below(1000000);
+        ds_bench_write(b, MSR_PERF_METRICS, n->perf_metrics);
+    }
+    ds_bench_write(b, MSR_PEBS_DATA_CFG, n->data_cfg);
+}
+
+static uint64_t *reset_word(const struct machine *machine, int c)
+{
+    uint64_t fixed = machine->format >= 5 ? 0x140 : 0x80;
+    return ds_bench_area(b, c < GP ? 0x40 + 8 * (uint64_t)c : fixed + 8 * (uint64_t)(c - GP));
+}
+
+static void set_reset(const struct machine *machine, int c)
+{
+    struct naive_counter *k = &n->counter[c];
+    k->reset = 1 + random_below(k->precise && n->policy.pdist_minimum ? 200 : 20);
+    if (c < GP ? c < machine->pebs_gp : c - GP < machine->pebs_fixed)
+        *reset_word(machine, c) = (uint64_t)-k->reset; /* width is the model's affair */
+}
+
+static void random_counters(const struct machine *machine)
+{
     uint64_t global = 0, pebs = 0, fixed_ctrl = 0;
     for (int c = 0; c < COUNTERS; c++) {
         struct naive_counter *k = &n->counter[c];
-        *k = (struct naive_counter){
-            .exists = c < preset.gp_counters || (c == 8 && adaptive),
-            .enabled = random_below(3) != 0,
-            .pebs = random_below(3) != 0,
-            .branches = c != 8 && coin(),
-            .interrupts = random_below(4) == 0,
-            .precise = preset.pdist & bit_of(c),
-            .ring = {coin(), coin()},
-            .left = 1 + random_below(20),
-            .reset = 1 + random_below(20),
-        };
-        if (!k->exists)
+        if (!on_counter(machine, c))
             continue;
-        uint64_t start = (uint64_t)-k->left & b->model.counter_mask;
-        *ds_bench_area(b, c == 8 ? 0x80 : 0x40 + 8 * (uint64_t)c) =
-            (uint64_t)-k->reset; /* width is the model's affair */
-        if (c == 8) {
-            ds_bench_write(b, IA32_FIXED_CTR0, start);
-            fixed_ctrl = (k->ring[0] ? 1 : 0) | (k->ring[1] ? 2 : 0) | (k->interrupts ? 8 : 0) | (gpr ? DS_BIT(32) : 0);
+        const struct naive_code *code = &machine->codes[random_below(CODES)];
+        *k = (struct naive_counter){
+            .exists = true,
+            .enabled = random_below(3) != 0,
+            .pebs = (c < GP ? c < machine->pebs_gp : c - GP < machine->pebs_fixed) && random_below(3) != 0,
+            .interrupts = random_below(4) == 0,
+            .adaptive = machine->format >= 4 && random_below(3) != 0,
+            .ring = {coin(), coin()},
+            .event = c == GP + 3                    ? -1
+                     : c >= GP                      ? DS_MODEL_INSTRUCTION
+                     : code->pmc1_precise && c != 1 ? -1
+                                                    : code->event,
+            .precise = c == machine->precise || (c == 1 && code->pmc1_precise),
+            .left = 1 + random_below(20),
+        };
+        set_reset(machine, c);
+        uint64_t start = naive_value(n, c);
+        if (c >= GP) {
+            unsigned i = (unsigned)(c - GP);
+            ds_bench_write(b, IA32_FIXED_CTR0 + i, start);
+            fixed_ctrl |= ((uint64_t)(k->ring[0] | k->ring[1] << 1 | k->interrupts << 3) | (uint64_t)k->adaptive << 32)
+                          << 4 * i;
         } else {
-            ds_bench_write(b, IA32_A_PMC0 + (uint32_t)c, start);
+            ds_bench_write(b, IA32_PMC0 + (uint32_t)c, start); /* minus at most 20: 32 bits are enough */
             ds_bench_write(b, IA32_PERFEVTSEL0 + (uint32_t)c,
-                           (k->branches ? 0xC4 : 0xC0) | (k->ring[0] ? IA32_PERFEVTSEL_OS : 0) |
-                               (k->ring[1] ? IA32_PERFEVTSEL_USR : 0) | (k->interrupts ? IA32_PERFEVTSEL_INT : 0) |
-                               IA32_PERFEVTSEL_EN | (gpr ? IA32_PERFEVTSEL_ADAPTIVE : 0));
+                           code->code | (k->ring[0] ? IA32_PERFEVTSEL_OS : 0) | (k->ring[1] ? IA32_PERFEVTSEL_USR : 0) |
+                               (k->interrupts ? IA32_PERFEVTSEL_INT : 0) | IA32_PERFEVTSEL_EN |
+                               (k->adaptive ? IA32_PERFEVTSEL_ADAPTIVE : 0));
         }
         global |= k->enabled ? bit_of(c) : 0;
         pebs |= k->pebs ? bit_of(c) : 0;
@@ -208,15 +453,62 @@ static void random_setup(void)
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, global);
 }
 
-/* Software's side, at random moments, on both. */
-static void random_software(void)
+static uint64_t random_debugctl(void)
 {
-    switch (random_below(40)) {
+    n->lbr = coin();
+    n->tr = random_below(4) != 0;
+    n->bts = random_below(4) != 0;
+    n->btint = coin();
+    n->off[0] = random_below(4) == 0;
+    n->off[1] = random_below(4) == 0;
+    return (n->lbr ? 1 : 0) + (n->tr ? 0x40 : 0) + (n->bts ? 0x80 : 0) + (n->btint ? 0x100 : 0) +
+           (n->off[0] ? 0x200 : 0) + (n->off[1] ? 0x400 : 0);
+}
+
+static void random_setup(const struct machine *machine)
+{
+    memset(n, 0, sizeof *n);
+    n->format = machine->format;
+    n->whole_turn = 1LL << machine->width;
+    n->policy = (struct ds_model_policy){
+        .fit = (uint8_t)random_below(3),
+        .drop_keeps_overflow = coin(),
+        .bts_full_wraps = coin(),
+        .bts_sets_ovf_buf = coin(),
+        .masked_pmi_latched = coin(),
+        .bystander_swapped = coin(),
+        .pdist_minimum = coin(),
+    };
+    n->predicts = machine->format > 0;
+    ds_bench_init(b, ds_model_preset(machine->name), &n->policy, 0, 0);
+    b->handler_unmasks = n->handler_unmasks = coin();
+    random_groups(machine);
+    static const long fixed_size[] = {144, 176, 192, 200};
+    long size = machine->format < 4 ? fixed_size[machine->format] : (long)ds_pebs_adaptive_size(n->data_cfg);
+    n->room = (long)random_below(12) * size + (long)random_below(2);
+    n->threshold = (long)random_below(14) * size;
+    *ds_bench_area(b, 0x30) += (uint64_t)n->room;
+    *ds_bench_area(b, 0x38) += (uint64_t)n->threshold;
+    n->bts_room = (long)random_below(12) * 24 + (long)random_below(2);
+    n->bts_threshold = (long)random_below(14) * 24;
+    ds_bench_bts(b, (uint64_t)n->bts_room, (uint64_t)n->bts_threshold, random_debugctl());
+    random_counters(machine);
+}
+
+/* Software's side, at random moments, on both. */
+static void random_software(const struct machine *machine)
+{
+    int c;
+    switch (random_below(60)) {
     case 0: /* drain */
         *ds_bench_area(b, 0x28) = ds_bench_buffer();
         n->used = 0;
         break;
-    case 1: /* unmask */
+    case 1:
+        *ds_bench_area(b, 0x08) = ds_bench_bts_buffer();
+        n->bts_used = 0;
+        break;
+    case 2: /* unmask */
         ds_model_lvtpc_write(&b->model, 0xEE);
         n->masked = false;
         if (n->latched) {
@@ -224,14 +516,24 @@ static void random_software(void)
             naive_pmi(n);
         }
         break;
-    case 2: /* acknowledge */
+    case 3: /* acknowledge */
         ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF);
         n->buffer_status = false;
         break;
-    case 3: { /* another period from the next record on */
-        int c = (int)random_below(COUNTERS);
-        n->counter[c].reset = 1 + random_below(20);
-        *ds_bench_area(b, c == 8 ? 0x80 : 0x40 + 8 * (uint64_t)c) = (uint64_t)-n->counter[c].reset;
+    case 4: /* another period from the next record on */
+        c = (int)random_below(COUNTERS);
+        if (n->counter[c].exists)
+            set_reset(machine, c);
+        break;
+    case 5:
+        ds_bench_write(b, IA32_DEBUGCTL, random_debugctl());
+        break;
+    case 6: { /* PEBS off, and on again: what was armed waits for the next wrap */
+        uint64_t enabled = ds_bench_read(b, IA32_PEBS_ENABLE);
+        ds_bench_write(b, IA32_PEBS_ENABLE, 0);
+        ds_bench_write(b, IA32_PEBS_ENABLE, enabled);
+        for (c = 0; c < COUNTERS; c++)
+            n->counter[c].armed = false;
         break;
     }
     default:
@@ -239,56 +541,106 @@ static void random_software(void)
     }
 }
 
-static void compare(unsigned program, unsigned step)
+static const char *difference(void)
 {
-    uint64_t status = n->buffer_status ? IA32_PERF_GLOBAL_STATUS_OVF_BUF : 0;
-    bool values = true;
-    for (int c = 0; c < COUNTERS; c++) {
-        const struct naive_counter *k = &n->counter[c];
-        status |= k->overflowed ? bit_of(c) : 0;
-        if (k->exists)
-            values &= b->model.value[c == 8 ? 32 : c] == ((uint64_t)-k->left & b->model.counter_mask);
+    static char text[64];
+    for (int c = 0; c < COUNTERS; c++)
+        if (n->counter[c].exists && b->model.value[__builtin_ctzll(bit_of(c))] != naive_value(n, c)) {
+            snprintf(text, sizeof text, "counter %d", c);
+            return text;
+        }
+    if (ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) != naive_status(n))
+        return "GLOBAL_STATUS";
+    if (ds_bench_index(b) != (uint64_t)n->used || b->stored != n->stored || b->dropped != n->dropped)
+        return "the PEBS index";
+    if (b->pmis != n->pmis || !(b->model.lvtpc & LVTPC_MASKED) != !n->masked)
+        return "PMIs";
+    if (n->pmis && b->pmi_status[(b->pmis - 1) % 64] != n->pmi_status)
+        return "the status at the PMI";
+    if (ds_bench_bts_index(b) != (uint64_t)n->bts_used || b->model.bts_records != n->bts_stored ||
+        b->model.bts_dropped != n->bts_dropped)
+        return "the BTS index";
+    const uint64_t *record = ds_bench_word(b, ds_bench_buffer() + ds_bench_index(b) - n->words * 8);
+    for (unsigned i = 0; i < n->words; i++)
+        if (record[i] != n->image[i]) {
+            snprintf(text, sizeof text, "word %u of the record", i);
+            return text;
+        }
+    for (long i = 0; i < BTS_SLOTS; i++) {
+        const uint64_t *slot = ds_bench_word(b, ds_bench_bts_buffer() + 24 * (uint64_t)i);
+        if (slot[0] != n->slot[i].from || slot[1] != n->slot[i].to ||
+            slot[2] != (n->slot[i].prediction == DS_MODEL_PREDICTED && n->predicts ? 16 : 0))
+            return "a branch record";
     }
-    bool same = values && ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) == status &&
-                ds_bench_index(b) == (uint64_t)n->used && b->stored == n->stored && b->dropped == n->dropped &&
-                b->pmis == n->pmis && !(b->model.lvtpc & LVTPC_MASKED) == !n->masked;
-    if (same && n->used && b->model.preset->format) {
-        uint64_t last = ds_bench_buffer() + (uint64_t)(n->used - n->size);
-        same = *ds_bench_word(b, last + (b->model.preset->format < 4 ? 0x90 : 0x10)) == n->last_counters;
-    }
-    if (!same)
-        fail_msg("program %u, instruction %u: the two disagree", program, step);
+    return NULL;
+}
+
+static void random_step(struct step *step)
+{
+    *step = (struct step){.ring = random_below(4) == 0, .branches = random_below(3) == 0};
+    for (int e = 0; e < DS_MODEL_EVENTS; e++)
+        step->is[e] = e == DS_MODEL_INSTRUCTION || random_below(3) == 0;
+    step->load = random_below(1000000);
+    step->store = random_below(1000000);
+    step->branch = (struct naive_branch){1 + random_below(1000000), random_below(1000000), random_below(3)};
+}
+
+static int model_step(const struct step *step, bool interrupt)
+{
+    const struct ds_model_branch branch = {step->branch.from, step->branch.to, step->branch.prediction};
+    unsigned cpl = step->ring ? 1 + random_below(3) : 0;
+    if (interrupt)
+        return ds_model_interrupt(&b->model, &branch, cpl);
+    struct ds_model_retired retired = {.cpl = cpl, .load_address = step->load, .store_address = step->store};
+    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+        retired.events |= step->is[e] ? 1u << e : 0;
+    retired.branch = step->branches ? &branch : NULL;
+    return ds_model_retire(&b->model, &retired);
 }
 
 static void random_programs(void **state)
 {
-    (void)state;
-    unsigned records = 0, drops = 0, pmis = 0;
-    for (unsigned program = 0; program < 3000; program++) {
+    const struct machine *machine = *state;
+    const char *wanted = getenv("CAIRN_STEPS");
+    unsigned programs = (wanted ? (unsigned)strtoul(wanted, NULL, 10) : 1000000) / PROGRAM;
+    unsigned records = 0, drops = 0, pmis = 0, branches = 0, branch_drops = 0;
+    for (unsigned program = 0; program < programs; program++) {
         seed = program + 1;
-        random_setup();
-        for (unsigned step = 0; step < 400; step++) {
-            bool branch = random_below(3) == 0;
-            int ring = random_below(4) == 0;
-            if (ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION | (branch ? 1u << DS_MODEL_BRANCH : 0),
-                                ring ? 3 : 0))
-                fail_msg("program %u, instruction %u: memory fault", program, step);
-            naive_instruction(n, branch, ring);
-            random_software();
-            compare(program, step);
+        random_setup(machine);
+        for (unsigned i = 0; i < PROGRAM; i++) {
+            struct step step;
+            bool interrupt = random_below(50) == 0;
+            random_step(&step);
+            n->words = 0;
+            if (model_step(&step, interrupt))
+                fail_msg("program %u, instruction %u: memory fault", program, i);
+            if (interrupt)
+                naive_interrupt(n, &step);
+            else
+                naive_instruction(n, &step, b);
+            random_software(machine);
+            n->words = ds_bench_index(b) ? n->words : 0; /* drained since */
+            const char *what = difference();
+            if (what)
+                fail_msg("program %u, instruction %u: the two disagree about %s", program, i, what);
         }
         records += n->stored;
         drops += n->dropped;
         pmis += n->pmis;
+        branches += n->bts_stored;
+        branch_drops += n->bts_dropped;
     }
-    print_message("1200000 instructions, %u records, %u drops, %u interrupts\n", records, drops, pmis);
-    assert_true(records > 10000 && drops > 10000 && pmis > 1000);
+    print_message("%s: %u instructions, %u records, %u dropped, %u interrupts, %u branches, %u dropped\n",
+                  machine->name, programs * PROGRAM, records, drops, pmis, branches, branch_drops);
+    assert_true(records > programs && drops > programs && pmis > programs && branches > programs &&
+                branch_drops > programs);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_programs),
-    };
+    enum { MACHINES = sizeof machines / sizeof machines[0] };
+    struct CMUnitTest tests[MACHINES];
+    for (size_t i = 0; i < MACHINES; i++)
+        tests[i] = (struct CMUnitTest){machines[i].name, random_programs, NULL, NULL, (void *)&machines[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# How much of ds/model its unit tests reach: `make coverage` prints each file's branches and fails below COVERAGE_LEAST
+# per cent of all. gcov is that of the gcc in use.
+COVERAGE_LEAST := 95
+GCOV           = $(subst gcc,gcov,$(CC))
+COVERED_C     := $(sort $(wildcard ds/model/*.c))
+COVERAGE_UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_ds_model*.c tests/unit/test_ds_property.c))
+COVERAGE_O     = $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) tests/unit/ds_bench.c)
+
+# Unoptimized, or the compiler's branches are counted instead of ours.
+$(B)/coverage/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(filter-out -O2,$(HCFLAGS)) -O0 --coverage $(DEPFLAGS) -c $< -o $@
+$(B)/coverage/test_%: $(B)/coverage/tests/unit/test_%.o $(COVERAGE_O)
+	$(call say,LINK)
+	$(Q)$(CC) --coverage -o $@ $^ -lcmocka
+coverage: $(COVERAGE_UNIT:%=$(B)/coverage/%)
+	@find $(B)/coverage -name '*.gcda' -delete
+	@set -e; for t in $^; do $$t > $$t.log 2>&1 || { cat $$t.log; exit 1; }; done
+	@$(GCOV) -n -b $(COVERED_C:%.c=$(B)/coverage/%.o) | awk -v least=$(COVERAGE_LEAST) '\
+	    /^File/ { split($$2, name, "\047") } \
+	    /^Taken at least once/ && name[2] ~ /^ds\/model\// { \
+	        match($$0, /:[0-9.]+/); share = substr($$0, RSTART + 1, RLENGTH - 1); \
+	        printf "%-24s %4d branches, %6.2f %% taken\n", name[2], $$NF, share; \
+	        all += $$NF; taken += share * $$NF / 100 } \
+	    END { ok = all && taken * 100 >= least * all; \
+	        printf "%s: coverage: ds/model: %.1f %% of %d branches, at least %d %% wanted\n", \
+	            ok ? "PASS" : "FAIL", all ? taken * 100 / all : 0, all, least; exit !ok }'
+.PHONY: coverage
