@@ -108,6 +108,9 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 #define IA32_PERF_GLOBAL_OVF_CTRL   0x390u /* write 1 to clear; version 4: GLOBAL_STATUS_RESET */
 #define IA32_PERF_GLOBAL_STATUS_SET 0x391u /* version 4 */
 #define IA32_PERF_GLOBAL_METRICS         DS_BIT(48) /* in _CTRL: enables them; in _STATUS: overflow */
+#define IA32_PERF_GLOBAL_STATUS_LBR_FRZ  DS_BIT(58) /* version 4, and the next two: frozen by DEBUGCTL's FREEZE bits */
+#define IA32_PERF_GLOBAL_STATUS_CTR_FRZ  DS_BIT(59)
+#define IA32_PERF_GLOBAL_STATUS_ASCI     DS_BIT(60)
 #define IA32_PERF_GLOBAL_STATUS_UNCORE   DS_BIT(61)
 #define IA32_PERF_GLOBAL_STATUS_OVF_BUF  DS_BIT(62) /* PEBS index reached the threshold */
 #define IA32_PERF_GLOBAL_STATUS_COND_CHG DS_BIT(63)

@@ -8,7 +8,7 @@
 
 void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *branch)
 {
-    if (!(m->debugctl & IA32_DEBUGCTL_LBR))
+    if (!(m->debugctl & IA32_DEBUGCTL_LBR) || m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ)
         return;
     m->lbr[m->lbr_next] = (struct ds_pebs_lbr){
         .from = branch->from,

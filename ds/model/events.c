@@ -122,7 +122,10 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     const uint64_t *counting = m->counting[retired->cpl != 0];
     uint64_t moved = 0, record = 0, interrupt = 0;
     unsigned pmis = 0;
-    for (unsigned events = retired->events; events; events &= events - 1)
+    if (retired->branch)
+        ds_model_remember_branch(m, retired->branch);
+    unsigned counted = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ ? 0 : retired->events;
+    for (unsigned events = counted; events; events &= events - 1)
         moved |= counting[__builtin_ctz(events)];
     for (; moved; moved &= moved - 1) {
         unsigned c = (unsigned)__builtin_ctzll(moved);
@@ -141,18 +144,18 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     }
     /* Simultaneous overflows come GP ascending, then fixed: PMC1's interrupt before an assist of PMC2, not of PMC0. */
     if (interrupt && lowest_bit(interrupt) < lowest_bit(record)) {
-        ds_model_raise_pmi(m);
+        ds_model_counter_pmi(m);
         interrupt = 0;
     }
     /* PEBS record before branch record, and their PMIs when both are stored (SDM vol. 3B, "Writing the DS Interrupt
      * Service Routine"). */
-    if (retired->branch)
-        ds_model_remember_branch(m, retired->branch);
     bool mapped = !record || assist(m, record, retired, &pmis);
     bool bts_pmi = false;
     if (mapped && retired->branch)
         mapped = ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
-    for (pmis += bts_pmi + (interrupt != 0); pmis; pmis--)
+    for (pmis += interrupt != 0; pmis; pmis--)
+        ds_model_counter_pmi(m);
+    if (bts_pmi)
         ds_model_raise_pmi(m);
     return mapped ? 0 : ds_model_fault(m);
 }

@@ -6,6 +6,8 @@
 
 /* Delivers a PMI unless LVTPC is masked, and masks it, as the processor does. */
 void ds_model_raise_pmi(struct ds_model *model);
+/* The same for a counter's overflow or the PEBS threshold, which freeze what DEBUGCTL says. */
+void ds_model_counter_pmi(struct ds_model *model);
 
 /* DS memory; false: not mapped, model->fault_address says where. */
 bool ds_model_read(struct ds_model *model, uint64_t address, uint64_t *value);

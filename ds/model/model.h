@@ -12,8 +12,8 @@
  * It counts what its host can see (enum ds_model_event); counters programmed for any other event, or with EDGE, INV or
  * CMASK, stay still. Unhalted cycles, core and reference, are one for each retired instruction: a convention, since the
  * model has no clock. What nobody can know reads 0: latencies, data sources, TX abort information, topdown metrics,
- * data addresses the host cannot see. Bits of what is not modelled (freezing, precise store, load latency, retire
- * latency) are absent or reserved: better a #GP than a setting without effect.
+ * data addresses the host cannot see. Bits of what is not modelled (precise store, load latency, retire latency,
+ * freezing in SMM) are absent or reserved: better a #GP than a setting without effect.
  *
  * Read in this order: this file, events.c, record.c, branch.c, registers.c; presets.c and policy.c are tables.
  */

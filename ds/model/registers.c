@@ -9,7 +9,7 @@
 #define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | MISC_ENABLE_UNAVAIL)
 #define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5 */
 #define STATUS_VERSION_4                                                                                               \
-    (DS_BIT(58) | DS_BIT(59) | DS_BIT(60)) /* LBR frozen, counters frozen, ASCI: only to be cleared */
+    (IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_ASCI)
 
 void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host)
@@ -91,11 +91,10 @@ static uint64_t legal_status(const struct ds_model *m)
            (m->preset->perfmon_version >= 4 ? STATUS_VERSION_4 : 0);
 }
 
-/* Freezing is not modelled, so its bits are reserved here. */
 static uint64_t legal_debugctl(const struct ds_model *m)
 {
-    return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR |
-           (m->preset->ds ? IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT : 0) |
+    return IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI |
+           IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | (m->preset->ds ? IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT : 0) |
            (m->preset->ds_cpl ? IA32_DEBUGCTL_BTS_OFF_OS | IA32_DEBUGCTL_BTS_OFF_USR : 0);
 }
 
@@ -289,4 +288,28 @@ void ds_model_raise_pmi(struct ds_model *m)
     uint32_t lvtpc = m->lvtpc;
     m->lvtpc |= LVTPC_MASKED;
     m->host.raise_pmi(m->host.context, lvtpc);
+}
+
+/* Versions 2 and 3 clear the controls, which software sets again; from 4 on status bits hold history and counters until
+ * software clears them (SDM vol. 3B, "Freezing LBR and Performance Counters on PMI"). */
+static void freeze(struct ds_model *m)
+{
+    bool lbr = m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
+    bool counters = m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+    if (m->preset->perfmon_version >= 4) {
+        m->global_status |=
+            (lbr ? IA32_PERF_GLOBAL_STATUS_LBR_FRZ : 0) | (counters ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0);
+        return;
+    }
+    m->debugctl &= lbr ? ~IA32_DEBUGCTL_LBR : UINT64_MAX;
+    if (counters) {
+        m->global_ctrl = 0;
+        update_counting(m);
+    }
+}
+
+void ds_model_counter_pmi(struct ds_model *m)
+{
+    freeze(m);
+    ds_model_raise_pmi(m);
 }

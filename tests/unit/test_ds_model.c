@@ -432,6 +432,42 @@ static void branch_history(void **state)
         assert_int_equal(word(32 + 8 * i), 0);
 }
 
+/* A PMI of a counter or of the PEBS threshold freezes what DEBUGCTL says, in the manner of the version. */
+static void freezing(void **state)
+{
+    (void)state;
+    const uint64_t both = IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+    for (unsigned format = 2; format <= 4; format++) /* version 3, 4 and 5 */
+        for (int threshold = 0; threshold < 2; threshold++) {
+            ds_bench_init(b, of_format(format), NULL, 4096, 0);
+            ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | both);
+            ds_bench_pebs_counter(b, 1, INSTRUCTIONS | (threshold ? 0 : IA32_PERFEVTSEL_INT), MINUS(2), 0);
+            ds_bench_write(b, IA32_PEBS_ENABLE, threshold ? 2 : 0);
+            unsigned until = threshold ? 3 : 2;
+            for (unsigned i = 0; i < 10; i++)
+                ds_bench_branch(b, i, 0);
+            assert_int_equal(b->pmis, 1);
+            assert_int_equal(PMC(b, 1), 0);
+            assert_int_equal(b->model.lbr_next, until);
+            uint64_t frozen = IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+            if (format == 2) {
+                assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_CTRL), 0);
+                assert_int_equal(ds_bench_read(b, IA32_DEBUGCTL), both);
+                assert_int_equal(STATUS(b) & frozen, 0);
+                ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 2);
+                ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+            } else {
+                assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_CTRL), 2);
+                assert_int_equal(ds_bench_read(b, IA32_DEBUGCTL), IA32_DEBUGCTL_LBR | both);
+                assert_int_equal(STATUS(b) & frozen, frozen);
+                ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, frozen);
+            }
+            ds_bench_branch(b, 10, 0);
+            assert_int_equal(PMC(b, 1), 1);
+            assert_int_equal(b->model.lbr_next, until + 1);
+        }
+}
+
 /* The data address of the load or the store that was counted, from Haswell on. */
 static void data_addresses(void **state)
 {
@@ -698,6 +734,7 @@ int main(void)
         cmocka_unit_test(all_groups),
         cmocka_unit_test(group_sizes),
         cmocka_unit_test(branch_history),
+        cmocka_unit_test(freezing),
         cmocka_unit_test(data_addresses),
         cmocka_unit_test(no_baseline_format4),
         cmocka_unit_test(precise_distribution),

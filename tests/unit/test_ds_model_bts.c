@@ -103,6 +103,16 @@ static void full(void **state) /* policy bts_full */
     }
 }
 
+static void does_not_freeze(void **state)
+{
+    (void)state;
+    uint64_t freeze = IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+    begin(NULL, 4, 1, TR | BTS | BTINT | freeze);
+    branches(1, 1, 0);
+    assert_int_equal(b->pmis, 1);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_STATUS), 0);
+}
+
 static void sets_ovf_buf(void **state) /* policy bts_ovf_buf */
 {
     (void)state;
@@ -231,11 +241,10 @@ static void unmapped(void **state) /* at each single access */
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(circular),       cmocka_unit_test(interrupting),
-        cmocka_unit_test(full),           cmocka_unit_test(sets_ovf_buf),
-        cmocka_unit_test(controls),       cmocka_unit_test(fit_applies),
-        cmocka_unit_test(beside_pebs),    cmocka_unit_test(interrupts_are_branches),
-        cmocka_unit_test(prediction_bit), cmocka_unit_test(unmapped),
+        cmocka_unit_test(circular),        cmocka_unit_test(interrupting), cmocka_unit_test(full),
+        cmocka_unit_test(does_not_freeze), cmocka_unit_test(sets_ovf_buf), cmocka_unit_test(controls),
+        cmocka_unit_test(fit_applies),     cmocka_unit_test(beside_pebs),  cmocka_unit_test(interrupts_are_branches),
+        cmocka_unit_test(prediction_bit),  cmocka_unit_test(unmapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

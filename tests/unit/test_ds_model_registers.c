@@ -116,11 +116,11 @@ static const struct gp_row gp_rows[] = {
     {"icelake", IA32_PERF_CAPABILITIES, 0, -EFAULT},
     {"skylake", MSR_PERF_METRICS, 0, -EFAULT},
     {"icelake", MSR_PERF_METRICS, 0x01020304, 0},
-    /* DEBUGCTL: freezing is not modelled */
-    {"icelake", IA32_DEBUGCTL, 0x7C3, 0},
+    /* DEBUGCTL: freezing in SMM needs SMM_FREEZE */
+    {"penryn", IA32_DEBUGCTL, 0x1FC3, 0},
+    {"icelake", IA32_DEBUGCTL, 0x1FC3, 0},
     {"icelake", IA32_DEBUGCTL, DS_BIT(2), -EFAULT},
-    {"icelake", IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI, -EFAULT},
-    {"icelake", IA32_DEBUGCTL, IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI, -EFAULT},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(13), -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(14), -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(16), -EFAULT},
     /* what does not stick, what is not there */
@@ -423,7 +423,7 @@ static void reserved(void **state)
         {IA32_PERF_GLOBAL_CTRL, 0x1000F000000FF},
         {IA32_PEBS_ENABLE, 0xF000000FF},
         {MSR_PEBS_DATA_CFG, 0xFF00000F},
-        {IA32_DEBUGCTL, 0x7C3},
+        {IA32_DEBUGCTL, 0x1FC3},
         {IA32_A_PMC0, DS_BIT(48) - 1},
         {IA32_FIXED_CTR0, DS_BIT(48) - 1},
     };

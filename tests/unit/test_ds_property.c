@@ -55,6 +55,9 @@ struct naive {
     uint64_t image[WORDS];
     unsigned words; /* of the last record made; 0 if this instruction made none */
 
+    bool freezes[2], frozen[2]; /* branch history, counters: from version 4 on */
+    bool freezes_by_status, counters_off;
+
     bool lbr, tr, bts, btint, off[2], predicts;
     struct naive_branch history[2 * PROGRAM];
     unsigned taken;
@@ -83,7 +86,8 @@ static uint64_t naive_value(const struct naive *n, int c)
 
 static uint64_t naive_status(const struct naive *n)
 {
-    uint64_t status = n->buffer_status ? DS_BIT(62) : 0;
+    uint64_t status =
+        (n->buffer_status ? DS_BIT(62) : 0) + (n->frozen[0] ? DS_BIT(58) : 0) + (n->frozen[1] ? DS_BIT(59) : 0);
     for (int c = 0; c < COUNTERS; c++)
         status += n->counter[c].overflowed ? bit_of(c) : 0;
     return status;
@@ -98,6 +102,18 @@ static void naive_pmi(struct naive *n)
         n->pmi_status = naive_status(n);
         n->masked = !n->handler_unmasks;
     }
+}
+
+static void naive_counter_pmi(struct naive *n)
+{
+    if (n->freezes_by_status) {
+        n->frozen[0] |= n->freezes[0];
+        n->frozen[1] |= n->freezes[1];
+    } else {
+        n->lbr &= !n->freezes[0];
+        n->counters_off |= n->freezes[1];
+    }
+    naive_pmi(n);
 }
 
 static bool naive_fits(const struct naive *n, long spare, long size)
@@ -259,7 +275,7 @@ static int naive_trace(struct naive *n, const struct naive_branch *branch, int r
 
 static void naive_remember(struct naive *n, const struct naive_branch *branch)
 {
-    if (n->lbr)
+    if (n->lbr && !n->frozen[0])
         n->history[n->taken++] = *branch;
 }
 
@@ -267,9 +283,12 @@ static void naive_instruction(struct naive *n, const struct step *step, const st
 {
     bool fires[COUNTERS] = {0};
     int first = -1, plain = -1, wanted = 0;
+    if (step->branches)
+        naive_remember(n, &step->branch);
+    bool count = !n->counters_off && !n->frozen[1];
     for (int c = 0; c < COUNTERS; c++) {
         struct naive_counter *k = &n->counter[c];
-        if (!k->exists || !k->enabled || !k->ring[step->ring] || k->event < 0 || !step->is[k->event])
+        if (!count || !k->exists || !k->enabled || !k->ring[step->ring] || k->event < 0 || !step->is[k->event])
             continue;
         fires[c] = k->armed;
         if (--k->left == 0) {
@@ -286,18 +305,17 @@ static void naive_instruction(struct naive *n, const struct step *step, const st
             first = c;
     }
     if (plain >= 0 && plain < first) {
-        naive_pmi(n);
+        naive_counter_pmi(n);
         plain = -1;
     }
-    if (step->branches)
-        naive_remember(n, &step->branch);
     if (first >= 0) {
         naive_image(n, fires, step, &host->registers, &host->xmm);
         wanted += naive_record(n, fires);
     }
-    if (step->branches)
-        wanted += naive_trace(n, &step->branch, step->ring);
+    bool branch_pmi = step->branches && naive_trace(n, &step->branch, step->ring);
     for (wanted += plain >= 0; wanted; wanted--)
+        naive_counter_pmi(n);
+    if (branch_pmi)
         naive_pmi(n);
 }
 
@@ -409,9 +427,18 @@ static void set_reset(const struct machine *machine, int c)
         *reset_word(machine, c) = (uint64_t)-k->reset; /* width is the model's affair */
 }
 
+static void counters_on(void)
+{
+    uint64_t global = 0;
+    for (int c = 0; c < COUNTERS; c++)
+        global |= n->counter[c].enabled ? bit_of(c) : 0;
+    ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, global);
+    n->counters_off = false;
+}
+
 static void random_counters(const struct machine *machine)
 {
-    uint64_t global = 0, pebs = 0, fixed_ctrl = 0;
+    uint64_t pebs = 0, fixed_ctrl = 0;
     for (int c = 0; c < COUNTERS; c++) {
         struct naive_counter *k = &n->counter[c];
         if (!on_counter(machine, c))
@@ -445,12 +472,11 @@ static void random_counters(const struct machine *machine)
                                (k->interrupts ? IA32_PERFEVTSEL_INT : 0) | IA32_PERFEVTSEL_EN |
                                (k->adaptive ? IA32_PERFEVTSEL_ADAPTIVE : 0));
         }
-        global |= k->enabled ? bit_of(c) : 0;
         pebs |= k->pebs ? bit_of(c) : 0;
     }
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, fixed_ctrl);
     ds_bench_write(b, IA32_PEBS_ENABLE, pebs);
-    ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, global);
+    counters_on();
 }
 
 static uint64_t random_debugctl(void)
@@ -461,8 +487,10 @@ static uint64_t random_debugctl(void)
     n->btint = coin();
     n->off[0] = random_below(4) == 0;
     n->off[1] = random_below(4) == 0;
-    return (n->lbr ? 1 : 0) + (n->tr ? 0x40 : 0) + (n->bts ? 0x80 : 0) + (n->btint ? 0x100 : 0) +
-           (n->off[0] ? 0x200 : 0) + (n->off[1] ? 0x400 : 0);
+    n->freezes[0] = random_below(4) == 0;
+    n->freezes[1] = random_below(4) == 0;
+    return (n->freezes[0] ? 0x800 : 0) + (n->freezes[1] ? 0x1000 : 0) + (n->lbr ? 1 : 0) + (n->tr ? 0x40 : 0) +
+           (n->bts ? 0x80 : 0) + (n->btint ? 0x100 : 0) + (n->off[0] ? 0x200 : 0) + (n->off[1] ? 0x400 : 0);
 }
 
 static void random_setup(const struct machine *machine)
@@ -480,6 +508,7 @@ static void random_setup(const struct machine *machine)
         .pdist_minimum = coin(),
     };
     n->predicts = machine->format > 0;
+    n->freezes_by_status = machine->format >= 3;
     ds_bench_init(b, ds_model_preset(machine->name), &n->policy, 0, 0);
     b->handler_unmasks = n->handler_unmasks = coin();
     random_groups(machine);
@@ -519,6 +548,13 @@ static void random_software(const struct machine *machine)
     case 3: /* acknowledge */
         ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF);
         n->buffer_status = false;
+        break;
+    case 7: /* thaw */
+    case 8:
+        if (n->freezes_by_status)
+            ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(58) | DS_BIT(59));
+        n->frozen[0] = n->frozen[1] = false;
+        counters_on();
         break;
     case 4: /* another period from the next record on */
         c = (int)random_below(COUNTERS);
