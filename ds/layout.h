@@ -117,6 +117,9 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 
 #define IA32_PEBS_ENABLE 0x3F1u /* i: GP counter i; 32 + i: fixed counter i with PEBS_BASELINE, load latency without */
 
+#define IA32_PEBS_ENABLE_LL_EN (UINT64_C(0xF) << 32) /* load latency of PMC0-3, before PEBS_BASELINE */
+#define IA32_PEBS_ENABLE_PS_EN DS_BIT(63)            /* precise store, Sandy Bridge */
+
 #define MSR_PEBS_DATA_CFG 0x3F2u /* only with PEBS_BASELINE */
 #define MSR_PEBS_DATA_CFG_MEMINFO DS_BIT(0)
 #define MSR_PEBS_DATA_CFG_GPR     DS_BIT(1)
@@ -132,6 +135,9 @@ static inline uint64_t msr_pebs_data_cfg_counters(uint32_t gp, uint32_t fixed)
 {
     return (uint64_t)gp << 32 | (uint64_t)fixed << 48;
 }
+
+#define MSR_PEBS_LD_LAT   0x3F6u /* load latency threshold in core cycles */
+#define MSR_PEBS_FRONTEND 0x3F7u /* qualifies the frontend event */
 
 #define IA32_A_PMC0 0x4C1u /* + i; full-width alias of IA32_PMC0 + i, only with FW_WRITE */
 

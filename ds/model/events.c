@@ -99,7 +99,7 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
 
     uint64_t victims = set;
     if ((m->preset->format < 3) != m->policy.bystander_swapped)
-        victims |= m->global_status & m->pebs_enable;
+        victims |= m->global_status & m->pebs;
     if ((record.stored || !m->policy.drop_keeps_overflow) && !reload(m, victims))
         return false;
 
@@ -135,7 +135,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         if (m->value[c])
             continue;
         m->global_status |= bit;
-        if (m->pebs_enable & bit) {
+        if (m->pebs & bit) {
             m->armed |= bit;
             record |= m->pdist & bit;
         } else {

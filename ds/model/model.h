@@ -12,8 +12,9 @@
  * It counts what its host can see (enum ds_model_event); counters programmed for any other event, or with EDGE, INV or
  * CMASK, stay still. Unhalted cycles, core and reference, are one for each retired instruction: a convention, since the
  * model has no clock. What nobody can know reads 0: latencies, data sources, TX abort information, topdown metrics,
- * data addresses the host cannot see. Bits of what is not modelled (precise store, load latency, retire latency,
- * freezing in SMM) are absent or reserved: better a #GP than a setting without effect.
+ * data addresses the host cannot see. So a load never reaches a latency threshold, and the events of load latency,
+ * precise store and the frontend stay still, though their settings can be written and read. Features that CPUID and
+ * IA32_PERF_CAPABILITIES do not show (freezing in SMM, retire latency) are not there.
  *
  * Read in this order: this file, events.c, record.c, branch.c, registers.c; presets.c and policy.c are tables.
  */
@@ -61,8 +62,11 @@ struct ds_model_preset {
     bool baseline;          /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
     bool full_width_writes; /* IA32_PERF_CAPABILITIES.FW_WRITE */
     bool perf_metrics;      /* IA32_PERF_CAPABILITIES.PERF_METRICS */
+    bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
+    bool precise_store;     /* IA32_PEBS_ENABLE.PS_EN */
+    bool frontend;          /* MSR_PEBS_FRONTEND */
     bool bts_predicted;     /* BTS records say whether the branch had been predicted */
-    uint64_t pebs_counters; /* legal bits of IA32_PEBS_ENABLE */
+    uint64_t pebs_counters; /* IA32_PEBS_ENABLE has a bit for */
     uint64_t pdist;         /* counters with precise distribution: the record comes with the overflow itself */
     uint64_t data_cfg;      /* legal bits of MSR_PEBS_DATA_CFG */
     const struct ds_model_event_code *events; /* beside the architectural ones; ends with a code of 0 */
@@ -168,13 +172,14 @@ struct ds_model {
     uint64_t value[DS_COUNTER_NUMBERS];
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
-    uint64_t perf_metrics;
+    uint64_t perf_metrics, ld_lat, frontend;
     uint32_t lvtpc;
     bool pmi_latched;
 
     struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* taken branches while DEBUGCTL.LBR is set: a ring */
     uint32_t lbr_next;                          /* where the next goes; the newest lies before it */
 
+    uint64_t pebs;                         /* counters with PEBS: IA32_PEBS_ENABLE without what is no counter's */
     uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
     uint64_t adaptive;                     /* ADAPTIVE bit of every counter */
     uint64_t interrupting;                 /* INT or PMI bit of every counter */

@@ -62,8 +62,7 @@ static const struct ds_model_event_code icelake[] = {
     {0},
 };
 
-/* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. Bits 32 to 35 of IA32_PEBS_ENABLE are load latency
- * before the baseline, bit 63 precise store, which the model has not. Versions of architectural performance monitoring
+/* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. Versions of architectural performance monitoring
  * beyond 5 bring nothing that is modelled. */
 const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
@@ -89,6 +88,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .fixed_counters = 3,
         .width = 48,
         .format = 1,
+        .load_latency = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
         .events = nehalem,
@@ -104,6 +104,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .width = 48,
         .format = 1,
         .full_width_writes = true,
+        .load_latency = true,
+        .precise_store = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
         .events = sandybridge,
@@ -119,6 +121,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .width = 48,
         .format = 2,
         .full_width_writes = true,
+        .load_latency = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
         .events = sandybridge,
@@ -134,6 +137,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .width = 48,
         .format = 3,
         .full_width_writes = true,
+        .load_latency = true,
+        .frontend = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
         .events = sandybridge,
@@ -151,6 +156,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .baseline = true,
         .full_width_writes = true,
         .perf_metrics = true,
+        .load_latency = true,
+        .frontend = true,
         .bts_predicted = true,
         .pebs_counters = GP(8) | FIXED(4),
         .pdist = FIXED(1),
@@ -170,6 +177,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .baseline = true,
         .full_width_writes = true,
         .perf_metrics = true,
+        .load_latency = true,
+        .frontend = true,
         .bts_predicted = true,
         .pebs_counters = GP(8) | FIXED(4),
         .pdist = GP(1), /* from here on fixed counter 0 records with the instruction after, as others do */
@@ -189,6 +198,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .baseline = true,
         .full_width_writes = true,
         .perf_metrics = true,
+        .load_latency = true,
+        .frontend = true,
         .bts_predicted = true,
         .pebs_counters = GP(10) | FIXED(4),
         .pdist = GP(1),
@@ -208,6 +219,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .baseline = true,
         .full_width_writes = true,
         .perf_metrics = true,
+        .load_latency = true,
+        .frontend = true,
         .bts_predicted = true,
         .pebs_counters = GP(10) | FIXED(4),
         .pdist = GP(1),

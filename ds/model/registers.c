@@ -7,6 +7,8 @@
 #define LBR_FMT_NONE          0x3Fu /* IA32_PERF_CAPABILITIES.LBR_FMT: no LBR of this kind */
 #define MISC_ENABLE_UNAVAIL   (IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
 #define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | MISC_ENABLE_UNAVAIL)
+#define LEGAL_LD_LAT          UINT64_C(0xFFFF)
+#define LEGAL_FRONTEND        UINT64_C(0xFFFFFF)
 #define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5 */
 #define STATUS_VERSION_4                                                                                               \
     (IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_ASCI)
@@ -68,6 +70,13 @@ static uint64_t perf_capabilities(const struct ds_model_preset *p)
 static uint64_t legal_perfevtsel(const struct ds_model *m)
 {
     return (UINT64_C(0xFFFFFFFF) & ~IA32_PERFEVTSEL_ANY) | (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0);
+}
+
+/* Bits 32 to 35 are load latency, or with the baseline fixed counters. */
+static uint64_t legal_pebs_enable(const struct ds_model_preset *p)
+{
+    return p->pebs_counters | (p->load_latency && !p->baseline ? IA32_PEBS_ENABLE_LL_EN : 0) |
+           (p->precise_store ? IA32_PEBS_ENABLE_PS_EN : 0);
 }
 
 static uint64_t legal_fixed_ctr_ctrl(const struct ds_model *m)
@@ -157,6 +166,10 @@ static bool exists(const struct ds_model_preset *p, uint32_t msr)
         return p->ds && p->baseline;
     case MSR_PERF_METRICS:
         return p->perf_metrics;
+    case MSR_PEBS_LD_LAT:
+        return p->load_latency;
+    case MSR_PEBS_FRONTEND:
+        return p->frontend;
     case IA32_PERF_GLOBAL_STATUS_SET:
         return p->perfmon_version >= 4;
     default:
@@ -192,6 +205,8 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case IA32_PERF_GLOBAL_STATUS_SET: *value = 0; break;
         case MSR_PEBS_DATA_CFG: *value = m->data_cfg; break;
         case MSR_PERF_METRICS: *value = m->perf_metrics; break;
+        case MSR_PEBS_LD_LAT: *value = m->ld_lat; break;
+        case MSR_PEBS_FRONTEND: *value = m->frontend; break;
         default: return -ENOENT;
         }
     /* clang-format on */
@@ -249,14 +264,19 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
                 m->global_status |= bits;
             return e;
         case IA32_PEBS_ENABLE:
-            if (!(e = store(m, &m->pebs_enable, value, p->pebs_counters)))
-                m->armed &= m->pebs_enable; /* enabled again, it waits for the next wrap */
+            e = store(m, &m->pebs_enable, value, legal_pebs_enable(p));
+            m->pebs = m->pebs_enable & p->pebs_counters;
+            m->armed &= m->pebs; /* enabled again, it waits for the next wrap */
             return e;
         case MSR_PEBS_DATA_CFG:
             return store(m, &m->data_cfg, value, p->data_cfg);
         case MSR_PERF_METRICS:
             m->perf_metrics = value;
             return 0;
+        case MSR_PEBS_LD_LAT:
+            return store(m, &m->ld_lat, value, LEGAL_LD_LAT);
+        case MSR_PEBS_FRONTEND:
+            return store(m, &m->frontend, value, LEGAL_FRONTEND);
         case IA32_DS_AREA:
             if (!canonical(value))
                 return -EFAULT;

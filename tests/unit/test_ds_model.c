@@ -124,6 +124,19 @@ static void fixed_counter(void **state) /* 5, 20 */
     }
 }
 
+static void load_latency_is_no_counter(void **state) /* the other meaning of bits 32 to 35, and bit 63 */
+{
+    (void)state;
+    ds_bench_init(b, ds_model_preset("sandybridge"), NULL, 1024, 1024);
+    ds_bench_write(b, IA32_FIXED_CTR0, MINUS(1));
+    ds_bench_write(b, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(0));
+    ds_bench_write(b, IA32_PEBS_ENABLE, IA32_PEBS_ENABLE_LL_EN | IA32_PEBS_ENABLE_PS_EN);
+    ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, DS_BIT(32));
+    ds_bench_step(b, 5, 0);
+    assert_int_equal(b->stored + b->dropped, 0);
+    assert_int_equal(STATUS(b), DS_BIT(32));
+}
+
 static void plain_overflow(void **state) /* 6 */
 {
     (void)state;
@@ -725,6 +738,7 @@ int main(void)
         cmocka_unit_test(groups),
         cmocka_unit_test(mixed_adaptive),
         cmocka_unit_test(fixed_counter),
+        cmocka_unit_test(load_latency_is_no_counter),
         cmocka_unit_test(plain_overflow),
         cmocka_unit_test(full_buffer),
         cmocka_unit_test(two_counters_one_record),

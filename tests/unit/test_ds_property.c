@@ -475,6 +475,8 @@ static void random_counters(const struct machine *machine)
         pebs |= k->pebs ? bit_of(c) : 0;
     }
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, fixed_ctrl);
+    if (machine->format > 0 && machine->format < 4)
+        pebs |= (uint64_t)random_below(16) << 32; /* load latency, not the fixed counters */
     ds_bench_write(b, IA32_PEBS_ENABLE, pebs);
     counters_on();
 }
