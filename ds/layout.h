@@ -116,7 +116,6 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 #define IA32_PERF_GLOBAL_STATUS_COND_CHG DS_BIT(63)
 
 #define IA32_PEBS_ENABLE 0x3F1u /* i: GP counter i; 32 + i: fixed counter i with PEBS_BASELINE, load latency without */
-
 #define IA32_PEBS_ENABLE_LL_EN (UINT64_C(0xF) << 32) /* load latency of PMC0-3, before PEBS_BASELINE */
 #define IA32_PEBS_ENABLE_PS_EN DS_BIT(63)            /* precise store, Sandy Bridge */
 

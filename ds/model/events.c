@@ -147,8 +147,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         ds_model_counter_pmi(m);
         interrupt = 0;
     }
-    /* PEBS record before branch record, and their PMIs when both are stored (SDM vol. 3B, "Writing the DS Interrupt
-     * Service Routine"). */
+    /* PEBS record before branch record, and their PMIs when both are stored. */
     bool mapped = !record || assist(m, record, retired, &pmis);
     bool bts_pmi = false;
     if (mapped && retired->branch)

@@ -31,7 +31,7 @@
 
 /* ---- the processor to be ----------------------------------------------------------------------------------------- */
 
-/* What an instruction can be counted as. All but the last two are retired instructions of that kind. */
+/* What a retired instruction can be counted as; it may be several. */
 enum ds_model_event {
     DS_MODEL_INSTRUCTION,
     DS_MODEL_BRANCH, /* any, taken or not */

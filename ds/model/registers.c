@@ -311,7 +311,8 @@ void ds_model_raise_pmi(struct ds_model *m)
 }
 
 /* Versions 2 and 3 clear the controls, which software sets again; from 4 on status bits hold history and counters until
- * software clears them (SDM vol. 3B, "Freezing LBR and Performance Counters on PMI"). */
+ * software clears them (SDM vol. 3B, "Freezing LBR and Performance Counters on PMI"); LVTPC masked or
+ * not. */
 static void freeze(struct ds_model *m)
 {
     bool lbr = m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;

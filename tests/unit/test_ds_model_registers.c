@@ -265,6 +265,7 @@ static void presets(void **state)
         const struct ds_model_preset *p = ds_model_preset(rows[i].name);
         uint32_t r[4];
         assert_ptr_equal(p, &ds_model_presets[i]);
+        assert_true(p->gp_counters <= DS_MODEL_GP_MAX);
         ds_bench_init(b, p, NULL, 1024, 1024);
         ds_model_cpuid(&b->model, 0, r);
         assert_int_equal(r[0], 0x0A);
