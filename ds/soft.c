@@ -133,7 +133,11 @@ static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
 
 static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
-    return ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
+    if (ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value))
+        return -EFAULT;
+    if (msr == IA32_MISC_ENABLE) /* the model has BTS, but nobody tells it of branches yet */
+        *value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
+    return 0;
 }
 
 static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
