@@ -362,8 +362,8 @@ judge_by_log() {
 
 # The line of QEMU's that says what is wrong, else its last one.
 qemu_error() {
-    { grep -i 'error\|fail\|could not\|unable\|invalid\|unsupported\|denied' "$tmp/errors" || tail -n 1 "$tmp/errors"; } |
-        head -n 1 | plain
+    local wrong='error\|fail\|could not\|unable\|invalid\|unsupported\|denied'
+    { LC_ALL=C grep -a -i "$wrong" "$tmp/errors" || tail -n 1 "$tmp/errors"; } | head -n 1 | plain
 }
 
 # Sets verdict (words) and status.
