@@ -211,7 +211,8 @@ static void controller(void *unused)
     kmem_counts(&after);
 
     if (done >= kopt.switches)
-        kreport(KREPORT_PASS, "run", "%lu switches on %u CPUs when it was asked to end", (unsigned long)done, kcpu_count);
+        kreport(KREPORT_PASS, "run", "%lu switches on %u CPUs when it was asked to end", (unsigned long)done,
+                kcpu_count);
     else
         kreport(KREPORT_SKIP, "run", "%lu switches of %lu on %u CPUs: the time of option seconds= was up",
                 (unsigned long)done, (unsigned long)kopt.switches, kcpu_count);

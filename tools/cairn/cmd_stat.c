@@ -224,7 +224,8 @@ static void print_cpus(const struct totals *t)
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         uint64_t all = t->busy[c] + t->idle[c] + t->unknown[c];
         if (!all) { /* not one switch, and the session's times are missing as well */
-            printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c], 0.0, 0.0, 100.0);
+            printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c], 0.0, 0.0,
+                   100.0);
             continue;
         }
         printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c],
