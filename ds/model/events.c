@@ -12,13 +12,15 @@
 
 bool ds_model_fits(const struct ds_model *m, uint64_t index, uint32_t size, uint64_t maximum)
 {
+    if (index > maximum) /* not by their sum: nobody checks what software writes into the area, and it may wrap */
+        return false;
     switch (m->policy.fit) {
     case DS_MODEL_END_LT:
-        return index + size < maximum;
+        return size < maximum - index;
     case DS_MODEL_START_LT:
         return index < maximum;
     default:
-        return index + size <= maximum;
+        return size <= maximum - index;
     }
 }
 

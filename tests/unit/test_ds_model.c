@@ -43,7 +43,7 @@ static uint64_t word(uint64_t offset)
     return *ds_bench_word(b, ds_bench_buffer() + offset);
 }
 
-static void arming_and_record(void **state) /* vector 1 */
+static void arming_and_record(void **state) /* the wrap arms, the next event writes */
 {
     (void)state;
     ds_bench_init(b, icelake(), NULL, 320, 32);
@@ -63,7 +63,7 @@ static void arming_and_record(void **state) /* vector 1 */
     assert_int_equal(word(24), b->registers.tsc);
 }
 
-static void no_overflow_no_record(void **state) /* 2 */
+static void no_overflow_no_record(void **state)
 {
     (void)state;
     static const uint64_t start[] = {0, UINT64_C(0xFFFFFFFFFFF0)};
@@ -77,7 +77,7 @@ static void no_overflow_no_record(void **state) /* 2 */
     }
 }
 
-static void groups(void **state) /* 3, 4 */
+static void groups(void **state) /* with the counter's ADAPTIVE bit, and without */
 {
     (void)state;
     for (int adaptive = 0; adaptive < 2; adaptive++) {
@@ -106,7 +106,7 @@ static void mixed_adaptive(void **state) /* one ADAPTIVE counter in the set give
     assert_int_equal(word(176 + 16), 1);
 }
 
-static void fixed_counter(void **state) /* 5, 20 */
+static void fixed_counter(void **state) /* its reset value lies behind the GP counters' 8, from format 5 on 32 */
 {
     (void)state;
     for (int fmt5 = 0; fmt5 < 2; fmt5++) {
@@ -137,7 +137,7 @@ static void load_latency_is_no_counter(void **state) /* the other meaning of bit
     assert_int_equal(STATUS(b), DS_BIT(32));
 }
 
-static void plain_overflow(void **state) /* 6 */
+static void plain_overflow(void **state) /* PEBS_ENABLE is 0 */
 {
     (void)state;
     ds_bench_init(b, icelake(), NULL, 320, 32);
@@ -154,7 +154,7 @@ static void plain_overflow(void **state) /* 6 */
     assert_int_equal(b->pmis, 1);
 }
 
-static void full_buffer(void **state) /* 7, 8 */
+static void full_buffer(void **state) /* silent until software sets the index back */
 {
     (void)state;
     ds_bench_init(b, icelake(), NULL, 3 * 32, 3 * 32);
@@ -171,7 +171,7 @@ static void full_buffer(void **state) /* 7, 8 */
     assert_int_equal(b->model.records, 4);
 }
 
-static void two_counters_one_record(void **state) /* 9, 10 */
+static void two_counters_one_record(void **state)
 {
     (void)state;
     for (unsigned format = 1; format <= 6; format++) {
@@ -222,7 +222,7 @@ static void overflow_order(void **state)
     assert_int_equal(STATUS(b), 3);
 }
 
-static void threshold_then_overflow(void **state) /* 11, 18 */
+static void threshold_then_overflow(void **state) /* two PMIs; one where LVTPC stays masked */
 {
     (void)state;
     for (int unmasks = 0; unmasks < 2; unmasks++) {
@@ -237,7 +237,7 @@ static void threshold_then_overflow(void **state) /* 11, 18 */
     }
 }
 
-static void layouts(void **state) /* 19: byte for byte */
+static void layouts(void **state) /* byte for byte */
 {
     (void)state;
     const struct ds_model_registers *r = &b->registers;
@@ -514,7 +514,7 @@ static void data_addresses(void **state)
         }
 }
 
-static void no_baseline_format4(void **state) /* 21 */
+static void no_baseline_format4(void **state)
 {
     (void)state;
     static struct ds_model_preset guest; /* what KVM shows a guest */
@@ -531,7 +531,7 @@ static void no_baseline_format4(void **state) /* 21 */
     assert_int_equal(ds_bench_index(b), 32);
 }
 
-static void precise_distribution(void **state) /* 22 */
+static void precise_distribution(void **state) /* N apart instead of N + 1 */
 {
     (void)state;
     static const struct {
@@ -568,7 +568,7 @@ static void precise_distribution(void **state) /* 22 */
     }
 }
 
-static void bystander(void **state) /* 23 */
+static void bystander(void **state) /* armed, and the event is another counter's */
 {
     (void)state;
     for (unsigned format = 1; format <= 6; format++)

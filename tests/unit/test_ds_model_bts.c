@@ -44,7 +44,7 @@ static void branches(unsigned first, unsigned last, unsigned cpl)
         ds_bench_branch(b, i, cpl);
 }
 
-static void circular(void **state) /* 14 */
+static void circular(void **state)
 {
     (void)state;
     begin(NULL, 4, 5, TR | BTS);
@@ -76,7 +76,7 @@ static void circular(void **state) /* 14 */
     assert_int_equal(b->model.bts_dropped, 1);
 }
 
-static void interrupting(void **state) /* 15 */
+static void interrupting(void **state)
 {
     (void)state;
     begin(NULL, 8, 3, TR | BTS | BTINT);
@@ -124,7 +124,7 @@ static void sets_ovf_buf(void **state) /* policy bts_ovf_buf */
     }
 }
 
-static void controls(void **state) /* 16, 17 and the rest of the manual's table */
+static void controls(void **state) /* every row of the manual's table */
 {
     (void)state;
     static const struct {
