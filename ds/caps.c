@@ -169,9 +169,13 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             "architectural performance monitoring is older than version 2: no IA32_PERF_GLOBAL_CTRL");
     require(d, "CPUID.0AH:EAX counters[15:8]", caps->gp_counters,
             caps->gp_counters >= 1 && caps->gp_counters <= DS_COUNTER_FIXED && caps->gp_width >= 32 &&
-                caps->gp_width < 64 && caps->fixed_counters <= DS_COUNTER_NUMBERS - DS_COUNTER_FIXED &&
-                caps->fixed_width < 64,
+                caps->gp_width < 64,
             "general-purpose counters", "CPUID.0AH names no usable general-purpose counters");
+    require(d, "CPUID.0AH:EDX counters[4:0]", caps->fixed_counters,
+            !caps->fixed_counters || (caps->fixed_counters <= DS_COUNTER_NUMBERS - DS_COUNTER_FIXED &&
+                                      caps->fixed_width >= 32 && caps->fixed_width < 64),
+            caps->fixed_counters ? "fixed counters" : "no fixed counters",
+            "CPUID.0AH names fixed counters of an unusable number or width");
 
     test_misc_enable(d);
     test_capabilities(d, leaf1[2] & CPUID_01H_ECX_PDCM);
@@ -186,7 +190,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 
     bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
     row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,
-        hypervisor ? "a hypervisor: what it shows is probed" : "no hypervisor shows itself");
+        !hypervisor    ? "no hypervisor shows itself"
+        : caps->reason ? "a hypervisor: nothing is left to probe"
+                       : "a hypervisor: what it shows is probed");
     if (hypervisor && !caps->reason)
         probe_ds_area(d);
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -79,6 +80,129 @@ static void baseline(void **state)
         assert_true(row(in_order[i - 1]) < row(in_order[i]));
 }
 
+static void whole_table(const char *const *expected)
+{
+    char line[200];
+    for (uint32_t i = 0; i < caps.tests; i++) {
+        const struct ds_test *t = &caps.test[i];
+        snprintf(line, sizeof line, "%s = %llx %s%s: %s", t->name, (unsigned long long)t->value, t->ok ? "ok" : "no",
+                 t->faulted ? " #GP" : "", t->verdict);
+        assert_string_equal(line, expected[i] ? expected[i] : "");
+    }
+    assert_null(expected[caps.tests]);
+}
+
+/* What people read, line by line: a processor; a guest of KVM, which hides the baseline; QEMU's TCG; faults. */
+static void tables(void **state)
+{
+    (void)state;
+    static const char *const processor[] = {
+        "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
+        "CPUID.01H:ECX.DTES64[2] = 1 ok: 64-bit layout in every mode",
+        "CPUID.01H:ECX.DS_CPL[4] = 1 ok: BTS can be limited by ring",
+        "CPUID.0AH:EAX version[7:0] = 5 ok: IA32_PERF_GLOBAL_CTRL and _STATUS exist",
+        "CPUID.0AH:EAX counters[15:8] = 8 ok: general-purpose counters",
+        "CPUID.0AH:EDX counters[4:0] = 4 ok: fixed counters",
+        "IA32_MISC_ENABLE.PERFMON[7] = 1 ok: performance monitoring is on",
+        "IA32_MISC_ENABLE.BTS_UNAVAIL[11] = 0 ok: BTS is there",
+        "IA32_MISC_ENABLE.PEBS_UNAVAIL[12] = 0 ok: PEBS is there",
+        "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
+        "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8] = 4 ok: a record format this driver knows",
+        "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 1 ok: adaptive records, PEBS on every counter",
+        "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
+        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
+        "CPUID.01H:ECX hypervisor[31] = 0 ok: no hypervisor shows itself",
+        NULL,
+    };
+    ds_fake_init(&fake, true);
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.trap_like && !caps.arch_regs);
+    whole_table(processor);
+
+    static const char *const guest[] = {
+        "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
+        "CPUID.01H:ECX.DTES64[2] = 0 ok: 64-bit layout in long mode, which this is",
+        "CPUID.01H:ECX.DS_CPL[4] = 0 ok: BTS sees all rings",
+        "CPUID.0AH:EAX version[7:0] = 2 ok: IA32_PERF_GLOBAL_CTRL and _STATUS exist",
+        "CPUID.0AH:EAX counters[15:8] = 1 ok: general-purpose counters",
+        "CPUID.0AH:EDX counters[4:0] = 0 ok: no fixed counters",
+        "IA32_MISC_ENABLE.PERFMON[7] = 1 ok: performance monitoring is on",
+        "IA32_MISC_ENABLE.BTS_UNAVAIL[11] = 1 no: BTS is not there",
+        "IA32_MISC_ENABLE.PEBS_UNAVAIL[12] = 0 ok: PEBS is there",
+        "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
+        "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8] = 4 ok: a record format this driver knows",
+        "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 0 ok: basic records of 32 bytes only",
+        "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 0 ok: counters take 32 bits, sign-extended",
+        "CPUID.23H:EAX subleaves[5:4] = 1 ok: not architectural PEBS",
+        "CPUID.01H:ECX hypervisor[31] = 1 ok: a hypervisor: what it shows is probed",
+        "IA32_DS_AREA write, read back = ffff800000001000 ok: it holds what was written",
+        NULL,
+    };
+    ds_fake_init(&fake, true);
+    fake.leaf[0][0] = 0x23;
+    fake.leaf[1][2] = CPUID_01H_ECX_PDCM | CPUID_01H_ECX_HYPERVISOR;
+    fake.leaf[0x0A][0] = 7u << 24 | 32u << 16 | 1u << 8 | 2;
+    fake.leaf[0x0A][3] = 0;
+    fake.leaf[0x23][0] = CPUID_23H_EAX_ARCH_PEBS_CAPS;
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 4u << 8 | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(!caps.trap_like && caps.arch_regs);
+    assert_int_equal(caps.pebs_counters, 1);
+    whole_table(guest);
+
+    static const char *const tcg[] = {
+        "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EDX.DS[21] = 0 no: CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store",
+        "CPUID.01H:ECX.DTES64[2] = 0 ok: 64-bit layout in long mode, which this is",
+        "CPUID.01H:ECX.DS_CPL[4] = 0 ok: BTS sees all rings",
+        "CPUID.0AH:EAX version[7:0] = 0 no: architectural performance monitoring is older than version 2: no "
+        "IA32_PERF_GLOBAL_CTRL",
+        "CPUID.0AH:EAX counters[15:8] = 0 no: CPUID.0AH names no usable general-purpose counters",
+        "CPUID.0AH:EDX counters[4:0] = 0 ok: no fixed counters",
+        "IA32_MISC_ENABLE.PERFMON[7] = 0 no: IA32_MISC_ENABLE says that performance monitoring is off",
+        "IA32_MISC_ENABLE.BTS_UNAVAIL[11] = 0 no: 0 would say that BTS is there, but without CPUID's DS bit it means "
+        "nothing",
+        "IA32_MISC_ENABLE.PEBS_UNAVAIL[12] = 0 no: 0 would say that PEBS is there, but without CPUID's DS bit it means "
+        "nothing",
+        "CPUID.01H:ECX.PDCM[15] = 0 no: no IA32_PERF_CAPABILITIES: the record format is 0",
+        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
+        "CPUID.01H:ECX hypervisor[31] = 1 ok: a hypervisor: nothing is left to probe",
+        NULL,
+    };
+    ds_fake_init(&fake, true);
+    fake.leaf[1][2] = CPUID_01H_ECX_HYPERVISOR;
+    fake.leaf[1][3] = 0;
+    memset(fake.leaf[0x0A], 0, 16);
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value = 1;
+    refused("CPUID.01H:EDX.DS is 0");
+    whole_table(tcg);
+
+    static const char *const faults[] = {
+        "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
+        "CPUID.01H:ECX.DTES64[2] = 1 ok: 64-bit layout in every mode",
+        "CPUID.01H:ECX.DS_CPL[4] = 1 ok: BTS can be limited by ring",
+        "CPUID.0AH:EAX version[7:0] = 4 ok: IA32_PERF_GLOBAL_CTRL and _STATUS exist",
+        "CPUID.0AH:EAX counters[15:8] = 4 ok: general-purpose counters",
+        "CPUID.0AH:EDX counters[4:0] = 3 ok: fixed counters",
+        "IA32_MISC_ENABLE = 0 no #GP: reading it raises #GP",
+        "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
+        "IA32_PERF_CAPABILITIES = 0 no #GP: reading it raises #GP although CPUID has PDCM",
+        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
+        "CPUID.01H:ECX hypervisor[31] = 0 ok: no hypervisor shows itself",
+        NULL,
+    };
+    ds_fake_init(&fake, false);
+    ds_fake_remove(&fake, IA32_MISC_ENABLE);
+    ds_fake_remove(&fake, IA32_PERF_CAPABILITIES);
+    refused("IA32_MISC_ENABLE cannot be read");
+    assert_false(caps.bts);
+    whole_table(faults);
+}
+
 static void older_formats(void **state)
 {
     (void)state;
@@ -87,7 +211,7 @@ static void older_formats(void **state)
         uint64_t counters;
         uint32_t area;
     } cases[] = {
-        {0, 1, 0x60}, {1, 0xF, 0x60}, {3, 0xF, 0x60}, {4, 0xF, 0xA0}, {5, 0xF, 0x1C0},
+        {0, 1, 0x60}, {1, 0xF, 0x60}, {3, 0xF, 0x60}, {4, 0xF, 0xA0}, {5, 0xF, 0x1C0}, {6, 0xF, 0x1C0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ds_fake_init(&fake, false);
@@ -190,6 +314,21 @@ static void old_perfmon(void **state)
     ds_fake_init(&fake, true);
     fake.leaf[0x0A][0] &= ~0xFF00u;
     refused("no usable general-purpose counters");
+    for (unsigned width = 0; width < 256; width++) {
+        ds_fake_init(&fake, true);
+        fake.leaf[0x0A][3] = width << 5 | 4;
+        if (width < 32 || width > 63)
+            refused("fixed counters of an unusable number or width");
+        else
+            assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    }
+    ds_fake_init(&fake, true);
+    fake.leaf[0x0A][3] = 48u << 5 | 17;
+    refused("fixed counters of an unusable number or width");
+    ds_fake_init(&fake, true);
+    fake.leaf[0x0A][3] = 0; /* none at all will do */
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.pebs_counters == 0xFF);
 }
 
 static void unknown_format(void **state)
@@ -234,6 +373,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(baseline),
         cmocka_unit_test(counters_without_a_reset_value),
+        cmocka_unit_test(tables),
         cmocka_unit_test(older_formats),
         cmocka_unit_test(no_pdcm_is_format_0),
         cmocka_unit_test(amd),
