@@ -76,7 +76,7 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                 return -EINVAL;
             }
             unsigned width = width_of(caps, (unsigned)n);
-            unsigned bits = is_fixed((unsigned)n) || caps->full_width_writes ? width - 1 : 31;
+            unsigned bits = caps->full_width_writes ? width - 1 : 31;
             if (!event->period || event->period > DS_BIT(bits)) {
                 snprintf(error, size, "option 'pebs': period of %s: must be from 1 to 2^%u on this processor",
                          event->name, bits);
@@ -122,13 +122,24 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
 
 static int rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
 {
-    return ds->machine->rdmsr(ds->machine->context, msr, value);
+    int e = ds->machine->rdmsr(ds->machine->context, msr, value);
+    if (e)
+        ds->refusal = (struct ds_refusal){.step = ds->refusal.step, .msr = msr};
+    return e;
+}
+
+static int wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+{
+    int e = ds->machine->wrmsr(ds->machine->context, msr, value);
+    if (e)
+        ds->refusal = (struct ds_refusal){.step = ds->refusal.step, .msr = msr, .write = true, .value = value};
+    return e;
 }
 
 /* A write that cannot be refused once ds_start has succeeded; if it is, that shows in the counts. */
 static void write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
-    if (ds->machine->wrmsr(ds->machine->context, msr, value))
+    if (wrmsr(ds, msr, value))
         ds->counts.faults++;
 }
 
@@ -139,7 +150,7 @@ static int set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
     *undo = (struct ds_undo){.msr = msr};
     int e = rdmsr(ds, msr, &undo->before);
     if (!e)
-        e = ds->machine->wrmsr(ds->machine->context, msr, value);
+        e = wrmsr(ds, msr, value);
     if (!e)
         ds->undos++;
     return e;
@@ -213,7 +224,7 @@ static void set_lvtpc(struct ds_cpu *ds)
 /* 6. Counters: value, then control. INT only for a plain event: a PEBS counter would raise a second PMI. */
 static int set_counters(struct ds_cpu *ds)
 {
-    bool adaptive = ds->caps.baseline && ds->config.groups;
+    bool adaptive = ds->config.groups;
     uint64_t fixed_ctrl = 0;
     for (uint32_t i = 0; i < ds->config.events; i++) {
         const struct ds_counter *c = &ds->counter[i];
@@ -240,9 +251,19 @@ static int set_counters(struct ds_cpu *ds)
     return ds->caps.fixed_counters ? set_msr(ds, IA32_FIXED_CTR_CTRL, fixed_ctrl) : 0;
 }
 
-static int set_up(struct ds_cpu *ds, int *step)
+/* 7. What GLOBAL_STATUS still shows of others: overflows, and from version 4 on the freeze bits, which hold every
+ *    counter whatever GLOBAL_CTRL says. Written back as read: a bit that is set may be written. Write-1-to-clear, so
+ *    there is nothing to undo. */
+static int clear_status(struct ds_cpu *ds)
 {
-    int e;
+    uint64_t status;
+    int e = rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status);
+    return e ? e : wrmsr(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+}
+
+static int set_up(struct ds_cpu *ds)
+{
+    int e, *step = &ds->refusal.step;
     *step = 1;
     if ((e = all_off(ds)))
         return e;
@@ -259,9 +280,8 @@ static int set_up(struct ds_cpu *ds, int *step)
     *step = 6;
     if ((e = set_counters(ds)))
         return e;
-    *step = 7; /* stale overflows; write-1-to-clear, so there is nothing to undo */
-    if ((e = ds->machine->wrmsr(ds->machine->context, IA32_PERF_GLOBAL_OVF_CTRL,
-                                ds->global_ctrl | IA32_PERF_GLOBAL_STATUS_OVF_BUF)))
+    *step = 7;
+    if ((e = clear_status(ds)))
         return e;
     *step = 8;
     if ((e = set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable)))
@@ -276,18 +296,15 @@ static uint64_t dropped(const struct ds_cpu *ds)
     return s ? s->dropped(ds->machine->context) : 0;
 }
 
-int ds_start(struct ds_cpu *ds, int *step)
+int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
-    int at;
-    int e = set_up(ds, &at);
-    if (step)
-        *step = at;
+    int e = set_up(ds);
     if (e) {
+        *refusal = ds->refusal;
         roll_back(ds);
         return e;
     }
     ds->started = true;
-    ds->running = false;
     ds->dropped_before = dropped(ds);
     uint64_t tsc = arch_rdtsc();
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, tsc);
@@ -307,6 +324,8 @@ void ds_stop(struct ds_cpu *ds)
     ds_pause(ds);
     ds_drain(ds, CAIRN_DS_STOP);
     ds->started = false;
+    if (clear_status(ds)) /* the next one's handler shall not find our threshold */
+        ds->counts.faults++;
     roll_back(ds); /* 9 to 1 */
 }
 

@@ -4,7 +4,9 @@
 
 #include "ds/ds.h"
 
-#define DS_UNDO_MAX 40u
+/* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; a counter and its
+ * control. */
+#define DS_UNDO_MAX (9u + 2 * DS_MAX_COUNTERS)
 
 struct ds_counter { /* an event and the counter that counts it */
     const struct ds_event *event;
@@ -40,4 +42,5 @@ struct ds_cpu {
 
     struct ds_undo undo[DS_UNDO_MAX];
     uint32_t undos;
+    struct ds_refusal refusal; /* the step of set-up under way, and the last access that raised #GP */
 };

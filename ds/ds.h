@@ -69,8 +69,8 @@ struct ds_caps {
     struct ds_test test[DS_TESTS_MAX];
 };
 
-/* Every test of ds-pebs 1.8 in order, on this CPU, through `machine`. Reads only, but for the DS_AREA probe under a
- * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs. -ENODEV otherwise. */
+/* Every test in the order of ds/caps.c, on this CPU, through `machine`. Reads only, but for the DS_AREA probe under a
+ * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs, -ENODEV otherwise. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
 /* ---- one CPU ----------------------------------------------------------------------------------------------------- */
@@ -106,16 +106,25 @@ uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *conf
 
 size_t ds_cpu_bytes(void); /* sizeof(struct ds_cpu): the kernel allocates it */
 
-/* Sets the structure up; touches no MSR. `area`: one zeroed page, never moved. `buffer`: ds_buffer_bytes. Both
- * supervisor, NX, mapped for good. 0, -EINVAL (configuration impossible on these caps: one line in `error`). */
+/* Sets the structure up; touches no MSR. `area`: one page, never moved. `buffer`: ds_buffer_bytes. Both zeroed (so that
+ * their pages are Accessed and Dirty: a store out of microcode can do nothing about it), supervisor, NX, mapped for
+ * good. 0, -EINVAL (configuration impossible on these caps: one line in `error`). */
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
 
-/* Numbered set-up sequence. On failure everything is as before and `step` (may be NULL) says which step failed.
- * Begins an epoch, the first is 0 (both hooks, reason START: batches open until now carry no index of this epoch).
- * Leaves counting paused. 0 or negative. */
-int ds_start(struct ds_cpu *ds, int *step);
+/* What the processor did not let ds_start do. */
+struct ds_refusal {
+    int step;     /* of the numbered sequence in ds/cpu.c */
+    uint32_t msr; /* that raised #GP */
+    bool write;   /* WRMSR of `value`; else RDMSR */
+    uint64_t value;
+};
+
+/* Numbered set-up sequence. On failure everything is as before, but for stale bits of GLOBAL_STATUS, and *refusal says
+ * why. Begins an epoch, the first is 0 (both hooks, reason START: batches open until now carry no index of this epoch).
+ * Leaves counting paused. 0 or -EFAULT. */
+int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 /* Drains (reason STOP), then the mirror image of ds_start. */
 void ds_stop(struct ds_cpu *ds);
 

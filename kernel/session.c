@@ -75,7 +75,11 @@ static int choose_backend(char *error, size_t error_size)
         return 0;
     default:
         ksession.backend = refusal ? "soft" : "hw";
-        snprintf(ksession.reason, sizeof ksession.reason, "%s", refusal ? refusal->reason : ksession.hw_caps[0].reason);
+        if (refusal && cpu) /* cores of several kinds: CPU 0 could */
+            snprintf(ksession.reason, sizeof ksession.reason, "CPU %u: %s", cpu, refusal->reason);
+        else
+            snprintf(ksession.reason, sizeof ksession.reason, "%s",
+                     refusal ? refusal->reason : ksession.hw_caps[0].reason);
         return 0;
     }
 }
@@ -229,8 +233,8 @@ int ksession_init(char *error, size_t error_size)
 /* ---- start and stop: on every CPU, interrupts off ---------------------------------------------------------------- */
 
 static struct {
-    int error;    /* of the first CPU whose DS did not start */
-    int step;     /* of ds_start's numbered sequence */
+    int error; /* of the first CPU whose DS did not start */
+    struct ds_refusal refusal;
     uint32_t cpu;
 } failure;
 
@@ -239,17 +243,17 @@ static void start_cpu(void *unused)
     (void)unused;
     struct kcpu *cpu = kcpu_this();
     const struct ds_cpu *stamp = cpu->ds;
-    int step = 0;
+    struct ds_refusal refusal;
 
     if (CAIRN_MUTANT == KMUTANT_STAMP && stamp)
         stamp = kcpu_table[(cpu->arch.index + 1) % kcpu_count]->ds;
     trace_cpu_start(cpu->trace, stamp ? ds_pebs_index(stamp) : NULL);
     if (!cpu->ds)
         return;
-    int e = ds_start(cpu->ds, &step);
+    int e = ds_start(cpu->ds, &refusal);
     int none = 0;
     if (e && __atomic_compare_exchange_n(&failure.error, &none, e, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        failure.step = step;
+        failure.refusal = refusal;
         failure.cpu = cpu->arch.index;
     }
 }
@@ -268,8 +272,13 @@ int ksession_start(char *error, size_t error_size)
     ksession.start_tsc = arch_rdtsc();
     kcall_all(start_cpu, NULL);
     if (failure.error) {
-        snprintf(error, error_size, "CPU %u: setting up the Debug Store failed at step %d of ds/cpu.c, error %d",
-                 failure.cpu, failure.step, -failure.error);
+        const struct ds_refusal *r = &failure.refusal;
+        if (r->write)
+            snprintf(error, error_size, "CPU %u: the Debug Store's set-up, step %d in ds/cpu.c: WRMSR(0x%x) of 0x%lx "
+                     "raises #GP", failure.cpu, r->step, r->msr, (unsigned long)r->value);
+        else
+            snprintf(error, error_size, "CPU %u: the Debug Store's set-up, step %d in ds/cpu.c: RDMSR(0x%x) raises #GP",
+                     failure.cpu, r->step, r->msr);
         kcall_all(stop_cpu, NULL);
     }
     return failure.error;

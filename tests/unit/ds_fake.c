@@ -42,12 +42,20 @@ static void fake_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
         memcpy(out, fake->leaf[leaf], 16);
 }
 
+static int fault(struct ds_fake *fake, uint32_t msr, bool write, uint64_t value)
+{
+    fake->faulted.msr = msr;
+    fake->faulted.write = write;
+    fake->faulted.value = value;
+    return -EFAULT;
+}
+
 static int fake_rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
     struct ds_fake *fake = context;
     struct ds_fake_msr *m = ds_fake_find(fake, msr);
     if (++fake->accesses == fake->fault_at || !m)
-        return -EFAULT;
+        return fault(fake, msr, false, 0);
     *value = m->value;
     return 0;
 }
@@ -57,14 +65,16 @@ static int fake_wrmsr(void *context, uint32_t msr, uint64_t value)
     struct ds_fake *fake = context;
     struct ds_fake_msr *m = ds_fake_find(fake, msr);
     if (++fake->accesses == fake->fault_at || !m || msr == IA32_PERF_GLOBAL_STATUS)
-        return -EFAULT;
+        return fault(fake, msr, true, value);
     if (fake->logged < DS_FAKE_LOG) {
         fake->log[fake->logged].msr = msr;
         fake->log[fake->logged++].value = value;
     }
+    if (m->dropped)
+        return 0;
     if (msr == IA32_PERF_GLOBAL_OVF_CTRL)
         ds_fake_find(fake, IA32_PERF_GLOBAL_STATUS)->value &= ~value;
-    else if (!m->dropped)
+    else
         m->value = value;
     return 0;
 }

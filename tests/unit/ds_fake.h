@@ -32,6 +32,11 @@ struct ds_fake {
     unsigned logged;
     unsigned accesses; /* MSR reads and writes so far */
     unsigned fault_at; /* this access (from 1) raises #GP; 0: none */
+    struct {
+        uint32_t msr;
+        bool write;
+        uint64_t value;
+    } faulted; /* the last access that raised #GP */
 };
 
 /* An Intel processor: format 4 with the baseline, 8 GP and 4 fixed counters of 48 bits; or (baseline false) format 3,

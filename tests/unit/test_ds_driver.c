@@ -75,9 +75,8 @@ static void begin(bool baseline, const char *events, const char *groups)
 
 static void start(void)
 {
-    int step = 0;
-    assert_int_equal(ds_start(ds, &step), 0);
-    assert_int_equal(step, 9);
+    struct ds_refusal refusal;
+    assert_int_equal(ds_start(ds, &refusal), 0);
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------------- */
@@ -104,6 +103,7 @@ static void start_order_baseline(void **state)
 {
     (void)state;
     begin(true, "INST_RETIRED.ANY:1000:k,BR_INST_RETIRED.ALL_BRANCHES:500,instructions:70000:plain", "gpr");
+    memset(area, 0xA5, sizeof area);
     start();
     const struct write expected[] = {
         {IA32_PERF_GLOBAL_CTRL, 0}, /* 1 */
@@ -117,8 +117,8 @@ static void start_order_baseline(void **state)
         {IA32_A_PMC0 + 1, MINUS(70000)},
         {IA32_PERFEVTSEL0 + 1, 0x5300C0}, /* EN INT OS USR */
         {IA32_FIXED_CTR_CTRL, UINT64_C(0x100000001)},
-        {IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | DS_BIT(32) | 3}, /* 7 */
-        {IA32_PEBS_ENABLE, DS_BIT(32) | 1},                                            /* 8 */
+        {IA32_PERF_GLOBAL_OVF_CTRL, 0},     /* 7: nothing is left from before */
+        {IA32_PEBS_ENABLE, DS_BIT(32) | 1}, /* 8 */
     };
     EXPECT(expected, 0);
     assert_int_equal(area[4], (uintptr_t)buffer);
@@ -126,8 +126,10 @@ static void start_order_baseline(void **state)
     assert_int_equal(area[6], (uintptr_t)buffer + 8 * 176 + 1);
     assert_int_equal(area[7], (uintptr_t)buffer + 6 * 176);
     assert_int_equal(area[8], MINUS(500));
-    assert_int_equal(area[9], 0); /* plain counters have no reset value */
     assert_int_equal(area[16], MINUS(1000));
+    for (unsigned i = 0; i < 512; i++) /* no BTS, no reset value of plain counters */
+        if (area[i])
+            assert_true((i >= 4 && i <= 8) || i == 16);
     assert_string_equal(order, "bd");
     assert_int_equal(last.reason, CAIRN_DS_START);
     assert_int_equal(last.epoch, 0);
@@ -150,12 +152,25 @@ static void start_order_format3(void **state)
         {IA32_A_PMC0, MINUS(1000)}, /* no PEBS on fixed counters: PMC0 counts C0H/00H */
         {IA32_PERFEVTSEL0, 0x4300C0},
         {IA32_FIXED_CTR_CTRL, 0},
-        {IA32_PERF_GLOBAL_OVF_CTRL, IA32_PERF_GLOBAL_STATUS_OVF_BUF | 1},
+        {IA32_PERF_GLOBAL_OVF_CTRL, 0},
         {IA32_PEBS_ENABLE, 1},
     };
     EXPECT(expected, 0);
     assert_int_equal(area[6], (uintptr_t)buffer + 8 * 200 + 1);
     assert_int_equal(area[8], MINUS(1000));
+}
+
+static void no_fixed_counters(void **state)
+{
+    (void)state;
+    char error[160] = "";
+    ds_fake_init(&fake, false);
+    fake.leaf[0x0A][3] = 0;
+    ds_fake_remove(&fake, IA32_FIXED_CTR_CTRL);
+    ds_fake_remove(&fake, IA32_FIXED_CTR0);
+    assert_int_equal(init("INST_RETIRED.ANY:1000,instructions:5:plain", "none", 8, 6, error, sizeof error), 0);
+    start();
+    assert_int_equal(ds_fake_value(&fake, IA32_A_PMC0 + 1), MINUS(5));
 }
 
 static void branch_tracing_left_on(void **state)
@@ -178,6 +193,57 @@ static void branch_tracing_left_on(void **state)
     ds_stop(ds);
     for (unsigned i = 0; i < before.msrs; i++)
         assert_int_equal(fake.msr[i].value, before.msr[i].value);
+}
+
+/* Rings, ADAPTIVE and the interrupt, for a fixed counter and for PMC0. */
+static void control_bits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *events, *groups;
+        uint32_t msr;
+        uint64_t value;
+    } rows[] = {
+        {"instructions:9:u", "none", IA32_FIXED_CTR_CTRL, 2},
+        {"instructions:9:k", "none", IA32_FIXED_CTR_CTRL, 1},
+        {"instructions:9:uk", "gpr", IA32_FIXED_CTR_CTRL, UINT64_C(0x100000003)},
+        {"instructions:9:u:plain", "gpr", IA32_FIXED_CTR_CTRL, 0xA},
+        {"branches:9:u", "none", IA32_PERFEVTSEL0, 0x4100C4},
+        {"branches:9:k", "none", IA32_PERFEVTSEL0, 0x4200C4},
+        {"branches:9:uk", "gpr", IA32_PERFEVTSEL0, UINT64_C(0x4004300C4)},
+        {"branches:9:k:plain", "gpr", IA32_PERFEVTSEL0, 0x5200C4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin(true, rows[i].events, rows[i].groups);
+        start();
+        if (ds_fake_value(&fake, rows[i].msr) != rows[i].value)
+            fail_msg("%s: MSR %x = %llx", rows[i].events, rows[i].msr,
+                     (unsigned long long)ds_fake_value(&fake, rows[i].msr));
+        /* the other fixed counters are off */
+        assert_int_equal(ds_fake_value(&fake, IA32_FIXED_CTR_CTRL) & ~UINT64_C(0xF0000000F), 0);
+    }
+}
+
+/* Overflows of others, and the freeze bits of version 4: with CTR_FRZ set nothing counts, whatever GLOBAL_CTRL says. */
+static void stale_status(void **state)
+{
+    (void)state;
+    const uint64_t stale = IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_LBR_FRZ |
+                           IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHG | DS_BIT(33) | 4;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = stale;
+    start();
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_STATUS), 0);
+    bool cleared = false;
+    for (unsigned i = 0; i < fake.logged; i++) {
+        cleared |= fake.log[i].msr == IA32_PERF_GLOBAL_OVF_CTRL && fake.log[i].value == stale;
+        if (fake.log[i].msr == IA32_PEBS_ENABLE && fake.log[i].value) /* an armed bit is PEBS' own from there on */
+            assert_true(cleared);
+    }
+    assert_true(cleared);
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+    ds_stop(ds); /* nor is anything left to the next one */
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_STATUS), 0);
 }
 
 static void legacy_counter_writes(void **state)
@@ -214,16 +280,19 @@ static void every_fault_undoes_all(void **state)
             begin(baseline, "INST_RETIRED.ANY:1000,BR_INST_RETIRED.ALL_BRANCHES:500", "gpr");
             fake.fault_at = at;
             struct ds_fake before = fake;
-            int step = 0;
-            int e = ds_start(ds, &step);
+            struct ds_refusal refusal;
+            int e = ds_start(ds, &refusal);
             if (!e) {
                 assert_true(fake.accesses < at);
                 break;
             }
             assert_int_equal(e, -EFAULT);
-            assert_true(step >= previous);
-            steps += step != previous;
-            previous = step;
+            assert_true(refusal.step >= previous);
+            steps += refusal.step != previous;
+            previous = refusal.step;
+            assert_int_equal(refusal.msr, fake.faulted.msr);
+            assert_int_equal(refusal.write, fake.faulted.write);
+            assert_true(refusal.value == fake.faulted.value);
             expect_unchanged(&before);
             assert_string_equal(order, "");
             ds_stop(ds);   /* nothing runs: */
@@ -247,7 +316,8 @@ static void stop_is_start_backwards(void **state)
     unsigned n = fake.logged;
     ds_stop(ds);
     const struct write expected[] = {
-        {IA32_PERF_GLOBAL_CTRL, 0},   /* 9: counting ends before anything else */
+        {IA32_PERF_GLOBAL_CTRL, 0}, /* 9: counting ends before anything else */
+        {IA32_PERF_GLOBAL_OVF_CTRL, 0},
         {IA32_PEBS_ENABLE, 0},        /* 8 */
         {IA32_FIXED_CTR_CTRL, 0x333}, /* 6 */
         {IA32_FIXED_CTR0, 0x200},
@@ -383,6 +453,27 @@ static void panic_hands_over(void **state)
         assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
     }
 
+    begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* after a drain, and after a stop */
+    start();
+    write_records(3);
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    write_records(2);
+    ds_drain_panic(ds);
+    assert_int_equal(last.reason, CAIRN_DS_PANIC);
+    assert_int_equal(last.bytes, 2 * 176);
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.records, 5);
+    assert_int_equal(counts.drains, 2);
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    ds_stop(ds);
+    n = fake.logged;
+    ds_stop(ds);
+    ds_drain_panic(ds);
+    assert_int_equal(fake.logged, n);
+    assert_string_equal(order, "bdbd");
+
     begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* stopped in the middle of a drain: not a second time */
     start();
     write_records(3);
@@ -432,6 +523,48 @@ static void plain_counter_overflow(void **state)
     assert_int_equal(counts.drains, 0);
 }
 
+/* Which no event of the table is on yet: the second and third fixed counter. */
+static void plain_fixed_counter(void **state)
+{
+    (void)state;
+    struct ds_config config = {.events = 2, .records = 8, .threshold = 6};
+    config.event[0] = (struct ds_event){.select = 0x3C, .fixed = 2, .kernel = true, .plain = true, .period = 300};
+    config.event[1] = (struct ds_event){.select = 0xC0, .fixed = 1, .user = true, .plain = true, .period = 400};
+    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    char error[160] = "";
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
+    start();
+    assert_int_equal(ds_fake_value(&fake, IA32_FIXED_CTR0 + 2), MINUS(300));
+    assert_int_equal(ds_fake_value(&fake, IA32_FIXED_CTR_CTRL), 0x9A0);
+    assert_int_equal(ds_fake_value(&fake, IA32_PEBS_ENABLE), 0);
+    ds_fake_find(&fake, IA32_FIXED_CTR0 + 1)->value = 5; /* on its way */
+    ds_fake_find(&fake, IA32_FIXED_CTR0 + 2)->value = 5;
+    write_records(6); /* whose threshold interrupt is another */
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = DS_BIT(34);
+    assert_true(ds_pmi(ds));
+    assert_int_equal(ds_fake_value(&fake, IA32_FIXED_CTR0 + 2), MINUS(300));
+    assert_int_equal(ds_fake_value(&fake, IA32_FIXED_CTR0 + 1), 5);
+    assert_string_equal(order, "bd");
+    ds_resume(ds);
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), DS_BIT(34) | DS_BIT(33));
+}
+
+static void status_that_never_clears(void **state) /* the handler comes to an end, LVTPC is unmasked */
+{
+    (void)state;
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    start();
+    write_records(6);
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_OVF_CTRL)->dropped = true;
+    unsigned n = fake.logged;
+    assert_true(ds_pmi(ds));
+    assert_int_equal(fake.logged, n + 5);
+    assert_int_equal(fake.log[n + 4].msr, DS_FAKE_LVTPC);
+    assert_string_equal(order, "bdbd"); /* one drain */
+}
+
 static void faults_while_running_are_counted(void **state)
 {
     (void)state;
@@ -442,6 +575,14 @@ static void faults_while_running_are_counted(void **state)
     struct ds_counts counts;
     ds_cpu_counts(ds, &counts);
     assert_int_equal(counts.faults, 1);
+    fake.fault_at = fake.accesses + 2; /* counters off, then reading the status */
+    assert_false(ds_pmi(ds));
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.faults, 2);
+    fake.fault_at = fake.accesses + 2; /* reading the status, then its acknowledgement */
+    ds_stop(ds);
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.faults, 3);
 }
 
 static void impossible_configurations(void **state)
@@ -455,6 +596,11 @@ static void impossible_configurations(void **state)
     assert_int_equal(
         init("branches:1,branches:2,branches:3,branches:4,INST_RETIRED.ANY:5:plain", "none", 8, 6, error, sizeof error),
         0); /* plain: fixed 0 is free */
+    /* plain: PMC0, where no PEBS event needs it */
+    assert_int_equal(init("branches:1:plain,branches:2", "none", 8, 6, error, sizeof error), 0);
+    start();
+    assert_int_equal(ds_fake_value(&fake, IA32_PEBS_ENABLE), 1);
+    assert_int_equal(ds_fake_value(&fake, IA32_A_PMC0 + 1), MINUS(1));
     assert_int_equal(init("branches:1", "none", 8, 9, error, sizeof error), -EINVAL);
     assert_int_equal(init("branches:1", "none", 8, 0, error, sizeof error), -EINVAL);
     caps.pebs = false;
@@ -466,14 +612,49 @@ static void impossible_configurations(void **state)
     assert_string_equal(error, "cpu 7: there is none");
 }
 
+static void longest_period(void **state) /* half of what the counter holds, or of what a write of 32 bits reaches */
+{
+    (void)state;
+    struct ds_config config = {.events = 1, .records = 8, .threshold = 6};
+    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    char error[160];
+    for (int full_width = 0; full_width < 2; full_width++)
+        for (int fixed = -1; fixed < 1; fixed++)
+            for (unsigned over = 0; over < 2; over++) {
+                begin(true, "INST_RETIRED.ANY:1000", "gpr");
+                caps.full_width_writes = full_width;
+                config.event[0] = (struct ds_event){
+                    .fixed = (int8_t)fixed, .kernel = true, .period = DS_BIT(full_width ? 47 : 31) + over};
+                assert_int_equal(
+                    ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error),
+                    over ? -EINVAL : 0);
+                if (over)
+                    assert_non_null(strstr(error, full_width ? "2^47" : "2^31"));
+            }
+    config.event[0].period = 0;
+    assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error),
+                     -EINVAL);
+}
+
 static void buffer_sizes(void **state)
 {
     (void)state;
     struct ds_config config = {.records = 64, .groups = MSR_PEBS_DATA_CFG_GPR};
     struct ds_caps c = {.format = 4, .baseline = true};
     assert_int_equal(ds_buffer_bytes(&c, &config), 12288); /* 65 * 176 */
+    static const struct {
+        uint32_t records;
+        size_t bytes;
+    } pages[] = {{22, 4096}, {23, 8192}, {45, 8192}, {46, 12288}}; /* 23 of 176 bytes fit into a page */
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        config.records = pages[i].records;
+        assert_int_equal(ds_buffer_bytes(&c, &config), pages[i].bytes);
+    }
     c.baseline = false;
+    config.records = 127;
     assert_int_equal(ds_record_size(&c, &config), 32);
+    assert_int_equal(ds_buffer_bytes(&c, &config), 4096); /* 128 of 32 are a page */
+    config.records = 64;
     c.format = 3;
     assert_int_equal(ds_buffer_bytes(&c, &config), 16384); /* 65 * 200 */
     static const struct {
@@ -492,7 +673,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(start_order_baseline),
         cmocka_unit_test(start_order_format3),
+        cmocka_unit_test(no_fixed_counters),
         cmocka_unit_test(branch_tracing_left_on),
+        cmocka_unit_test(control_bits),
+        cmocka_unit_test(stale_status),
         cmocka_unit_test(legacy_counter_writes),
         cmocka_unit_test(every_fault_undoes_all),
         cmocka_unit_test(stop_is_start_backwards),
@@ -502,8 +686,11 @@ int main(void)
         cmocka_unit_test(panic_hands_over),
         cmocka_unit_test(drain_keeps_running_state),
         cmocka_unit_test(plain_counter_overflow),
+        cmocka_unit_test(plain_fixed_counter),
+        cmocka_unit_test(status_that_never_clears),
         cmocka_unit_test(faults_while_running_are_counted),
         cmocka_unit_test(impossible_configurations),
+        cmocka_unit_test(longest_period),
         cmocka_unit_test(buffer_sizes),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
