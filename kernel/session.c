@@ -193,7 +193,7 @@ static int init_trace(char *error, size_t error_size)
     };
     int e = trace_clock_init(&c->clock, arch_tsc_hz(), arch_rdtsc());
     if (e) {
-        snprintf(error, error_size, "the TSC runs at %lu Hz, the trace clock needs more than 10 MHz",
+        snprintf(error, error_size, "the TSC runs at %lu Hz, the trace clock needs more than 20 MHz",
                  (unsigned long)arch_tsc_hz());
         return e;
     }

@@ -38,16 +38,10 @@ static const uint8_t value[256] = {
 };
 /* clang-format on */
 
-/* Six bits of each of `n` characters, from the top of 24; bit 31 set where one is outside the alphabet. */
-static inline uint32_t gather(const char *from, unsigned n)
+/* Six bits; all 32 outside the alphabet, so that bit 31 of what they are shifted and gathered into tells. */
+static inline uint32_t six(char c)
 {
-    uint32_t v = 0, bad = 0;
-    for (unsigned i = 0; i < n; i++) {
-        uint32_t c = value[(uint8_t)from[i]];
-        bad |= (c == 0);
-        v |= (c - 1) << (18 - 6 * i);
-    }
-    return bad ? UINT32_C(1) << 31 : v;
+    return (uint32_t)value[(uint8_t)c] - 1;
 }
 
 long trace_base64_decode(uint8_t *to, const char *from, size_t size)
@@ -59,7 +53,7 @@ long trace_base64_decode(uint8_t *to, const char *from, size_t size)
     const char *last = from + size - 4;
     uint8_t *t = to;
     for (; from < last; from += 4) {
-        uint32_t v = gather(from, 4);
+        uint32_t v = six(from[0]) << 18 | six(from[1]) << 12 | six(from[2]) << 6 | six(from[3]);
         if (v >> 31)
             return -EINVAL;
         *t++ = (uint8_t)(v >> 16);
@@ -67,7 +61,7 @@ long trace_base64_decode(uint8_t *to, const char *from, size_t size)
         *t++ = (uint8_t)v;
     }
     unsigned n = last[3] != '=' ? 4 : last[2] != '=' ? 3 : 2;
-    uint32_t v = gather(last, n);
+    uint32_t v = six(last[0]) << 18 | six(last[1]) << 12 | (n > 2 ? six(last[2]) << 6 : 0) | (n > 3 ? six(last[3]) : 0);
     if (v >> 31 || (n == 3 && v & 0xFF) || (n == 2 && v & 0xFFFF))
         return -EINVAL;
     *t++ = (uint8_t)(v >> 16);

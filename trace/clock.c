@@ -6,7 +6,7 @@
 
 int trace_clock_init(struct trace_clock *clock, uint64_t tsc_hz, uint64_t base)
 {
-    if (tsc_hz <= TRACE_CLOCK_HZ || tsc_hz >> 63)
+    if (tsc_hz <= 2 * TRACE_CLOCK_HZ || tsc_hz >> 63)
         return -ERANGE;
     /* Long division of TRACE_CLOCK_HZ * 2^64 by tsc_hz, bit by bit: a freestanding kernel has no 128-bit division. The
      * remainder stays below tsc_hz < 2^63, so that doubling it cannot overflow. */

@@ -445,7 +445,7 @@ static void recount(struct trace_cpu *cpu)
     for (uint64_t at = sizeof(struct wmi_buffer_header); at < cpu->used;) {
         const struct perfinfo_trace_header *h = (const void *)(cpu->buffer + at);
         uint32_t items = h->marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0;
-        if (h->size < EVENT_HEADER + items)
+        if (h->size < EVENT_HEADER + items || WMI_EVENT_ALIGN(h->size) > cpu->used - at)
             break; /* overwritten by whatever caused the panic */
         cpu->fill.events++;
         if (h->hook_id == HOOK_CONTEXTSWAP)

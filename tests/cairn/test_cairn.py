@@ -392,6 +392,13 @@ def test_wrong_base_priority():
     assert "FAIL truth: each 0525H switch" in text and "the base priority" in text
 
 
+def test_wrong_base_priority_in_a_later_batch():
+    def change(parts):
+        for place in [place for place in truths(parts, TRUTH_SWITCH) if parts[place[0]][1][0] == 1][-20:]:
+            patch(parts, place, 5, b"\x1f")
+    assert "the base priority" in lies("small", change)
+
+
 def events(parts):
     """(frame, offset, hook, size) of every event."""
     for i, (stream, payload) in enumerate(parts):

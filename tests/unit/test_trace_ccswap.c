@@ -51,6 +51,7 @@ static void keep(struct trace_ccswap *c, uint32_t size, uint32_t records, int64_
 static void pen_init(struct pen *p, uint64_t tick_units)
 {
     memset(p, 0, sizeof(*p));
+    memset(&p->c, 0xA5, sizeof(p->c)); /* nothing may count on zeroed memory */
     trace_ccswap_init(&p->c, tick_units, keep);
 }
 

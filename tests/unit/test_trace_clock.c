@@ -11,7 +11,7 @@
 
 typedef unsigned __int128 u128;
 
-static const uint64_t rates[] = {10000001, 14318180, 999999999, 1000000000, 2399999999, 2400000000, 2560000000,
+static const uint64_t rates[] = {20000001, 33333333, 999999999, 1000000000, 2399999999, 2400000000, 2560000000,
                                  3141592653, 5800000000, UINT64_C(1000000000000), INT64_MAX};
 
 static void test_multiplier(void **state)
@@ -30,7 +30,7 @@ static void test_range(void **state)
     (void)state;
     struct trace_clock c = {.multiplier = 77};
     assert_int_equal(trace_clock_init(&c, 0, 0), -ERANGE);
-    assert_int_equal(trace_clock_init(&c, TRACE_CLOCK_HZ, 0), -ERANGE);
+    assert_int_equal(trace_clock_init(&c, 2 * TRACE_CLOCK_HZ, 0), -ERANGE);
     assert_int_equal(trace_clock_init(&c, UINT64_C(1) << 63, 0), -ERANGE);
     assert_int_equal(c.multiplier, 77);
 }
@@ -71,6 +71,24 @@ static void test_boundaries(void **state)
     }
 }
 
+/* Of a processor whose TSC lags behind the base: before time 0, and in order. */
+static void test_behind_the_base(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        struct trace_clock c;
+        trace_clock_init(&c, rates[i], 1000000);
+        assert_int_equal(trace_clock_units(&c, 999999), -1);
+        assert_true(trace_clock_units(&c, 0) <= -1 && trace_clock_units(&c, 0) >= -500000);
+    }
+    struct trace_clock c;
+    trace_clock_init(&c, TRACE_CLOCK_HZ * BOX_UNIT, 1000);
+    for (uint64_t unit = 1; unit < UINT64_C(1) << 40; unit = unit * 3 + 1) {
+        assert_int_equal(trace_clock_units(&c, 1000 - unit * BOX_UNIT), -unit);
+        assert_int_equal(trace_clock_units(&c, 1000 - unit * BOX_UNIT - 1), -unit - 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -78,6 +96,7 @@ int main(void)
         cmocka_unit_test(test_range),
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_boundaries),
+        cmocka_unit_test(test_behind_the_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -564,6 +564,40 @@ static void test_freeze_anywhere(void **state)
     step_through(true, 3, 300, 20, 400); /* and the other CPU goes round the pool before the panic is noticed */
 }
 
+/* A panic whose cause has written over the trace: what is before that counts, the rest is lost, and nothing beyond the
+ * buffer is looked at (the sanitizer watches: it is the last one of the session's memory). */
+static void test_freeze_of_what_was_overwritten(void **state)
+{
+    (void)state;
+    static const uint16_t sizes[] = {0, 15, 0xFFFF};
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct box box;
+        struct trace_counts n;
+        box_open(&box, 1, TRACE_COMPACT, false, 1, 4096);
+        struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+        uint64_t second = 0;
+        trace_cpu_start(cpu, NULL);
+        for (uint32_t sent = 1; sent <= 30; sent++) {
+            struct trace_switch sw = switch_at(TSC(sent), sent);
+            trace_switch(cpu, &sw);
+            if (sent % 10 == 0)
+                trace_close_batch(cpu, TSC(sent), CCSWAP_CLOSE_DRAIN);
+            if (sent == 10)
+                second = cpu->used;
+        }
+        memcpy(cpu->buffer + second + 4, &sizes[i], 2);
+        trace_session_freeze(box.session, TSC(40));
+        trace_cpu_counts(cpu, &n);
+        assert_int_equal(n.events_tried, 3);
+        assert_int_equal(n.compact_tried, 30);
+        assert_int_equal(n.events_written, 1);
+        assert_int_equal(n.events_lost, 2);
+        assert_int_equal(n.compact_written, 10);
+        assert_int_equal(n.compact_lost, 20);
+        box_close(&box);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -576,6 +610,7 @@ int main(void)
         cmocka_unit_test(test_circular_slow_cpu),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_freeze_anywhere),
+        cmocka_unit_test(test_freeze_of_what_was_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -260,7 +260,8 @@ static void read_session(struct cairn_log *log)
     s->full = cairn_slice_is(events, "full") || cairn_slice_is(events, "compact+full");
     s->circular = cairn_slice_is(cairn_key(&log->text, "session.1.mode"), "circular");
     s->known = number_of(log, "tsc_hz", &s->clock.tsc_hz) && number_of(log, "tsc_base", &s->clock.base) &&
-               number_of(log, "multiplier", &s->clock.multiplier) && s->clock.multiplier;
+               number_of(log, "multiplier", &s->clock.multiplier) && s->clock.multiplier &&
+               s->clock.multiplier <= INT64_MAX;
     if (number_of(log, "maximum_wait_reason", &v) && v <= CCSWAP_MASK(CCSWAP_STATE_BITS))
         s->maximum_wait_reason = (uint32_t)v;
     if (number_of(log, "pebs", &v))
