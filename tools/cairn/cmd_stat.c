@@ -7,6 +7,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/map.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
@@ -22,34 +23,21 @@ struct totals {
     struct {
         struct thread *items;
         size_t count, room;
-    } threads;       /* in the order of `slots` */
-    uint32_t *slots; /* open addressing over `threads`, position + 1 */
-    size_t mask;
+    } threads; /* at the positions of `by_tid` until they are sorted to be printed */
+    struct cairn_map by_tid;
     uint64_t busy[CAIRN_MAX_CPUS], idle[CAIRN_MAX_CPUS], unknown[CAIRN_MAX_CPUS], switches[CAIRN_MAX_CPUS];
     uint64_t blames[CAIRN_BLAMES];
 };
 
 static struct thread *thread_of(struct totals *t, uint32_t tid)
 {
-    if (2 * (t->threads.count + 1) > t->mask) {
-        free(t->slots);
-        t->mask = t->mask ? 2 * t->mask + 1 : 255;
-        t->slots = cairn_alloc((t->mask + 1) * sizeof(*t->slots));
-        for (size_t i = 0; i < t->threads.count; i++) {
-            size_t s = (size_t)(t->threads.items[i].tid * UINT64_C(0x9E3779B97F4A7C15) >> 32) & t->mask;
-            while (t->slots[s])
-                s = (s + 1) & t->mask;
-            t->slots[s] = (uint32_t)i + 1;
-        }
-    }
-    size_t s = (size_t)(tid * UINT64_C(0x9E3779B97F4A7C15) >> 32) & t->mask;
-    while (t->slots[s] && t->threads.items[t->slots[s] - 1].tid != tid)
-        s = (s + 1) & t->mask;
-    if (!t->slots[s]) {
-        CAIRN_ADD(t->threads)->tid = tid;
-        t->slots[s] = (uint32_t)t->threads.count;
-    }
-    return &t->threads.items[t->slots[s] - 1];
+    uint32_t known = cairn_map_find(&t->by_tid, tid);
+    if (known)
+        return &t->threads.items[known - 1];
+    cairn_map_add(&t->by_tid, tid, (uint32_t)t->threads.count);
+    struct thread *added = CAIRN_ADD(t->threads);
+    added->tid = tid;
+    return added;
 }
 
 /* The thread that leaves has run since the switch before: its share. */
@@ -361,7 +349,7 @@ static int run(int argc, char **argv)
     print_pebs(t, top);
     print_hook(t);
     free(t->threads.items);
-    free(t->slots);
+    cairn_map_free(&t->by_tid);
     free(t);
     return cairn_close(&source, 0);
 }

@@ -5,48 +5,12 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/map.h"
 #include "trace/base64.h"
 #include "trace/crc32c.h"
 #include "trace/format.h"
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
-
-/* ---- which frames we have, by number ---------------------------------------------------------------------------- */
-
-struct index { /* open addressing; an entry is the frame's position + 1 */
-    uint32_t *slot;
-    size_t mask, used;
-};
-
-static size_t slot_of(const struct index *x, const struct cairn_frame *frames, uint32_t number)
-{
-    size_t i = (size_t)(number * UINT64_C(0x9E3779B97F4A7C15) >> 32) & x->mask;
-    while (x->slot[i] && frames[x->slot[i] - 1].number != number)
-        i = (i + 1) & x->mask;
-    return i;
-}
-
-static void index_add(struct index *x, const struct cairn_frame *frames, size_t position)
-{
-    if (2 * (x->used + 1) > x->mask + 1) {
-        struct index bigger = {.mask = x->mask * 2 + 1, .used = x->used};
-        bigger.slot = cairn_alloc((bigger.mask + 1) * sizeof(*bigger.slot));
-        for (size_t i = 0; i <= x->mask; i++)
-            if (x->slot[i])
-                bigger.slot[slot_of(&bigger, frames, frames[x->slot[i] - 1].number)] = x->slot[i];
-        free(x->slot);
-        *x = bigger;
-    }
-    x->slot[slot_of(x, frames, frames[position].number)] = (uint32_t)position + 1;
-    x->used++;
-}
-
-static void index_reset(struct index *x)
-{
-    free(x->slot);
-    *x = (struct index){.mask = 255};
-    x->slot = cairn_alloc((x->mask + 1) * sizeof(*x->slot));
-}
 
 /* ---- one line --------------------------------------------------------------------------------------------------- */
 
@@ -120,7 +84,7 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
 
 struct reader {
     struct cairn_frames *f;
-    struct index index;
+    struct cairn_map have; /* frames of this dump by number */
     uint32_t which;
     uint32_t highest;
     bool trailer;               /* of this dump has come */
@@ -139,7 +103,7 @@ static void begin_dump(struct reader *r)
     f->dumps++;
     r->trailer = false;
     r->highest = 0;
-    index_reset(&r->index);
+    cairn_map_free(&r->have);
 }
 
 static uint64_t line_number(struct reader *r, uint64_t at)
@@ -155,7 +119,7 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
     struct cairn_frames *f = r->f;
     bool begins = f->dumps == 0 || (frame->stream == CAIRN_STREAM_HEADER && r->trailer);
     if (!begins) {
-        uint32_t have = r->index.slot[slot_of(&r->index, f->frames.items, frame->number)];
+        uint32_t have = cairn_map_find(&r->have, frame->number);
         if (have) {
             const struct cairn_frame *other = &f->frames.items[have - 1];
             if (other->stream == frame->stream && other->size == frame->size &&
@@ -179,8 +143,8 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
     else
         r->highest = frame->number;
     r->trailer |= frame->stream == CAIRN_STREAM_LAST;
+    cairn_map_add(&r->have, taken.number, (uint32_t)f->frames.count);
     *CAIRN_ADD(f->frames) = taken;
-    index_add(&r->index, f->frames.items, f->frames.count - 1);
     f->arena_used = taken.payload + taken.size;
     return true;
 }
@@ -293,7 +257,7 @@ void cairn_deframe(struct cairn_frames *f, const char *data, size_t size, uint32
             next_progress += PROGRESS_STEP;
         }
     }
-    free(r.index.slot);
+    cairn_map_free(&r.have);
     f->dump = f->dumps;
     if (f->misplaced)
         qsort(f->frames.items, f->frames.count, sizeof(*f->frames.items), by_number);
