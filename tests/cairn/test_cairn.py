@@ -83,8 +83,9 @@ def test_both_kinds_of_switch_events_tell_the_same():
     (["frobnicate"], 2, "no command"),
     (["dump"], 2, "one LOG"),
     (["dump", "a", "b"], 2, "one LOG"),
-    (["dump", "--cpu", "x", "a"], 2, "not a CPU"),
-    (["dump", "--cpu", "7", GOLDEN / "small.log"], 2, "CPUs 0 to 1"),
+    (["dump", "--cpu", "x", "a"], 2, "--cpu x: not a number from 0 to 63"),
+    (["dump", "--cpu", "64", "a"], 2, "--cpu 64"),
+    (["dump", "--cpu", "7", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
     (["check", "--frob", "a"], 2, "unrecognized option"),
     (["stat", "--top", "0", "a"], 2, "--top 0"),
     (["capture", "-"], 2, "-o LOG"),
@@ -101,6 +102,13 @@ def test_status(arguments, status, word):
     assert b"Sanitizer" not in done.stderr
     assert done.returncode == status
     assert word in done.stderr.decode()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["stat", "--help"], ["info", GOLDEN / "small.log"]])
+def test_output_that_cannot_be_written(arguments):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([CAIRN, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 3 and b"No space left" in done.stderr
 
 
 def test_unknown_option():
@@ -646,6 +654,29 @@ def test_capture_counts_a_frame_once(tmp_path):
     assert done.returncode == 1 and b"21 frames of 22, 0 damaged, 1 missing" in done.stderr
 
 
+def test_capture_interrupted_while_nobody_is_there(tmp_path):
+    """Opening a line must not wait for its other end: Ctrl-C would be dead."""
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen([CAIRN, "capture", tmp_path / "fifo", "-o", tmp_path / "log"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "log").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+
+
+def test_capture_log_cannot_be_written(tmp_path):
+    master, slave = os.openpty()
+    before = termios.tcgetattr(slave)
+    done = cairn("capture", os.ttyname(slave), "-o", tmp_path / "no" / "log")
+    assert done.returncode == 3 and b"No such file" in done.stderr
+    assert termios.tcgetattr(slave) == before
+    os.close(slave)
+    os.close(master)
+
+
 def test_capture_interrupted(tmp_path):
     master, slave = os.openpty()
     before = termios.tcgetattr(slave)
@@ -677,6 +708,15 @@ def test_shares_of_the_session(log):
     assert all(abs(sum(row) - 100) < 0.03 for row in whole)
     if log == "lost":
         assert all(row[2] > 10 for row in whole)
+
+
+def test_kind_of_switches_without_the_session():
+    """Without the session stream the events say what there is: 0524H, which know who came."""
+    parts = frames.read((GOLDEN / "full.log").read_bytes())
+    log = frames.write(parts).splitlines(keepends=True)
+    done = cairn("dump", "-", data=b"".join(line for line in log if line[1:2] != b"L"))
+    switches = [line for line in text_of(done).splitlines() if " > " in line]
+    assert done.returncode == 1 and len(switches) == 150 and "unknown" not in "".join(switches)
 
 
 def test_cpu_of_which_nothing_is_left():

@@ -4,7 +4,6 @@
 #define _GNU_SOURCE /* memmem */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -92,13 +91,14 @@ static bool find_speed(const char *text, speed_t *speed)
     return false;
 }
 
-/* Opens the device: 8 data bits, no parity, raw. `old` is what to put back; *changed: whether there is anything. */
+/* Opens the device: 8 data bits, no parity, raw. `old` is what to put back; *changed: whether there is anything. Never
+ * waits, as for a line's carrier: reads come after polls. */
 static int open_line(const char *device, speed_t speed, struct termios *old, bool *changed)
 {
     *changed = false;
     if (strcmp(device, "-") == 0)
         return STDIN_FILENO;
-    int fd = open(device, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+    int fd = open(device, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || !isatty(fd))
         return fd;
     struct termios t;
@@ -337,40 +337,45 @@ static int judge(const struct capture *c, int64_t deadline, const char *log)
     return 0;
 }
 
-static int run(int argc, char **argv)
+static struct capture c;
+static const char *log_path;
+static uint64_t timeout;
+static const struct cairn_option options[] = {
+    {'o', "output", "LOG", "everything that comes, as it comes", .text = &log_path},
+    {0, "raw", NULL, "show everything, frames as well", .on = &c.raw},
+    {0, "timeout", "S", "give up after S seconds", .number = &timeout, .low = 1, .high = 86400},
+    {.name = NULL},
+};
+
+/* 0, or the exit status of trouble, told. */
+static int record_to(int64_t deadline, const sigset_t *while_waiting)
 {
-    static const struct option options[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"raw", no_argument, NULL, 'r'},
-        {"timeout", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    static struct capture c;
-    const char *log = NULL;
-    uint64_t timeout = 0;
-    int option;
-    while ((option = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            log = optarg;
-            break;
-        case 'r':
-            c.raw = true;
-            break;
-        case 't':
-            if (!cairn_parse_number(optarg, 1, 86400, &timeout))
-                return cairn_usage(&cairn_capture_command, "--timeout %s: seconds, 1 to 86400", optarg);
-            break;
-        case 'h':
-            return cairn_help(&cairn_capture_command);
-        default:
-            return cairn_try_help(&cairn_capture_command);
-        }
+    c.out = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (c.out < 0) {
+        fprintf(stderr, "cairn: %s: %s\n", log_path, strerror(errno));
+        return CAIRN_UNREADABLE;
     }
-    if (optind + 1 != argc || !log)
-        return cairn_usage(&cairn_capture_command, "one DEV and -o LOG are needed");
-    char *device = argv[optind], *comma = strchr(device, ',');
+    c.bar = !c.raw && isatty(STDERR_FILENO);
+    c.blank = true;
+    int status = record(&c, deadline, while_waiting);
+    if (c.used) {
+        read_verdict(&c, c.line, c.used);
+        take_line(&c);
+    }
+    clear_bar(&c);
+    free(c.seen.items);
+    if (close(c.out) != 0 && status == 0) {
+        fprintf(stderr, "cairn: %s: %s\n", log_path, strerror(errno));
+        status = CAIRN_UNREADABLE;
+    }
+    return status;
+}
+
+static int run(char *device)
+{
+    if (!log_path)
+        return cairn_usage(&cairn_capture_command, "-o LOG is needed");
+    char *comma = strchr(device, ',');
     speed_t speed = B115200;
     if (comma && !find_speed(comma + 1, &speed))
         return cairn_usage(&cairn_capture_command, "%s: not a rate a serial line has, like 115200", comma + 1);
@@ -390,40 +395,21 @@ static int run(int argc, char **argv)
         fprintf(stderr, "cairn: %s: %s\n", device, strerror(errno));
         return CAIRN_UNREADABLE;
     }
-    c.out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (c.out < 0) {
-        fprintf(stderr, "cairn: %s: %s\n", log, strerror(errno));
-        return CAIRN_UNREADABLE;
-    }
-    c.bar = !c.raw && isatty(STDERR_FILENO);
-    c.blank = true;
     int64_t deadline = timeout ? now_ms() + (int64_t)timeout * 1000 : 0;
-    int status = record(&c, deadline, &before);
-    if (c.used) {
-        read_verdict(&c, c.line, c.used);
-        take_line(&c);
-    }
-    clear_bar(&c);
-    free(c.seen.items);
+    int status = record_to(deadline, &before);
     if (changed)
         tcsetattr(c.in, TCSANOW, &old);
-    if (close(c.out) != 0 && status == 0) {
-        fprintf(stderr, "cairn: %s: %s\n", log, strerror(errno));
-        status = CAIRN_UNREADABLE;
-    }
-    return status ? status : judge(&c, deadline, log);
+    return status ? status : judge(&c, deadline, log_path);
 }
 
 const struct cairn_command cairn_capture_command = {
     .name = "capture",
     .arguments = "DEV[,BAUD] -o LOG",
     .summary = "record a serial line, show its console text",
-    .help = "DEV: a serial device (/dev/ttyUSB0; 115200 baud unless told), - standard input.\n"
-            "  -o, --output LOG  everything that comes, as it comes\n"
-            "  --raw             show everything, frames as well\n"
-            "  --timeout S       give up after S seconds\n"
-            "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
-            "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict or unreadable,\n"
-            "130 Ctrl-C.\n",
+    .options = options,
+    .notes = "DEV: a serial device (/dev/ttyUSB0; 115200 baud unless told), - standard input.\n"
+             "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
+             "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict or unreadable,\n"
+             "130 Ctrl-C.\n",
     .run = run,
 };

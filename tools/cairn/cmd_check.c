@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn check: every invariant, and the truth where the log has it. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -88,55 +87,30 @@ static void print_verdict(const struct cairn_check *check)
         printf("PASS: every rule held\n");
 }
 
-static int run(int argc, char **argv)
+static int show(const struct cairn_log *log)
 {
-    static const struct option options[] = {
-        {"dump", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    uint64_t which = 0;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (option) {
-        case 'd':
-            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &which))
-                return cairn_usage(&cairn_check_command, "--dump %s: not a number from 1", optarg);
-            break;
-        case 'h':
-            return cairn_help(&cairn_check_command);
-        default:
-            return cairn_try_help(&cairn_check_command);
-        }
-    }
-    if (optind + 1 != argc)
-        return cairn_usage(&cairn_check_command, "one LOG is needed");
-    struct cairn_source source;
-    int status = cairn_open(&source, argv[optind], (uint32_t)which);
-    if (status)
-        return status;
     struct cairn_check check;
-    cairn_check_init(&check, &source.log, stdout);
+    cairn_check_init(&check, log, stdout);
     cairn_check_trace(&check);
     cairn_check_truth(&check);
     print_rules(&check);
     print_truth(&check);
-    print_backend(check.log);
+    print_backend(log);
     print_verdict(&check);
-    return cairn_close(&source, cairn_check_failed(&check) ? CAIRN_BAD : CAIRN_GOOD);
+    return cairn_check_failed(&check) ? CAIRN_BAD : CAIRN_GOOD;
 }
 
 const struct cairn_command cairn_check_command = {
     .name = "check",
     .arguments = "[options] LOG",
     .summary = "every invariant of the trace, and the truth",
-    .help = "  --dump N    the Nth dump in the log, not the last\n"
-            "Prints for each rule how often it was applied and, first, where it did not\n"
-            "hold. Equal switches: CPU, outgoing thread, state or reason, priority, time in\n"
-            "clock units; base priority where a batch first names the thread; wait exact in\n"
-            "FULL records (saturating), at most 1 tick in LITE, not told in IDLE; all fields\n"
-            "of 0524H. Of a panic's dump, each CPU's last switch may be without truth.\n"
-            "A PEBS record is ambiguous where a switch falls into the same clock unit, or\n"
-            "switches are missing around it.\n",
-    .run = run,
+    .options = (const struct cairn_option[]){CAIRN_LOG_OPTIONS},
+    .notes = "Prints for each rule how often it was applied and, first, where it did not\n"
+             "hold. Equal switches: CPU, outgoing thread, state or reason, priority, time in\n"
+             "clock units; base priority where a batch first names the thread; wait exact in\n"
+             "FULL records (saturating), at most 1 tick in LITE, not told in IDLE; all fields\n"
+             "of 0524H. Of a panic's dump, each CPU's last switch may be without truth.\n"
+             "A PEBS record is ambiguous where a switch falls into the same clock unit, or\n"
+             "switches are missing around it.\n",
+    .show = show,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn dump: everything by time. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,82 +137,48 @@ static bool has_events(const struct cairn_log *log, bool compact)
     return any;
 }
 
-static int run(int argc, char **argv)
-{
-    static const struct option options[] = {
-        {"cpu", required_argument, NULL, 'c'},
-        {"elf", required_argument, NULL, 'e'},
-        {"compact", no_argument, NULL, '5'},
-        {"full", no_argument, NULL, '4'},
-        {"dump", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    const char *elf = NULL;
-    uint64_t cpu = UINT64_MAX, which = 0;
-    int option, form = 0;
-    while ((option = getopt_long(argc, argv, "c:e:h", options, NULL)) != -1) {
-        switch (option) {
-        case 'c':
-            if (!cairn_parse_number(optarg, 0, CAIRN_MAX_CPUS - 1, &cpu))
-                return cairn_usage(&cairn_dump_command, "--cpu %s: not a CPU number", optarg);
-            break;
-        case 'd':
-            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &which))
-                return cairn_usage(&cairn_dump_command, "--dump %s: not a number from 1", optarg);
-            break;
-        case 'e':
-            elf = optarg;
-            break;
-        case '4':
-        case '5':
-            if (form && form != option)
-                return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
-            form = option;
-            break;
-        case 'h':
-            return cairn_help(&cairn_dump_command);
-        default:
-            return cairn_try_help(&cairn_dump_command);
-        }
-    }
-    if (optind + 1 != argc)
-        return cairn_usage(&cairn_dump_command, "one LOG is needed");
+static uint64_t only_cpu = UINT64_MAX;
+static const char *elf_path;
+static bool want_compact, want_full;
+static const struct cairn_option options[] = {
+    {'c', "cpu", "N", "only this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
+    {0, "compact", NULL, "the switches of the 0525H batches, where both were written", .on = &want_compact},
+    {0, "full", NULL, "the switches of the 0524H events", .on = &want_full},
+    CAIRN_LOG_OPTIONS,
+};
 
-    struct cairn_source source;
-    int status = cairn_open(&source, argv[optind], (uint32_t)which);
-    if (status)
-        return status;
-    struct dump d = {.log = &source.log};
+static int show(const struct cairn_log *log)
+{
+    struct dump d = {.log = log};
     char error[CAIRN_SHOWN];
-    if (form && !has_events(d.log, form == '5')) {
+    if (want_compact && want_full)
+        return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
+    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
+        return cairn_usage(&cairn_dump_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32,
+                           only_cpu, log->cpus);
+    if ((want_compact || want_full) && !has_events(log, want_compact)) {
         fprintf(stderr, "cairn: no %s in this log: try it without --%s\n",
-                form == '5' ? "0525H batches" : "0524H events", form == '5' ? "compact" : "full");
-        status = CAIRN_BAD;
-    } else if (elf && !(d.elf = cairn_elf_open(elf, d.log, error))) {
-        fprintf(stderr, "cairn: %s: %s\n", elf, error);
-        status = CAIRN_UNREADABLE;
-    } else if (cpu != UINT64_MAX && cpu >= d.log->cpus) {
-        fprintf(stderr, "cairn: --cpu %" PRIu64 ": the trace has CPUs 0 to %" PRIu32 "\n", cpu, d.log->cpus - 1);
-        status = CAIRN_USAGE;
-    } else {
-        print_all(&d, cpu == UINT64_MAX ? -1 : (int)cpu, form ? form == '5' : cairn_prefers_compact(d.log));
+                want_compact ? "0525H batches" : "0524H events", want_compact ? "compact" : "full");
+        return CAIRN_BAD;
     }
+    if (elf_path && !(d.elf = cairn_elf_open(elf_path, log, error))) {
+        fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
+        return CAIRN_UNREADABLE;
+    }
+    bool compact = want_compact || (!want_full && cairn_prefers_compact(log));
+    print_all(&d, only_cpu == UINT64_MAX ? -1 : (int)only_cpu, compact);
     cairn_elf_close(d.elf);
-    return cairn_close(&source, status);
+    return CAIRN_GOOD;
 }
 
 const struct cairn_command cairn_dump_command = {
     .name = "dump",
     .arguments = "[options] LOG",
     .summary = "every switch and PEBS record by time",
-    .help = "  --cpu N     only this CPU\n"
-            "  --elf FILE  functions and source lines from this kernel (kernel.elf.full)\n"
-            "  --compact   the switches of the 0525H batches, where both were written\n"
-            "  --full      the switches of the 0524H events\n"
-            "  --dump N    the Nth dump in the log, not the last\n"
-            "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
-            "'*' is a PEBS record: where it happened, the thread that caused it. '=' is a\n"
-            "drain of the PEBS buffer. '!' is a place where something is missing or was lost.\n",
-    .run = run,
+    .options = options,
+    .notes = "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
+             "'*' is a PEBS record: where it happened, the thread that caused it. '=' is a\n"
+             "drain of the PEBS buffer. '!' is a place where something is missing or was lost.\n",
+    .show = show,
 };

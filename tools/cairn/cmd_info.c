@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn info: the machine, the detection, the options, what the log consists of. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -226,39 +225,14 @@ static void print_other(const struct cairn_log *log)
     }
 }
 
-static int run(int argc, char **argv)
+static bool all;
+static const struct cairn_option options[] = {
+    {'a', "all", NULL, "memory map, CPUID leaves, MSRs and the end summary as well", .on = &all},
+    CAIRN_LOG_OPTIONS,
+};
+
+static int show(const struct cairn_log *log)
 {
-    static const struct option options[] = {
-        {"all", no_argument, NULL, 'a'},
-        {"dump", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    uint64_t which = 0;
-    bool all = false;
-    int option;
-    while ((option = getopt_long(argc, argv, "ah", options, NULL)) != -1) {
-        switch (option) {
-        case 'a':
-            all = true;
-            break;
-        case 'd':
-            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &which))
-                return cairn_usage(&cairn_info_command, "--dump %s: not a number from 1", optarg);
-            break;
-        case 'h':
-            return cairn_help(&cairn_info_command);
-        default:
-            return cairn_try_help(&cairn_info_command);
-        }
-    }
-    if (optind + 1 != argc)
-        return cairn_usage(&cairn_info_command, "one LOG is needed");
-    struct cairn_source source;
-    int status = cairn_open(&source, argv[optind], (uint32_t)which);
-    if (status)
-        return status;
-    const struct cairn_log *log = &source.log;
     print_machine(log);
     print_debug_store(log);
     print_detections(log, "hw");
@@ -276,14 +250,14 @@ static int run(int argc, char **argv)
     print_value(log, "verdict", "end.verdict");
     print_value(log, "panic", "end.panic");
     print_other(log);
-    return cairn_close(&source, 0);
+    return CAIRN_GOOD;
 }
 
 const struct cairn_command cairn_info_command = {
     .name = "info",
     .arguments = "[options] LOG",
     .summary = "machine, detection, options, build ids, streams",
-    .help = "  --all       memory map, CPUID leaves, MSRs and the end summary as well\n"
-            "  --dump N    the Nth dump in the log, not the last\n",
-    .run = run,
+    .options = options,
+    .notes = "",
+    .show = show,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn stat: totals. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,12 @@
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
+
+static uint64_t top = 10;
+static const struct cairn_option options[] = {
+    {0, "top", "N", "list the first N threads (10)", .number = &top, .low = 1, .high = UINT32_MAX},
+    CAIRN_LOG_OPTIONS,
+};
 
 struct thread {
     uint32_t tid;
@@ -237,7 +242,7 @@ static int by_records(const void *a, const void *b)
     return by_busy(a, b);
 }
 
-static void print_threads(struct totals *t, uint64_t top)
+static void print_threads(struct totals *t)
 {
     char name[CAIRN_SHOWN], span[CAIRN_SHOWN];
     uint64_t all = 0;
@@ -255,7 +260,7 @@ static void print_threads(struct totals *t, uint64_t top)
         printf("  and %zu more (--top N)\n", t->threads.count - top);
 }
 
-static void print_pebs(struct totals *t, uint64_t top)
+static void print_pebs(struct totals *t)
 {
     const struct cairn_log *log = t->log;
     uint64_t records = 0, drains = 0, lost = 0;
@@ -300,44 +305,13 @@ static void print_hook(const struct totals *t)
            emulated ? " (emulated)" : "", min, median, p99);
 }
 
-static int run(int argc, char **argv)
+static int show(const struct cairn_log *log)
 {
-    static const struct option options[] = {
-        {"top", required_argument, NULL, 't'},
-        {"dump", required_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    uint64_t which = 0, top = 10;
-    int option;
-    while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-        switch (option) {
-        case 't':
-            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &top))
-                return cairn_usage(&cairn_stat_command, "--top %s: not a number from 1", optarg);
-            break;
-        case 'd':
-            if (!cairn_parse_number(optarg, 1, UINT32_MAX, &which))
-                return cairn_usage(&cairn_stat_command, "--dump %s: not a number from 1", optarg);
-            break;
-        case 'h':
-            return cairn_help(&cairn_stat_command);
-        default:
-            return cairn_try_help(&cairn_stat_command);
-        }
-    }
-    if (optind + 1 != argc)
-        return cairn_usage(&cairn_stat_command, "one LOG is needed");
-    struct cairn_source source;
-    int status = cairn_open(&source, argv[optind], (uint32_t)which);
-    if (status)
-        return status;
-
     struct totals *t = cairn_alloc(sizeof(*t));
-    t->log = &source.log;
+    t->log = log;
     t->compact = cairn_prefers_compact(t->log);
     count(t);
-    const struct cairn_session *s = &t->log->session;
+    const struct cairn_session *s = &log->session;
     char span[CAIRN_SHOWN];
     if (s->start_known && s->stop_known)
         printf("session              %12s\n", cairn_show_span(span, (uint64_t)s->stop - (uint64_t)s->start));
@@ -345,20 +319,20 @@ static int run(int argc, char **argv)
     print_flushes(t);
     print_loss(t);
     print_cpus(t);
-    print_threads(t, top);
-    print_pebs(t, top);
+    print_threads(t);
+    print_pebs(t);
     print_hook(t);
     free(t->threads.items);
     cairn_map_free(&t->by_tid);
     free(t);
-    return cairn_close(&source, 0);
+    return CAIRN_GOOD;
 }
 
 const struct cairn_command cairn_stat_command = {
     .name = "stat",
     .arguments = "[options] LOG",
     .summary = "totals: switches, sizes, loss, shares, records",
-    .help = "  --top N     list the first N threads (10)\n"
-            "  --dump N    the Nth dump in the log, not the last\n",
-    .run = run,
+    .options = options,
+    .notes = "",
+    .show = show,
 };

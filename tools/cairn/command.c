@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/command.h"
 
+#include <assert.h>
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
 
 int cairn_usage(const struct cairn_command *command, const char *format, ...)
@@ -23,26 +26,86 @@ int cairn_usage(const struct cairn_command *command, const char *format, ...)
     return CAIRN_USAGE;
 }
 
-int cairn_try_help(const struct cairn_command *command)
+int cairn_flush(int status)
 {
-    fprintf(stderr, "try cairn %s --help\n", command->name);
-    return CAIRN_USAGE;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "cairn: standard output: %s\n", strerror(errno));
+    return CAIRN_UNREADABLE;
 }
 
-int cairn_help(const struct cairn_command *command)
+/* ---- options ---------------------------------------------------------------------------------------------------- */
+
+#define OPTIONS_MAX 16
+
+uint64_t cairn_which_dump;
+
+static int help(const struct cairn_command *c)
 {
-    printf("usage: cairn %s %s\n%s.\n%s", command->name, command->arguments, command->summary, command->help);
-    return CAIRN_GOOD;
+    int width = 0;
+    printf("usage: cairn %s %s\n%s.\n", c->name, c->arguments, c->summary);
+    for (int printing = 0; printing <= 1; printing++) /* first, how wide the names are */
+        for (const struct cairn_option *o = c->options; o->name; o++) {
+            char row[64];
+            int n = snprintf(row, sizeof(row), "  %c%c%c --%s %s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                             o->letter ? ',' : ' ', o->name, o->value ? o->value : "");
+            width = n > width ? n : width;
+            if (printing)
+                printf("%-*s  %s\n", width, row, o->help);
+        }
+    fputs(c->notes, stdout);
+    return cairn_flush(CAIRN_GOOD);
 }
 
-bool cairn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *value)
+/* False: the value is none of this option's. */
+static bool set(const struct cairn_option *o, const char *value)
 {
-    struct cairn_slice s = {text, (uint32_t)strnlen(text, 32)};
-    uint64_t v;
-    if (!cairn_slice_u64(s, &v) || v < low || v > high)
-        return false;
-    *value = v;
+    if (o->on)
+        *o->on = true;
+    else if (o->text)
+        *o->text = value;
+    else
+        return cairn_slice_u64((struct cairn_slice){value, (uint32_t)strnlen(value, 32)}, o->number) &&
+               *o->number >= o->low && *o->number <= o->high;
     return true;
+}
+
+/* Sets what the options say and *operand. False: that is all, with *status. */
+static bool read_arguments(const struct cairn_command *c, int argc, char **argv, char **operand, int *status)
+{
+    struct option names[OPTIONS_MAX + 2] = {0};
+    char letters[2 * OPTIONS_MAX + 2] = "h", title[32];
+    int count = 0;
+    for (const struct cairn_option *o = c->options; o->name; o++, count++) {
+        assert(count < OPTIONS_MAX);
+        int code = o->letter ? o->letter : UINT8_MAX + 1 + count; /* what getopt_long returns for it */
+        names[count] = (struct option){o->name, o->value ? required_argument : no_argument, NULL, code};
+        if (o->letter)
+            strcat(strncat(letters, &o->letter, 1), o->value ? ":" : "");
+    }
+    names[count] = (struct option){"help", no_argument, NULL, 'h'};
+    snprintf(title, sizeof(title), "cairn %s", c->name);
+    argv[0] = title; /* getopt's own lines begin with it */
+    for (int option, i; (option = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
+        for (i = 0; i < count && names[i].val != option; i++)
+            ;
+        if (i < count && set(&c->options[i], optarg))
+            continue;
+        *status = CAIRN_USAGE;
+        if (option == 'h')
+            *status = help(c);
+        else if (option == '?')
+            fprintf(stderr, "try cairn %s --help\n", c->name);
+        else
+            cairn_usage(c, "--%s %s: not a number from %" PRIu64 " to %" PRIu64, names[i].name, optarg,
+                        c->options[i].low, c->options[i].high);
+        return false;
+    }
+    *operand = argv[optind];
+    if (optind + 1 == argc)
+        return true;
+    *status = cairn_usage(c, "one %s is needed", c->show ? "LOG" : "DEV");
+    return false;
 }
 
 /* ---- progress: only where someone looks and it takes long ------------------------------------------------------- */
@@ -74,10 +137,17 @@ static void progress_end(void)
     progress_shown = false;
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- */
+/* ---- a log ------------------------------------------------------------------------------------------------------ */
 
-int cairn_open(struct cairn_source *source, const char *path, uint32_t dump)
+struct source {
+    struct cairn_input input;
+    struct cairn_log log;
+};
+
+/* 0, or the exit status, the reason told. */
+static int open_log(struct source *source, const char *path)
 {
+    uint32_t dump = (uint32_t)cairn_which_dump;
     int e = cairn_input_open(&source->input, path);
     if (e) {
         fprintf(stderr, "cairn: %s: %s\n", path, strerror(-e));
@@ -110,12 +180,9 @@ int cairn_open(struct cairn_source *source, const char *path, uint32_t dump)
     return 0;
 }
 
-int cairn_close(struct cairn_source *source, int status)
+/* Reports damage and closes. Returns the exit status, at least `status`. */
+static int close_log(struct source *source, int status)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "cairn: standard output: %s\n", strerror(errno));
-        status = CAIRN_UNREADABLE;
-    }
     if (cairn_report_damage(stderr, &source->log)) {
         fprintf(stderr, "cairn: the trace is damaged; what is shown is what is left of it\n");
         status = status ? status : CAIRN_BAD;
@@ -123,4 +190,17 @@ int cairn_close(struct cairn_source *source, int status)
     cairn_log_free(&source->log);
     cairn_input_close(&source->input);
     return status;
+}
+
+int cairn_run(const struct cairn_command *command, int argc, char **argv)
+{
+    char *operand;
+    struct source source;
+    int status;
+    if (!read_arguments(command, argc, argv, &operand, &status))
+        return status;
+    if (command->run)
+        return command->run(operand);
+    status = open_log(&source, operand);
+    return status ? status : close_log(&source, cairn_flush(command->show(&source.log)));
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands, and what they have in common. */
+/* What a command is: a row of words for --help, its options as a table, and what it does. */
 #pragma once
 
-#include "tools/cairn/input.h"
 #include "tools/cairn/log.h"
 
 enum { /* exit statuses */
@@ -12,32 +11,40 @@ enum { /* exit statuses */
        CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
 };
 
+struct cairn_option {
+    char letter;                     /* as in -o; 0: none */
+    const char *name, *value, *help; /* --name VALUE; value NULL: it takes none */
+    /* what it sets: one of these */
+    bool *on;
+    const char **text;
+    uint64_t *number, low, high; /* a whole decimal number from `low` to `high` */
+};
+
 struct cairn_command {
     const char *name, *arguments, *summary;
-    const char *help;                  /* options, one a line */
-    int (*run)(int argc, char **argv); /* argv[0]: the command's name */
+    const struct cairn_option *options; /* up to one without a name */
+    const char *notes;                  /* what --help says below them */
+    /* One of these. They return the exit status. */
+    int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
+    int (*run)(char *operand);
 };
 
 extern const struct cairn_command cairn_dump_command, cairn_stat_command, cairn_info_command, cairn_check_command,
     cairn_capture_command;
 
+/* The last rows of the options of every command that reads a LOG. */
+#define CAIRN_LOG_OPTIONS                                                                                              \
+    {0, "dump", "N", "the Nth dump in the log, not the last",                                                          \
+     .number = &cairn_which_dump, .low = 1, .high = UINT32_MAX},                                                       \
+    {.name = NULL}
+extern uint64_t cairn_which_dump; /* 0: the last */
+
+/* Reads the arguments by the command's table (argv[0]: its name), then does what it does; a LOG is opened before, with
+ * progress on a terminal, and what is damaged in it is reported behind. Returns the exit status. */
+int cairn_run(const struct cairn_command *command, int argc, char **argv);
+
 /* Says what is wrong with the arguments and where help is; returns CAIRN_USAGE. */
 int cairn_usage(const struct cairn_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* After getopt's own line: says where help is; returns CAIRN_USAGE. */
-int cairn_try_help(const struct cairn_command *command);
-/* Prints the command's help; returns CAIRN_GOOD. */
-int cairn_help(const struct cairn_command *command);
 
-/* A whole decimal number from `low` to `high`. */
-bool cairn_parse_number(const char *text, uint64_t low, uint64_t high, uint64_t *value);
-
-struct cairn_source {
-    struct cairn_input input;
-    struct cairn_log log;
-};
-
-/* Opens and reads a log, with progress on a terminal. 0, or the exit status, the reason told. `dump`: which of several
- * in one log, 0 the last. */
-int cairn_open(struct cairn_source *source, const char *path, uint32_t dump);
-/* Flushes standard output, reports damage on standard error, closes. Returns the exit status, at least `status`. */
-int cairn_close(struct cairn_source *source, int status);
+/* Whether all of standard output could be written: `status`, or CAIRN_UNREADABLE, the reason told. */
+int cairn_flush(int status);

@@ -29,15 +29,15 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         usage(stdout);
-        return CAIRN_GOOD;
+        return cairn_flush(CAIRN_GOOD);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("cairn %s, dump format %u\n", CAIRN_VERSION, CAIRN_FORMAT_VERSION);
-        return CAIRN_GOOD;
+        return cairn_flush(CAIRN_GOOD);
     }
     for (unsigned i = 0; i < COMMANDS; i++)
         if (strcmp(argv[1], commands[i]->name) == 0)
-            return commands[i]->run(argc - 1, argv + 1);
+            return cairn_run(commands[i], argc - 1, argv + 1);
     fprintf(stderr, "cairn: '%s' is no command\n", argv[1]);
     usage(stderr);
     return CAIRN_USAGE;

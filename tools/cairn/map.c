@@ -8,7 +8,7 @@
 
 #define BITS_AT_FIRST 8u
 
-/* The slot of `key`, or the free one where it belongs. Multiply-shift: the upper bits of a product with an odd factor. */
+/* The slot of `key`, or the free one where it belongs. The hash: upper bits of a product with an odd factor. */
 static struct cairn_map_slot *slot_of(const struct cairn_map *m, uint32_t key)
 {
     size_t mask = ((size_t)1 << m->bits) - 1, i = (size_t)(key * m->factor >> (64 - m->bits));
