@@ -57,10 +57,11 @@ def test_standard_input_is_a_log():
     assert text_of(cairn("dump", "-", data=log)) == (EXPECTED / "small.dump").read_text(encoding="ascii")
 
 
-def test_one_cpu_only():
-    lines = text_of(cairn("dump", "--cpu", "1", GOLDEN / "small.log")).splitlines()
+@pytest.mark.parametrize("cpu", "01")
+def test_one_cpu_only(cpu):
+    lines = text_of(cairn("dump", "--cpu", cpu, GOLDEN / "small.log")).splitlines()
     whole = (EXPECTED / "small.dump").read_text(encoding="ascii").splitlines()
-    assert [line for line in whole if line[0] == "#" or line[12:15] == "  1"] == lines
+    assert [line for line in whole if line[0] == "#" or line[12:15] == f"  {cpu}"] == lines
 
 
 def test_both_kinds_of_switch_events_tell_the_same():
@@ -164,6 +165,17 @@ def test_damaged(command):
         assert "! frame 9 missing" in text and "missing (frame 9)" in text
     if command == "check":
         assert "1 of 22 frames is missing" in text
+
+
+def test_every_hole_is_shown():
+    log = (GOLDEN / "full.log").read_bytes().splitlines(keepends=True)
+    traced = [i for i, line in enumerate(log) if line[:2] == b"~T"]
+    for i in traced[-2:0:-3]:
+        del log[i]
+    done = cairn("dump", "-", data=b"".join(log))
+    reported = re.findall(r"^missing: CPU (\d): (.*)$", done.stderr.decode(), re.M)
+    shown = re.findall(r"^ +(\d) ! (.*)$", text_of(done), re.M)
+    assert sorted(shown) == sorted(reported) and max(sum(c == cpu for c, _ in shown) for cpu in "01") > 1
 
 
 def test_the_end_is_missing():
@@ -512,11 +524,12 @@ def test_truth_left_out_of_a_whole_dump():
 
 @pytest.mark.parametrize("key", ["session.1.tsc_hz", "session.1.events", "session.1.pebs", "session.1.start_tsc",
                                  "session.1.tick_units", "session.1.buffer_bytes", "end.cpu.0.events",
-                                 "end.cpu.1.compact", "end.cpu.0.buffers", "end.cpu.0.ds", "end.cpu.1.truth"])
+                                 "end.cpu.1.compact", "end.cpu.0.buffers", "end.cpu.0.ds", "end.cpu.1.truth",
+                                 "end.events_lost", "ds.record_bytes", "ds.cpu.1.buffer"])
 def test_key_left_out(key):
     def change(parts):
         for i, (stream, payload) in enumerate(parts):
-            if stream in "LE":
+            if stream in "MLE":
                 parts[i] = (stream, payload.replace(key.encode() + b"=", b"x" + key.encode() + b"="))
     assert re.search("FAIL counts.*\n.*missing or ill-formed", lies("small", change))
 
@@ -537,6 +550,33 @@ def test_wrong_count(key):  # a buffer that is counted but not there is a hole
                 parts[i] = ("E", re.sub(rb"(end\.cpu\.0\.%s=)(\d+)" % key.encode(),
                                         lambda m: m.group(1) + b"%d" % (int(m.group(2)) + 1), payload))
     assert ("FAIL buffers" if key == "buffers" else "FAIL counts") in lies("small", change)
+
+
+def test_overwritten_left_out():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            parts[i] = (stream, payload.replace(b"end.overwritten.full=", b"end.overwritten.Full="))
+    assert "end.overwritten: missing or ill-formed" in lies("circular", change)
+
+
+def test_batch_closed_for_another_reason():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                parts[i] = (stream, re.sub(rb"(end\.cpu\.1\.batches=)(\d+) (\d+)", lambda m: m.group(1) + b"%d %d" % (
+                    int(m.group(2)) - 1, int(m.group(3)) + 1), payload))
+    text = lies("nods", change)
+    assert "batches closed (17th thread): " in text and "batches closed (500 ticks old): " in text
+
+
+def test_batch_closed_without_a_reason():
+    def change(parts):
+        batches = [e for e in events(parts) if e[2] == 0x525]
+        for before, after in zip(batches, batches[1:]):  # who leaves first had a slot in the batch before
+            if parts[before[0]][1][8:10] == parts[after[0]][1][8:10]:
+                at = before[1] + 16 + 8
+                patch(parts, after[:2], 16 + 8, parts[before[0]][1][at:at + 4])
+    assert re.search("FAIL batches.*\n.*could have taken this switch", lies("nods", change))
 
 
 @pytest.mark.parametrize("log, key", [("lost", "compact"), ("lost", "full"), ("circular", "compact")])

@@ -32,6 +32,7 @@ struct cairn_check {
     FILE *out;  /* for failures; NULL: only count them */
     bool whole; /* nothing of the log is missing: counts can be compared */
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
+    uint64_t closed[CAIRN_MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
     /* the truth */
     uint64_t incoming_known, incoming_unknown;
     uint64_t truth_missing;                           /* switches of the truth that are not in the trace: loss */
@@ -45,6 +46,25 @@ void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FI
 void cairn_check_trace(struct cairn_check *check);
 void cairn_check_truth(struct cairn_check *check);
 uint64_t cairn_check_failed(const struct cairn_check *check);
+
+/* Parts of cairn_check_trace. The batches of one CPU, one after another; what closed each is known from what follows: a
+ * switch it could not take, a drain, or the end. */
+struct cairn_batches {
+    struct cairn_check *check;
+    uint32_t n;     /* the CPU */
+    bool open;      /* what closed the batch before is not yet known, and no hole is behind it */
+    bool has_last;  /* there was one at all */
+    bool has_drain; /* since the last hole */
+    int64_t drain;  /* when the epoch began */
+    int64_t first, last; /* of the batch before: its first and last switch, size and table */
+    uint32_t bytes;
+    struct ccswap_buffer table;
+};
+void cairn_batches_next(struct cairn_batches *batches, const struct cairn_event *event);
+void cairn_batches_drained(struct cairn_batches *batches, const struct cairn_epoch *epoch);
+void cairn_batches_hole(struct cairn_batches *batches);
+void cairn_batches_end(struct cairn_batches *batches);
+void cairn_check_counts(struct cairn_check *check);
 
 const char *cairn_rule_text(enum cairn_rule rule);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold within the trace itself. */
+/* What must hold within the trace itself: frames, buffers, events, epochs, records. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,6 @@
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/check.h"
-#include "tools/cairn/cursor.h"
-#include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
 struct stamp {
@@ -22,13 +20,11 @@ struct walk { /* along one CPU's events */
     int n;
     bool has_time;
     int64_t time; /* of the event before */
-    bool has_switch;
-    int64_t last_switch; /* of the batch before */
-    bool start_due;      /* nothing is missing yet, and the first epoch has not begun */
+    struct cairn_batches batches;
+    bool start_due; /* nothing is missing yet, and the first epoch has not begun */
     /* the epoch we are in */
-    bool has_epoch, has_drain;
+    bool has_epoch;
     uint32_t epoch; /* its number */
-    int64_t drain;  /* when it began */
     uint64_t base, maximum;
     struct {
         struct stamp *items;
@@ -106,84 +102,6 @@ static void check_sequence(struct cairn_check *check)
                        order[i]->sequence, order[i - 1]->sequence);
     }
     free(order);
-}
-
-/* ---- batches ---------------------------------------------------------------------------------------------------- */
-
-static void check_table(struct walk *w, const struct ccswap_buffer *b, unsigned used, int64_t time)
-{
-    for (unsigned i = 0; i < CCSWAP_TIDS; i++) {
-        if (i >= used && (b->tid_table[i] || b->thread_base_priority[i]))
-            FAIL(w, CAIRN_RULE_BATCHES, &time, "TidTable: slot %u holds thread %" PRIu32 ", which no record names", i,
-                 b->tid_table[i]);
-        for (unsigned j = 0; j < i && i < used; j++)
-            if (b->tid_table[i] == b->tid_table[j])
-                FAIL(w, CAIRN_RULE_BATCHES, &time, "TidTable: thread %" PRIu32 " twice", b->tid_table[i]);
-    }
-}
-
-/* Whether the encoder had to take this form and no smaller one. */
-static bool smallest(const struct cairn_switch *sw, uint64_t delta, int base)
-{
-    if (sw->form == CCSWAP_IDLE)
-        return delta > CCSWAP_MASK(CCSWAP_IDLE_SHORT_DELTA_BITS);
-    if (sw->form != CCSWAP_FULL)
-        return true;
-    int increase = sw->priority - base;
-    return sw->wait > 1 || delta > CCSWAP_MASK(CCSWAP_LITE_DELTA_BITS) || increase < 0 ||
-           increase > (int)CCSWAP_MASK(CCSWAP_LITE_PRIINC_BITS);
-}
-
-static unsigned slot_of(const struct ccswap_buffer *b, uint32_t tid)
-{
-    unsigned i = 0;
-    while (i < CCSWAP_TIDS && b->tid_table[i] != tid)
-        i++;
-    return i;
-}
-
-/* The cursor decodes the batch, as it decodes all, from a stream of this one event. */
-static void check_batch(struct walk *w, const struct cairn_event *e)
-{
-    struct ccswap_buffer b;
-    memcpy(&b, e->payload, sizeof(b));
-    uint32_t header = (uint32_t)sizeof(struct perfinfo_trace_header) + (e->has_pebs_index ? 8 : 0);
-    struct cairn_piece piece = {.data = e->payload - header, .size = e->space, .hole = CAIRN_NO_HOLE};
-    struct cairn_cpu alone = {.pieces = &piece, .piece_count = 1, .tail = CAIRN_NO_HOLE};
-    struct cairn_cursor c = {.log = w->check->log, .cpu = &alone, .compact = true, .hole = CAIRN_NO_HOLE};
-    struct cairn_switch sw;
-    unsigned used = 0, records = 0;
-    int64_t time = b.first_time_stamp, first = time;
-    uint64_t oldest = w->check->log->session.tick_units * CCSWAP_BATCH_TICKS;
-    w->check->compared[CAIRN_RULE_BATCHES]++;
-    if (w->has_switch && first < w->last_switch)
-        FAIL(w, CAIRN_RULE_TIMES, &first, "a batch begins before the switch before it");
-    while (cairn_cursor_next(&c, &sw)) {
-        uint64_t delta = (uint64_t)sw.time - (uint64_t)time;
-        w->check->compared[CAIRN_RULE_TIMES]++;
-        if (sw.time < time) /* time wrapped */
-            FAIL(w, CAIRN_RULE_TIMES, &time, "switch times wrap around");
-        if (records++ == 0 && delta)
-            FAIL(w, CAIRN_RULE_BATCHES, &first, "the first delta is %" PRIu64 ", not 0", delta);
-        unsigned slot = sw.old_tid ? slot_of(&b, sw.old_tid) : CCSWAP_TIDS;
-        if (sw.old_tid && slot > used)
-            FAIL(w, CAIRN_RULE_BATCHES, &sw.time, "TidTable: slot %u used before slot %u", slot, used);
-        used += sw.old_tid && slot == used;
-        if (!smallest(&sw, delta, slot < CCSWAP_TIDS ? b.thread_base_priority[slot] : 0))
-            FAIL(w, CAIRN_RULE_BATCHES, &sw.time, "%s record where a smaller one would do", cairn_form_name(sw.form));
-        if (oldest && (uint64_t)sw.time - (uint64_t)first > oldest)
-            FAIL(w, CAIRN_RULE_BATCHES, &sw.time, "added to a batch of over %u ticks", CCSWAP_BATCH_TICKS);
-        time = sw.time;
-    }
-    if (!records)
-        FAIL(w, CAIRN_RULE_BATCHES, &first, "no record in it");
-    check_table(w, &b, used, first);
-    if (e->time < time)
-        FAIL(w, CAIRN_RULE_TIMES, &e->time, "batch written before its last switch");
-    if (w->has_drain && first < w->drain)
-        FAIL(w, CAIRN_RULE_EPOCHS, &first, "a batch that began before the drain was written after it");
-    w->has_switch = true;
-    w->last_switch = time;
 }
 
 /* ---- stamps, epochs, records ------------------------------------------------------------------------------------ */
@@ -315,8 +233,7 @@ static void check_epoch(struct walk *w)
     w->start_due = false;
     w->has_epoch = true;
     w->epoch = start ? e->number : e->number + 1;
-    w->has_drain = true;
-    w->drain = e->time;
+    cairn_batches_drained(&w->batches, e);
     w->base = base;
     w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8];
 }
@@ -356,7 +273,7 @@ static void check_event(struct walk *w, const struct cairn_event *e)
     if (e->hook == HOOK_CONTEXTSWAP_BATCH || e->hook == HOOK_CONTEXTSWAP)
         check_stamp(w, e);
     if (e->hook == HOOK_CONTEXTSWAP_BATCH)
-        check_batch(w, e);
+        cairn_batches_next(&w->batches, e);
     else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH)
         check_epoch(w);
 }
@@ -366,8 +283,9 @@ static void check_hole(struct walk *w, uint32_t hole)
 {
     const struct cairn_hole *h = &w->cpu->holes.items[hole];
     char what[CAIRN_SHOWN];
-    w->start_due = w->has_epoch = w->has_drain = false;
+    w->start_due = w->has_epoch = false;
     w->stamps.count = 0;
+    cairn_batches_hole(&w->batches);
     if (h->kind == CAIRN_HOLE_BYTES || h->kind == CAIRN_HOLE_BUFFERS)
         FAIL(w, CAIRN_RULE_BUFFERS, w->has_time ? &w->time : NULL, "%s", cairn_show_hole(what, w->check->log, h));
 }
@@ -375,6 +293,7 @@ static void check_hole(struct walk *w, uint32_t hole)
 static void check_cpu(struct cairn_check *check, uint32_t n)
 {
     struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n, .start_due = true};
+    w.batches = (struct cairn_batches){.check = check, .n = n};
     for (uint32_t i = 0; i < w.cpu->piece_count; i++) {
         const struct cairn_piece *p = &w.cpu->pieces[i];
         struct cairn_event e;
@@ -390,136 +309,9 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
     }
     if (w.cpu->tail != CAIRN_NO_HOLE)
         check_hole(&w, w.cpu->tail);
+    cairn_batches_end(&w.batches);
     free(w.stamps.items);
     check_records(check, (int)n);
-}
-
-/* ---- counts ----------------------------------------------------------------------------------------------------- */
-
-static void expect(struct cairn_check *check, int cpu, const char *what, uint64_t is, uint64_t should)
-{
-    check->compared[CAIRN_RULE_COUNTS]++;
-    if (is != should)
-        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: %" PRIu64 " here, %" PRIu64 " counted by the kernel", what,
-                   is, should);
-}
-
-static void balance(struct cairn_check *check, int cpu, const char *what, bool known, const uint64_t n[3])
-{
-    if (!known)
-        return;
-    check->compared[CAIRN_RULE_COUNTS]++;
-    if (n[CAIRN_TRIED] != n[CAIRN_WRITTEN] + n[CAIRN_LOST])
-        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL,
-                   "%s: %" PRIu64 " tried, but %" PRIu64 " written and %" PRIu64 " lost", what, n[CAIRN_TRIED],
-                   n[CAIRN_WRITTEN], n[CAIRN_LOST]);
-}
-
-/* One CPU, whose buffers are all there. */
-static void check_cpu_counts(struct cairn_check *check, int n)
-{
-    const struct cairn_cpu *cpu = &check->log->cpu[n];
-    const struct cairn_cpu_end *e = &cpu->end;
-    uint64_t batches = 0, drains = 0, lost = 0;
-    if (e->events_known)
-        expect(check, n, "events", cpu->events, e->events[CAIRN_WRITTEN]);
-    if (e->compact_known)
-        expect(check, n, "switches in 0525H", cpu->compact, e->compact[CAIRN_WRITTEN]);
-    if (e->full_known)
-        expect(check, n, "switches in 0524H", cpu->full, e->full[CAIRN_WRITTEN]);
-    if (e->buffers_known)
-        expect(check, n, "buffers", cpu->buffers, e->buffers);
-    for (unsigned i = 0; i < CCSWAP_CLOSE_REASONS; i++)
-        batches += e->batches[i];
-    bool none_lost = e->events_known && e->events[CAIRN_LOST] == 0;
-    if (e->batches_known && none_lost)
-        expect(check, n, "batches", cpu->batches, batches);
-    if (!e->ds_known || !none_lost)
-        return;
-    for (size_t i = 0; i < cpu->epochs.count; i++) {
-        drains += cpu->epochs.items[i].reason != CAIRN_DS_START;
-        lost += cpu->epochs.items[i].lost == CAIRN_DS_LOST_UNKNOWN ? 0 : cpu->epochs.items[i].lost;
-    }
-    /* A panic leaves records in buffers it could not drain: the processor wrote them, the trace has them not. */
-    if (!check->log->panic || cpu->records.count > e->ds[0])
-        expect(check, n, "PEBS records", cpu->records.count, e->ds[0]);
-    expect(check, n, "drains", drains, e->ds[1]);
-    if (e->ds_lost_known)
-        expect(check, n, "PEBS records lost", lost, e->ds[3]);
-}
-
-static void need(struct cairn_check *check, int cpu, bool there, const char *what)
-{
-    if (!there)
-        cairn_fail(check, CAIRN_RULE_COUNTS, cpu, NULL, "%s: missing or ill-formed", what);
-}
-
-/* No rule is skipped for want of a number: a whole log of a session has each of them. */
-static void check_keys(struct cairn_check *check)
-{
-    const struct cairn_log *log = check->log;
-    const struct cairn_session *s = &log->session;
-    if (!check->whole || (!log->pieces.count && !log->has_end && !log->has_truth))
-        return; /* the run ended before its session began */
-    need(check, -1, s->known, "session.1.tsc_hz, tsc_base or multiplier");
-    need(check, -1, s->start_known, "session.1.start_tsc");
-    need(check, -1, s->compact || s->full, "session.1.events");
-    need(check, -1, s->pebs >= 0, "session.1.pebs");
-    need(check, -1, s->buffer_bytes, "session.1.buffer_bytes");
-    need(check, -1, s->tick_units, "session.1.tick_units");
-    for (uint32_t n = 0; n < log->cpus; n++) {
-        const struct cairn_cpu_end *e = &log->cpu[n].end;
-        need(check, (int)n,
-             e->events_known && e->switches_known && e->compact_known && e->full_known && e->batches_known &&
-                 e->buffers_known,
-             "end.cpu: events, switches, compact, full, batches or buffers");
-        need(check, (int)n, e->ds_known || !log->cpu[n].epochs.count, "end.cpu: ds");
-        need(check, (int)n, e->truth_known || !log->cpu[n].truth.count, "end.cpu: truth");
-    }
-    need(check, -1, log->has_truth || !cairn_slice_is(cairn_key(&log->text, "end.truth"), "1"), "the truth");
-}
-
-static void check_counts(struct cairn_check *check)
-{
-    const struct cairn_log *log = check->log;
-    uint64_t sum[3] = {0}, value, over[4] = {0}, events = 0, compact = 0, full = 0, buffers = 0, begun = 0;
-    uint64_t compact_written = 0, full_written = 0;
-    static const char *const keys[] = {"end.events_tried", "end.events_written", "end.events_lost"};
-    for (uint32_t n = 0; n < log->cpus; n++) {
-        const struct cairn_cpu_end *e = &log->cpu[n].end;
-        int cpu = (int)n;
-        balance(check, cpu, "events", e->events_known, e->events);
-        balance(check, cpu, "switches", e->switches_known, e->switches);
-        balance(check, cpu, "switches in 0525H", e->compact_known, e->compact);
-        balance(check, cpu, "switches in 0524H", e->full_known, e->full);
-        for (unsigned i = 0; i < 3; i++) {
-            sum[i] += e->events[i];
-            if (e->switches_known && e->compact_known && e->full_known)
-                expect(check, cpu, "0525H and 0524H switches together", e->compact[i] + e->full[i], e->switches[i]);
-        }
-        if (check->whole && !log->session.circular)
-            check_cpu_counts(check, cpu);
-        events += log->cpu[n].events;
-        compact += log->cpu[n].compact;
-        full += log->cpu[n].full;
-        buffers += log->cpu[n].buffers;
-        begun += e->buffers;
-        compact_written += e->compact[CAIRN_WRITTEN];
-        full_written += e->full[CAIRN_WRITTEN];
-    }
-    for (unsigned i = 0; i < 3 && check->whole; i++)
-        if (cairn_slice_u64(cairn_key(&log->text, "%s", keys[i]), &value))
-            expect(check, -1, keys[i], sum[i], value);
-    if (!check->whole || !log->has_end || !log->session.circular)
-        return;
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.buffers"), &over[0]);
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.events"), &over[1]);
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.compact"), &over[2]);
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.full"), &over[3]);
-    expect(check, -1, "buffers, with those overwritten", buffers + over[0], begun);
-    expect(check, -1, "events, with those overwritten", events + over[1], sum[CAIRN_WRITTEN]);
-    expect(check, -1, "switches in 0525H, with those overwritten", compact + over[2], compact_written);
-    expect(check, -1, "switches in 0524H, with those overwritten", full + over[3], full_written);
 }
 
 void cairn_check_trace(struct cairn_check *check)
@@ -528,6 +320,5 @@ void cairn_check_trace(struct cairn_check *check)
     check_sequence(check);
     for (uint32_t n = 0; n < check->log->cpus; n++)
         check_cpu(check, n);
-    check_keys(check);
-    check_counts(check);
+    cairn_check_counts(check);
 }

@@ -22,8 +22,9 @@ bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cair
     if ((marker & PERFINFO_MARKER_MASK) != PERFINFO_MARKER64 || (marker & ~MARKER_BITS) || total < header + items ||
         WMI_EVENT_ALIGN(total) > size - at)
         return false;
-    event->payload = p + header + items;
-    event->size = total - header - items;
+    event->head = header + items;
+    event->payload = p + event->head;
+    event->size = total - event->head;
     event->space = WMI_EVENT_ALIGN(total);
     event->time = (int64_t)cairn_get64(p + 8);
     event->hook = cairn_get16(p + 6);

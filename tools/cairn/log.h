@@ -163,6 +163,7 @@ const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint
 struct cairn_event {
     const uint8_t *payload;
     uint32_t size, space; /* of the payload; of the whole event with padding */
+    uint32_t head;        /* bytes before the payload: header and items */
     int64_t time;
     uint64_t pebs_index;
     uint16_t hook;
