@@ -35,7 +35,10 @@ int arch_acpi_init(const struct boot_info *info)
                 ACPI_MAX_IOAPICS);
         return -EINVAL;
     }
-    return arch_power_init();
+    for (uint32_t i = 0; i < arch_acpi.ignored_count; i++)
+        kprintf("acpi: table %s: %s: not used\n", arch_acpi.ignored[i].table, arch_acpi.ignored[i].what);
+    arch_power_init();
+    return 0;
 }
 
 uint32_t arch_cpus_found(void)

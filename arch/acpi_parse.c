@@ -104,6 +104,20 @@ static int fail(struct parser *parser, int error, const char *table, const char 
     return error;
 }
 
+/* For what the kernel can do without: a malformed one is as good as none, and noted, once a table. */
+static void ignore(struct parser *parser, int error)
+{
+    struct acpi_info *info = parser->info;
+
+    if (!error)
+        return;
+    for (uint32_t i = 0; i < info->ignored_count; i++)
+        if (memcmp(info->ignored[i].table, parser->problem->table, 4) == 0)
+            return;
+    if (info->ignored_count < ACPI_MAX_IGNORED)
+        info->ignored[info->ignored_count++] = *parser->problem;
+}
+
 static bool sums_to_zero(const uint8_t *bytes, size_t size)
 {
     uint8_t sum = 0;
@@ -264,18 +278,18 @@ static void madt_cpu(struct parser *parser, const uint8_t *entry)
         add_cpu(parser, get32(entry + 4), get32(entry + 12), get32(entry + 8));
 }
 
-static int madt_other(struct parser *parser, const uint8_t *entry)
+static void madt_other(struct parser *parser, const uint8_t *entry)
 {
     switch (entry[0]) {
     case MADT_TYPE_IOAPIC:
         add_ioapic(parser->info, get32(entry + 4));
-        return 0;
+        break;
     case MADT_TYPE_NMI:
-        return add_nmi(parser, entry[2] == MADT_ALL_CPUS, entry[2], get16(entry + 3), entry[5]);
+        ignore(parser, add_nmi(parser, entry[2] == MADT_ALL_CPUS, entry[2], get16(entry + 3), entry[5]));
+        break;
     case MADT_TYPE_X2APIC_NMI:
-        return add_nmi(parser, get32(entry + 4) == MADT_X2_ALL_CPUS, get32(entry + 4), get16(entry + 2), entry[8]);
-    default:
-        return 0;
+        ignore(parser, add_nmi(parser, get32(entry + 4) == MADT_X2_ALL_CPUS, get32(entry + 4), get16(entry + 2),
+                               entry[8]));
     }
 }
 
@@ -295,13 +309,10 @@ static int parse_madt(struct parser *parser, const struct table *madt, uint32_t 
             uint32_t left = madt->size - at;
             if (left < 2 || entry[1] > left || entry[1] < madt_entry_size(entry[0]))
                 return fail(parser, -EINVAL, "APIC", "the length of an entry is wrong");
-            if (pass == 0) {
+            if (pass == 0)
                 madt_cpu(parser, entry);
-            } else {
-                int error = madt_other(parser, entry);
-                if (error)
-                    return error;
-            }
+            else
+                madt_other(parser, entry);
             at += entry[1];
         }
     }
@@ -399,7 +410,7 @@ static int parse_fadt(struct parser *parser, const struct table *fadt)
         struct table dsdt;
         int error = load_table(parser, dsdt_phys, "DSDT", &dsdt);
         if (error)
-            return error;
+            return error; /* power-off is the last thing taken from here: the rest holds */
         find_s5(info, &dsdt);
     }
     return 0;
@@ -415,12 +426,21 @@ static int parse_hpet(struct parser *parser, const struct table *hpet)
     return 0;
 }
 
+/* Looks a table up and parses it. 0 where it is not there. */
+static int parse_optional(struct parser *parser, const struct table *root, unsigned entry_size, const char *signature,
+                          int (*parse)(struct parser *, const struct table *))
+{
+    struct table table;
+    int error = find_table(parser, root, entry_size, signature, &table);
+    return error || !table.bytes ? error : parse(parser, &table);
+}
+
 int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
                struct acpi_info *info, struct acpi_problem *problem)
 {
     struct parser parser = {
         .memory = memory, .info = info, .problem = problem, .highest_apic_id = highest_apic_id};
-    struct table root, madt, fadt, hpet;
+    struct table root, madt;
     unsigned entry_size;
     int error;
 
@@ -434,13 +454,7 @@ int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_ap
         return fail(&parser, -ENOENT, "APIC", "there is no MADT: cannot tell which CPUs exist");
     if ((error = parse_madt(&parser, &madt, boot_apic_id)) != 0)
         return error;
-    if ((error = find_table(&parser, &root, entry_size, "FACP", &fadt)) != 0)
-        return error;
-    if (fadt.bytes && (error = parse_fadt(&parser, &fadt)) != 0)
-        return error;
-    if ((error = find_table(&parser, &root, entry_size, "HPET", &hpet)) != 0)
-        return error;
-    if (hpet.bytes && (error = parse_hpet(&parser, &hpet)) != 0)
-        return error;
+    ignore(&parser, parse_optional(&parser, &root, entry_size, "FACP", parse_fadt));
+    ignore(&parser, parse_optional(&parser, &root, entry_size, "HPET", parse_hpet));
     return 0;
 }

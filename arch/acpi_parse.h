@@ -33,6 +33,14 @@ struct acpi_register { /* Generic Address Structure */
 };
 enum { ACPI_SPACE_MEMORY = 0, ACPI_SPACE_IO = 1, ACPI_SPACE_PCI = 2 };
 
+struct acpi_problem {
+    char table[5];    /* signature, NUL-terminated */
+    const char *what; /* in words */
+};
+
+/* What the kernel can do without: NMI lines, the FADT (or the DSDT it leads to) and the HPET. */
+#define ACPI_MAX_IGNORED 3u
+
 struct acpi_info {
     struct acpi_cpu cpus[ACPI_MAX_CPUS]; /* enabled ones; [0] is the boot processor */
     uint32_t cpu_count;
@@ -54,14 +62,12 @@ struct acpi_info {
     uint8_t acpi_enable;
     uint16_t pm1a_control, pm1b_control; /* I/O ports; b may be 0 */
     uint16_t smi_command;                /* I/O port; 0: the machine is in ACPI mode already */
-};
 
-struct acpi_problem {
-    char table[5];    /* signature, NUL-terminated */
-    const char *what; /* in words */
+    struct acpi_problem ignored[ACPI_MAX_IGNORED]; /* malformed, hence as good as not there */
+    uint32_t ignored_count;
 };
 
 /* `boot_apic_id` becomes cpus[0]; CPUs with an APIC ID above `highest_apic_id` are left out. 0, or with *problem filled
- * -ENOENT (no RSDP, no MADT) or -EINVAL (malformed). *info is only meaningful after 0. */
+ * -ENOENT (no RSDP, no MADT) or -EINVAL (RSDP, root table or MADT malformed). *info is only meaningful after 0. */
 int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
                struct acpi_info *info, struct acpi_problem *problem);

@@ -134,7 +134,8 @@ void arch_early_init(struct arch_cpu *cpu);
 int arch_paging_init(const struct boot_info *info);
 
 /* ACPI: RSDP -> XSDT/RSDT -> MADT, FADT (PM timer), HPET. 0, or a negative error with one line printed: -ENOENT (no
- * tables), -EINVAL (a table is malformed: which, and why). Every length and checksum is checked. */
+ * tables), -EINVAL (a table is malformed: which, and why). Every length and checksum is checked; a malformed table the
+ * kernel can do without (FADT, DSDT, HPET) is printed and not used. */
 int arch_acpi_init(const struct boot_info *info);
 
 /* Local APIC (x2APIC where CPUID has it, else xAPIC), NMI lines of the MADT, spurious vector, PIC masked. Boot

@@ -71,8 +71,8 @@ extern struct acpi_info arch_acpi;
 
 /* ---- arch/power.c ---- */
 
-/* Maps a reset register that lies in memory space. After the tables are parsed. 0 or -EINVAL with one line printed. */
-int arch_power_init(void);
+/* Maps a reset register that lies in memory space; prints where that cannot be. After the tables are parsed. */
+void arch_power_init(void);
 
 /* ---- arch/apic.c ---- */
 

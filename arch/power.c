@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways out: QEMU's debug port, reset, power-off. */
 #include "arch/internal.h"
-#include "kernel/errno.h"
 
 #define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
 
@@ -33,16 +32,15 @@ static inline uint16_t in16(uint16_t port)
 
 static volatile uint8_t *reset_register; /* in memory space; mapped at boot, for a panic cannot map */
 
-int arch_power_init(void)
+void arch_power_init(void)
 {
     const struct acpi_register *reset = &arch_acpi.reset;
 
     if (!reset->address || reset->space != ACPI_SPACE_MEMORY)
-        return 0;
+        return;
     reset_register = arch_map_device(reset->address, 1);
     if (!reset_register)
-        kprintf("acpi: the reset register at 0x%lx cannot be mapped\n", reset->address);
-    return reset_register ? 0 : -EINVAL;
+        kprintf("acpi: the reset register at 0x%lx cannot be mapped: not used\n", reset->address);
 }
 
 /* May run before arch_time_init, from a panic: then the delay is short, and the next way out is tried at once. */

@@ -182,6 +182,16 @@ static void expect_bad(struct machine *m, int error, const char *table, const ch
     assert_string_equal(problem.what, what);
 }
 
+/* What the kernel can do without stops nothing: it is named in *info. */
+static void expect_ignored(struct machine *m, struct acpi_info *info, const char *table, const char *what)
+{
+    expect_good(m, info);
+    assert_int_equal(info->ignored_count, 1);
+    assert_string_equal(info->ignored[0].table, table);
+    assert_string_equal(info->ignored[0].what, what);
+    assert_int_equal(info->cpu_count, 3);
+}
+
 static void test_whole(void **state)
 {
     (void)state;
@@ -189,6 +199,7 @@ static void test_whole(void **state)
     struct acpi_info info;
 
     expect_good(m, &info);
+    assert_int_equal(info.ignored_count, 0);
     assert_int_equal(info.cpu_count, 3);
     assert_int_equal(info.cpus_left_out, 1);
     assert_int_equal(info.cpus[0].apic_id, BOOT_ID); /* first, although listed second */
@@ -332,7 +343,7 @@ static void test_broken_headers(void **state)
     static const struct {
         unsigned at;
         const char *name;
-    } tables[] = {{XSDT, "XSDT"}, {MADT, "APIC"}, {FADT, "FACP"}, {HPET, "HPET"}, {DSDT, "DSDT"}};
+    } tables[] = {{XSDT, "XSDT"}, {MADT, "APIC"}};
 
     for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         struct machine *m = machine_new();
@@ -349,16 +360,6 @@ static void test_broken_headers(void **state)
         free(m);
     }
     struct machine *m = machine_new();
-    put(m, FADT + 4, 4, 115);
-    seal_table(m, FADT);
-    expect_bad(m, -EINVAL, "FACP", "it is too short");
-    free(m);
-    m = machine_new();
-    put(m, HPET + 4, 4, 55);
-    seal_table(m, HPET);
-    expect_bad(m, -EINVAL, "HPET", "it is too short");
-    free(m);
-    m = machine_new();
     put(m, MADT + 4, 4, 43);
     seal_table(m, MADT);
     expect_bad(m, -EINVAL, "APIC", "it is too short");
@@ -367,6 +368,59 @@ static void test_broken_headers(void **state)
     put(m, RSDP + 24, 8, UINT64_MAX - 7);
     seal_rsdp(m);
     expect_bad(m, -EINVAL, "XSDT", "its address is not readable memory");
+    free(m);
+}
+
+static void test_broken_optional_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned at;
+        const char *name;
+    } tables[] = {{FADT, "FACP"}, {HPET, "HPET"}, {DSDT, "DSDT"}};
+    struct acpi_info info;
+
+    for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        struct machine *m = machine_new();
+        unsigned at = tables[i].at;
+
+        m->memory[at + 9]++;
+        expect_ignored(m, &info, tables[i].name, "its checksum is wrong");
+        assert_int_equal(info.pm_timer, at == FADT ? 0 : 0x608);
+        assert_true(info.reset.address == (at == FADT ? 0 : 0xCF9));
+        assert_true(info.hpet == (at == HPET ? 0 : 0xFED00000));
+        assert_int_equal(info.has_s5, at == HPET);
+        put(m, at + 4, 4, 35);
+        expect_ignored(m, &info, tables[i].name, "its length is out of bounds");
+        put(m, at + 4, 4, UINT32_MAX);
+        expect_ignored(m, &info, tables[i].name, "its length is out of bounds");
+        put(m, at + 4, 4, END);
+        expect_ignored(m, &info, tables[i].name, "it reaches beyond readable memory");
+        free(m);
+    }
+    struct machine *m = machine_new();
+    put(m, FADT + 4, 4, 115);
+    seal_table(m, FADT);
+    expect_ignored(m, &info, "FACP", "it is too short");
+    free(m);
+    m = machine_new();
+    put(m, HPET + 4, 4, 55);
+    seal_table(m, HPET);
+    expect_ignored(m, &info, "HPET", "it is too short");
+    free(m);
+
+    m = machine_new(); /* all that can be wrong at once, NMI lines twice */
+    madt_entry(m, (uint8_t[]){4, 6, 0xFF, 0, 0, 2});
+    madt_entry(m, (uint8_t[]){10, 12, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0});
+    m->memory[FADT + 9]++;
+    m->memory[HPET + 9]++;
+    expect_good(m, &info);
+    assert_int_equal(info.ignored_count, ACPI_MAX_IGNORED);
+    assert_string_equal(info.ignored[0].table, "APIC");
+    assert_string_equal(info.ignored[1].table, "FACP");
+    assert_string_equal(info.ignored[2].table, "HPET");
+    assert_int_equal(info.cpus[0].nmi_lint, 2); /* the good line is still there */
+    assert_int_equal(info.cpus[2].nmi_lint, 3);
     free(m);
 }
 
@@ -394,11 +448,6 @@ static void test_broken_madt(void **state)
         free(m);
     }
     struct machine *m = machine_new();
-    madt_entry(m, (uint8_t[]){4, 6, 0xFF, 0, 0, 2});
-    expect_bad(m, -EINVAL, "APIC", "an NMI entry names a local interrupt pin that does not exist");
-    free(m);
-
-    m = machine_new();
     m->memory[MADT + 44 + 6 + 8 + 4] = 0; /* the boot processor's flags */
     seal_table(m, MADT);
     expect_bad(m, -EINVAL, "APIC", "it does not list the boot processor");
@@ -450,6 +499,7 @@ static void check_sane(struct machine *m)
     }
     assert_in_range(info.cpu_count, 1, ACPI_MAX_CPUS);
     assert_in_range(info.ioapic_count, 0, ACPI_MAX_IOAPICS);
+    assert_in_range(info.ignored_count, 0, ACPI_MAX_IGNORED);
     assert_int_equal(info.cpus[0].apic_id, BOOT_ID);
 }
 
@@ -512,7 +562,7 @@ int main(void)
         cmocka_unit_test(test_many_cpus),      cmocka_unit_test(test_broken_rsdp),
         cmocka_unit_test(test_broken_headers), cmocka_unit_test(test_broken_madt),
         cmocka_unit_test(test_s5_variants),    cmocka_unit_test(test_every_byte),
-        cmocka_unit_test(test_random_damage),
+        cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_broken_optional_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
