@@ -196,6 +196,10 @@ void *arch_map_device(uint64_t phys, size_t size);
 /* True where `size` bytes at `virt` can be read without a fault: for backtraces and panic dumps. Walks the tables. */
 bool arch_readable(const void *virt, size_t size);
 
+/* True where `virt` is in the guard page of a stack that no thread owns (boot stack, interrupt stacks): a fault there
+ * is a stack overflow. */
+bool arch_stack_is_guard(const void *virt);
+
 /* ---- interrupts ---------------------------------------------------------------------------------------------- */
 
 enum arch_vector {

@@ -31,8 +31,6 @@ struct arch_stack {
 
 extern struct arch_stack arch_boot_stack;             /* kernel_main's */
 extern struct arch_stack arch_boot_ist[IST_COUNT];    /* the boot processor's */
-/* True where `virt` is in a guard page of the stacks above. */
-bool arch_stack_is_guard(const void *virt);
 /* Maps the interrupt stacks of the MADT's CPU `index` (1..), once; tops[i] is the top of IST i + 1. 0 or -ENOMEM. */
 int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT]);
 

@@ -9,15 +9,18 @@ struct arch_stack arch_boot_stack __attribute__((aligned(ARCH_PAGE_SIZE)));
 struct arch_stack arch_boot_ist[IST_COUNT] __attribute__((aligned(ARCH_PAGE_SIZE)));
 _Static_assert(sizeof(struct arch_stack) % ARCH_PAGE_SIZE == 0 && ARCH_STACK_GUARD == ARCH_PAGE_SIZE, "guard page");
 
+/* Whether `at` is in the guard page of one of the `count` stacks at `first`. */
+static bool in_guard(uintptr_t at, const struct arch_stack *first, size_t count)
+{
+    uintptr_t offset = at - (uintptr_t)first;
+    return offset < count * sizeof(*first) && offset % sizeof(*first) < ARCH_STACK_GUARD;
+}
+
 bool arch_stack_is_guard(const void *virt)
 {
     uintptr_t at = (uintptr_t)virt;
-    if (at - (uintptr_t)arch_boot_stack.guard < ARCH_STACK_GUARD)
-        return true;
-    for (unsigned i = 0; i < IST_COUNT; i++)
-        if (at - (uintptr_t)arch_boot_ist[i].guard < ARCH_STACK_GUARD)
-            return true;
-    return false;
+    return in_guard(at, &arch_boot_stack, 1) || in_guard(at, arch_boot_ist, IST_COUNT) ||
+           in_guard(at, (const struct arch_stack *)LAYOUT_STACKS, ARCH_MAX_CPUS * IST_COUNT);
 }
 
 int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT])

@@ -128,7 +128,8 @@ _Noreturn void kernel_fault(struct arch_trap_frame *f)
     snprintf(name, sizeof name, "exception %lu", f->vector);
     const char *what = f->vector < 32 && exceptions[f->vector] ? exceptions[f->vector] : name;
 
-    if ((f->vector == ARCH_VECTOR_DF || f->vector == ARCH_VECTOR_PF) && kstack_is_guard(cr2))
+    if ((f->vector == ARCH_VECTOR_DF || f->vector == ARCH_VECTOR_PF) &&
+        (kstack_is_guard(cr2) || arch_stack_is_guard((void *)cr2)))
         snprintf(line, sizeof line, "%s: stack overflow: %p is in the guard page below the stack", what, (void *)cr2);
     else if (f->vector == ARCH_VECTOR_PF)
         snprintf(line, sizeof line, "%s: %s %p%s", what,
