@@ -73,7 +73,7 @@ static void begin(const char *line)
         kend(false);
     }
     arch_nmi_others();
-    uint64_t until = arch_rdtsc() + arch_tsc_hz() / 10;
+    uint64_t until = arch_rdtsc() + arch_tsc_hz(); /* a second: an emulator may have fewer cores than CPUs */
     while (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) + 1 < kcpu_count && arch_rdtsc() < until)
         arch_pause();
     kprint_panic();
