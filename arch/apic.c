@@ -52,7 +52,9 @@
 #define IOAPIC_WINDOW  4u
 #define IOAPIC_VERSION 0x01u
 #define IOAPIC_ENTRY   0x10u /* two registers an entry */
-#define IOAPIC_MASKED  0x10000u
+#define   IOAPIC_DELIVERY 0x00700u
+#define   IOAPIC_SMI      0x00200u
+#define   IOAPIC_MASKED   0x10000u
 
 static bool x2apic;
 static volatile uint32_t *registers; /* xAPIC page */
@@ -253,7 +255,8 @@ static void mask_pic(void)
         arch_out8(sequence[i].port, sequence[i].value);
 }
 
-/* The kernel takes no device interrupts; the firmware may have left some routed. */
+/* The kernel takes no device interrupts; the firmware may have left some routed. What leads to SMM stays: it is the
+ * firmware's own, and the kernel never sees it. */
 static int mask_ioapics(void)
 {
     for (uint32_t i = 0; i < arch_acpi.ioapic_count; i++) {
@@ -264,7 +267,9 @@ static int mask_ioapics(void)
         uint32_t last = ioapic[IOAPIC_WINDOW] >> 16 & 0xFF;
         for (uint32_t entry = 0; entry <= last; entry++) {
             ioapic[IOAPIC_SELECT] = IOAPIC_ENTRY + 2 * entry;
-            ioapic[IOAPIC_WINDOW] = ioapic[IOAPIC_WINDOW] | IOAPIC_MASKED;
+            uint32_t low = ioapic[IOAPIC_WINDOW];
+            if ((low & IOAPIC_DELIVERY) != IOAPIC_SMI)
+                ioapic[IOAPIC_WINDOW] = low | IOAPIC_MASKED;
         }
     }
     return 0;
