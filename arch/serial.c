@@ -53,18 +53,17 @@ static bool wait_lsr(uint16_t port, uint8_t bit)
     }
 }
 
-/* Sends a few bytes to itself inside the chip. An absent UART reads as all ones, or as the last byte on the bus. */
+/* Sends a few bytes to itself inside the chip, which is in loopback mode. An absent UART reads as all ones, or as the
+ * last byte on the bus. */
 static bool loopback_works(uint16_t port)
 {
     static const uint8_t pattern[] = {0xAE, 0x51, 0x00, 0xFF};
     bool works = true;
 
-    arch_out8(port + MCR, MCR_LOOP | MCR_DTR_RTS);
     for (size_t i = 0; i < sizeof(pattern) && works; i++) {
         arch_out8(port + THR, pattern[i]);
         works = wait_lsr(port, LSR_DR) && arch_in8(port + THR) == pattern[i];
     }
-    arch_out8(port + MCR, MCR_DTR_RTS);
     return works;
 }
 
@@ -85,9 +84,12 @@ int arch_serial_init(uint16_t port, uint32_t baud)
     arch_out8(port + THR, (uint8_t)divisor);
     arch_out8(port + IER, (uint8_t)(divisor >> 8));
     arch_out8(port + LCR, LCR_8N1);
+    arch_out8(port + MCR, MCR_LOOP | MCR_DTR_RTS); /* the line brings nothing that could be taken for ours */
     arch_out8(port + FCR, FCR_ENABLE_AND_CLEAR);
     fifo = (arch_in8(port + FCR) & IIR_FIFO_MASK) == IIR_FIFO_MASK ? FIFO_SIZE : 1;
-    if (!loopback_works(port))
+    bool works = loopback_works(port);
+    arch_out8(port + MCR, MCR_DTR_RTS);
+    if (!works)
         return -ENODEV;
     stuck = false;
     base = port;
