@@ -23,6 +23,8 @@ readonly ESCAPE
 readonly LOADER_FAILED='cairn loader: FAILED'
 # What OVMF says where it has found nothing to start, or where what it has started came back.
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
+# The kernel's last words where it does not end the machine.
+readonly HALTED='^halted: you can switch the machine off'
 readonly LEAST_MEM=128 # MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
 # The disk's answers come in real time, so the kernel is entered at a TSC that differs by some millions from run to run,
@@ -254,16 +256,28 @@ build_command() {
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
 }
 
+# Asks QEMU to end; one that does not within five seconds is ended.
+end_qemu() {
+    local i
+    kill "$qemu_pid" 2>/dev/null
+    for ((i = 0; i < 50; i++)); do
+        kill -0 "$qemu_pid" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    kill -KILL "$qemu_pid" 2>/dev/null
+}
+
 cleanup() {
-    [ -z "${qemu_pid:-}" ] || kill "$qemu_pid" 2>/dev/null
+    [ -z "${qemu_pid:-}" ] || end_qemu
     [ -z "${tmp:-}" ] || rm -rf "$tmp"
 }
 
 interrupted() {
     trap '' INT TERM
     if [ -n "${qemu_pid:-}" ]; then
-        kill "$qemu_pid" 2>/dev/null
+        end_qemu
         wait "$qemu_pid" "$reader_pid" 2>/dev/null
+        qemu_pid=''
     fi
     echo
     echo "interrupted; what came so far is in $log"
@@ -314,6 +328,8 @@ watch() {
             # Both may have come since the line above looked; then the loader's is the reason.
             failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED")
             case $failure in *"$LOADER_FAILED"*) stop=loader ;; esac
+        elif [ -r "$tmp/console" ] && tail -c 128 "$tmp/console" | LC_ALL=C grep -a -q "$HALTED"; then
+            stop=halted
         elif ! kill -0 "$reader_pid" 2>/dev/null; then
             # The reader has seen the end of the dump (or has failed): QEMU gets a moment to end by itself.
             grace=$((grace + 1))
@@ -324,7 +340,7 @@ watch() {
         [ $loader_watched = 1 ] || [ ! -s "$tmp/console" ] || [ "$(head -c 65536 "$tmp/console" | wc -c)" -lt 65536 ] ||
             loader_watched=1
     done
-    [ -z "$stop" ] || kill "$qemu_pid" 2>/dev/null
+    [ -z "$stop" ] || end_qemu
     wait "$qemu_pid" 2>/dev/null
     qemu_status=$?
     qemu_pid=''
@@ -343,7 +359,7 @@ guest_failed() {
 # For a machine that halted, was reset or went off: all there is of a verdict is what the guest said.
 judge_by_log() {
     local summary end='the machine was reset or went off'
-    [ "$stop" != reader ] || end='the machine was left running'
+    case $stop in halted | reader) end='the machine was left running' ;; esac
     summary=$(said '^SUMMARY: ')
     case $summary in
     *', 0 failed, '*) verdict="pass, by its SUMMARY; $end" status=0 ;;

@@ -14,17 +14,16 @@ _Noreturn void kend(bool good)
     switch (kopt.end) {
     case KOPT_END_EXIT:
         arch_debug_exit(good ? EXIT_GOOD : EXIT_BAD);
-        kprintf("end=exit: nothing listens at the debug-exit port; halting\n");
+        kprintf("end=exit: nothing listens at the debug-exit port\n");
         break;
     case KOPT_END_REBOOT:
         arch_reboot();
         break;
     case KOPT_END_POWEROFF:
         arch_poweroff();
-        kprintf("end=poweroff: this machine gives no simple way; switch it off\n");
-        break;
-    default:
-        kprintf("halted: you can switch the machine off\n");
+        kprintf("end=poweroff: this machine gives no simple way\n");
     }
+    kprintf("halted: you can switch the machine off\n"); /* the last words run-qemu.sh waits for */
+    arch_serial_drain();
     arch_halt();
 }

@@ -91,6 +91,28 @@ def test_machine_that_halts(tmp_path):
     assert result.status == cb.PASS and result.lines("verdict  pass, by its SUMMARY"), result.output
 
 
+def test_raw_machine_that_halts(tmp_path):
+    """Nobody reads the frames: the machine's last words end the run, long before the time is up."""
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "end=halt", "ds=off", "switches=100", timeout=240)
+    verdict = "verdict  pass, by its SUMMARY; the machine was left running"
+    assert result.status == cb.PASS and result.lines(verdict), result.output
+
+
+def test_qemu_that_does_not_end(tmp_path):
+    """One that is stuck is killed: neither a timeout nor Ctrl-C waits for it for ever."""
+    qemu = tmp_path / "qemu"
+    qemu.write_text("#!/usr/bin/env python3\nimport os, signal, sys, time\n"
+                    "if '--version' in sys.argv:\n    sys.exit(print('QEMU emulator version 9.9'))\n"
+                    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+                    f"open('{tmp_path}/pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n", encoding="ascii")
+    qemu.chmod(0o755)
+    start = time.monotonic()
+    result = cb.boot(tmp_path / "log", "--raw", "--qemu", qemu, timeout=2)
+    assert result.status == cb.TIMEOUT and "timeout after 2 s" in result.output, result.output
+    assert time.monotonic() - start < 30
+    assert not alive(int((tmp_path / "pid").read_text(encoding="ascii")))
+
+
 def test_qemu_refuses(tmp_path):
     build = cb.build_with(tmp_path / "build", kernel_elf=PROBE)
     result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model", build=build)
