@@ -106,6 +106,7 @@ efi_file   = $(firstword $(wildcard $(foreach name,$(1),$(addsuffix /$(name),$(E
 EFI_CRT0  := $(call efi_file,crt0-efi-x86_64.o crt0-efi-x64.o)
 EFI_LDS   := $(call efi_file,elf_x86_64_efi.lds elf_x64_efi.lds)
 EFI_LIBS  := $(addprefix -L,$(EFI_ROOTS)) -lefi -lgnuefi
+efi_there  = $(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
 LCFLAGS   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
              -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none -DGNU_EFI_USE_MS_ABI \
              -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
@@ -114,7 +115,6 @@ LOADER_O  := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c))) \
 
 loader: $(B)/BOOTX64.EFI
 $(B)/BOOTX64.EFI: $(LOADER_O) $(B)/loader.objects
-	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
 	$(call say,LINK)
 	$(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
 	    -Map=$(B)/loader.map -o $(B)/loader.so $(EFI_CRT0) $(LOADER_O) $(EFI_LIBS)
@@ -122,6 +122,7 @@ $(B)/BOOTX64.EFI: $(LOADER_O) $(B)/loader.objects
 	$(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
 	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
 $(B)/loader/%.o: %.c $(B)/flags
+	$(efi_there)
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(LCFLAGS) $(DEPFLAGS) -c $< -o $@
