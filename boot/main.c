@@ -233,13 +233,14 @@ static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
 {
     EFI_FILE_HANDLE root;
     EFI_STATUS status = boot_volume_open(image, &root);
-    if (!EFI_ERROR(status))
-        status = load_config(root, h->info);
-    if (!EFI_ERROR(status))
-        status = load_kernel(root, h->info, &h->elf);
     if (EFI_ERROR(status))
         return status;
+    status = load_config(root, h->info);
+    if (!EFI_ERROR(status))
+        status = load_kernel(root, h->info, &h->elf);
     root->Close(root);
+    if (EFI_ERROR(status))
+        return status;
 
     struct boot_efi_map map;
     status = allocate_maps(h, &map);
