@@ -17,7 +17,7 @@
 #define NOBODY UINT32_MAX
 
 static uint32_t panicking = NOBODY; /* index of the CPU that panicked first */
-static uint32_t stopped;            /* others that have stopped */
+static uint64_t stopped;            /* bit i: CPU i has, for another's panic */
 static char first_line[256];
 
 /* "0xffffffff80001234 name+0x12", or the bare address. */
@@ -59,6 +59,22 @@ static void print_registers(const struct arch_trap_frame *f)
     kprintf("CR2 %016lx CR3 %016lx error %lx vector %lu\n", read_cr2(), read_cr3(), f->error, f->vector);
 }
 
+/* This CPU stands still while another one panics: not in its buffers any more, and counting paused, for hw would go on
+ * filling them. */
+static _Noreturn void stop(void)
+{
+    ds_pause(kcpu_this()->ds);
+    __atomic_fetch_or(&stopped, UINT64_C(1) << arch_cpu_index(), __ATOMIC_RELEASE);
+    arch_halt();
+}
+
+/* The others that still run. */
+static uint64_t running(void)
+{
+    uint64_t all = kcpu_count ? ~UINT64_C(0) >> (64 - kcpu_count) : 0;
+    return all & ~(UINT64_C(1) << arch_cpu_index()) & ~__atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
+}
+
 /* Interrupts off, other CPUs stopped. Returns only for the first panic; a panic inside it ends the machine at once. */
 static void begin(const char *line)
 {
@@ -67,21 +83,21 @@ static void begin(const char *line)
     uint32_t me = arch_cpu_index(), nobody = NOBODY;
     if (!__atomic_compare_exchange_n(&panicking, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         if (nobody != me)
-            arch_halt(); /* another CPU is at it */
+            stop(); /* another CPU is at it; its NMI does not come through where this is an NMI already */
         kprint_panic();
         kprintf("\nPANIC inside a panic: %s\n", line);
         kend(false);
     }
     arch_nmi_others();
     uint64_t until = arch_rdtsc() + arch_tsc_hz(); /* a second: an emulator may have fewer cores than CPUs */
-    while (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) + 1 < kcpu_count && arch_rdtsc() < until)
+    while (running() && arch_rdtsc() < until)
         arch_pause();
     kprint_panic();
     snprintf(first_line, sizeof first_line, "%s", line);
     const struct kthread *t = kcpu_this()->current;
     kprintf("\nPANIC: CPU %u, thread %u (%s): %s\n", me, t ? t->tid : 0, t ? t->name : "none yet", line);
-    if (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE) + 1 < kcpu_count)
-        kprintf("%u of %u other CPUs did not answer the NMI\n", kcpu_count - 1 - stopped, kcpu_count - 1);
+    if (running())
+        kprintf("CPUs that did not answer the NMI: mask 0x%lx\n", (unsigned long)running());
 }
 
 static _Noreturn void finish(void)
@@ -113,7 +129,7 @@ _Noreturn void kpanic(const char *format, ...)
 }
 
 static const char *const exceptions[32] = {
-    "divide error (#DE)", "debug (#DB)", "NMI", "breakpoint (#BP)", "overflow (#OF)", "bound range (#BR)",
+    "divide error (#DE)", "debug (#DB)", "unexpected NMI", "breakpoint (#BP)", "overflow (#OF)", "bound range (#BR)",
     "invalid opcode (#UD)", "device not available (#NM)", "double fault (#DF)", "coprocessor segment overrun",
     "invalid TSS (#TS)", "segment not present (#NP)", "stack fault (#SS)", "general protection (#GP)",
     "page fault (#PF)",
@@ -135,8 +151,10 @@ _Noreturn void kernel_fault(struct arch_trap_frame *f)
         snprintf(line, sizeof line, "%s: %s %p%s", what,
                  f->error & 16 ? "execution of" : f->error & 2 ? "write to" : "read of", (void *)cr2,
                  cr2 < ARCH_PAGE_SIZE ? " (null pointer)" : "");
-    else
+    else if (f->error)
         snprintf(line, sizeof line, "%s, error code 0x%lx", what, f->error);
+    else
+        snprintf(line, sizeof line, "%s", what);
     begin(line);
     print_registers(f);
     backtrace(f->rip, f->rbp, false);
@@ -146,12 +164,8 @@ _Noreturn void kernel_fault(struct arch_trap_frame *f)
 void kernel_nmi(struct arch_trap_frame *f)
 {
     uint32_t who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
-    (void)f;
     if (who == NOBODY) /* nobody asked: a hardware NMI (SERR, watchdog) */
-        kpanic("unexpected NMI");
-    if (who != arch_cpu_index()) {
-        ds_pause(kcpu_this()->ds); /* before this CPU's buffer is read: hw would go on filling it */
-        __atomic_fetch_add(&stopped, 1, __ATOMIC_ACQ_REL);
-        arch_halt();
-    }
+        kernel_fault(f);
+    if (who != arch_cpu_index())
+        stop();
 }

@@ -5,8 +5,11 @@ import base64
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -229,6 +232,33 @@ def test_panic(tmp_path, kind, line, function):
         assert "RIP " in console and "CR2 " in console
     status, text = cairn("dump", result.log)
     assert status == 0 and len(text.splitlines()) > 500, text[-2000:]
+    checked(result.log)
+
+
+def test_nmi(tmp_path):
+    """The NMI button: the lines the MADT names lead to every CPU at once; one panics, the others stop for it."""
+    monitor = tmp_path / "monitor"
+    qemu = with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off")
+
+    def press():
+        deadline = time.monotonic() + 100
+        while b"run: workload" not in (tmp_path / "log").read_bytes():
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(monitor))
+            connection.sendall(b"nmi\n")
+            connection.recv(64)
+
+    (tmp_path / "log").touch()
+    button = threading.Thread(target=press)
+    button.start()
+    result = cb.boot(tmp_path / "log", "--smp", 4, "--qemu", qemu, "truth=1", "switches=1000000")
+    button.join()
+    assert result.status == cb.FAIL, result.output
+    console = result.console()
+    assert len(re.findall(r"^PANIC: CPU \d, thread .*: unexpected NMI$", console, re.M)) == 1, console
+    assert "did not answer" not in console and "RIP " in console
     checked(result.log)
 
 
