@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "arch/numbers.h"
 #include "arch/registers.h"
 #include "kernel/cpu.h"
 #include "kernel/dump.h"
@@ -56,7 +57,10 @@ static void print_registers(const struct arch_trap_frame *f)
             f->r10, f->r11);
     kprintf("R12 %016lx R13 %016lx R14 %016lx\nR15 %016lx RIP %016lx RFLAGS %08lx\n", f->r12, f->r13, f->r14, f->r15,
             f->rip, f->rflags);
-    kprintf("CR2 %016lx CR3 %016lx error %lx vector %lu\n", read_cr2(), read_cr3(), f->error, f->vector);
+    kprintf("CR2 %016lx CR3 %016lx", read_cr2(), read_cr3());
+    if (f->vector != ARCH_NO_VECTOR)
+        kprintf(" error %lx vector %lu", f->error, f->vector);
+    kprintf("\n");
 }
 
 /* This CPU stands still while another one panics: not in its buffers any more, and counting paused, for hw would go on
@@ -116,15 +120,14 @@ static _Noreturn void finish(void)
     kend(false);
 }
 
-_Noreturn void kpanic(const char *format, ...)
+/* The rest of kpanic (arch/panic.asm): `f` holds its caller's registers. */
+_Noreturn void kpanic_at(struct arch_trap_frame *f, const char *format, va_list args)
 {
     char line[sizeof first_line];
-    va_list args;
-    va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
-    va_end(args);
     begin(line);
-    backtrace((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0), true);
+    print_registers(f);
+    backtrace(f->rip, f->rbp, true);
     finish();
 }
 
