@@ -116,19 +116,31 @@ static bool start_pit(struct reference *reference)
     return true;
 }
 
-/* Waits for the reference's next edge. False where it stands still. */
+/* RDTSC in program order: on its own it may run before the answer of a device that was asked before it has come. */
+static uint64_t ordered_tsc(void)
+{
+    __asm__ volatile("lfence" ::: "memory");
+    uint64_t tsc = arch_rdtsc();
+    __asm__ volatile("lfence" ::: "memory");
+    return tsc;
+}
+
+/* Waits for the reference's next edge: it lies between the begin of the last reading that gave the old value and the
+ * end of the first that gave the new one. False where the reference stands still. */
 static bool next_edge(const struct reference *reference, struct edge *edge)
 {
-    uint32_t first = reference->read() & reference->mask;
+    uint64_t begin = ordered_tsc();
+    uint32_t last = reference->read() & reference->mask;
 
     for (uint32_t poll = 0; poll < STUCK_POLLS; poll++) {
-        edge->before = edge->after;
+        uint64_t next_begin = ordered_tsc();
         uint32_t now = reference->read() & reference->mask;
-        edge->after = arch_rdtsc();
-        edge->value = now;
-        if (now != first && poll)
+        if (now != last) {
+            *edge = (struct edge){.before = begin, .after = ordered_tsc(), .value = now};
             return true;
-        first = now;
+        }
+        begin = next_begin;
+        last = now;
     }
     return false;
 }
@@ -136,7 +148,7 @@ static bool next_edge(const struct reference *reference, struct edge *edge)
 /* The sharpest of several edges: an emulator's thread may lose its CPU in the midst of one. */
 static bool sharp_edge(const struct reference *reference, struct edge *best)
 {
-    struct edge edge = {0};
+    struct edge edge;
 
     for (unsigned i = 0; i < EDGE_TRIES; i++) {
         if (!next_edge(reference, &edge))
@@ -237,8 +249,9 @@ static struct edge apic_reading(void)
     struct edge best = {0};
 
     for (unsigned i = 0; i < EDGE_TRIES; i++) {
-        struct edge edge = {.before = arch_rdtsc(), .value = arch_apic_timer_count()};
-        edge.after = arch_rdtsc();
+        struct edge edge = {.before = ordered_tsc()};
+        edge.value = arch_apic_timer_count();
+        edge.after = ordered_tsc();
         if (i == 0 || edge.after - edge.before < best.after - best.before)
             best = edge;
     }
