@@ -92,7 +92,7 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
                                .kernel = true};
     s += n;
     n = *s == ':' ? span(s + 1, ":,") : 0;
-    if (!n || !period(s + 1, n, &event->period))
+    if (!period(s + 1, n, &event->period))
         return refuse(error, size, "pebs", s + (*s == ':'), n,
                       "must be a period from 1 to 2^47 - 1, as in INST_RETIRED.ANY:5003");
     s += 1 + n;

@@ -248,9 +248,9 @@ static uint8_t decode_opcode(struct reader *r, const struct prefixes *p, uint8_t
     case 0x8F: { /* POP r/m; with a ModRM.reg that is not 0 it is AMD's XOP, whose maps begin at 8 */
         uint8_t following = r->at < r->size ? r->code[r->at] : 0;
         if (following & 0x18) {
-            unsigned map = next(r) & 0x1F;
+            unsigned map = next(r) & 0x1F; /* 8 or more, by the bits just tested */
             next(r);
-            decode_vector(r, p, map >= 8 ? map : 0);
+            decode_vector(r, p, map);
             return DS_INSN_OTHER;
         }
         break;

@@ -60,6 +60,8 @@ static void mistakes(void **state)
     (void)state;
     bad("", "''", "known are");
     bad("cycles:100", "'cycles'", "known are");
+    bad("xnstructions:5", "'xnstructions'", "known are");
+    bad("instructionz:5", "'instructionz'", "known are");
     bad("instructions", "''", "period");
     bad("instructions:", "''", "period");
     bad("instructions:0", "'0'", "period");

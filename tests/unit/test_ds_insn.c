@@ -32,7 +32,13 @@ static const struct example examples[] = {
     {"6648c7c078563412", DS_INSN_OTHER, "REX.W wins over 66"},
     {"66c70534120000cdab", DS_INSN_OTHER, "mov word [rip+..],imm16"},
     {"c7042578563412efbeadde", DS_INSN_OTHER, "SIB without base: disp32"},
+    {"a0efcdab8967452301", DS_INSN_OTHER, "movabs al,[moffs64]"},
+    {"a3efcdab8967452301", DS_INSN_OTHER, "movabs [moffs64],eax"},
+    {"4866b83412", DS_INSN_OTHER, "mov ax,imm16: REX before 66 does not count"},
+    {"2e2e6548c704251800000078563412", DS_INSN_OTHER, "mov qword gs:24,imm32: 15 bytes"},
     {"f6c001", DS_INSN_OTHER, "test al,1"},
+    {"f6c801", DS_INSN_OTHER, "test al,1, its other code"},
+    {"48f7c878563412", DS_INSN_OTHER, "test rax,imm32, its other code"},
     {"f6d0", DS_INSN_OTHER, "not al"},
     {"48f7c078563412", DS_INSN_OTHER, "test rax,imm32"},
     {"66f7c03412", DS_INSN_OTHER, "test ax,imm16"},
@@ -48,11 +54,23 @@ static const struct example examples[] = {
     {"c5f877", DS_INSN_OTHER, "vzeroupper"},
     {"c5f9efc0", DS_INSN_OTHER, "vpxor"},
     {"c5f970c0e4", DS_INSN_OTHER, "vpshufd"},
+    {"c5f973f801", DS_INSN_OTHER, "vpslldq"},
+    {"c5f8c2c101", DS_INSN_OTHER, "vcmpps"},
+    {"c5f9c4c001", DS_INSN_OTHER, "vpinsrw"},
+    {"c5f9c5c001", DS_INSN_OTHER, "vpextrw"},
+    {"c5f9c6c101", DS_INSN_OTHER, "vshufpd"},
     {"c4e37d39c101", DS_INSN_OTHER, "vextracti128"},
     {"c4e279f7c1", DS_INSN_OTHER, "shlx"},
     {"62f17c48104001", DS_INSN_OTHER, "vmovups zmm0,[rax+64]"},
     {"62f3fd4825c0ff", DS_INSN_OTHER, "vpternlogq zmm"},
+    {"62f57c4858c1", DS_INSN_OTHER, "vaddph zmm: EVEX map 5"},
+    {"62f67d4898c1", DS_INSN_OTHER, "vfmadd132ph zmm: EVEX map 6"},
+    {"8fe878c0c101", DS_INSN_OTHER, "vprotb: XOP map 8"},
     {"8fe978c1c1", DS_INSN_OTHER, "XOP map 9"},
+    {"8fea7810c178563412", DS_INSN_OTHER, "bextr: XOP map 10"},
+    {"0f78c8", DS_INSN_OTHER, "vmread"},
+    {"660f78c00804", DS_INSN_OTHER, "extrq"},
+    {"f20f78c10804", DS_INSN_OTHER, "insertq"},
     {"8f00", DS_INSN_OTHER, "pop [rax]"},
     {"0f0fc19e", DS_INSN_OTHER, "3DNow!"},
     {"f30fc7f8", DS_INSN_OTHER, "rdpid"},
@@ -138,7 +156,8 @@ static void nonsense(void **state)
 {
     (void)state;
     static const char *const none[] = {"06",   "d6", "62f07c48", "0f04", "66666666666666666666666666666690",
-                                       "c4e0", "9a", "82"};
+                                       "c4e0", "9a", "82", "c4e479f7c1", "62f77c4858c1", "8feb78c1c1",
+                                       "2e2e2e6548c704251800000078563412"};
     struct ds_insn insn;
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
         uint8_t bytes[24];
