@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the kernel's parts meet: what becomes of a drain in the trace, event by event, and of a switch on its two
+ * sides; the classes of the switch hook's cost.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/hook.c"
+#include "tests/unit/trace_support.h"
+
+#define TSC(units) ((uint64_t)(units) * BOX_UNIT)
+#define BASE       UINT64_C(0xFFFF900000100000)
+
+static struct kcpu cpu;
+struct kcpu *kcpu_table[ARCH_MAX_CPUS] = {&cpu};
+uint32_t kcpu_count = 1;
+
+static union {
+    uint16_t kind;
+    struct cairn_truth_switch sw;
+    struct cairn_truth_pebs pebs;
+} truth[8];
+static unsigned truths;
+
+void ktruth_write(struct ktruth_cpu *t, const void *record)
+{
+    assert_ptr_equal(t, cpu.truth);
+    memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
+}
+
+static struct box box;
+static volatile uint64_t pebs_index;
+static struct ktruth_cpu *const some_truth = (struct ktruth_cpu *)&truths; /* only its address counts */
+
+static void begin(uint32_t events)
+{
+    box_open(&box, 1, events, false, 8, 8192);
+    memset(hook_cpus, 0, sizeof hook_cpus);
+    cpu = (struct kcpu){.trace = trace_session_cpu(box.session, 0), .truth = some_truth};
+    truths = 0;
+    pebs_index = BASE;
+    trace_cpu_start(cpu.trace, &pebs_index);
+}
+
+/* All events, in order; `data` keeps their payloads. */
+static struct naive_event event[32];
+static unsigned events;
+
+static void end(void)
+{
+    bool ok = true;
+    uint32_t cpu_buffer;
+    events = 0;
+    trace_cpu_stop(cpu.trace, TSC(1000));
+    for (uint32_t i = 0; i < trace_session_buffers(box.session); i++)
+        for (uint32_t at = 0; events < 32 && naive_next((const void *)trace_session_buffer(box.session, i, &cpu_buffer),
+                                                        &at, &event[events], &ok);)
+            events++;
+    assert_true(ok && events < 32);
+}
+
+/* ---- drains ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t area[CAIRN_DS_AREA_WORDS] = {[4] = BASE};
+static uint8_t records[8192] __attribute__((aligned(8)));
+
+static struct ds_drain drain_of(unsigned format, uint32_t bytes)
+{
+    for (size_t i = 0; i < CAIRN_DS_AREA_WORDS; i++)
+        area[i] = i == 4 ? BASE : 0x1000 + i;
+    return (struct ds_drain){.reason = CAIRN_DS_THRESHOLD, .epoch = 7, .tsc = TSC(20), .lost = 3,
+                             .format = (uint8_t)format, .area = area, .records = bytes ? records : NULL,
+                             .bytes = bytes};
+}
+
+/* Record `i` of `size` bytes at `at`: a format 4 head, the rest its number. */
+static uint32_t put_record(uint32_t at, uint32_t size, uint8_t i)
+{
+    memset(records + at, i, size);
+    *(uint64_t *)(void *)(records + at) = ds_pebs_head(0, size);
+    return at + size;
+}
+
+/* The events of one drain, `bytes` of whose records were written, in `parts` events. */
+static void expect_drain(const struct ds_drain *d, uint64_t lost, uint32_t bytes, unsigned parts)
+{
+    const struct cairn_ds_epoch *epoch = (const void *)event[0].payload;
+    assert_int_equal(events, 1 + parts);
+    assert_int_equal(event[0].hook, 0xCA01);
+    assert_false(event[0].has_index);
+    assert_int_equal(event[0].time, 20);
+    assert_int_equal(epoch->kind, CAIRN_DS_EPOCH);
+    assert_int_equal(epoch->reason, d->reason);
+    assert_int_equal(epoch->format, d->format);
+    assert_int_equal(epoch->epoch, 7);
+    assert_int_equal(epoch->tsc, TSC(20));
+    assert_true(epoch->lost == lost);
+    assert_int_equal(epoch->record_bytes, bytes);
+    assert_int_equal(epoch->record_events, parts);
+    assert_memory_equal(epoch->area, area, sizeof area);
+    uint32_t at = 0;
+    for (unsigned i = 0; i < parts; i++) {
+        const struct cairn_ds_records *part = (const void *)event[1 + i].payload;
+        assert_int_equal(event[1 + i].hook, 0xCA01);
+        assert_int_equal(part->kind, CAIRN_DS_RECORDS);
+        assert_int_equal(part->format, d->format);
+        assert_int_equal(part->epoch, 7);
+        assert_int_equal(part->part, i);
+        assert_int_equal(part->address, BASE + at);
+        assert_true(part->bytes && event[1 + i].size >= sizeof *part + part->bytes);
+        assert_memory_equal(part + 1, records + at, part->bytes);
+        at += part->bytes;
+    }
+    assert_int_equal(at, bytes);
+}
+
+/* Whole records, as many to an event as fit: 1400 bytes are 7 of 176, or of 200. */
+static void drain_is_split(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned format, size, n, parts;
+    } rows[] = {
+        {4, 176, 0, 0}, {4, 176, 1, 1}, {4, 176, 7, 1}, {4, 176, 8, 2}, {4, 176, 20, 3},
+        {3, 200, 7, 1}, {3, 200, 8, 2}, {0, 144, 10, 2}, {4, DS_PEBS_RECORD_MAX, 3, 3}, {4, 1400, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t bytes = 0;
+        for (unsigned r = 0; r < rows[i].n; r++)
+            bytes = put_record(bytes, rows[i].size, (uint8_t)(r + 1));
+        struct ds_drain d = drain_of(rows[i].format, bytes);
+        begin(TRACE_COMPACT);
+        khook_ds.drained(NULL, 0, &d);
+        end();
+        expect_drain(&d, 3, bytes, rows[i].parts);
+        box_close(&box);
+    }
+    uint32_t bytes = 0; /* sizes that alternate: each record says its own */
+    for (unsigned r = 0; r < 12; r++)
+        bytes = put_record(bytes, r % 2 ? 32 : 208, (uint8_t)r);
+    struct ds_drain d = drain_of(4, bytes);
+    begin(TRACE_COMPACT);
+    khook_ds.drained(NULL, 0, &d);
+    end();
+    expect_drain(&d, 3, bytes, 2);
+    box_close(&box);
+}
+
+/* Nothing is found behind a record whose size makes no sense: what was lost is no longer known. */
+static void senseless_record(void **state)
+{
+    (void)state;
+    static const uint32_t size[] = {0, 8, 33, 0xFFF8, 177};
+    for (size_t i = 0; i < sizeof size / sizeof size[0]; i++) {
+        uint32_t bytes = put_record(0, 176, 1);
+        bytes = put_record(bytes, 176, 2);
+        *(uint64_t *)(void *)(records + 176) = ds_pebs_head(0, size[i]);
+        bytes = put_record(bytes, 176, 3);
+        struct ds_drain d = drain_of(4, bytes);
+        begin(TRACE_COMPACT);
+        khook_ds.drained(NULL, 0, &d);
+        end();
+        expect_drain(&d, CAIRN_DS_LOST_UNKNOWN, 176, 1);
+        box_close(&box);
+    }
+    struct ds_drain d = drain_of(3, 2 * 200 + 100); /* the processor was stopped in the middle of one */
+    begin(TRACE_COMPACT);
+    khook_ds.drained(NULL, 0, &d);
+    end();
+    expect_drain(&d, CAIRN_DS_LOST_UNKNOWN, 2 * 200, 1);
+    box_close(&box);
+}
+
+/* ---- switches ---------------------------------------------------------------------------------------------------- */
+
+static struct kthread old = {.tid = 12, .state = KTHREAD_WAITING, .wait_reason = 7, .priority = 9, .base_priority = 8,
+                             .quantum = -2, .ideal_processor = 3};
+static struct kthread new = {.tid = 16, .priority = 10, .waited = 77};
+
+static void no_batch_spans_a_drain(void **state)
+{
+    (void)state;
+    struct ds_drain d = drain_of(4, 0);
+    begin(TRACE_COMPACT);
+    khook_switch_out(&cpu, &old, &new, TSC(10));
+    khook_switch_out(&cpu, &old, &new, TSC(11));
+    pebs_index = BASE + 0x160;
+    khook_ds.before_drain(NULL, 0, TSC(20));
+    pebs_index = BASE;
+    khook_ds.drained(NULL, 0, &d);
+    khook_switch_out(&cpu, &old, &new, TSC(30));
+    end();
+    assert_int_equal(events, 3);
+    assert_int_equal(event[0].hook, 0x0525);
+    assert_int_equal(event[0].index, BASE + 0x160);
+    assert_int_equal(event[1].hook, 0xCA01);
+    assert_int_equal(event[2].hook, 0x0525);
+    assert_int_equal(event[2].index, BASE);
+    struct naive_record r[4];
+    assert_int_equal(naive_batch(event[0].payload, event[0].size, r, 4), 2);
+    assert_int_equal(r[0].tid, 12);
+    assert_int_equal(r[0].reason, 7);
+    assert_int_equal(r[0].priority, 9);
+    box_close(&box);
+}
+
+/* Truth is written for the switches that are traced, and for those only. */
+static void both_sides(void **state)
+{
+    (void)state;
+    begin(TRACE_FULL);
+    khook_switch_out(&cpu, &old, &new, TSC(10));
+    khook_switch_in(&cpu, &new, &old, TSC(10));
+    assert_int_equal(truths, 1);
+    const struct cairn_truth_switch expected = {.kind = CAIRN_TRUTH_SWITCH, .old_state = KTHREAD_WAITING,
+                                                .old_wait_reason = 7, .old_priority = 9, .old_base = 8,
+                                                .new_priority = 10, .old_ideal_processor = 3, .old_tid = 12,
+                                                .new_tid = 16, .tsc = TSC(10), .new_wait = 77, .old_quantum = -2};
+    assert_memory_equal(&truth[0].sw, &expected, sizeof expected);
+    cpu.truth = NULL;
+    khook_switch_out(&cpu, &old, &new, TSC(11));
+    khook_switch_in(&cpu, &new, &old, TSC(11));
+    cpu.truth = some_truth;
+    end(); /* off: neither side writes, nor do drains */
+    assert_int_equal(events, 2);
+    khook_switch_out(&cpu, &old, &new, TSC(12));
+    khook_switch_in(&cpu, &new, &old, TSC(12));
+    struct ds_drain d = drain_of(4, 0);
+    khook_ds.before_drain(NULL, 0, TSC(13));
+    khook_ds.drained(NULL, 0, &d);
+    struct trace_counts n;
+    trace_cpu_counts(cpu.trace, &n);
+    assert_int_equal(n.events_tried, 2);
+    cpu.trace = NULL; /* no session at all */
+    khook_switch_out(&cpu, &old, &new, TSC(14));
+    khook_switch_in(&cpu, &new, &old, TSC(14));
+    khook_ds.before_drain(NULL, 0, TSC(14));
+    khook_ds.drained(NULL, 0, &d);
+    assert_int_equal(truths, 1);
+
+    const struct cairn_truth_pebs pebs = {.kind = CAIRN_TRUTH_PEBS, .tid = 12, .event_ip = 0x1234};
+    khook_ds.recorded(NULL, 0, &pebs);
+    assert_int_equal(truths, 2);
+    assert_memory_equal(&truth[1].pebs, &pebs, sizeof pebs);
+    cpu.truth = NULL;
+    khook_ds.recorded(NULL, 0, &pebs);
+    assert_int_equal(truths, 2);
+    box_close(&box);
+}
+
+/* ---- cost -------------------------------------------------------------------------------------------------------- */
+
+static void cost_classes(void **state)
+{
+    (void)state;
+    unsigned before = 0;
+    for (unsigned octave = 0; octave < 63; octave++)
+        for (uint64_t i = 0; i < 64; i++) {
+            uint64_t v = (UINT64_C(1) << octave) + (octave < 6 ? i & ((1u << octave) - 1) : i << (octave - 6));
+            unsigned class = cost_class(v);
+            assert_true(class < CLASSES && (class >= before || octave < 6));
+            before = class;
+            assert_true(cost_bound(class) >= v && cost_bound(class) - v <= v / 16 + 1);
+        }
+    assert_true(cost_class(UINT64_MAX) < CLASSES);
+}
+
+static void costs(void **state)
+{
+    (void)state;
+    begin(TRACE_COMPACT);
+    struct khook_cost none = khook_cost();
+    assert_true(!none.count && !none.min && !none.median && !none.p99);
+    khook_switch_out(&cpu, &old, &new, TSC(10));
+    struct khook_cost one = khook_cost();
+    assert_true(one.count == 1 && one.min && one.median >= one.min && one.p99 == one.median);
+    hook_cpus[0].min = UINT64_MAX;
+    khook_switch_out(&cpu, &old, &new, TSC(11));
+    assert_true(hook_cpus[0].min < UINT64_MAX);
+    hook_cpus[0].min = 1;
+    khook_switch_out(&cpu, &old, &new, TSC(12));
+    assert_true(hook_cpus[0].min == 1 && khook_cost().count == 3);
+    box_close(&box);
+
+    memset(hook_cpus, 0, sizeof hook_cpus);
+    static struct kcpu second;
+    kcpu_table[1] = &second;
+    kcpu_count = 2;
+    hook_cpus[1].cost[cost_class(10)] = 34; /* of 100 calls 50 took up to 100 cycles, 99 up to 1000 */
+    hook_cpus[0].cost[cost_class(100)] = 10;
+    hook_cpus[1].cost[cost_class(100)] = 6;
+    hook_cpus[1].cost[cost_class(1000)] = 49;
+    hook_cpus[0].cost[cost_class(50000)] = 1;
+    hook_cpus[0].min = 98;
+    hook_cpus[1].min = 97;
+    struct khook_cost cost = khook_cost();
+    kcpu_count = 1;
+    assert_int_equal(cost.count, 100);
+    assert_int_equal(cost.min, 97);
+    assert_int_equal(cost.median, cost_bound(cost_class(100)));
+    assert_int_equal(cost.p99, cost_bound(cost_class(1000)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(drain_is_split), cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
+        cmocka_unit_test(both_sides),     cmocka_unit_test(cost_classes),     cmocka_unit_test(costs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
