@@ -16,6 +16,9 @@
  * precise store and the frontend stay still, though their settings can be written and read. Features that CPUID and
  * IA32_PERF_CAPABILITIES do not show (freezing in SMM, retire latency) are not there.
  *
+ * Of the rest of the tree it takes ds/layout.h, and from kernel/errno.h and kernel/string.h (on a hosted compiler the C
+ * library's own) three error numbers, memcpy, memset and strcmp.
+ *
  * Read in this order: this file, events.c, record.c, branch.c, registers.c; presets.c and policy.c are tables.
  */
 #pragma once
@@ -48,7 +51,7 @@ enum ds_model_event {
 struct ds_model_event_code {
     uint16_t code; /* IA32_PERFEVTSELx[15:0]: unit mask and event select */
     uint8_t event; /* enum ds_model_event */
-    uint64_t only; /* the counters it counts on, there with precise distribution; 0: all, as those have it */
+    uint64_t only; /* 0: counts on every counter; else on these alone, and there with precise distribution */
 };
 
 struct ds_model_preset {

@@ -146,6 +146,7 @@ static void tables(void **state)
     fake.leaf[0x0A][0] = 7u << 24 | 32u << 16 | 1u << 8 | 2;
     fake.leaf[0x0A][3] = 0;
     fake.leaf[0x23][0] = CPUID_23H_EAX_ARCH_PEBS_CAPS;
+    ds_fake_find(&fake, IA32_PEBS_ENABLE)->value = 0;
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
     ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 4u << 8 | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
@@ -356,6 +357,14 @@ static void hypervisor(void **state)
     ds_fake_init(&fake, true);
     fake.leaf[1][2] |= CPUID_01H_ECX_HYPERVISOR;
     uint64_t before = ds_fake_value(&fake, IA32_DS_AREA);
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0); /* the fake's firmware has left PEBS on */
+    assert_string_equal(row("read back")->verdict, "not tried: PEBS or BTS has been left on");
+    assert_int_equal(fake.logged, 0);
+    ds_fake_find(&fake, IA32_PEBS_ENABLE)->value = 0;
+    ds_fake_find(&fake, IA32_DEBUGCTL)->value = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS;
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_int_equal(fake.logged, 0);
+    ds_fake_find(&fake, IA32_DEBUGCTL)->value = IA32_DEBUGCTL_TR;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     assert_true(row("read back")->ok);
     assert_int_equal(fake.logged, 2);

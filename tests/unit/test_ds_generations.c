@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The driver as it runs on hardware (GLOBAL_CTRL holds the counters) on the model of every processor there is: what it
+ * finds, that no write of its sequence is refused, that every record arrives and every overflow is seen, and that a
+ * stop, and #GP at any access of the set-up, leave each register as it was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "ds/ds.h"
+#include "ds/model/model.h"
+#include "kernel/errno.h"
+
+#define PERIOD       7u
+#define PLAIN_PERIOD 50u
+#define INSTRUCTIONS 1000u
+
+static struct ds_model model;
+static struct ds_cpu *ds;
+static uint64_t area[512] __attribute__((aligned(4096)));
+static uint64_t now; /* the number of the instruction, which is its address, too */
+static bool pmi;
+static unsigned accesses, fault_at; /* this access (from 1) to an MSR raises #GP; 0: none */
+
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
+
+static bool read64(void *context, uint64_t address, uint64_t *value)
+{
+    (void)context;
+    *value = *(const volatile uint64_t *)(uintptr_t)address;
+    return true;
+}
+
+static bool write64(void *context, uint64_t address, uint64_t value)
+{
+    (void)context;
+    *(volatile uint64_t *)(uintptr_t)address = value;
+    return true;
+}
+
+static void registers(void *context, struct ds_model_registers *out)
+{
+    (void)context;
+    *out = (struct ds_model_registers){.rip = now + 1, .eventing_ip = now, .rax = ~now};
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    (void)context;
+    assert_int_equal(lvtpc, ARCH_VECTOR_PMI);
+    pmi = true;
+}
+
+static void machine_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)context, (void)subleaf;
+    ds_model_cpuid(&model, leaf, out);
+}
+
+static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    (void)context;
+    return ++accesses == fault_at || ds_model_rdmsr(&model, msr, value) ? -EFAULT : 0;
+}
+
+static int machine_wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    (void)context;
+    return ++accesses == fault_at || ds_model_wrmsr(&model, msr, value) ? -EFAULT : 0;
+}
+
+static uint32_t machine_lvtpc_read(void *context)
+{
+    (void)context;
+    return model.lvtpc;
+}
+
+static void machine_lvtpc_write(void *context, uint32_t value)
+{
+    (void)context;
+    ds_model_lvtpc_write(&model, value);
+}
+
+static const struct ds_machine machine = {
+    "model", machine_cpuid, machine_rdmsr, machine_wrmsr, machine_lvtpc_read, machine_lvtpc_write, NULL, NULL};
+
+static void set(uint32_t msr, uint64_t value)
+{
+    if (ds_model_wrmsr(&model, msr, value))
+        fail_msg("%s: WRMSR(%x) of %llx", model.preset->name, msr, (unsigned long long)value);
+}
+
+/* Somebody was here before and has left what can be left. */
+static void leave_behind(const struct ds_model_preset *p)
+{
+    for (unsigned i = 0; i < p->gp_counters; i++) {
+        set(IA32_PMC0 + i, 0x1000 + i);
+        set(IA32_PERFEVTSEL0 + i, 0x4300C0);
+    }
+    for (unsigned i = 0; i < p->fixed_counters; i++)
+        set(IA32_FIXED_CTR0 + i, 0x2000 + i);
+    set(IA32_FIXED_CTR_CTRL, 0x33);
+    set(IA32_DEBUGCTL, IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI);
+    if (p->perfmon_version >= 4)
+        set(IA32_PERF_GLOBAL_STATUS_SET,
+            IA32_PERF_GLOBAL_STATUS_CTR_FRZ | IA32_PERF_GLOBAL_STATUS_OVF_BUF | IA32_PERF_GLOBAL_STATUS_COND_CHG);
+}
+
+/* ---- what is drained --------------------------------------------------------------------------------------------- */
+
+static unsigned drained_records;
+static uint64_t drained_lost, spacing; /* events between records */
+
+static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
+{
+    (void)context, (void)cpu, (void)tsc;
+}
+
+static void drained(void *context, uint32_t cpu, const struct ds_drain *d)
+{
+    (void)context, (void)cpu;
+    uint32_t size;
+    for (uint32_t at = 0; at < d->bytes; at += size) {
+        const uint8_t *record = (const uint8_t *)d->records + at;
+        size = ds_pebs_record_size(d->format, record, d->bytes - at);
+        assert_true(size > 0);
+        drained_records++;
+        const uint64_t expected = drained_records * spacing; /* instructions are numbered from 1 */
+        if (d->format >= 4) {
+            const struct ds_pebs_basic *basic = (const void *)record;
+            const struct ds_pebs_gpr *gpr = (const void *)(basic + 1);
+            assert_int_equal(ds_pebs_head_groups(basic->head), MSR_PEBS_DATA_CFG_GPR);
+            assert_int_equal(basic->eventing_ip, expected);
+            assert_int_equal(gpr->rip, expected + 1);
+            assert_true(gpr->rax == ~expected);
+        } else {
+            const struct ds_pebs_fmt3 *fixed = (const void *)record;
+            assert_int_equal(fixed->fmt2.fmt1.registers.rip, expected + 1);
+            assert_true(fixed->fmt2.fmt1.registers.rax == ~expected);
+            if (d->format >= 2)
+                assert_int_equal(fixed->fmt2.eventing_ip, expected);
+        }
+    }
+    drained_lost += d->lost;
+}
+
+/* ---- a session --------------------------------------------------------------------------------------------------- */
+
+static void run(void)
+{
+    struct arch_trap_frame frame = {0};
+    for (now = 1; now <= INSTRUCTIONS; now++) {
+        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
+                                                           (now % 2 ? 0 : 1u << DS_MODEL_BRANCH)};
+        pmi = false;
+        assert_int_equal(ds_model_retire(&model, &retired), 0);
+        if (!pmi)
+            continue;
+        ds_pause(ds); /* interrupt entry, the handler, the way back */
+        assert_int_equal(ds_model_retire(&model, &retired), 0);
+        assert_true(ds_pmi(ds));
+        assert_int_equal(ds_model_retire(&model, &retired), 0);
+        ds_resume_frame(ds, &frame);
+        assert_int_equal(model.lvtpc & LVTPC_MASKED, 0);
+    }
+}
+
+/* Every register; but what was stale in GLOBAL_STATUS may be gone. */
+static void expect_as_before(const struct ds_model *before)
+{
+    struct ds_model expected;
+    memcpy(&expected, before, sizeof expected);
+    assert_int_equal(model.global_status & ~before->global_status, 0);
+    expected.global_status = model.global_status;
+    expected.records = model.records;
+    assert_memory_equal(expected.value, model.value, sizeof expected.value);
+    assert_memory_equal(expected.perfevtsel, model.perfevtsel, sizeof expected.perfevtsel);
+    assert_memory_equal(&expected, &model, sizeof expected);
+}
+
+static void session(void **state)
+{
+    const struct ds_model_preset *p = *state;
+    const struct ds_model_host host = {
+        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
+    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    struct ds_config config = {.records = 8, .threshold = 6, .groups = MSR_PEBS_DATA_CFG_GPR};
+    struct ds_caps caps;
+    struct ds_refusal refusal;
+    struct ds_counts counts;
+    char error[160] = "";
+    ds_model_init(&model, p, NULL, &host);
+    leave_behind(p);
+    struct ds_model before;
+    memcpy(&before, &model, sizeof before);
+
+    assert_int_equal(ds_detect(&machine, &caps), 0);
+    assert_true(caps.bts && caps.bts_cpl);
+    assert_int_equal(caps.format, p->format);
+    assert_int_equal(caps.baseline, p->baseline);
+    assert_int_equal(caps.full_width_writes, p->full_width_writes);
+    assert_int_equal(caps.perfmon_version, p->perfmon_version);
+    assert_int_equal(caps.gp_counters, p->gp_counters);
+    assert_int_equal(caps.fixed_counters, p->fixed_counters);
+    assert_int_equal(caps.gp_width, p->width);
+    assert_int_equal(caps.fixed_width, p->width);
+    assert_true(caps.pebs_counters == p->pebs_counters);
+
+    assert_int_equal(ds_parse_events("INST_RETIRED.ANY:7:k,branches:50:k:plain", &config, error, sizeof error), 0);
+    void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+    ds = realloc(ds, ds_cpu_bytes());
+    if (ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error))
+        fail_msg("%s: %s", p->name, error);
+    for (fault_at = 1;; fault_at++) {
+        accesses = 0;
+        if (ds_start(ds, &refusal) == 0)
+            break;
+        if (accesses < fault_at)
+            fail_msg("%s: step %d, MSR %x, %llx", p->name, refusal.step, refusal.msr,
+                     (unsigned long long)refusal.value);
+        expect_as_before(&before);
+        ds_cpu_counts(ds, &counts);
+        assert_int_equal(counts.faults, 0); /* none on the way back */
+    }
+    assert_true(accesses < fault_at);
+    fault_at = 0;
+    assert_int_equal(model.global_status, 0);
+
+    unsigned counter = p->baseline ? ds_counter_fixed(0) : 0;
+    spacing = p->pdist & DS_BIT(counter) ? PERIOD : PERIOD + 1;
+    drained_records = 0;
+    drained_lost = 0;
+    ds_resume(ds);
+    run();
+    ds_stop(ds);
+    assert_int_equal(drained_records, INSTRUCTIONS / spacing);
+    assert_int_equal(drained_lost, 0);
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.records, drained_records);
+    assert_int_equal(counts.overflows, INSTRUCTIONS / 2 / PLAIN_PERIOD);
+    assert_true(counts.pmis >= counts.overflows && counts.drains > drained_records / 6);
+    assert_int_equal(counts.faults, 0);
+
+    expect_as_before(&before);
+    free(buffer);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[DS_MODEL_PRESETS];
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
+        tests[i] =
+            (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(ds);
+    return failed;
+}
