@@ -261,8 +261,10 @@ static int mask_ioapics(void)
 {
     for (uint32_t i = 0; i < arch_acpi.ioapic_count; i++) {
         volatile uint32_t *ioapic = arch_map_device(arch_acpi.ioapics[i], 0x20);
-        if (!ioapic)
+        if (!ioapic) {
+            kprintf("apic: the I/O APIC at 0x%lx cannot be mapped\n", arch_acpi.ioapics[i]);
             return -ENOMEM;
+        }
         ioapic[IOAPIC_SELECT] = IOAPIC_VERSION;
         uint32_t last = ioapic[IOAPIC_WINDOW] >> 16 & 0xFF;
         for (uint32_t entry = 0; entry <= last; entry++) {
@@ -294,8 +296,10 @@ int arch_apic_init(void)
     } else {
         /* The MSR is where the page really is; the MADT only repeats it. */
         registers = arch_map_device(rdmsr(IA32_APIC_BASE) & APIC_BASE_ADDRESS, ARCH_PAGE_SIZE);
-        if (!registers)
+        if (!registers) {
+            kprintf("apic: the local APIC cannot be mapped\n");
             return -ENOMEM;
+        }
         arch_features_add("xapic");
     }
     arch_apic_cpu_init(arch_this_cpu());

@@ -139,7 +139,7 @@ int arch_paging_init(const struct boot_info *info);
 int arch_acpi_init(const struct boot_info *info);
 
 /* Local APIC (x2APIC where CPUID has it, else xAPIC), NMI lines of the MADT, spurious vector, PIC masked. Boot
- * processor; later by arch_smp_start for the others. 0 or negative. */
+ * processor; later by arch_smp_start for the others. 0, or negative with one line printed. */
 int arch_apic_init(void);
 
 /* TSC and APIC timer frequency: CPUID 15H/16H, PM timer, HPET or PIT, the first that is there. 0, or -ENODEV. Says in
@@ -281,6 +281,6 @@ void kernel_nmi(struct arch_trap_frame *frame);
 /* First and last act of every interrupt (not exception, not NMI). kernel_irq_exit may switch threads. */
 void kernel_irq_enter(struct arch_trap_frame *frame);
 void kernel_irq_exit(struct arch_trap_frame *frame);
-/* One zeroed physical page for page tables, physical address, 0 when out. Boot processor, before or after kmem_init. */
+/* One zeroed physical page for page tables, physical address, 0 when out; never freed. After kmem_init. */
 uint64_t kmem_early_page(void);
 void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));

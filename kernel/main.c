@@ -72,7 +72,7 @@ static void start_processors(void)
                 wanted - kcpu_count);
     else if (kcpu_count < found)
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run, %u left out (%s)", kcpu_count, found,
-                found - kcpu_count, kcpu_count == kopt.cpus ? "option cpus=" : "more than supported");
+                found - kcpu_count, kopt.cpus < usable ? "option cpus=" : "more than are supported");
     else
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
 }

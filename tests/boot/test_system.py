@@ -272,7 +272,16 @@ def test_small_machine(tmp_path):
 
 def test_fewer_cpus_than_there_are(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", 4, "cpus=2", "switches=500")
-    assert result.status == cb.PASS and "2 of 4 processors run, 2 left out" in result.output, result.output
+    assert result.status == cb.PASS, result.output
+    assert "2 of 4 processors run, 2 left out (option cpus=)" in result.output
+    checked(result.log)
+
+
+@pytest.mark.long
+def test_more_cpus_than_supported(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 66, "ds=off", "switches=1000", "truth=1", timeout=300)
+    assert result.status == cb.PASS, result.output
+    assert "64 of 66 processors run, 2 left out (more than are supported)" in result.output
     checked(result.log)
 
 
