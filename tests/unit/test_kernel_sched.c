@@ -321,6 +321,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
             assert_ptr_not_equal(cpus[i].current, new);
         assert_ptr_not_equal(cpus[i].standby, new);
     }
+    assert_true(krunq_highest(&cpu->ready) <= new->priority); /* nobody better is left in this CPU's queue */
     struct seen *s = &seen[seen_count++ % SEEN];
     *s = (struct seen){ cpu->arch.index, old->tid, new->tid, new->waited, old->state, old->wait_reason, old->priority,
                         old->base_priority, old->quantum };
