@@ -27,7 +27,7 @@ static const struct { uint32_t msr; bool needs_ds; } msrs[] = {
 };
 #define MSRS (sizeof msrs / sizeof msrs[0])
 
-#define IA32_BIOS_SIGN_ID 0x8Bu /* microcode revision in [63:32] */
+#define IA32_BIOS_SIGN_ID 0x8Bu /* microcode revision: Intel in [63:32], AMD in [31:0]; the other half is 0 */
 
 struct machine_cpu {
     uint32_t cpuid[LEAVES][4];
@@ -62,6 +62,8 @@ static void gather(void *unused)
     for (unsigned i = 0; i < LEAVES; i++)
         if (leaves[i].leaf == 0x40000000 ? hypervisor_present() : leaf_exists(leaves[i].leaf))
             arch_cpuid(leaves[i].leaf, leaves[i].subleaf, m->cpuid[i]);
+    /* SDM vol. 3, "Update Signature and Verification": 0, then CPUID, which loads it. On AMD it is read-only. */
+    arch_wrmsr_safe(IA32_BIOS_SIGN_ID, 0);
     arch_cpuid(1, 0, features);
     bool ds = features[3] >> 21 & 1, pdcm = features[2] >> 15 & 1;
     for (unsigned i = 0; i < MSRS; i++) {
@@ -142,7 +144,8 @@ static void dump_cpu(struct trace_dump *d, uint32_t n)
         else if (m->msr_state[i] < 0)
             kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=fault", n, msrs[i].msr);
     if (m->microcode_read)
-        kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n, (unsigned long)(m->microcode >> 32));
+        kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n,
+              (unsigned long)(m->microcode >> 32 ? m->microcode >> 32 : m->microcode));
 }
 
 static void dump_build_id(struct trace_dump *d)

@@ -270,6 +270,14 @@ def test_small_machine(tmp_path):
     checked(result.log)
 
 
+@pytest.mark.parametrize("model", ["EPYC", "Skylake-Client"])
+def test_microcode(tmp_path, model):
+    """AMD and Intel keep its revision in different halves of one MSR. Neither is 0 in QEMU."""
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--cpu", model, "ds=off", "switches=50")
+    assert result.status == cb.PASS, result.output
+    assert int(keys(result.log, "M")["cpu.0.microcode"], 16) != 0
+
+
 def test_fewer_cpus_than_there_are(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", 4, "cpus=2", "switches=500")
     assert result.status == cb.PASS, result.output
