@@ -287,7 +287,7 @@ def test_fewer_cpus_than_there_are(tmp_path):
 
 @pytest.mark.long
 def test_more_cpus_than_supported(tmp_path):
-    result = cb.boot(tmp_path / "log", "--smp", 66, "ds=off", "switches=1000", "truth=1", timeout=300)
+    result = cb.boot(tmp_path / "log", "--smp", 66, "ds=off", "switches=1000", "truth=1", timeout=600)
     assert result.status == cb.PASS, result.output
     assert "64 of 66 processors run, 2 left out (more than are supported)" in result.output
     checked(result.log)
