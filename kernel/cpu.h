@@ -25,7 +25,8 @@ struct kcpu {
     struct kthread *previous;/* set before the stack switch, read by the incoming side */
     uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
     uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
-    bool reschedule;         /* a switch may be due; set by this CPU, or by any under the dispatcher lock */
+    bool reschedule;         /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without
+                              * it (tick); cleared by this one under the lock */
     uint64_t ticks;          /* timer ticks seen; read by others */
     uint64_t switches;       /* context switches done; read by others */
 

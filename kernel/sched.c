@@ -66,10 +66,21 @@ void ksched_timer_add(struct kthread *thread, uint64_t due)
 
 /* ---- choosing a CPU for a thread --------------------------------------------------------------------------------- */
 
+/* kcpu.reschedule where another CPU, or this one without the lock, may be at it: see kernel/cpu.h. */
+static bool asked_to_switch(const struct kcpu *cpu)
+{
+    return __atomic_load_n(&cpu->reschedule, __ATOMIC_RELAXED);
+}
+
+static void ask_to_switch(struct kcpu *cpu)
+{
+    __atomic_store_n(&cpu->reschedule, true, __ATOMIC_RELAXED);
+}
+
 /* Has `cpu` look for a thread: at the end of its interrupt, or of the kernel call that is on this CPU. */
 static void request_switch(struct kcpu *cpu)
 {
-    cpu->reschedule = true;
+    ask_to_switch(cpu);
     if (cpu != kcpu_this())
         arch_ipi(cpu->arch.index, ARCH_VECTOR_RESCHEDULE);
 }
@@ -84,7 +95,7 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
      * it takes one thread only. */
     for (uint64_t left = idle & thread->affinity; left; left &= left - 1) {
         struct kcpu *taker = kcpu_table[__builtin_ctzl(left)];
-        if (!taker->reschedule) {
+        if (!asked_to_switch(taker)) {
             request_switch(taker);
             break;
         }
@@ -94,7 +105,7 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
 static void make_standby(struct kcpu *cpu, struct kthread *thread)
 {
     struct kthread *displaced = cpu->standby;
-    bool asked = (idle & bit(cpu->arch.index)) && cpu->reschedule;
+    bool asked = (idle & bit(cpu->arch.index)) && asked_to_switch(cpu);
     cpu->standby = thread;
     thread->state = KTHREAD_STANDBY;
     thread->cpu = cpu->arch.index;
@@ -289,7 +300,7 @@ void kernel_irq_exit(struct arch_trap_frame *frame)
     if (--cpu->irq_depth)
         return;
     /* Read without the lock: whoever sets it later sends an interrupt, which is taken after this one. */
-    if (cpu->reschedule && cpu->online) {
+    if (asked_to_switch(cpu) && cpu->online) {
         ksched_lock();
         ksched_unlock();
         cpu = kcpu_this();
@@ -318,7 +329,7 @@ static void tick(struct arch_trap_frame *frame)
         system_tick();
     /* Without the lock: only this CPU changes its current thread and that thread's quantum. */
     if (cpu->current != cpu->idle && --cpu->current->quantum <= 0)
-        cpu->reschedule = true;
+        ask_to_switch(cpu);
 }
 
 static void rescheduled(struct arch_trap_frame *frame)
