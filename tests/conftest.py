@@ -4,7 +4,8 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "boot"))
+for folder in ("boot", "cairn"):
+    sys.path.insert(0, str(Path(__file__).resolve().parent / folder))
 
 
 def pytest_configure(config):

@@ -188,7 +188,7 @@ static void test_text_frames(void **state)
     assert_int_equal(d[1].bytes, paper.size);
     size_t at = 0;
     struct frame f;
-    uint32_t number = 0, lines = 0;
+    uint32_t number = 0, lines = 0, sessions = 0;
     uint64_t raw = 0;
     while (next_frame(&paper, &at, &f)) {
         assert_int_equal(f.number, number++);
@@ -197,12 +197,13 @@ static void test_text_frames(void **state)
         if (f.stream == 'M')
             for (uint32_t i = 0; i < f.size; i += 25, lines++)
                 assert_memory_equal(f.payload + i, "key.of.some.length=value\n", 25);
-        if (f.stream == 'L') {
+        if (f.stream == 'L') { /* the first just fits, the second is cut */
             assert_int_equal(f.size, CAIRN_FRAME_PAYLOAD_MAX);
-            bool cut = f.payload[f.size - 2] == '.';
-            assert_memory_equal(f.payload + f.size - 4, cut ? "...\n" : "xxx\n", 4);
+            assert_memory_equal(f.payload + f.size - 5, sessions++ ? "x...\n" : "xxxx\n", 5);
         }
     }
+    assert_int_equal(sessions, 2);
+    assert_int_equal(number, 300 / (CAIRN_FRAME_PAYLOAD_MAX / 25) + 1 + 2 + 1); /* as many lines to a frame as fit */
     assert_int_equal(f.stream, 'E');
     assert_int_equal(lines, 300);
     assert_int_equal(number, d[1].frames);
@@ -328,14 +329,22 @@ static void test_overwritten_memory(void **state)
 {
     (void)state;
     static const uint8_t fills[] = {0x00, 0xFF, 0x41};
-    for (unsigned k = 0; k < 3; k++) {
+    for (unsigned k = 0; k < 4; k++) {
         struct box box;
         uint32_t cpu_buffer;
         box_open(&box, 1, TRACE_FULL, false, 4, 65536);
         fill(&box, 3000, NULL);
         assert_true(trace_session_buffers(box.session) > 1);
         const struct wmi_buffer_header *h = trace_session_buffer(box.session, 0, &cpu_buffer);
-        memset((uint8_t *)(uintptr_t)h + 0x200, fills[k], 0x4000);
+        uint8_t *buffer = (uint8_t *)(uintptr_t)h;
+        if (k < 3) {
+            memset(buffer + 0x200, fills[k], 0x4000);
+        } else { /* the last event claims to be a little larger than what is left of the buffer */
+            uint16_t *size = NULL;
+            for (uint32_t event = 0x48; event < h->offset; event += WMI_EVENT_ALIGN(*size))
+                size = (uint16_t *)(void *)(buffer + event + 4);
+            *size += 0x100;
+        }
         struct paper paper = {0};
         struct trace_sink sink = {write_paper, &paper};
         struct trace_dump d;

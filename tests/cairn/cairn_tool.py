@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The host tool for its tests: runs it, sanitized, on the golden logs, and changes what is in them."""
+
+import re
+import struct
+import subprocess
+from pathlib import Path
+
+import cairn_boot
+
+HERE = Path(__file__).resolve().parent
+GOLDEN = HERE.parent / "golden"
+EXPECTED = HERE / "expected"
+CAIRN = cairn_boot.BUILD / "san" / "cairn"
+LOGS = ["small", "full", "nods", "circular", "lost", "panic"]
+
+
+def cairn(*arguments, data=None, timeout=60):
+    return subprocess.run([CAIRN, *map(str, arguments)], input=data, capture_output=True, timeout=timeout, check=False)
+
+
+def text_of(done):
+    assert b"Sanitizer" not in done.stderr, done.stderr.decode()
+    return done.stdout.decode("ascii")
+
+
+# ---- what is in a log: its frames, as frames.read gives them ---------------------------------------------------------
+
+TRUTH_SWITCH, TRUTH_PEBS = 1, 2
+
+
+def truths(parts, kind):
+    """(frame, offset) of every truth record of `kind`."""
+    return [(i, at) for i, (stream, payload) in enumerate(parts) if stream == "U"
+            for at in range(8, len(payload), 48) if payload[at] == kind]
+
+
+def patch(parts, place, offset, data):
+    frame, at = place
+    payload = bytearray(parts[frame][1])
+    payload[at + offset:at + offset + len(data)] = data
+    parts[frame] = (parts[frame][0], bytes(payload))
+
+
+def events(parts):
+    """(frame, offset, hook, size) of every event."""
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "T":
+            at = 20 + (0x48 if struct.unpack_from("<I", payload, 12)[0] == 0 else 0)
+            while at < len(payload):
+                size, hook = struct.unpack_from("<HH", payload, at + 4)
+                yield i, at, hook, size
+                at += (size + 7) & ~7
+
+
+def without(parts, unwanted):
+    """Leaves frames out, as if they had never been."""
+    kept = [part for i, part in enumerate(parts) if not unwanted(i, part[0])]
+    for i, (stream, payload) in enumerate(kept):
+        if stream in "HZ":
+            kept[i] = (stream, re.sub(rb"dump.frames=\d+", b"dump.frames=%d" % len(kept), payload))
+    parts[:] = kept

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""`cairn capture`: from standard input, a pseudo-terminal, a pipe; what it shows, keeps and returns."""
+
+import os
+import signal
+import subprocess
+import termios
+import time
+
+import pytest
+
+from cairn_tool import CAIRN, GOLDEN, cairn, text_of
+
+LOADER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: starting\r\n"
+
+
+@pytest.mark.parametrize("end, status", [
+    (b"SUMMARY: 3 passed, 0 failed, 0 skipped\r\n", 0),
+    (b"SUMMARY: 3 passed, 1 failed, 0 skipped\r\n", 1),
+    (b"SUMMARY: 3 pass, 0 fail, 1 skip\r\n", 0),
+    (b"", 3),
+])
+def test_capture(tmp_path, end, status):
+    log = (GOLDEN / "small.log").read_bytes()
+    log = LOADER + log[:log.index(b"SUMMARY")] + end
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=log)
+    assert done.returncode == status, done.stderr
+    assert (tmp_path / "log").read_bytes() == log
+    text = text_of(done)
+    assert "BdsDxe: starting" in text and "\x1b" not in text and "~" not in text
+    assert "PASS: golden: scripted machine up" in text
+    assert b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+
+
+def test_capture_raw(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes()
+    done = cairn("capture", "-", "--raw", "-o", tmp_path / "log", data=log)
+    assert done.stdout == log and done.returncode == 0
+
+
+def test_capture_damaged(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes()
+    start = log.index(b"~T00000009")
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=log[:start + 50] + b"#" + log[start + 51:])
+    assert done.returncode == 1
+    assert b"21 frames of 22, 1 damaged, 1 missing" in done.stderr
+
+
+def test_capture_two_frames_in_one_line(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes()
+    end = log.index(b"\r\n", log.index(b"~T00000009"))
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=log[:end] + log[end + 2:])
+    assert done.returncode == 0
+    assert b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+
+
+def test_capture_loader_failed(tmp_path):
+    data = LOADER + b"cairn loader: FAILED: \\kernel.elf: not there (Not Found)\r\n"
+    reader, writer = os.pipe()
+    with subprocess.Popen([CAIRN, "capture", "-", "-o", tmp_path / "log"], stdin=reader, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        os.close(reader)
+        os.write(writer, data)  # the line stays open: it must end by itself
+        assert process.wait(timeout=20) == 1
+        os.close(writer)
+        assert b"the loader failed" in process.stderr.read()
+
+
+def test_capture_ends_by_itself_on_a_tty(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes() + b"halted: you can switch the machine off\r\n"
+    master, slave = os.openpty()
+    with subprocess.Popen([CAIRN, "capture", os.ttyname(slave) + ",115200", "-o", tmp_path / "log"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 20
+        while termios.tcgetattr(slave)[3] & termios.ICANON:  # until it has made the line raw
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        sent = 0
+        while sent < len(log):
+            sent += os.write(master, log[sent:sent + 512])
+        assert process.wait(timeout=20) == 0
+        assert b"halted" in process.stdout.read()
+    os.close(slave)
+    os.close(master)
+    assert (tmp_path / "log").read_bytes() == log
+
+
+def test_capture_timeout(tmp_path):
+    reader, writer = os.pipe()
+    with subprocess.Popen([CAIRN, "capture", "-", "--timeout", "1", "-o", tmp_path / "log"], stdin=reader,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.close(reader)
+        assert process.wait(timeout=20) == 3
+        os.close(writer)
+        assert b"the time was up" in process.stderr.read()
+
+
+def test_capture_counts_a_frame_once(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes()
+    start = log.index(b"~T00000009")
+    end = log.index(b"\r\n", start) + 2
+    twice = log[:end] + log[start:end] + log[end:]
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=twice)
+    assert done.returncode == 0 and b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+    start = log.index(b"~T0000000a")
+    end = log.index(b"\r\n", start) + 2
+    done = cairn("capture", "-", "-o", tmp_path / "log", data=twice.replace(log[start:end], b""))
+    assert done.returncode == 1 and b"21 frames of 22, 0 damaged, 1 missing" in done.stderr
+
+
+def test_capture_interrupted_while_nobody_is_there(tmp_path):
+    """Opening a line must not wait for its other end: Ctrl-C would be dead."""
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen([CAIRN, "capture", tmp_path / "fifo", "-o", tmp_path / "log"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 20
+        while not (tmp_path / "log").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+
+
+def test_capture_log_cannot_be_written(tmp_path):
+    master, slave = os.openpty()
+    before = termios.tcgetattr(slave)
+    done = cairn("capture", os.ttyname(slave), "-o", tmp_path / "no" / "log")
+    assert done.returncode == 3 and b"No such file" in done.stderr
+    assert termios.tcgetattr(slave) == before
+    os.close(slave)
+    os.close(master)
+
+
+def test_capture_interrupted(tmp_path):
+    master, slave = os.openpty()
+    before = termios.tcgetattr(slave)
+    with subprocess.Popen([CAIRN, "capture", os.ttyname(slave), "-o", tmp_path / "log"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 20
+        while termios.tcgetattr(slave)[3] & termios.ICANON:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+        errors = process.stderr.read().decode()
+        assert "interrupted" in errors and f"in {tmp_path / 'log'}" in errors
+    assert termios.tcgetattr(slave)[3] == before[3]
+    os.close(slave)
+    os.close(master)

@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: MIT
+"""Logs that lie: each is a golden one with something changed, and `cairn check` must say what."""
+
+import re
+import struct
+
+import pytest
+
+import frames
+from cairn_tool import GOLDEN, TRUTH_PEBS, TRUTH_SWITCH, cairn, events, patch, text_of, truths, without
+
+
+def lies(log, change):
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    assert cairn("check", "-", data=frames.write(parts)).returncode == 0
+    change(parts)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == 1
+    return text_of(done)
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (0x02, b"\x01", "state"),
+    (0x04, b"\x1f", "priority"),
+    (0x08, b"\xcc\x00\x00\x00", "outgoing thread"),
+    (0x0C, b"\xcc\x00\x00\x00", "incoming thread"),
+    (0x10, struct.pack("<Q", 9700000000), "time"),
+])
+def test_wrong_switch(offset, data, word):
+    # a switch of a thread that waits, so that its state is told
+    def change(parts):
+        for place in truths(parts, TRUTH_SWITCH)[10:]:
+            record = parts[place[0]][1][place[1]:place[1] + 48]
+            if record[2] == 5 and struct.unpack_from("<I", record, 8)[0]:
+                patch(parts, place, offset, data)
+                return
+    text = lies("small", change)
+    assert "FAIL truth: each 0525H switch" in text and word in text
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (0x06, b"\x1f", "NewThreadPriority"),
+    (0x03, b"\x26", "OldThreadWaitReason"),
+    (0x07, b"\x09", "OldThreadIdealProcessor"),
+    (0x18, struct.pack("<Q", 1), "PebsIndex"),
+    (0x20, b"\xff\xff\x00\x00", "NewThreadWaitTime"),
+    (0x24, b"\xff\xff\x00\x00", "OldThreadRemainingQuantum"),
+])
+def test_wrong_field_of_the_full_event(offset, data, word):
+    text = lies("full", lambda parts: patch(parts, truths(parts, TRUTH_SWITCH)[30], offset, data))
+    assert "FAIL truth: each 0524H switch" in text and word in text
+
+
+def test_switch_left_out():
+    def change(parts):
+        frame, at = [place for place in truths(parts, TRUTH_SWITCH) if len(parts[place[0]][1]) < 1480][3]
+        payload = parts[frame][1]
+        doubled = payload[:at + 48] + payload[at:]  # the truth has one more than the trace
+        count = struct.unpack_from("<H", payload, 2)[0] + 1
+        parts[frame] = ("U", payload[:2] + struct.pack("<H", count) + doubled[4:])
+        for i in range(frame + 1, len(parts)):
+            stream, payload = parts[i]
+            if stream == "U" and payload[:2] == parts[frame][1][:2]:
+                first = struct.unpack_from("<I", payload, 4)[0] + 1
+                parts[i] = ("U", payload[:4] + struct.pack("<I", first) + payload[8:])
+    text = lies("small", change)
+    assert "FAIL truth" in text
+
+
+def panicked(parts):
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "H":
+            parts[i] = ("H", re.sub(rb"dump.cause=\w+", b"dump.cause=panic", payload))
+
+
+def truth_cut_off(parts, which, cpu=0):
+    """Takes one switch, counted from the last, out of a CPU's truth."""
+    frame, at = [p for p in truths(parts, TRUTH_SWITCH) if parts[p[0]][1][0] == cpu][-which]
+    payload = parts[frame][1]
+    count = struct.unpack_from("<H", payload, 2)[0] - 1
+    parts[frame] = ("U", payload[:2] + struct.pack("<H", count) + payload[4:at] + payload[at + 48:])
+    for i in range(frame + 1, len(parts)):
+        stream, payload = parts[i]
+        if stream == "U" and payload[0] == cpu:
+            parts[i] = ("U", payload[:4] + struct.pack("<I", struct.unpack_from("<I", payload, 4)[0] - 1) + payload[8:])
+        elif stream == "E":
+            parts[i] = ("E", re.sub(rb"(end\.cpu\.%d\.truth=)(\d+)" % cpu,
+                                    lambda m: m.group(1) + b"%d" % (int(m.group(2)) - 1), payload))
+    for i in range(frame):
+        stream, payload = parts[i]
+        if stream == "E":
+            parts[i] = ("E", re.sub(rb"(end\.cpu\.%d\.truth=)(\d+)" % cpu,
+                                    lambda m: m.group(1) + b"%d" % (int(m.group(2)) - 1), payload))
+
+
+@pytest.mark.parametrize("cpus", [[0], [1], [0, 1]])
+@pytest.mark.parametrize("log", ["small", "full"])
+def test_panic_within_the_last_switch(log, cpus):
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    panicked(parts)
+    for cpu in cpus:
+        truth_cut_off(parts, 1, cpu)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == 0, text_of(done)
+    assert f"within the last switch of {len(cpus)} CPU{'s' if len(cpus) > 1 else ''}, which" in text_of(done)
+
+
+@pytest.mark.parametrize("panic, cuts", [(False, [1]), (True, [1, 1]), (True, [2]), (True, [2, 1])])
+def test_truth_of_no_last_switch_missing(panic, cuts):
+    def change(parts):
+        if panic:
+            panicked(parts)
+        for which in cuts:
+            truth_cut_off(parts, which)
+    assert "FAIL truth: each 0525H switch" in lies("small", change)
+
+
+@pytest.mark.parametrize("panic, more", [(True, 1), (True, 2), (False, 1)])
+def test_panic_within_a_switch_that_was_lost(panic, more):
+    """Stopped while it wrote the trace: counted as lost, and not in the truth."""
+    parts = frames.read((GOLDEN / "lost.log").read_bytes())
+    if panic:
+        panicked(parts)
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "E":
+            for key in (rb"end\.cpu\.0\.(?:events|switches|compact)", rb"end\.events_(?:tried|lost)"):
+                payload = re.sub(rb"(%s=)(\d+)( \d+ )?(\d+)?" % key, lambda m: m.group(1) + b"%d" % (
+                    int(m.group(2)) + more) + (m.group(3) + b"%d" % (int(m.group(4)) + more) if m.group(3) else b""),
+                    payload)
+            parts[i] = ("E", payload)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == (0 if panic and more == 1 else 1), text_of(done)
+
+
+def test_cpus_swapped():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "U":
+                parts[i] = ("U", struct.pack("<H", 1 - struct.unpack_from("<H", payload)[0]) + payload[2:])
+    assert "FAIL truth" in lies("small", change)
+
+
+@pytest.mark.parametrize("offset, data", [(0x04, b"\xcc\x00\x00\x00"), (0x08, b"\x01" * 8), (0x10, b"\x01" * 8),
+                                          (0x20, b"\x01" * 8), (0x02, b"\x00")])
+def test_wrong_record(offset, data):
+    text = lies("small", lambda parts: patch(parts, truths(parts, TRUTH_PEBS)[5], offset, data))
+    assert "FAIL truth: each" in text and "record" in text
+
+
+def test_record_lost_beside_counted_loss():
+    """Where events were lost, an epoch that is there must still have all of its records."""
+    def change(parts):
+        there = max(struct.unpack_from("<I", parts[i][1], at + PAYLOAD + 4)[0] for i, at, hook, _ in events(parts)
+                    if hook == EPOCH and struct.unpack_from("<H", parts[i][1], 8)[0] == 0)
+        for place in truths(parts, TRUTH_PEBS):
+            record = parts[place[0]][1][place[1]:place[1] + 48]
+            if record[1] == 0 and record[2] and struct.unpack_from("<I", record, 0x2C)[0] > there:
+                patch(parts, place, 0x2C, struct.pack("<I", there))
+                return
+    assert re.search(r"FAIL truth: each PEBS record.*\n.* \d+ records, in truth \d+", lies("lost", change))
+
+
+def test_wrong_base_priority():
+    def change(parts):
+        first = next((i, at) for i, at in truths(parts, TRUTH_SWITCH) if any(parts[i][1][at + 8:at + 12]))
+        patch(parts, first, 5, b"\x1f")
+    text = lies("small", change)
+    assert "FAIL truth: each 0525H switch" in text and "the base priority" in text
+
+
+def test_wrong_base_priority_in_a_later_batch():
+    def change(parts):
+        for place in [place for place in truths(parts, TRUTH_SWITCH) if parts[place[0]][1][0] == 1][-20:]:
+            patch(parts, place, 5, b"\x1f")
+    assert "the base priority" in lies("small", change)
+
+
+@pytest.mark.parametrize("change, word", [
+    # the stamp of another CPU: 10000H further on
+    (lambda parts, e: patch(parts, e[:2], 18, b"\x11"), "PebsIndex grows"),
+    (lambda parts, e: patch(parts, e[:2], 16, b"\x08"), "between stamps"),
+    (lambda parts, e: patch(parts, e[:2], 8, b"\x00" * 8), "time stamps"),
+    (lambda parts, e: patch(parts, e[:2], 24, b"\x00" * 8), "time stamps never decrease|epochs"),
+    (lambda parts, e: patch(parts, e[:2], 32 + 15 * 4, b"\x99"), "batches: table"),
+])
+def test_wrong_batch(change, word):
+    def second(parts):
+        change(parts, [e for e in events(parts) if e[2] == 0x525][2])
+    assert re.search("FAIL .*(" + word + ")", lies("small", second))
+
+
+def test_batch_without_records():
+    def change(parts):
+        frame, at, _, size = [e for e in events(parts) if e[2] == 0x525][2]
+        payload, head = bytearray(parts[frame][1]), 16 + 8 + 0x58
+        rest = ((size + 7) & ~7) - head
+        struct.pack_into("<H", payload, at + 4, head)
+        struct.pack_into("<IHHq", payload, at + head, 0xC0110002, rest, 0x0123,
+                         struct.unpack_from("<q", payload, at + 8)[0])  # a hook of someone else's
+        parts[frame] = ("T", bytes(payload))
+    assert re.search("FAIL batches.*\n.*no record in it", lies("small", change))
+
+
+EPOCH = 0xCA01
+PAYLOAD, AREA = 16, 16 + 0x20  # in a Debug Store event: its payload; in an epoch's: the DS area
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (PAYLOAD + 2, b"\x02", "no event says that it began"),
+    (PAYLOAD + 2, b"\x09", "no reason has the number 9"),
+    (AREA + 5 * 8, b"\x08", "DS areas: base <= index <= maximum"),
+    (AREA + 5 * 8 + 2, b"\x20", "are not in order"),
+    (AREA + 4 * 8 + 2, b"\x00", "is not in this CPU's buffer"),
+])
+def test_wrong_start(offset, data, word):
+    def change(parts):
+        patch(parts, next(e for e in events(parts) if e[2] == EPOCH)[:2], offset, data)
+    assert word in lies("small", change)
+
+
+def test_epoch_left_out():
+    def change(parts):
+        drains = [e for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 1]
+        patch(parts, drains[-1][:2], PAYLOAD + 4, b"\x07")
+    assert "FAIL epochs consecutive" in lies("small", change)
+
+
+@pytest.mark.parametrize("offset, data, word", [
+    (0x04, b"\x00\x00", "SavedOffset"),
+    (0x18, b"\x77", "SequenceNumber"),
+    (0x28, b"\x03", "ProcessorIndex"),
+    (0x34, b"\x00", "BufferFlag"),
+])
+def test_wrong_buffer_header(offset, data, word):
+    def change(parts):
+        frame = next(i for i, (stream, _) in enumerate(parts) if stream == "T")
+        patch(parts, (frame, 20), offset, data)
+    text = lies("small", change)
+    assert "FAIL buffers: headers right" in text and word in text
+
+
+def test_no_event():
+    text = lies("small", lambda parts: patch(parts, list(events(parts))[3][:2], 3, b"\x00"))
+    assert "FAIL events: headers" in text and "no event begins there" in text
+
+
+def test_bytes_left_out_of_a_whole_dump():
+    def change(parts):
+        second = [i for i, (stream, _) in enumerate(parts) if stream == "T"][1]
+        without(parts, lambda i, _: i == second)
+    text = lies("small", change)
+    assert re.search(r"FAIL buffers.*\n.*bytes of buffer 0 missing", text)
+    assert "frames" not in text.split("FAIL buffers")[1].split("rule")[0]
+
+
+def test_truth_left_out_of_a_whole_dump():
+    text = lies("small", lambda parts: without(parts, lambda _, stream: stream == "U"))
+    assert "the truth: missing" in text and "0 records of truth" in text
+
+
+@pytest.mark.parametrize("key", ["session.1.tsc_hz", "session.1.events", "session.1.pebs", "session.1.start_tsc",
+                                 "session.1.tick_units", "session.1.buffer_bytes", "end.cpu.0.events",
+                                 "end.cpu.1.compact", "end.cpu.0.buffers", "end.cpu.0.ds", "end.cpu.1.truth",
+                                 "end.events_lost", "ds.record_bytes", "ds.cpu.1.buffer"])
+def test_key_left_out(key):
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream in "MLE":
+                parts[i] = (stream, payload.replace(key.encode() + b"=", b"x" + key.encode() + b"="))
+    assert re.search("FAIL counts.*\n.*missing or ill-formed", lies("small", change))
+
+
+def test_no_stamp_although_the_session_says_so():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "L":
+                parts[i] = ("L", payload.replace(b"session.1.pebs=1", b"session.1.pebs=0"))
+    assert "FAIL PebsIndex on each" in lies("small", change)
+
+
+@pytest.mark.parametrize("key", ["events", "switches", "compact", "buffers", "batches", "ds", "truth"])
+def test_wrong_count(key):  # a buffer that is counted but not there is a hole
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                parts[i] = ("E", re.sub(rb"(end\.cpu\.0\.%s=)(\d+)" % key.encode(),
+                                        lambda m: m.group(1) + b"%d" % (int(m.group(2)) + 1), payload))
+    assert ("FAIL buffers" if key == "buffers" else "FAIL counts") in lies("small", change)
+
+
+def test_overwritten_left_out():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            parts[i] = (stream, payload.replace(b"end.overwritten.full=", b"end.overwritten.Full="))
+    assert "end.overwritten: missing or ill-formed" in lies("circular", change)
+
+
+def test_batch_closed_for_another_reason():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                parts[i] = (stream, re.sub(rb"(end\.cpu\.1\.batches=)(\d+) (\d+)", lambda m: m.group(1) + b"%d %d" % (
+                    int(m.group(2)) - 1, int(m.group(3)) + 1), payload))
+    text = lies("nods", change)
+    assert "batches closed (17th thread): " in text and "batches closed (500 ticks old): " in text
+
+
+def test_batch_closed_without_a_reason():
+    def change(parts):
+        batches = [e for e in events(parts) if e[2] == 0x525]
+        for before, after in zip(batches, batches[1:]):  # who leaves first had a slot in the batch before
+            if parts[before[0]][1][8:10] == parts[after[0]][1][8:10]:
+                at = before[1] + 16 + 8
+                patch(parts, after[:2], 16 + 8, parts[before[0]][1][at:at + 4])
+    assert re.search("FAIL batches.*\n.*could have taken this switch", lies("nods", change))
+
+
+@pytest.mark.parametrize("log, key", [("lost", "compact"), ("lost", "full"), ("circular", "compact")])
+def test_wrong_loss(log, key):
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                if log == "circular":
+                    payload = re.sub(rb"(end\.overwritten\.%s=)(\d+)" % key.encode(),
+                                     lambda m: m.group(1) + b"%d" % (int(m.group(2)) + 1), payload)
+                else:  # still balanced, but not true
+                    payload = re.sub(rb"(end\.cpu\.0\.%s=)(\d+) (\d+) (\d+)" % key.encode(),
+                                     lambda m: m.group(1) + b"%d %s %d" % (int(m.group(2)) + 1, m.group(3),
+                                                                         int(m.group(4)) + 1), payload)
+                parts[i] = ("E", payload)
+    assert "FAIL truth: switches lost = truth - recorded" in lies(log, change)
