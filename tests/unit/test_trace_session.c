@@ -130,11 +130,27 @@ static void test_config(void **state)
     bad[n++].buffers = 3;
     bad[n].circular = true;
     bad[n++].buffers = 4;
-    bad[n++].buffers = UINT32_MAX;
+    bad[n++].buffers = 1024 * 1024 + 1;
     bad[n++].clock.multiplier = 0;
     bad[n++].tick_units = 0;
-    bad[n++].tick_units = UINT64_MAX;
+    bad[n++].tick_units = INT64_MAX / 1000 + 1;
     assert_true(trace_session_bytes(&good) > 8 * 4096);
+    struct trace_config limit[8]; /* the last good values */
+    unsigned limits = 0;
+    for (unsigned i = 0; i < 8; i++)
+        limit[i] = good;
+    limit[limits++].cpus = 1;
+    limit[limits].cpus = 64;
+    limit[limits++].buffers = 64;
+    limit[limits++].events = TRACE_COMPACT | TRACE_FULL;
+    limit[limits++].buffer_bytes = 1024 * 1024;
+    limit[limits++].buffers = 1024 * 1024;
+    limit[limits].circular = true;
+    limit[limits++].buffers = 5;
+    limit[limits++].tick_units = 1;
+    limit[limits++].tick_units = INT64_MAX / 1000;
+    for (unsigned i = 0; i < limits; i++)
+        assert_true(trace_session_bytes(&limit[i]) >= (size_t)limit[i].buffers * limit[i].buffer_bytes);
     struct trace_session *s = NULL;
     for (unsigned i = 0; i < n; i++) {
         assert_int_equal(trace_session_bytes(&bad[i]), 0);
@@ -202,6 +218,9 @@ static void test_full_fields(void **state)
                                     .old_priority = 31, .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
     trace_cpu_start(cpu, NULL);
     trace_switch(cpu, &sw);
+    struct trace_counts n; /* while the buffer is open */
+    trace_cpu_counts(cpu, &n);
+    assert_true(n.buffers_begun == 1 && n.full_tried == 1 && n.full_written == 1 && n.events_written == 1);
     trace_cpu_stop(cpu, TSC(1001));
     trace_switch(cpu, &sw); /* stopped: nothing */
     assert_false(trace_cpu_on(cpu));
