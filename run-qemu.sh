@@ -321,13 +321,11 @@ watch() {
         sleep 0.1
         if [ $gdb = 0 ] && [ "$timeout" != 0 ] && [ $((SECONDS - start)) -ge "$timeout" ]; then
             stop=timeout
-        elif [ $loader_watched = 0 ] && failure=$(console_line "$LOADER_FAILED"); then
-            stop=loader
-        elif [ $loader_watched = 0 ] && failure=$(console_line "$NOT_STARTED"); then
-            stop=firmware
-            # Both may have come since the line above looked; then the loader's is the reason.
+        elif [ $loader_watched = 0 ] && failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED"); then
+            sleep 0.2 # the line may not have been whole
             failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED")
-            case $failure in *"$LOADER_FAILED"*) stop=loader ;; esac
+            # Where the loader gave up, the firmware says so as well, but later.
+            case $failure in *"$LOADER_FAILED"*) stop=loader ;; *) stop=firmware ;; esac
         elif [ -r "$tmp/console" ] && tail -c 128 "$tmp/console" | LC_ALL=C grep -a -q "$HALTED"; then
             stop=halted
         elif ! kill -0 "$reader_pid" 2>/dev/null; then
