@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/cairn/writer.h"
+#include "tools/cairn/check.h"
 #include "tools/cairn/timeline.h"
 
 /* TSC 2^k Hz, so that units are easy: multiplier 2^54 is 10 MHz of 10.24 GHz: 1024 cycles a unit. */
@@ -111,6 +112,34 @@ static void every_state(void **state)
             assert_int_equal(s.state, v < 39 ? KTHREAD_WAITING : v - 39);
             assert_int_equal(s.reason, v < 39 ? v : 0);
         }
+        done(log, &w);
+    }
+}
+
+/* Performance counter items, which version 1 does not write: a reader passes over them, the check as well. */
+static void counter_items(void **state)
+{
+    (void)state;
+    for (uint32_t items = 1; items <= 7; items++) {
+        struct bytes records = {0}, plain = {0}, events = {0};
+        for (uint32_t slot = 0; slot < 16; slot++)
+            bytes_u32(&records, lite(slot, 0, 30, slot ? 1 : 0));
+        bytes_batch(&plain, 1000, 2000, threads, &records);
+        bytes_u32(&events, 0xC0110002u | items << 8);
+        bytes_u16(&events, (uint16_t)(16 + 0x58 + records.size + 8 * items));
+        bytes_add(&events, plain.data + 6, 10); /* hook and time */
+        for (uint32_t i = 0; i < items; i++)
+            bytes_u64(&events, UINT64_MAX);
+        bytes_add(&events, plain.data + 16, plain.size - 16);
+        struct writer w = begin(SESSION("compact", "sequential"));
+        writer_buffer(&w, 0, 0, &events);
+        struct cairn_log *log = read_log(&w);
+        struct cairn_check check;
+        cairn_check_init(&check, log, NULL);
+        cairn_check_trace(&check);
+        assert_int_equal(log->cpu[0].compact, 16);
+        assert_int_equal(check.compared[CAIRN_RULE_BATCHES], 1);
+        assert_int_equal(check.failed[CAIRN_RULE_BATCHES], 0);
         done(log, &w);
     }
 }
@@ -484,6 +513,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form),
         cmocka_unit_test(every_state),
+        cmocka_unit_test(counter_items),
         cmocka_unit_test(nonsense_is_left_out),
         cmocka_unit_test(full_events),
         cmocka_unit_test(holes_between_buffers),
