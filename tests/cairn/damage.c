@@ -3,8 +3,9 @@
  * Damages a log in every way and reads it: never a crash, never a switch or a record's thread that the undamaged log
  * does not have (who came may become unknown), and what is missing is named. In one process, or it would take hours.
  *
- *     damage each LOG [STEP]            every line removed, repeated, cut, swapped with the next; every STEPth bit
- * flipped damage random LOG COUNT [SEED]    COUNT logs with one to eight damages each, from a seed
+ *     damage each LOG [STEP]            every line removed, repeated, cut, swapped with the next;
+ *                                       every STEPth bit flipped
+ *     damage random LOG COUNT [SEED]    COUNT logs with one to eight damages each, from a seed
  */
 #include <inttypes.h>
 #include <stdbool.h>

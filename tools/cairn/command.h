@@ -4,11 +4,12 @@
 
 #include "tools/cairn/log.h"
 
-enum { /* exit statuses */
-       CAIRN_GOOD = 0,
-       CAIRN_BAD = 1, /* the trace is damaged, or a check failed */
-       CAIRN_USAGE = 2,
-       CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
+/* Exit statuses. */
+enum {
+    CAIRN_GOOD = 0,
+    CAIRN_BAD = 1, /* the trace is damaged, or a check failed */
+    CAIRN_USAGE = 2,
+    CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
 };
 
 struct cairn_option {

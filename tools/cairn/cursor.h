@@ -8,12 +8,13 @@
 
 #include "tools/cairn/log.h"
 
-enum cairn_form { /* what a switch was written as; the first four are enum ccswap_type */
-                  CAIRN_FORM_IDLE_SHORT = CCSWAP_IDLE_SHORT,
-                  CAIRN_FORM_IDLE = CCSWAP_IDLE,
-                  CAIRN_FORM_LITE = CCSWAP_LITE,
-                  CAIRN_FORM_FULL = CCSWAP_FULL,
-                  CAIRN_FORM_EVENT, /* 0524H */
+/* What a switch was written as; the first four are enum ccswap_type. */
+enum cairn_form {
+    CAIRN_FORM_IDLE_SHORT = CCSWAP_IDLE_SHORT,
+    CAIRN_FORM_IDLE = CCSWAP_IDLE,
+    CAIRN_FORM_LITE = CCSWAP_LITE,
+    CAIRN_FORM_FULL = CCSWAP_FULL,
+    CAIRN_FORM_EVENT, /* 0524H */
 };
 
 struct cairn_switch {

@@ -17,10 +17,11 @@ struct cairn_frame {
     uint8_t stream;        /* enum cairn_stream */
 };
 
-enum cairn_flaw {                  /* why something that began like a frame is none */
-                  CAIRN_FLAW_CUT,  /* it ends before its CRC does */
-                  CAIRN_FLAW_TEXT, /* characters that cannot be there */
-                  CAIRN_FLAW_CRC,
+/* Why something that began like a frame is none. */
+enum cairn_flaw {
+    CAIRN_FLAW_CUT,  /* it ends before its CRC does */
+    CAIRN_FLAW_TEXT, /* characters that cannot be there */
+    CAIRN_FLAW_CRC,
 };
 
 struct cairn_suspect { /* a line that looks like a damaged frame */
