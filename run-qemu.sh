@@ -46,7 +46,7 @@ Boots Cairn in QEMU and records its trace.
   --raw           all of that to the terminal as well, instead of console text
                   and a progress line
   --timeout S     give up after S seconds; 0: never (300)
-  --icount        on one CPU the same options give the same trace
+  --icount        the same options give the same trace, byte by byte
   --gdb           wait for a debugger on TCP port 1234 (no timeout)
   --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
   --image FILE    boot this disk image (make image) as a USB stick; its own

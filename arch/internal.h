@@ -103,5 +103,8 @@ void arch_load_segments(void);
 
 /* Called by nasm. */
 void arch_trap(struct arch_trap_frame *frame);
+/* Sends every other processor an INIT: none executes anything until arch_smp_start, wherever the firmware had left it.
+ * One that cannot be reached stays as it is. Boot processor, after arch_apic_init, before other CPUs run. */
+void arch_smp_park(void);
 _Noreturn void arch_ap_main(struct arch_cpu *cpu);
 _Noreturn void __stack_chk_fail(void);

@@ -120,6 +120,15 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
     return false;
 }
 
+void arch_smp_park(void)
+{
+    uint32_t self = arch_apic_id();
+
+    for (uint32_t i = 0; i < arch_acpi.cpu_count; i++)
+        if (arch_acpi.cpus[i].apic_id != self)
+            (void)arch_apic_send(arch_acpi.cpus[i].apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
+}
+
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
 {
     uint32_t apic_id = arch_acpi.cpus[index].apic_id;

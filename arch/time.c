@@ -329,6 +329,10 @@ void arch_timer_start(uint32_t period_us)
 }
 
 /*
+ * The other processors are stopped first: firmware leaves them in an MWAIT loop where CPUID has MWAIT, and QEMU, which
+ * has several to serve, executes MWAIT as PAUSE. They would run on beside this one, each at a place in its loop that is
+ * another in every run.
+ *
  * The deadline is reckoned from a TSC value read a fixed number of instructions before the timer is loaded. Under
  * -icount an instruction takes 2^shift ns, so the deadline lies at the target plus a constant. QEMU with sleep=off
  * moves the clock of a halted machine to the next deadline exactly, and what follows the HLT is a fixed number of
@@ -336,6 +340,7 @@ void arch_timer_start(uint32_t period_us)
  */
 void arch_tsc_align(unsigned n)
 {
+    arch_smp_park();
     uint64_t target = (arch_rdtsc() | ((UINT64_C(1) << n) - 1)) + 1;
     uint64_t chunk = tsc_hz; /* one second: far from the end of the timer's 32 bits */
 
