@@ -218,6 +218,21 @@ def test_wrong_start(offset, data, word):
     assert word in lies("small", change)
 
 
+@pytest.mark.parametrize("emulated, above, right", [(1, 0, True), (1, 1, False), (0, 1, True), (0, 2, False)])
+def test_index_above_the_maximum(emulated, above, right):
+    """Real hardware may write one record over the maximum, into the slack record; the model does not."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    machine = b"".join(payload for stream, payload in parts if stream == "M")
+    size, count = (int(re.search(key + rb"=(\d+)", machine)[1]) for key in (b"ds.record_bytes", b"ds.records"))
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "M":
+            parts[i] = (stream, payload.replace(b"ds.emulated=1", b"ds.emulated=%d" % emulated))
+    frame, at = next(e for e in events(parts) if e[2] == EPOCH)[:2]
+    base = struct.unpack_from("<Q", parts[frame][1], at + AREA + 4 * 8)[0]
+    patch(parts, (frame, at), AREA + 5 * 8, struct.pack("<Q", base + (count + above) * size))
+    assert ("are not in order" in text_of(cairn("check", "-", data=frames.write(parts)))) != right
+
+
 def test_epoch_left_out():
     def change(parts):
         drains = [e for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 1]
