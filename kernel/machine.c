@@ -13,10 +13,12 @@
 #include "kernel/options.h"
 #include "kernel/string.h"
 
-/* CPUID leaves kept raw for the reader: features, perfmon, topology of cores, frequencies, hypervisor, brand. */
+/* CPUID leaves kept raw for the reader: features, perfmon, frequencies, kind of core, hypervisor, brand, and whether
+ * the TSC is invariant. */
 static const struct { uint32_t leaf, subleaf; } leaves[] = {
     { 0x0, 0 }, { 0x1, 0 }, { 0x6, 0 }, { 0x7, 0 }, { 0xA, 0 }, { 0x15, 0 }, { 0x16, 0 }, { 0x1A, 0 }, { 0x23, 0 },
     { 0x40000000, 0 }, { 0x80000000, 0 }, { 0x80000001, 0 }, { 0x80000002, 0 }, { 0x80000003, 0 }, { 0x80000004, 0 },
+    { 0x80000007, 0 },
 };
 #define LEAVES (sizeof leaves / sizeof leaves[0])
 
