@@ -189,6 +189,21 @@ def test_wrong_batch(change, word):
     assert re.search("FAIL .*(" + word + ")", lies("small", second))
 
 
+def test_batch_that_spans_a_drain():
+    """Its first switch just before the drain, and still behind all of the batch before."""
+    def change(parts):
+        log = list(events(parts))
+        drain = next(i for i, e in enumerate(log) if e[2] == EPOCH
+                     and parts[e[0]][1][e[1] + PAYLOAD + 2] == 2)
+        cpu = parts[log[drain][0]][1][8:10]
+        batch = next(e for e in log[drain:] if e[2] == 0x525 and parts[e[0]][1][8:10] == cpu)
+        time, = struct.unpack_from("<q", parts[log[drain][0]][1], log[drain][1] + 8)
+        patch(parts, batch[:2], 24, struct.pack("<q", time - 1))
+    text = lies("small", change)
+    assert "a batch that began before the drain was written after it" in text
+    assert "FAIL time stamps" not in text
+
+
 def test_batch_without_records():
     def change(parts):
         frame, at, _, size = [e for e in events(parts) if e[2] == 0x525][2]
