@@ -706,6 +706,20 @@ static void unmapped(void **state)
     assert_int_equal(b->model.fault_address, 0x1028);
 }
 
+static void unknown_xmm(void **state) /* a host that cannot see them */
+{
+    (void)state;
+    ds_bench_init(b, icelake(), NULL, 640, 640);
+    b->model.host.xmm = NULL;
+    memset(ds_bench_word(b, ds_bench_buffer()), 0xA5, 640);
+    ds_bench_write(b, MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_XMM);
+    ds_bench_pebs_counter(b, 0, INSTRUCTIONS | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), 0);
+    ds_bench_step(b, 2, 0);
+    assert_int_equal(ds_bench_index(b), 32 + 256);
+    for (unsigned i = 0; i < 32; i++)
+        assert_int_equal(word(32 + 8 * i), 0);
+}
+
 static void nobody_asks(void **state) /* a host without the hook for the truth */
 {
     (void)state;
@@ -756,6 +770,7 @@ int main(void)
         cmocka_unit_test(rings_and_controls),
         cmocka_unit_test(event_codes),
         cmocka_unit_test(unmapped),
+        cmocka_unit_test(unknown_xmm),
         cmocka_unit_test(nobody_asks),
         cmocka_unit_test(disabled_while_armed),
     };

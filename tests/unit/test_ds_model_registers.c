@@ -116,6 +116,7 @@ static const struct gp_row gp_rows[] = {
     {"haswell", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(58), -EFAULT},
     {"icelake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0},
     {"icelake", IA32_PERF_GLOBAL_STATUS_SET, DS_BIT(40), -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0},
     {"haswell", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, -EFAULT},
     {"icelake", IA32_PERF_CAPABILITIES, 0, -EFAULT},
     {"skylake", MSR_PERF_METRICS, 0, -EFAULT},
@@ -216,7 +217,17 @@ static void reads(void **state)
     assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_OVF_CTRL), 0);
     assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_STATUS_SET), 0);
     assert_int_equal(ds_model_rdmsr(&b->model, 0x10, &v), -ENOENT);
-    assert_int_equal(ds_model_rdmsr(&b->model, IA32_PMC0 + 8, &v), -ENOENT);
+    static const struct {
+        uint32_t msr;
+        int result;
+    } behind_the_last[] = {
+        {IA32_PMC0 + 8, -ENOENT},        {IA32_A_PMC0 + 8, -EFAULT},     {IA32_A_PMC0 + DS_MODEL_GP_MAX, -ENOENT},
+        {IA32_PERFEVTSEL0 + 8, -ENOENT}, {IA32_FIXED_CTR0 + 4, -ENOENT},
+    };
+    for (size_t i = 0; i < sizeof behind_the_last / sizeof behind_the_last[0]; i++) {
+        assert_int_equal(ds_model_rdmsr(&b->model, behind_the_last[i].msr, &v), behind_the_last[i].result);
+        assert_int_equal(ds_model_wrmsr(&b->model, behind_the_last[i].msr, 0), behind_the_last[i].result);
+    }
     ds_bench_init(b, skylake(), NULL, 320, 320);
     assert_int_equal(ds_model_rdmsr(&b->model, MSR_PERF_METRICS, &v), -EFAULT);
     assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + 4, &v), -EFAULT);
@@ -232,7 +243,8 @@ static void counter_writes(void **state)
     assert_int_equal(PMC(b, 0), 0x7FFFFFFF);
     ds_bench_write(b, IA32_A_PMC0 + 1, UINT64_C(0x123456789ABC));
     assert_int_equal(PMC(b, 1), UINT64_C(0x123456789ABC));
-    ds_bench_write(b, IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF | 2);
+    ds_bench_write(b, IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF);
+    ds_bench_write(b, IA32_PERF_GLOBAL_STATUS_SET, 2);
     assert_int_equal(STATUS(b), OVF_BUF | 2);
     ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, 2);
     assert_int_equal(STATUS(b), OVF_BUF);
@@ -269,7 +281,7 @@ static void presets(void **state)
         ds_bench_init(b, p, NULL, 1024, 1024);
         ds_model_cpuid(&b->model, 0, r);
         assert_int_equal(r[0], 0x0A);
-        assert_memory_equal(&r[1], "Genu", 4);
+        assert_memory_equal(&r[1], "GenuntelineI", 12); /* EBX, ECX, EDX */
         ds_model_cpuid(&b->model, 1, r);
         assert_int_equal(r[0] >> 8 & 15, 6); /* family */
         assert_int_equal((r[0] >> 12 & 0xF0) | (r[0] >> 4 & 15), rows[i].model);
