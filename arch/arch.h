@@ -152,8 +152,8 @@ void arch_delay_us(uint64_t us);
 
 /* Stops the other processors (INIT), then sleeps until the TSC reaches the next multiple of 2^n (n up to 62), by the
  * one-shot APIC timer: under QEMU's -icount with sleep=off the machine then stands at the same place in every run,
- * however long the firmware took. Uses this CPU's APIC timer, which it leaves stopped. Boot processor, after arch_time_init, before
- * other CPUs run; interrupts off (on for the sleep). */
+ * however long the firmware took. Uses this CPU's APIC timer, which it leaves stopped. Boot processor, after
+ * arch_time_init, before other CPUs run; interrupts off (on for the sleep). */
 void arch_tsc_align(unsigned n);
 
 /* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond ARCH_MAX_CPUS. */
