@@ -131,6 +131,19 @@ def test_capture_log_cannot_be_written(tmp_path):
     os.close(master)
 
 
+def test_capture_keeps_the_last_trace(tmp_path):
+    log, kept, trace = tmp_path / "log", tmp_path / "log.1", (GOLDEN / "small.log").read_bytes()
+    log.write_bytes(trace)
+    for _ in range(2):  # the second finds a log without a trace, which is not worth keeping
+        assert cairn("capture", "-", "-o", log, data=b"not a trace\r\n").returncode == 3
+        assert log.read_bytes() == b"not a trace\r\n" and kept.read_bytes() == trace
+    log.write_bytes(trace)
+    kept.unlink()
+    kept.mkdir()
+    done = cairn("capture", "-", "-o", log, data=b"")
+    assert done.returncode == 3 and b"cannot be kept as" in done.stderr and log.read_bytes() == trace
+
+
 def test_capture_interrupted(tmp_path):
     master, slave = os.openpty()
     before = termios.tcgetattr(slave)

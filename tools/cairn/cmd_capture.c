@@ -5,17 +5,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/input.h"
 #include "trace/format.h"
 
 #define LINE_MAX_BYTES 8192u
@@ -347,9 +350,32 @@ static const struct cairn_option options[] = {
     {.name = NULL},
 };
 
+/* A log with a trace that is there is kept as LOG.1: a capture of nothing does not cost the last good one. False: that
+ * cannot be, and why is told. */
+static bool keep_log(void)
+{
+    static const char first_frame[] = "~H00000000:";
+    char kept[PATH_MAX];
+    struct stat s;
+    struct cairn_input there;
+    if (lstat(log_path, &s) != 0 || !S_ISREG(s.st_mode) || cairn_input_open(&there, log_path) != 0)
+        return true;
+    bool trace = memmem(there.data, there.size, first_frame, sizeof(first_frame) - 1) != NULL;
+    cairn_input_close(&there);
+    if (!trace)
+        return true;
+    errno = ENAMETOOLONG;
+    if (snprintf(kept, sizeof(kept), "%s.1", log_path) < (int)sizeof(kept) && rename(log_path, kept) == 0)
+        return true;
+    fprintf(stderr, "cairn: %s cannot be kept as %s.1: %s\n", log_path, log_path, strerror(errno));
+    return false;
+}
+
 /* 0, or the exit status of trouble, told. */
 static int record_to(int64_t deadline, const sigset_t *while_waiting)
 {
+    if (!keep_log())
+        return CAIRN_UNREADABLE;
     c.out = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (c.out < 0) {
         fprintf(stderr, "cairn: %s: %s\n", log_path, strerror(errno));
@@ -408,6 +434,7 @@ const struct cairn_command cairn_capture_command = {
     .summary = "record a serial line, show its console text",
     .options = options,
     .notes = "DEV: a serial device (/dev/ttyUSB0; 115200 baud unless told), - standard input.\n"
+             "A LOG with a trace that is there is kept as LOG.1.\n"
              "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
              "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict or unreadable,\n"
              "130 Ctrl-C.\n",
