@@ -286,9 +286,14 @@ static void print_pebs(struct totals *t)
                    cairn_blame_text(i));
     if (t->threads.count)
         qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_records);
-    for (size_t i = 0; i < t->threads.count && i < top && t->threads.items[i].records; i++)
-        printf("  %-28s %12" PRIu64 " records %6.2f %%\n", cairn_show_thread(name, log, t->threads.items[i].tid, 28),
-               t->threads.items[i].records, percent(t->threads.items[i].records, records));
+    size_t with = 0; /* threads that have records */
+    for (; with < t->threads.count && t->threads.items[with].records; with++)
+        if (with < top)
+            printf("  %-28s %12" PRIu64 " records %6.2f %%\n",
+                   cairn_show_thread(name, log, t->threads.items[with].tid, 28), t->threads.items[with].records,
+                   percent(t->threads.items[with].records, records));
+    if (with > top)
+        printf("  and %zu more (--top N)\n", with - top);
 }
 
 static void print_hook(const struct totals *t)
