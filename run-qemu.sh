@@ -357,7 +357,7 @@ guest_failed() {
 # For a machine that halted, was reset or went off: all there is of a verdict is what the guest said.
 judge_by_log() {
     local summary end='the machine was reset or went off'
-    case $stop in halted | reader) end='the machine was left running' ;; esac
+    case $stop in halted) end='the machine halted' ;; reader) end='the machine was left running' ;; esac
     summary=$(said '^SUMMARY: ')
     case $summary in
     *', 0 failed, '*) verdict="pass, by its SUMMARY; $end" status=0 ;;
@@ -405,7 +405,7 @@ report() {
     log=${log#"$PWD"/}
     echo
     if backend=$(console_line '^ds: backend '); then
-        echo "backend  ${backend#ds: backend }"
+        fold -s -w 71 <<<"${backend#ds: backend }" | sed '1s/^/backend  /; 2,$s/^/         /'
     fi
     echo "verdict  $verdict"
     if [ $no_uart = 1 ]; then
