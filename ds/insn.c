@@ -2,8 +2,6 @@
 /* The length decoder: prefixes, two opcode maps, ModRM, SIB, displacement, immediate. */
 #include "ds/insn.h"
 
-#include <stdbool.h>
-
 struct reader {
     const uint8_t *code;
     size_t size;
@@ -156,12 +154,16 @@ static uint8_t one_byte_kind(const struct prefixes *p, uint8_t op, uint8_t m)
         return p->rep || p->repne ? DS_INSN_REP_STRING : DS_INSN_OTHER;
     case 0x70: case 0x71: case 0x72: case 0x73: case 0x74: case 0x75: case 0x76: case 0x77: /* Jcc */
     case 0x78: case 0x79: case 0x7A: case 0x7B: case 0x7C: case 0x7D: case 0x7E: case 0x7F:
-    case 0xC2: case 0xC3: case 0xCA: case 0xCB: /* RET */
     case 0xE0: case 0xE1: case 0xE2: case 0xE3: /* LOOP, JRCXZ */
-    case 0xE8: case 0xE9: case 0xEB:            /* CALL, JMP */
-        return DS_INSN_BRANCH;
-    case 0xFF: /* CALL, CALLF, JMP, JMPF */
-        return reg >= 2 && reg <= 5 ? DS_INSN_BRANCH : DS_INSN_OTHER;
+        return DS_INSN_CONDITIONAL;
+    case 0xE9: case 0xEB: return DS_INSN_JUMP;
+    case 0xE8: return DS_INSN_CALL;
+    case 0xC2: case 0xC3: return DS_INSN_RETURN;
+    case 0xCA: case 0xCB: return DS_INSN_FAR; /* RET */
+    case 0xFF: {
+        static const uint8_t kinds[8] = {[2] = DS_INSN_CALL, [3] = DS_INSN_FAR, [4] = DS_INSN_JUMP, [5] = DS_INSN_FAR};
+        return kinds[reg];
+    }
     case 0x8E:
         return reg == 2 ? DS_INSN_SHADOW : DS_INSN_OTHER;
     case 0x9C: return DS_INSN_PUSHF;
@@ -178,11 +180,47 @@ static uint8_t one_byte_kind(const struct prefixes *p, uint8_t op, uint8_t m)
 static uint8_t two_byte_kind(uint8_t op)
 {
     if (op >= 0x80 && op <= 0x8F)
-        return DS_INSN_BRANCH;
+        return DS_INSN_CONDITIONAL;
     return op == 0x05 || op == 0x07 || op == 0x34 || op == 0x35 ? DS_INSN_SYSTEM : DS_INSN_OTHER;
 }
 
-static uint8_t decode_two_byte(struct reader *r, const struct prefixes *p)
+#define CONDITION_LOOP      0x10u /* + 0: LOOPNE, 1: LOOPE, 2: LOOP, 3: JRCXZ */
+#define CONDITION_ADDRESS32 0x20u /* they take ECX */
+
+/* A branch whose last `bytes` bytes say where it goes. */
+static void set_target(const struct reader *r, unsigned bytes, uint8_t condition, struct ds_insn *insn)
+{
+    if (r->failed)
+        return;
+    const uint8_t *at = r->code + r->at - bytes;
+    insn->direct = true;
+    insn->condition = condition;
+    insn->displacement =
+        bytes == 1 ? (int8_t)at[0] : (int32_t)(at[0] | at[1] << 8 | at[2] << 16 | (uint32_t)at[3] << 24);
+}
+
+bool ds_insn_taken(const struct ds_insn *insn, uint64_t rflags, uint64_t rcx)
+{
+    /* SDM vol. 1, appendix B, "EFLAGS Condition Codes": the low bit turns the test of the others round. */
+    const bool cf = rflags & 1, pf = rflags >> 2 & 1, zf = rflags >> 6 & 1, sf = rflags >> 7 & 1, of = rflags >> 11 & 1;
+    const bool holds[8] = {of, cf, zf, cf || zf, sf, pf, sf != of, zf || sf != of};
+    unsigned c = insn->condition;
+    if (!(c & CONDITION_LOOP))
+        return holds[c >> 1] != (c & 1);
+    uint64_t count = c & CONDITION_ADDRESS32 ? (uint32_t)rcx : rcx;
+    switch (c & 3) {
+    case 0:
+        return count && !zf;
+    case 1:
+        return count && zf;
+    case 2:
+        return count;
+    default:
+        return !count;
+    }
+}
+
+static uint8_t decode_two_byte(struct reader *r, const struct prefixes *p, struct ds_insn *insn)
 {
     uint8_t op = next(r);
     if (op == 0x38 || op == 0x3A) { /* three-byte maps: all ModRM, 3A with an immediate byte */
@@ -194,6 +232,8 @@ static uint8_t decode_two_byte(struct reader *r, const struct prefixes *p)
         two_byte_extra(r, p, op);
     else
         operands(r, p, two_byte[op]);
+    if (two_byte[op] == J)
+        set_target(r, 4, op & 0xF, insn);
     return two_byte_kind(op);
 }
 
@@ -223,11 +263,11 @@ static void decode_vector(struct reader *r, const struct prefixes *p, unsigned m
         r->failed = true;
 }
 
-static uint8_t decode_opcode(struct reader *r, const struct prefixes *p, uint8_t op)
+static uint8_t decode_opcode(struct reader *r, const struct prefixes *p, uint8_t op, struct ds_insn *insn)
 {
     switch (op) {
     case 0x0F:
-        return decode_two_byte(r, p);
+        return decode_two_byte(r, p, insn);
     case 0xC5: /* VEX, 2 bytes: map 1 */
         next(r);
         decode_vector(r, p, 1);
@@ -263,6 +303,12 @@ static uint8_t decode_opcode(struct reader *r, const struct prefixes *p, uint8_t
         one_byte_extra(r, p, op);
     else
         m = operands(r, p, one_byte[op]);
+    if (one_byte[op] == J)
+        set_target(r, 4, 0, insn);
+    else if (op >= 0xE0 && op <= 0xE3)
+        set_target(r, 1, (uint8_t)(CONDITION_LOOP | (p->address32 ? CONDITION_ADDRESS32 : 0) | (op & 3)), insn);
+    else if ((op >= 0x70 && op <= 0x7F) || op == 0xEB)
+        set_target(r, 1, op & 0xF, insn);
     return one_byte_kind(p, op, m);
 }
 
@@ -310,9 +356,11 @@ unsigned ds_insn_decode(const uint8_t *code, size_t size, struct ds_insn *insn)
     struct prefixes p = {0};
     *insn = (struct ds_insn){0};
     uint8_t op = read_prefixes(&r, &p);
-    uint8_t kind = r.failed ? DS_INSN_OTHER : decode_opcode(&r, &p, op);
-    if (r.failed)
+    uint8_t kind = r.failed ? DS_INSN_OTHER : decode_opcode(&r, &p, op, insn);
+    if (r.failed) {
+        *insn = (struct ds_insn){0};
         return 0;
+    }
     insn->kind = kind;
     insn->length = (uint8_t)r.at;
     return r.at;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long is this x86-64 instruction, and is it one that single-stepping or branch counting must know about? No
- * operands, no names. 64-bit mode only. SDM vol. 2, "Instruction Format" and appendix A, "Opcode Map".
+ * How long is this x86-64 instruction, and is it one that single-stepping or branch counting must know about? Of its
+ * operands only where a direct branch goes; no names. 64-bit mode only. SDM vol. 2, "Instruction Format" and appendix
+ * A, "Opcode Map".
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,21 +19,38 @@ enum ds_insn_kind {
     DS_INSN_PUSHF,      /* stores RFLAGS, TF included */
     DS_INSN_POPF,       /* may end stepping */
     DS_INSN_HLT,
-    DS_INSN_BRANCH,                    /* from here on: BR_INST_RETIRED.ALL_BRANCHES counts it */
-    DS_INSN_IRET = DS_INSN_BRANCH + 1, /* may end stepping */
-    DS_INSN_INTERRUPT,                 /* INT n, INT3, INT1 */
-    DS_INSN_SYSTEM,                    /* SYSCALL, SYSRET, SYSENTER, SYSEXIT */
+    DS_INSN_CONDITIONAL, /* from here on branches, which BR_INST_RETIRED.ALL_BRANCHES counts: Jcc, LOOP, JRCXZ */
+    DS_INSN_JUMP,
+    DS_INSN_CALL,
+    DS_INSN_RETURN,
+    DS_INSN_FAR,       /* from here on far branches: CALL, JMP and RET that load CS */
+    DS_INSN_IRET,      /* may end stepping */
+    DS_INSN_INTERRUPT, /* INT n, INT3, INT1 */
+    DS_INSN_SYSTEM,    /* SYSCALL, SYSRET, SYSENTER, SYSEXIT */
+    DS_INSN_KINDS
 };
 
 struct ds_insn {
     uint8_t length;
-    uint8_t kind; /* enum ds_insn_kind */
+    uint8_t kind;         /* enum ds_insn_kind */
+    uint8_t condition;    /* of a conditional branch, for ds_insn_taken */
+    bool direct;          /* a branch that goes `displacement` bytes on from its successor */
+    int32_t displacement; /* 0 where not direct */
 };
 
-static inline int ds_insn_is_branch(const struct ds_insn *insn)
+static inline bool ds_insn_is_branch(const struct ds_insn *insn)
 {
-    return insn->kind >= DS_INSN_BRANCH;
+    return insn->kind >= DS_INSN_CONDITIONAL;
 }
+
+static inline bool ds_insn_is_far(const struct ds_insn *insn)
+{
+    return insn->kind >= DS_INSN_FAR;
+}
+
+/* Whether a conditional branch was taken, by the registers as they are after it. RIP tells the same, unless the
+ * displacement is 0. */
+bool ds_insn_taken(const struct ds_insn *insn, uint64_t rflags, uint64_t rcx);
 
 /* Decodes at `code`, reading no byte beyond the instruction nor beyond `size`. Returns its length, 0 where it is no
  * instruction, longer than 15 bytes or cut off. */

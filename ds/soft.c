@@ -22,8 +22,12 @@
  *   STI           is stepped like any other by processors, but QEMU's TCG (7.2) keeps the #DB back as after MOV SS.
  *   PUSHF         stores TF: taken out of the image on the stack, or the thread would set TF again whenever it likes.
  *   POPF, IRET    load an image without TF: set again here.
- *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that is no branch
- *                 and was not left towards its successor counts nothing.
+ *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that was left
+ *                 neither towards its successor nor, being a direct branch, towards its target counts nothing.
+ *   interrupts    are no branches here. Scope 'thread' counts what a thread runs of its own: the way into a handler is
+ *                 not its doing, and the way back is not stepped either, so a thread's branches read as if there had
+ *                 been no interrupt. (A processor's BTS does record the way in: no software can pause before it.)
+ *   branch to the next instruction   RIP does not tell whether it was taken: the condition is tested.
  *   INT n         its handler returns without a #DB of its own. Kernel threads have none.
  *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
  *                 sampled, and panic pauses first.
@@ -248,15 +252,46 @@ static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)
     return d->insn;
 }
 
-static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip, uint64_t next)
+/* What an instruction of each kind is counted as. A taken near branch is one more event. */
+#define EVENT(e) (1u << DS_MODEL_##e)
+static const uint16_t events_of[DS_INSN_KINDS] = {
+    [DS_INSN_CONDITIONAL] = EVENT(BRANCH) | EVENT(BRANCH_CONDITIONAL),
+    [DS_INSN_JUMP] = EVENT(BRANCH),
+    [DS_INSN_CALL] = EVENT(BRANCH) | EVENT(NEAR_CALL),
+    [DS_INSN_RETURN] = EVENT(BRANCH) | EVENT(NEAR_RETURN),
+    [DS_INSN_FAR] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
+    [DS_INSN_IRET] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
+    [DS_INSN_INTERRUPT] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
+    [DS_INSN_SYSTEM] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
+};
+
+static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip, uint64_t next, bool taken)
 {
-    unsigned events = 1u << DS_MODEL_INSTRUCTION;
-    if (ds_insn_is_branch(insn))
-        events |= 1u << DS_MODEL_BRANCH;
+    const struct ds_model_branch branch = {.from = ip, .to = next};
+    struct ds_model_retired retired = {.events = EVENT(INSTRUCTION) | events_of[insn->kind],
+                                       .cpl = soft->frame->cs & 3};
+    if (taken) {
+        retired.branch = &branch;
+        retired.events |= ds_insn_is_far(insn) ? 0 : EVENT(BRANCH_TAKEN);
+    }
     soft->eventing_ip = ip;
     soft->next_ip = next;
-    const struct ds_model_retired retired = {.events = events, .cpl = soft->frame->cs & 3};
     ds_model_retire(&soft->model, &retired);
+}
+
+/* Whether a branch went on to `next`, or faulted (of an indirect one nobody knows). *taken: to its target, which may be
+ * its successor. The registers are those after it: no branch but LOOP changes any that it tests, and that one tests
+ * what it has changed. */
+static bool branch_retired(const struct ds_insn *insn, const struct arch_trap_frame *frame, uint64_t successor,
+                           uint64_t next, bool *taken)
+{
+    uint64_t target = successor + (uint64_t)(int64_t)insn->displacement;
+    *taken = true;
+    if (insn->kind == DS_INSN_CONDITIONAL && next == successor) {
+        *taken = next == target && ds_insn_taken(insn, frame->rflags, frame->rcx);
+        return true;
+    }
+    return !insn->direct || next == target;
 }
 
 /* What the instruction at `ip`, after which execution stands at `next`, means for the counters. */
@@ -264,18 +299,19 @@ static void account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
 {
     struct ds_insn insn = instruction(soft, ip);
     uint64_t successor = ip + insn.length;
+    bool taken = false;
     if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
-        retire(soft, &insn, ip, successor);
+        retire(soft, &insn, ip, successor, false);
         account(soft, frame, successor, next);
         return;
     }
     if (insn.kind == DS_INSN_REP_STRING && next == ip)
         return; /* between iterations */
-    if (next != successor && !ds_insn_is_branch(&insn))
+    if (ds_insn_is_branch(&insn) ? !branch_retired(&insn, frame, successor, next, &taken) : next != successor)
         return; /* it faulted, and the handler went on elsewhere */
     if (insn.kind == DS_INSN_PUSHF)
         *(volatile uint16_t *)(uintptr_t)frame->rsp &= (uint16_t)~ARCH_RFLAGS_TF; /* PUSHF of 16 bits has TF, too */
-    retire(soft, &insn, ip, next);
+    retire(soft, &insn, ip, next, taken);
 }
 
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)

@@ -95,23 +95,25 @@ static const struct example examples[] = {
     {"669c", DS_INSN_PUSHF, "pushf, 16 bits"},
     {"9d", DS_INSN_POPF, "popfq"},
     {"f4", DS_INSN_HLT, "hlt"},
-    {"74fe", DS_INSN_BRANCH, "je"},
-    {"0f8400000000", DS_INSN_BRANCH, "je rel32"},
-    {"e2fe", DS_INSN_BRANCH, "loop"},
-    {"67e3fe", DS_INSN_BRANCH, "jecxz"},
-    {"ebfe", DS_INSN_BRANCH, "jmp"},
-    {"e900000000", DS_INSN_BRANCH, "jmp rel32"},
-    {"e800000000", DS_INSN_BRANCH, "call"},
-    {"66e800000000", DS_INSN_BRANCH, "call: 66 ignored, as Intel does"},
-    {"f2e800000000", DS_INSN_BRANCH, "bnd call"},
-    {"c3", DS_INSN_BRANCH, "ret"},
-    {"f3c3", DS_INSN_BRANCH, "rep ret"},
-    {"c20800", DS_INSN_BRANCH, "ret 8"},
-    {"48cb", DS_INSN_BRANCH, "retfq"},
-    {"ffd0", DS_INSN_BRANCH, "call rax"},
-    {"3effe0", DS_INSN_BRANCH, "notrack jmp rax"},
-    {"ff2500000000", DS_INSN_BRANCH, "jmp [rip]"},
-    {"48ff6c2408", DS_INSN_BRANCH, "jmp far [rsp+8]"},
+    {"74fe", DS_INSN_CONDITIONAL, "je"},
+    {"0f8400000000", DS_INSN_CONDITIONAL, "je rel32"},
+    {"e2fe", DS_INSN_CONDITIONAL, "loop"},
+    {"67e3fe", DS_INSN_CONDITIONAL, "jecxz"},
+    {"ebfe", DS_INSN_JUMP, "jmp"},
+    {"e900000000", DS_INSN_JUMP, "jmp rel32"},
+    {"e800000000", DS_INSN_CALL, "call"},
+    {"66e800000000", DS_INSN_CALL, "call: 66 ignored, as Intel does"},
+    {"f2e800000000", DS_INSN_CALL, "bnd call"},
+    {"c3", DS_INSN_RETURN, "ret"},
+    {"f3c3", DS_INSN_RETURN, "rep ret"},
+    {"c20800", DS_INSN_RETURN, "ret 8"},
+    {"48cb", DS_INSN_FAR, "retfq"},
+    {"ffd0", DS_INSN_CALL, "call rax"},
+    {"3effe0", DS_INSN_JUMP, "notrack jmp rax"},
+    {"ff2500000000", DS_INSN_JUMP, "jmp [rip]"},
+    {"48ff6c2408", DS_INSN_FAR, "jmp far [rsp+8]"},
+    {"ff1c24", DS_INSN_FAR, "call far [rsp]"},
+    {"ca0800", DS_INSN_FAR, "retf 8"},
     {"ff30", DS_INSN_OTHER, "push [rax]"},
     {"ffc0", DS_INSN_OTHER, "inc eax"},
     {"48cf", DS_INSN_IRET, "iretq"},
@@ -149,6 +151,114 @@ static void by_hand(void **state)
                 fail_msg("%s cut to %zu bytes: accepted", examples[i].text, cut);
             free(exact);
         }
+    }
+}
+
+static void targets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        bool direct;
+        int32_t displacement;
+    } rows[] = {
+        {"74fe", true, -2},
+        {"eb7f", true, 127},
+        {"e380", true, -128},
+        {"0f8500000080", true, INT32_MIN},
+        {"e8ffffff7f", true, INT32_MAX},
+        {"2ee978563412", true, 0x12345678},
+        {"ffe0", false, 0},
+        {"c3", false, 0},
+        {"0f05", false, 0},
+        {"e420", false, 0},
+        {"90", false, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t bytes[DS_INSN_MAX];
+        struct ds_insn insn;
+        assert_true(ds_insn_decode(bytes, from_hex(rows[i].bytes, bytes, sizeof bytes), &insn) > 0);
+        if (insn.direct != rows[i].direct || insn.displacement != rows[i].displacement)
+            fail_msg("%s: displacement %d", rows[i].bytes, insn.displacement);
+    }
+}
+
+/* Every conditional branch under every value of the flags it may test, against the processor's own answer. */
+#define TAKEN(cc) __asm__ volatile("push %1\n\tpopfq\n\tset" cc " %0" : "=r"(holds) : "r"(flags) : "cc", "memory")
+
+static void conditions(void **state)
+{
+    (void)state;
+    for (unsigned f = 0; f < 32; f++) {
+        uint64_t flags = 2 | (f & 1) | (f & 2) << 1 | (f & 4) << 4 | (f & 8) << 4 | (f & 16) << 7; /* C P Z S O */
+        uint8_t holds, all[16];
+        TAKEN("o");
+        all[0] = holds;
+        TAKEN("no");
+        all[1] = holds;
+        TAKEN("b");
+        all[2] = holds;
+        TAKEN("ae");
+        all[3] = holds;
+        TAKEN("e");
+        all[4] = holds;
+        TAKEN("ne");
+        all[5] = holds;
+        TAKEN("be");
+        all[6] = holds;
+        TAKEN("a");
+        all[7] = holds;
+        TAKEN("s");
+        all[8] = holds;
+        TAKEN("ns");
+        all[9] = holds;
+        TAKEN("p");
+        all[10] = holds;
+        TAKEN("np");
+        all[11] = holds;
+        TAKEN("l");
+        all[12] = holds;
+        TAKEN("ge");
+        all[13] = holds;
+        TAKEN("le");
+        all[14] = holds;
+        TAKEN("g");
+        all[15] = holds;
+        for (unsigned c = 0; c < 16; c++) {
+            const uint8_t near8[] = {(uint8_t)(0x70 + c), 0}, near32[] = {0x0F, (uint8_t)(0x80 + c), 0, 0, 0, 0};
+            struct ds_insn insn;
+            assert_int_equal(ds_insn_decode(near8, sizeof near8, &insn), 2);
+            if (ds_insn_taken(&insn, flags, 0) != all[c])
+                fail_msg("condition %u, flags %x", c, (unsigned)flags);
+            assert_int_equal(ds_insn_decode(near32, sizeof near32, &insn), 6);
+            assert_int_equal(ds_insn_taken(&insn, flags, 0), all[c]);
+        }
+    }
+}
+
+#define HIGH (UINT64_C(1) << 32) /* ECX is 0 */
+
+static void counted_conditions(void **state)
+{
+    (void)state;
+    enum { ZF = 1 << 6 };
+    static const struct {
+        const char *bytes;
+        uint64_t rflags, rcx;
+        bool taken;
+    } rows[] = {
+        {"e000", 0, 1, true},    {"e000", ZF, 1, false},     {"e000", 0, 0, false},  /* LOOPNE */
+        {"e100", ZF, 1, true},   {"e100", 0, 1, false},      {"e100", ZF, 0, false}, /* LOOPE */
+        {"e200", 0, 1, true},    {"e200", ZF, 1, true},      {"e200", 0, 0, false},  /* LOOP */
+        {"e300", 0, 0, true},    {"e300", 0, 1, false},                              /* JRCXZ */
+        {"e200", 0, HIGH, true}, {"67e200", 0, HIGH, false}, {"e300", 0, HIGH, false}, {"67e300", 0, HIGH, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t bytes[DS_INSN_MAX];
+        struct ds_insn insn;
+        assert_true(ds_insn_decode(bytes, from_hex(rows[i].bytes, bytes, sizeof bytes), &insn) > 0);
+        if (ds_insn_taken(&insn, rows[i].rflags, rows[i].rcx) != rows[i].taken)
+            fail_msg("row %zu: %s", i, rows[i].bytes);
     }
 }
 
@@ -207,9 +317,16 @@ static uint8_t kind_of(const char *text)
         return DS_INSN_REP_STRING;
     char m[16] = "";
     sscanf(text, "%15s", m);
-    if (m[0] == 'j' || strncmp(m, "call", 4) == 0 || strncmp(m, "lcall", 5) == 0 || strncmp(m, "ljmp", 4) == 0 ||
-        strcmp(m, "ret") == 0 || strncmp(m, "retq", 4) == 0 || strncmp(m, "lret", 4) == 0 || strncmp(m, "loop", 4) == 0)
-        return DS_INSN_BRANCH;
+    if (strncmp(m, "lcall", 5) == 0 || strncmp(m, "ljmp", 4) == 0 || strncmp(m, "lret", 4) == 0)
+        return DS_INSN_FAR;
+    if (strncmp(m, "jmp", 3) == 0)
+        return DS_INSN_JUMP;
+    if (m[0] == 'j' || strncmp(m, "loop", 4) == 0)
+        return DS_INSN_CONDITIONAL;
+    if (strncmp(m, "call", 4) == 0)
+        return DS_INSN_CALL;
+    if (strcmp(m, "ret") == 0 || strncmp(m, "retq", 4) == 0)
+        return DS_INSN_RETURN;
     if (strncmp(m, "iret", 4) == 0)
         return DS_INSN_IRET;
     if (strcmp(m, "int") == 0 || strcmp(m, "int3") == 0 || strcmp(m, "int1") == 0)
@@ -263,6 +380,14 @@ static bool parse_line(char *line, uint8_t *bytes, size_t *n, char **text)
     return strncmp(*text, "rex", 3) != 0 || strchr(*text, ' ');
 }
 
+/* Where objdump says a direct branch goes is where it goes. */
+static bool same_target(const struct ds_insn *insn, uint64_t ip, const char *text)
+{
+    const char *operand = strrchr(text, ' ');
+    return !insn->direct || !operand ||
+           strtoul(operand, NULL, 16) == ip + insn->length + (uint64_t)(int64_t)insn->displacement;
+}
+
 static unsigned long compare_file(const char *path, unsigned long limit, unsigned long *wrong)
 {
     char command[256], line[512];
@@ -281,7 +406,8 @@ static unsigned long compare_file(const char *path, unsigned long limit, unsigne
         compared++;
         if (bytes[0] == 0x9B && n > 1 && length == 1)
             continue; /* objdump joins FWAIT with the instruction after it; the processor runs two */
-        if ((length != n || insn.kind != kind_of(text)) && ++*wrong <= 20) {
+        bool target = bytes[0] == 0x66 || same_target(&insn, strtoul(line, NULL, 16), text);
+        if ((length != n || insn.kind != kind_of(text) || !target) && ++*wrong <= 20) {
             print_error("%s: %s: ", path, text);
             for (size_t i = 0; i < n; i++)
                 print_error("%02x", bytes[i]);
@@ -316,6 +442,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(conditions),
+        cmocka_unit_test(counted_conditions),
         cmocka_unit_test(nonsense),
         cmocka_unit_test(against_objdump),
     };

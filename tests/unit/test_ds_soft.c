@@ -175,6 +175,93 @@ static void branch_taken_or_not(void **state)
     assert_int_equal(branches(), 3);
 }
 
+/* What the model is told of branches: its branch history (DEBUGCTL.LBR) shows every taken one. */
+static void write_msr(uint32_t msr, uint64_t value)
+{
+    const struct ds_machine *m = ds_soft_machine(soft);
+    assert_int_equal(m->wrmsr(m->context, msr, value), 0);
+}
+
+static void branch_classes(void **state)
+{
+    (void)state;
+    enum { COND = 1, CALL = 2, RET = 4, TAKEN = 8, FAR = 16 };
+    enum { ZF = 0x40 };
+    static const struct {
+        const char *name;
+        uint8_t code[4];
+        int to; /* from its address */
+        uint64_t rflags, rcx;
+        unsigned events;
+        bool taken, faults;
+    } rows[] = {
+        {"je +16, taken", {0x74, 0x10}, 18, ZF, 0, COND | TAKEN, true, false},
+        {"je +16, not taken", {0x74, 0x10}, 2, 0, 0, COND, false, false},
+        {"je +0, taken", {0x74, 0}, 2, ZF, 0, COND | TAKEN, true, false},
+        {"je +0, not taken", {0x74, 0}, 2, 0, 0, COND, false, false},
+        {"loop +0, taken", {0xE2, 0}, 2, 0, 5, COND | TAKEN, true, false},
+        {"loop +0, not taken", {0xE2, 0}, 2, 0, 0, COND, false, false},
+        {"jmp +0", {0xEB, 0}, 2, 0, 0, TAKEN, true, false},
+        {"jmp rax", {0xFF, 0xE0}, 77, 0, 0, TAKEN, true, false},
+        {"call rax, to the next", {0xFF, 0xD0}, 2, 0, 0, CALL | TAKEN, true, false},
+        {"ret", {0xC3}, -40, 0, 0, RET | TAKEN, true, false},
+        {"retfq", {0x48, 0xCB}, -40, 0, 0, FAR, true, false},
+        {"iretq", {0x48, 0xCF}, 300, 0, 0, FAR, true, false},
+        {"syscall", {0x0F, 0x05}, 300, 0, 0, FAR, true, false},
+        {"nop", {0x90}, 1, 0, 0, 0, false, false},
+        {"je +16, elsewhere: a fault", {0x74, 0x10}, 40, ZF, 0, 0, false, true},
+        {"jmp +0, elsewhere: a fault", {0xEB, 0}, 40, 0, 0, 0, false, true},
+    };
+    static const uint8_t umasks[] = {0x11, 0x02, 0x08, 0x20, 0x40}; /* of Ice Lake, in the order of the bits above */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin("icelake", "instructions:1000000000:plain,branches:1000000000:plain", 8);
+        write_msr(IA32_PERF_GLOBAL_CTRL, DS_BIT(32) | 0x3F);
+        for (unsigned c = 0; c < 5; c++) {
+            write_msr(IA32_PERFEVTSEL0 + 1 + c,
+                      ia32_perfevtsel(0xC4, umasks[c]) | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+            write_msr(IA32_A_PMC0 + 1 + c, 0);
+        }
+        frame = (struct arch_trap_frame){.cs = 8, .rcx = rows[i].rcx};
+        step(rows[i].code, rows[i].code + rows[i].to, TF | rows[i].rflags);
+        unsigned events = 0;
+        for (unsigned c = 0; c < 5; c++)
+            events |= (unsigned)read_msr(IA32_A_PMC0 + 1 + c) << c;
+        bool branch = rows[i].code[0] != 0x90 && !rows[i].faults;
+        if (events != rows[i].events || branches() != branch || instructions() != !rows[i].faults)
+            fail_msg("%s: events %x", rows[i].name, events);
+    }
+}
+
+/* Branch history in the record: what was taken, from where to where, an instruction to its own successor included. */
+static void branch_history(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x74, 0x00, 0x75, 0x00, 0xC3, 0x90, 0x90};
+    const uint64_t at = (uintptr_t)code;
+    begin("icelake", "instructions:1000000000", 8);
+    write_msr(IA32_PERF_GLOBAL_CTRL, 0);
+    write_msr(MSR_PEBS_DATA_CFG, MSR_PEBS_DATA_CFG_LBR | UINT64_C(3) << 24);
+    write_msr(IA32_FIXED_CTR0, DS_BIT(48) - 6); /* precise distribution: the record comes with the 6th */
+    write_msr(IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+    write_msr(IA32_PERF_GLOBAL_CTRL, DS_BIT(32));
+    frame = (struct arch_trap_frame){.cs = 8};
+    step(code, code + 1, TF | 0x40);
+    step(code + 1, code + 3, TF | 0x40); /* JE +0: taken */
+    step(code + 3, code + 5, TF | 0x40); /* JNE +0: not taken */
+    step(code + 5, code, TF);            /* RET */
+    step(code, code + 1, TF);
+    step(code + 1, code + 3, TF); /* JE +0: not taken */
+    assert_int_equal(seen_count, 1);
+    const struct ds_pebs_basic *basic = (const void *)(uintptr_t)seen[0].address;
+    const struct ds_pebs_lbr *lbr = (const void *)(basic + 1);
+    assert_int_equal(basic->eventing_ip, at + 1);
+    assert_int_equal(lbr[0].from, at + 5);
+    assert_int_equal(lbr[0].to, at);
+    assert_int_equal(lbr[1].from, at + 1);
+    assert_int_equal(lbr[1].to, at + 3);
+    assert_int_equal(lbr[2].from, 0);
+}
+
 static void rep_retires_once(void **state)
 {
     (void)state;
@@ -578,6 +665,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pause_ends_stepping),   cmocka_unit_test(one_instruction),
         cmocka_unit_test(branch_taken_or_not),   cmocka_unit_test(rep_retires_once),
+        cmocka_unit_test(branch_classes),        cmocka_unit_test(branch_history),
         cmocka_unit_test(load_ss_holds_back),    cmocka_unit_test(load_ss_addresses),
         cmocka_unit_test(sti_may_hold_back),
         cmocka_unit_test(pushf_does_not_leak),   cmocka_unit_test(popf_and_iret_go_on),
