@@ -143,7 +143,7 @@ static uint64_t lowest(unsigned count, unsigned most)
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 {
     struct detection detection = {.machine = machine, .caps = caps}, *d = &detection;
-    uint32_t r[4], leaf0[4], leaf1[4], leaf0a[4] = {0};
+    uint32_t r[4], leaf0[4], leaf1[4], leaf0a[4] = {0}, leaf1a[4] = {0};
     memset(caps, 0, sizeof *caps);
 
     cpuid(d, 0, leaf0);
@@ -159,6 +159,10 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
         return -ENODEV;
 
     cpuid(d, 1, leaf1);
+    if (leaf0[0] >= 0x1A)
+        cpuid(d, 0x1A, leaf1a);
+    caps->generation = (uint8_t)ds_generation(leaf1[0], leaf1a[0]);
+    row(d, "CPUID.01H:EAX family and model", leaf1[0], true, ds_generation_text(caps->generation));
     caps->bts = leaf1[3] & CPUID_01H_EDX_DS;
     require(d, "CPUID.01H:EDX.DS[21]", leaf1[3] >> 21 & 1, caps->bts, "the Debug Store exists",
             "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");

@@ -59,6 +59,22 @@ static int choose(const struct ds_event *event, uint64_t free)
     return gp ? __builtin_ctzll(gp) : -1;
 }
 
+/* Whether this processor counts the event at all, and as asked. */
+static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size_t size)
+{
+    if (ds_event_code(&ds->caps, c->event, &c->code)) {
+        snprintf(error, size, "option 'pebs': %s: not an event of this processor (CPU %u: %s)", c->event->name, ds->cpu,
+                 ds_generation_text(ds->caps.generation));
+        return -EINVAL;
+    }
+    if (!c->event->plain && !ds_event_precise(&ds->caps, c->event)) {
+        snprintf(error, size, "option 'pebs': %s: PEBS cannot record it on this processor: ask for it with :plain",
+                 c->event->name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
 static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
 {
     const struct ds_caps *caps = &ds->caps;
@@ -69,6 +85,11 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
             const struct ds_event *event = &ds->config.event[i];
             if (event->plain != plain)
                 continue;
+            struct ds_counter *c = &ds->counter[i];
+            c->event = event;
+            int e = plan_event(ds, c, error, size);
+            if (e)
+                return e;
             int n = choose(event, (plain ? all : caps->pebs_counters) & ~taken);
             if (n < 0) {
                 snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events",
@@ -82,8 +103,8 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                          event->name, bits);
                 return -EINVAL;
             }
-            ds->counter[i] = (struct ds_counter){
-                .event = event, .number = (uint8_t)n, .initial = -event->period & (DS_BIT(width) - 1)};
+            c->number = (uint8_t)n;
+            c->initial = -event->period & (DS_BIT(width) - 1);
             taken |= DS_BIT(n);
             ds->pebs_enable |= plain ? 0 : DS_BIT(n);
         }
@@ -239,8 +260,8 @@ static int set_counters(struct ds_cpu *ds)
                            : adaptive ? ia32_fixed_ctr_ctrl_adaptive(n)
                                       : 0);
         } else {
-            uint64_t select = ia32_perfevtsel(v->select, v->umask) | IA32_PERFEVTSEL_EN |
-                              (v->kernel ? IA32_PERFEVTSEL_OS : 0) | (v->user ? IA32_PERFEVTSEL_USR : 0) |
+            uint64_t select = c->code | IA32_PERFEVTSEL_EN | (v->kernel ? IA32_PERFEVTSEL_OS : 0) |
+                              (v->user ? IA32_PERFEVTSEL_USR : 0) |
                               (v->plain   ? IA32_PERFEVTSEL_INT
                                : adaptive ? IA32_PERFEVTSEL_ADAPTIVE
                                           : 0);
@@ -427,8 +448,11 @@ void ds_drain_panic(struct ds_cpu *ds)
 {
     if (!ds || !ds->started || ds->draining)
         return;
-    struct ds_drain drain = { .reason = CAIRN_DS_PANIC, .epoch = ds->epoch, .tsc = arch_rdtsc(),
-                              .format = ds->caps.format, .area = (const uint64_t *)ds->area };
+    struct ds_drain drain = {.reason = CAIRN_DS_PANIC,
+                             .epoch = ds->epoch,
+                             .tsc = arch_rdtsc(),
+                             .format = ds->caps.format,
+                             .area = (const uint64_t *)ds->area};
     take_buffer(ds, &drain);
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
@@ -483,6 +507,11 @@ bool ds_pmi(struct ds_cpu *ds)
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
 {
     return &ds->area[AREA_PEBS_INDEX];
+}
+
+unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i)
+{
+    return ds->counter[i].number;
 }
 
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out)

@@ -16,15 +16,27 @@
 #include "ds/machine.h"
 #include "trace/format.h" /* enum cairn_ds_reason only: the wire's word for why a drain happened */
 
-#define DS_MAX_COUNTERS 12u /* 8 general-purpose and 4 fixed */
+#define DS_MAX_COUNTERS 14u /* 10 general-purpose and 4 fixed */
 
 /* ---- what to do: from the options -------------------------------------------------------------------------------- */
 
-struct ds_event {          /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
-    uint8_t select, umask; /* of IA32_PERFEVTSELx */
-    int8_t fixed;          /* the fixed counter that counts the same, DS_NO_FIXED: none */
-    bool user, kernel;     /* rings counted */
-    bool plain;            /* counts and interrupts on overflow, without PEBS */
+enum ds_event_kind {
+    DS_EVENT_INSTRUCTIONS,
+    DS_EVENT_CYCLES,
+    DS_EVENT_BRANCHES,
+    DS_EVENT_CONDITIONAL,
+    DS_EVENT_NEAR_TAKEN,
+    DS_EVENT_NEAR_CALL,
+    DS_EVENT_NEAR_RETURN,
+    DS_EVENT_FAR_BRANCH,
+    DS_EVENT_KINDS
+};
+
+struct ds_event {      /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
+    uint8_t kind;      /* enum ds_event_kind */
+    int8_t fixed;      /* the fixed counter that counts the same, DS_NO_FIXED: none */
+    bool user, kernel; /* rings counted */
+    bool plain;        /* counts and interrupts on overflow, without PEBS */
     uint64_t period;
     const char *name; /* Intel's name, from the event table */
 };
@@ -56,8 +68,19 @@ struct ds_test {      /* one row of the detection table, in the order the tests 
     const char *verdict; /* words: what follows from it */
 };
 
+/* Generations that code their events alike (ds/events.c). */
+enum ds_generation {
+    DS_GENERATION_OTHER, /* the architectural events only */
+    DS_GENERATION_CORE2,
+    DS_GENERATION_NEHALEM,
+    DS_GENERATION_SANDYBRIDGE, /* to Skylake and its successors */
+    DS_GENERATION_ICELAKE,     /* and later; of hybrids the performance cores */
+    DS_GENERATIONS
+};
+
 struct ds_caps {
     bool pebs, bts, bts_cpl;
+    uint8_t generation; /* enum ds_generation */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format 0..6 */
     bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
@@ -72,6 +95,14 @@ struct ds_caps {
 /* Every test in the order of ds/caps.c, on this CPU, through `machine`. Reads only, but for the DS_AREA probe under a
  * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs, -ENODEV otherwise. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
+
+/* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
+int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint16_t *code);
+/* Whether PEBS can record it there. */
+bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
+/* What family, model and core type say: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
+enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
+const char *ds_generation_text(enum ds_generation generation);
 
 /* ---- one CPU ----------------------------------------------------------------------------------------------------- */
 
@@ -141,6 +172,9 @@ bool ds_pmi(struct ds_cpu *ds);
 
 /* PebsIndex of this CPU's DS area, for trace_cpu_start. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
+
+/* The counter that counts config->event[i], numbered as in GLOBAL_STATUS. */
+unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i);
 
 struct ds_counts {
     uint64_t records, drains, pmis;

@@ -7,19 +7,112 @@
 
 struct event_name {
     const char *name;
-    uint8_t select, umask; /* SDM vol. 3B, "Pre-defined Architectural Performance Events" */
+    uint8_t kind; /* enum ds_event_kind */
     int8_t fixed;
 };
 
-/* The first name of a select and umask is Intel's, those after it are aliases: perf's, and Intel's for the GP counter.
- */
+/* The first name of a kind and counter is Intel's, those after it are aliases: perf's, and Intel's on other processors.
+ * perf also takes Intel's names, in lower case. */
 static const struct event_name names[] = {
-    {"INST_RETIRED.ANY", 0xC0, 0x00, 0},   {"INST_RETIRED.ANY_P", 0xC0, 0x00, DS_NO_FIXED},
-    {"instructions", 0xC0, 0x00, 0},       {"BR_INST_RETIRED.ALL_BRANCHES", 0xC4, 0x00, DS_NO_FIXED},
-    {"branches", 0xC4, 0x00, DS_NO_FIXED},
+    {"INST_RETIRED.ANY", DS_EVENT_INSTRUCTIONS, 0},
+    {"INST_RETIRED.ANY_P", DS_EVENT_INSTRUCTIONS, DS_NO_FIXED},
+    {"instructions", DS_EVENT_INSTRUCTIONS, 0},
+    {"CPU_CLK_UNHALTED.THREAD", DS_EVENT_CYCLES, 1},
+    {"CPU_CLK_UNHALTED.THREAD_P", DS_EVENT_CYCLES, DS_NO_FIXED},
+    {"cycles", DS_EVENT_CYCLES, 1},
+    {"cpu-cycles", DS_EVENT_CYCLES, 1},
+    {"BR_INST_RETIRED.ALL_BRANCHES", DS_EVENT_BRANCHES, DS_NO_FIXED},
+    {"branches", DS_EVENT_BRANCHES, DS_NO_FIXED},
+    {"branch-instructions", DS_EVENT_BRANCHES, DS_NO_FIXED},
+    {"BR_INST_RETIRED.CONDITIONAL", DS_EVENT_CONDITIONAL, DS_NO_FIXED},
+    {"BR_INST_RETIRED.COND", DS_EVENT_CONDITIONAL, DS_NO_FIXED}, /* Ice Lake's name */
+    {"BR_INST_RETIRED.NEAR_TAKEN", DS_EVENT_NEAR_TAKEN, DS_NO_FIXED},
+    {"BR_INST_RETIRED.NEAR_CALL", DS_EVENT_NEAR_CALL, DS_NO_FIXED},
+    {"BR_INST_RETIRED.NEAR_RETURN", DS_EVENT_NEAR_RETURN, DS_NO_FIXED},
+    {"BR_INST_RETIRED.FAR_BRANCH", DS_EVENT_FAR_BRANCH, DS_NO_FIXED},
 };
-#define NAMES      (sizeof names / sizeof names[0])
-#define NAMES_TEXT "INST_RETIRED.ANY (instructions), INST_RETIRED.ANY_P, BR_INST_RETIRED.ALL_BRANCHES (branches)"
+#define NAMES (sizeof names / sizeof names[0])
+#define NAMES_TEXT                                                                                                     \
+    "INST_RETIRED.ANY (instructions), INST_RETIRED.ANY_P, CPU_CLK_UNHALTED.THREAD (cycles), "                          \
+    "CPU_CLK_UNHALTED.THREAD_P, BR_INST_RETIRED.ALL_BRANCHES (branches) and BR_INST_RETIRED.CONDITIONAL, "             \
+    ".NEAR_TAKEN, "                                                                                                    \
+    ".NEAR_CALL, .NEAR_RETURN, .FAR_BRANCH"
+
+/* ---- what they are on each processor ----------------------------------------------------------------------------- */
+
+/*
+ * Unit mask and event select. The first three are architectural (SDM vol. 3B, "Pre-defined Architectural Performance
+ * Events"); the others are each microarchitecture's own, from Intel's event lists (perfmon-events.intel.com). 0: there
+ * is no such event.
+ */
+static const uint16_t codes[DS_GENERATIONS][DS_EVENT_KINDS] = {
+    /* instructions, cycles, branches; conditional, near taken, call and return, far */
+    [DS_GENERATION_OTHER] = {0x00C0, 0x003C, 0x00C4},
+    [DS_GENERATION_CORE2] = {0x00C0, 0x003C, 0x00C4, 0, 0x0CC4, 0, 0, 0},
+    [DS_GENERATION_NEHALEM] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0, 0x02C4, 0, 0},
+    [DS_GENERATION_SANDYBRIDGE] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4},
+    [DS_GENERATION_ICELAKE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4},
+};
+
+int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint16_t *code)
+{
+    *code = codes[caps->generation][event->kind];
+    return *code ? 0 : -ENOENT;
+}
+
+/* With PEBS_BASELINE all events are. Before it the precise ones are listed: never cycles, and on Core 2 no branches but
+ * mispredicted ones (SDM vol. 3B, "PEBS Performance Events for Processors Based on Intel Core Microarchitecture"). */
+bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event)
+{
+    if (caps->baseline || event->kind == DS_EVENT_INSTRUCTIONS)
+        return true;
+    return event->kind != DS_EVENT_CYCLES && caps->generation != DS_GENERATION_CORE2;
+}
+
+/* Models of family 6, SDM vol. 4, "CPUID DisplayFamily_DisplayModel". Atoms code branches in ways of their own. */
+static const struct {
+    uint8_t model, generation;
+} models[] = {
+    {0x0F, DS_GENERATION_CORE2},       {0x16, DS_GENERATION_CORE2},       {0x17, DS_GENERATION_CORE2},
+    {0x1D, DS_GENERATION_CORE2},       {0x1A, DS_GENERATION_NEHALEM},     {0x1E, DS_GENERATION_NEHALEM},
+    {0x1F, DS_GENERATION_NEHALEM},     {0x2E, DS_GENERATION_NEHALEM},     {0x25, DS_GENERATION_NEHALEM},
+    {0x2C, DS_GENERATION_NEHALEM},     {0x2F, DS_GENERATION_NEHALEM},     {0x2A, DS_GENERATION_SANDYBRIDGE},
+    {0x2D, DS_GENERATION_SANDYBRIDGE}, {0x3A, DS_GENERATION_SANDYBRIDGE}, {0x3E, DS_GENERATION_SANDYBRIDGE},
+    {0x3C, DS_GENERATION_SANDYBRIDGE}, {0x3F, DS_GENERATION_SANDYBRIDGE}, {0x45, DS_GENERATION_SANDYBRIDGE},
+    {0x46, DS_GENERATION_SANDYBRIDGE}, {0x3D, DS_GENERATION_SANDYBRIDGE}, {0x47, DS_GENERATION_SANDYBRIDGE},
+    {0x4F, DS_GENERATION_SANDYBRIDGE}, {0x56, DS_GENERATION_SANDYBRIDGE}, {0x4E, DS_GENERATION_SANDYBRIDGE},
+    {0x5E, DS_GENERATION_SANDYBRIDGE}, {0x55, DS_GENERATION_SANDYBRIDGE}, {0x8E, DS_GENERATION_SANDYBRIDGE},
+    {0x9E, DS_GENERATION_SANDYBRIDGE}, {0xA5, DS_GENERATION_SANDYBRIDGE}, {0xA6, DS_GENERATION_SANDYBRIDGE},
+    {0x66, DS_GENERATION_SANDYBRIDGE}, {0x7D, DS_GENERATION_ICELAKE},     {0x7E, DS_GENERATION_ICELAKE},
+    {0x6A, DS_GENERATION_ICELAKE},     {0x6C, DS_GENERATION_ICELAKE},     {0x8C, DS_GENERATION_ICELAKE},
+    {0x8D, DS_GENERATION_ICELAKE},     {0xA7, DS_GENERATION_ICELAKE},     {0x8F, DS_GENERATION_ICELAKE},
+    {0xCF, DS_GENERATION_ICELAKE},     {0xAD, DS_GENERATION_ICELAKE},     {0xAE, DS_GENERATION_ICELAKE},
+    {0x97, DS_GENERATION_ICELAKE},     {0x9A, DS_GENERATION_ICELAKE},     {0xB7, DS_GENERATION_ICELAKE},
+    {0xBA, DS_GENERATION_ICELAKE},     {0xBF, DS_GENERATION_ICELAKE},     {0xAA, DS_GENERATION_ICELAKE},
+    {0xAC, DS_GENERATION_ICELAKE},     {0xB5, DS_GENERATION_ICELAKE},     {0xC5, DS_GENERATION_ICELAKE},
+    {0xC6, DS_GENERATION_ICELAKE},     {0xBD, DS_GENERATION_ICELAKE},
+};
+
+enum ds_generation ds_generation(uint32_t signature, uint32_t core_type)
+{
+    unsigned family = signature >> 8 & 0xF, model = (signature >> 4 & 0xF) | (signature >> 12 & 0xF0);
+    if (family != 6 || core_type >> 24 == CPUID_1AH_EAX_ATOM)
+        return DS_GENERATION_OTHER;
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+        if (models[i].model == model)
+            return models[i].generation;
+    return DS_GENERATION_OTHER;
+}
+
+const char *ds_generation_text(enum ds_generation generation)
+{
+    static const char *const text[DS_GENERATIONS] = {
+        "no list of its events here: the architectural ones only", "events are coded as on Core 2",
+        "events are coded as on Nehalem", "events are coded as on Sandy Bridge", "events are coded as on Ice Lake"};
+    return text[generation];
+}
+
+/* ---- parsing ----------------------------------------------------------------------------------------------------- */
 
 #define PERIOD_MAX ((UINT64_C(1) << 47) - 1) /* counters have 48 bits; ds_cpu_init checks */
 
@@ -81,15 +174,10 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
     if (i == NAMES)
         return refuse(error, size, "pebs", s, n, "not a known event; known are " NAMES_TEXT);
     size_t first = 0;
-    while (names[first].select != names[i].select || names[first].umask != names[i].umask ||
-           names[first].fixed != names[i].fixed)
+    while (names[first].kind != names[i].kind || names[first].fixed != names[i].fixed)
         first++;
-    *event = (struct ds_event){.select = names[i].select,
-                               .umask = names[i].umask,
-                               .fixed = names[i].fixed,
-                               .name = names[first].name,
-                               .user = true,
-                               .kernel = true};
+    *event = (struct ds_event){
+        .kind = names[i].kind, .fixed = names[i].fixed, .name = names[first].name, .user = true, .kernel = true};
     s += n;
     n = *s == ':' ? span(s + 1, ":,") : 0;
     if (!period(s + 1, n, &event->period))
@@ -121,7 +209,7 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
     config->events = 0;
     for (;;) {
         if (config->events == DS_MAX_COUNTERS)
-            return refuse(error, size, "pebs", s, strlen(s), "more events than any processor here has counters (12)");
+            return refuse(error, size, "pebs", s, strlen(s), "more events than any processor here has counters (14)");
         int e = parse_event(&s, &config->event[config->events], error, size);
         if (e)
             return e;

@@ -46,6 +46,9 @@ static inline unsigned cpuid_0ah_eax_events(uint32_t eax) { return eax >> 24 & 0
 static inline unsigned cpuid_0ah_edx_fixed_counters(uint32_t edx) { return edx & 0x1F; }
 static inline unsigned cpuid_0ah_edx_fixed_width(uint32_t edx) { return edx >> 5 & 0xFF; }
 
+/* CPUID.1AH:EAX[31:24], the kind of core of a hybrid processor; 0 on others. */
+#define CPUID_1AH_EAX_ATOM 0x20u
+
 /* CPUID.23H.0:EAX, subleaves of the architectural performance monitoring extension: both set means architectural PEBS,
  * which replaces the Debug Store's. */
 #define CPUID_23H_EAX_ARCH_PEBS_CAPS     (1u << 4)

@@ -86,6 +86,11 @@ static void dump_ds(struct trace_dump *d)
              e->kernel ? "k" : "", e->plain ? ":plain" : "");
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {
+        char counters[4 * DS_MAX_COUNTERS] = "";
+        for (uint32_t n = 0, used = 0; kcpu_table[i]->ds && n < s->ds.events; n++)
+            used += (uint32_t)snprintf(counters + used, sizeof counters - used, "%s%u", n ? " " : "",
+                                       ds_event_counter(kcpu_table[i]->ds, n));
+        LINE("ds.cpu.%u.counters=%s", i, counters);
         LINE("ds.cpu.%u.area=%p", i, s->areas[i]);
         LINE("ds.cpu.%u.buffer=%p", i, s->buffers[i]);
         LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)s->buffer_bytes);

@@ -13,7 +13,7 @@ enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
 
-#define KOPT_TEXT 128
+#define KOPT_TEXT 256
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */

@@ -98,6 +98,7 @@ static void tables(void **state)
     (void)state;
     static const char *const processor[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
         "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
         "CPUID.01H:ECX.DTES64[2] = 1 ok: 64-bit layout in every mode",
         "CPUID.01H:ECX.DS_CPL[4] = 1 ok: BTS can be limited by ring",
@@ -122,6 +123,7 @@ static void tables(void **state)
 
     static const char *const guest[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
         "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
         "CPUID.01H:ECX.DTES64[2] = 0 ok: 64-bit layout in long mode, which this is",
         "CPUID.01H:ECX.DS_CPL[4] = 0 ok: BTS sees all rings",
@@ -156,6 +158,7 @@ static void tables(void **state)
 
     static const char *const tcg[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
         "CPUID.01H:EDX.DS[21] = 0 no: CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store",
         "CPUID.01H:ECX.DTES64[2] = 0 ok: 64-bit layout in long mode, which this is",
         "CPUID.01H:ECX.DS_CPL[4] = 0 ok: BTS sees all rings",
@@ -183,6 +186,7 @@ static void tables(void **state)
 
     static const char *const faults[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
+        "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
         "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
         "CPUID.01H:ECX.DTES64[2] = 1 ok: 64-bit layout in every mode",
         "CPUID.01H:ECX.DS_CPL[4] = 1 ok: BTS can be limited by ring",

@@ -145,15 +145,11 @@ static void start_order_format3(void **state)
     begin(false, "INST_RETIRED.ANY:1000", "gpr"); /* groups mean nothing to format 3 */
     start();
     const struct write expected[] = {
-        {IA32_PERF_GLOBAL_CTRL, 0},
-        {IA32_PEBS_ENABLE, 0},
-        {IA32_DS_AREA, (uintptr_t)area},
-        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
+        {IA32_PERF_GLOBAL_CTRL, 0},      {IA32_PEBS_ENABLE, 0},
+        {IA32_DS_AREA, (uintptr_t)area}, {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
         {IA32_A_PMC0, MINUS(1000)}, /* no PEBS on fixed counters: PMC0 counts C0H/00H */
-        {IA32_PERFEVTSEL0, 0x4300C0},
-        {IA32_FIXED_CTR_CTRL, 0},
-        {IA32_PERF_GLOBAL_OVF_CTRL, 0},
-        {IA32_PEBS_ENABLE, 1},
+        {IA32_PERFEVTSEL0, 0x4300C0},    {IA32_FIXED_CTR_CTRL, 0},
+        {IA32_PERF_GLOBAL_OVF_CTRL, 0},  {IA32_PEBS_ENABLE, 1},
     };
     EXPECT(expected, 0);
     assert_int_equal(area[6], (uintptr_t)buffer + 8 * 200 + 1);
@@ -528,8 +524,10 @@ static void plain_fixed_counter(void **state)
 {
     (void)state;
     struct ds_config config = {.events = 2, .records = 8, .threshold = 6};
-    config.event[0] = (struct ds_event){.select = 0x3C, .fixed = 2, .kernel = true, .plain = true, .period = 300};
-    config.event[1] = (struct ds_event){.select = 0xC0, .fixed = 1, .user = true, .plain = true, .period = 400};
+    config.event[0] =
+        (struct ds_event){.kind = DS_EVENT_CYCLES, .fixed = 2, .kernel = true, .plain = true, .period = 300};
+    config.event[1] =
+        (struct ds_event){.kind = DS_EVENT_INSTRUCTIONS, .fixed = 1, .user = true, .plain = true, .period = 400};
     const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
     char error[160] = "";
     begin(true, "INST_RETIRED.ANY:1000", "gpr");
@@ -593,6 +591,12 @@ static void impossible_configurations(void **state)
     assert_int_equal(init("branches:1,branches:2,branches:3,branches:4,branches:5", "none", 8, 6, error, sizeof error),
                      -EINVAL);
     assert_non_null(strstr(error, "no PEBS counter left for BR_INST_RETIRED.ALL_BRANCHES"));
+    assert_int_equal(init("BR_INST_RETIRED.NEAR_CALL:5:plain", "none", 8, 6, error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "BR_INST_RETIRED.NEAR_CALL: not an event of this processor (CPU 7: no list"));
+    assert_int_equal(init("cycles:5", "none", 8, 6, error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "CPU_CLK_UNHALTED.THREAD: PEBS cannot record it on this processor"));
+    assert_int_equal(init("cycles:5:plain", "none", 8, 6, error, sizeof error), 0);
+    assert_int_equal(ds_event_counter(ds, 0), 33);
     assert_int_equal(
         init("branches:1,branches:2,branches:3,branches:4,INST_RETIRED.ANY:5:plain", "none", 8, 6, error, sizeof error),
         0); /* plain: fixed 0 is free */

@@ -35,8 +35,7 @@ static void names(void **state)
 {
     (void)state;
     good("INST_RETIRED.ANY:5003", 1);
-    assert_int_equal(config.event[0].select, 0xC0);
-    assert_int_equal(config.event[0].umask, 0);
+    assert_int_equal(config.event[0].kind, DS_EVENT_INSTRUCTIONS);
     assert_int_equal(config.event[0].fixed, 0);
     assert_int_equal(config.event[0].period, 5003);
     assert_true(config.event[0].user && config.event[0].kernel && !config.event[0].plain);
@@ -44,7 +43,7 @@ static void names(void **state)
     assert_string_equal(config.event[0].name, "INST_RETIRED.ANY");
     assert_true(config.event[0].user && !config.event[0].kernel);
     assert_string_equal(config.event[1].name, "BR_INST_RETIRED.ALL_BRANCHES");
-    assert_int_equal(config.event[1].select, 0xC4);
+    assert_int_equal(config.event[1].kind, DS_EVENT_BRANCHES);
     assert_int_equal(config.event[1].fixed, DS_NO_FIXED);
     assert_true(config.event[1].plain && config.event[1].kernel && !config.event[1].user);
     assert_true(config.event[1].period == DS_BIT(47) - 1);
@@ -53,13 +52,55 @@ static void names(void **state)
     assert_true(config.event[2].user && config.event[2].kernel);
     good("branches:9:plain", 1);
     assert_true(config.event[0].plain && config.event[0].user);
+    good("cycles:1,cpu-cycles:2,CPU_CLK_UNHALTED.THREAD_P:3,branch-instructions:4,br_inst_retired.cond:5,"
+         "BR_INST_RETIRED.NEAR_TAKEN:6,BR_INST_RETIRED.NEAR_CALL:7,BR_INST_RETIRED.NEAR_RETURN:8,"
+         "BR_INST_RETIRED.FAR_BRANCH:9",
+         9);
+    static const uint8_t kinds[] = {DS_EVENT_CYCLES,    DS_EVENT_CYCLES,      DS_EVENT_CYCLES,
+                                    DS_EVENT_BRANCHES,  DS_EVENT_CONDITIONAL, DS_EVENT_NEAR_TAKEN,
+                                    DS_EVENT_NEAR_CALL, DS_EVENT_NEAR_RETURN, DS_EVENT_FAR_BRANCH};
+    for (uint32_t i = 0; i < 9; i++) {
+        assert_int_equal(config.event[i].kind, kinds[i]);
+        assert_int_equal(config.event[i].fixed, i < 2 ? 1 : DS_NO_FIXED);
+    }
+    assert_string_equal(config.event[1].name, "CPU_CLK_UNHALTED.THREAD");
+    assert_string_equal(config.event[2].name, "CPU_CLK_UNHALTED.THREAD_P");
+    assert_string_equal(config.event[4].name, "BR_INST_RETIRED.CONDITIONAL");
+}
+
+static void generations(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t signature, core_type;
+        uint8_t generation;
+    } rows[] = {
+        {0x00010676, 0, DS_GENERATION_CORE2},
+        {0x000106A5, 0, DS_GENERATION_NEHALEM},
+        {0x000206C2, 0, DS_GENERATION_NEHALEM},
+        {0x000206A7, 0, DS_GENERATION_SANDYBRIDGE},
+        {0x000306C3, 0, DS_GENERATION_SANDYBRIDGE},
+        {0x00050654, 0, DS_GENERATION_SANDYBRIDGE},
+        {0x000706E5, 0, DS_GENERATION_ICELAKE},
+        {0x000806F8, 0, DS_GENERATION_ICELAKE},
+        {0x00090672, 0x40000001, DS_GENERATION_ICELAKE}, /* Alder Lake: a performance core, an efficient one */
+        {0x00090672, 0x20000001, DS_GENERATION_OTHER},
+        {0x000506C9, 0, DS_GENERATION_OTHER}, /* Goldmont: an Atom */
+        {0x00800F11, 0, DS_GENERATION_OTHER}, /* not family 6 */
+        {0x000D06D0, 0, DS_GENERATION_OTHER}, /* not known here */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (ds_generation(rows[i].signature, rows[i].core_type) != rows[i].generation)
+            fail_msg("%08x", rows[i].signature);
+    for (unsigned g = 0; g < DS_GENERATIONS; g++)
+        assert_non_null(ds_generation_text(g));
 }
 
 static void mistakes(void **state)
 {
     (void)state;
     bad("", "''", "known are");
-    bad("cycles:100", "'cycles'", "known are");
+    bad("cycle:100", "'cycle'", "known are");
     bad("xnstructions:5", "'xnstructions'", "known are");
     bad("instructionz:5", "'instructionz'", "known are");
     bad("instructions", "''", "period");
@@ -77,10 +118,11 @@ static void mistakes(void **state)
     bad("instructions:5,", "''", "known are");
     bad("instructions:5,,branches:5", "''", "known are");
     bad("instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,"
-        "instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,instructions:1",
-        "instructions:1", "12");
+        "instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,"
+        "instructions:1,instructions:1",
+        "instructions:1", "14");
     char tiny[8];
-    assert_int_equal(ds_parse_events("cycles:1", &config, tiny, sizeof tiny), -EINVAL);
+    assert_int_equal(ds_parse_events("cycle:1", &config, tiny, sizeof tiny), -EINVAL);
     assert_int_equal(strlen(tiny), 7);
 }
 
@@ -100,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
+        cmocka_unit_test(generations),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(groups),
     };

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,12 +254,92 @@ static void session(void **state)
     free(buffer);
 }
 
+/* ---- events ------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    unsigned event; /* of the model: what it counts */
+} events[] = {
+    {"INST_RETIRED.ANY", DS_MODEL_INSTRUCTION},
+    {"INST_RETIRED.ANY_P", DS_MODEL_INSTRUCTION},
+    {"CPU_CLK_UNHALTED.THREAD", DS_MODEL_INSTRUCTION},
+    {"CPU_CLK_UNHALTED.THREAD_P", DS_MODEL_INSTRUCTION},
+    {"BR_INST_RETIRED.ALL_BRANCHES", DS_MODEL_BRANCH},
+    {"BR_INST_RETIRED.CONDITIONAL", DS_MODEL_BRANCH_CONDITIONAL},
+    {"BR_INST_RETIRED.NEAR_TAKEN", DS_MODEL_BRANCH_TAKEN},
+    {"BR_INST_RETIRED.NEAR_CALL", DS_MODEL_NEAR_CALL},
+    {"BR_INST_RETIRED.NEAR_RETURN", DS_MODEL_NEAR_RETURN},
+    {"BR_INST_RETIRED.FAR_BRANCH", DS_MODEL_FAR_BRANCH},
+};
+#define EVENTS (sizeof events / sizeof events[0])
+
+/* What the driver programs for each event counts that one and no other, or the driver refuses it by name. */
+static unsigned count_each(const struct ds_model_preset *p, const char *plain)
+{
+    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    struct ds_config config = {.records = 8, .threshold = 8};
+    struct ds_caps caps;
+    struct ds_refusal refusal;
+    char spec[64], error[160] = "";
+    unsigned taken = 0;
+    assert_int_equal(ds_detect(&machine, &caps), 0);
+    void *buffer = aligned_alloc(4096, 4096);
+    ds = realloc(ds, ds_cpu_bytes());
+    for (size_t i = 0; i < EVENTS; i++) {
+        snprintf(spec, sizeof spec, "%s:%u%s", events[i].name, 1000000, plain);
+        assert_int_equal(ds_parse_events(spec, &config, error, sizeof error), 0);
+        if (ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error)) {
+            assert_non_null(strstr(error, events[i].name));
+            continue;
+        }
+        taken |= 1u << i;
+        assert_int_equal(ds_start(ds, &refusal), 0);
+        ds_resume(ds);
+        unsigned counter = ds_event_counter(ds, 0);
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+            const struct ds_model_retired retired = {.events = 1u << e};
+            uint64_t before = model.value[counter];
+            assert_int_equal(ds_model_retire(&model, &retired), 0);
+            if (model.value[counter] - before != (e == events[i].event))
+                fail_msg("%s: %s: event %u", p->name, spec, e);
+        }
+        ds_stop(ds);
+    }
+    free(buffer);
+    return taken;
+}
+
+static void each_event(void **state)
+{
+    (void)state;
+    const struct ds_model_host host = {
+        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
+    static const struct {
+        const char *preset;
+        unsigned plain, precise; /* bits of `events` */
+    } rows[] = {
+        {"penryn", 0x05F, 0x003},         {"nehalem", 0x0BF, 0x0B3},   {"sandybridge", 0x3FF, 0x3F3},
+        {"haswell", 0x3FF, 0x3F3},        {"skylake", 0x3FF, 0x3F3},   {"icelake", 0x3FF, 0x3FF},
+        {"sapphirerapids", 0x3FF, 0x3FF}, {"arrowlake", 0x3FF, 0x3FF}, {"lunarlake", 0x3FF, 0x3FF},
+    };
+    _Static_assert(sizeof rows / sizeof rows[0] == DS_MODEL_PRESETS, "every preset");
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        const struct ds_model_preset *p = ds_model_preset(rows[i].preset);
+        assert_non_null(p);
+        ds_model_init(&model, p, NULL, &host);
+        fault_at = 0;
+        assert_int_equal(count_each(p, ":plain"), rows[i].plain);
+        assert_int_equal(count_each(p, ""), rows[i].precise);
+    }
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS];
+    struct CMUnitTest tests[DS_MODEL_PRESETS + 1];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
         tests[i] =
             (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
+    tests[DS_MODEL_PRESETS] = (struct CMUnitTest)cmocka_unit_test(each_event);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;
