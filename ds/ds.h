@@ -115,7 +115,7 @@ struct ds_drain {
     uint64_t tsc;
     uint64_t lost; /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     uint8_t format;
-    const uint64_t *area; /* CAIRN_DS_AREA_WORDS words, index not yet set back */
+    const uint64_t *area; /* ds_area_bytes(format) of it, index not yet set back */
     const void *records;  /* base..index; NULL without any */
     uint32_t bytes;
 };
@@ -202,11 +202,12 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame);
 
 const struct ds_machine *ds_hw_machine(void);
 
-/* soft: one model per CPU. `preset`: "skylake" (format 3), "icelake" (format 4, baseline), ...; -EINVAL unknown. The
- * #DB handler is ds_soft_step, given to arch_debug_set by the kernel; raise_pmi sends ARCH_VECTOR_PMI to itself. */
+/* soft: one model per CPU. `preset`: a name of ds_model_presets; -EINVAL unknown. `policy` NULL: all defaults. The #DB
+ * handler is ds_soft_step, given to arch_debug_set by the kernel; raise_pmi sends ARCH_VECTOR_PMI to itself. */
 struct ds_soft;
+struct ds_model_policy;
 size_t ds_soft_bytes(void);
-int ds_soft_init(struct ds_soft *soft, const char *preset);
+int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy);
 const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
 /* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread a
  * stack pointer belongs to. */

@@ -195,17 +195,37 @@ _Static_assert(offsetof(struct ds_area_a0, pebs_index) == 0x28, "PebsIndex, A0H 
 _Static_assert(offsetof(struct ds_area_a0, pebs_gp_counter_reset) == 0x40, "GP resets");
 _Static_assert(offsetof(struct ds_area_a0, pebs_fixed_counter_reset) == 0x80, "fixed resets");
 
+/* The form of formats 5 and 6 (1C0H bytes): 32 general-purpose and 16 fixed counters. */
+struct ds_area_1c0 {
+    uint64_t bts_buffer_base;              /* 00 */
+    uint64_t bts_index;                    /* 08 */
+    uint64_t bts_absolute_maximum;         /* 10 */
+    uint64_t bts_interrupt_threshold;      /* 18 */
+    uint64_t pebs_buffer_base;             /* 20 */
+    uint64_t pebs_index;                   /* 28 */
+    uint64_t pebs_absolute_maximum;        /* 30 */
+    uint64_t pebs_interrupt_threshold;     /* 38 */
+    uint64_t pebs_gp_counter_reset[32];    /* 40 */
+    uint64_t pebs_fixed_counter_reset[16]; /* 140 */
+};
+_Static_assert(sizeof(struct ds_area_1c0) == 0x1C0, "DS area, 1C0H form");
+_Static_assert(offsetof(struct ds_area_1c0, pebs_fixed_counter_reset) == 0x140, "fixed resets, 1C0H form");
+
 /* Bytes of the area a format's hardware reads. */
 static inline uint32_t ds_area_bytes(unsigned format)
 {
-    return format >= 5 ? 0x1C0 : format == 4 ? 0xA0 : 0x60;
+    return format >= 5   ? sizeof(struct ds_area_1c0)
+           : format == 4 ? sizeof(struct ds_area_a0)
+                         : sizeof(struct ds_area_60);
 }
 
 /* Where the reset value of counter `counter` lies in the area. */
 static inline uint32_t ds_area_reset(unsigned format, unsigned counter)
 {
-    uint32_t fixed = format >= 5 ? 0x140 : 0x80;
-    return counter < DS_COUNTER_FIXED ? 0x40 + 8 * counter : fixed + 8 * (counter - DS_COUNTER_FIXED);
+    uint32_t fixed = format >= 5 ? offsetof(struct ds_area_1c0, pebs_fixed_counter_reset)
+                                 : offsetof(struct ds_area_a0, pebs_fixed_counter_reset);
+    return counter < DS_COUNTER_FIXED ? offsetof(struct ds_area_60, pebs_counter_reset) + 8 * counter
+                                      : fixed + 8 * (counter - DS_COUNTER_FIXED);
 }
 
 /* ================================================================ BTS */
@@ -311,7 +331,10 @@ _Static_assert(sizeof(struct ds_pebs_xmm) == 256, "XMM group");
 _Static_assert(sizeof(struct ds_pebs_lbr) == 24, "LBR entry");
 _Static_assert(sizeof(struct ds_pebs_cntr) == 16, "counter group");
 
-#define DS_PEBS_RECORD_MAX 1232u /* formats 4 and 5: every group, 32 LBR entries */
+/* Every group with 32 LBR entries, of formats 4 and 5; of format 6 with metrics and 14 counters (10 general-purpose, 4
+ * fixed), the most that any processor of the model's has. */
+#define DS_PEBS_RECORD_MAX_4 1232u
+#define DS_PEBS_RECORD_MAX   (DS_PEBS_RECORD_MAX_4 + 16u + 8u * 14u + 16u)
 
 /* clang-format off */
 static inline uint32_t ds_pebs_head_groups(uint64_t head) { return (uint32_t)head; }

@@ -64,7 +64,8 @@ struct ds_soft {
 
 /* ---- the model's host -------------------------------------------------------------------------------------------- */
 
-/* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. */
+/* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. So
+ * the model is never told that it is not mapped, and its policy for that case decides nothing here. */
 static bool read64(void *context, uint64_t address, uint64_t *value)
 {
     (void)context;
@@ -208,7 +209,7 @@ size_t ds_soft_bytes(void)
     return sizeof(struct ds_soft);
 }
 
-int ds_soft_init(struct ds_soft *soft, const char *preset)
+int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
 {
     static const struct ds_stepping stepping = {soft_pause,  soft_resume,  soft_resume_frame,
                                                 soft_paused, soft_dropped, soft_steps};
@@ -222,7 +223,7 @@ int ds_soft_init(struct ds_soft *soft, const char *preset)
                                        .raise_pmi = raise_pmi,
                                        .recorded = recorded,
                                        .context = soft};
-    ds_model_init(&soft->model, p, NULL, &host);
+    ds_model_init(&soft->model, p, policy, &host);
     soft->machine = (struct ds_machine){"soft",          soft_cpuid,       soft_rdmsr, soft_wrmsr,
                                         soft_lvtpc_read, soft_lvtpc_write, &stepping,  soft};
     return 0;

@@ -73,6 +73,12 @@ static void dump_ds(struct trace_dump *d)
         return;
     if (s->caps != s->hw_caps)
         dump_detection(d, "soft", s->caps);
+    if (s->caps != s->hw_caps) {
+        LINE("ds.preset=%s", kopt.ds_preset);
+        for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
+            LINE("ds.policy.%s=%s|%s", ds_model_policies[i].name,
+                 ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]), ds_model_policies[i].question);
+    }
     LINE("ds.format=%u", s->caps[0].format);
     LINE("ds.baseline=%d", s->caps[0].baseline);
     LINE("ds.record_bytes=%u", ds_record_size(&s->caps[0], &s->ds));

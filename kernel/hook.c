@@ -133,13 +133,12 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         .tsc = d->tsc,
         .lost = d->lost,
     };
-    memcpy(epoch.area, d->area, sizeof epoch.area);
     for (uint32_t n; (n = whole_records(d, epoch.record_bytes)); epoch.record_bytes += n)
         epoch.record_events++;
     if (epoch.record_bytes < d->bytes)
         epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */
-    struct trace_part part = { &epoch, sizeof epoch };
-    trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, &part, 1);
+    struct trace_part whole[] = { { &epoch, sizeof epoch }, { d->area, ds_area_bytes(d->format) } };
+    trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
 
     struct cairn_ds_records head = { .kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch };
     for (uint32_t at = 0; at < epoch.record_bytes; at += head.bytes, head.part++) {

@@ -9,7 +9,7 @@
 
 struct kopt kopt;
 
-enum kind { WORD, NUMBER32, NUMBER64, TEXT, SERIAL, SESSION };
+enum kind { WORD, WORD8, NUMBER32, NUMBER64, TEXT, SERIAL, SESSION };
 
 struct option {
     const char *name;
@@ -19,10 +19,12 @@ struct option {
     uint16_t size;        /* TEXT: of the field */
     enum kind kind;
     uint64_t min, max;    /* numbers */
-    const char *words;    /* WORD: "a|b|c", the value is its position (plus min); TEXT: allowed words, NULL: any text */
+    const char *words;    /* WORD, WORD8: "a|b|c", the value is its position; TEXT: allowed words, NULL: any text */
 };
 
 #define AT(field) offsetof(struct kopt, field), sizeof kopt.field
+
+static const char presets[] = "names of ds_model_presets"; /* stands for them: see get_row */
 
 static const struct option table[] = {
     { "ds", "auto",
@@ -30,7 +32,7 @@ static const struct option table[] = {
       AT(ds), WORD, 0, 0, "auto|hw|soft|off" },
     { "ds.preset", "icelake",
       "processor the soft backend's model pretends to be",
-      AT(ds_preset), TEXT, 0, 0, "skylake|icelake" },
+      AT(ds_preset), TEXT, 0, 0, presets },
     { "pebs", "INST_RETIRED.ANY:5003",
       "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]",
       AT(pebs), TEXT, 0, 0, NULL },
@@ -86,7 +88,45 @@ static const struct option table[] = {
       "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount",
       AT(tsc_align), NUMBER32, 0, 40, NULL },
 };
-#define OPTIONS (sizeof table / sizeof table[0])
+#define FIRST_POLICY 2u /* ds.policy.NAME, a row for each of ds_model_policies, come after ds.preset */
+#define OPTIONS      (sizeof table / sizeof table[0] + DS_MODEL_POLICIES)
+
+struct row {
+    struct option option;
+    char name[32], words[160];
+};
+
+static void add_word(struct row *r, const char *word)
+{
+    size_t n = strlen(r->words);
+    snprintf(r->words + n, sizeof r->words - n, "%s%s", n ? "|" : "", word);
+}
+
+/* Row `i` of the table: as it stands there, but for what the model's own tables say. */
+static const struct option *get_row(size_t i, struct row *r)
+{
+    r->words[0] = '\0';
+    if (i - FIRST_POLICY >= DS_MODEL_POLICIES) {
+        const struct option *o = &table[i < FIRST_POLICY ? i : i - DS_MODEL_POLICIES];
+        if (o->words != presets)
+            return o;
+        r->option = *o;
+        for (size_t p = 0; p < DS_MODEL_PRESETS; p++)
+            add_word(r, ds_model_presets[p].name);
+    } else {
+        const struct ds_model_policy_row *p = &ds_model_policies[i - FIRST_POLICY];
+        snprintf(r->name, sizeof r->name, "ds.policy.%s", p->name);
+        for (size_t v = 0; p->values[v]; v++)
+            add_word(r, p->values[v]);
+        r->option = (struct option){.name = r->name,
+                                    .standard = p->values[0],
+                                    .text = p->question,
+                                    .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
+                                    .kind = WORD8};
+    }
+    r->option.words = r->words;
+    return &r->option;
+}
 
 static void *field_of(const struct option *o)
 {
@@ -190,8 +230,12 @@ static int set_value(const struct option *o, const char *word, size_t word_size,
 
     switch (o->kind) {
     case WORD:
+    case WORD8:
         if ((i = word_index(o->words, value, size)) >= 0) {
-            *(uint32_t *)field_of(o) = (uint32_t)i;
+            if (o->kind == WORD)
+                *(uint32_t *)field_of(o) = (uint32_t)i;
+            else
+                *(uint8_t *)field_of(o) = (uint8_t)i;
             return 0;
         }
         snprintf(why, sizeof why, "must be one of %s", o->words);
@@ -232,10 +276,12 @@ static int set_value(const struct option *o, const char *word, size_t word_size,
 
 void kopt_defaults(void)
 {
+    struct row row;
     memset(&kopt, 0, sizeof kopt);
     for (size_t i = 0; i < OPTIONS; i++) {
         char error[8]; /* the defaults are right: a test sets each of them */
-        set_value(&table[i], table[i].standard, 0, table[i].standard, strlen(table[i].standard), error, sizeof error);
+        const struct option *o = get_row(i, &row);
+        set_value(o, o->standard, 0, o->standard, strlen(o->standard), error, sizeof error);
     }
 }
 
@@ -245,9 +291,12 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
     if (!equals)
         return bad(error, error_size, word, size, "must have the form name=value");
     size_t n = (size_t)(equals - word);
-    for (size_t i = 0; i < OPTIONS; i++)
-        if (strlen(table[i].name) == n && memcmp(table[i].name, word, n) == 0)
-            return set_value(&table[i], word, size, equals + 1, size - n - 1, error, error_size);
+    struct row row;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const struct option *o = get_row(i, &row);
+        if (strlen(o->name) == n && memcmp(o->name, word, n) == 0)
+            return set_value(o, word, size, equals + 1, size - n - 1, error, error_size);
+    }
     return bad(error, error_size, word, size, "there is no option of this name (docs/options.md lists them)");
 }
 
@@ -297,9 +346,10 @@ const char *kopt_session_events(uint32_t events)
 static void show_value(const struct option *o, char *text, size_t size)
 {
     switch (o->kind) {
-    case WORD: {
+    case WORD:
+    case WORD8: {
         const char *w = o->words;
-        for (uint32_t n = *(uint32_t *)field_of(o); n; n--)
+        for (uint32_t n = o->kind == WORD ? *(uint32_t *)field_of(o) : *(uint8_t *)field_of(o); n; n--)
             w = strchr(w, '|') + 1;
         const char *end = strchr(w, '|');
         snprintf(text, size, "%.*s", (int)(end ? (size_t)(end - w) : strlen(w)), w);
@@ -333,17 +383,20 @@ bool kopt_show(size_t i, char *text, size_t size)
     if (i >= OPTIONS)
         return false;
     char value[KOPT_TEXT];
-    show_value(&table[i], value, sizeof value);
-    snprintf(text, size, "%s=%s", table[i].name, value);
+    struct row row;
+    const struct option *o = get_row(i, &row);
+    show_value(o, value, sizeof value);
+    snprintf(text, size, "%s=%s", o->name, value);
     return true;
 }
 
 bool kopt_describe(size_t i, struct kopt_help *help)
 {
     static char values[48];
+    static struct row row;
     if (i >= OPTIONS)
         return false;
-    const struct option *o = &table[i];
+    const struct option *o = get_row(i, &row);
     if (o->kind == NUMBER32 || o->kind == NUMBER64)
         snprintf(values, sizeof values, "%lu..%lu", (unsigned long)o->min, (unsigned long)o->max);
     help->name = o->name;

@@ -148,7 +148,7 @@ static int init_ds(char *error, size_t error_size)
             struct ds_soft *model = pages(ds_soft_bytes());
             if (!ksession.caps || !model)
                 goto memory;
-            e = ds_soft_init(model, kopt.ds_preset);
+            e = ds_soft_init(model, kopt.ds_preset, &kopt.ds_policy);
             if (e) {
                 snprintf(error, error_size, "ds.preset=%s: the model has no such processor", kopt.ds_preset);
                 return e;

@@ -184,7 +184,7 @@ enum kwait_reason {
  * epoch N + 1. A kind START opens the first epoch and has no records.
  */
 #define HOOK_CAIRN_DS         0xCA01u
-#define HOOK_VERSION_CAIRN_DS 1u
+#define HOOK_VERSION_CAIRN_DS 2u /* 1: the area of an epoch always has the A0H form, whatever the format */
 
 enum cairn_ds_kind { CAIRN_DS_EPOCH = 1, CAIRN_DS_RECORDS = 2 };
 
@@ -197,9 +197,12 @@ enum cairn_ds_reason {
 };
 
 #define CAIRN_DS_LOST_UNKNOWN UINT64_MAX /* buffer found full on hardware: how many were dropped cannot be known */
-#define CAIRN_DS_AREA_WORDS   20u        /* the A0H form of PROCESSOR_PROFILE_CONTROL_AREA */
+#define CAIRN_DS_AREA_BYTES_1 0xA0u      /* version 1: the A0H form of PROCESSOR_PROFILE_CONTROL_AREA */
+#define CAIRN_DS_AREA_MAX     0x1C0u
 
-struct cairn_ds_epoch { /* the epoch that ends here (or, for START, begins) */
+/* The epoch that ends here (or, for START, begins). The DS area follows as it was, before index was set back to base:
+ * the form that the record format has (60H bytes up to format 3, A0H, from format 5 on 1C0H). */
+struct cairn_ds_epoch {
     uint16_t kind;          /* 00: CAIRN_DS_EPOCH */
     uint8_t reason;         /* 02 */
     uint8_t format;         /* 03: PEBS record format */
@@ -208,9 +211,8 @@ struct cairn_ds_epoch { /* the epoch that ends here (or, for START, begins) */
     uint64_t lost;          /* 10: records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     uint32_t record_bytes;  /* 18: bytes of records that follow in CAIRN_DS_RECORDS events */
     uint32_t record_events; /* 1C: number of those events */
-    uint64_t area[CAIRN_DS_AREA_WORDS]; /* 20: the DS area as it was, before index was set back to base */
 };
-_Static_assert(sizeof(struct cairn_ds_epoch) == 0xC0, "cairn_ds_epoch");
+_Static_assert(sizeof(struct cairn_ds_epoch) == 0x20, "cairn_ds_epoch");
 
 struct cairn_ds_records { /* whole records only; raw bytes follow */
     uint16_t kind;    /* 00: CAIRN_DS_RECORDS */

@@ -63,7 +63,8 @@ static uint64_t read_msr(const struct ds_machine *m, uint32_t msr)
 static bool program(struct ds_soft *model)
 {
     const struct ds_machine *m = ds_soft_machine(model);
-    return ds_soft_init(model, kopt.ds_preset) == 0 && write_msr(m, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(0)) &&
+    return ds_soft_init(model, kopt.ds_preset, NULL) == 0 &&
+           write_msr(m, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(0)) &&
            write_msr(m, IA32_PERFEVTSEL0, ia32_perfevtsel(0xC4, 0) | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN) &&
            write_msr(m, IA32_PERF_GLOBAL_CTRL, DS_BIT(ds_counter_fixed(0)) | DS_BIT(0));
 }

@@ -10,6 +10,10 @@ import frames
 from cairn_tool import GOLDEN, TRUTH_PEBS, TRUTH_SWITCH, cairn, events, patch, text_of, truths, without
 
 
+EPOCH = 0xCA01
+PAYLOAD, AREA = 16, 16 + 0x20  # in a Debug Store event: its payload; in an epoch's: the DS area
+
+
 def lies(log, change):
     parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
     assert cairn("check", "-", data=frames.write(parts)).returncode == 0
@@ -49,6 +53,54 @@ def test_wrong_switch(offset, data, word):
 def test_wrong_field_of_the_full_event(offset, data, word):
     text = lies("full", lambda parts: patch(parts, truths(parts, TRUTH_SWITCH)[30], offset, data))
     assert "FAIL truth: each 0524H switch" in text and word in text
+
+
+RECORD_LIES = [
+    (0x08, b"\x01", "TSC"),
+    (0x10, b"\xFF\xFF", "instruction 0x"),
+    (0x18, b"\xFF\xFF", "went on at 0x"),
+    (0x28, b"\x02", "not the counters of the truth, 0x2"),
+    (0x28, b"\x03", "not the counters of the truth, 0x3"),
+]
+
+
+@pytest.mark.parametrize("offset, data, word", RECORD_LIES)
+def test_wrong_field_of_a_record(offset, data, word):
+    stored = 5
+    text = lies("small", lambda parts: patch(parts, truths(parts, TRUTH_PEBS)[stored], offset, data))
+    assert "FAIL truth: each PEBS record equal" in text and word in text
+
+
+def in_format_1(parts):
+    """The golden log's records of 176 bytes are as long as those of format 1: no EventingIP, no TSC, RIP at 08, at 90
+    every overflow there is. Epochs of version 1 have an area of the same size for each format."""
+    for frame, at, hook, size in list(events(parts)):
+        if hook != EPOCH:
+            continue
+        kind = parts[frame][1][at + PAYLOAD]
+        patch(parts, (frame, at), 0, b"\x01")
+        patch(parts, (frame, at), PAYLOAD + (3 if kind == 1 else 2), b"\x01")
+        for record in range(at + PAYLOAD + 0x18, at + size if kind == 2 else 0, 176):
+            rip = parts[frame][1][record + 0x28:record + 0x30]
+            patch(parts, (frame, record), 0x08, rip)
+            patch(parts, (frame, record), 0x90, struct.pack("<Q", 1 | 4 | 1 << 32))
+
+
+@pytest.mark.parametrize("offset, data, right, word", [
+    (0x28, b"\x01", True, ""), (0x28, b"\x05\x00\x01", True, ""), (0x10, b"\xFF\xFF", True, ""),
+    (0x28, b"\x02", False, "not the counters"), (0x28, b"\x01\x00\x02", False, "not the counters"),
+    (0x18, b"\xFF\xFF", False, "went on at 0x"),
+])
+def test_records_of_format_1(offset, data, right, word):
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    in_format_1(parts)
+    patch(parts, truths(parts, TRUTH_PEBS)[5], offset, data)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == (0 if right else 1), text_of(done)
+    assert word in text_of(done)
+    text = text_of(cairn("dump", "-", data=frames.write(parts)))
+    shown = [line for line in text.splitlines() if re.match(r" *\S+ +\d+ > ", line)]
+    assert len(shown) == len(truths(parts, TRUTH_PEBS))
 
 
 def test_switch_left_out():
@@ -216,10 +268,6 @@ def test_batch_without_records():
     assert re.search("FAIL batches.*\n.*no record in it", lies("small", change))
 
 
-EPOCH = 0xCA01
-PAYLOAD, AREA = 16, 16 + 0x20  # in a Debug Store event: its payload; in an epoch's: the DS area
-
-
 @pytest.mark.parametrize("offset, data, word", [
     (PAYLOAD + 2, b"\x02", "no event says that it began"),
     (PAYLOAD + 2, b"\x09", "no reason has the number 9"),
@@ -233,14 +281,18 @@ def test_wrong_start(offset, data, word):
     assert word in lies("small", change)
 
 
-@pytest.mark.parametrize("emulated, above, right", [(1, 0, True), (1, 1, False), (0, 1, True), (0, 2, False)])
-def test_index_above_the_maximum(emulated, above, right):
-    """Real hardware may write one record over the maximum, into the slack record; the model does not."""
+@pytest.mark.parametrize("emulated, fit, above, right", [
+    (1, "end_le", 0, True), (1, "end_le", 1, False), (1, "start_lt", 1, True), (1, "start_lt", 2, False),
+    (0, "", 1, True), (0, "", 2, False),
+])
+def test_index_above_the_maximum(emulated, fit, above, right):
+    """Real hardware may write one record over the maximum, into the slack record; the model only by its policy."""
     parts = frames.read((GOLDEN / "small.log").read_bytes())
     machine = b"".join(payload for stream, payload in parts if stream == "M")
     size, count = (int(re.search(key + rb"=(\d+)", machine)[1]) for key in (b"ds.record_bytes", b"ds.records"))
     for i, (stream, payload) in enumerate(parts):
         if stream == "M":
+            payload = re.sub(rb"ds.reason=.*", b"ds.policy.fit=%s|when?" % fit.encode(), payload)
             parts[i] = (stream, payload.replace(b"ds.emulated=1", b"ds.emulated=%d" % emulated))
     frame, at = next(e for e in events(parts) if e[2] == EPOCH)[:2]
     base = struct.unpack_from("<Q", parts[frame][1], at + AREA + 4 * 8)[0]

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/layout.h"
+
 const struct script_symbol script_symbols[] = {
     {0xFFFFFFFF80001000, 0x180, "kernel_main"},
     {0xFFFFFFFF80001180, 0x240, "ksched_switch"},
@@ -57,13 +59,15 @@ static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reas
         .record_bytes = records * SCRIPT_RECORD_BYTES,
         .record_events = (records + per_event - 1) / per_event,
     };
-    epoch.area[4] = cpu->base; /* words of the DS area: ds/layout.h */
-    epoch.area[5] = cpu->index;
-    epoch.area[6] = cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
-    epoch.area[7] = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES;
-    epoch.area[8] = (uint64_t)-(int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF;
-    struct trace_part whole = {&epoch, sizeof(epoch)};
-    trace_event(cpu->trace, tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, &whole, 1);
+    const struct ds_area_a0 area = {
+        .pebs_buffer_base = cpu->base,
+        .pebs_index = cpu->index,
+        .pebs_absolute_maximum = cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES,
+        .pebs_interrupt_threshold = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES,
+        .pebs_gp_counter_reset = {(uint64_t)-(int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF},
+    };
+    struct trace_part whole[] = {{&epoch, sizeof(epoch)}, {&area, sizeof(area)}};
+    trace_event(cpu->trace, tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
     for (uint32_t part = 0, first = 0; part < epoch.record_events; part++, first += per_event) {
         uint32_t n = records - first < per_event ? records - first : per_event;
         struct cairn_ds_records head = {

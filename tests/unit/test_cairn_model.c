@@ -346,7 +346,7 @@ static void drain(struct bytes *b, int64_t time, uint8_t format, const int64_t *
                 bytes_u64(&records, 0x401000 + n);
         }
     }
-    uint64_t area[20] = {[4] = 0x10000, [5] = 0x10000 + records.size, [6] = 0x20000, [7] = 0x18000};
+    uint64_t area[56] = {[4] = 0x10000, [5] = 0x10000 + records.size, [6] = 0x20000, [7] = 0x18000};
     bytes_u16(&payload, 1);
     bytes_u16(&payload, (uint16_t)(2 | format << 8)); /* threshold */
     bytes_u32(&payload, 0);
@@ -354,8 +354,8 @@ static void drain(struct bytes *b, int64_t time, uint8_t format, const int64_t *
     bytes_u64(&payload, 0);
     bytes_u32(&payload, records.size);
     bytes_u32(&payload, 1);
-    bytes_add(&payload, area, sizeof(area));
-    bytes_event(b, 0xCA01, 1, time, NULL, payload.data, payload.size);
+    bytes_add(&payload, area, format == 4 ? 0xA0 : 0x60);
+    bytes_event(b, 0xCA01, 2, time, NULL, payload.data, payload.size);
     payload.size = 0;
     bytes_u16(&payload, 2);
     bytes_u16(&payload, format);
@@ -364,7 +364,39 @@ static void drain(struct bytes *b, int64_t time, uint8_t format, const int64_t *
     bytes_u32(&payload, records.size);
     bytes_u32(&payload, 0);
     bytes_add(&payload, records.data, records.size);
-    bytes_event(b, 0xCA01, 1, time, NULL, payload.data, payload.size);
+    bytes_event(b, 0xCA01, 2, time, NULL, payload.data, payload.size);
+}
+
+/* The area of an epoch has the form of the record format; in version 1 always 20 words. */
+static void forms_of_the_area(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t version, format;
+        uint16_t bytes;
+        bool right;
+    } rows[] = {
+        {1, 0, 0xA0, true},  {1, 4, 0xA0, true},  {1, 6, 0xA0, true},  {1, 6, 0x1C0, false}, {1, 0, 0x60, false},
+        {2, 0, 0x60, true},  {2, 3, 0x60, true},  {2, 4, 0xA0, true},  {2, 5, 0x1C0, true},  {2, 6, 0x1C0, true},
+        {2, 0, 0xA0, false}, {2, 4, 0x60, false}, {2, 5, 0xA0, false}, {3, 4, 0xA0, false},  {0, 4, 0xA0, false},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct bytes b = {0};
+        uint8_t payload[0x20 + 0x1C0] = {1, 0, 1, rows[i].format};
+        for (unsigned at = 0x20; at < sizeof(payload); at++)
+            payload[at] = (uint8_t)at;
+        bytes_event(&b, 0xCA01, rows[i].version, 100, NULL, payload, 0x20u + rows[i].bytes);
+        struct writer w = begin(SESSION("compact", "sequential"));
+        writer_buffer(&w, 0, 0, &b);
+        struct cairn_log *log = read_log(&w);
+        assert_int_equal(log->cpu[0].epochs.count, rows[i].right);
+        assert_int_equal(log->bad_pieces, !rows[i].right);
+        if (rows[i].right) {
+            assert_int_equal(log->cpu[0].epochs.items[0].area_bytes, rows[i].bytes);
+            assert_memory_equal(log->cpu[0].epochs.items[0].area, payload + 0x20, rows[i].bytes);
+        }
+        done(log, &w);
+    }
 }
 
 struct answer {
@@ -521,6 +553,7 @@ int main(void)
         cmocka_unit_test(hole_at_the_tail),
         cmocka_unit_test(part_of_a_buffer),
         cmocka_unit_test(overlap_is_dropped),
+        cmocka_unit_test(forms_of_the_area),
         cmocka_unit_test(blame_in_batches),
         cmocka_unit_test(blame_around_a_hole),
         cmocka_unit_test(blame_in_full_events),

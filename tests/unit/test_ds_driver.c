@@ -666,7 +666,7 @@ static void buffer_sizes(void **state)
         uint32_t size;
     } sizes[] = {
         {0, 32},  {1, 64},          {2, 176},         {3, 208},         {4, 288},
-        {7, 464}, {0x7000008, 224}, {0xF000003, 208}, {0xF00000B, 592}, {0x1F00000F, DS_PEBS_RECORD_MAX},
+        {7, 464}, {0x7000008, 224}, {0xF000003, 208}, {0xF00000B, 592}, {0x1F00000F, DS_PEBS_RECORD_MAX_4},
     };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         assert_int_equal(ds_pebs_adaptive_size(sizes[i].cfg), sizes[i].size);

@@ -85,7 +85,7 @@ static void begin(const char *preset, const char *events, uint32_t records)
     drained_lost = 0;
     soft = realloc(soft, ds_soft_bytes());
     ds = realloc(ds, ds_cpu_bytes());
-    assert_int_equal(ds_soft_init(soft, preset), 0);
+    assert_int_equal(ds_soft_init(soft, preset, NULL), 0);
     assert_int_equal(ds_detect(ds_soft_machine(soft), &caps), 0);
     assert_int_equal(ds_parse_events(events, &config, error, sizeof error), 0);
     config.groups = MSR_PEBS_DATA_CFG_GPR;
@@ -485,7 +485,7 @@ static void unknown_preset(void **state)
 {
     (void)state;
     struct ds_soft *s = malloc(ds_soft_bytes());
-    assert_int_equal(ds_soft_init(s, "i486"), -EINVAL);
+    assert_int_equal(ds_soft_init(s, "i486", NULL), -EINVAL);
     free(s);
 }
 

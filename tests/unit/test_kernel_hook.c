@@ -68,12 +68,12 @@ static void end(void)
 
 /* ---- drains ------------------------------------------------------------------------------------------------------ */
 
-static uint64_t area[CAIRN_DS_AREA_WORDS] = {[4] = BASE};
+static uint64_t area[CAIRN_DS_AREA_MAX / 8] = {[4] = BASE};
 static uint8_t records[8192] __attribute__((aligned(8)));
 
 static struct ds_drain drain_of(unsigned format, uint32_t bytes)
 {
-    for (size_t i = 0; i < CAIRN_DS_AREA_WORDS; i++)
+    for (size_t i = 0; i < CAIRN_DS_AREA_MAX / 8; i++)
         area[i] = i == 4 ? BASE : 0x1000 + i;
     return (struct ds_drain){.reason = CAIRN_DS_THRESHOLD, .epoch = 7, .tsc = TSC(20), .lost = 3,
                              .format = (uint8_t)format, .area = area, .records = bytes ? records : NULL,
@@ -104,7 +104,8 @@ static void expect_drain(const struct ds_drain *d, uint64_t lost, uint32_t bytes
     assert_true(epoch->lost == lost);
     assert_int_equal(epoch->record_bytes, bytes);
     assert_int_equal(epoch->record_events, parts);
-    assert_memory_equal(epoch->area, area, sizeof area);
+    assert_int_equal(event[0].size, sizeof *epoch + ds_area_bytes(d->format));
+    assert_memory_equal(epoch + 1, area, ds_area_bytes(d->format));
     uint32_t at = 0;
     for (unsigned i = 0; i < parts; i++) {
         const struct cairn_ds_records *part = (const void *)event[1 + i].payload;
@@ -129,7 +130,8 @@ static void drain_is_split(void **state)
         unsigned format, size, n, parts;
     } rows[] = {
         {4, 176, 0, 0}, {4, 176, 1, 1}, {4, 176, 7, 1}, {4, 176, 8, 2}, {4, 176, 20, 3},
-        {3, 200, 7, 1}, {3, 200, 8, 2}, {0, 144, 10, 2}, {4, DS_PEBS_RECORD_MAX, 3, 3}, {4, 1400, 1, 1},
+        {3, 200, 7, 1}, {3, 200, 8, 2}, {0, 144, 10, 2}, {4, DS_PEBS_RECORD_MAX_4, 3, 3}, {4, 1400, 1, 1},
+        {5, 176, 8, 2}, {6, DS_PEBS_RECORD_MAX, 3, 3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint32_t bytes = 0;

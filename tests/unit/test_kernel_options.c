@@ -63,6 +63,41 @@ static void each_kind_of_value(void **state)
     assert_string_equal(kopt.workload, "hogs");
 }
 
+/* The model's own tables decide what there is. */
+static void presets_and_policies(void **state)
+{
+    (void)state;
+    char word[128], shown[128];
+    struct kopt_help help;
+    unsigned rows = 0;
+    kopt_defaults();
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        snprintf(word, sizeof word, "ds.preset=%s", ds_model_presets[i].name);
+        assert_int_equal(set(word), 0);
+        assert_string_equal(kopt.ds_preset, ds_model_presets[i].name);
+    }
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *row = &ds_model_policies[i];
+        assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[0]);
+        for (size_t v = 0; row->values[v]; v++) {
+            snprintf(word, sizeof word, "ds.policy.%s=%s", row->name, row->values[v]);
+            assert_int_equal(set(word), 0);
+            assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[v]);
+        }
+    }
+    for (size_t i = 0; kopt_describe(i, &help); i++) {
+        if (strncmp(help.name, "ds.policy.", 10) != 0)
+            continue;
+        assert_string_equal(help.name + 10, ds_model_policies[rows].name);
+        assert_string_equal(help.text, ds_model_policies[rows].question);
+        assert_true(kopt_show(i, shown, sizeof shown)); /* the last of its values is in force */
+        snprintf(word, sizeof word, "%s=%s", help.name, strrchr(help.values, '|') + 1);
+        assert_string_equal(shown, word);
+        rows++;
+    }
+    assert_int_equal(rows, DS_MODEL_POLICIES);
+}
+
 static void bad_words_are_named(void **state)
 {
     (void)state;
@@ -70,8 +105,9 @@ static void bad_words_are_named(void **state)
         "", "ds", "=", "ds=", "ds=sof", "ds=softx", "DS=soft", "nosuch=1", "switches=", "switches=0", "switches=-1",
         "switches=1x", "seed=18446744073709551616", "seed=0x", "tick=99", "cpus=65", "session.1=compact",
         "session.1=compact:qpc", "session.1=compact:qpc:sequential:", "session.1=half:qpc:circular", "serial=com3",
-        "serial=com1,", "serial=com1,0", "serial=com1,115201", "serial=com1,7", "workload=none", "ds.preset=nehalem",
-        "truth=2", "panic=later",
+        "serial=com1,", "serial=com1,0", "serial=com1,115201", "serial=com1,7", "workload=none", "ds.preset=i486",
+        "ds.preset=", "ds.preset=names of ds_model_presets", "ds.policy.fit=yes", "ds.policy.fit=",
+        "ds.policy.nosuch=yes", "truth=2", "panic=later",
     };
     kopt_defaults();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -107,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value),
         cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
+        cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,17 +129,18 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
 }
 
 /* How far the index may stand above the maximum. A processor that compares only a record's start with it writes the
- * last record over it, into the slack record of the driver's; the model stops before. */
+ * last record over it, into the slack record of the driver's; the model stops before, unless told otherwise. */
 static uint64_t overrun(const struct cairn_text *t)
 {
+    static const char policy[] = "start_lt|";
     uint64_t emulated, bytes;
-    return cairn_slice_u64(cairn_key(t, "ds.emulated"), &emulated) && !emulated &&
-                   cairn_slice_u64(cairn_key(t, "ds.record_bytes"), &bytes)
-               ? bytes
-               : 0;
+    struct cairn_slice fit = cairn_key(t, "ds.policy.fit");
+    bool may = (cairn_slice_u64(cairn_key(t, "ds.emulated"), &emulated) && !emulated) ||
+               (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
+    return may && cairn_slice_u64(cairn_key(t, "ds.record_bytes"), &bytes) ? bytes : 0;
 }
 
-static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64_t area[CAIRN_DS_AREA_WORDS])
+static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64_t area[CAIRN_DS_AREA_MAX / 8])
 {
     const struct cairn_text *t = &w->check->log->text;
     uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
@@ -165,7 +166,8 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
     if (e->reason != CAIRN_DS_START && e->record_bytes != index - base)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu32 " bytes of records, but index - base is %" PRIu64,
              e->record_bytes, index - base);
-    if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes && maximum - index >= bytes)
+    if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes && maximum > index &&
+        maximum - index >= bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " records lost, but the buffer was not full", e->lost);
 }
 
@@ -202,15 +204,14 @@ static bool frames_may_be_missing(const struct walk *w)
 {
     const struct cairn_frames *f = &w->check->log->frames;
     const struct cairn_piece *last = &w->cpu->pieces[w->cpu->piece_count - 1];
-    return !w->cpu->end.buffers_known &&
-           (!f->total_known || cairn_missing_between(f, last->frame, UINT32_MAX) != NULL);
+    return !w->cpu->end.buffers_known && (!f->total_known || cairn_missing_between(f, last->frame, UINT32_MAX) != NULL);
 }
 
 static void check_epoch(struct walk *w)
 {
     const struct cairn_epoch *e = &w->cpu->epochs.items[w->epochs++];
-    uint64_t area[CAIRN_DS_AREA_WORDS];
-    memcpy(area, e->payload + offsetof(struct cairn_ds_epoch, area), sizeof(area));
+    uint64_t area[CAIRN_DS_AREA_MAX / 8];
+    memcpy(area, e->area, e->area_bytes);
     uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
     bool start = e->reason == CAIRN_DS_START;
     w->check->compared[CAIRN_RULE_EPOCHS]++;

@@ -67,7 +67,8 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
     const char *function = d->elf ? cairn_elf_function(d->elf, r->ip, where) : NULL;
     if (!function)
         function = cairn_show_address(where, d->log, r->ip, 33);
-    printf("%12s %2" PRIu32 " * %-33s %s\n", cairn_show_time(time, d->log, r->time), item->cpu, function,
+    printf("%12s %2" PRIu32 " %c %-33s %s\n", cairn_show_time(time, d->log, r->time), item->cpu, r->after ? '>' : '*',
+           function,
            item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27)
                                             : cairn_blame_text(item->blame));
     if (d->elf && cairn_elf_line(d->elf, r->ip, line))
@@ -178,7 +179,8 @@ const struct cairn_command cairn_dump_command = {
     .summary = "every switch and PEBS record by time",
     .options = options,
     .notes = "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
-             "'*' is a PEBS record: where it happened, the thread that caused it. '=' is a\n"
-             "drain of the PEBS buffer. '!' is a place where something is missing or was lost.\n",
+             "'*' is a PEBS record: where it happened, the thread that caused it; '>' where\n"
+             "the thread went on after it: record formats 0 and 1 tell no more. '=' is a drain\n"
+             "of the PEBS buffer. '!' is a place where something is missing or was lost.\n",
     .show = show,
 };

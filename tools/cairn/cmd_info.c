@@ -73,6 +73,7 @@ static void print_debug_store(const struct cairn_log *log)
     printf("\nDebug Store\n");
     print_value(log, "  backend", "ds.backend");
     print_value(log, "  because", "ds.reason");
+    print_value(log, "  processor", "ds.preset");
     print_value(log, "  record format", "ds.format");
     print_value(log, "  record bytes", "ds.record_bytes");
     print_value(log, "  records", "ds.records");
@@ -105,6 +106,25 @@ static bool detection_row(const struct cairn_log *log, const char *machine, uint
         fields[i] = field(&v);
     fields[3] = v;
     return true;
+}
+
+/* What the model does where no manual says what a processor does: the value, and the question it answers. */
+static void print_policies(const struct cairn_log *log)
+{
+    bool any = false;
+    for (size_t i = 0; i < log->text.keys.count; i++) {
+        const struct cairn_key *k = &log->text.keys.items[i];
+        static const char prefix[] = "ds.policy.";
+        if (!starts_with(k->name, prefix))
+            continue;
+        if (!any)
+            printf("\npolicies of the model, where no manual says\n");
+        any = true;
+        struct cairn_slice name = {k->name.at + sizeof(prefix) - 1, k->name.size - (uint32_t)(sizeof(prefix) - 1)};
+        struct cairn_slice question = k->value, value = field(&question);
+        int used = printf("  %-13.*s  %-10.*s  ", CAIRN_SLICE(name), CAIRN_SLICE(value));
+        cairn_print_wrapped((unsigned)used, "", 29, question);
+    }
 }
 
 static int longest_word(struct cairn_slice s)
@@ -237,6 +257,7 @@ static int show(const struct cairn_log *log)
     print_debug_store(log);
     print_detections(log, "hw");
     print_detections(log, "soft");
+    print_policies(log);
     print_prefixed(log, "options", "option.");
     print_prefixed(log, "session", "session.1.");
     if (all) {

@@ -71,10 +71,14 @@ static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
 static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
 {
     const uint8_t *p = e->payload;
-    if (e->size != sizeof(struct cairn_ds_epoch))
+    if (e->size < sizeof(struct cairn_ds_epoch))
+        return false;
+    uint32_t bytes = e->size - (uint32_t)sizeof(struct cairn_ds_epoch);
+    if (bytes != (e->version == 1 ? CAIRN_DS_AREA_BYTES_1 : ds_area_bytes(p[offsetof(struct cairn_ds_epoch, format)])))
         return false;
     struct cairn_epoch *n = CAIRN_ADD(cpu->epochs);
-    n->payload = p;
+    n->area = p + sizeof(struct cairn_ds_epoch);
+    n->area_bytes = bytes;
     n->time = e->time;
     n->reason = p[offsetof(struct cairn_ds_epoch, reason)];
     n->format = p[offsetof(struct cairn_ds_epoch, format)];
@@ -97,6 +101,7 @@ static void read_record(struct cairn_record *r, const struct cairn_session *sess
     } else {
         r->ip = cairn_get64(
             r->at + (r->format >= 2 ? offsetof(struct ds_pebs_fmt2, eventing_ip) : offsetof(struct ds_pebs_fmt0, rip)));
+        r->after = r->format < 2;
         timed = r->format == 3;
         if (timed)
             r->tsc = cairn_get64(r->at + offsetof(struct ds_pebs_fmt3, tsc));
@@ -149,7 +154,7 @@ static bool index_records(struct cairn_cpu *cpu, const struct cairn_session *ses
 static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
                      uint32_t piece)
 {
-    if (e->size < 2 || e->version != HOOK_VERSION_CAIRN_DS)
+    if (e->size < 2 || e->version < 1 || e->version > HOOK_VERSION_CAIRN_DS)
         return false;
     switch (cairn_get16(e->payload)) {
     case CAIRN_DS_EPOCH:

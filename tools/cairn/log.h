@@ -53,16 +53,18 @@ struct cairn_piece {     /* one frame's part of one buffer: whole events */
 
 struct cairn_record { /* one PEBS record */
     const uint8_t *at;
-    uint64_t address, ip, tsc; /* where it lay; the instruction that caused it; tsc 0 where !timed */
+    uint64_t address, ip, tsc; /* where it lay; the instruction that caused it (see `after`); tsc 0 where !timed */
     int64_t time;              /* session clock; of the drain where !timed */
     uint32_t size, epoch;
     uint32_t piece; /* of this CPU: where its event lies */
     uint8_t format;
+    bool after; /* ip is where execution went on: formats 0 and 1 do not name the instruction itself */
     bool timed; /* its format has a TSC and the session's clock is known */
 };
 
-struct cairn_epoch {        /* one drain */
-    const uint8_t *payload; /* struct cairn_ds_epoch, unaligned */
+struct cairn_epoch {     /* one drain */
+    const uint8_t *area; /* the DS area, unaligned: area_bytes, of whole words, at least the 60H form */
+    uint32_t area_bytes;
     int64_t time;           /* of the event */
     uint64_t tsc, lost;
     uint32_t number, record_bytes, record_events;
