@@ -62,7 +62,7 @@ static void gather(struct said *s, const struct cairn_log *log)
         }
         struct cairn_lane lane;
         struct cairn_item item;
-        cairn_lane_init(&lane, log, c, cairn_prefers_compact(log));
+        cairn_lane_init(&lane, log, c, cairn_prefers_compact(log), CAIRN_BY_FORMAT);
         while (cairn_lane_next(&lane, &item)) {
             if (item.kind != CAIRN_ITEM_RECORD)
                 continue;
@@ -72,6 +72,7 @@ static void gather(struct said *s, const struct cairn_log *log)
             s->records[s->record_count].sw.time = (int64_t)item.record->address; /* kept beyond the log's life */
             s->records[s->record_count++].sw.old_tid = item.record->epoch;
         }
+        cairn_lane_free(&lane);
     }
 }
 
@@ -106,7 +107,7 @@ static void compare_records(const struct cairn_log *log)
     for (uint32_t c = 0; c < log->cpus; c++) {
         struct cairn_lane lane;
         struct cairn_item item;
-        cairn_lane_init(&lane, log, c, cairn_prefers_compact(log));
+        cairn_lane_init(&lane, log, c, cairn_prefers_compact(log), CAIRN_BY_FORMAT);
         while (cairn_lane_next(&lane, &item)) {
             if (item.kind != CAIRN_ITEM_RECORD)
                 continue;
@@ -117,11 +118,14 @@ static void compare_records(const struct cairn_log *log)
                 at++;
             if (at == truth.record_count)
                 fail("a record that never was");
-            if (item.blame == CAIRN_BLAME_KNOWN &&
-                (truth.records[at].blame != CAIRN_BLAME_KNOWN || truth.records[at].tid != item.tid))
-                fail("a record of the wrong thread");
+            for (unsigned rule = 0; rule < CAIRN_BY_RULES; rule++) {
+                const struct cairn_verdict *is = &item.by[rule], *was = &truth.records[at].by[rule];
+                if (is->blame == CAIRN_BLAME_KNOWN && (was->blame != CAIRN_BLAME_KNOWN || was->tid != is->tid))
+                    fail("a record of the wrong thread");
+            }
             at++;
         }
+        cairn_lane_free(&lane);
     }
 }
 

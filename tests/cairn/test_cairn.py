@@ -10,7 +10,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import CAIRN, EXPECTED, GOLDEN, LOGS, cairn, text_of, without
+from cairn_tool import CAIRN, EXPECTED, GOLDEN, LOGS, cairn, events, patch, text_of, without
 
 
 # ---- expected text: CAIRN_UPDATE=1 writes it anew ----------------------------------------------------------
@@ -55,6 +55,39 @@ def test_both_kinds_of_switch_events_tell_the_same():
             assert a.split(" > ")[1].split()[0] == b.split(" > ")[1].split()[0]
 
 
+# ---- whose a record is: both rules ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize("command", ["dump", "stat", "check"])
+def test_each_rule_finds_the_same_threads(command):
+    """The log has 0524H events: their stamps leave no doubt, as here the times do not."""
+    time, index = (text_of(cairn(command, "--by", rule, GOLDEN / "full.log")) for rule in ("time", "index"))
+    assert time.replace("by time", "by index") == index.replace("by time", "by index")
+
+
+def test_stamps_of_batches_are_ambiguous():
+    out = text_of(cairn("dump", "--by", "index", "--compact", GOLDEN / "full.log"))
+    records = [line for line in out.splitlines() if " * " in line]
+    assert len(records) == 56 and all(line.endswith("ambiguous: several in batch") for line in records)
+
+
+def test_index_tells_where_the_clock_is_missing():
+    parts = frames.read((GOLDEN / "full.log").read_bytes())
+    without(parts, lambda _, stream: stream == "L")
+    rows = text_of(cairn("stat", "-", data=frames.write(parts))).splitlines()
+    assert any(re.fullmatch(r"  attributed +0 +0.00 % +56 100.00 % +0 +0.00 %", row) for row in rows)
+    assert any(re.fullmatch(r"  wrong +0 +0.00 % +0 +0.00 % +0 +0.00 %", row) for row in rows)
+
+
+def test_wrong_stamps_are_seen_in_stat():
+    parts = frames.read((GOLDEN / "full.log").read_bytes())
+    for frame, at, hook, _ in events(parts):
+        if hook == 0x0524:
+            patch(parts, (frame, at), 16, struct.pack("<Q", 1 << 62))  # the first switch of an epoch takes all
+    rows = text_of(cairn("stat", "-", data=frames.write(parts))).splitlines()
+    wrong = next(row for row in rows if row.startswith("  wrong")).split()
+    assert wrong[1] == "0" and int(wrong[4]) > 0
+
+
 # ---- exit statuses -----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("arguments, status, word", [
@@ -67,6 +100,7 @@ def test_both_kinds_of_switch_events_tell_the_same():
     (["dump", "--cpu", "7", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
     (["check", "--frob", "a"], 2, "unrecognized option"),
     (["stat", "--top", "0", "a"], 2, "--top 0"),
+    (["stat", "--by", "thyme", "a"], 2, "--by thyme: no such RULE"),
     (["capture", "-"], 2, "-o LOG"),
     (["capture", "/dev/null,1", "-o", "/dev/null"], 2, "115200"),
     (["dump", "/no/such/log"], 3, "No such file"),

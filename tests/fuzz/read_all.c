@@ -22,7 +22,7 @@ void fuzz_read_all(const char *data, size_t size)
         struct cairn_timeline t;
         struct cairn_item item;
         char text[CAIRN_SHOWN];
-        cairn_timeline_init(&t, &log, -1, compact);
+        cairn_timeline_init(&t, &log, -1, compact, CAIRN_BY_FORMAT);
         while (cairn_timeline_next(&t, &item)) {
             fputs(cairn_show_time(text, &log, item.time), nowhere);
             if (item.kind == CAIRN_ITEM_SWITCH)

@@ -410,7 +410,7 @@ static void assert_answers(const struct cairn_log *log, bool compact, const stru
     struct cairn_lane lane;
     struct cairn_item item;
     unsigned n = 0;
-    cairn_lane_init(&lane, log, 0, compact);
+    cairn_lane_init(&lane, log, 0, compact, CAIRN_BY_TIME);
     while (cairn_lane_next(&lane, &item)) {
         if (item.kind != CAIRN_ITEM_RECORD)
             continue;
@@ -421,6 +421,7 @@ static void assert_answers(const struct cairn_log *log, bool compact, const stru
             assert_int_equal(item.tid, answers[n].tid);
         n++;
     }
+    cairn_lane_free(&lane);
     assert_int_equal(n, count);
 }
 
@@ -500,10 +501,11 @@ static void blame_without_time(void **state)
     struct cairn_log *log = read_log(&w);
     struct cairn_lane lane;
     struct cairn_item item;
-    cairn_lane_init(&lane, log, 0, true);
+    cairn_lane_init(&lane, log, 0, true, CAIRN_BY_TIME);
     while (cairn_lane_next(&lane, &item))
         if (item.kind == CAIRN_ITEM_RECORD)
             assert_int_equal(item.blame, CAIRN_BLAME_NO_TIME);
+    cairn_lane_free(&lane);
     done(log, &w);
 
     struct bytes b = one_batch(100, 12);
@@ -532,7 +534,7 @@ static void merged_by_time(void **state)
     struct cairn_timeline t;
     struct cairn_item item;
     unsigned n = 0;
-    cairn_timeline_init(&t, log, -1, true);
+    cairn_timeline_init(&t, log, -1, true, CAIRN_BY_FORMAT);
     for (; cairn_timeline_next(&t, &item); n++)
         assert_int_equal(item.sw.old_tid, order[n]);
     assert_int_equal(n, 4);

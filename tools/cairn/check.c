@@ -33,7 +33,7 @@ const char *cairn_rule_text(enum cairn_rule rule)
 
 void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out)
 {
-    *check = (struct cairn_check){.log = log, .out = out, .whole = !cairn_log_damaged(log)};
+    *check = (struct cairn_check){.log = log, .out = out, .by = CAIRN_BY_FORMAT, .whole = !cairn_log_damaged(log)};
 }
 
 uint64_t cairn_check_failed(const struct cairn_check *check)

@@ -30,6 +30,7 @@ enum cairn_rule {
 struct cairn_check {
     const struct cairn_log *log;
     FILE *out;  /* for failures; NULL: only count them */
+    enum cairn_by by; /* whose a record is */
     bool whole; /* nothing of the log is missing: counts can be compared */
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
     uint64_t closed[CAIRN_MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */

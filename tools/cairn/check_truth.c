@@ -399,7 +399,7 @@ static void compare_records(struct cairn_check *check, uint32_t n)
     struct cairn_lane lane;
     struct cairn_item item;
     s.epochs = cairn_alloc(cpu->epochs.count * sizeof(*s.epochs));
-    cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log));
+    cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log), check->by);
     step_stored(&s);
     while (cairn_lane_next(&lane, &item))
         if (item.kind == CAIRN_ITEM_RECORD)
@@ -415,6 +415,7 @@ static void compare_records(struct cairn_check *check, uint32_t n)
     if (all)
         compare_epochs(&s);
     free(s.epochs);
+    cairn_lane_free(&lane);
 }
 
 /* ----------------------------------------------------------------------------------------------------------------- */

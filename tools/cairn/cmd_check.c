@@ -46,12 +46,15 @@ static void print_truth(const struct cairn_check *check)
     if (unfinished)
         printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
                unfinished == 1 ? "CPU" : "CPUs");
-    uint64_t all = 0;
-    for (unsigned i = 0; i < CAIRN_BLAMES; i++)
+    uint64_t all = 0, ambiguous = 0;
+    for (unsigned i = 0; i < CAIRN_BLAMES; i++) {
         all += check->blames[i];
+        ambiguous += cairn_blame_certainty(i) == CAIRN_AMBIGUOUS ? check->blames[i] : 0;
+    }
     if (!all)
         return;
-    uint64_t ambiguous = check->blames[CAIRN_BLAME_SAME_UNIT] + check->blames[CAIRN_BLAME_LOSS];
+    if (check->by != CAIRN_BY_FORMAT)
+        printf("by %s alone, ", cairn_by_names[check->by]);
     printf("PEBS records: %" PRIu64 ": %" PRIu64 " attributed (%.2f %%), %" PRIu64 " ambiguous, %" PRIu64 " wrong\n",
            all, check->blames[CAIRN_BLAME_KNOWN], 100.0 * (double)check->blames[CAIRN_BLAME_KNOWN] / (double)all,
            ambiguous, check->wrong);
@@ -91,6 +94,7 @@ static int show(const struct cairn_log *log)
 {
     struct cairn_check check;
     cairn_check_init(&check, log, stdout);
+    check.by = cairn_by;
     cairn_check_trace(&check);
     cairn_check_truth(&check);
     print_rules(&check);
@@ -104,13 +108,14 @@ const struct cairn_command cairn_check_command = {
     .name = "check",
     .arguments = "[options] LOG",
     .summary = "every invariant of the trace, and the truth",
-    .options = (const struct cairn_option[]){CAIRN_LOG_OPTIONS},
+    .options = (const struct cairn_option[]){CAIRN_BY_OPTION, CAIRN_LOG_OPTIONS},
     .notes = "Prints for each rule how often it was applied and, first, where it did not\n"
              "hold. Equal switches: CPU, outgoing thread, state or reason, priority, time in\n"
              "clock units; base priority where a batch first names the thread; wait exact in\n"
              "FULL records (saturating), at most 1 tick in LITE, not told in IDLE; all fields\n"
              "of 0524H. Of a panic's dump, each CPU's last switch may be without truth.\n"
-             "A PEBS record is ambiguous where a switch falls into the same clock unit, or\n"
-             "switches are missing around it.\n",
+             "A PEBS record is ambiguous where a switch falls into the same clock unit (by\n"
+             "time) or its batch has several threads (by index), or switches are missing\n"
+             "around it.\n",
     .show = show,
 };

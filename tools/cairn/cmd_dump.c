@@ -106,7 +106,7 @@ static void print_all(const struct dump *d, int cpu, bool compact)
     struct cairn_timeline t;
     struct cairn_item item;
     print_head(d, compact);
-    cairn_timeline_init(&t, d->log, cpu, compact);
+    cairn_timeline_init(&t, d->log, cpu, compact, cairn_by);
     while (cairn_timeline_next(&t, &item)) {
         switch (item.kind) {
         case CAIRN_ITEM_SWITCH:
@@ -146,6 +146,7 @@ static const struct cairn_option options[] = {
     {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
     {0, "compact", NULL, "the switches of the 0525H batches, where both were written", .on = &want_compact},
     {0, "full", NULL, "the switches of the 0524H events", .on = &want_full},
+    CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
 

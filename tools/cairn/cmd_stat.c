@@ -14,12 +14,21 @@
 static uint64_t top = 10;
 static const struct cairn_option options[] = {
     {0, "top", "N", "list the first N threads (10)", .number = &top, .low = 1, .high = UINT32_MAX},
+    CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
 
 struct thread {
     uint32_t tid;
     uint64_t busy, records, runs; /* clock units on a CPU; records it caused; times it was switched out */
+};
+
+/* Whose a record is: the stamps of 0524H and those of 0525H are not worth the same. */
+enum rule { BY_TIME, BY_SWITCH_STAMPS, BY_BATCH_STAMPS, RULES };
+
+struct stamps { /* of one CPU, and the truth beside them */
+    struct cairn_spans switches, batches;
+    struct cairn_culprits culprits;
 };
 
 struct totals {
@@ -31,7 +40,10 @@ struct totals {
     } threads; /* at the positions of `by_tid` until they are sorted to be printed */
     struct cairn_map by_tid;
     uint64_t busy[CAIRN_MAX_CPUS], idle[CAIRN_MAX_CPUS], unknown[CAIRN_MAX_CPUS], switches[CAIRN_MAX_CPUS];
-    uint64_t blames[CAIRN_BLAMES];
+    struct attribution {
+        uint64_t blames[CAIRN_BLAMES], told, wrong; /* told: of the attributed, those the truth knows */
+    } rules[RULES];
+    uint64_t records, attributed; /* attributed: by the rule asked for */
 };
 
 static struct thread *thread_of(struct totals *t, uint32_t tid)
@@ -82,8 +94,8 @@ static void count_rest(struct totals *t, uint32_t cpu, const struct end *end, in
         return;
     uint64_t span = (uint64_t)stop - (uint64_t)from;
     const struct cairn_cpu_end *e = &t->log->cpu[cpu].end; /* circular mode has no hole for what was lost last */
-    bool whole = end->hole == CAIRN_NO_HOLE && e->events_known && e->events[CAIRN_LOST] == 0 &&
-                 t->log->has_end && !t->log->frames.missing.count;
+    bool whole = end->hole == CAIRN_NO_HOLE && e->events_known && e->events[CAIRN_LOST] == 0 && t->log->has_end &&
+                 !t->log->frames.missing.count;
     if (!last || !last->new_known || !whole) {
         t->unknown[cpu] += span;
     } else if (last->new_tid == 0) {
@@ -92,6 +104,28 @@ static void count_rest(struct totals *t, uint32_t cpu, const struct end *end, in
         t->busy[cpu] += span;
         thread_of(t, last->new_tid)->busy += span;
     }
+}
+
+static void count_verdict(struct attribution *a, struct cairn_verdict v, bool told, uint32_t tid)
+{
+    bool known = v.blame == CAIRN_BLAME_KNOWN;
+    a->blames[v.blame]++;
+    a->told += known && told;
+    a->wrong += known && told && v.tid != tid;
+}
+
+static void count_record(struct totals *t, const struct cairn_item *item, const struct stamps *stamps)
+{
+    const struct cairn_record *r = item->record;
+    uint32_t tid = 0;
+    bool told = cairn_culprits_find(&stamps->culprits, r->epoch, r->address, &tid);
+    count_verdict(&t->rules[BY_TIME], item->by[CAIRN_BY_TIME], told, tid);
+    count_verdict(&t->rules[BY_SWITCH_STAMPS], cairn_spans_find(&stamps->switches, r->epoch, r->address), told, tid);
+    count_verdict(&t->rules[BY_BATCH_STAMPS], cairn_spans_find(&stamps->batches, r->epoch, r->address), told, tid);
+    t->records++;
+    t->attributed += item->blame == CAIRN_BLAME_KNOWN;
+    if (item->blame == CAIRN_BLAME_KNOWN)
+        thread_of(t, item->tid)->records++;
 }
 
 static void count(struct totals *t)
@@ -104,19 +138,24 @@ static void count(struct totals *t)
         struct cairn_item item;
         int64_t last = t->log->session.start;
         bool has_last = t->log->session.start_known;
-        cairn_lane_init(&lane, t->log, c, t->compact);
+        struct stamps stamps;
+        cairn_lane_init(&lane, t->log, c, t->compact, cairn_by);
+        cairn_spans_read(&stamps.switches, t->log, c, false);
+        cairn_spans_read(&stamps.batches, t->log, c, true);
+        cairn_culprits_read(&stamps.culprits, t->log, c);
         while (cairn_lane_next(&lane, &item)) {
             if (item.kind == CAIRN_ITEM_SWITCH)
                 count_switch(t, &item, &last, &has_last);
-            if (item.kind != CAIRN_ITEM_RECORD)
-                continue;
-            t->blames[item.blame]++;
-            if (item.blame == CAIRN_BLAME_KNOWN)
-                thread_of(t, item.tid)->records++;
+            if (item.kind == CAIRN_ITEM_RECORD)
+                count_record(t, &item, &stamps);
         }
+        cairn_spans_free(&stamps.switches);
+        cairn_spans_free(&stamps.batches);
+        cairn_culprits_free(&stamps.culprits);
         ends[c].has_last = lane.has_last;
         ends[c].last = lane.last;
         ends[c].hole = lane.cursor.hole;
+        cairn_lane_free(&lane);
         if (has_last && (!stop_known || last > stop)) {
             stop = last;
             stop_known = true;
@@ -260,6 +299,66 @@ static void print_threads(struct totals *t)
         printf("  and %zu more (--top N)\n", t->threads.count - top);
 }
 
+/* One row, a column for each rule that can be applied. */
+static void print_rule_row(const char *name, const bool *there, const uint64_t *counts, const uint64_t *of)
+{
+    int pad = 0;
+    printf("%-19s", name);
+    for (unsigned i = 0; i < RULES; i++) {
+        if (!there[i])
+            continue;
+        printf("%*s %10" PRIu64, pad, "", counts[i]);
+        pad = of ? 0 : 9;
+        if (of)
+            printf(" %6.2f %%", percent(counts[i], of[i]));
+    }
+    putchar('\n');
+}
+
+/* The rules side by side, whichever was asked for. */
+static void print_attribution(const struct totals *t)
+{
+    static const char *const certainties[] = {"  attributed", "  ambiguous", "  unknown"};
+    static const char *const names[] = {"time", "index, 0524H", "index, 0525H"};
+    bool there[RULES] = {true, t->log->session.full, t->log->session.compact};
+    uint64_t told[RULES], wrong[RULES], all[RULES];
+    if (!t->records)
+        return;
+    for (uint32_t c = 0; c < t->log->cpus; c++) { /* the session stream may be missing */
+        there[BY_SWITCH_STAMPS] |= t->log->cpu[c].full != 0;
+        there[BY_BATCH_STAMPS] |= t->log->cpu[c].compact != 0;
+    }
+    printf("\n%-19s", "records by");
+    for (unsigned i = 0; i < RULES; i++) {
+        all[i] = t->records;
+        told[i] = t->rules[i].told;
+        wrong[i] = t->rules[i].wrong;
+        if (there[i])
+            printf(" %19s", names[i]);
+    }
+    putchar('\n');
+    for (unsigned certainty = 0; certainty < CAIRN_CERTAINTIES; certainty++) {
+        uint64_t sums[RULES] = {0};
+        for (unsigned i = 0; i < RULES * CAIRN_BLAMES; i++)
+            if (cairn_blame_certainty(i / RULES) == certainty)
+                sums[i % RULES] += t->rules[i % RULES].blames[i / RULES];
+        print_rule_row(certainties[certainty], there, sums, all);
+        for (unsigned b = 0; b < CAIRN_BLAMES; b++) { /* why */
+            uint64_t counts[RULES], any = 0;
+            for (unsigned i = 0; i < RULES; i++)
+                any += there[i] ? counts[i] = t->rules[i].blames[b] : 0;
+            char why[CAIRN_SHOWN];
+            snprintf(why, sizeof(why), "    %s", cairn_blame_why(b));
+            if (any && certainty != CAIRN_ATTRIBUTED && cairn_blame_certainty(b) == certainty)
+                print_rule_row(why, there, counts, NULL);
+        }
+    }
+    if (t->log->has_truth) {
+        print_rule_row("  wrong", there, wrong, told);
+        print_rule_row("  of, with truth", there, told, NULL);
+    }
+}
+
 static void print_pebs(struct totals *t)
 {
     const struct cairn_log *log = t->log;
@@ -280,10 +379,9 @@ static void print_pebs(struct totals *t)
     cairn_print_wrapped((unsigned)used, "", 36, reason);
     printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " drains\n", records, drains);
     printf("  lost by processor  %12" PRIu64 "%s\n", lost, unknown ? " and an unknown number: a buffer was full" : "");
-    for (unsigned i = 0; i < CAIRN_BLAMES; i++)
-        if (t->blames[i])
-            printf("  thread             %12" PRIu64 "   %6.2f %% %s\n", t->blames[i], percent(t->blames[i], records),
-                   cairn_blame_text(i));
+    if (t->records)
+        printf("  thread known       %12" PRIu64 "   %6.2f %%%s%s\n", t->attributed, percent(t->attributed, records),
+               cairn_by == CAIRN_BY_FORMAT ? "" : ", by ", cairn_by == CAIRN_BY_FORMAT ? "" : cairn_by_names[cairn_by]);
     if (t->threads.count)
         qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_records);
     size_t with = 0; /* threads that have records */
@@ -326,6 +424,7 @@ static int show(const struct cairn_log *log)
     print_cpus(t);
     print_threads(t);
     print_pebs(t);
+    print_attribution(t);
     print_hook(t);
     free(t->threads.items);
     cairn_map_free(&t->by_tid);

@@ -39,6 +39,7 @@ int cairn_flush(int status)
 #define OPTIONS_MAX 16
 
 uint64_t cairn_which_dump;
+unsigned cairn_by = CAIRN_BY_FORMAT;
 
 static int help(const struct cairn_command *c)
 {
@@ -57,6 +58,16 @@ static int help(const struct cairn_command *c)
     return cairn_flush(CAIRN_GOOD);
 }
 
+static bool set_word(const struct cairn_option *o, const char *value)
+{
+    for (unsigned i = 0; o->words[i]; i++)
+        if (strcmp(o->words[i], value) == 0) {
+            *o->word = i;
+            return true;
+        }
+    return false;
+}
+
 /* False: the value is none of this option's. */
 static bool set(const struct cairn_option *o, const char *value)
 {
@@ -64,6 +75,8 @@ static bool set(const struct cairn_option *o, const char *value)
         *o->on = true;
     else if (o->text)
         *o->text = value;
+    else if (o->words)
+        return set_word(o, value);
     else
         return cairn_slice_u64((struct cairn_slice){value, (uint32_t)strnlen(value, 32)}, o->number) &&
                *o->number >= o->low && *o->number <= o->high;
@@ -96,6 +109,8 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
             *status = help(c);
         else if (option == '?')
             fprintf(stderr, "try cairn %s --help\n", c->name);
+        else if (c->options[i].words)
+            cairn_usage(c, "--%s %s: no such %s", names[i].name, optarg, c->options[i].value);
         else
             cairn_usage(c, "--%s %s: not a number from %" PRIu64 " to %" PRIu64, names[i].name, optarg,
                         c->options[i].low, c->options[i].high);

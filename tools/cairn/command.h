@@ -2,6 +2,7 @@
 /* What a command is: a row of words for --help, its options as a table, and what it does. */
 #pragma once
 
+#include "tools/cairn/attribution.h"
 #include "tools/cairn/log.h"
 
 /* Exit statuses. */
@@ -19,6 +20,8 @@ struct cairn_option {
     bool *on;
     const char **text;
     uint64_t *number, low, high; /* a whole decimal number from `low` to `high` */
+    unsigned *word;              /* which of `words`, up to a NULL */
+    const char *const *words;
 };
 
 struct cairn_command {
@@ -35,10 +38,25 @@ extern const struct cairn_command cairn_dump_command, cairn_stat_command, cairn_
 
 /* The last rows of the options of every command that reads a LOG. */
 #define CAIRN_LOG_OPTIONS                                                                                              \
-    {0, "dump", "N", "the Nth dump in the log, not the last",                                                          \
-     .number = &cairn_which_dump, .low = 1, .high = UINT32_MAX},                                                       \
-    {.name = NULL}
+    {0,                                                                                                                \
+     "dump",                                                                                                           \
+     "N",                                                                                                              \
+     "the Nth dump in the log, not the last",                                                                          \
+     .number = &cairn_which_dump,                                                                                      \
+     .low = 1,                                                                                                         \
+     .high = UINT32_MAX},                                                                                              \
+    {                                                                                                                  \
+        .name = NULL                                                                                                   \
+    }
 extern uint64_t cairn_which_dump; /* 0: the last */
+
+/* A row of the options of commands that say who caused a record. */
+#define CAIRN_BY_OPTION                                                                                                \
+    {                                                                                                                  \
+        0, "by", "RULE", "whose record: by 'time' or by 'index', not as its format asks", .word = &cairn_by,           \
+                                                                                          .words = cairn_by_names      \
+    }
+extern unsigned cairn_by; /* enum cairn_by */
 
 /* Reads the arguments by the command's table (argv[0]: its name), then does what it does; a LOG is opened before, with
  * progress on a terminal, and what is damaged in it is reported behind. Returns the exit status. */

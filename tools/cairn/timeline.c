@@ -5,22 +5,16 @@
 
 #include "tools/cairn/bytes.h"
 
-const char *cairn_blame_text(enum cairn_blame blame)
+void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact, enum cairn_by by)
 {
-    static const char *const text[] = {
-        [CAIRN_BLAME_KNOWN] = "known",
-        [CAIRN_BLAME_SAME_UNIT] = "ambiguous: same clock unit",
-        [CAIRN_BLAME_LOSS] = "ambiguous: switches missing",
-        [CAIRN_BLAME_LAST] = "unknown: after last switch",
-        [CAIRN_BLAME_NO_TIME] = "unknown: record has no time",
-    };
-    return text[blame];
+    *lane = (struct cairn_lane){.cpu = cpu, .rule = by};
+    cairn_cursor_init(&lane->cursor, log, cpu, compact);
+    cairn_spans_read(&lane->spans, log, cpu, compact);
 }
 
-void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact)
+void cairn_lane_free(struct cairn_lane *lane)
 {
-    *lane = (struct cairn_lane){.cpu = cpu};
-    cairn_cursor_init(&lane->cursor, log, cpu, compact);
+    cairn_spans_free(&lane->spans);
 }
 
 /* The hole between the last switch and the next. */
@@ -29,21 +23,33 @@ static uint32_t hole_ahead(const struct cairn_lane *lane, const struct cairn_swi
     return next ? next->hole : lane->cursor.hole;
 }
 
+static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct cairn_switch *next,
+                                    const struct cairn_record *r)
+{
+    struct cairn_verdict v = {.blame = CAIRN_BLAME_KNOWN};
+    if (!r->timed)
+        v.blame = CAIRN_BLAME_NO_TIME;
+    else if ((lane->has_last && lane->last.time == r->time) || (next && next->time == r->time))
+        v.blame = CAIRN_BLAME_SAME_UNIT;
+    else if (hole_ahead(lane, next) != CAIRN_NO_HOLE)
+        v.blame = CAIRN_BLAME_LOSS;
+    else if (next)
+        v.tid = next->old_tid;
+    else if (lane->has_last && lane->last.new_known)
+        v.tid = lane->last.new_tid;
+    else
+        v.blame = CAIRN_BLAME_LAST;
+    return v;
+}
+
 static void blame(const struct cairn_lane *lane, const struct cairn_switch *next, struct cairn_item *item)
 {
     const struct cairn_record *r = item->record;
-    if (!r->timed)
-        item->blame = CAIRN_BLAME_NO_TIME;
-    else if ((lane->has_last && lane->last.time == r->time) || (next && next->time == r->time))
-        item->blame = CAIRN_BLAME_SAME_UNIT;
-    else if (hole_ahead(lane, next) != CAIRN_NO_HOLE)
-        item->blame = CAIRN_BLAME_LOSS;
-    else if (next)
-        item->tid = next->old_tid;
-    else if (lane->has_last && lane->last.new_known)
-        item->tid = lane->last.new_tid;
-    else
-        item->blame = CAIRN_BLAME_LAST;
+    enum cairn_by rule = lane->rule != CAIRN_BY_FORMAT ? lane->rule : r->timed ? CAIRN_BY_TIME : CAIRN_BY_INDEX;
+    item->by[CAIRN_BY_TIME] = by_time(lane, next, r);
+    item->by[CAIRN_BY_INDEX] = cairn_spans_find(&lane->spans, r->epoch, r->address);
+    item->blame = item->by[rule].blame;
+    item->tid = item->by[rule].tid;
 }
 
 bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
@@ -85,13 +91,13 @@ bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
     return true;
 }
 
-void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact)
+void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by)
 {
     t->lanes = cpu < 0 ? log->cpus : 1;
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
     for (uint32_t i = 0; i < t->lanes; i++) {
         struct cairn_lane *lane = &t->lane[i];
-        cairn_lane_init(lane, log, cpu < 0 ? i : (uint32_t)cpu, compact);
+        cairn_lane_init(lane, log, cpu < 0 ? i : (uint32_t)cpu, compact, by);
         lane->has_ahead = cairn_lane_next(lane, &lane->ahead);
     }
 }
@@ -111,6 +117,8 @@ bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item)
 
 void cairn_timeline_free(struct cairn_timeline *t)
 {
+    for (uint32_t i = 0; i < t->lanes; i++)
+        cairn_lane_free(&t->lane[i]);
     free(t->lane);
     *t = (struct cairn_timeline){0};
 }

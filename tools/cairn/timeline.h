@@ -3,25 +3,16 @@
  * Everything in the order of time, of one CPU or merged over all: switches, PEBS records with the thread that caused
  * them, drains, and the places where something is missing.
  *
- * Who caused a record? A record's TSC converts to the session clock exactly as the kernel converts a switch's. The
- * thread that ran then is the one that leaves at the next switch. It is not told, and the reason is given, where
+ * By the rule of time (attribution.h) the thread that caused a record is the one that leaves at the next switch. It is
+ * not told, and the reason is given, where
  *   - the record and a switch fall into the same unit of the clock;
  *   - something may be missing between the switches around it;
  *   - it comes after the CPU's last switch, and that one does not say who came.
  */
 #pragma once
 
+#include "tools/cairn/attribution.h"
 #include "tools/cairn/cursor.h"
-
-enum cairn_blame {
-    CAIRN_BLAME_KNOWN,
-    CAIRN_BLAME_SAME_UNIT, /* ambiguous */
-    CAIRN_BLAME_LOSS,      /* ambiguous */
-    CAIRN_BLAME_LAST,      /* unknown: after the last switch */
-    CAIRN_BLAME_NO_TIME,   /* unknown: this record format (or log) has no time to go by */
-    CAIRN_BLAMES,
-};
-const char *cairn_blame_text(enum cairn_blame blame);
 
 enum cairn_item_kind { CAIRN_ITEM_SWITCH, CAIRN_ITEM_RECORD, CAIRN_ITEM_EPOCH, CAIRN_ITEM_HOLE };
 
@@ -29,16 +20,19 @@ struct cairn_item {
     int64_t time;
     uint32_t cpu;
     uint8_t kind;
-    uint8_t blame;                     /* RECORD: enum cairn_blame */
-    uint32_t tid;                      /* RECORD: with CAIRN_BLAME_KNOWN */
-    struct cairn_switch sw;            /* SWITCH */
-    const struct cairn_record *record; /* RECORD */
-    const struct cairn_epoch *epoch;   /* EPOCH */
-    const struct cairn_hole *hole;     /* HOLE */
+    uint8_t blame;                           /* RECORD: enum cairn_blame, by the rule asked for */
+    uint32_t tid;                            /* RECORD: with CAIRN_BLAME_KNOWN */
+    struct cairn_verdict by[CAIRN_BY_RULES]; /* RECORD: by each rule */
+    struct cairn_switch sw;                  /* SWITCH */
+    const struct cairn_record *record;       /* RECORD */
+    const struct cairn_epoch *epoch;         /* EPOCH */
+    const struct cairn_hole *hole;           /* HOLE */
 };
 
 struct cairn_lane { /* one CPU's */
     struct cairn_cursor cursor;
+    struct cairn_spans spans;
+    enum cairn_by rule;
     uint32_t cpu;
     size_t record, epoch;
     struct cairn_switch last; /* the switch before */
@@ -53,10 +47,14 @@ struct cairn_timeline {
     struct cairn_lane *lane;
 };
 
-void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact);
+/* `compact`: the switches of 0525H, else of 0524H; `by`: the rule that fills an item's `blame` and `tid`. */
+void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact,
+                     enum cairn_by by);
 bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item);
+void cairn_lane_free(struct cairn_lane *lane);
 
 /* `cpu`: one CPU, or -1 for all. */
-void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact);
+void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact,
+                         enum cairn_by by);
 bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item);
 void cairn_timeline_free(struct cairn_timeline *t);

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/attribution.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+
+const char *const cairn_by_names[] = {[CAIRN_BY_TIME] = "time", [CAIRN_BY_INDEX] = "index", NULL};
+
+static const struct {
+    enum cairn_certainty certainty;
+    const char *text, *why;
+} blames[CAIRN_BLAMES] = {
+    [CAIRN_BLAME_KNOWN] = {CAIRN_ATTRIBUTED, "known", ""},
+    [CAIRN_BLAME_SAME_UNIT] = {CAIRN_AMBIGUOUS, "ambiguous: same clock unit", "same clock unit"},
+    [CAIRN_BLAME_BATCH] = {CAIRN_AMBIGUOUS, "ambiguous: several in batch", "several threads"},
+    [CAIRN_BLAME_LOSS] = {CAIRN_AMBIGUOUS, "ambiguous: switches missing", "switches lost"},
+    [CAIRN_BLAME_LAST] = {CAIRN_UNKNOWN, "unknown: after last switch", "last switch"},
+    [CAIRN_BLAME_NO_TIME] = {CAIRN_UNKNOWN, "unknown: record has no time", "no time"},
+    [CAIRN_BLAME_NO_STAMP] = {CAIRN_UNKNOWN, "unknown: no index stamp", "no stamp"},
+};
+
+const char *cairn_blame_text(enum cairn_blame blame)
+{
+    return blames[blame].text;
+}
+
+const char *cairn_blame_why(enum cairn_blame blame)
+{
+    return blames[blame].why;
+}
+
+enum cairn_certainty cairn_blame_certainty(enum cairn_blame blame)
+{
+    return blames[blame].certainty;
+}
+
+/* ---- the rule of the index ----------------------------------------------------------------------------------------
+ */
+
+struct stamps { /* walking the events of one CPU */
+    const struct cairn_log *log;
+    struct cairn_spans *spans;
+    bool compact;
+    bool only_sampled; /* threads that are not sampled cause no records */
+    size_t unplaced;   /* the first span whose epoch is not known yet */
+    bool epoch_known;  /* `epoch` is that of the stamps that come now */
+    uint32_t epoch;
+    bool hole;      /* something may be missing since the stamp before */
+    size_t waiting; /* the first span that does not know yet who ran at its end */
+    uint32_t came;  /* 0524H: who came at the last switch, nothing missing since */
+    bool came_known;
+};
+
+/* Whether thread `tid` can have caused a record: not, where only sampled threads are counted and it is none. */
+static bool suspect(const struct stamps *s, uint32_t tid)
+{
+    if (!s->only_sampled)
+        return true;
+    const struct cairn_name *name = cairn_find_name(&s->log->text, tid);
+    return tid && (!name || (name->flag != 'i' && name->flag != '-'));
+}
+
+#define NOBODY UINT32_MAX /* no suspect yet: such a span, if it has any record, ends as ambiguous */
+
+/* One more thread that ran within a span. */
+static void accuse(const struct stamps *s, struct cairn_span *span, uint32_t tid)
+{
+    if (span->who.blame != CAIRN_BLAME_KNOWN || !suspect(s, tid))
+        return;
+    if (span->who.tid == NOBODY)
+        span->who.tid = tid;
+    else if (span->who.tid != tid)
+        span->who.blame = CAIRN_BLAME_BATCH;
+}
+
+/* Who ran at the end of the spans that wait for it: `tid`, or `blame` tells why that is not known. */
+static void settle(struct stamps *s, enum cairn_blame blame, uint32_t tid)
+{
+    for (; s->waiting < s->spans->count; s->waiting++) {
+        struct cairn_span *span = &s->spans->items[s->waiting];
+        if (blame == CAIRN_BLAME_KNOWN)
+            accuse(s, span, tid);
+        else if (span->who.blame == CAIRN_BLAME_KNOWN)
+            span->who.blame =
+                (uint8_t)(blame == CAIRN_BLAME_LAST && span->who.tid != NOBODY ? CAIRN_BLAME_BATCH : blame);
+        if (span->who.blame == CAIRN_BLAME_KNOWN && span->who.tid == NOBODY)
+            span->who.blame = CAIRN_BLAME_BATCH;
+    }
+}
+
+static struct cairn_span *add_span(struct stamps *s, uint64_t end)
+{
+    struct cairn_span *span = CAIRN_ADD(*s->spans);
+    span->end = end;
+    span->who = (struct cairn_verdict){s->hole ? CAIRN_BLAME_LOSS : CAIRN_BLAME_KNOWN, NOBODY};
+    s->hole = false;
+    return span;
+}
+
+/* The spans whose epoch is still open are of `epoch`; of none (a part of the log is missing that would tell): gone. */
+static void place(struct stamps *s, bool known, uint32_t epoch)
+{
+    if (!known)
+        s->spans->count = s->unplaced;
+    for (; s->unplaced < s->spans->count; s->unplaced++)
+        s->spans->items[s->unplaced].epoch = epoch;
+    if (s->waiting > s->spans->count)
+        s->waiting = s->spans->count;
+}
+
+static void meet_hole(struct stamps *s)
+{
+    settle(s, CAIRN_BLAME_LOSS, 0);
+    place(s, s->epoch_known, s->epoch);
+    s->epoch_known = false;
+    s->came_known = false;
+    s->hole = true;
+}
+
+/* All that left in this batch, and who left first in the next: that one ran when this one was closed. */
+static void read_batch(struct stamps *s, const struct cairn_event *e)
+{
+    const uint8_t *table = e->payload + offsetof(struct ccswap_buffer, tid_table), *end = e->payload + e->size;
+    const uint8_t *first = e->payload + sizeof(struct ccswap_buffer);
+    bool idle_first = first == end || (*first & CCSWAP_TYPE_MASK) < CCSWAP_LITE;
+    settle(s, CAIRN_BLAME_KNOWN, idle_first ? 0 : cairn_get32(table));
+    struct cairn_span *span = add_span(s, e->pebs_index);
+    for (unsigned i = 0; i < CCSWAP_TIDS && cairn_get32(table + 4 * i); i++)
+        accuse(s, span, cairn_get32(table + 4 * i));
+    for (const uint8_t *p = first; p < end; p += ccswap_record_bytes(*p)) /* the idle thread is not in the table */
+        if ((*p & CCSWAP_TYPE_MASK) < CCSWAP_LITE)
+            accuse(s, span, 0);
+}
+
+static void read_switch(struct stamps *s, const struct cairn_event *e)
+{
+    uint32_t old = cairn_get32(e->payload + offsetof(struct wmi_contextswap, old_thread_id));
+    settle(s, CAIRN_BLAME_KNOWN, old);
+    add_span(s, e->pebs_index)->who.tid = old;
+    s->waiting = s->spans->count;
+    s->came = cairn_get32(e->payload + offsetof(struct wmi_contextswap, new_thread_id));
+    s->came_known = true;
+}
+
+/* No batch spans a drain, and it is written behind the last stamp of its epoch. */
+static void read_drain(struct stamps *s, const struct cairn_event *e)
+{
+    uint32_t number = cairn_get32(e->payload + offsetof(struct cairn_ds_epoch, epoch));
+    bool starts = e->payload[offsetof(struct cairn_ds_epoch, reason)] == CAIRN_DS_START;
+    if (!starts) { /* what was recorded after the last stamp */
+        struct cairn_span *rest = add_span(s, UINT64_MAX);
+        if (s->came_known) {
+            rest->who.tid = s->came;
+            s->waiting = s->spans->count;
+        }
+    }
+    place(s, !starts, number);
+    s->epoch_known = true;
+    s->epoch = starts ? number : number + 1;
+    s->hole = false;
+}
+
+static void read_event(struct stamps *s, const struct cairn_event *e)
+{
+    if (e->hook == (s->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP)) {
+        if (!e->has_pebs_index)
+            meet_hole(s); /* it is the stamp that is missing */
+        else if (s->compact)
+            read_batch(s, e);
+        else
+            read_switch(s, e);
+    } else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH) {
+        read_drain(s, e);
+    }
+}
+
+void cairn_spans_read(struct cairn_spans *spans, const struct cairn_log *log, uint32_t cpu, bool compact)
+{
+    const struct cairn_cpu *c = &log->cpu[cpu];
+    struct stamps s = {.log = log, .spans = spans, .compact = compact, .epoch_known = true}; /* they count from 0 */
+    struct cairn_event e;
+    *spans = (struct cairn_spans){0};
+    s.only_sampled = cairn_slice_is(cairn_key(&log->text, "ds.scope"), "thread");
+    if (!c->records.count)
+        return;
+    for (size_t i = 0; i < c->piece_count; i++) {
+        if (c->pieces[i].hole != CAIRN_NO_HOLE)
+            meet_hole(&s);
+        for (uint32_t at = 0; cairn_event_at(c->pieces[i].data, c->pieces[i].size, at, &e); at += e.space)
+            read_event(&s, &e);
+    }
+    if (c->tail != CAIRN_NO_HOLE)
+        meet_hole(&s);
+    settle(&s, CAIRN_BLAME_LAST, 0);
+    place(&s, s.epoch_known, s.epoch);
+}
+
+struct cairn_verdict cairn_spans_find(const struct cairn_spans *spans, uint32_t epoch, uint64_t address)
+{
+    size_t low = 0, high = spans->count; /* the first span that ends above the record */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct cairn_span *span = &spans->items[middle];
+        if (span->epoch < epoch || (span->epoch == epoch && span->end <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == spans->count || spans->items[low].epoch != epoch)
+        return (struct cairn_verdict){.blame = CAIRN_BLAME_NO_STAMP};
+    return spans->items[low].who;
+}
+
+void cairn_spans_free(struct cairn_spans *spans)
+{
+    free(spans->items);
+    *spans = (struct cairn_spans){0};
+}
+
+/* ---- what really happened -----------------------------------------------------------------------------------------
+ */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct cairn_culprit *x = a, *y = b;
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? -1 : 1;
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+void cairn_culprits_read(struct cairn_culprits *culprits, const struct cairn_log *log, uint32_t cpu)
+{
+    const struct cairn_cpu *c = &log->cpu[cpu];
+    *culprits = (struct cairn_culprits){0};
+    for (size_t i = 0; i < c->truth.count; i++)
+        for (uint32_t n = 0; n < c->truth.items[i].count; n++) {
+            struct cairn_truth_pebs t;
+            memcpy(&t, c->truth.items[i].records + (size_t)n * CAIRN_TRUTH_BYTES, sizeof(t));
+            if (t.kind == CAIRN_TRUTH_PEBS && t.stored)
+                *CAIRN_ADD(*culprits) = (struct cairn_culprit){t.address, t.epoch, t.tid};
+        }
+    if (culprits->count)
+        qsort(culprits->items, culprits->count, sizeof(*culprits->items), by_place);
+}
+
+bool cairn_culprits_find(const struct cairn_culprits *culprits, uint32_t epoch, uint64_t address, uint32_t *tid)
+{
+    const struct cairn_culprit wanted = {.address = address, .epoch = epoch};
+    const struct cairn_culprit *found =
+        culprits->count ? bsearch(&wanted, culprits->items, culprits->count, sizeof(wanted), by_place) : NULL;
+    if (found)
+        *tid = found->tid;
+    return found;
+}
+
+void cairn_culprits_free(struct cairn_culprits *culprits)
+{
+    free(culprits->items);
+    *culprits = (struct cairn_culprits){0};
+}
