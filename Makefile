@@ -45,6 +45,10 @@ COMMON := -std=gnu17 -O2 -g -I. -DCAIRN_VERSION='"$(VERSION)"' $(WARN) $(EXTRA_C
 KCFLAGS := $(COMMON) -ffreestanding -fno-pie -mcmodel=kernel -mno-red-zone -mgeneral-regs-only \
            -fno-omit-frame-pointer -fstack-protector-strong -mstack-protector-guard=global -fno-strict-aliasing \
            -fno-asynchronous-unwind-tables -fcf-protection=none -fno-tree-loop-distribute-patterns
+# programs that run in ring 3: linked with the kernel, but part of it only as bytes
+UCFLAGS := $(COMMON) -ffreestanding -fpie -fvisibility=hidden -mgeneral-regs-only -fno-omit-frame-pointer \
+           -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none \
+           -fno-tree-loop-distribute-patterns -fno-jump-tables
 HCFLAGS := $(COMMON)
 SAN     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
 Q := $(if $(V),,@)
@@ -53,8 +57,9 @@ DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 ASFLAGS  = -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d)
 
 KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c ds/model/*.c trace/*.c))
-KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm))
-KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
+USER_C     := $(sort $(wildcard kernel/user/*.c))
+KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm kernel/user/*.asm))
+KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
 # the parts of kernel and loader that also run on the host, in tests and tools
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
               $(wildcard kernel/options.c boot/elf.c boot/memory.c boot/paging.c arch/acpi_parse.c))
@@ -65,7 +70,7 @@ UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
 all: kernel loader tools
 
 # What everything is compiled with is an input, too: another compiler or option makes everything anew.
-BUILT_WITH = $(CC) $(KCFLAGS) $(LCFLAGS) $(SAN) $(NASM)
+BUILT_WITH = $(CC) $(KCFLAGS) $(UCFLAGS) $(LCFLAGS) $(SAN) $(NASM)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(BUILT_WITH))' > $@.new
@@ -94,6 +99,10 @@ $(B)/kernel/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
+$(B)/kernel/kernel/user/%.o: kernel/user/%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(UCFLAGS) $(DEPFLAGS) -c $< -o $@
 $(B)/kernel/%.asm.o: %.asm $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,NASM)

@@ -38,6 +38,7 @@ static inline uint64_t arch_read_rflags(void)
 
 #define ARCH_RFLAGS_TF (UINT64_C(1) << 8)
 #define ARCH_RFLAGS_IF (UINT64_C(1) << 9)
+#define ARCH_RFLAGS_FIXED (UINT64_C(1) << 1) /* always 1 */
 
 /* Interrupts off; returns whether they were on. Balanced by arch_irq_restore. Never uses POPF: an old image must not
  * change RFLAGS.TF (single-stepping, ds/soft.c). */
@@ -107,6 +108,8 @@ struct arch_cpu {
     uint8_t started;         /* arch/smp.c's own: how far the CPU has got */
     uint8_t reserved[6];
     void *tables;            /* GDT, TSS, IST stacks: arch/gdt.c's own */
+    uint64_t kernel_stack;   /* gs:40, of the current thread, as in TSS.RSP0: SYSCALL begins there */
+    uint64_t user_rsp;       /* gs:48, for a few instructions at SYSCALL's entry */
 };
 
 static inline struct arch_cpu *arch_this_cpu(void)
@@ -193,12 +196,47 @@ int arch_map_page(void *virt, uint64_t phys, unsigned flags);
  * processor has no such address. Boot only. */
 void *arch_map_device(uint64_t phys, size_t size);
 
-/* True where `size` bytes at `virt` can be read without a fault: for backtraces and panic dumps. Walks the tables. */
+/* True where the kernel can read `size` bytes at `virt` without a fault: for backtraces and panic dumps. Walks the
+ * tables; false for a program's pages (SMAP). */
 bool arch_readable(const void *virt, size_t size);
 
 /* True where `virt` is in the guard page of a stack that no thread owns (boot stack, interrupt stacks): a fault there
  * is a stack overflow. */
 bool arch_stack_is_guard(const void *virt);
+
+/* ---- ring 3 -------------------------------------------------------------------------------------------------- */
+
+/* An address space is the physical address of its top table. Its upper half is the kernel's, the same in all, for
+ * supervisors only; its lower half holds what arch_space_map has put there. */
+
+/* Programs end here: the highest page of the lower half stays empty, so that no SYSCALL can be so near its end that the
+ * return address is not canonical. */
+#define ARCH_USER_END UINT64_C(0x00007FFFFFFFF000)
+
+/* 0, or -ENOMEM. From the first one on no arch_map_page may need a new entry in the kernel's top table: -EBUSY. */
+int arch_space_create(uint64_t *space);
+/* Maps one page for ring 3, read-only without flags. 0, -EINVAL (not below ARCH_USER_END, not page-aligned, writable
+ * and executable), -EEXIST, -ENOMEM. One caller at a time, and no CPU uses the space. */
+int arch_space_map(uint64_t space, uint64_t virt, uint64_t phys, unsigned flags);
+/* Frees its tables, not the pages they map. No CPU uses it. */
+void arch_space_free(uint64_t space);
+
+/* Before this CPU runs a thread: its address space (0: the kernel's own tables), and the top of the kernel stack its
+ * interrupts and system calls use. Interrupts off. */
+void arch_thread_in(void *stack_top, uint64_t space);
+
+#define ARCH_USER_CODE 35u /* selectors with RPL 3 (arch/percpu.inc) */
+#define ARCH_USER_DATA 27u
+
+/* Goes on in ring 3 as the frame says. Interrupts off. */
+_Noreturn void arch_user_enter(struct arch_trap_frame *frame);
+/* Where SYSCALL enters the kernel. */
+void arch_syscall_entry(void);
+
+/* Copies that survive a bad user address (which may be any number): 0, or -EFAULT (a part may have been copied).
+ * Interrupts off, for user pages are open to the kernel meanwhile. */
+int arch_copy_from_user(void *to, uint64_t from, size_t size);
+int arch_copy_to_user(uint64_t to, const void *from, size_t size);
 
 /* ---- interrupts ---------------------------------------------------------------------------------------------- */
 
@@ -206,6 +244,7 @@ enum arch_vector {
     ARCH_VECTOR_DB = 1,
     ARCH_VECTOR_NMI = 2,
     ARCH_VECTOR_DF = 8,
+    ARCH_VECTOR_GP = 13,
     ARCH_VECTOR_PF = 14,
     ARCH_VECTOR_MC = 18,
     ARCH_VECTOR_TIMER = 0xE0,
@@ -276,6 +315,12 @@ _Noreturn void kernel_main(struct boot_info *info);
 _Noreturn void kernel_ap_main(struct arch_cpu *cpu);
 /* An exception nobody handles. On its own IST stack where the vector has one. */
 _Noreturn void kernel_fault(struct arch_trap_frame *frame);
+/* An exception in ring 3, on the thread's kernel stack. */
+_Noreturn void kernel_user_fault(struct arch_trap_frame *frame);
+/* SYSCALL: RAX holds the number of the call, then its result. Interrupts off, before and after. */
+void kernel_system_call(struct arch_trap_frame *frame);
+/* After kernel_irq_exit, where the interrupt has hit ring 3. */
+void kernel_user_return(struct arch_trap_frame *frame);
 /* Any NMI that is not a PMI. */
 void kernel_nmi(struct arch_trap_frame *frame);
 /* First and last act of every interrupt (not exception, not NMI). kernel_irq_exit may switch threads. */

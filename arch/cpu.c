@@ -10,7 +10,16 @@
 #define CPUID_1_EDX_MCE    (1u << 7)
 #define CPUID_1_EDX_PAT    (1u << 16)
 
+/* RFLAGS bits SYSCALL clears: no interrupt or step on the user's stack, nothing of the program's that changes what the
+ * kernel's instructions do. */
+#define SYSCALL_FLAGS_OFF \
+    (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT | RFLAGS_RF | RFLAGS_AC)
+/* SYSCALL takes the kernel's CS from STAR[47:32], and SS behind it; STAR[63:48] is SYSRET's, which nobody executes. */
+#define STAR ((uint64_t)ARCH_CODE_SELECTOR << 32)
+_Static_assert(ARCH_DATA_SELECTOR == ARCH_CODE_SELECTOR + 8, "SYSCALL's SS");
+
 static char features[96];
+uint8_t arch_smap;
 
 void arch_features_add(const char *word)
 {
@@ -23,7 +32,19 @@ const char *arch_features(void)
     return features;
 }
 
-/* SMAP needs no CLAC in the stubs as long as there are no user pages. */
+/* Ring 3's doors: SYSCALL is open, SYSENTER is not, and no breakpoint of the firmware's is left. */
+static void init_ring3(void)
+{
+    wrmsr(IA32_STAR, STAR);
+    wrmsr(IA32_LSTAR, (uint64_t)arch_syscall_entry);
+    wrmsr(IA32_FMASK, SYSCALL_FLAGS_OFF);
+    wrmsr(IA32_SYSENTER_CS, 0);
+    write_dr7(DR7_NONE);
+}
+
+/* CR4 is made from nothing but the paging mode, whatever the firmware left on: FSGSBASE and PCE would give ring 3 what
+ * it must not have. Nobody saves floating point registers, so nobody has them: with EM, and without OSFXSR and OSXSAVE,
+ * all their instructions raise #NM or #UD. */
 void arch_cpu_init(void)
 {
     uint32_t basic[4], one[4], seven[4] = {0};
@@ -45,10 +66,12 @@ void arch_cpu_init(void)
         {"umip", (seven[2] & CPUID_7_ECX_UMIP) != 0, CR4_UMIP},
     };
 
-    wrmsr(IA32_EFER, rdmsr(IA32_EFER) | EFER_NXE); /* the loader refuses processors without it */
+    wrmsr(IA32_EFER, rdmsr(IA32_EFER) | EFER_NXE | EFER_SCE); /* the loader refuses those without */
     if (one[3] & CPUID_1_EDX_PAT)
         wrmsr(IA32_PAT, PAT_POWER_UP); /* so that PCD and PWT mean what they always did, whatever the firmware chose */
-    write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_EM | CR0_TS)) | CR0_WP | CR0_NE | CR0_MP);
+    write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM)) | CR0_WP | CR0_NE | CR0_MP | CR0_EM);
+    write_cr4(read_cr4() & (CR4_PAE | CR4_LA57));
+    init_ring3();
 
     if (first)
         arch_features_add("wp nx");
@@ -59,6 +82,7 @@ void arch_cpu_init(void)
         if (first)
             arch_features_add(parts[i].word);
     }
+    arch_smap = (read_cr4() & CR4_SMAP) != 0;
     if (first && read_cr4() & CR4_LA57)
         arch_features_add("la57");
 }

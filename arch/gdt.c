@@ -26,6 +26,7 @@ _Static_assert(sizeof(struct arch_tables) <= ARCH_PAGE_SIZE, "arch_smp_start giv
 /* Flat segments with the accessed bit already set: the processor never has to write to a descriptor. */
 #define DESCRIPTOR_CODE64 UINT64_C(0x00209B0000000000) /* P, code, readable, L */
 #define DESCRIPTOR_DATA   UINT64_C(0x0000930000000000) /* P, data, writable */
+#define DESCRIPTOR_DPL3   (UINT64_C(3) << 45)
 
 #define TSS_AVAILABLE UINT64_C(0x9)
 #define TSS_PRESENT   UINT64_C(0x8)
@@ -43,6 +44,8 @@ void arch_tables_fill(void *where, void *const ist_tops[IST_COUNT])
     tables->gdt[0] = 0;
     tables->gdt[ARCH_CODE_SELECTOR / 8] = DESCRIPTOR_CODE64;
     tables->gdt[ARCH_DATA_SELECTOR / 8] = DESCRIPTOR_DATA;
+    tables->gdt[ARCH_USER_DATA_SELECTOR / 8] = DESCRIPTOR_DATA | DESCRIPTOR_DPL3;
+    tables->gdt[ARCH_USER_CODE_SELECTOR / 8] = DESCRIPTOR_CODE64 | DESCRIPTOR_DPL3;
     tables->gdt[ARCH_TSS_SELECTOR / 8] = limit | (base & 0xFFFFFF) << 16 | TSS_AVAILABLE << 40 | TSS_PRESENT << 44 |
                                          (base >> 24 & 0xFF) << 56;
     tables->gdt[ARCH_TSS_SELECTOR / 8 + 1] = base >> 32;
@@ -58,5 +61,16 @@ void arch_tables_load(struct arch_cpu *cpu)
     __asm__ volatile("lldt %w0" ::"r"(0));
     __asm__ volatile("ltr %w0" ::"r"((uint16_t)ARCH_TSS_SELECTOR));
     wrmsr(IA32_GS_BASE, (uint64_t)cpu);
+    wrmsr(IA32_KERNEL_GS_BASE, 0); /* the user's, as long as the kernel's is in force */
     arch_idt_load();
+}
+
+void arch_thread_in(void *stack_top, uint64_t space)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    struct arch_tables *tables = cpu->tables;
+
+    tables->tss.rsp[0] = (uint64_t)stack_top;
+    cpu->kernel_stack = (uint64_t)stack_top;
+    arch_space_use(space);
 }

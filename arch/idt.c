@@ -5,7 +5,7 @@
 #include "arch/registers.h"
 #include "kernel/panic.h"
 
-enum { VECTOR_GP = 13, FIRST_IRQ = 0x20 };
+enum { FIRST_IRQ = 0x20 };
 
 struct gate {
     uint16_t offset_low, selector;
@@ -104,17 +104,26 @@ void arch_trap(struct arch_trap_frame *frame)
         handlers[vector](frame);
         arch_apic_eoi();
         kernel_irq_exit(frame); /* may come back much later, on another CPU */
+        if (frame->cs & 3)
+            kernel_user_return(frame);
         return;
     }
     if (vector == ARCH_VECTOR_NMI) {
         kernel_nmi(frame);
         return;
     }
-    if (vector == VECTOR_GP) {
+    if (vector == ARCH_VECTOR_GP || vector == ARCH_VECTOR_PF) {
         for (const uint64_t(*fixup)[2] = arch_fixups; fixup < arch_fixups_end; fixup++)
-            if ((*fixup)[0] == frame->rip)
+            if ((*fixup)[0] == frame->rip && !(frame->cs & 3))
                 arch_fixup_resume(frame, (*fixup)[1]);
     }
+    arch_fault(frame);
+}
+
+void arch_fault(struct arch_trap_frame *frame)
+{
+    if (frame->cs & 3 && frame->vector != ARCH_VECTOR_MC)
+        kernel_user_fault(frame);
     kernel_fault(frame);
 }
 

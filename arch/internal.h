@@ -63,6 +63,9 @@ const void *arch_paging_reach(uint64_t phys, size_t size);
  * and executable. The kernel's own tables never have an identity map. 0 or -ENOMEM. For arch/smp.c. */
 int arch_paging_identity(uint64_t copy, uint64_t phys);
 
+/* Puts an address space in force on this CPU; 0: the kernel's own tables. */
+void arch_space_use(uint64_t space);
+
 /* ---- arch/acpi.c ---- */
 
 extern struct acpi_info arch_acpi;
@@ -100,9 +103,11 @@ extern const uint64_t arch_fixups_end[][2];
 extern arch_debug_handler arch_debug_function; /* read by trap.asm's #DB stub; never NULL */
 _Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t resume);
 void arch_load_segments(void);
+extern uint8_t arch_smap; /* 1: CR4.SMAP is on, STAC and CLAC exist */
 
 /* Called by nasm. */
 void arch_trap(struct arch_trap_frame *frame);
+_Noreturn void arch_fault(struct arch_trap_frame *frame);
 /* Sends every other processor an INIT: none executes anything until arch_smp_start, wherever the firmware had left it.
  * One that cannot be reached stays as it is. Boot processor, after arch_apic_init, before other CPUs run. */
 void arch_smp_park(void);

@@ -7,9 +7,11 @@
 #include "arch/layout.h"
 #include "arch/registers.h"
 #include "kernel/errno.h"
+#include "kernel/mem.h"
 
 #define ENTRY_P   (UINT64_C(1) << 0)
 #define ENTRY_RW  (UINT64_C(1) << 1)
+#define ENTRY_US  (UINT64_C(1) << 2) /* ring 3, too; counts only where the entries of all levels have it */
 #define ENTRY_PWT (UINT64_C(1) << 3)
 #define ENTRY_PCD (UINT64_C(1) << 4)
 #define ENTRY_PS  (UINT64_C(1) << 7) /* levels 2 and 3: this entry maps a 2 MiB or 1 GiB page */
@@ -20,6 +22,10 @@
 #define CPUID_80000008_EAX_PHYSICAL_BITS 0xFFu
 
 #define PAGE_MASK (UINT64_C(4096) - 1)
+#define USER_TOPS 256u /* entries of a top table that belong to the lower half */
+
+/* Beside the flags of arch.h, in here: a program's page, whose tables are freed one day. */
+#define MAP_USER 0x100u
 
 const struct boot_info *arch_boot_info;
 
@@ -28,6 +34,7 @@ static unsigned levels;
 static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
 static uint64_t phys_end;    /* 2^MAXPHYADDR: an entry with a higher address faults when it is used */
 static uint64_t device_next = LAYOUT_DEVICES;
+static bool shared;          /* address spaces hold copies of the upper half of the kernel's top table */
 
 static uint64_t level_size(unsigned level)
 {
@@ -53,7 +60,45 @@ static uint64_t entry_flags(unsigned flags)
         entry |= ENTRY_PCD | ENTRY_PWT; /* PA3 of the PAT: UC */
     if (!(flags & ARCH_MAP_EXECUTE))
         entry |= ENTRY_XD;
+    if (flags & MAP_USER)
+        entry |= ENTRY_US;
     return entry;
+}
+
+/* A table of an address space; give_table takes it back. */
+static int take_table(uint64_t *phys)
+{
+    const void *page = kmem_pages_alloc(1);
+
+    if (!page)
+        return -ENOMEM;
+    *phys = (uint64_t)page - BOOT_DIRECT_MAP;
+    return 0;
+}
+
+static void give_table(uint64_t phys)
+{
+    kmem_pages_free((void *)(BOOT_DIRECT_MAP + phys), 1);
+}
+
+/* A table for the branch of level `level` that begins at `entry`, in the tables below `top`. */
+static int add_table(uint64_t top, unsigned level, uint64_t *entry, unsigned flags)
+{
+    uint64_t page;
+
+    if (flags & MAP_USER) {
+        int error = take_table(&page);
+        if (!error)
+            *entry = page | ENTRY_P | ENTRY_RW | ENTRY_US;
+        return error;
+    }
+    if (shared && top == root && level == levels)
+        return -EBUSY; /* the address spaces would not see it */
+    page = kmem_early_page();
+    if (!page)
+        return -ENOMEM;
+    *entry = page | ENTRY_P | ENTRY_RW;
+    return 0;
 }
 
 /* Puts one page of level_size(level) into the tables below `top`. -EEXIST where something is mapped there. */
@@ -64,10 +109,9 @@ static int map_at_level(uint64_t top, unsigned level, uint64_t virt, uint64_t ph
     for (unsigned at = levels; at > level; at--) {
         uint64_t *entry = &table[level_index(virt, at)];
         if (!(*entry & ENTRY_P)) {
-            uint64_t page = kmem_early_page();
-            if (!page)
-                return -ENOMEM;
-            *entry = page | ENTRY_P | ENTRY_RW;
+            int error = add_table(top, at, entry, flags);
+            if (error)
+                return error;
         } else if (*entry & ENTRY_PS && at <= 3) {
             return -EEXIST;
         }
@@ -263,7 +307,8 @@ bool arch_readable(const void *virt, size_t size)
         return false;
     for (;;) {
         unsigned level;
-        if (!walk(at, &level))
+        uint64_t entry = walk(at, &level);
+        if (!entry || entry & ENTRY_US)
             return false;
         uint64_t page_last = at | (level_size(level) - 1);
         if (page_last >= last)
@@ -305,4 +350,54 @@ const void *arch_paging_reach(uint64_t phys, size_t size)
         if (!arch_readable(arch_phys_to_virt(page), 1) && arch_map_page(arch_phys_to_virt(page), page, 0))
             return NULL;
     return arch_phys_to_virt(phys);
+}
+
+/* ---- address spaces ---------------------------------------------------------------------------------------------- */
+
+int arch_space_create(uint64_t *space)
+{
+    const uint64_t *from = table_at(root);
+    uint64_t top, *to;
+    int error = take_table(&top);
+
+    if (error)
+        return error;
+    to = table_at(top);
+    for (unsigned i = USER_TOPS; i < 512; i++)
+        to[i] = from[i];
+    shared = true;
+    *space = top;
+    return 0;
+}
+
+int arch_space_map(uint64_t space, uint64_t virt, uint64_t phys, unsigned flags)
+{
+    if ((virt | phys) & PAGE_MASK || phys >= phys_end || virt >= ARCH_USER_END)
+        return -EINVAL;
+    if (flags & ARCH_MAP_WRITE && flags & ARCH_MAP_EXECUTE)
+        return -EINVAL;
+    return map_at_level(space, 1, virt, phys, flags | MAP_USER);
+}
+
+static void free_tables(uint64_t phys, unsigned level, unsigned entries)
+{
+    uint64_t *table = table_at(phys);
+
+    for (unsigned i = 0; level > 1 && i < entries; i++)
+        if (table[i] & ENTRY_P)
+            free_tables(table[i] & ENTRY_ADDRESS, level - 1, 512);
+    give_table(phys);
+}
+
+void arch_space_free(uint64_t space)
+{
+    free_tables(space, levels, USER_TOPS);
+}
+
+void arch_space_use(uint64_t space)
+{
+    uint64_t top = space ? space : root;
+
+    if (read_cr3() != top)
+        write_cr3(top);
 }

@@ -10,6 +10,7 @@
 #define CR0_TS (UINT64_C(1) << 3)
 #define CR0_NE (UINT64_C(1) << 5)
 #define CR0_WP (UINT64_C(1) << 16)
+#define CR0_AM (UINT64_C(1) << 18)
 #define CR0_NW (UINT64_C(1) << 29)
 #define CR0_CD (UINT64_C(1) << 30)
 
@@ -27,10 +28,24 @@
 
 #define IA32_PAT       0x277u
 #define PAT_POWER_UP   UINT64_C(0x0007040600070406) /* PA0..3: WB WT UC- UC, and again */
+#define IA32_SYSENTER_CS 0x174u
 #define IA32_EFER      0xC0000080u
+#define EFER_SCE       (UINT64_C(1) << 0)
 #define EFER_LME       (UINT64_C(1) << 8)
 #define EFER_NXE       (UINT64_C(1) << 11)
+#define IA32_STAR      0xC0000081u
+#define IA32_LSTAR     0xC0000082u
+#define IA32_FMASK     0xC0000084u
 #define IA32_GS_BASE   0xC0000101u
+#define IA32_KERNEL_GS_BASE 0xC0000102u
+
+#define RFLAGS_DF   (UINT64_C(1) << 10)
+#define RFLAGS_IOPL (UINT64_C(3) << 12)
+#define RFLAGS_NT   (UINT64_C(1) << 14)
+#define RFLAGS_RF   (UINT64_C(1) << 16)
+#define RFLAGS_AC   (UINT64_C(1) << 18)
+
+#define DR7_NONE UINT64_C(0x400) /* no breakpoint; bit 10 is fixed */
 
 static inline uint64_t read_cr0(void)
 {
@@ -74,6 +89,11 @@ static inline uint64_t read_cr4(void)
 static inline void write_cr4(uint64_t v)
 {
     __asm__ volatile("movq %0, %%cr4" ::"r"(v) : "memory");
+}
+
+static inline void write_dr7(uint64_t v)
+{
+    __asm__ volatile("movq %0, %%dr7" ::"r"(v));
 }
 
 static inline uint64_t rdmsr(uint32_t msr)

@@ -13,8 +13,16 @@
 ;   +070  RAX RBX RCX RDX RSI RDI RBP R8 R9 R10 R11 R12 R13 R14 R15, downwards
 ;   +000  R15         <- RDI, the argument
 ;
-; GS: the kernel's GS base is in force in ring 0, always. A stub that came from ring 3 (CS.RPL) swaps on entry and
-; exit. No entry from ring 0 ever happens with the user's GS base as long as there is no SYSCALL.
+; GS: the kernel's GS base is in force wherever C runs. EBX says, until the stub leaves, whether the stub has swapped
+; it in. An ordinary stub swaps when it came from ring 3 (CS.RPL). What may arrive at any instruction (NMI, #MC, #DF,
+; and #DB where the processor held it back behind MOV SS: after SYSCALL) may also hit ring 0 with the user's GS base,
+; between an entry and its SWAPGS, or a SWAPGS and its IRET. All these places lie in this file, from arch_entry_begin
+; to arch_entry_end; for a RIP in there the MSR itself is asked. The kernel's base is negative, the user's is always 0:
+; CR4.FSGSBASE is off, and every segment that can be loaded has base 0.
+;
+; Way back to ring 3: by IRET only, also from SYSCALL, so that there is no SYSRET to fault in ring 0 with the user's
+; stack. IRET to a RIP that is not canonical would fault in ring 0, with the user's GS base: leave looks before. AMD's
+; processors (and QEMU) let a jump get there and fault only on the fetch, so that an interrupt can come in between.
 ;
 ; NMIs: an NMI is blocked from its delivery to the next IRET. Nothing under kernel_nmi executes one: the handler runs
 ; with interrupts off and TF clear, and a #GP of arch_rdmsr_safe is resumed without IRET (arch_fixup_resume). So the
@@ -22,24 +30,31 @@
 
 global arch_stubs
 global arch_fixup_resume
+global arch_syscall_entry
+global arch_user_enter
 extern arch_trap
+extern arch_fault
 extern arch_debug_function
-extern kernel_fault
+extern arch_smap
+extern kernel_system_call
+%include "arch/numbers.inc"
 
 default rel
 
 STUB_SIZE    equ 16
 FRAME_RBX    equ 0x68
 FRAME_RBP    equ 0x40
+FRAME_VECTOR equ 0x78
+FRAME_RIP    equ 0x88
+FRAME_CS     equ 0x90
 FRAME_RFLAGS equ 0x98
 FRAME_RSP    equ 0xA0
+FRAME_SIZE   equ 0xB0
+VECTOR_GP    equ 13
+IA32_GS_BASE equ 0xC0000101
 
-; From the stub: vector and error code are on the stack, so CS is 24 bytes up.
-%macro enter_frame 0
-    test    byte [rsp + 24], 3
-    jz      %%kernel
-    swapgs
-%%kernel:
+; From the stub: vector and error code are on the stack.
+%macro push_registers 0
     push    rax
     push    rbx
     push    rcx
@@ -59,7 +74,94 @@ FRAME_RSP    equ 0xA0
     mov     rdi, rsp
 %endmacro
 
-%macro leave_frame 0
+; The first steps out of ring 3: the kernel's GS base, no access to user pages (an interrupt keeps the program's AC,
+; which would allow it), and the end of backtraces.
+%macro from_user 0
+    mov     ebx, 1
+    swapgs
+    cmp     byte [arch_smap], 0
+    je      %%no_smap
+    clac
+%%no_smap:
+    xor     ebp, ebp
+%endmacro
+
+%macro enter_frame 0
+    push_registers
+    xor     ebx, ebx
+    test    byte [rsp + FRAME_CS], 3
+    jz      %%kernel
+    from_user
+%%kernel:
+%endmacro
+
+; For what may hit ring 0 with the user's GS base.
+%macro enter_anywhere 0
+    push_registers
+    xor     ebx, ebx
+    test    byte [rsp + FRAME_CS], 3
+    jnz     %%swap
+    lea     rax, [arch_entry_begin]
+    neg     rax
+    add     rax, [rsp + FRAME_RIP]
+    cmp     rax, arch_entry_end - arch_entry_begin
+    jae     %%swapped
+    mov     ecx, IA32_GS_BASE
+    rdmsr
+    test    edx, edx
+    js      %%swapped
+%%swap:
+    from_user
+%%swapped:
+%endmacro
+
+section .text align=16
+
+arch_entry_begin:
+
+; #DB: single-stepping comes here millions of times a second (ds/soft.c), hence no way through arch_trap.
+debug_stub:
+    push    0
+    push    1
+    enter_anywhere
+    call    [arch_debug_function]
+    test    al, al
+    jnz     leave
+fault:                                      ; of the frame at RSP
+    test    byte [rsp + FRAME_CS], 3
+    jz      .here
+    ; A program's end is a thread's: on its own stack, for this one may be an IST's.
+    mov     rsi, rsp
+    mov     rdi, [gs:ARCH_CPU_KERNEL_STACK]
+    sub     rdi, FRAME_SIZE
+    mov     rsp, rdi
+    mov     ecx, FRAME_SIZE / 8
+    rep movsq
+.here:
+    mov     rdi, rsp
+    call    arch_fault                      ; does not return
+    ud2
+
+anywhere_stub:                              ; NMI, #DF, #MC
+    enter_anywhere
+    call    arch_trap
+    jmp     leave
+
+c_stub:
+    enter_frame
+    call    arch_trap
+
+; RSP: the frame. EBX: 1 where the user's GS base is due.
+leave:
+    test    ebx, ebx
+    jz      .pop
+    mov     rax, [rsp + FRAME_RIP]
+    sar     rax, 47
+    inc     rax
+    cmp     rax, 1                          ; all of its highest bits are equal: it was 0 or -1
+    ja      .not_canonical
+    swapgs
+.pop:
     pop     r15
     pop     r14
     pop     r13
@@ -75,34 +177,38 @@ FRAME_RSP    equ 0xA0
     pop     rcx
     pop     rbx
     pop     rax
-    test    byte [rsp + 24], 3
-    jz      %%kernel
-    swapgs
-%%kernel:
     add     rsp, 16                         ; vector, error code
     iretq
-%endmacro
+.not_canonical:                             ; the #GP the IRET would raise, as the program's own
+    mov     qword [rsp + FRAME_VECTOR], VECTOR_GP
+    jmp     fault
 
-section .text align=16
-
-; #DB: single-stepping comes here millions of times a second (ds/soft.c), hence no way through arch_trap.
-debug_stub:
+; SYSCALL comes here: RIP in RCX, RFLAGS in R11, RSP and GS base still the user's, interrupts off, and TF, DF, NT, AC
+; clear (FMASK, arch/cpu.c). Makes the frame an interrupt would have made; what the C code leaves in it as RAX is the
+; call's result.
+arch_syscall_entry:
+    swapgs
+    mov     [gs:ARCH_CPU_USER_RSP], rsp
+    mov     rsp, [gs:ARCH_CPU_KERNEL_STACK]
+    push    ARCH_USER_DATA_SELECTOR
+    push    qword [gs:ARCH_CPU_USER_RSP]
+    push    r11
+    push    ARCH_USER_CODE_SELECTOR
+    push    rcx
     push    0
-    push    1
-    enter_frame
-    call    [arch_debug_function]
-    test    al, al
-    jz      .fault
-    leave_frame
-.fault:
-    mov     rdi, rsp
-    call    kernel_fault                    ; does not return
-    ud2
+    push    ARCH_NO_VECTOR
+    push_registers
+    mov     ebx, 1
+    xor     ebp, ebp                        ; backtraces end here
+    call    kernel_system_call
+    jmp     leave
 
-c_stub:
-    enter_frame
-    call    arch_trap
-    leave_frame
+; _Noreturn void arch_user_enter(struct arch_trap_frame *frame)
+; A thread's first way into ring 3; interrupts off.
+arch_user_enter:
+    mov     rsp, rdi
+    mov     ebx, 1
+    jmp     leave
 
 ; One every STUB_SIZE bytes, so that one name and a multiplication find them all (arch/idt.c).
     align   STUB_SIZE
@@ -117,14 +223,20 @@ arch_stubs:
     push    0
     %endif
     push    strict dword vector
+    %if vector = 2 || vector = 8 || vector = 18
+    jmp     strict near anywhere_stub
+    %else
     jmp     strict near c_stub
+    %endif
   %endif
     align   STUB_SIZE
   %assign vector vector + 1
 %endrep
 
+arch_entry_end:
+
 ; _Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t resume)
-; Leaves a #GP for the fix-up address `resume` inside the interrupted function, on that function's stack and without
+; Leaves a fault for the fix-up address `resume` inside the interrupted function, on that function's stack and without
 ; IRET, which would end the blocking of NMIs. Restores what that function must preserve for its caller; the rest is
 ; scratch to it.
 arch_fixup_resume:

@@ -390,6 +390,15 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
         run(ds);
 }
 
+void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame)
+{
+    if (!ds || !ds->started)
+        return;
+    if (ds->machine->stepping)
+        frame->rflags |= ARCH_RFLAGS_TF;
+    ds_resume_frame(ds, frame);
+}
+
 /* ---- drain and PMI ----------------------------------------------------------------------------------------------- */
 
 /* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there

@@ -197,6 +197,8 @@ void ds_resume(struct ds_cpu *ds);
 /* The same at the end of an interrupt that returns to a sampled thread. soft: the frame decides, a thread that was not
  * being stepped (RFLAGS.TF clear) still is not. hw: call it only where the thread had been counting. */
 void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame);
+/* The same before a sampled thread goes (back) to ring 3 with `frame`, whose RFLAGS.TF it sets (soft). */
+void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame);
 
 /* ---- the two machines -------------------------------------------------------------------------------------------- */
 
@@ -209,8 +211,11 @@ struct ds_model_policy;
 size_t ds_soft_bytes(void);
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy);
 const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
-/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread a
- * stack pointer belongs to. */
-void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(uint64_t sp));
+/* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread whose registers a
+ * frame holds. */
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
+/* A program being stepped has entered the kernel by SYSCALL, with `frame`: counts that instruction and ends the
+ * stepping. Before ds_pause. */
+void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame);
 /* The #DB handler: false where the #DB is not a step of this backend. */
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame);

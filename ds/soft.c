@@ -28,11 +28,18 @@
  *                 not its doing, and the way back is not stepped either, so a thread's branches read as if there had
  *                 been no interrupt. (A processor's BTS does record the way in: no software can pause before it.)
  *   branch to the next instruction   RIP does not tell whether it was taken: the condition is tested.
- *   INT n         its handler returns without a #DB of its own. Kernel threads have none.
+ *   INT n         its handler returns without a #DB of its own. Kernel threads have none, and no program gets through
+ *                 with it.
+ *   SYSCALL       has no #DB of its own: FMASK takes TF. The kernel's entry reports it (ds_soft_system_call). A #DB
+ *                 that MOV SS held back may yet come right at that entry, at CPL 0 with the program's stack: it ends
+ *                 the stepping there. TF does not stay in R11, nor in the RFLAGS the program gets back.
+ *   a program's POPF of TF  wants a #DB of its own: it gets it, for TF is nobody's but ours here. Its IRET of TF is
+ *                 without effect.
  *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
  *                 sampled, and panic pauses first.
  *
- * Kernel code is never rewritten while it runs (W^X), so decoded instructions are kept by address.
+ * No code is ever rewritten while it runs (W^X), and all address spaces have the same programs at the same place, so
+ * decoded instructions are kept by address. A program's memory is touched with checked copies only.
  */
 #include "arch/arch.h"
 #include "ds/cpu.h"
@@ -52,10 +59,11 @@ struct ds_soft {
     struct ds_model model;
     struct ds_machine machine;
     struct ds_cpu *ds;
-    uint32_t (*tid)(uint64_t sp);
+    uint32_t (*tid)(const struct arch_trap_frame *frame);
 
     /* The step in progress, for the model's questions. */
     const struct arch_trap_frame *frame;
+    uint8_t cpl; /* of the instruction */
     uint64_t eventing_ip, next_ip;
 
     uint64_t steps;
@@ -117,7 +125,7 @@ static void recorded(void *context, const struct ds_model_record *record)
         .kind = CAIRN_TRUTH_PEBS,
         .cpu = (uint8_t)ds->cpu,
         .stored = record->stored,
-        .tid = soft->tid(soft->frame->rsp),
+        .tid = soft->tid(soft->frame),
         .tsc = record->registers->tsc,
         .event_ip = record->registers->eventing_ip,
         .next_ip = record->registers->rip,
@@ -234,7 +242,8 @@ const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
     return &soft->machine;
 }
 
-void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(uint64_t sp))
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds,
+                    uint32_t (*tid)(const struct arch_trap_frame *frame))
 {
     soft->ds = ds;
     soft->tid = tid;
@@ -242,13 +251,32 @@ void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(uin
 
 /* ---- one step ---------------------------------------------------------------------------------------------------- */
 
+/* A program's instruction, which may be the last one before a page that is not there. */
+static void decode_user(uint64_t ip, struct ds_insn *insn)
+{
+    uint8_t code[DS_INSN_MAX];
+    size_t size = ARCH_PAGE_SIZE - ip % ARCH_PAGE_SIZE, rest = sizeof code - size;
+    if (size >= sizeof code) {
+        size = sizeof code;
+        rest = 0;
+    }
+    if (arch_copy_from_user(code, ip, size) != 0)
+        size = 0;
+    else if (rest && arch_copy_from_user(code + size, ip + size, rest) == 0)
+        size += rest;
+    ds_insn_decode(code, size, insn);
+}
+
 /* The instruction at `ip`, which has just run, so its bytes are there. */
 static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)
 {
     struct decoded *d = &soft->decoded[(ip ^ ip >> 11) & (DECODED - 1)];
     if (d->ip != ip) {
         d->ip = ip;
-        ds_insn_decode((const uint8_t *)(uintptr_t)ip, DS_INSN_MAX, &d->insn);
+        if (soft->cpl)
+            decode_user(ip, &d->insn);
+        else
+            ds_insn_decode((const uint8_t *)(uintptr_t)ip, DS_INSN_MAX, &d->insn);
     }
     return d->insn;
 }
@@ -270,7 +298,7 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
 {
     const struct ds_model_branch branch = {.from = ip, .to = next};
     struct ds_model_retired retired = {.events = EVENT(INSTRUCTION) | events_of[insn->kind],
-                                       .cpl = soft->frame->cs & 3};
+                                       .cpl = soft->cpl};
     if (taken) {
         retired.branch = &branch;
         retired.events |= ds_insn_is_far(insn) ? 0 : EVENT(BRANCH_TAKEN);
@@ -295,24 +323,65 @@ static bool branch_retired(const struct ds_insn *insn, const struct arch_trap_fr
     return !insn->direct || next == target;
 }
 
-/* What the instruction at `ip`, after which execution stands at `next`, means for the counters. */
-static void account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next)
+/* What PUSHF has stored, without TF. In both sizes TF is in the second byte. */
+static void clear_stored_tf(const struct ds_soft *soft)
+{
+    uint64_t at = soft->frame->rsp + 1;
+    uint8_t byte;
+    if (!soft->cpl)
+        *(volatile uint8_t *)(uintptr_t)at &= (uint8_t)~(ARCH_RFLAGS_TF >> 8);
+    else if (arch_copy_from_user(&byte, at, 1) == 0) {
+        byte &= (uint8_t)~(ARCH_RFLAGS_TF >> 8);
+        (void)arch_copy_to_user(at, &byte, 1); /* the page PUSHF has just written to */
+    }
+}
+
+/* Whether a program's POPF (of 64 bits, the form without a prefix) has loaded TF. */
+static bool wants_tf(const struct ds_soft *soft, const struct ds_insn *insn)
+{
+    uint64_t image;
+    return soft->cpl && insn->kind == DS_INSN_POPF && insn->length == 1 &&
+           arch_copy_from_user(&image, soft->frame->rsp - sizeof image, sizeof image) == 0 && image & ARCH_RFLAGS_TF;
+}
+
+/* What the instruction at `ip`, after which execution stands at `next`, means for the counters. False: it asks
+ * for a #DB of the program's own. */
+static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next)
 {
     struct ds_insn insn = instruction(soft, ip);
     uint64_t successor = ip + insn.length;
     bool taken = false;
     if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
         retire(soft, &insn, ip, successor, false);
-        account(soft, frame, successor, next);
-        return;
+        return account(soft, frame, successor, next);
     }
     if (insn.kind == DS_INSN_REP_STRING && next == ip)
-        return; /* between iterations */
+        return true; /* between iterations */
     if (ds_insn_is_branch(&insn) ? !branch_retired(&insn, frame, successor, next, &taken) : next != successor)
-        return; /* it faulted, and the handler went on elsewhere */
+        return true; /* it faulted, and the handler went on elsewhere */
     if (insn.kind == DS_INSN_PUSHF)
-        *(volatile uint16_t *)(uintptr_t)frame->rsp &= (uint16_t)~ARCH_RFLAGS_TF; /* PUSHF of 16 bits has TF, too */
+        clear_stored_tf(soft);
     retire(soft, &insn, ip, next, taken);
+    return !wants_tf(soft, &insn);
+}
+
+/* The program's registers hold RFLAGS as SYSCALL has saved it. */
+static void end_at_syscall(struct arch_cpu *cpu, struct arch_trap_frame *frame)
+{
+    cpu->step_on = 0;
+    frame->rflags &= ~ARCH_RFLAGS_TF;
+    frame->r11 &= ~ARCH_RFLAGS_TF;
+}
+
+void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    if (!cpu->step_on)
+        return;
+    soft->frame = frame;
+    soft->cpl = 3;
+    account(soft, frame, cpu->step_ip, (uintptr_t)arch_syscall_entry);
+    end_at_syscall(cpu, frame);
 }
 
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
@@ -323,10 +392,16 @@ bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
         frame->rflags &= ~ARCH_RFLAGS_TF;
         return paused;
     }
+    bool at_syscall = !(frame->cs & 3) && frame->rip == (uintptr_t)arch_syscall_entry;
     soft->frame = frame;
+    soft->cpl = at_syscall ? 3 : frame->cs & 3;
     soft->steps++;
-    account(soft, frame, cpu->step_ip, frame->rip);
+    bool ours = account(soft, frame, cpu->step_ip, frame->rip);
+    if (at_syscall) {
+        end_at_syscall(cpu, frame);
+        return true;
+    }
     cpu->step_ip = frame->rip;
     frame->rflags |= ARCH_RFLAGS_TF;
-    return true;
+    return ours;
 }

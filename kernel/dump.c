@@ -106,7 +106,10 @@ static void dump_ds(struct trace_dump *d)
 static void dump_name(void *context, const struct kthread_record *n)
 {
     struct trace_dump *d = context;
-    const char *flags = n->flags & KTHREAD_IDLE ? "i" : n->flags & KTHREAD_SAMPLED ? "s" : "-";
+    const char *flags = n->flags & KTHREAD_IDLE      ? "i"
+                        : n->flags & KTHREAD_USER    ? "u"
+                        : n->flags & KTHREAD_SAMPLED ? "s"
+                                                     : "-";
     kline(d, CAIRN_STREAM_NAMES, "%u %d %s %s", n->tid, n->base_priority, flags, n->name);
 }
 

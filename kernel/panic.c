@@ -140,24 +140,29 @@ static const char *const exceptions[32] = {
     "virtualization (#VE)", "control protection (#CP)",
 };
 
-_Noreturn void kernel_fault(struct arch_trap_frame *f)
+void kfault_describe(const struct arch_trap_frame *f, uint64_t cr2, char *line, size_t size)
 {
-    char line[sizeof first_line], name[24];
-    uint64_t cr2 = read_cr2();
+    char name[24];
     snprintf(name, sizeof name, "exception %lu", f->vector);
     const char *what = f->vector < 32 && exceptions[f->vector] ? exceptions[f->vector] : name;
 
     if ((f->vector == ARCH_VECTOR_DF || f->vector == ARCH_VECTOR_PF) &&
-        (kstack_is_guard(cr2) || arch_stack_is_guard((void *)cr2)))
-        snprintf(line, sizeof line, "%s: stack overflow: %p is in the guard page below the stack", what, (void *)cr2);
+        (kstack_is_guard(cr2) || arch_stack_is_guard((void *)cr2)) && !(f->cs & 3))
+        snprintf(line, size, "%s: stack overflow: %p is in the guard page below the stack", what, (void *)cr2);
     else if (f->vector == ARCH_VECTOR_PF)
-        snprintf(line, sizeof line, "%s: %s %p%s", what,
+        snprintf(line, size, "%s: %s %p%s", what,
                  f->error & 16 ? "execution of" : f->error & 2 ? "write to" : "read of", (void *)cr2,
                  cr2 < ARCH_PAGE_SIZE ? " (null pointer)" : "");
     else if (f->error)
-        snprintf(line, sizeof line, "%s, error code 0x%lx", what, f->error);
+        snprintf(line, size, "%s, error code 0x%lx", what, f->error);
     else
-        snprintf(line, sizeof line, "%s", what);
+        snprintf(line, size, "%s", what);
+}
+
+_Noreturn void kernel_fault(struct arch_trap_frame *f)
+{
+    char line[sizeof first_line];
+    kfault_describe(f, read_cr2(), line, sizeof line);
     begin(line);
     print_registers(f);
     backtrace(f->rip, f->rbp, false);

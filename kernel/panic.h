@@ -4,12 +4,18 @@
 
 #include <stdarg.h>
 
+#include <stddef.h>
+#include <stdint.h>
+
 struct arch_trap_frame;
 
 /* For broken invariants only. Any context. */
 _Noreturn void kpanic(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Called by arch/panic.asm alone. */
 _Noreturn void kpanic_at(struct arch_trap_frame *caller, const char *format, va_list args);
+
+/* What an exception says, one line. `cr2`: CR2 as it was then. */
+void kfault_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
 
 #define KASSERT(condition)                                                                                           \
     do {                                                                                                             \

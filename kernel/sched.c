@@ -13,6 +13,7 @@
 #include "kernel/spinlock.h"
 #include "kernel/string.h"
 #include "kernel/timerq.h"
+#include "kernel/user.h"
 
 static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 
@@ -220,6 +221,7 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
     cpu->switch_tsc = tsc;
     __atomic_store_n(&cpu->switches, cpu->switches + 1, __ATOMIC_RELAXED);
     khook_switch_out(cpu, old, next, tsc);
+    arch_thread_in(kstack_pointer(next->stack), next->user ? next->user->space : 0);
     arch_context_switch(&old->context, next->context);
     switched_in();
 }

@@ -84,10 +84,11 @@ static int choose_backend(char *error, size_t error_size)
     }
 }
 
-/* Who was stepped, from the stack it was stepped on. */
-static uint32_t tid_of_stack(uint64_t sp)
+/* Who was stepped, from the stack it was stepped on; in ring 3, from the one its next interrupt will use. */
+static uint32_t tid_of_frame(const struct arch_trap_frame *frame)
 {
-    const struct kthread *thread = kstack_thread(sp);
+    bool user = frame->cs & 3 || frame->rip == (uint64_t)arch_syscall_entry;
+    const struct kthread *thread = kstack_thread(user ? arch_this_cpu()->kernel_stack : frame->rsp);
     return thread ? thread->tid : 0;
 }
 
@@ -121,7 +122,7 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
     if (e)
         return e;
     if (cpu->ds_soft)
-        ds_soft_attach(cpu->ds_soft, ds, tid_of_stack);
+        ds_soft_attach(cpu->ds_soft, ds, tid_of_frame);
     cpu->ds = ds;
     return 0;
 }

@@ -5,9 +5,11 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "arch/layout.h"
 #include "boot/elf64.h"
 #include "kernel/mem.h"
 #include "kernel/string.h"
+#include "kernel/user.h"
 
 #define SHT_SYMTAB 2u
 #define STT_NOTYPE 0u
@@ -17,14 +19,21 @@ static struct ksymbol *symbols;
 static uint32_t count;
 static const char *names;
 
+/* Where code of the image runs: the kernel's at its own address, a program's at its own (kernel/user.h). 0: no code. */
+static uint64_t code_address(uint64_t value)
+{
+    if (value >= (uintptr_t)kernel_user_start && value < (uintptr_t)kernel_user_text_end)
+        return kuser_address((const void *)value);
+    return value >= (uintptr_t)kernel_text_start && value < (uintptr_t)kernel_text_end ? value : 0;
+}
+
 /* C functions, and the labels of nasm sources, which carry no type: those inside the text are code. */
 static bool is_function(const struct elf64_symbol *s, const char *strings, uint64_t strings_size)
 {
-    extern const char kernel_text_start[], kernel_text_end[];
     unsigned type = s->info & 15u;
     return (type == STT_FUNC || type == STT_NOTYPE) && s->name < strings_size && s->name && s->shndx &&
            strings[s->name] != '.' && /* nasm's local and macro-local labels */
-           s->value >= (uintptr_t)kernel_text_start && s->value < (uintptr_t)kernel_text_end;
+           code_address(s->value);
 }
 
 static void sort(void) /* Shell sort: some hundred entries, once */
@@ -43,7 +52,6 @@ static void sort(void) /* Shell sort: some hundred entries, once */
  * symbol. */
 static void tidy(void)
 {
-    extern const char kernel_text_end[];
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct ksymbol s = symbols[i];
@@ -55,7 +63,9 @@ static void tidy(void)
     }
     count = kept;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t next = i + 1 < count ? symbols[i + 1].address : (uintptr_t)kernel_text_end;
+        bool program = symbols[i].address < (uintptr_t)kernel_text_start;
+        uint64_t end = program ? kuser_address(kernel_user_text_end) : (uintptr_t)kernel_text_end;
+        uint64_t next = i + 1 < count && symbols[i + 1].address < end ? symbols[i + 1].address : end;
         if (!symbols[i].size)
             symbols[i].size = (uint32_t)(next - symbols[i].address);
     }
@@ -95,7 +105,7 @@ void ksymbols_init(const struct boot_info *info)
     }
     for (uint32_t i = 0, at = 0; i < n; i++)
         if (is_function(&from[i], names, strings->size))
-            symbols[at++] = (struct ksymbol){ from[i].value, (uint32_t)from[i].size, from[i].name };
+            symbols[at++] = (struct ksymbol){ code_address(from[i].value), (uint32_t)from[i].size, from[i].name };
     sort();
     tidy();
     return;

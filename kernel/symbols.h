@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's own function symbols, from the .symtab of the ELF file the loader keeps in memory. */
+/* Function symbols of the kernel and of the programs in it, from the .symtab of the ELF file the loader keeps. */
 #pragma once
 
 #include <stddef.h>

@@ -9,6 +9,7 @@
 #include "kernel/priority.h"
 #include "kernel/sched.h"
 #include "kernel/string.h"
+#include "kernel/user.h"
 
 /* Written under the dispatcher lock; a record is complete before record_count says it is there. */
 static struct kthread_record records[KTHREAD_RECORDS_MAX];
@@ -48,6 +49,8 @@ static _Noreturn void begin(void *argument)
 {
     struct kthread *self = argument;
     ksched_begin_thread();
+    if (self->user)
+        kuser_begin(self);
     kgate_leave(true);
     self->entry(self->argument);
     kthread_exit(0);
@@ -72,6 +75,7 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     thread->gate_depth = 1;
     thread->entry = params->entry;
     thread->argument = params->argument;
+    thread->user = params->user;
     thread->context = arch_context_new(kstack_pointer(thread->stack), begin, thread);
     return 0;
 }
@@ -79,7 +83,7 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
 int kthread_create(struct kthread **thread, const struct kthread_params *params)
 {
     if (params->priority < KPRIORITY_LOWEST || params->priority > KPRIORITY_HIGHEST ||
-        (params->flags & ~(uint32_t)KTHREAD_SAMPLED))
+        (params->flags & ~(uint32_t)(KTHREAD_SAMPLED | KTHREAD_USER)))
         return -EINVAL;
 
     bool on = kgate_enter();
@@ -117,6 +121,8 @@ int kthread_join(struct kthread *thread, uint64_t ticks, int *code)
         /* It was signalled under the dispatcher lock, which it kept until it had left its stack for good. */
         if (code)
             *code = thread->exit_code;
+        if (thread->user)
+            kuser_free(thread->user); /* the CPU it ran on has left its address space with its stack */
         kstack_free(thread->stack);
         kmem_free(thread);
     }

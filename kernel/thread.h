@@ -15,6 +15,7 @@
 
 enum kthread_flags {
     KTHREAD_SAMPLED = 1, /* the Debug Store counts while it runs its own code */
+    KTHREAD_USER = 4,    /* its own code is a program's, in ring 3: kernel/user.h */
     KTHREAD_IDLE = 2,    /* one per CPU, TID 0, priority 0, never in a queue, always Running as in Windows */
 };
 
@@ -48,16 +49,18 @@ struct kthread {
     void *context;               /* stack pointer while it does not run: arch_context_switch */
     void (*entry)(void *);
     void *argument;
+    struct kuser *user;          /* NULL: a thread of the kernel's */
     int exit_code;
 };
 
 struct kthread_params {
     const char *name; /* copied, cut at KTHREAD_NAME - 1 */
     int priority;     /* base, 1..31 */
-    uint32_t flags;   /* KTHREAD_SAMPLED or 0 */
+    uint32_t flags;   /* KTHREAD_SAMPLED, KTHREAD_USER or 0 */
     uint64_t affinity;/* 0: any CPU */
     void (*entry)(void *);
     void *argument;
+    struct kuser *user; /* with KTHREAD_USER, instead of entry and argument; kuser_create's. kthread_join frees it */
 };
 
 /* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority,

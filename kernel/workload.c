@@ -6,12 +6,13 @@
 #include "kernel/mem.h"
 #include "kernel/string.h"
 #include "kernel/thread.h"
+#include "kernel/user.h"
 #include "kernel/workload/parts.h"
 
 /* A new workload: its file in kernel/workload/, a line in parts.h, one here and its name in kernel/options.c. */
 static const struct kworkload *const workloads[] = {
     &kworkload_mix,  &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight,
-    &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,
+    &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,    &kworkload_user_mode,
 };
 #define WORKLOADS (sizeof workloads / sizeof workloads[0])
 
@@ -46,6 +47,18 @@ void *kworkload_alloc(size_t bytes)
     return b + 1;
 }
 
+/* What `e` says has been created: kworkload_finish joins it. */
+static int remember(struct member *m, int e)
+{
+    if (e) {
+        kmem_free(m);
+        return e;
+    }
+    m->next = members;
+    members = m;
+    return 0;
+}
+
 int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t affinity, void (*entry)(void *),
                      void *argument)
 {
@@ -56,14 +69,18 @@ int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t a
         return -ENOMEM;
     struct kthread_params params = { .name = text, .priority = priority, .flags = KTHREAD_SAMPLED, .affinity = affinity,
                                      .entry = entry, .argument = argument };
-    int e = kthread_create(&m->thread, &params);
-    if (e) {
-        kmem_free(m);
-        return e;
-    }
-    m->next = members;
-    members = m;
-    return 0;
+    return remember(m, kthread_create(&m->thread, &params));
+}
+
+int kworkload_user(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
+                   uint64_t second, struct kevent *event, uint32_t events)
+{
+    char text[KTHREAD_NAME];
+    snprintf(text, sizeof text, "%s/%u", name, number);
+    struct member *m = kmem_alloc(sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    return remember(m, kuser_create(&m->thread, text, priority, 0, program, first, second, event, events));
 }
 
 int kworkload_start(const char *name, uint64_t seed)

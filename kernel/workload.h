@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "kernel/heap.h"
+#include "kernel/user/programs.h"
+#include "kernel/wait.h"
 
 /* ---- for the run's controller; a thread */
 /* Starts the workload `name`. 0, -ENOENT, or -ENOMEM (nothing is left running). */
@@ -25,6 +27,9 @@ struct kworkload {
  * -ENOMEM. */
 int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t affinity, void (*entry)(void *),
                      void *argument);
+/* The same for a thread in ring 3, on any CPU: kuser_create. */
+int kworkload_user(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
+                   uint64_t second, struct kevent *event, uint32_t events);
 /* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX - 16 bytes, NULL for more. */
 void *kworkload_alloc(size_t bytes);
 

@@ -19,7 +19,7 @@
 #include "kernel/workload.h"
 
 extern const struct kworkload kworkload_pingpong, kworkload_prodcons, kworkload_lockfight, kworkload_hogs,
-    kworkload_sleepers, kworkload_traps, kworkload_mix;
+    kworkload_sleepers, kworkload_traps, kworkload_mix, kworkload_user_mode;
 
 /* Pairs that hand the turn to each other; after `burst` rounds on average they rest some ticks (0: never). */
 int kpart_pingpong(struct kevent *day, uint64_t seed, uint32_t pairs, uint32_t burst);
@@ -31,6 +31,9 @@ int kpart_lockfight(struct kevent *day, uint64_t seed, uint32_t groups, uint32_t
 int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst);
 /* Threads that sleep, short mostly, long at times. */
 int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
+
+/* Programs in ring 3, `of_each` of every kind. */
+int kpart_user(uint64_t seed, uint32_t of_each);
 
 /* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */
 static inline bool kpart_goes_on(struct kevent *day)

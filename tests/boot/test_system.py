@@ -110,9 +110,26 @@ def test_two_hundred_thousand(tmp_path):
     assert wrong == 0 and good >= 0.99 * (good + ambiguous)
 
 
-@pytest.mark.parametrize("workload", ["pingpong", "prodcons", "lockfight", "hogs", "sleepers"])
+@pytest.mark.parametrize("workload", ["pingpong", "prodcons", "lockfight", "hogs", "sleepers", "user"])
 def test_workloads(tmp_path, workload):
     run_and_check(tmp_path, 2, 300, f"workload={workload}")
+
+
+@pytest.mark.parametrize("rings", ["u", "k", "uk"])
+def test_rings(tmp_path, rings):
+    """What pebs=...:u and :k count: the programs' instructions, SYSCALL included, and the kernel's own."""
+    result, end = run_and_check(tmp_path, 2, 1500, "workload=user", f"pebs=INST_RETIRED.ANY:97:{rings}")
+    status, dump = cairn("dump", result.log)
+    assert status == 0, dump
+    where = re.findall(r"^ +[0-9.]+ +\d+ \* ([a-z_]+)\+0x", dump, re.MULTILINE)
+    user = [name for name in where if name.startswith("user_")]
+    assert len(where) == sum(records for records, *_ in per_cpu(end, "ds")) > 100
+    assert (len(user) > 0) == ("u" in rings) and (len(user) < len(where)) == ("k" in rings), set(where)
+    if rings == "k":
+        assert "kpart_compute" in where  # what CALL_SPIN does for a program
+    names = b"".join(frames(result.log, "N")).decode()
+    assert re.search(r"^\d+ 8 u computer/0$", names, re.MULTILINE), names
+    assert len(result.lines("user: napper/")) == 2, result.output
 
 
 def test_stepping_traps(tmp_path):

@@ -26,6 +26,8 @@
 #undef write_cr3
 #undef read_cr4
 
+#include "kernel/mem.h"
+
 #define ARENA_PAGES 512u
 #define PAGE        UINT64_C(4096)
 #define GIB         (UINT64_C(1) << 30)
@@ -73,6 +75,34 @@ uint64_t kmem_early_page(void)
     return pages_used < pages_most ? ARENA + ++pages_used * PAGE : 0;
 }
 
+/* Pages that are freed one day: from the other end of the arena. */
+#define LIVE 32u
+static uint8_t live_taken[LIVE];
+static uint32_t live, live_most;
+
+void *kmem_pages_alloc(size_t count)
+{
+    assert_int_equal(count, 1);
+    for (uint32_t i = 0; i < live_most; i++)
+        if (!live_taken[i]) {
+            live_taken[i] = 1;
+            live++;
+            uint8_t *page = arena[ARENA_PAGES - 1 - i];
+            memset(page, 0, 4096);
+            return (void *)(BOOT_DIRECT_MAP + ARENA + (uint64_t)(page - (uint8_t *)arena));
+        }
+    return NULL;
+}
+
+void kmem_pages_free(void *address, size_t count)
+{
+    size_t i = ARENA_PAGES - 1 - ((uint64_t)address - BOOT_DIRECT_MAP - ARENA) / PAGE;
+    assert_int_equal(count, 1);
+    assert_true(i < LIVE && live_taken[i]);
+    live_taken[i] = 0;
+    live--;
+}
+
 /* The image: two pages of code, one of constants, three of variables, the second of which is a guard page. */
 __asm__(".pushsection .bss\n"
         ".balign 4096\n"
@@ -114,11 +144,15 @@ static void machine(unsigned table_levels, bool gigabytes)
     memset(arena, 0, sizeof(arena));
     memcpy(arena, memory_map, sizeof(memory_map));
     pages_used = 0;
-    pages_most = ARENA_PAGES - 1;
+    pages_most = ARENA_PAGES - 1 - LIVE;
     gigabyte_pages = gigabytes;
     cr3 = 0;
     cr4 = table_levels == 5 ? CR4_LA57 : 0;
     device_next = LAYOUT_DEVICES;
+    shared = false;
+    memset(live_taken, 0, sizeof(live_taken));
+    live = 0;
+    live_most = LIVE;
     info = (struct boot_info){ .memory = ARENA, .memory_count = RANGES, .direct_map_size = 8 * GIB + GIB / 2,
                                .page_table_levels = table_levels, .kernel_phys = KERNEL_PHYS,
                                .kernel_virt = (uint64_t)kernel_text_start,
@@ -278,7 +312,7 @@ static void pages(void)
 
     pages_most = pages_used;
     assert_int_equal(arch_map_page((void *)UINT64_C(0xFFFFE00000000000), 0x8000, ARCH_MAP_WRITE), -ENOMEM);
-    pages_most = ARENA_PAGES - 1;
+    pages_most = ARENA_PAGES - 1 - LIVE;
 }
 
 static void test_pages(void **state)
@@ -352,6 +386,92 @@ static void test_identity(void **state)
     for_all(identity);
 }
 
+/* A program's address space: the kernel's half as everywhere, for supervisors; its own pages for both, W^X. */
+struct rights {
+    bool there, user, write, execute;
+};
+
+static struct rights rights(uint64_t top, uint64_t virt)
+{
+    struct rights r = { true, true, true, true };
+    for (int shift = info.page_table_levels == 5 ? 48 : 39;; shift -= 9) {
+        uint64_t entry;
+        memcpy(&entry, (uint8_t *)arch_phys_to_virt(top) + (virt >> shift & 511) * 8, 8);
+        if (!(entry & 1))
+            return (struct rights){ 0 };
+        r.write &= entry >> 1 & 1;
+        r.user &= entry >> 2 & 1;
+        r.execute &= !(entry >> 63);
+        if (shift == 12 || (shift <= 30 && entry >> 7 & 1))
+            return r;
+        top = entry & 0x000FFFFFFFFFF000;
+    }
+}
+
+static void expect_rights(uint64_t space, uint64_t virt, bool user, bool write, bool execute)
+{
+    struct rights r = rights(space, virt);
+    assert_true(r.there);
+    assert_int_equal(r.user, user);
+    assert_int_equal(r.write, write);
+    assert_int_equal(r.execute, execute);
+}
+
+static void spaces(void)
+{
+    const uint64_t virt = 0x400000, stack = ARCH_USER_END - PAGE;
+    char *kernel = (char *)UINT64_C(0xFFFFD00000001000);
+    uint64_t space, other;
+    assert_int_equal(arch_map_page(kernel, 0x5000, ARCH_MAP_WRITE), 0);
+    assert_int_equal(arch_space_create(&space), 0);
+    assert_int_equal(arch_space_create(&other), 0);
+    assert_int_equal(arch_space_map(space, virt, 0x10000, ARCH_MAP_WRITE | ARCH_MAP_EXECUTE), -EINVAL);
+    assert_int_equal(arch_space_map(space, virt + 1, 0x10000, 0), -EINVAL);
+    assert_int_equal(arch_space_map(space, virt, 0x10001, 0), -EINVAL);
+    assert_int_equal(arch_space_map(space, virt, UINT64_C(1) << 40, 0), -EINVAL);
+    assert_int_equal(arch_space_map(space, ARCH_USER_END, 0x10000, 0), -EINVAL);
+    assert_int_equal(arch_space_map(space, (uint64_t)kernel + PAGE, 0x10000, 0), -EINVAL);
+    assert_int_equal(arch_space_map(space, virt, 0x10000, ARCH_MAP_EXECUTE), 0);
+    assert_int_equal(arch_space_map(space, virt, 0x11000, 0), -EEXIST);
+    assert_int_equal(arch_space_map(space, virt + PAGE, 0x11000, 0), 0);
+    assert_int_equal(arch_space_map(space, stack, 0x12000, ARCH_MAP_WRITE), 0);
+    expect_rights(space, virt, true, false, true);
+    expect_rights(space, virt + PAGE, true, false, false);
+    expect_rights(space, stack, true, true, false);
+    assert_int_equal(look(space, stack + 5).phys, 0x12005);
+    assert_false(rights(other, virt).there || rights(other, stack).there || rights(cr3, stack).there);
+    check_w_xor_x(space, (int)info.page_table_levels, true, true);
+
+    /* The kernel's, also what it maps later, but for a new entry of its top table. */
+    const uint64_t kernels[] = { BOOT_DIRECT_MAP + 0x100000, (uint64_t)kernel, (uint64_t)kernel + PAGE };
+    assert_int_equal(arch_map_page(kernel + PAGE, 0x6000, ARCH_MAP_WRITE), 0);
+    for (unsigned i = 0; i < 3; i++)
+        expect_rights(space, kernels[i], false, true, false);
+    if (info.page_table_levels == 4)
+        assert_int_equal(arch_map_page((void *)UINT64_C(0xFFFFE00000000000), 0x7000, 0), -EBUSY);
+
+    arch_space_use(space);
+    assert_int_equal(cr3, space);
+    assert_true(arch_readable(kernel, 2 * PAGE));
+    assert_false(arch_readable((void *)virt, 1)); /* SMAP */
+    arch_space_use(0);
+    assert_false(rights(cr3, stack).there);
+
+    assert_true(live > 2);
+    live_most = live; /* a page with tables of its own: there is no memory for them */
+    assert_int_equal(arch_space_map(space, UINT64_C(1) << 40, 0x13000, 0), -ENOMEM);
+    assert_int_equal(arch_space_create(&other), -ENOMEM);
+    arch_space_free(other);
+    arch_space_free(space);
+    assert_int_equal(live, 0);
+}
+
+static void test_spaces(void **state)
+{
+    (void)state;
+    for_all(spaces);
+}
+
 /* However early memory runs out: an error, and the old tables stay in force. */
 static void test_no_memory(void **state)
 {
@@ -372,7 +492,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct_map), cmocka_unit_test(test_image),    cmocka_unit_test(test_pages),
         cmocka_unit_test(test_devices),    cmocka_unit_test(test_reach),    cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_spaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

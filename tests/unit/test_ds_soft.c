@@ -38,6 +38,32 @@ void arch_ipi_self(uint8_t vector)
     ipis++;
 }
 
+/* A program's memory is this program's. */
+static uint64_t hole = UINT64_MAX; /* the page that is not there */
+
+/* The kernel reads 15 bytes of a page for an instruction of one: more than ASan lets a variable be read. */
+__attribute__((no_sanitize("address"))) static int copy(void *to, const void *from, uint64_t user, size_t size)
+{
+    if (user + size > hole && user < hole + 4096)
+        return -EFAULT;
+    for (size_t i = 0; i < size; i++)
+        ((volatile uint8_t *)to)[i] = ((const volatile uint8_t *)from)[i];
+    return 0;
+}
+
+int arch_copy_from_user(void *to, uint64_t from, size_t size)
+{
+    return copy(to, (const void *)(uintptr_t)from, from, size);
+}
+
+int arch_copy_to_user(uint64_t to, const void *from, size_t size)
+{
+    return copy((void *)(uintptr_t)to, from, to, size);
+}
+
+static const uint8_t syscall_entry[16] = {0x0F, 0x01, 0xF8}; /* SWAPGS */
+__asm__(".globl arch_syscall_entry\n.set arch_syscall_entry, syscall_entry");
+
 /* ---- what the driver reports ------------------------------------------------------------------------------------- */
 
 #define SEEN 4096
@@ -66,9 +92,9 @@ static void recorded(void *context, uint32_t index, const struct cairn_truth_peb
 
 static struct arch_trap_frame frame; /* made by hand */
 
-static uint32_t tid(uint64_t sp)
+static uint32_t tid(const struct arch_trap_frame *of)
 {
-    return sp == frame.rsp ? 4711 : 0;
+    return of == &frame ? 4711 : 0;
 }
 
 static void begin(const char *preset, const char *events, uint32_t records)
@@ -348,6 +374,116 @@ static void popf_and_iret_go_on(void **state)
     assert_int_equal(frame.rflags, TF | 2);
     assert_int_equal(instructions(), 2);
     assert_int_equal(branches(), 1);
+}
+
+/* ---- ring 3 */
+
+#define COUNT_USER   "instructions:1000000000:u,branches:1000000000:u"
+#define COUNT_KERNEL "instructions:1000000000:k,branches:1000000000:k"
+
+static void rings(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0xEB, 0x00, 0x90};
+    static const char *const filters[] = {COUNT_USER, COUNT_KERNEL, COUNT_BOTH};
+    for (unsigned i = 0; i < 3; i++) {
+        begin("icelake", filters[i], 8);
+        frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE};
+        step(code, code + 1, TF);
+        step(code + 1, code + 3, TF);
+        assert_int_equal(instructions(), i == 1 ? 0 : 2);
+        assert_int_equal(branches(), i == 1 ? 0 : 1);
+        frame.cs = 8;
+        step(code, code + 1, TF);
+        assert_int_equal(instructions(), i == 0 ? 2 : i == 1 ? 1 : 3);
+    }
+}
+
+/* SYSCALL at `ip`, stepping on before it at `from`, as the kernel's entry sees it. */
+static void system_call(const uint8_t *from, const uint8_t *ip)
+{
+    cpu.step_on = 1;
+    cpu.step_ip = (uintptr_t)from;
+    frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE, .rip = (uintptr_t)ip + 2, .rcx = (uintptr_t)ip + 2,
+                                     .rflags = TF | 0x202, .r11 = TF | 0x202};
+    ds_soft_system_call(soft, &frame);
+    assert_int_equal(cpu.step_on, 0);
+    assert_int_equal(frame.rflags, 0x202);
+    assert_int_equal(frame.r11, 0x202);
+}
+
+static void syscall_retires(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x0F, 0x05, 0x8E, 0xD0, 0x0F, 0x05, 0x90};
+    begin("icelake", COUNT_USER, 8);
+    system_call(code, code);
+    assert_int_equal(instructions(), 1);
+    assert_int_equal(branches(), 1);
+    system_call(code + 2, code + 4); /* behind MOV SS, whose #DB did not come */
+    assert_int_equal(instructions(), 3);
+    assert_int_equal(branches(), 2);
+    ds_soft_system_call(soft, &frame); /* of a thread that is not stepped */
+    assert_int_equal(instructions(), 3);
+    ds_resume_user(ds, &frame);
+    assert_int_equal(frame.rflags, TF | 0x202);
+    assert_int_equal(cpu.step_on, 1);
+    assert_int_equal(cpu.step_ip, frame.rip);
+    ds_resume_user(NULL, &frame);
+}
+
+/* The #DB that MOV SS has held back comes after SYSCALL, at CPL 0 with the program's stack. */
+static void debug_at_syscall_entry(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x8E, 0xD0, 0x0F, 0x05, 0x90};
+    begin("icelake", COUNT_USER, 8);
+    frame = (struct arch_trap_frame){.cs = 8, .rcx = (uintptr_t)code + 4, .r11 = TF | 0x202};
+    assert_true(step(code, syscall_entry, 2));
+    assert_int_equal(instructions(), 2);
+    assert_int_equal(branches(), 1);
+    assert_int_equal(frame.rflags, 2); /* the kernel's entry is not stepped */
+    assert_int_equal(frame.r11, 0x202);
+    assert_int_equal(cpu.step_on, 0);
+    frame.cs = ARCH_USER_CODE;
+    ds_soft_system_call(soft, &frame); /* counts nothing again */
+    assert_int_equal(instructions(), 2);
+}
+
+static void program_sets_tf(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x9D, 0x90};
+    uint64_t stack[2] = {0x202 | TF, 0};
+    begin("icelake", COUNT_USER, 8);
+    frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE, .rsp = (uintptr_t)(stack + 1)};
+    assert_false(step(code, code + 1, 0x202 | TF)); /* its own #DB */
+    assert_int_equal(instructions(), 1);
+    stack[0] = 0x202;
+    assert_true(step(code, code + 1, 0x202));
+    frame.cs = 8;
+    stack[0] = 0x202 | TF; /* the kernel may */
+    assert_true(step(code, code + 1, 0x202 | TF));
+}
+
+/* The last instruction of a program's last page, and a stack that is not the program's. */
+static void program_pages(void **state)
+{
+    (void)state;
+    static uint8_t pages[3 * 4096];
+    uint8_t *end = (uint8_t *)(((uintptr_t)pages + 2 * 4096) & ~UINT64_C(4095));
+    memcpy(end - 3, (const uint8_t[]){0x48, 0x89, 0xE5}, 3);
+    begin("icelake", COUNT_USER, 8);
+    hole = (uintptr_t)end;
+    frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE, .rsp = (uintptr_t)end + 8};
+    step(end - 3, end, TF);
+    assert_int_equal(instructions(), 1);
+    end[8] = end[9] = 0xFF;
+    static const uint8_t pushf[] = {0x9C, 0x90};
+    step(pushf, pushf + 1, TF);
+    assert_int_equal(instructions(), 2);
+    assert_int_equal(end[9], 0xFF); /* what cannot be written is not written */
+    hole = UINT64_MAX;
 }
 
 static void fault_does_not_retire(void **state)
@@ -669,6 +805,9 @@ int main(void)
         cmocka_unit_test(load_ss_holds_back),    cmocka_unit_test(load_ss_addresses),
         cmocka_unit_test(sti_may_hold_back),
         cmocka_unit_test(pushf_does_not_leak),   cmocka_unit_test(popf_and_iret_go_on),
+        cmocka_unit_test(rings),                 cmocka_unit_test(syscall_retires),
+        cmocka_unit_test(debug_at_syscall_entry), cmocka_unit_test(program_sets_tf),
+        cmocka_unit_test(program_pages),
         cmocka_unit_test(fault_does_not_retire), cmocka_unit_test(interrupt_between),
         cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
         cmocka_unit_test(loss_by_epoch),

@@ -172,9 +172,24 @@ void *arch_context_new(void *stack_top, void (*entry)(void *), void *argument)
     return f;
 }
 
+/* Whoever comes in has been told to the processor: its kernel stack and its address space. */
+static void *stack_in[CPUS];
+static uint64_t space_in[CPUS];
+
+void arch_thread_in(void *stack_top, uint64_t space)
+{
+    stack_in[here] = stack_top;
+    space_in[here] = space;
+}
+
 void arch_context_switch(void **save, void *load)
 {
+    const struct kthread *next = ((struct fiber *)load)->thread;
     assert_false(irq_on[here]);
+    if (running->thread) { /* not from the boot stack */
+        assert_ptr_equal(stack_in[here], kstack_pointer(next->stack));
+        assert_int_equal(space_in[here], next->user ? next->user->space : 0);
+    }
     *save = running;
     jump(load);
 }
@@ -269,6 +284,21 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
 {
     (void)frame;
     ds_resume(ds);
+}
+
+static unsigned begun, freed; /* user threads */
+
+_Noreturn void kuser_begin(struct kthread *self)
+{
+    assert_ptr_equal(self, kthread_from_stack());
+    assert_int_equal(self->gate_depth, 1);
+    begun++;
+    kthread_exit((int)self->user->argument[0]);
+}
+
+void kuser_free(struct kuser *user)
+{
+    freed += (unsigned)user->argument[1];
 }
 
 void *kmem_alloc(size_t bytes)
@@ -441,6 +471,32 @@ static void simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(
 }
 
 /* ---- tests */
+/* A user thread begins in ring 3, and gives its address space back when it is joined. */
+static void user_body(void)
+{
+    struct kuser user = { .space = 0x5000, .argument = { 7, 1 } };
+    struct kthread_params params = { .name = "user", .priority = 8, .flags = KTHREAD_SAMPLED | KTHREAD_USER,
+                                     .user = &user };
+    struct kthread *t;
+    int code = 0;
+    begun = freed = 0;
+    assert_int_equal(kthread_create(&t, &params), 0);
+    while (kthread_join(t, 0, &code) != 0) {
+        assert_int_equal(freed, 0);
+        kthread_sleep(1, KWAIT_DELAY_EXECUTION);
+    }
+    assert_int_equal(code, 7);
+    assert_int_equal(begun, 1);
+    assert_int_equal(freed, 1);
+}
+
+static void user_threads(void **state)
+{
+    (void)state;
+    simulate(1, 1, 3, user_body);
+    simulate(3, 2, 3, user_body);
+}
+
 static char story[64]; /* what happened, a letter each */
 #define LETTER(c) ((void *)(uintptr_t)(c))
 
@@ -871,6 +927,7 @@ int main(void)
         cmocka_unit_test(preemption), cmocka_unit_test(quantum),   cmocka_unit_test(boost_and_decay),
         cmocka_unit_test(events),     cmocka_unit_test(semaphores), cmocka_unit_test(mutexes),
         cmocka_unit_test(placement),  cmocka_unit_test(wait_time), cmocka_unit_test(storm),
+        cmocka_unit_test(user_threads),
     };
     return cmocka_run_group_tests_name("kernel scheduler", tests, NULL, NULL);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the programs begin, as symbols: the kernel never calls them, it hands them to kuser_create. */
+#pragma once
+
+#include <stdint.h>
+
+typedef void user_program(uint64_t first, uint64_t second);
+
+user_program user_yielder;  /* seed */
+user_program user_sleeper;  /* seed */
+user_program user_computer; /* seed; exits with -EIO where somebody has written to its stack */
+user_program user_player;   /* its event, the other one's */
