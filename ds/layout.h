@@ -374,6 +374,12 @@ static inline uint32_t ds_pebs_fixed_size(unsigned format)
     return format < 4 ? size[format] : (uint32_t)sizeof(struct ds_pebs_basic);
 }
 
+/* Whether records say when they were written. */
+static inline int ds_pebs_has_tsc(unsigned format)
+{
+    return format >= 3;
+}
+
 /* Bytes of the record at `record`, of which `left` bytes can be read; 0 where it is cut, or its own size makes no
  * sense: nothing after it can be found. */
 static inline uint32_t ds_pebs_record_size(unsigned format, const void *record, uint32_t left)

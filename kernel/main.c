@@ -160,7 +160,7 @@ static void report_trace(void)
     }
     if (!balanced)
         kreport(KREPORT_FAIL, "trace", "what was tried is not what was written and lost");
-    else if (kopt.session_events == TRACE_FULL)
+    else if (ksession.trace.events == TRACE_FULL)
         kreport(KREPORT_PASS, "trace", "%lu switches; lost: %lu of them, %lu events", sum.full_tried, sum.full_lost,
                 sum.events_lost);
     else

@@ -45,8 +45,10 @@ static const struct option table[] = {
     { "pebs.threshold", "48",
       "records until the PMI drains the buffer, at most pebs.records",
       AT(pebs_threshold), NUMBER32, 1, 4096, NULL },
-    { "session.1", "compact:qpc:sequential",
-      "what is written (compact, full or compact+full), its clock (qpc: 10 MHz), its mode (sequential or circular)",
+    { "session.1", "auto:qpc:sequential",
+      "what is written (compact, full, compact+full; auto: compact, or full where PEBS records have no TSC, formats 0 "
+      "to 2, and PebsIndex at each switch is all there is to tell whose they are), its clock (qpc: 10 MHz), its mode "
+      "(sequential or circular)",
       AT(session_events), SESSION, 0, 0, NULL },
     { "trace.buffers", "256",
       "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
@@ -202,20 +204,21 @@ static bool parse_serial(const char *value, size_t size, const char **why)
 
 static bool parse_session(const char *value, size_t size, const char **why)
 {
-    static const char *const parts[] = { "compact|full|compact+full", "qpc", "sequential|circular" };
+    static const char *const parts[] = { "auto|compact|full|compact+full", "qpc", "sequential|circular" };
+    static const uint32_t events[] = { 0, TRACE_COMPACT, TRACE_FULL, TRACE_COMPACT | TRACE_FULL };
     int choice[3];
     for (int i = 0; i < 3; i++) {
         const char *colon = memchr(value, ':', size);
         size_t n = i < 2 && colon ? (size_t)(colon - value) : size;
         choice[i] = word_index(parts[i], value, n);
         if (choice[i] < 0 || (i < 2) != (n < size)) {
-            *why = "must be EVENTS:CLOCK:MODE: compact, full or compact+full; qpc; sequential or circular";
+            *why = "must be EVENTS:CLOCK:MODE: auto, compact, full or compact+full; qpc; sequential or circular";
             return false;
         }
         value += i < 2 ? n + 1 : 0;
         size -= i < 2 ? n + 1 : 0;
     }
-    kopt.session_events = choice[0] == 0 ? TRACE_COMPACT : choice[0] == 1 ? TRACE_FULL : TRACE_COMPACT | TRACE_FULL;
+    kopt.session_events = events[choice[0]];
     kopt.session_circular = choice[2] == 1;
     return true;
 }
@@ -340,7 +343,7 @@ int kopt_check(char *error, size_t error_size)
 
 const char *kopt_session_events(uint32_t events)
 {
-    return events == TRACE_COMPACT ? "compact" : events == TRACE_FULL ? "full" : "compact+full";
+    return !events ? "auto" : events == TRACE_COMPACT ? "compact" : events == TRACE_FULL ? "full" : "compact+full";
 }
 
 static void show_value(const struct option *o, char *text, size_t size)

@@ -24,7 +24,7 @@ struct kopt {
     char pebs[KOPT_TEXT];
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
-    uint32_t session_events; /* TRACE_COMPACT | TRACE_FULL */
+    uint32_t session_events; /* TRACE_COMPACT | TRACE_FULL; 0: by the record format */
     uint32_t session_circular;
     uint32_t trace_buffers, trace_buffer_kib;
     char workload[16];
@@ -60,7 +60,7 @@ int kopt_check(char *error, size_t error_size);
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);
 
-/* The session's events (TRACE_COMPACT | TRACE_FULL) as the option words them. */
+/* The session's events (TRACE_COMPACT | TRACE_FULL, 0: auto) as the option words them. */
 const char *kopt_session_events(uint32_t events);
 
 /* For --help and docs/options.md; false past the last. */

@@ -182,12 +182,22 @@ memory:
 
 /* ---- trace session ---------------------------------------------------------------------------------------------- */
 
+/* What the session writes where nobody says. Records without a TSC are told apart by PebsIndex alone: then every switch
+ * shall have its own, which 0524H has. */
+static uint32_t default_events(void)
+{
+    for (uint32_t i = 0; ksession.caps && i < kcpu_count; i++)
+        if (!ds_pebs_has_tsc(ksession.caps[i].format))
+            return TRACE_FULL;
+    return TRACE_COMPACT;
+}
+
 static int init_trace(char *error, size_t error_size)
 {
     struct trace_config *c = &ksession.trace;
     *c = (struct trace_config){
         .cpus = kcpu_count,
-        .events = kopt.session_events,
+        .events = kopt.session_events ? kopt.session_events : default_events(),
         .circular = kopt.session_circular,
         .buffer_bytes = kopt.trace_buffer_kib * 1024,
         .buffers = kopt.trace_buffers,

@@ -147,7 +147,6 @@ def test_stepping_traps(tmp_path):
 @pytest.mark.parametrize("options", [
     ["session.1=full:qpc:sequential"],
     ["session.1=compact+full:qpc:sequential"],
-    ["ds.preset=skylake"],
     ["pebs.groups=none", "pebs=BR_INST_RETIRED.ALL_BRANCHES:997"],
     ["pebs.records=2", "pebs.threshold=1", "pebs=INST_RETIRED.ANY:2003"],
     ["ds=off"],
@@ -157,6 +156,88 @@ def test_sessions(tmp_path, options):
     session = keys(result.log, "L")
     assert session["session.1.pebs"] == ("0" if "ds=off" in options else "1")
     assert ("end.cpu.0.ds" in end) == ("ds=off" not in options)
+
+
+# ---- every processor the model can be
+
+ICELAKE = ("INST_RETIRED.ANY:499,cycles:601,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
+           "BR_INST_RETIRED.NEAR_TAKEN:101,BR_INST_RETIRED.NEAR_CALL:31,BR_INST_RETIRED.NEAR_RETURN:37,"
+           "BR_INST_RETIRED.FAR_BRANCH:3")
+SANDYBRIDGE = ("INST_RETIRED.ANY:499,BR_INST_RETIRED.CONDITIONAL:103,BR_INST_RETIRED.NEAR_TAKEN:101,"
+               "BR_INST_RETIRED.NEAR_RETURN:31,cycles:5003:plain")
+PRESETS = [  # name, record format, form of the DS area, bytes of a record, events
+    ("penryn", 0, "60H", 144, "INST_RETIRED.ANY:199,BR_INST_RETIRED.NEAR_TAKEN:5003:plain,cycles:9001:plain"),
+    ("nehalem", 1, "60H", 176, "INST_RETIRED.ANY:499,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
+                               "BR_INST_RETIRED.NEAR_CALL:31"),
+    ("sandybridge", 1, "60H", 176, SANDYBRIDGE),
+    ("haswell", 2, "60H", 192, SANDYBRIDGE),
+    ("skylake", 3, "60H", 200, SANDYBRIDGE),
+    ("icelake", 4, "A0H", 176, ICELAKE),
+    ("sapphirerapids", 4, "A0H", 176, ICELAKE),
+    ("arrowlake", 5, "1C0H", 176, ICELAKE),
+    ("lunarlake", 6, "1C0H", 176, ICELAKE),
+]
+
+
+def run_preset(tmp_path, preset, cpus, switches, *options):
+    """Every record of every event equal to the truth; none blamed on the wrong thread."""
+    name, form, area, size, events = preset
+    result, end = run_and_check(tmp_path, cpus, switches, "ds=soft", f"ds.preset={name}", f"pebs={events}", *options)
+    text = checked(result.log)
+    found = keys(result.log, "M")
+    assert [found[f"ds.{key}"] for key in ("preset", "format", "area_form", "record_bytes")] \
+        == [name, str(form), area, str(size)]
+    assert keys(result.log, "L")["session.1.events"] == ("full" if form < 3 else "compact")
+    records, _, pmis, lost, _ = [sum(column) for column in zip(*per_cpu(end, "ds"))]
+    assert lost == 0 and records > 300 and pmis > 2
+    compared, failed = re.search(r"truth: each PEBS record equal +(\d+) +(\d+)", text).groups()
+    assert int(compared) == records and failed == "0"
+    good, ambiguous, wrong = attributed(text)
+    assert wrong == 0 and good >= 0.98 * records, text
+    assert ("by index (no TSC), PEBS records" in text) == (form < 3)
+    return result
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=[preset[0] for preset in PRESETS])
+def test_presets(tmp_path, preset):
+    run_preset(tmp_path, preset, 2, 400)
+
+
+def test_records_without_time_in_batches(tmp_path):
+    """Batches alone do not tell apart what their threads did between two stamps: said, and never guessed."""
+    result, _ = run_and_check(tmp_path, 2, 300, "ds=soft", "ds.preset=nehalem", "pebs=INST_RETIRED.ANY:499",
+                              "session.1=compact:qpc:sequential")
+    text = checked(result.log)
+    good, ambiguous, wrong = attributed(text)
+    assert wrong == 0 and ambiguous > good and "several in batch" in text, text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", PRESETS, ids=[preset[0] for preset in PRESETS])
+def test_presets_long(tmp_path, preset):
+    run_preset(tmp_path, preset, 4, 5000)
+
+
+def test_policies(tmp_path):
+    """Where no manual says, the log says what the model did, and it did so: buffers of one record overflow."""
+    policies = {"fit": "start_lt", "bystander": "swapped", "drop_reload": "no", "masked_pmi": "latched"}
+    result, end = run_and_check(tmp_path, 2, 200, "ds=soft", "ds.preset=skylake", "pebs.records=1", "pebs.threshold=1",
+                                "pebs=INST_RETIRED.ANY:23,BR_INST_RETIRED.NEAR_TAKEN:13",
+                                *[f"ds.policy.{name}={value}" for name, value in policies.items()])
+    found = keys(result.log, "M")
+    status, text = cairn("info", result.log)
+    assert status == 0
+    for name, value in policies.items():
+        assert found[f"ds.policy.{name}"].split("|")[0] == value
+        assert re.search(rf"^  {name} +{value} ", text, re.M)
+    assert sum(counts[3] for counts in per_cpu(end, "ds")) > 0  # lost, and each of them in the truth
+
+
+def test_impossible_event(tmp_path):
+    """What a processor cannot count is refused by name, before anything runs."""
+    result = cb.boot(tmp_path / "log", "--smp", 1, "ds=soft", "ds.preset=nehalem", "pebs=BR_INST_RETIRED.FAR_BRANCH:9")
+    assert result.status == cb.FAIL
+    assert "BR_INST_RETIRED.FAR_BRANCH: not an event of this processor" in result.output
 
 
 # ---- loss is exact

@@ -54,6 +54,9 @@ static void each_kind_of_value(void **state)
     assert_int_equal(set("session.1=compact+full:qpc:circular"), 0);
     assert_int_equal(kopt.session_events, TRACE_COMPACT | TRACE_FULL);
     assert_true(kopt.session_circular);
+    assert_int_equal(set("session.1=auto:qpc:sequential"), 0);
+    assert_int_equal(kopt.session_events, 0);
+    assert_false(kopt.session_circular);
     assert_int_equal(set("serial=com2,9600"), 0);
     assert_int_equal(kopt.serial_port, 0x2F8);
     assert_int_equal(kopt.serial_baud, 9600);

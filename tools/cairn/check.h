@@ -40,6 +40,7 @@ struct cairn_check {
     uint64_t uncompared_switches, uncompared_records; /* in the trace, without truth to compare with */
     uint64_t unfinished; /* bit n: CPU n was stopped by a panic within its last switch, before the truth of it */
     uint64_t blames[CAIRN_BLAMES];
+    uint64_t untimed; /* records without a TSC */
     uint64_t wrong;
 };
 

@@ -347,6 +347,7 @@ static void compare_record(struct records *s, const struct cairn_item *item)
     struct cairn_check *check = s->check;
     const struct cairn_record *r = item->record;
     check->blames[item->blame]++;
+    check->untimed += !r->timed;
     while (s->have && (s->t.epoch < r->epoch || (s->t.epoch == r->epoch && s->t.address < r->address))) {
         s->missing++;
         step_stored(s);

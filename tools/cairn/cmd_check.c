@@ -55,6 +55,8 @@ static void print_truth(const struct cairn_check *check)
         return;
     if (check->by != CAIRN_BY_FORMAT)
         printf("by %s alone, ", cairn_by_names[check->by]);
+    else if (check->untimed)
+        printf("by %sindex (no TSC), ", check->untimed < all ? "time, or " : "");
     printf("PEBS records: %" PRIu64 ": %" PRIu64 " attributed (%.2f %%), %" PRIu64 " ambiguous, %" PRIu64 " wrong\n",
            all, check->blames[CAIRN_BLAME_KNOWN], 100.0 * (double)check->blames[CAIRN_BLAME_KNOWN] / (double)all,
            ambiguous, check->wrong);
