@@ -30,6 +30,26 @@ def test_golden(log, command):
     assert text == path.read_text(encoding="ascii")
 
 
+@pytest.mark.parametrize("log, arguments", [
+    ("small.ds", ["ds", GOLDEN / "small.log"]),
+    ("full.ds", ["ds", "--cpu", "1", "--epoch", "1", "--records", "3", "--bytes", GOLDEN / "full.log"]),
+    ("panic.ds", ["ds", "--records", "0", GOLDEN / "panic.log"]),
+    ("plain.ds", ["ds", "--records", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
+    ("small.profile", ["profile", GOLDEN / "small.log"]),
+    ("circular.profile", ["profile", "--per", "thread", GOLDEN / "circular.log"]),
+    ("plain.profile", ["profile", "--per", "function", "--top", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
+])
+def test_golden_with_options(log, arguments):
+    done = cairn(*arguments)
+    text = text_of(done)
+    assert done.returncode == 0, done.stderr
+    assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
+    path = EXPECTED / log
+    if os.environ.get("CAIRN_UPDATE"):
+        path.write_text(text, encoding="ascii")
+    assert text == path.read_text(encoding="ascii")
+
+
 def test_standard_input_is_a_log():
     log = (GOLDEN / "small.log").read_bytes()
     assert text_of(cairn("dump", "-", data=log)) == (EXPECTED / "small.dump").read_text(encoding="ascii")
@@ -88,6 +108,34 @@ def test_wrong_stamps_are_seen_in_stat():
     assert wrong[1] == "0" and int(wrong[4]) > 0
 
 
+# ---- profile: what is counted ---------------------------------------------------------------------------------
+
+def counts(*arguments):
+    rows = text_of(cairn("profile", "--top", "1000", *arguments, GOLDEN / "full.log")).splitlines()
+    return {row[21:].strip(): int(row.split()[0]) for row in rows if row[0] != "#"}
+
+
+def test_profile_adds_up():
+    both, threads, functions = counts(), counts("--per", "thread"), counts("--per", "function")
+    assert sum(both.values()) == sum(threads.values()) == sum(functions.values()) == 56
+    for thread, count in threads.items():
+        assert sum(n for row, n in both.items() if row.split()[0] == thread) == count
+        assert sum(counts("--thread", thread.split(":")[1]).values()) == count
+    for function, count in functions.items():
+        assert sum(n for row, n in both.items() if row.split()[1] == function) == count
+    assert sum(sum(counts("--cpu", str(cpu)).values()) for cpu in range(2)) == 56
+    assert sum(counts("--counter", "0").values()) == 56 and not counts("--counter", "32")
+
+
+def test_profile_counts_no_doubtful_record_for_a_thread():
+    assert counts("--per", "thread", "--by", "index") == counts("--per", "thread")
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    out = text_of(cairn("profile", "--per", "thread", "--by", "index", "-", data=frames.write(parts)))
+    rows = [row for row in out.splitlines() if row[0] != "#"]
+    assert [row.split(None, 3)[3] for row in rows] == ["ambiguous: several in batch"]
+    assert "# 39 records; 39 of no certain thread" in out
+
+
 # ---- exit statuses -----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("arguments, status, word", [
@@ -101,6 +149,12 @@ def test_wrong_stamps_are_seen_in_stat():
     (["check", "--frob", "a"], 2, "unrecognized option"),
     (["stat", "--top", "0", "a"], 2, "--top 0"),
     (["stat", "--by", "thyme", "a"], 2, "--by thyme: no such RULE"),
+    (["ds", GOLDEN / "nods.log"], 1, "no drain of a Debug Store"),
+    (["ds", "--epoch", "99", GOLDEN / "small.log"], 1, "no drain of epoch 99"),
+    (["ds", "--cpu", "2", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
+    (["profile", "--per", "moon", "a"], 2, "--per moon: no such WHAT"),
+    (["profile", "--per", "line", GOLDEN / "small.log"], 2, "give --elf FILE"),
+    (["profile", "--elf", "/dev/null", GOLDEN / "small.log"], 3, "/dev/null"),
     (["capture", "-"], 2, "-o LOG"),
     (["capture", "/dev/null,1", "-o", "/dev/null"], 2, "115200"),
     (["dump", "/no/such/log"], 3, "No such file"),
@@ -134,7 +188,7 @@ def test_help_of_all():
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "capture"])
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "ds", "profile", "capture"])
 def test_help(command):
     done = cairn(command, "--help")
     assert done.returncode == 0
@@ -162,7 +216,7 @@ def test_another_format_is_refused():
 
 # ---- damage ------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("command", ["dump", "stat", "info", "check"])
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "ds", "profile"])
 def test_damaged(command):
     log = (GOLDEN / "small.log").read_bytes()
     start = log.index(b"~T00000009")

@@ -5,11 +5,26 @@
 #include <stdlib.h>
 
 #include "tools/cairn/check.h"
+#include "tools/cairn/draw.h"
+#include "tools/cairn/pebs.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
 static FILE *nowhere;
+
+static void read_record(const struct cairn_log *log, const struct cairn_item *item)
+{
+    char text[CAIRN_SHOWN];
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field field;
+    fputs(cairn_show_address(text, log, item->record->ip, 30), nowhere);
+    cairn_pebs_walk(&walk, item->record->format, item->record->at, item->record->size);
+    while (cairn_pebs_next(&walk, &field)) {
+        fputs(field.name, nowhere);
+        fputs(cairn_show_counters(text, log, item->cpu, field.value), nowhere);
+    }
+}
 
 void fuzz_read_all(const char *data, size_t size)
 {
@@ -28,7 +43,7 @@ void fuzz_read_all(const char *data, size_t size)
             if (item.kind == CAIRN_ITEM_SWITCH)
                 fputs(cairn_show_thread(text, &log, item.sw.old_tid, 16), nowhere);
             else if (item.kind == CAIRN_ITEM_RECORD)
-                fputs(cairn_show_address(text, &log, item.record->ip, 30), nowhere);
+                read_record(&log, &item);
             else if (item.kind == CAIRN_ITEM_HOLE)
                 fputs(cairn_show_hole(text, &log, item.hole), nowhere);
         }

@@ -34,7 +34,7 @@ struct cairn_command {
 };
 
 extern const struct cairn_command cairn_dump_command, cairn_stat_command, cairn_info_command, cairn_check_command,
-    cairn_capture_command;
+    cairn_ds_command, cairn_profile_command, cairn_capture_command;
 
 /* The last rows of the options of every command that reads a LOG. */
 #define CAIRN_LOG_OPTIONS                                                                                              \
@@ -53,7 +53,7 @@ extern uint64_t cairn_which_dump; /* 0: the last */
 /* A row of the options of commands that say who caused a record. */
 #define CAIRN_BY_OPTION                                                                                                \
     {                                                                                                                  \
-        0, "by", "RULE", "whose record: by 'time' or by 'index', not as its format asks", .word = &cairn_by,           \
+        0, "by", "RULE", "find its thread by 'time' or 'index', whatever its format", .word = &cairn_by,           \
                                                                                           .words = cairn_by_names      \
     }
 extern unsigned cairn_by; /* enum cairn_by */

@@ -5,6 +5,7 @@
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/log.h"
+#include "tools/cairn/pebs.h"
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
@@ -91,22 +92,13 @@ static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
     return true;
 }
 
-/* Instruction and time of a record, by its format. */
+/* Instruction and time of a record, where its format has them. */
 static void read_record(struct cairn_record *r, const struct cairn_session *session)
 {
-    bool timed = true;
-    if (r->format >= 4) {
-        r->ip = cairn_get64(r->at + offsetof(struct ds_pebs_basic, eventing_ip));
-        r->tsc = cairn_get64(r->at + offsetof(struct ds_pebs_basic, tsc));
-    } else {
-        r->ip = cairn_get64(
-            r->at + (r->format >= 2 ? offsetof(struct ds_pebs_fmt2, eventing_ip) : offsetof(struct ds_pebs_fmt0, rip)));
-        r->after = r->format < 2;
-        timed = r->format == 3;
-        if (timed)
-            r->tsc = cairn_get64(r->at + offsetof(struct ds_pebs_fmt3, tsc));
-    }
-    r->timed = timed && session->known;
+    r->after = !cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_EVENTING_IP, &r->ip);
+    if (r->after)
+        cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &r->ip);
+    r->timed = cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_TSC, &r->tsc) && session->known;
     if (r->timed)
         r->time = trace_clock_units(&session->clock, r->tsc);
 }

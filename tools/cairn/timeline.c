@@ -48,6 +48,7 @@ static void blame(const struct cairn_lane *lane, const struct cairn_switch *next
     enum cairn_by rule = lane->rule != CAIRN_BY_FORMAT ? lane->rule : r->timed ? CAIRN_BY_TIME : CAIRN_BY_INDEX;
     item->by[CAIRN_BY_TIME] = by_time(lane, next, r);
     item->by[CAIRN_BY_INDEX] = cairn_spans_find(&lane->spans, r->epoch, r->address);
+    item->rule = (uint8_t)rule;
     item->blame = item->by[rule].blame;
     item->tid = item->by[rule].tid;
 }

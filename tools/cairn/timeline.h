@@ -22,6 +22,7 @@ struct cairn_item {
     uint8_t kind;
     uint8_t blame;                           /* RECORD: enum cairn_blame, by the rule asked for */
     uint32_t tid;                            /* RECORD: with CAIRN_BLAME_KNOWN */
+    uint8_t rule; /* RECORD: of the two, the one asked for */
     struct cairn_verdict by[CAIRN_BY_RULES]; /* RECORD: by each rule */
     struct cairn_switch sw;                  /* SWITCH */
     const struct cairn_record *record;       /* RECORD */

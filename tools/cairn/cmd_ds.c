@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn ds: each CPU's DS area and buffers at a drain, and the records in them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/draw.h"
+#include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
+
+static uint64_t only_cpu = UINT64_MAX, epoch_number = UINT64_MAX, records_shown = 2;
+static bool want_bytes;
+static const struct cairn_option options[] = {
+    {'c', "cpu", "N", "only this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    {0, "epoch", "N", "what the drain of epoch N found, not the first with records", .number = &epoch_number, .low = 0,
+     .high = UINT32_MAX},
+    {0, "records", "N", "decode the first N records of it (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
+    {0, "bytes", NULL, "the bytes of each record as well", .on = &want_bytes},
+    CAIRN_BY_OPTION,
+    CAIRN_LOG_OPTIONS,
+};
+
+/* The drain to show, NULL: there is none. */
+static const struct cairn_epoch *choose(const struct cairn_cpu *cpu)
+{
+    const struct cairn_epoch *first = NULL;
+    for (size_t i = 0; i < cpu->epochs.count; i++) {
+        const struct cairn_epoch *e = &cpu->epochs.items[i];
+        if (e->reason == CAIRN_DS_START)
+            continue;
+        if (epoch_number != UINT64_MAX ? e->number == epoch_number : e->records)
+            return e;
+        if (!first)
+            first = e;
+    }
+    return epoch_number == UINT64_MAX ? first : NULL;
+}
+
+static void print_epochs(const struct cairn_log *log, uint32_t n, const struct cairn_epoch *shown)
+{
+    char time[CAIRN_SHOWN];
+    const struct cairn_cpu *cpu = &log->cpu[n];
+    printf("CPU %" PRIu32 ", epoch %" PRIu32 ": drained at %s s (%s), %" PRIu32 " record%s, ", n, shown->number,
+           cairn_show_time(time, log, shown->time), cairn_drain_name(shown->reason), shown->records,
+           shown->records == 1 ? "" : "s");
+    if (shown->lost == CAIRN_DS_LOST_UNKNOWN)
+        printf("lost: unknown\n");
+    else
+        printf("%" PRIu64 " lost\n", shown->lost);
+    if (shown->bytes_seen != shown->record_bytes)
+        printf("%" PRIu32 " of %" PRIu32 " bytes of its records are missing in this log\n",
+               shown->record_bytes - shown->bytes_seen, shown->record_bytes);
+    if (cpu->epochs.count)
+        printf("epochs of this CPU in the log: %" PRIu32 " to %" PRIu32 " (--epoch N)\n", cpu->epochs.items[0].number,
+               cpu->epochs.items[cpu->epochs.count - 1].number);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct cairn_item *x = a, *y = b;
+    return x->record->address < y->record->address ? -1 : x->record->address > y->record->address;
+}
+
+struct items {
+    struct cairn_item *items;
+    size_t count, room;
+};
+
+/* The records of one epoch as they lay in the buffer. */
+static struct items records_of(const struct cairn_log *log, uint32_t cpu, uint32_t epoch)
+{
+    struct items all = {0};
+    struct cairn_lane lane;
+    struct cairn_item item;
+    cairn_lane_init(&lane, log, cpu, cairn_prefers_compact(log), cairn_by);
+    while (cairn_lane_next(&lane, &item))
+        if (item.kind == CAIRN_ITEM_RECORD && item.record->epoch == epoch)
+            *CAIRN_ADD(all) = item;
+    cairn_lane_free(&lane);
+    if (all.count)
+        qsort(all.items, all.count, sizeof(*all.items), by_address);
+    return all;
+}
+
+static void print_records(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
+{
+    char thread[CAIRN_SHOWN];
+    struct items all = records_of(log, cpu, epoch->number);
+    for (size_t i = 0; i < all.count && i < records_shown; i++) {
+        const struct cairn_item *item = &all.items[i];
+        printf("\nrecord %zu at 0x%016" PRIx64 ", %" PRIu32 " bytes: %s, by %s\n", i, item->record->address,
+               item->record->size,
+               item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, log, item->tid, 20)
+                                                : cairn_blame_text(item->blame),
+               cairn_by_names[item->rule]);
+        cairn_draw_record(log, cpu, item->record, i ? all.items[i - 1].record : NULL);
+        if (want_bytes)
+            cairn_draw_bytes(item->record);
+    }
+    if (all.count > records_shown)
+        printf("\n%s%zu more record%s (--records N)\n", records_shown ? "and " : "", all.count - (size_t)records_shown,
+               all.count - records_shown == 1 ? "" : "s");
+    free(all.items);
+}
+
+static int show(const struct cairn_log *log)
+{
+    bool any = false;
+    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
+        return cairn_usage(&cairn_ds_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    if (backend.size) {
+        int used = printf("Debug Store: %.*s: ", CAIRN_SLICE(backend));
+        cairn_print_wrapped((unsigned)used, "", 2, reason);
+    }
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_epoch *epoch = choose(&log->cpu[c]);
+        if ((only_cpu != UINT64_MAX && c != only_cpu) || !epoch)
+            continue;
+        any = true;
+        putchar('\n');
+        print_epochs(log, c, epoch);
+        cairn_draw_area(log, c, epoch);
+        print_records(log, c, epoch);
+    }
+    if (any)
+        return CAIRN_GOOD;
+    if (epoch_number != UINT64_MAX)
+        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 " in this log\n", epoch_number);
+    else
+        fprintf(stderr, "cairn: no drain of a Debug Store in this log\n");
+    return CAIRN_BAD;
+}
+
+const struct cairn_command cairn_ds_command = {
+    .name = "ds",
+    .arguments = "[options] LOG",
+    .summary = "DS areas, buffers to scale, records in full",
+    .options = options,
+    .notes = "'by': 'd' the driver writes the field, 'p' the processor does. Fields: SDM vol.\n"
+             "3B, \"BTS and DS Save Area\"; names: Windows' PROCESSOR_PROFILE_CONTROL_AREA;\n"
+             "where reset values lie from format 5 on: Linux. Of a buffer: '#' recorded, '-'\n"
+             "free, '.' beyond the threshold, '_' beyond the absolute maximum. A word marked\n"
+             "'*' differs from the record before.\n",
+    .show = show,
+};

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn profile: how often each thread was found in each function. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/draw.h"
+#include "tools/cairn/elf.h"
+#include "tools/cairn/pebs.h"
+#include "tools/cairn/show.h"
+
+enum per { PER_BOTH, PER_THREAD, PER_FUNCTION, PER_LINE };
+static const char *const per_names[] = {"both", "thread", "function", "line", NULL};
+
+#define NOT_GIVEN UINT64_MAX
+static uint64_t only_cpu = NOT_GIVEN, only_thread = NOT_GIVEN, only_counter = NOT_GIVEN, top = 40;
+static unsigned per = PER_BOTH;
+static const char *elf_path;
+static const struct cairn_option options[] = {
+    {0, "per", "WHAT", "a row per thread, function, line (with --elf), or both", .word = &per, .words = per_names},
+    {'c', "cpu", "N", "only records of this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    {'t', "thread", "TID", "only records of this thread", .number = &only_thread, .low = 0, .high = UINT32_MAX},
+    {0, "counter", "N", "only records of this counter (32: fixed counter 0)", .number = &only_counter, .low = 0,
+     .high = 63},
+    {0, "top", "N", "the first N rows (40)", .number = &top, .low = 1, .high = UINT32_MAX},
+    {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
+    CAIRN_BY_OPTION,
+    CAIRN_LOG_OPTIONS,
+};
+
+struct row {
+    uint64_t count, ip;
+    const char *where; /* function or line; NULL: not asked for */
+    uint32_t tid;      /* 0 where not asked for */
+    uint8_t blame;
+};
+
+struct profile {
+    const struct cairn_log *log;
+    struct cairn_elf *elf;
+    struct {
+        struct row *items;
+        size_t count, room;
+    } rows;
+    struct {
+        char **items;
+        size_t count, room;
+    } names;
+    uint64_t records, left_out, doubtful; /* counted; of other threads or counters; without a thread */
+    uint64_t counters;                    /* that any counted record names */
+};
+
+/* ---- counting --------------------------------------------------------------------------------------------------- */
+
+static uint64_t counters_of(const struct cairn_record *r)
+{
+    uint64_t bits;
+    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &bits) ||
+        cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &bits))
+        return bits;
+    return 1; /* format 0: PMC0 alone can do it */
+}
+
+static void count_record(struct profile *p, const struct cairn_item *item)
+{
+    bool known = item->blame == CAIRN_BLAME_KNOWN;
+    uint64_t counters = counters_of(item->record);
+    if (only_counter != NOT_GIVEN && !(counters >> only_counter & 1)) {
+        p->left_out++;
+        return;
+    }
+    p->doubtful += !known;
+    if (only_thread != NOT_GIVEN && (!known || item->tid != only_thread)) {
+        p->left_out += known;
+        return;
+    }
+    p->records++;
+    p->counters |= counters;
+    *CAIRN_ADD(p->rows) =
+        (struct row){.count = 1, .ip = item->record->ip, .tid = known ? item->tid : 0, .blame = item->blame};
+}
+
+static void count(struct profile *p)
+{
+    for (uint32_t c = 0; c < p->log->cpus; c++) {
+        struct cairn_lane lane;
+        struct cairn_item item;
+        if (only_cpu != NOT_GIVEN && c != only_cpu)
+            continue;
+        cairn_lane_init(&lane, p->log, c, cairn_prefers_compact(p->log), cairn_by);
+        while (cairn_lane_next(&lane, &item))
+            if (item.kind == CAIRN_ITEM_RECORD)
+                count_record(p, &item);
+        cairn_lane_free(&lane);
+    }
+}
+
+/* ---- rows that are the same become one -------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    int c = x->where && y->where ? strcmp(x->where, y->where) : 0;
+    if (c || x->ip != y->ip)
+        return c ? c : x->ip < y->ip ? -1 : 1;
+    if (x->blame != y->blame)
+        return x->blame < y->blame ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return by_place(a, b);
+}
+
+static void merge(struct profile *p)
+{
+    size_t kept = 0;
+    struct row *r = p->rows.items;
+    if (p->rows.count)
+        qsort(r, p->rows.count, sizeof(*r), by_place);
+    for (size_t i = 0; i < p->rows.count; i++)
+        if (kept && by_place(&r[kept - 1], &r[i]) == 0)
+            r[kept - 1].count += r[i].count;
+        else
+            r[kept++] = r[i];
+    p->rows.count = kept;
+}
+
+/* The function or line of an address, without what tells addresses in it apart. */
+static const char *name_of(struct profile *p, uint64_t ip)
+{
+    char text[CAIRN_SHOWN];
+    const char *name = NULL;
+    if (per == PER_LINE)
+        name = cairn_elf_line(p->elf, ip, text);
+    else if (p->elf)
+        name = cairn_elf_function(p->elf, ip, text);
+    if (!name)
+        name = cairn_show_address(text, p->log, ip, CAIRN_SHOWN - 1);
+    char *copy = cairn_alloc(strlen(name) + 1), *plus;
+    memcpy(copy, name, strlen(name));
+    if (per != PER_LINE && (plus = strrchr(copy, '+')))
+        *plus = '\0';
+    *CAIRN_ADD(p->names) = copy;
+    return copy;
+}
+
+/* Rows of addresses become rows of what was asked for. */
+static void fold(struct profile *p)
+{
+    merge(p); /* a name for each address, once */
+    const char *where = NULL;
+    for (size_t i = 0; i < p->rows.count; i++) {
+        struct row *r = &p->rows.items[i];
+        if (per != PER_THREAD && (!i || r->ip != p->rows.items[i - 1].ip || !where))
+            where = name_of(p, r->ip);
+        r->where = where;
+        if (per == PER_FUNCTION || per == PER_LINE) {
+            r->tid = 0;
+            r->blame = CAIRN_BLAME_KNOWN;
+        }
+    }
+    for (size_t i = 0; i < p->rows.count; i++)
+        p->rows.items[i].ip = 0;
+    merge(p);
+    if (p->rows.count)
+        qsort(p->rows.items, p->rows.count, sizeof(*p->rows.items), by_count);
+}
+
+/* ---- printing --------------------------------------------------------------------------------------------------- */
+
+static void print_head(const struct profile *p)
+{
+    const struct cairn_log *log = p->log;
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    char counters[CAIRN_SHOWN];
+    if (backend.size) {
+        int used = printf("# Debug Store: backend %.*s: ", CAIRN_SLICE(backend));
+        cairn_print_wrapped((unsigned)used, "# ", 2, reason);
+    }
+    for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
+        printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
+    cairn_show_counters(counters, log, only_cpu == NOT_GIVEN ? 0 : (uint32_t)only_cpu, p->counters);
+    if (p->counters & (p->counters - 1)) {
+        char text[2 * CAIRN_SHOWN];
+        int size = snprintf(text, sizeof(text), "records of several counters are added up (--counter N): %s", counters);
+        int used = printf("# ");
+        cairn_print_wrapped((unsigned)used, "# ", 2, (struct cairn_slice){text, (uint32_t)size});
+    }
+    printf("#%9s %8s", "records", "share");
+    if (per == PER_BOTH || per == PER_THREAD)
+        printf(per == PER_BOTH ? "   %-27s" : "   %s", "thread");
+    printf("%s%s\n", per == PER_THREAD ? "" : "   ", per == PER_THREAD ? "" : per == PER_LINE ? "line" : "function");
+}
+
+static void print_rows(const struct profile *p)
+{
+    char thread[CAIRN_SHOWN];
+    for (size_t i = 0; i < p->rows.count && i < top; i++) {
+        const struct row *r = &p->rows.items[i];
+        printf("%10" PRIu64 " %6.2f %%", r->count, 100.0 * (double)r->count / (double)p->records);
+        const char *who =
+            r->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, p->log, r->tid, 27) : cairn_blame_text(r->blame);
+        if (per == PER_BOTH)
+            printf("   %-27s", who);
+        else if (per == PER_THREAD)
+            printf("   %s", who);
+        if (per != PER_THREAD)
+            printf("   %.*s", per == PER_BOTH ? 28 : 58, r->where);
+        putchar('\n');
+    }
+    if (p->rows.count > top)
+        printf("# and %zu more rows (--top N)\n", p->rows.count - (size_t)top);
+}
+
+/* What is not in the rows, or in none for sure. */
+static void print_rest(const struct profile *p)
+{
+    uint64_t lost = 0, missing = 0;
+    bool unknown = false;
+    for (uint32_t c = 0; c < p->log->cpus; c++)
+        for (size_t i = 0; i < p->log->cpu[c].epochs.count; i++) {
+            const struct cairn_epoch *e = &p->log->cpu[c].epochs.items[i];
+            if (only_cpu != NOT_GIVEN && c != only_cpu)
+                continue;
+            missing += e->record_bytes - (uint64_t)e->bytes_seen;
+            unknown |= e->lost == CAIRN_DS_LOST_UNKNOWN;
+            lost += e->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : e->lost;
+        }
+    printf("# %" PRIu64 " records", p->records);
+    if (p->left_out)
+        printf(", %" PRIu64 " others left out", p->left_out);
+    printf("; %" PRIu64 " of no certain thread", p->doubtful);
+    if (p->doubtful && only_thread != NOT_GIVEN)
+        printf(", not counted here");
+    printf("\n# lost by the processor: %" PRIu64 "%s\n", lost, unknown ? " and an unknown number" : "");
+    if (missing)
+        printf("# missing in this log: %" PRIu64 " bytes of records\n", missing);
+}
+
+static int show(const struct cairn_log *log)
+{
+    struct profile p = {.log = log};
+    char error[CAIRN_SHOWN];
+    if (per == PER_LINE && !elf_path)
+        return cairn_usage(&cairn_profile_command, "--per line: lines are in the kernel's file: give --elf FILE");
+    if (only_cpu != NOT_GIVEN && only_cpu >= log->cpus)
+        return cairn_usage(&cairn_profile_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu,
+                           log->cpus);
+    if (elf_path && !(p.elf = cairn_elf_open(elf_path, log, error))) {
+        fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
+        return CAIRN_UNREADABLE;
+    }
+    count(&p);
+    fold(&p);
+    print_head(&p);
+    print_rows(&p);
+    print_rest(&p);
+    for (size_t i = 0; i < p.names.count; i++)
+        free(p.names.items[i]);
+    free(p.names.items);
+    free(p.rows.items);
+    cairn_elf_close(p.elf);
+    return CAIRN_GOOD;
+}
+
+const struct cairn_command cairn_profile_command = {
+    .name = "profile",
+    .arguments = "[options] LOG",
+    .summary = "PEBS records per thread and function",
+    .options = options,
+    .notes = "Functions are those the log names, or with --elf the file's. A record counts for\n"
+             "its instruction; in record formats 0 and 1 for the one behind it. A record whose\n"
+             "thread is not certain has a row that says so: it is in no thread's count.\n",
+    .show = show,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* `cairn ds`: a CPU's DS area, its buffers to scale, and PEBS records word by word. */
+#pragma once
+
+#include "tools/cairn/show.h"
+#include "tools/cairn/timeline.h"
+
+/* The names of the counters in `bits` (as in IA32_PERF_GLOBAL_STATUS), each with the event this log's kernel counted on
+ * it where that is known. */
+const char *cairn_show_counters(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t bits);
+
+/* Every field of the area as this epoch's drain found it, then the buffers it points to. */
+void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch);
+
+/* Every word of a record; those that differ from `before` (NULL: none), where that has the same groups, are marked. */
+void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *record,
+                       const struct cairn_record *before);
+/* Its bytes as they lay in memory. */
+void cairn_draw_bytes(const struct cairn_record *record);

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/draw.h"
+#include "tools/cairn/pebs.h"
+#include "tools/cairn/show.h"
+
+/* ---- what a word means ------------------------------------------------------------------------------------------ */
+
+/* The event the kernel counted on this CPU's counter `counter`; size 0: unknown. */
+static struct cairn_slice event_of(const struct cairn_log *log, uint32_t cpu, unsigned counter)
+{
+    struct cairn_slice all = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".counters", cpu);
+    uint64_t n;
+    for (unsigned i = 0; cairn_slice_number(&all, &n); i++)
+        if (n == counter) {
+            struct cairn_slice event = cairn_key(&log->text, "ds.event.%u", i);
+            const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
+            return (struct cairn_slice){event.at, colon ? (uint32_t)(colon - event.at) : event.size};
+        }
+    return (struct cairn_slice){"", 0};
+}
+
+static int append(char out[CAIRN_SHOWN], int used, const char *text, unsigned number, const char *after)
+{
+    if (used < (int)CAIRN_SHOWN)
+        used += snprintf(out + used, CAIRN_SHOWN - (size_t)used, "%s%s%u%s", used ? " " : "", text, number, after);
+    return used;
+}
+
+const char *cairn_show_counters(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t bits)
+{
+    int used = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++) {
+        if (!(bits & DS_BIT(i)))
+            continue;
+        struct cairn_slice event = event_of(log, cpu, i);
+        char named[48] = "";
+        if (event.size)
+            snprintf(named, sizeof(named), "=%.*s", event.size < 40 ? (int)event.size : 40, event.at);
+        used = append(out, used, i < DS_COUNTER_FIXED ? "PMC" : "FIXED_CTR", i % DS_COUNTER_FIXED, named);
+    }
+    return out;
+}
+
+static void show_bits(char out[CAIRN_SHOWN], uint64_t value, const char *const *names, unsigned count)
+{
+    int used = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < count; i++)
+        if (names[i] && value >> i & 1)
+            used += snprintf(out + used, CAIRN_SHOWN - (size_t)used, "%s%s", used ? " " : "", names[i]);
+}
+
+static void show_head(char out[CAIRN_SHOWN], uint64_t head)
+{
+    char groups[CAIRN_SHOWN];
+    static const char *const names[] = {"MEMINFO", "GPR", "XMM", "LBR", "CNTR", "METRICS"};
+    show_bits(groups, ds_pebs_head_groups(head), names, 6);
+    snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, %s%.60s", ds_pebs_head_size(head),
+             groups[0] ? "BASIC " : "BASIC only", groups);
+}
+
+static void show_status(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t status)
+{
+    char counters[CAIRN_SHOWN];
+    snprintf(out, CAIRN_SHOWN, "GLOBAL_STATUS: %.80s%s", cairn_show_counters(counters, log, cpu, status),
+             status & IA32_PERF_GLOBAL_STATUS_OVF_BUF ? " OvfBuf" : "");
+}
+
+static const char *meaning(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu,
+                           const struct cairn_record *r, const struct cairn_pebs_field *f)
+{
+    static const char *const flags[] = {"CF", NULL, "PF", NULL, "AF", NULL, "ZF", "SF", "TF", "IF", "DF",
+                                        "OF", NULL, NULL, "NT", NULL, "RF", NULL, "AC", NULL, NULL, "ID"};
+    out[0] = '\0';
+    switch (f->what) {
+    case CAIRN_PEBS_HEAD:
+        show_head(out, f->value);
+        break;
+    case CAIRN_PEBS_EVENTING_IP:
+    case CAIRN_PEBS_RIP:
+    case CAIRN_PEBS_LBR_FROM:
+    case CAIRN_PEBS_LBR_TO:
+        if (f->value)
+            cairn_show_address(out, log, f->value, 32);
+        break;
+    case CAIRN_PEBS_COUNTERS:
+        cairn_show_counters(out, log, cpu, f->value);
+        break;
+    case CAIRN_PEBS_STATUS:
+        show_status(out, log, cpu, f->value);
+        break;
+    case CAIRN_PEBS_TSC:
+        if (r->timed) {
+            char time[CAIRN_SHOWN];
+            snprintf(out, CAIRN_SHOWN, "%.40s s", cairn_show_time(time, log, r->time));
+        }
+        break;
+    case CAIRN_PEBS_RFLAGS:
+        show_bits(out, f->value, flags, sizeof(flags) / sizeof(flags[0]));
+        break;
+    case CAIRN_PEBS_DATA_ADDRESS:
+    case CAIRN_PEBS_DATA_SOURCE:
+    case CAIRN_PEBS_LATENCY:
+        snprintf(out, CAIRN_SHOWN, "%s", f->value ? f->what == CAIRN_PEBS_LATENCY ? "core cycles" : "" : "not told");
+        break;
+    case CAIRN_PEBS_LBR_INFO:
+        snprintf(out, CAIRN_SHOWN, "%s", f->value & DS_LBR_INFO_MISPRED ? "mispredicted" : "");
+        break;
+    case CAIRN_PEBS_CNTR_MASKS:
+        cairn_show_counters(out, log, cpu, (f->value & UINT32_MAX) | f->value >> 32 << DS_COUNTER_FIXED);
+        break;
+    default:
+        break;
+    }
+    return out;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+#define INDENT   "  %-7s %3x "
+#define INDENTED 14
+
+struct columns { /* words without a meaning of their own share lines */
+    unsigned used;
+    uint8_t group;
+};
+
+static bool shares_line(const struct cairn_pebs_field *f)
+{
+    return f->what == CAIRN_PEBS_REGISTER || f->what == CAIRN_PEBS_XMM_LOW || f->what == CAIRN_PEBS_XMM_HIGH;
+}
+
+static void end_line(struct columns *c)
+{
+    if (c->used)
+        putchar('\n');
+    c->used = 0;
+}
+
+static bool same_groups(const struct cairn_record *a, const struct cairn_record *b)
+{
+    return a->format == b->format && a->size == b->size && (a->format < 4 || cairn_get64(a->at) == cairn_get64(b->at));
+}
+
+void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *r,
+                       const struct cairn_record *before)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    struct columns c = {0};
+    char text[CAIRN_SHOWN];
+    int group = -1;
+    bool comparable = before && same_groups(r, before);
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f)) {
+        bool changed = comparable && cairn_get64(before->at + f.at) != f.value;
+        const char *title = r->format >= 4 && group != f.group ? cairn_pebs_group_name(f.group) : "";
+        if (!shares_line(&f) || c.group != f.group)
+            end_line(&c);
+        if (!c.used)
+            c.used = (unsigned)printf(INDENT, title, f.at);
+        group = f.group;
+        c.group = f.group;
+        if (shares_line(&f)) {
+            int width = f.what == CAIRN_PEBS_REGISTER ? 3 : 10;
+            c.used += (unsigned)printf("%s%c%-*s %016" PRIx64, c.used > INDENTED ? " " : "", changed ? '*' : ' ', width,
+                                       f.name, f.value);
+            if (c.used + 19 + (unsigned)width > 80)
+                end_line(&c);
+        } else {
+            printf("%c%-12s %016" PRIx64, changed ? '*' : ' ', f.name, f.value);
+            const char *means = meaning(text, log, cpu, r, &f);
+            printf("%s%.34s", *means ? "  " : "", means);
+            end_line(&c);
+        }
+    }
+    end_line(&c);
+    if (walk.at != r->size)
+        printf(INDENT "%" PRIu32 " bytes that belong to no group\n", "", walk.at, r->size - walk.at);
+}
+
+void cairn_draw_bytes(const struct cairn_record *r)
+{
+    for (uint32_t at = 0; at < r->size; at += 16) {
+        printf(INDENT, at ? "" : "bytes", at);
+        for (uint32_t i = at; i < at + 16 && i < r->size; i++)
+            printf(" %02x%s", r->at[i], i % 8 == 7 && i + 1 < at + 16 && i + 1 < r->size ? " " : "");
+        putchar('\n');
+    }
+}
