@@ -28,6 +28,13 @@ static _Noreturn void refuse(const struct call *c, const char *name, const char 
     kuser_kill(c->frame, KUSER_BAD_CALL, why);
 }
 
+static _Noreturn void refuse_number(const struct call *c, uint64_t number)
+{
+    char why[64];
+    snprintf(why, sizeof why, "system call %lu: there is no such call", (unsigned long)number);
+    kuser_kill(c->frame, KUSER_BAD_CALL, why);
+}
+
 static int64_t call_exit(const struct call *c)
 {
     if ((int64_t)c->first != (int16_t)c->first)
@@ -115,7 +122,7 @@ void kernel_system_call(struct arch_trap_frame *frame)
     KASSERT(!(arch_read_rflags() & (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)));
     const struct call c = { frame, cpu->current->user, frame->rdi, frame->rsi };
     if (frame->rax >= CALL_COUNT)
-        refuse(&c, "of no known number", "it asked for", frame->rax);
+        refuse_number(&c, frame->rax);
     frame->rax = (uint64_t)calls[frame->rax](&c);
     kuser_leave(frame);
 }

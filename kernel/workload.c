@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 #include "kernel/errno.h"
 #include "kernel/mem.h"
+#include "kernel/print.h"
 #include "kernel/string.h"
 #include "kernel/thread.h"
 #include "kernel/user.h"
@@ -12,7 +13,7 @@
 /* A new workload: its file in kernel/workload/, a line in parts.h, one here and its name in kernel/options.c. */
 static const struct kworkload *const workloads[] = {
     &kworkload_mix,  &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight,
-    &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,    &kworkload_user_mode,
+    &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,    &kworkload_user_mode, &kworkload_hostile,
 };
 #define WORKLOADS (sizeof workloads / sizeof workloads[0])
 
@@ -103,7 +104,12 @@ void kworkload_finish(void)
     while (members) {
         struct member *m = members;
         members = m->next;
-        kthread_join(m->thread, KWAIT_FOREVER, NULL);
+        char name[KTHREAD_NAME];
+        int code;
+        memcpy(name, m->thread->name, sizeof name);
+        kthread_join(m->thread, KWAIT_FOREVER, &code);
+        if (code)
+            kreport(KREPORT_FAIL, "workload", "%s ended with code 0x%x", name, (unsigned)code);
         kmem_free(m);
     }
     while (blocks) {

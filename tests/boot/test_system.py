@@ -132,6 +132,22 @@ def test_rings(tmp_path, rings):
     assert len(result.lines("user: napper/")) == 2, result.output
 
 
+@pytest.mark.parametrize("backend", ["soft", "off"])
+def test_hostile(tmp_path, backend):
+    """Programs that try what they may not: each is stopped, with one line, and the trace stays right."""
+    result, _ = run_and_check(tmp_path, 2, 8000, "workload=hostile", f"ds={backend}")
+    verdict = re.search(r"PASS: hostile: (\d+) attempts, each ended as it must; (\d+) switches", result.output)
+    assert verdict and not result.lines("FAIL: "), result.output
+    attempts, since = map(int, verdict.groups())
+    assert attempts > 190 and since >= 100
+    ended = re.findall(r"^user: hostile/(\d+) \(thread \d+\) ended at [^:]+: .+$", result.output, re.MULTILINE)
+    assert sorted(map(int, ended)) == list(range(attempts))
+    status, dump = cairn("dump", result.log)
+    assert status == 0
+    last = dump.rindex(f" hostile/{attempts - 1}:")
+    assert len(re.findall(r"^ +[0-9.]+ +\d+   \S", dump[last:], re.MULTILINE)) >= 100
+
+
 def test_stepping_traps(tmp_path):
     """What is hard to single-step counts as it should, on each CPU and with interrupts between the steps."""
     result, _ = run_and_check(tmp_path, 2, 300, "workload=traps")
