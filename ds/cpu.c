@@ -29,9 +29,19 @@ size_t ds_cpu_bytes(void)
 
 /* ---- planning: no register is touched ---------------------------------------------------------------------------- */
 
+/* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. */
+static uint64_t data_cfg(const struct ds_caps *caps, const struct ds_config *config)
+{
+    uint64_t cfg = config->groups;
+    if (cfg & MSR_PEBS_DATA_CFG_CNTR)
+        cfg |= msr_pebs_data_cfg_counters((uint32_t)(DS_BIT(caps->gp_counters) - 1) & 0xFFFF,
+                                          (uint32_t)(DS_BIT(caps->fixed_counters) - 1) & 0xFF);
+    return cfg;
+}
+
 uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config)
 {
-    return caps->baseline ? ds_pebs_adaptive_size(config->groups) : ds_pebs_fixed_size(caps->format);
+    return caps->baseline ? ds_pebs_adaptive_size(data_cfg(caps, config)) : ds_pebs_fixed_size(caps->format);
 }
 
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config)
@@ -133,8 +143,14 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
                  config->records);
         return -EINVAL;
     }
+    if ((config->groups & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6)) ||
+        (config->groups & MSR_PEBS_DATA_CFG_MEMINFO && !caps->baseline)) {
+        snprintf(error, error_size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
+                 config->groups & MSR_PEBS_DATA_CFG_CNTR ? "counters" : "mem", cpu, caps->format);
+        return -EINVAL;
+    }
     if (!caps->baseline)
-        ds->config.groups = 0; /* one layout, nothing to choose */
+        ds->config.groups = 0; /* one layout, nothing to choose: registers are in it, or there are none */
     ds->record_bytes = ds_record_size(caps, &ds->config);
     return plan_counters(ds, error, error_size);
 }
@@ -296,7 +312,7 @@ static int set_up(struct ds_cpu *ds)
     *step = 4;
     set_lvtpc(ds);
     *step = 5; /* what a record holds */
-    if (ds->caps.baseline && (e = set_msr(ds, MSR_PEBS_DATA_CFG, ds->config.groups)))
+    if (ds->caps.baseline && (e = set_msr(ds, MSR_PEBS_DATA_CFG, data_cfg(&ds->caps, &ds->config))))
         return e;
     *step = 6;
     if ((e = set_counters(ds)))

@@ -53,7 +53,7 @@ struct ds_config {
 /* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
  * what would be right. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
-/* pebs.groups=none|gpr -> config->groups; 0 or -EINVAL with one line in `error`. */
+/* pebs.groups=none or some of gpr,mem,counters -> config->groups; 0 or -EINVAL with one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
 /* ---- what is there ----------------------------------------------------------------------------------------------- */

@@ -222,12 +222,23 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
 
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size)
 {
-    size_t n = strlen(spec);
-    if (same(spec, n, "none"))
-        config->groups = 0;
-    else if (same(spec, n, "gpr"))
-        config->groups = MSR_PEBS_DATA_CFG_GPR;
-    else
-        return refuse(error, size, "pebs.groups", spec, n, "must be none or gpr");
-    return 0;
+    static const struct {
+        const char *name;
+        uint64_t bit;
+    } groups[] = {
+        {"mem", MSR_PEBS_DATA_CFG_MEMINFO}, {"gpr", MSR_PEBS_DATA_CFG_GPR}, {"counters", MSR_PEBS_DATA_CFG_CNTR}};
+    config->groups = 0;
+    if (strcmp(spec, "none") == 0)
+        return 0;
+    for (const char *s = spec;; s++) {
+        size_t n = span(s, ","), i = 0;
+        while (i < sizeof groups / sizeof groups[0] && !same(s, n, groups[i].name))
+            i++;
+        if (i == sizeof groups / sizeof groups[0] || config->groups & groups[i].bit)
+            return refuse(error, size, "pebs.groups", s, n, "must be none, or some of gpr,mem,counters, each once");
+        config->groups |= groups[i].bit;
+        s += n;
+        if (!*s)
+            return 0;
+    }
 }

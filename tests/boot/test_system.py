@@ -191,14 +191,15 @@ PRESETS = [  # name, record format, form of the DS area, bytes of a record, even
     ("icelake", 4, "A0H", 176, ICELAKE),
     ("sapphirerapids", 4, "A0H", 176, ICELAKE),
     ("arrowlake", 5, "1C0H", 176, ICELAKE),
-    ("lunarlake", 6, "1C0H", 176, ICELAKE),
+    ("lunarlake", 6, "1C0H", 336, ICELAKE),
 ]
 
 
 def run_preset(tmp_path, preset, cpus, switches, *options):
     """Every record of every event equal to the truth; none blamed on the wrong thread."""
     name, form, area, size, events = preset
-    result, end = run_and_check(tmp_path, cpus, switches, "ds=soft", f"ds.preset={name}", f"pebs={events}", *options)
+    result, end = run_and_check(tmp_path, cpus, switches, "ds=soft", f"ds.preset={name}", f"pebs={events}",
+                                *(["pebs.groups=gpr,mem,counters"] if form == 6 else []), *options)
     text = checked(result.log)
     found = keys(result.log, "M")
     assert [found[f"ds.{key}"] for key in ("preset", "format", "area_form", "record_bytes")] \

@@ -136,6 +136,13 @@ static void groups(void **state)
     assert_int_equal(ds_parse_groups("gprs", &config, error, sizeof error), -EINVAL);
     assert_non_null(strstr(error, "'gprs'"));
     assert_int_equal(ds_parse_groups("", &config, error, sizeof error), -EINVAL);
+    assert_int_equal(ds_parse_groups("counters,gpr,mem", &config, error, sizeof error), 0);
+    assert_int_equal(config.groups, MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_MEMINFO | MSR_PEBS_DATA_CFG_CNTR);
+    static const char *const wrong[] = {"gpr,gpr", "gpr,", ",gpr", "gpr,none", "none,gpr", "gpr mem"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(ds_parse_groups(wrong[i], &config, error, sizeof error), -EINVAL);
+        assert_non_null(strstr(error, "each once"));
+    }
 }
 
 int main(void)

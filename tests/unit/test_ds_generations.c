@@ -333,13 +333,84 @@ static void each_event(void **state)
     }
 }
 
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
+
+static uint8_t taken[1024]; /* the records of the last drain */
+static uint32_t taken_bytes;
+
+static void take(void *context, uint32_t cpu, const struct ds_drain *d)
+{
+    (void)context, (void)cpu;
+    assert_true(d->bytes <= sizeof taken);
+    memcpy(taken, d->bytes ? d->records : "", d->bytes);
+    taken_bytes = d->bytes;
+}
+
+/* Format 6: every counter there is, as it stands when the record is written, behind the memory and register groups. */
+static void counters_in_the_record(void **state)
+{
+    (void)state;
+    const struct ds_model_host host = {
+        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
+    const struct ds_hooks hooks = {before_drain, take, NULL, NULL};
+    struct ds_config config = {.records = 2, .threshold = 2};
+    struct ds_caps caps;
+    struct ds_refusal refusal;
+    char error[160] = "";
+    fault_at = 0;
+    ds_model_init(&model, ds_model_preset("lunarlake"), NULL, &host);
+    assert_int_equal(ds_detect(&machine, &caps), 0);
+    assert_int_equal(ds_parse_events("INST_RETIRED.ANY:4,branches:100:plain", &config, error, sizeof error), 0);
+    assert_int_equal(ds_parse_groups("gpr,mem,counters", &config, error, sizeof error), 0);
+    const uint32_t size = 32 + 32 + 144 + 16 + 14 * 8;
+    assert_int_equal(ds_record_size(&caps, &config), size);
+    void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+    ds = realloc(ds, ds_cpu_bytes());
+    if (ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error))
+        fail_msg("%s", error);
+    assert_int_equal(ds_start(ds, &refusal), 0);
+    ds_resume(ds);
+    for (now = 1; now <= 5; now++) { /* the fifth writes: the fourth has armed */
+        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
+                                                           (now & 1 ? 1u << DS_MODEL_BRANCH : 0)};
+        assert_int_equal(ds_model_retire(&model, &retired), 0);
+    }
+    ds_pause(ds);
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_int_equal(taken_bytes, size);
+    const struct ds_pebs_basic *basic = (const void *)taken;
+    assert_int_equal(ds_pebs_head_size(basic->head), size);
+    assert_int_equal(basic->eventing_ip, 5);
+    const struct ds_pebs_gpr *gpr = (const void *)(taken + 32 + 32);
+    assert_int_equal(gpr->rip, 6);
+    const struct ds_pebs_cntr *head = (const void *)(gpr + 1);
+    assert_int_equal(head->gp_mask, 0x3FF);
+    assert_int_equal(head->fixed_mask, 0xF);
+    const uint64_t *values = (const void *)(head + 1);
+    assert_true(values[0] == DS_BIT(48) - 100 + 3); /* branches so far */
+    assert_int_equal(values[10], 1);                /* instructions since the overflow, not reloaded yet */
+    ds_stop(ds);
+
+    ds_model_init(&model, ds_model_preset("arrowlake"), NULL, &host);
+    assert_int_equal(ds_detect(&machine, &caps), 0);
+    assert_int_equal(ds_cpu_init(ds, 3, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "option 'pebs.groups': counters: records of this processor (CPU 3, format 5) have none");
+    ds_model_init(&model, ds_model_preset("skylake"), NULL, &host);
+    assert_int_equal(ds_detect(&machine, &caps), 0);
+    config.groups = MSR_PEBS_DATA_CFG_MEMINFO;
+    assert_int_equal(ds_cpu_init(ds, 3, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "option 'pebs.groups': mem: records of this processor (CPU 3, format 3) have none");
+    free(buffer);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS + 1];
+    struct CMUnitTest tests[DS_MODEL_PRESETS + 2];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
         tests[i] =
             (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
     tests[DS_MODEL_PRESETS] = (struct CMUnitTest)cmocka_unit_test(each_event);
+    tests[DS_MODEL_PRESETS + 1] = (struct CMUnitTest)cmocka_unit_test(counters_in_the_record);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;
