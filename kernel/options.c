@@ -37,8 +37,8 @@ static const struct option table[] = {
       "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]",
       AT(pebs), TEXT, 0, 0, NULL },
     { "pebs.groups", "gpr",
-      "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem and counters (format 6), as in "
-      "gpr,counters",
+      "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem and counters (format 6), as "
+      "in gpr,counters",
       AT(pebs_groups), TEXT, 0, 0, NULL },
     { "pebs.records", "64",
       "size of each CPU's PEBS buffer in records",
