@@ -51,6 +51,29 @@ def test_files_named_in_reading():
         assert (cb.ROOT / path).exists(), path
 
 
+def test_steps_of_the_driver():
+    """The numbered steps of docs/ds.md are those of ds/cpu.c, and each writes what the document says."""
+    source = (cb.ROOT / "ds" / "cpu.c").read_text(encoding="utf-8")
+    document = (cb.ROOT / "docs" / "ds.md").read_text(encoding="utf-8")
+
+    def body(function):
+        return re.search(rf"^[a-z].*\b{function}\(struct ds_cpu \*ds[^;{{]*\)\n\{{\n(.*?)^\}}", source, re.M | re.S)[1]
+
+    parts = re.split(r"\*step = (\d+);", body("set_up"))
+    steps = dict(zip(map(int, parts[1::2]), parts[2::2]))
+    rows = {int(n): text for n, text in re.findall(r"^\| (\d+) \| (.*?) \| .*\|$", document, re.M)
+            if "= 0" in text or "IA32" in text or "the area:" in text or "LVTPC" in text or "MSR_" in text}
+    assert sorted(steps) == sorted(rows) == list(range(1, 10))
+    for n, code in steps.items():
+        code += "".join(body(call) for call in re.findall(r"\b(\w+)\(ds\)", code))
+        registers = re.findall(r"`((?:IA32|MSR)_\w+)`", rows[n])
+        assert registers or n in (2, 4)
+        assert all(register in code for register in registers), (n, registers)
+    pmi = list(map(int, re.findall(r"/\* (\d)\. ", body("ds_pmi"))))
+    listed = document[document.index("**PMI**"):document.index("**Drain**")]
+    assert pmi == list(map(int, re.findall(r"^(\d)\. ", listed, re.M))) == [1, 2, 3, 4, 5]
+
+
 def test_packages():
     """README names every package `make deps` may install, and no other."""
     deps = (cb.ROOT / "tools" / "deps.sh").read_text(encoding="utf-8")
