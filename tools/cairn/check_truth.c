@@ -12,6 +12,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/check.h"
 #include "tools/cairn/names.h"
+#include "tools/cairn/pebs.h"
 #include "tools/cairn/timeline.h"
 
 /* ---- reading the truth ------------------------------------------------------------------------------------------ */
@@ -298,31 +299,14 @@ static void step_stored(struct records *s)
     s->have = p != NULL;
 }
 
-/* Where execution went on after the record's instruction; false: it does not say. */
-static bool next_ip(const struct cairn_record *r, uint64_t *ip)
-{
-    uint32_t at = offsetof(struct ds_pebs_fmt0, rip);
-    if (r->format >= 4) {
-        uint32_t groups = ds_pebs_head_groups(cairn_get64(r->at));
-        at = sizeof(struct ds_pebs_basic) + offsetof(struct ds_pebs_gpr, rip);
-        if (groups & MSR_PEBS_DATA_CFG_MEMINFO)
-            at += sizeof(struct ds_pebs_meminfo);
-        if (!(groups & MSR_PEBS_DATA_CFG_GPR) || r->size < at + 8)
-            return false;
-    }
-    *ip = cairn_get64(r->at + at);
-    return true;
-}
-
 /* Whether the record names the counters the truth does: formats 1 and 2 among all that had overflowed. */
 static bool same_counters(const struct cairn_record *r, uint32_t truth)
 {
     uint64_t counters = (truth & 0xFFFF) | (uint64_t)(truth >> 16) << DS_COUNTER_FIXED;
-    if (r->format == 0)
-        return true;
-    uint64_t named = cairn_get64(
-        r->at + (r->format >= 4 ? offsetof(struct ds_pebs_basic, counters) : offsetof(struct ds_pebs_fmt1, status)));
-    return r->format < 3 ? (named & counters) == counters : named == counters;
+    uint64_t named;
+    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &named))
+        return named == counters;
+    return !cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &named) || (named & counters) == counters;
 }
 
 static void compare_contents(const struct records *s, const struct cairn_record *r)
@@ -331,7 +315,7 @@ static void compare_contents(const struct records *s, const struct cairn_record 
     if (!r->after && r->ip != s->t.event_ip)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "instruction 0x%" PRIx64 ", in truth 0x%" PRIx64,
                    r->ip, s->t.event_ip);
-    else if (next_ip(r, &next) && next != s->t.next_ip)
+    else if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &next) && next != s->t.next_ip)
         cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
                    "went on at 0x%" PRIx64 ", in truth at 0x%" PRIx64, next, s->t.next_ip);
     else if (!same_counters(r, s->t.counters))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
@@ -50,6 +51,7 @@ struct profile {
         size_t count, room;
     } names;
     uint64_t records, left_out, doubtful; /* counted; of other threads or counters; without a thread */
+    uint64_t after;                       /* of the records: they name the instruction behind theirs */
     uint64_t counters;                    /* that any counted record names */
 };
 
@@ -60,7 +62,7 @@ static uint64_t counters_of(const struct cairn_record *r)
     uint64_t bits;
     if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &bits) ||
         cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &bits))
-        return bits;
+        return bits & (DS_BIT(DS_COUNTER_NUMBERS) - 1);
     return 1; /* format 0: PMC0 alone can do it */
 }
 
@@ -78,6 +80,7 @@ static void count_record(struct profile *p, const struct cairn_item *item)
         return;
     }
     p->records++;
+    p->after += item->record->after;
     p->counters |= counters;
     *CAIRN_ADD(p->rows) =
         (struct row){.count = 1, .ip = item->record->ip, .tid = known ? item->tid : 0, .blame = item->blame};
@@ -194,6 +197,8 @@ static void print_head(const struct profile *p)
         int used = printf("# ");
         cairn_print_wrapped((unsigned)used, "# ", 2, (struct cairn_slice){text, (uint32_t)size});
     }
+    if (p->after)
+        printf("# this record format names the instruction behind the one it is about\n");
     printf("#%9s %8s", "records", "share");
     if (per == PER_BOTH || per == PER_THREAD)
         printf(per == PER_BOTH ? "   %-27s" : "   %s", "thread");

@@ -62,7 +62,7 @@ static void print_pointer(const struct area *a, unsigned n)
         snprintf(what, sizeof(what), "where the buffer begins");
     else
         snprintf(what, sizeof(what), "%s: %s", n == first + 1 ? "next" : n == first + 2 ? "end" : "PMI", where);
-    printf("%4x %-25s %016" PRIx64 "  %c  %.28s\n", 8 * n, pointers[n].name, word(a, n), pointers[n].by, what);
+    printf("%4x %-26s %016" PRIx64 "  %c  %.27s\n", 8 * n, pointers[n].name, word(a, n), pointers[n].by, what);
 }
 
 /* A reset value is what the counter starts from: -period in its width. */
@@ -104,7 +104,7 @@ static unsigned print_reset(const struct area *a, unsigned n)
         uint64_t bit = DS_BIT(n < fixed_from(a) ? i : ds_counter_fixed(i));
         snprintf(name, sizeof(name), "%s%u", kind, i);
         show_reset(value, sizeof(value), word(a, n));
-        printf("%4x %-25s %016" PRIx64 "  d  %.28s\n%*s%.28s\n", 8 * n, name, word(a, n), value, 52, "",
+        printf("%4x %-26s %016" PRIx64 "  d  %.27s\n%*s%.27s\n", 8 * n, name, word(a, n), value, 53, "",
                cairn_show_counters(counter, a->log, a->cpu, bit));
         return n + 1;
     }
@@ -114,7 +114,7 @@ static unsigned print_reset(const struct area *a, unsigned n)
         snprintf(name, sizeof(name), "%s%u", kind, i);
     else
         snprintf(name, sizeof(name), "%s%u..%u", kind, i, i + last - n);
-    printf("%4x %-25s %016x  d  not used\n", 8 * n, name, 0);
+    printf("%4x %-26s %016x  d  not used\n", 8 * n, name, 0);
     return last + 1;
 }
 
@@ -185,7 +185,7 @@ void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cai
     printf("DS area, %" PRIX32 "H form for record format %u", epoch->area_bytes, epoch->format);
     if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at))
         printf(", at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
-    printf("\n%4s %-25s %-16s  %s\n", "at", "field", "value", "by what it is");
+    printf("\n%4s %-26s %-16s  %s\n", "at", "field", "value", "by what it is");
     for (unsigned n = 0; n < POINTERS; n++)
         print_pointer(&a, n);
     for (unsigned n = POINTERS; n < epoch->area_bytes / 8;)

@@ -69,7 +69,7 @@ static void show_head(char out[CAIRN_SHOWN], uint64_t head)
 static void show_status(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t status)
 {
     char counters[CAIRN_SHOWN];
-    snprintf(out, CAIRN_SHOWN, "GLOBAL_STATUS: %.80s%s", cairn_show_counters(counters, log, cpu, status),
+    snprintf(out, CAIRN_SHOWN, "%.80s%s", cairn_show_counters(counters, log, cpu, status),
              status & IA32_PERF_GLOBAL_STATUS_OVF_BUF ? " OvfBuf" : "");
 }
 
@@ -114,7 +114,8 @@ static const char *meaning(char out[CAIRN_SHOWN], const struct cairn_log *log, u
         snprintf(out, CAIRN_SHOWN, "%s", f->value & DS_LBR_INFO_MISPRED ? "mispredicted" : "");
         break;
     case CAIRN_PEBS_CNTR_MASKS:
-        cairn_show_counters(out, log, cpu, (f->value & UINT32_MAX) | f->value >> 32 << DS_COUNTER_FIXED);
+        snprintf(out, CAIRN_SHOWN, "of %d PMCs, %d FIXED_CTRs", __builtin_popcount((uint32_t)f->value),
+                 __builtin_popcount((uint32_t)(f->value >> 32)));
         break;
     default:
         break;
