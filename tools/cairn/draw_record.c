@@ -178,8 +178,11 @@ void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct c
         } else {
             printf("%c%-12s %016" PRIx64, changed ? '*' : ' ', f.name, f.value);
             const char *means = meaning(text, log, cpu, r, &f);
-            printf("%s%.34s", *means ? "  " : "", means);
-            end_line(&c);
+            c.used = INDENTED + 1 + 12 + 1 + 16;
+            if (*means)
+                c.used += (unsigned)printf("  ");
+            cairn_print_wrapped(c.used, "", c.used, (struct cairn_slice){means, (uint32_t)strlen(means)});
+            c.used = 0;
         }
     }
     end_line(&c);
