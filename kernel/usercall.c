@@ -115,11 +115,12 @@ static int64_t (*const calls[CALL_COUNT])(const struct call *) = {
 
 void kernel_system_call(struct arch_trap_frame *frame)
 {
+    uint64_t flags = arch_read_rflags(); /* what SYSCALL has left of the program's: nothing that matters */
     struct kcpu *cpu = kcpu_this();
     if (cpu->ds_soft)
         ds_soft_system_call(cpu->ds_soft, frame);
     kgate_enter();
-    KASSERT(!(arch_read_rflags() & (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)));
+    KASSERT(!(flags & (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)));
     const struct call c = { frame, cpu->current->user, frame->rdi, frame->rsi };
     if (frame->rax >= CALL_COUNT)
         refuse_number(&c, frame->rax);

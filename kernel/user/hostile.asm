@@ -55,13 +55,19 @@ survived:
     mov     eax, CALL_EXIT
     syscall
 
-; Some timer ticks, when single-stepped and when not.
+; Waits until the TSC has gone on by RSI, then goes to RBX. Needs no stack.
 wait_for_interrupts:
-    mov     ecx, 20000
+    rdtsc
+    shl     rdx, 32
+    lea     r8, [rax + rdx]
 .again:
-    dec     ecx
-    jnz     .again
-    jmp     rbx                             ; without a stack
+    rdtsc
+    shl     rdx, 32
+    add     rax, rdx
+    sub     rax, r8
+    cmp     rax, rsi
+    jb      .again
+    jmp     rbx
 
 ; ---- memory at RDI
 instruction read, mov rax, [rdi]

@@ -9,6 +9,7 @@
 #include "arch/layout.h"
 #include "arch/registers.h"
 #include "kernel/gate.h"
+#include "kernel/options.h"
 #include "kernel/print.h"
 #include "kernel/sched.h"
 #include "kernel/session.h"
@@ -39,11 +40,12 @@ static const char *const place_names[PLACES] = {
     "below its stack", "above its stack", "the last page", "no canonical address", "no canonical address either",
 };
 
-#define EVERYWHERE UINT64_MAX /* an attempt at each of the places */
+#define EVERYWHERE UINT64_MAX       /* an attempt at each of the places */
+#define TICKS      (UINT64_MAX - 1) /* in RSI: the TSC's cycles of three timer ticks */
 
 #define ATTEMPTS(_)                                                                                                    \
     _(read, EVERYWHERE, 0, PF) _(write, EVERYWHERE, 0, PF) _(jump, EVERYWHERE, 0, PF) _(return, EVERYWHERE, 0, PF)     \
-    _(write_call, EVERYWHERE, 16, BAD_CALL) _(stack, EVERYWHERE, 0, ANY) _(mov_ss_stack, EVERYWHERE, 0, BAD_CALL)      \
+    _(write_call, EVERYWHERE, 16, BAD_CALL) _(stack, EVERYWHERE, TICKS, ANY) _(mov_ss_stack, EVERYWHERE, 0, BAD_CALL)  \
     _(iret, EVERYWHERE, 0, ANY)                                                                                        \
     _(own_code, 0, 0, PF) _(own_stack, 0, 0, PF) _(overflow, 0, 0, PF)                                                 \
     _(rdmsr, 0, 0, GP) _(wrmsr, 0, 0, GP) _(in, 0, 0, GP) _(out, 0, 0, GP) _(outs, 0, 0, GP) _(cli, 0, 0, GP)          \
@@ -54,8 +56,8 @@ static const char *const place_names[PLACES] = {
     _(stac, 0, 0, UD) _(xgetbv, 0, 0, UD) _(x87, 0, 0, NM) _(sse, 0, 0, UD) _(ud2, 0, 0, UD) _(int3, 0, 0, GP)         \
     _(int_80, 0, 0, GP) _(int_timer, 0, 0, GP) _(int_fault, 0, 0, GP) _(divide, 0, 0, DE)                              \
     _(load_ss, 0, 0, GP) _(load_ds, 0, 0, GP) _(load_gs, 0, 0, GP) _(far_return, 0, 0, ANY) _(iret_kernel, 0, 0, ANY)  \
-    _(flag_tf, 0, 0, DB) _(flag_iopl, 0, 0, GP) _(flag_if, 0, 0, GP) _(flag_nt, 0, 0, GP) _(flag_ac, 0, 0, PF)         \
-    _(flag_df, 0, 0, GP)                                                                                               \
+    _(flag_tf, 0, 0, DB) _(flag_iopl, 0, 0, GP) _(flag_if, 0, TICKS, GP) _(flag_nt, 0, TICKS, GP)                      \
+    _(flag_ac, 0, TICKS, PF) _(flag_df, 0, 0, GP)                                                                      \
     _(mov_ss_syscall, 0, 0, BAD_CALL) _(mov_ss_int3, 0, 0, GP) _(mov_ss_int, 0, 0, GP) _(mov_ss_hlt, 0, 0, GP)         \
     _(exit, 0x10000, 0, BAD_CALL) _(sleep, KWORKLOAD_PATIENCE + 1, 0, BAD_CALL) _(wait, 1, 0, BAD_CALL)                \
     _(wait, 0, KWORKLOAD_PATIENCE + 1, BAD_CALL) _(wait, UINT64_MAX - 1, 0, BAD_CALL) _(set, 1, 0, BAD_CALL)           \
@@ -134,9 +136,10 @@ static bool try_at(struct keeper *k, const struct attempt *a, enum place place)
     struct kthread *thread;
     int code;
     uint64_t first = place == VALUE ? a->first : k->places[place];
+    uint64_t second = a->second == TICKS ? arch_tsc_hz() / 1000000 * kopt.tick_us * 3 : a->second;
     snprintf(name, sizeof name, "hostile/%u", k->tried);
     if (kuser_create(&thread, name, KPRIORITY_NORMAL + 2, UINT64_C(1) << k->tried % kcpu_count, a->program, first,
-                     a->second, &k->event, 1) != 0)
+                     second, &k->event, 1) != 0)
         return false;
     k->tried++;
     if (kthread_join(thread, a->end == ENDED ? HEAD_START : PATIENCE, &code) != 0) {
@@ -192,9 +195,10 @@ static int start(uint64_t seed)
     if (!k)
         return -ENOMEM;
     kevent_init(&k->event, false, false);
-    int e = kpart_user(seed, 1);
-    if (!e)
-        e = kpart_sleepers(NULL, seed, kcpu_count);
+    int e = kpart_sleepers(NULL, seed, kcpu_count);
+    for (uint32_t i = 0; i < kcpu_count && !e; i++) /* not disturbed, they end with code 0 */
+        (void)((e = kworkload_user("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
+               (e = kworkload_user("napper", i, KPRIORITY_NORMAL, user_sleeper, seed + i, 0, NULL, 0)));
     return e ? e : kworkload_thread("keeper", 0, KPRIORITY_NORMAL + 3, 0, keep, k);
 }
 

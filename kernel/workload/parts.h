@@ -33,9 +33,6 @@ int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst)
 /* Threads that sleep, short mostly, long at times. */
 int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers);
 
-/* Programs in ring 3, `of_each` of every kind. */
-int kpart_user(uint64_t seed, uint32_t of_each);
-
 /* Top of every loop: false when the run ends. Waits for the day; nothing may be held. */
 static inline bool kpart_goes_on(struct kevent *day)
 {

@@ -15,22 +15,16 @@ static int players(uint32_t pair)
     return e ? e : kworkload_user("player", 2 * pair + 1, KPRIORITY_NORMAL, user_player, 1, 0, turn, 2);
 }
 
-int kpart_user(uint64_t seed, uint32_t of_each)
+/* Beside them a few of the kernel's own. */
+static int start(uint64_t seed)
 {
-    int e = 0;
-    for (uint32_t i = 0; i < of_each && !e; i++)
+    int e = kpart_sleepers(NULL, seed, kcpu_count);
+    for (uint32_t i = 0; i < kcpu_count && !e; i++)
         (void)((e = kworkload_user("yielder", i, KPRIORITY_NORMAL, user_yielder, seed + i, 0, NULL, 0)) ||
                (e = kworkload_user("napper", i, KPRIORITY_NORMAL + 1, user_sleeper, seed + i, 0, NULL, 0)) ||
                (e = kworkload_user("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
                (e = players(i)));
     return e;
-}
-
-/* Beside them a few of the kernel's own. */
-static int start(uint64_t seed)
-{
-    int e = kpart_user(seed, kcpu_count);
-    return e ? e : kpart_sleepers(NULL, seed, kcpu_count);
 }
 
 const struct kworkload kworkload_user_mode = { "user", start };

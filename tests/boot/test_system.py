@@ -135,7 +135,7 @@ def test_rings(tmp_path, rings):
 @pytest.mark.parametrize("backend", ["soft", "off"])
 def test_hostile(tmp_path, backend):
     """Programs that try what they may not: each is stopped, with one line, and the trace stays right."""
-    result, _ = run_and_check(tmp_path, 2, 8000, "workload=hostile", f"ds={backend}")
+    result, _ = run_and_check(tmp_path, 2, 4000, "workload=hostile", f"ds={backend}")
     verdict = re.search(r"PASS: hostile: (\d+) attempts, each ended as it must; (\d+) switches", result.output)
     assert verdict and not result.lines("FAIL: "), result.output
     attempts, since = map(int, verdict.groups())
