@@ -24,7 +24,7 @@ static struct writer begin(int scope)
     writer_text(&w, 'H', "dump.frames=99\n");
     if (scope == SAMPLED) {
         writer_text(&w, 'M', "ds.scope=thread\n");
-        writer_text(&w, 'N', "0 0 i idle/0\n12 8 s a\n16 8 s b\n20 8 s c\n24 8 - d\n28 8 - e\n");
+        writer_text(&w, 'N', "12 8 s a\n16 8 s b\n20 8 s c\n24 8 - d\n28 8 - e\n");
     }
     writer_text(&w, 'L', "session.1.cpus=1\n");
     return w;
@@ -77,12 +77,12 @@ static void batch(struct bytes *b, uint64_t stamp, unsigned count, const uint32_
 #define BATCH(b, stamp, ...)                                                                                           \
     batch(b, stamp, sizeof((const uint32_t[]){__VA_ARGS__}) / 4, (const uint32_t[]){__VA_ARGS__})
 
-static void drain(struct bytes *b, uint32_t epoch, unsigned records)
+static void epoch_event(struct bytes *b, uint8_t reason, uint32_t epoch, unsigned records)
 {
     struct bytes payload = {0};
     uint64_t area[20] = {[4] = BASE, [5] = AT(records), [6] = AT(64), [7] = AT(32)};
     bytes_u16(&payload, CAIRN_DS_EPOCH);
-    bytes_u16(&payload, CAIRN_DS_THRESHOLD | 4 << 8);
+    bytes_u16(&payload, (uint16_t)(reason | 4 << 8));
     bytes_u32(&payload, epoch);
     bytes_u64(&payload, 0);
     bytes_u64(&payload, 0);
@@ -104,6 +104,11 @@ static void drain(struct bytes *b, uint32_t epoch, unsigned records)
         bytes_add(&payload, basic, sizeof(basic));
     }
     bytes_event(b, 0xCA01, 1, 1, NULL, payload.data, payload.size);
+}
+
+static void drain(struct bytes *b, uint32_t epoch, unsigned records)
+{
+    epoch_event(b, CAIRN_DS_THRESHOLD, epoch, records);
 }
 
 struct answer {
@@ -175,6 +180,45 @@ static void stamped_batches(void **state)
     }
 }
 
+/* The idle thread ran as the first was closed, though 16 is first in the table of the next; a batch in which no thread
+ * ran that can have caused a record is not believed. */
+static void idle_between_batches(void **state)
+{
+    (void)state;
+    struct bytes b = {0};
+    BATCH(&b, AT(1), 12);
+    BATCH(&b, AT(2), 0, 16, 24);
+    BATCH(&b, AT(3), 24, 28);
+    BATCH(&b, AT(4), 28);
+    drain(&b, 0, 4);
+    struct writer w = begin(SAMPLED);
+    writer_buffer(&w, 0, 0, &b);
+    struct cairn_log *log = read_log(&w);
+    ANSWERS(log, true, {0, 0, CAIRN_BLAME_KNOWN, 12}, {0, 1, CAIRN_BLAME_KNOWN, 16}, {0, 2, CAIRN_BLAME_BATCH, 0});
+    done(log, &w);
+}
+
+/* What was stamped before the Debug Store was on is of no epoch; a hole before that takes nothing from it. */
+static void stamps_before_the_start(void **state)
+{
+    (void)state;
+    for (uint32_t missing = 0; missing < 2; missing++) {
+        struct bytes b = {0};
+        if (!missing)
+            full(&b, 28, 24, AT(1));
+        epoch_event(&b, CAIRN_DS_START, 0, 0);
+        full(&b, 12, 16, AT(2));
+        drain(&b, 0, 3);
+        struct writer w = begin(NO_SCOPE);
+        w.number += missing;
+        writer_buffer(&w, 0, missing, &b);
+        struct cairn_log *log = read_log(&w);
+        ANSWERS(log, false, {0, 0, CAIRN_BLAME_KNOWN, 12}, {0, 1, CAIRN_BLAME_KNOWN, 12},
+                {0, 2, CAIRN_BLAME_KNOWN, 16});
+        done(log, &w);
+    }
+}
+
 /* No batch was open at the drain: what came after the last stamp is of the thread that ran through it. */
 static void drained_between_batches(void **state)
 {
@@ -211,6 +255,29 @@ static void around_a_hole(void **state)
     ANSWERS(log, false, {0, 1, CAIRN_BLAME_KNOWN, 12}, {1, 0, CAIRN_BLAME_KNOWN, 16}, {1, 1, CAIRN_BLAME_NO_STAMP, 0},
             {2, 0, CAIRN_BLAME_LOSS, 0}, {2, 3, CAIRN_BLAME_LOSS, 0}, {2, 4, CAIRN_BLAME_KNOWN, 12},
             {2, 5, CAIRN_BLAME_KNOWN, 16});
+    done(log, &w);
+}
+
+/* Between two holes nothing tells the epoch of a stamp. Nor does anybody know who ran across a hole and two drains. */
+static void between_holes(void **state)
+{
+    (void)state;
+    struct bytes a = {0}, b = {0}, c = {0};
+    full(&a, 12, 16, AT(1));
+    drain(&a, 0, 1);
+    full(&b, 24, 12, AT(3));
+    drain(&c, 2, 4);
+    drain(&c, 3, 1);
+    full(&c, 20, 12, AT(1));
+    struct writer w = begin(NO_SCOPE);
+    writer_buffer(&w, 0, 0, &a);
+    w.number++;
+    writer_buffer(&w, 0, 2, &b);
+    w.number++;
+    writer_buffer(&w, 0, 4, &c);
+    struct cairn_log *log = read_log(&w);
+    ANSWERS(log, false, {0, 0, CAIRN_BLAME_KNOWN, 12}, {1, 0, CAIRN_BLAME_NO_STAMP, 0}, {2, 0, CAIRN_BLAME_LOSS, 0},
+            {2, 3, CAIRN_BLAME_LOSS, 0}, {3, 0, CAIRN_BLAME_KNOWN, 20});
     done(log, &w);
 }
 
@@ -266,8 +333,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stamped_switches),        cmocka_unit_test(stamped_batches),
+        cmocka_unit_test(idle_between_batches),    cmocka_unit_test(stamps_before_the_start),
         cmocka_unit_test(drained_between_batches), cmocka_unit_test(around_a_hole),
-        cmocka_unit_test(switch_without_a_stamp),  cmocka_unit_test(truth_by_record),
+        cmocka_unit_test(between_holes),           cmocka_unit_test(switch_without_a_stamp),
+        cmocka_unit_test(truth_by_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
