@@ -237,6 +237,8 @@ void arch_syscall_entry(void);
  * Interrupts off, for user pages are open to the kernel meanwhile. */
 int arch_copy_from_user(void *to, uint64_t from, size_t size);
 int arch_copy_to_user(uint64_t to, const void *from, size_t size);
+/* True where there is SMAP, but RFLAGS.AC opens user pages to the kernel: inside those copies only. */
+bool arch_user_pages_open(void);
 
 /* ---- interrupts ---------------------------------------------------------------------------------------------- */
 

@@ -87,6 +87,11 @@ void arch_cpu_init(void)
         arch_features_add("la57");
 }
 
+bool arch_user_pages_open(void)
+{
+    return arch_smap && arch_read_rflags() & RFLAGS_AC;
+}
+
 void arch_early_init(struct arch_cpu *cpu)
 {
     static _Alignas(16) uint8_t tables[ARCH_PAGE_SIZE];

@@ -129,6 +129,6 @@ _Noreturn void kernel_user_fault(struct arch_trap_frame *frame)
     char why[128];
     uint64_t cr2 = read_cr2();
     kfault_describe(frame, cr2, why, sizeof why);
-    KASSERT(!(arch_read_rflags() & (RFLAGS_AC | RFLAGS_NT | ARCH_RFLAGS_TF)));
+    KASSERT(!(arch_read_rflags() & (RFLAGS_NT | ARCH_RFLAGS_TF)) && !arch_user_pages_open());
     kuser_kill(frame, KUSER_FAULT(frame->vector), why);
 }

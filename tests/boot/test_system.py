@@ -132,10 +132,11 @@ def test_rings(tmp_path, rings):
     assert len(result.lines("user: napper/")) == 2, result.output
 
 
-@pytest.mark.parametrize("backend", ["soft", "off"])
-def test_hostile(tmp_path, backend):
+@pytest.mark.parametrize("model, backend", [("max", "soft"), ("max", "off"), ("Nehalem", "soft")])
+def test_hostile(tmp_path, model, backend):
     """Programs that try what they may not: each is stopped, with one line, and the trace stays right."""
-    result, _ = run_and_check(tmp_path, 2, 4000, "workload=hostile", f"ds={backend}")
+    result, _ = run_and_check(tmp_path, 2, 4000, "--cpu", model, "workload=hostile", f"ds={backend}")
+    assert ("smep smap umip" in result.output) == (model == "max")
     verdict = re.search(r"PASS: hostile: (\d+) attempts, each ended as it must; (\d+) switches", result.output)
     assert verdict and not result.lines("FAIL: "), result.output
     attempts, since = map(int, verdict.groups())
