@@ -5,6 +5,8 @@
  * can do no harm, because they show why flags must not be believed out of order: QEMU's TCG answers 0 for
  * IA32_MISC_ENABLE, whose bits 11 and 12 mean 'unavailable', and so looks as if it had both.
  *
+ * BTS needs the Debug Store and IA32_MISC_ENABLE's word for it, but no counters: it may be there where PEBS is not.
+ *
  * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format".
  */
 #include "ds/ds.h"
@@ -42,6 +44,12 @@ static bool rdmsr(const struct detection *d, uint32_t msr, uint64_t *value)
     return d->machine->rdmsr(d->machine->context, msr, value) == 0;
 }
 
+static void no_bts(struct ds_caps *c, const char *why)
+{
+    c->bts = false;
+    c->bts_reason = why;
+}
+
 static void test_misc_enable(struct detection *d)
 {
     struct ds_caps *c = d->caps;
@@ -51,12 +59,15 @@ static void test_misc_enable(struct detection *d)
         row(d, "IA32_MISC_ENABLE", 0, false, "reading it raises #GP")->faulted = true;
         if (!c->reason)
             c->reason = "IA32_MISC_ENABLE cannot be read, so nothing says that performance monitoring is on";
-        c->bts = c->pebs = false;
+        if (ds)
+            no_bts(c, "IA32_MISC_ENABLE cannot be read, so nothing says that BTS is there");
+        c->pebs = false;
         return;
     }
     require(d, "IA32_MISC_ENABLE.PERFMON[7]", v >> 7 & 1, v & IA32_MISC_ENABLE_PERFMON, "performance monitoring is on",
             "IA32_MISC_ENABLE says that performance monitoring is off");
-    c->bts = ds && !(v & IA32_MISC_ENABLE_BTS_UNAVAIL);
+    if (ds && v & IA32_MISC_ENABLE_BTS_UNAVAIL)
+        no_bts(c, "IA32_MISC_ENABLE.BTS_UNAVAIL says that BTS is not there");
     row(d, "IA32_MISC_ENABLE.BTS_UNAVAIL[11]", v >> 11 & 1, c->bts,
         c->bts ? "BTS is there"
         : ds   ? "BTS is not there"
@@ -126,12 +137,19 @@ static void probe_ds_area(struct detection *d)
         refused |= m->wrmsr(m->context, IA32_DS_AREA, before) != 0;
     }
     if (refused) {
+        static const char why[] = "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA raises #GP";
         row(d, name, after, false, "raises #GP although CPUID has DS")->faulted = true;
-        d->caps->reason = "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA raises #GP";
+        if (!d->caps->reason)
+            d->caps->reason = why;
+        if (d->caps->bts)
+            no_bts(d->caps, why);
         return;
     }
-    require(d, name, after, after == probe, "it holds what was written",
-            "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA does not keep what is written to it");
+    static const char drops[] =
+        "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA does not keep what is written to it";
+    require(d, name, after, after == probe, "it holds what was written", drops);
+    if (after != probe && d->caps->bts)
+        no_bts(d->caps, drops);
 }
 
 /* A bit for each of `count` counters, of the first `most` only. */
@@ -155,8 +173,10 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     require(d, "CPUID.00H vendor", leaf0[1], intel, "GenuineIntel",
             amd ? "the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
                 : "the processor is not GenuineIntel: only Intel has a Debug Store");
-    if (!intel)
+    if (!intel) {
+        no_bts(caps, caps->reason);
         return -ENODEV;
+    }
 
     cpuid(d, 1, leaf1);
     if (leaf0[0] >= 0x1A)
@@ -168,6 +188,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");
     row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,
         leaf1[2] & CPUID_01H_ECX_DTES64 ? "64-bit layout in every mode" : "64-bit layout in long mode, which this is");
+    caps->bts_reason = caps->bts ? "the processor has BTS" : caps->reason;
     caps->bts_cpl = leaf1[2] & CPUID_01H_ECX_DS_CPL;
     row(d, "CPUID.01H:ECX.DS_CPL[4]", caps->bts_cpl, true,
         caps->bts_cpl ? "BTS can be limited by ring" : "BTS sees all rings");
@@ -205,10 +226,10 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 
     bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
     row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,
-        !hypervisor    ? "no hypervisor shows itself"
-        : caps->reason ? "a hypervisor: nothing is left to probe"
-                       : "a hypervisor: what it shows is probed");
-    if (hypervisor && !caps->reason)
+        !hypervisor ? "no hypervisor shows itself"
+        : caps->reason && !caps->bts ? "a hypervisor: nothing is left to probe"
+                                     : "a hypervisor: what it shows is probed");
+    if (hypervisor && (!caps->reason || caps->bts))
         probe_ds_area(d);
 
     caps->area_bytes = ds_area_bytes(caps->format);

@@ -2,7 +2,7 @@
 /*
  * The Debug Store of one CPU: set-up, PMI, drain, tear-down. One driver for every machine; the steps are numbered and
  * their order matters: nothing may hit a half-written area, so the counters are off first and on last, and the way down
- * is the way up backwards.
+ * is the way up backwards. Branch tracing (ds/bts.c) comes up after the counters and goes down before them.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer", "Writing the DS Interrupt Service Routine".
  */
@@ -134,6 +134,8 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
     ds->hooks = *hooks;
     ds->area = area;
     ds->buffer = buffer;
+    if (!config->events)
+        return 0; /* no PEBS */
     if (!caps->pebs) {
         snprintf(error, error_size, "cpu %u: %s", cpu, caps->reason);
         return -EINVAL;
@@ -157,7 +159,7 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
-static int rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
+int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
 {
     int e = ds->machine->rdmsr(ds->machine->context, msr, value);
     if (e)
@@ -173,19 +175,17 @@ static int wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
     return e;
 }
 
-/* A write that cannot be refused once ds_start has succeeded; if it is, that shows in the counts. */
-static void write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+void ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
     if (wrmsr(ds, msr, value))
         ds->counts.faults++;
 }
 
-/* Writes an MSR and remembers what it held, for roll_back. */
-static int set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
     struct ds_undo *undo = &ds->undo[ds->undos];
     *undo = (struct ds_undo){.msr = msr};
-    int e = rdmsr(ds, msr, &undo->before);
+    int e = ds_rdmsr(ds, msr, &undo->before);
     if (!e)
         e = wrmsr(ds, msr, value);
     if (!e)
@@ -193,14 +193,14 @@ static int set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
     return e;
 }
 
-static void roll_back(struct ds_cpu *ds)
+void ds_roll_back(struct ds_cpu *ds, uint32_t undos)
 {
-    while (ds->undos) {
+    while (ds->undos > undos) {
         const struct ds_undo *undo = &ds->undo[--ds->undos];
         if (undo->lvtpc)
             ds->machine->lvtpc_write(ds->machine->context, (uint32_t)undo->before);
         else
-            write_running(ds, undo->msr, undo->before);
+            ds_write_running(ds, undo->msr, undo->before);
     }
 }
 
@@ -224,12 +224,12 @@ static int all_off(struct ds_cpu *ds)
 {
     const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
     uint64_t debugctl;
-    int e = set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
+    int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
     if (!e)
-        e = set_msr(ds, IA32_PEBS_ENABLE, 0);
+        e = ds_set_msr(ds, IA32_PEBS_ENABLE, 0);
     if (!e)
-        e = rdmsr(ds, IA32_DEBUGCTL, &debugctl);
-    return !e && debugctl & unwanted ? set_msr(ds, IA32_DEBUGCTL, debugctl & ~unwanted) : e;
+        e = ds_rdmsr(ds, IA32_DEBUGCTL, &debugctl);
+    return !e && debugctl & unwanted ? ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~unwanted) : e;
 }
 
 /*
@@ -252,7 +252,7 @@ static void fill_area(struct ds_cpu *ds)
 }
 
 /* 4. LVTPC. */
-static void set_lvtpc(struct ds_cpu *ds)
+void ds_set_lvtpc(struct ds_cpu *ds)
 {
     ds->undo[ds->undos++] = (struct ds_undo){.lvtpc = true, .before = ds->machine->lvtpc_read(ds->machine->context)};
     write_lvtpc(ds);
@@ -266,7 +266,7 @@ static int set_counters(struct ds_cpu *ds)
     for (uint32_t i = 0; i < ds->config.events; i++) {
         const struct ds_counter *c = &ds->counter[i];
         const struct ds_event *v = c->event;
-        int e = set_msr(ds, counter_msr(ds, c->number), c->initial);
+        int e = ds_set_msr(ds, counter_msr(ds, c->number), c->initial);
         if (e)
             return e;
         if (is_fixed(c->number)) {
@@ -281,11 +281,11 @@ static int set_counters(struct ds_cpu *ds)
                               (v->plain   ? IA32_PERFEVTSEL_INT
                                : adaptive ? IA32_PERFEVTSEL_ADAPTIVE
                                           : 0);
-            if ((e = set_msr(ds, IA32_PERFEVTSEL0 + c->number, select)))
+            if ((e = ds_set_msr(ds, IA32_PERFEVTSEL0 + c->number, select)))
                 return e;
         }
     }
-    return ds->caps.fixed_counters ? set_msr(ds, IA32_FIXED_CTR_CTRL, fixed_ctrl) : 0;
+    return ds->caps.fixed_counters ? ds_set_msr(ds, IA32_FIXED_CTR_CTRL, fixed_ctrl) : 0;
 }
 
 /* 7. What GLOBAL_STATUS still shows of others: overflows, and from version 4 on the freeze bits, which hold every
@@ -294,7 +294,7 @@ static int set_counters(struct ds_cpu *ds)
 static int clear_status(struct ds_cpu *ds)
 {
     uint64_t status;
-    int e = rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status);
+    int e = ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status);
     return e ? e : wrmsr(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
 }
 
@@ -307,12 +307,12 @@ static int set_up(struct ds_cpu *ds)
     *step = 2;
     fill_area(ds);
     *step = 3;
-    if ((e = set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
+    if ((e = ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
         return e;
     *step = 4;
-    set_lvtpc(ds);
+    ds_set_lvtpc(ds);
     *step = 5; /* what a record holds */
-    if (ds->caps.baseline && (e = set_msr(ds, MSR_PEBS_DATA_CFG, data_cfg(&ds->caps, &ds->config))))
+    if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, data_cfg(&ds->caps, &ds->config))))
         return e;
     *step = 6;
     if ((e = set_counters(ds)))
@@ -321,10 +321,10 @@ static int set_up(struct ds_cpu *ds)
     if ((e = clear_status(ds)))
         return e;
     *step = 8;
-    if ((e = set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable)))
+    if ((e = ds_set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable)))
         return e;
     *step = 9; /* GLOBAL_CTRL: ds_resume's, but where stepping is what holds the counters */
-    return ds->machine->stepping ? set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
+    return ds->machine->stepping ? ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
 }
 
 static uint64_t dropped(const struct ds_cpu *ds)
@@ -335,10 +335,12 @@ static uint64_t dropped(const struct ds_cpu *ds)
 
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
+    if (!ds->config.events)
+        return 0;
     int e = set_up(ds);
     if (e) {
         *refusal = ds->refusal;
-        roll_back(ds);
+        ds_roll_back(ds, 0);
         return e;
     }
     ds->started = true;
@@ -356,14 +358,15 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 
 void ds_stop(struct ds_cpu *ds)
 {
+    ds_pause(ds);
+    ds_bts_stop(ds);
     if (!ds->started)
         return;
-    ds_pause(ds);
     ds_drain(ds, CAIRN_DS_STOP);
     ds->started = false;
     if (clear_status(ds)) /* the next one's handler shall not find our threshold */
         ds->counts.faults++;
-    roll_back(ds); /* 9 to 1 */
+    ds_roll_back(ds, 0); /* 9 to 1 */
 }
 
 /* ---- pause and resume -------------------------------------------------------------------------------------------- */
@@ -375,20 +378,29 @@ void ds_pause(struct ds_cpu *ds)
     if (ds->machine->stepping) {
         ds->machine->stepping->pause();
     } else if (ds->running) {
-        write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
+        if (ds->started)
+            ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
+        ds_bts_hold(ds);
         ds->running = false;
     }
+}
+
+static bool in_use(const struct ds_cpu *ds)
+{
+    return ds && (ds->started || ds->bts.started);
 }
 
 static void run(struct ds_cpu *ds)
 {
     ds->running = true;
-    write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
+    ds_bts_go_on(ds);
+    if (ds->started)
+        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
 }
 
 void ds_resume(struct ds_cpu *ds)
 {
-    if (!ds || !ds->started)
+    if (!in_use(ds))
         return;
     if (ds->machine->stepping)
         ds->machine->stepping->resume(); /* last: from its return on every instruction counts */
@@ -398,7 +410,7 @@ void ds_resume(struct ds_cpu *ds)
 
 void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
 {
-    if (!ds || !ds->started)
+    if (!in_use(ds))
         return;
     if (ds->machine->stepping)
         ds->machine->stepping->resume_frame(frame);
@@ -471,7 +483,10 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 
 void ds_drain_panic(struct ds_cpu *ds)
 {
-    if (!ds || !ds->started || ds->draining)
+    if (!ds || ds->draining)
+        return;
+    ds_bts_drain_panic(ds);
+    if (!ds->started)
         return;
     struct ds_drain drain = {.reason = CAIRN_DS_PANIC,
                              .epoch = ds->epoch,
@@ -490,24 +505,20 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
 {
     for (uint32_t i = 0; i < ds->config.events; i++)
         if (overflowed & DS_BIT(ds->counter[i].number)) {
-            write_running(ds, counter_msr(ds, ds->counter[i].number), ds->counter[i].initial);
+            ds_write_running(ds, counter_msr(ds, ds->counter[i].number), ds->counter[i].initial);
             ds->counts.overflows++;
         }
 }
 
-bool ds_pmi(struct ds_cpu *ds)
+static bool handle_status(struct ds_cpu *ds)
 {
-    if (!ds || !ds->started)
-        return false;
-    /* 1. Counters off. Interrupt entry has done so already, unless the PMI was called from elsewhere. */
-    ds_pause(ds);
-    /* 2. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
+    /* 3. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
      *    assist's to clear, and records of formats 1 and 2 would lose their status. */
     const uint64_t plain = ds->global_ctrl & ~ds->pebs_enable;
     bool ours = false;
     for (int pass = 0; pass < PMI_PASSES; pass++) {
         uint64_t status;
-        if (rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status)) {
+        if (ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status)) {
             ds->counts.faults++;
             break;
         }
@@ -515,16 +526,30 @@ bool ds_pmi(struct ds_cpu *ds)
         if (!status)
             break;
         ours = true;
-        write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
-        /* 3. Drain, unless another drain came between the threshold and this interrupt. */
+        ds_write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+        /* 4. Drain, unless another drain came between the threshold and this interrupt. */
         if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && ds->area[AREA_PEBS_INDEX] >= ds->area[AREA_PEBS_THRESHOLD])
             ds_drain(ds, CAIRN_DS_THRESHOLD);
-        /* 4. Plain counters. */
+        /* 5. Plain counters. */
         reload_plain(ds, status & plain);
     }
+    return ours;
+}
+
+bool ds_pmi(struct ds_cpu *ds)
+{
+    if (!in_use(ds))
+        return false;
+    /* 1. Counters and branch tracing off. Interrupt entry has done so already, unless the PMI was called from
+     *    elsewhere. */
+    ds_pause(ds);
+    /* 2. Branch records, by their index: no status bit says that their threshold was reached. */
+    bool ours = ds_bts_pmi(ds);
+    if (ds->started)
+        ours |= handle_status(ds);
     ds->counts.pmis += ours;
-    /* 5. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI
-     *    and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
+    /* 6. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,
+     *    DEBUGCTL and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
     write_lvtpc(ds);
     return ours;
 }

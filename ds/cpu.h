@@ -2,11 +2,12 @@
 /* One CPU's driver state; private to ds/. Only its own CPU touches it. */
 #pragma once
 
+#include "ds/bts.h"
 #include "ds/ds.h"
 
 /* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; a counter and its
- * control. */
-#define DS_UNDO_MAX (9u + 2 * DS_MAX_COUNTERS)
+ * control; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got them. */
+#define DS_UNDO_MAX (11u + 2 * DS_MAX_COUNTERS)
 
 struct ds_counter { /* an event and the counter that counts it */
     const struct ds_event *event;
@@ -15,7 +16,7 @@ struct ds_counter { /* an event and the counter that counts it */
     uint64_t initial; /* -period in the counter's width */
 };
 
-struct ds_undo { /* one register ds_start has written */
+struct ds_undo { /* one register ds_start or ds_bts_start has written */
     uint32_t msr;
     bool lvtpc; /* instead of an MSR */
     uint64_t before;
@@ -35,7 +36,8 @@ struct ds_cpu {
     struct ds_counter counter[DS_MAX_COUNTERS];
     uint64_t global_ctrl, pebs_enable; /* what they are while a session runs */
 
-    bool started, running; /* running: hw only, GLOBAL_CTRL is on */
+    bool started;          /* PEBS and the counters; BTS has its own */
+    bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */
     bool draining;         /* in ds_drain: after a panic, its epoch may already be written */
     uint32_t epoch;
     uint64_t dropped_before; /* stepping: the machine's count when this epoch began */
@@ -44,4 +46,18 @@ struct ds_cpu {
     struct ds_undo undo[DS_UNDO_MAX];
     uint32_t undos;
     struct ds_refusal refusal; /* the step of set-up under way, and the last access that raised #GP */
+
+    struct ds_bts bts;
 };
+
+/* ---- registers: ds/cpu.c, for ds/bts.c, too ---------------------------------------------------------------------- */
+
+int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
+/* A write that cannot be refused once the set-up has succeeded; if it is, that shows in the counts. */
+void ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value);
+/* Writes an MSR and remembers what it held, for ds_roll_back. */
+int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value);
+/* LVTPC to the PMI's vector, likewise. */
+void ds_set_lvtpc(struct ds_cpu *ds);
+/* Takes back what was set, the last first, down to the first `undos`. */
+void ds_roll_back(struct ds_cpu *ds, uint32_t undos);

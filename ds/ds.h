@@ -43,7 +43,7 @@ struct ds_event {      /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
 #define DS_NO_FIXED (-1)
 
 struct ds_config {
-    uint32_t events;
+    uint32_t events; /* 0: no PEBS */
     struct ds_event event[DS_MAX_COUNTERS];
     uint64_t groups;    /* MSR_PEBS_DATA_CFG group bits wanted (adaptive formats) */
     uint32_t records;   /* PEBS buffer size in records, slack record not counted; >= 1 */
@@ -55,6 +55,8 @@ struct ds_config {
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
 /* pebs.groups=none or some of gpr,mem,counters -> config->groups; 0 or -EINVAL with one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
+
+enum ds_bts_mode { DS_BTS_OFF, DS_BTS_CIRCULAR, DS_BTS_INTERRUPT }; /* in the order of option bts */
 
 /* ---- what is there ----------------------------------------------------------------------------------------------- */
 
@@ -87,13 +89,15 @@ struct ds_caps {
     bool trap_like, arch_regs, full_width_writes;
     uint64_t pebs_counters; /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
     uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
-    const char *reason;     /* one sentence: why there is or is not a usable Debug Store */
+    const char *reason;     /* one sentence: why there is or is not PEBS */
+    const char *bts_reason; /* likewise BTS */
     uint32_t tests;
     struct ds_test test[DS_TESTS_MAX];
 };
 
 /* Every test in the order of ds/caps.c, on this CPU, through `machine`. Reads only, but for the DS_AREA probe under a
- * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs, -ENODEV otherwise. */
+ * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs, -ENODEV otherwise; caps->bts may
+ * be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
 /* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
@@ -120,6 +124,22 @@ struct ds_drain {
     uint32_t bytes;
 };
 
+struct ds_bts_run { /* of records, oldest first */
+    const struct ds_bts_record *at;
+    uint32_t count;
+};
+
+struct ds_bts_drain {
+    enum cairn_ds_reason reason;
+    enum ds_bts_mode mode;
+    uint32_t epoch; /* BTS' own, from 0 */
+    uint64_t tsc;
+    uint64_t lost;            /* overwritten or dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
+    const uint64_t *area;     /* as above */
+    uint32_t records;         /* in both runs */
+    struct ds_bts_run run[2]; /* the second is not empty only where the processor has gone round */
+};
+
 struct ds_hooks {
     /* Before PebsIndex goes back to base: close the CPU's open batches now (no batch spans a drain). */
     void (*before_drain)(void *context, uint32_t cpu, uint64_t tsc);
@@ -127,6 +147,9 @@ struct ds_hooks {
     /* soft only, in the #DB handler, after each record the model wrote or dropped; for the truth. */
     void (*recorded)(void *context, uint32_t cpu, const struct cairn_truth_pebs *record);
     void *context;
+    /* BTS: no batch need be closed before. `branched` is to branches what `recorded` is to PEBS records. */
+    void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
+    void (*branched)(void *context, uint32_t cpu, const struct cairn_truth_branch *branch);
 };
 
 /* Bytes of the buffer ds_cpu_init wants for this configuration: records and one slack record, page multiple. */
@@ -152,9 +175,9 @@ struct ds_refusal {
     uint64_t value;
 };
 
-/* Numbered set-up sequence. On failure everything is as before, but for stale bits of GLOBAL_STATUS, and *refusal says
- * why. Begins an epoch, the first is 0 (both hooks, reason START: batches open until now carry no index of this epoch).
- * Leaves counting paused. 0 or -EFAULT. */
+/* Numbered set-up sequence of the counters and PEBS; nothing where none are configured. On failure everything is as
+ * before, but for stale bits of GLOBAL_STATUS, and *refusal says why. Begins an epoch, the first is 0 (both hooks,
+ * reason START: batches open until now carry no index of this epoch). Leaves counting paused. 0 or -EFAULT. */
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 /* Drains (reason STOP), then the mirror image of ds_start. */
 void ds_stop(struct ds_cpu *ds);
@@ -169,6 +192,30 @@ void ds_drain_panic(struct ds_cpu *ds);
 /* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC. Returns whether the
  * interrupt was ours. EOI is the caller's. */
 bool ds_pmi(struct ds_cpu *ds);
+
+/* ---- branch tracing (ds/bts.c): beside PEBS or without it -------------------------------------------------------- */
+
+/* Bytes of a buffer of `records` records and one slack record, page multiple. */
+size_t ds_bts_buffer_bytes(uint32_t records);
+
+/* After ds_cpu_init; touches no MSR. `buffer`: as ds_cpu_init's. 0, -EINVAL (the processor has no BTS:
+ * caps->bts_reason; or nothing is asked for). */
+int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, uint32_t records, void *buffer);
+
+/* Numbered set-up sequence of its own, after ds_start or without it. On failure everything is as before it, PEBS runs
+ * on, and *refusal says why (step: in ds/bts.c). Begins BTS' first epoch (hook, reason START). 0 or -EFAULT. ds_stop,
+ * ds_pause, ds_resume, ds_pmi and ds_drain_panic look after both. */
+int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal);
+
+/* Drain now. Counting is paused. `tsc`: when. Where reason is CAIRN_DS_SWITCH and there is nothing, no epoch ends.
+ * NULL, or no BTS: nothing. PEBS and its epochs go on: records of branches have no part in PebsIndex. */
+void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc);
+
+struct ds_bts_counts {
+    uint64_t records, drains, lost;
+    bool lost_unknown; /* hw: a drain found that the buffer had been full */
+};
+void ds_bts_cpu_counts(const struct ds_cpu *ds, struct ds_bts_counts *out);
 
 /* PebsIndex of this CPU's DS area, for trace_cpu_start. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);

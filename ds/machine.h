@@ -20,6 +20,7 @@ struct ds_stepping {
     bool (*paused)(void);
     uint64_t (*dropped)(void *context); /* records that found the buffer full, since the beginning; exact */
     uint64_t (*steps)(void *context);
+    uint64_t (*branches)(void *context); /* that were to be stored by BTS, since the beginning; exact */
 };
 
 struct ds_machine {

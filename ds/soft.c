@@ -136,6 +136,25 @@ static void recorded(void *context, const struct ds_model_record *record)
     ds->hooks.recorded(ds->hooks.context, ds->cpu, &truth);
 }
 
+/* BTS was to store the branch that has just retired. */
+static void branched(struct ds_soft *soft, const struct ds_model_branch *branch, bool stored)
+{
+    const struct ds_cpu *ds = soft->ds;
+    if (!ds->hooks.branched)
+        return;
+    const struct cairn_truth_branch truth = {
+        .kind = CAIRN_TRUTH_BRANCH,
+        .cpu = (uint8_t)ds->cpu,
+        .stored = stored,
+        .tid = soft->tid(soft->frame),
+        .tsc = arch_rdtsc(),
+        .from = branch->from,
+        .to = branch->to,
+        .epoch = ds->bts.epoch,
+    };
+    ds->hooks.branched(ds->hooks.context, ds->cpu, &truth);
+}
+
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -146,11 +165,7 @@ static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
 
 static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
-    if (ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value))
-        return -EFAULT;
-    if (msr == IA32_MISC_ENABLE) /* the model has BTS, but nobody tells it of branches yet */
-        *value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
-    return 0;
+    return ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
 static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
@@ -212,6 +227,12 @@ static uint64_t soft_steps(void *context)
     return ((const struct ds_soft *)context)->steps;
 }
 
+static uint64_t soft_branches(void *context)
+{
+    const struct ds_model *m = &((const struct ds_soft *)context)->model;
+    return m->bts_records + m->bts_dropped;
+}
+
 size_t ds_soft_bytes(void)
 {
     return sizeof(struct ds_soft);
@@ -220,7 +241,7 @@ size_t ds_soft_bytes(void)
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
 {
     static const struct ds_stepping stepping = {soft_pause,  soft_resume,  soft_resume_frame,
-                                                soft_paused, soft_dropped, soft_steps};
+                                                soft_paused, soft_dropped, soft_steps, soft_branches};
     const struct ds_model_preset *p = ds_model_preset(preset);
     if (!p)
         return -EINVAL;
@@ -305,7 +326,10 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     }
     soft->eventing_ip = ip;
     soft->next_ip = next;
+    const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
     ds_model_retire(&soft->model, &retired);
+    if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
+        branched(soft, &branch, soft->model.bts_records != stored);
 }
 
 /* Whether a branch went on to `next`, or faulted (of an indirect one nobody knows). *taken: to its target, which may be

@@ -79,6 +79,15 @@ static void dump_ds(struct trace_dump *d)
             LINE("ds.policy.%s=%s|%s", ds_model_policies[i].name,
                  ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]), ds_model_policies[i].question);
     }
+    LINE("ds.bts=%s", !s->bts ? "off" : kopt.bts == DS_BTS_CIRCULAR ? "circular" : "interrupt");
+    if (s->bts_refusal[0])
+        LINE("ds.bts.reason=%s", s->bts_refusal);
+    for (uint32_t i = 0; s->bts && i < kcpu_count; i++)
+        LINE("ds.cpu.%u.bts.buffer=%p", i, s->bts_buffers[i]);
+    if (s->bts)
+        LINE("ds.bts.records=%u", kopt.bts_records);
+    if (!s->pebs)
+        return;
     LINE("ds.format=%u", s->caps[0].format);
     LINE("ds.baseline=%d", s->caps[0].baseline);
     LINE("ds.record_bytes=%u", ds_record_size(&s->caps[0], &s->ds));
@@ -140,7 +149,7 @@ static void dump_session(struct trace_dump *d)
     LINE("session.1.cpus=%u", c->cpus);
     LINE("session.1.tick_us=%u", kopt.tick_us);
     LINE("session.1.tick_units=%lu", (unsigned long)c->tick_units);
-    LINE("session.1.pebs=%d", s->caps != NULL);
+    LINE("session.1.pebs=%d", s->pebs);
     LINE("session.1.start_tsc=%lu", (unsigned long)s->start_tsc);
     LINE("session.1.stop_tsc=%lu", (unsigned long)s->stop_tsc);
 }
@@ -163,7 +172,15 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *
     _Static_assert(CCSWAP_CLOSE_REASONS == 7, "the line above names them all");
     LINE("end.cpu.%u.buffers=%lu", n, c.buffers_begun);
     LINE("end.cpu.%u.ticks=%lu", n, ticks[n]);
-    if (cpu->ds) {
+    if (cpu->ds && ksession.bts) {
+        struct ds_bts_counts bts;
+        ds_bts_cpu_counts(cpu->ds, &bts);
+        if (bts.lost_unknown)
+            LINE("end.cpu.%u.bts=%lu %lu unknown", n, bts.records, bts.drains);
+        else
+            LINE("end.cpu.%u.bts=%lu %lu %lu", n, bts.records, bts.drains, bts.lost);
+    }
+    if (cpu->ds && ksession.pebs) {
         struct ds_counts ds;
         ds_cpu_counts(cpu->ds, &ds);
         if (ds.lost_unknown)

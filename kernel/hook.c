@@ -15,7 +15,8 @@
 #define CLASSES (64u * 16u)
 
 static struct hook_cpu {
-    bool due; /* this switch was traced: the incoming side writes its truth */
+    bool due;     /* this switch was traced: the incoming side writes its truth */
+    uint32_t tid; /* whose branches go into the BTS buffer */
     uint64_t min;
     uint32_t cost[CLASSES];
 } hook_cpus[ARCH_MAX_CPUS];
@@ -45,6 +46,8 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     struct trace_cpu *trace = cpu->trace;
 
     h->due = trace && trace_cpu_on(trace);
+    ds_bts_drain(cpu->ds, CAIRN_DS_SWITCH, tsc);
+    h->tid = new->tid;
     if (!h->due)
         return;
     uint64_t before = arch_rdtsc();
@@ -149,6 +152,60 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
     }
 }
 
+#define BRANCHES_ROOM                                                                                                  \
+    ((CAIRN_EVENT_MAX - sizeof(struct perfinfo_trace_header) - sizeof(struct cairn_bts_records)) /                     \
+     sizeof(struct ds_bts_record))
+
+/* Oldest first, so that an event holds either what lies before the wrap or what lies behind it. */
+static void write_branches(struct trace_cpu *trace, const struct ds_bts_drain *d, const struct ds_bts_run *run,
+                           struct cairn_bts_records *head)
+{
+    for (uint32_t at = 0, n; at < run->count; at += n, head->part++) {
+        n = run->count - at < BRANCHES_ROOM ? run->count - at : (uint32_t)BRANCHES_ROOM;
+        head->address = (uint64_t)(uintptr_t)&run->at[at];
+        head->bytes = n * (uint32_t)sizeof *run->at;
+        struct trace_part parts[] = { { head, sizeof *head }, { &run->at[at], head->bytes } };
+        trace_event(trace, d->tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
+    }
+}
+
+static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain *d)
+{
+    (void)context;
+    struct kcpu *cpu = kcpu_table[index];
+    struct trace_cpu *trace = cpu->trace;
+    if (d->reason == CAIRN_DS_START)
+        hook_cpus[index].tid = cpu->current->tid;
+    if (!trace || !trace_cpu_on(trace))
+        return;
+    struct cairn_bts_epoch epoch = {
+        .kind = CAIRN_BTS_EPOCH,
+        .reason = (uint8_t)d->reason,
+        .interrupting = d->mode == DS_BTS_INTERRUPT,
+        .epoch = d->epoch,
+        .tsc = d->tsc,
+        .lost = d->lost,
+        .record_bytes = d->records * (uint32_t)sizeof(struct ds_bts_record),
+        .tid = hook_cpus[index].tid,
+    };
+    memcpy(epoch.area, d->area, sizeof epoch.area);
+    for (unsigned r = 0; r < 2; r++)
+        epoch.record_events += (uint32_t)((d->run[r].count + BRANCHES_ROOM - 1) / BRANCHES_ROOM);
+    struct trace_part part = { &epoch, sizeof epoch };
+    trace_event(trace, d->tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &part, 1);
+
+    struct cairn_bts_records head = { .kind = CAIRN_BTS_RECORDS, .epoch = d->epoch };
+    for (unsigned r = 0; r < 2; r++)
+        write_branches(trace, d, &d->run[r], &head);
+}
+
+static void branched(void *context, uint32_t index, const struct cairn_truth_branch *branch)
+{
+    (void)context;
+    if (kcpu_table[index]->truth)
+        ktruth_write(kcpu_table[index]->truth, branch);
+}
+
 static void recorded(void *context, uint32_t index, const struct cairn_truth_pebs *record)
 {
     (void)context;
@@ -156,7 +213,13 @@ static void recorded(void *context, uint32_t index, const struct cairn_truth_peb
         ktruth_write(kcpu_table[index]->truth, record);
 }
 
-const struct ds_hooks khook_ds = { before_drain, drained, recorded, NULL };
+const struct ds_hooks khook_ds = {
+    .before_drain = before_drain,
+    .drained = drained,
+    .recorded = recorded,
+    .bts_drained = bts_drained,
+    .branched = branched,
+};
 
 struct khook_cost khook_cost(void)
 {

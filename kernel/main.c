@@ -130,7 +130,7 @@ static void report_debug_store(void)
         sum.lost_unknown |= c.lost_unknown;
         sum.faults += c.faults;
     }
-    if (!kcpu_table[0]->ds)
+    if (!ksession.pebs)
         kreport(KREPORT_SKIP, "debug store", "%s", ksession.reason);
     else if (sum.faults)
         kreport(KREPORT_FAIL, "debug store",
@@ -142,6 +142,25 @@ static void report_debug_store(void)
                 sum.records, sum.drains);
     else
         kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
+}
+
+static void report_branches(void)
+{
+    struct ds_bts_counts sum = { 0 }, c;
+    for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
+        ds_bts_cpu_counts(kcpu_table[i]->ds, &c);
+        sum.records += c.records;
+        sum.drains += c.drains;
+        sum.lost += c.lost;
+        sum.lost_unknown |= c.lost_unknown;
+    }
+    if (ksession.bts_refusal[0])
+        kreport(ksession.bts ? KREPORT_FAIL : KREPORT_SKIP, "branch trace", "%s", ksession.bts_refusal);
+    else if (sum.lost_unknown)
+        kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains; how many are lost is unknown", sum.records,
+                sum.drains);
+    else
+        kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
 }
 
 static void report_trace(void)
@@ -194,7 +213,7 @@ static void controller(void *unused)
     if (ksession_init(error, sizeof error) != 0)
         fail("setup", error);
     kprintf("ds: backend %s: %s\n", ksession.backend, ksession.reason);
-    if (kopt.truth && ktruth_init(kopt.switches) != 0)
+    if (kopt.truth && ktruth_init(kopt.switches, ksession.bts) != 0)
         fail("setup", "no memory for the truth");
 
     struct kmem_counts before, after;
@@ -217,6 +236,8 @@ static void controller(void *unused)
         kreport(KREPORT_SKIP, "run", "%lu switches of %lu on %u CPUs: the time of option seconds= was up",
                 (unsigned long)done, (unsigned long)kopt.switches, kcpu_count);
     report_debug_store();
+    if (kopt.bts)
+        report_branches();
     report_trace();
     if (kopt.truth)
         report_truth();

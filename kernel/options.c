@@ -46,6 +46,12 @@ static const struct option table[] = {
     { "pebs.threshold", "48",
       "records until the PMI drains the buffer, at most pebs.records",
       AT(pebs_threshold), NUMBER32, 1, 4096, NULL },
+    { "bts", "off",
+      "branch tracing beside PEBS: circular keeps the newest records of each time a thread runs, interrupt all of them",
+      AT(bts), WORD, 0, 0, "off|circular|interrupt" },
+    { "bts.records", "1024",
+      "size of each CPU's BTS buffer in records",
+      AT(bts_records), NUMBER32, 1, 16384, NULL },
     { "session.1", "auto:qpc:sequential",
       "what is written (compact, full, compact+full; auto: compact, or full where PEBS records have no TSC, formats 0 "
       "to 2, and PebsIndex at each switch is all there is to tell whose they are), its clock (qpc: 10 MHz), its mode "
@@ -336,6 +342,10 @@ int kopt_check(char *error, size_t error_size)
     if (kopt.pebs_threshold > kopt.pebs_records) {
         snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
                  kopt.pebs_threshold, kopt.pebs_records);
+        return -EINVAL;
+    }
+    if (kopt.bts != DS_BTS_OFF && kopt.ds == KOPT_DS_OFF) {
+        snprintf(error, error_size, "option 'bts': needs a Debug Store, and ds=off asks for none");
         return -EINVAL;
     }
     int e = ds_parse_events(kopt.pebs, &config, error, error_size);

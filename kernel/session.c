@@ -50,11 +50,22 @@ static const struct ds_caps *hw_refusal(uint32_t *cpu)
     return NULL;
 }
 
+/* The first CPU without BTS, or NULL. */
+static const struct ds_caps *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
+{
+    for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
+        if (!caps[*cpu].bts)
+            return &caps[*cpu];
+    return NULL;
+}
+
 static int choose_backend(char *error, size_t error_size)
 {
     uint32_t cpu;
     const struct ds_caps *refusal = hw_refusal(&cpu);
+    uint32_t other;
 
+    ksession.pebs = kopt.ds != KOPT_DS_OFF;
     switch (kopt.ds) {
     case KOPT_DS_OFF:
         ksession.backend = "off";
@@ -65,6 +76,13 @@ static int choose_backend(char *error, size_t error_size)
         snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=soft");
         return 0;
     case KOPT_DS_HW:
+        if (refusal && kopt.bts && !bts_refusal(ksession.hw_caps, &other)) {
+            ksession.backend = "hw";
+            ksession.pebs = false;
+            snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=hw; BTS alone: CPU %u: %s", cpu,
+                     refusal->reason);
+            return 0;
+        }
         if (refusal) {
             snprintf(error, error_size, "ds=hw: CPU %u: %s; use ds=soft (or ds=auto) to run on the model instead", cpu,
                      refusal->reason);
@@ -121,10 +139,32 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
                         ksession.buffers[i], error, error_size);
     if (e)
         return e;
+    if (ksession.bts && !(ksession.bts_buffers[i] = pages(ds_bts_buffer_bytes(kopt.bts_records)))) {
+        snprintf(error, error_size, "no memory for the BTS buffer of CPU %u: lower bts.records", i);
+        return -ENOMEM;
+    }
+    if (ksession.bts && (e = ds_bts_init(ds, kopt.bts, kopt.bts_records, ksession.bts_buffers[i])) != 0) {
+        snprintf(error, error_size, "CPU %u: %s", i, ksession.caps[i].bts_reason);
+        return e;
+    }
     if (cpu->ds_soft)
         ds_soft_attach(cpu->ds_soft, ds, tid_of_frame);
     cpu->ds = ds;
     return 0;
+}
+
+/* BTS on every CPU, or on none: then why, and PEBS runs without it. */
+static int choose_bts(void)
+{
+    uint32_t cpu;
+    const struct ds_caps *refusal = bts_refusal(ksession.caps, &cpu);
+    if (refusal) {
+        snprintf(ksession.bts_refusal, sizeof ksession.bts_refusal, "CPU %u: %s", cpu, refusal->bts_reason);
+        return 0;
+    }
+    ksession.bts_buffers = pages(kcpu_count * sizeof *ksession.bts_buffers);
+    ksession.bts = true;
+    return ksession.bts_buffers ? 0 : -ENOMEM;
 }
 
 static int init_ds(char *error, size_t error_size)
@@ -160,12 +200,16 @@ static int init_ds(char *error, size_t error_size)
         kcall_all(detect_soft, NULL);
     }
     arch_irq_set(ARCH_VECTOR_PMI, pmi);
+    if (kopt.bts && choose_bts())
+        goto memory;
 
     if ((e = ds_parse_events(kopt.pebs, &ksession.ds, error, error_size)) != 0 ||
         (e = ds_parse_groups(kopt.pebs_groups, &ksession.ds, error, error_size)) != 0)
         return e;
     ksession.ds.records = kopt.pebs_records;
     ksession.ds.threshold = kopt.pebs_threshold;
+    if (!ksession.pebs)
+        ksession.ds.events = 0;
     for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */
         size_t bytes = ds_buffer_bytes(&ksession.caps[i], &ksession.ds);
         if (bytes > ksession.buffer_bytes)
@@ -243,11 +287,32 @@ int ksession_init(char *error, size_t error_size)
 
 /* ---- start and stop: on every CPU, interrupts off ---------------------------------------------------------------- */
 
-static struct {
-    int error; /* of the first CPU whose DS did not start */
+/* The first CPU whose PEBS, or BTS, did not start. */
+static struct failure {
+    int error;
     struct ds_refusal refusal;
     uint32_t cpu;
-} failure;
+} failure, bts_failure;
+
+static void note(struct failure *f, int error, const struct ds_refusal *refusal)
+{
+    int none = 0;
+    if (error && __atomic_compare_exchange_n(&f->error, &none, error, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        f->refusal = *refusal;
+        f->cpu = kcpu_this()->arch.index;
+    }
+}
+
+static void explain(const struct failure *f, const char *what, const char *file, char *text, size_t size)
+{
+    const struct ds_refusal *r = &f->refusal;
+    if (r->write)
+        snprintf(text, size, "CPU %u: the set-up of %s, step %d in %s: WRMSR(0x%x) of 0x%lx raises #GP", f->cpu, what,
+                 r->step, file, r->msr, (unsigned long)r->value);
+    else
+        snprintf(text, size, "CPU %u: the set-up of %s, step %d in %s: RDMSR(0x%x) raises #GP", f->cpu, what, r->step,
+                 file, r->msr);
+}
 
 static void start_cpu(void *unused)
 {
@@ -258,15 +323,12 @@ static void start_cpu(void *unused)
 
     if (CAIRN_MUTANT == KMUTANT_STAMP && stamp)
         stamp = kcpu_table[(cpu->arch.index + 1) % kcpu_count]->ds;
-    trace_cpu_start(cpu->trace, stamp ? ds_pebs_index(stamp) : NULL);
+    trace_cpu_start(cpu->trace, stamp && ksession.pebs ? ds_pebs_index(stamp) : NULL);
     if (!cpu->ds)
         return;
-    int e = ds_start(cpu->ds, &refusal);
-    int none = 0;
-    if (e && __atomic_compare_exchange_n(&failure.error, &none, e, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        failure.refusal = refusal;
-        failure.cpu = cpu->arch.index;
-    }
+    note(&failure, ds_start(cpu->ds, &refusal), &refusal);
+    if (ksession.bts)
+        note(&bts_failure, ds_bts_start(cpu->ds, &refusal), &refusal);
 }
 
 static void stop_cpu(void *unused)
@@ -283,14 +345,10 @@ int ksession_start(char *error, size_t error_size)
     ksession.start_tsc = arch_rdtsc();
     kcall_all(start_cpu, NULL);
     if (failure.error) {
-        const struct ds_refusal *r = &failure.refusal;
-        if (r->write)
-            snprintf(error, error_size, "CPU %u: the Debug Store's set-up, step %d in ds/cpu.c: WRMSR(0x%x) of 0x%lx "
-                     "raises #GP", failure.cpu, r->step, r->msr, (unsigned long)r->value);
-        else
-            snprintf(error, error_size, "CPU %u: the Debug Store's set-up, step %d in ds/cpu.c: RDMSR(0x%x) raises #GP",
-                     failure.cpu, r->step, r->msr);
+        explain(&failure, "PEBS", "ds/cpu.c", error, error_size);
         kcall_all(stop_cpu, NULL);
+    } else if (bts_failure.error) {
+        explain(&bts_failure, "BTS", "ds/bts.c", ksession.bts_refusal, sizeof ksession.bts_refusal);
     }
     return failure.error;
 }

@@ -15,7 +15,11 @@ struct ksession {
     struct ds_config ds;
     struct trace_config trace;
     struct trace_session *session;
+    bool pebs;               /* PEBS runs: with a backend, always but where there is only BTS */
+    bool bts;                /* BTS runs, on every CPU that has not refused it */
+    char bts_refusal[160];   /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
     void **areas, **buffers; /* [kcpu_count]: DS areas and PEBS buffers; NULL: off */
+    void **bts_buffers;      /* likewise; NULL: no BTS */
     size_t buffer_bytes;     /* of each PEBS buffer */
     uint64_t start_tsc, stop_tsc;
 };

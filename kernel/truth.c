@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/truth.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "kernel/cpu.h"
@@ -30,9 +29,11 @@ static uint8_t *pool;
 static uint32_t pool_chunks;
 static uint32_t pool_next; /* first chunk not handed out */
 
-int ktruth_init(uint64_t switches)
+int ktruth_init(uint64_t switches, bool branches)
 {
     uint64_t chunks = 2 * switches / CHUNK_RECORDS + 2 * kcpu_count + 16;
+    if (branches)
+        chunks += kmem_pages_available() / 4 / (CHUNK_BYTES / ARCH_PAGE_SIZE);
     uint64_t bytes = chunks * CHUNK_BYTES;
 
     pool = bytes / ARCH_PAGE_SIZE <= kmem_pages_available() ? kmem_pages_alloc(bytes / ARCH_PAGE_SIZE) : NULL;

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trace/format.h"
@@ -13,9 +14,10 @@
 struct ktruth_cpu;
 struct trace_dump;
 
-/* Room for about `switches` switches and as much again for records. Sets kcpu->truth of every CPU. 0, -ENOMEM (one line
- * printed). Boot processor, before recording starts. */
-int ktruth_init(uint64_t switches);
+/* Room for about `switches` switches and as much again for records; with `branches`, for branches a quarter of the
+ * memory that is free besides. Sets kcpu->truth of every CPU. 0, -ENOMEM (one line printed). Boot processor, before
+ * recording starts. */
+int ktruth_init(uint64_t switches, bool branches);
 
 /* One record of CAIRN_TRUTH_BYTES. On the CPU concerned, interrupts off. */
 void ktruth_write(struct ktruth_cpu *truth, const void *record);

@@ -194,6 +194,7 @@ enum cairn_ds_reason {
     CAIRN_DS_STOP = 3,        /* end of the session */
     CAIRN_DS_RECONFIGURE = 4, /* before a change of configuration */
     CAIRN_DS_PANIC = 5,       /* read out after a panic: records may be fewer than written */
+    CAIRN_DS_SWITCH = 6,      /* BTS only: another thread runs next */
 };
 
 #define CAIRN_DS_LOST_UNKNOWN UINT64_MAX /* buffer found full on hardware: how many were dropped cannot be known */
@@ -225,9 +226,43 @@ struct cairn_ds_records { /* whole records only; raw bytes follow */
 };
 _Static_assert(sizeof(struct cairn_ds_records) == 0x18, "cairn_ds_records");
 
+/*
+ * Branch Trace Store: a hook ID of its own, so that readers of older versions pass over it. Its epochs are not PEBS'. A
+ * drain at each switch of a thread that was traced, so an epoch's records are one thread's.
+ */
+#define HOOK_CAIRN_BTS         0xCA02u
+#define HOOK_VERSION_CAIRN_BTS 1u
+
+enum cairn_bts_kind { CAIRN_BTS_EPOCH = 1, CAIRN_BTS_RECORDS = 2 };
+
+struct cairn_bts_epoch { /* the epoch that ends here (or, for START, begins) */
+    uint16_t kind;          /* 00: CAIRN_BTS_EPOCH */
+    uint8_t reason;         /* 02: enum cairn_ds_reason */
+    uint8_t interrupting;   /* 03: 1: DEBUGCTL.BTINT was set; 0: circular */
+    uint32_t epoch;         /* 04: per CPU, from 0 */
+    uint64_t tsc;           /* 08: when the index was read; SWITCH: of the switch */
+    uint64_t lost;          /* 10: records dropped or overwritten in this epoch, or CAIRN_DS_LOST_UNKNOWN */
+    uint32_t record_bytes;  /* 18: bytes of records that follow in CAIRN_BTS_RECORDS events, oldest first */
+    uint32_t record_events; /* 1C: number of those events */
+    uint64_t area[4];       /* 20: base, index, absolute maximum, threshold, before index was set back to base */
+    uint32_t tid;           /* 40: whose branches they are */
+    uint32_t reserved;      /* 44 */
+};
+_Static_assert(sizeof(struct cairn_bts_epoch) == 0x48, "cairn_bts_epoch");
+
+struct cairn_bts_records { /* raw BTS records of 24 bytes follow */
+    uint16_t kind;     /* 00: CAIRN_BTS_RECORDS */
+    uint16_t reserved; /* 02 */
+    uint32_t epoch;    /* 04 */
+    uint64_t address;  /* 08: where the first of them lay */
+    uint32_t bytes;    /* 10 */
+    uint32_t part;     /* 14: 0, 1, ... within the epoch */
+};
+_Static_assert(sizeof(struct cairn_bts_records) == 0x18, "cairn_bts_records");
+
 /* ================================================================ Cairn: truth records (outside the sessions) */
 
-enum cairn_truth_kind { CAIRN_TRUTH_SWITCH = 1, CAIRN_TRUTH_PEBS = 2 };
+enum cairn_truth_kind { CAIRN_TRUTH_SWITCH = 1, CAIRN_TRUTH_PEBS = 2, CAIRN_TRUTH_BRANCH = 3 };
 #define CAIRN_TRUTH_BYTES 48u
 
 struct cairn_truth_switch {
@@ -263,6 +298,20 @@ struct cairn_truth_pebs {
     uint32_t epoch;     /* 2C */
 };
 _Static_assert(sizeof(struct cairn_truth_pebs) == CAIRN_TRUTH_BYTES, "cairn_truth_pebs");
+
+struct cairn_truth_branch { /* taken while BTS was on */
+    uint8_t kind;      /* 00: CAIRN_TRUTH_BRANCH */
+    uint8_t cpu;       /* 01 */
+    uint8_t stored;    /* 02: 0: the processor (model) dropped it, the buffer was full */
+    uint8_t reserved8; /* 03 */
+    uint32_t tid;      /* 04: the thread that was stepped, from its stack */
+    uint64_t tsc;      /* 08: TSC of the step */
+    uint64_t from;     /* 10: the branch */
+    uint64_t to;       /* 18: where it led */
+    uint32_t epoch;    /* 20: of BTS */
+    uint32_t reserved[3]; /* 24 */
+};
+_Static_assert(sizeof(struct cairn_truth_branch) == CAIRN_TRUTH_BYTES, "cairn_truth_branch");
 
 /* ================================================================ Cairn: the serial dump, format version 1 */
 

@@ -69,9 +69,13 @@ def test_steps_of_the_driver():
         registers = re.findall(r"`((?:IA32|MSR)_\w+)`", rows[n])
         assert registers or n in (2, 4)
         assert all(register in code for register in registers), (n, registers)
-    pmi = list(map(int, re.findall(r"/\* (\d)\. ", body("ds_pmi"))))
+    handler = body("ds_pmi").replace("handle_status(ds);", body("handle_status"))
+    pmi = list(map(int, re.findall(r"/\* (\d)\. ", handler)))
     listed = document[document.index("**PMI**"):document.index("**Drain**")]
-    assert pmi == list(map(int, re.findall(r"^(\d)\. ", listed, re.M))) == [1, 2, 3, 4, 5]
+    assert pmi == list(map(int, re.findall(r"^(\d)\. ", listed, re.M))) == [1, 2, 3, 4, 5, 6]
+    branches = re.split(r"\*step = (\d+);", (cb.ROOT / "ds" / "bts.c").read_text(encoding="utf-8"))
+    listed = document[document.index("(`ds_bts_start`)"):document.index("(`ds_bts_drain`)")]
+    assert branches[1::2] == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
 
 
 def test_packages():

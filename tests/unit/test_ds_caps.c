@@ -249,6 +249,7 @@ static void amd(void **state)
     assert_int_equal(fake.accesses, 0);
     memcpy(&fake.leaf[0][1], "CentaulsaurH", 12);
     refused("not GenuineIntel");
+    assert_string_equal(caps.bts_reason, caps.reason);
 }
 
 static void no_ds(void **state)
@@ -258,6 +259,8 @@ static void no_ds(void **state)
     fake.leaf[1][3] = 0;
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL;
     refused("CPUID.01H:EDX.DS is 0");
+    assert_false(caps.bts);
+    assert_string_equal(caps.bts_reason, caps.reason);
 }
 
 /* QEMU's TCG with an Intel model: no DS, no leaf 0AH, yet MISC_ENABLE reads 1 and every MSR write is swallowed. */
@@ -285,13 +288,16 @@ static void unavailable_bits(void **state)
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_PEBS_UNAVAIL;
     refused("PEBS_UNAVAIL says that PEBS is not there");
     assert_true(caps.bts);
+    assert_string_equal(caps.bts_reason, "the processor has BTS");
     ds_fake_init(&fake, true);
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     assert_false(caps.bts);
+    assert_string_equal(caps.bts_reason, "IA32_MISC_ENABLE.BTS_UNAVAIL says that BTS is not there");
     ds_fake_init(&fake, true);
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value = 0;
     refused("performance monitoring is off");
+    assert_true(caps.bts); /* which counts nothing */
 }
 
 static void registers_that_fault(void **state)
@@ -300,6 +306,7 @@ static void registers_that_fault(void **state)
     ds_fake_init(&fake, true);
     ds_fake_remove(&fake, IA32_MISC_ENABLE);
     refused("IA32_MISC_ENABLE cannot be read");
+    assert_string_equal(caps.bts_reason, "IA32_MISC_ENABLE cannot be read, so nothing says that BTS is there");
     assert_true(row("IA32_MISC_ENABLE")->faulted);
     ds_fake_init(&fake, true);
     ds_fake_remove(&fake, IA32_PERF_CAPABILITIES);
@@ -379,6 +386,31 @@ static void hypervisor(void **state)
     ds_fake_remove(&fake, IA32_DS_AREA); /* #GP, as Bochs does */
     refused("IA32_DS_AREA raises #GP");
     assert_true(row("read back")->faulted);
+    assert_false(caps.bts);
+}
+
+/* The area is BTS', too: it is probed for BTS alone, and what is found then is said of BTS. */
+static void hypervisor_with_bts_alone(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[1][2] |= CPUID_01H_ECX_HYPERVISOR;
+    ds_fake_find(&fake, IA32_PEBS_ENABLE)->value = 0;
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    refused("PEBS_UNAVAIL");
+    assert_true(caps.bts && row("read back")->ok);
+    ds_fake_find(&fake, IA32_DS_AREA)->dropped = true;
+    refused("PEBS_UNAVAIL");
+    assert_false(caps.bts);
+    assert_non_null(strstr(caps.bts_reason, "does not keep what is written"));
+    ds_fake_remove(&fake, IA32_DS_AREA);
+    refused("PEBS_UNAVAIL");
+    assert_false(caps.bts);
+    assert_non_null(strstr(caps.bts_reason, "IA32_DS_AREA raises #GP"));
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
+    refused("PEBS_UNAVAIL");
+    assert_null(find("read back"));
+    assert_non_null(strstr(caps.bts_reason, "BTS_UNAVAIL"));
 }
 
 int main(void)
@@ -398,6 +430,7 @@ int main(void)
         cmocka_unit_test(unknown_format),
         cmocka_unit_test(architectural_pebs),
         cmocka_unit_test(hypervisor),
+        cmocka_unit_test(hypervisor_with_bts_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

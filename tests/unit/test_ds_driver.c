@@ -52,7 +52,7 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
 static int init(const char *events, const char *groups, uint32_t records, uint32_t threshold, char *error, size_t size)
 {
     struct ds_config config = {.records = records, .threshold = threshold};
-    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     assert_int_equal(ds_parse_events(events, &config, error, size), 0);
     assert_int_equal(ds_parse_groups(groups, &config, error, size), 0);
@@ -528,7 +528,7 @@ static void plain_fixed_counter(void **state)
         (struct ds_event){.kind = DS_EVENT_CYCLES, .fixed = 2, .kernel = true, .plain = true, .period = 300};
     config.event[1] =
         (struct ds_event){.kind = DS_EVENT_INSTRUCTIONS, .fixed = 1, .user = true, .plain = true, .period = 400};
-    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
     char error[160] = "";
     begin(true, "INST_RETIRED.ANY:1000", "gpr");
     assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
@@ -609,7 +609,7 @@ static void impossible_configurations(void **state)
     assert_int_equal(init("branches:1", "none", 8, 0, error, sizeof error), -EINVAL);
     caps.pebs = false;
     caps.reason = "there is none";
-    struct ds_config config = {.records = 1, .threshold = 1};
+    struct ds_config config = {.events = 1, .records = 1, .threshold = 1};
     const struct ds_hooks hooks = {0};
     assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error),
                      -EINVAL);
@@ -620,7 +620,7 @@ static void longest_period(void **state) /* half of what the counter holds, or o
 {
     (void)state;
     struct ds_config config = {.events = 1, .records = 8, .threshold = 6};
-    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
     char error[160];
     for (int full_width = 0; full_width < 2; full_width++)
         for (int fixed = -1; fixed < 1; fixed++)

@@ -192,7 +192,7 @@ static void session(void **state)
     const struct ds_model_preset *p = *state;
     const struct ds_model_host host = {
         .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
-    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
     struct ds_config config = {.records = 8, .threshold = 6, .groups = MSR_PEBS_DATA_CFG_GPR};
     struct ds_caps caps;
     struct ds_refusal refusal;
@@ -276,7 +276,7 @@ static const struct {
 /* What the driver programs for each event counts that one and no other, or the driver refuses it by name. */
 static unsigned count_each(const struct ds_model_preset *p, const char *plain)
 {
-    const struct ds_hooks hooks = {before_drain, drained, NULL, NULL};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
     struct ds_config config = {.records = 8, .threshold = 8};
     struct ds_caps caps;
     struct ds_refusal refusal;
@@ -352,7 +352,7 @@ static void counters_in_the_record(void **state)
     (void)state;
     const struct ds_model_host host = {
         .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
-    const struct ds_hooks hooks = {before_drain, take, NULL, NULL};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = take};
     struct ds_config config = {.records = 2, .threshold = 2};
     struct ds_caps caps;
     struct ds_refusal refusal;

@@ -90,6 +90,24 @@ static void recorded(void *context, uint32_t index, const struct cairn_truth_peb
         seen[seen_count++] = *record;
 }
 
+static struct cairn_truth_branch branch_seen[SEEN];
+static unsigned branches_seen;
+static struct ds_bts_drain bts_last;
+
+static void branched(void *context, uint32_t index, const struct cairn_truth_branch *branch)
+{
+    (void)context;
+    assert_int_equal(index, 3);
+    if (branches_seen < SEEN)
+        branch_seen[branches_seen++] = *branch;
+}
+
+static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain *d)
+{
+    (void)context, (void)index;
+    bts_last = *d;
+}
+
 static struct arch_trap_frame frame; /* made by hand */
 
 static uint32_t tid(const struct arch_trap_frame *of)
@@ -104,10 +122,11 @@ static void begin(const char *preset, const char *events, uint32_t records)
     char error[128] = "";
     struct ds_config config = {.records = records, .threshold = records};
     struct ds_caps caps;
-    const struct ds_hooks hooks = {before_drain, drained, recorded, NULL};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .recorded = recorded,
+                                   .bts_drained = bts_drained, .branched = branched};
     cpu = (struct arch_cpu){.self = &cpu};
     assert_int_equal(syscall(SYS_arch_prctl, ARCH_SET_GS, &cpu), 0);
-    seen_count = ipis = drained_bytes = 0;
+    seen_count = branches_seen = ipis = drained_bytes = 0;
     drained_lost = 0;
     soft = realloc(soft, ds_soft_bytes());
     ds = realloc(ds, ds_cpu_bytes());
@@ -617,6 +636,51 @@ static void loss_by_epoch(void **state)
     assert_int_equal(counts.records, 3 * 2 + 2);
 }
 
+/* The truth of each branch that BTS was to store, and how many they were, stored or not. */
+static void branches_to_store(void **state)
+{
+    (void)state;
+    static const uint8_t jump[] = {0xEB, 0x02, 0x90, 0x90, 0x90}, not_taken[] = {0x74, 0x02, 0x90, 0x90, 0x90};
+    static struct ds_bts_record buffer[171] __attribute__((aligned(4096)));
+    struct ds_refusal refusal;
+    for (unsigned mode = DS_BTS_CIRCULAR; mode <= DS_BTS_INTERRUPT; mode++) {
+        begin("icelake", COUNT_BOTH, 8);
+        frame = (struct arch_trap_frame){.cs = 8, .rsp = 0x7000};
+        step(jump, jump + 4, TF); /* BTS is off */
+        assert_int_equal(branches_seen, 0);
+        assert_int_equal(ds_bts_init(ds, mode, 3, buffer), 0);
+        assert_int_equal(ds_bts_start(ds, &refusal), 0);
+        for (unsigned i = 0; i < 5; i++) {
+            step(jump, jump + 4, TF);
+            step(jump + 4, jump + 5, TF);
+            step(not_taken, not_taken + 2, TF);
+        }
+        assert_int_equal(branches_seen, 5);
+        for (unsigned i = 0; i < 5; i++) {
+            assert_int_equal(branch_seen[i].kind, CAIRN_TRUTH_BRANCH);
+            assert_int_equal(branch_seen[i].cpu, 3);
+            assert_int_equal(branch_seen[i].stored, mode == DS_BTS_CIRCULAR || i < 3);
+            assert_int_equal(branch_seen[i].tid, 4711);
+            assert_int_equal(branch_seen[i].from, (uintptr_t)jump);
+            assert_int_equal(branch_seen[i].to, (uintptr_t)jump + 4);
+            assert_int_equal(branch_seen[i].epoch, 0);
+            assert_true(i == 0 || branch_seen[i].tsc > branch_seen[i - 1].tsc);
+        }
+        assert_int_equal(ipis, mode == DS_BTS_INTERRUPT);
+        ds_pause(ds);
+        ds_bts_drain(ds, CAIRN_DS_SWITCH, 1);
+        assert_int_equal(bts_last.records, 3);
+        assert_int_equal(bts_last.lost, 2);
+        step(jump, jump + 4, TF);
+        assert_int_equal(branch_seen[5].epoch, 1);
+        ds_stop(ds);
+        assert_int_equal(bts_last.records, 1);
+        assert_int_equal(bts_last.lost, 0);
+        step(jump, jump + 4, TF);
+        assert_int_equal(branches_seen, 6);
+    }
+}
+
 static void unknown_preset(void **state)
 {
     (void)state;
@@ -810,7 +874,7 @@ int main(void)
         cmocka_unit_test(program_pages),
         cmocka_unit_test(fault_does_not_retire), cmocka_unit_test(interrupt_between),
         cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
-        cmocka_unit_test(loss_by_epoch),
+        cmocka_unit_test(loss_by_epoch),         cmocka_unit_test(branches_to_store),
         cmocka_unit_test(real_counts),           cmocka_unit_test(real_records),
         cmocka_unit_test(real_drain_in_thread),
     };

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#define ds_bts_drain fake_bts_drain /* the driver's own: below */
 #include "kernel/hook.c"
 #include "tests/unit/trace_support.h"
 
@@ -26,6 +27,7 @@ static union {
     uint16_t kind;
     struct cairn_truth_switch sw;
     struct cairn_truth_pebs pebs;
+    struct cairn_truth_branch branch;
 } truth[8];
 static unsigned truths;
 
@@ -251,9 +253,129 @@ static void both_sides(void **state)
     khook_ds.recorded(NULL, 0, &pebs);
     assert_int_equal(truths, 2);
     assert_memory_equal(&truth[1].pebs, &pebs, sizeof pebs);
+    const struct cairn_truth_branch branch = {.kind = CAIRN_TRUTH_BRANCH, .tid = 12, .from = 0x1234};
+    khook_ds.branched(NULL, 0, &branch);
+    assert_int_equal(truths, 3);
+    assert_memory_equal(&truth[2].branch, &branch, sizeof branch);
     cpu.truth = NULL;
     khook_ds.recorded(NULL, 0, &pebs);
-    assert_int_equal(truths, 2);
+    khook_ds.branched(NULL, 0, &branch);
+    assert_int_equal(truths, 3);
+    box_close(&box);
+}
+
+/* ---- branch records ---------------------------------------------------------------------------------------------- */
+
+static struct ds_bts_record branches[200];
+
+/* The events of one drain of branch records: an epoch, then whole records, at most 58 to an event, none across the end
+ * of the buffer. */
+static void branches_are_split(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t first[2], count[2], parts;
+    } rows[] = {
+        {{0, 0}, {0, 0}, 0},   {{0, 0}, {1, 0}, 1},    {{0, 0}, {58, 0}, 1},   {{0, 0}, {59, 0}, 2},
+        {{0, 0}, {200, 0}, 4}, {{199, 0}, {1, 199}, 5}, {{58, 0}, {116, 58}, 3},
+    };
+    static struct kthread running = {.tid = 44};
+    for (size_t i = 0; i < sizeof branches / sizeof branches[0]; i++)
+        branches[i] = (struct ds_bts_record){.from = i, .to = 1000 + i};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        drain_of(4, 0); /* an area */
+        struct ds_bts_drain d = {.reason = CAIRN_DS_START, .mode = DS_BTS_CIRCULAR, .epoch = 9, .tsc = TSC(20),
+                                 .area = area};
+        begin(TRACE_COMPACT);
+        cpu.current = &running;
+        khook_ds.bts_drained(NULL, 0, &d); /* whose they are is known from here on */
+        cpu.current = &new;
+        d.reason = CAIRN_DS_THRESHOLD;
+        d.mode = i % 2 ? DS_BTS_INTERRUPT : DS_BTS_CIRCULAR;
+        d.lost = 3;
+        for (unsigned r = 0; r < 2; r++) {
+            d.run[r] = (struct ds_bts_run){branches + rows[i].first[r], rows[i].count[r]};
+            d.records += rows[i].count[r];
+        }
+        khook_ds.bts_drained(NULL, 0, &d);
+        end();
+        const struct cairn_bts_epoch *epoch = (const void *)event[1].payload;
+        assert_int_equal(events, 2 + rows[i].parts);
+        assert_int_equal(event[1].hook, 0xCA02);
+        assert_int_equal(event[1].time, 20);
+        assert_int_equal(epoch->kind, CAIRN_BTS_EPOCH);
+        assert_int_equal(epoch->reason, CAIRN_DS_THRESHOLD);
+        assert_int_equal(epoch->interrupting, i % 2);
+        assert_int_equal(epoch->epoch, 9);
+        assert_int_equal(epoch->tsc, TSC(20));
+        assert_int_equal(epoch->lost, 3);
+        assert_int_equal(epoch->record_bytes, 24 * d.records);
+        assert_int_equal(epoch->record_events, rows[i].parts);
+        assert_int_equal(epoch->tid, 44);
+        assert_memory_equal(epoch->area, area, sizeof epoch->area);
+        uint32_t expected = rows[i].first[0], left = rows[i].count[0];
+        for (uint32_t n = 0; n < rows[i].parts; n++) {
+            const struct cairn_bts_records *part = (const void *)event[2 + n].payload;
+            const struct ds_bts_record *record = (const void *)(part + 1);
+            if (!left) {
+                expected = rows[i].first[1];
+                left = rows[i].count[1];
+            }
+            assert_int_equal(event[2 + n].hook, 0xCA02);
+            assert_int_equal(part->kind, CAIRN_BTS_RECORDS);
+            assert_int_equal(part->epoch, 9);
+            assert_int_equal(part->part, n);
+            assert_int_equal(part->address, (uintptr_t)&branches[expected]);
+            assert_int_equal(part->bytes, 24 * (left < 58 ? left : 58));
+            for (uint32_t at = 0; at < part->bytes / 24; at++, left--)
+                assert_int_equal(record[at].from, expected++);
+        }
+        assert_int_equal(left, 0);
+        box_close(&box);
+    }
+}
+
+/* At a switch the outgoing thread's branches are drained, before the switch is written; after it they are the incoming
+ * one's. */
+static struct ds_cpu *switched;
+static uint64_t switched_at;
+
+void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
+{
+    switched = ds;
+    switched_at = tsc;
+    if (!ds)
+        return;
+    const struct ds_bts_drain d = {.reason = reason, .mode = DS_BTS_INTERRUPT, .tsc = tsc, .area = area, .records = 1,
+                                   .run = {{branches, 1}}};
+    khook_ds.bts_drained(NULL, 0, &d);
+}
+
+static void branches_go_with_their_thread(void **state)
+{
+    (void)state;
+    begin(TRACE_FULL);
+    cpu.ds = (void *)&area; /* only its address counts */
+    cpu.current = &old;
+    const struct ds_bts_drain start = {.reason = CAIRN_DS_START, .tsc = TSC(5), .area = area};
+    khook_ds.bts_drained(NULL, 0, &start);
+    khook_switch_out(&cpu, &old, &new, TSC(10));
+    assert_ptr_equal(switched, cpu.ds);
+    assert_int_equal(switched_at, TSC(10));
+    khook_switch_out(&cpu, &new, &old, TSC(11));
+    cpu.ds = NULL;
+    end();
+    static const uint16_t hooks[] = {0xCA02, 0xCA02, 0xCA02, 0x524, 0xCA02, 0xCA02, 0x524};
+    static const uint32_t tids[] = {12, 12, 0, 0, 16, 0, 0};
+    assert_int_equal(events, 7);
+    for (unsigned i = 0; i < 7; i++) {
+        const struct cairn_bts_epoch *epoch = (const void *)event[i].payload;
+        assert_int_equal(event[i].hook, hooks[i]);
+        if (tids[i])
+            assert_int_equal(epoch->tid, tids[i]);
+    }
+    assert_int_equal(((const struct cairn_bts_epoch *)(const void *)event[1].payload)->reason, CAIRN_DS_SWITCH);
+    khook_ds.bts_drained(NULL, 0, &start); /* the session is over: nothing is written, nothing breaks */
     box_close(&box);
 }
 
@@ -313,6 +435,7 @@ static void costs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(branches_are_split),  cmocka_unit_test(branches_go_with_their_thread),
         cmocka_unit_test(drain_is_split), cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
         cmocka_unit_test(both_sides),     cmocka_unit_test(cost_classes),     cmocka_unit_test(costs),
     };

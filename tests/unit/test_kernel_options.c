@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "ds/ds.h"
+#include "kernel/errno.h"
 #include "kernel/options.h"
 #include "trace/trace.h"
 
@@ -62,6 +64,19 @@ static void each_kind_of_value(void **state)
     assert_int_equal(kopt.serial_baud, 9600);
     assert_int_equal(set("serial=none"), 0);
     assert_int_equal(kopt.serial_port, 0);
+    assert_int_equal(set("bts=circular"), 0);
+    assert_int_equal(kopt.bts, DS_BTS_CIRCULAR);
+    assert_int_equal(set("bts=interrupt"), 0);
+    assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
+    assert_int_equal(kopt_check(error, sizeof error), 0);
+    assert_int_equal(set("ds=off"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "option 'bts': needs a Debug Store"));
+    assert_int_equal(set("bts=off"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), 0);
+    assert_int_equal(set("ds=soft"), 0);
+    assert_int_equal(set("bts.records=1"), 0);
+    assert_int_equal(kopt.bts_records, 1);
     assert_int_equal(set("workload=hogs"), 0);
     assert_string_equal(kopt.workload, "hogs");
 }
@@ -110,7 +125,8 @@ static void bad_words_are_named(void **state)
         "session.1=compact:qpc", "session.1=compact:qpc:sequential:", "session.1=half:qpc:circular", "serial=com3",
         "serial=com1,", "serial=com1,0", "serial=com1,115201", "serial=com1,7", "workload=none", "ds.preset=i486",
         "ds.preset=", "ds.preset=names of ds_model_presets", "ds.policy.fit=yes", "ds.policy.fit=",
-        "ds.policy.nosuch=yes", "truth=2", "panic=later",
+        "ds.policy.nosuch=yes", "truth=2", "bts=on", "bts=", "bts.records=0",
+        "bts.records=16385", "panic=later",
     };
     kopt_defaults();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

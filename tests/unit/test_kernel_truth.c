@@ -17,7 +17,7 @@ struct kcpu *kcpu_table[ARCH_MAX_CPUS] = {&cpu[0], &cpu[1]};
 uint32_t kcpu_count = 2;
 
 static void *memory;
-static uint64_t free_pages;
+static uint64_t free_pages, taken_pages;
 static char printed[160];
 
 uint64_t kmem_pages_available(void)
@@ -28,6 +28,7 @@ uint64_t kmem_pages_available(void)
 void *kmem_pages_alloc(size_t count)
 {
     assert_true(count <= free_pages);
+    taken_pages = count;
     memory = aligned_alloc(ARCH_PAGE_SIZE, count * ARCH_PAGE_SIZE);
     return memset(memory, 0xA5, count * ARCH_PAGE_SIZE);
 }
@@ -65,11 +66,24 @@ static void too_little_memory(void **state)
 {
     (void)state;
     free_pages = 100;
-    assert_int_equal(ktruth_init(200000), -ENOMEM);
+    assert_int_equal(ktruth_init(200000, false), -ENOMEM);
     assert_non_null(strstr(printed, "truth: 200000 switches need"));
     assert_non_null(strstr(printed, "400 KiB are free"));
     assert_null(cpu[0].truth);
     assert_null(memory);
+}
+
+static void room_for_branches(void **state)
+{
+    (void)state;
+    free_pages = 16384;
+    assert_int_equal(ktruth_init(1000, false), 0);
+    free(memory);
+    uint64_t without = taken_pages;
+    assert_int_equal(ktruth_init(1000, true), 0);
+    free(memory);
+    assert_int_equal(taken_pages, without + free_pages / 4);
+    memory = NULL;
 }
 
 static void in_order_until_it_is_full(void **state)
@@ -77,7 +91,7 @@ static void in_order_until_it_is_full(void **state)
     (void)state;
     enum { SWITCHES = 5000 };
     free_pages = 1 << 20;
-    assert_int_equal(ktruth_init(SWITCHES), 0);
+    assert_int_equal(ktruth_init(SWITCHES, false), 0);
     assert_true(cpu[0].truth && cpu[1].truth && cpu[0].truth != cpu[1].truth);
     struct ktruth_counts n = ktruth_counts(cpu[0].truth);
     assert_true(!n.switches && !n.records && !n.lost);
@@ -118,6 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(room_for_branches),
         cmocka_unit_test(in_order_until_it_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Branch tracing on the software model: what each thread did, branch by branch, equals the truth."""
+
+import re
+
+import pytest
+
+import cairn_boot as cb
+from test_system import cairn, checked, keys, per_cpu
+
+QUICK = ("truth=1", "seconds=250")
+
+
+def run(tmp_path, *options, cpus=2, switches=150, status=cb.PASS):
+    result = cb.boot(tmp_path / "log", "--smp", cpus, f"switches={switches}", *QUICK, *options, timeout=280)
+    assert result.status == status, result.output
+    text = checked(result.log)
+    match = re.search(r"truth: each branch, and those lost +(\d+) +0\n", text)
+    return result, keys(result.log, "E"), int(match[1]) if match else 0
+
+
+def sums(end):
+    return [sum(column) for column in zip(*per_cpu(end, "bts"))]
+
+
+@pytest.mark.parametrize("mode, records, wraps", [
+    ("interrupt", 1024, False), ("circular", 1024, False), ("circular", 7, True), ("circular", 1, True),
+])
+@pytest.mark.parametrize("preset", ["penryn", "lunarlake"])
+def test_modes(tmp_path, mode, records, wraps, preset):
+    result, end, compared = run(tmp_path, f"bts={mode}", f"bts.records={records}", f"ds.preset={preset}", cpus=4)
+    stored, drains, lost = sums(end)
+    assert compared == stored + drains and stored > 0
+    assert (lost > 0) >= wraps and (mode == "circular" or lost == 0)
+    assert stored <= drains * records
+    lines = result.lines("PASS: branch trace: ")
+    assert lines == [f"PASS: branch trace: {stored} records in {drains} drains, {lost} lost"], result.output
+    status, text = cairn("bts", result.log)
+    assert status == 0
+    heads = re.findall(r"^(\S+): (\d+) branch\w* in (\d+) drains?, lost: (\d+)$", text, re.M)
+    assert sum(int(head[1]) for head in heads) == stored and sum(int(head[3]) for head in heads) == lost
+    shown = sum(int(m[1] or 1) for m in re.finditer(r"^ {4,}\S+ [<>-] \S+(?:  x (\d+))?$", text, re.M))
+    assert shown == stored
+    assert " > kpart_compute\n" in text or records < 1024  # symbols, calls
+
+
+def test_smallest_buffers(tmp_path):
+    """A PMI at every branch and at every second instruction: slow, but it goes on, and loss is exact."""
+    _, end, compared = run(tmp_path, "bts=interrupt", "bts.records=1", "pebs=INST_RETIRED.ANY:1", "pebs.records=1",
+                           "pebs.threshold=1", "trace.buffers=1024", switches=40)
+    stored, drains, _ = sums(end)
+    assert end["end.events_lost"] == "0"
+    assert compared == stored + drains and stored > 100
+
+
+@pytest.mark.parametrize("options", [
+    ("trace.buffers=2", "trace.buffer_kib=4"),
+    ("trace.buffers=4", "trace.buffer_kib=4", "session.1=compact+full:qpc:circular"),
+    ("ds.policy.bts_full=wrap", "ds.policy.fit=start_lt", "ds.policy.bts_ovf_buf=yes"),
+])
+def test_loss_and_policies(tmp_path, options):
+    run(tmp_path, "bts=interrupt", "bts.records=16", *options, switches=300)
+
+
+def test_panic(tmp_path):
+    result, _, compared = run(tmp_path, "bts=interrupt", "panic=now", switches=300, status=cb.FAIL)
+    assert compared > 0
+    assert re.search(r"\(panic\), CPU \d+, epoch", cairn("bts", result.log)[1]) or compared > 1000
+
+
+def test_without_a_debug_store(tmp_path):
+    result = cb.boot(tmp_path / "log", "ds=off", "bts=circular")
+    assert result.status == cb.USAGE
+    assert "option 'bts': needs a Debug Store, and ds=off asks for none" in result.output

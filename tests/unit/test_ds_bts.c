@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Branch tracing: the driver on a machine whose registers are the model's, so that what it programs also records. The
+ * numbered order, with PEBS and without; what a fault leaves behind; what is drained, oldest first, wraps included;
+ * loss exact where the machine is stepped, unknown where it is not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "ds/ds.h"
+#include "ds/model/model.h"
+#include "kernel/errno.h"
+
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
+
+#define LVTPC 0xFFFFFFFFu /* in the log */
+
+static struct ds_model model;
+static uint64_t unavailable; /* bits of IA32_MISC_ENABLE that the model does not have */
+static unsigned accesses, fault_at;
+static struct write {
+    uint32_t msr;
+    uint64_t value;
+} writes[64];
+static unsigned written;
+static bool pmi, held;
+
+static bool read64(void *context, uint64_t address, uint64_t *value)
+{
+    (void)context;
+    *value = *(const volatile uint64_t *)(uintptr_t)address;
+    return true;
+}
+
+static bool write64(void *context, uint64_t address, uint64_t value)
+{
+    (void)context;
+    *(volatile uint64_t *)(uintptr_t)address = value;
+    return true;
+}
+
+static void registers(void *context, struct ds_model_registers *out)
+{
+    (void)context;
+    *out = (struct ds_model_registers){.rip = 1};
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    (void)context;
+    assert_int_equal(lvtpc, ARCH_VECTOR_PMI);
+    pmi = true;
+}
+
+static void machine_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)context, (void)subleaf;
+    ds_model_cpuid(&model, leaf, out);
+}
+
+static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    (void)context;
+    if (++accesses == fault_at || ds_model_rdmsr(&model, msr, value))
+        return -EFAULT;
+    if (msr == IA32_MISC_ENABLE)
+        *value |= unavailable;
+    return 0;
+}
+
+static int machine_wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    (void)context;
+    if (++accesses == fault_at || ds_model_wrmsr(&model, msr, value))
+        return -EFAULT;
+    writes[written++ % 64] = (struct write){msr, value};
+    return 0;
+}
+
+static uint32_t machine_lvtpc_read(void *context)
+{
+    (void)context;
+    return model.lvtpc;
+}
+
+static void machine_lvtpc_write(void *context, uint32_t value)
+{
+    (void)context;
+    writes[written++ % 64] = (struct write){LVTPC, value};
+    ds_model_lvtpc_write(&model, value);
+}
+
+static void step_pause(void)
+{
+    held = true;
+}
+
+static void step_resume(void)
+{
+    held = false;
+}
+
+static void step_resume_frame(const struct arch_trap_frame *frame)
+{
+    (void)frame;
+    held = false;
+}
+
+static bool step_paused(void)
+{
+    return held;
+}
+
+static uint64_t step_dropped(void *context)
+{
+    (void)context;
+    return model.dropped;
+}
+
+static uint64_t step_steps(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static uint64_t step_branches(void *context)
+{
+    (void)context;
+    return model.bts_records + model.bts_dropped;
+}
+
+static const struct ds_stepping stepping = {step_pause,   step_resume, step_resume_frame, step_paused,
+                                            step_dropped, step_steps,  step_branches};
+static struct ds_machine machine = {"model",           machine_cpuid,      machine_rdmsr,       machine_wrmsr,
+                                    machine_lvtpc_read, machine_lvtpc_write, NULL,              NULL};
+
+/* ---- what is drained --------------------------------------------------------------------------------------------- */
+
+static uint64_t area[512] __attribute__((aligned(4096)));
+static struct ds_bts_record *buffer;
+static struct ds_cpu *ds;
+static struct ds_caps caps;
+
+static unsigned pebs_drains, bts_drains;
+static struct ds_bts_drain last;
+static uint64_t taken[4096]; /* branch numbers, in the order they were handed over */
+static unsigned count;
+static bool panic_in_drain;
+
+static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
+{
+    (void)context, (void)cpu, (void)tsc;
+}
+
+static void drained(void *context, uint32_t cpu, const struct ds_drain *d)
+{
+    (void)context, (void)cpu, (void)d;
+    pebs_drains++;
+}
+
+static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *d)
+{
+    (void)context;
+    assert_int_equal(cpu, 3);
+    assert_ptr_equal(d->area, area);
+    assert_true(model.bts_records == 0 || held || !(model.debugctl & IA32_DEBUGCTL_TR));
+    last = *d;
+    bts_drains++;
+    unsigned before = count;
+    for (unsigned r = 0; r < 2; r++)
+        for (uint32_t i = 0; i < d->run[r].count; i++) {
+            const struct ds_bts_record *b = &d->run[r].at[i];
+            assert_true(b >= buffer && b->to == b->from + 0x1000 && count < 4096);
+            taken[count++] = b->from;
+        }
+    assert_int_equal(count - before, d->records);
+    if (panic_in_drain)
+        ds_drain_panic(ds);
+}
+
+static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
+
+/* A machine of `preset` where everything is to be set up. `events`: of PEBS, NULL none. */
+static void prepare(const char *preset, const struct ds_model_policy *policy, bool stepped, const char *events)
+{
+    const struct ds_model_host host = {
+        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
+    struct ds_config config = {.records = 8, .threshold = 6};
+    char error[160] = "";
+    ds_model_init(&model, ds_model_preset(preset), policy, &host);
+    machine.stepping = stepped ? &stepping : NULL;
+    fault_at = written = pebs_drains = bts_drains = count = 0;
+    pmi = panic_in_drain = false;
+    held = true;
+    ds_detect(&machine, &caps);
+    accesses = 0;
+    if (events && ds_parse_events(events, &config, error, sizeof error))
+        fail_msg("%s", error);
+    static uint64_t pebs[2048];
+    ds = realloc(ds, ds_cpu_bytes());
+    memset(area, events ? 0 : 0xA5, sizeof area);
+    if (ds_cpu_init(ds, 3, &machine, &caps, &config, &hooks, area, pebs, error, sizeof error))
+        fail_msg("%s", error);
+}
+
+/* Everything is up, and runs. */
+static void begin(const struct ds_model_policy *policy, bool stepped, enum ds_bts_mode mode, uint32_t records)
+{
+    struct ds_refusal refusal;
+    prepare("icelake", policy, stepped, "INST_RETIRED.ANY:100000");
+    free(buffer);
+    buffer = calloc(1, ds_bts_buffer_bytes(records));
+    assert_int_equal(ds_bts_init(ds, mode, records, buffer), 0);
+    assert_int_equal(ds_start(ds, &refusal), 0);
+    assert_int_equal(ds_bts_start(ds, &refusal), 0);
+    assert_int_equal(last.reason, CAIRN_DS_START);
+    ds_resume(ds);
+}
+
+static void unbuffered(enum ds_bts_mode mode, uint32_t records)
+{
+    free(buffer);
+    buffer = calloc(1, ds_bts_buffer_bytes(records));
+    assert_int_equal(ds_bts_init(ds, mode, records, buffer), 0);
+}
+
+/* Branch number `i`. */
+static void branch(uint64_t i)
+{
+    const struct ds_model_branch b = {.from = i, .to = i + 0x1000};
+    const struct ds_model_retired retired = {
+        .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN, .branch = &b};
+    assert_int_equal(ds_model_retire(&model, &retired), 0);
+}
+
+/* The interrupt that is due, if one is. */
+static void interrupt(void)
+{
+    struct arch_trap_frame frame = {0};
+    if (!pmi)
+        return;
+    pmi = false;
+    assert_true(ds_pmi(ds));
+    ds_resume_frame(ds, &frame);
+}
+
+static void expect_writes(const struct write *expected, unsigned n, unsigned from)
+{
+    for (unsigned i = 0; i < n && from + i < written; i++)
+        if (writes[from + i].msr != expected[i].msr || writes[from + i].value != expected[i].value)
+            fail_msg("write %u: MSR %x = %llx, not %x = %llx", i, writes[from + i].msr,
+                     (unsigned long long)writes[from + i].value, expected[i].msr,
+                     (unsigned long long)expected[i].value);
+    assert_int_equal(written - from, n);
+}
+#define EXPECT(list, from) expect_writes(list, sizeof(list) / sizeof(list)[0], from)
+
+#define TR    IA32_DEBUGCTL_TR
+#define BTS   IA32_DEBUGCTL_BTS
+#define BTINT IA32_DEBUGCTL_BTINT
+
+/* ---- order ------------------------------------------------------------------------------------------------------- */
+
+static void order_beside_pebs(void **state)
+{
+    (void)state;
+    struct ds_refusal refusal;
+    prepare("icelake", NULL, false, "INST_RETIRED.ANY:1000");
+    unbuffered(DS_BTS_INTERRUPT, 64);
+    assert_int_equal(written, 0);
+    assert_int_equal(ds_start(ds, &refusal), 0);
+    unsigned n = written;
+    assert_int_equal(ds_bts_start(ds, &refusal), 0);
+    const struct write start[] = {{IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, BTS | BTINT}}; /* 1 and 5 */
+    EXPECT(start, n);
+    assert_int_equal(area[0], (uintptr_t)buffer);
+    assert_int_equal(area[1], (uintptr_t)buffer);
+    assert_int_equal(area[2], (uintptr_t)(buffer + 64) + 1);
+    assert_int_equal(area[3], (uintptr_t)(buffer + 60)); /* a sixteenth is left */
+    assert_int_not_equal(area[4], 0);                    /* PEBS' own is still there */
+    assert_int_equal(last.mode, DS_BTS_INTERRUPT);
+    n = written;
+    ds_resume(ds);
+    const uint64_t counters = DS_BIT(32);
+    const struct write resume[] = {{IA32_DEBUGCTL, TR | BTS | BTINT}, {IA32_PERF_GLOBAL_CTRL, counters}};
+    EXPECT(resume, n);
+    n = written;
+    ds_pause(ds);
+    const struct write pause[] = {{IA32_PERF_GLOBAL_CTRL, 0}, {IA32_DEBUGCTL, BTS | BTINT}};
+    EXPECT(pause, n);
+    n = written;
+    ds_stop(ds);
+    const struct write stop[] = {{IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, 0}, {IA32_PERF_GLOBAL_OVF_CTRL, 0}};
+    written = n + 3; /* then PEBS goes down: test_ds_driver.c */
+    EXPECT(stop, n);
+    assert_int_equal(last.reason, CAIRN_DS_STOP);
+}
+
+static void order_without_pebs(void **state)
+{
+    (void)state;
+    struct ds_refusal refusal;
+    const uint64_t left_on = IA32_DEBUGCTL_LBR | TR | BTS | BTINT;
+    unavailable = IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    prepare("haswell", NULL, false, NULL);
+    unavailable = 0;
+    assert_false(caps.pebs);
+    assert_true(caps.bts);
+    assert_non_null(strstr(caps.reason, "PEBS_UNAVAIL"));
+    assert_string_equal(caps.bts_reason, "the processor has BTS");
+    unbuffered(DS_BTS_CIRCULAR, 64);
+    ds_model_wrmsr(&model, IA32_DEBUGCTL, left_on);
+    assert_int_equal(ds_start(ds, &refusal), 0);
+    assert_int_equal(accesses, 0);
+    unsigned n = written;
+    assert_int_equal(ds_bts_start(ds, &refusal), 0);
+    const struct write start[] = {
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},        /* 1 */
+        {IA32_DS_AREA, (uintptr_t)area},           /* 3 */
+        {LVTPC, ARCH_VECTOR_PMI},                  /* 4 */
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},  /* 5 */
+    };
+    EXPECT(start, n);
+    assert_int_equal(area[3], (uintptr_t)(buffer + 66)); /* out of reach */
+    for (unsigned i = 4; i < 512; i++)
+        assert_int_equal(area[i], 0);
+    n = written;
+    ds_resume(ds);
+    for (uint64_t i = 1; i <= 3; i++)
+        branch(i);
+    assert_false(ds_pmi(ds)); /* not ours: nothing was reached */
+    struct arch_trap_frame frame = {0};
+    ds_resume_frame(ds, &frame);
+    ds_stop(ds);
+    const struct write run[] = {
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS}, {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},
+        {LVTPC, ARCH_VECTOR_PMI},                      {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS}, /* held, then 5 to 1 */
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},            {LVTPC, LVTPC_RESET},
+        {IA32_DS_AREA, 0},                             {IA32_DEBUGCTL, left_on},
+    };
+    EXPECT(run, n);
+    assert_int_equal(count, 3);
+    assert_int_equal(pebs_drains, 0);
+    ds_pause(ds); /* nothing runs any more: */
+    ds_resume(ds);
+    ds_bts_drain(ds, CAIRN_DS_RECONFIGURE, 0);
+    ds_stop(ds);
+    ds_drain_panic(ds);
+    assert_int_equal(written, n + 9);
+    assert_int_equal(bts_drains, 2);
+}
+
+static void pebs_without_bts(void **state)
+{
+    (void)state;
+    struct ds_refusal refusal;
+    unavailable = IA32_MISC_ENABLE_BTS_UNAVAIL;
+    prepare("haswell", NULL, false, "INST_RETIRED.ANY:1000");
+    unavailable = 0;
+    assert_true(caps.pebs);
+    assert_false(caps.bts);
+    assert_non_null(strstr(caps.bts_reason, "BTS_UNAVAIL"));
+    struct ds_bts_record two[2];
+    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, 1, two), -EINVAL);
+    assert_int_equal(ds_start(ds, &refusal), 0);
+    ds_resume(ds);
+    ds_stop(ds);
+    assert_int_equal(pebs_drains, 2);
+    assert_int_equal(bts_drains, 0);
+    prepare("haswell", NULL, false, "INST_RETIRED.ANY:1000");
+    assert_int_equal(ds_bts_init(ds, DS_BTS_OFF, 1, two), -EINVAL);
+    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, 0, two), -EINVAL);
+    ds_bts_drain(NULL, CAIRN_DS_SWITCH, 0);
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------ */
+
+/* All registers the driver may have touched. */
+struct picture {
+    uint64_t debugctl, ds_area, global_ctrl, pebs_enable, fixed;
+    uint32_t lvtpc;
+};
+
+static struct picture picture(void)
+{
+    return (struct picture){model.debugctl,    model.ds_area,        model.global_ctrl,
+                            model.pebs_enable, model.fixed_ctr_ctrl, model.lvtpc};
+}
+
+static void every_fault_undoes_all(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < DS_MODEL_PRESETS; p++)
+        for (int with_pebs = 0; with_pebs < 2; with_pebs++) {
+            int previous = 0, steps = 0;
+            for (unsigned at = 1;; at++) {
+                struct ds_refusal refusal;
+                prepare(ds_model_presets[p].name, NULL, false, with_pebs ? "INST_RETIRED.ANY:1000" : NULL);
+                unbuffered(DS_BTS_INTERRUPT, 8);
+                assert_int_equal(ds_model_wrmsr(&model, IA32_DEBUGCTL, TR), 0);
+                assert_int_equal(ds_start(ds, &refusal), 0);
+                const struct picture before = picture();
+                accesses = 0;
+                fault_at = at;
+                int e = ds_bts_start(ds, &refusal);
+                if (!e) {
+                    assert_true(accesses < at);
+                    break;
+                }
+                assert_int_equal(e, -EFAULT);
+                assert_true(refusal.step >= previous);
+                steps += refusal.step != previous;
+                previous = refusal.step;
+                const struct picture after = picture();
+                assert_memory_equal(&after, &before, sizeof after);
+                for (unsigned i = 0; i < 4; i++)
+                    assert_int_equal(area[i], 0);
+                assert_int_equal(bts_drains, 0);
+                ds_resume(ds); /* PEBS runs on, if it was there */
+                assert_int_equal(model.global_ctrl != before.global_ctrl, with_pebs);
+                branch(1);
+                ds_stop(ds);
+                assert_int_equal(pebs_drains, with_pebs ? 2 : 0);
+                assert_int_equal(model.debugctl, TR);
+            }
+            assert_int_equal(steps, with_pebs ? 2 : 3); /* 1, 3 without PEBS, 5 */
+        }
+}
+
+static void bts_after_pebs_was_refused(void **state)
+{
+    (void)state;
+    struct ds_refusal refusal;
+    prepare("skylake", NULL, false, "INST_RETIRED.ANY:1000");
+    unbuffered(DS_BTS_INTERRUPT, 8);
+    accesses = 0;
+    fault_at = 9;
+    assert_int_equal(ds_start(ds, &refusal), -EFAULT);
+    assert_int_equal(ds_bts_start(ds, &refusal), 0);
+    assert_int_equal(model.ds_area, (uintptr_t)area);
+    assert_int_equal(area[4], 0);
+    unsigned n = written;
+    ds_resume(ds);
+    for (uint64_t i = 1; i <= 11; i++) {
+        branch(i);
+        interrupt();
+    }
+    ds_stop(ds);
+    for (unsigned i = n; i < written; i++)
+        assert_true(writes[i].msr == IA32_DEBUGCTL || writes[i].msr == LVTPC || writes[i].msr == IA32_DS_AREA);
+    assert_int_equal(count, 11);
+    assert_int_equal(pebs_drains, 0);
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.pmis, 1);
+    assert_int_equal(counts.faults, 0);
+}
+
+static void a_fault_while_running_is_counted(void **state)
+{
+    (void)state;
+    begin(NULL, false, DS_BTS_INTERRUPT, 8);
+    fault_at = accesses + 2; /* GLOBAL_CTRL, then DEBUGCTL */
+    ds_pause(ds);
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.faults, 1);
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+/* Every mode, buffer, number of branches and reading of the manual: what is handed over is the newest (circular, or a
+ * full buffer that wraps) or the oldest of what was taken, in order, and none is unaccounted for. */
+static void every_wrap(void **state)
+{
+    (void)state;
+    for (unsigned fit = DS_MODEL_END_LE; fit <= DS_MODEL_START_LT; fit++)
+        for (unsigned wraps = 0; wraps < 2; wraps++)
+            for (unsigned mode = DS_BTS_CIRCULAR; mode <= DS_BTS_INTERRUPT; mode++)
+                for (uint32_t records = 1; records < 6; records++)
+                    for (unsigned n = 0; n < 24; n++)
+                        for (unsigned stepped = 0; stepped < 2; stepped++) {
+                            const struct ds_model_policy policy = {.fit = (uint8_t)fit, .bts_full_wraps = wraps};
+                            begin(&policy, stepped, mode, records);
+                            for (uint64_t epoch = 0; epoch < 2; epoch++) { /* the second knows nothing of the first */
+                                count = 0;
+                                for (uint64_t i = 1; i <= n; i++)
+                                    branch(i);
+                                ds_pause(ds);
+                                ds_bts_drain(ds, CAIRN_DS_RECONFIGURE, 7);
+                                ds_resume(ds);
+                                assert_int_equal(last.epoch, epoch);
+                                assert_int_equal(last.tsc, 7);
+                                uint32_t room = records + (fit == DS_MODEL_START_LT);
+                                bool newest = mode == DS_BTS_CIRCULAR || wraps;
+                                assert_int_equal(count, n < room ? n : room);
+                                for (unsigned i = 0; i < count; i++)
+                                    assert_int_equal(taken[i], (newest ? n - count : 0) + i + 1);
+                                if (stepped)
+                                    assert_true(last.lost == n - count);
+                                else
+                                    assert_true(last.lost == (n < records ? 0 : CAIRN_DS_LOST_UNKNOWN));
+                                assert_int_equal(area[1], (uintptr_t)buffer);
+                            }
+                            struct ds_bts_counts c;
+                            ds_bts_cpu_counts(ds, &c);
+                            assert_int_equal(c.drains, 2);
+                            assert_int_equal(c.records, 2 * count);
+                            assert_int_equal(c.lost, stepped ? 2 * (n - count) : 0);
+                            assert_int_equal(c.lost_unknown, !stepped && n >= records);
+                        }
+}
+
+/* With the interrupt taken at once nothing is lost, down to a buffer of one record. */
+static void interrupts_keep_up(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {1, 2, 3, 15, 16, 17, 64, 170, 171}; /* 170 and the slack record: 4104 bytes */
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++)
+        for (int stepped = 0; stepped < 2; stepped++) {
+            begin(NULL, stepped, DS_BTS_INTERRUPT, sizes[s]);
+            unsigned started = pebs_drains, interrupts = 0;
+            for (uint64_t i = 1; i <= 500; i++) {
+                branch(i);
+                interrupts += pmi;
+                interrupt();
+            }
+            ds_stop(ds);
+            assert_int_equal(count, 500);
+            for (unsigned i = 0; i < count; i++)
+                assert_int_equal(taken[i], i + 1);
+            assert_int_equal(interrupts, 500 / (sizes[s] - sizes[s] / 16));
+            assert_int_equal(pebs_drains, started + 1); /* its stop: no drain of BTS is one of PEBS */
+            struct ds_bts_counts c;
+            ds_bts_cpu_counts(ds, &c);
+            assert_int_equal(c.lost, 0);
+            /* A buffer that was full to the brim may have been fuller: only the steps know. */
+            assert_int_equal(c.lost_unknown, !stepped && sizes[s] < 16);
+        }
+}
+
+static void circular_never_interrupts(void **state)
+{
+    (void)state;
+    begin(NULL, false, DS_BTS_CIRCULAR, 3);
+    for (uint64_t i = 1; i <= 100; i++)
+        branch(i);
+    assert_false(pmi);
+}
+
+/* The threshold of BTS in GLOBAL_STATUS, where a processor shows it there: acknowledged, and no drain of PEBS. */
+static void status_bit_of_bts(void **state)
+{
+    (void)state;
+    const struct ds_model_policy policy = {.bts_sets_ovf_buf = true};
+    begin(&policy, false, DS_BTS_INTERRUPT, 2);
+    branch(1);
+    branch(2);
+    assert_true(model.global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF);
+    interrupt();
+    assert_int_equal(count, 2);
+    assert_int_equal(last.reason, CAIRN_DS_THRESHOLD);
+    assert_int_equal(model.global_status, 0);
+    assert_int_equal(pebs_drains, 1);
+    assert_true(model.debugctl & TR);
+    assert_false(model.lvtpc & LVTPC_MASKED);
+}
+
+static void both_thresholds_in_one_interrupt(void **state)
+{
+    (void)state;
+    struct ds_refusal refusal;
+    prepare("icelake", NULL, false, "BR_INST_RETIRED.ALL_BRANCHES:1");
+    unbuffered(DS_BTS_INTERRUPT, 7);
+    assert_int_equal(ds_start(ds, &refusal), 0);
+    assert_int_equal(ds_bts_start(ds, &refusal), 0);
+    ds_resume(ds);
+    for (uint64_t i = 1; i <= 12; i++) /* a PEBS record with every second; its threshold is 6 of them */
+        branch(i);
+    interrupt();
+    assert_int_equal(pebs_drains, 2);
+    assert_int_equal(bts_drains, 2);
+    struct ds_counts counts;
+    ds_cpu_counts(ds, &counts);
+    assert_int_equal(counts.pmis, 1);
+    assert_int_equal(counts.records, 6);
+}
+
+static void a_switch_without_branches_ends_no_epoch(void **state)
+{
+    (void)state;
+    begin(NULL, true, DS_BTS_INTERRUPT, 8);
+    ds_pause(ds);
+    ds_bts_drain(ds, CAIRN_DS_SWITCH, 1);
+    assert_int_equal(bts_drains, 1);
+    ds_resume(ds);
+    branch(1);
+    ds_pause(ds);
+    ds_bts_drain(ds, CAIRN_DS_SWITCH, 2);
+    ds_bts_drain(ds, CAIRN_DS_SWITCH, 3);
+    assert_int_equal(bts_drains, 2);
+    assert_int_equal(last.epoch, 0);
+    assert_int_equal(last.tsc, 2);
+    ds_bts_drain(ds, CAIRN_DS_RECONFIGURE, 4);
+    assert_int_equal(bts_drains, 3);
+    assert_int_equal(last.records, 0);
+}
+
+static void senseless_index(void **state)
+{
+    (void)state;
+    static const int64_t offsets[] = {-24, 1, 25, 8 * 24 + 24 + 24, INT64_MIN};
+    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++)
+        for (int stepped = 0; stepped < 2; stepped++) {
+            begin(NULL, stepped, DS_BTS_INTERRUPT, 8);
+            branch(1);
+            ds_pause(ds);
+            area[1] = (uintptr_t)buffer + (uint64_t)offsets[i];
+            ds_bts_drain(ds, CAIRN_DS_RECONFIGURE, 0);
+            assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
+            assert_int_equal(count, 0);
+            ds_resume(ds);
+            branch(2);
+            ds_stop(ds);
+            assert_int_equal(last.lost, 0); /* the next epoch begins anew */
+            assert_int_equal(count, 1);
+        }
+}
+
+static void panic_hands_over(void **state)
+{
+    (void)state;
+    begin(NULL, true, DS_BTS_CIRCULAR, 4);
+    for (uint64_t i = 1; i <= 6; i++)
+        branch(i);
+    ds_pause(ds);
+    unsigned before = accesses;
+    ds_drain_panic(ds);
+    ds_drain_panic(ds);
+    assert_int_equal(accesses, before); /* no register */
+    assert_int_equal(bts_drains, 2);
+    assert_int_equal(last.reason, CAIRN_DS_PANIC);
+    assert_int_equal(last.lost, 2);
+    assert_int_equal(count, 4);
+    assert_int_equal(taken[0], 3);
+    assert_int_equal(pebs_drains, 2);
+
+    begin(NULL, true, DS_BTS_CIRCULAR, 4); /* stopped in the middle of a drain: not a second time */
+    branch(1);
+    ds_pause(ds);
+    panic_in_drain = true;
+    ds_bts_drain(ds, CAIRN_DS_RECONFIGURE, 0);
+    assert_int_equal(bts_drains, 2);
+    assert_int_equal(pebs_drains, 1);
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    assert_int_equal(ds_bts_buffer_bytes(1), 4096);
+    assert_int_equal(ds_bts_buffer_bytes(169), 4096);
+    assert_int_equal(ds_bts_buffer_bytes(170), 8192);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(order_beside_pebs),
+        cmocka_unit_test(order_without_pebs),
+        cmocka_unit_test(pebs_without_bts),
+        cmocka_unit_test(every_fault_undoes_all),
+        cmocka_unit_test(bts_after_pebs_was_refused),
+        cmocka_unit_test(a_fault_while_running_is_counted),
+        cmocka_unit_test(every_wrap),
+        cmocka_unit_test(interrupts_keep_up),
+        cmocka_unit_test(circular_never_interrupts),
+        cmocka_unit_test(status_bit_of_bts),
+        cmocka_unit_test(both_thresholds_in_one_interrupt),
+        cmocka_unit_test(a_switch_without_branches_ends_no_epoch),
+        cmocka_unit_test(senseless_index),
+        cmocka_unit_test(panic_hands_over),
+        cmocka_unit_test(sizes),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(ds);
+    free(buffer);
+    return failed;
+}
