@@ -17,15 +17,21 @@ static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers;
     bool circular, ds, drops, panic, truth;
+    enum script_bts bts;
 } kinds[] = {
-    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, false, true, false, false, true},
-    {"full", "0524H beside 0525H", 150, 2, TRACE_COMPACT | TRACE_FULL, 16384, 6, false, true, false, false, true},
-    {"nods", "ds=off", 300, 2, TRACE_COMPACT, 8192, 4, false, false, false, false, true},
-    {"circular", "circular, overwritten", 400, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, true, true, false, false, true},
-    {"lost", "too few buffers, records dropped", 500, 2, TRACE_COMPACT | TRACE_FULL, 4096, 3, false, true, true, false,
-     true},
-    {"panic", "frozen by a panic", 120, 2, TRACE_COMPACT, 8192, 4, false, true, false, true, false},
-    {"large", "as many switches as you like", 200000, 4, TRACE_COMPACT, 65536, 2048, false, true, false, false, true},
+    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true},
+    {"full", "0524H beside 0525H", 150, 2, TRACE_COMPACT | TRACE_FULL, 16384, 6, .ds = true, .truth = true},
+    {"nods", "ds=off", 300, 2, TRACE_COMPACT, 8192, 4, .truth = true},
+    {"circular", "circular, overwritten", 400, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, .circular = true, .ds = true,
+     .truth = true},
+    {"lost", "too few buffers, records dropped", 500, 2, TRACE_COMPACT | TRACE_FULL, 4096, 3, .ds = true, .drops = true,
+     .truth = true},
+    {"panic", "frozen by a panic", 120, 2, TRACE_COMPACT, 8192, 4, .ds = true, .panic = true},
+    {"bts", "branch records, interrupts at the threshold", 60, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
+     .bts = SCRIPT_BTS_INTERRUPT},
+    {"ring", "branch records, circular buffer", 50, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
+     .bts = SCRIPT_BTS_CIRCULAR},
+    {"large", "as many switches as you like", 200000, 4, TRACE_COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
 static void write_console(void *context, const char *data, size_t size)
@@ -115,6 +121,12 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
         text(d, m, "ds.threshold=%u", SCRIPT_THRESHOLD);
         text(d, m, "ds.area_form=A0H");
         text(d, m, "ds.scope=thread");
+        if (k->bts) {
+            text(d, m, "ds.bts=%s", k->bts == SCRIPT_BTS_CIRCULAR ? "circular" : "interrupt");
+            text(d, m, "ds.bts.records=%u", SCRIPT_BTS_RECORDS);
+            for (uint32_t c = 0; c < k->cpus; c++)
+                text(d, m, "ds.cpu.%u.bts.buffer=0x%llx", c, U(s->cpu[c].bts_base));
+        }
         text(d, m, "ds.event.0=INST_RETIRED.ANY_P:%u:uk", SCRIPT_PERIOD);
     }
     text(d, m, "workload.name=script");
@@ -191,6 +203,9 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
         if (k->ds)
             text(d, e, "end.cpu.%u.ds=%llu %llu %llu %llu 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis),
                  U(cpu->all_lost));
+        if (k->bts)
+            text(d, e, "end.cpu.%u.bts=%llu %llu %llu", c, U(cpu->all_branches), U(cpu->bts_drains),
+                 U(cpu->all_bts_lost));
         text(d, e, "end.cpu.%u.ticks=%llu", c,
              U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
         if (k->truth)
@@ -268,7 +283,7 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .drops = k.drops,
-                                           .panic = k.panic, .truth = k.truth, .seed = seed};
+                                           .panic = k.panic, .truth = k.truth, .bts = k.bts, .seed = seed};
     script_run(s, &options, trace);
 
     unsigned frames = 0;

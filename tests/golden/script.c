@@ -145,6 +145,116 @@ static void sample(struct script *s, uint32_t c, uint64_t until)
     }
 }
 
+/* ---- branch trace ---------------------------------------------------------------------------------------------- */
+
+static void branch_events(struct script *s, uint32_t c, uint32_t tid, uint64_t tsc, enum cairn_ds_reason reason)
+{
+    struct script_cpu *cpu = &s->cpu[c];
+    const uint64_t end = SCRIPT_BTS_RECORDS * 24u;
+    uint64_t from[2] = {cpu->bts_round ? cpu->bts_index : 0, 0};
+    uint64_t to[2] = {cpu->bts_round ? end : cpu->bts_index, cpu->bts_round ? cpu->bts_index : 0};
+    bool interrupting = s->options.bts == SCRIPT_BTS_INTERRUPT;
+    struct cairn_bts_epoch epoch = {
+        .kind = CAIRN_BTS_EPOCH,
+        .reason = (uint8_t)reason,
+        .interrupting = interrupting,
+        .epoch = cpu->bts_epoch,
+        .tsc = tsc,
+        .lost = cpu->bts_lost,
+        .record_bytes = (uint32_t)(to[0] - from[0] + to[1] - from[1]),
+        .record_events = (to[0] > from[0]) + (to[1] > from[1]),
+        .area = {cpu->bts_base, cpu->bts_base + cpu->bts_index, cpu->bts_base + end + 1,
+                 cpu->bts_base + (interrupting ? SCRIPT_BTS_ROOM * 24 : end + 48)},
+        .tid = tid,
+    };
+    struct trace_part whole = {&epoch, sizeof(epoch)};
+    trace_event(cpu->trace, tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &whole, 1);
+    for (uint32_t run = 0, part = 0; run < 2; run++) {
+        if (from[run] == to[run])
+            continue;
+        struct cairn_bts_records head = {
+            .kind = CAIRN_BTS_RECORDS,
+            .epoch = cpu->bts_epoch,
+            .address = cpu->bts_base + from[run],
+            .bytes = (uint32_t)(to[run] - from[run]),
+            .part = part++,
+        };
+        struct trace_part parts[2] = {{&head, sizeof(head)}, {cpu->branches + from[run] / 24, head.bytes}};
+        trace_event(cpu->trace, tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
+    }
+    if (reason == CAIRN_DS_START)
+        return;
+    cpu->all_branches += epoch.record_bytes / 24;
+    cpu->all_bts_lost += cpu->bts_lost;
+    cpu->bts_drains++;
+    cpu->bts_epoch++;
+    cpu->bts_index = cpu->bts_lost = 0;
+    cpu->bts_round = false;
+}
+
+/* A call, a return or a jump of a thread that walks about in the last three functions. */
+static struct ds_bts_record walk(struct script *s, struct script_thread *t)
+{
+    uint32_t what = below(s, 100);
+    const struct script_symbol *f = &script_symbols[3];
+    if (!t->ip)
+        t->ip = f->address;
+    while (f < script_symbols + script_symbol_count - 1 && t->ip >= f[1].address)
+        f++;
+    struct ds_bts_record r = {.from = t->ip + 4 * below(s, 8)};
+    if (what < 30 && t->depth < 4 && f < script_symbols + script_symbol_count - 1) {
+        t->calls[t->depth++] = r.from + 5;
+        r.to = f[1].address;
+    } else if (what < 55 && t->depth) {
+        r.to = t->calls[--t->depth];
+    } else {
+        r.to = f->address + 4 + 8 * below(s, 12);
+    }
+    t->ip = r.to;
+    return r;
+}
+
+static void store_branch(struct script *s, uint32_t c, struct script_thread *t, uint64_t tsc)
+{
+    struct script_cpu *cpu = &s->cpu[c];
+    const uint64_t end = SCRIPT_BTS_RECORDS * 24u;
+    struct ds_bts_record r = walk(s, t);
+    bool circular = s->options.bts == SCRIPT_BTS_CIRCULAR, stored = circular || cpu->bts_index < end;
+    if (s->options.truth)
+        add_truth(cpu)->branch = (struct cairn_truth_branch){
+            .kind = CAIRN_TRUTH_BRANCH, .cpu = (uint8_t)c, .stored = stored, .tid = t->tid, .tsc = tsc,
+            .from = r.from, .to = r.to, .epoch = cpu->bts_epoch,
+        };
+    cpu->bts_lost += !stored || cpu->bts_round;
+    if (!stored)
+        return;
+    cpu->branches[cpu->bts_index / 24] = r;
+    cpu->bts_index += 24;
+    if (circular && cpu->bts_index == end) {
+        cpu->bts_index = 0;
+        cpu->bts_round = true;
+    }
+}
+
+/* The traced thread's branches until `until`; of the interrupts at the threshold each fourth comes too late. */
+static void trace_branches(struct script *s, uint32_t c, struct script_thread *t, uint64_t until)
+{
+    struct script_cpu *cpu = &s->cpu[c];
+    uint32_t n = below(s, 48);
+    bool late = false;
+    for (uint32_t i = 1; i <= n; i++) {
+        uint64_t tsc = cpu->since + (until - cpu->since) * i / (n + 1);
+        store_branch(s, c, t, tsc);
+        if (s->options.bts != SCRIPT_BTS_INTERRUPT || cpu->bts_index < SCRIPT_BTS_ROOM * 24)
+            continue;
+        late = late ? below(s, 8) != 0 : below(s, 4) == 0;
+        if (!late)
+            branch_events(s, c, t->tid, tsc, CAIRN_DS_THRESHOLD);
+    }
+    if (cpu->bts_index || cpu->bts_round)
+        branch_events(s, c, t->tid, until, CAIRN_DS_SWITCH);
+}
+
 /* ---- scheduler ------------------------------------------------------------------------------------------------- */
 
 static void make_threads(struct script *s)
@@ -193,6 +303,8 @@ static void do_switch(struct script *s, uint32_t c)
     struct script_thread *old = &s->thread[from], *new = &s->thread[to];
     if (old->sampled)
         sample(s, c, tsc);
+    if (old->sampled && s->options.bts)
+        trace_branches(s, c, old, tsc);
 
     struct trace_switch sw = {.tsc = tsc, .old_tid = old->tid, .new_tid = new->tid, .old_base = old->base,
                               .old_priority = old->priority, .old_ideal_processor = (uint8_t)(from % s->options.cpus),
@@ -252,6 +364,13 @@ void script_run(struct script *s, const struct script_options *options, struct t
         if (!cpu->records)
             abort();
         epoch_event(cpu, cpu->since, CAIRN_DS_START);
+        if (!options->bts)
+            continue;
+        cpu->bts_base = cpu->base + 0x8000;
+        cpu->branches = calloc(SCRIPT_BTS_RECORDS, sizeof(*cpu->branches));
+        if (!cpu->branches)
+            abort();
+        branch_events(s, c, 0, cpu->since, CAIRN_DS_START);
     }
     for (uint32_t n = 0; n < options->switches; n++) {
         uint32_t first = 0;
@@ -272,6 +391,8 @@ void script_run(struct script *s, const struct script_options *options, struct t
     }
     for (uint32_t c = 0; c < options->cpus; c++) {
         struct script_cpu *cpu = &s->cpu[c];
+        if (options->bts)
+            branch_events(s, c, s->thread[cpu->current].tid, s->stop_tsc, CAIRN_DS_STOP);
         if (options->ds)
             drain(cpu, s->stop_tsc, CAIRN_DS_STOP);
         trace_cpu_stop(cpu->trace, s->stop_tsc);
@@ -282,6 +403,7 @@ void script_free(struct script *s)
 {
     for (uint32_t c = 0; c < s->options.cpus; c++) {
         free(s->cpu[c].records);
+        free(s->cpu[c].branches);
         free(s->cpu[c].truth);
     }
 }

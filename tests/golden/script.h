@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ds/layout.h"
 #include "trace/trace.h"
 
 #define SCRIPT_THREADS      24u
@@ -25,6 +26,8 @@ struct script_thread {
     bool sampled, busy;
     uint64_t left; /* TSC when it last gave up a CPU */
     char name[24];
+    uint64_t ip, calls[4]; /* where it is, and behind which calls it returns */
+    unsigned depth;
 };
 
 struct script_symbol {
@@ -36,6 +39,7 @@ struct script_symbol {
 union script_truth {
     struct cairn_truth_switch sw;
     struct cairn_truth_pebs pebs;
+    struct cairn_truth_branch branch;
 };
 
 struct script_cpu {
@@ -49,12 +53,21 @@ struct script_cpu {
     uint64_t lost;
     /* counts */
     uint64_t switches, all_records, drains, pmis, all_lost;
+    /* Branch trace */
+    struct ds_bts_record *branches;
+    uint64_t bts_base, bts_index, bts_lost; /* index: bytes from the base */
+    bool bts_round;
+    uint32_t bts_epoch;
+    uint64_t all_branches, bts_drains, all_bts_lost;
     union script_truth *truth;
     uint32_t truth_count, truth_room;
 };
 
+enum script_bts { SCRIPT_BTS_OFF, SCRIPT_BTS_CIRCULAR, SCRIPT_BTS_INTERRUPT };
+
 struct script_options {
     uint32_t cpus, switches;
+    enum script_bts bts;
     bool ds;
     bool drops;      /* now and then a PMI comes too late: the buffer is full and records are dropped */
     bool panic;      /* ends in trace_session_freeze instead of trace_cpu_stop */
@@ -73,6 +86,8 @@ struct script {
 
 #define SCRIPT_RECORDS   8u /* room in the PEBS buffer */
 #define SCRIPT_THRESHOLD 6u
+#define SCRIPT_BTS_RECORDS 16u
+#define SCRIPT_BTS_ROOM    15u /* up to the threshold */
 
 extern const struct script_symbol script_symbols[];
 extern const unsigned script_symbol_count;

@@ -24,6 +24,8 @@ enum cairn_rule {
     CAIRN_RULE_TRUTH_LOST,
     CAIRN_RULE_TRUTH_RECORDS,
     CAIRN_RULE_TRUTH_THREADS,
+    CAIRN_RULE_BTS, /* these two last: with BTS only */
+    CAIRN_RULE_TRUTH_BRANCHES,
     CAIRN_RULES,
 };
 
@@ -42,6 +44,7 @@ struct cairn_check {
     uint64_t blames[CAIRN_BLAMES];
     uint64_t untimed; /* records without a TSC */
     uint64_t wrong;
+    uint64_t uncompared_branches;
 };
 
 void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out);
@@ -66,7 +69,21 @@ void cairn_batches_next(struct cairn_batches *batches, const struct cairn_event 
 void cairn_batches_drained(struct cairn_batches *batches, const struct cairn_epoch *epoch);
 void cairn_batches_hole(struct cairn_batches *batches);
 void cairn_batches_end(struct cairn_batches *batches);
+/* Whether something may be missing behind the last event of a CPU that has one. */
+bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu);
 void cairn_check_counts(struct cairn_check *check);
+void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
+
+/* Parts of cairn_check_truth. */
+struct cairn_truth { /* one CPU's, being read */
+    const struct cairn_cpu *cpu;
+    size_t part;
+    uint32_t at, expected; /* next in its part; ordinal that should come */
+    bool gap;              /* truth is missing before the next record */
+};
+/* The next record of `kind`, NULL: none. Sets t->gap where truth is missing before it; the caller clears it. */
+const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind);
+void cairn_check_branches(struct cairn_check *check, uint32_t cpu);
 
 const char *cairn_rule_text(enum cairn_rule rule);
 

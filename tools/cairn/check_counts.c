@@ -25,6 +25,23 @@ static void balance(struct cairn_check *check, int cpu, const char *what, bool k
                    n[CAIRN_WRITTEN], n[CAIRN_LOST]);
 }
 
+static void check_bts_counts(struct cairn_check *check, int n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    uint64_t drains = 0, lost = 0;
+    if (!cpu->end.bts_known)
+        return;
+    for (size_t i = 0; i < cpu->bts_drains.count; i++) {
+        const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
+        drains += d->reason != CAIRN_DS_START;
+        lost += d->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : d->lost;
+    }
+    expect(check, n, "branch records", cpu->bts_records, cpu->end.bts[0]);
+    expect(check, n, "drains of branch records", drains, cpu->end.bts[1]);
+    if (cpu->end.bts_lost_known)
+        expect(check, n, "branch records lost", lost, cpu->end.bts[2]);
+}
+
 /* One CPU, whose buffers are all there. */
 static void check_cpu_counts(struct cairn_check *check, int n)
 {
@@ -46,6 +63,8 @@ static void check_cpu_counts(struct cairn_check *check, int n)
         snprintf(what, sizeof(what), "batches closed (%s)", cairn_close_name((uint8_t)i));
         expect(check, n, what, check->closed[n][i], e->batches[i]);
     }
+    if (none_lost)
+        check_bts_counts(check, n);
     if (!e->ds_known || !none_lost)
         return;
     for (size_t i = 0; i < cpu->epochs.count; i++) {
@@ -112,6 +131,7 @@ static void check_keys(struct cairn_check *check)
              "end.cpu: events, switches, compact, full, batches or buffers");
         need(check, (int)n, e->ds_known || !log->cpu[n].epochs.count, "end.cpu: ds");
         need(check, (int)n, has_area(log, n) || !log->cpu[n].epochs.count, "ds.cpu, ds.record_bytes or ds.records");
+        need(check, (int)n, e->bts_known || !log->cpu[n].bts_drains.count, "end.cpu: bts");
         need(check, (int)n, e->truth_known || !log->cpu[n].truth.count, "end.cpu: truth");
     }
     need(check, -1, log->has_truth || !cairn_slice_is(cairn_key(&log->text, "end.truth"), "1"), "the truth");

@@ -198,13 +198,13 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
     w->records = last;
 }
 
-/* Whether what would come behind the CPU's last event may lie in missing frames. Without the end summary nothing says
- * how many buffers the CPU began, and no hole stands for them. */
-static bool frames_may_be_missing(const struct walk *w)
+/* Without the end summary nothing says how many buffers the CPU began, and no hole stands for them. */
+bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu)
 {
-    const struct cairn_frames *f = &w->check->log->frames;
-    const struct cairn_piece *last = &w->cpu->pieces[w->cpu->piece_count - 1];
-    return !w->cpu->end.buffers_known && (!f->total_known || cairn_missing_between(f, last->frame, UINT32_MAX) != NULL);
+    const struct cairn_frames *f = &log->frames;
+    const struct cairn_piece *last = &cpu->pieces[cpu->piece_count - 1];
+    return cpu->tail != CAIRN_NO_HOLE ||
+           (!cpu->end.buffers_known && (!f->total_known || cairn_missing_between(f, last->frame, UINT32_MAX) != NULL));
 }
 
 static void check_epoch(struct walk *w)
@@ -232,7 +232,7 @@ static void check_epoch(struct walk *w)
     if (!start) {
         uint64_t next = w->epochs < w->cpu->epochs.count ? w->cpu->epochs.items[w->epochs].piece : w->cpu->piece_count;
         bool last = next >= w->cpu->piece_count;
-        bool hole = last && (w->cpu->tail != CAIRN_NO_HOLE || frames_may_be_missing(w));
+        bool hole = last && cairn_check_end_unknown(w->check->log, w->cpu);
         for (uint64_t p = e->piece + 1; p < w->cpu->piece_count && p <= next && !hole; p++)
             hole = w->cpu->pieces[p].hole != CAIRN_NO_HOLE;
         if (!hole && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
@@ -324,6 +324,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
     cairn_batches_end(&w.batches);
     free(w.stamps.items);
     check_records(check, (int)n);
+    cairn_check_bts(check, n);
 }
 
 void cairn_check_trace(struct cairn_check *check)

@@ -17,15 +17,7 @@
 
 /* ---- reading the truth ------------------------------------------------------------------------------------------ */
 
-struct truth {
-    const struct cairn_cpu *cpu;
-    size_t part;
-    uint32_t at, expected; /* next in its part; ordinal that should come */
-    bool gap;              /* truth is missing before the next record */
-};
-
-/* The next record of `kind`, NULL: none. Sets t->gap where truth is missing before it; the caller clears it. */
-static const uint8_t *truth_next(struct truth *t, uint8_t kind)
+const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind)
 {
     while (t->part < t->cpu->truth.count) {
         const struct cairn_truth_part *p = &t->cpu->truth.items[t->part];
@@ -53,7 +45,7 @@ struct pair { /* two streams of one CPU being walked together */
     struct cairn_check *check;
     enum cairn_rule rule;
     int n;
-    struct truth truth;
+    struct cairn_truth truth;
     struct cairn_cursor cursor;
     const uint8_t *have_truth;
     struct cairn_truth_switch t;
@@ -65,7 +57,7 @@ struct pair { /* two streams of one CPU being walked together */
 
 static void step_truth(struct pair *p)
 {
-    p->have_truth = truth_next(&p->truth, CAIRN_TRUTH_SWITCH);
+    p->have_truth = cairn_truth_next(&p->truth, CAIRN_TRUTH_SWITCH);
     if (!p->have_truth)
         return;
     memcpy(&p->t, p->have_truth, sizeof(p->t));
@@ -257,7 +249,7 @@ static void compare_loss(struct cairn_check *check, bool compact)
 struct records {
     struct cairn_check *check;
     int n;
-    struct truth truth;
+    struct cairn_truth truth;
     bool have;
     struct cairn_truth_pebs t;
     uint64_t missing;
@@ -286,7 +278,7 @@ static void step_stored(struct records *s)
 {
     const struct cairn_cpu *cpu = s->truth.cpu;
     const uint8_t *p;
-    while ((p = truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
+    while ((p = cairn_truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
         memcpy(&s->t, p, sizeof(s->t));
         const struct cairn_epoch *e = find_epoch(cpu, s->t.epoch);
         if (e && s->t.stored)
@@ -432,6 +424,8 @@ void cairn_check_truth(struct cairn_check *check)
         compare_loss(check, true);
     if (log->session.full)
         compare_loss(check, false);
-    for (uint32_t n = 0; n < log->cpus; n++)
+    for (uint32_t n = 0; n < log->cpus; n++) {
         compare_records(check, n);
+        cairn_check_branches(check, n);
+    }
 }

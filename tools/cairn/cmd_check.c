@@ -42,6 +42,8 @@ static void print_truth(const struct cairn_check *check)
         printf("without truth to compare with: %" PRIu64 " %s, %" PRIu64 " PEBS %s\n", check->uncompared_switches,
                check->uncompared_switches == 1 ? "switch" : "switches", check->uncompared_records,
                check->uncompared_records == 1 ? "record" : "records");
+    if (check->uncompared_branches)
+        printf("without truth to compare with: %" PRIu64 " branch records\n", check->uncompared_branches);
     unsigned unfinished = (unsigned)__builtin_popcountll(check->unfinished);
     if (unfinished)
         printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,

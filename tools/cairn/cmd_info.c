@@ -79,6 +79,9 @@ static void print_debug_store(const struct cairn_log *log)
     print_value(log, "  records", "ds.records");
     print_value(log, "  threshold", "ds.threshold");
     print_value(log, "  control area", "ds.area_form");
+    print_value(log, "  branch trace", "ds.bts");
+    print_value(log, "    because", "ds.bts.reason");
+    print_value(log, "    records", "ds.bts.records");
     print_value(log, "  scope", "ds.scope");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));

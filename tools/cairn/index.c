@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ds/layout.h"
+#include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/log.h"
 #include "tools/cairn/pebs.h"
@@ -174,6 +175,9 @@ static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *sessi
             cpu->full++;
             cpu->full_bytes += e->space;
         }
+        break;
+    case HOOK_CAIRN_BTS:
+        good = cairn_bts_index(cpu, e, piece);
         break;
     case HOOK_CAIRN_DS:
         good = index_ds(cpu, session, e, piece);

@@ -291,6 +291,9 @@ static void read_cpu_end(const struct cairn_text *t, uint32_t n, struct cairn_cp
     e->ds_known =
         cairn_slice_number(&ds, &e->ds[0]) && cairn_slice_number(&ds, &e->ds[1]) && cairn_slice_number(&ds, &e->ds[2]);
     e->ds_lost_known = e->ds_known && cairn_slice_numbers(ds, &e->ds[3], 2);
+    struct cairn_slice bts = cairn_key(t, "end.cpu.%u.bts", n);
+    e->bts_known = cairn_slice_number(&bts, &e->bts[0]) && cairn_slice_number(&bts, &e->bts[1]);
+    e->bts_lost_known = e->bts_known && cairn_slice_u64(bts, &e->bts[2]);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -353,6 +356,8 @@ void cairn_log_free(struct cairn_log *log)
         free(log->cpu[c].holes.items);
         free(log->cpu[c].records.items);
         free(log->cpu[c].epochs.items);
+        free(log->cpu[c].bts_drains.items);
+        free(log->cpu[c].bts_parts.items);
         free(log->cpu[c].truth.items);
     }
     free(log->pieces.items);

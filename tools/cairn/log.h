@@ -73,6 +73,24 @@ struct cairn_epoch {     /* one drain */
     uint8_t reason, format;
 };
 
+struct cairn_bts_part { /* the records of one event */
+    const uint8_t *at;
+    uint64_t address; /* where the first lay */
+    uint32_t count, first; /* first: its number within the drain */
+};
+
+struct cairn_bts_drain {    /* of a BTS buffer */
+    const uint8_t *payload; /* struct cairn_bts_epoch, unaligned */
+    int64_t time;           /* of the event */
+    uint64_t tsc, lost;
+    uint32_t number, tid, record_bytes, record_events;
+    uint32_t bytes_seen, events_seen; /* in the events that follow, up to the first that is missing */
+    size_t first_part;                /* of cairn_cpu.bts_parts */
+    uint32_t piece;
+    uint8_t reason;
+    bool interrupting;
+};
+
 struct cairn_truth_part {
     const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned */
     uint32_t first, count, frame;
@@ -82,11 +100,12 @@ enum { CAIRN_TRIED, CAIRN_WRITTEN, CAIRN_LOST };
 
 struct cairn_cpu_end { /* end.cpu.N.*: each `..._known` where the key was there and well-formed */
     bool events_known, switches_known, compact_known, full_known, batches_known, buffers_known, ds_known, truth_known;
-    bool ds_lost_known;
+    bool ds_lost_known, bts_known, bts_lost_known;
     uint64_t events[3], switches[3], compact[3], full[3];
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t buffers;
     uint64_t ds[5];    /* records drains pmis lost steps */
+    uint64_t bts[3];   /* records drains lost */
     uint64_t truth[3]; /* switches records lost */
 };
 
@@ -107,12 +126,21 @@ struct cairn_cpu {
         size_t count, room;
     } epochs;
     struct {
+        struct cairn_bts_drain *items;
+        size_t count, room;
+    } bts_drains;
+    struct {
+        struct cairn_bts_part *items;
+        size_t count, room;
+    } bts_parts;
+    struct {
         struct cairn_truth_part *items;
         size_t count, room;
     } truth; /* by `first` */
     struct cairn_cpu_end end;
     /* what is there */
     uint64_t buffers, events, batches, other_events;
+    uint64_t bts_records, bts_strays; /* strays: their drain, or records before them, are missing */
     uint64_t forms[CCSWAP_FULL + 1], compact, full; /* switches: by record form, in 0525H, in 0524H */
     uint64_t compact_bytes, full_bytes;             /* of the events that hold them, headers and padding included */
 };

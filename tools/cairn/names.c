@@ -60,7 +60,7 @@ const char *cairn_drain_name(uint8_t reason)
     static const char *const names[] = {
         [CAIRN_DS_START] = "start", [CAIRN_DS_THRESHOLD] = "threshold",
         [CAIRN_DS_STOP] = "stop",   [CAIRN_DS_RECONFIGURE] = "new configuration",
-        [CAIRN_DS_PANIC] = "panic",
+        [CAIRN_DS_PANIC] = "panic", [CAIRN_DS_SWITCH] = "switch",
     };
     return LOOK_UP(names, reason);
 }

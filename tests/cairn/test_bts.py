@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: MIT
+"""Branch records in the host tool: expected text, filters, logs that were cut or damaged, logs that lie."""
+
+import os
+import re
+import struct
+import subprocess
+
+import pytest
+
+import cairn_boot
+import frames
+from cairn_tool import EXPECTED, GOLDEN, cairn, events, patch, text_of, truths, without
+
+LOGS = ["bts", "ring"]
+HOOK, EPOCH, RECORDS, TRUTH_BRANCH = 0xCA02, 1, 2, 3
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("command", ["bts", "check"])
+def test_golden(log, command):
+    done = cairn(command, GOLDEN / f"{log}.log")
+    text = text_of(done)
+    assert done.returncode == 0 and done.stderr == b"", done.stderr
+    assert all(len(line) <= 80 for line in text.splitlines())
+    path = EXPECTED / f"{log}.{command}"
+    if os.environ.get("CAIRN_UPDATE"):
+        path.write_text(text, encoding="ascii")
+    assert text == path.read_text(encoding="ascii")
+
+
+def parse(text):
+    """{thread: [branch lines]}, as they stand there."""
+    found, lines = {}, None
+    for line in text.splitlines():
+        head = re.match(r"(\S+): \d+ branch", line)
+        if head:
+            lines = found.setdefault(head.group(1), [])
+        elif lines is not None and line:
+            lines.append(line)
+    return found
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_branches_are_those_of_the_truth(log):
+    """What is shown against the truth, by nothing but this: as many lines (repeats counted) as stored records."""
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    shown = parse((EXPECTED / f"{log}.bts").read_text(encoding="ascii"))
+    branches = sum(int(m.group(1)) if (m := re.search(r"  x (\d+)$", line)) else 1
+                   for lines in shown.values() for line in lines if re.match(r"    ", line))
+    lost = sum(int(re.match(r"  ! (\d+)", line).group(1))
+               for lines in shown.values() for line in lines if line.startswith("  !"))
+    assert branches + lost == len(truths(parts, TRUTH_BRANCH)) and lost > 0
+
+
+def test_filters():
+    whole = (EXPECTED / "bts.bts").read_text(encoding="ascii")
+    for thread, lines in parse(whole).items():
+        text = text_of(cairn("bts", "--thread", thread.split(":")[1], GOLDEN / "bts.log"))
+        assert parse(text) == {thread: lines}
+    stints = re.findall(r"to .*, CPU (\d), epoch (\d+)", whole)
+    assert {cpu for cpu, _ in stints} == {"0", "1"}
+    for cpu in "01":
+        text = text_of(cairn("bts", "--cpu", cpu, GOLDEN / "bts.log"))
+        assert re.findall(r"to .*, CPU (\d), epoch (\d+)", text) == [s for s in stints if s[0] == cpu]
+
+
+@pytest.mark.parametrize("arguments, status, word", [
+    (["--cpu", "7", GOLDEN / "bts.log"], 2, "CPUs in this trace: 2"),
+    (["--thread", "x", GOLDEN / "bts.log"], 2, "--thread x: not a number"),
+    (["--thread", "5", GOLDEN / "bts.log"], 1, "no branch records of that CPU or thread"),
+    ([GOLDEN / "small.log"], 1, "boot with bts=interrupt or bts=circular"),
+])
+def test_status(arguments, status, word):
+    done = cairn("bts", *arguments)
+    assert b"Sanitizer" not in done.stderr
+    assert done.returncode == status and word in done.stderr.decode()
+
+
+def test_reason_why_there_are_none():
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    for i, (stream, payload) in enumerate(parts):
+        parts[i] = (stream, payload.replace(b"ds.scope=thread", b"ds.bts.reason=CPU 0: none there"))
+    done = cairn("bts", "-", data=frames.write(parts))
+    assert done.returncode == 1 and b"in this log: CPU 0: none there\n" in done.stderr
+
+
+def test_a_call_that_ends_in_a_jump_and_one_whose_return_is_missing():
+    """Records made by hand: f calls g, which jumps to h; h returns to f. Then a return from nowhere, and back to f."""
+    spin, digest, hand = 0xFFFFFFFF80002000, 0xFFFFFFFF80002200, 0xFFFFFFFF80002340
+    steps = [(spin + 0x10, digest), (digest + 0x20, hand), (hand + 8, spin + 0x15), (spin + 0x30, hand),
+             (0xFFFFFFFF80001008, spin + 0x99), (spin + 0xA0, spin + 0x40), (spin + 0xA0, spin + 0x40),
+             (spin + 0xB0, digest + 0x11)]
+    parts = frames.read((GOLDEN / "bts.log").read_bytes())
+    for i, at, hook, size in events(parts):
+        payload = parts[i][1]
+        if hook == HOOK and struct.unpack_from("<H", payload, at + 16)[0] == RECORDS and size == 0x28 + 15 * 24:
+            patch(parts, (i, at), 0x28, b"".join(struct.pack("<QQQ", *step, 0) for step in steps))
+            epoch = struct.unpack_from("<I", payload, at + 20)[0]
+            break
+    text = text_of(cairn("bts", "-", data=frames.write(parts)))
+    assert re.search(rf"epoch {epoch}: 15 branches\n" + re.escape(
+        "    workload_spin+0x10 > workload_hash\n"
+        "      workload_hash+0x20 > workload_pass\n"
+        "      workload_pass+0x8 < workload_spin+0x15\n"
+        "    workload_spin+0x30 > workload_pass\n"
+        "      kernel_main+0x8 < workload_spin+0x99\n"
+        "    workload_spin+0xa0 - +0x40  x 2\n"
+        "      workload_spin+0xb0 < workload_hash+0x11\n"), text), text
+
+
+# ---- damage ----------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("log", LOGS)
+def test_only_the_frames_rules_fail_on_a_cut_log(log):
+    data = (GOLDEN / f"{log}.log").read_bytes()
+    for start in [m.start() for m in re.finditer(rb"~[TEUZ]", data)][1:]:
+        text = text_of(cairn("check", "-", data=data[:start]))
+        rules = set(re.findall(r"^FAIL (\w+):", text, re.MULTILINE))
+        assert rules <= {"frames", "buffers"} and "frames" in rules, text
+        text_of(cairn("bts", "-", data=data[:start]))
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_a_line_is_missing(log):
+    lines = (GOLDEN / f"{log}.log").read_bytes().splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        if line[:2] in (b"~T", b"~U", b"~E"):
+            data = b"".join(lines[:i] + lines[i + 1:])
+            text = text_of(cairn("check", "-", data=data))
+            rules = set(re.findall(r"^FAIL (\w+):", text, re.MULTILINE))
+            assert rules <= {"frames", "buffers"} and "frames" in rules, text
+            text_of(cairn("bts", "-", data=data))
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_some_damage_sanitized(log):
+    for arguments in (["each", GOLDEN / f"{log}.log", "4001"], ["random", GOLDEN / f"{log}.log", "100"]):
+        done = subprocess.run([cairn_boot.BUILD / "cairn-damage-san", *arguments], capture_output=True, timeout=1200,
+                              check=False)
+        assert done.returncode == 0, (done.stdout + done.stderr).decode()
+
+
+# ---- lies ------------------------------------------------------------------------------------------------------------
+
+def bts_events(parts, kind):
+    """(frame, offset of the payload) of each."""
+    return [(i, at + 16) for i, at, hook, _ in events(parts)
+            if hook == HOOK and struct.unpack_from("<H", parts[i][1], at + 16)[0] == kind]
+
+
+def lies(log, change):
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    change(parts)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == 1
+    return text_of(done)
+
+
+def drains(parts, least=2):
+    """Those at a switch, with at least so many records."""
+    return [(i, at) for i, at in bts_events(parts, EPOCH)
+            if struct.unpack_from("<I", parts[i][1], at + 0x18)[0] >= 24 * least and parts[i][1][at + 2] == 6]
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("offset, data, words", [
+    (0x02, b"\x00", ["BTS", "no reason has the number 0"]),
+    (0x02, b"\x01", ["BTS", "should be"]),
+    (0x03, None, ["BTS", "the mode is not that of the session"]),
+    (0x04, b"\x63", ["BTS", "epoch 99 where"]),
+    (0x08, struct.pack("<Q", 1 << 60), ["BTS", "the drain's TSC is later than its event"]),
+    (0x10, b"\x37", ["truth", "55 records lost"]),
+    (0x1C, b"\x09", ["BTS", "in 9"]),
+    (0x20, b"\x08", ["BTS", "is not this CPU's buffer"]),
+    (0x28, b"\x01", ["BTS", "is at no record"]),
+    (0x30, b"\x00", ["BTS", "16 records above the base"]),
+    (0x38, bytes(8), ["BTS", "threshold 0x0"]),
+    (0x40, b"\x63", ["BTS", "thread 99's branches end at a switch, but it is not the one that leaves"]),
+    (0x40, b"\x63", ["truth", "thread 99, in truth"]),
+])
+def test_wrong_drain(log, offset, data, words):
+    if offset == 0x38 and log == "bts":
+        data = b"\xff" * 8
+
+    def change(parts):
+        i, at = drains(parts)[1]
+        patch(parts, (i, at), offset, data or bytes([not parts[i][1][at + offset]]))
+    text = lies(log, change)
+    rule = "BTS: drains, areas, order, thread" if words[0] == "BTS" else "truth: each branch, and those lost"
+    assert f"FAIL {rule}" in text
+    assert words[1] in text or (offset == 0x38 and "threshold 0xffffffffffffffff" in text), text
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("offset", [0x18, 0x20])
+def test_wrong_record(log, offset):
+    text = lies(log, lambda parts: patch(parts, bts_events(parts, RECORDS)[3], offset, b"\x55\x55"))
+    assert "FAIL truth: each branch" in text and ", in truth 0x" in text
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_wrong_place(log):
+    text = lies(log, lambda parts: patch(parts, bts_events(parts, RECORDS)[3], 8, b"\x00\x00\x33"))
+    assert "FAIL BTS" in text and "records at 0x" in text
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("offset, data, word", [
+    (0x04, b"\x63", "in truth 99"), (0x10, b"\x55\x55", "in truth 0x"), (0x18, b"\x55\x55", "in truth 0x"),
+    (0x20, b"\xff\xff", "but only"), (0x02, None, "in truth"),
+])
+def test_wrong_truth(log, offset, data, word):
+    def change(parts):
+        places = [p for p in truths(parts, TRUTH_BRANCH) if parts[p[0]][1][p[1] + 2]]
+        place = places[-1]
+        patch(parts, place, offset, data or b"\x00")
+    text = lies(log, change)
+    assert "FAIL truth: each branch" in text and (word in text or "but only" in text or "lost, in truth" in text)
+
+
+def test_records_left_out():
+    def change(parts):
+        i, at = bts_events(parts, RECORDS)[2]
+        patch(parts, (i, at - 16), 6, b"\xfe\xca")  # a hook that nobody knows
+    text = lies("bts", change)
+    assert "FAIL BTS" in text and "0 bytes of records in 0 events follow" in text and "branch records: " in text
+
+
+@pytest.mark.parametrize("key, word", [("records", "branch records"), ("drains", "drains of branch records"),
+                                       ("lost", "branch records lost")])
+def test_wrong_counts(key, word):
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                def more(match):
+                    numbers = [int(n) for n in match.group(2).split()]
+                    numbers[["records", "drains", "lost"].index(key)] += 1
+                    return match.group(1) + " ".join(map(str, numbers)).encode()
+                parts[i] = ("E", re.sub(rb"(end\.cpu\.0\.bts=)([\d ]+)", more, payload))
+    assert word + ": " in lies("bts", change)
+
+
+def test_key_left_out():
+    def change(parts):
+        for i, (stream, payload) in enumerate(parts):
+            if stream == "E":
+                parts[i] = ("E", re.sub(rb"end\.cpu\.0\.bts=[\d ]+\n", b"", payload))
+    assert "end.cpu: bts: missing" in lies("bts", change)
+
+
+def test_epoch_of_the_truth_left_out():
+    """A thread's drain that never was: nothing in the trace, all in the truth."""
+    def change(parts):
+        unwanted = [p for p in bts_events(parts, EPOCH) + bts_events(parts, RECORDS)]
+        for i, at in unwanted:
+            patch(parts, (i, at - 16), 6, b"\xfe\xca")
+    text = lies("ring", change)
+    assert "epochs of the truth are not in the trace" in text
+
+
+def test_hardware_has_no_truth_of_branches():
+    parts = frames.read((GOLDEN / "bts.log").read_bytes())
+    for i, (stream, payload) in enumerate(parts):
+        parts[i] = (stream, payload.replace(b"ds.emulated=1", b"ds.emulated=0") if stream == "M" else payload)
+    for place in truths(parts, TRUTH_BRANCH):
+        patch(parts, place, 0, b"\x09")
+    text = text_of(cairn("check", "-", data=frames.write(parts)))
+    assert "FAIL truth: each branch" not in text and "FAIL BTS" not in text
+
+
+def test_loss_that_is_unknown():
+    parts = frames.read((GOLDEN / "ring.log").read_bytes())
+    for i, at in bts_events(parts, EPOCH):
+        if struct.unpack_from("<Q", parts[i][1], at + 0x10)[0]:
+            patch(parts, (i, at), 0x10, b"\xff" * 8)
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "E":
+            parts[i] = ("E", re.sub(rb"(bts=\d+ \d+) \d+", rb"\1 unknown", payload))
+    data = frames.write(parts)
+    assert cairn("check", "-", data=data).returncode == 0
+    text = text_of(cairn("bts", "-", data=data))
+    assert "lost: unknown" in text and "  ! branches before these overwritten, how many is unknown" in text
+
+
+def test_without_what_is_not_branches():
+    parts = frames.read((GOLDEN / "bts.log").read_bytes())
+    without(parts, lambda i, stream: stream in "MNSLEU")
+    text = text_of(cairn("bts", "-", data=frames.write(parts)))
+    assert "0xffffffff800020" in text and "thread:12" in text

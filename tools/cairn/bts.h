@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Branch Trace Store events of the log (docs/format.md): indexed here, checked in check_bts.c, shown by cmd_bts.c. */
+#pragma once
+
+#include "tools/cairn/log.h"
+
+struct cairn_branch {
+    uint64_t from, to;
+};
+
+/* False: not what such an event can hold. */
+bool cairn_bts_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece);
+
+/* Whether all records of the drain are there. */
+bool cairn_bts_complete(const struct cairn_bts_drain *drain);
+
+/* Record `i` of those of the drain that are there, from 0: the oldest. False: there are no more. */
+bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i,
+                      struct cairn_branch *branch);

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cairn bts: each thread's way through the code, branch by branch. Records hold addresses only, so what a branch was
+ * shows by where it led:
+ *   call    to the first byte of another function;
+ *   return  elsewhere into another function: behind a call that is still open; or into the function that made one,
+ *           by a way that has no records (tracing was off); or, of a call made before the records begin, anywhere;
+ *   jump    within the function.
+ * A jump to another function (a tail call) reads as a call, and both return at once; a function's call of itself reads
+ * as a jump.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bts.h"
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
+
+#define CALLS_MAX   64u /* open at once; of more the outermost are forgotten */
+#define INDENT_MAX  12u /* calls deep */
+#define CALL_LENGTH 15u /* of an instruction, at most */
+
+struct stint { /* a thread's branches in one drain */
+    const struct cairn_bts_drain *drain;
+    uint32_t cpu;
+};
+
+struct flow {
+    const struct cairn_log *log;
+    struct {
+        uint64_t at;
+        const struct cairn_symbol *in;
+    } call[CALLS_MAX]; /* that are open, the outermost first */
+    unsigned depth;
+    /* the line that is not printed yet, since the same branch may follow */
+    struct cairn_branch branch;
+    char kind;
+    unsigned at; /* its depth */
+    uint64_t times;
+};
+
+/* ---- what a branch was ------------------------------------------------------------------------------------------- */
+
+static char classify(struct flow *f, const struct cairn_branch *b)
+{
+    const struct cairn_symbol *from = cairn_find_symbol(&f->log->text, b->from);
+    const struct cairn_symbol *to = cairn_find_symbol(&f->log->text, b->to);
+    if (from == to)
+        return '-';
+    if (to && to->address == b->to)
+        return '>';
+    for (unsigned i = f->depth; i-- > 0;)
+        if (b->to > f->call[i].at && b->to - f->call[i].at <= CALL_LENGTH) {
+            f->depth = i;
+            return '<';
+        }
+    while (f->depth && f->call[--f->depth].in != to)
+        ;
+    return '<';
+}
+
+static void open_call(struct flow *f, uint64_t from)
+{
+    if (f->depth == CALLS_MAX)
+        memmove(f->call, f->call + 1, --f->depth * sizeof(f->call[0]));
+    f->call[f->depth].at = from;
+    f->call[f->depth++].in = cairn_find_symbol(&f->log->text, from);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static void print_branch(struct flow *f)
+{
+    char from[CAIRN_SHOWN], to[CAIRN_SHOWN], times[32] = "";
+    if (!f->times)
+        return;
+    if (f->times > 1)
+        snprintf(times, sizeof(times), "  x %" PRIu64, f->times);
+    int indent = 4 + 2 * (int)(f->at < INDENT_MAX ? f->at : INDENT_MAX);
+    int width = (80 - indent - 3 - (int)strlen(times)) / 2;
+    const struct cairn_symbol *symbol = cairn_find_symbol(&f->log->text, f->branch.to);
+    cairn_show_address(to, f->log, f->branch.to, width);
+    if (symbol && f->kind == '-')
+        snprintf(to, sizeof(to), "+0x%" PRIx64, f->branch.to - symbol->address);
+    else if (symbol && f->kind == '>')
+        snprintf(to, sizeof(to), "%.*s", (int)symbol->name.size < width ? (int)symbol->name.size : width,
+                 symbol->name.at);
+    printf("%*s%s %c %s%s\n", indent, "", cairn_show_address(from, f->log, f->branch.from, width), f->kind, to, times);
+    f->times = 0;
+}
+
+static void next_branch(struct flow *f, const struct cairn_branch *b)
+{
+    if (f->times && b->from == f->branch.from && b->to == f->branch.to && f->kind == '-') {
+        f->times++;
+        return;
+    }
+    print_branch(f);
+    f->branch = *b;
+    f->at = f->depth;
+    f->kind = classify(f, b);
+    if (f->kind == '<') /* stands with the function it leaves */
+        f->at = f->depth + 1;
+    f->times = 1;
+    if (f->kind == '>')
+        open_call(f, b->from);
+}
+
+/* What is missing tells nothing of the calls that are open. */
+static void print_missing(struct flow *f, uint64_t count, const char *what)
+{
+    print_branch(f);
+    f->depth = 0;
+    if (count == CAIRN_DS_LOST_UNKNOWN)
+        printf("  ! branches %s, how many is unknown\n", what);
+    else
+        printf("  ! %" PRIu64 " %s %s\n", count, count == 1 ? "branch" : "branches", what);
+}
+
+static void print_stint(struct flow *f, const struct stint *s)
+{
+    const struct cairn_bts_drain *d = s->drain;
+    struct cairn_branch b;
+    char time[CAIRN_SHOWN];
+    uint32_t records = d->record_bytes / 24, seen = d->bytes_seen / 24;
+    printf("  to %s s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
+           cairn_show_time(time, f->log, d->time), cairn_drain_name(d->reason), s->cpu, d->number, records,
+           records == 1 ? "branch" : "branches");
+    if (d->lost && !d->interrupting)
+        print_missing(f, d->lost, "before these overwritten");
+    for (uint32_t i = 0; cairn_bts_record(&f->log->cpu[s->cpu], d, i, &b); i++)
+        next_branch(f, &b);
+    print_branch(f);
+    if (seen < records)
+        print_missing(f, records - seen, "missing in the log");
+    if (d->lost && d->interrupting)
+        print_missing(f, d->lost, "behind these lost: the buffer was full");
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct stint *x = a, *y = b;
+    if (x->drain->tid != y->drain->tid)
+        return x->drain->tid < y->drain->tid ? -1 : 1;
+    if (x->drain->tsc != y->drain->tsc)
+        return x->drain->tsc < y->drain->tsc ? -1 : 1;
+    if (x->cpu != y->cpu)
+        return x->cpu < y->cpu ? -1 : 1;
+    return (x->drain > y->drain) - (x->drain < y->drain);
+}
+
+/* All of one thread, which may have run on several CPUs. */
+static void print_thread(const struct cairn_log *log, const struct stint *stints, size_t count)
+{
+    struct flow f = {.log = log};
+    char thread[CAIRN_SHOWN], lost_text[32] = "unknown";
+    uint64_t records = 0, lost = 0;
+    for (size_t i = 0; i < count; i++) {
+        records += stints[i].drain->record_bytes / 24;
+        lost = lost == CAIRN_DS_LOST_UNKNOWN || stints[i].drain->lost == CAIRN_DS_LOST_UNKNOWN
+                   ? CAIRN_DS_LOST_UNKNOWN
+                   : lost + stints[i].drain->lost;
+    }
+    if (lost != CAIRN_DS_LOST_UNKNOWN)
+        snprintf(lost_text, sizeof(lost_text), "%" PRIu64, lost);
+    printf("\n%s: %" PRIu64 " %s in %zu %s, lost: %s\n",
+           cairn_show_thread(thread, log, stints[0].drain->tid, 30), records, records == 1 ? "branch" : "branches",
+           count, count == 1 ? "drain" : "drains", lost_text);
+    for (size_t i = 0; i < count; i++)
+        print_stint(&f, &stints[i]);
+}
+
+static void print_head(const struct cairn_log *log)
+{
+    const struct cairn_text *t = &log->text;
+    struct cairn_slice backend = cairn_key(t, "ds.backend"), reason = cairn_key(t, "ds.reason");
+    struct cairn_slice mode = cairn_key(t, "ds.bts"), records = cairn_key(t, "ds.bts.records");
+    if (backend.size) {
+        int used = printf("# Debug Store: backend %.*s: ", CAIRN_SLICE(backend));
+        cairn_print_wrapped((unsigned)used, "# ", 2, reason);
+    }
+    if (mode.size)
+        printf("# BTS: %.*s, a buffer of %.*s records on each CPU\n", CAIRN_SLICE(mode), CAIRN_SLICE(records));
+    puts("# > call, < return, - jump within the function; records hold no times");
+}
+
+/* Drains whose numbers are missing, and records whose drain is. */
+static void print_gaps(const struct cairn_log *log)
+{
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        uint64_t missing = 0;
+        for (size_t i = 1; i < cpu->bts_drains.count; i++) {
+            const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
+            uint32_t expected = d[-1].number + (d[-1].reason != CAIRN_DS_START);
+            missing += d->number > expected ? d->number - expected : 0;
+        }
+        if (missing || cpu->bts_strays)
+            printf("! CPU %" PRIu32 ": %" PRIu64 " drains are missing, %" PRIu64 " records without theirs\n", c,
+                   missing, cpu->bts_strays);
+    }
+}
+
+static uint64_t only_cpu = UINT64_MAX, only_thread = UINT64_MAX;
+static const struct cairn_option options[] = {
+    {'c', "cpu", "N", "only what ran on this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    {'t', "thread", "TID", "only this thread", .number = &only_thread, .low = 0, .high = UINT32_MAX},
+    CAIRN_LOG_OPTIONS,
+};
+
+static bool wanted(const struct cairn_bts_drain *d, uint32_t cpu)
+{
+    return (d->record_bytes || d->lost) && (only_cpu == UINT64_MAX || cpu == only_cpu) &&
+           (only_thread == UINT64_MAX || d->tid == only_thread);
+}
+
+static int none(const struct cairn_log *log, bool any)
+{
+    struct cairn_slice reason = cairn_key(&log->text, "ds.bts.reason");
+    if (any)
+        fprintf(stderr, "cairn: no branch records of that CPU or thread\n");
+    else if (reason.size)
+        fprintf(stderr, "cairn: no branch records in this log: %.*s\n", CAIRN_SLICE(reason));
+    else
+        fprintf(stderr, "cairn: no branch records in this log (boot with bts=interrupt or bts=circular)\n");
+    return CAIRN_BAD;
+}
+
+static int show(const struct cairn_log *log)
+{
+    size_t all = 0, count = 0;
+    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
+        return cairn_usage(&cairn_bts_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
+    for (uint32_t c = 0; c < log->cpus; c++)
+        all += log->cpu[c].bts_drains.count;
+    struct stint *stints = cairn_alloc(all * sizeof(*stints));
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].bts_drains.count; i++)
+            if (wanted(&log->cpu[c].bts_drains.items[i], c))
+                stints[count++] = (struct stint){&log->cpu[c].bts_drains.items[i], c};
+    int status = count ? CAIRN_GOOD : none(log, all != 0);
+    if (count) {
+        qsort(stints, count, sizeof(*stints), by_thread);
+        print_head(log);
+        for (size_t first = 0, next; first < count; first = next) {
+            for (next = first + 1; next < count && stints[next].drain->tid == stints[first].drain->tid; next++)
+                ;
+            print_thread(log, &stints[first], next - first);
+        }
+        print_gaps(log);
+    }
+    free(stints);
+    return status;
+}
+
+const struct cairn_command cairn_bts_command = {
+    .name = "bts",
+    .arguments = "[options] LOG",
+    .summary = "each thread's branches, calls indented",
+    .options = options,
+    .notes = "Branch records hold addresses only: a call is what leads to the first byte of\n"
+             "another function, a return what leads behind an open call or, of one made before\n"
+             "the records begin, into another function. '!' tells what is lost or missing.\n",
+    .show = show,
+};
