@@ -169,7 +169,7 @@ uint32_t arch_cpu_apic_id(uint32_t index);
 
 /* Starts CPU `index` (1.., as above) by INIT-SIPI-SIPI: it loads its own tables from `cpu`, uses `stack_top`, and calls
  * kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it shall have; arch/ sets
- * the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after a second of TSC time (the CPU is then
+ * the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 10 s of TSC time (the CPU is then
  * left out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
  * processor only, interrupts off or on, once for each `index`; takes pages with kmem_early_page. Memory below 1 MiB
  * belongs to arch/ for this: kernel/mem.c never hands it out. */

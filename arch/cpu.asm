@@ -2,6 +2,7 @@
 ; Short sequences that must stay together.
 
 global arch_wait_for_interrupt
+global arch_spin
 global arch_load_segments
 %include "arch/numbers.inc"
 
@@ -12,6 +13,12 @@ arch_wait_for_interrupt:
     sti
     hlt
     cli
+    ret
+
+; void arch_spin(uint64_t loops), at least one.
+arch_spin:
+    dec     rdi
+    jnz     arch_spin
     ret
 
 ; void arch_load_segments(void)

@@ -105,6 +105,9 @@ _Noreturn void arch_fixup_resume(const struct arch_trap_frame *frame, uint64_t r
 void arch_load_segments(void);
 extern uint8_t arch_smap; /* 1: CR4.SMAP is on, STAC and CLAC exist */
 
+/* So many times two instructions, and nothing else. */
+void arch_spin(uint64_t loops);
+
 /* Called by nasm. */
 void arch_trap(struct arch_trap_frame *frame);
 _Noreturn void arch_fault(struct arch_trap_frame *frame);

@@ -10,7 +10,7 @@
 
 #define INIT_WAIT_US    10000u
 #define STARTUP_WAIT_US 200u
-#define START_LIMIT_US  1000000u /* generous: an emulator may have fewer cores than CPUs */
+#define START_LIMIT_US  10000000u /* generous: an emulator may have fewer cores than CPUs, and others use them */
 
 /* The block at the end of the trampoline, arch/ap.asm. */
 struct passed_info {

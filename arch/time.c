@@ -329,27 +329,26 @@ void arch_timer_start(uint32_t period_us)
 }
 
 /*
- * The other processors are stopped first: firmware leaves them in an MWAIT loop where CPUID has MWAIT, and QEMU, which
- * has several to serve, executes MWAIT as PAUSE. They would run on beside this one, each at a place in its loop that is
- * another in every run.
+ * For QEMU's -icount with sleep=off, where an instruction takes 2^shift ns and the clock of a machine that is halted
+ * goes to the next deadline at once. Three things differ from run to run, and none of them after this:
  *
- * The deadline is reckoned from a TSC value read a fixed number of instructions before the timer is loaded. Under
- * -icount an instruction takes 2^shift ns, so the deadline lies at the target plus a constant. QEMU with sleep=off
- * moves the clock of a halted machine to the next deadline exactly, and what follows the HLT is a fixed number of
- * instructions again.
+ *   the TSC       The timer's deadline is reckoned from a TSC value read a fixed number of instructions before the timer
+ *                 is loaded, so it lies at the target plus a constant, and what follows the HLT is a fixed number of
+ *                 instructions again.
+ *   the others    Firmware leaves them in an MWAIT loop where CPUID has MWAIT, and QEMU, which has several to serve,
+ *                 executes MWAIT as PAUSE: they would run on beside this one, each at some place in its loop.
+ *   whose turn    While a timer of QEMU's own is set that goes by real time, QEMU also ends a CPU's turn by that. Firmware
+ *                 sets such a one when it sets the RTC: QEMU reports that at most once a second. So most of the wait is
+ *                 spent with instructions, which take real time, and only the end of it halted.
  */
 void arch_tsc_align(unsigned n)
 {
-    arch_smp_park();
     uint64_t target = (arch_rdtsc() | ((UINT64_C(1) << n) - 1)) + 1;
-    uint64_t chunk = tsc_hz; /* one second: far from the end of the timer's 32 bits */
 
-    for (;;) {
-        uint64_t left = target - arch_rdtsc();
-        if ((int64_t)left <= 0)
-            return;
-        if (left > chunk)
-            left = chunk;
+    arch_smp_park();
+    while ((int64_t)(target - arch_rdtsc() - tsc_hz) > 0)
+        arch_spin(1000000);
+    for (uint64_t left; (int64_t)(left = target - arch_rdtsc()) > 0;) {
         uint64_t count = left * apic_timer_hz / tsc_hz;
         arch_apic_timer_oneshot(ARCH_VECTOR_WAKE, count ? (uint32_t)count : 1);
         arch_wait_for_interrupt();

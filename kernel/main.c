@@ -277,9 +277,12 @@ _Noreturn void kernel_main(struct boot_info *info)
     ksymbols_init(info);
     if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
         fail("machine", "cannot go on without what the line above names");
-    if (kopt.tsc_align)
-        arch_tsc_align(kopt.tsc_align);
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
+    if (kopt.tsc_align) {
+        kprintf("time: waiting until the TSC is a multiple of 2^%u: at most %lu s\n", kopt.tsc_align,
+                (unsigned long)((UINT64_C(1) << kopt.tsc_align) / arch_tsc_hz() + 1));
+        arch_tsc_align(kopt.tsc_align);
+    }
 
     kcpu_table[0] = &boot_cpu;
     kcpu_count = 1;
