@@ -332,14 +332,14 @@ void arch_timer_start(uint32_t period_us)
  * For QEMU's -icount with sleep=off, where an instruction takes 2^shift ns and the clock of a machine that is halted
  * goes to the next deadline at once. Three things differ from run to run, and none of them after this:
  *
- *   the TSC       The timer's deadline is reckoned from a TSC value read a fixed number of instructions before the timer
- *                 is loaded, so it lies at the target plus a constant, and what follows the HLT is a fixed number of
- *                 instructions again.
- *   the others    Firmware leaves them in an MWAIT loop where CPUID has MWAIT, and QEMU, which has several to serve,
- *                 executes MWAIT as PAUSE: they would run on beside this one, each at some place in its loop.
- *   whose turn    While a timer of QEMU's own is set that goes by real time, QEMU also ends a CPU's turn by that. Firmware
- *                 sets such a one when it sets the RTC: QEMU reports that at most once a second. So most of the wait is
- *                 spent with instructions, which take real time, and only the end of it halted.
+ *   the TSC     The timer's deadline is reckoned from a TSC value read a fixed number of instructions before the timer
+ *               is loaded, so it lies at the target plus a constant, and what follows the HLT is a fixed number of
+ *               instructions again.
+ *   the others  Firmware leaves them in an MWAIT loop where CPUID has MWAIT, and QEMU, which has several to serve,
+ *               executes MWAIT as PAUSE: they would run on beside this one, each at some place in its loop.
+ *   whose turn  While a timer of QEMU's own is set that goes by real time, QEMU also ends a CPU's turn by that. Firmware
+ *               sets such a one when it sets the RTC: QEMU reports that at most once a second. So most of the wait is
+ *               spent with instructions, which take real time, and only the end of it halted.
  */
 void arch_tsc_align(unsigned n)
 {
