@@ -337,9 +337,9 @@ void arch_timer_start(uint32_t period_us)
  *               instructions again.
  *   the others  Firmware leaves them in an MWAIT loop where CPUID has MWAIT, and QEMU, which has several to serve,
  *               executes MWAIT as PAUSE: they would run on beside this one, each at some place in its loop.
- *   whose turn  While a timer of QEMU's own is set that goes by real time, QEMU also ends a CPU's turn by that. Firmware
- *               sets such a one when it sets the RTC: QEMU reports that at most once a second. So most of the wait is
- *               spent with instructions, which take real time, and only the end of it halted.
+ *   whose turn  While a timer of QEMU's own is set that goes by real time, QEMU ends a CPU's turn by that, too.
+ *               Firmware sets such a one when it sets the RTC: QEMU reports that at most once a second. So most of the
+ *               wait is spent with instructions, which take real time, and only the end of it halted.
  */
 void arch_tsc_align(unsigned n)
 {
