@@ -172,6 +172,8 @@ def test_interrupt_leaves_nothing_behind(tmp_path, number):
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen([cb.ROOT / "run-qemu.sh", "--raw", "--smp", "1", "--log", tmp_path / "log"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+                               # a script's background job ignores SIGINT, and bash cannot trap that
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
                                env={**os.environ, "CAIRN_BUILD": str(build), "TMPDIR": str(tmp_path / "tmp")})
     started = {}
     deadline = time.monotonic() + 30
