@@ -23,11 +23,15 @@ def sums(end):
     return [sum(column) for column in zip(*per_cpu(end, "bts"))]
 
 
-@pytest.mark.parametrize("mode, records, wraps", [
-    ("interrupt", 1024, False), ("circular", 1024, False), ("circular", 7, True), ("circular", 1, True),
+MODES = [("interrupt", 1024, False), ("circular", 1024, False), ("circular", 7, True), ("circular", 1, True)]
+
+
+@pytest.mark.parametrize("preset, mode, records, wraps", [
+    ("penryn", *MODES[0]), ("lunarlake", *MODES[2]),
+    *[pytest.param(preset, *mode, marks=pytest.mark.long)
+      for preset, modes in [("penryn", MODES[1:]), ("lunarlake", [MODES[0], MODES[1], MODES[3]])] for mode in modes],
 ])
-@pytest.mark.parametrize("preset", ["penryn", "lunarlake"])
-def test_modes(tmp_path, mode, records, wraps, preset):
+def test_modes(tmp_path, preset, mode, records, wraps):
     result, end, compared = run(tmp_path, f"bts={mode}", f"bts.records={records}", f"ds.preset={preset}", cpus=4)
     stored, drains, lost = sums(end)
     assert compared == stored + drains and stored > 0
@@ -55,7 +59,8 @@ def test_smallest_buffers(tmp_path):
 
 @pytest.mark.parametrize("options", [
     ("trace.buffers=2", "trace.buffer_kib=4"),
-    ("trace.buffers=4", "trace.buffer_kib=4", "session.1=compact+full:qpc:circular"),
+    pytest.param(("trace.buffers=4", "trace.buffer_kib=4", "session.1=compact+full:qpc:circular"),
+                 marks=pytest.mark.long),
     ("ds.policy.bts_full=wrap", "ds.policy.fit=start_lt", "ds.policy.bts_ovf_buf=yes"),
 ])
 def test_loss_and_policies(tmp_path, options):

@@ -115,7 +115,7 @@ def test_workloads(tmp_path, workload):
     run_and_check(tmp_path, 2, 300, f"workload={workload}")
 
 
-@pytest.mark.parametrize("rings", ["u", "k", "uk"])
+@pytest.mark.parametrize("rings", ["u", "k", pytest.param("uk", marks=pytest.mark.long)])
 def test_rings(tmp_path, rings):
     """What pebs=...:u and :k count: the programs' instructions, SYSCALL included, and the kernel's own."""
     result, end = run_and_check(tmp_path, 2, 1500, "workload=user", f"pebs=INST_RETIRED.ANY:97:{rings}")
@@ -132,7 +132,9 @@ def test_rings(tmp_path, rings):
     assert len(result.lines("user: napper/")) == 2, result.output
 
 
-@pytest.mark.parametrize("model, backend", [("max", "soft"), ("max", "off"), ("Nehalem", "soft")])
+@pytest.mark.parametrize("model, backend", [
+    ("max", "soft"),
+    *[pytest.param(*other, marks=pytest.mark.long) for other in [("max", "off"), ("Nehalem", "soft")]]])
 def test_hostile(tmp_path, model, backend):
     """Programs that try what they may not: each is stopped, with one line, and the trace stays right."""
     result, _ = run_and_check(tmp_path, 2, 4000, "--cpu", model, "workload=hostile", f"ds={backend}")
@@ -216,8 +218,12 @@ def run_preset(tmp_path, preset, cpus, switches, *options):
     return result
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=[preset[0] for preset in PRESETS])
+ONE_OF_A_KIND = [preset for preset in PRESETS if preset[0] in ("penryn", "haswell", "icelake", "lunarlake")]
+
+
+@pytest.mark.parametrize("preset", ONE_OF_A_KIND, ids=[preset[0] for preset in ONE_OF_A_KIND])
 def test_presets(tmp_path, preset):
+    """All of them: test_presets_long."""
     run_preset(tmp_path, preset, 2, 400)
 
 
@@ -289,7 +295,7 @@ def test_circular(tmp_path):
 
 # ---- the same again
 
-@pytest.mark.parametrize("cpus", [1, 4])
+@pytest.mark.parametrize("cpus", [pytest.param(1, marks=pytest.mark.long), 4])
 def test_icount_repeats(tmp_path, cpus):
     """The same options, the same trace bytes."""
     streams = []
