@@ -420,7 +420,7 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
 
 void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame)
 {
-    if (!ds || !ds->started)
+    if (!in_use(ds))
         return;
     if (ds->machine->stepping)
         frame->rflags |= ARCH_RFLAGS_TF;

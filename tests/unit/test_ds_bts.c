@@ -16,87 +16,12 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
-#include "ds/model/model.h"
 #include "kernel/errno.h"
+#include "tests/unit/model_machine.h"
 
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
-#define LVTPC 0xFFFFFFFFu /* in the log */
-
-static struct ds_model model;
-static uint64_t unavailable; /* bits of IA32_MISC_ENABLE that the model does not have */
-static unsigned accesses, fault_at;
-static struct write {
-    uint32_t msr;
-    uint64_t value;
-} writes[64];
-static unsigned written;
-static bool pmi, held;
-
-static bool read64(void *context, uint64_t address, uint64_t *value)
-{
-    (void)context;
-    *value = *(const volatile uint64_t *)(uintptr_t)address;
-    return true;
-}
-
-static bool write64(void *context, uint64_t address, uint64_t value)
-{
-    (void)context;
-    *(volatile uint64_t *)(uintptr_t)address = value;
-    return true;
-}
-
-static void registers(void *context, struct ds_model_registers *out)
-{
-    (void)context;
-    *out = (struct ds_model_registers){.rip = 1};
-}
-
-static void raise_pmi(void *context, uint32_t lvtpc)
-{
-    (void)context;
-    assert_int_equal(lvtpc, ARCH_VECTOR_PMI);
-    pmi = true;
-}
-
-static void machine_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
-{
-    (void)context, (void)subleaf;
-    ds_model_cpuid(&model, leaf, out);
-}
-
-static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)
-{
-    (void)context;
-    if (++accesses == fault_at || ds_model_rdmsr(&model, msr, value))
-        return -EFAULT;
-    if (msr == IA32_MISC_ENABLE)
-        *value |= unavailable;
-    return 0;
-}
-
-static int machine_wrmsr(void *context, uint32_t msr, uint64_t value)
-{
-    (void)context;
-    if (++accesses == fault_at || ds_model_wrmsr(&model, msr, value))
-        return -EFAULT;
-    writes[written++ % 64] = (struct write){msr, value};
-    return 0;
-}
-
-static uint32_t machine_lvtpc_read(void *context)
-{
-    (void)context;
-    return model.lvtpc;
-}
-
-static void machine_lvtpc_write(void *context, uint32_t value)
-{
-    (void)context;
-    writes[written++ % 64] = (struct write){LVTPC, value};
-    ds_model_lvtpc_write(&model, value);
-}
+static bool held;
 
 static void step_pause(void)
 {
@@ -122,7 +47,7 @@ static bool step_paused(void)
 static uint64_t step_dropped(void *context)
 {
     (void)context;
-    return model.dropped;
+    return model_machine.model.dropped;
 }
 
 static uint64_t step_steps(void *context)
@@ -134,13 +59,12 @@ static uint64_t step_steps(void *context)
 static uint64_t step_branches(void *context)
 {
     (void)context;
-    return model.bts_records + model.bts_dropped;
+    return model_machine.model.bts_records + model_machine.model.bts_dropped;
 }
 
 static const struct ds_stepping stepping = {step_pause,   step_resume, step_resume_frame, step_paused,
                                             step_dropped, step_steps,  step_branches};
-static struct ds_machine machine = {"model",           machine_cpuid,      machine_rdmsr,       machine_wrmsr,
-                                    machine_lvtpc_read, machine_lvtpc_write, NULL,              NULL};
+static struct ds_machine machine;
 
 /* ---- what is drained --------------------------------------------------------------------------------------------- */
 
@@ -171,7 +95,7 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
     (void)context;
     assert_int_equal(cpu, 3);
     assert_ptr_equal(d->area, area);
-    assert_true(model.bts_records == 0 || held || !(model.debugctl & IA32_DEBUGCTL_TR));
+    assert_true(model_machine.model.bts_records == 0 || held || !(model_machine.model.debugctl & IA32_DEBUGCTL_TR));
     last = *d;
     bts_drains++;
     unsigned before = count;
@@ -191,17 +115,16 @@ static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = d
 /* A machine of `preset` where everything is to be set up. `events`: of PEBS, NULL none. */
 static void prepare(const char *preset, const struct ds_model_policy *policy, bool stepped, const char *events)
 {
-    const struct ds_model_host host = {
-        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
     struct ds_config config = {.records = 8, .threshold = 6};
     char error[160] = "";
-    ds_model_init(&model, ds_model_preset(preset), policy, &host);
+    model_machine_reset(ds_model_preset(preset), policy, NULL);
+    machine = model_machine_hw;
     machine.stepping = stepped ? &stepping : NULL;
-    fault_at = written = pebs_drains = bts_drains = count = 0;
-    pmi = panic_in_drain = false;
+    pebs_drains = bts_drains = count = 0;
+    panic_in_drain = false;
     held = true;
     ds_detect(&machine, &caps);
-    accesses = 0;
+    model_machine.accesses = 0;
     if (events && ds_parse_events(events, &config, error, sizeof error))
         fail_msg("%s", error);
     static uint64_t pebs[2048];
@@ -238,28 +161,28 @@ static void branch(uint64_t i)
     const struct ds_model_branch b = {.from = i, .to = i + 0x1000};
     const struct ds_model_retired retired = {
         .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN, .branch = &b};
-    assert_int_equal(ds_model_retire(&model, &retired), 0);
+    assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
 }
 
 /* The interrupt that is due, if one is. */
 static void interrupt(void)
 {
     struct arch_trap_frame frame = {0};
-    if (!pmi)
+    if (!model_machine.pmi)
         return;
-    pmi = false;
+    model_machine.pmi = false;
     assert_true(ds_pmi(ds));
     ds_resume_frame(ds, &frame);
 }
 
-static void expect_writes(const struct write *expected, unsigned n, unsigned from)
+static void expect_writes(const struct model_machine_write *expected, unsigned n, unsigned from)
 {
-    for (unsigned i = 0; i < n && from + i < written; i++)
-        if (writes[from + i].msr != expected[i].msr || writes[from + i].value != expected[i].value)
-            fail_msg("write %u: MSR %x = %llx, not %x = %llx", i, writes[from + i].msr,
-                     (unsigned long long)writes[from + i].value, expected[i].msr,
+    for (unsigned i = 0; i < n && from + i < model_machine.written; i++)
+        if (model_machine.writes[from + i].msr != expected[i].msr || model_machine.writes[from + i].value != expected[i].value)
+            fail_msg("write %u: MSR %x = %llx, not %x = %llx", i, model_machine.writes[from + i].msr,
+                     (unsigned long long)model_machine.writes[from + i].value, expected[i].msr,
                      (unsigned long long)expected[i].value);
-    assert_int_equal(written - from, n);
+    assert_int_equal(model_machine.written - from, n);
 }
 #define EXPECT(list, from) expect_writes(list, sizeof(list) / sizeof(list)[0], from)
 
@@ -275,11 +198,11 @@ static void order_beside_pebs(void **state)
     struct ds_refusal refusal;
     prepare("icelake", NULL, false, "INST_RETIRED.ANY:1000");
     unbuffered(DS_BTS_INTERRUPT, 64);
-    assert_int_equal(written, 0);
+    assert_int_equal(model_machine.written, 0);
     assert_int_equal(ds_start(ds, &refusal), 0);
-    unsigned n = written;
+    unsigned n = model_machine.written;
     assert_int_equal(ds_bts_start(ds, &refusal), 0);
-    const struct write start[] = {{IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, BTS | BTINT}}; /* 1 and 5 */
+    const struct model_machine_write start[] = {{IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, BTS | BTINT}}; /* 1 and 5 */
     EXPECT(start, n);
     assert_int_equal(area[0], (uintptr_t)buffer);
     assert_int_equal(area[1], (uintptr_t)buffer);
@@ -287,19 +210,19 @@ static void order_beside_pebs(void **state)
     assert_int_equal(area[3], (uintptr_t)(buffer + 60)); /* a sixteenth is left */
     assert_int_not_equal(area[4], 0);                    /* PEBS' own is still there */
     assert_int_equal(last.mode, DS_BTS_INTERRUPT);
-    n = written;
+    n = model_machine.written;
     ds_resume(ds);
     const uint64_t counters = DS_BIT(32);
-    const struct write resume[] = {{IA32_DEBUGCTL, TR | BTS | BTINT}, {IA32_PERF_GLOBAL_CTRL, counters}};
+    const struct model_machine_write resume[] = {{IA32_DEBUGCTL, TR | BTS | BTINT}, {IA32_PERF_GLOBAL_CTRL, counters}};
     EXPECT(resume, n);
-    n = written;
+    n = model_machine.written;
     ds_pause(ds);
-    const struct write pause[] = {{IA32_PERF_GLOBAL_CTRL, 0}, {IA32_DEBUGCTL, BTS | BTINT}};
+    const struct model_machine_write pause[] = {{IA32_PERF_GLOBAL_CTRL, 0}, {IA32_DEBUGCTL, BTS | BTINT}};
     EXPECT(pause, n);
-    n = written;
+    n = model_machine.written;
     ds_stop(ds);
-    const struct write stop[] = {{IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, 0}, {IA32_PERF_GLOBAL_OVF_CTRL, 0}};
-    written = n + 3; /* then PEBS goes down: test_ds_driver.c */
+    const struct model_machine_write stop[] = {{IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, 0}, {IA32_PERF_GLOBAL_OVF_CTRL, 0}};
+    model_machine.written = n + 3; /* then PEBS goes down: test_ds_driver.c */
     EXPECT(stop, n);
     assert_int_equal(last.reason, CAIRN_DS_STOP);
 }
@@ -309,53 +232,57 @@ static void order_without_pebs(void **state)
     (void)state;
     struct ds_refusal refusal;
     const uint64_t left_on = IA32_DEBUGCTL_LBR | TR | BTS | BTINT;
-    unavailable = IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    model_machine.unavailable = IA32_MISC_ENABLE_PEBS_UNAVAIL;
     prepare("haswell", NULL, false, NULL);
-    unavailable = 0;
+    model_machine.unavailable = 0;
     assert_false(caps.pebs);
     assert_true(caps.bts);
     assert_non_null(strstr(caps.reason, "PEBS_UNAVAIL"));
     assert_string_equal(caps.bts_reason, "the processor has BTS");
     unbuffered(DS_BTS_CIRCULAR, 64);
-    ds_model_wrmsr(&model, IA32_DEBUGCTL, left_on);
+    ds_model_wrmsr(&model_machine.model, IA32_DEBUGCTL, left_on);
     assert_int_equal(ds_start(ds, &refusal), 0);
-    assert_int_equal(accesses, 0);
-    unsigned n = written;
+    assert_int_equal(model_machine.accesses, 0);
+    unsigned n = model_machine.written;
     assert_int_equal(ds_bts_start(ds, &refusal), 0);
-    const struct write start[] = {
+    const struct model_machine_write start[] = {
         {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},        /* 1 */
         {IA32_DS_AREA, (uintptr_t)area},           /* 3 */
-        {LVTPC, ARCH_VECTOR_PMI},                  /* 4 */
+        {MODEL_MACHINE_LVTPC, ARCH_VECTOR_PMI},                  /* 4 */
         {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},  /* 5 */
     };
     EXPECT(start, n);
     assert_int_equal(area[3], (uintptr_t)(buffer + 66)); /* out of reach */
     for (unsigned i = 4; i < 512; i++)
         assert_int_equal(area[i], 0);
-    n = written;
+    n = model_machine.written;
     ds_resume(ds);
     for (uint64_t i = 1; i <= 3; i++)
         branch(i);
     assert_false(ds_pmi(ds)); /* not ours: nothing was reached */
     struct arch_trap_frame frame = {0};
     ds_resume_frame(ds, &frame);
+    ds_pause(ds);
+    ds_resume_user(ds, &frame);
     ds_stop(ds);
-    const struct write run[] = {
+    const struct model_machine_write run[] = {
         {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS}, {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},
-        {LVTPC, ARCH_VECTOR_PMI},                      {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
+        {MODEL_MACHINE_LVTPC, ARCH_VECTOR_PMI},        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS},      {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | TR | BTS},
         {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR | BTS}, /* held, then 5 to 1 */
-        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},            {LVTPC, LVTPC_RESET},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR},            {MODEL_MACHINE_LVTPC, LVTPC_RESET},
         {IA32_DS_AREA, 0},                             {IA32_DEBUGCTL, left_on},
     };
     EXPECT(run, n);
     assert_int_equal(count, 3);
     assert_int_equal(pebs_drains, 0);
+    n = model_machine.written;
     ds_pause(ds); /* nothing runs any more: */
     ds_resume(ds);
     ds_bts_drain(ds, CAIRN_DS_RECONFIGURE, 0);
     ds_stop(ds);
     ds_drain_panic(ds);
-    assert_int_equal(written, n + 9);
+    assert_int_equal(model_machine.written, n);
     assert_int_equal(bts_drains, 2);
 }
 
@@ -363,9 +290,9 @@ static void pebs_without_bts(void **state)
 {
     (void)state;
     struct ds_refusal refusal;
-    unavailable = IA32_MISC_ENABLE_BTS_UNAVAIL;
+    model_machine.unavailable = IA32_MISC_ENABLE_BTS_UNAVAIL;
     prepare("haswell", NULL, false, "INST_RETIRED.ANY:1000");
-    unavailable = 0;
+    model_machine.unavailable = 0;
     assert_true(caps.pebs);
     assert_false(caps.bts);
     assert_non_null(strstr(caps.bts_reason, "BTS_UNAVAIL"));
@@ -392,8 +319,8 @@ struct picture {
 
 static struct picture picture(void)
 {
-    return (struct picture){model.debugctl,    model.ds_area,        model.global_ctrl,
-                            model.pebs_enable, model.fixed_ctr_ctrl, model.lvtpc};
+    return (struct picture){model_machine.model.debugctl,    model_machine.model.ds_area,        model_machine.model.global_ctrl,
+                            model_machine.model.pebs_enable, model_machine.model.fixed_ctr_ctrl, model_machine.model.lvtpc};
 }
 
 static void every_fault_undoes_all(void **state)
@@ -406,14 +333,14 @@ static void every_fault_undoes_all(void **state)
                 struct ds_refusal refusal;
                 prepare(ds_model_presets[p].name, NULL, false, with_pebs ? "INST_RETIRED.ANY:1000" : NULL);
                 unbuffered(DS_BTS_INTERRUPT, 8);
-                assert_int_equal(ds_model_wrmsr(&model, IA32_DEBUGCTL, TR), 0);
+                assert_int_equal(ds_model_wrmsr(&model_machine.model, IA32_DEBUGCTL, TR), 0);
                 assert_int_equal(ds_start(ds, &refusal), 0);
                 const struct picture before = picture();
-                accesses = 0;
-                fault_at = at;
+                model_machine.accesses = 0;
+                model_machine.fault_at = at;
                 int e = ds_bts_start(ds, &refusal);
                 if (!e) {
-                    assert_true(accesses < at);
+                    assert_true(model_machine.accesses < at);
                     break;
                 }
                 assert_int_equal(e, -EFAULT);
@@ -426,11 +353,11 @@ static void every_fault_undoes_all(void **state)
                     assert_int_equal(area[i], 0);
                 assert_int_equal(bts_drains, 0);
                 ds_resume(ds); /* PEBS runs on, if it was there */
-                assert_int_equal(model.global_ctrl != before.global_ctrl, with_pebs);
+                assert_int_equal(model_machine.model.global_ctrl != before.global_ctrl, with_pebs);
                 branch(1);
                 ds_stop(ds);
                 assert_int_equal(pebs_drains, with_pebs ? 2 : 0);
-                assert_int_equal(model.debugctl, TR);
+                assert_int_equal(model_machine.model.debugctl, TR);
             }
             assert_int_equal(steps, with_pebs ? 2 : 3); /* 1, 3 without PEBS, 5 */
         }
@@ -442,21 +369,21 @@ static void bts_after_pebs_was_refused(void **state)
     struct ds_refusal refusal;
     prepare("skylake", NULL, false, "INST_RETIRED.ANY:1000");
     unbuffered(DS_BTS_INTERRUPT, 8);
-    accesses = 0;
-    fault_at = 9;
+    model_machine.accesses = 0;
+    model_machine.fault_at = 9;
     assert_int_equal(ds_start(ds, &refusal), -EFAULT);
     assert_int_equal(ds_bts_start(ds, &refusal), 0);
-    assert_int_equal(model.ds_area, (uintptr_t)area);
+    assert_int_equal(model_machine.model.ds_area, (uintptr_t)area);
     assert_int_equal(area[4], 0);
-    unsigned n = written;
+    unsigned n = model_machine.written;
     ds_resume(ds);
     for (uint64_t i = 1; i <= 11; i++) {
         branch(i);
         interrupt();
     }
     ds_stop(ds);
-    for (unsigned i = n; i < written; i++)
-        assert_true(writes[i].msr == IA32_DEBUGCTL || writes[i].msr == LVTPC || writes[i].msr == IA32_DS_AREA);
+    for (unsigned i = n; i < model_machine.written; i++)
+        assert_true(model_machine.writes[i].msr == IA32_DEBUGCTL || model_machine.writes[i].msr == MODEL_MACHINE_LVTPC || model_machine.writes[i].msr == IA32_DS_AREA);
     assert_int_equal(count, 11);
     assert_int_equal(pebs_drains, 0);
     struct ds_counts counts;
@@ -469,7 +396,7 @@ static void a_fault_while_running_is_counted(void **state)
 {
     (void)state;
     begin(NULL, false, DS_BTS_INTERRUPT, 8);
-    fault_at = accesses + 2; /* GLOBAL_CTRL, then DEBUGCTL */
+    model_machine.fault_at = model_machine.accesses + 2; /* GLOBAL_CTRL, then DEBUGCTL */
     ds_pause(ds);
     struct ds_counts counts;
     ds_cpu_counts(ds, &counts);
@@ -531,7 +458,7 @@ static void interrupts_keep_up(void **state)
             unsigned started = pebs_drains, interrupts = 0;
             for (uint64_t i = 1; i <= 500; i++) {
                 branch(i);
-                interrupts += pmi;
+                interrupts += model_machine.pmi;
                 interrupt();
             }
             ds_stop(ds);
@@ -554,7 +481,7 @@ static void circular_never_interrupts(void **state)
     begin(NULL, false, DS_BTS_CIRCULAR, 3);
     for (uint64_t i = 1; i <= 100; i++)
         branch(i);
-    assert_false(pmi);
+    assert_false(model_machine.pmi);
 }
 
 /* The threshold of BTS in GLOBAL_STATUS, where a processor shows it there: acknowledged, and no drain of PEBS. */
@@ -565,14 +492,14 @@ static void status_bit_of_bts(void **state)
     begin(&policy, false, DS_BTS_INTERRUPT, 2);
     branch(1);
     branch(2);
-    assert_true(model.global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF);
+    assert_true(model_machine.model.global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF);
     interrupt();
     assert_int_equal(count, 2);
     assert_int_equal(last.reason, CAIRN_DS_THRESHOLD);
-    assert_int_equal(model.global_status, 0);
+    assert_int_equal(model_machine.model.global_status, 0);
     assert_int_equal(pebs_drains, 1);
-    assert_true(model.debugctl & TR);
-    assert_false(model.lvtpc & LVTPC_MASKED);
+    assert_true(model_machine.model.debugctl & TR);
+    assert_false(model_machine.model.lvtpc & LVTPC_MASKED);
 }
 
 static void both_thresholds_in_one_interrupt(void **state)
@@ -643,10 +570,10 @@ static void panic_hands_over(void **state)
     for (uint64_t i = 1; i <= 6; i++)
         branch(i);
     ds_pause(ds);
-    unsigned before = accesses;
+    unsigned before = model_machine.accesses;
     ds_drain_panic(ds);
     ds_drain_panic(ds);
-    assert_int_equal(accesses, before); /* no register */
+    assert_int_equal(model_machine.accesses, before); /* no register */
     assert_int_equal(bts_drains, 2);
     assert_int_equal(last.reason, CAIRN_DS_PANIC);
     assert_int_equal(last.lost, 2);

@@ -17,35 +17,18 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
-#include "ds/model/model.h"
 #include "kernel/errno.h"
+#include "tests/unit/model_machine.h"
 
 #define PERIOD       7u
 #define PLAIN_PERIOD 50u
 #define INSTRUCTIONS 1000u
 
-static struct ds_model model;
 static struct ds_cpu *ds;
 static uint64_t area[512] __attribute__((aligned(4096)));
 static uint64_t now; /* the number of the instruction, which is its address, too */
-static bool pmi;
-static unsigned accesses, fault_at; /* this access (from 1) to an MSR raises #GP; 0: none */
 
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
-
-static bool read64(void *context, uint64_t address, uint64_t *value)
-{
-    (void)context;
-    *value = *(const volatile uint64_t *)(uintptr_t)address;
-    return true;
-}
-
-static bool write64(void *context, uint64_t address, uint64_t value)
-{
-    (void)context;
-    *(volatile uint64_t *)(uintptr_t)address = value;
-    return true;
-}
 
 static void registers(void *context, struct ds_model_registers *out)
 {
@@ -53,50 +36,10 @@ static void registers(void *context, struct ds_model_registers *out)
     *out = (struct ds_model_registers){.rip = now + 1, .eventing_ip = now, .rax = ~now};
 }
 
-static void raise_pmi(void *context, uint32_t lvtpc)
-{
-    (void)context;
-    assert_int_equal(lvtpc, ARCH_VECTOR_PMI);
-    pmi = true;
-}
-
-static void machine_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
-{
-    (void)context, (void)subleaf;
-    ds_model_cpuid(&model, leaf, out);
-}
-
-static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)
-{
-    (void)context;
-    return ++accesses == fault_at || ds_model_rdmsr(&model, msr, value) ? -EFAULT : 0;
-}
-
-static int machine_wrmsr(void *context, uint32_t msr, uint64_t value)
-{
-    (void)context;
-    return ++accesses == fault_at || ds_model_wrmsr(&model, msr, value) ? -EFAULT : 0;
-}
-
-static uint32_t machine_lvtpc_read(void *context)
-{
-    (void)context;
-    return model.lvtpc;
-}
-
-static void machine_lvtpc_write(void *context, uint32_t value)
-{
-    (void)context;
-    ds_model_lvtpc_write(&model, value);
-}
-
-static const struct ds_machine machine = {
-    "model", machine_cpuid, machine_rdmsr, machine_wrmsr, machine_lvtpc_read, machine_lvtpc_write, NULL, NULL};
-
 static void set(uint32_t msr, uint64_t value)
 {
-    if (ds_model_wrmsr(&model, msr, value))
-        fail_msg("%s: WRMSR(%x) of %llx", model.preset->name, msr, (unsigned long long)value);
+    if (ds_model_wrmsr(&model_machine.model, msr, value))
+        fail_msg("%s: WRMSR(%x) of %llx", model_machine.model.preset->name, msr, (unsigned long long)value);
 }
 
 /* Somebody was here before and has left what can be left. */
@@ -161,16 +104,16 @@ static void run(void)
     for (now = 1; now <= INSTRUCTIONS; now++) {
         const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
                                                            (now % 2 ? 0 : 1u << DS_MODEL_BRANCH)};
-        pmi = false;
-        assert_int_equal(ds_model_retire(&model, &retired), 0);
-        if (!pmi)
+        model_machine.pmi = false;
+        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
+        if (!model_machine.pmi)
             continue;
         ds_pause(ds); /* interrupt entry, the handler, the way back */
-        assert_int_equal(ds_model_retire(&model, &retired), 0);
+        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
         assert_true(ds_pmi(ds));
-        assert_int_equal(ds_model_retire(&model, &retired), 0);
+        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
         ds_resume_frame(ds, &frame);
-        assert_int_equal(model.lvtpc & LVTPC_MASKED, 0);
+        assert_int_equal(model_machine.model.lvtpc & LVTPC_MASKED, 0);
     }
 }
 
@@ -179,31 +122,29 @@ static void expect_as_before(const struct ds_model *before)
 {
     struct ds_model expected;
     memcpy(&expected, before, sizeof expected);
-    assert_int_equal(model.global_status & ~before->global_status, 0);
-    expected.global_status = model.global_status;
-    expected.records = model.records;
-    assert_memory_equal(expected.value, model.value, sizeof expected.value);
-    assert_memory_equal(expected.perfevtsel, model.perfevtsel, sizeof expected.perfevtsel);
-    assert_memory_equal(&expected, &model, sizeof expected);
+    assert_int_equal(model_machine.model.global_status & ~before->global_status, 0);
+    expected.global_status = model_machine.model.global_status;
+    expected.records = model_machine.model.records;
+    assert_memory_equal(expected.value, model_machine.model.value, sizeof expected.value);
+    assert_memory_equal(expected.perfevtsel, model_machine.model.perfevtsel, sizeof expected.perfevtsel);
+    assert_memory_equal(&expected, &model_machine.model, sizeof expected);
 }
 
 static void session(void **state)
 {
     const struct ds_model_preset *p = *state;
-    const struct ds_model_host host = {
-        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
     const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
     struct ds_config config = {.records = 8, .threshold = 6, .groups = MSR_PEBS_DATA_CFG_GPR};
     struct ds_caps caps;
     struct ds_refusal refusal;
     struct ds_counts counts;
     char error[160] = "";
-    ds_model_init(&model, p, NULL, &host);
+    model_machine_reset(p, NULL, registers);
     leave_behind(p);
     struct ds_model before;
-    memcpy(&before, &model, sizeof before);
+    memcpy(&before, &model_machine.model, sizeof before);
 
-    assert_int_equal(ds_detect(&machine, &caps), 0);
+    assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
     assert_true(caps.bts && caps.bts_cpl);
     assert_int_equal(caps.format, p->format);
     assert_int_equal(caps.baseline, p->baseline);
@@ -218,22 +159,22 @@ static void session(void **state)
     assert_int_equal(ds_parse_events("INST_RETIRED.ANY:7:k,branches:50:k:plain", &config, error, sizeof error), 0);
     void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
     ds = realloc(ds, ds_cpu_bytes());
-    if (ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error))
+    if (ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error))
         fail_msg("%s: %s", p->name, error);
-    for (fault_at = 1;; fault_at++) {
-        accesses = 0;
+    for (model_machine.fault_at = 1;; model_machine.fault_at++) {
+        model_machine.accesses = 0;
         if (ds_start(ds, &refusal) == 0)
             break;
-        if (accesses < fault_at)
+        if (model_machine.accesses < model_machine.fault_at)
             fail_msg("%s: step %d, MSR %x, %llx", p->name, refusal.step, refusal.msr,
                      (unsigned long long)refusal.value);
         expect_as_before(&before);
         ds_cpu_counts(ds, &counts);
         assert_int_equal(counts.faults, 0); /* none on the way back */
     }
-    assert_true(accesses < fault_at);
-    fault_at = 0;
-    assert_int_equal(model.global_status, 0);
+    assert_true(model_machine.accesses < model_machine.fault_at);
+    model_machine.fault_at = 0;
+    assert_int_equal(model_machine.model.global_status, 0);
 
     unsigned counter = p->baseline ? ds_counter_fixed(0) : 0;
     spacing = p->pdist & DS_BIT(counter) ? PERIOD : PERIOD + 1;
@@ -282,13 +223,13 @@ static unsigned count_each(const struct ds_model_preset *p, const char *plain)
     struct ds_refusal refusal;
     char spec[64], error[160] = "";
     unsigned taken = 0;
-    assert_int_equal(ds_detect(&machine, &caps), 0);
+    assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
     void *buffer = aligned_alloc(4096, 4096);
     ds = realloc(ds, ds_cpu_bytes());
     for (size_t i = 0; i < EVENTS; i++) {
         snprintf(spec, sizeof spec, "%s:%u%s", events[i].name, 1000000, plain);
         assert_int_equal(ds_parse_events(spec, &config, error, sizeof error), 0);
-        if (ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error)) {
+        if (ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error)) {
             assert_non_null(strstr(error, events[i].name));
             continue;
         }
@@ -298,9 +239,9 @@ static unsigned count_each(const struct ds_model_preset *p, const char *plain)
         unsigned counter = ds_event_counter(ds, 0);
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
             const struct ds_model_retired retired = {.events = 1u << e};
-            uint64_t before = model.value[counter];
-            assert_int_equal(ds_model_retire(&model, &retired), 0);
-            if (model.value[counter] - before != (e == events[i].event))
+            uint64_t before = model_machine.model.value[counter];
+            assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
+            if (model_machine.model.value[counter] - before != (e == events[i].event))
                 fail_msg("%s: %s: event %u", p->name, spec, e);
         }
         ds_stop(ds);
@@ -312,8 +253,6 @@ static unsigned count_each(const struct ds_model_preset *p, const char *plain)
 static void each_event(void **state)
 {
     (void)state;
-    const struct ds_model_host host = {
-        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
     static const struct {
         const char *preset;
         unsigned plain, precise; /* bits of `events` */
@@ -326,8 +265,7 @@ static void each_event(void **state)
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
         const struct ds_model_preset *p = ds_model_preset(rows[i].preset);
         assert_non_null(p);
-        ds_model_init(&model, p, NULL, &host);
-        fault_at = 0;
+        model_machine_reset(p, NULL, registers);
         assert_int_equal(count_each(p, ":plain"), rows[i].plain);
         assert_int_equal(count_each(p, ""), rows[i].precise);
     }
@@ -350,30 +288,27 @@ static void take(void *context, uint32_t cpu, const struct ds_drain *d)
 static void counters_in_the_record(void **state)
 {
     (void)state;
-    const struct ds_model_host host = {
-        .read64 = read64, .write64 = write64, .registers = registers, .raise_pmi = raise_pmi};
     const struct ds_hooks hooks = {.before_drain = before_drain, .drained = take};
     struct ds_config config = {.records = 2, .threshold = 2};
     struct ds_caps caps;
     struct ds_refusal refusal;
     char error[160] = "";
-    fault_at = 0;
-    ds_model_init(&model, ds_model_preset("lunarlake"), NULL, &host);
-    assert_int_equal(ds_detect(&machine, &caps), 0);
+    model_machine_reset(ds_model_preset("lunarlake"), NULL, registers);
+    assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
     assert_int_equal(ds_parse_events("INST_RETIRED.ANY:4,branches:100:plain", &config, error, sizeof error), 0);
     assert_int_equal(ds_parse_groups("gpr,mem,counters", &config, error, sizeof error), 0);
     const uint32_t size = 32 + 32 + 144 + 16 + 14 * 8;
     assert_int_equal(ds_record_size(&caps, &config), size);
     void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
     ds = realloc(ds, ds_cpu_bytes());
-    if (ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error))
+    if (ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error))
         fail_msg("%s", error);
     assert_int_equal(ds_start(ds, &refusal), 0);
     ds_resume(ds);
     for (now = 1; now <= 5; now++) { /* the fifth writes: the fourth has armed */
         const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
                                                            (now & 1 ? 1u << DS_MODEL_BRANCH : 0)};
-        assert_int_equal(ds_model_retire(&model, &retired), 0);
+        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
     }
     ds_pause(ds);
     ds_drain(ds, CAIRN_DS_RECONFIGURE);
@@ -391,14 +326,14 @@ static void counters_in_the_record(void **state)
     assert_int_equal(values[10], 1);                /* instructions since the overflow, not reloaded yet */
     ds_stop(ds);
 
-    ds_model_init(&model, ds_model_preset("arrowlake"), NULL, &host);
-    assert_int_equal(ds_detect(&machine, &caps), 0);
-    assert_int_equal(ds_cpu_init(ds, 3, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    model_machine_reset(ds_model_preset("arrowlake"), NULL, registers);
+    assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': counters: records of this processor (CPU 3, format 5) have none");
-    ds_model_init(&model, ds_model_preset("skylake"), NULL, &host);
-    assert_int_equal(ds_detect(&machine, &caps), 0);
+    model_machine_reset(ds_model_preset("skylake"), NULL, registers);
+    assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
     config.groups = MSR_PEBS_DATA_CFG_MEMINFO;
-    assert_int_equal(ds_cpu_init(ds, 3, &machine, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': mem: records of this processor (CPU 3, format 3) have none");
     free(buffer);
 }

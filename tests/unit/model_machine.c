@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/model_machine.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "kernel/errno.h"
+
+struct model_machine model_machine;
+#define M model_machine
+
+static bool read64(void *context, uint64_t address, uint64_t *value)
+{
+    (void)context;
+    *value = *(const volatile uint64_t *)(uintptr_t)address;
+    return true;
+}
+
+static bool write64(void *context, uint64_t address, uint64_t value)
+{
+    (void)context;
+    *(volatile uint64_t *)(uintptr_t)address = value;
+    return true;
+}
+
+static void no_registers(void *context, struct ds_model_registers *out)
+{
+    (void)context;
+    *out = (struct ds_model_registers){0};
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    (void)context;
+    assert_int_equal(lvtpc, ARCH_VECTOR_PMI);
+    M.pmi = true;
+}
+
+static bool faults(void)
+{
+    return ++M.accesses == M.fault_at;
+}
+
+static void remember(uint32_t msr, uint64_t value)
+{
+    M.writes[M.written++ % MODEL_MACHINE_WRITES] = (struct model_machine_write){msr, value};
+}
+
+static void machine_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)context, (void)subleaf;
+    ds_model_cpuid(&M.model, leaf, out);
+}
+
+static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    (void)context;
+    if (faults() || ds_model_rdmsr(&M.model, msr, value))
+        return -EFAULT;
+    if (msr == IA32_MISC_ENABLE)
+        *value |= M.unavailable;
+    return 0;
+}
+
+static int machine_wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    (void)context;
+    if (faults() || ds_model_wrmsr(&M.model, msr, value))
+        return -EFAULT;
+    remember(msr, value);
+    return 0;
+}
+
+static uint32_t machine_lvtpc_read(void *context)
+{
+    (void)context;
+    return M.model.lvtpc;
+}
+
+static void machine_lvtpc_write(void *context, uint32_t value)
+{
+    (void)context;
+    remember(MODEL_MACHINE_LVTPC, value);
+    ds_model_lvtpc_write(&M.model, value);
+}
+
+const struct ds_machine model_machine_hw = {
+    .backend = "model",
+    .cpuid = machine_cpuid,
+    .rdmsr = machine_rdmsr,
+    .wrmsr = machine_wrmsr,
+    .lvtpc_read = machine_lvtpc_read,
+    .lvtpc_write = machine_lvtpc_write,
+};
+
+void model_machine_reset(const struct ds_model_preset *preset, const struct ds_model_policy *policy,
+                         void (*registers)(void *context, struct ds_model_registers *out))
+{
+    const struct ds_model_host host = {.read64 = read64,
+                                       .write64 = write64,
+                                       .registers = registers ? registers : no_registers,
+                                       .raise_pmi = raise_pmi};
+    ds_model_init(&M.model, preset, policy, &host);
+    M.accesses = M.fault_at = M.written = 0;
+    M.pmi = false;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A machine for the driver whose registers are those of ds/model, so that what is programmed also counts and records.
+ * Memory is the test's own; #GP can be injected, and writes are remembered.
+ */
+#pragma once
+
+#include "ds/machine.h"
+#include "ds/model/model.h"
+
+#define MODEL_MACHINE_WRITES 64u
+#define MODEL_MACHINE_LVTPC  0xFFFFFFFFu /* among the writes: LVTPC's */
+
+struct model_machine_write {
+    uint32_t msr;
+    uint64_t value;
+};
+
+extern struct model_machine {
+    struct ds_model model;
+    uint64_t unavailable;        /* bits of IA32_MISC_ENABLE that the model does not have */
+    unsigned accesses, fault_at; /* to MSRs; this one (from 1) raises #GP; 0: none */
+    bool pmi;                    /* one was raised, with the kernel's vector */
+    struct model_machine_write writes[MODEL_MACHINE_WRITES];
+    unsigned written;
+} model_machine;
+
+/* As after RESET, nothing injected, nothing written; `unavailable` stays. `registers`: NULL, they read 0. */
+void model_machine_reset(const struct ds_model_preset *preset, const struct ds_model_policy *policy,
+                         void (*registers)(void *context, struct ds_model_registers *out));
+
+/* The machine without stepping: GLOBAL_CTRL holds its counters. */
+extern const struct ds_machine model_machine_hw;
