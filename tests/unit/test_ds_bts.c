@@ -21,6 +21,7 @@
 
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
+static struct ds_model *const model = &model_machine.model;
 static bool held;
 
 static void step_pause(void)
@@ -47,7 +48,7 @@ static bool step_paused(void)
 static uint64_t step_dropped(void *context)
 {
     (void)context;
-    return model_machine.model.dropped;
+    return model->dropped;
 }
 
 static uint64_t step_steps(void *context)
@@ -59,7 +60,7 @@ static uint64_t step_steps(void *context)
 static uint64_t step_branches(void *context)
 {
     (void)context;
-    return model_machine.model.bts_records + model_machine.model.bts_dropped;
+    return model->bts_records + model->bts_dropped;
 }
 
 static const struct ds_stepping stepping = {step_pause,   step_resume, step_resume_frame, step_paused,
@@ -95,7 +96,7 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
     (void)context;
     assert_int_equal(cpu, 3);
     assert_ptr_equal(d->area, area);
-    assert_true(model_machine.model.bts_records == 0 || held || !(model_machine.model.debugctl & IA32_DEBUGCTL_TR));
+    assert_true(model->bts_records == 0 || held || !(model->debugctl & IA32_DEBUGCTL_TR));
     last = *d;
     bts_drains++;
     unsigned before = count;
@@ -161,7 +162,7 @@ static void branch(uint64_t i)
     const struct ds_model_branch b = {.from = i, .to = i + 0x1000};
     const struct ds_model_retired retired = {
         .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN, .branch = &b};
-    assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
+    assert_int_equal(ds_model_retire(model, &retired), 0);
 }
 
 /* The interrupt that is due, if one is. */
@@ -178,7 +179,8 @@ static void interrupt(void)
 static void expect_writes(const struct model_machine_write *expected, unsigned n, unsigned from)
 {
     for (unsigned i = 0; i < n && from + i < model_machine.written; i++)
-        if (model_machine.writes[from + i].msr != expected[i].msr || model_machine.writes[from + i].value != expected[i].value)
+
+                   if (model_machine.writes[from + i].msr != expected[i].msr || model_machine.writes[from + i].value != expected[i].value)
             fail_msg("write %u: MSR %x = %llx, not %x = %llx", i, model_machine.writes[from + i].msr,
                      (unsigned long long)model_machine.writes[from + i].value, expected[i].msr,
                      (unsigned long long)expected[i].value);
@@ -240,7 +242,7 @@ static void order_without_pebs(void **state)
     assert_non_null(strstr(caps.reason, "PEBS_UNAVAIL"));
     assert_string_equal(caps.bts_reason, "the processor has BTS");
     unbuffered(DS_BTS_CIRCULAR, 64);
-    ds_model_wrmsr(&model_machine.model, IA32_DEBUGCTL, left_on);
+    ds_model_wrmsr(model, IA32_DEBUGCTL, left_on);
     assert_int_equal(ds_start(ds, &refusal), 0);
     assert_int_equal(model_machine.accesses, 0);
     unsigned n = model_machine.written;
@@ -319,8 +321,8 @@ struct picture {
 
 static struct picture picture(void)
 {
-    return (struct picture){model_machine.model.debugctl,    model_machine.model.ds_area,        model_machine.model.global_ctrl,
-                            model_machine.model.pebs_enable, model_machine.model.fixed_ctr_ctrl, model_machine.model.lvtpc};
+    return (struct picture){model->debugctl,    model->ds_area,        model->global_ctrl,
+                            model->pebs_enable, model->fixed_ctr_ctrl, model->lvtpc};
 }
 
 static void every_fault_undoes_all(void **state)
@@ -333,7 +335,7 @@ static void every_fault_undoes_all(void **state)
                 struct ds_refusal refusal;
                 prepare(ds_model_presets[p].name, NULL, false, with_pebs ? "INST_RETIRED.ANY:1000" : NULL);
                 unbuffered(DS_BTS_INTERRUPT, 8);
-                assert_int_equal(ds_model_wrmsr(&model_machine.model, IA32_DEBUGCTL, TR), 0);
+                assert_int_equal(ds_model_wrmsr(model, IA32_DEBUGCTL, TR), 0);
                 assert_int_equal(ds_start(ds, &refusal), 0);
                 const struct picture before = picture();
                 model_machine.accesses = 0;
@@ -353,11 +355,11 @@ static void every_fault_undoes_all(void **state)
                     assert_int_equal(area[i], 0);
                 assert_int_equal(bts_drains, 0);
                 ds_resume(ds); /* PEBS runs on, if it was there */
-                assert_int_equal(model_machine.model.global_ctrl != before.global_ctrl, with_pebs);
+                assert_int_equal(model->global_ctrl != before.global_ctrl, with_pebs);
                 branch(1);
                 ds_stop(ds);
                 assert_int_equal(pebs_drains, with_pebs ? 2 : 0);
-                assert_int_equal(model_machine.model.debugctl, TR);
+                assert_int_equal(model->debugctl, TR);
             }
             assert_int_equal(steps, with_pebs ? 2 : 3); /* 1, 3 without PEBS, 5 */
         }
@@ -373,7 +375,7 @@ static void bts_after_pebs_was_refused(void **state)
     model_machine.fault_at = 9;
     assert_int_equal(ds_start(ds, &refusal), -EFAULT);
     assert_int_equal(ds_bts_start(ds, &refusal), 0);
-    assert_int_equal(model_machine.model.ds_area, (uintptr_t)area);
+    assert_int_equal(model->ds_area, (uintptr_t)area);
     assert_int_equal(area[4], 0);
     unsigned n = model_machine.written;
     ds_resume(ds);
@@ -383,7 +385,8 @@ static void bts_after_pebs_was_refused(void **state)
     }
     ds_stop(ds);
     for (unsigned i = n; i < model_machine.written; i++)
-        assert_true(model_machine.writes[i].msr == IA32_DEBUGCTL || model_machine.writes[i].msr == MODEL_MACHINE_LVTPC || model_machine.writes[i].msr == IA32_DS_AREA);
+
+                   assert_true(model_machine.writes[i].msr == IA32_DEBUGCTL || model_machine.writes[i].msr == MODEL_MACHINE_LVTPC || model_machine.writes[i].msr == IA32_DS_AREA);
     assert_int_equal(count, 11);
     assert_int_equal(pebs_drains, 0);
     struct ds_counts counts;
@@ -492,14 +495,14 @@ static void status_bit_of_bts(void **state)
     begin(&policy, false, DS_BTS_INTERRUPT, 2);
     branch(1);
     branch(2);
-    assert_true(model_machine.model.global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF);
+    assert_true(model->global_status & IA32_PERF_GLOBAL_STATUS_OVF_BUF);
     interrupt();
     assert_int_equal(count, 2);
     assert_int_equal(last.reason, CAIRN_DS_THRESHOLD);
-    assert_int_equal(model_machine.model.global_status, 0);
+    assert_int_equal(model->global_status, 0);
     assert_int_equal(pebs_drains, 1);
-    assert_true(model_machine.model.debugctl & TR);
-    assert_false(model_machine.model.lvtpc & LVTPC_MASKED);
+    assert_true(model->debugctl & TR);
+    assert_false(model->lvtpc & LVTPC_MASKED);
 }
 
 static void both_thresholds_in_one_interrupt(void **state)

@@ -24,6 +24,7 @@
 #define PLAIN_PERIOD 50u
 #define INSTRUCTIONS 1000u
 
+static struct ds_model *const model = &model_machine.model;
 static struct ds_cpu *ds;
 static uint64_t area[512] __attribute__((aligned(4096)));
 static uint64_t now; /* the number of the instruction, which is its address, too */
@@ -38,8 +39,8 @@ static void registers(void *context, struct ds_model_registers *out)
 
 static void set(uint32_t msr, uint64_t value)
 {
-    if (ds_model_wrmsr(&model_machine.model, msr, value))
-        fail_msg("%s: WRMSR(%x) of %llx", model_machine.model.preset->name, msr, (unsigned long long)value);
+    if (ds_model_wrmsr(model, msr, value))
+        fail_msg("%s: WRMSR(%x) of %llx", model->preset->name, msr, (unsigned long long)value);
 }
 
 /* Somebody was here before and has left what can be left. */
@@ -105,15 +106,15 @@ static void run(void)
         const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
                                                            (now % 2 ? 0 : 1u << DS_MODEL_BRANCH)};
         model_machine.pmi = false;
-        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
+        assert_int_equal(ds_model_retire(model, &retired), 0);
         if (!model_machine.pmi)
             continue;
         ds_pause(ds); /* interrupt entry, the handler, the way back */
-        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
+        assert_int_equal(ds_model_retire(model, &retired), 0);
         assert_true(ds_pmi(ds));
-        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
+        assert_int_equal(ds_model_retire(model, &retired), 0);
         ds_resume_frame(ds, &frame);
-        assert_int_equal(model_machine.model.lvtpc & LVTPC_MASKED, 0);
+        assert_int_equal(model->lvtpc & LVTPC_MASKED, 0);
     }
 }
 
@@ -122,12 +123,12 @@ static void expect_as_before(const struct ds_model *before)
 {
     struct ds_model expected;
     memcpy(&expected, before, sizeof expected);
-    assert_int_equal(model_machine.model.global_status & ~before->global_status, 0);
-    expected.global_status = model_machine.model.global_status;
-    expected.records = model_machine.model.records;
-    assert_memory_equal(expected.value, model_machine.model.value, sizeof expected.value);
-    assert_memory_equal(expected.perfevtsel, model_machine.model.perfevtsel, sizeof expected.perfevtsel);
-    assert_memory_equal(&expected, &model_machine.model, sizeof expected);
+    assert_int_equal(model->global_status & ~before->global_status, 0);
+    expected.global_status = model->global_status;
+    expected.records = model->records;
+    assert_memory_equal(expected.value, model->value, sizeof expected.value);
+    assert_memory_equal(expected.perfevtsel, model->perfevtsel, sizeof expected.perfevtsel);
+    assert_memory_equal(&expected, model, sizeof expected);
 }
 
 static void session(void **state)
@@ -142,7 +143,7 @@ static void session(void **state)
     model_machine_reset(p, NULL, registers);
     leave_behind(p);
     struct ds_model before;
-    memcpy(&before, &model_machine.model, sizeof before);
+    memcpy(&before, model, sizeof before);
 
     assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
     assert_true(caps.bts && caps.bts_cpl);
@@ -174,7 +175,7 @@ static void session(void **state)
     }
     assert_true(model_machine.accesses < model_machine.fault_at);
     model_machine.fault_at = 0;
-    assert_int_equal(model_machine.model.global_status, 0);
+    assert_int_equal(model->global_status, 0);
 
     unsigned counter = p->baseline ? ds_counter_fixed(0) : 0;
     spacing = p->pdist & DS_BIT(counter) ? PERIOD : PERIOD + 1;
@@ -239,9 +240,9 @@ static unsigned count_each(const struct ds_model_preset *p, const char *plain)
         unsigned counter = ds_event_counter(ds, 0);
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
             const struct ds_model_retired retired = {.events = 1u << e};
-            uint64_t before = model_machine.model.value[counter];
-            assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
-            if (model_machine.model.value[counter] - before != (e == events[i].event))
+            uint64_t before = model->value[counter];
+            assert_int_equal(ds_model_retire(model, &retired), 0);
+            if (model->value[counter] - before != (e == events[i].event))
                 fail_msg("%s: %s: event %u", p->name, spec, e);
         }
         ds_stop(ds);
@@ -308,7 +309,7 @@ static void counters_in_the_record(void **state)
     for (now = 1; now <= 5; now++) { /* the fifth writes: the fourth has armed */
         const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION |
                                                            (now & 1 ? 1u << DS_MODEL_BRANCH : 0)};
-        assert_int_equal(ds_model_retire(&model_machine.model, &retired), 0);
+        assert_int_equal(ds_model_retire(model, &retired), 0);
     }
     ds_pause(ds);
     ds_drain(ds, CAIRN_DS_RECONFIGURE);
@@ -328,12 +329,14 @@ static void counters_in_the_record(void **state)
 
     model_machine_reset(ds_model_preset("arrowlake"), NULL, registers);
     assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
-    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
+                                 sizeof error), -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': counters: records of this processor (CPU 3, format 5) have none");
     model_machine_reset(ds_model_preset("skylake"), NULL, registers);
     assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
     config.groups = MSR_PEBS_DATA_CFG_MEMINFO;
-    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error), -EINVAL);
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
+                                 sizeof error), -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': mem: records of this processor (CPU 3, format 3) have none");
     free(buffer);
 }
