@@ -179,8 +179,8 @@ static void interrupt(void)
 static void expect_writes(const struct model_machine_write *expected, unsigned n, unsigned from)
 {
     for (unsigned i = 0; i < n && from + i < model_machine.written; i++)
-
-                   if (model_machine.writes[from + i].msr != expected[i].msr || model_machine.writes[from + i].value != expected[i].value)
+        if (model_machine.writes[from + i].msr != expected[i].msr ||
+            model_machine.writes[from + i].value != expected[i].value)
             fail_msg("write %u: MSR %x = %llx, not %x = %llx", i, model_machine.writes[from + i].msr,
                      (unsigned long long)model_machine.writes[from + i].value, expected[i].msr,
                      (unsigned long long)expected[i].value);
@@ -385,8 +385,8 @@ static void bts_after_pebs_was_refused(void **state)
     }
     ds_stop(ds);
     for (unsigned i = n; i < model_machine.written; i++)
-
-                   assert_true(model_machine.writes[i].msr == IA32_DEBUGCTL || model_machine.writes[i].msr == MODEL_MACHINE_LVTPC || model_machine.writes[i].msr == IA32_DS_AREA);
+        assert_true(model_machine.writes[i].msr == IA32_DEBUGCTL || model_machine.writes[i].msr == IA32_DS_AREA ||
+                    model_machine.writes[i].msr == MODEL_MACHINE_LVTPC);
     assert_int_equal(count, 11);
     assert_int_equal(pebs_drains, 0);
     struct ds_counts counts;
