@@ -4,6 +4,8 @@
 ; (struct passed_info in arch/smp.c); the processor only reads it, for the page is mapped read-only once paging is on.
 ; SDM vol. 3, "MP Initialization" and "Initializing IA-32e Mode".
 
+%include "arch/numbers.inc"
+
 global arch_trampoline
 global arch_trampoline_block
 global arch_trampoline_end
@@ -11,6 +13,7 @@ global arch_trampoline_mode32
 global arch_trampoline_mode64
 global arch_ap_entry
 extern arch_ap_main
+extern arch_ap_place
 
 CODE32   equ 0x08
 DATA32   equ 0x10
@@ -57,8 +60,6 @@ arch_trampoline_mode32:
 
 bits 64
 arch_trampoline_mode64:
-    mov     rsp, [rbx + AT(block.stack_top)]
-    mov     rdi, [rbx + AT(block.cpu)]
     mov     rdx, [rbx + AT(block.kernel_cr3)]
     mov     rax, [rbx + AT(block.entry)]
     jmp     rax
@@ -71,8 +72,6 @@ block:
                 dq 0x00CF93000000FFFF       ; data, flat, accessed
                 dq 0x00AF9B000000FFFF       ; 64-bit code, accessed
 .kernel_cr3:    dq 0
-.stack_top:     dq 0
-.cpu:           dq 0
 .entry:         dq 0                        ; arch_ap_entry
 .cr3:           dd 0                        ; tables that hold this page at its own address as well
 .cr4:           dd 0
@@ -86,11 +85,37 @@ block:
                 dw CODE64, 0
 arch_trampoline_end:
 
-; In the kernel image, which both sets of tables map: RDI = struct arch_cpu *, RDX = the kernel's own CR3.
+; In the kernel image, which both sets of tables map: RDX = the kernel's own CR3. There is one place at a time, and it is
+; for one processor: who comes when it is withdrawn, or given to the next, stops here, with no stack and nothing touched.
 section .text
 arch_ap_entry:
     mov     cr3, rdx
+    xor     eax, eax
+    cpuid                                   ; its APIC ID, as arch_apic_id finds it
+    cmp     eax, 0x0B
+    jb      .old
+    mov     eax, 0x0B
+    xor     ecx, ecx
+    cpuid
+    test    bx, bx
+    jnz     .claim
+.old:
+    mov     eax, 1
+    cpuid
+    shr     ebx, 24
+    mov     edx, ebx
+.claim:
+    mov     eax, edx
+    mov     ecx, ARCH_AP_NOBODY
+    lock cmpxchg [rel arch_ap_place + ARCH_AP_APIC_ID], ecx
+    jne     .late
+    mov     rsp, [rel arch_ap_place + ARCH_AP_STACK_TOP]
+    mov     rdi, [rel arch_ap_place + ARCH_AP_CPU]
     xor     ebp, ebp                        ; backtraces end here
     and     rsp, -16
     call    arch_ap_main                    ; does not return
     ud2
+.late:
+    cli
+    hlt
+    jmp     .late

@@ -16,8 +16,6 @@
 struct passed_info {
     uint64_t gdt[4];
     uint64_t kernel_cr3;
-    uint64_t stack_top;
-    uint64_t cpu;
     uint64_t entry;
     uint32_t cr3, cr4, efer;
     uint16_t reserved0, gdt_limit;
@@ -28,8 +26,19 @@ struct passed_info {
     uint16_t far64_selector, reserved2;
 };
 _Static_assert(offsetof(struct passed_info, kernel_cr3) == 32, "passed_info.kernel_cr3");
-_Static_assert(offsetof(struct passed_info, gdt_limit) == 78, "passed_info.gdt_limit");
-_Static_assert(offsetof(struct passed_info, far64_selector) == 96, "passed_info.far64_selector");
+_Static_assert(offsetof(struct passed_info, gdt_limit) == 62, "passed_info.gdt_limit");
+_Static_assert(offsetof(struct passed_info, far64_selector) == 80, "passed_info.far64_selector");
+
+/* What a starting processor takes over: arch_ap_entry claims it by exchanging its own APIC ID for ARCH_AP_NOBODY, so no
+ * two ever stand on one stack, however late the first of them comes. */
+struct ap_place {
+    uint32_t apic_id, reserved;
+    uint64_t stack_top;
+    uint64_t cpu;
+} arch_ap_place = { .apic_id = (uint32_t)ARCH_AP_NOBODY };
+_Static_assert(offsetof(struct ap_place, apic_id) == ARCH_AP_APIC_ID, "ap_place.apic_id");
+_Static_assert(offsetof(struct ap_place, stack_top) == ARCH_AP_STACK_TOP, "ap_place.stack_top");
+_Static_assert(offsetof(struct ap_place, cpu) == ARCH_AP_CPU, "ap_place.cpu");
 
 /* arch_cpu.started. A CPU goes on only when it has been let go: one that comes too late is still at a place where an
  * INIT hurts nobody, with no lock taken. */
@@ -68,6 +77,21 @@ static int find_low_pages(uint64_t pages[2])
     return -ENOMEM;
 }
 
+static void fill_block(void)
+{
+    uint64_t block = code_page + (uint64_t)(arch_trampoline_block - arch_trampoline);
+    struct passed_info *info = arch_phys_to_virt(block);
+
+    info->kernel_cr3 = read_cr3();
+    info->entry = (uint64_t)arch_ap_entry;
+    info->cr3 = (uint32_t)table_page;
+    info->cr4 = (uint32_t)(read_cr4() & (CR4_PAE | CR4_LA57));
+    info->efer = (uint32_t)(EFER_LME | (rdmsr(IA32_EFER) & EFER_NXE));
+    info->gdt_base = (uint32_t)block;
+    info->far32_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode32 - arch_trampoline));
+    info->far64_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode64 - arch_trampoline));
+}
+
 static int prepare_trampoline(void)
 {
     uint64_t pages[2];
@@ -85,24 +109,22 @@ static int prepare_trampoline(void)
     memcpy(arch_phys_to_virt(pages[0]), arch_trampoline, (size_t)(arch_trampoline_end - arch_trampoline));
     code_page = pages[0];
     table_page = pages[1];
+    fill_block();
     return 0;
 }
 
-static void fill_block(struct arch_cpu *cpu, void *stack_top)
+static void offer_place(struct arch_cpu *cpu, void *stack_top)
 {
-    uint64_t block = code_page + (uint64_t)(arch_trampoline_block - arch_trampoline);
-    struct passed_info *info = arch_phys_to_virt(block);
+    arch_ap_place.stack_top = (uint64_t)stack_top;
+    arch_ap_place.cpu = (uint64_t)cpu;
+    __atomic_store_n(&arch_ap_place.apic_id, cpu->apic_id, __ATOMIC_RELEASE);
+}
 
-    info->kernel_cr3 = read_cr3();
-    info->stack_top = (uint64_t)stack_top;
-    info->cpu = (uint64_t)cpu;
-    info->entry = (uint64_t)arch_ap_entry;
-    info->cr3 = (uint32_t)table_page;
-    info->cr4 = (uint32_t)(read_cr4() & (CR4_PAE | CR4_LA57));
-    info->efer = (uint32_t)(EFER_LME | (rdmsr(IA32_EFER) & EFER_NXE));
-    info->gdt_base = (uint32_t)block;
-    info->far32_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode32 - arch_trampoline));
-    info->far64_offset = (uint32_t)(code_page + (uint64_t)(arch_trampoline_mode64 - arch_trampoline));
+/* False: the processor has claimed it meanwhile. */
+static bool withdraw_place(void)
+{
+    return __atomic_exchange_n(&arch_ap_place.apic_id, (uint32_t)ARCH_AP_NOBODY, __ATOMIC_ACQ_REL) !=
+           (uint32_t)ARCH_AP_NOBODY;
 }
 
 static bool wait_started(struct arch_cpu *cpu, uint64_t us)
@@ -148,7 +170,7 @@ int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
     cpu->started = START_NOT_YET;
     cpu->tables = arch_phys_to_virt(tables);
     arch_tables_fill(cpu->tables, ist_tops);
-    fill_block(cpu, stack_top);
+    offer_place(cpu, stack_top);
 
     uint32_t startup = ICR_STARTUP | ICR_LEVEL_ASSERT | (uint32_t)(code_page / ARCH_PAGE_SIZE);
     error = arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
@@ -165,7 +187,9 @@ int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
         return error;
     if (wait_started(cpu, START_LIMIT_US))
         return 0;
-    /* Back to waiting for a STARTUP: a late riser must not run into the block of the next one. */
+    if (!withdraw_place() && wait_started(cpu, START_LIMIT_US))
+        return 0;
+    /* Back to waiting for a STARTUP, where no NMI reaches it. It may be executed late, or never: the place is not. */
     (void)arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
     return -ETIMEDOUT;
 }
