@@ -14,8 +14,9 @@ OBJCOPY := objcopy
 OBJDUMP := objdump
 AR      := ar
 # the first Python with pytest: a package manager gives it to its own one
-PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do $$p -c 'import pytest' 2>&- && echo $$p && break; done),\
-           $(error no python3 with pytest: run 'make deps'))
+PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do \
+                          $$p -c 'import pytest, xdist' 2>&- && echo $$p && break; done),\
+           $(error no python3 with pytest and its xdist: run 'make deps'))
 EXTRA_CFLAGS :=
 V :=
 # what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg
@@ -209,7 +210,7 @@ make deps      install what build and tests need (apt), or say what is missing
 make           kernel, loader and tools into build/, with map and listing
 make run       boot in QEMU, then show the trace and its totals;
                RUN_ARGS='--smp 2 workload=hogs'
-make test      all suites, some ten minutes; make test-all: the long ones too
+make test      all suites, under ten minutes; make test-all: the long ones too
 make bench     figures, one a line, and build/bench.json
 make fuzz      one minute of fuzzing, shared by all fuzzers
 make lint      shellcheck and the rules of the house

@@ -85,8 +85,8 @@ block:
                 dw CODE64, 0
 arch_trampoline_end:
 
-; In the kernel image, which both sets of tables map: RDX = the kernel's own CR3. There is one place at a time, and it is
-; for one processor: who comes when it is withdrawn, or given to the next, stops here, with no stack and nothing touched.
+; In the kernel image, which both sets of tables map: RDX = the kernel's own CR3. There is one place at a time, for one
+; processor: who comes when it is withdrawn, or given to the next, stops here, with no stack and nothing touched.
 section .text
 arch_ap_entry:
     mov     cr3, rdx

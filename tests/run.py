@@ -11,33 +11,41 @@ import tempfile
 import time
 import xml.etree.ElementTree as xml
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT_TIMEOUT = 300  # seconds, for one program
+WORKERS = os.cpu_count() or 1
+
+
+def run_program(program):
+    """(status, output) of one program."""
+    try:
+        done = subprocess.run([program], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=UNIT_TIMEOUT, check=False)
+        return done.returncode, done.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired as expired:
+        return -1, (expired.stdout or b"").decode(errors="replace") + "\ntimed out\n"
 
 
 def run_unit(build):
     """cmocka programs: counts come from their last lines; one that dies before them is one failure."""
     counts = Counter()
     sources = sorted((ROOT / "tests" / "unit").glob("test_*.c"))
-    for program in [build / "unit" / source.stem for source in sources]:
-        try:
-            done = subprocess.run([program], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=UNIT_TIMEOUT, check=False)
-            status, output = done.returncode, done.stdout.decode(errors="replace")
-        except subprocess.TimeoutExpired as expired:
-            status, output = -1, (expired.stdout or b"").decode(errors="replace") + "\ntimed out\n"
-        seen = Counter()
-        for word, key in (("PASSED", "passed"), ("FAILED", "failed"), ("SKIPPED", "skipped")):
-            for count in re.findall(rf"^\[\s*{word}\s*\] (\d+) test", output, re.M):
-                seen[key] += int(count)
-        if not seen["failed"] and (status != 0 or not sum(seen.values())):  # one that tests nothing is one failure, too
-            seen["failed"] = 1
-        if seen["failed"]:
-            print(output)
-        print(f"  {program.stem}: {seen['passed']} passed, {seen['failed']} failed", flush=True)
-        counts += seen
+    programs = [build / "unit" / source.stem for source in sources]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for program, (status, output) in zip(programs, pool.map(run_program, programs)):
+            seen = Counter()
+            for word, key in (("PASSED", "passed"), ("FAILED", "failed"), ("SKIPPED", "skipped")):
+                for count in re.findall(rf"^\[\s*{word}\s*\] (\d+) test", output, re.M):
+                    seen[key] += int(count)
+            if not seen["failed"] and (status != 0 or not sum(seen.values())):  # one that tests nothing fails, too
+                seen["failed"] = 1
+            if seen["failed"]:
+                print(output)
+            print(f"  {program.stem}: {seen['passed']} passed, {seen['failed']} failed", flush=True)
+            counts += seen
     return counts
 
 
@@ -46,7 +54,7 @@ def run_pytest(folder, everything):
     with tempfile.TemporaryDirectory() as temporary:
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider",
-                   f"--junitxml={report}", str(folder)]
+                   f"--numprocesses={WORKERS}", f"--junitxml={report}", str(folder)]
         if not everything:
             command += ["-m", "not long"]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode

@@ -16,13 +16,15 @@ fuzzer_there() {
     echo 'int LLVMFuzzerTestOneInput(const char *p, long n) { return p == 0 && n; }' |
         clang -fsanitize=fuzzer -x c -o /dev/null - 2>/dev/null
 }
-pytest_there() {
+python_with() { # modules
     local p
     for p in python3 /usr/bin/python3; do
-        "$p" -c 'import pytest' 2>/dev/null && return 0
+        "$p" -c "import $1" 2>/dev/null && return 0
     done
     return 1
 }
+pytest_there() { python_with pytest; }
+xdist_there() { python_with pytest,xdist; }
 firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 
 # One need a line: how it is looked for, then its package in Debian and Ubuntu, Fedora, Arch, openSUSE, Homebrew;
@@ -45,6 +47,7 @@ on_path mformat            mtools          mtools                mtools         
 on_path sgdisk             gdisk           gdisk                 gptfdisk        gptfdisk         gptfdisk
 on_path python3            python3         python3               python          python3          python
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
+xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
 on_path shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
 END
