@@ -104,6 +104,7 @@ static int show(const struct cairn_log *log)
     print_rules(&check);
     print_truth(&check);
     print_backend(log);
+    cairn_print_bad_end(log, "");
     print_verdict(&check);
     return cairn_check_failed(&check) ? CAIRN_BAD : CAIRN_GOOD;
 }

@@ -24,6 +24,7 @@ static void print_head(const struct dump *d, bool compact)
         int used = printf("# Debug Store: backend %.*s: ", CAIRN_SLICE(backend));
         cairn_print_wrapped((unsigned)used, "# ", 2, reason);
     }
+    cairn_print_bad_end(log, "# ");
     if (!log->session.known)
         printf("# the session stream is missing: times are session clock, records cannot be placed\n");
     else if (!log->session.start_known)

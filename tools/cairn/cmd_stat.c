@@ -416,6 +416,7 @@ static int show(const struct cairn_log *log)
     count(t);
     const struct cairn_session *s = &log->session;
     char span[CAIRN_SHOWN];
+    cairn_print_bad_end(log, "");
     if (s->start_known && s->stop_known)
         printf("session              %12s\n", cairn_show_span(span, (uint64_t)s->stop - (uint64_t)s->start));
     print_switches(t);

@@ -117,3 +117,15 @@ void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struc
     }
     putchar('\n');
 }
+
+void cairn_print_bad_end(const struct cairn_log *log, const char *prefix)
+{
+    struct cairn_slice verdict = cairn_key(&log->text, "end.verdict"), panic = cairn_key(&log->text, "end.panic");
+    struct cairn_slice failed = cairn_key(&log->text, "end.fail");
+    if (panic.size) {
+        int used = printf("%sthe guest panicked: ", prefix);
+        cairn_print_wrapped((unsigned)used, prefix, (unsigned)strlen(prefix), panic);
+    } else if (cairn_slice_is(verdict, "fail")) {
+        printf("%sthe guest's own verdict is fail: %.*s of its tests failed\n", prefix, CAIRN_SLICE(failed));
+    }
+}
