@@ -21,5 +21,5 @@ const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
 /* Prints text and a newline in lines of at most 80 columns, words uncut. The first goes on where the line is (column
  * `at`), the others begin with `prefix`, padded to `indent` columns. */
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
-/* One line, begun with `prefix`, where the guest panicked or says that it failed: a trace of such a run may be sound. */
+/* A line begun with `prefix` where the guest panicked or says that it failed: a trace of such a run may be sound. */
 void cairn_print_bad_end(const struct cairn_log *log, const char *prefix);
