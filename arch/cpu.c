@@ -10,10 +10,9 @@
 #define CPUID_1_EDX_MCE    (1u << 7)
 #define CPUID_1_EDX_PAT    (1u << 16)
 
-/* RFLAGS bits SYSCALL clears: no interrupt or step on the user's stack, nothing of the program's that changes what the
- * kernel's instructions do. */
-#define SYSCALL_FLAGS_OFF \
-    (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT | RFLAGS_RF | RFLAGS_AC)
+_Static_assert(ARCH_SYSCALL_RFLAGS_OFF == (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_IOPL | RFLAGS_NT |
+                                           RFLAGS_RF | RFLAGS_AC),
+               "ARCH_SYSCALL_RFLAGS_OFF");
 /* SYSCALL takes the kernel's CS from STAR[47:32], and SS behind it; STAR[63:48] is SYSRET's, which nobody executes. */
 #define STAR ((uint64_t)ARCH_CODE_SELECTOR << 32)
 _Static_assert(ARCH_DATA_SELECTOR == ARCH_CODE_SELECTOR + 8, "SYSCALL's SS");
@@ -37,7 +36,7 @@ static void init_ring3(void)
 {
     wrmsr(IA32_STAR, STAR);
     wrmsr(IA32_LSTAR, (uint64_t)arch_syscall_entry);
-    wrmsr(IA32_FMASK, SYSCALL_FLAGS_OFF);
+    wrmsr(IA32_FMASK, ARCH_SYSCALL_RFLAGS_OFF);
     wrmsr(IA32_SYSENTER_CS, 0);
     write_dr7(DR7_NONE);
 }

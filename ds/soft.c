@@ -29,12 +29,12 @@
  *                 been no interrupt. (A processor's BTS does record the way in: no software can pause before it.)
  *   branch to the next instruction   RIP does not tell whether it was taken: the condition is tested.
  *   INT n         its handler returns without a #DB of its own. Kernel threads have none, and no program gets through
- *                 with it.
+ *                 with it. INT1 is a #DB of its own, and no step.
  *   SYSCALL       has no #DB of its own: FMASK takes TF. The kernel's entry reports it (ds_soft_system_call). A #DB
  *                 that MOV SS held back may yet come right at that entry, at CPL 0 with the program's stack: it ends
  *                 the stepping there. TF does not stay in R11, nor in the RFLAGS the program gets back.
- *   a program's POPF of TF  wants a #DB of its own: it gets it, for TF is nobody's but ours here. Its IRET of TF is
- *                 without effect.
+ *   a program's POPF or IRET of TF  wants a #DB of its own: it gets it, for TF is nobody's but ours here. The frame
+ *                 of the #DB behind it tells: TF is in there as it was loaded.
  *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
  *                 sampled, and panic pauses first.
  *
@@ -311,7 +311,6 @@ static const uint16_t events_of[DS_INSN_KINDS] = {
     [DS_INSN_RETURN] = EVENT(BRANCH) | EVENT(NEAR_RETURN),
     [DS_INSN_FAR] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
     [DS_INSN_IRET] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
-    [DS_INSN_INTERRUPT] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
     [DS_INSN_SYSTEM] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
 };
 
@@ -360,12 +359,11 @@ static void clear_stored_tf(const struct ds_soft *soft)
     }
 }
 
-/* Whether a program's POPF (of 64 bits, the form without a prefix) has loaded TF. */
+/* Whether a program has loaded TF. */
 static bool wants_tf(const struct ds_soft *soft, const struct ds_insn *insn)
 {
-    uint64_t image;
-    return soft->cpl && insn->kind == DS_INSN_POPF && insn->length == 1 &&
-           arch_copy_from_user(&image, soft->frame->rsp - sizeof image, sizeof image) == 0 && image & ARCH_RFLAGS_TF;
+    return soft->cpl && (insn->kind == DS_INSN_POPF || insn->kind == DS_INSN_IRET) &&
+           soft->frame->rflags & ARCH_RFLAGS_TF;
 }
 
 /* What the instruction at `ip`, after which execution stands at `next`, means for the counters. False: it asks
@@ -375,6 +373,8 @@ static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
     struct ds_insn insn = instruction(soft, ip);
     uint64_t successor = ip + insn.length;
     bool taken = false;
+    if (insn.kind == DS_INSN_INTERRUPT)
+        return false; /* INT1: no other comes here */
     if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
         retire(soft, &insn, ip, successor, false);
         return account(soft, frame, successor, next);
@@ -389,7 +389,7 @@ static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
     return !wants_tf(soft, &insn);
 }
 
-/* The program's registers hold RFLAGS as SYSCALL has saved it. */
+/* SYSCALL saves RFLAGS in R11, TF included. */
 static void end_at_syscall(struct arch_cpu *cpu, struct arch_trap_frame *frame)
 {
     cpu->step_on = 0;
@@ -402,10 +402,12 @@ void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame)
     struct arch_cpu *cpu = arch_this_cpu();
     if (!cpu->step_on)
         return;
+    end_at_syscall(cpu, frame);
     soft->frame = frame;
     soft->cpl = 3;
+    frame->rflags &= ~ARCH_SYSCALL_RFLAGS_OFF; /* as SYSCALL has left it; R11 holds the program's */
     account(soft, frame, cpu->step_ip, (uintptr_t)arch_syscall_entry);
-    end_at_syscall(cpu, frame);
+    frame->rflags = frame->r11;
 }
 
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
@@ -420,11 +422,11 @@ bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
     soft->frame = frame;
     soft->cpl = at_syscall ? 3 : frame->cs & 3;
     soft->steps++;
-    bool ours = account(soft, frame, cpu->step_ip, frame->rip);
-    if (at_syscall) {
+    if (at_syscall)
         end_at_syscall(cpu, frame);
+    bool ours = account(soft, frame, cpu->step_ip, frame->rip);
+    if (at_syscall)
         return true;
-    }
     cpu->step_ip = frame->rip;
     frame->rflags |= ARCH_RFLAGS_TF;
     return ours;

@@ -185,6 +185,20 @@ attempt flag_tf
     nop
     jmp     survived
 
+attempt flag_tf_word
+    pushfw
+    or      word [rsp], FLAG_TF
+    popfw
+    nop
+    nop
+    jmp     survived
+
+attempt flag_tf_iret
+    lea     rax, [survived]
+    push_iret ARCH_USER_CODE_SELECTOR, rax
+    or      qword [rsp + 16], FLAG_TF
+    iretq
+
 attempt flag_iopl
     set_flags FLAG_IOPL
     cli

@@ -56,8 +56,8 @@ static const char *const place_names[PLACES] = {
     _(stac, 0, 0, UD) _(xgetbv, 0, 0, UD) _(x87, 0, 0, NM) _(sse, 0, 0, UD) _(ud2, 0, 0, UD) _(int3, 0, 0, GP)         \
     _(int_80, 0, 0, GP) _(int_timer, 0, 0, GP) _(int_fault, 0, 0, GP) _(divide, 0, 0, DE)                              \
     _(load_ss, 0, 0, GP) _(load_ds, 0, 0, GP) _(load_gs, 0, 0, GP) _(far_return, 0, 0, ANY) _(iret_kernel, 0, 0, ANY)  \
-    _(flag_tf, 0, 0, DB) _(flag_iopl, 0, 0, GP) _(flag_if, 0, TICKS, GP) _(flag_nt, 0, TICKS, GP)                      \
-    _(flag_ac, 0, TICKS, PF) _(flag_df, 0, 0, GP)                                                                      \
+    _(flag_tf, 0, 0, DB) _(flag_tf_word, 0, 0, DB) _(flag_tf_iret, 0, 0, ANY) _(flag_iopl, 0, 0, GP)                   \
+    _(flag_if, 0, TICKS, GP) _(flag_nt, 0, TICKS, GP) _(flag_ac, 0, TICKS, PF) _(flag_df, 0, 0, GP)                    \
     _(mov_ss_syscall, 0, 0, BAD_CALL) _(mov_ss_int3, 0, 0, GP) _(mov_ss_int, 0, 0, GP) _(mov_ss_hlt, 0, 0, GP)         \
     _(exit, 0x10000, 0, BAD_CALL) _(sleep, KWORKLOAD_PATIENCE + 1, 0, BAD_CALL) _(wait, 1, 0, BAD_CALL)                \
     _(wait, 0, KWORKLOAD_PATIENCE + 1, BAD_CALL) _(wait, UINT64_MAX - 1, 0, BAD_CALL) _(set, 1, 0, BAD_CALL)           \

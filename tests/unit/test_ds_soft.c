@@ -469,20 +469,72 @@ static void debug_at_syscall_entry(void **state)
     assert_int_equal(instructions(), 2);
 }
 
-static void program_sets_tf(void **state)
+/* The record of a SYSCALL: RIP at the kernel's entry, RFLAGS as masked, in R11 the program's, without our TF. */
+static void syscall_record(void **state)
 {
     (void)state;
-    static const uint8_t code[] = {0x9D, 0x90};
-    uint64_t stack[2] = {0x202 | TF, 0};
-    begin("icelake", COUNT_USER, 8);
-    frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE, .rsp = (uintptr_t)(stack + 1)};
-    assert_false(step(code, code + 1, 0x202 | TF)); /* its own #DB */
-    assert_int_equal(instructions(), 1);
-    stack[0] = 0x202;
-    assert_true(step(code, code + 1, 0x202));
-    frame.cs = 8;
-    stack[0] = 0x202 | TF; /* the kernel may */
-    assert_true(step(code, code + 1, 0x202 | TF));
+    static const uint8_t code[] = {0x8E, 0xD0, 0x0F, 0x05, 0x90};
+    const uint64_t own = 0x40246 | ARCH_RFLAGS_IF; /* AC is masked as well */
+    for (unsigned late = 0; late < 2; late++) { /* by the entry's report; by a #DB right there */
+        begin("icelake", "instructions:2:u", 8); /* precise distribution: the second writes */
+        cpu.step_on = 1;
+        cpu.step_ip = (uintptr_t)code;
+        frame = (struct arch_trap_frame){.rsp = 0x7000, .rcx = (uintptr_t)code + 4, .r11 = TF | own};
+        if (late) {
+            frame.cs = 8;
+            frame.rip = (uintptr_t)syscall_entry;
+            frame.rflags = own & ~ARCH_SYSCALL_RFLAGS_OFF;
+            assert_true(ds_soft_step(soft, &frame));
+        } else {
+            frame.cs = ARCH_USER_CODE;
+            frame.rip = frame.rcx;
+            frame.rflags = frame.r11;
+            ds_soft_system_call(soft, &frame);
+            assert_int_equal(frame.rflags, own);
+        }
+        assert_int_equal(frame.r11, own);
+        assert_int_equal(seen_count, 1);
+        const struct ds_pebs_basic *basic = (const void *)(uintptr_t)seen[0].address;
+        const struct ds_pebs_gpr *gpr = (const void *)(basic + 1);
+        assert_int_equal(basic->eventing_ip, (uintptr_t)code + 2);
+        assert_int_equal(gpr->rip, (uintptr_t)syscall_entry);
+        assert_int_equal(gpr->rflags, 0x46);
+        assert_int_equal(gpr->rcx, (uintptr_t)code + 4);
+        assert_int_equal(gpr->r8_r15[3], own);
+        assert_int_equal(gpr->rsp, 0x7000);
+    }
+}
+
+static void program_sets_tf(void **state) /* by POPF of either size, by IRET: its own #DB */
+{
+    (void)state;
+    static const uint8_t rows[][2] = {{0x9D}, {0x66, 0x9D}, {0x48, 0x9D}, {0x48, 0xCF}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const uint8_t *next = rows[i] + 1 + (rows[i][1] != 0);
+        begin("icelake", COUNT_USER, 8);
+        frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE};
+        assert_false(step(rows[i], next, 0x202 | TF));
+        assert_int_equal(instructions(), 1);
+        assert_true(step(rows[i], next, 0x202)); /* it loaded none */
+        assert_int_equal(frame.rflags, 0x202 | TF);
+        frame.cs = 8;
+        assert_true(step(rows[i], next, 0x202 | TF)); /* the kernel may */
+    }
+}
+
+static void int1_is_no_step(void **state) /* a #DB of its own, whoever executes it */
+{
+    (void)state;
+    static const uint8_t code[] = {0xF1, 0x90, 0x8E, 0xD0, 0xF1, 0x90};
+    for (unsigned user = 0; user < 2; user++) {
+        begin("icelake", COUNT_BOTH, 8);
+        frame = (struct arch_trap_frame){.cs = user ? ARCH_USER_CODE : 8};
+        assert_false(step(code, code + 1, TF));
+        assert_int_equal(instructions(), 0);
+        assert_int_equal(branches(), 0);
+        assert_false(step(code + 2, code + 5, TF)); /* behind MOV SS, which has retired */
+        assert_int_equal(instructions(), 1);
+    }
 }
 
 /* The last instruction of a program's last page, and a stack that is not the program's. */
@@ -870,7 +922,8 @@ int main(void)
         cmocka_unit_test(sti_may_hold_back),
         cmocka_unit_test(pushf_does_not_leak),   cmocka_unit_test(popf_and_iret_go_on),
         cmocka_unit_test(rings),                 cmocka_unit_test(syscall_retires),
-        cmocka_unit_test(debug_at_syscall_entry), cmocka_unit_test(program_sets_tf),
+        cmocka_unit_test(debug_at_syscall_entry), cmocka_unit_test(syscall_record),
+        cmocka_unit_test(program_sets_tf),        cmocka_unit_test(int1_is_no_step),
         cmocka_unit_test(program_pages),
         cmocka_unit_test(fault_does_not_retire), cmocka_unit_test(interrupt_between),
         cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
