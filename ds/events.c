@@ -54,9 +54,16 @@ static const uint16_t codes[DS_GENERATIONS][DS_EVENT_KINDS] = {
     [DS_GENERATION_ICELAKE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4},
 };
 
+/* All branches, as a precise event: up to Skylake the architectural code is not one, though it counts the same (SDM
+ * vol. 3B, the lists of the chapter "Performance-Monitoring Events": 'supports PEBS'). */
+#define PRECISE_BRANCHES 0x04C4u
+
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint16_t *code)
 {
     *code = codes[caps->generation][event->kind];
+    if (event->kind == DS_EVENT_BRANCHES && !event->plain &&
+        (caps->generation == DS_GENERATION_NEHALEM || caps->generation == DS_GENERATION_SANDYBRIDGE))
+        *code = PRECISE_BRANCHES;
     return *code ? 0 : -ENOENT;
 }
 

@@ -96,6 +96,31 @@ static void generations(void **state)
         assert_non_null(ds_generation_text(g));
 }
 
+static void branch_codes(void **state) /* up to Skylake the architectural code is no precise event */
+{
+    (void)state;
+    static const struct {
+        uint8_t generation;
+        uint16_t precise;
+    } rows[] = {
+        {DS_GENERATION_NEHALEM, 0x04C4},
+        {DS_GENERATION_SANDYBRIDGE, 0x04C4},
+        {DS_GENERATION_ICELAKE, 0x00C4},
+        {DS_GENERATION_OTHER, 0x00C4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct ds_caps caps = {.generation = rows[i].generation};
+        uint16_t code;
+        good("branches:9,branches:9:plain,INST_RETIRED.ANY_P:9", 3);
+        assert_int_equal(ds_event_code(&caps, &config.event[0], &code), 0);
+        assert_int_equal(code, rows[i].precise);
+        assert_int_equal(ds_event_code(&caps, &config.event[1], &code), 0);
+        assert_int_equal(code, 0x00C4);
+        assert_int_equal(ds_event_code(&caps, &config.event[2], &code), 0);
+        assert_int_equal(code, 0x00C0);
+    }
+}
+
 static void mistakes(void **state)
 {
     (void)state;
@@ -150,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
         cmocka_unit_test(generations),
+        cmocka_unit_test(branch_codes),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(groups),
     };
