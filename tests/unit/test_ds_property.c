@@ -5,7 +5,7 @@
  * rings, periods, record groups, buffers, policies, branches, interrupts, drains. Both must agree after every single
  * instruction, in every word of the record it wrote and in the status each PMI found.
  *
- * Each preset gets CAIRN_STEPS instructions, a million by default.
+ * Each preset gets CAIRN_STEPS instructions, a million by default; `make test` does with fewer (tests/run.py).
  */
 #include <setjmp.h>
 #include <stdarg.h>
