@@ -196,6 +196,53 @@ static void session(void **state)
     free(buffer);
 }
 
+/* ---- the smallest buffer ----------------------------------------------------------------------------------------- */
+
+static unsigned full_drains;
+
+/* One record fills it, and a full buffer's loss nobody knows. */
+static void drained_full(void *context, uint32_t cpu, const struct ds_drain *d)
+{
+    (void)context, (void)cpu;
+    assert_true(d->lost == (d->bytes ? CAIRN_DS_LOST_UNKNOWN : 0));
+    full_drains += d->bytes != 0;
+}
+
+/* A record as often as the processor can, a PMI for each: every one is drained, and the handler leaves nothing behind
+ * that would bring it back. */
+static void smallest_buffer(void **state)
+{
+    (void)state;
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained_full};
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        const struct ds_model_preset *p = &ds_model_presets[i];
+        struct ds_config config = {.records = 1, .threshold = 1};
+        struct ds_caps caps;
+        struct ds_refusal refusal;
+        struct ds_counts counts;
+        char error[160] = "";
+        model_machine_reset(p, NULL, registers);
+        assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+        assert_int_equal(ds_parse_events("INST_RETIRED.ANY:1:k", &config, error, sizeof error), 0);
+        void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+        ds = realloc(ds, ds_cpu_bytes());
+        if (ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error))
+            fail_msg("%s: %s", p->name, error);
+        assert_int_equal(ds_start(ds, &refusal), 0);
+        full_drains = 0;
+        ds_resume(ds);
+        run();
+        ds_stop(ds);
+        ds_cpu_counts(ds, &counts);
+        spacing = p->pdist & DS_BIT(p->baseline ? ds_counter_fixed(0) : 0) ? 1 : 2;
+        assert_int_equal(full_drains, INSTRUCTIONS / spacing);
+        assert_int_equal(counts.records, full_drains);
+        assert_int_equal(counts.pmis, full_drains);
+        assert_true(counts.lost_unknown && counts.lost == 0 && counts.faults == 0);
+        free(buffer);
+    }
+}
+
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -343,12 +390,13 @@ static void counters_in_the_record(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS + 2];
+    struct CMUnitTest tests[DS_MODEL_PRESETS + 3];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
         tests[i] =
             (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
     tests[DS_MODEL_PRESETS] = (struct CMUnitTest)cmocka_unit_test(each_event);
     tests[DS_MODEL_PRESETS + 1] = (struct CMUnitTest)cmocka_unit_test(counters_in_the_record);
+    tests[DS_MODEL_PRESETS + 2] = (struct CMUnitTest)cmocka_unit_test(smallest_buffer);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;

@@ -300,8 +300,11 @@ static void presets(void **state)
         ds_bench_step(b, p->pdist & 1 ? 2 : 3, 0);
         assert_int_equal(ds_bench_index(b), rows[i].record);
         assert_int_equal(PMC(b, 0), -UINT64_C(5) & (DS_BIT(p->width) - 1));
-        struct ds_model fresh;
+        struct ds_model fresh, reused = b->model; /* RESET leaves nothing of what was */
+        memset(&fresh, 0, sizeof fresh);
         ds_model_init(&fresh, p, NULL, &b->model.host);
+        ds_model_init(&reused, p, NULL, &b->model.host);
+        assert_memory_equal(&fresh, &reused, sizeof fresh);
         assert_int_equal(fresh.lvtpc, 0x10000);
         assert_int_equal(fresh.global_ctrl, rows[i].global_ctrl);
     }
