@@ -228,6 +228,9 @@ static void reads(void **state)
         assert_int_equal(ds_model_rdmsr(&b->model, behind_the_last[i].msr, &v), behind_the_last[i].result);
         assert_int_equal(ds_model_wrmsr(&b->model, behind_the_last[i].msr, 0), behind_the_last[i].result);
     }
+    ds_bench_init(b, ds_model_preset("lunarlake"), NULL, 320, 320); /* as many as the model can have */
+    assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + DS_MODEL_GP_MAX, &v), -ENOENT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_A_PMC0 + DS_MODEL_GP_MAX, 0), -ENOENT);
     ds_bench_init(b, skylake(), NULL, 320, 320);
     assert_int_equal(ds_model_rdmsr(&b->model, MSR_PERF_METRICS, &v), -EFAULT);
     assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + 4, &v), -EFAULT);

@@ -436,6 +436,13 @@ static void counters_on(void)
     n->counters_off = false;
 }
 
+/* At most 20 below 0, so that the low 32 bits are enough. */
+static void write_counter(int c)
+{
+    n->counter[c].left = 1 + random_below(20);
+    ds_bench_write(b, c < GP ? IA32_PMC0 + (uint32_t)c : IA32_FIXED_CTR0 + (uint32_t)(c - GP), naive_value(n, c));
+}
+
 static void random_counters(const struct machine *machine)
 {
     uint64_t pebs = 0, fixed_ctrl = 0;
@@ -456,17 +463,14 @@ static void random_counters(const struct machine *machine)
                      : code->pmc1_precise && c != 1 ? -1
                                                     : code->event,
             .precise = c == machine->precise || (c == 1 && code->pmc1_precise),
-            .left = 1 + random_below(20),
         };
         set_reset(machine, c);
-        uint64_t start = naive_value(n, c);
+        write_counter(c);
         if (c >= GP) {
             unsigned i = (unsigned)(c - GP);
-            ds_bench_write(b, IA32_FIXED_CTR0 + i, start);
             fixed_ctrl |= ((uint64_t)(k->ring[0] | k->ring[1] << 1 | k->interrupts << 3) | (uint64_t)k->adaptive << 32)
                           << 4 * i;
         } else {
-            ds_bench_write(b, IA32_PMC0 + (uint32_t)c, start); /* minus at most 20: 32 bits are enough */
             ds_bench_write(b, IA32_PERFEVTSEL0 + (uint32_t)c,
                            code->code | (k->ring[0] ? IA32_PERFEVTSEL_OS : 0) | (k->ring[1] ? IA32_PERFEVTSEL_USR : 0) |
                                (k->interrupts ? IA32_PERFEVTSEL_INT : 0) | IA32_PERFEVTSEL_EN |
@@ -562,6 +566,17 @@ static void random_software(const struct machine *machine)
         c = (int)random_below(COUNTERS);
         if (n->counter[c].exists)
             set_reset(machine, c);
+        break;
+    case 9: /* an overflow acknowledged, whatever comes of it */
+        c = (int)random_below(COUNTERS);
+        if (n->counter[c].exists)
+            ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, bit_of(c));
+        n->counter[c].overflowed = false;
+        break;
+    case 10: /* a counter set anew, armed or not */
+        c = (int)random_below(COUNTERS);
+        if (n->counter[c].exists)
+            write_counter(c);
         break;
     case 5:
         ds_bench_write(b, IA32_DEBUGCTL, random_debugctl());
