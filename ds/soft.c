@@ -389,11 +389,10 @@ static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
     return !wants_tf(soft, &insn);
 }
 
-/* SYSCALL saves RFLAGS in R11, TF included. */
+/* SYSCALL has cleared TF, and saved it in R11. */
 static void end_at_syscall(struct arch_cpu *cpu, struct arch_trap_frame *frame)
 {
     cpu->step_on = 0;
-    frame->rflags &= ~ARCH_RFLAGS_TF;
     frame->r11 &= ~ARCH_RFLAGS_TF;
 }
 

@@ -26,7 +26,6 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
     m->misc_enable = IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
     m->lvtpc = LVTPC_RESET;
-    m->pdist = preset->pdist;
 }
 
 void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])

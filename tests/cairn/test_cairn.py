@@ -188,7 +188,7 @@ def test_help_of_all():
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "ds", "profile", "capture"])
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "ds", "profile", "bts", "capture"])
 def test_help(command):
     done = cairn(command, "--help")
     assert done.returncode == 0

@@ -549,10 +549,22 @@ static void program_pages(void **state)
     frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE, .rsp = (uintptr_t)end + 8};
     step(end - 3, end, TF);
     assert_int_equal(instructions(), 1);
+    hole = UINT64_MAX;
+    memcpy(end - 1, (const uint8_t[]){0x48, 0x89, 0xE5}, 3); /* one that lies in two pages */
+    step(end - 1, end + 2, TF);
+    assert_int_equal(instructions(), 2);
+    begin("icelake", COUNT_USER, 8); /* nothing is known of the bytes any more */
+    hole = (uintptr_t)end;
+    step(end - 1, end + 2, TF); /* and the second page is not there: no instruction */
+    assert_int_equal(instructions(), 0);
+    hole = (uintptr_t)end - 4096;
+    step(end - 3, end, TF); /* nor the first */
+    assert_int_equal(instructions(), 0);
+    hole = (uintptr_t)end;
     end[8] = end[9] = 0xFF;
     static const uint8_t pushf[] = {0x9C, 0x90};
     step(pushf, pushf + 1, TF);
-    assert_int_equal(instructions(), 2);
+    assert_int_equal(instructions(), 1);
     assert_int_equal(end[9], 0xFF); /* what cannot be written is not written */
     hole = UINT64_MAX;
 }
@@ -693,6 +705,7 @@ static void branches_to_store(void **state)
 {
     (void)state;
     static const uint8_t jump[] = {0xEB, 0x02, 0x90, 0x90, 0x90}, not_taken[] = {0x74, 0x02, 0x90, 0x90, 0x90};
+    static const uint8_t mov_ss[] = {0x8E, 0xD0, 0x90, 0x90};
     static struct ds_bts_record buffer[171] __attribute__((aligned(4096)));
     struct ds_refusal refusal;
     for (unsigned mode = DS_BTS_CIRCULAR; mode <= DS_BTS_INTERRUPT; mode++) {
@@ -706,6 +719,7 @@ static void branches_to_store(void **state)
             step(jump, jump + 4, TF);
             step(jump + 4, jump + 5, TF);
             step(not_taken, not_taken + 2, TF);
+            step(mov_ss, mov_ss + 3, TF);
         }
         assert_int_equal(branches_seen, 5);
         for (unsigned i = 0; i < 5; i++) {
@@ -731,6 +745,19 @@ static void branches_to_store(void **state)
         step(jump, jump + 4, TF);
         assert_int_equal(branches_seen, 6);
     }
+}
+
+/* What the model does not have, and what it refuses, is #GP to the driver. */
+static void refused_registers(void **state)
+{
+    (void)state;
+    begin("skylake", COUNT_BOTH, 8);
+    const struct ds_machine *m = ds_soft_machine(soft);
+    uint64_t v;
+    assert_int_equal(m->rdmsr(m->context, 0x10, &v), -EFAULT);
+    assert_int_equal(m->wrmsr(m->context, 0x10, 0), -EFAULT);
+    assert_int_equal(m->rdmsr(m->context, MSR_PEBS_DATA_CFG, &v), -EFAULT);
+    assert_int_equal(m->wrmsr(m->context, IA32_PEBS_ENABLE, UINT64_MAX), -EFAULT);
 }
 
 static void unknown_preset(void **state)
@@ -927,6 +954,7 @@ int main(void)
         cmocka_unit_test(program_pages),
         cmocka_unit_test(fault_does_not_retire), cmocka_unit_test(interrupt_between),
         cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
+        cmocka_unit_test(refused_registers),
         cmocka_unit_test(loss_by_epoch),         cmocka_unit_test(branches_to_store),
         cmocka_unit_test(real_counts),           cmocka_unit_test(real_records),
         cmocka_unit_test(real_drain_in_thread),
