@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/bts.h"
 
-#include "ds/layout.h"
 #include "tools/cairn/bytes.h"
-
-#define RECORD ((uint32_t)sizeof(struct ds_bts_record))
 
 static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
 {
@@ -24,7 +21,7 @@ static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
     d->tid = cairn_get32(p + offsetof(struct cairn_bts_epoch, tid));
     d->first_part = cpu->bts_parts.count;
     d->piece = piece;
-    return d->record_bytes % RECORD == 0;
+    return d->record_bytes % CAIRN_BTS_BYTES == 0;
 }
 
 static bool index_records(struct cairn_cpu *cpu, const struct cairn_event *e)
@@ -36,18 +33,18 @@ static bool index_records(struct cairn_cpu *cpu, const struct cairn_event *e)
     uint32_t bytes = cairn_get32(p + offsetof(struct cairn_bts_records, bytes));
     uint32_t epoch = cairn_get32(p + offsetof(struct cairn_bts_records, epoch));
     uint32_t part = cairn_get32(p + offsetof(struct cairn_bts_records, part));
-    if (bytes != e->size - head || !bytes || bytes % RECORD)
+    if (bytes != e->size - head || !bytes || bytes % CAIRN_BTS_BYTES)
         return false;
     struct cairn_bts_drain *d = cpu->bts_drains.count ? &cpu->bts_drains.items[cpu->bts_drains.count - 1] : NULL;
     if (!d || d->number != epoch || d->events_seen != part) {
-        cpu->bts_strays += bytes / RECORD; /* what comes before it is missing */
+        cpu->bts_strays += bytes / CAIRN_BTS_BYTES; /* what comes before it is missing */
         return true;
     }
     struct cairn_bts_part *n = CAIRN_ADD(cpu->bts_parts);
     n->at = p + head;
     n->address = cairn_get64(p + offsetof(struct cairn_bts_records, address));
-    n->count = bytes / RECORD;
-    n->first = d->bytes_seen / RECORD;
+    n->count = bytes / CAIRN_BTS_BYTES;
+    n->first = d->bytes_seen / CAIRN_BTS_BYTES;
     d->bytes_seen += bytes;
     d->events_seen++;
     cpu->bts_records += n->count;
@@ -77,7 +74,7 @@ bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain 
                       struct cairn_branch *branch)
 {
     size_t low = drain->first_part, high = low + drain->events_seen;
-    if (i >= drain->bytes_seen / RECORD)
+    if (i >= drain->bytes_seen / CAIRN_BTS_BYTES)
         return false;
     while (high - low > 1) { /* the last part whose first record is not behind `i` */
         size_t middle = low + (high - low) / 2;
@@ -87,7 +84,7 @@ bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain 
             high = middle;
     }
     const struct cairn_bts_part *part = &cpu->bts_parts.items[low];
-    const uint8_t *p = part->at + (size_t)(i - part->first) * RECORD;
+    const uint8_t *p = part->at + (size_t)(i - part->first) * CAIRN_BTS_BYTES;
     branch->from = cairn_get64(p + offsetof(struct ds_bts_record, from));
     branch->to = cairn_get64(p + offsetof(struct ds_bts_record, to));
     return true;

@@ -2,7 +2,10 @@
 /* Branch Trace Store events of the log (docs/format.md): indexed here, checked in check_bts.c, shown by cmd_bts.c. */
 #pragma once
 
+#include "ds/layout.h"
 #include "tools/cairn/log.h"
+
+#define CAIRN_BTS_BYTES ((uint32_t)sizeof(struct ds_bts_record)) /* of one record */
 
 struct cairn_branch {
     uint64_t from, to;

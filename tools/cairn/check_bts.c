@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
 #include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/check.h"
 #include "tools/cairn/cursor.h"
-
-#define RECORD ((uint32_t)sizeof(struct ds_bts_record))
 
 struct walk { /* along one CPU's drains */
     struct cairn_check *check;
@@ -63,11 +60,11 @@ static void check_area(struct walk *w)
         FAIL(w, "the mode is not that of the session");
     if (cairn_slice_u64(cairn_key(t, "ds.cpu.%d.bts.buffer", w->n), &buffer) && base != buffer)
         FAIL(w, "base 0x%" PRIx64 " is not this CPU's buffer at 0x%" PRIx64, base, buffer);
-    if (cairn_slice_u64(cairn_key(t, "ds.bts.records"), &records) && maximum - base != records * RECORD + 1)
+    if (cairn_slice_u64(cairn_key(t, "ds.bts.records"), &records) && maximum - base != records * CAIRN_BTS_BYTES + 1)
         FAIL(w, "the maximum is not %" PRIu64 " records above the base", records);
     if (w->drain->interrupting ? threshold > maximum : threshold <= maximum)
         FAIL(w, "threshold 0x%" PRIx64 " with maximum 0x%" PRIx64, threshold, maximum);
-    bool senseless = index < base || index > maximum - 1 + RECORD || (index - base) % RECORD;
+    bool senseless = index < base || index > maximum - 1 + CAIRN_BTS_BYTES || (index - base) % CAIRN_BTS_BYTES;
     if (senseless && (w->drain->lost != CAIRN_DS_LOST_UNKNOWN || w->drain->record_bytes))
         FAIL(w, "the index 0x%" PRIx64 " is at no record, but the drain believed it", index);
 }
@@ -91,7 +88,7 @@ static void check_places(struct walk *w)
         if (part->address != expected)
             FAIL(w, "records at 0x%" PRIx64 ", not 0x%" PRIx64, part->address, expected);
         last = part->address;
-        expected = part->address + (uint64_t)part->count * RECORD;
+        expected = part->address + (uint64_t)part->count * CAIRN_BTS_BYTES;
     }
     if (!round && cairn_bts_complete(d) && expected != index)
         FAIL(w, "the last record does not end at the index 0x%" PRIx64, index);
@@ -208,7 +205,7 @@ static void compare(struct branches *s)
 {
     const struct cairn_bts_drain *d = s->walk.drain;
     struct cairn_check *check = s->walk.check;
-    uint32_t records = d->record_bytes / RECORD;
+    uint32_t records = d->record_bytes / CAIRN_BTS_BYTES;
     uint64_t all = s->of.count;
     struct cairn_branch b;
     keep_stored(s);
@@ -248,7 +245,7 @@ void cairn_check_branches(struct cairn_check *check, uint32_t cpu)
             collect(&s, epoch_of(s.ahead));
         collect(&s, s.walk.drain->number);
         if (s.walk.drain->number < s.doubtful)
-            check->uncompared_branches += s.walk.drain->bytes_seen / RECORD;
+            check->uncompared_branches += s.walk.drain->bytes_seen / CAIRN_BTS_BYTES;
         else
             compare(&s);
     }

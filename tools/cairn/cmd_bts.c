@@ -126,7 +126,7 @@ static void print_stint(struct flow *f, const struct stint *s)
     const struct cairn_bts_drain *d = s->drain;
     struct cairn_branch b;
     char time[CAIRN_SHOWN];
-    uint32_t records = d->record_bytes / 24, seen = d->bytes_seen / 24;
+    uint32_t records = d->record_bytes / CAIRN_BTS_BYTES, seen = d->bytes_seen / CAIRN_BTS_BYTES;
     printf("  to %s s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
            cairn_show_time(time, f->log, d->time), cairn_drain_name(d->reason), s->cpu, d->number, records,
            records == 1 ? "branch" : "branches");
@@ -162,7 +162,7 @@ static void print_thread(const struct cairn_log *log, const struct stint *stints
     char thread[CAIRN_SHOWN], lost_text[32] = "unknown";
     uint64_t records = 0, lost = 0;
     for (size_t i = 0; i < count; i++) {
-        records += stints[i].drain->record_bytes / 24;
+        records += stints[i].drain->record_bytes / CAIRN_BTS_BYTES;
         lost = lost == CAIRN_DS_LOST_UNKNOWN || stints[i].drain->lost == CAIRN_DS_LOST_UNKNOWN
                    ? CAIRN_DS_LOST_UNKNOWN
                    : lost + stints[i].drain->lost;
