@@ -9,7 +9,7 @@
  *
  * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format".
  */
-#include "ds/ds.h"
+#include "ds/caps.h"
 
 #include "kernel/errno.h"
 #include "kernel/string.h"
@@ -19,19 +19,30 @@ struct detection {
     struct ds_caps *caps;
 };
 
-static struct ds_test *row(struct detection *d, const char *name, uint64_t value, bool ok, const char *verdict)
+struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict)
 {
-    struct ds_test *t = &d->caps->test[d->caps->tests++];
+    struct ds_test *t = &caps->test[caps->tests++];
     *t = (struct ds_test){.name = name, .value = value, .ok = ok, .verdict = verdict};
     return t;
+}
+
+void ds_caps_refuse(struct ds_caps *caps, const char *why)
+{
+    if (!caps->reason)
+        caps->reason = why;
+}
+
+static struct ds_test *row(struct detection *d, const char *name, uint64_t value, bool ok, const char *verdict)
+{
+    return ds_caps_row(d->caps, name, value, ok, verdict);
 }
 
 /* A row that must hold: the first that does not gives the reason. */
 static void require(struct detection *d, const char *name, uint64_t value, bool ok, const char *yes, const char *no)
 {
     row(d, name, value, ok, ok ? yes : no);
-    if (!ok && !d->caps->reason)
-        d->caps->reason = no;
+    if (!ok)
+        ds_caps_refuse(d->caps, no);
 }
 
 static void cpuid(const struct detection *d, uint32_t leaf, uint32_t out[4])
@@ -57,8 +68,7 @@ static void test_misc_enable(struct detection *d)
     bool ds = c->bts;
     if (!rdmsr(d, IA32_MISC_ENABLE, &v)) {
         row(d, "IA32_MISC_ENABLE", 0, false, "reading it raises #GP")->faulted = true;
-        if (!c->reason)
-            c->reason = "IA32_MISC_ENABLE cannot be read, so nothing says that performance monitoring is on";
+        ds_caps_refuse(c, "IA32_MISC_ENABLE cannot be read, so nothing says that performance monitoring is on");
         if (ds)
             no_bts(c, "IA32_MISC_ENABLE cannot be read, so nothing says that BTS is there");
         c->pebs = false;
@@ -92,9 +102,8 @@ static void test_capabilities(struct detection *d, bool pdcm)
         return;
     if (!rdmsr(d, IA32_PERF_CAPABILITIES, &v)) {
         row(d, "IA32_PERF_CAPABILITIES", 0, false, "reading it raises #GP although CPUID has PDCM")->faulted = true;
-        if (!c->reason)
-            c->reason =
-                "IA32_PERF_CAPABILITIES cannot be read although CPUID has PDCM, so the record format is unknown";
+        ds_caps_refuse(c, "IA32_PERF_CAPABILITIES cannot be read although CPUID has PDCM, so the record format is "
+                          "unknown");
         return;
     }
     c->format = (uint8_t)ia32_perf_capabilities_pebs_fmt(v);
@@ -139,8 +148,7 @@ static void probe_ds_area(struct detection *d)
     if (refused) {
         static const char why[] = "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA raises #GP";
         row(d, name, after, false, "raises #GP although CPUID has DS")->faulted = true;
-        if (!d->caps->reason)
-            d->caps->reason = why;
+        ds_caps_refuse(d->caps, why);
         if (d->caps->bts)
             no_bts(d->caps, why);
         return;
@@ -181,6 +189,12 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     cpuid(d, 1, leaf1);
     if (leaf0[0] >= 0x1A)
         cpuid(d, 0x1A, leaf1a);
+    caps->core_type = (uint8_t)(leaf1a[0] >> 24);
+    if (caps->core_type)
+        row(d, "CPUID.1AH:EAX core type[31:24]", caps->core_type, true,
+            caps->core_type == CPUID_1AH_EAX_ATOM   ? "an efficient core (Atom)"
+            : caps->core_type == CPUID_1AH_EAX_CORE ? "a performance core"
+                                                    : "of a kind not known here");
     caps->generation = (uint8_t)ds_generation(leaf1[0], leaf1a[0]);
     row(d, "CPUID.01H:EAX family and model", leaf1[0], true, ds_generation_text(caps->generation));
     caps->bts = leaf1[3] & CPUID_01H_EDX_DS;
@@ -223,6 +237,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     require(d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, (r[0] & arch) != arch, "not architectural PEBS",
             "the processor has architectural PEBS (CPUID.23H), which replaces the Debug Store's; this driver does not "
             "speak it");
+
+    if (leaf1[3] & CPUID_01H_EDX_DS)
+        ds_find_errata(machine, leaf1[0], caps);
 
     bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
     row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,

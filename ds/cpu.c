@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store of one CPU: set-up, PMI, drain, tear-down. One driver for every machine; the steps are numbered and
- * their order matters: nothing may hit a half-written area, so the counters are off first and on last, and the way down
- * is the way up backwards. Branch tracing (ds/bts.c) comes up after the counters and goes down before them.
+ * The Debug Store of one CPU: set-up, PMI, drain, tear-down of what ds/plan.c has planned. One driver for every
+ * machine; the steps are numbered and their order matters: nothing may hit a half-written area, so the counters are off
+ * first and on last, and the way down is the way up backwards. Branch tracing (ds/bts.c) comes up after the counters
+ * and goes down before them.
  *
  * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer", "Writing the DS Interrupt Service Routine".
  */
@@ -21,141 +22,6 @@ enum {
 };
 
 #define PMI_PASSES 4 /* re-reads of GLOBAL_STATUS; counters are off, so one suffices unless software sets bits */
-
-size_t ds_cpu_bytes(void)
-{
-    return sizeof(struct ds_cpu);
-}
-
-/* ---- planning: no register is touched ---------------------------------------------------------------------------- */
-
-/* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. */
-static uint64_t data_cfg(const struct ds_caps *caps, const struct ds_config *config)
-{
-    uint64_t cfg = config->groups;
-    if (cfg & MSR_PEBS_DATA_CFG_CNTR)
-        cfg |= msr_pebs_data_cfg_counters((uint32_t)(DS_BIT(caps->gp_counters) - 1) & 0xFFFF,
-                                          (uint32_t)(DS_BIT(caps->fixed_counters) - 1) & 0xFF);
-    return cfg;
-}
-
-uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config)
-{
-    return caps->baseline ? ds_pebs_adaptive_size(data_cfg(caps, config)) : ds_pebs_fixed_size(caps->format);
-}
-
-size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config)
-{
-    size_t bytes = ((size_t)config->records + 1) * ds_record_size(caps, config);
-    return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
-}
-
-static bool is_fixed(unsigned counter)
-{
-    return counter >= DS_COUNTER_FIXED;
-}
-
-static unsigned width_of(const struct ds_caps *caps, unsigned counter)
-{
-    return is_fixed(counter) ? caps->fixed_width : caps->gp_width;
-}
-
-/* The counter for an event among `free`: its fixed one, else the lowest GP counter. -1: none. */
-static int choose(const struct ds_event *event, uint64_t free)
-{
-    if (event->fixed != DS_NO_FIXED && free & DS_BIT(ds_counter_fixed((unsigned)event->fixed)))
-        return (int)ds_counter_fixed((unsigned)event->fixed);
-    uint64_t gp = free & (DS_BIT(DS_COUNTER_FIXED) - 1);
-    return gp ? __builtin_ctzll(gp) : -1;
-}
-
-/* Whether this processor counts the event at all, and as asked. */
-static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size_t size)
-{
-    if (ds_event_code(&ds->caps, c->event, &c->code)) {
-        snprintf(error, size, "option 'pebs': %s: not an event of this processor (CPU %u: %s)", c->event->name, ds->cpu,
-                 ds_generation_text(ds->caps.generation));
-        return -EINVAL;
-    }
-    if (!c->event->plain && !ds_event_precise(&ds->caps, c->event)) {
-        snprintf(error, size, "option 'pebs': %s: PEBS cannot record it on this processor: ask for it with :plain",
-                 c->event->name);
-        return -EINVAL;
-    }
-    return 0;
-}
-
-static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
-{
-    const struct ds_caps *caps = &ds->caps;
-    uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
-    uint64_t taken = 0;
-    for (int plain = 0; plain < 2; plain++) /* PEBS events first: fewer counters will do for them */
-        for (uint32_t i = 0; i < ds->config.events; i++) {
-            const struct ds_event *event = &ds->config.event[i];
-            if (event->plain != plain)
-                continue;
-            struct ds_counter *c = &ds->counter[i];
-            c->event = event;
-            int e = plan_event(ds, c, error, size);
-            if (e)
-                return e;
-            int n = choose(event, (plain ? all : caps->pebs_counters) & ~taken);
-            if (n < 0) {
-                snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events",
-                         plain ? "" : "PEBS ", event->name);
-                return -EINVAL;
-            }
-            unsigned width = width_of(caps, (unsigned)n);
-            unsigned bits = caps->full_width_writes ? width - 1 : 31;
-            if (!event->period || event->period > DS_BIT(bits)) {
-                snprintf(error, size, "option 'pebs': period of %s: must be from 1 to 2^%u on this processor",
-                         event->name, bits);
-                return -EINVAL;
-            }
-            c->number = (uint8_t)n;
-            c->initial = -event->period & (DS_BIT(width) - 1);
-            taken |= DS_BIT(n);
-            ds->pebs_enable |= plain ? 0 : DS_BIT(n);
-        }
-    ds->global_ctrl = taken;
-    return 0;
-}
-
-int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
-                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
-                size_t error_size)
-{
-    memset(ds, 0, sizeof *ds);
-    ds->cpu = cpu;
-    ds->machine = machine;
-    ds->caps = *caps;
-    ds->config = *config;
-    ds->hooks = *hooks;
-    ds->area = area;
-    ds->buffer = buffer;
-    if (!config->events)
-        return 0; /* no PEBS */
-    if (!caps->pebs) {
-        snprintf(error, error_size, "cpu %u: %s", cpu, caps->reason);
-        return -EINVAL;
-    }
-    if (!config->records || !config->threshold || config->threshold > config->records) {
-        snprintf(error, error_size, "option 'pebs.threshold=%u': must be from 1 to pebs.records=%u", config->threshold,
-                 config->records);
-        return -EINVAL;
-    }
-    if ((config->groups & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6)) ||
-        (config->groups & MSR_PEBS_DATA_CFG_MEMINFO && !caps->baseline)) {
-        snprintf(error, error_size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
-                 config->groups & MSR_PEBS_DATA_CFG_CNTR ? "counters" : "mem", cpu, caps->format);
-        return -EINVAL;
-    }
-    if (!caps->baseline)
-        ds->config.groups = 0; /* one layout, nothing to choose: registers are in it, or there are none */
-    ds->record_bytes = ds_record_size(caps, &ds->config);
-    return plan_counters(ds, error, error_size);
-}
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
@@ -206,7 +72,7 @@ void ds_roll_back(struct ds_cpu *ds, uint32_t undos)
 
 static uint32_t counter_msr(const struct ds_cpu *ds, unsigned counter)
 {
-    if (is_fixed(counter))
+    if (ds_is_fixed(counter))
         return IA32_FIXED_CTR0 + (counter - DS_COUNTER_FIXED);
     return (ds->caps.full_width_writes ? IA32_A_PMC0 : IA32_PMC0) + counter;
 }
@@ -258,6 +124,29 @@ void ds_set_lvtpc(struct ds_cpu *ds)
     write_lvtpc(ds);
 }
 
+/*
+ * 6, where errata AAK100, AAP53 and BD53 apply: before counters are given events they have to hold these three for a
+ * moment, on all of the first four, with GLOBAL_CTRL on. It is off before and after; ds_roll_back brings back what they
+ * held.
+ */
+static int free_counters(struct ds_cpu *ds)
+{
+    static const uint32_t magic[] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
+    const unsigned all = sizeof magic / sizeof magic[0]; /* which they have, but for what a hypervisor hides */
+    const unsigned n = ds->caps.gp_counters < all ? ds->caps.gp_counters : all;
+    int e = 0;
+    for (unsigned i = 0; i < n && !e; i++)
+        if (!(e = ds_set_msr(ds, IA32_PERFEVTSEL0 + i, magic[i])))
+            e = ds_set_msr(ds, IA32_PMC0 + i, 0);
+    if (!e)
+        e = wrmsr(ds, IA32_PERF_GLOBAL_CTRL, DS_BIT(n) - 1);
+    if (!e)
+        e = wrmsr(ds, IA32_PERF_GLOBAL_CTRL, 0);
+    for (unsigned i = 0; i < n && !e; i++)
+        e = wrmsr(ds, IA32_PERFEVTSEL0 + i, 0);
+    return e;
+}
+
 /* 6. Counters: value, then control. INT only for a plain event: a PEBS counter would raise a second PMI. */
 static int set_counters(struct ds_cpu *ds)
 {
@@ -269,7 +158,7 @@ static int set_counters(struct ds_cpu *ds)
         int e = ds_set_msr(ds, counter_msr(ds, c->number), c->initial);
         if (e)
             return e;
-        if (is_fixed(c->number)) {
+        if (ds_is_fixed(c->number)) {
             unsigned n = c->number - DS_COUNTER_FIXED;
             fixed_ctrl |= (v->kernel ? ia32_fixed_ctr_ctrl_os(n) : 0) | (v->user ? ia32_fixed_ctr_ctrl_usr(n) : 0) |
                           (v->plain   ? ia32_fixed_ctr_ctrl_pmi(n)
@@ -312,9 +201,11 @@ static int set_up(struct ds_cpu *ds)
     *step = 4;
     ds_set_lvtpc(ds);
     *step = 5; /* what a record holds */
-    if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, data_cfg(&ds->caps, &ds->config))))
+    if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, ds_data_cfg(&ds->caps, &ds->config))))
         return e;
     *step = 6;
+    if (ds->caps.errata.counters_stuck && (e = free_counters(ds)))
+        return e;
     if ((e = set_counters(ds)))
         return e;
     *step = 7;
@@ -557,11 +448,6 @@ bool ds_pmi(struct ds_cpu *ds)
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
 {
     return &ds->area[AREA_PEBS_INDEX];
-}
-
-unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i)
-{
-    return ds->counter[i].number;
 }
 
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out)

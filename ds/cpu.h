@@ -5,9 +5,9 @@
 #include "ds/bts.h"
 #include "ds/ds.h"
 
-/* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; a counter and its
- * control; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got them. */
-#define DS_UNDO_MAX (11u + 2 * DS_MAX_COUNTERS)
+/* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
+ * free; a counter and its control; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got them. */
+#define DS_UNDO_MAX (11u + 2 * 4 + 2 * DS_MAX_COUNTERS)
 
 struct ds_counter { /* an event and the counter that counts it */
     const struct ds_event *event;
@@ -49,6 +49,16 @@ struct ds_cpu {
 
     struct ds_bts bts;
 };
+
+/* ---- the plan: ds/plan.c ----------------------------------------------------------------------------------------- */
+
+static inline bool ds_is_fixed(unsigned counter)
+{
+    return counter >= DS_COUNTER_FIXED;
+}
+
+/* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. */
+uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
 
 /* ---- registers: ds/cpu.c, for ds/bts.c, too ---------------------------------------------------------------------- */
 

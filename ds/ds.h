@@ -60,7 +60,7 @@ enum ds_bts_mode { DS_BTS_OFF, DS_BTS_CIRCULAR, DS_BTS_INTERRUPT }; /* in the or
 
 /* ---- what is there ----------------------------------------------------------------------------------------------- */
 
-#define DS_TESTS_MAX 24u
+#define DS_TESTS_MAX 32u
 
 struct ds_test {      /* one row of the detection table, in the order the tests were made */
     const char *name; /* "CPUID.01H:EDX.DS[21]" */
@@ -80,9 +80,20 @@ enum ds_generation {
     DS_GENERATIONS
 };
 
+/* What this processor does otherwise than its manual says, and what the driver does about it: ds/errata.c. */
+struct ds_errata {
+    bool pebs_unusable;        /* no PEBS */
+    bool pebs_needs_microcode; /* no PEBS with the microcode it has */
+    bool one_page_buffer;      /* the PEBS buffer stays within one page */
+    bool counters_stuck;       /* before they are set up counters are set free, see ds/cpu.c */
+    bool period_32;            /* shorter periods are refused */
+    bool pmc3_taken;           /* PMC3 is not used */
+};
+
 struct ds_caps {
     bool pebs, bts, bts_cpl;
     uint8_t generation; /* enum ds_generation */
+    uint8_t core_type;  /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format 0..6 */
     bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
@@ -91,13 +102,14 @@ struct ds_caps {
     uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
     const char *reason;     /* one sentence: why there is or is not PEBS */
     const char *bts_reason; /* likewise BTS */
+    struct ds_errata errata;
     uint32_t tests;
     struct ds_test test[DS_TESTS_MAX];
 };
 
 /* Every test in the order of ds/caps.c, on this CPU, through `machine`. Reads only, but for the DS_AREA probe under a
- * hypervisor, which restores what was there. Never faults. Returns 0 where caps->pebs, -ENODEV otherwise; caps->bts may
- * be set in either case. */
+ * hypervisor, which restores what was there, and IA32_BIOS_SIGN_ID, which is read by writing it. Never faults. Returns
+ * 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
 /* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
@@ -151,6 +163,10 @@ struct ds_hooks {
     void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
     void (*branched)(void *context, uint32_t cpu, const struct cairn_truth_branch *branch);
 };
+
+/* Lowers what of `config` is more than this processor can have: ds_cpu_init does so with its own copy. A buffer that
+ * must stay within a page has fewer records, and a threshold lower in proportion. */
+void ds_fit_config(const struct ds_caps *caps, struct ds_config *config);
 
 /* Bytes of the buffer ds_cpu_init wants for this configuration: records and one slack record, page multiple. */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);

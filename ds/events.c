@@ -102,8 +102,8 @@ static const struct {
 
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type)
 {
-    unsigned family = signature >> 8 & 0xF, model = (signature >> 4 & 0xF) | (signature >> 12 & 0xF0);
-    if (family != 6 || core_type >> 24 == CPUID_1AH_EAX_ATOM)
+    unsigned model = cpuid_01h_eax_model(signature);
+    if (cpuid_01h_eax_family(signature) != 6 || core_type >> 24 == CPUID_1AH_EAX_ATOM)
         return DS_GENERATION_OTHER;
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
         if (models[i].model == model)

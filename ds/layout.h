@@ -46,8 +46,16 @@ static inline unsigned cpuid_0ah_eax_events(uint32_t eax) { return eax >> 24 & 0
 static inline unsigned cpuid_0ah_edx_fixed_counters(uint32_t edx) { return edx & 0x1F; }
 static inline unsigned cpuid_0ah_edx_fixed_width(uint32_t edx) { return edx >> 5 & 0xFF; }
 
+/* CPUID.01H:EAX, the signature: display family and model are these with their extended halves. */
+static inline unsigned cpuid_01h_eax_family(uint32_t eax) { return eax >> 8 & 0xF; }
+static inline unsigned cpuid_01h_eax_model(uint32_t eax) { return (eax >> 4 & 0xF) | (eax >> 12 & 0xF0); }
+static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; }
+
+#define CPUID_07H_EDX_TSX_FORCE_ABORT (1u << 13) /* MSR_TSX_FORCE_ABORT exists, and what it is there for */
+
 /* CPUID.1AH:EAX[31:24], the kind of core of a hybrid processor; 0 on others. */
 #define CPUID_1AH_EAX_ATOM 0x20u
+#define CPUID_1AH_EAX_CORE 0x40u
 
 /* CPUID.23H.0:EAX, subleaves of the architectural performance monitoring extension: both set means architectural PEBS,
  * which replaces the Debug Store's. */
@@ -56,7 +64,12 @@ static inline unsigned cpuid_0ah_edx_fixed_width(uint32_t edx) { return edx >> 5
 
 /* ================================================================ MSRs (SDM vol. 4) */
 
+#define IA32_BIOS_SIGN_ID 0x08Bu /* microcode revision: Intel in [63:32], AMD in [31:0]; the other half is 0 */
+
 #define IA32_PMC0      0x0C1u /* + i; legacy write path: low 32 bits, sign-extended to the counter's width */
+#define MSR_TSX_FORCE_ABORT 0x10Fu
+#define MSR_TSX_FORCE_ABORT_RTM DS_BIT(0) /* transactions always abort: PMC3 is software's again */
+
 #define IA32_PERFEVTSEL0 0x186u /* + i */
 #define IA32_PERFEVTSEL_USR      DS_BIT(16)
 #define IA32_PERFEVTSEL_OS       DS_BIT(17)

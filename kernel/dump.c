@@ -58,6 +58,36 @@ static void dump_detection(struct trace_dump *d, const char *backend, const stru
         }
 }
 
+/* What the records of a CPU are like. */
+struct kind {
+    uint32_t format, baseline, record_bytes, records, threshold, area_bytes;
+};
+
+static struct kind kind_of(uint32_t cpu)
+{
+    const struct ds_caps *caps = &ksession.caps[cpu];
+    struct ds_config config = ksession.ds;
+    ds_fit_config(caps, &config);
+    return (struct kind){.format = caps->format,
+                         .baseline = caps->baseline,
+                         .record_bytes = ds_record_size(caps, &config),
+                         .records = config.records,
+                         .threshold = config.threshold,
+                         .area_bytes = caps->area_bytes};
+}
+
+/* Of CPU 0 for all, and of a CPU of its own where it is of another kind. */
+static void dump_kind(struct trace_dump *d, const char *prefix, const struct kind *k)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    LINE("%sformat=%u", prefix, k->format);
+    LINE("%sbaseline=%u", prefix, k->baseline);
+    LINE("%srecord_bytes=%u", prefix, k->record_bytes);
+    LINE("%srecords=%u", prefix, k->records);
+    LINE("%sthreshold=%u", prefix, k->threshold);
+    LINE("%sarea_form=%XH", prefix, k->area_bytes);
+}
+
 static void dump_ds(struct trace_dump *d)
 {
     enum cairn_stream stream = CAIRN_STREAM_MACHINE;
@@ -88,12 +118,8 @@ static void dump_ds(struct trace_dump *d)
         LINE("ds.bts.records=%u", kopt.bts_records);
     if (!s->pebs)
         return;
-    LINE("ds.format=%u", s->caps[0].format);
-    LINE("ds.baseline=%d", s->caps[0].baseline);
-    LINE("ds.record_bytes=%u", ds_record_size(&s->caps[0], &s->ds));
-    LINE("ds.records=%u", s->ds.records);
-    LINE("ds.threshold=%u", s->ds.threshold);
-    LINE("ds.area_form=%XH", s->caps[0].area_bytes);
+    const struct kind first = kind_of(0);
+    dump_kind(d, "ds.", &first);
     LINE("ds.scope=thread");
     for (uint32_t i = 0; i < s->ds.events; i++) {
         const struct ds_event *e = &s->ds.event[i];
@@ -101,6 +127,11 @@ static void dump_ds(struct trace_dump *d)
              e->kernel ? "k" : "", e->plain ? ":plain" : "");
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {
+        char prefix[24];
+        const struct kind kind = kind_of(i);
+        snprintf(prefix, sizeof prefix, "ds.cpu.%u.", i);
+        if (memcmp(&kind, &first, sizeof kind) != 0)
+            dump_kind(d, prefix, &kind);
         char counters[4 * DS_MAX_COUNTERS] = "";
         for (uint32_t n = 0, used = 0; kcpu_table[i]->ds && n < s->ds.events; n++)
             used += (uint32_t)snprintf(counters + used, sizeof counters - used, "%s%u", n ? " " : "",

@@ -29,8 +29,6 @@ static const struct { uint32_t msr; bool needs_ds; } msrs[] = {
 };
 #define MSRS (sizeof msrs / sizeof msrs[0])
 
-#define IA32_BIOS_SIGN_ID 0x8Bu /* microcode revision: Intel in [63:32], AMD in [31:0]; the other half is 0 */
-
 struct machine_cpu {
     uint32_t cpuid[LEAVES][4];
     uint64_t msr[MSRS];

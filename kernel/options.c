@@ -41,7 +41,7 @@ static const struct option table[] = {
       "in gpr,counters",
       AT(pebs_groups), TEXT, 0, 0, NULL },
     { "pebs.records", "64",
-      "size of each CPU's PEBS buffer in records",
+      "size of each CPU's PEBS buffer in records; on processors of format 0 what fits into one page, 27, is the most",
       AT(pebs_records), NUMBER32, 1, 4096, NULL },
     { "pebs.threshold", "48",
       "records until the PMI drains the buffer, at most pebs.records",

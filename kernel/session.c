@@ -9,6 +9,7 @@
 #include "kernel/mem.h"
 #include "kernel/mutant.h"
 #include "kernel/options.h"
+#include "kernel/print.h"
 #include "kernel/string.h"
 #include "kernel/thread.h"
 
@@ -124,6 +125,21 @@ static void pmi(struct arch_trap_frame *frame)
         ds_pmi(cpu->ds);
 }
 
+/* What errata take away from the configuration is said once. */
+static void say_what_fits(void)
+{
+    for (uint32_t i = 0; ksession.ds.events && i < kcpu_count; i++) {
+        struct ds_config fitted = ksession.ds;
+        ds_fit_config(&ksession.caps[i], &fitted);
+        if (fitted.records != ksession.ds.records) {
+            kprintf("ds: CPU %u: pebs.records=%u and pebs.threshold=%u are lowered to %u and %u: the buffer has to "
+                    "stay within a page\n",
+                    i, ksession.ds.records, ksession.ds.threshold, fitted.records, fitted.threshold);
+            return;
+        }
+    }
+}
+
 /* Memory and driver state of one CPU, from the boot processor. */
 static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char *error, size_t error_size)
 {
@@ -215,6 +231,7 @@ static int init_ds(char *error, size_t error_size)
         if (bytes > ksession.buffer_bytes)
             ksession.buffer_bytes = bytes;
     }
+    say_what_fits();
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
         e = prepare_cpu(kcpu_table[i], soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
                         error_size);

@@ -96,6 +96,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
         .name = "sandybridge",
         .signature = 0x000206A7,
+        .microcode = 0x2F, /* PEBS can be used from 28H on */
         .ds = true,
         .ds_cpl = true,
         .perfmon_version = 3,

@@ -192,6 +192,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
     else
         /* clang-format off */
         switch (msr) {
+        case IA32_BIOS_SIGN_ID: *value = (uint64_t)p->microcode << 32; break;
         case IA32_MISC_ENABLE: *value = m->misc_enable; break;
         case IA32_DEBUGCTL: *value = m->debugctl; break;
         case IA32_PERF_CAPABILITIES: *value = perf_capabilities(p); break;
@@ -240,6 +241,8 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         e = store(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, legal_perfevtsel(m));
     else
         switch (msr) {
+        case IA32_BIOS_SIGN_ID: /* CPUID loads it anew */
+            return 0;
         case IA32_MISC_ENABLE:
             m->misc_enable = (value & ~MISC_ENABLE_READ_ONLY) | (m->misc_enable & MISC_ENABLE_READ_ONLY);
             return 0;

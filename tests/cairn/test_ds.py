@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import frames
-from cairn_tool import EXPECTED, cairn, text_of
+from cairn_tool import EXPECTED, GOLDEN, cairn, text_of
 
 BASE = 0xFFFF800000010000
 AREA_BYTES = [0x60] * 4 + [0xA0] + [0x1C0] * 2
@@ -93,3 +93,21 @@ def test_areas(area, words):
     text = text_of(done)
     assert done.returncode == 0 and words in text
     assert all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_a_cpu_of_another_kind():
+    """What a CPU says of its own records counts for it, whatever is said of CPU 0's."""
+    done = cairn("ds", "-", data=log(2, keys="ds.cpu.0.record_bytes=96\n"))
+    assert done.returncode == 0 and "room for 8 records of 96 bytes" in text_of(done)
+
+
+def test_info_of_mixed_cores():
+    """CPUs whose records are not like CPU 0's, with the kind of core where the processor tells."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    machine = next(i for i, part in enumerate(parts) if part[0] == "M")
+    keys = {"format": 5, "baseline": 1, "record_bytes": 208, "records": 9, "threshold": 7}
+    text = "".join(f"ds.cpu.1.{name}={value}\n" for name, value in keys.items()) + "cpu.1.core_type=0x20\n"
+    parts.insert(machine + 1, ("M", text.encode()))
+    done = cairn("info", "-", data=frames.write(parts))
+    assert "  CPU 1          format 5, 208 bytes, 9 records, threshold 7, core type 20H\n" in text_of(done)
+    assert "a record of" in text_of(cairn("check", "-", data=frames.write(parts)))  # which are not as they are here

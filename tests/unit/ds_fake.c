@@ -31,13 +31,16 @@ void ds_fake_add(struct ds_fake *fake, uint32_t msr, uint64_t value)
 
 void ds_fake_remove(struct ds_fake *fake, uint32_t msr)
 {
-    *ds_fake_find(fake, msr) = fake->msr[--fake->msrs];
+    struct ds_fake_msr *m = ds_fake_find(fake, msr);
+    *m = fake->msr[--fake->msrs];
 }
 
 static void fake_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    const struct ds_fake *fake = context;
+    struct ds_fake *fake = context;
     memset(out, 0, 16);
+    if (leaf == 1 && ds_fake_find(fake, IA32_BIOS_SIGN_ID))
+        ds_fake_find(fake, IA32_BIOS_SIGN_ID)->value = fake->microcode;
     if (leaf < 0x24 && subleaf == 0)
         memcpy(out, fake->leaf[leaf], 16);
 }

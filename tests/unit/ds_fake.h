@@ -23,6 +23,7 @@ struct ds_fake_msr {
 struct ds_fake {
     struct ds_machine machine;
     uint32_t leaf[0x24][4]; /* CPUID, subleaf 0 */
+    uint64_t microcode;     /* CPUID.01H loads it into IA32_BIOS_SIGN_ID, where there is one */
     struct ds_fake_msr msr[DS_FAKE_MSRS];
     unsigned msrs;
     struct {

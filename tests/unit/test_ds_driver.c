@@ -616,6 +616,78 @@ static void impossible_configurations(void **state)
     assert_string_equal(error, "cpu 7: there is none");
 }
 
+/* What each erratum changes: the buffer, the least period, the counters that are given out. */
+static void errata_have_effects(void **state)
+{
+    (void)state;
+    char error[160] = "";
+    struct ds_config config = {.records = 64, .threshold = 48};
+    struct ds_caps core2 = {.errata.one_page_buffer = true};
+    assert_int_equal(ds_buffer_bytes(&core2, &config), 4096); /* 27 records of 144 bytes, and the slack one */
+    ds_fit_config(&core2, &config);
+    assert_int_equal(config.records, 27);
+    assert_int_equal(config.threshold, 20);
+    config = (struct ds_config){.records = 27, .threshold = 27};
+    ds_fit_config(&core2, &config);
+    assert_true(config.records == 27 && config.threshold == 27);
+    config = (struct ds_config){.records = 4096, .threshold = 1};
+    ds_fit_config(&core2, &config);
+    assert_true(config.records == 27 && config.threshold == 1);
+    ds_fake_init(&fake, false);
+    fake.leaf[1][0] = 0x00010676;
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 0;
+    assert_int_equal(init("INST_RETIRED.ANY:1000", "none", 64, 48, error, sizeof error), 0);
+    start();
+    assert_int_equal(area[6], area[4] + 27 * 144 + 1);
+    assert_int_equal(area[7], area[4] + 20 * 144);
+    area[5] = area[4] + 27 * 144; /* is full */
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    assert_int_equal(last.bytes, 27 * 144);
+    assert_true(last.lost == CAIRN_DS_LOST_UNKNOWN);
+
+    ds_fake_init(&fake, false);
+    fake.leaf[1][0] = 0x000106A5;
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 1u << 8;
+    assert_int_equal(init("INST_RETIRED.ANY:31", "none", 8, 6, error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "period of INST_RETIRED.ANY: must be from 32 to 2^31 on this processor"));
+    assert_int_equal(init("branches:32", "none", 8, 6, error, sizeof error), 0);
+    fake.logged = 0;
+    start();
+    const struct write freed[] = {
+        {IA32_PERF_GLOBAL_CTRL, 0},      {IA32_PEBS_ENABLE, 0},
+        {IA32_DS_AREA, (uintptr_t)area}, {DS_FAKE_LVTPC, ARCH_VECTOR_PMI},
+        {IA32_PERFEVTSEL0, 0x4300B5},    {IA32_PMC0, 0}, /* 6: the counters are set free */
+        {IA32_PERFEVTSEL0 + 1, 0x4300D2}, {IA32_PMC0 + 1, 0},
+        {IA32_PERFEVTSEL0 + 2, 0x4300B1}, {IA32_PMC0 + 2, 0},
+        {IA32_PERFEVTSEL0 + 3, 0x4300B1}, {IA32_PMC0 + 3, 0},
+        {IA32_PERF_GLOBAL_CTRL, 0xF},     {IA32_PERF_GLOBAL_CTRL, 0},
+        {IA32_PERFEVTSEL0, 0},            {IA32_PERFEVTSEL0 + 1, 0},
+        {IA32_PERFEVTSEL0 + 2, 0},        {IA32_PERFEVTSEL0 + 3, 0},
+        {IA32_PMC0, MINUS(32)},           {IA32_PERFEVTSEL0, 0x4300C4}, /* and given their event */
+        {IA32_FIXED_CTR_CTRL, 0},         {IA32_PERF_GLOBAL_OVF_CTRL, 0},
+        {IA32_PEBS_ENABLE, 1},
+    };
+    EXPECT(freed, 0);
+    ds_stop(ds);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(ds_fake_value(&fake, IA32_PERFEVTSEL0 + i), 0x4300C0 + i);
+        assert_int_equal(ds_fake_value(&fake, IA32_PMC0 + i), 0x100 + i);
+    }
+    fake.leaf[0x0A][0] = 7u << 24 | 48u << 16 | 2u << 8 | 3; /* a hypervisor that hides two of them */
+    ds_fake_remove(&fake, IA32_PERFEVTSEL0 + 2);
+    assert_int_equal(init("branches:32", "none", 8, 6, error, sizeof error), 0);
+    start();
+
+    ds_fake_init(&fake, false);
+    fake.leaf[7][3] = CPUID_07H_EDX_TSX_FORCE_ABORT;
+    ds_fake_add(&fake, MSR_TSX_FORCE_ABORT, 0);
+    assert_int_equal(init("branches:1,branches:2,branches:3,branches:4", "none", 8, 6, error, sizeof error), -EINVAL);
+    assert_int_equal(init("branches:1,branches:2,branches:3,cycles:9:plain", "none", 8, 6, error, sizeof error), 0);
+    start();
+    ds_resume(ds);
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), DS_BIT(33) | 7);
+}
+
 static void longest_period(void **state) /* half of what the counter holds, or of what a write of 32 bits reaches */
 {
     (void)state;
@@ -694,6 +766,7 @@ int main(void)
         cmocka_unit_test(status_that_never_clears),
         cmocka_unit_test(faults_while_running_are_counted),
         cmocka_unit_test(impossible_configurations),
+        cmocka_unit_test(errata_have_effects),
         cmocka_unit_test(longest_period),
         cmocka_unit_test(buffer_sizes),
     };

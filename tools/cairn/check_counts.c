@@ -99,9 +99,11 @@ static bool has_keys(const struct cairn_log *log, const char *prefix, const char
 static bool has_area(const struct cairn_log *log, uint32_t cpu)
 {
     char prefix[32];
+    uint64_t value;
     snprintf(prefix, sizeof(prefix), "ds.cpu.%" PRIu32 ".", cpu);
     return has_keys(log, prefix, (const char *const[]){"buffer", "buffer_bytes", NULL}) &&
-           has_keys(log, "ds.", (const char *const[]){"record_bytes", "records", NULL});
+           cairn_ds_number(&log->text, cpu, "record_bytes", &value) &&
+           cairn_ds_number(&log->text, cpu, "records", &value);
 }
 
 /* No rule is skipped for want of a number: a whole log of a session has each of them. */

@@ -130,14 +130,15 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
 
 /* How far the index may stand above the maximum. A processor that compares only a record's start with it writes the
  * last record over it, into the slack record of the driver's; the model stops before, unless told otherwise. */
-static uint64_t overrun(const struct cairn_text *t)
+static uint64_t overrun(const struct walk *w)
 {
+    const struct cairn_text *t = &w->check->log->text;
     static const char policy[] = "start_lt|";
     uint64_t emulated, bytes;
     struct cairn_slice fit = cairn_key(t, "ds.policy.fit");
     bool may = (cairn_slice_u64(cairn_key(t, "ds.emulated"), &emulated) && !emulated) ||
                (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
-    return may && cairn_slice_u64(cairn_key(t, "ds.record_bytes"), &bytes) ? bytes : 0;
+    return may && cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) ? bytes : 0;
 }
 
 static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64_t area[CAIRN_DS_AREA_MAX / 8])
@@ -149,7 +150,7 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
     uint64_t threshold = area[offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8];
     uint64_t bytes = 0, records, buffer, room;
     w->check->compared[CAIRN_RULE_AREAS]++;
-    if (base > index || index > maximum + overrun(t) || base > threshold)
+    if (base > index || index > maximum + overrun(w) || base > threshold)
         FAIL(w, CAIRN_RULE_AREAS, &e->time,
              "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%" PRIx64 " are not in order",
              base, index, threshold, maximum);
@@ -158,10 +159,11 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
         (base != buffer || maximum < buffer || maximum - buffer > room))
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "0x%" PRIx64 "..0x%" PRIx64 " is not in this CPU's buffer at 0x%" PRIx64,
              base, maximum, buffer);
-    if (cairn_slice_u64(cairn_key(t, "ds.record_bytes"), &bytes) && bytes && (index - base) % bytes)
+    if (cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) && bytes && (index - base) % bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the index lies within a record of %" PRIu64 " bytes", bytes);
     /* The maximum is a multiple of the record size, or one more: the manual's formula. */
-    else if (bytes && cairn_slice_u64(cairn_key(t, "ds.records"), &records) && maximum - base - records * bytes > 1)
+    else if (bytes && cairn_ds_number(t, (uint32_t)w->n, "records", &records) &&
+             maximum - base - records * bytes > 1)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the maximum is not %" PRIu64 " records above the base", records);
     if (e->reason != CAIRN_DS_START && e->record_bytes != index - base)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu32 " bytes of records, but index - base is %" PRIu64,
@@ -247,14 +249,14 @@ static void check_epoch(struct walk *w)
     w->epoch = start ? e->number : e->number + 1;
     cairn_batches_drained(&w->batches, e);
     w->base = base;
-    w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] + overrun(&w->check->log->text);
+    w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] + overrun(w);
 }
 
 static void check_records(struct cairn_check *check, int n)
 {
     const struct cairn_cpu *cpu = &check->log->cpu[n];
     uint64_t bytes;
-    bool sized = cairn_slice_u64(cairn_key(&check->log->text, "ds.record_bytes"), &bytes);
+    bool sized = cairn_ds_number(&check->log->text, (uint32_t)n, "record_bytes", &bytes);
     for (size_t i = 0; i < cpu->records.count; i++) {
         const struct cairn_record *r = &cpu->records.items[i], *last = i ? r - 1 : NULL;
         check->compared[CAIRN_RULE_RECORDS]++;

@@ -68,6 +68,25 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "workload", "workload.name");
 }
 
+/* CPUs whose records are not like CPU 0's: a machine of several kinds of cores. */
+static void print_other_kinds(const struct cairn_log *log)
+{
+    for (uint32_t cpu = 1; cpu < log->cpus; cpu++) {
+        uint64_t format, bytes, records, threshold, type;
+        if (!cairn_has_key(&log->text, "ds.cpu.%" PRIu32 ".format", cpu) ||
+            !cairn_ds_number(&log->text, cpu, "format", &format) ||
+            !cairn_ds_number(&log->text, cpu, "record_bytes", &bytes) ||
+            !cairn_ds_number(&log->text, cpu, "records", &records) ||
+            !cairn_ds_number(&log->text, cpu, "threshold", &threshold))
+            continue;
+        printf("  CPU %-10" PRIu32 " format %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " records, threshold %" PRIu64,
+               cpu, format, bytes, records, threshold);
+        if (cairn_slice_u64(cairn_key(&log->text, "cpu.%" PRIu32 ".core_type", cpu), &type))
+            printf(", core type %" PRIX64 "H", type);
+        putchar('\n');
+    }
+}
+
 static void print_debug_store(const struct cairn_log *log)
 {
     printf("\nDebug Store\n");
@@ -85,6 +104,7 @@ static void print_debug_store(const struct cairn_log *log)
     print_value(log, "  scope", "ds.scope");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
+    print_other_kinds(log);
 }
 
 /* Takes what is before the next '|' off. */

@@ -181,7 +181,7 @@ void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cai
 {
     struct area a = {.log = log, .epoch = epoch, .cpu = cpu};
     uint64_t at, buffer = 0, bytes = 0;
-    cairn_slice_u64(cairn_key(&log->text, "ds.record_bytes"), &a.record_bytes);
+    cairn_ds_number(&log->text, cpu, "record_bytes", &a.record_bytes);
     printf("DS area, %" PRIX32 "H form for record format %u", epoch->area_bytes, epoch->format);
     if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at))
         printf(", at 0x%016" PRIx64 " (IA32_DS_AREA)", at);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +227,12 @@ struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...
     const struct cairn_key *k = find_key(t, format, args);
     va_end(args);
     return k ? k->value : (struct cairn_slice){"", 0};
+}
+
+bool cairn_ds_number(const struct cairn_text *t, uint32_t cpu, const char *name, uint64_t *value)
+{
+    return cairn_slice_u64(cairn_key(t, "ds.cpu.%" PRIu32 ".%s", cpu, name), value) ||
+           cairn_slice_u64(cairn_key(t, "ds.%s", name), value);
 }
 
 bool cairn_has_key(const struct cairn_text *t, const char *format, ...)

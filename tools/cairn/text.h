@@ -57,6 +57,8 @@ void cairn_text_free(struct cairn_text *t);
 
 /* Value of a key; size 0, at "" where it is missing. The last one where it came more than once. */
 struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The number of "ds.cpu.CPU.NAME", which a CPU has that is not like CPU 0, else of "ds.NAME". False: neither is one. */
+bool cairn_ds_number(const struct cairn_text *t, uint32_t cpu, const char *name, uint64_t *value);
 bool cairn_has_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 bool cairn_slice_is(struct cairn_slice s, const char *text);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Between ds/caps.c, which asks the processor what it has, and ds/errata.c, which knows what it has wrong. */
+#pragma once
+
+#include "ds/ds.h"
+
+/* One more row of the detection table. */
+struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict);
+
+/* No PEBS, and why: the first reason stays. */
+void ds_caps_refuse(struct ds_caps *caps, const char *why);
+
+/* Fills caps->errata of the processor with CPUID.01H:EAX `signature`, a row each; some refuse PEBS. To be called when
+ * record format and counters are known. Writes IA32_BIOS_SIGN_ID where the microcode's revision matters. */
+void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct ds_caps *caps);

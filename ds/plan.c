@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one CPU is going to do, from the configuration and what its processor has: which counter counts which event,
+ * with which start value, in a buffer of which size. Touches no register; ds/cpu.c programs what is planned here.
+ */
+#include "ds/cpu.h"
+
+#include "arch/arch.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+size_t ds_cpu_bytes(void)
+{
+    return sizeof(struct ds_cpu);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config)
+{
+    uint64_t cfg = config->groups;
+    if (cfg & MSR_PEBS_DATA_CFG_CNTR)
+        cfg |= msr_pebs_data_cfg_counters((uint32_t)(DS_BIT(caps->gp_counters) - 1) & 0xFFFF,
+                                          (uint32_t)(DS_BIT(caps->fixed_counters) - 1) & 0xFF);
+    return cfg;
+}
+
+uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config)
+{
+    return caps->baseline ? ds_pebs_adaptive_size(ds_data_cfg(caps, config)) : ds_pebs_fixed_size(caps->format);
+}
+
+void ds_fit_config(const struct ds_caps *caps, struct ds_config *config)
+{
+    if (!caps->baseline)
+        config->groups = 0; /* one layout, nothing to choose: registers are in it, or there are none */
+    uint32_t page = ARCH_PAGE_SIZE / ds_record_size(caps, config) - 1; /* records, and the slack record */
+    if (caps->errata.one_page_buffer && config->records > page) {
+        config->threshold = config->threshold * page / config->records;
+        config->threshold += !config->threshold;
+        config->records = page;
+    }
+}
+
+size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config)
+{
+    struct ds_config fitted = *config;
+    ds_fit_config(caps, &fitted);
+    size_t bytes = ((size_t)fitted.records + 1) * ds_record_size(caps, &fitted);
+    return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
+}
+
+/* ---- counters ---------------------------------------------------------------------------------------------------- */
+
+static unsigned width_of(const struct ds_caps *caps, unsigned counter)
+{
+    return ds_is_fixed(counter) ? caps->fixed_width : caps->gp_width;
+}
+
+/* The counter for an event among `free`: its fixed one, else the lowest GP counter. -1: none. */
+static int choose(const struct ds_event *event, uint64_t free)
+{
+    if (event->fixed != DS_NO_FIXED && free & DS_BIT(ds_counter_fixed((unsigned)event->fixed)))
+        return (int)ds_counter_fixed((unsigned)event->fixed);
+    uint64_t gp = free & (DS_BIT(DS_COUNTER_FIXED) - 1);
+    return gp ? __builtin_ctzll(gp) : -1;
+}
+
+/* Whether this processor counts the event at all, and as asked. */
+static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size_t size)
+{
+    if (ds_event_code(&ds->caps, c->event, &c->code)) {
+        snprintf(error, size, "option 'pebs': %s: not an event of this processor (CPU %u: %s)", c->event->name, ds->cpu,
+                 ds_generation_text(ds->caps.generation));
+        return -EINVAL;
+    }
+    if (!c->event->plain && !ds_event_precise(&ds->caps, c->event)) {
+        snprintf(error, size, "option 'pebs': %s: PEBS cannot record it on this processor: ask for it with :plain",
+                 c->event->name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
+{
+    const struct ds_caps *caps = &ds->caps;
+    uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
+    uint64_t taken = caps->errata.pmc3_taken ? DS_BIT(3) : 0;
+    const unsigned least = caps->errata.period_32 ? 32 : 1;
+    for (int plain = 0; plain < 2; plain++) /* PEBS events first: fewer counters will do for them */
+        for (uint32_t i = 0; i < ds->config.events; i++) {
+            const struct ds_event *event = &ds->config.event[i];
+            if (event->plain != plain)
+                continue;
+            struct ds_counter *c = &ds->counter[i];
+            c->event = event;
+            int e = plan_event(ds, c, error, size);
+            if (e)
+                return e;
+            int n = choose(event, (plain ? all : caps->pebs_counters) & ~taken);
+            if (n < 0) {
+                snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events",
+                         plain ? "" : "PEBS ", event->name);
+                return -EINVAL;
+            }
+            unsigned width = width_of(caps, (unsigned)n);
+            unsigned bits = caps->full_width_writes ? width - 1 : 31;
+            if (event->period < least || event->period > DS_BIT(bits)) {
+                snprintf(error, size, "option 'pebs': period of %s: must be from %u to 2^%u on this processor",
+                         event->name, least, bits);
+                return -EINVAL;
+            }
+            c->number = (uint8_t)n;
+            c->initial = -event->period & (DS_BIT(width) - 1);
+            taken |= DS_BIT(n);
+            ds->global_ctrl |= DS_BIT(n);
+            ds->pebs_enable |= plain ? 0 : DS_BIT(n);
+        }
+    return 0;
+}
+
+int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
+                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
+                size_t error_size)
+{
+    memset(ds, 0, sizeof *ds);
+    ds->cpu = cpu;
+    ds->machine = machine;
+    ds->caps = *caps;
+    ds->config = *config;
+    ds->hooks = *hooks;
+    ds->area = area;
+    ds->buffer = buffer;
+    if (!config->events)
+        return 0; /* no PEBS */
+    if (!caps->pebs) {
+        snprintf(error, error_size, "cpu %u: %s", cpu, caps->reason);
+        return -EINVAL;
+    }
+    if (!config->records || !config->threshold || config->threshold > config->records) {
+        snprintf(error, error_size, "option 'pebs.threshold=%u': must be from 1 to pebs.records=%u", config->threshold,
+                 config->records);
+        return -EINVAL;
+    }
+    if ((config->groups & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6)) ||
+        (config->groups & MSR_PEBS_DATA_CFG_MEMINFO && !caps->baseline)) {
+        snprintf(error, error_size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
+                 config->groups & MSR_PEBS_DATA_CFG_CNTR ? "counters" : "mem", cpu, caps->format);
+        return -EINVAL;
+    }
+    ds_fit_config(caps, &ds->config);
+    ds->record_bytes = ds_record_size(caps, &ds->config);
+    return plan_counters(ds, error, error_size);
+}
+
+unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i)
+{
+    return ds->counter[i].number;
+}
