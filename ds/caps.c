@@ -238,8 +238,10 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             "the processor has architectural PEBS (CPUID.23H), which replaces the Debug Store's; this driver does not "
             "speak it");
 
-    if (leaf1[3] & CPUID_01H_EDX_DS)
+    if (leaf1[3] & CPUID_01H_EDX_DS) {
         ds_find_errata(machine, leaf1[0], caps);
+        ds_find_users(machine, caps);
+    }
 
     bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
     row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,

@@ -13,3 +13,7 @@ void ds_caps_refuse(struct ds_caps *caps, const char *why);
 /* Fills caps->errata of the processor with CPUID.01H:EAX `signature`, a row each; some refuse PEBS. To be called when
  * record format and counters are known. Writes IA32_BIOS_SIGN_ID where the microcode's revision matters. */
 void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct ds_caps *caps);
+
+/* Fills caps->counters_in_use, area_in_use and in_use, a row each (ds/firmware.c). To be called when the counters are
+ * known. */
+void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps);

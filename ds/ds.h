@@ -100,9 +100,12 @@ struct ds_caps {
     bool trap_like, arch_regs, full_width_writes;
     uint64_t pebs_counters; /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
     uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
-    const char *reason;     /* one sentence: why there is or is not PEBS */
+    const char *reason;     /* one sentence: why there is or is not PEBS; may point to in_use */
     const char *bts_reason; /* likewise BTS */
     struct ds_errata errata;
+    uint64_t counters_in_use; /* enabled before anybody asked, numbered as in GLOBAL_STATUS */
+    bool area_in_use;         /* IA32_DS_AREA set, PEBS or BTS on */
+    char in_use[256];         /* one sentence that names them; or "" */
     uint32_t tests;
     struct ds_test test[DS_TESTS_MAX];
 };
@@ -111,6 +114,10 @@ struct ds_caps {
  * hypervisor, which restores what was there, and IA32_BIOS_SIGN_ID, which is read by writing it. Never faults. Returns
  * 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
+
+/* After ds_detect: takes PEBS, and BTS, out of `caps` where counters, or the DS area, are in use, and names these as the
+ * reason. Without it set-up takes them over, and tear-down gives them back as they were. */
+void ds_leave_alone(struct ds_caps *caps);
 
 /* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint16_t *code);

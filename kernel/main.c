@@ -205,7 +205,7 @@ static bool console; /* there is a UART; without one the run is as good, but nob
 
 static void controller(void *unused)
 {
-    static char error[256];
+    static char error[448];
     (void)unused;
 
     if (kmachine_init(boot) != 0)

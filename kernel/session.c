@@ -28,7 +28,10 @@ static void *pages(size_t bytes)
 static void detect_hw(void *unused)
 {
     (void)unused;
-    ds_detect(ds_hw_machine(), &ksession.hw_caps[arch_cpu_index()]);
+    struct ds_caps *caps = &ksession.hw_caps[arch_cpu_index()];
+    ds_detect(ds_hw_machine(), caps);
+    if (!kopt.ds_force)
+        ds_leave_alone(caps);
 }
 
 static void detect_soft(void *unused)

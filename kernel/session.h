@@ -9,7 +9,7 @@
 
 struct ksession {
     const char *backend;     /* "hw", "soft" or "off" */
-    char reason[160];        /* one sentence: why this backend */
+    char reason[320];        /* one sentence: why this backend */
     struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;
@@ -17,7 +17,7 @@ struct ksession {
     struct trace_session *session;
     bool pebs;               /* PEBS runs: with a backend, always but where there is only BTS */
     bool bts;                /* BTS runs, on every CPU that has not refused it */
-    char bts_refusal[160];   /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
+    char bts_refusal[320];   /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
     void **areas, **buffers; /* [kcpu_count]: DS areas and PEBS buffers; NULL: off */
     void **bts_buffers;      /* likewise; NULL: no BTS */
     size_t buffer_bytes;     /* of each PEBS buffer */

@@ -80,6 +80,17 @@ static void baseline(void **state)
         assert_true(row(in_order[i - 1]) < row(in_order[i]));
 }
 
+/* As after RESET. */
+static void nothing_in_use(void)
+{
+    for (unsigned i = 0; i < 8; i++)
+        if (ds_fake_find(&fake, IA32_PERFEVTSEL0 + i))
+            ds_fake_find(&fake, IA32_PERFEVTSEL0 + i)->value = 0;
+    ds_fake_find(&fake, IA32_FIXED_CTR_CTRL)->value = 0;
+    ds_fake_find(&fake, IA32_PEBS_ENABLE)->value = 0;
+    ds_fake_find(&fake, IA32_DS_AREA)->value = 0;
+}
+
 static void whole_table(const char *const *expected)
 {
     char line[200];
@@ -113,6 +124,8 @@ static void tables(void **state)
         "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 1 ok: adaptive records, PEBS on every counter",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
         "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
+        "counters in use = 7000000ff no: enabled before us: PEBS leaves them alone without ds.force=1",
+        "IA32_DS_AREA in use = fffffe0000001000 no: set, or PEBS or BTS on, before us: left alone without ds.force=1",
         "CPUID.01H:ECX hypervisor[31] = 0 ok: no hypervisor shows itself",
         NULL,
     };
@@ -138,6 +151,8 @@ static void tables(void **state)
         "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 0 ok: basic records of 32 bytes only",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 0 ok: counters take 32 bits, sign-extended",
         "CPUID.23H:EAX subleaves[5:4] = 1 ok: not architectural PEBS",
+        "counters in use = 0 ok: none is enabled",
+        "IA32_DS_AREA in use = 0 ok: nobody's: it is 0, PEBS and BTS are off",
         "CPUID.01H:ECX hypervisor[31] = 1 ok: a hypervisor: what it shows is probed",
         "IA32_DS_AREA write, read back = ffff800000001000 ok: it holds what was written",
         NULL,
@@ -148,7 +163,7 @@ static void tables(void **state)
     fake.leaf[0x0A][0] = 7u << 24 | 32u << 16 | 1u << 8 | 2;
     fake.leaf[0x0A][3] = 0;
     fake.leaf[0x23][0] = CPUID_23H_EAX_ARCH_PEBS_CAPS;
-    ds_fake_find(&fake, IA32_PEBS_ENABLE)->value = 0;
+    nothing_in_use();
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
     ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 4u << 8 | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
@@ -197,6 +212,7 @@ static void tables(void **state)
         "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
         "IA32_PERF_CAPABILITIES = 0 no #GP: reading it raises #GP although CPUID has PDCM",
         "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
+        "IA32_DS_AREA in use = fffffe0000001000 no: set, or PEBS or BTS on, before us: left alone without ds.force=1",
         "CPUID.01H:ECX hypervisor[31] = 0 ok: no hypervisor shows itself",
         NULL,
     };
@@ -389,6 +405,67 @@ static void hypervisor(void **state)
     assert_false(caps.bts);
 }
 
+/* What was there before is named and left alone; what can be used beside it is. */
+static void in_use(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t msr;
+        uint64_t value, counters;
+        bool area, pebs, bts;
+        const char *names;
+    } rows[] = {
+        {IA32_DEBUGCTL, 0, 0, false, true, true, ""},
+        {IA32_PERFEVTSEL0 + 1, 0x4300C0, 2, false, false, true, "PMC1 in use, by firmware perhaps"},
+        {IA32_PERFEVTSEL0 + 1, 0x0300C0, 0, false, true, true, ""}, /* EN is clear */
+        {IA32_FIXED_CTR_CTRL, 0x20, DS_BIT(33), false, false, true, "FIXED_CTR1 in use, by firmware perhaps"},
+        {IA32_FIXED_CTR_CTRL, 0x80, 0, false, true, true, ""}, /* only its PMI bit */
+        {IA32_DS_AREA, 0x1000, 0, true, false, false, "IA32_DS_AREA=0x1000 in use, by firmware perhaps"},
+        {IA32_PEBS_ENABLE, 1, 0, true, false, false, "IA32_DS_AREA=0x0 in use"},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTS, 0, true, false, false, "IA32_DS_AREA=0x0 in use"},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_LBR, 0, false, true, true, ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ds_fake_init(&fake, true);
+        nothing_in_use();
+        ds_fake_find(&fake, rows[i].msr)->value = rows[i].value;
+        assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+        assert_true(caps.pebs && caps.bts); /* they could be taken */
+        assert_true(caps.counters_in_use == rows[i].counters && caps.area_in_use == rows[i].area);
+        ds_leave_alone(&caps);
+        assert_true(caps.pebs == rows[i].pebs && caps.bts == rows[i].bts);
+        assert_non_null(strstr(caps.in_use, rows[i].names));
+        if (!rows[i].pebs)
+            assert_string_equal(caps.reason, caps.in_use);
+        if (!rows[i].bts)
+            assert_string_equal(caps.bts_reason, caps.in_use);
+        assert_int_equal(fake.logged, 0);
+    }
+    ds_fake_init(&fake, true); /* all there is: the longest sentence, whole */
+    fake.leaf[0x0A][0] = 7u << 24 | 48u << 16 | 10u << 8 | 5;
+    ds_fake_add(&fake, IA32_PERFEVTSEL0 + 8, IA32_PERFEVTSEL_EN);
+    ds_fake_add(&fake, IA32_PERFEVTSEL0 + 9, IA32_PERFEVTSEL_EN);
+    ds_fake_find(&fake, IA32_FIXED_CTR_CTRL)->value = 0x3333;
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    ds_leave_alone(&caps);
+    assert_string_equal(caps.reason, "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PMC8 PMC9 FIXED_CTR0 FIXED_CTR1 "
+                                     "FIXED_CTR2 FIXED_CTR3 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: "
+                                     "ds.force=1 takes what is in use");
+    /* A processor that has none of it keeps its own reason. */
+    fake.leaf[1][3] = 0;
+    refused("EDX.DS is 0");
+    ds_leave_alone(&caps);
+    assert_non_null(strstr(caps.reason, "EDX.DS is 0"));
+    /* Nor are counters looked for where they are senseless; an area that BTS would need is. */
+    ds_fake_init(&fake, true);
+    fake.leaf[0x0A][3] = 48u << 5 | 17;
+    refused("fixed counters of an unusable number or width");
+    assert_true(caps.bts && caps.area_in_use && !caps.counters_in_use);
+    ds_leave_alone(&caps);
+    assert_false(caps.bts);
+    assert_non_null(strstr(caps.reason, "unusable number"));
+}
+
 /* Each erratum on the processors that have it and no others, with its row and its effect. */
 static void errata(void **state)
 {
@@ -544,6 +621,7 @@ int main(void)
         cmocka_unit_test(unknown_format),
         cmocka_unit_test(architectural_pebs),
         cmocka_unit_test(hypervisor),
+        cmocka_unit_test(in_use),
         cmocka_unit_test(errata),
         cmocka_unit_test(transactions_take_a_counter),
         cmocka_unit_test(mixed_cores),
