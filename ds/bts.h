@@ -16,7 +16,7 @@ struct ds_bts {
     struct ds_bts_counts counts;
 };
 
-/* Holds tracing, lets it go on. Machines that are not stepped only: there the steps hold it. */
+/* Holds tracing, lets it go on; nothing without BTS. */
 void ds_bts_hold(struct ds_cpu *ds);
 void ds_bts_go_on(struct ds_cpu *ds);
 /* The PMI handler's part: drains where the threshold was reached, and returns whether it was. Tracing is held. */

@@ -250,6 +250,7 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 void ds_stop(struct ds_cpu *ds)
 {
     ds_pause(ds);
+    ds_throttle_end(ds);
     ds_bts_stop(ds);
     if (!ds->started)
         return;
@@ -283,6 +284,8 @@ static bool in_use(const struct ds_cpu *ds)
 
 static void run(struct ds_cpu *ds)
 {
+    if (ds->throttled)
+        return;
     ds->running = true;
     ds_bts_go_on(ds);
     if (ds->started)
@@ -439,7 +442,10 @@ bool ds_pmi(struct ds_cpu *ds)
     if (ds->started)
         ours |= handle_status(ds);
     ds->counts.pmis += ours;
-    /* 6. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,
+    /* 6. Too many of them within a tick: off until the next one. */
+    if (ours)
+        ds_throttle(ds);
+    /* 7. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,
      *    DEBUGCTL and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
     write_lvtpc(ds);
     return ours;

@@ -38,6 +38,9 @@ struct ds_cpu {
 
     bool started;          /* PEBS and the counters; BTS has its own */
     bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */
+    bool throttled;        /* until the next tick */
+    uint64_t throttled_at; /* TSC */
+    uint32_t pmis_in_tick;
     bool draining;         /* in ds_drain: after a panic, its epoch may already be written */
     uint32_t epoch;
     uint64_t dropped_before; /* stepping: the machine's count when this epoch began */
@@ -59,6 +62,13 @@ static inline bool ds_is_fixed(unsigned counter)
 
 /* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. */
 uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
+
+/* ---- throttling: ds/throttle.c ----------------------------------------------------------------------------------- */
+
+/* One more PMI was ours; counting is paused. Holds it, with a drain, if that was one too many. */
+void ds_throttle(struct ds_cpu *ds);
+/* At the stop: what it lasted is counted. */
+void ds_throttle_end(struct ds_cpu *ds);
 
 /* ---- registers: ds/cpu.c, for ds/bts.c, too ---------------------------------------------------------------------- */
 

@@ -48,6 +48,7 @@ struct ds_config {
     uint64_t groups;    /* MSR_PEBS_DATA_CFG group bits wanted (adaptive formats) */
     uint32_t records;   /* PEBS buffer size in records, slack record not counted; >= 1 */
     uint32_t threshold; /* records until the PMI, 1..records */
+    uint32_t throttle;  /* PMIs within a tick after which counting stops until the next; 0: never */
 };
 
 /* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
@@ -115,8 +116,8 @@ struct ds_caps {
  * 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
-/* After ds_detect: takes PEBS, and BTS, out of `caps` where counters, or the DS area, are in use, and names these as the
- * reason. Without it set-up takes them over, and tear-down gives them back as they were. */
+/* After ds_detect: takes PEBS, and BTS, out of `caps` where counters, or the DS area, are in use, and names these as
+ * the reason. Without it set-up takes them over, and tear-down gives them back as they were. */
 void ds_leave_alone(struct ds_caps *caps);
 
 /* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
@@ -212,9 +213,12 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
  * register and believes no pointer. Does nothing where the CPU was stopped in the middle of a drain. */
 void ds_drain_panic(struct ds_cpu *ds);
 
-/* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC. Returns whether the
- * interrupt was ours. EOI is the caller's. */
+/* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC; where there are too
+ * many of them, hold counting until ds_tick. Returns whether the interrupt was ours. EOI is the caller's. */
 bool ds_pmi(struct ds_cpu *ds);
+
+/* The timer's tick: counting that was held goes on when it is resumed. Counting is paused. NULL: nothing. */
+void ds_tick(struct ds_cpu *ds);
 
 /* ---- branch tracing (ds/bts.c): beside PEBS or without it -------------------------------------------------------- */
 
@@ -252,6 +256,7 @@ struct ds_counts {
     uint64_t lost;
     bool lost_unknown; /* hw: a drain found the buffer full */
     uint64_t steps;    /* soft: #DBs that counted */
+    uint64_t throttles, throttled_tsc; /* how often counting was held until the next tick, and for how long */
     uint64_t faults;   /* MSR writes that raised #GP after ds_start: 0, or the machine is broken */
 };
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);

@@ -121,6 +121,7 @@ static void dump_ds(struct trace_dump *d)
     const struct kind first = kind_of(0);
     dump_kind(d, "ds.", &first);
     LINE("ds.scope=thread");
+    LINE("ds.throttle=%u", s->ds.throttle);
     for (uint32_t i = 0; i < s->ds.events; i++) {
         const struct ds_event *e = &s->ds.event[i];
         LINE("ds.event.%u=%s:%lu:%s%s%s", i, e->name, (unsigned long)e->period, e->user ? "u" : "",
@@ -218,6 +219,8 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *
             LINE("end.cpu.%u.ds=%lu %lu %lu unknown %lu", n, ds.records, ds.drains, ds.pmis, ds.steps);
         else
             LINE("end.cpu.%u.ds=%lu %lu %lu %lu %lu", n, ds.records, ds.drains, ds.pmis, ds.lost, ds.steps);
+        if (ds.throttles)
+            LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);
     }
     if (cpu->truth) {
         struct ktruth_counts t = ktruth_counts(cpu->truth);

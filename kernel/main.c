@@ -129,7 +129,11 @@ static void report_debug_store(void)
         sum.lost += c.lost;
         sum.lost_unknown |= c.lost_unknown;
         sum.faults += c.faults;
+        sum.throttles += c.throttles;
     }
+    if (sum.throttles)
+        kprintf("ds: counting stood still %lu times until the next tick: ds.throttle=%u PMIs within one\n",
+                sum.throttles, ksession.ds.throttle);
     if (!ksession.pebs)
         kreport(KREPORT_SKIP, "debug store", "%s", ksession.reason);
     else if (sum.faults)

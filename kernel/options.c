@@ -36,6 +36,10 @@ static const struct option table[] = {
     { "ds.force", "0",
       "1: take counters and a DS area that were found in use, by firmware perhaps; 0: report them and leave them alone",
       AT(ds_force), NUMBER32, 0, 1, NULL },
+    { "ds.throttle", "0",
+      "PMIs of a CPU within a timer tick after which its counters and branch tracing stand still until the next tick; "
+      "0: on hw 100, on soft none, which cannot hang",
+      AT(ds_throttle), NUMBER32, 0, 100000, NULL },
     { "pebs", "INST_RETIRED.ANY:5003",
       "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]",
       AT(pebs), TEXT, 0, 0, NULL },

@@ -20,7 +20,7 @@ enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_S
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
     char ds_preset[16];
-    uint32_t ds_force;
+    uint32_t ds_force, ds_throttle;
     struct ds_model_policy ds_policy;
     char pebs[KOPT_TEXT];
     char pebs_groups[32];

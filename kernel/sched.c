@@ -326,6 +326,7 @@ static void tick(struct arch_trap_frame *frame)
 {
     (void)frame;
     struct kcpu *cpu = kcpu_this();
+    ds_tick(cpu->ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)
         system_tick();

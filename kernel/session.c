@@ -15,6 +15,9 @@
 
 struct ksession ksession;
 
+/* PMIs within a tick of 1 ms: with some microseconds each they may take a good part of it, and never all. */
+#define THROTTLE_HW 100
+
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
 
 /* One structure (or array) of its own pages, zeroed, never freed. */
@@ -227,6 +230,7 @@ static int init_ds(char *error, size_t error_size)
         return e;
     ksession.ds.records = kopt.pebs_records;
     ksession.ds.threshold = kopt.pebs_threshold;
+    ksession.ds.throttle = kopt.ds_throttle || soft ? kopt.ds_throttle : THROTTLE_HW;
     if (!ksession.pebs)
         ksession.ds.events = 0;
     for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */

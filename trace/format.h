@@ -195,6 +195,8 @@ enum cairn_ds_reason {
     CAIRN_DS_RECONFIGURE = 4, /* before a change of configuration */
     CAIRN_DS_PANIC = 5,       /* read out after a panic: records may be fewer than written */
     CAIRN_DS_SWITCH = 6,      /* BTS only: another thread runs next */
+    CAIRN_DS_THROTTLE = 7,    /* too many PMIs within a timer tick: nothing is counted from now on, */
+    CAIRN_DS_UNTHROTTLE = 8,  /* until now, the next tick: this epoch has no records */
 };
 
 #define CAIRN_DS_LOST_UNKNOWN UINT64_MAX /* buffer found full on hardware: how many were dropped cannot be known */

@@ -257,6 +257,17 @@ def test_policies(tmp_path):
     assert sum(counts[3] for counts in per_cpu(end, "ds")) > 0  # lost, and each of them in the truth
 
 
+@pytest.mark.long
+def test_storm(tmp_path):
+    """Period, buffers and threshold of 1, in both stores: counting stops again and again, and each loss is exact."""
+    result, end = run_and_check(tmp_path, 2, 200, "ds=soft", "pebs=INST_RETIRED.ANY:1", "pebs.records=1",
+                                "pebs.threshold=1", "bts=interrupt", "bts.records=1", "ds.throttle=5")
+    assert sum(int(end[f"end.cpu.{n}.throttled"].split()[0]) for n in range(2)) > 10
+    assert all(len(counts) == 5 for counts in per_cpu(end, "ds"))  # none is 'unknown'
+    _, text = cairn("stat", result.log)
+    assert re.search(r"throttled +\d+   times", text)
+
+
 def test_impossible_event(tmp_path):
     """What a processor cannot count is refused by name, before anything runs."""
     result = cb.boot(tmp_path / "log", "--smp", 1, "ds=soft", "ds.preset=nehalem", "pebs=BR_INST_RETIRED.FAR_BRANCH:9")

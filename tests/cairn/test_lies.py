@@ -300,6 +300,13 @@ def test_index_above_the_maximum(emulated, fit, above, right):
     assert ("are not in order" in text_of(cairn("check", "-", data=frames.write(parts)))) != right
 
 
+def test_records_while_throttled():
+    """Between the drain that says 'throttled' and the one after it nothing is counted."""
+    def change(parts):
+        patch(parts, [e for e in events(parts) if e[2] == EPOCH][1][:2], PAYLOAD + 2, b"\x07")
+    assert "bytes of records while counting stood still" in lies("small", change)
+
+
 def test_epoch_left_out():
     def change(parts):
         drains = [e for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 1]

@@ -79,6 +79,7 @@ static struct ds_bts_drain last;
 static uint64_t taken[4096]; /* branch numbers, in the order they were handed over */
 static unsigned count;
 static bool panic_in_drain;
+static uint32_t throttle; /* PMIs within a tick, for prepare */
 
 static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
 {
@@ -116,7 +117,7 @@ static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = d
 /* A machine of `preset` where everything is to be set up. `events`: of PEBS, NULL none. */
 static void prepare(const char *preset, const struct ds_model_policy *policy, bool stepped, const char *events)
 {
-    struct ds_config config = {.records = 8, .threshold = 6};
+    struct ds_config config = {.records = 8, .threshold = 6, .throttle = throttle};
     char error[160] = "";
     model_machine_reset(ds_model_preset(preset), policy, NULL);
     machine = model_machine_hw;
@@ -525,6 +526,54 @@ static void both_thresholds_in_one_interrupt(void **state)
     assert_int_equal(counts.records, 6);
 }
 
+/* Too many PMIs within a tick: neither branches nor records until the next, whatever holds the counters; then both. */
+static void a_storm_holds_both(void **state)
+{
+    (void)state;
+    struct ds_refusal refusal;
+    struct arch_trap_frame frame = {0};
+    struct ds_counts counts;
+    struct ds_bts_counts branches;
+    for (int stepped = 0; stepped < 2; stepped++) {
+        throttle = 2;
+        prepare("icelake", NULL, stepped, "BR_INST_RETIRED.ALL_BRANCHES:1");
+        throttle = 0;
+        unbuffered(DS_BTS_INTERRUPT, 16);
+        assert_int_equal(ds_start(ds, &refusal), 0);
+        assert_int_equal(ds_bts_start(ds, &refusal), 0);
+        ds_resume(ds);
+        uint64_t i = 1;
+        while (!model->records || bts_drains < 2) { /* BTS' at 15, PEBS' at 12 */
+            branch(i++);
+            interrupt();
+        }
+        assert_int_equal(last.reason, CAIRN_DS_THROTTLE);
+        const uint64_t records = model->records, stored = model->bts_records, value = model->value[0];
+        const unsigned drains = pebs_drains;
+        for (unsigned n = 0; n < 100; n++)
+            branch(i++);
+        assert_false(model_machine.pmi);
+        assert_true(model->records == records && model->bts_records == stored && model->value[0] == value);
+        ds_pause(ds);
+        ds_tick(ds);
+        ds_resume_frame(ds, &frame);
+        assert_int_equal(last.reason, CAIRN_DS_UNTHROTTLE);
+        assert_int_equal(last.records, 0);
+        assert_int_equal(pebs_drains, drains + 1);
+        branch(i++);
+        branch(i++);
+        assert_true(model->records == records + 1 && model->bts_records == stored + 2);
+        ds_stop(ds);
+        ds_cpu_counts(ds, &counts);
+        ds_bts_cpu_counts(ds, &branches);
+        assert_true(counts.throttles == 1 && counts.pmis == 2);
+        assert_true(counts.lost == 0 && !counts.lost_unknown && branches.lost == 0 && !branches.lost_unknown);
+        assert_int_equal(counts.records, model->records);
+        assert_int_equal(branches.records, model->bts_records);
+        assert_int_equal(count, branches.records);
+    }
+}
+
 static void a_switch_without_branches_ends_no_epoch(void **state)
 {
     (void)state;
@@ -615,6 +664,7 @@ int main(void)
         cmocka_unit_test(circular_never_interrupts),
         cmocka_unit_test(status_bit_of_bts),
         cmocka_unit_test(both_thresholds_in_one_interrupt),
+        cmocka_unit_test(a_storm_holds_both),
         cmocka_unit_test(a_switch_without_branches_ends_no_epoch),
         cmocka_unit_test(senseless_index),
         cmocka_unit_test(panic_hands_over),

@@ -448,9 +448,10 @@ static void in_use(void **state)
     ds_fake_find(&fake, IA32_FIXED_CTR_CTRL)->value = 0x3333;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     ds_leave_alone(&caps);
-    assert_string_equal(caps.reason, "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PMC8 PMC9 FIXED_CTR0 FIXED_CTR1 "
-                                     "FIXED_CTR2 FIXED_CTR3 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: "
-                                     "ds.force=1 takes what is in use");
+    assert_string_equal(caps.reason,
+                        "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PMC8 PMC9 FIXED_CTR0 FIXED_CTR1 FIXED_CTR2 "
+                        "FIXED_CTR3 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: ds.force=1 takes what "
+                        "is in use");
     /* A processor that has none of it keeps its own reason. */
     fake.leaf[1][3] = 0;
     refused("EDX.DS is 0");

@@ -286,6 +286,13 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
     ds_resume(ds);
 }
 
+void ds_tick(struct ds_cpu *ds)
+{
+    (void)ds;
+    if (counting[here])
+        fail_msg("the Debug Store hears of a tick while it counts");
+}
+
 static unsigned begun, freed; /* user threads */
 
 _Noreturn void kuser_begin(struct kthread *self)

@@ -35,7 +35,7 @@ static void check_number(struct walk *w, size_t i)
 {
     const struct cairn_bts_drain *d = w->drain, *last = i ? d - 1 : NULL;
     bool start = d->reason == CAIRN_DS_START;
-    if (d->reason < CAIRN_DS_START || d->reason > CAIRN_DS_SWITCH)
+    if (d->reason < CAIRN_DS_START || d->reason > CAIRN_DS_UNTHROTTLE)
         FAIL(w, "no reason has the number %u", d->reason);
     if (!last && !w->hole && !start)
         FAIL(w, "epoch %" PRIu32 " ends, but no event says that it began", d->number);

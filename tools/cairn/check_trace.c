@@ -21,6 +21,7 @@ struct walk { /* along one CPU's events */
     bool has_time;
     int64_t time; /* of the event before */
     struct cairn_batches batches;
+    bool throttled; /* counting stood still when the epoch now under way began */
     bool start_due; /* nothing is missing yet, and the first epoch has not begun */
     /* the epoch we are in */
     bool has_epoch;
@@ -217,7 +218,7 @@ static void check_epoch(struct walk *w)
     uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
     bool start = e->reason == CAIRN_DS_START;
     w->check->compared[CAIRN_RULE_EPOCHS]++;
-    if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_PANIC)
+    if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_UNTHROTTLE || e->reason == CAIRN_DS_SWITCH)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "no reason has the number %u", e->reason);
     if (w->start_due && !start)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " ends, but no event says that it began", e->number);
@@ -225,6 +226,10 @@ static void check_epoch(struct walk *w)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " where %" PRIu32 " should be", e->number, w->epoch);
     if (w->check->log->session.known && trace_clock_units(&w->check->log->session.clock, e->tsc) > e->time)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "the drain's TSC is later than its event");
+    if (w->throttled && e->record_bytes)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "%" PRIu32 " bytes of records while counting stood still",
+             e->record_bytes);
+    w->throttled = e->reason == CAIRN_DS_THROTTLE;
     check_area(w, e, area);
     if (w->stamps.count &&
         w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])

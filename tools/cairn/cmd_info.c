@@ -102,6 +102,8 @@ static void print_debug_store(const struct cairn_log *log)
     print_value(log, "    because", "ds.bts.reason");
     print_value(log, "    records", "ds.bts.records");
     print_value(log, "  scope", "ds.scope");
+    if (!cairn_slice_is(cairn_key(&log->text, "ds.throttle"), "0"))
+        print_value(log, "  PMIs a tick", "ds.throttle");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
     print_other_kinds(log);

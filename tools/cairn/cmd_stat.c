@@ -362,7 +362,7 @@ static void print_attribution(const struct totals *t)
 static void print_pebs(struct totals *t)
 {
     const struct cairn_log *log = t->log;
-    uint64_t records = 0, drains = 0, lost = 0;
+    uint64_t records = 0, drains = 0, lost = 0, throttles = 0, cycles = 0, hz;
     bool unknown = false;
     char name[CAIRN_SHOWN];
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
@@ -373,12 +373,19 @@ static void print_pebs(struct totals *t)
             drains += e->reason != CAIRN_DS_START;
             unknown |= e->lost == CAIRN_DS_LOST_UNKNOWN;
             lost += e->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : e->lost;
+            if (e->reason == CAIRN_DS_THROTTLE) {
+                throttles++;
+                cycles += i + 1 < log->cpu[c].epochs.count ? e[1].tsc - e->tsc : 0;
+            }
         }
     }
     int used = printf("\nDebug Store          %12.*s   ", CAIRN_SLICE(backend)) - 1;
     cairn_print_wrapped((unsigned)used, "", 36, reason);
     printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " drains\n", records, drains);
     printf("  lost by processor  %12" PRIu64 "%s\n", lost, unknown ? " and an unknown number: a buffer was full" : "");
+    if (throttles && cairn_slice_u64(cairn_key(&log->text, "session.1.tsc_hz"), &hz) && hz)
+        printf("  throttled          %12" PRIu64 "   times, %.6f s of all CPUs together\n", throttles,
+               (double)cycles / (double)hz);
     if (t->records)
         printf("  thread known       %12" PRIu64 "   %6.2f %%%s%s\n", t->attributed, percent(t->attributed, records),
                cairn_by == CAIRN_BY_FORMAT ? "" : ", by ", cairn_by == CAIRN_BY_FORMAT ? "" : cairn_by_names[cairn_by]);

@@ -61,6 +61,7 @@ const char *cairn_drain_name(uint8_t reason)
         [CAIRN_DS_START] = "start", [CAIRN_DS_THRESHOLD] = "threshold",
         [CAIRN_DS_STOP] = "stop",   [CAIRN_DS_RECONFIGURE] = "new configuration",
         [CAIRN_DS_PANIC] = "panic", [CAIRN_DS_SWITCH] = "switch",
+        [CAIRN_DS_THROTTLE] = "throttled", [CAIRN_DS_UNTHROTTLE] = "throttled until here",
     };
     return LOOK_UP(names, reason);
 }
