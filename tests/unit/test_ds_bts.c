@@ -315,9 +315,8 @@ static void pebs_without_bts(void **state)
 /* ---- faults ------------------------------------------------------------------------------------------------------ */
 
 /* All registers the driver may have touched. */
-struct picture {
-    uint64_t debugctl, ds_area, global_ctrl, pebs_enable, fixed;
-    uint32_t lvtpc;
+struct picture { /* without padding: compared as bytes */
+    uint64_t debugctl, ds_area, global_ctrl, pebs_enable, fixed, lvtpc;
 };
 
 static struct picture picture(void)
