@@ -281,6 +281,34 @@ static void between_holes(void **state)
     done(log, &w);
 }
 
+/* Who ran as a batch was closed is in the next one: behind a hole nobody says so. Nor is what a hole has swallowed, or
+ * left without an epoch, mistaken for what comes behind it. */
+static void batches_around_holes(void **state)
+{
+    (void)state;
+    struct bytes a = {0}, b = {0}, c = {0};
+    BATCH(&a, AT(1), 12);
+    BATCH(&a, AT(2), 12);
+    BATCH(&b, AT(3), 12);
+    BATCH(&b, AT(4), 12);
+    BATCH(&c, AT(1), 20); /* of epoch 3 */
+    BATCH(&c, AT(2), 20);
+    BATCH(&c, AT(3), 16);
+    drain(&c, 3, 4);
+    BATCH(&c, AT(1), 16);
+    struct writer w = begin(NO_SCOPE);
+    writer_buffer(&w, 0, 0, &a);
+    w.number++;
+    writer_buffer(&w, 0, 2, &b);
+    w.number++;
+    writer_buffer(&w, 0, 4, &c);
+    struct cairn_log *log = read_log(&w);
+    ANSWERS(log, true, {0, 0, CAIRN_BLAME_KNOWN, 12}, {0, 1, CAIRN_BLAME_LOSS, 0}, {0, 2, CAIRN_BLAME_NO_STAMP, 0},
+            {3, 0, CAIRN_BLAME_LOSS, 0}, {3, 1, CAIRN_BLAME_BATCH, 0}, {3, 2, CAIRN_BLAME_KNOWN, 16},
+            {3, 3, CAIRN_BLAME_KNOWN, 16});
+    done(log, &w);
+}
+
 /* A switch without a stamp may have come anywhere in the interval around it. */
 static void switch_without_a_stamp(void **state)
 {
@@ -336,7 +364,7 @@ int main(void)
         cmocka_unit_test(idle_between_batches),    cmocka_unit_test(stamps_before_the_start),
         cmocka_unit_test(drained_between_batches), cmocka_unit_test(around_a_hole),
         cmocka_unit_test(between_holes),           cmocka_unit_test(switch_without_a_stamp),
-        cmocka_unit_test(truth_by_record),
+        cmocka_unit_test(batches_around_holes),    cmocka_unit_test(truth_by_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
