@@ -618,6 +618,10 @@ static void panic_hands_over(void **state)
 {
     (void)state;
     begin(NULL, true, DS_BTS_CIRCULAR, 4);
+    branch(100);
+    ds_pause(ds);
+    ds_bts_drain(ds, CAIRN_DS_SWITCH, 0); /* this one is over */
+    ds_resume(ds);
     for (uint64_t i = 1; i <= 6; i++)
         branch(i);
     ds_pause(ds);
@@ -625,11 +629,11 @@ static void panic_hands_over(void **state)
     ds_drain_panic(ds);
     ds_drain_panic(ds);
     assert_int_equal(model_machine.accesses, before); /* no register */
-    assert_int_equal(bts_drains, 2);
+    assert_int_equal(bts_drains, 3);
     assert_int_equal(last.reason, CAIRN_DS_PANIC);
     assert_int_equal(last.lost, 2);
-    assert_int_equal(count, 4);
-    assert_int_equal(taken[0], 3);
+    assert_int_equal(count, 1 + 4);
+    assert_int_equal(taken[1], 3);
     assert_int_equal(pebs_drains, 2);
 
     begin(NULL, true, DS_BTS_CIRCULAR, 4); /* stopped in the middle of a drain: not a second time */
@@ -641,9 +645,26 @@ static void panic_hands_over(void **state)
     assert_int_equal(pebs_drains, 1);
 }
 
+/* A jump to the null pointer is a branch, and so would be one that leads away from there. */
+static void address_zero(void **state)
+{
+    (void)state;
+    static const uint64_t from[] = {-UINT64_C(0x1000), 0};
+    for (size_t i = 0; i < 2; i++) {
+        begin(NULL, true, DS_BTS_CIRCULAR, 1);
+        branch(from[i]);
+        ds_pause(ds);
+        ds_bts_drain(ds, CAIRN_DS_SWITCH, 0);
+        assert_int_equal(count, 1);
+        assert_true(taken[0] == from[i]);
+        assert_int_equal(last.lost, 0);
+    }
+}
+
 static void sizes(void **state)
 {
     (void)state;
+    assert_int_equal(ds_bts_buffer_bytes(511), 3 * 4096);
     assert_int_equal(ds_bts_buffer_bytes(1), 4096);
     assert_int_equal(ds_bts_buffer_bytes(169), 4096);
     assert_int_equal(ds_bts_buffer_bytes(170), 8192);
@@ -652,6 +673,7 @@ static void sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(address_zero),
         cmocka_unit_test(order_beside_pebs),
         cmocka_unit_test(order_without_pebs),
         cmocka_unit_test(pebs_without_bts),

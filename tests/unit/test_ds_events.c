@@ -96,7 +96,8 @@ static void generations(void **state)
         assert_non_null(ds_generation_text(g));
 }
 
-static void branch_codes(void **state) /* up to Skylake the architectural code is no precise event */
+/* The architectural events on all generations; of branches the code is no precise event up to Skylake. */
+static void architectural_codes(void **state)
 {
     (void)state;
     static const struct {
@@ -111,13 +112,15 @@ static void branch_codes(void **state) /* up to Skylake the architectural code i
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct ds_caps caps = {.generation = rows[i].generation};
         uint16_t code;
-        good("branches:9,branches:9:plain,INST_RETIRED.ANY_P:9", 3);
+        good("branches:9,branches:9:plain,INST_RETIRED.ANY_P:9,cycles:9:plain", 4);
         assert_int_equal(ds_event_code(&caps, &config.event[0], &code), 0);
         assert_int_equal(code, rows[i].precise);
         assert_int_equal(ds_event_code(&caps, &config.event[1], &code), 0);
         assert_int_equal(code, 0x00C4);
         assert_int_equal(ds_event_code(&caps, &config.event[2], &code), 0);
         assert_int_equal(code, 0x00C0);
+        assert_int_equal(ds_event_code(&caps, &config.event[3], &code), 0);
+        assert_int_equal(code, 0x003C);
     }
 }
 
@@ -175,7 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names),
         cmocka_unit_test(generations),
-        cmocka_unit_test(branch_codes),
+        cmocka_unit_test(architectural_codes),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(groups),
     };

@@ -744,6 +744,12 @@ static void branches_to_store(void **state)
         assert_int_equal(bts_last.lost, 0);
         step(jump, jump + 4, TF);
         assert_int_equal(branches_seen, 6);
+        assert_int_equal(ds_bts_init(ds, mode, 3, buffer), 0); /* a second time: its loss is its own */
+        assert_int_equal(ds_bts_start(ds, &refusal), 0);
+        step(jump, jump + 4, TF);
+        ds_stop(ds);
+        assert_int_equal(bts_last.records, 1);
+        assert_int_equal(bts_last.lost, 0);
     }
 }
 
