@@ -164,8 +164,9 @@ struct ds_hooks {
     /* Before PebsIndex goes back to base: close the CPU's open batches now (no batch spans a drain). */
     void (*before_drain)(void *context, uint32_t cpu, uint64_t tsc);
     void (*drained)(void *context, uint32_t cpu, const struct ds_drain *drain);
-    /* soft only, in the #DB handler, after each record the model wrote or dropped; for the truth. */
-    void (*recorded)(void *context, uint32_t cpu, const struct cairn_truth_pebs *record);
+    /* soft only, in the #DB handler, after each record the model wrote or dropped, for the truth: `count` records of
+     * CAIRN_TRUTH_BYTES, a cairn_truth_pebs and what belongs to it. NULL: nobody asks. */
+    void (*recorded)(void *context, uint32_t cpu, const void *truth, uint32_t count);
     void *context;
     /* BTS: no batch need be closed before. `branched` is to branches what `recorded` is to PEBS records. */
     void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
@@ -175,6 +176,9 @@ struct ds_hooks {
 /* Lowers what of `config` is more than this processor can have: ds_cpu_init does so with its own copy. A buffer that
  * must stay within a page has fewer records, and a threshold lower in proportion. */
 void ds_fit_config(const struct ds_caps *caps, struct ds_config *config);
+
+/* How many records of the truth a PEBS record of this configuration has (soft). */
+uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config);
 
 /* Bytes of the buffer ds_cpu_init wants for this configuration: records and one slack record, page multiple. */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);

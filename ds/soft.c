@@ -45,6 +45,7 @@
 #include "ds/cpu.h"
 #include "ds/insn.h"
 #include "ds/model/model.h"
+#include "ds/truth.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
@@ -61,10 +62,8 @@ struct ds_soft {
     struct ds_cpu *ds;
     uint32_t (*tid)(const struct arch_trap_frame *frame);
 
-    /* The step in progress, for the model's questions. */
-    const struct arch_trap_frame *frame;
-    uint8_t cpl; /* of the instruction */
-    uint64_t eventing_ip, next_ip;
+    struct ds_truth_step step; /* in progress, for the model's questions and for the truth */
+    uint8_t cpl;               /* of its instruction */
 
     uint64_t steps;
     struct decoded decoded[DECODED];
@@ -90,11 +89,12 @@ static bool write64(void *context, uint64_t address, uint64_t value)
 
 static void registers(void *context, struct ds_model_registers *out)
 {
-    const struct ds_soft *soft = context;
-    const struct arch_trap_frame *f = soft->frame;
+    struct ds_soft *soft = context;
+    const struct arch_trap_frame *f = soft->step.frame;
+    soft->step.tsc_first = arch_rdtsc();
     *out = (struct ds_model_registers){
         .rflags = f->rflags & ~ARCH_RFLAGS_TF, /* the thread's own: TF is ours */
-        .rip = soft->next_ip,
+        .rip = soft->step.next,
         .rax = f->rax,
         .rbx = f->rbx,
         .rcx = f->rcx,
@@ -104,7 +104,7 @@ static void registers(void *context, struct ds_model_registers *out)
         .rbp = f->rbp,
         .rsp = f->rsp,
         .r8_r15 = {f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15},
-        .eventing_ip = soft->eventing_ip,
+        .eventing_ip = soft->step.ip,
         .tsc = arch_rdtsc(),
     };
 }
@@ -118,22 +118,13 @@ static void raise_pmi(void *context, uint32_t lvtpc)
 static void recorded(void *context, const struct ds_model_record *record)
 {
     struct ds_soft *soft = context;
-    const struct ds_cpu *ds = soft->ds;
+    struct ds_cpu *ds = soft->ds;
+    uint8_t truth[DS_TRUTH_RECORDS_MAX][CAIRN_TRUTH_BYTES];
     if (!ds->hooks.recorded)
         return;
-    const struct cairn_truth_pebs truth = {
-        .kind = CAIRN_TRUTH_PEBS,
-        .cpu = (uint8_t)ds->cpu,
-        .stored = record->stored,
-        .tid = soft->tid(soft->frame),
-        .tsc = record->registers->tsc,
-        .event_ip = record->registers->eventing_ip,
-        .next_ip = record->registers->rip,
-        .address = record->address,
-        .counters = (uint32_t)(record->counters & 0xFFFF) | (uint32_t)(record->counters >> DS_COUNTER_FIXED) << 16,
-        .epoch = ds->epoch,
-    };
-    ds->hooks.recorded(ds->hooks.context, ds->cpu, &truth);
+    soft->step.tsc_last = arch_rdtsc();
+    soft->step.tid = soft->tid(soft->step.frame);
+    ds->hooks.recorded(ds->hooks.context, ds->cpu, truth, ds_truth_make(truth, ds, &soft->step, record));
 }
 
 /* BTS was to store the branch that has just retired. */
@@ -146,7 +137,7 @@ static void branched(struct ds_soft *soft, const struct ds_model_branch *branch,
         .kind = CAIRN_TRUTH_BRANCH,
         .cpu = (uint8_t)ds->cpu,
         .stored = stored,
-        .tid = soft->tid(soft->frame),
+        .tid = soft->tid(soft->step.frame),
         .tsc = arch_rdtsc(),
         .from = branch->from,
         .to = branch->to,
@@ -322,9 +313,10 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     if (taken) {
         retired.branch = &branch;
         retired.events |= ds_insn_is_far(insn) ? 0 : EVENT(BRANCH_TAKEN);
+        ds_truth_branch(&soft->step.history, ip, next);
     }
-    soft->eventing_ip = ip;
-    soft->next_ip = next;
+    soft->step.ip = ip;
+    soft->step.next = next;
     const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
     ds_model_retire(&soft->model, &retired);
     if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
@@ -349,7 +341,7 @@ static bool branch_retired(const struct ds_insn *insn, const struct arch_trap_fr
 /* What PUSHF has stored, without TF. In both sizes TF is in the second byte. */
 static void clear_stored_tf(const struct ds_soft *soft)
 {
-    uint64_t at = soft->frame->rsp + 1;
+    uint64_t at = soft->step.frame->rsp + 1;
     uint8_t byte;
     if (!soft->cpl)
         *(volatile uint8_t *)(uintptr_t)at &= (uint8_t)~(ARCH_RFLAGS_TF >> 8);
@@ -363,7 +355,7 @@ static void clear_stored_tf(const struct ds_soft *soft)
 static bool wants_tf(const struct ds_soft *soft, const struct ds_insn *insn)
 {
     return soft->cpl && (insn->kind == DS_INSN_POPF || insn->kind == DS_INSN_IRET) &&
-           soft->frame->rflags & ARCH_RFLAGS_TF;
+           soft->step.frame->rflags & ARCH_RFLAGS_TF;
 }
 
 /* What the instruction at `ip`, after which execution stands at `next`, means for the counters. False: it asks
@@ -402,7 +394,7 @@ void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame)
     if (!cpu->step_on)
         return;
     end_at_syscall(cpu, frame);
-    soft->frame = frame;
+    soft->step.frame = frame;
     soft->cpl = 3;
     frame->rflags &= ~ARCH_SYSCALL_RFLAGS_OFF; /* as SYSCALL has left it; R11 holds the program's */
     account(soft, frame, cpu->step_ip, (uintptr_t)arch_syscall_entry);
@@ -418,7 +410,7 @@ bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
         return paused;
     }
     bool at_syscall = !(frame->cs & 3) && frame->rip == (uintptr_t)arch_syscall_entry;
-    soft->frame = frame;
+    soft->step.frame = frame;
     soft->cpl = at_syscall ? 3 : frame->cs & 3;
     soft->steps++;
     if (at_syscall)

@@ -136,6 +136,8 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         .tsc = d->tsc,
         .lost = d->lost,
     };
+    if (CAIRN_MUTANT == KMUTANT_REGISTER && d->records) /* of the GPR group, behind the basic one */
+        ((uint8_t *)(uintptr_t)d->records)[sizeof(struct ds_pebs_basic) + offsetof(struct ds_pebs_gpr, rbx)] ^= 1;
     for (uint32_t n; (n = whole_records(d, epoch.record_bytes)); epoch.record_bytes += n)
         epoch.record_events++;
     if (epoch.record_bytes < d->bytes)
@@ -206,11 +208,12 @@ static void branched(void *context, uint32_t index, const struct cairn_truth_bra
         ktruth_write(kcpu_table[index]->truth, branch);
 }
 
-static void recorded(void *context, uint32_t index, const struct cairn_truth_pebs *record)
+static void recorded(void *context, uint32_t index, const void *truth, uint32_t count)
 {
+    const uint8_t (*record)[CAIRN_TRUTH_BYTES] = truth;
     (void)context;
-    if (kcpu_table[index]->truth)
-        ktruth_write(kcpu_table[index]->truth, record);
+    for (uint32_t i = 0; i < count && kcpu_table[index]->truth; i++)
+        ktruth_write(kcpu_table[index]->truth, record[i]);
 }
 
 const struct ds_hooks khook_ds = {

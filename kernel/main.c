@@ -217,7 +217,7 @@ static void controller(void *unused)
     if (ksession_init(error, sizeof error) != 0)
         fail("setup", error);
     kprintf("ds: backend %s: %s\n", ksession.backend, ksession.reason);
-    if (kopt.truth && ktruth_init(kopt.switches, ksession.bts) != 0)
+    if (kopt.truth && ktruth_init(kopt.switches, ksession.truth_records, ksession.bts) != 0)
         fail("setup", "no memory for the truth");
 
     struct kmem_counts before, after;

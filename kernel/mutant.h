@@ -10,8 +10,9 @@
 #endif
 
 enum {
-    KMUTANT_THREAD = 1, /* a wrong thread is passed to the switch hook, once a CPU */
-    KMUTANT_SKIP = 2,   /* a switch is not traced, once a CPU */
-    KMUTANT_CPUS = 3,   /* CPUs 0 and 1 write each other's buffers */
-    KMUTANT_STAMP = 4,  /* batches carry another CPU's PebsIndex */
+    KMUTANT_THREAD = 1,   /* a wrong thread is passed to the switch hook, once a CPU */
+    KMUTANT_SKIP = 2,     /* a switch is not traced, once a CPU */
+    KMUTANT_CPUS = 3,     /* CPUs 0 and 1 write each other's buffers */
+    KMUTANT_STAMP = 4,    /* batches carry another CPU's PebsIndex */
+    KMUTANT_REGISTER = 5, /* RBX is wrong in the first PEBS record of each drain */
 };

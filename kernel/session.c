@@ -151,13 +151,18 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
 {
     uint32_t i = cpu->arch.index;
     struct ds_cpu *ds = pages(ds_cpu_bytes());
+    struct ds_hooks hooks = khook_ds;
+    if (!kopt.truth) { /* making it takes time */
+        hooks.recorded = NULL;
+        hooks.branched = NULL;
+    }
     ksession.areas[i] = pages(ARCH_PAGE_SIZE);
     ksession.buffers[i] = pages(ksession.buffer_bytes);
     if (!ds || !ksession.areas[i] || !ksession.buffers[i]) {
         snprintf(error, error_size, "no memory for the PEBS buffer of CPU %u: lower pebs.records", i);
         return -ENOMEM;
     }
-    int e = ds_cpu_init(ds, i, machine, &ksession.caps[i], &ksession.ds, &khook_ds, ksession.areas[i],
+    int e = ds_cpu_init(ds, i, machine, &ksession.caps[i], &ksession.ds, &hooks, ksession.areas[i],
                         ksession.buffers[i], error, error_size);
     if (e)
         return e;
@@ -235,8 +240,11 @@ static int init_ds(char *error, size_t error_size)
         ksession.ds.events = 0;
     for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */
         size_t bytes = ds_buffer_bytes(&ksession.caps[i], &ksession.ds);
+        uint32_t truth = soft ? ds_truth_records(&ksession.caps[i], &ksession.ds) : 1;
         if (bytes > ksession.buffer_bytes)
             ksession.buffer_bytes = bytes;
+        if (truth > ksession.truth_records)
+            ksession.truth_records = truth;
     }
     say_what_fits();
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
@@ -305,6 +313,7 @@ static int init_trace(char *error, size_t error_size)
 
 int ksession_init(char *error, size_t error_size)
 {
+    ksession.truth_records = 1;
     int e = init_ds(error, error_size);
     return e ? e : init_trace(error, error_size);
 }

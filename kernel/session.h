@@ -21,6 +21,7 @@ struct ksession {
     void **areas, **buffers; /* [kcpu_count]: DS areas and PEBS buffers; NULL: off */
     void **bts_buffers;      /* likewise; NULL: no BTS */
     size_t buffer_bytes;     /* of each PEBS buffer */
+    uint32_t truth_records;  /* at most so many of the truth for a PEBS record; at least 1 */
     uint64_t start_tsc, stop_tsc;
 };
 extern struct ksession ksession;

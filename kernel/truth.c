@@ -29,11 +29,15 @@ static uint8_t *pool;
 static uint32_t pool_chunks;
 static uint32_t pool_next; /* first chunk not handed out */
 
-int ktruth_init(uint64_t switches, bool branches)
+int ktruth_init(uint64_t switches, uint32_t per_record, bool branches)
 {
+    uint64_t free_chunks = kmem_pages_available() / (CHUNK_BYTES / ARCH_PAGE_SIZE);
     uint64_t chunks = 2 * switches / CHUNK_RECORDS + 2 * kcpu_count + 16;
+    uint64_t wish = chunks + (per_record - 1) * switches / CHUNK_RECORDS;
+    if (wish > chunks && chunks < free_chunks / 2)
+        chunks = wish < free_chunks / 2 ? wish : free_chunks / 2;
     if (branches)
-        chunks += kmem_pages_available() / 4 / (CHUNK_BYTES / ARCH_PAGE_SIZE);
+        chunks += free_chunks / 4;
     uint64_t bytes = chunks * CHUNK_BYTES;
 
     pool = bytes / ARCH_PAGE_SIZE <= kmem_pages_available() ? kmem_pages_alloc(bytes / ARCH_PAGE_SIZE) : NULL;

@@ -14,10 +14,11 @@
 struct ktruth_cpu;
 struct trace_dump;
 
-/* Room for about `switches` switches and as much again for records; with `branches`, for branches a quarter of the
- * memory that is free besides. Sets kcpu->truth of every CPU. 0, -ENOMEM (one line printed). Boot processor, before
- * recording starts. */
-int ktruth_init(uint64_t switches, bool branches);
+/* Room for about `switches` switches and as many PEBS records, of `per_record` (from 1) records of the truth each;
+ * where that is more than half of the free memory, for fewer of those, but two records of the truth a switch. With
+ * `branches`, for branches a quarter of the memory that is free besides. Sets kcpu->truth of every CPU. 0, -ENOMEM (one
+ * line printed). Boot processor, before recording starts. */
+int ktruth_init(uint64_t switches, uint32_t per_record, bool branches);
 
 /* One record of CAIRN_TRUTH_BYTES. On the CPU concerned, interrupts off. */
 void ktruth_write(struct ktruth_cpu *truth, const void *record);

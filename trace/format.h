@@ -264,7 +264,7 @@ _Static_assert(sizeof(struct cairn_bts_records) == 0x18, "cairn_bts_records");
 
 /* ================================================================ Cairn: truth records (outside the sessions) */
 
-enum cairn_truth_kind { CAIRN_TRUTH_SWITCH = 1, CAIRN_TRUTH_PEBS = 2, CAIRN_TRUTH_BRANCH = 3 };
+enum cairn_truth_kind { CAIRN_TRUTH_SWITCH = 1, CAIRN_TRUTH_PEBS = 2, CAIRN_TRUTH_BRANCH = 3, CAIRN_TRUTH_WORDS = 4 };
 #define CAIRN_TRUTH_BYTES 48u
 
 struct cairn_truth_switch {
@@ -290,7 +290,7 @@ struct cairn_truth_pebs {
     uint8_t kind;       /* 00: CAIRN_TRUTH_PEBS */
     uint8_t cpu;        /* 01 */
     uint8_t stored;     /* 02: 0: the processor (model) dropped it, the buffer was full */
-    uint8_t reserved8;  /* 03 */
+    uint8_t more;       /* 03: so many CAIRN_TRUTH_WORDS follow, which are of this record */
     uint32_t tid;       /* 04: the thread that was stepped, from its stack */
     uint64_t tsc;       /* 08: TSC of the step, as in the record where its format has one */
     uint64_t event_ip;  /* 10: the instruction that caused the record */
@@ -300,6 +300,42 @@ struct cairn_truth_pebs {
     uint32_t epoch;     /* 2C */
 };
 _Static_assert(sizeof(struct cairn_truth_pebs) == CAIRN_TRUTH_BYTES, "cairn_truth_pebs");
+
+/* What the thread had in its registers when it had executed the instruction, and what else the record shows, in words
+ * of 8 bytes. */
+enum cairn_truth_group {
+    CAIRN_TRUTH_STATE = 0, /* enum cairn_truth_state */
+    CAIRN_TRUTH_XMM = 1,   /* XMM0 to XMM15, low half first */
+    CAIRN_TRUTH_LBR = 2,   /* branches taken, newest first: from, to */
+    CAIRN_TRUTH_CNTR = 3,  /* counters of the counter group, in its order; then slots and metrics, if they are in it */
+    CAIRN_TRUTH_GROUPS = 4,
+};
+
+enum cairn_truth_state { /* registers in the order of the instruction encoding */
+    CAIRN_TRUTH_RFLAGS = 0,
+    CAIRN_TRUTH_RAX = 1,
+    CAIRN_TRUTH_R15 = 16,
+    CAIRN_TRUTH_TSC_FIRST = 17, /* the record's TSC is not before this */
+    CAIRN_TRUTH_TSC_LAST = 18,  /* and not after this */
+    CAIRN_TRUTH_MSR = 19, /* formats 1, 2: IA32_PERF_GLOBAL_STATUS; 4 and up: MSR_PEBS_DATA_CFG, 0: basic group only */
+    CAIRN_TRUTH_STATES = 20,
+};
+#define CAIRN_TRUTH_PER_RECORD 5u
+#define CAIRN_TRUTH_LBR_MAX    32u
+/* Words of the largest group, and so that whole records of them fit. */
+#define CAIRN_TRUTH_WORDS_MAX 65u
+_Static_assert(CAIRN_TRUTH_WORDS_MAX >= 2u * CAIRN_TRUTH_LBR_MAX && CAIRN_TRUTH_WORDS_MAX % CAIRN_TRUTH_PER_RECORD == 0,
+               "cairn_truth_words");
+
+struct cairn_truth_words {
+    uint8_t kind;      /* 00: CAIRN_TRUTH_WORDS */
+    uint8_t cpu;       /* 01 */
+    uint8_t group;     /* 02: enum cairn_truth_group */
+    uint8_t first;     /* 03: which of the group's words the first one is */
+    uint32_t reserved; /* 04 */
+    uint64_t word[CAIRN_TRUTH_PER_RECORD]; /* 08: beyond the group's last: 0 */
+};
+_Static_assert(sizeof(struct cairn_truth_words) == CAIRN_TRUTH_BYTES, "cairn_truth_words");
 
 struct cairn_truth_branch { /* taken while BTS was on */
     uint8_t kind;      /* 00: CAIRN_TRUTH_BRANCH */

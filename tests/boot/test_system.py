@@ -324,6 +324,7 @@ def test_icount_repeats(tmp_path, cpus):
     (2, r"0525H.*\n.*the time in clock units is"),
     (3, r"0525H.*\n.*the time in clock units is"),
     (4, r"PebsIndex grows within.*\n.* of this CPU's epoch"),
+    (5, r"each PEBS record, word by word\n.*: GPR RBX is 0x\w+, in truth 0x"),
     ])
 def test_mutants(tmp_path, mutant, lie):
     build = cb.build_with(tmp_path / "build", kernel_elf=cb.BUILD / f"mutant{mutant}" / "kernel.elf")

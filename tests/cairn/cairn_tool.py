@@ -26,7 +26,7 @@ def text_of(done):
 
 # ---- what is in a log: its frames, as frames.read gives them ---------------------------------------------------------
 
-TRUTH_SWITCH, TRUTH_PEBS = 1, 2
+TRUTH_SWITCH, TRUTH_PEBS, TRUTH_WORDS = 1, 2, 4
 
 
 def truths(parts, kind):

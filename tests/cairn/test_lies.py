@@ -7,7 +7,8 @@ import struct
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, TRUTH_PEBS, TRUTH_SWITCH, cairn, events, patch, text_of, truths, without
+from cairn_tool import (GOLDEN, TRUTH_PEBS, TRUTH_SWITCH, TRUTH_WORDS, cairn, events, patch, text_of, truths,
+                        without)
 
 
 EPOCH = 0xCA01
@@ -71,9 +72,57 @@ def test_wrong_field_of_a_record(offset, data, word):
     assert "FAIL truth: each PEBS record equal" in text and word in text
 
 
+STATES = ["RFLAGS", "RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *[f"R{n}" for n in range(8, 16)]]
+
+
+def words_of(parts, record):
+    """The words of the truth that belong to a stored PEBS record, counted over all CPUs: (frame, offset) of each."""
+    where = []
+    for frame, at in truths(parts, TRUTH_WORDS):
+        where += [(frame, at + 8 + 8 * i) for i in range(5)]
+    return where[20 * record:20 * record + 20]
+
+
+@pytest.mark.parametrize("word, name", [
+    *[(i, f"GPR {name} is 0x") for i, name in enumerate(STATES)],
+    (17, "BASIC TSC is 0x"), (18, "BASIC TSC is 0x"), (19, "BASIC head is 0x"),
+])
+def test_wrong_register_in_a_record(word, name):
+    def change(parts):
+        value = {17: 2**63, 18: 1, 19: 3}.get(word)
+        frame, at = words_of(parts, 7)[word]
+        was, = struct.unpack_from("<Q", parts[frame][1], at)
+        patch(parts, (frame, at), 0, struct.pack("<Q", was ^ 1 << 40 if value is None else value))
+    text = lies("small", change)
+    assert "FAIL truth: each PEBS record, word by word" in text and name in text
+    assert re.search(r"word by word +\d+ +1$", text, re.M) and "FAIL truth: each PEBS record equal" not in text
+
+
+def test_wrong_word_in_the_trace():
+    """The last register of a record that was drained."""
+    def change(parts):
+        frame, at = next(e[:2] for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 2)
+        patch(parts, (frame, at + PAYLOAD + 0x18), 0xA8, b"\x00" * 8)
+    text = lies("small", change)
+    assert re.search("word by word\n.*: GPR R15 is 0x0, in truth 0x", text)
+
+
+def test_part_of_the_words_missing():
+    """A frame of the truth that was lost costs no more than what it held."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    frame = next(i for i, at in truths(parts, TRUTH_WORDS) if at == 8)  # of a record in the frame before
+    lines = frames.write(parts).splitlines(True)
+    del lines[frame]
+    text = text_of(cairn("check", "-", data=b"".join(lines)))
+    assert "FAIL truth" not in text and re.search(r"PEBS record, word by word +[1-9]\d+ +0\n", text), text
+
+
 def in_format_1(parts):
     """The golden log's records of 176 bytes are as long as those of format 1: no EventingIP, no TSC, RIP at 08, at 90
-    every overflow there is. Epochs of version 1 have an area of the same size for each format."""
+    every overflow there is. Epochs of version 1 have an area of the same size for each format. The truth has
+    what it had before it had words."""
+    for place in truths(parts, TRUTH_PEBS):
+        patch(parts, place, 0x03, b"\x00")
     for frame, at, hook, size in list(events(parts)):
         if hook != EPOCH:
             continue

@@ -16,10 +16,11 @@
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers;
-    bool circular, ds, drops, panic, truth;
+    bool circular, ds, drops, panic, truth, words;
     enum script_bts bts;
 } kinds[] = {
-    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true},
+    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
+     .words = true},
     {"full", "0524H beside 0525H", 150, 2, TRACE_COMPACT | TRACE_FULL, 16384, 6, .ds = true, .truth = true},
     {"nods", "ds=off", 300, 2, TRACE_COMPACT, 8192, 4, .truth = true},
     {"circular", "circular, overwritten", 400, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, .circular = true, .ds = true,
@@ -283,7 +284,8 @@ int main(int argc, char **argv)
         return 1;
     }
     const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .drops = k.drops,
-                                           .panic = k.panic, .truth = k.truth, .bts = k.bts, .seed = seed};
+                                           .panic = k.panic, .truth = k.truth, .words = k.words,
+                                           .bts = k.bts, .seed = seed};
     script_run(s, &options, trace);
 
     unsigned frames = 0;

@@ -99,6 +99,26 @@ static void put64(uint8_t *to, unsigned offset, uint64_t v)
     memcpy(to + offset, &v, 8);
 }
 
+/* What register `i` of those in the GPR group holds: RFLAGS, RIP, then RAX on. */
+static uint64_t reg(unsigned i, uint64_t tsc, uint64_t ip)
+{
+    return i == 0 ? 0x202 : i == 1 ? ip + 4 : tsc * (0x20 + 8 * i) ^ ip;
+}
+
+static void add_words(struct script_cpu *cpu, uint8_t c, uint64_t tsc, uint64_t ip)
+{
+    uint64_t state[CAIRN_TRUTH_STATES] = {[CAIRN_TRUTH_RFLAGS] = reg(0, tsc, ip), [CAIRN_TRUTH_TSC_FIRST] = tsc - 9,
+                                          [CAIRN_TRUTH_TSC_LAST] = tsc + 300, [CAIRN_TRUTH_MSR] = 2};
+    for (unsigned i = 0; i < 16; i++)
+        state[CAIRN_TRUTH_RAX + i] = reg(2 + i, tsc, ip);
+    for (unsigned i = 0; i < CAIRN_TRUTH_STATES; i += CAIRN_TRUTH_PER_RECORD) {
+        struct cairn_truth_words *w = &add_truth(cpu)->words;
+        *w = (struct cairn_truth_words){.kind = CAIRN_TRUTH_WORDS, .cpu = c, .group = CAIRN_TRUTH_STATE,
+                                        .first = (uint8_t)i};
+        memcpy(w->word, state + i, sizeof(w->word));
+    }
+}
+
 static void record(struct script *s, uint32_t c, uint64_t tsc)
 {
     struct script_cpu *cpu = &s->cpu[c];
@@ -107,10 +127,12 @@ static void record(struct script *s, uint32_t c, uint64_t tsc)
     bool stored = cpu->index < cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
     if (s->options.truth)
         add_truth(cpu)->pebs = (struct cairn_truth_pebs){
-            .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .tid = s->thread[cpu->current].tid,
-            .tsc = tsc, .event_ip = ip, .next_ip = ip + 4, .address = stored ? cpu->index : 0,
-            .counters = 1, .epoch = cpu->epoch,
+            .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .more = stored && s->options.words ? 4 : 0,
+            .tid = s->thread[cpu->current].tid, .tsc = tsc, .event_ip = ip, .next_ip = ip + 4,
+            .address = stored ? cpu->index : 0, .counters = 1, .epoch = cpu->epoch,
         };
+    if (s->options.truth && stored && s->options.words)
+        add_words(cpu, (uint8_t)c, tsc, ip);
     if (!stored) {
         cpu->lost++;
         return;
@@ -120,10 +142,8 @@ static void record(struct script *s, uint32_t c, uint64_t tsc)
     put64(to, 0x08, ip);
     put64(to, 0x10, 1); /* IA32_PMC0 */
     put64(to, 0x18, tsc);
-    put64(to, 0x20, 0x202); /* RFLAGS */
-    put64(to, 0x28, ip + 4);
-    for (unsigned offset = 0x30; offset < SCRIPT_RECORD_BYTES; offset += 8)
-        put64(to, offset, tsc * offset ^ ip);
+    for (unsigned i = 0; i < 18; i++)
+        put64(to, 0x20 + 8 * i, reg(i, tsc, ip));
     cpu->index += SCRIPT_RECORD_BYTES;
     cpu->all_records++;
 }

@@ -39,6 +39,7 @@ struct script_symbol {
 union script_truth {
     struct cairn_truth_switch sw;
     struct cairn_truth_pebs pebs;
+    struct cairn_truth_words words;
     struct cairn_truth_branch branch;
 };
 
@@ -72,6 +73,7 @@ struct script_options {
     bool drops;      /* now and then a PMI comes too late: the buffer is full and records are dropped */
     bool panic;      /* ends in trace_session_freeze instead of trace_cpu_stop */
     bool truth;
+    bool words;      /* of each PEBS record, in the truth; without: the truth of older kernels */
     uint64_t seed;
 };
 

@@ -21,6 +21,7 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
+#include "ds/truth.h"
 #include "kernel/errno.h"
 
 #define TF          ARCH_RFLAGS_TF
@@ -83,11 +84,30 @@ static void drained(void *context, uint32_t index, const struct ds_drain *drain)
     drained_lost += drain->lost;
 }
 
-static void recorded(void *context, uint32_t index, const struct cairn_truth_pebs *record)
+static uint64_t words[CAIRN_TRUTH_GROUPS][CAIRN_TRUTH_WORDS_MAX]; /* of the record seen last */
+static unsigned words_seen[CAIRN_TRUTH_GROUPS];
+
+static void recorded(void *context, uint32_t index, const void *truth, uint32_t count)
 {
-    (void)context, (void)index;
+    (void)context;
+    struct cairn_truth_pebs pebs;
+    memcpy(&pebs, truth, sizeof pebs);
+    assert_int_equal(pebs.kind, CAIRN_TRUTH_PEBS);
+    assert_int_equal(pebs.more, count - 1);
+    memset(words_seen, 0, sizeof words_seen);
+    for (uint32_t i = 1; i < count; i++) {
+        struct cairn_truth_words w;
+        memcpy(&w, (const uint8_t *)truth + i * CAIRN_TRUTH_BYTES, sizeof w);
+        assert_int_equal(w.kind, CAIRN_TRUTH_WORDS);
+        assert_int_equal(w.cpu, index);
+        assert_true(w.group < CAIRN_TRUTH_GROUPS);
+        assert_int_equal(w.first, words_seen[w.group]);
+        words_seen[w.group] += CAIRN_TRUTH_PER_RECORD;
+        assert_true(words_seen[w.group] <= CAIRN_TRUTH_WORDS_MAX);
+        memcpy(&words[w.group][w.first], w.word, sizeof w.word);
+    }
     if (seen_count < SEEN)
-        seen[seen_count++] = *record;
+        seen[seen_count++] = pebs;
 }
 
 static struct cairn_truth_branch branch_seen[SEEN];
@@ -499,6 +519,8 @@ static void syscall_record(void **state)
         assert_int_equal(basic->eventing_ip, (uintptr_t)code + 2);
         assert_int_equal(gpr->rip, (uintptr_t)syscall_entry);
         assert_int_equal(gpr->rflags, 0x46);
+        assert_int_equal(words[CAIRN_TRUTH_STATE][CAIRN_TRUTH_RFLAGS], 0x46);
+        assert_int_equal(words[CAIRN_TRUTH_STATE][CAIRN_TRUTH_MSR], MSR_PEBS_DATA_CFG_GPR);
         assert_int_equal(gpr->rcx, (uintptr_t)code + 4);
         assert_int_equal(gpr->r8_r15[3], own);
         assert_int_equal(gpr->rsp, 0x7000);
@@ -636,6 +658,14 @@ static void snapshot_and_pmi(void **state)
     assert_int_equal(r->fmt2.eventing_ip, (uintptr_t)code + 1);
     assert_true(r->tsc >= before && r->tsc <= after);
     assert_int_equal(seen[0].tsc, r->tsc);
+    const uint64_t *had = words[CAIRN_TRUTH_STATE];
+    assert_int_equal(words_seen[CAIRN_TRUTH_STATE], CAIRN_TRUTH_STATES);
+    assert_int_equal(seen[0].more, DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES)); /* and no other group */
+    const uint64_t truth[17] = {0x46, 1, 3, 4, 2, 8, 7, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16};
+    assert_memory_equal(had, truth, sizeof truth);
+    assert_true(before <= had[CAIRN_TRUTH_TSC_FIRST] && had[CAIRN_TRUTH_TSC_FIRST] <= r->tsc);
+    assert_true(r->tsc <= had[CAIRN_TRUTH_TSC_LAST] && had[CAIRN_TRUTH_TSC_LAST] <= after);
+    assert_int_equal(had[CAIRN_TRUTH_MSR], 0); /* nothing shapes a record of format 3 */
     assert_int_equal(seen[0].tid, 4711);
     assert_int_equal(seen[0].cpu, 3);
     assert_int_equal(seen[0].counters, 1);
@@ -651,6 +681,7 @@ static void snapshot_and_pmi(void **state)
     step(code, code + 1, TF);
     step(code, code + 1, TF); /* no room */
     assert_int_equal(seen[2].stored, 0);
+    assert_int_equal(seen[2].more, 0);
     assert_true(ds_pmi(ds));
     assert_int_equal(drained_bytes, 2 * 200);
     assert_int_equal(drained_lost, 1);

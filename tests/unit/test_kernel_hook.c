@@ -28,6 +28,7 @@ static union {
     struct cairn_truth_switch sw;
     struct cairn_truth_pebs pebs;
     struct cairn_truth_branch branch;
+    struct cairn_truth_words words;
 } truth[8];
 static unsigned truths;
 
@@ -249,18 +250,23 @@ static void both_sides(void **state)
     khook_ds.drained(NULL, 0, &d);
     assert_int_equal(truths, 1);
 
-    const struct cairn_truth_pebs pebs = {.kind = CAIRN_TRUTH_PEBS, .tid = 12, .event_ip = 0x1234};
-    khook_ds.recorded(NULL, 0, &pebs);
-    assert_int_equal(truths, 2);
-    assert_memory_equal(&truth[1].pebs, &pebs, sizeof pebs);
+    const struct {
+        struct cairn_truth_pebs pebs;
+        struct cairn_truth_words words;
+    } record = {{.kind = CAIRN_TRUTH_PEBS, .more = 1, .tid = 12, .event_ip = 0x1234},
+                {.kind = CAIRN_TRUTH_WORDS, .word = {1, 2, 3, 4, 5}}};
+    khook_ds.recorded(NULL, 0, &record, 2);
+    assert_int_equal(truths, 3);
+    assert_memory_equal(&truth[1].pebs, &record.pebs, sizeof record.pebs);
+    assert_memory_equal(&truth[2].words, &record.words, sizeof record.words);
     const struct cairn_truth_branch branch = {.kind = CAIRN_TRUTH_BRANCH, .tid = 12, .from = 0x1234};
     khook_ds.branched(NULL, 0, &branch);
-    assert_int_equal(truths, 3);
-    assert_memory_equal(&truth[2].branch, &branch, sizeof branch);
+    assert_int_equal(truths, 4);
+    assert_memory_equal(&truth[3].branch, &branch, sizeof branch);
     cpu.truth = NULL;
-    khook_ds.recorded(NULL, 0, &pebs);
+    khook_ds.recorded(NULL, 0, &record, 2);
     khook_ds.branched(NULL, 0, &branch);
-    assert_int_equal(truths, 3);
+    assert_int_equal(truths, 4);
     box_close(&box);
 }
 

@@ -66,7 +66,7 @@ static void too_little_memory(void **state)
 {
     (void)state;
     free_pages = 100;
-    assert_int_equal(ktruth_init(200000, false), -ENOMEM);
+    assert_int_equal(ktruth_init(200000, 1, false), -ENOMEM);
     assert_non_null(strstr(printed, "truth: 200000 switches need"));
     assert_non_null(strstr(printed, "400 KiB are free"));
     assert_null(cpu[0].truth);
@@ -77,12 +77,38 @@ static void room_for_branches(void **state)
 {
     (void)state;
     free_pages = 16384;
-    assert_int_equal(ktruth_init(1000, false), 0);
+    assert_int_equal(ktruth_init(1000, 1, false), 0);
     free(memory);
     uint64_t without = taken_pages;
-    assert_int_equal(ktruth_init(1000, true), 0);
+    assert_int_equal(ktruth_init(1000, 1, true), 0);
     free(memory);
     assert_int_equal(taken_pages, without + free_pages / 4);
+    memory = NULL;
+}
+
+/* PEBS records have as much room for their truth as they need, up to half of what is free. */
+static void room_for_words(void **state)
+{
+    (void)state;
+    enum { SWITCHES = 100000 };
+    uint64_t pages[3];
+    const uint64_t one = SWITCHES / CHUNK_RECORDS * (CHUNK_BYTES / ARCH_PAGE_SIZE);
+    free_pages = 1 << 20;
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(ktruth_init(SWITCHES, 1 + 4 * i, false), 0);
+        free(memory);
+        pages[i] = taken_pages;
+    }
+    for (uint32_t i = 1; i < 3; i++)
+        assert_true(pages[i] - pages[i - 1] >= 4 * one && pages[i] - pages[i - 1] < 4 * one + 64);
+    free_pages = 2 * pages[0] + 1000;
+    assert_int_equal(ktruth_init(SWITCHES, 9, false), 0);
+    free(memory);
+    assert_true(taken_pages >= pages[0] && taken_pages <= free_pages / 2);
+    free_pages = pages[0];
+    assert_int_equal(ktruth_init(SWITCHES, 9, false), 0);
+    free(memory);
+    assert_int_equal(taken_pages, pages[0]);
     memory = NULL;
 }
 
@@ -91,7 +117,7 @@ static void in_order_until_it_is_full(void **state)
     (void)state;
     enum { SWITCHES = 5000 };
     free_pages = 1 << 20;
-    assert_int_equal(ktruth_init(SWITCHES, false), 0);
+    assert_int_equal(ktruth_init(SWITCHES, 1, false), 0);
     assert_true(cpu[0].truth && cpu[1].truth && cpu[0].truth != cpu[1].truth);
     struct ktruth_counts n = ktruth_counts(cpu[0].truth);
     assert_true(!n.switches && !n.records && !n.lost);
@@ -133,6 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(too_little_memory),
         cmocka_unit_test(room_for_branches),
+        cmocka_unit_test(room_for_words),
         cmocka_unit_test(in_order_until_it_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

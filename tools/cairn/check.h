@@ -23,6 +23,7 @@ enum cairn_rule {
     CAIRN_RULE_TRUTH_FULL,
     CAIRN_RULE_TRUTH_LOST,
     CAIRN_RULE_TRUTH_RECORDS,
+    CAIRN_RULE_TRUTH_WORDS,
     CAIRN_RULE_TRUTH_THREADS,
     CAIRN_RULE_BTS, /* these two last: with BTS only */
     CAIRN_RULE_TRUTH_BRANCHES,
@@ -83,6 +84,9 @@ struct cairn_truth { /* one CPU's, being read */
 };
 /* The next record of `kind`, NULL: none. Sets t->gap where truth is missing before it; the caller clears it. */
 const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind);
+/* The record right behind the last one, if it is of `kind` and no truth is missing between; else NULL, and t stays. */
+const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind);
+void cairn_check_records(struct cairn_check *check, uint32_t cpu);
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu);
 
 const char *cairn_rule_text(enum cairn_rule rule);

@@ -8,16 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
-#include "tools/cairn/bytes.h"
 #include "tools/cairn/check.h"
-#include "tools/cairn/names.h"
-#include "tools/cairn/pebs.h"
 #include "tools/cairn/timeline.h"
 
 /* ---- reading the truth ------------------------------------------------------------------------------------------ */
 
-const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind)
+/* The next one of any kind. */
+static const uint8_t *next(struct cairn_truth *t)
 {
     while (t->part < t->cpu->truth.count) {
         const struct cairn_truth_part *p = &t->cpu->truth.items[t->part];
@@ -29,14 +26,33 @@ const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind)
             t->at = 0;
             continue;
         }
-        const uint8_t *record = p->records + (size_t)t->at++ * CAIRN_TRUTH_BYTES;
-        if (record[0] == kind)
-            return record;
+        return p->records + (size_t)t->at++ * CAIRN_TRUTH_BYTES;
     }
     const struct cairn_cpu_end *e = &t->cpu->end;
     if (!e->truth_known || e->truth[2] || t->expected != e->truth[0] + e->truth[1])
         t->gap = true; /* the kernel had no room for all, or the rest is not in the log */
     return NULL;
+}
+
+const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind)
+{
+    const uint8_t *record;
+    do
+        record = next(t);
+    while (record && record[0] != kind);
+    return record;
+}
+
+const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind)
+{
+    struct cairn_truth ahead = *t;
+    ahead.gap = false;
+    const uint8_t *record = next(&ahead);
+    if (!record || ahead.gap || record[0] != kind)
+        return NULL;
+    ahead.gap = t->gap;
+    *t = ahead;
+    return record;
 }
 
 /* ---- switches --------------------------------------------------------------------------------------------------- */
@@ -244,157 +260,6 @@ static void compare_loss(struct cairn_check *check, bool compact)
     }
 }
 
-/* ---- PEBS records ----------------------------------------------------------------------------------------------- */
-
-struct records {
-    struct cairn_check *check;
-    int n;
-    struct cairn_truth truth;
-    bool have;
-    struct cairn_truth_pebs t;
-    uint64_t missing;
-    struct {
-        uint64_t stored, dropped; /* dropped by the processor */
-    } * epochs;                   /* for each of the CPU's in the trace */
-};
-
-static const struct cairn_epoch *find_epoch(const struct cairn_cpu *cpu, uint32_t number)
-{
-    for (size_t low = 0, high = cpu->epochs.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        const struct cairn_epoch *e = &cpu->epochs.items[middle];
-        if (e->number == number && e->reason != CAIRN_DS_START)
-            return e;
-        if (e->number < number || (e->number == number && e->reason == CAIRN_DS_START))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-/* The next record of the truth that was stored; each epoch's are counted on the way. */
-static void step_stored(struct records *s)
-{
-    const struct cairn_cpu *cpu = s->truth.cpu;
-    const uint8_t *p;
-    while ((p = cairn_truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
-        memcpy(&s->t, p, sizeof(s->t));
-        const struct cairn_epoch *e = find_epoch(cpu, s->t.epoch);
-        if (e && s->t.stored)
-            s->epochs[e - cpu->epochs.items].stored++;
-        else if (e)
-            s->epochs[e - cpu->epochs.items].dropped++;
-        if (s->t.stored)
-            break;
-    }
-    s->have = p != NULL;
-}
-
-/* Whether the record names the counters the truth does: formats 1 and 2 among all that had overflowed. */
-static bool same_counters(const struct cairn_record *r, uint32_t truth)
-{
-    uint64_t counters = (truth & 0xFFFF) | (uint64_t)(truth >> 16) << DS_COUNTER_FIXED;
-    uint64_t named;
-    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &named))
-        return named == counters;
-    return !cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &named) || (named & counters) == counters;
-}
-
-static void compare_contents(const struct records *s, const struct cairn_record *r)
-{
-    uint64_t next;
-    if (!r->after && r->ip != s->t.event_ip)
-        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "instruction 0x%" PRIx64 ", in truth 0x%" PRIx64,
-                   r->ip, s->t.event_ip);
-    else if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &next) && next != s->t.next_ip)
-        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
-                   "went on at 0x%" PRIx64 ", in truth at 0x%" PRIx64, next, s->t.next_ip);
-    else if (!same_counters(r, s->t.counters))
-        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
-                   "0x%" PRIx64 ": not the counters of the truth, 0x%" PRIx32, r->address, s->t.counters);
-    else if (r->timed && r->tsc != s->t.tsc)
-        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "TSC %" PRIu64 ", in truth %" PRIu64, r->tsc,
-                   s->t.tsc);
-}
-
-static void compare_record(struct records *s, const struct cairn_item *item)
-{
-    struct cairn_check *check = s->check;
-    const struct cairn_record *r = item->record;
-    check->blames[item->blame]++;
-    check->untimed += !r->timed;
-    while (s->have && (s->t.epoch < r->epoch || (s->t.epoch == r->epoch && s->t.address < r->address))) {
-        s->missing++;
-        step_stored(s);
-    }
-    if (!s->have || s->t.epoch != r->epoch || s->t.address != r->address) {
-        check->uncompared_records++;
-        if (!s->truth.gap)
-            cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
-                       "epoch %" PRIu32 ", 0x%" PRIx64 ": a record that is not in the truth", r->epoch, r->address);
-        return;
-    }
-    check->compared[CAIRN_RULE_TRUTH_RECORDS]++;
-    compare_contents(s, r);
-    if (item->blame == CAIRN_BLAME_KNOWN) {
-        check->compared[CAIRN_RULE_TRUTH_THREADS]++;
-        if (item->tid != s->t.tid) {
-            check->wrong++;
-            cairn_fail(check, CAIRN_RULE_TRUTH_THREADS, s->n, &r->time, "thread %" PRIu32 ", in truth %" PRIu32,
-                       item->tid, s->t.tid);
-        }
-    }
-    s->truth.gap = false;
-    step_stored(s);
-}
-
-/* Each drain has as many records, and says that as many were dropped, as the truth has. An epoch part of whose records
- * is missing from the trace is told apart by its bytes. */
-static void compare_epochs(struct records *s)
-{
-    const struct cairn_cpu *cpu = s->truth.cpu;
-    for (size_t i = 0; i < cpu->epochs.count && s->check->whole; i++) {
-        const struct cairn_epoch *e = &cpu->epochs.items[i];
-        if (e->reason == CAIRN_DS_START)
-            continue;
-        if (e->bytes_seen == e->record_bytes && e->records != s->epochs[i].stored)
-            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                       "epoch %" PRIu32 ": %" PRIu32 " records, in truth %" PRIu64, e->number, e->records,
-                       s->epochs[i].stored);
-        if (e->lost != CAIRN_DS_LOST_UNKNOWN && e->lost != s->epochs[i].dropped)
-            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                       "epoch %" PRIu32 ": %" PRIu64 " records dropped, in truth %" PRIu64, e->number, e->lost,
-                       s->epochs[i].dropped);
-    }
-}
-
-static void compare_records(struct cairn_check *check, uint32_t n)
-{
-    const struct cairn_cpu *cpu = &check->log->cpu[n];
-    struct records s = {.check = check, .n = (int)n, .truth = {.cpu = cpu}};
-    struct cairn_lane lane;
-    struct cairn_item item;
-    s.epochs = cairn_alloc(cpu->epochs.count * sizeof(*s.epochs));
-    cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log), check->by);
-    step_stored(&s);
-    while (cairn_lane_next(&lane, &item))
-        if (item.kind == CAIRN_ITEM_RECORD)
-            compare_record(&s, &item);
-    /* What a panic left in the buffer of the epoch it came into was not drained. */
-    for (; s.have; step_stored(&s))
-        if (!check->log->panic || find_epoch(cpu, s.t.epoch))
-            s.missing++;
-    if (s.missing && !cpu->holes.count)
-        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL,
-                   "%" PRIu64 " records of the truth are not in the trace, and nothing was lost", s.missing);
-    bool all = !s.truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
-    if (all)
-        compare_epochs(&s);
-    free(s.epochs);
-    cairn_lane_free(&lane);
-}
-
 /* ----------------------------------------------------------------------------------------------------------------- */
 
 /* The truth itself is complete: as many records as the kernel counted. */
@@ -425,7 +290,7 @@ void cairn_check_truth(struct cairn_check *check)
     if (log->session.full)
         compare_loss(check, false);
     for (uint32_t n = 0; n < log->cpus; n++) {
-        compare_records(check, n);
+        cairn_check_records(check, n);
         cairn_check_branches(check, n);
     }
 }

@@ -119,6 +119,8 @@ const struct cairn_command cairn_check_command = {
              "clock units; base priority where a batch first names the thread; wait exact in\n"
              "FULL records (saturating), at most 1 tick in LITE, not told in IDLE; all fields\n"
              "of 0524H. Of a panic's dump, each CPU's last switch may be without truth.\n"
+             "Of a PEBS record every word is compared with what the stepped thread had: all\n"
+             "registers, counters, groups; what the model cannot know must be 0.\n"
              "A PEBS record is ambiguous where a switch falls into the same clock unit (by\n"
              "time) or its batch has several threads (by index), or switches are missing\n"
              "around it.\n",
