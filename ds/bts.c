@@ -110,6 +110,7 @@ int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
     struct ds_bts *b = &ds->bts;
     b->undos = ds->undos;
+    ds->refusal = (struct ds_refusal){.during = "the set-up of BTS"};
     int e = set_up(ds);
     if (e) {
         *refusal = ds->refusal;
@@ -118,6 +119,7 @@ int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal)
             ds->area[i] = 0;
         return e;
     }
+    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     b->started = true;
     b->branches_before = branches(ds);
     const struct ds_bts_drain start = {.reason = CAIRN_DS_START, .mode = b->mode, .epoch = b->epoch,

@@ -25,11 +25,17 @@ enum {
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
+static void refused(struct ds_cpu *ds, uint32_t msr, bool write, uint64_t value)
+{
+    struct ds_refusal *r = &ds->refusal;
+    *r = (struct ds_refusal){.during = r->during, .step = r->step, .msr = msr, .write = write, .value = value};
+}
+
 int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
 {
     int e = ds->machine->rdmsr(ds->machine->context, msr, value);
     if (e)
-        ds->refusal = (struct ds_refusal){.step = ds->refusal.step, .msr = msr};
+        refused(ds, msr, false, 0);
     return e;
 }
 
@@ -37,14 +43,23 @@ static int wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
     int e = ds->machine->wrmsr(ds->machine->context, msr, value);
     if (e)
-        ds->refusal = (struct ds_refusal){.step = ds->refusal.step, .msr = msr, .write = true, .value = value};
+        refused(ds, msr, true, value);
     return e;
 }
 
-void ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+/* A refusal that nobody can be told of at once. */
+static void count_fault(struct ds_cpu *ds)
 {
-    if (wrmsr(ds, msr, value))
-        ds->counts.faults++;
+    if (!ds->counts.faults++)
+        ds->counts.fault = ds->refusal;
+}
+
+int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+{
+    int e = wrmsr(ds, msr, value);
+    if (e)
+        count_fault(ds);
+    return e;
 }
 
 int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
@@ -61,12 +76,20 @@ int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 
 void ds_roll_back(struct ds_cpu *ds, uint32_t undos)
 {
-    while (ds->undos > undos) {
-        const struct ds_undo *undo = &ds->undo[--ds->undos];
+    for (uint32_t i = ds->undos; i > undos; i--) {
+        struct ds_undo *undo = &ds->undo[i - 1];
         if (undo->lvtpc)
             ds->machine->lvtpc_write(ds->machine->context, (uint32_t)undo->before);
         else
-            ds_write_running(ds, undo->msr, undo->before);
+            undo->refused = ds_write_running(ds, undo->msr, undo->before) != 0;
+    }
+    for (; ds->undos > undos; ds->undos--) {
+        const struct ds_undo *undo = &ds->undo[ds->undos - 1], *first = &ds->undo[undos];
+        if (!undo->refused)
+            continue;
+        while (first->msr != undo->msr) /* a register may have been set twice */
+            first++;
+        ds_write_running(ds, first->msr, first->before);
     }
 }
 
@@ -228,12 +251,14 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
     if (!ds->config.events)
         return 0;
+    ds->refusal = (struct ds_refusal){.during = "the set-up of PEBS"};
     int e = set_up(ds);
     if (e) {
         *refusal = ds->refusal;
         ds_roll_back(ds, 0);
         return e;
     }
+    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     ds->started = true;
     ds->dropped_before = dropped(ds);
     uint64_t tsc = arch_rdtsc();
@@ -249,6 +274,7 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 
 void ds_stop(struct ds_cpu *ds)
 {
+    ds->refusal = (struct ds_refusal){.during = "the tear-down"};
     ds_pause(ds);
     ds_throttle_end(ds);
     ds_bts_stop(ds);
@@ -256,9 +282,12 @@ void ds_stop(struct ds_cpu *ds)
         return;
     ds_drain(ds, CAIRN_DS_STOP);
     ds->started = false;
-    if (clear_status(ds)) /* the next one's handler shall not find our threshold */
-        ds->counts.faults++;
+    bool cleared = clear_status(ds) == 0; /* the next one's handler shall not find our threshold */
+    if (!cleared)
+        count_fault(ds);
     ds_roll_back(ds, 0); /* 9 to 1 */
+    if (!cleared && clear_status(ds))
+        count_fault(ds);
 }
 
 /* ---- pause and resume -------------------------------------------------------------------------------------------- */
@@ -413,7 +442,7 @@ static bool handle_status(struct ds_cpu *ds)
     for (int pass = 0; pass < PMI_PASSES; pass++) {
         uint64_t status;
         if (ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status)) {
-            ds->counts.faults++;
+            count_fault(ds);
             break;
         }
         status &= plain | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
@@ -434,6 +463,7 @@ bool ds_pmi(struct ds_cpu *ds)
 {
     if (!in_use(ds))
         return false;
+    ds->refusal = (struct ds_refusal){.during = "the PMI handler"};
     /* 1. Counters and branch tracing off. Interrupt entry has done so already, unless the PMI was called from
      *    elsewhere. */
     ds_pause(ds);
@@ -448,6 +478,7 @@ bool ds_pmi(struct ds_cpu *ds)
     /* 7. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,
      *    DEBUGCTL and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
     write_lvtpc(ds);
+    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     return ours;
 }
 

@@ -18,7 +18,8 @@ struct ds_counter { /* an event and the counter that counts it */
 
 struct ds_undo { /* one register ds_start or ds_bts_start has written */
     uint32_t msr;
-    bool lvtpc; /* instead of an MSR */
+    bool lvtpc;   /* instead of an MSR */
+    bool refused; /* to take the old value back, once */
     uint64_t before;
 };
 
@@ -73,11 +74,12 @@ void ds_throttle_end(struct ds_cpu *ds);
 /* ---- registers: ds/cpu.c, for ds/bts.c, too ---------------------------------------------------------------------- */
 
 int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
-/* A write that cannot be refused once the set-up has succeeded; if it is, that shows in the counts. */
-void ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value);
+/* A write that cannot be refused once the set-up has succeeded; if it is, that shows in the counts. 0 or -EFAULT. */
+int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 /* Writes an MSR and remembers what it held, for ds_roll_back. */
 int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 /* LVTPC to the PMI's vector, likewise. */
 void ds_set_lvtpc(struct ds_cpu *ds);
-/* Takes back what was set, the last first, down to the first `undos`. */
+/* Takes back what was set, the last first, down to the first `undos`; then once more what was refused, for that may
+ * have been for what another register still held. */
 void ds_roll_back(struct ds_cpu *ds, uint32_t undos);

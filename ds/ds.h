@@ -195,9 +195,10 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
 
-/* What the processor did not let ds_start do. */
+/* What the processor did not let ds_start do, or what came after it. */
 struct ds_refusal {
-    int step;     /* of the numbered sequence in ds/cpu.c */
+    const char *during; /* "the set-up", "the PMI handler", ... */
+    int step;           /* of the set-up: the numbered sequence in ds/cpu.c or ds/bts.c; 0: of none */
     uint32_t msr; /* that raised #GP */
     bool write;   /* WRMSR of `value`; else RDMSR */
     uint64_t value;
@@ -261,7 +262,8 @@ struct ds_counts {
     bool lost_unknown; /* hw: a drain found the buffer full */
     uint64_t steps;    /* soft: #DBs that counted */
     uint64_t throttles, throttled_tsc; /* how often counting was held until the next tick, and for how long */
-    uint64_t faults;   /* MSR writes that raised #GP after ds_start: 0, or the machine is broken */
+    uint64_t faults;   /* accesses to MSRs that raised #GP after ds_start: 0, or the machine is broken */
+    struct ds_refusal fault; /* the first of them */
 };
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);
 

@@ -122,24 +122,28 @@ static uint64_t wait_for_switches(uint64_t before)
 static void report_debug_store(void)
 {
     struct ds_counts sum = { 0 }, c;
+    char fault[160];
     for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
         ds_cpu_counts(kcpu_table[i]->ds, &c);
         sum.records += c.records;
         sum.drains += c.drains;
         sum.lost += c.lost;
         sum.lost_unknown |= c.lost_unknown;
+        if (c.faults && !sum.faults)
+            ksession_explain(&c.fault, i, fault, sizeof fault);
         sum.faults += c.faults;
         sum.throttles += c.throttles;
     }
     if (sum.throttles)
         kprintf("ds: counting stood still %lu times until the next tick: ds.throttle=%u PMIs within one\n",
                 sum.throttles, ksession.ds.throttle);
-    if (!ksession.pebs)
-        kreport(KREPORT_SKIP, "debug store", "%s", ksession.reason);
-    else if (sum.faults)
-        kreport(KREPORT_FAIL, "debug store",
-                "%lu accesses to its MSRs raised #GP while it ran: the records cannot be trusted",
+    if (sum.faults)
+        kreport(KREPORT_FAIL, "debug store", "%s; %lu times in all: what was recorded cannot be trusted", fault,
                 sum.faults);
+    else if (ksession.pebs_refusal[0])
+        kreport(KREPORT_FAIL, "debug store", "%s", ksession.pebs_refusal);
+    else if (!ksession.pebs)
+        kreport(KREPORT_SKIP, "debug store", "%s", ksession.reason);
     else if (sum.lost_unknown)
         kreport(KREPORT_PASS, "debug store",
                 "%lu records in %lu drains; a buffer was full: how many are lost is unknown",

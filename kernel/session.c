@@ -336,15 +336,16 @@ static void note(struct failure *f, int error, const struct ds_refusal *refusal)
     }
 }
 
-static void explain(const struct failure *f, const char *what, const char *file, char *text, size_t size)
+void ksession_explain(const struct ds_refusal *r, uint32_t cpu, char *text, size_t size)
 {
-    const struct ds_refusal *r = &f->refusal;
+    char step[24] = "";
+    if (r->step)
+        snprintf(step, sizeof step, ", step %d", r->step);
     if (r->write)
-        snprintf(text, size, "CPU %u: the set-up of %s, step %d in %s: WRMSR(0x%x) of 0x%lx raises #GP", f->cpu, what,
-                 r->step, file, r->msr, (unsigned long)r->value);
+        snprintf(text, size, "CPU %u: %s%s: WRMSR(0x%x) of 0x%lx raises #GP", cpu, r->during, step, r->msr,
+                 (unsigned long)r->value);
     else
-        snprintf(text, size, "CPU %u: the set-up of %s, step %d in %s: RDMSR(0x%x) raises #GP", f->cpu, what, r->step,
-                 file, r->msr);
+        snprintf(text, size, "CPU %u: %s%s: RDMSR(0x%x) raises #GP", cpu, r->during, step, r->msr);
 }
 
 static void start_cpu(void *unused)
@@ -377,12 +378,15 @@ int ksession_start(char *error, size_t error_size)
 {
     ksession.start_tsc = arch_rdtsc();
     kcall_all(start_cpu, NULL);
-    if (failure.error) {
-        explain(&failure, "PEBS", "ds/cpu.c", error, error_size);
-        kcall_all(stop_cpu, NULL);
-    } else if (bts_failure.error) {
-        explain(&bts_failure, "BTS", "ds/bts.c", ksession.bts_refusal, sizeof ksession.bts_refusal);
-    }
+    if (bts_failure.error)
+        ksession_explain(&bts_failure.refusal, bts_failure.cpu, ksession.bts_refusal, sizeof ksession.bts_refusal);
+    if (!failure.error)
+        return 0;
+    ksession_explain(&failure.refusal, failure.cpu, ksession.pebs_refusal, sizeof ksession.pebs_refusal);
+    if (ksession.bts && !bts_failure.error)
+        return 0; /* each by itself: branches are traced all the same */
+    snprintf(error, error_size, "%s", ksession.pebs_refusal);
+    kcall_all(stop_cpu, NULL);
     return failure.error;
 }
 

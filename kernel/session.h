@@ -16,6 +16,7 @@ struct ksession {
     struct trace_config trace;
     struct trace_session *session;
     bool pebs;               /* PEBS runs: with a backend, always but where there is only BTS */
+    char pebs_refusal[160];  /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
     bool bts;                /* BTS runs, on every CPU that has not refused it */
     char bts_refusal[320];   /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
     void **areas, **buffers; /* [kcpu_count]: DS areas and PEBS buffers; NULL: off */
@@ -29,7 +30,10 @@ extern struct ksession ksession;
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
 int ksession_init(char *error, size_t error_size);
-/* Starts recording and counting on every CPU; 0 or negative with one line (then nothing runs). Thread context. */
+/* Starts recording and counting on every CPU; 0 or negative with one line (then nothing runs). Where only one of PEBS
+ * and BTS comes up, it runs, and the other's refusal says why. Thread context. */
 int ksession_start(char *error, size_t error_size);
+/* One line: which access raised #GP, and when. */
+void ksession_explain(const struct ds_refusal *refusal, uint32_t cpu, char *text, size_t size);
 /* Drains and stops every CPU. Thread context. */
 void ksession_stop(void);

@@ -41,9 +41,12 @@ static void raise_pmi(void *context, uint32_t lvtpc)
     M.pmi = true;
 }
 
-static bool faults(void)
+static bool faults(uint32_t msr, uint64_t value)
 {
-    return ++M.accesses == M.fault_at;
+    if (++M.accesses != M.fault_at)
+        return false;
+    M.injected = (struct model_machine_write){msr, value};
+    return true;
 }
 
 static void remember(uint32_t msr, uint64_t value)
@@ -60,7 +63,7 @@ static void machine_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32
 static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
     (void)context;
-    if (faults() || ds_model_rdmsr(&M.model, msr, value))
+    if (faults(msr, 0) || ds_model_rdmsr(&M.model, msr, value))
         return -EFAULT;
     if (msr == IA32_MISC_ENABLE)
         *value |= M.unavailable;
@@ -70,7 +73,7 @@ static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)
 static int machine_wrmsr(void *context, uint32_t msr, uint64_t value)
 {
     (void)context;
-    if (faults() || ds_model_wrmsr(&M.model, msr, value))
+    if (faults(msr, value) || ds_model_wrmsr(&M.model, msr, value))
         return -EFAULT;
     remember(msr, value);
     return 0;
@@ -107,5 +110,6 @@ void model_machine_reset(const struct ds_model_preset *preset, const struct ds_m
                                        .raise_pmi = raise_pmi};
     ds_model_init(&M.model, preset, policy, &host);
     M.accesses = M.fault_at = M.written = 0;
+    M.injected = (struct model_machine_write){0};
     M.pmi = false;
 }

@@ -20,7 +20,8 @@ extern struct model_machine {
     struct ds_model model;
     uint64_t unavailable;        /* bits of IA32_MISC_ENABLE that the model does not have */
     unsigned accesses, fault_at; /* to MSRs; this one (from 1) raises #GP; 0: none */
-    bool pmi;                    /* one was raised, with the kernel's vector */
+    struct model_machine_write injected; /* what that access was, if there has been one; a read's value is 0 */
+    bool pmi;                            /* one was raised, with the kernel's vector */
     struct model_machine_write writes[MODEL_MACHINE_WRITES];
     unsigned written;
 } model_machine;

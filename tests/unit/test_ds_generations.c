@@ -126,6 +126,9 @@ static void expect_as_before(const struct ds_model *before)
     assert_int_equal(model->global_status & ~before->global_status, 0);
     expected.global_status = model->global_status;
     expected.records = model->records;
+    expected.bts_records = model->bts_records;
+    expected.dropped = model->dropped; /* where a fault kept counting on */
+    expected.bts_dropped = model->bts_dropped;
     assert_memory_equal(expected.value, model->value, sizeof expected.value);
     assert_memory_equal(expected.perfevtsel, model->perfevtsel, sizeof expected.perfevtsel);
     assert_memory_equal(&expected, model, sizeof expected);
@@ -194,6 +197,165 @@ static void session(void **state)
 
     expect_as_before(&before);
     free(buffer);
+}
+
+/* ---- the order of writes, and a fault at each access ------------------------------------------------------------- */
+
+static uint32_t order[MODEL_MACHINE_WRITES]; /* of the MSRs expected */
+static unsigned ordered;
+
+static void then(uint32_t msr)
+{
+    assert_true(ordered < MODEL_MACHINE_WRITES);
+    order[ordered++] = msr;
+}
+
+static void expect_order(const char *preset, unsigned from)
+{
+    for (unsigned i = 0; i < ordered; i++)
+        if (from + i >= model_machine.written || model_machine.writes[from + i].msr != order[i])
+            fail_msg("%s: write %u is of MSR %x, not %x", preset, i, model_machine.writes[from + i].msr, order[i]);
+    assert_int_equal(model_machine.written - from, ordered);
+    ordered = 0;
+}
+
+/* Set-up as it has to be on this processor: off, area, LVTPC, what a record holds, counters, status, PEBS, counting. */
+static void expect_set_up(const struct ds_model_preset *p, const struct ds_caps *caps)
+{
+    const uint32_t pmc = p->full_width_writes ? IA32_A_PMC0 : IA32_PMC0;
+    then(IA32_PERF_GLOBAL_CTRL); /* 1 */
+    then(IA32_PEBS_ENABLE);
+    then(IA32_DEBUGCTL);
+    then(IA32_DS_AREA);        /* 3 */
+    then(MODEL_MACHINE_LVTPC); /* 4 */
+    if (p->baseline)
+        then(MSR_PEBS_DATA_CFG); /* 5 */
+    for (unsigned i = 0; caps->errata.counters_stuck && i < 4; i++) {
+        then(IA32_PERFEVTSEL0 + i); /* 6 */
+        then(IA32_PMC0 + i);
+    }
+    for (unsigned i = 0; caps->errata.counters_stuck && i < 6; i++)
+        then(i < 2 ? IA32_PERF_GLOBAL_CTRL : IA32_PERFEVTSEL0 + i - 2);
+    for (unsigned i = 0; i < 2; i++) /* two events; with the baseline the first is fixed counter 0's */
+        if (p->baseline && i == 0) {
+            then(IA32_FIXED_CTR0);
+        } else {
+            then(pmc + i - p->baseline);
+            then(IA32_PERFEVTSEL0 + i - p->baseline);
+        }
+    then(IA32_FIXED_CTR_CTRL);
+    then(IA32_PERF_GLOBAL_OVF_CTRL); /* 7 */
+    then(IA32_PEBS_ENABLE);          /* 8 */
+    then(IA32_DEBUGCTL);             /* BTS: 1, its area, 5 */
+    then(IA32_DEBUGCTL);
+    then(IA32_DEBUGCTL);         /* TR, and */
+    then(IA32_PERF_GLOBAL_CTRL); /* 9: counting */
+    expect_order(p->name, 0);
+}
+
+static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *d)
+{
+    (void)context, (void)cpu, (void)d;
+}
+
+static void keep(void *context, uint32_t cpu, const struct ds_drain *d)
+{
+    (void)context, (void)cpu, (void)d;
+}
+
+/* A session with records, branches, plain overflows, PMIs, a drain that somebody wants. Without PEBS whoever was there
+ * before has the counters: then there are branches only, so that theirs stand still. */
+static void work(bool pebs)
+{
+    struct arch_trap_frame frame = {0};
+    ds_resume(ds);
+    for (now = 1; now <= 300; now++) {
+        const struct ds_model_branch branch = {.from = now, .to = now + 64};
+        const unsigned events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH;
+        const struct ds_model_retired retired = {.events = pebs ? events : 0,
+                                                 .branch = now % 8 ? NULL : &branch};
+        assert_int_equal(ds_model_retire(model, &retired), 0);
+        if (now == 150) {
+            ds_drain(ds, CAIRN_DS_RECONFIGURE);
+            ds_pause(ds); /* a switch */
+            ds_bts_drain(ds, CAIRN_DS_SWITCH, 0);
+            ds_resume(ds);
+        }
+        if (!model_machine.pmi)
+            continue;
+        model_machine.pmi = false;
+        ds_pause(ds);
+        ds_pmi(ds);
+        ds_resume_frame(ds, &frame);
+    }
+}
+
+/* #GP at any single access, of set-up, PMI, drain, pause, resume or tear-down: the machine ends as it was, and what the
+ * driver names is that access. */
+static void every_fault(void **state)
+{
+    (void)state;
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = keep, .bts_drained = bts_drained};
+    static struct ds_bts_record branches[512];
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        const struct ds_model_preset *p = &ds_model_presets[i];
+        bool met[4] = {false}; /* in set-up, PMI, between, tear-down */
+        for (unsigned at = 0;; at++) {
+            struct ds_config config = {.records = 4, .threshold = 1, .groups = MSR_PEBS_DATA_CFG_GPR};
+            struct ds_caps caps;
+            struct ds_refusal refusal = {0}, bts_refusal = {0};
+            struct ds_counts counts;
+            char error[160] = "";
+            model_machine_reset(p, NULL, registers);
+            leave_behind(p);
+            struct ds_model before;
+            memcpy(&before, model, sizeof before);
+            assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+            assert_int_equal(
+                ds_parse_events("INST_RETIRED.ANY:37:k,branches:50:k:plain", &config, error, sizeof error), 0);
+            void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+            ds = realloc(ds, ds_cpu_bytes());
+            assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
+                                         sizeof error), 0);
+            assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, 16, branches), 0);
+            model_machine.accesses = model_machine.written = 0;
+            model_machine.fault_at = at;
+
+            int pebs = ds_start(ds, &refusal);
+            if (pebs)
+                expect_as_before(&before);
+            int bts = ds_bts_start(ds, &bts_refusal);
+            assert_true(!pebs || !bts); /* one fault, one refusal: the other comes up */
+            if (!at) {
+                ds_resume(ds);
+                expect_set_up(p, &caps);
+            }
+            work(!pebs);
+            ds_stop(ds);
+            ds_cpu_counts(ds, &counts);
+            expect_as_before(&before);
+            free(buffer);
+            if (!at) {
+                assert_true(counts.faults == 0 && !pebs && !bts && counts.records > 5 && counts.overflows > 3);
+                continue;
+            }
+            if (model_machine.accesses < at) {
+                assert_true(!pebs && !bts && counts.faults == 0);
+                break; /* there are no more */
+            }
+            const struct ds_refusal *said = pebs ? &refusal : bts ? &bts_refusal : &counts.fault;
+            if (said->msr != model_machine.injected.msr || said->value != model_machine.injected.value || !said->during)
+                fail_msg("%s: fault %u at MSR %x, but MSR %x is named", p->name, at, model_machine.injected.msr,
+                         said->msr);
+            assert_int_equal(counts.faults, !pebs && !bts);
+            assert_int_equal(said->step != 0, pebs || bts);
+            met[pebs || bts                           ? 0
+                : strcmp(said->during, "the PMI handler") == 0 ? 1
+                : strcmp(said->during, "the tear-down") == 0   ? 3
+                                                               : 2] = true;
+        }
+        assert_true(met[0] && met[1] && met[2] && met[3]);
+    }
 }
 
 /* ---- the smallest buffer ----------------------------------------------------------------------------------------- */
@@ -392,13 +554,14 @@ static void counters_in_the_record(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS + 3];
+    struct CMUnitTest tests[DS_MODEL_PRESETS + 4];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
         tests[i] =
             (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
     tests[DS_MODEL_PRESETS] = (struct CMUnitTest)cmocka_unit_test(each_event);
     tests[DS_MODEL_PRESETS + 1] = (struct CMUnitTest)cmocka_unit_test(counters_in_the_record);
     tests[DS_MODEL_PRESETS + 2] = (struct CMUnitTest)cmocka_unit_test(smallest_buffer);
+    tests[DS_MODEL_PRESETS + 3] = (struct CMUnitTest)cmocka_unit_test(every_fault);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;
