@@ -170,7 +170,6 @@ static uint8_t one_byte_kind(const struct prefixes *p, uint8_t op, uint8_t m)
     case 0x9D: return DS_INSN_POPF;
     case 0xCF: return DS_INSN_IRET;
     case 0xCC: case 0xCD: case 0xF1: return DS_INSN_INTERRUPT;
-    case 0xF4: return DS_INSN_HLT;
     case 0xFB: return DS_INSN_SHADOW; /* STI */
     default: return DS_INSN_OTHER;
     }

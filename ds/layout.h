@@ -42,7 +42,6 @@ static inline unsigned ds_counter_fixed(unsigned i)
 static inline unsigned cpuid_0ah_eax_version(uint32_t eax) { return eax & 0xFF; }
 static inline unsigned cpuid_0ah_eax_gp_counters(uint32_t eax) { return eax >> 8 & 0xFF; }
 static inline unsigned cpuid_0ah_eax_gp_width(uint32_t eax) { return eax >> 16 & 0xFF; }
-static inline unsigned cpuid_0ah_eax_events(uint32_t eax) { return eax >> 24 & 0xFF; }
 static inline unsigned cpuid_0ah_edx_fixed_counters(uint32_t edx) { return edx & 0x1F; }
 static inline unsigned cpuid_0ah_edx_fixed_width(uint32_t edx) { return edx >> 5 & 0xFF; }
 
@@ -81,8 +80,6 @@ static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; 
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
 #define IA32_PERFEVTSEL_ADAPTIVE DS_BIT(34) /* PEBS_BASELINE: records of this counter follow MSR_PEBS_DATA_CFG */
 static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
-static inline uint8_t ia32_perfevtsel_select(uint64_t v) { return (uint8_t)v; }
-static inline uint8_t ia32_perfevtsel_umask(uint64_t v) { return (uint8_t)(v >> 8); }
 
 #define IA32_MISC_ENABLE 0x1A0u
 #define IA32_MISC_ENABLE_PERFMON      DS_BIT(7)
@@ -161,7 +158,6 @@ static inline uint64_t msr_pebs_data_cfg_counters(uint32_t gp, uint32_t fixed)
 /* Local APIC, LVT performance counter register (SDM vol. 3A, "Local Vector Table"). */
 #define LVTPC_VECTOR        0xFFu
 #define LVTPC_DELIVERY      (7u << 8)
-#define LVTPC_DELIVERY_NMI  (4u << 8)
 #define LVTPC_MASKED        (1u << 16) /* set by the processor whenever it takes a PMI from this entry */
 #define LVTPC_RESET         LVTPC_MASKED
 /* clang-format on */

@@ -94,7 +94,7 @@ static const struct example examples[] = {
     {"9c", DS_INSN_PUSHF, "pushfq"},
     {"669c", DS_INSN_PUSHF, "pushf, 16 bits"},
     {"9d", DS_INSN_POPF, "popfq"},
-    {"f4", DS_INSN_HLT, "hlt"},
+    {"f4", DS_INSN_OTHER, "hlt"},
     {"74fe", DS_INSN_CONDITIONAL, "je"},
     {"0f8400000000", DS_INSN_CONDITIONAL, "je rel32"},
     {"e2fe", DS_INSN_CONDITIONAL, "loop"},
@@ -337,8 +337,6 @@ static uint8_t kind_of(const char *text)
         return DS_INSN_PUSHF;
     if (strncmp(m, "popf", 4) == 0)
         return DS_INSN_POPF;
-    if (strcmp(m, "hlt") == 0)
-        return DS_INSN_HLT;
     if (strcmp(m, "sti") == 0)
         return DS_INSN_SHADOW;
     const char *ss = strstr(text, "%ss");
