@@ -124,11 +124,26 @@ _Noreturn void kuser_kill(const struct arch_trap_frame *frame, int code, const c
     kthread_exit(code);
 }
 
+/* Counting is paused as in a system call: the fault has retired nothing, and what the kernel does is not the program's.
+ * Where it goes on is its own affair: an address that is none faults anew, and is not caught. */
+static void go_on_if_caught(struct arch_trap_frame *frame)
+{
+    struct kuser *user = kcpu_this()->current->user;
+    if (!user->catching)
+        return;
+    kgate_enter();
+    user->catching = false;
+    frame->rip = user->caught_at;
+    kuser_leave(frame);
+    arch_user_enter(frame);
+}
+
 _Noreturn void kernel_user_fault(struct arch_trap_frame *frame)
 {
     char why[128];
     uint64_t cr2 = read_cr2();
     kfault_describe(frame, cr2, why, sizeof why);
     KASSERT(!(arch_read_rflags() & (RFLAGS_NT | ARCH_RFLAGS_TF)) && !arch_user_pages_open());
+    go_on_if_caught(frame);
     kuser_kill(frame, KUSER_FAULT(frame->vector), why);
 }

@@ -25,6 +25,8 @@ struct kuser {
     uint64_t entry, argument[2];
     struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */
     uint32_t events;
+    bool catching;       /* after its next fault it goes on at caught_at, in ring 3, in place of its end */
+    uint64_t caught_at;
     bool ended;          /* kuser_end: leaves ring 3 for good at the next interrupt or call */
 };
 

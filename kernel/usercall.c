@@ -108,9 +108,17 @@ static int64_t call_stopping(const struct call *c)
     return kworkload_stopping();
 }
 
+static int64_t call_catch(const struct call *c)
+{
+    c->user->catching = true;
+    c->user->caught_at = c->first; /* any: it is the program that goes there */
+    return 0;
+}
+
 static int64_t (*const calls[CALL_COUNT])(const struct call *) = {
     [CALL_EXIT] = call_exit, [CALL_YIELD] = call_yield, [CALL_SLEEP] = call_sleep, [CALL_WAIT] = call_wait,
     [CALL_SET] = call_set,   [CALL_WRITE] = call_write, [CALL_SPIN] = call_spin,   [CALL_STOPPING] = call_stopping,
+    [CALL_CATCH] = call_catch,
 };
 
 void kernel_system_call(struct arch_trap_frame *frame)

@@ -304,6 +304,10 @@ calling wait, CALL_WAIT
 calling set, CALL_SET
 calling write_call, CALL_WRITE
 calling spin, CALL_SPIN
+attempt catch                               ; after the fault the program goes on at RDI
+    mov     eax, CALL_CATCH
+    syscall
+    ud2
 attempt unknown                             ; number RDI
     mov     rax, rdi
     syscall

@@ -46,7 +46,7 @@ static const char *const place_names[PLACES] = {
 #define ATTEMPTS(_)                                                                                                    \
     _(read, EVERYWHERE, 0, PF) _(write, EVERYWHERE, 0, PF) _(jump, EVERYWHERE, 0, PF) _(return, EVERYWHERE, 0, PF)     \
     _(write_call, EVERYWHERE, 16, BAD_CALL) _(stack, EVERYWHERE, TICKS, ANY) _(mov_ss_stack, EVERYWHERE, 0, BAD_CALL)  \
-    _(iret, EVERYWHERE, 0, ANY)                                                                                        \
+    _(iret, EVERYWHERE, 0, ANY) _(catch, EVERYWHERE, 0, PF)                                                            \
     _(own_code, 0, 0, PF) _(own_stack, 0, 0, PF) _(overflow, 0, 0, PF)                                                 \
     _(rdmsr, 0, 0, GP) _(wrmsr, 0, 0, GP) _(in, 0, 0, GP) _(out, 0, 0, GP) _(outs, 0, 0, GP) _(cli, 0, 0, GP)          \
     _(sti, 0, 0, GP) _(hlt, 0, 0, GP) _(lgdt, 0, 0, GP) _(lidt, 0, 0, GP) _(lldt, 0, 0, GP) _(ltr, 0, 0, GP)           \
