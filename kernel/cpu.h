@@ -30,7 +30,8 @@ struct kcpu {
     uint64_t ticks;          /* timer ticks seen; read by others */
     uint64_t switches;       /* context switches done; read by others */
 
-    struct ds_cpu *ds;       /* NULL: ds=off */
+    struct ds_cpu *ds;       /* NULL: ds=off. Usually the session's; a workload may put its own here for a while */
+    const volatile uint64_t *pebs_index; /* the session's own, whosever `ds` is; NULL: ds=off */
     struct ds_soft *ds_soft; /* NULL: hw or off */
     struct trace_cpu *trace; /* NULL: no session */
     struct ktruth_cpu *truth;/* NULL: truth=0 */

@@ -90,7 +90,7 @@ void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const str
         .old_tid = previous->tid,
         .new_tid = incoming->tid,
         .tsc = tsc,
-        .pebs_index = cpu->ds ? *ds_pebs_index(cpu->ds) : 0,
+        .pebs_index = cpu->pebs_index ? *cpu->pebs_index : 0,
         .new_wait = incoming->waited,
         .old_quantum = previous->quantum,
     };

@@ -15,4 +15,5 @@ enum {
     KMUTANT_CPUS = 3,     /* CPUs 0 and 1 write each other's buffers */
     KMUTANT_STAMP = 4,    /* batches carry another CPU's PebsIndex */
     KMUTANT_REGISTER = 5, /* RBX is wrong in the first PEBS record of each drain */
+    KMUTANT_PAPER = 6,    /* workload known: expects one event more than is on paper */
 };

@@ -72,7 +72,7 @@ static const struct option table[] = {
       AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL },
     { "workload", "mix",
       "what the threads do (docs/workloads.md)",
-      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|hogs|sleepers|traps|user|hostile" },
+      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|hogs|sleepers|traps|known|user|hostile" },
     { "switches", "20000",
       "end after this many context switches, all CPUs together",
       AT(switches), NUMBER64, 1, UINT64_C(1000000000), NULL },

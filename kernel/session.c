@@ -177,6 +177,7 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
     if (cpu->ds_soft)
         ds_soft_attach(cpu->ds_soft, ds, tid_of_frame);
     cpu->ds = ds;
+    cpu->pebs_index = ds_pebs_index(ds);
     return 0;
 }
 

@@ -151,6 +151,42 @@ def test_hostile(tmp_path, model, backend):
     assert len(re.findall(r"^ +[0-9.]+ +\d+   \S", dump[last:], re.MULTILINE)) >= 100
 
 
+def known(result, cpus):
+    """The verdicts of workload `known`: how many programs, of how many lines that are not PASS."""
+    lines = [line for line in result.output.splitlines() if re.match(r"(PASS|FAIL|SKIP): known: ", line)]
+    passed = re.compile(r"PASS: known: CPU (\d+): (\w+): .*; counts of (\d+) events verified, (\d+) records verified")
+    good = [passed.match(line) for line in lines]
+    programs = [[match[2] for match in good if match and int(match[1]) == cpu] for cpu in range(cpus)]
+    return programs, [line for line, match in zip(lines, good) if not match], good
+
+
+@pytest.mark.parametrize("cpus, preset", [
+    (1, "icelake"),
+    *[pytest.param(2, preset, marks=pytest.mark.long)
+      for preset in ("penryn", "nehalem", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "arrowlake",
+                     "lunarlake")]])
+def test_known(tmp_path, cpus, preset):
+    """Counting is exact: counters and the places of PEBS records equal what is known of sixteen programs."""
+    result, _ = run_and_check(tmp_path, cpus, 1000 * cpus, "workload=known", "ds=soft", f"ds.preset={preset}",
+                              "bts=interrupt")
+    programs, others, good = known(result, cpus)
+    assert not others and all(names == programs[0] for names in programs), result.output
+    assert len(set(programs[0])) == 16 and {"loop", "calls", "rep", "fault", "system_call"} <= set(programs[0])
+    assert {int(match[3]) for match in good} == {{"penryn": 4, "nehalem": 5}.get(preset, 8)}
+    assert all(int(match[4]) for match in good)  # records there were
+
+
+@pytest.mark.long
+def test_known_can_fail(tmp_path):
+    """A paper that is wrong by one fails for each program and event."""
+    build = cb.build_with(tmp_path / "build", kernel_elf=cb.BUILD / "mutant6" / "kernel.elf")
+    result = cb.boot(tmp_path / "log", "--smp", 1, "workload=known", "ds=soft", "switches=1000", build=build)
+    assert result.status == cb.FAIL
+    programs, others, _ = known(result, 1)
+    assert programs == [[]] and len(others) == 16, result.output
+    assert "FAIL: known: CPU 0: loop: INST_RETIRED.ANY: 24 counted, on paper 25" in others
+
+
 def test_stepping_traps(tmp_path):
     """What is hard to single-step counts as it should, on each CPU and with interrupts between the steps."""
     result, _ = run_and_check(tmp_path, 2, 300, "workload=traps")

@@ -338,6 +338,49 @@ static void write_records(unsigned n) /* as the processor would */
     area[5] += n * 176;
 }
 
+/* Workload `known` borrows a CPU from a session that is paused, and gives it back as it was. */
+static void second_driver_borrows(void **state)
+{
+    (void)state;
+    static uint64_t other_area[512] __attribute__((aligned(4096)));
+    struct ds_config config = {.records = 4, .threshold = 4};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained};
+    struct ds_refusal refusal;
+    char error[160];
+    begin(true, "INST_RETIRED.ANY:1000,BR_INST_RETIRED.ALL_BRANCHES:500", "gpr");
+    start();
+    ds_resume(ds);
+    write_records(2);
+    ds_fake_find(&fake, IA32_FIXED_CTR0)->value = MINUS(77);
+    ds_pause(ds);
+    const struct ds_fake before = fake;
+    uint64_t area_before[512];
+    memcpy(area_before, area, sizeof area);
+
+    assert_int_equal(ds_parse_events("instructions:5:u,branches:9:u:plain", &config, error, sizeof error), 0);
+    void *other_buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+    struct ds_cpu *other = malloc(ds_cpu_bytes());
+    assert_int_equal(ds_cpu_init(other, 7, &fake.machine, &caps, &config, &hooks, other_area, other_buffer, error,
+                                 sizeof error), 0);
+    assert_int_equal(ds_start(other, &refusal), 0);
+    ds_resume(other);
+    assert_int_equal(ds_fake_value(&fake, IA32_DS_AREA), (uintptr_t)other_area);
+    ds_fake_find(&fake, IA32_FIXED_CTR0)->value = 3; /* it counts */
+    ds_pause(other);
+    ds_stop(other);
+    for (unsigned i = 0; i < before.msrs; i++)
+        assert_true(fake.msr[i].msr == before.msr[i].msr && fake.msr[i].value == before.msr[i].value);
+    assert_memory_equal(area, area_before, sizeof area);
+
+    ds_resume(ds);
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), DS_BIT(32) | 1);
+    write_records(1);
+    ds_drain(ds, CAIRN_DS_STOP);
+    assert_int_equal(last.bytes, 3 * 176);
+    free(other);
+    free(other_buffer);
+}
+
 static void threshold_pmi(void **state)
 {
     (void)state;
@@ -831,6 +874,7 @@ int main(void)
         cmocka_unit_test(legacy_counter_writes),
         cmocka_unit_test(every_fault_undoes_all),
         cmocka_unit_test(stop_is_start_backwards),
+        cmocka_unit_test(second_driver_borrows),
         cmocka_unit_test(threshold_pmi),
         cmocka_unit_test(drain_overtakes_pmi),
         cmocka_unit_test(full_buffer_is_unknown_loss),

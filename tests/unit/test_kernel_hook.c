@@ -46,7 +46,7 @@ static void begin(uint32_t events)
 {
     box_open(&box, 1, events, false, 8, 8192);
     memset(hook_cpus, 0, sizeof hook_cpus);
-    cpu = (struct kcpu){.trace = trace_session_cpu(box.session, 0), .truth = some_truth};
+    cpu = (struct kcpu){.trace = trace_session_cpu(box.session, 0), .truth = some_truth, .pebs_index = &pebs_index};
     truths = 0;
     pebs_index = BASE;
     trace_cpu_start(cpu.trace, &pebs_index);
@@ -227,7 +227,8 @@ static void both_sides(void **state)
     const struct cairn_truth_switch expected = {.kind = CAIRN_TRUTH_SWITCH, .old_state = KTHREAD_WAITING,
                                                 .old_wait_reason = 7, .old_priority = 9, .old_base = 8,
                                                 .new_priority = 10, .old_ideal_processor = 3, .old_tid = 12,
-                                                .new_tid = 16, .tsc = TSC(10), .new_wait = 77, .old_quantum = -2};
+                                                .new_tid = 16, .tsc = TSC(10), .pebs_index = BASE, .new_wait = 77,
+                                                .old_quantum = -2};
     assert_memory_equal(&truth[0].sw, &expected, sizeof expected);
     cpu.truth = NULL;
     khook_switch_out(&cpu, &old, &new, TSC(11));
