@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden"
 EXPECTED = HERE / "expected"
 CAIRN = cairn_boot.BUILD / "san" / "cairn"
-LOGS = ["small", "full", "nods", "circular", "lost", "panic"]
+LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw"]
 
 
 def cairn(*arguments, data=None, timeout=60):

@@ -10,7 +10,8 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import CAIRN, EXPECTED, GOLDEN, LOGS, cairn, events, patch, text_of, without
+from cairn_tool import (CAIRN, EXPECTED, GOLDEN, LOGS, TRUTH_PEBS, cairn, events, patch, text_of, truths,
+                        without)
 
 
 # ---- expected text: CAIRN_UPDATE=1 writes it anew ----------------------------------------------------------
@@ -34,6 +35,8 @@ def test_golden(log, command):
     ("small.ds", ["ds", GOLDEN / "small.log"]),
     ("full.ds", ["ds", "--cpu", "1", "--epoch", "1", "--records", "3", "--bytes", GOLDEN / "full.log"]),
     ("panic.ds", ["ds", "--records", "0", GOLDEN / "panic.log"]),
+    ("hw.ds", ["ds", "--cpu", "0", "--records", "0", GOLDEN / "hw.log"]),
+    ("hw.profile", ["profile", "--per", "thread", GOLDEN / "hw.log"]),
     ("plain.ds", ["ds", "--records", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
     ("small.profile", ["profile", GOLDEN / "small.log"]),
     ("circular.profile", ["profile", "--per", "thread", GOLDEN / "circular.log"]),
@@ -106,6 +109,71 @@ def test_wrong_stamps_are_seen_in_stat():
     rows = text_of(cairn("stat", "-", data=frames.write(parts))).splitlines()
     wrong = next(row for row in rows if row.startswith("  wrong")).split()
     assert wrong[1] == "0" and int(wrong[4]) > 0
+
+
+# ---- how sure a rule is, and what a processor does not tell -----------------------------------------------------
+
+def words(data):
+    """The word for each rule, by the rule's first words; the whole text; the exit status."""
+    done = cairn("check", "-", data=data)
+    rows = re.findall(r"^(.{42}) +\d+ +\d+ (verified|verified in part|consistent|cannot be known here|FAILED)$",
+                      text_of(done), re.M)
+    assert len(rows) >= 13
+    return {rule.strip(): word for rule, word in rows}, text_of(done), done.returncode
+
+
+RECORDS, THREADS = "truth: each PEBS record equal", "truth: each record's thread right"
+
+
+def test_only_what_was_compared_is_verified():
+    for log, word in (("small", "verified"), ("hw", "cannot be known here"), ("panic", "cannot be known here")):
+        rules, _, status = words((GOLDEN / f"{log}.log").read_bytes())
+        assert status == 0 and rules[RECORDS] == rules[THREADS] == word
+        for rule, found in rules.items():
+            assert found == "consistent" or rule.startswith("truth: "), rule
+
+
+def test_truth_in_part():
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    first, last = (place[0] for place in (truths(parts, TRUTH_PEBS)[0], truths(parts, TRUTH_PEBS)[-1]))
+    assert first != last
+    without(parts, lambda i, _: i == last)
+    rules, text, _ = words(frames.write(parts))
+    assert rules[RECORDS] == "verified in part"
+    assert re.search(r"^verified in part: \d+ PEBS records are without truth$", text, re.M)
+
+
+def test_ambiguous_records_are_not_verified():
+    rules, text, status = words((GOLDEN / "circular.log").read_bytes())
+    assert status == 0 and rules[RECORDS] == "verified" and rules[THREADS] == "verified in part"
+    assert "verified in part: 9 PEBS records are of no certain thread" in text
+
+
+def epochs(parts):
+    """(frame, offset of the payload) of each event that ends or begins a PEBS epoch."""
+    return [(frame, at + 16) for frame, at, hook, _ in events(parts)
+            if hook == 0xCA01 and parts[frame][1][at + 16:at + 18] == b"\1\0"]
+
+
+def test_a_processors_full_buffer_is_unknown_loss():
+    """Nobody may claim a number, 0 least of all."""
+    unknown = b"\xff" * 8
+    parts = frames.read((GOLDEN / "hw.log").read_bytes())
+    full = [(frame, at) for frame, at in epochs(parts) if parts[frame][1][at + 16:at + 24] == unknown]
+    assert 3 < len(full) < len(epochs(parts))
+    for command, line in [("check", "^PEBS records lost by the processor: unknown$"),
+                          ("stat", "^  lost by processor +unknown   a buffer was full$"),
+                          ("profile", "^# lost by the processor: unknown$"),
+                          ("dump", r"= drain of epoch .* 8 records, buffer full, lost:\s+unknown$"),
+                          ("ds", "^CPU 0, epoch 0: .* 8 records, lost: unknown$")]:
+        found = re.findall(line, text_of(cairn(command, GOLDEN / "hw.log")), re.M)
+        assert len(found) == (len(full) if command == "dump" else 1), command
+    for claim in (0, 1):
+        parts = frames.read((GOLDEN / "hw.log").read_bytes())
+        patch(parts, full[0], 16, struct.pack("<Q", claim))
+        rules, text, status = words(frames.write(parts))
+        assert status == 1 and rules["DS areas: base <= index <= maximum"] == "FAILED"
+        assert f"{claim} records lost: of a processor's full buffer nobody knows" in text
 
 
 # ---- profile: what is counted ---------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_wrong_register_in_a_record(word, name):
         patch(parts, (frame, at), 0, struct.pack("<Q", was ^ 1 << 40 if value is None else value))
     text = lies("small", change)
     assert "FAIL truth: each PEBS record, word by word" in text and name in text
-    assert re.search(r"word by word +\d+ +1$", text, re.M) and "FAIL truth: each PEBS record equal" not in text
+    assert re.search(r"word by word +\d+ +1 FAILED$", text, re.M) and "FAIL truth: each PEBS record equal" not in text
 
 
 def test_wrong_word_in_the_trace():
@@ -114,7 +114,10 @@ def test_part_of_the_words_missing():
     lines = frames.write(parts).splitlines(True)
     del lines[frame]
     text = text_of(cairn("check", "-", data=b"".join(lines)))
-    assert "FAIL truth" not in text and re.search(r"PEBS record, word by word +[1-9]\d+ +0\n", text), text
+    assert "FAIL truth" not in text, text
+    assert re.search(r"PEBS record, word by word +[1-9]\d+ +0 verified in part\n", text), text
+    said = text.replace("\n  ", " ")  # wrapped
+    assert re.search(r"^verified in part: \d+ PEBS records are without all of their words in the truth$", said, re.M), text
 
 
 def in_format_1(parts):

@@ -16,7 +16,7 @@
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers;
-    bool circular, ds, drops, panic, truth, words;
+    bool circular, ds, hw, drops, panic, truth, words;
     enum script_bts bts;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
@@ -32,6 +32,8 @@ static const struct kind {
      .bts = SCRIPT_BTS_INTERRUPT},
     {"ring", "branch records, circular buffer", 50, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
      .bts = SCRIPT_BTS_CIRCULAR},
+    {"hw", "as of a processor, but made up: none was there", 260, 2, TRACE_COMPACT, 16384, 4, .ds = true, .hw = true,
+     .drops = true, .truth = true},
     {"large", "as many switches as you like", 200000, 4, TRACE_COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
@@ -75,6 +77,7 @@ static void header(struct trace_dump *d, const struct totals *t, const char *cau
 static void machine(struct trace_dump *d, const struct kind *k, const struct script *s)
 {
     const enum cairn_stream m = CAIRN_STREAM_MACHINE;
+    const char *backend = !k->ds ? "off" : k->hw ? "hw" : "soft";
     text(d, m, "kernel.version=golden");
     text(d, m, "kernel.build_id=00112233445566778899aabbccddeeff00112233");
     text(d, m, "kernel.base=0xffffffff80000000");
@@ -93,7 +96,7 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
     text(d, m, "machine.tsc_hz=%llu", U(SCRIPT_TSC_HZ));
     text(d, m, "machine.time_source=script");
     text(d, m, "memory.0=0x0 0x8000000 conventional-7");
-    text(d, m, "option.ds=%s", k->ds ? "soft" : "off");
+    text(d, m, "option.ds=%s", backend);
     text(d, m, "option.truth=%u", k->truth);
     text(d, m, "option.workload=script");
     for (uint32_t c = 0; c < k->cpus; c++) {
@@ -103,14 +106,15 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
         text(d, m, "cpu.%u.msr.1A0=0x1", c);
         text(d, m, "cpu.%u.microcode=0x0", c);
     }
-    text(d, m, "ds.backend=%s", k->ds ? "soft" : "off");
+    text(d, m, "ds.backend=%s", backend);
     text(d, m, "ds.reason=%s", k->ds ? "scripted: no processor was asked." : "ds=off was asked for.");
     if (k->ds) {
-        text(d, m, "ds.emulated=1");
+        text(d, m, "ds.emulated=%u", !k->hw);
         for (uint32_t c = 0; c < k->cpus; c++) {
-            text(d, m, "ds.detect.soft.%u.0=CPUID.01H:EDX.DS[21]|0x1|ok|the Debug Store is there", c);
-            text(d, m, "ds.detect.soft.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", c);
-            text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
+            text(d, m, "ds.detect.%s.%u.0=CPUID.01H:EDX.DS[21]|0x1|ok|the Debug Store is there", backend, c);
+            text(d, m, "ds.detect.%s.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", backend, c);
+            if (!k->hw)
+                text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
             text(d, m, "ds.cpu.%u.area=0x%llx", c, U(0xFFFF800000200000 + c * 0x1000));
             text(d, m, "ds.cpu.%u.buffer=0x%llx", c, U(s->cpu[c].base));
             text(d, m, "ds.cpu.%u.buffer_bytes=4096", c);
@@ -201,7 +205,9 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
              U(b[CCSWAP_CLOSE_AGE]), U(b[CCSWAP_CLOSE_SPACE]), U(b[CCSWAP_CLOSE_DELTA]), U(b[CCSWAP_CLOSE_STOP]),
              U(b[CCSWAP_CLOSE_DRAIN]), U(b[CCSWAP_CLOSE_PANIC]));
         text(d, e, "end.cpu.%u.buffers=%llu", c, U(n[c].buffers_begun));
-        if (k->ds)
+        if (k->hw && cpu->lost_unknown)
+            text(d, e, "end.cpu.%u.ds=%llu %llu %llu unknown 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis));
+        else if (k->ds)
             text(d, e, "end.cpu.%u.ds=%llu %llu %llu %llu 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis),
                  U(cpu->all_lost));
         if (k->bts)
@@ -283,8 +289,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "make_golden: no memory, or an impossible configuration\n");
         return 1;
     }
-    const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .drops = k.drops,
-                                           .panic = k.panic, .truth = k.truth, .words = k.words,
+    const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .hw = k.hw,
+                                           .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
                                            .bts = k.bts, .seed = seed};
     script_run(s, &options, trace);
 

@@ -83,8 +83,12 @@ static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reas
     }
 }
 
-static void drain(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
+static void drain(const struct script *s, struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
 {
+    if (s->options.hw && cpu->index == cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES) {
+        cpu->lost = CAIRN_DS_LOST_UNKNOWN;
+        cpu->lost_unknown = true;
+    }
     trace_close_batch(cpu->trace, tsc, CCSWAP_CLOSE_DRAIN);
     epoch_event(cpu, tsc, reason);
     cpu->drains++;
@@ -125,7 +129,7 @@ static void record(struct script *s, uint32_t c, uint64_t tsc)
     const struct script_symbol *symbol = &script_symbols[3 + below(s, 3)];
     uint64_t ip = symbol->address + below(s, symbol->size - 8);
     bool stored = cpu->index < cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
-    if (s->options.truth)
+    if (s->options.truth && !s->options.hw)
         add_truth(cpu)->pebs = (struct cairn_truth_pebs){
             .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .more = stored && s->options.words ? 4 : 0,
             .tid = s->thread[cpu->current].tid, .tsc = tsc, .event_ip = ip, .next_ip = ip + 4,
@@ -159,7 +163,7 @@ static void sample(struct script *s, uint32_t c, uint64_t until)
         if (full >= SCRIPT_THRESHOLD && (!s->options.drops || full >= SCRIPT_RECORDS) &&
             (!s->options.drops || below(s, 4) == 0)) {
             cpu->pmis++;
-            drain(cpu, tsc + us(1), CAIRN_DS_THRESHOLD);
+            drain(s, cpu, tsc + us(1), CAIRN_DS_THRESHOLD);
         }
         tsc += us(60 + below(s, 120));
     }
@@ -405,7 +409,7 @@ void script_run(struct script *s, const struct script_options *options, struct t
     s->stop_tsc += us(3);
     if (options->panic) {
         if (options->ds)
-            drain(&s->cpu[0], s->stop_tsc, CAIRN_DS_PANIC);
+            drain(s, &s->cpu[0], s->stop_tsc, CAIRN_DS_PANIC);
         trace_session_freeze(session, s->stop_tsc);
         return;
     }
@@ -414,7 +418,7 @@ void script_run(struct script *s, const struct script_options *options, struct t
         if (options->bts)
             branch_events(s, c, s->thread[cpu->current].tid, s->stop_tsc, CAIRN_DS_STOP);
         if (options->ds)
-            drain(cpu, s->stop_tsc, CAIRN_DS_STOP);
+            drain(s, cpu, s->stop_tsc, CAIRN_DS_STOP);
         trace_cpu_stop(cpu->trace, s->stop_tsc);
     }
 }

@@ -52,6 +52,7 @@ struct script_cpu {
     uint8_t *records;
     uint32_t epoch;
     uint64_t lost;
+    bool lost_unknown; /* hw: once */
     /* counts */
     uint64_t switches, all_records, drains, pmis, all_lost;
     /* Branch trace */
@@ -70,6 +71,7 @@ struct script_options {
     uint32_t cpus, switches;
     enum script_bts bts;
     bool ds;
+    bool hw;         /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
     bool drops;      /* now and then a PMI comes too late: the buffer is full and records are dropped */
     bool panic;      /* ends in trace_session_freeze instead of trace_cpu_stop */
     bool truth;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/log.h"
+#include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
 enum cairn_rule {
@@ -43,6 +44,7 @@ struct cairn_check {
     uint64_t uncompared_switches, uncompared_records; /* in the trace, without truth to compare with */
     uint64_t unfinished; /* bit n: CPU n was stopped by a panic within its last switch, before the truth of it */
     uint64_t blames[CAIRN_BLAMES];
+    uint64_t wordless; /* records with truth, but not of their words */
     uint64_t untimed; /* records without a TSC */
     uint64_t wrong;
     uint64_t uncompared_branches;
@@ -90,6 +92,21 @@ void cairn_check_records(struct cairn_check *check, uint32_t cpu);
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu);
 
 const char *cairn_rule_text(enum cairn_rule rule);
+
+/* What a rule comes to (check_words.c). */
+enum cairn_word {
+    CAIRN_VERIFIED,        /* compared with the truth */
+    CAIRN_VERIFIED_PARTLY, /* some of it */
+    CAIRN_CONSISTENT,      /* compared with nothing but the log itself */
+    CAIRN_NOT_KNOWN,       /* nothing to compare with, or nothing to compare */
+    CAIRN_FAILED,
+    CAIRN_WORDS
+};
+const char *cairn_word_text(enum cairn_word word);
+/* *why: what keeps it from a better word; empty where it is verified, or has failed. */
+enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rule rule, char why[CAIRN_SHOWN]);
+/* Whether it is worth a line: what it is about is in the log, or belongs there. */
+bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule);
 
 /* Counts a failure and, for the first few of each rule, prints it. `cpu` -1: of no CPU; `time` NULL: at no time. */
 void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const int64_t *time, const char *format, ...)

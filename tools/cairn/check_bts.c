@@ -234,8 +234,8 @@ void cairn_check_branches(struct cairn_check *check, uint32_t cpu)
     const struct cairn_cpu *c = &check->log->cpu[cpu];
     struct branches s = {.walk = {.check = check, .cpu = c, .n = (int)cpu}, .truth = {.cpu = c}};
     uint64_t missing = 0;
-    if (cairn_slice_is(cairn_key(&check->log->text, "ds.emulated"), "0"))
-        return; /* only the model tells of each branch */
+    if (!cairn_log_modelled(check->log))
+        return;
     step(&s);
     for (size_t i = 0; i < c->bts_drains.count; i++) {
         s.walk.drain = &c->bts_drains.items[i];

@@ -135,9 +135,9 @@ static uint64_t overrun(const struct walk *w)
 {
     const struct cairn_text *t = &w->check->log->text;
     static const char policy[] = "start_lt|";
-    uint64_t emulated, bytes;
+    uint64_t bytes;
     struct cairn_slice fit = cairn_key(t, "ds.policy.fit");
-    bool may = (cairn_slice_u64(cairn_key(t, "ds.emulated"), &emulated) && !emulated) ||
+    bool may = !cairn_log_modelled(w->check->log) ||
                (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
     return may && cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) ? bytes : 0;
 }
@@ -172,6 +172,10 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
     if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes && maximum > index &&
         maximum - index >= bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " records lost, but the buffer was not full", e->lost);
+    if (e->reason != CAIRN_DS_START && !cairn_log_modelled(w->check->log) && e->lost != CAIRN_DS_LOST_UNKNOWN &&
+        bytes && (e->lost || index + bytes > maximum))
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " records lost: of a processor's full buffer nobody knows",
+             e->lost);
 }
 
 /* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger,

@@ -2,48 +2,58 @@
 /* cairn check: every invariant, and the truth where the log has it. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/cairn/check.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
+/* The rules, and how sure each is. */
 static void print_rules(const struct cairn_check *check)
 {
-    printf("%-44s %14s %10s\n", "rule", "compared", "failed");
+    char why[CAIRN_SHOWN];
+    printf("%-42s %8s %6s %s\n", "rule", "compared", "failed", "how sure");
+    for (unsigned i = 0; i < CAIRN_RULES; i++)
+        if (cairn_check_applies(check, i))
+            printf("%-42s %8" PRIu64 " %6" PRIu64 " %s\n", cairn_rule_text(i), check->compared[i], check->failed[i],
+                   cairn_word_text(cairn_check_word(check, i, why)));
+}
+
+/* Why they are not verified: each reason once. */
+static void print_reasons(const struct cairn_check *check)
+{
+    char said[CAIRN_RULES][CAIRN_SHOWN];
+    enum cairn_word words[CAIRN_RULES];
+    unsigned reasons = 0;
     for (unsigned i = 0; i < CAIRN_RULES; i++) {
-        if (i < CAIRN_RULE_TRUTH_COMPACT || check->compared[i] || check->failed[i])
-            printf("%-44s %14" PRIu64 " %10" PRIu64 "\n", cairn_rule_text(i), check->compared[i], check->failed[i]);
+        unsigned same = 0;
+        if (!cairn_check_applies(check, i))
+            continue;
+        words[reasons] = cairn_check_word(check, i, said[reasons]);
+        if (!said[reasons][0])
+            continue;
+        while (strcmp(said[same], said[reasons]) != 0 || words[same] != words[reasons])
+            same++;
+        reasons += same == reasons;
     }
+    for (unsigned word = CAIRN_VERIFIED_PARTLY; word < CAIRN_FAILED; word++)
+        for (unsigned i = 0; i < reasons; i++)
+            if (words[i] == word) {
+                int used = printf("%s: ", cairn_word_text(word));
+                cairn_print_wrapped((unsigned)used, "", 2, (struct cairn_slice){said[i], (uint32_t)strlen(said[i])});
+            }
 }
 
 static void print_truth(const struct cairn_check *check)
 {
-    if (!check->log->has_truth) {
-        bool wanted = cairn_slice_is(cairn_key(&check->log->text, "option.truth"), "1");
-        if (!wanted && !check->whole && !cairn_has_key(&check->log->text, "option.truth"))
-            printf("truth: none in what is left of this log\n");
-        else if (wanted && !check->whole)
-            printf("truth: cut off or damaged: nothing to compare with\n");
-        else
-            printf("truth: none in this log%s\n", wanted ? "" : " (boot with truth=1)");
+    if (!check->log->has_truth || !check->log->session.known)
         return;
-    }
-    if (!check->log->session.known) {
-        printf("truth: cannot be compared: the session stream is missing\n");
-        return;
-    }
     printf("incoming threads: %" PRIu64 " equal, %" PRIu64 " unknown (a CPU's last record, or before a hole)\n",
            check->incoming_known, check->incoming_unknown);
     if (check->truth_missing)
         printf("lost, overwritten or damaged: %" PRIu64 " %s\n", check->truth_missing,
                check->truth_missing == 1 ? "switch" : "switches");
-    if (check->uncompared_switches || check->uncompared_records)
-        printf("without truth to compare with: %" PRIu64 " %s, %" PRIu64 " PEBS %s\n", check->uncompared_switches,
-               check->uncompared_switches == 1 ? "switch" : "switches", check->uncompared_records,
-               check->uncompared_records == 1 ? "record" : "records");
-    if (check->uncompared_branches)
-        printf("without truth to compare with: %" PRIu64 " branch records\n", check->uncompared_branches);
     unsigned unfinished = (unsigned)__builtin_popcountll(check->unfinished);
     if (unfinished)
         printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
@@ -59,12 +69,26 @@ static void print_truth(const struct cairn_check *check)
         printf("by %s alone, ", cairn_by_names[check->by]);
     else if (check->untimed)
         printf("by %sindex (no TSC), ", check->untimed < all ? "time, or " : "");
-    printf("PEBS records: %" PRIu64 ": %" PRIu64 " attributed (%.2f %%), %" PRIu64 " ambiguous, %" PRIu64 " wrong\n",
-           all, check->blames[CAIRN_BLAME_KNOWN], 100.0 * (double)check->blames[CAIRN_BLAME_KNOWN] / (double)all,
-           ambiguous, check->wrong);
+    printf("PEBS records: %" PRIu64 ": %" PRIu64 " attributed (%.2f %%), %" PRIu64 " ambiguous", all,
+           check->blames[CAIRN_BLAME_KNOWN], 100.0 * (double)check->blames[CAIRN_BLAME_KNOWN] / (double)all, ambiguous);
+    if (cairn_log_modelled(check->log))
+        printf(", %" PRIu64 " wrong\n", check->wrong);
+    else
+        printf(", wrong: unknown\n");
     for (unsigned i = CAIRN_BLAME_KNOWN + 1; i < CAIRN_BLAMES; i++)
         if (check->blames[i])
             printf("  %" PRIu64 " %s\n", check->blames[i], cairn_blame_text(i));
+}
+
+/* What the processor had no room for. */
+static void print_lost(const struct cairn_log *log)
+{
+    char lost[CAIRN_SHOWN];
+    struct cairn_lost pebs = cairn_pebs_lost(log, CAIRN_MAX_CPUS), bts = cairn_bts_lost(log);
+    if (pebs.counted || pebs.unknown)
+        printf("PEBS records lost by the processor: %s\n", cairn_show_lost(lost, pebs));
+    if (bts.counted || bts.unknown)
+        printf("branch records lost or overwritten: %s\n", cairn_show_lost(lost, bts));
 }
 
 /* The backend, and why: what the rules were applied to. */
@@ -80,6 +104,10 @@ static void print_backend(const struct cairn_log *log)
 static void print_verdict(const struct cairn_check *check)
 {
     uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
+    unsigned words[CAIRN_WORDS] = {0};
+    char why[CAIRN_SHOWN];
+    for (unsigned i = 0; i < CAIRN_RULES; i++)
+        words[cairn_check_word(check, i, why)] += cairn_check_applies(check, i);
     for (uint32_t n = 0; n < check->log->cpus; n++) {
         const struct cairn_cpu_end *e = &check->log->cpu[n].end;
         covered += e->truth_known ? e->truth[0] + e->truth[1] : 0;
@@ -91,7 +119,8 @@ static void print_verdict(const struct cairn_check *check)
         printf("PASS, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", covered,
                covered + left_out);
     else
-        printf("PASS: every rule held\n");
+        printf("PASS: every rule held: %u verified, %u consistent, %u cannot be known here\n",
+               words[CAIRN_VERIFIED] + words[CAIRN_VERIFIED_PARTLY], words[CAIRN_CONSISTENT], words[CAIRN_NOT_KNOWN]);
 }
 
 static int show(const struct cairn_log *log)
@@ -102,7 +131,9 @@ static int show(const struct cairn_log *log)
     cairn_check_trace(&check);
     cairn_check_truth(&check);
     print_rules(&check);
+    print_reasons(&check);
     print_truth(&check);
+    print_lost(log);
     print_backend(log);
     cairn_print_bad_end(log, "");
     print_verdict(&check);
@@ -115,14 +146,16 @@ const struct cairn_command cairn_check_command = {
     .summary = "every invariant of the trace, and the truth",
     .options = (const struct cairn_option[]){CAIRN_BY_OPTION, CAIRN_LOG_OPTIONS},
     .notes = "Prints for each rule how often it was applied and, first, where it did not\n"
-             "hold. Equal switches: CPU, outgoing thread, state or reason, priority, time in\n"
-             "clock units; base priority where a batch first names the thread; wait exact in\n"
-             "FULL records (saturating), at most 1 tick in LITE, not told in IDLE; all fields\n"
-             "of 0524H. Of a panic's dump, each CPU's last switch may be without truth.\n"
-             "Of a PEBS record every word is compared with what the stepped thread had: all\n"
-             "registers, counters, groups; what the model cannot know must be 0.\n"
-             "A PEBS record is ambiguous where a switch falls into the same clock unit (by\n"
-             "time) or its batch has several threads (by index), or switches are missing\n"
-             "around it.\n",
+             "hold; and how sure that is: 'verified' is what was compared with the truth,\n"
+             "'consistent' what could be compared with nothing but the log itself; the rest\n"
+             "'cannot be known here', and a line says why. Equal switches: CPU, outgoing\n"
+             "thread, state or reason, priority, time in clock units; base priority where a\n"
+             "batch first names the thread; wait exact in FULL records (saturating), at most\n"
+             "1 tick in LITE, not told in IDLE; all fields of 0524H. Of a panic's dump, each\n"
+             "CPU's last switch may be without truth. Of a PEBS record every word is\n"
+             "compared with what the stepped thread had: all registers, counters, groups;\n"
+             "what the model cannot know must be 0. It is ambiguous where a switch falls\n"
+             "into the same clock unit (by time) or its batch has several threads (by\n"
+             "index), or switches are missing around it.\n",
     .show = show,
 };

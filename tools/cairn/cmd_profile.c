@@ -228,16 +228,14 @@ static void print_rows(const struct profile *p)
 /* What is not in the rows, or in none for sure. */
 static void print_rest(const struct profile *p)
 {
-    uint64_t lost = 0, missing = 0;
-    bool unknown = false;
+    uint64_t missing = 0;
+    char lost[CAIRN_SHOWN];
     for (uint32_t c = 0; c < p->log->cpus; c++)
         for (size_t i = 0; i < p->log->cpu[c].epochs.count; i++) {
             const struct cairn_epoch *e = &p->log->cpu[c].epochs.items[i];
             if (only_cpu != NOT_GIVEN && c != only_cpu)
                 continue;
             missing += e->record_bytes - (uint64_t)e->bytes_seen;
-            unknown |= e->lost == CAIRN_DS_LOST_UNKNOWN;
-            lost += e->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : e->lost;
         }
     printf("# %" PRIu64 " records", p->records);
     if (p->left_out)
@@ -245,7 +243,8 @@ static void print_rest(const struct profile *p)
     printf("; %" PRIu64 " of no certain thread", p->doubtful);
     if (p->doubtful && only_thread != NOT_GIVEN)
         printf(", not counted here");
-    printf("\n# lost by the processor: %" PRIu64 "%s\n", lost, unknown ? " and an unknown number" : "");
+    printf("\n# lost by the processor: %s\n",
+           cairn_show_lost(lost, cairn_pebs_lost(p->log, only_cpu == NOT_GIVEN ? CAIRN_MAX_CPUS : (uint32_t)only_cpu)));
     if (missing)
         printf("# missing in this log: %" PRIu64 " bytes of records\n", missing);
 }

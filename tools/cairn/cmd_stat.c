@@ -353,7 +353,9 @@ static void print_attribution(const struct totals *t)
                 print_rule_row(why, there, counts, NULL);
         }
     }
-    if (t->log->has_truth) {
+    if (t->log->has_truth && !cairn_log_modelled(t->log)) {
+        printf("  wrong                  unknown   only the model's truth tells of its records\n");
+    } else if (t->log->has_truth) {
         print_rule_row("  wrong", there, wrong, told);
         print_rule_row("  of, with truth", there, told, NULL);
     }
@@ -362,8 +364,8 @@ static void print_attribution(const struct totals *t)
 static void print_pebs(struct totals *t)
 {
     const struct cairn_log *log = t->log;
-    uint64_t records = 0, drains = 0, lost = 0, throttles = 0, cycles = 0, hz;
-    bool unknown = false;
+    uint64_t records = 0, drains = 0, throttles = 0, cycles = 0, hz;
+    struct cairn_lost lost = cairn_pebs_lost(log, CAIRN_MAX_CPUS);
     char name[CAIRN_SHOWN];
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
     for (uint32_t c = 0; c < log->cpus; c++) {
@@ -371,8 +373,6 @@ static void print_pebs(struct totals *t)
         for (size_t i = 0; i < log->cpu[c].epochs.count; i++) {
             const struct cairn_epoch *e = &log->cpu[c].epochs.items[i];
             drains += e->reason != CAIRN_DS_START;
-            unknown |= e->lost == CAIRN_DS_LOST_UNKNOWN;
-            lost += e->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : e->lost;
             if (e->reason == CAIRN_DS_THROTTLE) {
                 throttles++;
                 cycles += i + 1 < log->cpu[c].epochs.count ? e[1].tsc - e->tsc : 0;
@@ -382,7 +382,10 @@ static void print_pebs(struct totals *t)
     int used = printf("\nDebug Store          %12.*s   ", CAIRN_SLICE(backend)) - 1;
     cairn_print_wrapped((unsigned)used, "", 36, reason);
     printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " drains\n", records, drains);
-    printf("  lost by processor  %12" PRIu64 "%s\n", lost, unknown ? " and an unknown number: a buffer was full" : "");
+    printf("  lost by processor  %12s%s\n", lost.unknown ? "unknown" : cairn_show_lost(name, lost),
+           lost.unknown ? "   a buffer was full" : "");
+    if (lost.unknown && lost.counted)
+        printf("%*" PRIu64 "   at least\n", 33, lost.counted);
     if (throttles && cairn_slice_u64(cairn_key(&log->text, "session.1.tsc_hz"), &hz) && hz)
         printf("  throttled          %12" PRIu64 "   times, %.6f s of all CPUs together\n", throttles,
                (double)cycles / (double)hz);

@@ -378,3 +378,34 @@ bool cairn_log_damaged(const struct cairn_log *log)
                 return true;
     return false;
 }
+
+bool cairn_log_modelled(const struct cairn_log *log)
+{
+    return !cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "0");
+}
+
+static void add_lost(struct cairn_lost *sum, uint64_t lost)
+{
+    if (lost == CAIRN_DS_LOST_UNKNOWN)
+        sum->unknown = true;
+    else
+        sum->counted += lost;
+}
+
+struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
+            add_lost(&sum, log->cpu[c].epochs.items[i].lost);
+    return sum;
+}
+
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].bts_drains.count; i++)
+            add_lost(&sum, log->cpu[c].bts_drains.items[i].lost);
+    return sum;
+}

@@ -185,6 +185,17 @@ void cairn_log_index(struct cairn_log *log, uint32_t cpu);
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
 bool cairn_log_damaged(const struct cairn_log *log);
 
+/* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
+bool cairn_log_modelled(const struct cairn_log *log);
+
+/* Records the processor dropped, or overwrote: what drains have counted, and whether one of them could not. */
+struct cairn_lost {
+    uint64_t counted;
+    bool unknown;
+};
+struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu); /* CAIRN_MAX_CPUS: of all */
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log);
+
 /* First run of missing frames between two frame numbers, NULL: none. */
 const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before);
 

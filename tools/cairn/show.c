@@ -96,6 +96,17 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
     return out;
 }
 
+const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost)
+{
+    if (!lost.unknown)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64, lost.counted);
+    else if (lost.counted)
+        snprintf(out, CAIRN_SHOWN, "unknown, %" PRIu64 " at least", lost.counted);
+    else
+        snprintf(out, CAIRN_SHOWN, "unknown");
+    return out;
+}
+
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
 {
     bool begun = false;

@@ -18,6 +18,8 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
 /* "frames 3..5", "frame 3". */
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
+/* "12"; "unknown", and what is known of it. Never 0 where it is unknown. */
+const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
 /* Prints text and a newline in lines of at most 80 columns, words uncut. The first goes on where the line is (column
  * `at`), the others begin with `prefix`, padded to `indent` columns. */
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
