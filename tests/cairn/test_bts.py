@@ -170,6 +170,7 @@ def drains(parts, least=2):
     (0x03, None, ["BTS", "the mode is not that of the session"]),
     (0x04, b"\x63", ["BTS", "epoch 99 where"]),
     (0x08, struct.pack("<Q", 1 << 60), ["BTS", "the drain's TSC is later than its event"]),
+    (0x08, struct.pack("<Q", 1), ["BTS", "a drain before the one before it"]),
     (0x10, b"\x37", ["truth", "55 records lost"]),
     (0x1C, b"\x09", ["BTS", "in 9"]),
     (0x20, b"\x08", ["BTS", "is not this CPU's buffer"]),
@@ -190,6 +191,25 @@ def test_wrong_drain(log, offset, data, words):
     rule = "BTS: drains, areas, order, thread" if words[0] == "BTS" else "truth: each branch, and those lost"
     assert f"FAIL {rule}" in text
     assert words[1] in text or (offset == 0x38 and "threshold 0xffffffffffffffff" in text), text
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_no_beginning(log):
+    text = lies(log, lambda parts: patch(parts, bts_events(parts, EPOCH)[0], 2, b"\x02"))
+    assert "FAIL BTS" in text and "epoch 0 ends, but no event says that it began" in text
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("lost", [0, 2**64 - 1])
+def test_index_that_was_not_believed(log, lost):
+    """A drain that could not believe the index hands over nothing, and says that it does not know what is lost."""
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    i, at = [(i, at) for i, at in bts_events(parts, EPOCH) if parts[i][1][at + 2] == 3][0]  # of a stop, empty
+    index = struct.unpack_from("<Q", parts[i][1], at + 0x28)[0]
+    patch(parts, (i, at), 0x28, struct.pack("<Q", index + 1))
+    patch(parts, (i, at), 0x10, struct.pack("<Q", lost))
+    text = text_of(cairn("check", "-", data=frames.write(parts)))
+    assert ("FAIL BTS" in text and "is at no record, but the drain believed it" in text) == (lost == 0), text
 
 
 @pytest.mark.parametrize("log", LOGS)
