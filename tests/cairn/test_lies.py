@@ -117,7 +117,7 @@ def test_part_of_the_words_missing():
     assert "FAIL truth" not in text, text
     assert re.search(r"PEBS record, word by word +[1-9]\d+ +0 verified in part\n", text), text
     said = text.replace("\n  ", " ")  # wrapped
-    assert re.search(r"^verified in part: \d+ PEBS records are without all of their words in the truth$", said, re.M), text
+    assert re.search(r"^verified in part: \d+ PEBS records are without all of their words", said, re.M), text
 
 
 def in_format_1(parts):
