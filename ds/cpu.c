@@ -93,13 +93,6 @@ void ds_roll_back(struct ds_cpu *ds, uint32_t undos)
     }
 }
 
-static uint32_t counter_msr(const struct ds_cpu *ds, unsigned counter)
-{
-    if (ds_is_fixed(counter))
-        return IA32_FIXED_CTR0 + (counter - DS_COUNTER_FIXED);
-    return (ds->caps.full_width_writes ? IA32_A_PMC0 : IA32_PMC0) + counter;
-}
-
 static void write_lvtpc(struct ds_cpu *ds)
 {
     ds->machine->lvtpc_write(ds->machine->context, ARCH_VECTOR_PMI); /* fixed delivery, not masked */
@@ -178,7 +171,7 @@ static int set_counters(struct ds_cpu *ds)
     for (uint32_t i = 0; i < ds->config.events; i++) {
         const struct ds_counter *c = &ds->counter[i];
         const struct ds_event *v = c->event;
-        int e = ds_set_msr(ds, counter_msr(ds, c->number), c->initial);
+        int e = ds_set_msr(ds, ds_counter_msr(&ds->caps, c->number), c->initial);
         if (e)
             return e;
         if (ds_is_fixed(c->number)) {
@@ -208,6 +201,14 @@ static int clear_status(struct ds_cpu *ds)
     uint64_t status;
     int e = ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status);
     return e ? e : wrmsr(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+}
+
+int ds_clear_status(struct ds_cpu *ds)
+{
+    int e = clear_status(ds);
+    if (e)
+        count_fault(ds);
+    return e;
 }
 
 static int set_up(struct ds_cpu *ds)
@@ -282,12 +283,10 @@ void ds_stop(struct ds_cpu *ds)
         return;
     ds_drain(ds, CAIRN_DS_STOP);
     ds->started = false;
-    bool cleared = clear_status(ds) == 0; /* the next one's handler shall not find our threshold */
+    bool cleared = ds_clear_status(ds) == 0; /* the next one's handler shall not find our threshold */
+    ds_roll_back(ds, 0);                     /* 9 to 1 */
     if (!cleared)
-        count_fault(ds);
-    ds_roll_back(ds, 0); /* 9 to 1 */
-    if (!cleared && clear_status(ds))
-        count_fault(ds);
+        ds_clear_status(ds);
 }
 
 /* ---- pause and resume -------------------------------------------------------------------------------------------- */
@@ -428,7 +427,7 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
 {
     for (uint32_t i = 0; i < ds->config.events; i++)
         if (overflowed & DS_BIT(ds->counter[i].number)) {
-            ds_write_running(ds, counter_msr(ds, ds->counter[i].number), ds->counter[i].initial);
+            ds_write_running(ds, ds_counter_msr(&ds->caps, ds->counter[i].number), ds->counter[i].initial);
             ds->counts.overflows++;
         }
 }

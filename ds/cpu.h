@@ -64,6 +64,13 @@ static inline bool ds_is_fixed(unsigned counter)
 /* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. */
 uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
 
+/* The MSR of a counter's value, for writing. */
+uint32_t ds_counter_msr(const struct ds_caps *caps, unsigned counter);
+/* What a counter starts with to overflow after `period` events: -period in its width. */
+uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t period);
+/* Whether each event could have that period. 0, or -EINVAL with one line in `error`. */
+int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
+
 /* ---- throttling: ds/throttle.c ----------------------------------------------------------------------------------- */
 
 /* One more PMI was ours; counting is paused. Holds it, with a drain, if that was one too many. */
@@ -78,6 +85,8 @@ int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
 int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 /* Writes an MSR and remembers what it held, for ds_roll_back. */
 int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value);
+/* Clears what GLOBAL_STATUS shows; a refusal shows in the counts. 0 or -EFAULT. */
+int ds_clear_status(struct ds_cpu *ds);
 /* LVTPC to the PMI's vector, likewise. */
 void ds_set_lvtpc(struct ds_cpu *ds);
 /* Takes back what was set, the last first, down to the first `undos`; then once more what was refused, for that may

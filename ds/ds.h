@@ -54,6 +54,9 @@ struct ds_config {
 /* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
  * what would be right. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
+/* pebs.later=PERIOD[,...]: one for each of the `events`, or "none": then period[0] is 0. 0 or -EINVAL with one line in
+ * `error`. */
+int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *error, size_t size);
 /* pebs.groups=none or some of gpr,mem,counters -> config->groups; 0 or -EINVAL with one line in `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
@@ -210,6 +213,11 @@ struct ds_refusal {
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 /* Drains (reason STOP), then the mirror image of ds_start. */
 void ds_stop(struct ds_cpu *ds);
+
+/* Gives config->event[i] the period period[i], for each: drains (reason RECONFIGURE), then numbered steps of its own
+ * (ds/reconfigure.c). Leaves counting paused. 0; -EINVAL with one line in `error`, nothing is changed then: to be asked
+ * before ds_start, too. What raises #GP on the way shows in the counts. */
+int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
 
 /* Drain now, for `reason`. Counting is paused around it and stays as it was. */
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);

@@ -227,6 +227,23 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
     }
 }
 
+int ds_parse_periods(const char *spec, uint32_t events, uint64_t *out, char *error, size_t size)
+{
+    static const char right[] =
+        "must be none, or a period from 1 to 2^47 - 1 for each event of pebs=, as in 1009,50021";
+    const char *s = spec;
+    out[0] = 0;
+    if (strcmp(spec, "none") == 0)
+        return 0;
+    for (uint32_t i = 0; i < events; i++) {
+        size_t n = span(s, ",");
+        if (!period(s, n, &out[i]) || (s[n] == ',') != (i + 1 < events))
+            return refuse(error, size, "pebs.later", spec, strlen(spec), right);
+        s += n + 1;
+    }
+    return 0;
+}
+
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size)
 {
     static const struct {

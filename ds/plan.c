@@ -57,6 +57,38 @@ static unsigned width_of(const struct ds_caps *caps, unsigned counter)
     return ds_is_fixed(counter) ? caps->fixed_width : caps->gp_width;
 }
 
+uint32_t ds_counter_msr(const struct ds_caps *caps, unsigned counter)
+{
+    if (ds_is_fixed(counter))
+        return IA32_FIXED_CTR0 + (counter - DS_COUNTER_FIXED);
+    return (caps->full_width_writes ? IA32_A_PMC0 : IA32_PMC0) + counter;
+}
+
+uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t period)
+{
+    return -period & (DS_BIT(width_of(caps, counter)) - 1);
+}
+
+static int check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
+                        char *error, size_t size)
+{
+    const unsigned least = caps->errata.period_32 ? 32 : 1;
+    const unsigned bits = caps->full_width_writes ? width_of(caps, counter) - 1 : 31;
+    if (period >= least && period <= DS_BIT(bits))
+        return 0;
+    snprintf(error, size, "option 'pebs': period of %s: must be from %u to 2^%u on this processor", event->name, least,
+             bits);
+    return -EINVAL;
+}
+
+int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size)
+{
+    int e = 0;
+    for (uint32_t i = 0; i < ds->config.events && !e; i++)
+        e = check_period(&ds->caps, ds->counter[i].event, ds->counter[i].number, period[i], error, size);
+    return e;
+}
+
 /* The counter for an event among `free`: its fixed one, else the lowest GP counter. -1: none. */
 static int choose(const struct ds_event *event, uint64_t free)
 {
@@ -87,7 +119,6 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
     const struct ds_caps *caps = &ds->caps;
     uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
     uint64_t taken = caps->errata.pmc3_taken ? DS_BIT(3) : 0;
-    const unsigned least = caps->errata.period_32 ? 32 : 1;
     for (int plain = 0; plain < 2; plain++) /* PEBS events first: fewer counters will do for them */
         for (uint32_t i = 0; i < ds->config.events; i++) {
             const struct ds_event *event = &ds->config.event[i];
@@ -104,15 +135,10 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                          plain ? "" : "PEBS ", event->name);
                 return -EINVAL;
             }
-            unsigned width = width_of(caps, (unsigned)n);
-            unsigned bits = caps->full_width_writes ? width - 1 : 31;
-            if (event->period < least || event->period > DS_BIT(bits)) {
-                snprintf(error, size, "option 'pebs': period of %s: must be from %u to 2^%u on this processor",
-                         event->name, least, bits);
-                return -EINVAL;
-            }
+            if ((e = check_period(caps, event, (unsigned)n, event->period, error, size)))
+                return e;
             c->number = (uint8_t)n;
-            c->initial = -event->period & (DS_BIT(width) - 1);
+            c->initial = ds_initial(caps, (unsigned)n, event->period);
             taken |= DS_BIT(n);
             ds->global_ctrl |= DS_BIT(n);
             ds->pebs_enable |= plain ? 0 : DS_BIT(n);

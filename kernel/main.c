@@ -86,7 +86,7 @@ static int overflow_stack(int depth)
     return depth < 0 ? 0 : overflow_stack(depth + 1) + page[0];
 }
 
-/* panic=...: breaks the kernel on purpose. */
+/* panic=...: breaks the kernel on purpose; panic=none does not. */
 static void break_on_purpose(void)
 {
     static void *volatile null; /* volatile: the compiler must not see what it is */
@@ -109,12 +109,16 @@ static void break_on_purpose(void)
 static uint64_t wait_for_switches(uint64_t before)
 {
     uint64_t ticks_a_second = 1000000 / kopt.tick_us, step = ticks_a_second / 100 ? ticks_a_second / 100 : 1;
-    uint64_t half = kopt.panic ? kopt.switches / 2 : 0;
+    uint64_t half = kopt.switches / 2;
+    bool second_half = false;
     uint64_t until = arch_rdtsc() + kopt.seconds * arch_tsc_hz(), done;
     while ((done = ksched_switches() - before) < kopt.switches && arch_rdtsc() < until) {
         kthread_sleep(step, KWAIT_DELAY_EXECUTION);
-        if (half && done >= half)
-            break_on_purpose();
+        if (done < half || second_half)
+            continue;
+        second_half = true;
+        ksession_reconfigure();
+        break_on_purpose();
     }
     return done;
 }

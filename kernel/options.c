@@ -43,6 +43,10 @@ static const struct option table[] = {
     { "pebs", "INST_RETIRED.ANY:5003",
       "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]",
       AT(pebs), TEXT, 0, 0, NULL },
+    { "pebs.later", "none",
+      "periods of the events of pebs=, in their order, from the middle of the run (half of switches=) on: none, they "
+      "stay, or PERIOD[,...]",
+      AT(pebs_later), TEXT, 0, 0, NULL },
     { "pebs.groups", "gpr",
       "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem and counters (format 6), as "
       "in gpr,counters",

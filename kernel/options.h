@@ -23,6 +23,7 @@ struct kopt {
     uint32_t ds_force, ds_throttle;
     struct ds_model_policy ds_policy;
     char pebs[KOPT_TEXT];
+    char pebs_later[KOPT_TEXT];
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
     uint32_t bts; /* enum ds_bts_mode */

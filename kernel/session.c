@@ -166,6 +166,8 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
                         ksession.buffers[i], error, error_size);
     if (e)
         return e;
+    if (ksession.later[0] && (e = ds_reconfigure(ds, ksession.later, error, error_size)) != 0)
+        return e; /* known before the run: it has not begun, so nothing is changed yet */
     if (ksession.bts && !(ksession.bts_buffers[i] = pages(ds_bts_buffer_bytes(kopt.bts_records)))) {
         snprintf(error, error_size, "no memory for the BTS buffer of CPU %u: lower bts.records", i);
         return -ENOMEM;
@@ -233,6 +235,8 @@ static int init_ds(char *error, size_t error_size)
 
     if ((e = ds_parse_events(kopt.pebs, &ksession.ds, error, error_size)) != 0 ||
         (e = ds_parse_groups(kopt.pebs_groups, &ksession.ds, error, error_size)) != 0)
+        return e;
+    if ((e = ds_parse_periods(kopt.pebs_later, ksession.ds.events, ksession.later, error, error_size)) != 0)
         return e;
     ksession.ds.records = kopt.pebs_records;
     ksession.ds.threshold = kopt.pebs_threshold;
@@ -389,6 +393,21 @@ int ksession_start(char *error, size_t error_size)
     snprintf(error, error_size, "%s", ksession.pebs_refusal);
     kcall_all(stop_cpu, NULL);
     return failure.error;
+}
+
+static void reconfigure_cpu(void *unused)
+{
+    (void)unused;
+    char error[160]; /* ksession_init has asked */
+    struct kcpu *cpu = kcpu_this();
+    if (cpu->ds)
+        ds_reconfigure(cpu->ds, ksession.later, error, sizeof error);
+}
+
+void ksession_reconfigure(void)
+{
+    if (ksession.later[0])
+        kcall_all(reconfigure_cpu, NULL);
 }
 
 void ksession_stop(void)

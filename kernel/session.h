@@ -13,6 +13,7 @@ struct ksession {
     struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;
+    uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
     struct trace_config trace;
     struct trace_session *session;
     bool pebs;               /* PEBS runs: with a backend, always but where there is only BTS */
@@ -35,5 +36,7 @@ int ksession_init(char *error, size_t error_size);
 int ksession_start(char *error, size_t error_size);
 /* One line: which access raised #GP, and when. */
 void ksession_explain(const struct ds_refusal *refusal, uint32_t cpu, char *text, size_t size);
+/* Goes over to the periods of pebs.later on every CPU; nothing where there are none. Thread context. */
+void ksession_reconfigure(void);
 /* Drains and stops every CPU. Thread context. */
 void ksession_stop(void);

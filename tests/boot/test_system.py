@@ -279,10 +279,11 @@ def test_presets_long(tmp_path, preset):
 
 
 def test_policies(tmp_path):
-    """Where no manual says, the log says what the model did, and it did so: buffers of one record overflow."""
+    """Where no manual says, the log says what the model did, and it did so: buffers of one record overflow. The periods
+    change on the way, with a drain."""
     policies = {"fit": "start_lt", "bystander": "swapped", "drop_reload": "no", "masked_pmi": "latched"}
     result, end = run_and_check(tmp_path, 2, 200, "ds=soft", "ds.preset=skylake", "pebs.records=1", "pebs.threshold=1",
-                                "pebs=INST_RETIRED.ANY:23,BR_INST_RETIRED.NEAR_TAKEN:13",
+                                "pebs=INST_RETIRED.ANY:23,BR_INST_RETIRED.NEAR_TAKEN:13", "pebs.later=31,17",
                                 *[f"ds.policy.{name}={value}" for name, value in policies.items()])
     found = keys(result.log, "M")
     status, text = cairn("info", result.log)
@@ -291,6 +292,12 @@ def test_policies(tmp_path):
         assert found[f"ds.policy.{name}"].split("|")[0] == value
         assert re.search(rf"^  {name} +{value} ", text, re.M)
     assert sum(counts[3] for counts in per_cpu(end, "ds")) > 0  # lost, and each of them in the truth
+    for cpu in range(2):
+        text = cairn("dump", "--cpu", str(cpu), result.log)[1]
+        epoch = int(re.search(r"drain of epoch (\d+) \(new configuration\)", text)[1])
+        for number, period in (epoch, 23), (epoch + 1, 31):
+            text = cairn("ds", "--cpu", str(cpu), "--epoch", str(number), "--records", "0", result.log)[1]
+            assert f"-{period} in 48 bits" in text
 
 
 @pytest.mark.long

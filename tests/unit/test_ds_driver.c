@@ -542,6 +542,53 @@ static void drain_keeps_running_state(void **state)
     assert_int_equal(fake.logged, n);
 }
 
+/* Other periods on the way: drained first, PEBS off while the area changes, nothing else touched. */
+static void other_periods(void **state)
+{
+    (void)state;
+    char error[160] = "";
+    uint64_t period[] = {200, 70, 9};
+    begin(true, "INST_RETIRED.ANY:1000,branches:500,cycles:300:plain", "gpr");
+    struct ds_fake before = fake;
+    assert_int_equal(ds_reconfigure(ds, period, error, sizeof error), 0); /* nothing runs: asked only */
+    assert_int_equal(fake.logged, 0);
+    start();
+    ds_resume(ds);
+    write_records(3);
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = 1;
+    unsigned n = fake.logged;
+    assert_int_equal(ds_reconfigure(ds, period, error, sizeof error), 0);
+    const struct write expected[] = {
+        {IA32_PERF_GLOBAL_CTRL, 0}, /* 1 */
+        {IA32_PEBS_ENABLE, 0},      /* 2 */
+        {IA32_FIXED_CTR0, MINUS(200)},
+        {IA32_A_PMC0, MINUS(70)},
+        {IA32_FIXED_CTR0 + 1, MINUS(9)},
+        {IA32_PERF_GLOBAL_OVF_CTRL, 1},     /* 4 */
+        {IA32_PEBS_ENABLE, DS_BIT(32) | 1}, /* 5 */
+    };
+    EXPECT(expected, n);
+    assert_string_equal(order, "bdbd");
+    assert_int_equal(last.reason, CAIRN_DS_RECONFIGURE);
+    assert_int_equal(last.bytes, 3 * 176);
+    assert_true(area[5] == area[4] && area[16] == MINUS(200) && area[8] == MINUS(70) && area[17] == 0);
+    ds_resume(ds);
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), DS_BIT(32) | DS_BIT(33) | 1);
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = DS_BIT(33); /* the plain one goes on with its new period */
+    assert_true(ds_pmi(ds));
+    assert_int_equal(ds_fake_value(&fake, IA32_FIXED_CTR0 + 1), MINUS(9));
+
+    n = fake.logged;
+    period[1] = 0; /* impossible: nothing is touched, not even drained */
+    assert_int_equal(ds_reconfigure(ds, period, error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "period of BR_INST_RETIRED.ALL_BRANCHES: must be from 1 to 2^47"));
+    assert_int_equal(fake.logged, n);
+    assert_string_equal(order, "bdbd");
+    ds_stop(ds);
+    for (unsigned i = 0; i < before.msrs; i++)
+        assert_int_equal(fake.msr[i].value, before.msr[i].value);
+}
+
 /* A storm of PMIs: counting stops until the next tick, which the trace says; nothing is lost by it. */
 static void storm(void **state)
 {
@@ -880,6 +927,7 @@ int main(void)
         cmocka_unit_test(full_buffer_is_unknown_loss),
         cmocka_unit_test(panic_hands_over),
         cmocka_unit_test(drain_keeps_running_state),
+        cmocka_unit_test(other_periods),
         cmocka_unit_test(storm),
         cmocka_unit_test(plain_counter_overflow),
         cmocka_unit_test(plain_fixed_counter),

@@ -154,6 +154,25 @@ static void mistakes(void **state)
     assert_int_equal(strlen(tiny), 7);
 }
 
+/* pebs.later=: as many periods as there are events, or none. */
+static void later(void **state)
+{
+    (void)state;
+    uint64_t period[DS_MAX_COUNTERS] = {7};
+    assert_int_equal(ds_parse_periods("none", 2, period, error, sizeof error), 0);
+    assert_true(period[0] == 0);
+    assert_int_equal(ds_parse_periods("1,140737488355327", 2, period, error, sizeof error), 0);
+    assert_true(period[0] == 1 && period[1] == (UINT64_C(1) << 47) - 1);
+    assert_int_equal(ds_parse_periods("9", 1, period, error, sizeof error), 0);
+    static const char *const wrong[] = {"9",    "9,",  ",9",     "9,8,7", "9,0", "9,140737488355328",
+                                        "9,8x", "9 8", "none,1", ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(ds_parse_periods(wrong[i], 2, period, error, sizeof error), -EINVAL);
+        assert_non_null(strstr(error, "option 'pebs.later'"));
+        assert_non_null(strstr(error, wrong[i]));
+    }
+}
+
 static void groups(void **state)
 {
     (void)state;
@@ -180,6 +199,7 @@ int main(void)
         cmocka_unit_test(generations),
         cmocka_unit_test(architectural_codes),
         cmocka_unit_test(mistakes),
+        cmocka_unit_test(later),
         cmocka_unit_test(groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,12 @@ static void work(bool pebs)
         const struct ds_model_retired retired = {.events = pebs ? events : 0,
                                                  .branch = now % 8 ? NULL : &branch};
         assert_int_equal(ds_model_retire(model, &retired), 0);
+        if (now == 200) {
+            const uint64_t later[] = {41, 60};
+            char error[160] = "";
+            assert_int_equal(ds_reconfigure(ds, later, error, sizeof error), 0);
+            ds_resume(ds);
+        }
         if (now == 150) {
             ds_drain(ds, CAIRN_DS_RECONFIGURE);
             ds_pause(ds); /* a switch */
@@ -355,6 +361,67 @@ static void every_fault(void **state)
                                                                : 2] = true;
         }
         assert_true(met[0] && met[1] && met[2] && met[3]);
+    }
+}
+
+/* ---- other periods on the way ------------------------------------------------------------------------------------ */
+
+static uint64_t spaced_from, spaced_by; /* the event of the last record, and those between two */
+
+static void spaced(void *context, uint32_t cpu, const struct ds_drain *d)
+{
+    (void)context, (void)cpu;
+    uint32_t size;
+    for (uint32_t at = 0; at < d->bytes; at += size) {
+        const uint8_t *record = (const uint8_t *)d->records + at;
+        size = ds_pebs_record_size(d->format, record, d->bytes - at);
+        const uint64_t event = d->format >= 4 ? ((const struct ds_pebs_basic *)(const void *)record)->eventing_ip
+                                              : ((const struct ds_pebs_fmt0 *)(const void *)record)->rip - 1;
+        assert_int_equal(event - spaced_from, spaced_by);
+        spaced_from = event;
+    }
+}
+
+static void other_periods(void **state)
+{
+    (void)state;
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = spaced};
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        const struct ds_model_preset *p = &ds_model_presets[i];
+        struct ds_config config = {.records = 20, .threshold = 20};
+        struct ds_caps caps;
+        struct ds_refusal refusal;
+        struct ds_counts counts;
+        char error[160] = "";
+        model_machine_reset(p, NULL, registers);
+        assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+        assert_int_equal(ds_parse_events("INST_RETIRED.ANY:100", &config, error, sizeof error), 0);
+        void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+        ds = realloc(ds, ds_cpu_bytes());
+        assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
+                                     sizeof error), 0);
+        assert_int_equal(ds_start(ds, &refusal), 0);
+        ds_resume(ds);
+        const bool pdist = p->pdist & DS_BIT(p->baseline ? ds_counter_fixed(0) : 0);
+        spaced_from = 0;
+        spaced_by = pdist ? 100 : 101;
+        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION};
+        for (now = 1; now <= 500; now++) { /* in the end the counter is on its way, or armed */
+            assert_int_equal(ds_model_retire(model, &retired), 0);
+            if (now != 300)
+                continue;
+            const uint64_t later[] = {33};
+            assert_int_equal(ds_reconfigure(ds, later, error, sizeof error), 0);
+            assert_int_equal(spaced_from, pdist ? 300 : 202);
+            spaced_from = 300; /* from here on anew */
+            spaced_by = pdist ? 33 : 34;
+            ds_resume(ds);
+        }
+        ds_stop(ds);
+        ds_cpu_counts(ds, &counts);
+        assert_int_equal(counts.records, (pdist ? 3 : 2) + 200 / spaced_by);
+        assert_int_equal(counts.faults, 0);
+        free(buffer);
     }
 }
 
@@ -554,7 +621,7 @@ static void counters_in_the_record(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS + 4];
+    struct CMUnitTest tests[DS_MODEL_PRESETS + 5];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
         tests[i] =
             (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
@@ -562,6 +629,7 @@ int main(void)
     tests[DS_MODEL_PRESETS + 1] = (struct CMUnitTest)cmocka_unit_test(counters_in_the_record);
     tests[DS_MODEL_PRESETS + 2] = (struct CMUnitTest)cmocka_unit_test(smallest_buffer);
     tests[DS_MODEL_PRESETS + 3] = (struct CMUnitTest)cmocka_unit_test(every_fault);
+    tests[DS_MODEL_PRESETS + 4] = (struct CMUnitTest)cmocka_unit_test(other_periods);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;
