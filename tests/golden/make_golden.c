@@ -32,8 +32,8 @@ static const struct kind {
      .bts = SCRIPT_BTS_INTERRUPT},
     {"ring", "branch records, circular buffer", 50, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
      .bts = SCRIPT_BTS_CIRCULAR},
-    {"hw", "as of a processor, but made up: none was there", 260, 2, TRACE_COMPACT, 16384, 4, .ds = true, .hw = true,
-     .drops = true, .truth = true},
+    {"hw", "as of a processor, but made up: none was there", 160, 2, TRACE_COMPACT, 16384, 4, .ds = true, .hw = true,
+     .drops = true, .truth = true, .bts = SCRIPT_BTS_CIRCULAR},
     {"large", "as many switches as you like", 200000, 4, TRACE_COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
@@ -210,7 +210,9 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
         else if (k->ds)
             text(d, e, "end.cpu.%u.ds=%llu %llu %llu %llu 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis),
                  U(cpu->all_lost));
-        if (k->bts)
+        if (k->hw && cpu->bts_lost_unknown)
+            text(d, e, "end.cpu.%u.bts=%llu %llu unknown", c, U(cpu->all_branches), U(cpu->bts_drains));
+        else if (k->bts)
             text(d, e, "end.cpu.%u.bts=%llu %llu %llu", c, U(cpu->all_branches), U(cpu->bts_drains),
                  U(cpu->all_bts_lost));
         text(d, e, "end.cpu.%u.ticks=%llu", c,

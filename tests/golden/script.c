@@ -178,13 +178,14 @@ static void branch_events(struct script *s, uint32_t c, uint32_t tid, uint64_t t
     uint64_t from[2] = {cpu->bts_round ? cpu->bts_index : 0, 0};
     uint64_t to[2] = {cpu->bts_round ? end : cpu->bts_index, cpu->bts_round ? cpu->bts_index : 0};
     bool interrupting = s->options.bts == SCRIPT_BTS_INTERRUPT;
+    bool unknown = s->options.hw && (cpu->bts_round || cpu->bts_index == end);
     struct cairn_bts_epoch epoch = {
         .kind = CAIRN_BTS_EPOCH,
         .reason = (uint8_t)reason,
         .interrupting = interrupting,
         .epoch = cpu->bts_epoch,
         .tsc = tsc,
-        .lost = cpu->bts_lost,
+        .lost = unknown ? CAIRN_DS_LOST_UNKNOWN : cpu->bts_lost,
         .record_bytes = (uint32_t)(to[0] - from[0] + to[1] - from[1]),
         .record_events = (to[0] > from[0]) + (to[1] > from[1]),
         .area = {cpu->bts_base, cpu->bts_base + cpu->bts_index, cpu->bts_base + end + 1,
@@ -210,6 +211,7 @@ static void branch_events(struct script *s, uint32_t c, uint32_t tid, uint64_t t
         return;
     cpu->all_branches += epoch.record_bytes / 24;
     cpu->all_bts_lost += cpu->bts_lost;
+    cpu->bts_lost_unknown |= unknown;
     cpu->bts_drains++;
     cpu->bts_epoch++;
     cpu->bts_index = cpu->bts_lost = 0;
@@ -244,7 +246,7 @@ static void store_branch(struct script *s, uint32_t c, struct script_thread *t, 
     const uint64_t end = SCRIPT_BTS_RECORDS * 24u;
     struct ds_bts_record r = walk(s, t);
     bool circular = s->options.bts == SCRIPT_BTS_CIRCULAR, stored = circular || cpu->bts_index < end;
-    if (s->options.truth)
+    if (s->options.truth && !s->options.hw)
         add_truth(cpu)->branch = (struct cairn_truth_branch){
             .kind = CAIRN_TRUTH_BRANCH, .cpu = (uint8_t)c, .stored = stored, .tid = t->tid, .tsc = tsc,
             .from = r.from, .to = r.to, .epoch = cpu->bts_epoch,

@@ -52,7 +52,7 @@ struct script_cpu {
     uint8_t *records;
     uint32_t epoch;
     uint64_t lost;
-    bool lost_unknown; /* hw: once */
+    bool lost_unknown, bts_lost_unknown; /* hw: once */
     /* counts */
     uint64_t switches, all_records, drains, pmis, all_lost;
     /* Branch trace */

@@ -62,6 +62,10 @@ static void check_area(struct walk *w)
         FAIL(w, "base 0x%" PRIx64 " is not this CPU's buffer at 0x%" PRIx64, base, buffer);
     if (cairn_slice_u64(cairn_key(t, "ds.bts.records"), &records) && maximum - base != records * CAIRN_BTS_BYTES + 1)
         FAIL(w, "the maximum is not %" PRIu64 " records above the base", records);
+    uint64_t lost = w->drain->lost;
+    bool full = w->drain->record_bytes + UINT64_C(1) >= maximum - base;
+    if (!cairn_log_modelled(w->check->log) && lost != CAIRN_DS_LOST_UNKNOWN && (lost || full))
+        FAIL(w, "%" PRIu64 " records lost: of a processor's full buffer nobody knows", lost);
     if (w->drain->interrupting ? threshold > maximum : threshold <= maximum)
         FAIL(w, "threshold 0x%" PRIx64 " with maximum 0x%" PRIx64, threshold, maximum);
     bool senseless = index < base || index > maximum - 1 + CAIRN_BTS_BYTES || (index - base) % CAIRN_BTS_BYTES;
