@@ -194,6 +194,28 @@ def test_wrong_drain(log, offset, data, words):
 
 
 @pytest.mark.parametrize("log", LOGS)
+def test_drain_at_no_switch(log):
+    """It says that it came with a switch, but there was none then."""
+    def change(parts):
+        i, at = drains(parts)[1]
+        tsc = struct.unpack_from("<Q", parts[i][1], at + 8)[0]
+        patch(parts, (i, at), 8, struct.pack("<Q", tsc - 1000))
+    assert "branches end at a switch, but it is not the one that leaves" in lies(log, change)
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("reason, offset, data, words", [
+    (1, 0x10, b"\x01", "records before the first epoch began"),
+    (3, 0x02, b"\x06", "an epoch ends at a switch, but nothing was recorded"),
+])
+def test_wrong_empty_drain(log, reason, offset, data, words):
+    def change(parts):
+        empty = [(i, at) for i, at in bts_events(parts, EPOCH) if parts[i][1][at + 2] == reason]
+        patch(parts, empty[0], offset, data)
+    assert words in lies(log, change)
+
+
+@pytest.mark.parametrize("log", LOGS)
 def test_no_beginning(log):
     text = lies(log, lambda parts: patch(parts, bts_events(parts, EPOCH)[0], 2, b"\x02"))
     assert "FAIL BTS" in text and "epoch 0 ends, but no event says that it began" in text
