@@ -50,9 +50,16 @@ static int tracing_off(struct ds_cpu *ds)
     int e = ds_rdmsr(ds, IA32_DEBUGCTL, &debugctl);
     if (e)
         return e;
+    debugctl &= ~ds_lbr_debugctl(ds); /* where history is on already, the steps hold it */
     ds->bts.debugctl =
         (debugctl & ~ours) | IA32_DEBUGCTL_BTS | (ds->bts.mode == DS_BTS_INTERRUPT ? IA32_DEBUGCTL_BTINT : 0);
     return ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~ours);
+}
+
+/* What is set besides while it runs. */
+static uint64_t running(const struct ds_cpu *ds)
+{
+    return IA32_DEBUGCTL_TR | ds_lbr_debugctl(ds);
 }
 
 /* An empty buffer. The last record's place and that of the slack record are cleared: whether they have been written is
@@ -96,8 +103,8 @@ static int set_up(struct ds_cpu *ds)
         *step = 4;
         ds_set_lvtpc(ds);
     }
-    *step = 5; /* all but TR, which is ds_resume's, but where stepping is what holds tracing */
-    return ds_set_msr(ds, IA32_DEBUGCTL, ds->bts.debugctl | (ds->machine->stepping ? IA32_DEBUGCTL_TR : 0));
+    *step = 5; /* all but TR and the history's LBR, which are ds_resume's, but where stepping is what holds tracing */
+    return ds_set_msr(ds, IA32_DEBUGCTL, ds->bts.debugctl | (ds->machine->stepping ? running(ds) : 0));
 }
 
 static uint64_t branches(const struct ds_cpu *ds)
@@ -148,7 +155,7 @@ void ds_bts_hold(struct ds_cpu *ds)
 void ds_bts_go_on(struct ds_cpu *ds)
 {
     if (ds->bts.started)
-        ds_write_running(ds, IA32_DEBUGCTL, ds->bts.debugctl | IA32_DEBUGCTL_TR);
+        ds_write_running(ds, IA32_DEBUGCTL, ds->bts.debugctl | running(ds));
 }
 
 /* ---- drain ------------------------------------------------------------------------------------------------------- */

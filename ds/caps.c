@@ -92,7 +92,32 @@ static void test_misc_enable(struct detection *d)
                         : "0 would say that PEBS is there, but without CPUID's DS bit it means nothing");
 }
 
-static void test_capabilities(struct detection *d, bool pdcm)
+/* Branch history, for the LBR group of adaptive records. DEBUGCTL.LBR turns it on where LBR_FMT names a format: of the
+ * processors with such records Ice Lake only, whose history has 32 entries; architectural LBR otherwise. */
+static void test_history(struct detection *d, uint64_t capabilities, unsigned leaves)
+{
+    struct ds_caps *c = d->caps;
+    uint32_t seven[4] = {0}, leaf[4] = {0};
+    if (leaves >= 7)
+        cpuid(d, 7, seven);
+    if (seven[3] & CPUID_07H_EDX_ARCH_LBR && leaves >= 0x1C) {
+        cpuid(d, 0x1C, leaf);
+        c->lbr_depth = (uint8_t)cpuid_1ch_eax_depth(leaf[0]);
+        c->lbr_ctl = IA32_LBR_CTL_LBREN |
+                     (leaf[1] & CPUID_1CH_EBX_CPL ? IA32_LBR_CTL_OS | IA32_LBR_CTL_USR : 0) |
+                     (leaf[1] & CPUID_1CH_EBX_FILTER ? IA32_LBR_CTL_BRANCHES : 0);
+    }
+    unsigned format = (unsigned)(capabilities & IA32_PERF_CAPABILITIES_LBR_FMT);
+    c->lbr = c->lbr_depth                               ? DS_LBR_ARCHITECTURAL
+             : format != IA32_PERF_CAPABILITIES_LBR_FMT ? DS_LBR_DEBUGCTL
+                                                        : DS_LBR_NONE;
+    row(d, "IA32_PERF_CAPABILITIES.LBR_FMT[5:0]", format, c->lbr != DS_LBR_NONE,
+        c->lbr == DS_LBR_ARCHITECTURAL ? "branch history by IA32_LBR_CTL (CPUID.07H:EDX.ARCH_LBR)"
+        : c->lbr == DS_LBR_DEBUGCTL    ? "branch history by IA32_DEBUGCTL.LBR"
+                                       : "no branch history: no LBR group in records");
+}
+
+static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
 {
     struct ds_caps *c = d->caps;
     uint64_t v = 0;
@@ -119,6 +144,8 @@ static void test_capabilities(struct detection *d, bool pdcm)
                          : "records of one fixed layout");
     row(d, "IA32_PERF_CAPABILITIES.FW_WRITE[13]", c->full_width_writes, true,
         c->full_width_writes ? "counters are written at full width" : "counters take 32 bits, sign-extended");
+    if (c->baseline)
+        test_history(d, v, leaves);
 }
 
 /* Whether somebody has left the Debug Store on: then its address must not change, not even for a moment. */
@@ -228,7 +255,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             "CPUID.0AH names fixed counters of an unusable number or width");
 
     test_misc_enable(d);
-    test_capabilities(d, leaf1[2] & CPUID_01H_ECX_PDCM);
+    test_capabilities(d, leaf1[2] & CPUID_01H_ECX_PDCM, leaf0[0]);
 
     memset(r, 0, sizeof r);
     if (leaf0[0] >= 0x23)

@@ -227,6 +227,8 @@ static int set_up(struct ds_cpu *ds)
     *step = 5; /* what a record holds */
     if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, ds_data_cfg(&ds->caps, &ds->config))))
         return e;
+    if ((e = ds_lbr_set_up(ds)))
+        return e;
     *step = 6;
     if (ds->caps.errata.counters_stuck && (e = free_counters(ds)))
         return e;
@@ -298,6 +300,7 @@ void ds_pause(struct ds_cpu *ds)
     if (ds->machine->stepping) {
         ds->machine->stepping->pause();
     } else if (ds->running) {
+        ds_lbr_hold(ds); /* first: every branch from here on would push out one of the thread's */
         if (ds->started)
             ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
         ds_bts_hold(ds);
@@ -316,6 +319,7 @@ static void run(struct ds_cpu *ds)
         return;
     ds->running = true;
     ds_bts_go_on(ds);
+    ds_lbr_go_on(ds);
     if (ds->started)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
 }

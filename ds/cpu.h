@@ -6,8 +6,9 @@
 #include "ds/ds.h"
 
 /* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
- * free; a counter and its control; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got them. */
-#define DS_UNDO_MAX (11u + 2 * 4 + 2 * DS_MAX_COUNTERS)
+ * free; a counter and its control; branch history: DEBUGCTL, LBR_CTL (twice), LBR_DEPTH; BTS: DEBUGCTL (twice), with
+ * DS_AREA and LVTPC if PEBS has not got them. */
+#define DS_UNDO_MAX (15u + 2 * 4 + 2 * DS_MAX_COUNTERS)
 
 struct ds_counter { /* an event and the counter that counts it */
     const struct ds_event *event;
@@ -36,6 +37,7 @@ struct ds_cpu {
 
     struct ds_counter counter[DS_MAX_COUNTERS];
     uint64_t global_ctrl, pebs_enable; /* what they are while a session runs */
+    uint64_t debugctl;                 /* with the LBR group: likewise, without LBR */
 
     bool started;          /* PEBS and the counters; BTS has its own */
     bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */
@@ -92,3 +94,13 @@ void ds_set_lvtpc(struct ds_cpu *ds);
 /* Takes back what was set, the last first, down to the first `undos`; then once more what was refused, for that may
  * have been for what another register still held. */
 void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
+
+/* ---- branch history: ds/lbr.c; nothing without the LBR group ----------------------------------------------------- */
+
+/* Part of set-up's step 5: 0 or -EFAULT. */
+int ds_lbr_set_up(struct ds_cpu *ds);
+/* Holds it, lets it go on. Machines that are not stepped only. */
+void ds_lbr_hold(struct ds_cpu *ds);
+void ds_lbr_go_on(struct ds_cpu *ds);
+/* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */
+uint64_t ds_lbr_debugctl(const struct ds_cpu *ds);

@@ -45,7 +45,7 @@ struct ds_event {      /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
 struct ds_config {
     uint32_t events; /* 0: no PEBS */
     struct ds_event event[DS_MAX_COUNTERS];
-    uint64_t groups;    /* MSR_PEBS_DATA_CFG group bits wanted (adaptive formats) */
+    uint64_t groups;    /* MSR_PEBS_DATA_CFG group bits wanted, LBR entries (adaptive formats) */
     uint32_t records;   /* PEBS buffer size in records, slack record not counted; >= 1 */
     uint32_t threshold; /* records until the PMI, 1..records */
     uint32_t throttle;  /* PMIs within a tick after which counting stops until the next; 0: never */
@@ -57,7 +57,8 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
 /* pebs.later=PERIOD[,...]: one for each of the `events`, or "none": then period[0] is 0. 0 or -EINVAL with one line in
  * `error`. */
 int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *error, size_t size);
-/* pebs.groups=none or some of gpr,mem,counters -> config->groups; 0 or -EINVAL with one line in `error`. */
+/* pebs.groups=none or some of gpr,mem,lbr[:ENTRIES],counters -> config->groups; 0 or -EINVAL with one line in
+ * `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
 enum ds_bts_mode { DS_BTS_OFF, DS_BTS_CIRCULAR, DS_BTS_INTERRUPT }; /* in the order of option bts */
@@ -94,6 +95,12 @@ struct ds_errata {
     bool pmc3_taken;           /* PMC3 is not used */
 };
 
+enum ds_lbr { /* what turns branch history on */
+    DS_LBR_NONE,
+    DS_LBR_DEBUGCTL,
+    DS_LBR_ARCHITECTURAL, /* IA32_LBR_CTL */
+};
+
 struct ds_caps {
     bool pebs, bts, bts_cpl;
     uint8_t generation; /* enum ds_generation */
@@ -102,6 +109,9 @@ struct ds_caps {
     uint8_t format; /* PEBS record format 0..6 */
     bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
     bool trap_like, arch_regs, full_width_writes;
+    uint8_t lbr;       /* enum ds_lbr */
+    uint8_t lbr_depth; /* entries; 0: not told */
+    uint64_t lbr_ctl;  /* IA32_LBR_CTL for all branches */
     uint64_t pebs_counters; /* those PEBS can be enabled for, numbered as in GLOBAL_STATUS */
     uint32_t area_bytes;    /* 0x60, 0xA0 or 0x1C0: the form of PROCESSOR_PROFILE_CONTROL_AREA this format needs */
     const char *reason;     /* one sentence: why there is or is not PEBS; may point to in_use */

@@ -244,23 +244,41 @@ int ds_parse_periods(const char *spec, uint32_t events, uint64_t *out, char *err
     return 0;
 }
 
+#define LBR_ENTRIES 32u
+
+/* lbr or lbr:ENTRIES. */
+static bool parse_lbr(const char *s, size_t n, uint64_t *bits)
+{
+    uint64_t entries = LBR_ENTRIES;
+    if (n < 3 || memcmp(s, "lbr", 3) != 0 ||
+        (n > 3 && (s[3] != ':' || !period(s + 4, n - 4, &entries) || entries > LBR_ENTRIES)))
+        return false;
+    *bits = MSR_PEBS_DATA_CFG_LBR | msr_pebs_data_cfg_entries((unsigned)entries);
+    return true;
+}
+
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size)
 {
     static const struct {
         const char *name;
         uint64_t bit;
     } groups[] = {
-        {"mem", MSR_PEBS_DATA_CFG_MEMINFO}, {"gpr", MSR_PEBS_DATA_CFG_GPR}, {"counters", MSR_PEBS_DATA_CFG_CNTR}};
+        {"mem", MSR_PEBS_DATA_CFG_MEMINFO},
+        {"gpr", MSR_PEBS_DATA_CFG_GPR},
+        {"counters", MSR_PEBS_DATA_CFG_CNTR}};
     config->groups = 0;
     if (strcmp(spec, "none") == 0)
         return 0;
     for (const char *s = spec;; s++) {
-        size_t n = span(s, ","), i = 0;
-        while (i < sizeof groups / sizeof groups[0] && !same(s, n, groups[i].name))
-            i++;
-        if (i == sizeof groups / sizeof groups[0] || config->groups & groups[i].bit)
-            return refuse(error, size, "pebs.groups", s, n, "must be none, or some of gpr,mem,counters, each once");
-        config->groups |= groups[i].bit;
+        size_t n = span(s, ",");
+        uint64_t bits = 0;
+        for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+            if (same(s, n, groups[i].name))
+                bits = groups[i].bit;
+        if ((!bits && !parse_lbr(s, n, &bits)) || config->groups & bits & MSR_PEBS_DATA_CFG_GROUPS)
+            return refuse(error, size, "pebs.groups", s, n,
+                          "must be none, or some of gpr,mem,lbr[:1 to 32 entries],counters, each once");
+        config->groups |= bits;
         s += n;
         if (!*s)
             return 0;

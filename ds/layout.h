@@ -51,6 +51,15 @@ static inline unsigned cpuid_01h_eax_model(uint32_t eax) { return (eax >> 4 & 0x
 static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; }
 
 #define CPUID_07H_EDX_TSX_FORCE_ABORT (1u << 13) /* MSR_TSX_FORCE_ABORT exists, and what it is there for */
+#define CPUID_07H_EDX_ARCH_LBR (1u << 19)
+
+/* CPUID.1CH:EAX[7:0]: bit n: IA32_LBR_DEPTH may be 8 * (n + 1). */
+#define CPUID_1CH_EBX_CPL    (1u << 0) /* IA32_LBR_CTL has OS and USR */
+#define CPUID_1CH_EBX_FILTER (1u << 1) /* and a bit for each type of branch */
+static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
+{
+    return eax & 0xFF ? 8 * (32 - (unsigned)__builtin_clz(eax & 0xFF)) : 0;
+}
 
 /* CPUID.1AH:EAX[31:24], the kind of core of a hybrid processor; 0 on others. */
 #define CPUID_1AH_EAX_ATOM 0x20u
@@ -102,7 +111,7 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define MSR_PERF_METRICS 0x329u /* only with IA32_PERF_CAPABILITIES.PERF_METRICS */
 
 #define IA32_PERF_CAPABILITIES 0x345u
-#define IA32_PERF_CAPABILITIES_LBR_FMT       UINT64_C(0x3F)
+#define IA32_PERF_CAPABILITIES_LBR_FMT       UINT64_C(0x3F) /* all ones: none that DEBUGCTL.LBR fills */
 #define IA32_PERF_CAPABILITIES_PEBS_TRAP     DS_BIT(6)
 #define IA32_PERF_CAPABILITIES_PEBS_ARCH_REG DS_BIT(7)
 #define IA32_PERF_CAPABILITIES_FW_WRITE      DS_BIT(13)
@@ -139,7 +148,9 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 #define MSR_PEBS_DATA_CFG_LBR     DS_BIT(3)
 #define MSR_PEBS_DATA_CFG_CNTR    DS_BIT(4) /* format 6, and the next */
 #define MSR_PEBS_DATA_CFG_METRICS DS_BIT(5)
+#define MSR_PEBS_DATA_CFG_GROUPS  UINT64_C(0x3F)
 #define MSR_PEBS_DATA_CFG_VALID   UINT64_C(0xFF00000F) /* formats 4 and 5 */
+static inline uint64_t msr_pebs_data_cfg_entries(unsigned lbr_entries) { return (uint64_t)(lbr_entries - 1) << 24; }
 static inline unsigned msr_pebs_data_cfg_lbr_entries(uint64_t v) { return ((unsigned)(v >> 24) & 0xFF) + 1; }
 static inline uint32_t msr_pebs_data_cfg_gp(uint64_t v) { return (uint32_t)(v >> 32) & 0xFFFF; }
 static inline uint32_t msr_pebs_data_cfg_fixed(uint64_t v) { return (uint32_t)(v >> 48) & 0xFF; }
@@ -150,6 +161,13 @@ static inline uint64_t msr_pebs_data_cfg_counters(uint32_t gp, uint32_t fixed)
 
 #define MSR_PEBS_LD_LAT   0x3F6u /* load latency threshold in core cycles */
 #define MSR_PEBS_FRONTEND 0x3F7u /* qualifies the frontend event */
+
+#define IA32_LBR_CTL   0x14CEu /* with CPUID.07H:EDX.ARCH_LBR, and the next */
+#define IA32_LBR_CTL_LBREN    DS_BIT(0)
+#define IA32_LBR_CTL_OS       DS_BIT(1)
+#define IA32_LBR_CTL_USR      DS_BIT(2)
+#define IA32_LBR_CTL_BRANCHES (UINT64_C(0x7F) << 16) /* each type of branch */
+#define IA32_LBR_DEPTH 0x14CFu /* a write clears the history */
 
 #define IA32_A_PMC0 0x4C1u /* + i; full-width alias of IA32_PMC0 + i, only with FW_WRITE */
 

@@ -146,6 +146,38 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
     return 0;
 }
 
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
+
+/* Groups this processor's records do not have. GPR is none of them: before the groups registers are in each record. */
+static int plan_groups(const struct ds_cpu *ds, char *error, size_t size)
+{
+    const struct ds_caps *caps = &ds->caps;
+    const uint64_t wanted = ds->config.groups;
+    const char *missing = wanted & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6) ? "counters"
+                          : caps->baseline                                                        ? NULL
+                          : wanted & MSR_PEBS_DATA_CFG_MEMINFO                                    ? "mem"
+                          : wanted & MSR_PEBS_DATA_CFG_XMM                                        ? "xmm"
+                          : wanted & MSR_PEBS_DATA_CFG_LBR                                        ? "lbr"
+                                                                                                  : NULL;
+    if (missing) {
+        snprintf(error, size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
+                 missing, ds->cpu, caps->format);
+        return -EINVAL;
+    }
+    if (!(wanted & MSR_PEBS_DATA_CFG_LBR))
+        return 0;
+    if (caps->lbr == DS_LBR_NONE) {
+        snprintf(error, size, "option 'pebs.groups': lbr: this processor (CPU %u) has no branch history", ds->cpu);
+        return -EINVAL;
+    }
+    if (caps->lbr_depth && msr_pebs_data_cfg_lbr_entries(wanted) > caps->lbr_depth) {
+        snprintf(error, size, "option 'pebs.groups': lbr:%u: the history of this processor (CPU %u) has %u entries",
+                 msr_pebs_data_cfg_lbr_entries(wanted), ds->cpu, caps->lbr_depth);
+        return -EINVAL;
+    }
+    return 0;
+}
+
 int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size)
@@ -169,12 +201,8 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
                  config->records);
         return -EINVAL;
     }
-    if ((config->groups & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6)) ||
-        (config->groups & MSR_PEBS_DATA_CFG_MEMINFO && !caps->baseline)) {
-        snprintf(error, error_size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
-                 config->groups & MSR_PEBS_DATA_CFG_CNTR ? "counters" : "mem", cpu, caps->format);
+    if (plan_groups(ds, error, error_size))
         return -EINVAL;
-    }
     ds_fit_config(caps, &ds->config);
     ds->record_bytes = ds_record_size(caps, &ds->config);
     return plan_counters(ds, error, error_size);

@@ -24,7 +24,7 @@ uint32_t ds_model_record_size(const struct ds_model *model, uint64_t set);
 bool ds_model_write_record(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired,
                            const struct ds_model_registers *registers, uint64_t address);
 
-/* Puts a branch into the history where DEBUGCTL.LBR says so. */
+/* Puts a branch into the history where DEBUGCTL.LBR or IA32_LBR_CTL says so. */
 void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch);
 /* Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the threshold was reached. False: not mapped. */
 bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi);

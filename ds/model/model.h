@@ -66,6 +66,8 @@ struct ds_model_preset {
     bool baseline;          /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
     bool full_width_writes; /* IA32_PERF_CAPABILITIES.FW_WRITE */
     bool perf_metrics;      /* IA32_PERF_CAPABILITIES.PERF_METRICS */
+    uint8_t lbr_format;     /* IA32_PERF_CAPABILITIES.LBR_FMT; 0: none that is told of, which reads 3FH */
+    bool arch_lbr;          /* IA32_LBR_CTL, not DEBUGCTL.LBR, turns branch history on */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
     bool precise_store;     /* IA32_PEBS_ENABLE.PS_EN */
     bool frontend;          /* MSR_PEBS_FRONTEND */
@@ -176,11 +178,11 @@ struct ds_model {
     uint64_t value[DS_COUNTER_NUMBERS];
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
-    uint64_t perf_metrics, ld_lat, frontend;
+    uint64_t perf_metrics, ld_lat, frontend, lbr_ctl;
     uint32_t lvtpc;
     bool pmi_latched;
 
-    struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* taken branches while DEBUGCTL.LBR is set: a ring */
+    struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* taken branches while DEBUGCTL or LBR_CTL says so: a ring */
     uint32_t lbr_next;                          /* where the next goes; the newest lies before it */
 
     uint64_t pebs;                         /* counters with PEBS: IA32_PEBS_ENABLE without what is no counter's */
@@ -200,7 +202,7 @@ struct ds_model {
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host);
 
-/* Leaves 0, 1 and 0AH, all others zero: no more of the processor is modelled. */
+/* Leaves 0, 1, 0AH and, of architectural LBR, 7 and 1CH; all others zero: no more of the processor is modelled. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t out[4]);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */

@@ -163,6 +163,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(8) | FIXED(4),
         .pdist = FIXED(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
+        .lbr_format = 5, /* with LBR_INFO */
         .events = icelake,
     },
     {
@@ -184,6 +185,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(8) | FIXED(4),
         .pdist = GP(1), /* from here on fixed counter 0 records with the instruction after, as others do */
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
+        .arch_lbr = true,
         .events = icelake,
     },
     {
@@ -205,6 +207,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(10) | FIXED(4),
         .pdist = GP(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
+        .arch_lbr = true,
         .events = icelake,
     },
     {
@@ -227,6 +230,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pdist = GP(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR | MSR_PEBS_DATA_CFG_METRICS |
                     UINT64_C(0x3FF) << 32 | UINT64_C(0xF) << 48,
+        .arch_lbr = true,
         .events = icelake,
     },
 };

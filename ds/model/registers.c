@@ -4,7 +4,6 @@
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
-#define LBR_FMT_NONE          0x3Fu /* IA32_PERF_CAPABILITIES.LBR_FMT: no LBR of this kind */
 #define MISC_ENABLE_UNAVAIL   (IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
 #define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | MISC_ENABLE_UNAVAIL)
 #define LEGAL_LD_LAT          UINT64_C(0xFFFF)
@@ -34,7 +33,7 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
     memset(out, 0, 4 * sizeof out[0]);
     switch (leaf) {
     case 0:
-        out[0] = 0x0A;
+        out[0] = p->arch_lbr ? 0x1C : 0x0A;
         memcpy(&out[1], "Genu", 4);
         memcpy(&out[3], "ineI", 4);
         memcpy(&out[2], "ntel", 4);
@@ -43,6 +42,12 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
         out[0] = p->signature;
         out[2] = CPUID_01H_ECX_DTES64 | (p->ds_cpl ? CPUID_01H_ECX_DS_CPL : 0) | CPUID_01H_ECX_PDCM;
         out[3] = p->ds ? CPUID_01H_EDX_DS : 0;
+        break;
+    case 7:
+        out[3] = p->arch_lbr ? CPUID_07H_EDX_ARCH_LBR : 0;
+        break;
+    case 0x1C: /* one depth; no choice of rings or types of branches */
+        out[0] = p->arch_lbr ? 1u << (DS_MODEL_LBR_DEPTH / 8 - 1) : 0;
         break;
     case 0x0A:
         /* EBX has a bit for each of the 7 architectural events that is not available: cache references and misses (3,
@@ -59,7 +64,8 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
 
 static uint64_t perf_capabilities(const struct ds_model_preset *p)
 {
-    return LBR_FMT_NONE | IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG |
+    return (p->lbr_format ? p->lbr_format : IA32_PERF_CAPABILITIES_LBR_FMT) |
+           IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
            (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0);
@@ -169,6 +175,9 @@ static bool exists(const struct ds_model_preset *p, uint32_t msr)
         return p->load_latency;
     case MSR_PEBS_FRONTEND:
         return p->frontend;
+    case IA32_LBR_CTL:
+    case IA32_LBR_DEPTH:
+        return p->arch_lbr;
     case IA32_PERF_GLOBAL_STATUS_SET:
         return p->perfmon_version >= 4;
     default:
@@ -207,6 +216,8 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case MSR_PERF_METRICS: *value = m->perf_metrics; break;
         case MSR_PEBS_LD_LAT: *value = m->ld_lat; break;
         case MSR_PEBS_FRONTEND: *value = m->frontend; break;
+        case IA32_LBR_CTL: *value = m->lbr_ctl; break;
+        case IA32_LBR_DEPTH: *value = DS_MODEL_LBR_DEPTH; break;
         default: return -ENOENT;
         }
     /* clang-format on */
@@ -250,6 +261,8 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         case IA32_PERF_GLOBAL_STATUS:
             return m->policy.reserved_ignored ? 0 : -EFAULT;
         case IA32_DEBUGCTL:
+            if (p->arch_lbr)
+                value &= ~IA32_DEBUGCTL_LBR; /* may be written there, and reads 0 */
             return store(m, &m->debugctl, value, legal_debugctl(m));
         case IA32_FIXED_CTR_CTRL:
             e = store(m, &m->fixed_ctr_ctrl, value, legal_fixed_ctr_ctrl(m));
@@ -279,6 +292,13 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
             return store(m, &m->ld_lat, value, LEGAL_LD_LAT);
         case MSR_PEBS_FRONTEND:
             return store(m, &m->frontend, value, LEGAL_FRONTEND);
+        case IA32_LBR_CTL:
+            return store(m, &m->lbr_ctl, value, IA32_LBR_CTL_LBREN);
+        case IA32_LBR_DEPTH:
+            if (value != DS_MODEL_LBR_DEPTH)
+                return m->policy.reserved_ignored ? 0 : -EFAULT;
+            memset(m->lbr, 0, sizeof m->lbr);
+            return 0;
         case IA32_DS_AREA:
             if (!canonical(value))
                 return -EFAULT;

@@ -302,6 +302,85 @@ static void every_fault_undoes_all(void **state)
     }
 }
 
+/* Branch history by DEBUGCTL.LBR: set up in step 5, off first and on last but the counters. */
+static void branch_history(void **state)
+{
+    (void)state;
+    char error[160] = "";
+    ds_fake_init(&fake, true);
+    assert_int_equal(init("INST_RETIRED.ANY:1000", "gpr,lbr:4", 8, 6, error, sizeof error), 0);
+    ds_fake_find(&fake, IA32_DEBUGCTL)->value =
+        IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI | IA32_DEBUGCTL_BTF;
+    struct ds_fake before = fake;
+    start();
+    const uint64_t cfg = MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_LBR | 3 << 24;
+    const struct write set_up[] = {
+        {IA32_PERF_GLOBAL_CTRL, 0},      {IA32_PEBS_ENABLE, 0}, {IA32_DS_AREA, (uintptr_t)area},
+        {DS_FAKE_LVTPC, ARCH_VECTOR_PMI}, {MSR_PEBS_DATA_CFG, cfg}, {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF},
+        {IA32_FIXED_CTR0, MINUS(1000)},
+    };
+    unsigned n = fake.logged;
+    fake.logged = 7;
+    EXPECT(set_up, 0);
+    fake.logged = n;
+    ds_resume(ds);
+    ds_pause(ds);
+    const struct write run[] = {
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_LBR}, {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)},
+        {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF}, {IA32_PERF_GLOBAL_CTRL, 0},
+    };
+    EXPECT(run, n);
+    ds_stop(ds);
+    expect_unchanged(&before);
+}
+
+/* By IA32_LBR_CTL, with all rings and types of branches this processor can choose from; each fault undoes all. */
+static void architectural_branch_history(void **state)
+{
+    (void)state;
+    const uint64_t all = IA32_LBR_CTL_LBREN | IA32_LBR_CTL_OS | IA32_LBR_CTL_USR | IA32_LBR_CTL_BRANCHES;
+    char error[160] = "";
+    for (unsigned at = 1;; at++) {
+        ds_fake_init(&fake, true);
+        fake.leaf[0][0] = 0x1C;
+        fake.leaf[7][3] = CPUID_07H_EDX_ARCH_LBR;
+        fake.leaf[0x1C][0] = 0x0B; /* 8, 16 or 32 entries */
+        fake.leaf[0x1C][1] = CPUID_1CH_EBX_CPL | CPUID_1CH_EBX_FILTER;
+        ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value |= IA32_PERF_CAPABILITIES_LBR_FMT;
+        ds_fake_add(&fake, IA32_LBR_CTL, 3);
+        ds_fake_add(&fake, IA32_LBR_DEPTH, 16);
+        assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr", 8, 6, error, sizeof error), 0);
+        struct ds_fake before = fake;
+        fake.accesses = 0;
+        fake.fault_at = at;
+        struct ds_refusal refusal;
+        if (ds_start(ds, &refusal)) {
+            expect_unchanged(&before);
+            continue;
+        }
+        assert_true(fake.accesses < at);
+        fake.fault_at = 0;
+        assert_int_equal(ds_fake_value(&fake, IA32_LBR_CTL), 0);
+        assert_int_equal(ds_fake_value(&fake, IA32_LBR_DEPTH), 32);
+        unsigned n = fake.logged;
+        ds_resume(ds);
+        ds_pause(ds);
+        const struct write run[] = {{IA32_LBR_CTL, all}, {IA32_PERF_GLOBAL_CTRL, DS_BIT(32)},
+                                    {IA32_LBR_CTL, 0}, {IA32_PERF_GLOBAL_CTRL, 0}};
+        EXPECT(run, n);
+        ds_stop(ds);
+        expect_unchanged(&before);
+        break;
+    }
+    fake.leaf[0x1C][0] = 1; /* 8 entries */
+    assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr:8", 8, 6, error, sizeof error), 0);
+    assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr:9", 8, 6, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "option 'pebs.groups': lbr:9: the history of this processor (CPU 7) has 8 entries");
+    fake.leaf[7][3] = 0; /* LBR_FMT is 3FH */
+    assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr:8", 8, 6, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "option 'pebs.groups': lbr: this processor (CPU 7) has no branch history");
+}
+
 static void stop_is_start_backwards(void **state)
 {
     (void)state;
@@ -920,6 +999,7 @@ int main(void)
         cmocka_unit_test(stale_status),
         cmocka_unit_test(legacy_counter_writes),
         cmocka_unit_test(every_fault_undoes_all),
+        cmocka_unit_test(branch_history), cmocka_unit_test(architectural_branch_history),
         cmocka_unit_test(stop_is_start_backwards),
         cmocka_unit_test(second_driver_borrows),
         cmocka_unit_test(threshold_pmi),

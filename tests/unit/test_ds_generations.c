@@ -616,6 +616,14 @@ static void counters_in_the_record(void **state)
     assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
                                  sizeof error), -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': mem: records of this processor (CPU 3, format 3) have none");
+    config.groups = MSR_PEBS_DATA_CFG_XMM | MSR_PEBS_DATA_CFG_LBR;
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
+                                 sizeof error), -EINVAL);
+    assert_string_equal(error, "option 'pebs.groups': xmm: records of this processor (CPU 3, format 3) have none");
+    config.groups = MSR_PEBS_DATA_CFG_LBR;
+    assert_int_equal(ds_cpu_init(ds, 3, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
+                                 sizeof error), -EINVAL);
+    assert_string_equal(error, "option 'pebs.groups': lbr: records of this processor (CPU 3, format 3) have none");
     free(buffer);
 }
 

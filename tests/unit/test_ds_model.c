@@ -348,7 +348,7 @@ static void all_groups(void **state)
     ds_bench_write(b, IA32_FIXED_CTR0 + 3, 0x103);
     ds_bench_write(b, IA32_A_PMC0 + 2, 0x200);
     ds_bench_write(b, IA32_A_PMC0 + 9, 0x209);
-    ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+    ds_bench_write(b, IA32_LBR_CTL, IA32_LBR_CTL_LBREN);
     ds_bench_pebs_counter(b, 1, 0x82D0 | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), MINUS(50)); /* stores */
     const struct ds_model_branch branch[2] = {{10, 11, DS_MODEL_MISPREDICTED}, {12, 13, DS_MODEL_PREDICTED}};
     struct ds_model_retired call = {.events = 1u << DS_MODEL_STORE, .store_address = 0x5000, .load_address = 0x6000};
@@ -466,6 +466,28 @@ static void branch_history(void **state)
     }
     for (unsigned i = 32 * 3; i < 34 * 3; i++)
         assert_int_equal(word(32 + 8 * i), 0);
+}
+
+/* Architectural LBR: its own MSR turns it on, the bit in DEBUGCTL does not, and a write of the depth clears it. */
+static void architectural_history(void **state)
+{
+    (void)state;
+    ds_bench_init(b, of_format(5), NULL, 8192, 8192);
+    ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+    assert_int_equal(ds_bench_read(b, IA32_DEBUGCTL), 0);
+    ds_bench_branch(b, 1, 0);
+    assert_int_equal(b->model.lbr_next, 0);
+    ds_bench_write(b, IA32_LBR_CTL, IA32_LBR_CTL_LBREN);
+    assert_int_equal(ds_bench_read(b, IA32_LBR_CTL), IA32_LBR_CTL_LBREN);
+    ds_bench_branch(b, 2, 0);
+    assert_int_equal(b->model.lbr_next, 1);
+    assert_int_equal(b->model.lbr[0].from, 0x1002);
+    ds_bench_write(b, IA32_LBR_DEPTH, 32);
+    assert_int_equal(ds_bench_read(b, IA32_LBR_DEPTH), 32);
+    assert_int_equal(b->model.lbr[0].from, 0);
+    ds_bench_write(b, IA32_LBR_CTL, 0);
+    ds_bench_branch(b, 3, 0);
+    assert_int_equal(b->model.lbr_next, 1);
 }
 
 /* A PMI of a counter or of the PEBS threshold freezes what DEBUGCTL says, in the manner of the version. */
@@ -821,6 +843,7 @@ int main(void)
         cmocka_unit_test(all_groups),
         cmocka_unit_test(group_sizes),
         cmocka_unit_test(branch_history),
+        cmocka_unit_test(architectural_history),
         cmocka_unit_test(freezing),
         cmocka_unit_test(data_addresses),
         cmocka_unit_test(no_baseline_format4),

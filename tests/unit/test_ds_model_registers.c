@@ -124,6 +124,14 @@ static const struct gp_row gp_rows[] = {
     /* DEBUGCTL: freezing in SMM needs SMM_FREEZE */
     {"penryn", IA32_DEBUGCTL, 0x1FC3, 0},
     {"icelake", IA32_DEBUGCTL, 0x1FC3, 0},
+    {"lunarlake", IA32_DEBUGCTL, 0x1FC3, 0},
+    {"icelake", IA32_LBR_CTL, 0, -EFAULT}, /* architectural LBR: not there yet */
+    {"icelake", IA32_LBR_DEPTH, 32, -EFAULT},
+    {"sapphirerapids", IA32_LBR_CTL, 1, 0},
+    {"sapphirerapids", IA32_LBR_CTL, 2, -EFAULT}, /* CPUID.1CH:EBX has neither rings nor types of branches */
+    {"sapphirerapids", IA32_LBR_CTL, DS_BIT(16), -EFAULT},
+    {"sapphirerapids", IA32_LBR_DEPTH, 32, 0},
+    {"sapphirerapids", IA32_LBR_DEPTH, 16, -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(2), -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(13), -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(14), -EFAULT},
@@ -271,7 +279,7 @@ static void presets(void **state)
         {"sandybridge", 0x2A, 0x07300403, 0x603, 0x21FF, 0xF, 176},
         {"haswell", 0x3C, 0x07300403, 0x603, 0x22FF, 0xF, 192},
         {"skylake", 0x5E, 0x07300404, 0x603, 0x23FF, 0xF, 200},
-        {"icelake", 0x7E, 0x07300805, 0x8604, 0xE4FF, 0xFF, 32},
+        {"icelake", 0x7E, 0x07300805, 0x8604, 0xE4C5, 0xFF, 32},
         {"sapphirerapids", 0x8F, 0x07300805, 0x8604, 0xE4FF, 0xFF, 32},
         {"arrowlake", 0xC5, 0x07300A05, 0x8604, 0xE5FF, 0x3FF, 32},
         {"lunarlake", 0xBD, 0x07300A05, 0x8604, 0xE6FF, 0x3FF, 32},
@@ -283,7 +291,7 @@ static void presets(void **state)
         assert_true(p->gp_counters <= DS_MODEL_GP_MAX);
         ds_bench_init(b, p, NULL, 1024, 1024);
         ds_model_cpuid(&b->model, 0, r);
-        assert_int_equal(r[0], 0x0A);
+        assert_int_equal(r[0], i < 6 ? 0x0A : 0x1C);
         assert_memory_equal(&r[1], "GenuntelineI", 12); /* EBX, ECX, EDX */
         ds_model_cpuid(&b->model, 1, r);
         assert_int_equal(r[0] >> 8 & 15, 6); /* family */
@@ -295,6 +303,10 @@ static void presets(void **state)
         assert_int_equal(r[1], 0x58);
         assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
         assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
+        ds_model_cpuid(&b->model, 7, r); /* architectural LBR, from Sapphire Rapids on */
+        assert_true(!r[0] && !r[1] && !r[2] && r[3] == (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR));
+        ds_model_cpuid(&b->model, 0x1C, r);
+        assert_true(cpuid_1ch_eax_depth(r[0]) == (i < 6 ? 0 : 32) && !r[1] && !r[2] && !r[3]);
         ds_model_cpuid(&b->model, 0x80000000, r);
         assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
         assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);

@@ -487,7 +487,11 @@ static void random_counters(const struct machine *machine)
 
 static uint64_t random_debugctl(void)
 {
-    n->lbr = coin();
+    bool lbr = n->lbr = coin();
+    if (b->model.preset->arch_lbr) { /* whose bit in DEBUGCTL means nothing */
+        ds_bench_write(b, IA32_LBR_CTL, lbr);
+        lbr = coin();
+    }
     n->tr = random_below(4) != 0;
     n->bts = random_below(4) != 0;
     n->btint = coin();
@@ -495,7 +499,7 @@ static uint64_t random_debugctl(void)
     n->off[1] = random_below(4) == 0;
     n->freezes[0] = random_below(4) == 0;
     n->freezes[1] = random_below(4) == 0;
-    return (n->freezes[0] ? 0x800 : 0) + (n->freezes[1] ? 0x1000 : 0) + (n->lbr ? 1 : 0) + (n->tr ? 0x40 : 0) +
+    return (n->freezes[0] ? 0x800 : 0) + (n->freezes[1] ? 0x1000 : 0) + (lbr ? 1 : 0) + (n->tr ? 0x40 : 0) +
            (n->bts ? 0x80 : 0) + (n->btint ? 0x100 : 0) + (n->off[0] ? 0x200 : 0) + (n->off[1] ? 0x400 : 0);
 }
 

@@ -135,6 +135,8 @@ static uint32_t tid(const struct arch_trap_frame *of)
     return of == &frame ? 4711 : 0;
 }
 
+static uint64_t groups = MSR_PEBS_DATA_CFG_GPR;
+
 static void begin(const char *preset, const char *events, uint32_t records)
 {
     static uint64_t area[512] __attribute__((aligned(4096)));
@@ -153,7 +155,7 @@ static void begin(const char *preset, const char *events, uint32_t records)
     assert_int_equal(ds_soft_init(soft, preset, NULL), 0);
     assert_int_equal(ds_detect(ds_soft_machine(soft), &caps), 0);
     assert_int_equal(ds_parse_events(events, &config, error, sizeof error), 0);
-    config.groups = MSR_PEBS_DATA_CFG_GPR;
+    config.groups = groups;
     free(buffer);
     buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
     if (ds_cpu_init(ds, 3, ds_soft_machine(soft), &caps, &config, &hooks, area, buffer, error, sizeof error))
@@ -325,6 +327,41 @@ static void branch_history(void **state)
     assert_int_equal(lbr[1].from, at + 1);
     assert_int_equal(lbr[1].to, at + 3);
     assert_int_equal(lbr[2].from, 0);
+}
+
+/* The LBR group, turned on as each processor does it: newest first, as many as asked for, and so says the truth. */
+static void history_group(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0xEB, 0x02, 0x90, 0x90, 0x75, 0xFA}; /* JMP +2; JNE back */
+    static const struct {
+        const char *preset, *events; /* the 50th writes: by precise distribution, or as the one behind the overflow */
+    } rows[] = {{"icelake", "instructions:50:k"}, {"sapphirerapids", "instructions:49:k"}};
+    const uint64_t jump = (uintptr_t)code, jne = jump + 4;
+    for (unsigned i = 0; i < 2; i++) {
+        groups = MSR_PEBS_DATA_CFG_LBR | msr_pebs_data_cfg_entries(32);
+        begin(rows[i].preset, rows[i].events, 8);
+        groups = MSR_PEBS_DATA_CFG_GPR;
+        frame = (struct arch_trap_frame){.cs = 8};
+        for (unsigned s = 0; s < 25; s++) {
+            step(code, code + 4, TF);
+            step(code + 4, s < 20 ? code : code + 6, TF | (s < 20 ? 0 : 0x40)); /* 20 times taken */
+        }
+        assert_int_equal(seen_count, 1);
+        assert_int_equal(words_seen[CAIRN_TRUTH_LBR], CAIRN_TRUTH_WORDS_MAX);
+        const struct ds_pebs_basic *basic = (const void *)(uintptr_t)seen[0].address;
+        const struct ds_pebs_lbr *lbr = (const void *)(basic + 1);
+        assert_int_equal(ds_pebs_head_size(basic->head), sizeof *basic + 32 * sizeof *lbr);
+        for (unsigned e = 0; e < 32; e++) {
+            bool at_jump = e < 5 || e % 2 == 0; /* the last five rounds have one branch, those before two */
+            assert_int_equal(lbr[e].from, at_jump ? jump : jne);
+            assert_int_equal(lbr[e].to, at_jump ? jne : jump);
+            assert_int_equal(lbr[e].info, 0);
+            assert_int_equal(words[CAIRN_TRUTH_LBR][2 * e], lbr[e].from);
+            assert_int_equal(words[CAIRN_TRUTH_LBR][2 * e + 1], lbr[e].to);
+        }
+        assert_true(words[CAIRN_TRUTH_STATE][CAIRN_TRUTH_MSR] == (MSR_PEBS_DATA_CFG_LBR | UINT64_C(31) << 24));
+    }
 }
 
 static void rep_retires_once(void **state)
@@ -981,6 +1018,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pause_ends_stepping),   cmocka_unit_test(one_instruction),
         cmocka_unit_test(branch_taken_or_not),   cmocka_unit_test(rep_retires_once),
+        cmocka_unit_test(history_group),
         cmocka_unit_test(branch_classes),        cmocka_unit_test(branch_history),
         cmocka_unit_test(load_ss_holds_back),    cmocka_unit_test(load_ss_addresses),
         cmocka_unit_test(sti_may_hold_back),
