@@ -301,6 +301,16 @@ def test_epoch_of_the_truth_left_out():
     assert "epochs of the truth are not in the trace" in text
 
 
+@pytest.mark.parametrize("log", ["bts", "ring"])
+def test_more_records_than_announced(log):
+    """Compared is what the truth has; nothing behind its end is looked at."""
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    for i, at in bts_events(parts, EPOCH):
+        patch(parts, (i, at), 0x18, bytes(4))
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == 1 and "FAIL BTS" in text_of(done)
+
+
 def test_hardware_has_no_truth_of_branches():
     parts = frames.read((GOLDEN / "bts.log").read_bytes())
     for i, (stream, payload) in enumerate(parts):
@@ -308,7 +318,15 @@ def test_hardware_has_no_truth_of_branches():
     for place in truths(parts, TRUTH_BRANCH):
         patch(parts, place, 0, b"\x09")
     text = text_of(cairn("check", "-", data=frames.write(parts)))
+    assert "FAIL truth: each branch" not in text
+    assert re.search(r"\d records lost: of a processor's full buffer nobody knows", text)  # but here it says so
+    for i, at in bts_events(parts, EPOCH):
+        lost, size = struct.unpack_from("<QI", parts[i][1], at + 0x10)
+        if lost or size == 16 * 24:
+            patch(parts, (i, at), 0x10, b"\xff" * 8)
+    text = text_of(cairn("check", "-", data=frames.write(parts)))
     assert "FAIL truth: each branch" not in text and "FAIL BTS" not in text
+    assert re.search(r"^truth: each branch, and those lost +0 +0 cannot be known here$", text, re.M)
 
 
 def test_loss_that_is_unknown():

@@ -358,7 +358,7 @@ def large_log(tmp_path_factory):
 
 
 def test_every_damage():
-    assert (GOLDEN / "small.log").stat().st_size <= 32768
+    assert (GOLDEN / "small.log").stat().st_size <= 40960
     damage("each", GOLDEN / "small.log", sanitized=False)
 
 

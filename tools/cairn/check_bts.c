@@ -221,15 +221,15 @@ static void compare(struct branches *s)
     if (d->lost != CAIRN_DS_LOST_UNKNOWN && d->lost != all - records)
         DIFFERS(s, "epoch %" PRIu32 ": %" PRIu64 " records lost, in truth %" PRIu64, d->number, d->lost,
                 all - records);
-    const struct cairn_truth_branch *t = s->of.items + s->of.count - records;
-    for (uint32_t i = 0; cairn_bts_record(s->walk.cpu, d, i, &b); i++) {
+    for (uint32_t i = 0; i < records && cairn_bts_record(s->walk.cpu, d, i, &b); i++) { /* more may have come */
+        const struct cairn_truth_branch *t = &s->of.items[s->of.count - records + i];
         check->compared[CAIRN_RULE_TRUTH_BRANCHES]++;
-        if (b.from != t[i].from || b.to != t[i].to)
+        if (b.from != t->from || b.to != t->to)
             DIFFERS(s, "epoch %" PRIu32 ", record %" PRIu32 ": 0x%" PRIx64 " to 0x%" PRIx64 ", in truth 0x%" PRIx64
-                    " to 0x%" PRIx64, d->number, i, b.from, b.to, t[i].from, t[i].to);
-        if (t[i].tid != d->tid)
+                    " to 0x%" PRIx64, d->number, i, b.from, b.to, t->from, t->to);
+        if (t->tid != d->tid)
             DIFFERS(s, "epoch %" PRIu32 ", record %" PRIu32 ": thread %" PRIu32 ", in truth %" PRIu32, d->number, i,
-                    d->tid, t[i].tid);
+                    d->tid, t->tid);
     }
 }
 
