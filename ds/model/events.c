@@ -10,6 +10,12 @@
 
 #define PDIST_MINIMUM 128u
 
+void ds_model_act(const struct ds_model *m, struct ds_model_action action)
+{
+    if (m->host.acted)
+        m->host.acted(m->host.context, &action);
+}
+
 bool ds_model_fits(const struct ds_model *m, uint64_t index, uint32_t size, uint64_t maximum)
 {
     if (index > maximum) /* not by their sum: nobody checks what software writes into the area, and it may wrap */
@@ -57,11 +63,13 @@ static bool reload(struct ds_model *m, uint64_t set)
     m->global_status &= ~set;
     for (; set; set &= set - 1) {
         unsigned c = (unsigned)__builtin_ctzll(set);
+        uint64_t before = m->value[c];
         if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &m->value[c]))
             return false;
         m->value[c] &= m->counter_mask;
         if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
             m->value[c] = m->counter_mask + 1 - PDIST_MINIMUM;
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
     }
     return true;
 }
@@ -93,8 +101,10 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
         if (!ds_model_write(m, m->ds_area + offsetof(struct ds_area_60, pebs_index), index))
             return false;
         m->records++;
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, set, record.address, index});
     } else {
         m->dropped++;
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_DROPPED, 0, set, index, maximum});
     }
     if (m->host.recorded)
         m->host.recorded(m->host.context, &record);
@@ -105,6 +115,8 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
     if ((record.stored || !m->policy.drop_keeps_overflow) && !reload(m, victims))
         return false;
 
+    if (record.stored)
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, index, threshold});
     if (record.stored && index >= threshold) { /* no signal once full: the buffer stays silent until rewound */
         m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
         ++*pmis;
@@ -137,8 +149,10 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         if (m->value[c])
             continue;
         m->global_status |= bit;
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, m->counter_mask, 0});
         if (m->pebs & bit) {
             m->armed |= bit;
+            ds_model_act(m, (struct ds_model_action){DS_MODEL_ARMED, (uint8_t)c, 0, 0, 0});
             record |= m->pdist & bit;
         } else {
             interrupt |= m->interrupting & bit; /* however many: one PMI, several bits in GLOBAL_STATUS */

@@ -4,6 +4,9 @@
 
 #include "ds/model/model.h"
 
+/* Tells the host, if it asks, what has just been done. */
+void ds_model_act(const struct ds_model *model, struct ds_model_action action);
+
 /* Delivers a PMI unless LVTPC is masked, and masks it, as the processor does. */
 void ds_model_raise_pmi(struct ds_model *model);
 /* The same for a counter's overflow or the PEBS threshold, which freeze what DEBUGCTL says. */

@@ -138,6 +138,25 @@ struct ds_model_record { /* what an assist did, for whoever keeps the truth */
     const struct ds_model_registers *registers;
 };
 
+enum ds_model_action_kind {   /* `before` and `after` of: */
+    DS_MODEL_OVERFLOWED = 1,  /* the counter; its bit of GLOBAL_STATUS is set */
+    DS_MODEL_ARMED,           /* the counter; the next event it counts writes a record, with PDIST this one */
+    DS_MODEL_STORED,          /* PebsIndex: the record lies between the two */
+    DS_MODEL_DROPPED,         /* not PebsIndex, which stays: it, and the absolute maximum no record fits under */
+    DS_MODEL_RELOADED,        /* the counter, from its slot of the DS area; its bit of GLOBAL_STATUS is cleared */
+    DS_MODEL_COMPARED,        /* not a change: PebsIndex, and the threshold; at or above it OVF_BUF is set */
+    DS_MODEL_PMI_RAISED,      /* LVTPC, which masks itself */
+    DS_MODEL_PMI_LATCHED,     /* LVTPC, which was masked: the PMI comes when it is not */
+    DS_MODEL_PMI_LOST,        /* LVTPC, which was masked */
+};
+
+struct ds_model_action { /* one step of what the model does by itself */
+    uint8_t kind;        /* enum ds_model_action_kind */
+    uint8_t counter;     /* OVERFLOWED, ARMED, RELOADED: its number */
+    uint64_t counters;   /* STORED, DROPPED: the counters that cause the record */
+    uint64_t before, after;
+};
+
 struct ds_model_host {
     /* Linear memory of the processor; false where the page is not there. */
     bool (*read64)(void *context, uint64_t address, uint64_t *value);
@@ -149,6 +168,8 @@ struct ds_model_host {
     /* With policy unmapped_page_fault only, and needed there: the assist's access to `address` faults. */
     void (*page_fault)(void *context, uint64_t address, bool write);
     void (*recorded)(void *context, const struct ds_model_record *record); /* NULL: nobody asks */
+    /* Each step, in order, from within the call that causes it; events that only count are none. NULL: nobody asks. */
+    void (*acted)(void *context, const struct ds_model_action *action);
     void *context;
 };
 

@@ -323,12 +323,15 @@ void ds_model_lvtpc_write(struct ds_model *m, uint32_t value)
 
 void ds_model_raise_pmi(struct ds_model *m)
 {
-    if (m->lvtpc & LVTPC_MASKED) {
-        m->pmi_latched = m->policy.masked_pmi_latched;
-        return;
-    }
     uint32_t lvtpc = m->lvtpc;
     m->lvtpc |= LVTPC_MASKED;
+    if (lvtpc & LVTPC_MASKED) {
+        m->pmi_latched = m->policy.masked_pmi_latched;
+        uint8_t kind = m->pmi_latched ? DS_MODEL_PMI_LATCHED : DS_MODEL_PMI_LOST;
+        ds_model_act(m, (struct ds_model_action){kind, 0, 0, lvtpc, lvtpc});
+        return;
+    }
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_PMI_RAISED, 0, 0, lvtpc, m->lvtpc});
     m->host.raise_pmi(m->host.context, lvtpc);
 }
 
