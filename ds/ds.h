@@ -184,6 +184,10 @@ struct ds_hooks {
     /* BTS: no batch need be closed before. `branched` is to branches what `recorded` is to PEBS records. */
     void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
     void (*branched)(void *context, uint32_t cpu, const struct cairn_truth_branch *branch);
+    /* soft with ds_soft_log only: what the model did at one instruction, entry->actions of them. From the #DB handler,
+     * and from whoever writes LVTPC. */
+    void (*logged)(void *context, uint32_t cpu, const struct cairn_model_entry *entry,
+                   const struct cairn_model_action *actions);
 };
 
 /* Lowers what of `config` is more than this processor can have: ds_cpu_init does so with its own copy. A buffer that
@@ -313,6 +317,9 @@ const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
 /* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread whose registers a
  * frame holds. */
 void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
+/* From here on each step of the model goes to hooks.logged (option ds.log=1). After ds_soft_attach. */
+void ds_soft_log(struct ds_soft *soft);
+uint32_t ds_soft_logged(const struct ds_soft *soft); /* entries so far */
 /* A program being stepped has entered the kernel by SYSCALL, with `frame`: counts that instruction and ends the
  * stepping. Before ds_pause. */
 void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame);

@@ -44,6 +44,7 @@
 #include "arch/arch.h"
 #include "ds/cpu.h"
 #include "ds/insn.h"
+#include "ds/log.h"
 #include "ds/model/model.h"
 #include "ds/truth.h"
 #include "kernel/errno.h"
@@ -64,8 +65,10 @@ struct ds_soft {
 
     struct ds_truth_step step; /* in progress, for the model's questions and for the truth */
     uint8_t cpl;               /* of its instruction */
+    uint64_t record_tsc; /* of the last record, as the model was told */
 
     uint64_t steps;
+    struct ds_log log; /* used once ds_soft_log has been called */
     struct decoded decoded[DECODED];
 };
 
@@ -92,6 +95,7 @@ static void registers(void *context, struct ds_model_registers *out)
     struct ds_soft *soft = context;
     const struct arch_trap_frame *f = soft->step.frame;
     soft->step.tsc_first = arch_rdtsc();
+    soft->record_tsc = arch_rdtsc();
     *out = (struct ds_model_registers){
         .rflags = f->rflags & ~ARCH_RFLAGS_TF, /* the thread's own: TF is ours */
         .rip = soft->step.next,
@@ -105,7 +109,7 @@ static void registers(void *context, struct ds_model_registers *out)
         .rsp = f->rsp,
         .r8_r15 = {f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15},
         .eventing_ip = soft->step.ip,
-        .tsc = arch_rdtsc(),
+        .tsc = soft->record_tsc,
     };
 }
 
@@ -146,6 +150,38 @@ static void branched(struct ds_soft *soft, const struct ds_model_branch *branch,
     ds->hooks.branched(ds->hooks.context, ds->cpu, &truth);
 }
 
+/* ---- the log ----------------------------------------------------------------------------------------------------- */
+
+static void acted(void *context, const struct ds_model_action *action)
+{
+    struct ds_soft *soft = context;
+    ds_log_add(&soft->log, action);
+}
+
+/* Hands over the open entry, which has actions; `length`: of the instruction, 0: there was none. */
+static void write_log(struct ds_soft *soft, unsigned length)
+{
+    const struct ds_cpu *ds = soft->ds;
+    struct ds_log *log = &soft->log;
+    struct cairn_model_entry *e = &log->entry;
+    e->sequence = log->entries++;
+    e->epoch = ds->epoch;
+    e->tsc = log->record ? soft->record_tsc : arch_rdtsc();
+    if (length) {
+        e->ip = soft->step.ip;
+        e->next_ip = soft->step.next;
+        e->tid = soft->tid(soft->step.frame);
+        e->cpl = soft->cpl;
+        if (!soft->cpl)
+            memcpy(e->code, (const void *)(uintptr_t)e->ip, length);
+        if (!soft->cpl || arch_copy_from_user(e->code, e->ip, length) == 0)
+            e->length = (uint8_t)length;
+    }
+    ds->hooks.logged(ds->hooks.context, ds->cpu, e, log->action);
+    log->entry = (struct cairn_model_entry){0};
+    log->record = false;
+}
+
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
@@ -171,7 +207,10 @@ static uint32_t soft_lvtpc_read(void *context)
 
 static void soft_lvtpc_write(void *context, uint32_t value)
 {
-    ds_model_lvtpc_write(&((struct ds_soft *)context)->model, value);
+    struct ds_soft *soft = context;
+    ds_model_lvtpc_write(&soft->model, value);
+    if (soft->log.entry.actions) /* a PMI that had waited */
+        write_log(soft, 0);
 }
 
 _Static_assert(offsetof(struct arch_cpu, step_ip) == 16, "arch_cpu.step_ip in soft_resume");
@@ -261,6 +300,16 @@ void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds,
     soft->tid = tid;
 }
 
+void ds_soft_log(struct ds_soft *soft)
+{
+    soft->model.host.acted = acted;
+}
+
+uint32_t ds_soft_logged(const struct ds_soft *soft)
+{
+    return soft->log.entries;
+}
+
 /* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 /* A program's instruction, which may be the last one before a page that is not there. */
@@ -321,6 +370,8 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     ds_model_retire(&soft->model, &retired);
     if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
         branched(soft, &branch, soft->model.bts_records != stored);
+    if (soft->log.entry.actions)
+        write_log(soft, insn->length);
 }
 
 /* Whether a branch went on to `next`, or faulted (of an indirect one nobody knows). *taken: to its target, which may be

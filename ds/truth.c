@@ -113,7 +113,7 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
         .event_ip = step->ip,
         .next_ip = step->next,
         .address = record->address,
-        .counters = (uint32_t)(record->counters & 0xFFFF) | (uint32_t)(record->counters >> DS_COUNTER_FIXED) << 16,
+        .counters = cairn_counters_pack(record->counters),
         .epoch = ds->epoch,
     };
     memcpy(out[0], &pebs, sizeof pebs);

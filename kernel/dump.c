@@ -222,6 +222,8 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *
         if (ds.throttles)
             LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);
     }
+    if (cpu->ds_soft && kopt.ds_log)
+        LINE("end.cpu.%u.log=%u", n, ds_soft_logged(cpu->ds_soft));
     if (cpu->truth) {
         struct ktruth_counts t = ktruth_counts(cpu->truth);
         LINE("end.cpu.%u.truth=%lu %lu %lu", n, t.switches, t.records, t.lost);

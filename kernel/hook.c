@@ -216,12 +216,23 @@ static void recorded(void *context, uint32_t index, const void *truth, uint32_t 
         ktruth_write(kcpu_table[index]->truth, record[i]);
 }
 
+static void logged(void *context, uint32_t index, const struct cairn_model_entry *entry,
+                   const struct cairn_model_action *actions)
+{
+    (void)context;
+    struct trace_cpu *trace = kcpu_table[index]->trace;
+    struct trace_part parts[] = { { entry, sizeof *entry }, { actions, entry->actions * (uint32_t)sizeof *actions } };
+    if (trace && trace_cpu_on(trace))
+        trace_event(trace, entry->tsc, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
+}
+
 const struct ds_hooks khook_ds = {
     .before_drain = before_drain,
     .drained = drained,
     .recorded = recorded,
     .bts_drained = bts_drained,
     .branched = branched,
+    .logged = logged,
 };
 
 struct khook_cost khook_cost(void)

@@ -40,6 +40,9 @@ static const struct option table[] = {
       "PMIs of a CPU within a timer tick after which its counters and branch tracing stand still until the next tick; "
       "0: on hw 100, on soft none, which cannot hang",
       AT(ds_throttle), NUMBER32, 0, 100000, NULL },
+    { "ds.log", "0",
+      "1: the soft backend's model writes down what it does, step by step, for 'cairn ds --life' (hw: nobody sees it)",
+      AT(ds_log), NUMBER32, 0, 1, NULL },
     { "pebs", "INST_RETIRED.ANY:5003",
       "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]",
       AT(pebs), TEXT, 0, 0, NULL },
@@ -357,6 +360,11 @@ int kopt_check(char *error, size_t error_size)
     }
     if (kopt.bts != DS_BTS_OFF && kopt.ds == KOPT_DS_OFF) {
         snprintf(error, error_size, "option 'bts': needs a Debug Store, and ds=off asks for none");
+        return -EINVAL;
+    }
+    if (kopt.ds_log && (kopt.ds == KOPT_DS_HW || kopt.ds == KOPT_DS_OFF)) {
+        snprintf(error, error_size, "option 'ds.log': it is the model's, and ds=%s has none; use ds=soft",
+                 kopt.ds == KOPT_DS_HW ? "hw" : "off");
         return -EINVAL;
     }
     int e = ds_parse_events(kopt.pebs, &config, error, error_size);

@@ -22,6 +22,7 @@ struct kopt {
     char ds_preset[16];
     uint32_t ds_force, ds_throttle;
     struct ds_model_policy ds_policy;
+    uint32_t ds_log;
     char pebs[KOPT_TEXT];
     char pebs_later[KOPT_TEXT];
     char pebs_groups[32];

@@ -176,8 +176,11 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
         snprintf(error, error_size, "CPU %u: %s", i, ksession.caps[i].bts_reason);
         return e;
     }
-    if (cpu->ds_soft)
+    if (cpu->ds_soft) {
         ds_soft_attach(cpu->ds_soft, ds, tid_of_frame);
+        if (kopt.ds_log)
+            ds_soft_log(cpu->ds_soft);
+    }
     cpu->ds = ds;
     cpu->pebs_index = ds_pebs_index(ds);
     return 0;

@@ -178,6 +178,12 @@ enum kwait_reason {
 
 /* ================================================================ Cairn: Debug Store events inside the buffers */
 
+/* A set of counters, numbered as in IA32_PERF_GLOBAL_STATUS, in 32 bits: bit i GP i, bit 16+i fixed i. */
+/* clang-format off */
+static inline uint32_t cairn_counters_pack(uint64_t n) { return (uint32_t)(n & 0xFFFF) | (uint32_t)(n >> 32) << 16; }
+static inline uint64_t cairn_counters_unpack(uint32_t n) { return (n & 0xFFFF) | (uint64_t)(n >> 16) << 32; }
+/* clang-format on */
+
 /*
  * One project hook ID, in a group Windows does not use. PERFINFO header, no items, payload = struct cairn_ds_head and
  * what its kind says. Order on a CPU: batches of epoch N, then the drain of epoch N, then its records, then batches of
@@ -262,6 +268,50 @@ struct cairn_bts_records { /* raw BTS records of 24 bytes follow */
 };
 _Static_assert(sizeof(struct cairn_bts_records) == 0x18, "cairn_bts_records");
 
+/*
+ * The software model's own log (option ds.log=1): what it did at an instruction, step by step. A hook ID of its own, as
+ * above. On a CPU it comes before the drain of the epoch it tells of. An instruction that was only counted has none.
+ */
+#define HOOK_CAIRN_MODEL         0xCA03u
+#define HOOK_VERSION_CAIRN_MODEL 1u
+
+struct cairn_model_entry { /* one instruction; so many struct cairn_model_action follow as it says */
+    uint32_t sequence; /* 00: per CPU, from 0: a gap is entries that were lost */
+    uint32_t epoch;    /* 04: of PEBS */
+    uint64_t tsc;      /* 08: of the step; of one that ends in a record, as in the record */
+    uint64_t ip;       /* 10: the instruction; 0: none, software has written LVTPC */
+    uint64_t next_ip;  /* 18: where execution went on */
+    uint32_t tid;      /* 20: the thread that was stepped, from its stack */
+    uint8_t cpl;       /* 24 */
+    uint8_t length;    /* 25: of its code; 0: that could not be read */
+    uint16_t actions;  /* 26: how many follow */
+    uint8_t code[16];  /* 28: then zeros */
+};
+_Static_assert(sizeof(struct cairn_model_entry) == 0x38, "cairn_model_entry");
+#define CAIRN_CODE_MAX 15u
+
+enum cairn_model_kind { /* `before` and `after` of what: docs/format.md */
+    CAIRN_MODEL_OVERFLOWED = 1,
+    CAIRN_MODEL_ARMED = 2,
+    CAIRN_MODEL_STORED = 3,
+    CAIRN_MODEL_DROPPED = 4,
+    CAIRN_MODEL_RELOADED = 5,
+    CAIRN_MODEL_COMPARED = 6,
+    CAIRN_MODEL_PMI_RAISED = 7,
+    CAIRN_MODEL_PMI_LATCHED = 8,
+    CAIRN_MODEL_PMI_LOST = 9,
+};
+
+struct cairn_model_action {
+    uint8_t kind;      /* 00: enum cairn_model_kind */
+    uint8_t counter;   /* 01: OVERFLOWED, ARMED, RELOADED: its number, as in IA32_PERF_GLOBAL_STATUS */
+    uint16_t reserved; /* 02 */
+    uint32_t counters; /* 04: STORED, DROPPED: that cause the record, packed */
+    uint64_t before;   /* 08 */
+    uint64_t after;    /* 10 */
+};
+_Static_assert(sizeof(struct cairn_model_action) == 0x18, "cairn_model_action");
+
 /* ================================================================ Cairn: truth records (outside the sessions) */
 
 enum cairn_truth_kind { CAIRN_TRUTH_SWITCH = 1, CAIRN_TRUTH_PEBS = 2, CAIRN_TRUTH_BRANCH = 3, CAIRN_TRUTH_WORDS = 4 };
@@ -296,7 +346,7 @@ struct cairn_truth_pebs {
     uint64_t event_ip;  /* 10: the instruction that caused the record */
     uint64_t next_ip;   /* 18: where execution went on */
     uint64_t address;   /* 20: where the record was stored */
-    uint32_t counters;  /* 28: applicable counters: bit i GP i, bit 16+i fixed i */
+    uint32_t counters;  /* 28: applicable counters, packed */
     uint32_t epoch;     /* 2C */
 };
 _Static_assert(sizeof(struct cairn_truth_pebs) == CAIRN_TRUTH_BYTES, "cairn_truth_pebs");

@@ -21,6 +21,7 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
+#include "ds/model/model.h"
 #include "ds/truth.h"
 #include "kernel/errno.h"
 
@@ -128,6 +129,23 @@ static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain
     bts_last = *d;
 }
 
+#define LOGGED 8
+static struct {
+    struct cairn_model_entry entry;
+    struct cairn_model_action action[8];
+} logged_seen[LOGGED];
+static unsigned entries_seen;
+
+static void logged(void *context, uint32_t index, const struct cairn_model_entry *entry,
+                   const struct cairn_model_action *actions)
+{
+    (void)context;
+    assert_int_equal(index, 3);
+    assert_true(entries_seen < LOGGED && entry->actions >= 1 && entry->actions <= 8);
+    logged_seen[entries_seen].entry = *entry;
+    memcpy(logged_seen[entries_seen++].action, actions, entry->actions * sizeof *actions);
+}
+
 static struct arch_trap_frame frame; /* made by hand */
 
 static uint32_t tid(const struct arch_trap_frame *of)
@@ -136,6 +154,7 @@ static uint32_t tid(const struct arch_trap_frame *of)
 }
 
 static uint64_t groups = MSR_PEBS_DATA_CFG_GPR;
+static const struct ds_model_policy *policy; /* NULL: all defaults */
 
 static void begin(const char *preset, const char *events, uint32_t records)
 {
@@ -145,14 +164,14 @@ static void begin(const char *preset, const char *events, uint32_t records)
     struct ds_config config = {.records = records, .threshold = records};
     struct ds_caps caps;
     const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .recorded = recorded,
-                                   .bts_drained = bts_drained, .branched = branched};
+                                   .bts_drained = bts_drained, .branched = branched, .logged = logged};
     cpu = (struct arch_cpu){.self = &cpu};
     assert_int_equal(syscall(SYS_arch_prctl, ARCH_SET_GS, &cpu), 0);
-    seen_count = branches_seen = ipis = drained_bytes = 0;
+    seen_count = branches_seen = entries_seen = ipis = drained_bytes = 0;
     drained_lost = 0;
     soft = realloc(soft, ds_soft_bytes());
     ds = realloc(ds, ds_cpu_bytes());
-    assert_int_equal(ds_soft_init(soft, preset, NULL), 0);
+    assert_int_equal(ds_soft_init(soft, preset, policy), 0);
     assert_int_equal(ds_detect(ds_soft_machine(soft), &caps), 0);
     assert_int_equal(ds_parse_events(events, &config, error, sizeof error), 0);
     config.groups = groups;
@@ -834,6 +853,126 @@ static void refused_registers(void **state)
     assert_int_equal(m->wrmsr(m->context, IA32_PEBS_ENABLE, UINT64_MAX), -EFAULT);
 }
 
+/* ---- the model's log */
+
+static void expect_entry(unsigned i, const uint8_t *ip, const uint8_t *next, unsigned length, unsigned cpl)
+{
+    const struct cairn_model_entry *e = &logged_seen[i].entry;
+    uint8_t code[16] = {0};
+    memcpy(code, ip, length);
+    assert_true(i < entries_seen);
+    assert_int_equal(e->sequence, i);
+    assert_int_equal(e->epoch, 0);
+    assert_int_equal(e->ip, (uintptr_t)ip);
+    assert_int_equal(e->next_ip, (uintptr_t)next);
+    assert_int_equal(e->tid, 4711);
+    assert_int_equal(e->cpl, cpl);
+    assert_int_equal(e->length, length);
+    assert_memory_equal(e->code, code, sizeof code);
+    assert_true(e->tsc && (!i || e->tsc > logged_seen[i - 1].entry.tsc));
+}
+
+static void expect_actions(unsigned i, const uint8_t *kinds, unsigned count)
+{
+    assert_int_equal(logged_seen[i].entry.actions, count);
+    for (unsigned n = 0; n < count; n++) {
+        assert_int_equal(logged_seen[i].action[n].kind, kinds[n]);
+        assert_int_equal(logged_seen[i].action[n].reserved, 0);
+    }
+}
+#define EXPECT_ACTIONS(i, ...)                                                                                         \
+    expect_actions(i, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+
+static void log_of_a_record(void **state) /* one entry for the overflow, one for the record, none between or after */
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x48, 0x89, 0xE5, 0x74, 0x10, 0x90};
+    for (unsigned on = 0; on < 2; on++) {
+        begin("skylake", "instructions:3", 1);
+        if (on)
+            ds_soft_log(soft);
+        frame = (struct arch_trap_frame){.cs = 8};
+        step(code, code + 1, TF);
+        step(code, code + 1, TF);
+        assert_int_equal(entries_seen, 0);
+        step(code + 1, code + 4, TF);      /* overflow */
+        step(code + 4, code + 22, TF | 0x40); /* JE, taken: the record, and the threshold */
+        step(code, code + 1, TF);
+        assert_int_equal(entries_seen, on ? 2 : 0);
+        assert_int_equal(ds_soft_logged(soft), on ? 2 : 0);
+    }
+    expect_entry(0, code + 1, code + 4, 3, 0);
+    EXPECT_ACTIONS(0, CAIRN_MODEL_OVERFLOWED, CAIRN_MODEL_ARMED);
+    expect_entry(1, code + 4, code + 22, 2, 0);
+    EXPECT_ACTIONS(1, CAIRN_MODEL_STORED, CAIRN_MODEL_RELOADED, CAIRN_MODEL_COMPARED, CAIRN_MODEL_PMI_RAISED);
+    const struct cairn_model_action *a = logged_seen[1].action;
+    assert_int_equal(seen_count, 1);
+    assert_int_equal(logged_seen[1].entry.tsc, seen[0].tsc);
+    assert_int_equal(a[0].before, seen[0].address);
+    assert_int_equal(a[0].after, seen[0].address + 200);
+    assert_int_equal(a[0].counters, seen[0].counters);
+    assert_int_equal(a[1].after, DS_BIT(48) - 3);
+    assert_int_equal(a[2].before, a[0].after);
+    assert_int_equal(a[3].before, ARCH_VECTOR_PMI);
+    assert_int_equal(ipis, 1);
+}
+
+static void log_of_fixed_counters(void **state) /* packed: bit 16 + i */
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x90};
+    begin("icelake", "instructions:1", 8);
+    ds_soft_log(soft);
+    frame = (struct arch_trap_frame){.cs = 8};
+    step(code, code + 1, TF);
+    expect_entry(0, code, code + 1, 1, 0);
+    EXPECT_ACTIONS(0, CAIRN_MODEL_OVERFLOWED, CAIRN_MODEL_ARMED, CAIRN_MODEL_STORED, CAIRN_MODEL_RELOADED,
+                   CAIRN_MODEL_COMPARED);
+    assert_int_equal(logged_seen[0].action[0].counter, 32);
+    assert_int_equal(logged_seen[0].action[2].counters, 1u << 16);
+}
+
+static void log_of_a_program(void **state) /* its bytes are copied with care: the page may be gone */
+{
+    (void)state;
+    static const uint8_t code[] __attribute__((aligned(4096))) = {0x48, 0x89, 0xE5, 0x90};
+    begin("icelake", "instructions:1:u", 8);
+    ds_soft_log(soft);
+    frame = (struct arch_trap_frame){.cs = ARCH_USER_CODE};
+    step(code, code + 3, TF);
+    expect_entry(0, code, code + 3, 3, 3);
+    hole = (uintptr_t)code;
+    step(code, code + 3, TF); /* it was decoded before */
+    hole = UINT64_MAX;
+    assert_int_equal(entries_seen, 2);
+    assert_int_equal(logged_seen[1].entry.length, 0);
+    assert_int_equal(logged_seen[1].entry.ip, (uintptr_t)code);
+}
+
+static void log_of_a_late_interrupt(void **state) /* LVTPC is unmasked: an entry without an instruction */
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x90};
+    static const struct ds_model_policy latched = {.masked_pmi_latched = true};
+    policy = &latched;
+    begin("icelake", "instructions:1", 1);
+    policy = NULL;
+    const struct ds_machine *m = ds_soft_machine(soft);
+    ds_soft_log(soft);
+    m->lvtpc_write(m->context, LVTPC_MASKED | ARCH_VECTOR_PMI);
+    frame = (struct arch_trap_frame){.cs = 8};
+    step(code, code + 1, TF);
+    EXPECT_ACTIONS(0, CAIRN_MODEL_OVERFLOWED, CAIRN_MODEL_ARMED, CAIRN_MODEL_STORED, CAIRN_MODEL_RELOADED,
+                   CAIRN_MODEL_COMPARED, CAIRN_MODEL_PMI_LATCHED);
+    m->lvtpc_write(m->context, ARCH_VECTOR_PMI);
+    EXPECT_ACTIONS(1, CAIRN_MODEL_PMI_RAISED);
+    assert_int_equal(entries_seen, 2);
+    assert_int_equal(logged_seen[1].entry.ip, 0);
+    assert_int_equal(logged_seen[1].entry.tid, 0);
+    assert_int_equal(logged_seen[1].entry.length, 0);
+    assert_int_equal(ipis, 1);
+}
+
 static void unknown_preset(void **state)
 {
     (void)state;
@@ -1031,6 +1170,8 @@ int main(void)
         cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
         cmocka_unit_test(refused_registers),
         cmocka_unit_test(loss_by_epoch),         cmocka_unit_test(branches_to_store),
+        cmocka_unit_test(log_of_a_record),       cmocka_unit_test(log_of_fixed_counters),
+        cmocka_unit_test(log_of_a_program),      cmocka_unit_test(log_of_a_late_interrupt),
         cmocka_unit_test(real_counts),           cmocka_unit_test(real_records),
         cmocka_unit_test(real_drain_in_thread),
     };

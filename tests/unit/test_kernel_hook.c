@@ -183,6 +183,39 @@ static void senseless_record(void **state)
     box_close(&box);
 }
 
+/* ---- the model's log -------------------------------------------------------------------------------------------- */
+
+static void log_entries(void **state) /* of any length, at their own time, in no batch's way */
+{
+    (void)state;
+    struct cairn_model_action actions[48];
+    begin(TRACE_COMPACT);
+    for (unsigned i = 0; i < 48; i++)
+        actions[i] = (struct cairn_model_action){.kind = CAIRN_MODEL_ARMED, .counter = (uint8_t)i, .after = i};
+    for (uint16_t n = 1; n <= 48; n += 47) {
+        const struct cairn_model_entry entry = {.sequence = n, .tsc = TSC(10 + n), .actions = n, .ip = 0x1234};
+        khook_ds.logged(NULL, 0, &entry, actions);
+    }
+    end();
+    assert_int_equal(events, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct cairn_model_entry *entry = (const void *)event[i].payload;
+        assert_int_equal(event[i].hook, HOOK_CAIRN_MODEL);
+        assert_false(event[i].has_index);
+        assert_int_equal(event[i].time, i ? 58 : 11);
+        assert_int_equal(entry->actions, i ? 48 : 1);
+        assert_int_equal(event[i].size, sizeof *entry + entry->actions * sizeof actions[0]);
+        assert_memory_equal(entry + 1, actions, entry->actions * sizeof actions[0]);
+    }
+    struct trace_counts n;
+    khook_ds.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
+    trace_cpu_counts(cpu.trace, &n);
+    assert_int_equal(n.events_tried, 2);
+    cpu.trace = NULL;
+    khook_ds.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
+    box_close(&box);
+}
+
 /* ---- switches ---------------------------------------------------------------------------------------------------- */
 
 static struct kthread old = {.tid = 12, .state = KTHREAD_WAITING, .wait_reason = 7, .priority = 9, .base_priority = 8,
@@ -444,6 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_are_split),  cmocka_unit_test(branches_go_with_their_thread),
         cmocka_unit_test(drain_is_split), cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
+        cmocka_unit_test(log_entries),
         cmocka_unit_test(both_sides),     cmocka_unit_test(cost_classes),     cmocka_unit_test(costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,16 @@ static void each_kind_of_value(void **state)
     assert_non_null(strstr(error, "option 'bts': needs a Debug Store"));
     assert_int_equal(set("bts=off"), 0);
     assert_int_equal(kopt_check(error, sizeof error), 0);
+    assert_int_equal(set("ds.log=1"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "option 'ds.log': it is the model's, and ds=off has none; use ds=soft"));
+    assert_int_equal(set("ds=hw"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "ds=hw has none"));
+    assert_int_equal(set("ds=auto"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), 0);
     assert_int_equal(set("ds=soft"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), 0);
     assert_int_equal(set("bts.records=1"), 0);
     assert_int_equal(kopt.bts_records, 1);
     assert_int_equal(set("workload=hogs"), 0);

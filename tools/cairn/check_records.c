@@ -80,15 +80,10 @@ static void step_stored(struct records *s)
 
 /* ---- what each record must have ---------------------------------------------------------------------------------- */
 
-static uint64_t applicable(uint32_t counters)
-{
-    return (counters & 0xFFFF) | (uint64_t)(counters >> 16) << DS_COUNTER_FIXED;
-}
-
 /* Whether the record names the counters the truth does: formats 1 and 2 among all that had overflowed. */
 static bool same_counters(const struct cairn_record *r, uint32_t truth)
 {
-    uint64_t counters = applicable(truth);
+    uint64_t counters = cairn_counters_unpack(truth);
     uint64_t named;
     if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &named))
         return named == counters;
@@ -146,7 +141,7 @@ static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field 
     case CAIRN_PEBS_RIP:
         return s->t.next_ip;
     case CAIRN_PEBS_COUNTERS:
-        return applicable(s->t.counters);
+        return cairn_counters_unpack(s->t.counters);
     case CAIRN_PEBS_STATUS:
         return cfg;
     case CAIRN_PEBS_TSC:
