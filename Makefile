@@ -155,7 +155,7 @@ $(B)/host/libshared.a: $(SHARED_C:%.c=$(B)/host/%.o) $(B)/host/libshared.objects
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(B)/san/libshared.a: $(SHARED_C:%.c=$(B)/san/%.o) $(B)/san/libshared.objects
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
-CAIRN_LIBS := -ldw -lelf
+CAIRN_LIBS := -ldw -lelf -lcapstone
 $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)

@@ -41,6 +41,7 @@ header stdlib.h            libc6-dev       glibc-devel           glibc          
 header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
 header libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
 header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
+header capstone/capstone.h libcapstone-dev capstone-devel        capstone        libcapstone-devel capstone
 on_path qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86 qemu-x86         qemu
 firmware_there             ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
 on_path mformat            mtools          mtools                mtools          mtools           mtools

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The host tool's reader as a part of test programs: all of tools/cairn but the commands.
-CAIRN_READER_C := $(filter-out tools/cairn/main.c tools/cairn/command.c tools/cairn/elf.c \
+CAIRN_READER_C := $(filter-out tools/cairn/main.c tools/cairn/command.c tools/cairn/elf.c tools/cairn/disassemble.c \
                     tools/cairn/cmd_%.c,$(CAIRN_C))
 CAIRN_UNIT     := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_cairn_*.c))
 # trace/'s own beside them: what comes behind libshared.a in the rule of tests/unit finds nothing in it any more

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/check.h"
 #include "tools/cairn/draw.h"
+#include "tools/cairn/life.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
@@ -23,6 +24,30 @@ static void read_record(const struct cairn_log *log, const struct cairn_item *it
     while (cairn_pebs_next(&walk, &field)) {
         fputs(field.name, nowhere);
         fputs(cairn_show_counters(text, log, item->cpu, field.value), nowhere);
+    }
+}
+
+/* What is found must be there: entries of this CPU, actions of theirs, of the kinds they stand for. */
+static void believe(const struct cairn_cpu *cpu, const struct cairn_life_step *step, uint8_t kind)
+{
+    if (!step->entry)
+        return;
+    if (step->entry < cpu->logged.items || step->entry >= cpu->logged.items + cpu->logged.count ||
+        step->action.kind != kind || step->missing)
+        abort();
+}
+
+static void read_lives(const struct cairn_log *log, uint32_t n)
+{
+    const struct cairn_cpu *cpu = &log->cpu[n];
+    for (size_t i = 0; i < cpu->records.count && i < 64; i++) {
+        struct cairn_life life;
+        cairn_life_read(&life, cpu, &cpu->records.items[i]);
+        believe(cpu, &life.stored, CAIRN_MODEL_STORED);
+        for (unsigned c = 0; c < life.counters; c++) {
+            believe(cpu, &life.counter[c].overflow, CAIRN_MODEL_OVERFLOWED);
+            believe(cpu, &life.counter[c].load, CAIRN_MODEL_RELOADED);
+        }
     }
 }
 
@@ -49,6 +74,8 @@ void fuzz_read_all(const char *data, size_t size)
         }
         cairn_timeline_free(&t);
     }
+    for (uint32_t n = 0; n < log.cpus; n++)
+        read_lives(&log, n);
     struct cairn_check check;
     cairn_check_init(&check, &log, nowhere);
     cairn_check_trace(&check);

@@ -16,7 +16,7 @@
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers;
-    bool circular, ds, hw, drops, panic, truth, words;
+    bool circular, ds, hw, drops, panic, truth, words, log;
     enum script_bts bts;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
@@ -34,6 +34,8 @@ static const struct kind {
      .bts = SCRIPT_BTS_CIRCULAR},
     {"hw", "as of a processor, but made up: none was there", 160, 2, TRACE_COMPACT, 16384, 4, .ds = true, .hw = true,
      .drops = true, .truth = true, .bts = SCRIPT_BTS_CIRCULAR},
+    {"life", "the model's own log, records dropped", 100, 2, TRACE_COMPACT, 16384, 4, .ds = true, .drops = true,
+     .truth = true, .words = true, .log = true},
     {"large", "as many switches as you like", 200000, 4, TRACE_COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
@@ -97,6 +99,8 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
     text(d, m, "machine.time_source=script");
     text(d, m, "memory.0=0x0 0x8000000 conventional-7");
     text(d, m, "option.ds=%s", backend);
+    if (k->log)
+        text(d, m, "option.ds.log=1");
     text(d, m, "option.truth=%u", k->truth);
     text(d, m, "option.workload=script");
     for (uint32_t c = 0; c < k->cpus; c++) {
@@ -215,6 +219,8 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
         else if (k->bts)
             text(d, e, "end.cpu.%u.bts=%llu %llu %llu", c, U(cpu->all_branches), U(cpu->bts_drains),
                  U(cpu->all_bts_lost));
+        if (k->log)
+            text(d, e, "end.cpu.%u.log=%u", c, cpu->entries);
         text(d, e, "end.cpu.%u.ticks=%llu", c,
              U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
         if (k->truth)
@@ -293,7 +299,7 @@ int main(int argc, char **argv)
     }
     const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .hw = k.hw,
                                            .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
-                                           .bts = k.bts, .seed = seed};
+                                           .log = k.log, .bts = k.bts, .seed = seed};
     script_run(s, &options, trace);
 
     unsigned frames = 0;

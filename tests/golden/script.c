@@ -123,12 +123,63 @@ static void add_words(struct script_cpu *cpu, uint8_t c, uint64_t tsc, uint64_t 
     }
 }
 
+/* An entry of the model's log for the four bytes of code at `ip`. */
+static void log_entry(struct script *s, uint32_t c, uint64_t tsc, uint64_t ip, const struct cairn_model_action *actions,
+                      uint16_t count)
+{
+    static const uint8_t code[4][4] = {{0x48, 0x0F, 0xAF, 0xC1},  /* imul rax, rcx */
+                                       {0x48, 0x8B, 0x43, 0x08},  /* mov rax, [rbx + 8] */
+                                       {0x48, 0x83, 0xC1, 0x10},  /* add rcx, 16 */
+                                       {0x48, 0x89, 0x14, 0x24}}; /* mov [rsp], rdx */
+    struct script_cpu *cpu = &s->cpu[c];
+    struct cairn_model_entry entry = {
+        .sequence = cpu->entries++,
+        .epoch = cpu->epoch,
+        .tsc = tsc,
+        .ip = ip,
+        .next_ip = ip + 4,
+        .tid = s->thread[cpu->current].tid,
+        .length = 4,
+        .actions = count,
+    };
+    memcpy(entry.code, code[ip / 4 % 4], 4);
+    struct trace_part parts[] = {{&entry, sizeof(entry)}, {actions, count * (uint32_t)sizeof(*actions)}};
+    trace_event(cpu->trace, tsc, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
+}
+
+/* What the model does for a record of PMC0 that is caused at `ip`. */
+static void log_record(struct script *s, uint32_t c, uint64_t tsc, uint64_t ip, bool stored)
+{
+    const struct script_cpu *cpu = &s->cpu[c];
+    const uint64_t all = UINT64_C(0xFFFFFFFFFFFF), reset = all + 1 - SCRIPT_PERIOD;
+    const uint64_t end = cpu->index + (stored ? SCRIPT_RECORD_BYTES : 0);
+    const uint64_t threshold = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES;
+    const struct cairn_model_action overflow[] = {{CAIRN_MODEL_OVERFLOWED, 0, 0, 0, all, 0},
+                                                  {CAIRN_MODEL_ARMED, 0, 0, 0, 0, 0}};
+    struct cairn_model_action record[4] = {{CAIRN_MODEL_STORED, 0, 0, 1, cpu->index, end},
+                                           {CAIRN_MODEL_RELOADED, 0, 0, 0, 1, reset},
+                                           {CAIRN_MODEL_COMPARED, 0, 0, 0, end, threshold},
+                                           {CAIRN_MODEL_PMI_RAISED, 0, 0, 0, 0xEE, 0x100EE}};
+    uint16_t count = end >= threshold ? 4 : 3;
+    if (!stored) {
+        record[0].kind = CAIRN_MODEL_DROPPED;
+        record[0].after = cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
+        count = 2;
+    } else if (end > threshold) { /* LVTPC has masked itself */
+        record[3] = (struct cairn_model_action){CAIRN_MODEL_PMI_LOST, 0, 0, 0, 0x100EE, 0x100EE};
+    }
+    log_entry(s, c, tsc - 400, ip - 4, overflow, 2);
+    log_entry(s, c, tsc, ip, record, count);
+}
+
 static void record(struct script *s, uint32_t c, uint64_t tsc)
 {
     struct script_cpu *cpu = &s->cpu[c];
     const struct script_symbol *symbol = &script_symbols[3 + below(s, 3)];
     uint64_t ip = symbol->address + below(s, symbol->size - 8);
     bool stored = cpu->index < cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
+    if (s->options.log)
+        log_record(s, c, tsc, ip, stored);
     if (s->options.truth && !s->options.hw)
         add_truth(cpu)->pebs = (struct cairn_truth_pebs){
             .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .more = stored && s->options.words ? 4 : 0,

@@ -54,6 +54,7 @@ struct script_cpu {
     uint64_t lost;
     bool lost_unknown, bts_lost_unknown; /* hw: once */
     /* counts */
+    uint32_t entries; /* of the model's log */
     uint64_t switches, all_records, drains, pmis, all_lost;
     /* Branch trace */
     struct ds_bts_record *branches;
@@ -76,6 +77,7 @@ struct script_options {
     bool panic;      /* ends in trace_session_freeze instead of trace_cpu_stop */
     bool truth;
     bool words;      /* of each PEBS record, in the truth; without: the truth of older kernels */
+    bool log;        /* the model's own */
     uint64_t seed;
 };
 

@@ -26,8 +26,9 @@ enum cairn_rule {
     CAIRN_RULE_TRUTH_RECORDS,
     CAIRN_RULE_TRUTH_WORDS,
     CAIRN_RULE_TRUTH_THREADS,
-    CAIRN_RULE_BTS, /* these two last: with BTS only */
+    CAIRN_RULE_BTS, /* these two with BTS only */
     CAIRN_RULE_TRUTH_BRANCHES,
+    CAIRN_RULE_LOG, /* with ds.log=1 only */
     CAIRN_RULES,
 };
 
@@ -76,6 +77,7 @@ void cairn_batches_end(struct cairn_batches *batches);
 bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu);
 void cairn_check_counts(struct cairn_check *check);
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
+void cairn_check_log(struct cairn_check *check, uint32_t cpu);
 
 /* Parts of cairn_check_truth. */
 struct cairn_truth { /* one CPU's, being read */

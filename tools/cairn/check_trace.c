@@ -336,6 +336,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
     free(w.stamps.items);
     check_records(check, (int)n);
     cairn_check_bts(check, n);
+    cairn_check_log(check, n);
 }
 
 void cairn_check_trace(struct cairn_check *check)

@@ -88,7 +88,7 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
     why[0] = '\0';
     if (check->failed[rule])
         return CAIRN_FAILED;
-    if (rule >= CAIRN_RULE_TRUTH_COMPACT && rule != CAIRN_RULE_BTS)
+    if (rule >= CAIRN_RULE_TRUTH_COMPACT && rule != CAIRN_RULE_BTS && rule != CAIRN_RULE_LOG)
         return word_of_truth(check, rule, why);
     snprintf(why, CAIRN_SHOWN, "%s",
              check->compared[rule] ? "the log agrees with itself; nothing else tells" : "this log has nothing of it");
@@ -99,12 +99,13 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
 bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
 {
     const struct cairn_log *log = check->log;
-    uint64_t compact = 0, full = 0, records = 0, drains = 0;
+    uint64_t compact = 0, full = 0, records = 0, drains = 0, logged = 0;
     for (uint32_t n = 0; n < log->cpus; n++) {
         compact += log->cpu[n].compact;
         full += log->cpu[n].full;
         records += log->cpu[n].records.count;
         drains += log->cpu[n].bts_drains.count;
+        logged += log->cpu[n].end.log;
     }
     if (check->compared[rule] || check->failed[rule])
         return true;
@@ -120,6 +121,8 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
     case CAIRN_RULE_BTS:
     case CAIRN_RULE_TRUTH_BRANCHES:
         return drains;
+    case CAIRN_RULE_LOG:
+        return logged;
     default:
         return true;
     }

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/cmd_ds_life.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
 #include "tools/cairn/names.h"
@@ -12,12 +14,14 @@
 
 static uint64_t only_cpu = UINT64_MAX, epoch_number = UINT64_MAX, records_shown = 2;
 static bool want_bytes;
+static const char *life;
 static const struct cairn_option options[] = {
     {'c', "cpu", "N", "only this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
     {0, "epoch", "N", "what the drain of epoch N found, not the first with records", .number = &epoch_number, .low = 0,
      .high = UINT32_MAX},
     {0, "records", "N", "decode the first N records of it (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
     {0, "bytes", NULL, "the bytes of each record as well", .on = &want_bytes},
+    {0, "life", "CPU:RECORD", "how record RECORD of the drain came to be, step by step", .text = &life},
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
@@ -36,6 +40,15 @@ static const struct cairn_epoch *choose(const struct cairn_cpu *cpu)
             first = e;
     }
     return epoch_number == UINT64_MAX ? first : NULL;
+}
+
+static void print_backend(const struct cairn_log *log)
+{
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    if (!backend.size)
+        return;
+    int used = printf("Debug Store: %.*s: ", CAIRN_SLICE(backend));
+    cairn_print_wrapped((unsigned)used, "", 2, reason);
 }
 
 static void print_epochs(const struct cairn_log *log, uint32_t n, const struct cairn_epoch *shown)
@@ -105,16 +118,53 @@ static void print_records(const struct cairn_log *log, uint32_t cpu, const struc
     free(all.items);
 }
 
+static int no_drain(void)
+{
+    if (epoch_number != UINT64_MAX)
+        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 " in this log\n", epoch_number);
+    else
+        fprintf(stderr, "cairn: no drain of a Debug Store in this log\n");
+    return CAIRN_BAD;
+}
+
+/* --life CPU:RECORD */
+static int show_life(const struct cairn_log *log)
+{
+    uint64_t cpu, n;
+    const char *colon = strchr(life, ':');
+    struct cairn_slice first = {life, colon ? (uint32_t)(colon - life) : 0};
+    if (!colon || !cairn_slice_u64(first, &cpu) ||
+        !cairn_slice_u64((struct cairn_slice){colon + 1, (uint32_t)strnlen(colon + 1, 32)}, &n))
+        return cairn_usage(&cairn_ds_command, "--life %s: not CPU:RECORD, two numbers", life);
+    if (only_cpu != UINT64_MAX)
+        return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
+    if (cpu >= log->cpus)
+        return cairn_usage(&cairn_ds_command, "--life %s: CPUs in this trace: %" PRIu32, life, log->cpus);
+    const struct cairn_epoch *epoch = choose(&log->cpu[cpu]);
+    if (!epoch)
+        return no_drain();
+    struct items all = records_of(log, (uint32_t)cpu, epoch->number);
+    int status = CAIRN_BAD;
+    if (n < all.count) {
+        print_backend(log);
+        cairn_show_life(log, epoch, all.items, (size_t)n);
+        status = CAIRN_GOOD;
+    } else {
+        fprintf(stderr, "cairn: --life %s: records of epoch %" PRIu32 " in this log: %zu, from 0\n", life,
+                epoch->number, all.count);
+    }
+    free(all.items);
+    return status;
+}
+
 static int show(const struct cairn_log *log)
 {
     bool any = false;
+    if (life)
+        return show_life(log);
     if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
         return cairn_usage(&cairn_ds_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
-    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
-    if (backend.size) {
-        int used = printf("Debug Store: %.*s: ", CAIRN_SLICE(backend));
-        cairn_print_wrapped((unsigned)used, "", 2, reason);
-    }
+    print_backend(log);
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_epoch *epoch = choose(&log->cpu[c]);
         if ((only_cpu != UINT64_MAX && c != only_cpu) || !epoch)
@@ -125,13 +175,7 @@ static int show(const struct cairn_log *log)
         cairn_draw_area(log, c, epoch);
         print_records(log, c, epoch);
     }
-    if (any)
-        return CAIRN_GOOD;
-    if (epoch_number != UINT64_MAX)
-        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 " in this log\n", epoch_number);
-    else
-        fprintf(stderr, "cairn: no drain of a Debug Store in this log\n");
-    return CAIRN_BAD;
+    return any ? CAIRN_GOOD : no_drain();
 }
 
 const struct cairn_command cairn_ds_command = {
@@ -143,6 +187,7 @@ const struct cairn_command cairn_ds_command = {
              "3B, \"BTS and DS Save Area\"; names: Windows' PROCESSOR_PROFILE_CONTROL_AREA;\n"
              "where reset values lie from format 5 on: Linux. Of a buffer: '#' recorded, '-'\n"
              "free, '.' beyond the threshold, '_' beyond the absolute maximum. A word marked\n"
-             "'*' differs from the record before.\n",
+             "'*' differs from the record before. --life tells what the model's own log has\n"
+             "(boot with ds.log=1); without it, and on real hardware, most is unseen.\n",
     .show = show,
 };

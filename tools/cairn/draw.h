@@ -9,6 +9,9 @@
  * it where that is known. */
 const char *cairn_show_counters(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t bits);
 
+/* A counter's value as what it starts from: "-2003 in 48 bits". */
+const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value);
+
 /* Every field of the area as this epoch's drain found it, then the buffers it points to. */
 void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch);
 

@@ -65,18 +65,18 @@ static void print_pointer(const struct area *a, unsigned n)
     printf("%4x %-26s %016" PRIx64 "  %c  %.27s\n", 8 * n, pointers[n].name, word(a, n), pointers[n].by, what);
 }
 
-/* A reset value is what the counter starts from: -period in its width. */
-static void show_reset(char *out, size_t size, uint64_t value)
+const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value)
 {
     static const unsigned widths[] = {32, 40, 48, 64};
     for (unsigned i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
         uint64_t sign = DS_BIT(widths[i] - 1), below = sign - 1;
         if (value & sign && !(value & ~(sign | below))) {
-            snprintf(out, size, "-%" PRIu64 " in %u bits", (sign - (value & below)), widths[i]);
-            return;
+            snprintf(out, CAIRN_SHOWN, "-%" PRIu64 " in %u bits", (sign - (value & below)), widths[i]);
+            return out;
         }
     }
-    snprintf(out, size, "%" PRIu64, value);
+    snprintf(out, CAIRN_SHOWN, "%" PRIu64, value);
+    return out;
 }
 
 /* The first word of fixed counters. */
@@ -97,15 +97,14 @@ static unsigned counter_of(const struct area *a, unsigned n, const char **kind)
 static unsigned print_reset(const struct area *a, unsigned n)
 {
     const char *kind, *next;
-    char name[32], value[64], counter[CAIRN_SHOWN];
+    char name[32], value[CAIRN_SHOWN], counter[CAIRN_SHOWN];
     unsigned i = counter_of(a, n, &kind), last = n;
     uint32_t words = a->epoch->area_bytes / 8;
     if (word(a, n)) {
         uint64_t bit = DS_BIT(n < fixed_from(a) ? i : ds_counter_fixed(i));
         snprintf(name, sizeof(name), "%s%u", kind, i);
-        show_reset(value, sizeof(value), word(a, n));
-        printf("%4x %-26s %016" PRIx64 "  d  %.27s\n%*s%.27s\n", 8 * n, name, word(a, n), value, 53, "",
-               cairn_show_counters(counter, a->log, a->cpu, bit));
+        printf("%4x %-26s %016" PRIx64 "  d  %.27s\n%*s%.27s\n", 8 * n, name, word(a, n),
+               cairn_show_reset(value, word(a, n)), 53, "", cairn_show_counters(counter, a->log, a->cpu, bit));
         return n + 1;
     }
     while (last + 1 < words && !word(a, last + 1) && (counter_of(a, last + 1, &next), next == kind))

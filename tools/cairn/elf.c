@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/elf.h"
 
+#if !__has_include(<elfutils/libdwfl.h>)
+#error elfutils is not there: run 'make deps'
+#endif
 #include <elfutils/libdwfl.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "ds/layout.h"
 #include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/life.h"
 #include "tools/cairn/log.h"
 #include "tools/cairn/pebs.h"
 
@@ -178,6 +179,9 @@ static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *sessi
         break;
     case HOOK_CAIRN_BTS:
         good = cairn_bts_index(cpu, e, piece);
+        break;
+    case HOOK_CAIRN_MODEL:
+        good = cairn_logged_index(cpu, session, e);
         break;
     case HOOK_CAIRN_DS:
         good = index_ds(cpu, session, e, piece);

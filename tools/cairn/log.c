@@ -294,6 +294,7 @@ static void read_cpu_end(const struct cairn_text *t, uint32_t n, struct cairn_cp
     struct cairn_slice bts = cairn_key(t, "end.cpu.%u.bts", n);
     e->bts_known = cairn_slice_number(&bts, &e->bts[0]) && cairn_slice_number(&bts, &e->bts[1]);
     e->bts_lost_known = e->bts_known && cairn_slice_u64(bts, &e->bts[2]);
+    e->log_known = cairn_slice_u64(cairn_key(t, "end.cpu.%u.log", n), &e->log);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -358,6 +359,7 @@ void cairn_log_free(struct cairn_log *log)
         free(log->cpu[c].epochs.items);
         free(log->cpu[c].bts_drains.items);
         free(log->cpu[c].bts_parts.items);
+        free(log->cpu[c].logged.items);
         free(log->cpu[c].truth.items);
     }
     free(log->pieces.items);

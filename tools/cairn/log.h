@@ -91,6 +91,12 @@ struct cairn_bts_drain {    /* of a BTS buffer */
     bool interrupting;
 };
 
+struct cairn_logged { /* one entry of the model's log */
+    struct cairn_model_entry head;
+    const uint8_t *actions; /* head.actions of struct cairn_model_action, unaligned: cairn_logged_action (life.h) */
+    int64_t time;           /* session clock */
+};
+
 struct cairn_truth_part {
     const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned */
     uint32_t first, count, frame;
@@ -100,13 +106,14 @@ enum { CAIRN_TRIED, CAIRN_WRITTEN, CAIRN_LOST };
 
 struct cairn_cpu_end { /* end.cpu.N.*: each `..._known` where the key was there and well-formed */
     bool events_known, switches_known, compact_known, full_known, batches_known, buffers_known, ds_known, truth_known;
-    bool ds_lost_known, bts_known, bts_lost_known;
+    bool ds_lost_known, bts_known, bts_lost_known, log_known;
     uint64_t events[3], switches[3], compact[3], full[3];
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t buffers;
     uint64_t ds[5];    /* records drains pmis lost steps */
     uint64_t bts[3];   /* records drains lost */
     uint64_t truth[3]; /* switches records lost */
+    uint64_t log;      /* entries of the model's log */
 };
 
 struct cairn_cpu {
@@ -133,6 +140,10 @@ struct cairn_cpu {
         struct cairn_bts_part *items;
         size_t count, room;
     } bts_parts;
+    struct {
+        struct cairn_logged *items;
+        size_t count, room;
+    } logged;
     struct {
         struct cairn_truth_part *items;
         size_t count, room;
