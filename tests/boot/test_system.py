@@ -446,6 +446,79 @@ def test_nmi(tmp_path):
     checked(result.log)
 
 
+class Debugger:
+    """Just enough of GDB's remote protocol; the machine stands still as long as nothing lets it go on."""
+
+    def __init__(self, path):
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.settimeout(100)
+        self.connection.connect(str(path))
+        self.stream = self.connection.makefile("rb")
+        self.send("Hg0")
+        while self.answer() != "OK":  # that connecting has stopped the machine
+            pass
+
+    def send(self, packet):
+        self.connection.sendall(f"${packet}#{sum(packet.encode()) % 256:02x}".encode())
+
+    def answer(self):
+        while self.stream.read(1) != b"$":  # acknowledgements
+            pass
+        text = b"".join(iter(lambda: self.stream.read(1), b"#"))
+        self.stream.read(2)
+        self.connection.sendall(b"+")
+        return text.decode()
+
+    def ask(self, packet):
+        self.send(packet)
+        return self.answer()
+
+
+@pytest.mark.parametrize("symbol, offset, steps", [
+    ("arch_syscall_entry", 0, 0),  # at CPL 0, but GS base and stack are still the program's
+    pytest.param("arch_syscall_entry", 3, 0, marks=pytest.mark.long),  # behind SWAPGS: the stack still is
+    pytest.param("leave.pop", -3, 1, marks=pytest.mark.long),  # on the way back, GS base is the program's again
+])
+def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
+    """An NMI where the kernel has the program's GS base or stack: it must find its own all the same."""
+    symbols = subprocess.run(["nm", cb.BUILD / "kernel.elf"], capture_output=True, text=True, check=True).stdout
+    address = int(re.search(rf"^([0-9a-f]+) . {re.escape(symbol)}$", symbols, re.M)[1], 16) + offset
+    monitor, gdb = tmp_path / "monitor", tmp_path / "gdb"
+    qemu = with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off", "-gdb",
+                     f"unix:{gdb},server=on,wait=off")
+    stops = []
+
+    def interrupt():
+        deadline = time.monotonic() + 100
+        while b"run: workload" not in (tmp_path / "log").read_bytes():
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        debugger = Debugger(gdb)
+        stops.append(debugger.ask(f"Z1,{address:x},1"))
+        stops.append(debugger.ask("c"))
+        stops.append(debugger.ask(f"z1,{address:x},1"))
+        stops.extend(debugger.ask("s") for _ in range(steps))
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(monitor))
+            connection.sendall(b"nmi\n")
+            time.sleep(0.5)
+            debugger.send("c")
+            while connection.recv(4096):
+                pass
+
+    (tmp_path / "log").touch()
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu, "workload=user", "ds=off", "switches=1000000")
+    thread.join()
+    assert [stop[:3] for stop in stops] == ["OK", "T05", "OK"] + steps * ["T05"], stops
+    assert result.status == cb.FAIL, result.output
+    console = result.console()
+    assert re.search(r"^PANIC: CPU 0, thread \d+ \((yielder|napper|computer|player)/\d\): unexpected NMI$", console,
+                     re.M), console
+    assert f" RIP {address + 3 * steps:016x} " in console, console
+
+
 # ---- small and odd machines
 
 def test_small_machine(tmp_path):
