@@ -193,6 +193,21 @@ static uint64_t lowest(unsigned count, unsigned most)
     return DS_BIT(count < most ? count : most) - 1;
 }
 
+/* With the baseline all counters that the area has reset values for. Before it the first four GP counters at most: Core
+ * 2 and most Atoms (and Xeon Phi) have PEBS on PMC0 alone, Goldmont Plus on all, fixed ones too. Linux'
+ * arch/x86/events/intel/{core,ds}.c. */
+static uint64_t pebs_counters(const struct ds_caps *caps, unsigned model)
+{
+    static const uint8_t first_only[] = {0x37, 0x4A, 0x4D, 0x5D, 0x4C, 0x5A, 0x75, 0x57, 0x85, 0x5C, 0x5F};
+    const bool wide = caps->format >= 5, goldmont_plus = model == 0x7A;
+    unsigned gp = caps->baseline ? (wide ? 32 : 8) : caps->format == 0 ? 1 : 4;
+    for (unsigned i = 0; i < sizeof first_only; i++)
+        if (first_only[i] == model)
+            gp = 1;
+    uint64_t fixed = caps->baseline || goldmont_plus ? lowest(caps->fixed_counters, wide ? 16 : 4) : 0;
+    return lowest(caps->gp_counters, gp) | fixed << DS_COUNTER_FIXED;
+}
+
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 {
     struct detection detection = {.machine = machine, .caps = caps}, *d = &detection;
@@ -283,11 +298,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
         return -ENODEV;
     caps->pebs = true;
     caps->reason = "the processor has a Debug Store with PEBS";
-    /* Without the baseline PEBS is on the first four GP counters at most (format 0: the first). Some Atoms of formats 2
-     * and 3 have it on PMC0 alone; they say so with #GP at IA32_PEBS_ENABLE. Counters are given out from 0 up. */
-    bool wide = caps->format >= 5; /* with the baseline: as many as the area has reset values for */
-    caps->pebs_counters = lowest(caps->gp_counters, caps->baseline ? (wide ? 32 : 8) : caps->format == 0 ? 1 : 4);
-    if (caps->baseline)
-        caps->pebs_counters |= lowest(caps->fixed_counters, wide ? 16 : 4) << DS_COUNTER_FIXED;
+    caps->pebs_counters =
+        pebs_counters(caps, cpuid_01h_eax_family(leaf1[0]) == 6 ? cpuid_01h_eax_model(leaf1[0]) : 0);
+    if (!caps->baseline && caps->pebs_counters >> DS_COUNTER_FIXED)
+        caps->area_bytes = sizeof(struct ds_area_a0); /* it has reset values of fixed counters, too */
     return 0;
 }

@@ -190,6 +190,16 @@ static int set_counters(struct ds_cpu *ds)
                 return e;
         }
     }
+    const struct ds_counter *a = &ds->auxiliary; /* neither records nor interrupts */
+    if (a->event) {
+        int e = ds_set_msr(ds, ds_counter_msr(&ds->caps, a->number), 0);
+        if (!e)
+            e = ds_set_msr(ds, IA32_PERFEVTSEL0 + a->number,
+                           a->code | IA32_PERFEVTSEL_EN | (a->event->kernel ? IA32_PERFEVTSEL_OS : 0) |
+                               (a->event->user ? IA32_PERFEVTSEL_USR : 0));
+        if (e)
+            return e;
+    }
     return ds->caps.fixed_counters ? ds_set_msr(ds, IA32_FIXED_CTR_CTRL, fixed_ctrl) : 0;
 }
 
@@ -227,6 +237,10 @@ static int set_up(struct ds_cpu *ds)
     *step = 5; /* what a record holds */
     if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, ds_data_cfg(&ds->caps, &ds->config))))
         return e;
+    if (ds->load_latency && (e = ds_set_msr(ds, MSR_PEBS_LD_LAT, ds->load_latency->setting)))
+        return e;
+    if (ds->frontend && (e = ds_set_msr(ds, MSR_PEBS_FRONTEND, ds->frontend->setting)))
+        return e;
     if ((e = ds_lbr_set_up(ds)))
         return e;
     *step = 6;
@@ -238,7 +252,7 @@ static int set_up(struct ds_cpu *ds)
     if ((e = clear_status(ds)))
         return e;
     *step = 8;
-    if ((e = ds_set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable)))
+    if ((e = ds_set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable)))
         return e;
     *step = 9; /* GLOBAL_CTRL: ds_resume's, but where stepping is what holds the counters */
     return ds->machine->stepping ? ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;

@@ -6,9 +6,9 @@
 #include "ds/ds.h"
 
 /* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
- * free; a counter and its control; branch history: DEBUGCTL, LBR_CTL (twice), LBR_DEPTH; BTS: DEBUGCTL (twice), with
- * DS_AREA and LVTPC if PEBS has not got them. */
-#define DS_UNDO_MAX (15u + 2 * 4 + 2 * DS_MAX_COUNTERS)
+ * free; two settings; a counter and its control, an auxiliary one; branch history: DEBUGCTL, LBR_CTL (twice),
+ * LBR_DEPTH; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got them. */
+#define DS_UNDO_MAX (17u + 2 * 4 + 2 * (DS_MAX_COUNTERS + 1))
 
 struct ds_counter { /* an event and the counter that counts it */
     const struct ds_event *event;
@@ -38,6 +38,9 @@ struct ds_cpu {
     struct ds_counter counter[DS_MAX_COUNTERS];
     uint64_t global_ctrl, pebs_enable; /* what they are while a session runs */
     uint64_t debugctl;                 /* with the LBR group: likewise, without LBR */
+    uint64_t load_latency_enable;      /* likewise IA32_PEBS_ENABLE.LL_EN, before the baseline */
+    const struct ds_event *load_latency, *frontend; /* whose settings are in force; NULL: none's */
+    struct ds_counter auxiliary; /* counts what load latency needs; event NULL: nothing */
 
     bool started;          /* PEBS and the counters; BTS has its own */
     bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */

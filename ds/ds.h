@@ -29,6 +29,9 @@ enum ds_event_kind {
     DS_EVENT_NEAR_CALL,
     DS_EVENT_NEAR_RETURN,
     DS_EVENT_FAR_BRANCH,
+    DS_EVENT_PREC_DIST,    /* instructions, with precise distribution; this and the next with PEBS only */
+    DS_EVENT_LOAD_LATENCY, /* loads that took at least `setting` core cycles */
+    DS_EVENT_FRONTEND,     /* instructions whose fetching was held up in the way `setting` says */
     DS_EVENT_KINDS
 };
 
@@ -38,6 +41,7 @@ struct ds_event {      /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
     bool user, kernel; /* rings counted */
     bool plain;        /* counts and interrupts on overflow, without PEBS */
     uint64_t period;
+    uint32_t setting; /* ldlat=, of MSR_PEBS_LD_LAT; frontend=, of MSR_PEBS_FRONTEND; other events: 0 */
     const char *name; /* Intel's name, from the event table */
 };
 #define DS_NO_FIXED (-1)
@@ -80,8 +84,13 @@ enum ds_generation {
     DS_GENERATION_OTHER, /* the architectural events only */
     DS_GENERATION_CORE2,
     DS_GENERATION_NEHALEM,
-    DS_GENERATION_SANDYBRIDGE, /* to Skylake and its successors */
-    DS_GENERATION_ICELAKE,     /* and later; of hybrids the performance cores */
+    DS_GENERATION_SANDYBRIDGE, /* and Ivy Bridge */
+    DS_GENERATION_HASWELL,     /* and Broadwell */
+    DS_GENERATION_SKYLAKE,     /* and its successors up to Ice Lake */
+    DS_GENERATION_ICELAKE,     /* to Rocket Lake; from here on, of hybrids, the performance cores */
+    DS_GENERATION_GOLDENCOVE,  /* Alder Lake, Sapphire Rapids and their successors */
+    DS_GENERATION_LIONCOVE,    /* Arrow Lake, Lunar Lake */
+    DS_GENERATION_ATOM,        /* Silvermont to Tremont, and the efficient cores of Alder and Raptor Lake */
     DS_GENERATIONS
 };
 
@@ -92,6 +101,7 @@ struct ds_errata {
     bool one_page_buffer;      /* the PEBS buffer stays within one page */
     bool counters_stuck;       /* before they are set up counters are set free, see ds/cpu.c */
     bool period_32;            /* shorter periods are refused */
+    bool period_64;            /* of INST_RETIRED.PREC_DIST: multiples of 64, from 128 on */
     bool pmc3_taken;           /* PMC3 is not used */
 };
 
@@ -135,6 +145,8 @@ void ds_leave_alone(struct ds_caps *caps);
 
 /* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint16_t *code);
+/* The counters that can count it there, those that exist or not; 0: as for ds_event_code. */
+uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether PEBS can record it there. */
 bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
 /* What family, model and core type say: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */

@@ -9,7 +9,8 @@
  * Not here, because the driver does it on every processor: LVTPC is unmasked last in the PMI handler (Haswell raises
  * spurious interrupts otherwise), and DEBUGCTL.FREEZE_PERFMON_ON_PMI stays off (it freezes when the PMI is raised, not
  * when it is taken). Nor what only a hypervisor can do something about (PEBS of Haswell to Kaby Lake across VM entry),
- * nor AAJ80, whose event, mispredicted branches, the driver does not know.
+ * nor BJ122, BV98 and HSD29 (counts of load and store events leak into the sibling thread; load latency is not among
+ * them), nor AAJ80, whose event, mispredicted branches, the driver does not know.
  */
 #include "ds/caps.h"
 
@@ -86,6 +87,9 @@ void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct
                     "counters may not count until they have held certain events: set-up begins with these");
     if ((e->period_32 = AMONG(model, 0x1A, 0x1E, 0x1F, 0x2E)))
         ds_caps_row(caps, "erratum: periods of Nehalem", 1, true, "below 32 they are refused");
+    if ((e->period_64 = AMONG(model, 0x3D, 0x47, 0x4F, 0x56)))
+        ds_caps_row(caps, "errata BDM11, BDM55", 1, true,
+                    "INST_RETIRED.PREC_DIST: only periods that are multiples of 64, from 128 on");
     if ((e->pmc3_taken = pmc3_taken(machine)))
         ds_caps_row(caps, "CPUID.07H:EDX.TSX_FORCE_ABORT[13]", 1, true,
                     "PMC3 is kept by microcode for transactional memory: not used");

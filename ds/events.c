@@ -30,13 +30,17 @@ static const struct event_name names[] = {
     {"BR_INST_RETIRED.NEAR_CALL", DS_EVENT_NEAR_CALL, DS_NO_FIXED},
     {"BR_INST_RETIRED.NEAR_RETURN", DS_EVENT_NEAR_RETURN, DS_NO_FIXED},
     {"BR_INST_RETIRED.FAR_BRANCH", DS_EVENT_FAR_BRANCH, DS_NO_FIXED},
+    {"INST_RETIRED.PREC_DIST", DS_EVENT_PREC_DIST, DS_NO_FIXED},
+    {"MEM_TRANS_RETIRED.LOAD_LATENCY", DS_EVENT_LOAD_LATENCY, DS_NO_FIXED},
+    {"MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD", DS_EVENT_LOAD_LATENCY, DS_NO_FIXED}, /* Nehalem's */
+    {"FRONTEND_RETIRED", DS_EVENT_FRONTEND, DS_NO_FIXED},
 };
 #define NAMES (sizeof names / sizeof names[0])
 #define NAMES_TEXT                                                                                                     \
     "INST_RETIRED.ANY (instructions), INST_RETIRED.ANY_P, CPU_CLK_UNHALTED.THREAD (cycles), "                          \
     "CPU_CLK_UNHALTED.THREAD_P, BR_INST_RETIRED.ALL_BRANCHES (branches) and BR_INST_RETIRED.CONDITIONAL, "             \
     ".NEAR_TAKEN, "                                                                                                    \
-    ".NEAR_CALL, .NEAR_RETURN, .FAR_BRANCH"
+    ".NEAR_CALL, .NEAR_RETURN, .FAR_BRANCH, INST_RETIRED.PREC_DIST, MEM_TRANS_RETIRED.LOAD_LATENCY, FRONTEND_RETIRED"
 
 /* ---- what they are on each processor ----------------------------------------------------------------------------- */
 
@@ -46,12 +50,19 @@ static const struct event_name names[] = {
  * is no such event.
  */
 static const uint16_t codes[DS_GENERATIONS][DS_EVENT_KINDS] = {
-    /* instructions, cycles, branches; conditional, near taken, call and return, far */
+    /* instructions, cycles, branches; conditional, near taken, call and return, far; precise distribution, load
+     * latency, frontend */
     [DS_GENERATION_OTHER] = {0x00C0, 0x003C, 0x00C4},
-    [DS_GENERATION_CORE2] = {0x00C0, 0x003C, 0x00C4, 0, 0x0CC4, 0, 0, 0},
-    [DS_GENERATION_NEHALEM] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0, 0x02C4, 0, 0},
-    [DS_GENERATION_SANDYBRIDGE] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4},
-    [DS_GENERATION_ICELAKE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4},
+    [DS_GENERATION_CORE2] = {0x00C0, 0x003C, 0x00C4, 0, 0x0CC4},
+    [DS_GENERATION_NEHALEM] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0, 0x02C4, 0, 0, 0, 0x100B},
+    [DS_GENERATION_SANDYBRIDGE] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x01C0, 0x01CD},
+    [DS_GENERATION_HASWELL] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x01C0, 0x01CD},
+    [DS_GENERATION_SKYLAKE] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x01C0, 0x01CD, 0x01C6},
+    [DS_GENERATION_ICELAKE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x0100, 0x01CD, 0x01C6},
+    [DS_GENERATION_GOLDENCOVE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x0100, 0x01CD,
+                                  0x01C6},
+    [DS_GENERATION_LIONCOVE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x0100},
+    [DS_GENERATION_ATOM] = {0x00C0, 0x003C, 0x00C4, 0x7EC4, 0, 0xF9C4, 0xF7C4, 0xBFC4},
 };
 
 /* All branches, as a precise event: up to Skylake the architectural code is not one, though it counts the same (SDM
@@ -62,60 +73,81 @@ int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint
 {
     *code = codes[caps->generation][event->kind];
     if (event->kind == DS_EVENT_BRANCHES && !event->plain &&
-        (caps->generation == DS_GENERATION_NEHALEM || caps->generation == DS_GENERATION_SANDYBRIDGE))
+        caps->generation >= DS_GENERATION_NEHALEM && caps->generation <= DS_GENERATION_SKYLAKE)
         *code = PRECISE_BRANCHES;
     return *code ? 0 : -ENOENT;
+}
+
+/* Precise distribution is PMC1's, from Ice Lake on fixed counter 0's; load latency PMC3's on Sandy Bridge, and not
+ * PMC0's on Golden Cove (Linux' arch/x86/events/intel/ds.c). */
+uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event)
+{
+    const uint64_t gp = DS_BIT(DS_COUNTER_FIXED) - 1;
+    uint16_t code;
+    if (ds_event_code(caps, event, &code))
+        return 0;
+    switch (event->kind) {
+    case DS_EVENT_PREC_DIST:
+        return caps->generation >= DS_GENERATION_ICELAKE ? DS_BIT(ds_counter_fixed(0)) : DS_BIT(1);
+    case DS_EVENT_LOAD_LATENCY:
+        return caps->generation == DS_GENERATION_SANDYBRIDGE   ? DS_BIT(3)
+               : caps->generation == DS_GENERATION_GOLDENCOVE ? 0xFE
+                                                              : 0xFF;
+    default:
+        return gp | (event->fixed == DS_NO_FIXED ? 0 : DS_BIT(ds_counter_fixed((unsigned)event->fixed)));
+    }
 }
 
 /* With PEBS_BASELINE all events are. Before it the precise ones are listed: never cycles, and on Core 2 no branches but
  * mispredicted ones (SDM vol. 3B, "PEBS Performance Events for Processors Based on Intel Core Microarchitecture"). */
 bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event)
 {
-    if (caps->baseline || event->kind == DS_EVENT_INSTRUCTIONS)
+    if (caps->baseline || event->kind == DS_EVENT_INSTRUCTIONS || event->kind >= DS_EVENT_PREC_DIST)
         return true;
     return event->kind != DS_EVENT_CYCLES && caps->generation != DS_GENERATION_CORE2;
 }
 
-/* Models of family 6, SDM vol. 4, "CPUID DisplayFamily_DisplayModel". Atoms code branches in ways of their own. */
-static const struct {
-    uint8_t model, generation;
-} models[] = {
-    {0x0F, DS_GENERATION_CORE2},       {0x16, DS_GENERATION_CORE2},       {0x17, DS_GENERATION_CORE2},
-    {0x1D, DS_GENERATION_CORE2},       {0x1A, DS_GENERATION_NEHALEM},     {0x1E, DS_GENERATION_NEHALEM},
-    {0x1F, DS_GENERATION_NEHALEM},     {0x2E, DS_GENERATION_NEHALEM},     {0x25, DS_GENERATION_NEHALEM},
-    {0x2C, DS_GENERATION_NEHALEM},     {0x2F, DS_GENERATION_NEHALEM},     {0x2A, DS_GENERATION_SANDYBRIDGE},
-    {0x2D, DS_GENERATION_SANDYBRIDGE}, {0x3A, DS_GENERATION_SANDYBRIDGE}, {0x3E, DS_GENERATION_SANDYBRIDGE},
-    {0x3C, DS_GENERATION_SANDYBRIDGE}, {0x3F, DS_GENERATION_SANDYBRIDGE}, {0x45, DS_GENERATION_SANDYBRIDGE},
-    {0x46, DS_GENERATION_SANDYBRIDGE}, {0x3D, DS_GENERATION_SANDYBRIDGE}, {0x47, DS_GENERATION_SANDYBRIDGE},
-    {0x4F, DS_GENERATION_SANDYBRIDGE}, {0x56, DS_GENERATION_SANDYBRIDGE}, {0x4E, DS_GENERATION_SANDYBRIDGE},
-    {0x5E, DS_GENERATION_SANDYBRIDGE}, {0x55, DS_GENERATION_SANDYBRIDGE}, {0x8E, DS_GENERATION_SANDYBRIDGE},
-    {0x9E, DS_GENERATION_SANDYBRIDGE}, {0xA5, DS_GENERATION_SANDYBRIDGE}, {0xA6, DS_GENERATION_SANDYBRIDGE},
-    {0x66, DS_GENERATION_SANDYBRIDGE}, {0x7D, DS_GENERATION_ICELAKE},     {0x7E, DS_GENERATION_ICELAKE},
-    {0x6A, DS_GENERATION_ICELAKE},     {0x6C, DS_GENERATION_ICELAKE},     {0x8C, DS_GENERATION_ICELAKE},
-    {0x8D, DS_GENERATION_ICELAKE},     {0xA7, DS_GENERATION_ICELAKE},     {0x8F, DS_GENERATION_ICELAKE},
-    {0xCF, DS_GENERATION_ICELAKE},     {0xAD, DS_GENERATION_ICELAKE},     {0xAE, DS_GENERATION_ICELAKE},
-    {0x97, DS_GENERATION_ICELAKE},     {0x9A, DS_GENERATION_ICELAKE},     {0xB7, DS_GENERATION_ICELAKE},
-    {0xBA, DS_GENERATION_ICELAKE},     {0xBF, DS_GENERATION_ICELAKE},     {0xAA, DS_GENERATION_ICELAKE},
-    {0xAC, DS_GENERATION_ICELAKE},     {0xB5, DS_GENERATION_ICELAKE},     {0xC5, DS_GENERATION_ICELAKE},
-    {0xC6, DS_GENERATION_ICELAKE},     {0xBD, DS_GENERATION_ICELAKE},
+/* Models of family 6, SDM vol. 4, "CPUID DisplayFamily_DisplayModel"; 0 ends a row. */
+static const uint8_t models[DS_GENERATIONS][24] = {
+    [DS_GENERATION_CORE2] = {0x0F, 0x16, 0x17, 0x1D},
+    [DS_GENERATION_NEHALEM] = {0x1A, 0x1E, 0x1F, 0x2E, 0x25, 0x2C, 0x2F},
+    [DS_GENERATION_SANDYBRIDGE] = {0x2A, 0x2D, 0x3A, 0x3E},
+    [DS_GENERATION_HASWELL] = {0x3C, 0x3F, 0x45, 0x46, 0x3D, 0x47, 0x4F, 0x56},
+    [DS_GENERATION_SKYLAKE] = {0x4E, 0x5E, 0x55, 0x8E, 0x9E, 0xA5, 0xA6, 0x66},
+    [DS_GENERATION_ICELAKE] = {0x7D, 0x7E, 0x6A, 0x6C, 0x8C, 0x8D, 0xA7},
+    [DS_GENERATION_GOLDENCOVE] = {0x8F, 0xCF, 0xAD, 0xAE, 0x97, 0x9A, 0xB7, 0xBA, 0xBF, 0xAA, 0xAC, 0xB5},
+    [DS_GENERATION_LIONCOVE] = {0xC5, 0xC6, 0xBD},
+    [DS_GENERATION_ATOM] = {0x37, 0x4A, 0x4D, 0x5D, 0x4C, 0x5A, 0x75, 0x5C, 0x5F, 0x7A, 0x86, 0x96, 0x9C, 0xBE,
+                            0x97, 0x9A, 0xB7, 0xBA, 0xBF}, /* the last five: efficient cores of hybrids */
 };
 
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type)
 {
-    unsigned model = cpuid_01h_eax_model(signature);
-    if (cpuid_01h_eax_family(signature) != 6 || core_type >> 24 == CPUID_1AH_EAX_ATOM)
+    const unsigned model = cpuid_01h_eax_model(signature);
+    const bool atom = core_type >> 24 == CPUID_1AH_EAX_ATOM;
+    if (cpuid_01h_eax_family(signature) != 6)
         return DS_GENERATION_OTHER;
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
-        if (models[i].model == model)
-            return models[i].generation;
+    for (unsigned g = atom ? DS_GENERATION_ATOM : 0; g < DS_GENERATIONS; g++)
+        for (const uint8_t *m = models[g]; *m; m++)
+            if (*m == model)
+                return (enum ds_generation)g;
     return DS_GENERATION_OTHER;
 }
 
 const char *ds_generation_text(enum ds_generation generation)
 {
     static const char *const text[DS_GENERATIONS] = {
-        "no list of its events here: the architectural ones only", "events are coded as on Core 2",
-        "events are coded as on Nehalem", "events are coded as on Sandy Bridge", "events are coded as on Ice Lake"};
+        "no list of its events here: the architectural ones only",
+        "events are coded as on Core 2",
+        "events are coded as on Nehalem",
+        "events are coded as on Sandy Bridge",
+        "events are coded as on Haswell",
+        "events are coded as on Skylake",
+        "events are coded as on Ice Lake",
+        "events are coded as on Golden Cove",
+        "events are coded as on Lion Cove",
+        "events are coded as on Silvermont",
+    };
     return text[generation];
 }
 
@@ -151,6 +183,21 @@ static size_t span(const char *s, const char *stops)
     return n;
 }
 
+/* Decimal, or with 0x hexadecimal. */
+static bool setting(const char *s, size_t n, uint32_t least, uint32_t most, uint32_t *out)
+{
+    const bool hex = n > 2 && s[0] == '0' && s[1] == 'x';
+    uint64_t v = 0;
+    for (size_t i = hex ? 2 : 0; i < n; i++) {
+        const unsigned c = (unsigned char)s[i], digit = c >= '0' && c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
+        if (digit >= (hex ? 16u : 10u) || v > most)
+            return false;
+        v = v * (hex ? 16 : 10) + digit;
+    }
+    *out = (uint32_t)v;
+    return n && v >= least && v <= most;
+}
+
 static bool period(const char *s, size_t n, uint64_t *out)
 {
     uint64_t v = 0;
@@ -169,6 +216,30 @@ static int refuse(char *error, size_t size, const char *option, const char *word
 {
     snprintf(error, size, "option '%s': '%.*s': %s", option, (int)n, word, right);
     return -EINVAL;
+}
+
+/* What an event needs beside its period. */
+static const struct {
+    const char *name, *right;
+    uint32_t least, most;
+} settings[DS_EVENT_KINDS] = {
+    [DS_EVENT_LOAD_LATENCY] = {"ldlat=", "load latency needs its threshold in core cycles: ldlat=, from 3 to 65535", 3,
+                               0xFFFF},
+    [DS_EVENT_FRONTEND] = {"frontend=", "needs what it is about, for MSR_PEBS_FRONTEND: frontend=, from 1 to 0xffffff",
+                           1, 0xFFFFFF},
+};
+
+static int parse_setting(const char **at, struct ds_event *event, char *error, size_t size)
+{
+    const char *name = settings[event->kind].name, *s = *at;
+    if (!name)
+        return 0;
+    size_t n = *s == ':' ? span(s + 1, ":,") : 0, named = strlen(name);
+    if (n < named || memcmp(s + 1, name, named) != 0 ||
+        !setting(s + 1 + named, n - named, settings[event->kind].least, settings[event->kind].most, &event->setting))
+        return refuse(error, size, "pebs", s + (*s == ':'), n, settings[event->kind].right);
+    *at = s + 1 + n;
+    return 0;
 }
 
 static int parse_event(const char **at, struct ds_event *event, char *error, size_t size)
@@ -191,6 +262,9 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
         return refuse(error, size, "pebs", s + (*s == ':'), n,
                       "must be a period from 1 to 2^47 - 1, as in INST_RETIRED.ANY:5003");
     s += 1 + n;
+    int e = parse_setting(&s, event, error, size);
+    if (e)
+        return e;
     for (bool ring = false; *s == ':'; s += n) {
         s++;
         n = span(s, ":,");
@@ -199,7 +273,7 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
             event->user = u || both;
             event->kernel = k || both;
             ring = true;
-        } else if (same(s, n, "plain") && !event->plain) {
+        } else if (same(s, n, "plain") && !event->plain && event->kind < DS_EVENT_PREC_DIST) {
             event->plain = true;
         } else {
             return refuse(error, size, "pebs", s, n,

@@ -74,6 +74,11 @@ static int check_period(const struct ds_caps *caps, const struct ds_event *event
 {
     const unsigned least = caps->errata.period_32 ? 32 : 1;
     const unsigned bits = caps->full_width_writes ? width_of(caps, counter) - 1 : 31;
+    if (event->kind == DS_EVENT_PREC_DIST && caps->errata.period_64 && (period < 128 || period % 64)) {
+        snprintf(error, size, "option 'pebs': period of %s: must be a multiple of 64, from 128 on, on a Broadwell",
+                 event->name);
+        return -EINVAL;
+    }
     if (period >= least && period <= DS_BIT(bits))
         return 0;
     snprintf(error, size, "option 'pebs': period of %s: must be from %u to 2^%u on this processor", event->name, least,
@@ -89,13 +94,33 @@ int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *erro
     return e;
 }
 
-/* The counter for an event among `free`: its fixed one, else the lowest GP counter. -1: none. */
-static int choose(const struct ds_event *event, uint64_t free)
+/* The counter for an event among `free`: a fixed one, else the lowest GP counter. -1: none. */
+static int choose(uint64_t free)
 {
-    if (event->fixed != DS_NO_FIXED && free & DS_BIT(ds_counter_fixed((unsigned)event->fixed)))
-        return (int)ds_counter_fixed((unsigned)event->fixed);
-    uint64_t gp = free & (DS_BIT(DS_COUNTER_FIXED) - 1);
-    return gp ? __builtin_ctzll(gp) : -1;
+    uint64_t fixed = free & ~(DS_BIT(DS_COUNTER_FIXED) - 1);
+    return free ? __builtin_ctzll(fixed ? fixed : free) : -1;
+}
+
+/* Load latency on Golden Cove is recorded only while another counter counts this event (Linux'
+ * arch/x86/events/intel/core.c). */
+#define LOAD_LATENCY_AUXILIARY 0x8203u
+
+/* What an event has beside its counter: settings that there is only one register for, an auxiliary event. */
+static int plan_setting(struct ds_cpu *ds, const struct ds_counter *c, char *error, size_t size)
+{
+    const bool latency = c->event->kind == DS_EVENT_LOAD_LATENCY;
+    const struct ds_event **the = latency ? &ds->load_latency : &ds->frontend;
+    if (!c->event->setting)
+        return 0;
+    if (*the) {
+        snprintf(error, size, "option 'pebs': %s: once only: there is one %s", c->event->name,
+                 latency ? "MSR_PEBS_LD_LAT" : "MSR_PEBS_FRONTEND");
+        return -EINVAL;
+    }
+    *the = c->event;
+    if (latency && !ds->caps.baseline)
+        ds->load_latency_enable = DS_BIT(32 + c->number);
+    return 0;
 }
 
 /* Whether this processor counts the event at all, and as asked. */
@@ -119,17 +144,20 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
     const struct ds_caps *caps = &ds->caps;
     uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
     uint64_t taken = caps->errata.pmc3_taken ? DS_BIT(3) : 0;
-    for (int plain = 0; plain < 2; plain++) /* PEBS events first: fewer counters will do for them */
+    /* Those first for which fewest counters will do: bound to one, then PEBS, then the others. */
+    for (int pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < ds->config.events; i++) {
             const struct ds_event *event = &ds->config.event[i];
-            if (event->plain != plain)
+            const uint64_t can = ds_event_counters(caps, event);
+            const bool plain = event->plain;
+            if (pass != (plain ? 2 : can & (can - 1) ? 1 : 0))
                 continue;
             struct ds_counter *c = &ds->counter[i];
             c->event = event;
             int e = plan_event(ds, c, error, size);
             if (e)
                 return e;
-            int n = choose(event, (plain ? all : caps->pebs_counters) & ~taken);
+            int n = choose((plain ? all : caps->pebs_counters) & can & ~taken);
             if (n < 0) {
                 snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events",
                          plain ? "" : "PEBS ", event->name);
@@ -139,10 +167,23 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                 return e;
             c->number = (uint8_t)n;
             c->initial = ds_initial(caps, (unsigned)n, event->period);
+            if ((e = plan_setting(ds, c, error, size)))
+                return e;
             taken |= DS_BIT(n);
             ds->global_ctrl |= DS_BIT(n);
             ds->pebs_enable |= plain ? 0 : DS_BIT(n);
         }
+    if (ds->load_latency && caps->generation == DS_GENERATION_GOLDENCOVE) {
+        int n = choose(all & (DS_BIT(DS_COUNTER_FIXED) - 1) & ~taken);
+        if (n < 0) {
+            snprintf(error, size, "option 'pebs': no counter left for what %s needs beside it: give fewer events",
+                     ds->load_latency->name);
+            return -EINVAL;
+        }
+        ds->auxiliary = (struct ds_counter){.event = ds->load_latency, .number = (uint8_t)n,
+                                            .code = LOAD_LATENCY_AUXILIARY};
+        ds->global_ctrl |= DS_BIT(n);
+    }
     return 0;
 }
 

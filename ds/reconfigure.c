@@ -36,7 +36,7 @@ int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_
     /* 4. Overflows of the old periods are no overflows of the new ones. */
     ds_clear_status(ds);
     /* 5. On: PEBS, then counters; where nothing steps, ds_resume does that. */
-    ds_write_running(ds, IA32_PEBS_ENABLE, ds->pebs_enable);
+    ds_write_running(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable);
     if (stepped && !ds->throttled)
         ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};

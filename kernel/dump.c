@@ -124,7 +124,11 @@ static void dump_ds(struct trace_dump *d)
     LINE("ds.throttle=%u", s->ds.throttle);
     for (uint32_t i = 0; i < s->ds.events; i++) {
         const struct ds_event *e = &s->ds.event[i];
-        LINE("ds.event.%u=%s:%lu:%s%s%s", i, e->name, (unsigned long)e->period, e->user ? "u" : "",
+        char setting[24] = "";
+        if (e->setting)
+            snprintf(setting, sizeof setting, ":%s=%u", e->kind == DS_EVENT_FRONTEND ? "frontend" : "ldlat",
+                     e->setting);
+        LINE("ds.event.%u=%s:%lu%s:%s%s%s", i, e->name, (unsigned long)e->period, setting, e->user ? "u" : "",
              e->kernel ? "k" : "", e->plain ? ":plain" : "");
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {

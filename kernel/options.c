@@ -44,7 +44,8 @@ static const struct option table[] = {
       "1: the soft backend's model writes down what it does, step by step, for 'cairn ds --life' (hw: nobody sees it)",
       AT(ds_log), NUMBER32, 0, 1, NULL },
     { "pebs", "INST_RETIRED.ANY:5003",
-      "events to sample: EVENT:PERIOD[:u|k|uk][:plain][,...]",
+      "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is load latency's threshold "
+      "in core cycles",
       AT(pebs), TEXT, 0, 0, NULL },
     { "pebs.later", "none",
       "periods of the events of pebs=, in their order, from the middle of the run (half of switches=) on: none, they "

@@ -495,6 +495,7 @@ static void errata(void **state)
         {0x000206D7, 1, UINT64_C(0x70C) << 32, {0}, NULL},
         {0x000206D7, 1, UINT64_C(0x70B) << 32, {.pebs_needs_microcode = true}, "70CH"},
         {0x000306A9, 1, 0, {0}, NULL}, /* Ivy Bridge */
+        {0x000306D4, 2, 0, {.period_64 = true}, NULL}, /* Broadwell */
         {0x000506E3, 3, 0, {0}, NULL}, /* Skylake */
         {0x00000F29, 1, 0, {0}, NULL}, /* family 15 of a model that family 6 has, too */
     };
@@ -513,7 +514,8 @@ static void errata(void **state)
         if (memcmp(&caps.errata, &rows[i].has, sizeof caps.errata) != 0)
             fail_msg("signature %x, microcode %llx", rows[i].signature, (unsigned long long)rows[i].microcode);
         assert_true(!find("AJ67") == !caps.errata.pebs_unusable && !find("format 0") == !caps.errata.one_page_buffer &&
-                    !find("AAK100") == !caps.errata.counters_stuck && !find("periods") == !caps.errata.period_32);
+                    !find("BDM11") == !caps.errata.period_64 && !find("AAK100") == !caps.errata.counters_stuck &&
+                    !find("periods") == !caps.errata.period_32);
         if (caps.errata.pebs_needs_microcode)
             assert_false(row("microcode")->ok);
     }
@@ -522,6 +524,33 @@ static void errata(void **state)
     fake.leaf[1][3] = 0;
     refused("EDX.DS is 0");
     assert_null(find("AJ67"));
+}
+
+/* Which counters have PEBS before the baseline. */
+static void counters_of_atoms(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t signature;
+        unsigned format;
+        uint64_t counters;
+        uint32_t area;
+    } rows[] = {
+        {0x00030673, 2, 1, 0x60},                     /* Silvermont */
+        {0x00050671, 2, 1, 0x60},                     /* Xeon Phi */
+        {0x000506C9, 3, 1, 0x60},                     /* Goldmont */
+        {0x000706A1, 3, 0xF | UINT64_C(7) << 32, 0xA0}, /* Goldmont Plus: all */
+        {0x000506E3, 3, 0xF, 0x60},                   /* Skylake */
+        {0x00000F37, 3, 0xF, 0x60},                   /* not family 6 */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ds_fake_init(&fake, false);
+        fake.leaf[1][0] = rows[i].signature;
+        ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = rows[i].format << 8;
+        assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+        assert_true(caps.pebs_counters == rows[i].counters);
+        assert_int_equal(caps.area_bytes, rows[i].area);
+    }
 }
 
 /* PMC3 is microcode's own until software gives transactions up. */
@@ -625,6 +654,7 @@ int main(void)
         cmocka_unit_test(hypervisor),
         cmocka_unit_test(in_use),
         cmocka_unit_test(errata),
+        cmocka_unit_test(counters_of_atoms),
         cmocka_unit_test(transactions_take_a_counter),
         cmocka_unit_test(mixed_cores),
         cmocka_unit_test(hypervisor_with_bts_alone),

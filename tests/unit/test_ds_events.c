@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -79,13 +80,18 @@ static void generations(void **state)
         {0x000106A5, 0, DS_GENERATION_NEHALEM},
         {0x000206C2, 0, DS_GENERATION_NEHALEM},
         {0x000206A7, 0, DS_GENERATION_SANDYBRIDGE},
-        {0x000306C3, 0, DS_GENERATION_SANDYBRIDGE},
-        {0x00050654, 0, DS_GENERATION_SANDYBRIDGE},
+        {0x000306C3, 0, DS_GENERATION_HASWELL},
+        {0x000306D4, 0, DS_GENERATION_HASWELL}, /* Broadwell */
+        {0x00050654, 0, DS_GENERATION_SKYLAKE},
         {0x000706E5, 0, DS_GENERATION_ICELAKE},
-        {0x000806F8, 0, DS_GENERATION_ICELAKE},
-        {0x00090672, 0x40000001, DS_GENERATION_ICELAKE}, /* Alder Lake: a performance core, an efficient one */
-        {0x00090672, 0x20000001, DS_GENERATION_OTHER},
-        {0x000506C9, 0, DS_GENERATION_OTHER}, /* Goldmont: an Atom */
+        {0x000806F8, 0, DS_GENERATION_GOLDENCOVE},
+        {0x000B06D1, 0x40000001, DS_GENERATION_LIONCOVE},
+        {0x000B06D1, 0x20000001, DS_GENERATION_OTHER},      /* Lunar Lake's efficient core: no list here */
+        {0x00090672, 0x40000001, DS_GENERATION_GOLDENCOVE}, /* Alder Lake: a performance core, an efficient one */
+        {0x00090672, 0x20000001, DS_GENERATION_ATOM},
+        {0x000506C9, 0, DS_GENERATION_ATOM}, /* Goldmont */
+        {0x000706A1, 0, DS_GENERATION_ATOM}, /* Goldmont Plus */
+        {0x00050671, 0, DS_GENERATION_OTHER}, /* Xeon Phi */
         {0x00800F11, 0, DS_GENERATION_OTHER}, /* not family 6 */
         {0x000D06D0, 0, DS_GENERATION_OTHER}, /* not known here */
     };
@@ -106,7 +112,11 @@ static void architectural_codes(void **state)
     } rows[] = {
         {DS_GENERATION_NEHALEM, 0x04C4},
         {DS_GENERATION_SANDYBRIDGE, 0x04C4},
+        {DS_GENERATION_HASWELL, 0x04C4},
+        {DS_GENERATION_SKYLAKE, 0x04C4},
         {DS_GENERATION_ICELAKE, 0x00C4},
+        {DS_GENERATION_LIONCOVE, 0x00C4},
+        {DS_GENERATION_ATOM, 0x00C4},
         {DS_GENERATION_OTHER, 0x00C4},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -121,6 +131,84 @@ static void architectural_codes(void **state)
         assert_int_equal(code, 0x00C0);
         assert_int_equal(ds_event_code(&caps, &config.event[3], &code), 0);
         assert_int_equal(code, 0x003C);
+    }
+}
+
+/* What an event needs beside its period, and that no other takes it. */
+static void event_settings(void **state)
+{
+    (void)state;
+    good("MEM_TRANS_RETIRED.LOAD_LATENCY:1009:ldlat=30:u,FRONTEND_RETIRED:7:frontend=0x1F,INST_RETIRED.PREC_DIST:9", 3);
+    assert_int_equal(config.event[0].kind, DS_EVENT_LOAD_LATENCY);
+    assert_int_equal(config.event[0].setting, 30);
+    assert_true(config.event[0].user && !config.event[0].kernel);
+    assert_int_equal(config.event[1].setting, 0x1F);
+    assert_int_equal(config.event[2].kind, DS_EVENT_PREC_DIST);
+    good("MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD:9:ldlat=3,frontend_retired:9:frontend=0xffffff", 2);
+    assert_string_equal(config.event[0].name, "MEM_TRANS_RETIRED.LOAD_LATENCY");
+    assert_int_equal(config.event[1].setting, 0xFFFFFF);
+    good("MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=0xFFFF", 1);
+    assert_int_equal(config.event[0].setting, 0xFFFF);
+    static const char *const latency[] = {"", ":u", ":ldlat", ":ldlat=", ":ldlat=2", ":ldlat=65536", ":ldlat=0x",
+                                          ":ldlat=1g", ":ldlat=99999999999999999999", ":frontend=5", ":ldlat=-3"};
+    for (size_t i = 0; i < sizeof latency / sizeof latency[0]; i++) {
+        char spec[96];
+        snprintf(spec, sizeof spec, "MEM_TRANS_RETIRED.LOAD_LATENCY:9%s", latency[i]);
+        bad(spec, "'pebs'", "needs its threshold");
+    }
+    bad("FRONTEND_RETIRED:9", "''", "frontend=");
+    bad("FRONTEND_RETIRED:9:frontend=0x1000000", "'frontend=0x1000000'", "frontend=");
+    bad("FRONTEND_RETIRED:9:frontend=0", "'frontend=0'", "frontend=");
+    bad("instructions:9:ldlat=30", "'ldlat=30'", "u, k or uk");
+    bad("INST_RETIRED.PREC_DIST:9:plain", "'plain'", "after the period"); /* without PEBS they are nothing */
+    bad("FRONTEND_RETIRED:9:frontend=1:plain", "'plain'", "after the period");
+}
+
+/* What each processor programs for them, and on which counters. */
+static void event_encodings(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t generation;
+        struct {
+            uint16_t code;
+            uint64_t counters;
+        } of[3]; /* PREC_DIST, load latency, frontend */
+    } rows[] = {
+        {DS_GENERATION_OTHER, {{0}}},
+        {DS_GENERATION_CORE2, {{0}}},
+        {DS_GENERATION_NEHALEM, {{0, 0}, {0x100B, 0xFF}, {0, 0}}},
+        {DS_GENERATION_SANDYBRIDGE, {{0x01C0, 2}, {0x01CD, 8}, {0, 0}}},
+        {DS_GENERATION_HASWELL, {{0x01C0, 2}, {0x01CD, 0xFF}, {0, 0}}},
+        {DS_GENERATION_SKYLAKE, {{0x01C0, 2}, {0x01CD, 0xFF}, {0x01C6, 0xFFFFFFFF}}},
+        {DS_GENERATION_ICELAKE, {{0x0100, DS_BIT(32)}, {0x01CD, 0xFF}, {0x01C6, 0xFFFFFFFF}}},
+        {DS_GENERATION_GOLDENCOVE, {{0x0100, DS_BIT(32)}, {0x01CD, 0xFE}, {0x01C6, 0xFFFFFFFF}}},
+        {DS_GENERATION_LIONCOVE, {{0x0100, DS_BIT(32)}, {0, 0}, {0, 0}}},
+        {DS_GENERATION_ATOM, {{0}}},
+    };
+    _Static_assert(sizeof rows / sizeof rows[0] == DS_GENERATIONS, "every generation");
+    for (size_t i = 0; i < DS_GENERATIONS; i++) {
+        const struct ds_caps caps = {.generation = rows[i].generation};
+        for (unsigned e = 0; e < 3; e++) {
+            const struct ds_event event = {.kind = (uint8_t)(DS_EVENT_PREC_DIST + e), .fixed = DS_NO_FIXED};
+            uint16_t code;
+            assert_int_equal(ds_event_code(&caps, &event, &code), rows[i].of[e].code ? 0 : -ENOENT);
+            assert_int_equal(code, rows[i].of[e].code);
+            assert_true(ds_event_counters(&caps, &event) == rows[i].of[e].counters);
+            assert_true(ds_event_precise(&caps, &event));
+        }
+    }
+    const struct ds_caps atom = {.generation = DS_GENERATION_ATOM};
+    static const struct {
+        uint8_t kind;
+        uint16_t code;
+    } branches[] = {{DS_EVENT_CONDITIONAL, 0x7EC4}, {DS_EVENT_NEAR_CALL, 0xF9C4}, {DS_EVENT_NEAR_RETURN, 0xF7C4},
+                    {DS_EVENT_FAR_BRANCH, 0xBFC4}, {DS_EVENT_NEAR_TAKEN, 0}};
+    for (size_t i = 0; i < sizeof branches / sizeof branches[0]; i++) {
+        const struct ds_event event = {.kind = branches[i].kind, .fixed = DS_NO_FIXED};
+        uint16_t code;
+        ds_event_code(&atom, &event, &code);
+        assert_int_equal(code, branches[i].code);
     }
 }
 
@@ -206,6 +294,8 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(generations),
         cmocka_unit_test(architectural_codes),
+        cmocka_unit_test(event_settings),
+        cmocka_unit_test(event_encodings),
         cmocka_unit_test(mistakes),
         cmocka_unit_test(later),
         cmocka_unit_test(groups),

@@ -364,6 +364,125 @@ static void every_fault(void **state)
     }
 }
 
+/* ---- load latency, precise distribution, the frontend ------------------------------------------------------------ */
+
+/* Where the processor has them the registers take what is programmed; elsewhere they are refused by name. */
+static void special_events(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        uint16_t latency, distribution, frontend; /* the code; 0: refused */
+        uint8_t latency_counter, distribution_counter;
+    } rows[] = {
+        {"penryn", 0, 0, 0, 0, 0},
+        {"nehalem", 0x100B, 0, 0, 0, 0},
+        {"sandybridge", 0x01CD, 0x01C0, 0, 3, 1},
+        {"haswell", 0x01CD, 0x01C0, 0, 0, 1},
+        {"skylake", 0x01CD, 0x01C0, 0x01C6, 0, 1},
+        {"icelake", 0x01CD, 0x0100, 0x01C6, 0, 32},
+        {"sapphirerapids", 0x01CD, 0x0100, 0x01C6, 1, 32},
+        {"arrowlake", 0, 0x0100, 0, 0, 32},
+        {"lunarlake", 0, 0x0100, 0, 0, 32},
+    };
+    _Static_assert(sizeof rows / sizeof rows[0] == DS_MODEL_PRESETS, "every preset");
+    static const char *const specs[] = {"MEM_TRANS_RETIRED.LOAD_LATENCY:1009:ldlat=30:k",
+                                        "INST_RETIRED.PREC_DIST:1009:k", "FRONTEND_RETIRED:1009:frontend=0x11:k"};
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = keep};
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
+        for (unsigned kind = 0; kind < 3; kind++) {
+            const struct ds_model_preset *p = ds_model_preset(rows[i].preset);
+            const uint16_t code = kind == 0 ? rows[i].latency : kind == 1 ? rows[i].distribution : rows[i].frontend;
+            const unsigned counter = kind == 0 ? rows[i].latency_counter : kind == 1 ? rows[i].distribution_counter : 0;
+            struct ds_config config = {.records = 4, .threshold = 4};
+            struct ds_caps caps;
+            struct ds_refusal refusal;
+            char error[200] = "";
+            model_machine_reset(p, NULL, registers);
+            set(IA32_FIXED_CTR_CTRL, 0); /* as it is: what the model derives from its registers is up to date */
+            struct ds_model before;
+            memcpy(&before, model, sizeof before);
+            assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+            assert_int_equal(ds_parse_events(specs[kind], &config, error, sizeof error), 0);
+            void *buffer = aligned_alloc(4096, ds_buffer_bytes(&caps, &config));
+            ds = realloc(ds, ds_cpu_bytes());
+            int e = ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error, sizeof error);
+            assert_int_equal(e, code ? 0 : -EINVAL);
+            if (!code) {
+                assert_non_null(strstr(error, "not an event of this processor"));
+                assert_non_null(strstr(error, config.event[0].name));
+                free(buffer);
+                continue;
+            }
+            if (ds_start(ds, &refusal))
+                fail_msg("%s: %s: MSR %x", p->name, specs[kind], refusal.msr);
+            assert_int_equal(ds_event_counter(ds, 0), counter);
+            if (counter < DS_COUNTER_FIXED)
+                assert_int_equal(model->perfevtsel[counter] & 0xFFFF, code);
+            else
+                assert_int_equal(model->fixed_ctr_ctrl & 0xF, 1);
+            assert_int_equal(model->ld_lat, kind == 0 ? 30 : 0);
+            assert_int_equal(model->frontend, kind == 2 ? 0x11 : 0);
+            const uint64_t latency = kind == 0 && !p->baseline ? DS_BIT(32 + counter) : 0;
+            assert_true(model->pebs_enable == (DS_BIT(counter) | latency));
+            const bool helped = kind == 0 && strcmp(p->name, "sapphirerapids") == 0; /* by another counter's event */
+            ds_resume(ds);
+            assert_true(model->global_ctrl == (DS_BIT(counter) | helped));
+            if (helped)
+                assert_int_equal(model->perfevtsel[0], 0x428203);
+            ds_stop(ds);
+            expect_as_before(&before);
+            free(buffer);
+        }
+}
+
+/* One register, one event; those that are bound to a counter get it whatever the order. */
+static void special_events_beside_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset, *events, *error;
+    } rows[] = {
+        {"skylake", "branches:9,branches:9,INST_RETIRED.PREC_DIST:9", NULL},
+        {"skylake", "INST_RETIRED.PREC_DIST:9,INST_RETIRED.PREC_DIST:9",
+         "no PEBS counter left for INST_RETIRED.PREC_DIST"},
+        {"sandybridge", "branches:9,branches:9,branches:9,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9", NULL},
+        {"icelake", "instructions:9,INST_RETIRED.PREC_DIST:9", NULL},
+        {"skylake", "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
+         "MEM_TRANS_RETIRED.LOAD_LATENCY: once only: there is one MSR_PEBS_LD_LAT"},
+        {"icelake", "FRONTEND_RETIRED:9:frontend=1,FRONTEND_RETIRED:9:frontend=2", "there is one MSR_PEBS_FRONTEND"},
+        {"sapphirerapids",
+         "branches:9,branches:9,branches:9,branches:9,branches:9,branches:9,branches:9,"
+         "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
+         "no counter left for what MEM_TRANS_RETIRED.LOAD_LATENCY needs beside it"},
+    };
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = keep};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ds_config config = {.records = 1, .threshold = 1};
+        struct ds_caps caps;
+        char error[200] = "";
+        model_machine_reset(ds_model_preset(rows[i].preset), NULL, registers);
+        assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+        assert_int_equal(ds_parse_events(rows[i].events, &config, error, sizeof error), 0);
+        ds = realloc(ds, ds_cpu_bytes());
+        int e = ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error, sizeof error);
+        if (e != (rows[i].error ? -EINVAL : 0) || !strstr(error, rows[i].error ? rows[i].error : ""))
+            fail_msg("%s, %s: '%s'", rows[i].preset, rows[i].events, error);
+    }
+    struct ds_config config = {.records = 1, .threshold = 1}; /* a Broadwell's periods */
+    struct ds_caps caps;
+    char error[200] = "";
+    model_machine_reset(ds_model_preset("haswell"), NULL, registers);
+    assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+    caps.errata.period_64 = true;
+    for (uint64_t period = 1; period < 300; period++) {
+        assert_int_equal(ds_parse_events("INST_RETIRED.PREC_DIST:9", &config, error, sizeof error), 0);
+        config.event[0].period = period;
+        assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error, sizeof error),
+                         period == 128 || period == 192 || period == 256 ? 0 : -EINVAL);
+    }
+}
+
 /* ---- other periods on the way ------------------------------------------------------------------------------------ */
 
 static uint64_t spaced_from, spaced_by; /* the event of the last record, and those between two */
@@ -629,7 +748,7 @@ static void counters_in_the_record(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[DS_MODEL_PRESETS + 5];
+    struct CMUnitTest tests[DS_MODEL_PRESETS + 7];
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
         tests[i] =
             (struct CMUnitTest){ds_model_presets[i].name, session, NULL, NULL, (void *)(uintptr_t)&ds_model_presets[i]};
@@ -638,6 +757,8 @@ int main(void)
     tests[DS_MODEL_PRESETS + 2] = (struct CMUnitTest)cmocka_unit_test(smallest_buffer);
     tests[DS_MODEL_PRESETS + 3] = (struct CMUnitTest)cmocka_unit_test(every_fault);
     tests[DS_MODEL_PRESETS + 4] = (struct CMUnitTest)cmocka_unit_test(other_periods);
+    tests[DS_MODEL_PRESETS + 5] = (struct CMUnitTest)cmocka_unit_test(special_events);
+    tests[DS_MODEL_PRESETS + 6] = (struct CMUnitTest)cmocka_unit_test(special_events_beside_others);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     free(ds);
     return failed;
