@@ -9,7 +9,7 @@ import pytest
 import cairn_boot as cb
 from test_system import cairn, checked, keys
 
-RULE = r"model's log: whole, and as the records say +(\d+) +0\n"
+RULE = r"model's log: whole, and as the records say +(\d+) +0 consistent\n"
 
 
 def boot(tmp_path, *options, cpus=2, switches=120):

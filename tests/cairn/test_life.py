@@ -175,14 +175,14 @@ def test_first_and_last_entries_missing():
 
 
 def test_frames_missing():
-    """Whatever frame of the trace is gone: what is shown of the rest is what it was, or 'missing'."""
+    """Whichever frame of the trace is gone: what is shown of the rest is what it was, or 'missing'."""
     parts = golden()
     whole = {(cpu, epoch, number): steps(shown("--epoch", epoch, "--life", f"{cpu}:{number}", LIFE)[1])
              for cpu, epoch, number, _ in lives(parts)}
     trace = [i for i, (stream, _) in enumerate(parts) if stream == "T"]
     lines = LIFE.read_bytes().split(b"\r\n")
     compared = 0
-    for i in trace:
+    for i in trace[::3]:
         data = b"\r\n".join(line for line in lines if not re.match(b"~.%08x:" % i, line))
         for (cpu, epoch, number), before in list(whole.items())[::9]:
             done = cairn("ds", "--epoch", epoch, "--life", f"{cpu}:{number}", "-", data=data)
@@ -195,7 +195,7 @@ def test_frames_missing():
                     before[title].replace("a record of epoch", "record")
                 assert same or after[title].startswith("missing: ") or "with a record" in after[title], title
                 compared += 1
-    assert compared > 20
+    assert compared > 50
 
 
 # ---- nobody saw it --------------------------------------------------------------------------------------------------
