@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Control registers of one CPU, and the boot processor's first steps. SDM vol. 3, "Control Registers" and "Paging". */
+#include "arch/fpu.h"
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "kernel/string.h"
@@ -42,8 +43,8 @@ static void init_ring3(void)
 }
 
 /* CR4 is made from nothing but the paging mode, whatever the firmware left on: FSGSBASE and PCE would give ring 3 what
- * it must not have. Nobody saves floating point registers, so nobody has them: with EM, and without OSFXSR and OSXSAVE,
- * all their instructions raise #NM or #UD. */
+ * it must not have. Of the registers beyond the general ones programs have those that FXSAVE saves (arch/fpu.h):
+ * without OSXSAVE the instructions of AVX and later raise #UD. */
 void arch_cpu_init(void)
 {
     uint32_t basic[4], one[4], seven[4] = {0};
@@ -68,8 +69,11 @@ void arch_cpu_init(void)
     wrmsr(IA32_EFER, rdmsr(IA32_EFER) | EFER_NXE | EFER_SCE); /* the loader refuses those without */
     if (one[3] & CPUID_1_EDX_PAT)
         wrmsr(IA32_PAT, PAT_POWER_UP); /* so that PCD and PWT mean what they always did, whatever the firmware chose */
-    write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM)) | CR0_WP | CR0_NE | CR0_MP | CR0_EM);
-    write_cr4(read_cr4() & (CR4_PAE | CR4_LA57));
+    write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM | CR0_EM)) | CR0_WP | CR0_NE | CR0_MP);
+    write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT);
+    struct arch_fpu clean; /* nothing of the firmware's */
+    arch_fpu_clean(&clean);
+    arch_fpu_load(&clean);
     init_ring3();
 
     if (first)

@@ -16,6 +16,8 @@
 
 #define CR4_PAE        (UINT64_C(1) << 5)
 #define CR4_MCE        (UINT64_C(1) << 6)
+#define CR4_OSFXSR     (UINT64_C(1) << 9)
+#define CR4_OSXMMEXCPT (UINT64_C(1) << 10)
 #define CR4_UMIP       (UINT64_C(1) << 11)
 #define CR4_LA57       (UINT64_C(1) << 12)
 #define CR4_SMEP       (UINT64_C(1) << 20)

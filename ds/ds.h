@@ -61,7 +61,7 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
 /* pebs.later=PERIOD[,...]: one for each of the `events`, or "none": then period[0] is 0. 0 or -EINVAL with one line in
  * `error`. */
 int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *error, size_t size);
-/* pebs.groups=none or some of gpr,mem,lbr[:ENTRIES],counters -> config->groups; 0 or -EINVAL with one line in
+/* pebs.groups=none or some of gpr,mem,xmm,lbr[:ENTRIES],counters -> config->groups; 0 or -EINVAL with one line in
  * `error`. */
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 

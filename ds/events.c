@@ -339,6 +339,7 @@ int ds_parse_groups(const char *spec, struct ds_config *config, char *error, siz
     } groups[] = {
         {"mem", MSR_PEBS_DATA_CFG_MEMINFO},
         {"gpr", MSR_PEBS_DATA_CFG_GPR},
+        {"xmm", MSR_PEBS_DATA_CFG_XMM},
         {"counters", MSR_PEBS_DATA_CFG_CNTR}};
     config->groups = 0;
     if (strcmp(spec, "none") == 0)
@@ -351,7 +352,7 @@ int ds_parse_groups(const char *spec, struct ds_config *config, char *error, siz
                 bits = groups[i].bit;
         if ((!bits && !parse_lbr(s, n, &bits)) || config->groups & bits & MSR_PEBS_DATA_CFG_GROUPS)
             return refuse(error, size, "pebs.groups", s, n,
-                          "must be none, or some of gpr,mem,lbr[:1 to 32 entries],counters, each once");
+                          "must be none, or some of gpr,mem,xmm,lbr[:1 to 32 entries],counters, each once");
         config->groups |= bits;
         s += n;
         if (!*s)

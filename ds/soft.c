@@ -42,6 +42,7 @@
  * decoded instructions are kept by address. A program's memory is touched with checked copies only.
  */
 #include "arch/arch.h"
+#include "arch/fpu.h"
 #include "ds/cpu.h"
 #include "ds/insn.h"
 #include "ds/log.h"
@@ -111,6 +112,12 @@ static void registers(void *context, struct ds_model_registers *out)
         .eventing_ip = soft->step.ip,
         .tsc = soft->record_tsc,
     };
+}
+
+static void xmm(void *context, struct ds_pebs_xmm *out)
+{
+    (void)context; /* nothing here has touched them since the instruction */
+    arch_xmm_read(out->xmm);
 }
 
 static void raise_pmi(void *context, uint32_t lvtpc)
@@ -279,6 +286,7 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
     const struct ds_model_host host = {.read64 = read64,
                                        .write64 = write64,
                                        .registers = registers,
+                                       .xmm = xmm,
                                        .raise_pmi = raise_pmi,
                                        .recorded = recorded,
                                        .context = soft};

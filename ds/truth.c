@@ -2,6 +2,7 @@
 #include "ds/truth.h"
 
 #include "arch/arch.h"
+#include "arch/fpu.h"
 #include "kernel/string.h"
 
 void ds_truth_branch(struct ds_truth_history *history, uint64_t from, uint64_t to)
@@ -78,6 +79,16 @@ static void add_counters(struct list *list, struct ds_cpu *ds, uint64_t cfg)
     add(list, CAIRN_TRUTH_CNTR, words, n);
 }
 
+/* As FXSAVE has them. */
+static void add_xmm(struct list *list)
+{
+    struct arch_fpu fpu;
+    uint64_t words[32];
+    arch_fpu_save(&fpu);
+    memcpy(words, fpu.image + FPU_XMM, sizeof words);
+    add(list, CAIRN_TRUTH_XMM, words, 32);
+}
+
 static void add_history(struct list *list, const struct ds_truth_history *h, uint32_t entries)
 {
     uint64_t words[2 * CAIRN_TRUTH_LBR_MAX];
@@ -99,6 +110,8 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
     if (record->stored) {
         uint64_t by = shape(ds), cfg = ds->caps.format < 4 ? 0 : by;
         add_state(&list, step, by);
+        if (cfg & MSR_PEBS_DATA_CFG_XMM)
+            add_xmm(&list);
         if (cfg & MSR_PEBS_DATA_CFG_LBR)
             add_history(&list, &step->history, msr_pebs_data_cfg_lbr_entries(cfg));
         add_counters(&list, ds, cfg);
@@ -124,6 +137,8 @@ uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *co
 {
     uint64_t cfg = caps->baseline ? config->groups : 0;
     uint32_t n = 1 + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES);
+    if (cfg & MSR_PEBS_DATA_CFG_XMM)
+        n += DS_TRUTH_RECORDS(32u);
     if (cfg & MSR_PEBS_DATA_CFG_LBR)
         n += DS_TRUTH_RECORDS(2 * msr_pebs_data_cfg_lbr_entries(cfg));
     if (cfg & MSR_PEBS_DATA_CFG_CNTR)

@@ -52,8 +52,8 @@ static const struct option table[] = {
       "stay, or PERIOD[,...]",
       AT(pebs_later), TEXT, 0, 0, NULL },
     { "pebs.groups", "gpr",
-      "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem, lbr (lbr:8: the newest 8 of "
-      "32 branches) and counters (format 6), as in gpr,lbr:8",
+      "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
+      "8 of 32 branches) and counters (format 6), as in gpr,lbr:8",
       AT(pebs_groups), TEXT, 0, 0, NULL },
     { "pebs.records", "64",
       "size of each CPU's PEBS buffer in records; on processors of format 0 what fits into one page, 27, is the most",

@@ -221,6 +221,10 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
     cpu->switch_tsc = tsc;
     __atomic_store_n(&cpu->switches, cpu->switches + 1, __ATOMIC_RELAXED);
     khook_switch_out(cpu, old, next, tsc);
+    if (old->user)
+        arch_fpu_save(&old->user->fpu);
+    if (next->user)
+        arch_fpu_load(&next->user->fpu);
     arch_thread_in(kstack_pointer(next->stack), next->user ? next->user->space : 0);
     arch_context_switch(&old->context, next->context);
     switched_in();

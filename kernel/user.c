@@ -52,6 +52,7 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint64
     int e = -ENOMEM;
     struct kuser *user = kmem_alloc(sizeof *user);
     if (user) {
+        arch_fpu_clean(&user->fpu);
         user->entry = kuser_address((const void *)(uintptr_t)program);
         user->argument[0] = first;
         user->argument[1] = second;

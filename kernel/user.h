@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "arch/fpu.h"
 #include "arch/trapframe.h"
 #include "kernel/thread.h"
 #include "kernel/user/programs.h"
@@ -20,6 +21,7 @@
 #define KUSER_STACK_TOP   UINT64_C(0x7FFFFFFFE000) /* a page lies empty below and above the stack */
 
 struct kuser {
+    struct arch_fpu fpu; /* while it does not run */
     uint64_t space;      /* arch_space_create */
     void *stack;         /* KUSER_STACK_PAGES pages, kernel's address */
     uint64_t entry, argument[2];

@@ -131,8 +131,8 @@ instruction stac, stac
 instruction sgdt, sgdt [rsp - 16]
 instruction sidt, sidt [rsp - 16]
 instruction xgetbv, xgetbv
-instruction x87, fld1
-instruction sse, movaps xmm0, xmm1
+instruction avx, vzeroupper
+instruction xsave, xsave [rsp - 1024]
 instruction ud2, ud2
 instruction int3, int3
 instruction int_80, int 0x80

@@ -53,7 +53,7 @@ static const char *const place_names[PLACES] = {
     _(lmsw, 0, 0, GP) _(clts, 0, 0, GP) _(read_cr3, 0, 0, GP) _(write_cr3, 0, 0, GP) _(write_cr0, 0, 0, GP)            \
     _(write_cr4, 0, 0, GP) _(write_dr7, 0, 0, GP) _(invlpg, 0, 0, GP) _(wbinvd, 0, 0, GP) _(swapgs, 0, 0, GP)          \
     _(wrgsbase, 0, 0, UD) _(rdpmc, 0, 0, GP) _(sysretq, 0, 0, ANY) _(sysexit, 0, 0, ANY) _(sysenter, 0, 0, ANY)        \
-    _(stac, 0, 0, UD) _(xgetbv, 0, 0, UD) _(x87, 0, 0, NM) _(sse, 0, 0, UD) _(ud2, 0, 0, UD) _(int3, 0, 0, GP)         \
+    _(stac, 0, 0, UD) _(xgetbv, 0, 0, UD) _(avx, 0, 0, UD) _(xsave, 0, 0, UD) _(ud2, 0, 0, UD) _(int3, 0, 0, GP)       \
     _(int_80, 0, 0, GP) _(int_timer, 0, 0, GP) _(int_fault, 0, 0, GP) _(divide, 0, 0, DE)                              \
     _(load_ss, 0, 0, GP) _(load_ds, 0, 0, GP) _(load_gs, 0, 0, GP) _(far_return, 0, 0, ANY) _(iret_kernel, 0, 0, ANY)  \
     _(flag_tf, 0, 0, DB) _(flag_tf_word, 0, 0, DB) _(flag_tf_iret, 0, 0, ANY) _(flag_iopl, 0, 0, GP)                   \

@@ -23,6 +23,7 @@ static int start(uint64_t seed)
         (void)((e = kworkload_user("yielder", i, KPRIORITY_NORMAL, user_yielder, seed + i, 0, NULL, 0)) ||
                (e = kworkload_user("napper", i, KPRIORITY_NORMAL + 1, user_sleeper, seed + i, 0, NULL, 0)) ||
                (e = kworkload_user("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
+               (e = kworkload_user("vector", i, KPRIORITY_NORMAL, user_vector, seed + i, 0, NULL, 0)) ||
                (e = players(i)));
     return e;
 }

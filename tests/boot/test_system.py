@@ -229,12 +229,12 @@ PRESETS = [  # name, record format, form of the DS area, bytes of a record, even
     ("sandybridge", 1, "60H", 176, SANDYBRIDGE),
     ("haswell", 2, "60H", 192, SANDYBRIDGE),
     ("skylake", 3, "60H", 200, SANDYBRIDGE),
-    ("icelake", 4, "A0H", 368, ICELAKE),
+    ("icelake", 4, "A0H", 624, ICELAKE),
     ("sapphirerapids", 4, "A0H", 176, ICELAKE),
     ("arrowlake", 5, "1C0H", 944, ICELAKE),
     ("lunarlake", 6, "1C0H", 432, ICELAKE),
 ]
-GROUPS = {"icelake": "gpr,lbr:8", "arrowlake": "lbr,gpr", "lunarlake": "gpr,mem,lbr:4,counters"}
+GROUPS = {"icelake": "gpr,lbr:8,xmm", "arrowlake": "lbr,gpr", "lunarlake": "gpr,mem,lbr:4,counters"}
 
 
 def run_preset(tmp_path, preset, cpus, switches, *options):

@@ -273,15 +273,15 @@ static void groups(void **state)
     assert_int_equal(ds_parse_groups("", &config, error, sizeof error), -EINVAL);
     assert_int_equal(ds_parse_groups("counters,gpr,mem", &config, error, sizeof error), 0);
     assert_int_equal(config.groups, MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_MEMINFO | MSR_PEBS_DATA_CFG_CNTR);
-    assert_int_equal(ds_parse_groups("lbr", &config, error, sizeof error), 0); /* all the history there is */
-    assert_true(config.groups == (MSR_PEBS_DATA_CFG_LBR | UINT64_C(31) << 24));
+    assert_int_equal(ds_parse_groups("xmm,lbr", &config, error, sizeof error), 0); /* all the history there is */
+    assert_true(config.groups == (MSR_PEBS_DATA_CFG_XMM | MSR_PEBS_DATA_CFG_LBR | UINT64_C(31) << 24));
     assert_int_equal(ds_parse_groups("lbr:8,gpr", &config, error, sizeof error), 0);
     assert_true(config.groups == (MSR_PEBS_DATA_CFG_GPR | MSR_PEBS_DATA_CFG_LBR | UINT64_C(7) << 24));
     assert_int_equal(ds_parse_groups("lbr:1", &config, error, sizeof error), 0);
     assert_true(config.groups == MSR_PEBS_DATA_CFG_LBR);
     static const char *const wrong[] = {"gpr,gpr", "gpr,",  ",gpr",   "gpr,none", "none,gpr", "gpr mem",    "lbr:0",
                                         "lbr:33",  "lbr:",  "lbr8",   "lb",       "lbr:-1",   "lbr:1,lbr:2", "lbr,lbr",
-                                        "lbr:8:8"};
+                                        "lbr:8:8", "xmm:1", "xmm,xmm"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(ds_parse_groups(wrong[i], &config, error, sizeof error), -EINVAL);
         assert_non_null(strstr(error, "each once"));

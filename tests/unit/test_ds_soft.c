@@ -383,6 +383,27 @@ static void history_group(void **state)
     }
 }
 
+/* The XMM group: the processor's own registers, and so says the truth. Of these the compiler uses the lower ones. */
+static void xmm_group(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x90, 0x90};
+    static const uint64_t value[4] = {0x0123456789ABCDEF, 0xFEDCBA9876543210, 0x1111, 0x2222};
+    groups = MSR_PEBS_DATA_CFG_XMM;
+    begin("icelake", "instructions:1:k", 8);
+    groups = MSR_PEBS_DATA_CFG_GPR;
+    frame = (struct arch_trap_frame){.cs = 8};
+    __asm__ volatile("movdqu (%0), %%xmm14\n\tmovdqu 16(%0), %%xmm15" ::"r"(value) : "memory", "xmm14", "xmm15");
+    step(code, code + 1, TF);
+    assert_int_equal(seen_count, 1);
+    assert_int_equal(words_seen[CAIRN_TRUTH_XMM], 35);
+    const struct ds_pebs_basic *basic = (const void *)(uintptr_t)seen[0].address;
+    const struct ds_pebs_xmm *xmm = (const void *)(basic + 1);
+    assert_int_equal(ds_pebs_head_size(basic->head), sizeof *basic + sizeof *xmm);
+    assert_memory_equal(xmm->xmm[14], value, sizeof value);
+    assert_memory_equal(&words[CAIRN_TRUTH_XMM][28], value, sizeof value);
+}
+
 static void rep_retires_once(void **state)
 {
     (void)state;
@@ -1157,7 +1178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pause_ends_stepping),   cmocka_unit_test(one_instruction),
         cmocka_unit_test(branch_taken_or_not),   cmocka_unit_test(rep_retires_once),
-        cmocka_unit_test(history_group),
+        cmocka_unit_test(history_group),         cmocka_unit_test(xmm_group),
         cmocka_unit_test(branch_classes),        cmocka_unit_test(branch_history),
         cmocka_unit_test(load_ss_holds_back),    cmocka_unit_test(load_ss_addresses),
         cmocka_unit_test(sti_may_hold_back),

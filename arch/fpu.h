@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registers of x87, MMX and SSE. The kernel is compiled to use none of them: they are the programs', saved and
+ * loaded at each switch of one, and a kernel thread runs with what the last program on its CPU left in them. SDM
+ * vol. 1, "FXSAVE Area". (AMD's FXSAVE leaves out the addresses of the last x87 instruction and operand where no exception is
+ * pending: of those a program may see another one's.)
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "kernel/string.h"
+
+#define FPU_FCW          0   /* where in the image */
+#define FPU_MXCSR        24
+#define FPU_XMM          160
+#define FPU_FCW_CLEAN    0x037Fu /* all exceptions masked, as after FNINIT */
+#define FPU_MXCSR_CLEAN  0x1F80u
+
+struct arch_fpu {
+    _Alignas(16) uint8_t image[512];
+};
+
+static inline void arch_fpu_clean(struct arch_fpu *fpu)
+{
+    const uint16_t fcw = FPU_FCW_CLEAN;
+    const uint32_t mxcsr = FPU_MXCSR_CLEAN;
+    memset(fpu, 0, sizeof *fpu);
+    memcpy(fpu->image + FPU_FCW, &fcw, sizeof fcw);
+    memcpy(fpu->image + FPU_MXCSR, &mxcsr, sizeof mxcsr);
+}
+
+static inline void arch_fpu_save(struct arch_fpu *fpu)
+{
+    __asm__ volatile("fxsave64 %0" : "=m"(*fpu));
+}
+
+static inline void arch_fpu_load(const struct arch_fpu *fpu)
+{
+    __asm__ volatile("fxrstor64 %0" ::"m"(*fpu));
+}
+
+/* XMM0 to XMM15, low half first. */
+static inline void arch_xmm_read(uint64_t xmm[16][2])
+{
+#define FPU_STORE(i) "movups %%xmm" #i ", 16*" #i "(%0)\n\t"
+    __asm__ volatile(FPU_STORE(0) FPU_STORE(1) FPU_STORE(2) FPU_STORE(3) FPU_STORE(4) FPU_STORE(5) FPU_STORE(6)
+                         FPU_STORE(7) FPU_STORE(8) FPU_STORE(9) FPU_STORE(10) FPU_STORE(11) FPU_STORE(12) FPU_STORE(13)
+                             FPU_STORE(14) FPU_STORE(15)::"r"(xmm)
+                     : "memory");
+#undef FPU_STORE
+}
