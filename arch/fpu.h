@@ -2,8 +2,8 @@
 /*
  * The registers of x87, MMX and SSE. The kernel is compiled to use none of them: they are the programs', saved and
  * loaded at each switch of one, and a kernel thread runs with what the last program on its CPU left in them. SDM
- * vol. 1, "FXSAVE Area". (AMD's FXSAVE leaves out the addresses of the last x87 instruction and operand where no exception is
- * pending: of those a program may see another one's.)
+ * vol. 1, "FXSAVE Area". (AMD's FXSAVE leaves out the addresses of the last x87 instruction and operand where no
+ * exception is pending: of those a program may see another one's.)
  */
 #pragma once
 
