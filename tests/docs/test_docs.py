@@ -75,6 +75,9 @@ def test_steps_of_the_driver():
     pmi = list(map(int, re.findall(r"/\* (\d)\. ", handler)))
     listed = document[document.index("**PMI**"):document.index("**Drain**")]
     assert pmi == list(map(int, re.findall(r"^(\d)\. ", listed, re.M))) == [1, 2, 3, 4, 5, 6, 7]
+    changes = re.findall(r"/\* (\d)\. ", (cb.ROOT / "ds" / "reconfigure.c").read_text(encoding="utf-8"))
+    listed = document[document.index("**Reconfiguration**"):document.index("**Tear-down**")]
+    assert changes == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
     branches = re.split(r"\*step = (\d+);", (cb.ROOT / "ds" / "bts.c").read_text(encoding="utf-8"))
     listed = document[document.index("(`ds_bts_start`)"):document.index("(`ds_bts_drain`)")]
     assert branches[1::2] == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
