@@ -130,6 +130,17 @@ static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
     (void)context, (void)cpu, (void)tsc;
 }
 
+static struct kpaper_record read_record(unsigned format, const void *record)
+{
+    if (format >= 4) {
+        const struct { struct ds_pebs_basic basic; struct ds_pebs_gpr gpr; } *groups = record;
+        bool gpr = ds_pebs_head_groups(groups->basic.head) & MSR_PEBS_DATA_CFG_GPR; /* not where there is no baseline */
+        return (struct kpaper_record){ groups->basic.eventing_ip, gpr ? groups->gpr.rip : 0 };
+    }
+    return (struct kpaper_record){ format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip : 0,
+                                   ((const struct ds_pebs_fmt0 *)record)->rip };
+}
+
 static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
 {
     struct prover *p = context;
@@ -142,17 +153,8 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
             p->lost = true;
             return;
         }
-        struct kpaper_record *r = &p->record[p->records++];
-        *r = (struct kpaper_record){ 0 };
-        if (drain->format >= 4) {
-            const struct { struct ds_pebs_basic basic; struct ds_pebs_gpr gpr; } *groups = (const void *)record;
-            *r = (struct kpaper_record){ groups->basic.eventing_ip, groups->gpr.rip };
-        } else {
-            r->next = ((const struct ds_pebs_fmt0 *)record)->rip;
-            r->ip = drain->format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip : 0;
-        }
-        r->ip = in_image(r->ip);
-        r->next = in_image(r->next);
+        struct kpaper_record r = read_record(drain->format, record);
+        p->record[p->records++] = (struct kpaper_record){ in_image(r.ip), in_image(r.next) };
     }
 }
 
@@ -237,14 +239,18 @@ static void judge_records(struct prover *p, enum ds_event_kind kind, uint64_t pe
                                                        p->records, &wrong);
     if (p->lost)
         verdict = KPAPER_WRONG;
-    else if (!p->records && kpaper_count(&p->paper, kind) <= period)
-        verdict = KPAPER_VERIFIED; /* none, and none could be */
+    else if (verdict == KPAPER_UNKNOWN && kpaper_count(&p->paper, kind) <= period)
+        verdict = KPAPER_VERIFIED; /* no record, and none could be */
     p->seen += (uint32_t)p->records;
-    if (judge(p, verdict))
+    if (!judge(p, verdict))
+        return;
+    if (verdict == KPAPER_WRONG)
         snprintf(p->why, sizeof p->why, "%s:%lu: record %lu of %lu is not of the instruction it should be, but 0x%lx%s",
                  events[kind], (unsigned long)period, (unsigned long)wrong, (unsigned long)p->records,
                  (unsigned long)(wrong < p->records ? p->record[wrong].ip : 0),
                  p->lost ? ", and records are lost" : "");
+    else
+        snprintf(p->why, sizeof p->why, "%s:%lu: not one record", events[kind], (unsigned long)period);
 }
 
 static void judge_counts(struct prover *p, enum ds_event_kind kind, const uint64_t *counts, unsigned turns)

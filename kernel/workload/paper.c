@@ -40,7 +40,8 @@ static bool is_of(const struct kpaper *paper, size_t i, const struct kpaper_reco
 {
     const struct kpaper_step *step = &paper->step[i];
     uint64_t next = step->what & STEP_SYSTEM ? paper->system : i + 1 < paper->steps ? step[1].ip : 0;
-    return (!record->ip || record->ip == step->ip) && record->next == next;
+    return (record->ip || record->next) && (!record->ip || record->ip == step->ip) &&
+           (!record->next || record->next == next);
 }
 
 static bool is_of_any(const struct kpaper *paper, enum ds_event_kind kind, const struct kpaper_record *record)

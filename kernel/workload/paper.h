@@ -23,8 +23,8 @@ struct kpaper {
     uint64_t system; /* where SYSCALL leads */
 };
 
-struct kpaper_record { /* of a PEBS record */
-    uint64_t ip;   /* the instruction; 0: its format does not say */
+struct kpaper_record { /* of a PEBS record, whose format may not tell one of them: 0 */
+    uint64_t ip;   /* the instruction */
     uint64_t next; /* the one after it */
 };
 

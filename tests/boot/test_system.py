@@ -169,7 +169,7 @@ def known(result, cpus):
                      "lunarlake")]])
 def test_known(tmp_path, cpus, preset):
     """Counting is exact: counters and the places of PEBS records equal what is known of sixteen programs."""
-    result, _ = run_and_check(tmp_path, cpus, 1000 * cpus, "workload=known", "ds=soft", f"ds.preset={preset}",
+    result, _ = run_and_check(tmp_path, cpus, 1500 * cpus, "workload=known", "ds=soft", f"ds.preset={preset}",
                               "bts=interrupt")
     programs, others, good = known(result, cpus)
     assert not others and all(names == programs[0] for names in programs), result.output
@@ -182,7 +182,7 @@ def test_known(tmp_path, cpus, preset):
 def test_known_can_fail(tmp_path):
     """A paper that is wrong by one fails for each program and event."""
     build = cb.build_with(tmp_path / "build", kernel_elf=cb.BUILD / "mutant6" / "kernel.elf")
-    result = cb.boot(tmp_path / "log", "--smp", 1, "workload=known", "ds=soft", "switches=1000", build=build)
+    result = cb.boot(tmp_path / "log", "--smp", 1, "workload=known", "ds=soft", "switches=1500", build=build)
     assert result.status == cb.FAIL
     programs, others, _ = known(result, 1)
     assert programs == [[]] and len(others) == 16, result.output

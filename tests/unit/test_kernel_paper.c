@@ -94,6 +94,9 @@ static void records_of_the_model(void **state)
     const struct kpaper_record branches[] = {{0, DEC}, {0, LOAD}, {0, LOAD}, {0, ENTRY}, {0, 0}}; /* formats 0, 1 */
     assert_int_equal(recorded(DS_EVENT_BRANCHES, 1, branches, 4, 4), KPAPER_VERIFIED);
     assert_int_equal(recorded(DS_EVENT_BRANCHES, 1, branches, 5, 4), KPAPER_WRONG); /* one too many */
+    assert_int_equal(recorded(DS_EVENT_FAR_BRANCH, 1, &(struct kpaper_record){SYSCALL, 0}, 1, 1), KPAPER_VERIFIED);
+    assert_int_equal(recorded(DS_EVENT_FAR_BRANCH, 1, &(struct kpaper_record){BACK, 0}, 1, 0), KPAPER_WRONG);
+    assert_int_equal(recorded(DS_EVENT_FAR_BRANCH, 1, &(struct kpaper_record){0, 0}, 1, 0), KPAPER_WRONG);
     assert_int_equal(recorded(DS_EVENT_NEAR_CALL, 1, NULL, 0, 0), KPAPER_VERIFIED); /* it never happens */
     assert_int_equal(recorded(DS_EVENT_NEAR_CALL, 1, branches, 1, 0), KPAPER_WRONG);
 }
