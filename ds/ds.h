@@ -335,5 +335,8 @@ uint32_t ds_soft_logged(const struct ds_soft *soft); /* entries so far */
 /* A program being stepped has entered the kernel by SYSCALL, with `frame`: counts that instruction and ends the
  * stepping. Before ds_pause. */
 void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame);
+/* An interrupt, or a program's fault, has come with `frame`: counts what has retired without a #DB of its own. Before
+ * ds_pause. */
+void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame);
 /* The #DB handler: false where the #DB is not a step of this backend. */
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame);

@@ -20,6 +20,9 @@
  *                 When Switching Stacks"): two have retired. A record of the first has the registers as they are after
  *                 the second, but for RIP. Seen by RIP: REP strings after it show an iteration of their own.
  *   STI           is stepped like any other by processors, but QEMU's TCG (7.2) keeps the #DB back as after MOV SS.
+ *                 And that one it keeps back after a second MOV SS as well, but not interrupts: one may come where a
+ *                 #DB is still due, which then never comes. So it is with a fault right behind MOV SS, on any
+ *                 processor. What has retired by then is counted on the way into the kernel (ds_soft_interrupted).
  *   PUSHF         stores TF: taken out of the image on the stack, or the thread would set TF again whenever it likes.
  *   POPF, IRET    load an image without TF: set again here.
  *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that was left
@@ -458,6 +461,20 @@ void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame)
     frame->rflags &= ~ARCH_SYSCALL_RFLAGS_OFF; /* as SYSCALL has left it; R11 holds the program's */
     account(soft, frame, cpu->step_ip, (uintptr_t)arch_syscall_entry);
     frame->rflags = frame->r11;
+}
+
+void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    soft->step.frame = frame;
+    soft->cpl = frame->cs & 3;
+    while (cpu->step_on && cpu->step_ip != frame->rip) {
+        struct ds_insn insn = instruction(soft, cpu->step_ip);
+        if (insn.kind != DS_INSN_SHADOW)
+            return;
+        retire(soft, &insn, cpu->step_ip, cpu->step_ip + insn.length, false);
+        cpu->step_ip += insn.length;
+    }
 }
 
 bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)

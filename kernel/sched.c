@@ -294,8 +294,9 @@ void ksched_unlock(void)
 
 void kernel_irq_enter(struct arch_trap_frame *frame)
 {
-    (void)frame;
     struct kcpu *cpu = kcpu_this();
+    if (cpu->ds_soft)
+        ds_soft_interrupted(cpu->ds_soft, frame);
     ds_pause(cpu->ds);
     cpu->irq_depth++;
 }

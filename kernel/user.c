@@ -143,6 +143,9 @@ _Noreturn void kernel_user_fault(struct arch_trap_frame *frame)
 {
     char why[128];
     uint64_t cr2 = read_cr2();
+    struct kcpu *cpu = kcpu_this();
+    if (cpu->ds_soft)
+        ds_soft_interrupted(cpu->ds_soft, frame);
     kfault_describe(frame, cr2, why, sizeof why);
     KASSERT(!(arch_read_rflags() & (RFLAGS_NT | ARCH_RFLAGS_TF)) && !arch_user_pages_open());
     go_on_if_caught(frame);

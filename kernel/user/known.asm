@@ -438,6 +438,32 @@ on_paper
     steps   .read, .after
     exited
 
+program shadow_fault                        ; MOV SS retires, the instruction behind it faults
+.where:
+    lea     rdi, [.caught]
+.number_catch:
+    mov     eax, CALL_CATCH
+.catch:
+    syscall
+.read:
+    mov     eax, ss
+.shadow:
+    mov     ss, eax
+.undefined:
+    ud2
+.skipped:
+    nop
+.caught:
+    nop
+    exit
+on_paper
+    steps   .where, .number_catch
+    step    .catch, SYSTEM
+    steps   .read, .shadow
+    step    .undefined, ATTEMPT
+    steps   .caught
+    exited
+
 program interrupt                           ; INT n where the gate is not for ring 3: a fault, too
 .where:
     lea     rdi, [.caught]

@@ -8,7 +8,8 @@ static bool is_event(const struct kpaper_step *step, enum ds_event_kind kind)
         [DS_EVENT_NEAR_TAKEN] = STEP_NEAR_TAKEN,  [DS_EVENT_NEAR_CALL] = STEP_NEAR_CALL,
         [DS_EVENT_NEAR_RETURN] = STEP_NEAR_RETURN, [DS_EVENT_FAR_BRANCH] = STEP_FAR,
     };
-    return !(step->what & STEP_ATTEMPT) && (!bits[kind] || step->what & bits[kind]);
+    bool any = kind == DS_EVENT_INSTRUCTIONS || kind == DS_EVENT_CYCLES;
+    return !(step->what & STEP_ATTEMPT) && (any || step->what & bits[kind]);
 }
 
 uint64_t kpaper_count(const struct kpaper *paper, enum ds_event_kind kind)

@@ -36,7 +36,8 @@ enum kpaper_verdict {
     KPAPER_WRONG
 };
 
-/* How often the event happens. Cycles: as the model has them, one an instruction. */
+/* How often the event happens; events of memory and frontend are not on paper: 0. Cycles: as the model has them, one an
+ * instruction. */
 uint64_t kpaper_count(const struct kpaper *paper, enum ds_event_kind kind);
 
 /*

@@ -168,12 +168,12 @@ def known(result, cpus):
       for preset in ("penryn", "nehalem", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "arrowlake",
                      "lunarlake")]])
 def test_known(tmp_path, cpus, preset):
-    """Counting is exact: counters and the places of PEBS records equal what is known of sixteen programs."""
+    """Counting is exact: counters and the places of PEBS records equal what is known of seventeen programs."""
     result, _ = run_and_check(tmp_path, cpus, 1500 * cpus, "workload=known", "ds=soft", f"ds.preset={preset}",
                               "bts=interrupt")
     programs, others, good = known(result, cpus)
     assert not others and all(names == programs[0] for names in programs), result.output
-    assert len(set(programs[0])) == 16 and {"loop", "calls", "rep", "fault", "system_call"} <= set(programs[0])
+    assert len(set(programs[0])) == 17 and {"loop", "calls", "rep", "fault", "system_call"} <= set(programs[0])
     assert {int(match[3]) for match in good} == {{"penryn": 4, "nehalem": 5}.get(preset, 8)}
     assert all(int(match[4]) for match in good)  # records there were
 
@@ -185,7 +185,7 @@ def test_known_can_fail(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", 1, "workload=known", "ds=soft", "switches=1500", build=build)
     assert result.status == cb.FAIL
     programs, others, _ = known(result, 1)
-    assert programs == [[]] and len(others) == 16, result.output
+    assert programs == [[]] and len(others) == 17, result.output
     assert "FAIL: known: CPU 0: loop: INST_RETIRED.ANY: 24 counted, on paper 25" in others
 
 

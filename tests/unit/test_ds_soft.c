@@ -808,6 +808,37 @@ static void loss_by_epoch(void **state)
     assert_int_equal(counts.records, 3 * 2 + 2);
 }
 
+/* An interrupt where the #DB of MOV SS is still due, or a fault of the instruction behind it. */
+static void interrupted_in_a_shadow(void **state)
+{
+    (void)state;
+    static const uint8_t code[] = {0x8E, 0xD0, 0x8E, 0xD0, 0x8B, 0x03, 0x90}; /* mov ss, eax twice; mov eax, [rbx] */
+    for (unsigned retired = 0; retired <= 2; retired++) {
+        begin("icelake", COUNT_BOTH, 8);
+        frame = (struct arch_trap_frame){.cs = 8, .rsp = 0x7000, .rflags = TF | 2};
+        frame.rip = (uintptr_t)code + 2 * retired;
+        cpu.step_ip = (uintptr_t)code;
+        cpu.step_on = 0;
+        ds_soft_interrupted(soft, &frame); /* paused: of no interest */
+        assert_int_equal(instructions(), 0);
+        cpu.step_on = 1;
+        ds_soft_interrupted(soft, &frame);
+        assert_int_equal(instructions(), retired);
+        assert_int_equal(frame.rflags, TF | 2);
+        ds_resume_frame(ds, &frame); /* at the end of the interrupt */
+        step((const uint8_t *)(uintptr_t)cpu.step_ip, code + 6, TF);
+        assert_int_equal(instructions(), 3);
+        ds_stop(ds);
+    }
+    begin("icelake", COUNT_BOTH, 8); /* the load faults, and a handler goes on elsewhere: no shadow, nothing retired */
+    frame = (struct arch_trap_frame){.cs = 8, .rsp = 0x7000, .rflags = TF | 2, .rip = (uintptr_t)code + 6};
+    cpu.step_ip = (uintptr_t)code + 4;
+    cpu.step_on = 1;
+    ds_soft_interrupted(soft, &frame);
+    assert_int_equal(instructions(), 0);
+    ds_stop(ds);
+}
+
 /* The truth of each branch that BTS was to store, and how many they were, stored or not. */
 static void branches_to_store(void **state)
 {
@@ -1190,7 +1221,8 @@ int main(void)
         cmocka_unit_test(fault_does_not_retire), cmocka_unit_test(interrupt_between),
         cmocka_unit_test(snapshot_and_pmi),      cmocka_unit_test(unknown_preset),
         cmocka_unit_test(refused_registers),
-        cmocka_unit_test(loss_by_epoch),         cmocka_unit_test(branches_to_store),
+        cmocka_unit_test(loss_by_epoch),         cmocka_unit_test(interrupted_in_a_shadow),
+        cmocka_unit_test(branches_to_store),
         cmocka_unit_test(log_of_a_record),       cmocka_unit_test(log_of_fixed_counters),
         cmocka_unit_test(log_of_a_program),      cmocka_unit_test(log_of_a_late_interrupt),
         cmocka_unit_test(real_counts),           cmocka_unit_test(real_records),

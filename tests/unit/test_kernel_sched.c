@@ -286,6 +286,12 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
     ds_resume(ds);
 }
 
+void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
+{
+    (void)soft, (void)frame;
+    fail(); /* nothing is stepped here */
+}
+
 void ds_tick(struct ds_cpu *ds)
 {
     (void)ds;
