@@ -15,7 +15,7 @@ def run(tmp_path, *options, cpus=2, switches=150, status=cb.PASS):
     result = cb.boot(tmp_path / "log", "--smp", cpus, f"switches={switches}", *QUICK, *options, timeout=280)
     assert result.status == status, result.output
     text = checked(result.log)
-    match = re.search(r"truth: each branch, and those lost +(\d+) +0\n", text)
+    match = re.search(r"truth: each branch, and those lost +(\d+) +0 verified\n", text)
     return result, keys(result.log, "E"), int(match[1]) if match else 0
 
 
