@@ -17,7 +17,7 @@ static bool want_bytes;
 static const char *life;
 static const struct cairn_option options[] = {
     {'c', "cpu", "N", "only this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
-    {0, "epoch", "N", "what the drain of epoch N found, not the first with records", .number = &epoch_number, .low = 0,
+    {0, "epoch", "N", "the drain of epoch N, not the first with records", .number = &epoch_number, .low = 0,
      .high = UINT32_MAX},
     {0, "records", "N", "decode the first N records of it (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
     {0, "bytes", NULL, "the bytes of each record as well", .on = &want_bytes},
