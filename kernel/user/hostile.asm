@@ -142,6 +142,14 @@ attempt divide
     xor     ecx, ecx
     div     ecx
     jmp     survived
+attempt divide_x87                          ; unmasked: the next x87 instruction faults
+    mov     word [rsp], 0x037F & ~4
+    fldcw   [rsp]
+    fldz
+    fld1
+    fdiv    st0, st1
+    fwait
+    jmp     survived
 
 ; ---- segments
 %macro load_segment 2

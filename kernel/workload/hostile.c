@@ -24,7 +24,7 @@
 
 /* ANY: which fault, processors differ. (QEMU 7.2 reads the stack of a program's IRET and RETF as a supervisor, and has
  * SMAP refuse it.) */
-enum { DE = 0, DB = 1, UD = 6, NM = 7, GP = 13, PF = 14, ANY = -1 };
+enum { DE = 0, DB = 1, UD = 6, GP = 13, PF = 14, MF = 16, ANY = -1 };
 enum { BAD_CALL = -2, ENDED = -3 };
 
 /* What an attempt gets in RDI: what follows, or a place. */
@@ -55,6 +55,7 @@ static const char *const place_names[PLACES] = {
     _(wrgsbase, 0, 0, UD) _(rdpmc, 0, 0, GP) _(sysretq, 0, 0, ANY) _(sysexit, 0, 0, ANY) _(sysenter, 0, 0, ANY)        \
     _(stac, 0, 0, UD) _(xgetbv, 0, 0, UD) _(avx, 0, 0, UD) _(xsave, 0, 0, UD) _(ud2, 0, 0, UD) _(int3, 0, 0, GP)       \
     _(int_80, 0, 0, GP) _(int_timer, 0, 0, GP) _(int_fault, 0, 0, GP) _(divide, 0, 0, DE)                              \
+    _(divide_x87, 0, 0, MF) /* not SSE's: QEMU's TCG (7.2) raises no #XM */                                            \
     _(load_ss, 0, 0, GP) _(load_ds, 0, 0, GP) _(load_gs, 0, 0, GP) _(far_return, 0, 0, ANY) _(iret_kernel, 0, 0, ANY)  \
     _(flag_tf, 0, 0, DB) _(flag_tf_word, 0, 0, DB) _(flag_tf_iret, 0, 0, ANY) _(flag_iopl, 0, 0, GP)                   \
     _(flag_if, 0, TICKS, GP) _(flag_nt, 0, TICKS, GP) _(flag_ac, 0, TICKS, PF) _(flag_df, 0, 0, GP)                    \
