@@ -93,7 +93,7 @@ def test_wrong_register_in_a_record(word, name):
         frame, at = words_of(parts, 7)[word]
         was, = struct.unpack_from("<Q", parts[frame][1], at)
         patch(parts, (frame, at), 0, struct.pack("<Q", was ^ 1 << 40 if value is None else value))
-    text = lies("small", change)
+    text = lies("life", change)
     assert "FAIL truth: each PEBS record, word by word" in text and name in text
     assert re.search(r"word by word +\d+ +1 FAILED$", text, re.M) and "FAIL truth: each PEBS record equal" not in text
 
@@ -103,13 +103,13 @@ def test_wrong_word_in_the_trace():
     def change(parts):
         frame, at = next(e[:2] for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 2)
         patch(parts, (frame, at + PAYLOAD + 0x18), 0xA8, b"\x00" * 8)
-    text = lies("small", change)
+    text = lies("life", change)
     assert re.search("word by word\n.*: GPR R15 is 0x0, in truth 0x", text)
 
 
 def test_part_of_the_words_missing():
     """A frame of the truth that was lost costs no more than what it held."""
-    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    parts = frames.read((GOLDEN / "life.log").read_bytes())
     frame = next(i for i, at in truths(parts, TRUTH_WORDS) if at == 8)  # of a record in the frame before
     lines = frames.write(parts).splitlines(True)
     del lines[frame]

@@ -19,8 +19,7 @@ static const struct kind {
     bool circular, ds, hw, drops, panic, truth, words, log;
     enum script_bts bts;
 } kinds[] = {
-    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
-     .words = true},
+    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true},
     {"full", "0524H beside 0525H", 150, 2, TRACE_COMPACT | TRACE_FULL, 16384, 6, .ds = true, .truth = true},
     {"nods", "ds=off", 300, 2, TRACE_COMPACT, 8192, 4, .truth = true},
     {"circular", "circular, overwritten", 400, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, .circular = true, .ds = true,
