@@ -31,15 +31,24 @@ size_t ds_bts_buffer_bytes(uint32_t records)
     return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
 }
 
-int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, uint32_t records, void *buffer)
+int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records, void *buffer)
 {
-    if (!ds->caps.bts || mode == DS_BTS_OFF || !records)
+    if (!ds->caps.bts || mode == DS_BTS_OFF || !records || (rings != DS_BTS_ALL && !ds->caps.bts_cpl))
         return -EINVAL;
-    ds->bts = (struct ds_bts){.mode = mode, .records = records, .buffer = buffer};
+    ds->bts = (struct ds_bts){.mode = mode, .rings = rings, .records = records, .buffer = buffer};
     return 0;
 }
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
+
+/* What is set from step 5 on. */
+static uint64_t chosen(const struct ds_bts *b)
+{
+    return IA32_DEBUGCTL_BTS | (b->mode == DS_BTS_INTERRUPT ? IA32_DEBUGCTL_BTINT : 0) |
+           (b->rings == DS_BTS_USER     ? IA32_DEBUGCTL_BTS_OFF_OS
+            : b->rings == DS_BTS_KERNEL ? IA32_DEBUGCTL_BTS_OFF_USR
+                                        : 0);
+}
 
 /* 1. Off, whoever left it on, so that the area can change. */
 static int tracing_off(struct ds_cpu *ds)
@@ -51,8 +60,7 @@ static int tracing_off(struct ds_cpu *ds)
     if (e)
         return e;
     debugctl &= ~ds_lbr_debugctl(ds); /* where history is on already, the steps hold it */
-    ds->bts.debugctl =
-        (debugctl & ~ours) | IA32_DEBUGCTL_BTS | (ds->bts.mode == DS_BTS_INTERRUPT ? IA32_DEBUGCTL_BTINT : 0);
+    ds->bts.debugctl = (debugctl & ~ours) | chosen(&ds->bts);
     return ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~ours);
 }
 

@@ -6,6 +6,7 @@
 
 struct ds_bts {
     enum ds_bts_mode mode;
+    uint32_t rings;   /* enum ds_bts_rings */
     uint32_t records; /* the buffer holds, the slack record not counted */
     struct ds_bts_record *buffer;
     uint64_t debugctl; /* what IA32_DEBUGCTL is while a session runs, without TR */

@@ -66,6 +66,7 @@ int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *
 int ds_parse_groups(const char *spec, struct ds_config *config, char *error, size_t size);
 
 enum ds_bts_mode { DS_BTS_OFF, DS_BTS_CIRCULAR, DS_BTS_INTERRUPT }; /* in the order of option bts */
+enum ds_bts_rings { DS_BTS_ALL, DS_BTS_USER, DS_BTS_KERNEL };       /* in the order of option bts.rings */
 
 /* ---- what is there ----------------------------------------------------------------------------------------------- */
 
@@ -264,9 +265,10 @@ void ds_tick(struct ds_cpu *ds);
 /* Bytes of a buffer of `records` records and one slack record, page multiple. */
 size_t ds_bts_buffer_bytes(uint32_t records);
 
-/* After ds_cpu_init; touches no MSR. `buffer`: as ds_cpu_init's. 0, -EINVAL (the processor has no BTS:
- * caps->bts_reason; or nothing is asked for). */
-int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, uint32_t records, void *buffer);
+/* After ds_cpu_init; touches no MSR. `buffer`: as ds_cpu_init's. `rings`: whose branches, by the
+ * privilege level they run at. 0, -EINVAL (the processor has no BTS: caps->bts_reason; it cannot choose by ring:
+ * !caps->bts_cpl; or nothing is asked for). */
+int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records, void *buffer);
 
 /* Numbered set-up sequence of its own, after ds_start or without it. On failure everything is as before it, PEBS runs
  * on, and *refusal says why (step: in ds/bts.c). Begins BTS' first epoch (hook, reason START). 0 or -EFAULT. ds_stop,

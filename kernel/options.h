@@ -28,6 +28,7 @@ struct kopt {
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
     uint32_t bts; /* enum ds_bts_mode */
+    uint32_t bts_rings; /* enum ds_bts_rings */
     uint32_t bts_records;
     uint32_t session_events; /* TRACE_COMPACT | TRACE_FULL; 0: by the record format */
     uint32_t session_circular;

@@ -57,12 +57,15 @@ static const struct ds_caps *hw_refusal(uint32_t *cpu)
     return NULL;
 }
 
-/* The first CPU without BTS, or NULL. */
-static const struct ds_caps *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
+/* Why the first CPU that cannot trace branches as asked does not, or NULL. */
+static const char *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
 {
-    for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
+    for (*cpu = 0; *cpu < kcpu_count; ++*cpu) {
         if (!caps[*cpu].bts)
-            return &caps[*cpu];
+            return caps[*cpu].bts_reason;
+        if (kopt.bts_rings != DS_BTS_ALL && !caps[*cpu].bts_cpl)
+            return "it cannot limit BTS to a ring (CPUID.01H:ECX.DS_CPL[4] is 0): use bts.rings=uk";
+    }
     return NULL;
 }
 
@@ -172,7 +175,9 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
         snprintf(error, error_size, "no memory for the BTS buffer of CPU %u: lower bts.records", i);
         return -ENOMEM;
     }
-    if (ksession.bts && (e = ds_bts_init(ds, kopt.bts, kopt.bts_records, ksession.bts_buffers[i])) != 0) {
+    if (ksession.bts)
+        e = ds_bts_init(ds, kopt.bts, kopt.bts_rings, kopt.bts_records, ksession.bts_buffers[i]);
+    if (e) {
         snprintf(error, error_size, "CPU %u: %s", i, ksession.caps[i].bts_reason);
         return e;
     }
@@ -190,9 +195,9 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
 static int choose_bts(void)
 {
     uint32_t cpu;
-    const struct ds_caps *refusal = bts_refusal(ksession.caps, &cpu);
+    const char *refusal = bts_refusal(ksession.caps, &cpu);
     if (refusal) {
-        snprintf(ksession.bts_refusal, sizeof ksession.bts_refusal, "CPU %u: %s", cpu, refusal->bts_reason);
+        snprintf(ksession.bts_refusal, sizeof ksession.bts_refusal, "CPU %u: %s", cpu, refusal);
         return 0;
     }
     ksession.bts_buffers = pages(kcpu_count * sizeof *ksession.bts_buffers);

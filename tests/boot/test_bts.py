@@ -67,6 +67,18 @@ def test_loss_and_policies(tmp_path, options):
     run(tmp_path, "bts=interrupt", "bts.records=16", *options, switches=300)
 
 
+@pytest.mark.parametrize("rings", ["u", pytest.param("k", marks=pytest.mark.long)])
+def test_rings(tmp_path, rings):
+    """The branches of programs alone, or of the kernel alone; what a program's SYSCALL leads to is the program's."""
+    result, end, compared = run(tmp_path, "bts=interrupt", f"bts.rings={rings}", "workload=user", switches=300)
+    stored, drains, _ = sums(end)
+    assert compared == stored + drains and stored > 100
+    status, text = cairn("bts", result.log)
+    assert status == 0
+    sources = set(re.findall(r"^ {4,}(\S+) [<>-] \S+(?:  x \d+)?$", text, re.M))
+    assert sources and all(name.startswith("user_") == (rings == "u") for name in sources), sources
+
+
 def test_panic(tmp_path):
     result, _, compared = run(tmp_path, "bts=interrupt", "panic=now", switches=300, status=cb.FAIL)
     assert compared > 0

@@ -143,7 +143,7 @@ static void begin(const struct ds_model_policy *policy, bool stepped, enum ds_bt
     prepare("icelake", policy, stepped, "INST_RETIRED.ANY:100000");
     free(buffer);
     buffer = calloc(1, ds_bts_buffer_bytes(records));
-    assert_int_equal(ds_bts_init(ds, mode, records, buffer), 0);
+    assert_int_equal(ds_bts_init(ds, mode, DS_BTS_ALL, records, buffer), 0);
     assert_int_equal(ds_start(ds, &refusal), 0);
     assert_int_equal(ds_bts_start(ds, &refusal), 0);
     assert_int_equal(last.reason, CAIRN_DS_START);
@@ -154,7 +154,7 @@ static void unbuffered(enum ds_bts_mode mode, uint32_t records)
 {
     free(buffer);
     buffer = calloc(1, ds_bts_buffer_bytes(records));
-    assert_int_equal(ds_bts_init(ds, mode, records, buffer), 0);
+    assert_int_equal(ds_bts_init(ds, mode, DS_BTS_ALL, records, buffer), 0);
 }
 
 /* Branch number `i`. */
@@ -300,15 +300,15 @@ static void pebs_without_bts(void **state)
     assert_false(caps.bts);
     assert_non_null(strstr(caps.bts_reason, "BTS_UNAVAIL"));
     struct ds_bts_record two[2];
-    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, 1, two), -EINVAL);
+    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 1, two), -EINVAL);
     assert_int_equal(ds_start(ds, &refusal), 0);
     ds_resume(ds);
     ds_stop(ds);
     assert_int_equal(pebs_drains, 2);
     assert_int_equal(bts_drains, 0);
     prepare("haswell", NULL, false, "INST_RETIRED.ANY:1000");
-    assert_int_equal(ds_bts_init(ds, DS_BTS_OFF, 1, two), -EINVAL);
-    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, 0, two), -EINVAL);
+    assert_int_equal(ds_bts_init(ds, DS_BTS_OFF, DS_BTS_ALL, 1, two), -EINVAL);
+    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 0, two), -EINVAL);
     ds_bts_drain(NULL, CAIRN_DS_SWITCH, 0);
 }
 
@@ -661,6 +661,46 @@ static void address_zero(void **state)
     }
 }
 
+/* Of branches at alternating levels, those of the rings that were asked for. */
+static void rings(void **state)
+{
+    (void)state;
+    static const struct {
+        enum ds_bts_rings rings;
+        uint64_t debugctl;
+        uint32_t records;
+    } cases[] = {{DS_BTS_ALL, 0, 6}, {DS_BTS_USER, IA32_DEBUGCTL_BTS_OFF_OS, 3},
+                 {DS_BTS_KERNEL, IA32_DEBUGCTL_BTS_OFF_USR, 3}};
+    for (unsigned n = 0; n < 3; n++) {
+        struct ds_refusal refusal;
+        prepare("skylake", NULL, false, NULL);
+        free(buffer);
+        buffer = calloc(1, ds_bts_buffer_bytes(16));
+        assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, cases[n].rings, 16, buffer), 0);
+        assert_int_equal(ds_bts_start(ds, &refusal), 0);
+        ds_resume(ds);
+        assert_int_equal(model->debugctl, TR | BTS | cases[n].debugctl);
+        for (unsigned i = 0; i < 6; i++) {
+            const struct ds_model_branch b = {.from = i, .to = i + 0x1000};
+            const struct ds_model_retired retired = {
+                .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH, .cpl = i % 2 ? 3 : 0, .branch = &b};
+            assert_int_equal(ds_model_retire(model, &retired), 0);
+        }
+        ds_pause(ds);
+        ds_bts_drain(ds, CAIRN_DS_SWITCH, 0);
+        assert_int_equal(count, cases[n].records);
+        for (uint32_t i = 0; i < count && cases[n].rings != DS_BTS_ALL; i++)
+            assert_true(taken[i] % 2 == (cases[n].rings == DS_BTS_USER));
+        ds_stop(ds);
+    }
+    const struct ds_config none = {.records = 8, .threshold = 6};
+    char error[160];
+    caps.bts_cpl = false; /* DS_CPL is 0 */
+    assert_int_equal(ds_cpu_init(ds, 3, &machine, &caps, &none, &hooks, area, area, error, sizeof error), 0);
+    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_USER, 16, buffer), -EINVAL);
+    assert_int_equal(ds_bts_init(ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 16, buffer), 0);
+}
+
 static void sizes(void **state)
 {
     (void)state;
@@ -689,6 +729,7 @@ int main(void)
         cmocka_unit_test(a_switch_without_branches_ends_no_epoch),
         cmocka_unit_test(senseless_index),
         cmocka_unit_test(panic_hands_over),
+        cmocka_unit_test(rings),
         cmocka_unit_test(sizes),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,7 +323,7 @@ static void every_fault(void **state)
             ds = realloc(ds, ds_cpu_bytes());
             assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, buffer, error,
                                          sizeof error), 0);
-            assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, 16, branches), 0);
+            assert_int_equal(ds_bts_init(ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 16, branches), 0);
             model_machine.accesses = model_machine.written = 0;
             model_machine.fault_at = at;
 

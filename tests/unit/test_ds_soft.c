@@ -852,7 +852,7 @@ static void branches_to_store(void **state)
         frame = (struct arch_trap_frame){.cs = 8, .rsp = 0x7000};
         step(jump, jump + 4, TF); /* BTS is off */
         assert_int_equal(branches_seen, 0);
-        assert_int_equal(ds_bts_init(ds, mode, 3, buffer), 0);
+        assert_int_equal(ds_bts_init(ds, mode, DS_BTS_ALL, 3, buffer), 0);
         assert_int_equal(ds_bts_start(ds, &refusal), 0);
         for (unsigned i = 0; i < 5; i++) {
             step(jump, jump + 4, TF);
@@ -883,7 +883,7 @@ static void branches_to_store(void **state)
         assert_int_equal(bts_last.lost, 0);
         step(jump, jump + 4, TF);
         assert_int_equal(branches_seen, 6);
-        assert_int_equal(ds_bts_init(ds, mode, 3, buffer), 0); /* a second time: its loss is its own */
+        assert_int_equal(ds_bts_init(ds, mode, DS_BTS_ALL, 3, buffer), 0); /* a second time: its loss is its own */
         assert_int_equal(ds_bts_start(ds, &refusal), 0);
         step(jump, jump + 4, TF);
         ds_stop(ds);

@@ -68,6 +68,11 @@ static void each_kind_of_value(void **state)
     assert_int_equal(kopt.bts, DS_BTS_CIRCULAR);
     assert_int_equal(set("bts=interrupt"), 0);
     assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
+    assert_int_equal(kopt.bts_rings, DS_BTS_ALL);
+    assert_int_equal(set("bts.rings=u"), 0);
+    assert_int_equal(kopt.bts_rings, DS_BTS_USER);
+    assert_int_equal(set("bts.rings=k"), 0);
+    assert_int_equal(kopt.bts_rings, DS_BTS_KERNEL);
     assert_int_equal(kopt_check(error, sizeof error), 0);
     assert_int_equal(set("ds=off"), 0);
     assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
