@@ -357,6 +357,7 @@ int kopt_parse(const char *text, size_t size, char *error, size_t error_size)
 int kopt_check(char *error, size_t error_size)
 {
     struct ds_config config;
+    uint64_t later[DS_MAX_COUNTERS];
     if (kopt.pebs_threshold > kopt.pebs_records) {
         snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
                  kopt.pebs_threshold, kopt.pebs_records);
@@ -372,6 +373,7 @@ int kopt_check(char *error, size_t error_size)
         return -EINVAL;
     }
     int e = ds_parse_events(kopt.pebs, &config, error, error_size);
+    e = e ? e : ds_parse_periods(kopt.pebs_later, config.events, later, error, error_size);
     return e ? e : ds_parse_groups(kopt.pebs_groups, &config, error, error_size);
 }
 

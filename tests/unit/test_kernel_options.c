@@ -89,6 +89,12 @@ static void each_kind_of_value(void **state)
     assert_int_equal(kopt_check(error, sizeof error), 0);
     assert_int_equal(set("ds=soft"), 0);
     assert_int_equal(kopt_check(error, sizeof error), 0);
+    assert_int_equal(set("pebs.later=1009"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), 0);
+    assert_int_equal(set("pebs.later=1009,50021"), 0); /* more periods than there are events */
+    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "option 'pebs.later': '1009,50021': must be none, or a period"));
+    assert_int_equal(set("pebs.later=none"), 0);
     assert_int_equal(set("bts.records=1"), 0);
     assert_int_equal(kopt.bts_records, 1);
     assert_int_equal(set("workload=hogs"), 0);
