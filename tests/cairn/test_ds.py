@@ -2,6 +2,7 @@
 """`cairn ds` on records of every format, made by hand from the manual's layouts."""
 
 import os
+import re
 import struct
 
 import pytest
@@ -40,7 +41,7 @@ def event(payload):
     return struct.pack("<IHHq", 0xC0110002, size, 0xCA01, 1000) + payload + bytes(-size % 8)
 
 
-def log(form, area=None, keys=""):
+def log(form, area=None, keys="", name="A_GP_EVENT"):
     """One CPU, one epoch of two records, which differ in their sixth word."""
     records = record(form, 0) + record(form, 1)
     fixed = (0x140 if form >= 5 else 0x80) // 8
@@ -55,7 +56,7 @@ def log(form, area=None, keys=""):
     held = struct.pack("<HBBIQII", 2, form, 0, 0, BASE, len(records), 0) + records
     events = bytes(0x48) + event(epoch) + event(held)
     head = struct.pack("<IIHHII", 1, 0, 0, 1, 0, len(events))
-    text = f"ds.record_bytes={len(records) // 2}\nds.cpu.0.counters=0 32\nds.event.0=A_GP_EVENT:100003:uk\n" \
+    text = f"ds.record_bytes={len(records) // 2}\nds.cpu.0.counters=0 32\nds.event.0={name}:100003:uk\n" \
         f"ds.event.1=A_FIXED_EVENT:7:u\n{keys}"
     parts = [("H", b"cairn.format=1\ndump.frames=5\n"), ("M", text.encode()), ("L", b"session.1.cpus=1\n"),
              ("T", head + events), ("Z", b"dump.frames=5\n")]
@@ -76,6 +77,26 @@ def test_every_format(form):
     assert text == path.read_text(encoding="ascii")
 
 
+@pytest.mark.parametrize("form", range(7))
+def test_life_of_every_format(form):
+    """Each row of bytes begins with its address, and together they are the record."""
+    done = cairn("ds", "--life", "0:1", "-", data=log(form))
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^  [A-Z ]{7} ([0-9a-f]{16}) ((?: +[0-9a-f]{2})+)$", text_of(done), re.M)
+    expected = record(form, 1)
+    assert bytes.fromhex("".join(row[1] for row in rows)) == expected
+    at = BASE + len(expected)
+    for address, row in rows:
+        assert int(address, 16) == at
+        at += len(row.split())
+
+
+def test_long_name_of_a_counter():
+    """A name longer than its column is shown whole."""
+    done = cairn("ds", "--records", "0", "-", data=log(4, name="BR_INST_RETIRED.ALL_BRANCHES"))
+    assert "PMC0=BR_INST_RETIRED.ALL_BRANCHES".rjust(80) in text_of(done).splitlines()
+
+
 @pytest.mark.parametrize("area, words", [
     ({0x20: 0}, "PEBS buffer: none"),
     ({0x30: BASE}, "PEBS buffer: these pointers describe none"),        # maximum at base
@@ -85,6 +106,8 @@ def test_every_format(form):
     ({0x38: 1 << 63}, "PEBS buffer: these pointers describe none"),     # threshold far away
     ({0x00: 0x1000, 0x08: 0x1018, 0x10: 0x10C1, 0x18: 0x1100}, "BTS buffer: room for 8 records of 24 bytes"),
     ({0x00: 0x1000, 0x08: 0x1018, 0x10: 0x10C1, 0x18: 0x1100}, "next: base + 1 record"),
+    ({0x00: 0x1000, 0x08: 0x1018, 0x10: 0x10C1, 0x18: 0x10C0}, "PMI: base + 8 records"),
+    ({0x00: 0x1000, 0x08: 0x1018, 0x10: 0x10C1, 0x18: 0x1100}, "no PMI: beyond the end"),  # circular
     ({0x40: 0x7F}, "127"),                                              # no period of any width
     ({0x40: 0x80000001}, "-2147483647 in 32 bits"),
 ])

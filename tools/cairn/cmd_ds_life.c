@@ -189,7 +189,7 @@ static void written(const struct view *v)
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
     while (cairn_pebs_next(&walk, &f)) {
         bool begins = r->format >= 4 && group != f.group;
-        if (begins || column == 2) {
+        if (begins || group < 0 || column == 2) {
             if (column)
                 putchar('\n');
             printf("  %-7s %016" PRIx64, begins ? cairn_pebs_group_name(f.group) : "", r->address + f.at);

@@ -60,6 +60,8 @@ static void print_pointer(const struct area *a, unsigned n)
         snprintf(what, sizeof(what), "no buffer");
     else if (n == first)
         snprintf(what, sizeof(what), "where the buffer begins");
+    else if (n == first + 3 && word(a, n) > word(a, first + 2))
+        snprintf(what, sizeof(what), "no PMI: beyond the end");
     else
         snprintf(what, sizeof(what), "%s: %s", n == first + 1 ? "next" : n == first + 2 ? "end" : "PMI", where);
     printf("%4x %-26s %016" PRIx64 "  %c  %.27s\n", 8 * n, pointers[n].name, word(a, n), pointers[n].by, what);
@@ -103,8 +105,10 @@ static unsigned print_reset(const struct area *a, unsigned n)
     if (word(a, n)) {
         uint64_t bit = DS_BIT(n < fixed_from(a) ? i : ds_counter_fixed(i));
         snprintf(name, sizeof(name), "%s%u", kind, i);
-        printf("%4x %-26s %016" PRIx64 "  d  %.27s\n%*s%.27s\n", 8 * n, name, word(a, n),
-               cairn_show_reset(value, word(a, n)), 53, "", cairn_show_counters(counter, a->log, a->cpu, bit));
+        printf("%4x %-26s %016" PRIx64 "  d  %.27s\n", 8 * n, name, word(a, n), cairn_show_reset(value, word(a, n)));
+        cairn_show_counters(counter, a->log, a->cpu, bit);
+        size_t length = strlen(counter); /* below the value, or as far to its left as it is longer */
+        printf("%*s%s\n", length > 27 ? 80 - (int)length : 53, "", counter);
         return n + 1;
     }
     while (last + 1 < words && !word(a, last + 1) && (counter_of(a, last + 1, &next), next == kind))
