@@ -270,7 +270,7 @@ def test_code(length, code, words):
     ("0:x", 2, "not CPU:RECORD"),
     ("x:0", 2, "not CPU:RECORD"),
     ("2:0", 2, "CPUs in this trace: 2"),
-    ("0:99", 1, "records of epoch 0 in this log: 8, from 0"),
+    ("0:99", 1, "epoch 0 has 8 records in this log, counted from 0"),
 ])
 def test_status(life, status, words):
     done = cairn("ds", "--life", life, LIFE)
@@ -280,6 +280,9 @@ def test_status(life, status, words):
 def test_status_of_other_options():
     done = cairn("ds", "--life", "0:0", "--cpu", "0", LIFE)
     assert done.returncode == 2 and b"leave --cpu out" in done.stderr
+    for option in (["--bytes"], ["--records", "3"]):
+        done = cairn("ds", "--life", "0:0", *option, LIFE)
+        assert done.returncode == 2 and b"leave --records and --bytes out" in done.stderr
     done = cairn("ds", "--life", "0:0", "--epoch", "99", LIFE)
     assert done.returncode == 1 and b"no drain of epoch 99" in done.stderr
     done = cairn("ds", "--life", "0:0", GOLDEN / "nods.log")

@@ -65,16 +65,16 @@ static void print_truth(const struct cairn_check *check)
     }
     if (!all)
         return;
-    if (check->by != CAIRN_BY_FORMAT)
-        printf("by %s alone, ", cairn_by_names[check->by]);
-    else if (check->untimed)
-        printf("by %sindex (no TSC), ", check->untimed < all ? "time, or " : "");
     printf("PEBS records: %" PRIu64 ": %" PRIu64 " attributed (%.2f %%), %" PRIu64 " ambiguous", all,
            check->blames[CAIRN_BLAME_KNOWN], 100.0 * (double)check->blames[CAIRN_BLAME_KNOWN] / (double)all, ambiguous);
     if (cairn_log_modelled(check->log))
         printf(", %" PRIu64 " wrong\n", check->wrong);
     else
         printf(", wrong: unknown\n");
+    if (check->by != CAIRN_BY_FORMAT)
+        printf("  by %s alone\n", cairn_by_names[check->by]);
+    else if (check->untimed)
+        printf("  by %sindex (no TSC)\n", check->untimed < all ? "time, or " : "");
     for (unsigned i = CAIRN_BLAME_KNOWN + 1; i < CAIRN_BLAMES; i++)
         if (check->blames[i])
             printf("  %" PRIu64 " %s\n", check->blames[i], cairn_blame_text(i));

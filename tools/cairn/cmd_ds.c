@@ -12,7 +12,9 @@
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
-static uint64_t only_cpu = UINT64_MAX, epoch_number = UINT64_MAX, records_shown = 2;
+#define RECORDS_SHOWN 2 /* unless told otherwise */
+
+static uint64_t only_cpu = UINT64_MAX, epoch_number = UINT64_MAX, records_shown = RECORDS_SHOWN;
 static bool want_bytes;
 static const char *life;
 static const struct cairn_option options[] = {
@@ -21,7 +23,7 @@ static const struct cairn_option options[] = {
      .high = UINT32_MAX},
     {0, "records", "N", "decode the first N records of it (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
     {0, "bytes", NULL, "the bytes of each record as well", .on = &want_bytes},
-    {0, "life", "CPU:RECORD", "how record RECORD of the drain came to be, step by step", .text = &life},
+    {0, "life", "CPU:RECORD", "how a record (0: the first) came to be, step by step", .text = &life},
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
@@ -121,7 +123,8 @@ static void print_records(const struct cairn_log *log, uint32_t cpu, const struc
 static int no_drain(void)
 {
     if (epoch_number != UINT64_MAX)
-        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 " in this log\n", epoch_number);
+        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 " in this log; without --epoch, ds names those it has\n",
+                epoch_number);
     else
         fprintf(stderr, "cairn: no drain of a Debug Store in this log\n");
     return CAIRN_BAD;
@@ -138,6 +141,8 @@ static int show_life(const struct cairn_log *log)
         return cairn_usage(&cairn_ds_command, "--life %s: not CPU:RECORD, two numbers", life);
     if (only_cpu != UINT64_MAX)
         return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
+    if (records_shown != RECORDS_SHOWN || want_bytes)
+        return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records and --bytes out");
     if (cpu >= log->cpus)
         return cairn_usage(&cairn_ds_command, "--life %s: CPUs in this trace: %" PRIu32, life, log->cpus);
     const struct cairn_epoch *epoch = choose(&log->cpu[cpu]);
@@ -150,8 +155,8 @@ static int show_life(const struct cairn_log *log)
         cairn_show_life(log, epoch, all.items, (size_t)n);
         status = CAIRN_GOOD;
     } else {
-        fprintf(stderr, "cairn: --life %s: records of epoch %" PRIu32 " in this log: %zu, from 0\n", life,
-                epoch->number, all.count);
+        fprintf(stderr, "cairn: --life %s: epoch %" PRIu32 " has %zu record%s in this log, counted from 0 (--epoch N)\n",
+                life, epoch->number, all.count, all.count == 1 ? "" : "s");
     }
     free(all.items);
     return status;

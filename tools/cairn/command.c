@@ -68,6 +68,15 @@ static bool set_word(const struct cairn_option *o, const char *value)
     return false;
 }
 
+/* "time or index" */
+static const char *join(char *out, size_t size, const char *const *words)
+{
+    int n = snprintf(out, size, "%s", words[0]);
+    for (unsigned i = 1; words[i] && (size_t)n < size; i++)
+        n += snprintf(out + n, size - (size_t)n, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+    return out;
+}
+
 /* False: the value is none of this option's. */
 static bool set(const struct cairn_option *o, const char *value)
 {
@@ -87,7 +96,7 @@ static bool set(const struct cairn_option *o, const char *value)
 static bool read_arguments(const struct cairn_command *c, int argc, char **argv, char **operand, int *status)
 {
     struct option names[OPTIONS_MAX + 2] = {0};
-    char letters[2 * OPTIONS_MAX + 2] = "h", title[32];
+    char letters[2 * OPTIONS_MAX + 2] = "h", title[32], words[80];
     int count = 0;
     for (const struct cairn_option *o = c->options; o->name; o++, count++) {
         assert(count < OPTIONS_MAX);
@@ -110,7 +119,8 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
         else if (option == '?')
             fprintf(stderr, "try cairn %s --help\n", c->name);
         else if (c->options[i].words)
-            cairn_usage(c, "--%s %s: no such %s", names[i].name, optarg, c->options[i].value);
+            cairn_usage(c, "--%s %s: must be %s", names[i].name, optarg,
+                        join(words, sizeof(words), c->options[i].words));
         else
             cairn_usage(c, "--%s %s: not a number from %" PRIu64 " to %" PRIu64, names[i].name, optarg,
                         c->options[i].low, c->options[i].high);

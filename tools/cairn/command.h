@@ -53,8 +53,7 @@ extern uint64_t cairn_which_dump; /* 0: the last */
 /* A row of the options of commands that say who caused a record. */
 #define CAIRN_BY_OPTION                                                                                                \
     {                                                                                                                  \
-        0, "by", "RULE", "its thread by 'time' or 'index', whatever its format", .word = &cairn_by,           \
-                                                                                          .words = cairn_by_names      \
+        0, "by", "RULE", "find a record's thread by 'time' or 'index'", .word = &cairn_by, .words = cairn_by_names     \
     }
 extern unsigned cairn_by; /* enum cairn_by */
 
