@@ -408,7 +408,7 @@ report() {
     log=${log#"$PWD"/}
     echo
     if backend=$(console_line '^ds: backend '); then
-        fold -s -w 71 <<<"${backend#ds: backend }" | sed '1s/^/backend  /; 2,$s/^/         /'
+        fold -s -w 71 <<<"${backend#ds: backend }" | sed '1s/^/backend  /; 2,$s/^/         /; s/ *$//'
     fi
     echo "verdict  $verdict"
     if [ $no_uart = 1 ]; then
