@@ -155,8 +155,9 @@ static int show_life(const struct cairn_log *log)
         cairn_show_life(log, epoch, all.items, (size_t)n);
         status = CAIRN_GOOD;
     } else {
-        fprintf(stderr, "cairn: --life %s: epoch %" PRIu32 " has %zu record%s in this log, counted from 0 (--epoch N)\n",
-                life, epoch->number, all.count, all.count == 1 ? "" : "s");
+        fprintf(stderr,
+                "cairn: --life %s: epoch %" PRIu32 " has %zu record%s in this log, counted from 0 (--epoch N)\n", life,
+                epoch->number, all.count, all.count == 1 ? "" : "s");
     }
     free(all.items);
     return status;
