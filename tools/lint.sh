@@ -29,13 +29,18 @@ files() { # patterns; outside a git checkout: all files that match
 }
 
 sources=$(files '*.c' '*.h' '*.asm' '*.inc' '*.ld' '*.py' '*.sh' '*.mk' Makefile .ci/run)
+documents=$(files '*.md')
 code=$(files '*.c' '*.h')
 
 # shellcheck disable=SC2046,SC2086 # our file names hold no spaces
 {
     awk 'FNR <= 3 && /SPDX-License-Identifier: MIT/ { ok[FILENAME] = 1 } { seen[FILENAME] = 1 }
          END { for (f in seen) if (!(f in ok)) print f }' $sources | verdict 'licence line at the top'
-    awk 'length > 120 { print FILENAME ":" FNR }' $sources | verdict 'no line over 120 columns'
+    {
+        awk 'length > 120 { print FILENAME ":" FNR }' $sources
+        awk 'FNR == 1 { code = 0 } /^```/ { code = !code } # tables and what programs print are as wide as they are
+             !code && !/^\|/ && length > 120 { print FILENAME ":" FNR }' $documents
+    } | verdict 'no line over 120 columns'
     awk '/[ \t\r]$/ { print FILENAME ":" FNR }' $sources | verdict 'no blanks at the end of a line'
     grep -nP '\t' $code | verdict 'no tabs in C'
     # boot -> arch -> {ds, trace} -> kernel: ds and trace know neither each other's insides nor the scheduler.
