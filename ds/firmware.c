@@ -28,19 +28,29 @@ static uint64_t enabled_counters(const struct ds_machine *m, const struct ds_cap
     return counters;
 }
 
+/* Where the sentence goes on, and how much room is left: with more counters than any processor has yet it is cut. */
+static char *end(struct ds_caps *caps, size_t *left)
+{
+    size_t used = strlen(caps->in_use);
+    *left = sizeof caps->in_use - used;
+    return caps->in_use + used;
+}
+
 static void name_them(struct ds_caps *caps, uint64_t area)
 {
-    char *text = caps->in_use;
-    size_t used = 0;
-    for (uint64_t left = caps->counters_in_use; left; left &= left - 1) {
-        unsigned c = (unsigned)__builtin_ctzll(left);
+    size_t left;
+    char *at;
+    for (uint64_t counters = caps->counters_in_use; counters; counters &= counters - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(counters);
         bool fixed = c >= DS_COUNTER_FIXED;
-        used += (size_t)snprintf(text + used, sizeof caps->in_use - used, "%s%u ", fixed ? "FIXED_CTR" : "PMC",
-                                 fixed ? c - DS_COUNTER_FIXED : c);
+        at = end(caps, &left);
+        snprintf(at, left, "%s%u ", fixed ? "FIXED_CTR" : "PMC", fixed ? c - DS_COUNTER_FIXED : c);
     }
+    at = end(caps, &left);
     if (caps->area_in_use)
-        used += (size_t)snprintf(text + used, sizeof caps->in_use - used, "IA32_DS_AREA=0x%lx ", (unsigned long)area);
-    snprintf(text + used, sizeof caps->in_use - used, "in use, by firmware perhaps: ds.force=1 takes what is in use");
+        snprintf(at, left, "IA32_DS_AREA=0x%lx ", (unsigned long)area);
+    at = end(caps, &left);
+    snprintf(at, left, "in use, by firmware perhaps: ds.force=1 takes what is in use");
 }
 
 void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)

@@ -10,7 +10,7 @@
 
 #include "ds/ds.h"
 
-#define DS_FAKE_MSRS  64u
+#define DS_FAKE_MSRS  96u
 #define DS_FAKE_LOG   512u
 #define DS_FAKE_LVTPC 0xFFFFFFFFu /* stands for LVTPC in the log and the file */
 

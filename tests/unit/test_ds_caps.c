@@ -453,6 +453,16 @@ static void in_use(void **state)
                         "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PMC8 PMC9 FIXED_CTR0 FIXED_CTR1 FIXED_CTR2 "
                         "FIXED_CTR3 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: ds.force=1 takes what "
                         "is in use");
+    /* More than any processor has: the sentence is cut, nothing behind it is touched. */
+    fake.leaf[0x0A][0] = 7u << 24 | 48u << 16 | 24u << 8 | 5;
+    fake.leaf[0x0A][3] = 48u << 5 | 16;
+    for (unsigned i = 10; i < 24; i++)
+        ds_fake_add(&fake, IA32_PERFEVTSEL0 + i, IA32_PERFEVTSEL_EN);
+    ds_fake_find(&fake, IA32_FIXED_CTR_CTRL)->value = UINT64_C(0x3333333333333333);
+    assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.counters_in_use == UINT64_C(0xFFFF00FFFFFF));
+    assert_int_equal(strlen(caps.in_use), sizeof caps.in_use - 1);
+    assert_true(caps.tests < DS_TESTS_MAX);
     /* A processor that has none of it keeps its own reason. */
     fake.leaf[1][3] = 0;
     refused("EDX.DS is 0");
