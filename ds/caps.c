@@ -93,7 +93,8 @@ static void test_misc_enable(struct detection *d)
 }
 
 /* Branch history, for the LBR group of adaptive records. DEBUGCTL.LBR turns it on where LBR_FMT names a format: of the
- * processors with such records Ice Lake only, whose history has 32 entries; architectural LBR otherwise. */
+ * processors with such records Ice Lake and Tremont, whose history has 32 entries; architectural LBR otherwise. None of
+ * them has format 0, that of 32-bit processors: it is what a hypervisor shows that has no history for its guests. */
 static void test_history(struct detection *d, uint64_t capabilities, unsigned leaves)
 {
     struct ds_caps *c = d->caps;
@@ -108,9 +109,9 @@ static void test_history(struct detection *d, uint64_t capabilities, unsigned le
                      (leaf[1] & CPUID_1CH_EBX_FILTER ? IA32_LBR_CTL_BRANCHES : 0);
     }
     unsigned format = (unsigned)(capabilities & IA32_PERF_CAPABILITIES_LBR_FMT);
-    c->lbr = c->lbr_depth                               ? DS_LBR_ARCHITECTURAL
-             : format != IA32_PERF_CAPABILITIES_LBR_FMT ? DS_LBR_DEBUGCTL
-                                                        : DS_LBR_NONE;
+    c->lbr = c->lbr_depth                                         ? DS_LBR_ARCHITECTURAL
+             : format && format != IA32_PERF_CAPABILITIES_LBR_FMT ? DS_LBR_DEBUGCTL
+                                                                  : DS_LBR_NONE;
     row(d, "IA32_PERF_CAPABILITIES.LBR_FMT[5:0]", format, c->lbr != DS_LBR_NONE,
         c->lbr == DS_LBR_ARCHITECTURAL ? "branch history by IA32_LBR_CTL (CPUID.07H:EDX.ARCH_LBR)"
         : c->lbr == DS_LBR_DEBUGCTL    ? "branch history by IA32_DEBUGCTL.LBR"

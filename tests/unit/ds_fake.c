@@ -110,7 +110,7 @@ void ds_fake_init(struct ds_fake *fake, bool baseline)
     ds_fake_add(fake, IA32_MISC_ENABLE, IA32_MISC_ENABLE_PERFMON);
     ds_fake_add(fake, IA32_PERF_CAPABILITIES,
                 IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_FW_WRITE |
-                    (baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE | 4u << 8 : 3u << 8));
+                    (baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE | 4u << 8 | 5 : 3u << 8));
     for (unsigned i = 0; i < gp; i++) {
         ds_fake_add(fake, IA32_PMC0 + i, 0x100 + i);
         ds_fake_add(fake, IA32_A_PMC0 + i, 0x100 + i);

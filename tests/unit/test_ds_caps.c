@@ -123,7 +123,7 @@ static void tables(void **state)
         "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8] = 4 ok: a record format this driver knows",
         "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 1 ok: adaptive records, PEBS on every counter",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
-        "IA32_PERF_CAPABILITIES.LBR_FMT[5:0] = 0 ok: branch history by IA32_DEBUGCTL.LBR",
+        "IA32_PERF_CAPABILITIES.LBR_FMT[5:0] = 5 ok: branch history by IA32_DEBUGCTL.LBR",
         "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
         "counters in use = 7000000ff no: enabled before us: PEBS leaves them alone without ds.force=1",
         "IA32_DS_AREA in use = fffffe0000001000 no: set, or PEBS or BTS on, before us: left alone without ds.force=1",

@@ -376,9 +376,13 @@ static void architectural_branch_history(void **state)
     assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr:8", 8, 6, error, sizeof error), 0);
     assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr:9", 8, 6, error, sizeof error), -EINVAL);
     assert_string_equal(error, "option 'pebs.groups': lbr:9: the history of this processor (CPU 7) has 8 entries");
-    fake.leaf[7][3] = 0; /* LBR_FMT is 3FH */
-    assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr:8", 8, 6, error, sizeof error), -EINVAL);
-    assert_string_equal(error, "option 'pebs.groups': lbr: this processor (CPU 7) has no branch history");
+    fake.leaf[7][3] = 0;
+    for (unsigned format = 0; format <= 0x3F; format += 0x3F) { /* 0 is what a hypervisor without it shows */
+        uint64_t *capabilities = &ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value;
+        *capabilities = (*capabilities & ~IA32_PERF_CAPABILITIES_LBR_FMT) | format;
+        assert_int_equal(init("INST_RETIRED.ANY:1000", "lbr:8", 8, 6, error, sizeof error), -EINVAL);
+        assert_string_equal(error, "option 'pebs.groups': lbr: this processor (CPU 7) has no branch history");
+    }
 }
 
 static void stop_is_start_backwards(void **state)
