@@ -79,10 +79,12 @@ int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint
 }
 
 /* Precise distribution is PMC1's, from Ice Lake on fixed counter 0's; load latency PMC3's on Sandy Bridge, and not
- * PMC0's on Golden Cove (Linux' arch/x86/events/intel/ds.c). */
+ * PMC0's on Golden Cove, where PEBS of instructions is not, either (Linux' arch/x86/events/intel/ds.c). */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event)
 {
-    const uint64_t gp = DS_BIT(DS_COUNTER_FIXED) - 1;
+    const bool not_first =
+        caps->generation == DS_GENERATION_GOLDENCOVE && event->kind == DS_EVENT_INSTRUCTIONS && !event->plain;
+    const uint64_t gp = (DS_BIT(DS_COUNTER_FIXED) - 1) & ~(uint64_t)not_first;
     uint16_t code;
     if (ds_event_code(caps, event, &code))
         return 0;

@@ -198,6 +198,16 @@ static void event_encodings(void **state)
             assert_true(ds_event_precise(&caps, &event));
         }
     }
+    /* Golden Cove has no PEBS of instructions on PMC0; others have, and it does count them there. */
+    struct ds_event instructions = {.kind = DS_EVENT_INSTRUCTIONS, .fixed = DS_NO_FIXED};
+    for (unsigned g = 0; g < DS_GENERATIONS; g++) {
+        const struct ds_caps caps = {.generation = (uint8_t)g};
+        instructions.plain = false;
+        assert_true((ds_event_counters(&caps, &instructions) & 1) == (g != DS_GENERATION_GOLDENCOVE));
+        assert_true((ds_event_counters(&caps, &instructions) & ~UINT64_C(1)) == 0xFFFFFFFE);
+        instructions.plain = true;
+        assert_true(ds_event_counters(&caps, &instructions) == 0xFFFFFFFF);
+    }
     const struct ds_caps atom = {.generation = DS_GENERATION_ATOM};
     static const struct {
         uint8_t kind;
