@@ -372,6 +372,10 @@ int kopt_check(char *error, size_t error_size)
                  kopt.ds == KOPT_DS_HW ? "hw" : "off");
         return -EINVAL;
     }
+    if (strcmp(kopt.pebs_later, "none") != 0 && strcmp(kopt.workload, "known") == 0) {
+        snprintf(error, error_size, "option 'pebs.later': not with workload=known, which borrows the counters itself");
+        return -EINVAL;
+    }
     int e = ds_parse_events(kopt.pebs, &config, error, error_size);
     e = e ? e : ds_parse_periods(kopt.pebs_later, config.events, later, error, error_size);
     return e ? e : ds_parse_groups(kopt.pebs_groups, &config, error, error_size);

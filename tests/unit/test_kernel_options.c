@@ -97,6 +97,13 @@ static void each_kind_of_value(void **state)
     assert_int_equal(set("pebs.later=none"), 0);
     assert_int_equal(set("bts.records=1"), 0);
     assert_int_equal(kopt.bts_records, 1);
+    assert_int_equal(set("pebs.later=9"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), 0);
+    assert_int_equal(set("workload=known"), 0); /* another Debug Store is in place then, perhaps */
+    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
+    assert_non_null(strstr(error, "option 'pebs.later': not with workload=known"));
+    assert_int_equal(set("pebs.later=none"), 0);
+    assert_int_equal(kopt_check(error, sizeof error), 0);
     assert_int_equal(set("workload=hogs"), 0);
     assert_string_equal(kopt.workload, "hogs");
 }
