@@ -151,6 +151,23 @@ void arch_smp_park(void)
             (void)arch_apic_send(arch_acpi.cpus[i].apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
 }
 
+/* INIT and STARTUP, the second one where the first is not enough. */
+static int wake(struct arch_cpu *cpu)
+{
+    uint32_t startup = ICR_STARTUP | ICR_LEVEL_ASSERT | (uint32_t)(code_page / ARCH_PAGE_SIZE);
+    int error = arch_apic_send(cpu->apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
+    if (error)
+        return error;
+    arch_delay_us(INIT_WAIT_US);
+    error = arch_apic_send(cpu->apic_id, startup);
+    if (error || wait_started(cpu, STARTUP_WAIT_US))
+        return error;
+    error = arch_apic_send(cpu->apic_id, startup);
+    if (error || wait_started(cpu, START_LIMIT_US))
+        return error;
+    return -ETIMEDOUT;
+}
+
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
 {
     uint32_t apic_id = arch_acpi.cpus[index].apic_id;
@@ -172,26 +189,12 @@ int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
     arch_tables_fill(cpu->tables, ist_tops);
     offer_place(cpu, stack_top);
 
-    uint32_t startup = ICR_STARTUP | ICR_LEVEL_ASSERT | (uint32_t)(code_page / ARCH_PAGE_SIZE);
-    error = arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
-    if (error)
-        return error;
-    arch_delay_us(INIT_WAIT_US);
-    error = arch_apic_send(apic_id, startup);
-    if (error)
-        return error;
-    if (wait_started(cpu, STARTUP_WAIT_US))
-        return 0;
-    error = arch_apic_send(apic_id, startup);
-    if (error)
-        return error;
-    if (wait_started(cpu, START_LIMIT_US))
-        return 0;
-    if (!withdraw_place() && wait_started(cpu, START_LIMIT_US))
+    error = wake(cpu);
+    if (!error || (!withdraw_place() && wait_started(cpu, START_LIMIT_US)))
         return 0;
     /* Back to waiting for a STARTUP, where no NMI reaches it. It may be executed late, or never: the place is not. */
     (void)arch_apic_send(apic_id, ICR_INIT | ICR_LEVEL_ASSERT);
-    return -ETIMEDOUT;
+    return error;
 }
 
 /* Called by arch/ap.asm on `cpu`'s stack with the kernel's tables. */
