@@ -66,7 +66,8 @@ void arch_cpu_init(void)
         {"umip", (seven[2] & CPUID_7_ECX_UMIP) != 0, CR4_UMIP},
     };
 
-    wrmsr(IA32_EFER, rdmsr(IA32_EFER) | EFER_NXE | EFER_SCE); /* the loader refuses those without */
+    /* NXE and SCE: the loader refuses those without. AMD's FFXSR: with it FXSAVE here would leave out XMM registers. */
+    wrmsr(IA32_EFER, (rdmsr(IA32_EFER) & ~EFER_FFXSR) | EFER_NXE | EFER_SCE);
     if (one[3] & CPUID_1_EDX_PAT)
         wrmsr(IA32_PAT, PAT_POWER_UP); /* so that PCD and PWT mean what they always did, whatever the firmware chose */
     write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM | CR0_EM)) | CR0_WP | CR0_NE | CR0_MP);

@@ -35,6 +35,7 @@
 #define EFER_SCE       (UINT64_C(1) << 0)
 #define EFER_LME       (UINT64_C(1) << 8)
 #define EFER_NXE       (UINT64_C(1) << 11)
+#define EFER_FFXSR     (UINT64_C(1) << 14)
 #define IA32_STAR      0xC0000081u
 #define IA32_LSTAR     0xC0000082u
 #define IA32_FMASK     0xC0000084u
