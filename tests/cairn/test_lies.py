@@ -360,6 +360,19 @@ def test_records_while_throttled():
     assert "bytes of records while counting stood still" in lies("small", change)
 
 
+def test_throttled_over_a_reconfiguration():
+    """Counting stands still until the drain that says so, whatever comes between."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    first, *drains = [e[:2] for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 1]
+    times = []
+    for (frame, at), reason in zip(drains, b"\x07\x04\x08"):
+        patch(parts, (frame, at), PAYLOAD + 2, bytes([reason]))
+        times += struct.unpack_from("<Q", parts[frame][1], at + PAYLOAD + 8)
+    text = text_of(cairn("stat", "-", data=frames.write(parts)))
+    hz = int(re.search(rb"tsc_hz=(\d+)", b"".join(payload for _, payload in parts)).group(1))
+    assert len(times) == 3 and f"throttled                     1   times, {(times[2] - times[0]) / hz:.6f} s" in text
+
+
 def test_epoch_left_out():
     def change(parts):
         drains = [e for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == 1]

@@ -233,7 +233,7 @@ static void check_epoch(struct walk *w)
     if (w->throttled && e->record_bytes)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "%" PRIu32 " bytes of records while counting stood still",
              e->record_bytes);
-    w->throttled = e->reason == CAIRN_DS_THROTTLE;
+    w->throttled = e->reason == CAIRN_DS_THROTTLE || (w->throttled && e->reason == CAIRN_DS_RECONFIGURE);
     check_area(w, e, area);
     if (w->stamps.count &&
         w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])

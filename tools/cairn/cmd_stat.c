@@ -369,14 +369,18 @@ static void print_pebs(struct totals *t)
     char name[CAIRN_SHOWN];
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
     for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_epoch *throttled = NULL; /* since its end */
         records += log->cpu[c].records.count;
         for (size_t i = 0; i < log->cpu[c].epochs.count; i++) {
             const struct cairn_epoch *e = &log->cpu[c].epochs.items[i];
             drains += e->reason != CAIRN_DS_START;
-            if (e->reason == CAIRN_DS_THROTTLE) {
-                throttles++;
-                cycles += i + 1 < log->cpu[c].epochs.count ? e[1].tsc - e->tsc : 0;
+            throttles += e->reason == CAIRN_DS_THROTTLE;
+            if (throttled && e->reason != CAIRN_DS_RECONFIGURE) { /* which does not end it */
+                cycles += e->tsc - throttled->tsc;
+                throttled = NULL;
             }
+            if (e->reason == CAIRN_DS_THROTTLE)
+                throttled = e;
         }
     }
     int used = printf("\nDebug Store          %12.*s   ", CAIRN_SLICE(backend)) - 1;
