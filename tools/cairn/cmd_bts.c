@@ -179,12 +179,8 @@ static void print_thread(const struct cairn_log *log, const struct stint *stints
 static void print_head(const struct cairn_log *log)
 {
     const struct cairn_text *t = &log->text;
-    struct cairn_slice backend = cairn_key(t, "ds.backend"), reason = cairn_key(t, "ds.reason");
     struct cairn_slice mode = cairn_key(t, "ds.bts"), records = cairn_key(t, "ds.bts.records");
-    if (backend.size) {
-        int used = printf("# Debug Store: backend %.*s: ", CAIRN_SLICE(backend));
-        cairn_print_wrapped((unsigned)used, "# ", 2, reason);
-    }
+    cairn_print_backend(log, "# Debug Store: backend ", "# ");
     if (mode.size)
         printf("# BTS: %.*s, a buffer of %.*s records on each CPU\n", CAIRN_SLICE(mode), CAIRN_SLICE(records));
     puts("# > call, < return, - jump within the function; records hold no times");

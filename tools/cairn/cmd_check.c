@@ -91,16 +91,6 @@ static void print_lost(const struct cairn_log *log)
         printf("branch records lost or overwritten: %s\n", cairn_show_lost(lost, bts));
 }
 
-/* The backend, and why: what the rules were applied to. */
-static void print_backend(const struct cairn_log *log)
-{
-    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
-    if (!backend.size)
-        return;
-    int used = printf("Debug Store: %.*s: ", CAIRN_SLICE(backend));
-    cairn_print_wrapped((unsigned)used, "", 2, reason);
-}
-
 static void print_verdict(const struct cairn_check *check)
 {
     uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
@@ -134,7 +124,7 @@ static int show(const struct cairn_log *log)
     print_reasons(&check);
     print_truth(&check);
     print_lost(log);
-    print_backend(log);
+    cairn_print_backend(log, "Debug Store: ", "");
     cairn_print_bad_end(log, "");
     print_verdict(&check);
     return cairn_check_failed(&check) ? CAIRN_BAD : CAIRN_GOOD;

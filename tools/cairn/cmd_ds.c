@@ -44,15 +44,6 @@ static const struct cairn_epoch *choose(const struct cairn_cpu *cpu)
     return epoch_number == UINT64_MAX ? first : NULL;
 }
 
-static void print_backend(const struct cairn_log *log)
-{
-    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
-    if (!backend.size)
-        return;
-    int used = printf("Debug Store: %.*s: ", CAIRN_SLICE(backend));
-    cairn_print_wrapped((unsigned)used, "", 2, reason);
-}
-
 static void print_epochs(const struct cairn_log *log, uint32_t n, const struct cairn_epoch *shown)
 {
     char time[CAIRN_SHOWN];
@@ -151,7 +142,7 @@ static int show_life(const struct cairn_log *log)
     struct items all = records_of(log, (uint32_t)cpu, epoch->number);
     int status = CAIRN_BAD;
     if (n < all.count) {
-        print_backend(log);
+        cairn_print_backend(log, "Debug Store: ", "");
         cairn_show_life(log, epoch, all.items, (size_t)n);
         status = CAIRN_GOOD;
     } else {
@@ -170,7 +161,7 @@ static int show(const struct cairn_log *log)
         return show_life(log);
     if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
         return cairn_usage(&cairn_ds_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
-    print_backend(log);
+    cairn_print_backend(log, "Debug Store: ", "");
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_epoch *epoch = choose(&log->cpu[c]);
         if ((only_cpu != UINT64_MAX && c != only_cpu) || !epoch)

@@ -19,11 +19,7 @@ struct dump {
 static void print_head(const struct dump *d, bool compact)
 {
     const struct cairn_log *log = d->log;
-    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
-    if (backend.size) {
-        int used = printf("# Debug Store: backend %.*s: ", CAIRN_SLICE(backend));
-        cairn_print_wrapped((unsigned)used, "# ", 2, reason);
-    }
+    cairn_print_backend(log, "# Debug Store: backend ", "# ");
     cairn_print_bad_end(log, "# ");
     if (!log->session.known)
         printf("# the session stream is missing: times are session clock, records cannot be placed\n");

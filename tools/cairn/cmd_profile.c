@@ -182,12 +182,8 @@ static void fold(struct profile *p)
 static void print_head(const struct profile *p)
 {
     const struct cairn_log *log = p->log;
-    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
     char counters[CAIRN_SHOWN];
-    if (backend.size) {
-        int used = printf("# Debug Store: backend %.*s: ", CAIRN_SLICE(backend));
-        cairn_print_wrapped((unsigned)used, "# ", 2, reason);
-    }
+    cairn_print_backend(log, "# Debug Store: backend ", "# ");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
     cairn_show_counters(counters, log, only_cpu == NOT_GIVEN ? 0 : (uint32_t)only_cpu, p->counters);

@@ -129,6 +129,15 @@ void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struc
     putchar('\n');
 }
 
+void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix)
+{
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    if (!backend.size)
+        return;
+    int used = printf("%s%.*s: ", head, CAIRN_SLICE(backend));
+    cairn_print_wrapped((unsigned)used, prefix, 2, reason);
+}
+
 void cairn_print_bad_end(const struct cairn_log *log, const char *prefix)
 {
     struct cairn_slice verdict = cairn_key(&log->text, "end.verdict"), panic = cairn_key(&log->text, "end.panic");

@@ -23,5 +23,7 @@ const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
 /* Prints text and a newline in lines of at most 80 columns, words uncut. The first goes on where the line is (column
  * `at`), the others begin with `prefix`, padded to `indent` columns. */
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
+/* The backend, and why, begun with `head`, further lines with `prefix`; nothing where the log does not say. */
+void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix);
 /* A line begun with `prefix` where the guest panicked or says that it failed: a trace of such a run may be sound. */
 void cairn_print_bad_end(const struct cairn_log *log, const char *prefix);
