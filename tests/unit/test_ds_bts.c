@@ -547,6 +547,11 @@ static void a_storm_holds_both(void **state)
             interrupt();
         }
         assert_int_equal(last.reason, CAIRN_DS_THROTTLE);
+        ds_pause(ds); /* other periods meanwhile: held all the same */
+        const uint64_t same[] = {1};
+        char error[160] = "";
+        assert_int_equal(ds_reconfigure(ds, same, error, sizeof error), 0);
+        ds_resume(ds);
         const uint64_t records = model->records, stored = model->bts_records, value = model->value[0];
         const unsigned drains = pebs_drains;
         for (unsigned n = 0; n < 100; n++)
