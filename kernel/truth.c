@@ -10,6 +10,7 @@
 #include "trace/dump.h"
 
 #define CHUNK_BYTES   65536u
+#define RECORDS_A_SWITCH 16u /* of PEBS, with short periods and several events */
 #define CHUNK_RECORDS ((CHUNK_BYTES - 16u) / CAIRN_TRUTH_BYTES)
 
 struct chunk {
@@ -33,9 +34,9 @@ int ktruth_init(uint64_t switches, uint32_t per_record, bool branches)
 {
     uint64_t free_chunks = kmem_pages_available() / (CHUNK_BYTES / ARCH_PAGE_SIZE);
     uint64_t chunks = 2 * switches / CHUNK_RECORDS + 2 * kcpu_count + 16;
-    uint64_t wish = chunks + (per_record - 1) * switches / CHUNK_RECORDS;
-    if (wish > chunks && chunks < free_chunks / 2)
-        chunks = wish < free_chunks / 2 ? wish : free_chunks / 2;
+    uint64_t wish = chunks + RECORDS_A_SWITCH * per_record * switches / CHUNK_RECORDS;
+    if (per_record > 1 && chunks < free_chunks / 4)
+        chunks = wish < free_chunks / 4 ? wish : free_chunks / 4;
     if (branches)
         chunks += free_chunks / 4;
     uint64_t bytes = chunks * CHUNK_BYTES;

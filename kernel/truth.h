@@ -14,9 +14,9 @@
 struct ktruth_cpu;
 struct trace_dump;
 
-/* Room for about `switches` switches and as many PEBS records, of `per_record` (from 1) records of the truth each;
- * where that is more than half of the free memory, for fewer of those, but two records of the truth a switch. With
- * `branches`, for branches a quarter of the memory that is free besides. Sets kcpu->truth of every CPU. 0, -ENOMEM (one
+/* Room for about `switches` switches and as many PEBS records; with more than one record of the truth for each of those
+ * (`per_record`, from 1), for 16 a switch, but no more than a quarter of the free memory for that. With `branches`, for
+ * branches a quarter of the memory that is free besides. Sets kcpu->truth of every CPU. 0, -ENOMEM (one
  * line printed). Boot processor, before recording starts. */
 int ktruth_init(uint64_t switches, uint32_t per_record, bool branches);
 

@@ -225,7 +225,7 @@ SANDYBRIDGE = ("INST_RETIRED.ANY:499,BR_INST_RETIRED.CONDITIONAL:103,BR_INST_RET
 PRESETS = [  # name, record format, form of the DS area, bytes of a record, events
     ("penryn", 0, "60H", 144, "INST_RETIRED.ANY:199,BR_INST_RETIRED.NEAR_TAKEN:5003:plain,cycles:9001:plain"),
     ("nehalem", 1, "60H", 176, "INST_RETIRED.ANY:499,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
-                               "BR_INST_RETIRED.NEAR_CALL:31"),
+                               "BR_INST_RETIRED.NEAR_CALL:37"),
     ("sandybridge", 1, "60H", 176, SANDYBRIDGE),
     ("haswell", 2, "60H", 192, SANDYBRIDGE),
     ("skylake", 3, "60H", 200, SANDYBRIDGE),
