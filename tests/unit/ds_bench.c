@@ -7,6 +7,22 @@
 #define BUFFER     (DS_BENCH_BASE + 0x1000)
 #define BTS_BUFFER (DS_BENCH_BASE + 0x7000)
 
+const struct ds_model_preset *ds_bench_icelake(void)
+{
+    return ds_model_preset("icelake");
+}
+
+const struct ds_model_preset *ds_bench_skylake(void)
+{
+    return ds_model_preset("skylake");
+}
+
+const struct ds_model_preset *ds_bench_of_format(unsigned format)
+{
+    static const char *const name[] = {"penryn", "nehalem", "haswell", "skylake", "icelake", "arrowlake", "lunarlake"};
+    return ds_model_preset(name[format]);
+}
+
 uint64_t *ds_bench_word(struct ds_bench *b, uint64_t address)
 {
     uint64_t offset = address - DS_BENCH_BASE;
@@ -71,6 +87,11 @@ static void recorded(void *context, const struct ds_model_record *record)
 uint64_t ds_bench_buffer(void)
 {
     return BUFFER;
+}
+
+uint64_t ds_bench_word_at(struct ds_bench *b, uint64_t offset)
+{
+    return *ds_bench_word(b, BUFFER + offset);
 }
 
 uint64_t ds_bench_bts_buffer(void)

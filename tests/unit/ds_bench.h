@@ -7,6 +7,15 @@
 #define DS_BENCH_BASE  UINT64_C(0xFFFF900000000000) /* the DS area; the PEBS buffer a page above, BTS at 7000H */
 #define DS_BENCH_WORDS 4096u
 
+/* What most tests of the model count, and look at. */
+#define INSTRUCTIONS 0x00C0u /* IA32_PERFEVTSELx: event select and unit mask, of every preset */
+#define BRANCHES     0x00C4u
+#define BRANCH       (1u << DS_MODEL_BRANCH)
+#define OVF_BUF      IA32_PERF_GLOBAL_STATUS_OVF_BUF
+#define STATUS(b)    ds_bench_read(b, IA32_PERF_GLOBAL_STATUS)
+#define PMC(b, i)    ds_bench_read(b, IA32_PMC0 + (i))
+#define MINUS(n)     (-(uint64_t)(n) & (DS_BIT(48) - 1)) /* in a counter of 48 bits */
+
 struct ds_bench {
     struct ds_model model;
     uint64_t memory[DS_BENCH_WORDS];
@@ -24,6 +33,11 @@ struct ds_bench {
     bool fault_write;
 };
 
+/* The usual processors: one with the PEBS baseline, one without it, one of each record format (0 to 6). */
+const struct ds_model_preset *ds_bench_icelake(void);
+const struct ds_model_preset *ds_bench_skylake(void);
+const struct ds_model_preset *ds_bench_of_format(unsigned format);
+
 /* A model of `preset` with a DS area and a buffer of `maximum` bytes, threshold at `threshold` bytes; LVTPC unmasked,
  * counters off. */
 void ds_bench_init(struct ds_bench *bench, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
@@ -31,6 +45,8 @@ void ds_bench_init(struct ds_bench *bench, const struct ds_model_preset *preset,
 
 uint64_t *ds_bench_word(struct ds_bench *bench, uint64_t address);
 uint64_t ds_bench_buffer(void);
+/* Word at `offset` of the PEBS buffer. */
+uint64_t ds_bench_word_at(struct ds_bench *bench, uint64_t offset);
 /* DS area word at offset `offset`. */
 uint64_t *ds_bench_area(struct ds_bench *bench, uint64_t offset);
 uint64_t ds_bench_index(struct ds_bench *bench); /* bytes from the buffer's base */

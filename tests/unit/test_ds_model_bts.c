@@ -16,20 +16,14 @@
 #define BTINT   IA32_DEBUGCTL_BTINT
 #define OFF_OS  IA32_DEBUGCTL_BTS_OFF_OS
 #define OFF_USR IA32_DEBUGCTL_BTS_OFF_USR
-#define OVF_BUF IA32_PERF_GLOBAL_STATUS_OVF_BUF
 #define RECORD  24u
 
 static struct ds_bench bench, *b = &bench;
 
-static const struct ds_model_preset *icelake(void)
-{
-    return ds_model_preset("icelake");
-}
-
 /* A buffer of `records` and a threshold behind `threshold` of them. */
 static void begin(const struct ds_model_policy *policy, unsigned records, unsigned threshold, uint64_t debugctl)
 {
-    ds_bench_init(b, icelake(), policy, 320, 320);
+    ds_bench_init(b, ds_bench_icelake(), policy, 320, 320);
     ds_bench_bts(b, records * RECORD, threshold * RECORD, debugctl);
 }
 

@@ -11,12 +11,9 @@
 
 #include "tests/unit/ds_bench.h"
 
-#define INSTRUCTIONS 0x00C0u
-#define BRANCHES     0x00C4u
-#define BRANCH       (1u << DS_MODEL_BRANCH)
-#define BUFFER       ds_bench_buffer()
-#define ALL(b)       ((b)->model.counter_mask)
-#define MINUS(b, n)  (-(uint64_t)(n)&ALL(b))
+#define BUFFER      ds_bench_buffer()
+#define ALL(b)      ((b)->model.counter_mask)
+#define BELOW(b, n) (-(uint64_t)(n) & ALL(b))
 
 static struct ds_bench bench, *b = &bench;
 
@@ -105,17 +102,17 @@ every_format(void **state) /* the overflow arms, the next event writes; the seco
         const uint32_t size = format < 4 ? ds_pebs_fixed_size(format) : 32;
         const uint64_t second = BUFFER + size, threshold = BUFFER + 2 * size;
         *ds_bench_area(b, 0x38) = threshold;
-        ds_bench_pebs_counter(b, c, INSTRUCTIONS, MINUS(b, 3), MINUS(b, 2));
+        ds_bench_pebs_counter(b, c, INSTRUCTIONS, BELOW(b, 3), BELOW(b, 2));
         ds_bench_step(b, 2, 0);
         NOTHING();
         ds_bench_step(b, 1, 0);
         EXPECT(OVERFLOWED(c), ARMED(c));
         ds_bench_step(b, 1, 0);
-        EXPECT(STORED(DS_BIT(c), BUFFER, size), RELOADED(c, 1, MINUS(b, 2)), COMPARED(second, threshold));
+        EXPECT(STORED(DS_BIT(c), BUFFER, size), RELOADED(c, 1, BELOW(b, 2)), COMPARED(second, threshold));
         ds_bench_step(b, 2, 0);
         EXPECT(OVERFLOWED(c), ARMED(c));
         ds_bench_step(b, 1, 0);
-        EXPECT(STORED(DS_BIT(c), second, size), RELOADED(c, 1, MINUS(b, 2)), COMPARED(threshold, threshold), RAISED);
+        EXPECT(STORED(DS_BIT(c), second, size), RELOADED(c, 1, BELOW(b, 2)), COMPARED(threshold, threshold), RAISED);
     }
 }
 
@@ -123,15 +120,15 @@ static void precise_distribution(void **state) /* all of it in one instruction *
 {
     (void)state;
     begin("icelake", NULL, 4096, 4096);
-    *ds_bench_area(b, 0x80) = MINUS(b, 7);
-    ds_bench_write(b, IA32_FIXED_CTR0, MINUS(b, 2));
+    *ds_bench_area(b, 0x80) = BELOW(b, 7);
+    ds_bench_write(b, IA32_FIXED_CTR0, BELOW(b, 2));
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(0));
     ds_bench_write(b, IA32_PEBS_ENABLE, DS_BIT(32));
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, DS_BIT(32));
     ds_bench_step(b, 1, 0);
     NOTHING();
     ds_bench_step(b, 1, 0);
-    EXPECT(OVERFLOWED(32), ARMED(32), STORED(DS_BIT(32), BUFFER, 32), RELOADED(32, 0, MINUS(b, 7)),
+    EXPECT(OVERFLOWED(32), ARMED(32), STORED(DS_BIT(32), BUFFER, 32), RELOADED(32, 0, BELOW(b, 7)),
            COMPARED(BUFFER + 32, BUFFER + 4096));
 }
 
@@ -140,13 +137,13 @@ static void policy_of_precise_distribution(void **state) /* what the counter get
     (void)state;
     const struct ds_model_policy policy = {.pdist_minimum = true};
     begin("icelake", &policy, 4096, 4096);
-    *ds_bench_area(b, 0x80) = MINUS(b, 7);
-    ds_bench_write(b, IA32_FIXED_CTR0, MINUS(b, 1));
+    *ds_bench_area(b, 0x80) = BELOW(b, 7);
+    ds_bench_write(b, IA32_FIXED_CTR0, BELOW(b, 1));
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, ia32_fixed_ctr_ctrl_os(0));
     ds_bench_write(b, IA32_PEBS_ENABLE, DS_BIT(32));
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, DS_BIT(32));
     ds_bench_step(b, 1, 0);
-    EXPECT(OVERFLOWED(32), ARMED(32), STORED(DS_BIT(32), BUFFER, 32), RELOADED(32, 0, MINUS(b, 128)),
+    EXPECT(OVERFLOWED(32), ARMED(32), STORED(DS_BIT(32), BUFFER, 32), RELOADED(32, 0, BELOW(b, 128)),
            COMPARED(BUFFER + 32, BUFFER + 4096));
 }
 
@@ -154,14 +151,14 @@ static void two_counters_one_record(void **state)
 {
     (void)state;
     begin("skylake", NULL, 4096, 4096);
-    ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(b, 2), MINUS(b, 5));
-    ds_bench_pebs_counter(b, 2, BRANCHES, MINUS(b, 1), MINUS(b, 9));
+    ds_bench_pebs_counter(b, 0, INSTRUCTIONS, BELOW(b, 2), BELOW(b, 5));
+    ds_bench_pebs_counter(b, 2, BRANCHES, BELOW(b, 1), BELOW(b, 9));
     ds_bench_step(b, 1, BRANCH);
     EXPECT(OVERFLOWED(2), ARMED(2));
     ds_bench_step(b, 1, 0);
     EXPECT(OVERFLOWED(0), ARMED(0));
     ds_bench_step(b, 1, BRANCH);
-    EXPECT(STORED(5, BUFFER, 200), RELOADED(0, 1, MINUS(b, 5)), RELOADED(2, 1, MINUS(b, 9)),
+    EXPECT(STORED(5, BUFFER, 200), RELOADED(0, 1, BELOW(b, 5)), RELOADED(2, 1, BELOW(b, 9)),
            COMPARED(BUFFER + 200, BUFFER + 4096));
 }
 
@@ -171,16 +168,16 @@ static void bystander(void **state) /* formats 0 to 2 reload an armed counter wi
     static const char *const presets[] = {"haswell", "skylake"};
     for (unsigned i = 0; i < 2; i++) {
         begin(presets[i], NULL, 4096, 4096);
-        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(b, 1), MINUS(b, 5));
-        ds_bench_pebs_counter(b, 1, BRANCHES, MINUS(b, 1), MINUS(b, 9));
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, BELOW(b, 1), BELOW(b, 5));
+        ds_bench_pebs_counter(b, 1, BRANCHES, BELOW(b, 1), BELOW(b, 9));
         ds_bench_step(b, 1, BRANCH);
         EXPECT(OVERFLOWED(0), ARMED(0), OVERFLOWED(1), ARMED(1));
         ds_bench_step(b, 1, 0); /* no branch */
         if (i == 0)
-            EXPECT(STORED(1, BUFFER, 192), RELOADED(0, 1, MINUS(b, 5)), RELOADED(1, 0, MINUS(b, 9)),
+            EXPECT(STORED(1, BUFFER, 192), RELOADED(0, 1, BELOW(b, 5)), RELOADED(1, 0, BELOW(b, 9)),
                    COMPARED(BUFFER + 192, BUFFER + 4096));
         else
-            EXPECT(STORED(1, BUFFER, 200), RELOADED(0, 1, MINUS(b, 5)), COMPARED(BUFFER + 200, BUFFER + 4096));
+            EXPECT(STORED(1, BUFFER, 200), RELOADED(0, 1, BELOW(b, 5)), COMPARED(BUFFER + 200, BUFFER + 4096));
     }
 }
 
@@ -190,14 +187,14 @@ static void dropped(void **state) /* nothing is compared; whether it is reloaded
     for (unsigned keeps = 0; keeps < 2; keeps++) {
         const struct ds_model_policy policy = {.drop_keeps_overflow = keeps};
         begin("skylake", &policy, 100, 100);
-        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(b, 1), MINUS(b, 5));
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, BELOW(b, 1), BELOW(b, 5));
         ds_bench_step(b, 1, 0);
         EXPECT(OVERFLOWED(0), ARMED(0));
         ds_bench_step(b, 1, 0);
         if (keeps)
             EXPECT({DS_MODEL_DROPPED, 0, 1, BUFFER, BUFFER + 100});
         else
-            EXPECT({DS_MODEL_DROPPED, 0, 1, BUFFER, BUFFER + 100}, RELOADED(0, 1, MINUS(b, 5)));
+            EXPECT({DS_MODEL_DROPPED, 0, 1, BUFFER, BUFFER + 100}, RELOADED(0, 1, BELOW(b, 5)));
     }
 }
 
@@ -207,7 +204,7 @@ unmapped(void **state) /* a record that could not be written, an index that coul
     (void)state;
     for (unsigned missing = 1; missing <= 3 + 25 + 1; missing++) {
         begin("skylake", NULL, 4096, 4096);
-        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(b, 1), MINUS(b, 5));
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, BELOW(b, 1), BELOW(b, 5));
         ds_bench_step(b, 1, 0);
         EXPECT(OVERFLOWED(0), ARMED(0));
         b->accesses = 0;
@@ -223,16 +220,16 @@ static void interrupts(void **state)
     for (unsigned latched = 0; latched < 2; latched++) {
         const struct ds_model_policy policy = {.masked_pmi_latched = latched};
         begin("skylake", &policy, 4096, 200);
-        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(b, 1), MINUS(b, 1));
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, BELOW(b, 1), BELOW(b, 1));
         ds_bench_step(b, 2, 0);
-        EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER, 200), RELOADED(0, 1, MINUS(b, 1)),
+        EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER, 200), RELOADED(0, 1, BELOW(b, 1)),
                COMPARED(BUFFER + 200, BUFFER + 200), RAISED);
         ds_bench_step(b, 2, 0); /* LVTPC is masked now */
         if (latched)
-            EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER + 200, 200), RELOADED(0, 1, MINUS(b, 1)),
+            EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER + 200, 200), RELOADED(0, 1, BELOW(b, 1)),
                    COMPARED(BUFFER + 400, BUFFER + 200), LATCHED);
         else
-            EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER + 200, 200), RELOADED(0, 1, MINUS(b, 1)),
+            EXPECT(OVERFLOWED(0), ARMED(0), STORED(1, BUFFER + 200, 200), RELOADED(0, 1, BELOW(b, 1)),
                    COMPARED(BUFFER + 400, BUFFER + 200), LOST);
         ds_model_lvtpc_write(&b->model, 0xEE);
         if (latched)
@@ -246,7 +243,7 @@ static void plain_counter(void **state) /* overflows and interrupts, is never ar
 {
     (void)state;
     begin("skylake", NULL, 4096, 4096);
-    ds_bench_write(b, IA32_A_PMC0 + 1, MINUS(b, 1));
+    ds_bench_write(b, IA32_A_PMC0 + 1, BELOW(b, 1));
     ds_bench_write(b, IA32_PERFEVTSEL0 + 1,
                    INSTRUCTIONS | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_INT);
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 2);
@@ -262,7 +259,7 @@ static void nobody_asks(void **state) /* the same run, bit for bit */
         begin("skylake", NULL, 4096, 400);
         if (i == 0)
             b->model.host.acted = NULL;
-        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(b, 3), MINUS(b, 3));
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, BELOW(b, 3), BELOW(b, 3));
         ds_bench_step(b, 30, 0);
         assert_true(i ? said_count > 0 : said_count == 0);
         b->model.host.acted = NULL;

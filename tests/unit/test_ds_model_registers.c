@@ -12,23 +12,7 @@
 #include "kernel/errno.h"
 #include "tests/unit/ds_bench.h"
 
-#define INSTRUCTIONS 0x00C0u
-#define OVF_BUF      IA32_PERF_GLOBAL_STATUS_OVF_BUF
-#define STATUS(b)    ds_bench_read(b, IA32_PERF_GLOBAL_STATUS)
-#define PMC(b, i)    ds_bench_read(b, IA32_PMC0 + (i))
-#define MINUS(n)     (-(uint64_t)(n) & (DS_BIT(48) - 1))
-
 static struct ds_bench bench, *b = &bench;
-
-static const struct ds_model_preset *icelake(void)
-{
-    return ds_model_preset("icelake");
-}
-
-static const struct ds_model_preset *skylake(void)
-{
-    return ds_model_preset("skylake");
-}
 
 /* ---- #GP --------------------------------------------------------------------------------------------------------- */
 
@@ -172,7 +156,7 @@ static void no_debug_store(void **state) /* CPUID.DS = 0, and DS without DS_CPL 
     static struct ds_model_preset none, without_cpl;
     uint32_t r[4];
     uint64_t v;
-    none = without_cpl = *icelake();
+    none = without_cpl = *ds_bench_icelake();
     none.ds = none.ds_cpl = without_cpl.ds_cpl = false;
     ds_bench_init(b, &none, NULL, 320, 320);
     ds_model_cpuid(&b->model, 1, r);
@@ -199,7 +183,7 @@ static void reads(void **state)
 {
     (void)state;
     uint64_t v;
-    ds_bench_init(b, icelake(), NULL, 320, 320);
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
     static const struct {
         uint32_t msr;
         uint64_t value;
@@ -239,7 +223,7 @@ static void reads(void **state)
     ds_bench_init(b, ds_model_preset("lunarlake"), NULL, 320, 320); /* as many as the model can have */
     assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + DS_MODEL_GP_MAX, &v), -ENOENT);
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_A_PMC0 + DS_MODEL_GP_MAX, 0), -ENOENT);
-    ds_bench_init(b, skylake(), NULL, 320, 320);
+    ds_bench_init(b, ds_bench_skylake(), NULL, 320, 320);
     assert_int_equal(ds_model_rdmsr(&b->model, MSR_PERF_METRICS, &v), -EFAULT);
     assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + 4, &v), -EFAULT);
 }
@@ -247,7 +231,7 @@ static void reads(void **state)
 static void counter_writes(void **state)
 {
     (void)state;
-    ds_bench_init(b, icelake(), NULL, 320, 320);
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
     ds_bench_write(b, IA32_PMC0, UINT64_C(0x12345678FFFFFFFE)); /* upper half ignored, lower half sign-extended */
     assert_int_equal(PMC(b, 0), MINUS(2));
     ds_bench_write(b, IA32_PMC0, UINT64_C(0xFFFFFFFF7FFFFFFF));
@@ -370,7 +354,7 @@ static void fit(void **state) /* the three readings of 'absolute maximum', with 
     for (unsigned v = 0; v < 3; v++)
         for (unsigned i = 0; i < 3; i++) {
             struct ds_model_policy p = policy("fit", value[v]);
-            ds_bench_init(b, icelake(), &p, maximum[i], 1000);
+            ds_bench_init(b, ds_bench_icelake(), &p, maximum[i], 1000);
             ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
             ds_bench_step(b, 100, 0);
             assert_int_equal(b->stored, stored[v][i]);
@@ -384,7 +368,7 @@ static void beyond_maximum(void **state) /* an index that no buffer explains; it
     static const char *const value[] = {"end_le", "end_lt", "start_lt"};
     for (unsigned v = 0; v < 3; v++) {
         struct ds_model_policy p = policy("fit", value[v]);
-        ds_bench_init(b, icelake(), &p, 320, 320);
+        ds_bench_init(b, ds_bench_icelake(), &p, 320, 320);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
         *ds_bench_area(b, 0x28) = UINT64_MAX - 7;
         ds_bench_step(b, 2, 0); /* must not fault */
@@ -398,7 +382,7 @@ static void drop_reload(void **state)
     (void)state;
     for (int keeps = 0; keeps < 2; keeps++) {
         struct ds_model_policy p = policy("drop_reload", keeps ? "no" : "yes");
-        ds_bench_init(b, icelake(), &p, 0, 0);
+        ds_bench_init(b, ds_bench_icelake(), &p, 0, 0);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(4), MINUS(4));
         ds_bench_step(b, 10, 0);
         assert_int_equal(b->dropped, keeps ? 6 : 2); /* armed by the 4th, each one after it tries again; or every 5th */
@@ -413,7 +397,7 @@ static void masked_pmi(void **state)
     (void)state;
     for (int latched = 0; latched < 2; latched++) {
         struct ds_model_policy p = policy("masked_pmi", latched ? "latched" : "lost");
-        ds_bench_init(b, icelake(), &p, 320, 32);
+        ds_bench_init(b, ds_bench_icelake(), &p, 320, 32);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
         ds_bench_step(b, 4, 0);
         assert_int_equal(b->pmis, 1);
@@ -433,7 +417,7 @@ static void bystander(void **state) /* test_ds_model.c has it by format */
     (void)state;
     for (int swapped = 0; swapped < 2; swapped++) {
         struct ds_model_policy p = policy("bystander", swapped ? "swapped" : "by_format");
-        ds_bench_init(b, skylake(), &p, 1024, 1024);
+        ds_bench_init(b, ds_bench_skylake(), &p, 1024, 1024);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(9));
         ds_bench_pebs_counter(b, 1, 0x00C4, MINUS(1), MINUS(9));
         ds_bench_step(b, 1, 1u << DS_MODEL_BRANCH);
@@ -468,12 +452,12 @@ static void reserved(void **state)
 {
     (void)state;
     struct ds_model_policy p = policy("reserved", "fault");
-    ds_bench_init(b, icelake(), &p, 320, 320);
+    ds_bench_init(b, ds_bench_icelake(), &p, 320, 320);
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_PEBS_ENABLE, UINT64_MAX), -EFAULT);
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_PERF_GLOBAL_STATUS, 0), -EFAULT);
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_PERF_CAPABILITIES, 0), -EFAULT);
     p = policy("reserved", "ignore");
-    ds_bench_init(b, icelake(), &p, 320, 320);
+    ds_bench_init(b, ds_bench_icelake(), &p, 320, 320);
     static const struct {
         uint32_t msr;
         uint64_t legal;
@@ -504,7 +488,7 @@ static void unmapped(void **state) /* test_ds_model.c and test_ds_model_bts.c ha
     (void)state;
     for (int injected = 0; injected < 2; injected++) {
         struct ds_model_policy p = policy("unmapped", injected ? "page_fault" : "error");
-        ds_bench_init(b, icelake(), &p, 320, 320);
+        ds_bench_init(b, ds_bench_icelake(), &p, 320, 320);
         ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), 0);
         *ds_bench_area(b, 0x28) = 0x2000; /* nothing checks what is in the area */
         *ds_bench_area(b, 0x30) = 0x3000;
