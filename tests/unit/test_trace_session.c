@@ -1,111 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions: buffers, events, PebsIndex items, and an account that is exact: in loss, in overwriting, in a panic. */
-#define _GNU_SOURCE /* REG_EFL */
+/* Sessions: buffers, events, PebsIndex items, and an account that is exact: in loss, in overwriting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 #include <cmocka.h>
 
 #include "tests/unit/trace_support.h"
-
-#define TSC(units) ((uint64_t)(units) * BOX_UNIT)
-
-static struct trace_switch switch_at(uint64_t tsc, uint32_t n)
-{
-    return (struct trace_switch){
-        .tsc = tsc, .old_tid = n % 3 ? 4 * (1 + n % 11) : 0, .new_tid = 4 * (n % 7), .new_wait = n % 5 == 0 ? n : 0,
-        .old_quantum = (int32_t)(n % 6), .old_state = KTHREAD_WAITING, .old_wait_reason = (uint8_t)(n % 39),
-        .old_base = 8, .old_priority = (int8_t)(8 + n % 4), .new_priority = 9, .old_ideal_processor = 1,
-    };
-}
-
-/* ---- what the buffers hold, by the naive decoder ----------------------------------------------------------------- */
-
-struct seen {
-    uint64_t buffers, events, compact, full;
-};
-
-static bool see_buffer(const struct trace_session *s, const struct wmi_buffer_header *h, struct seen *seen)
-{
-    static struct naive_record records[500];
-    struct naive_event e;
-    uint32_t at = 0;
-    bool ok;
-    int64_t last = INT64_MIN;
-    seen->buffers++;
-    while (naive_next((const uint8_t *)h, &at, &e, &ok)) {
-        seen->events++;
-        if (e.time < last)
-            return false;
-        last = e.time;
-        if (e.hook == 0x0524) {
-            seen->full++;
-            if (e.size != 0x18 || e.version != 2)
-                return false;
-        } else if (e.hook == 0x0525) {
-            int n = naive_batch(e.payload, e.size, records, 500);
-            if (n <= 0 || e.version != 2 || records[n - 1].time > e.time)
-                return false;
-            seen->compact += (uint64_t)n;
-        }
-    }
-    for (uint32_t i = h->offset; i < h->buffer_size; i++)
-        if (((const uint8_t *)h)[i] != 0xFF)
-            return false;
-    return ok && h->buffer_size == s->config.buffer_bytes && h->saved_offset == h->offset &&
-           h->current_offset == h->offset && h->offset % 8 == 0 && h->state == 3 && h->buffer_type == 0 &&
-           (h->buffer_flag & ~2u) == 0x20 && h->time_stamp >= last && h->reference_count == 0 && h->clock == 0;
-}
-
-static bool see(struct trace_session *s, struct seen *seen)
-{
-    int64_t last = 0;
-    uint32_t count = trace_session_buffers(s), cpu_buffer, next[TRACE_MAX_CPUS] = {0};
-    memset(seen, 0, sizeof(*seen));
-    for (uint32_t i = 0; i < count; i++) {
-        const struct wmi_buffer_header *h = trace_session_buffer(s, i, &cpu_buffer);
-        if (h->sequence_number <= last || !see_buffer(s, h, seen))
-            return false;
-        last = h->sequence_number;
-        if (h->processor_index >= s->config.cpus || cpu_buffer < next[h->processor_index])
-            return false;
-        next[h->processor_index] = cpu_buffer + 1;
-    }
-    return trace_session_buffer(s, count, &cpu_buffer) == NULL;
-}
-
-/* tried == written + lost on each CPU, and written == present + overwritten. */
-static bool account_holds(struct trace_session *s)
-{
-    struct seen present;
-    struct trace_overwritten over;
-    struct trace_tally written = {0};
-    if (!see(s, &present))
-        return false;
-    trace_session_overwritten(s, &over);
-    for (uint32_t i = 0; i < s->config.cpus; i++) {
-        struct trace_counts n;
-        trace_cpu_counts(trace_session_cpu(s, i), &n);
-        if (n.events_tried != n.events_written + n.events_lost ||
-            n.switches_tried != n.switches_written + n.switches_lost ||
-            n.compact_tried != n.compact_written + n.compact_lost || n.full_tried != n.full_written + n.full_lost)
-            return false;
-        written.buffers += n.buffers_begun;
-        written.events += n.events_written;
-        written.compact += n.compact_written;
-        written.full += n.full_written;
-    }
-    return written.buffers == present.buffers + over.buffers && written.events == present.events + over.events &&
-           written.compact == present.compact + over.compact && written.full == present.full + over.full;
-}
 
 /* ---- configuration ---------------------------------------------------------------------------------------------- */
 
@@ -180,13 +85,13 @@ static void test_pebs_items(void **state)
         struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
         trace_cpu_start(cpu, with ? &index : NULL);
         for (uint32_t i = 1; i <= 20; i++) {
-            struct trace_switch sw = switch_at(TSC(i), i);
+            struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
             trace_switch(cpu, &sw);
             index += 0x10;
             if (i % 5 == 0)
-                trace_close_batch(cpu, TSC(i), CCSWAP_CLOSE_DRAIN); /* the stamp is the value when it is closed */
+                trace_close_batch(cpu, BOX_TSC(i), CCSWAP_CLOSE_DRAIN); /* the stamp is the value when it is closed */
         }
-        trace_cpu_stop(cpu, TSC(30));
+        trace_cpu_stop(cpu, BOX_TSC(30));
         assert_int_equal(trace_session_buffers(box.session), 1);
         const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
         struct naive_event e;
@@ -213,7 +118,7 @@ static void test_full_fields(void **state)
     uint32_t cpu_buffer, at = 0;
     box_open(&box, 2, TRACE_FULL, false, 4, 4096);
     struct trace_cpu *cpu = trace_session_cpu(box.session, 1);
-    const struct trace_switch sw = {.tsc = TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314,
+    const struct trace_switch sw = {.tsc = BOX_TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314,
                                     .new_wait = 0x21222324, .old_quantum = -2, .old_state = 9, .old_wait_reason = 38,
                                     .old_priority = 31, .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
     trace_cpu_start(cpu, NULL);
@@ -221,7 +126,7 @@ static void test_full_fields(void **state)
     struct trace_counts n; /* while the buffer is open */
     trace_cpu_counts(cpu, &n);
     assert_true(n.buffers_begun == 1 && n.full_tried == 1 && n.full_written == 1 && n.events_written == 1);
-    trace_cpu_stop(cpu, TSC(1001));
+    trace_cpu_stop(cpu, BOX_TSC(1001));
     trace_switch(cpu, &sw); /* stopped: nothing */
     assert_false(trace_cpu_on(cpu));
     assert_int_equal(trace_session_buffers(box.session), 1);
@@ -253,14 +158,14 @@ static void test_event_parts(void **state)
     struct trace_part parts[2] = {{bytes, 100}, {bytes + 100, CAIRN_EVENT_MAX - 0x10 - 100}};
     assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -EINVAL); /* not started */
     trace_cpu_start(cpu, NULL);
-    assert_int_equal(trace_event(cpu, TSC(50), 0xCA01, 1, parts, 2), 0);
-    assert_int_equal(trace_event(cpu, TSC(40), 0xCA01, 1, parts, 1), 0); /* time never goes back */
+    assert_int_equal(trace_event(cpu, BOX_TSC(50), 0xCA01, 1, parts, 2), 0);
+    assert_int_equal(trace_event(cpu, BOX_TSC(40), 0xCA01, 1, parts, 1), 0); /* time never goes back */
     parts[1].size++;
     assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -E2BIG);
     parts[1].size = UINT32_MAX;
     assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -E2BIG);
-    assert_int_equal(trace_event(cpu, TSC(60), 0x0F22, 7, NULL, 0), 0);
-    trace_cpu_stop(cpu, TSC(60));
+    assert_int_equal(trace_event(cpu, BOX_TSC(60), 0x0F22, 7, NULL, 0), 0);
+    trace_cpu_stop(cpu, BOX_TSC(60));
     struct trace_counts n;
     trace_cpu_counts(cpu, &n);
     assert_int_equal(n.events_tried, 3);
@@ -279,7 +184,7 @@ static void test_event_parts(void **state)
     assert_int_equal(e.hook, 0x0F22);
     assert_int_equal(e.version, 7);
     assert_int_equal(e.size, 0);
-    assert_true(account_holds(box.session));
+    assert_true(box_account_holds(box.session));
     box_close(&box);
 }
 
@@ -294,7 +199,7 @@ static void test_sequential_loss(void **state)
     for (uint32_t c = 0; c < 2; c++)
         trace_cpu_start(trace_session_cpu(box.session, c), NULL);
     for (uint32_t i = 1; i <= 5000; i++) {
-        struct trace_switch sw = switch_at(TSC(100 * i), i);
+        struct trace_switch sw = box_switch_at(BOX_TSC(100 * i), i);
         trace_switch(trace_session_cpu(box.session, i % 5 == 0), &sw);
         if (i % 100 == 0) {
             struct trace_part part = {&sw, sizeof(sw)};
@@ -304,7 +209,7 @@ static void test_sequential_loss(void **state)
         }
     }
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_stop(trace_session_cpu(box.session, c), TSC(600000));
+        trace_cpu_stop(trace_session_cpu(box.session, c), BOX_TSC(600000));
     for (uint32_t c = 0; c < 2; c++) {
         struct trace_counts n;
         trace_cpu_counts(trace_session_cpu(box.session, c), &n);
@@ -316,7 +221,7 @@ static void test_sequential_loss(void **state)
         lost += n.events_lost;
     }
     assert_true(written > 0 && lost > 0);
-    assert_true(account_holds(box.session));
+    assert_true(box_account_holds(box.session));
     assert_int_equal(trace_session_buffers(box.session), 5);
     unsigned marked = 0; /* each CPU's last buffer says that something is missing after it */
     for (uint32_t i = 0; i < 5; i++) {
@@ -339,14 +244,14 @@ static void test_circular(void **state)
     for (uint32_t c = 0; c < 2; c++)
         trace_cpu_start(trace_session_cpu(box.session, c), NULL);
     for (uint32_t i = 1; i <= 20000; i++) {
-        struct trace_switch sw = switch_at(TSC(i), i);
+        struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
         uint32_t c = i % 7 == 0;
         sw.new_wait = tried[c]++;
         trace_switch(trace_session_cpu(box.session, c), &sw);
     }
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_stop(trace_session_cpu(box.session, c), TSC(20001));
-    assert_true(account_holds(box.session));
+        trace_cpu_stop(trace_session_cpu(box.session, c), BOX_TSC(20001));
+    assert_true(box_account_holds(box.session));
     struct trace_overwritten over;
     trace_session_overwritten(box.session, &over);
     assert_int_equal(trace_session_buffers(box.session), 6);
@@ -385,12 +290,12 @@ static void test_circular_slow_cpu(void **state)
     for (uint32_t c = 0; c < 2; c++)
         trace_cpu_start(trace_session_cpu(box.session, c), NULL);
     for (uint32_t i = 0; i < 10000; i++) {
-        struct trace_switch sw = switch_at(TSC(i), i);
+        struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
         trace_switch(trace_session_cpu(box.session, i % 1000 == 0), &sw);
     }
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_stop(trace_session_cpu(box.session, c), TSC(20000));
-    assert_true(account_holds(box.session));
+        trace_cpu_stop(trace_session_cpu(box.session, c), BOX_TSC(20000));
+    assert_true(box_account_holds(box.session));
     for (uint32_t i = 0; i < trace_session_buffers(box.session); i++) {
         const struct wmi_buffer_header *h = trace_session_buffer(box.session, i, &cpu_buffer);
         for (uint32_t at = 0; h->processor_index == 1 && naive_next((const uint8_t *)h, &at, &e, &ok);)
@@ -413,12 +318,12 @@ static void *run_cpu(void *argument)
     struct runner *r = argument;
     pthread_barrier_wait(r->barrier);
     for (uint32_t i = 1; i <= r->count; i++) {
-        struct trace_switch sw = switch_at(TSC(i), i);
+        struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
         trace_switch(r->cpu, &sw);
         if (i % 64 == 0)
-            trace_close_batch(r->cpu, TSC(i), CCSWAP_CLOSE_DRAIN);
+            trace_close_batch(r->cpu, BOX_TSC(i), CCSWAP_CLOSE_DRAIN);
     }
-    trace_cpu_stop(r->cpu, TSC(r->count + 1));
+    trace_cpu_stop(r->cpu, BOX_TSC(r->count + 1));
     return NULL;
 }
 
@@ -438,7 +343,7 @@ static void run_threads(bool circular, uint32_t buffers)
     }
     for (uint32_t c = 0; c < CPUS; c++)
         pthread_join(thread[c], NULL);
-    assert_true(account_holds(box.session));
+    assert_true(box_account_holds(box.session));
     for (uint32_t c = 0; c < CPUS; c++) {
         struct trace_counts n;
         trace_cpu_counts(runner[c].cpu, &n);
@@ -462,161 +367,6 @@ static void test_threads(void **state)
     }
 }
 
-/* ---- panic: stopped at every single instruction ------------------------------------------------------------------ */
-
-/*
- * The scenario runs with RFLAGS.TF set. After each instruction the SIGTRAP handler copies the whole session, lets the
- * other CPU of the copy go on where `intrude` says so, freezes the copy as a panic would, and checks everything about
- * it.
- */
-static struct {
-    struct box *box;
-    uint8_t *copy;
-    uint32_t done;     /* switches handed in, the running one included */
-    uint32_t intrude;  /* switches of CPU 1 between the stop of CPU 0 and the freeze */
-    uint64_t steps, failed_at;
-    uint64_t tried_at_most;
-    bool running;
-} panic;
-
-static void relocate(struct trace_session *s, ptrdiff_t by)
-{
-#define MOVE(pointer) ((pointer) = (void *)((uint8_t *)(pointer) + by))
-    MOVE(s->cpu);
-    MOVE(s->slot);
-    MOVE(s->order);
-    MOVE(s->buffers);
-    for (uint32_t i = 0; i < s->config.cpus; i++) {
-        MOVE(s->cpu[i].session);
-        if (s->cpu[i].buffer)
-            MOVE(s->cpu[i].buffer);
-    }
-}
-
-static bool panic_now(void)
-{
-    struct trace_session *s = (struct trace_session *)(void *)panic.copy;
-    memcpy(panic.copy, panic.box->memory, panic.box->size);
-    relocate(s, panic.copy - (uint8_t *)panic.box->memory);
-    for (uint32_t i = 0; i < panic.intrude; i++) {
-        struct trace_switch sw = switch_at(TSC(1000000 + i), i);
-        trace_switch(&s->cpu[1], &sw);
-    }
-    trace_session_freeze(s, TSC(2000000));
-    struct trace_counts n;
-    trace_cpu_counts(&s->cpu[0], &n);
-    /* The switch in the making is there or not, and is the only one that may be neither written nor lost by rule. */
-    if (n.compact_tried > panic.done || n.compact_tried + 1 < panic.done || n.full_tried > panic.done ||
-        n.full_tried + 1 < panic.done)
-        return false;
-    trace_cpu_counts(&s->cpu[1], &n);
-    if (n.compact_tried != panic.intrude || n.events_lost)
-        return false;
-    return account_holds(s) && !trace_cpu_on(&s->cpu[0]);
-}
-
-static void on_step(int signal, siginfo_t *info, void *context)
-{
-    (void)signal;
-    (void)info;
-    ucontext_t *u = context;
-    if (!panic.running) {
-        u->uc_mcontext.gregs[REG_EFL] &= ~INT64_C(0x100);
-        return;
-    }
-    panic.steps++;
-    if (!panic.failed_at && !panic_now())
-        panic.failed_at = panic.steps;
-}
-
-static void on_start(int signal, siginfo_t *info, void *context)
-{
-    (void)signal;
-    (void)info;
-    panic.running = true;
-    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= 0x100;
-}
-
-static void step_through(bool circular, uint32_t buffers, uint32_t before, uint32_t stepped, uint32_t intrude)
-{
-    struct box box;
-    volatile uint64_t index = 0x4000;
-    box_open(&box, 2, TRACE_COMPACT | TRACE_FULL, circular, buffers, 4096);
-    panic.box = &box;
-    panic.copy = aligned_alloc(64, (box.size + 63) / 64 * 64);
-    panic.done = panic.failed_at = panic.steps = 0;
-    panic.intrude = intrude;
-    struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
-    trace_cpu_start(cpu, &index);
-    trace_cpu_start(trace_session_cpu(box.session, 1), NULL);
-    for (uint32_t i = 0; i < before + stepped; i++) {
-        struct trace_switch sw = switch_at(TSC(10 * i), i);
-        struct trace_part part = {&sw, sizeof(sw)};
-        panic.done++;
-        if (i == before)
-            raise(SIGUSR1);
-        trace_switch(cpu, &sw);
-        if (i % 16 == 0)
-            trace_close_batch(cpu, sw.tsc, CCSWAP_CLOSE_DRAIN);
-        if (i % 16 == 0)
-            trace_event(cpu, sw.tsc, 0xCA01, 1, &part, 1);
-    }
-    trace_cpu_stop(cpu, TSC(100000));
-    panic.running = false;
-    assert_int_equal(panic.failed_at, 0);
-    assert_true(panic.steps > 500);
-    print_message("         stopped at %llu instructions\n", (unsigned long long)panic.steps);
-    free(panic.copy);
-    box_close(&box);
-}
-
-static void test_freeze_anywhere(void **state)
-{
-    (void)state;
-    struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
-    struct sigaction start = {.sa_sigaction = on_start, .sa_flags = SA_SIGINFO};
-    sigaction(SIGTRAP, &step, NULL);
-    sigaction(SIGUSR1, &start, NULL);
-    step_through(false, 8, 70, 6, 0);    /* into a new buffer */
-    step_through(false, 2, 140, 30, 0);  /* into loss */
-    step_through(true, 3, 300, 20, 0);   /* overwriting */
-    step_through(true, 3, 300, 20, 400); /* and the other CPU goes round the pool before the panic is noticed */
-}
-
-/* A panic whose cause has written over the trace: what is before that counts, the rest is lost, and nothing beyond the
- * buffer is looked at (the sanitizer watches: it is the last one of the session's memory). */
-static void test_freeze_of_what_was_overwritten(void **state)
-{
-    (void)state;
-    static const uint16_t sizes[] = {0, 15, 0xFFFF};
-    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        struct box box;
-        struct trace_counts n;
-        box_open(&box, 1, TRACE_COMPACT, false, 1, 4096);
-        struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
-        uint64_t second = 0;
-        trace_cpu_start(cpu, NULL);
-        for (uint32_t sent = 1; sent <= 30; sent++) {
-            struct trace_switch sw = switch_at(TSC(sent), sent);
-            trace_switch(cpu, &sw);
-            if (sent % 10 == 0)
-                trace_close_batch(cpu, TSC(sent), CCSWAP_CLOSE_DRAIN);
-            if (sent == 10)
-                second = cpu->used;
-        }
-        memcpy(cpu->buffer + second + 4, &sizes[i], 2);
-        trace_session_freeze(box.session, TSC(40));
-        trace_cpu_counts(cpu, &n);
-        assert_int_equal(n.events_tried, 3);
-        assert_int_equal(n.compact_tried, 30);
-        assert_int_equal(n.events_written, 1);
-        assert_int_equal(n.events_lost, 2);
-        assert_int_equal(n.compact_written, 10);
-        assert_int_equal(n.compact_lost, 20);
-        box_close(&box);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -628,8 +378,6 @@ int main(void)
         cmocka_unit_test(test_circular),
         cmocka_unit_test(test_circular_slow_cpu),
         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_freeze_anywhere),
-        cmocka_unit_test(test_freeze_of_what_was_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,3 +120,91 @@ uint32_t test_random(uint64_t *state, uint32_t n)
     *state = x;
     return (uint32_t)((x * UINT64_C(0x2545F4914F6CDD1D) >> 32) * n >> 32);
 }
+
+struct trace_switch box_switch_at(uint64_t tsc, uint32_t n)
+{
+    return (struct trace_switch){
+        .tsc = tsc, .old_tid = n % 3 ? 4 * (1 + n % 11) : 0, .new_tid = 4 * (n % 7), .new_wait = n % 5 == 0 ? n : 0,
+        .old_quantum = (int32_t)(n % 6), .old_state = KTHREAD_WAITING, .old_wait_reason = (uint8_t)(n % 39),
+        .old_base = 8, .old_priority = (int8_t)(8 + n % 4), .new_priority = 9, .old_ideal_processor = 1,
+    };
+}
+
+/* ---- the account ------------------------------------------------------------------------------------------------- */
+
+struct seen {
+    uint64_t buffers, events, compact, full;
+};
+
+static bool see_buffer(const struct trace_session *s, const struct wmi_buffer_header *h, struct seen *seen)
+{
+    static struct naive_record records[500];
+    struct naive_event e;
+    uint32_t at = 0;
+    bool ok;
+    int64_t last = INT64_MIN;
+    seen->buffers++;
+    while (naive_next((const uint8_t *)h, &at, &e, &ok)) {
+        seen->events++;
+        if (e.time < last)
+            return false;
+        last = e.time;
+        if (e.hook == 0x0524) {
+            seen->full++;
+            if (e.size != 0x18 || e.version != 2)
+                return false;
+        } else if (e.hook == 0x0525) {
+            int n = naive_batch(e.payload, e.size, records, 500);
+            if (n <= 0 || e.version != 2 || records[n - 1].time > e.time)
+                return false;
+            seen->compact += (uint64_t)n;
+        }
+    }
+    for (uint32_t i = h->offset; i < h->buffer_size; i++)
+        if (((const uint8_t *)h)[i] != 0xFF)
+            return false;
+    return ok && h->buffer_size == s->config.buffer_bytes && h->saved_offset == h->offset &&
+           h->current_offset == h->offset && h->offset % 8 == 0 && h->state == 3 && h->buffer_type == 0 &&
+           (h->buffer_flag & ~2u) == 0x20 && h->time_stamp >= last && h->reference_count == 0 && h->clock == 0;
+}
+
+static bool see(struct trace_session *s, struct seen *seen)
+{
+    int64_t last = 0;
+    uint32_t count = trace_session_buffers(s), cpu_buffer, next[TRACE_MAX_CPUS] = {0};
+    memset(seen, 0, sizeof(*seen));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(s, i, &cpu_buffer);
+        if (h->sequence_number <= last || !see_buffer(s, h, seen))
+            return false;
+        last = h->sequence_number;
+        if (h->processor_index >= s->config.cpus || cpu_buffer < next[h->processor_index])
+            return false;
+        next[h->processor_index] = cpu_buffer + 1;
+    }
+    return trace_session_buffer(s, count, &cpu_buffer) == NULL;
+}
+
+bool box_account_holds(struct trace_session *s)
+{
+    struct seen present;
+    struct trace_overwritten over;
+    struct trace_tally written = {0};
+    if (!see(s, &present))
+        return false;
+    trace_session_overwritten(s, &over);
+    for (uint32_t i = 0; i < s->config.cpus; i++) {
+        struct trace_counts n;
+        trace_cpu_counts(trace_session_cpu(s, i), &n);
+        if (n.events_tried != n.events_written + n.events_lost ||
+            n.switches_tried != n.switches_written + n.switches_lost ||
+            n.compact_tried != n.compact_written + n.compact_lost || n.full_tried != n.full_written + n.full_lost)
+            return false;
+        written.buffers += n.buffers_begun;
+        written.events += n.events_written;
+        written.compact += n.compact_written;
+        written.full += n.full_written;
+    }
+    return written.buffers == present.buffers + over.buffers && written.events == present.events + over.events &&
+           written.compact == present.compact + over.compact && written.full == present.full + over.full;
+}

@@ -50,5 +50,13 @@ struct box {
 void box_open(struct box *box, uint32_t cpus, uint32_t events, bool circular, uint32_t buffers, uint32_t buffer_bytes);
 void box_close(struct box *box);
 
+/* The TSC at a time in clock units. */
+#define BOX_TSC(units) ((uint64_t)(units) * BOX_UNIT)
+/* The `n`-th of a series of switches that differ in all they say. */
+struct trace_switch box_switch_at(uint64_t tsc, uint32_t n);
+/* Whether tried == written + lost on each CPU, and written == present + overwritten, where what is present is what the
+ * naive decoder finds in buffers that hold together. */
+bool box_account_holds(struct trace_session *session);
+
 /* xorshift64*, 0..n-1 */
 uint32_t test_random(uint64_t *state, uint32_t n);

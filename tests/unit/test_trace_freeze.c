@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A session stopped by a panic, at every single instruction of a switch: the account stays exact. The scenario runs
+ * with RFLAGS.TF set. After each instruction the SIGTRAP handler copies the whole session, lets the other CPU of the
+ * copy go on where `intrude` says so, freezes the copy as a panic would, and checks everything about it.
+ */
+#define _GNU_SOURCE /* REG_EFL */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/trace_support.h"
+
+static struct {
+    struct box *box;
+    uint8_t *copy;
+    uint32_t done;     /* switches handed in, the running one included */
+    uint32_t intrude;  /* switches of CPU 1 between the stop of CPU 0 and the freeze */
+    uint64_t steps, failed_at;
+    bool running;
+} panic;
+
+static void relocate(struct trace_session *s, ptrdiff_t by)
+{
+#define MOVE(pointer) ((pointer) = (void *)((uint8_t *)(pointer) + by))
+    MOVE(s->cpu);
+    MOVE(s->slot);
+    MOVE(s->order);
+    MOVE(s->buffers);
+    for (uint32_t i = 0; i < s->config.cpus; i++) {
+        MOVE(s->cpu[i].session);
+        if (s->cpu[i].buffer)
+            MOVE(s->cpu[i].buffer);
+    }
+}
+
+static bool panic_now(void)
+{
+    struct trace_session *s = (struct trace_session *)(void *)panic.copy;
+    memcpy(panic.copy, panic.box->memory, panic.box->size);
+    relocate(s, panic.copy - (uint8_t *)panic.box->memory);
+    for (uint32_t i = 0; i < panic.intrude; i++) {
+        struct trace_switch sw = box_switch_at(BOX_TSC(1000000 + i), i);
+        trace_switch(&s->cpu[1], &sw);
+    }
+    trace_session_freeze(s, BOX_TSC(2000000));
+    struct trace_counts n;
+    trace_cpu_counts(&s->cpu[0], &n);
+    /* The switch in the making is there or not, and is the only one that may be neither written nor lost by rule. */
+    if (n.compact_tried > panic.done || n.compact_tried + 1 < panic.done || n.full_tried > panic.done ||
+        n.full_tried + 1 < panic.done)
+        return false;
+    trace_cpu_counts(&s->cpu[1], &n);
+    if (n.compact_tried != panic.intrude || n.events_lost)
+        return false;
+    return box_account_holds(s) && !trace_cpu_on(&s->cpu[0]);
+}
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    ucontext_t *u = context;
+    if (!panic.running) {
+        u->uc_mcontext.gregs[REG_EFL] &= ~INT64_C(0x100);
+        return;
+    }
+    panic.steps++;
+    if (!panic.failed_at && !panic_now())
+        panic.failed_at = panic.steps;
+}
+
+static void on_start(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    panic.running = true;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= 0x100;
+}
+
+static void step_through(bool circular, uint32_t buffers, uint32_t before, uint32_t stepped, uint32_t intrude)
+{
+    struct box box;
+    volatile uint64_t index = 0x4000;
+    box_open(&box, 2, TRACE_COMPACT | TRACE_FULL, circular, buffers, 4096);
+    panic.box = &box;
+    panic.copy = aligned_alloc(64, (box.size + 63) / 64 * 64);
+    panic.done = panic.failed_at = panic.steps = 0;
+    panic.intrude = intrude;
+    struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+    trace_cpu_start(cpu, &index);
+    trace_cpu_start(trace_session_cpu(box.session, 1), NULL);
+    for (uint32_t i = 0; i < before + stepped; i++) {
+        struct trace_switch sw = box_switch_at(BOX_TSC(10 * i), i);
+        struct trace_part part = {&sw, sizeof(sw)};
+        panic.done++;
+        if (i == before)
+            raise(SIGUSR1);
+        trace_switch(cpu, &sw);
+        if (i % 16 == 0)
+            trace_close_batch(cpu, sw.tsc, CCSWAP_CLOSE_DRAIN);
+        if (i % 16 == 0)
+            trace_event(cpu, sw.tsc, 0xCA01, 1, &part, 1);
+    }
+    trace_cpu_stop(cpu, BOX_TSC(100000));
+    panic.running = false;
+    assert_int_equal(panic.failed_at, 0);
+    assert_true(panic.steps > 500);
+    print_message("         stopped at %llu instructions\n", (unsigned long long)panic.steps);
+    free(panic.copy);
+    box_close(&box);
+}
+
+static void test_freeze_anywhere(void **state)
+{
+    (void)state;
+    struct sigaction step = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO};
+    struct sigaction start = {.sa_sigaction = on_start, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &step, NULL);
+    sigaction(SIGUSR1, &start, NULL);
+    step_through(false, 8, 70, 6, 0);    /* into a new buffer */
+    step_through(false, 2, 140, 30, 0);  /* into loss */
+    step_through(true, 3, 300, 20, 0);   /* overwriting */
+    step_through(true, 3, 300, 20, 400); /* and the other CPU goes round the pool before the panic is noticed */
+}
+
+/* A panic whose cause has written over the trace: what is before that counts, the rest is lost, and nothing beyond the
+ * buffer is looked at (the sanitizer watches: it is the last one of the session's memory). */
+static void test_freeze_of_what_was_overwritten(void **state)
+{
+    (void)state;
+    static const uint16_t sizes[] = {0, 15, 0xFFFF};
+    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct box box;
+        struct trace_counts n;
+        box_open(&box, 1, TRACE_COMPACT, false, 1, 4096);
+        struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+        uint64_t second = 0;
+        trace_cpu_start(cpu, NULL);
+        for (uint32_t sent = 1; sent <= 30; sent++) {
+            struct trace_switch sw = box_switch_at(BOX_TSC(sent), sent);
+            trace_switch(cpu, &sw);
+            if (sent % 10 == 0)
+                trace_close_batch(cpu, BOX_TSC(sent), CCSWAP_CLOSE_DRAIN);
+            if (sent == 10)
+                second = cpu->used;
+        }
+        memcpy(cpu->buffer + second + 4, &sizes[i], 2);
+        trace_session_freeze(box.session, BOX_TSC(40));
+        trace_cpu_counts(cpu, &n);
+        assert_int_equal(n.events_tried, 3);
+        assert_int_equal(n.compact_tried, 30);
+        assert_int_equal(n.events_written, 1);
+        assert_int_equal(n.events_lost, 2);
+        assert_int_equal(n.compact_written, 10);
+        assert_int_equal(n.compact_lost, 20);
+        box_close(&box);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_freeze_anywhere),
+        cmocka_unit_test(test_freeze_of_what_was_overwritten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
