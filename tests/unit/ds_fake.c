@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ds_fake.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "kernel/errno.h"
 
@@ -128,4 +133,41 @@ void ds_fake_init(struct ds_fake *fake, bool baseline)
     ds_fake_add(fake, DS_FAKE_LVTPC, LVTPC_RESET);
     if (baseline)
         ds_fake_add(fake, MSR_PEBS_DATA_CFG, 1);
+}
+
+void ds_fake_reset(struct ds_fake *fake)
+{
+    for (unsigned i = 0; i < 8; i++)
+        if (ds_fake_find(fake, IA32_PERFEVTSEL0 + i))
+            ds_fake_find(fake, IA32_PERFEVTSEL0 + i)->value = 0;
+    ds_fake_find(fake, IA32_FIXED_CTR_CTRL)->value = 0;
+    ds_fake_find(fake, IA32_PEBS_ENABLE)->value = 0;
+    ds_fake_find(fake, IA32_DS_AREA)->value = 0;
+}
+
+const struct ds_test *ds_fake_find_test(const struct ds_caps *caps, const char *name)
+{
+    for (uint32_t i = 0; i < caps->tests; i++)
+        if (strstr(caps->test[i].name, name))
+            return &caps->test[i];
+    return NULL;
+}
+
+const struct ds_test *ds_fake_test(const struct ds_caps *caps, const char *name)
+{
+    const struct ds_test *t = ds_fake_find_test(caps, name);
+    if (!t)
+        fail_msg("no row %s", name);
+    return t;
+}
+
+void ds_fake_refused(struct ds_fake *fake, struct ds_caps *caps, const char *because)
+{
+    assert_int_equal(ds_detect(&fake->machine, caps), -ENODEV);
+    assert_false(caps->pebs);
+    if (!caps->reason || !strstr(caps->reason, because))
+        fail_msg("reason '%s', not '%s'", caps->reason, because);
+    assert_true(caps->tests <= DS_TESTS_MAX);
+    for (uint32_t i = 0; i < caps->tests; i++)
+        assert_non_null(caps->test[i].verdict);
 }

@@ -48,3 +48,11 @@ struct ds_fake_msr *ds_fake_find(struct ds_fake *fake, uint32_t msr);
 uint64_t ds_fake_value(struct ds_fake *fake, uint32_t msr);
 void ds_fake_add(struct ds_fake *fake, uint32_t msr, uint64_t value);
 void ds_fake_remove(struct ds_fake *fake, uint32_t msr);
+/* PEBS' registers as after RESET: firmware has left nothing behind. */
+void ds_fake_reset(struct ds_fake *fake);
+
+/* The row of the table of detection whose name contains `name`; find: NULL if there is none, which else fails. */
+const struct ds_test *ds_fake_find_test(const struct ds_caps *caps, const char *name);
+const struct ds_test *ds_fake_test(const struct ds_caps *caps, const char *name);
+/* Detects: there is no PEBS, and the reason contains `because`. */
+void ds_fake_refused(struct ds_fake *fake, struct ds_caps *caps, const char *because);
