@@ -9,7 +9,7 @@ COVERAGE_LEAST := 95
 GCOV          := $(if $(findstring gcc,$(CC)),$(subst gcc,gcov,$(CC)))
 COVERED_C     := $(sort $(wildcard ds/model/*.c))
 COVERAGE_UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_ds_model*.c tests/unit/test_ds_property.c))
-COVERAGE_O    := $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) tests/unit/ds_bench.c)
+COVERAGE_O    := $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) tests/unit/ds_bench.c tests/unit/ds_naive.c)
 
 # Unoptimized, or the compiler's branches are counted instead of ours.
 $(B)/coverage/%.o: %.c

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model against a second implementation written another way: per counter a countdown in plain integers, rings as
- * lists, a record as the words one appends, no masks, no memory. Random programs for every preset: counters, events,
- * rings, periods, record groups, buffers, policies, branches, interrupts, drains. Both must agree after every single
- * instruction, in every word of the record it wrote and in the status each PMI found.
+ * The model against a second implementation written another way (ds_naive.h). Random programs for every preset:
+ * counters, events, rings, periods, record groups, buffers, policies, branches, interrupts, drains. Both must agree
+ * after every single instruction, in every word of the record it wrote and in the status each PMI found.
  *
  * Each preset gets CAIRN_STEPS instructions, a million by default; `make test` does with fewer (tests/run.py).
  */
@@ -19,314 +18,9 @@
 #include <cmocka.h>
 
 #include "tests/unit/ds_bench.h"
+#include "tests/unit/ds_naive.h"
 
-/* ---- the second implementation ----------------------------------------------------------------------------------- */
-
-enum { GP = 10, COUNTERS = GP + 4, PROGRAM = 400, WORDS = 1024, BTS_SLOTS = 16 };
-
-struct naive_counter {
-    bool exists, enabled, pebs, interrupts, precise, adaptive;
-    bool ring[2];
-    int event; /* -1: counts nothing */
-    bool overflowed, armed;
-    long long left, reset; /* events until it wraps; a wrapped counter starts again from a whole turn */
-};
-
-struct naive_branch {
-    uint64_t from, to;
-    enum ds_model_prediction prediction;
-};
-
-struct naive {
-    struct naive_counter counter[COUNTERS];
-    int format;
-    long long whole_turn;
-    struct ds_model_policy policy;
-
-    bool gpr, memory, xmm, lbr_group, counter_group, metrics_group; /* what an adaptive record is to hold */
-    unsigned lbr_entries;
-    bool shown[COUNTERS]; /* in the counter group */
-    uint64_t data_cfg, perf_metrics;
-
-    long room, used, threshold; /* in bytes */
-    bool buffer_status, masked, latched, handler_unmasks;
-    unsigned pmis, stored, dropped;
-    uint64_t pmi_status; /* what the last PMI found */
-    uint64_t image[WORDS];
-    unsigned words; /* of the last record made; 0 if this instruction made none */
-
-    bool freezes[2], frozen[2]; /* branch history, counters: from version 4 on */
-    bool freezes_by_status, counters_off;
-
-    bool lbr, tr, bts, btint, off[2], predicts;
-    struct naive_branch history[2 * PROGRAM];
-    unsigned taken;
-    struct naive_branch slot[BTS_SLOTS];
-    long bts_room, bts_used, bts_threshold;
-    unsigned bts_stored, bts_dropped;
-};
-
-struct step { /* what an instruction is */
-    bool is[DS_MODEL_EVENTS];
-    int ring;
-    uint64_t load, store;
-    bool branches;
-    struct naive_branch branch;
-};
-
-static uint64_t bit_of(int c)
-{
-    return c < GP ? DS_BIT(c) : DS_BIT(32 + c - GP);
-}
-
-static uint64_t naive_value(const struct naive *n, int c)
-{
-    return (uint64_t)(n->whole_turn - n->counter[c].left) % (uint64_t)n->whole_turn;
-}
-
-static uint64_t naive_status(const struct naive *n)
-{
-    uint64_t status =
-        (n->buffer_status ? DS_BIT(62) : 0) + (n->frozen[0] ? DS_BIT(58) : 0) + (n->frozen[1] ? DS_BIT(59) : 0);
-    for (int c = 0; c < COUNTERS; c++)
-        status += n->counter[c].overflowed ? bit_of(c) : 0;
-    return status;
-}
-
-static void naive_pmi(struct naive *n)
-{
-    if (n->masked) {
-        n->latched = n->policy.masked_pmi_latched;
-    } else {
-        n->pmis++;
-        n->pmi_status = naive_status(n);
-        n->masked = !n->handler_unmasks;
-    }
-}
-
-static void naive_counter_pmi(struct naive *n)
-{
-    if (n->freezes_by_status) {
-        n->frozen[0] |= n->freezes[0];
-        n->frozen[1] |= n->freezes[1];
-    } else {
-        n->lbr &= !n->freezes[0];
-        n->counters_off |= n->freezes[1];
-    }
-    naive_pmi(n);
-}
-
-static bool naive_fits(const struct naive *n, long spare, long size)
-{
-    if (n->policy.fit == DS_MODEL_START_LT)
-        return spare > 0;
-    return n->policy.fit == DS_MODEL_END_LE ? spare >= size : spare > size;
-}
-
-static void append(struct naive *n, uint64_t word)
-{
-    n->image[n->words++] = word;
-}
-
-static void naive_image(struct naive *n, const bool *fires, const struct step *step, const struct ds_model_registers *r,
-                        const struct ds_pebs_xmm *xmm)
-{
-    uint64_t who = 0, address = 0;
-    bool adaptive = false, load = false, store = false;
-    for (int c = 0; c < COUNTERS; c++)
-        if (fires[c]) {
-            who += bit_of(c);
-            adaptive |= n->counter[c].adaptive;
-            load |= n->counter[c].event == DS_MODEL_LOAD;
-            store |= n->counter[c].event == DS_MODEL_STORE;
-        }
-    if (n->format >= 2)
-        address = load ? step->load : store ? step->store : 0;
-    n->words = 0;
-    if (n->format < 4) {
-        const uint64_t fixed[25] = {
-            r->rflags,
-            r->rip,
-            r->rax,
-            r->rbx,
-            r->rcx,
-            r->rdx,
-            r->rsi,
-            r->rdi,
-            r->rbp,
-            r->rsp,
-            r->r8_r15[0],
-            r->r8_r15[1],
-            r->r8_r15[2],
-            r->r8_r15[3],
-            r->r8_r15[4],
-            r->r8_r15[5],
-            r->r8_r15[6],
-            r->r8_r15[7],
-            n->format == 3 ? who : naive_status(n),
-            address,
-            0,
-            0,
-            r->eventing_ip,
-            0,
-            r->tsc,
-        };
-        static const unsigned words[] = {18, 22, 24, 25};
-        while (n->words < words[n->format])
-            append(n, fixed[n->words]);
-        return;
-    }
-    append(n, adaptive ? n->data_cfg & UINT32_MAX : 0);
-    append(n, r->eventing_ip);
-    append(n, who);
-    append(n, r->tsc);
-    if (adaptive && n->memory) {
-        append(n, address);
-        for (int i = 0; i < 3; i++)
-            append(n, 0);
-    }
-    if (adaptive && n->gpr) {
-        const uint64_t gpr[10] = {r->rflags, r->rip, r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi};
-        for (int i = 0; i < 18; i++)
-            append(n, i < 10 ? gpr[i] : r->r8_r15[i - 10]);
-    }
-    if (adaptive && n->xmm)
-        for (int i = 0; i < 32; i++)
-            append(n, xmm->xmm[i / 2][i % 2]);
-    if (adaptive && n->lbr_group)
-        for (unsigned i = 0; i < n->lbr_entries; i++) {
-            bool there = i < n->taken && i < 32;
-            const struct naive_branch *branch = there ? &n->history[n->taken - 1 - i] : NULL;
-            append(n, there ? branch->from : 0);
-            append(n, there ? branch->to : 0);
-            append(n, there && branch->prediction == DS_MODEL_MISPREDICTED ? DS_BIT(63) : 0);
-        }
-    if (adaptive && (n->counter_group || n->metrics_group)) {
-        uint64_t gp = 0, fixed = 0;
-        for (int c = 0; c < COUNTERS; c++)
-            if (n->counter_group && n->shown[c]) {
-                gp += c < GP ? 1u << c : 0;
-                fixed += c < GP ? 0 : 1u << (c - GP);
-            }
-        append(n, fixed << 32 | gp);
-        append(n, n->metrics_group ? 3 : 0);
-        for (int c = 0; c < COUNTERS; c++)
-            if (n->counter_group && n->shown[c])
-                append(n, naive_value(n, c));
-        if (n->metrics_group) {
-            append(n, naive_value(n, GP + 3));
-            append(n, n->perf_metrics);
-        }
-    }
-    n->image[0] += (uint64_t)n->words * 8 << 48;
-}
-
-/* Returns how many PMIs it wants. */
-static int naive_record(struct naive *n, const bool *fires)
-{
-    int wanted = 0;
-    bool stored = naive_fits(n, n->room - n->used, (long)n->words * 8);
-    if (stored) {
-        n->used += (long)n->words * 8;
-        n->stored++;
-    } else {
-        n->words = 0;
-        n->dropped++;
-    }
-    bool everyone = n->policy.bystander_swapped ? n->format >= 3 : n->format < 3;
-    if (stored || !n->policy.drop_keeps_overflow)
-        for (int c = 0; c < COUNTERS; c++) {
-            struct naive_counter *k = &n->counter[c];
-            if (fires[c] || (everyone && k->overflowed && k->pebs)) {
-                k->armed = k->overflowed = false;
-                k->left = k->precise && n->policy.pdist_minimum && k->reset < 128 ? 128 : k->reset;
-            }
-        }
-    if (stored && n->used >= n->threshold) {
-        n->buffer_status = true;
-        wanted++;
-    }
-    for (int c = 0; c < COUNTERS; c++)
-        if (fires[c] && n->counter[c].interrupts)
-            return wanted + 1;
-    return wanted;
-}
-
-static int naive_trace(struct naive *n, const struct naive_branch *branch, int ring)
-{
-    if (!n->tr || !n->bts || n->off[ring])
-        return 0;
-    if (!naive_fits(n, n->bts_room - n->bts_used, 24) && (!n->btint || n->policy.bts_full_wraps))
-        n->bts_used = 0;
-    if (!naive_fits(n, n->bts_room - n->bts_used, 24)) {
-        n->bts_dropped++;
-        return 0;
-    }
-    n->slot[n->bts_used / 24] = *branch;
-    n->bts_stored++;
-    n->bts_used += 24;
-    if (!n->btint && !naive_fits(n, n->bts_room - n->bts_used, 24))
-        n->bts_used = 0;
-    if (n->bts_used < n->bts_threshold)
-        return 0;
-    n->buffer_status |= n->policy.bts_sets_ovf_buf;
-    return 1;
-}
-
-static void naive_remember(struct naive *n, const struct naive_branch *branch)
-{
-    if (n->lbr && !n->frozen[0])
-        n->history[n->taken++] = *branch;
-}
-
-static void naive_instruction(struct naive *n, const struct step *step, const struct ds_bench *host)
-{
-    bool fires[COUNTERS] = {0};
-    int first = -1, plain = -1, wanted = 0;
-    if (step->branches)
-        naive_remember(n, &step->branch);
-    bool count = !n->counters_off && !n->frozen[1];
-    for (int c = 0; c < COUNTERS; c++) {
-        struct naive_counter *k = &n->counter[c];
-        if (!count || !k->exists || !k->enabled || !k->ring[step->ring] || k->event < 0 || !step->is[k->event])
-            continue;
-        fires[c] = k->armed;
-        if (--k->left == 0) {
-            k->left = n->whole_turn;
-            k->overflowed = true;
-            if (k->pebs) {
-                k->armed = true;
-                fires[c] |= k->precise;
-            } else if (k->interrupts && plain < 0) {
-                plain = c;
-            }
-        }
-        if (fires[c] && first < 0)
-            first = c;
-    }
-    if (plain >= 0 && plain < first) {
-        naive_counter_pmi(n);
-        plain = -1;
-    }
-    if (first >= 0) {
-        naive_image(n, fires, step, &host->registers, &host->xmm);
-        wanted += naive_record(n, fires);
-    }
-    bool branch_pmi = step->branches && naive_trace(n, &step->branch, step->ring);
-    for (wanted += plain >= 0; wanted; wanted--)
-        naive_counter_pmi(n);
-    if (branch_pmi)
-        naive_pmi(n);
-}
-
-static void naive_interrupt(struct naive *n, const struct step *step)
-{
-    naive_remember(n, &step->branch);
-    if (naive_trace(n, &step->branch, step->ring))
-        naive_pmi(n);
-}
-
-/* ---- random programs --------------------------------------------------------------------------------------------- */
+enum { GP = DS_NAIVE_GP, COUNTERS = DS_NAIVE_COUNTERS, PROGRAM = DS_NAIVE_HISTORY / 2 };
 
 static uint64_t seed;
 static uint32_t random_below(uint32_t n) /* xorshift64* */
@@ -380,7 +74,7 @@ static const struct machine {
 };
 
 static struct ds_bench bench, *b = &bench;
-static struct naive naive, *n = &naive;
+static struct ds_naive naive, *n = &naive;
 
 static bool on_counter(const struct machine *machine, int c)
 {
@@ -421,7 +115,7 @@ static uint64_t *reset_word(const struct machine *machine, int c)
 
 static void set_reset(const struct machine *machine, int c)
 {
-    struct naive_counter *k = &n->counter[c];
+    struct ds_naive_counter *k = &n->counter[c];
     k->reset = 1 + random_below(k->precise && n->policy.pdist_minimum ? 200 : 20);
     if (c < GP ? c < machine->pebs_gp : c - GP < machine->pebs_fixed)
         *reset_word(machine, c) = (uint64_t)-k->reset; /* width is the model's affair */
@@ -431,7 +125,7 @@ static void counters_on(void)
 {
     uint64_t global = 0;
     for (int c = 0; c < COUNTERS; c++)
-        global |= n->counter[c].enabled ? bit_of(c) : 0;
+        global |= n->counter[c].enabled ? ds_naive_bit(c) : 0;
     ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, global);
     n->counters_off = false;
 }
@@ -440,18 +134,18 @@ static void counters_on(void)
 static void write_counter(int c)
 {
     n->counter[c].left = 1 + random_below(20);
-    ds_bench_write(b, c < GP ? IA32_PMC0 + (uint32_t)c : IA32_FIXED_CTR0 + (uint32_t)(c - GP), naive_value(n, c));
+    ds_bench_write(b, c < GP ? IA32_PMC0 + (uint32_t)c : IA32_FIXED_CTR0 + (uint32_t)(c - GP), ds_naive_value(n, c));
 }
 
 static void random_counters(const struct machine *machine)
 {
     uint64_t pebs = 0, fixed_ctrl = 0;
     for (int c = 0; c < COUNTERS; c++) {
-        struct naive_counter *k = &n->counter[c];
+        struct ds_naive_counter *k = &n->counter[c];
         if (!on_counter(machine, c))
             continue;
         const struct naive_code *code = &machine->codes[random_below(CODES)];
-        *k = (struct naive_counter){
+        *k = (struct ds_naive_counter){
             .exists = true,
             .enabled = random_below(3) != 0,
             .pebs = (c < GP ? c < machine->pebs_gp : c - GP < machine->pebs_fixed) && random_below(3) != 0,
@@ -476,7 +170,7 @@ static void random_counters(const struct machine *machine)
                                (k->interrupts ? IA32_PERFEVTSEL_INT : 0) | IA32_PERFEVTSEL_EN |
                                (k->adaptive ? IA32_PERFEVTSEL_ADAPTIVE : 0));
         }
-        pebs |= k->pebs ? bit_of(c) : 0;
+        pebs |= k->pebs ? ds_naive_bit(c) : 0;
     }
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, fixed_ctrl);
     if (machine->format > 0 && machine->format < 4)
@@ -552,7 +246,7 @@ static void random_software(const struct machine *machine)
         n->masked = false;
         if (n->latched) {
             n->latched = false;
-            naive_pmi(n);
+            ds_naive_pmi(n);
         }
         break;
     case 3: /* acknowledge */
@@ -574,7 +268,7 @@ static void random_software(const struct machine *machine)
     case 9: /* an overflow acknowledged, whatever comes of it */
         c = (int)random_below(COUNTERS);
         if (n->counter[c].exists)
-            ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, bit_of(c));
+            ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, ds_naive_bit(c));
         n->counter[c].overflowed = false;
         break;
     case 10: /* a counter set anew, armed or not */
@@ -602,11 +296,11 @@ static const char *difference(void)
 {
     static char text[64];
     for (int c = 0; c < COUNTERS; c++)
-        if (n->counter[c].exists && b->model.value[__builtin_ctzll(bit_of(c))] != naive_value(n, c)) {
+        if (n->counter[c].exists && b->model.value[__builtin_ctzll(ds_naive_bit(c))] != ds_naive_value(n, c)) {
             snprintf(text, sizeof text, "counter %d", c);
             return text;
         }
-    if (ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) != naive_status(n))
+    if (ds_bench_read(b, IA32_PERF_GLOBAL_STATUS) != ds_naive_status(n))
         return "GLOBAL_STATUS";
     if (ds_bench_index(b) != (uint64_t)n->used || b->stored != n->stored || b->dropped != n->dropped)
         return "the PEBS index";
@@ -623,7 +317,7 @@ static const char *difference(void)
             snprintf(text, sizeof text, "word %u of the record", i);
             return text;
         }
-    for (long i = 0; i < BTS_SLOTS; i++) {
+    for (long i = 0; i < DS_NAIVE_BTS_SLOTS; i++) {
         const uint64_t *slot = ds_bench_word(b, ds_bench_bts_buffer() + 24 * (uint64_t)i);
         if (slot[0] != n->slot[i].from || slot[1] != n->slot[i].to ||
             slot[2] != (n->slot[i].prediction == DS_MODEL_PREDICTED && n->predicts ? 16 : 0))
@@ -632,17 +326,17 @@ static const char *difference(void)
     return NULL;
 }
 
-static void random_step(struct step *step)
+static void random_step(struct ds_naive_step *step)
 {
-    *step = (struct step){.ring = random_below(4) == 0, .branches = random_below(3) == 0};
+    *step = (struct ds_naive_step){.ring = random_below(4) == 0, .branches = random_below(3) == 0};
     for (int e = 0; e < DS_MODEL_EVENTS; e++)
         step->is[e] = e == DS_MODEL_INSTRUCTION || random_below(3) == 0;
     step->load = random_below(1000000);
     step->store = random_below(1000000);
-    step->branch = (struct naive_branch){1 + random_below(1000000), random_below(1000000), random_below(3)};
+    step->branch = (struct ds_naive_branch){1 + random_below(1000000), random_below(1000000), random_below(3)};
 }
 
-static int model_step(const struct step *step, bool interrupt)
+static int model_step(const struct ds_naive_step *step, bool interrupt)
 {
     const struct ds_model_branch branch = {step->branch.from, step->branch.to, step->branch.prediction};
     unsigned cpl = step->ring ? 1 + random_below(3) : 0;
@@ -665,16 +359,16 @@ static void random_programs(void **state)
         seed = program + 1;
         random_setup(machine);
         for (unsigned i = 0; i < PROGRAM; i++) {
-            struct step step;
+            struct ds_naive_step step;
             bool interrupt = random_below(50) == 0;
             random_step(&step);
             n->words = 0;
             if (model_step(&step, interrupt))
                 fail_msg("program %u, instruction %u: memory fault", program, i);
             if (interrupt)
-                naive_interrupt(n, &step);
+                ds_naive_interrupt(n, &step);
             else
-                naive_instruction(n, &step, b);
+                ds_naive_instruction(n, &step, b);
             random_software(machine);
             n->words = ds_bench_index(b) ? n->words : 0; /* drained since */
             const char *what = difference();
