@@ -30,9 +30,12 @@ struct kcpu {
     uint64_t ticks;          /* timer ticks seen; read by others */
     uint64_t switches;       /* context switches done; read by others */
 
-    struct ds_cpu *ds;       /* NULL: ds=off. Usually the session's; a workload may put its own here for a while */
-    const volatile uint64_t *pebs_index; /* the session's own, whosever `ds` is; NULL: ds=off */
-    struct ds_soft *ds_soft; /* NULL: hw or off */
+    struct ds_cpu *ds;       /* the session's; NULL: ds=off */
+    struct ds_soft *ds_soft; /* likewise its model; NULL: hw or off */
+    const volatile uint64_t *pebs_index; /* of `ds` */
+    struct ds_cpu *active_ds;     /* what counts on this CPU: usually the session's, but a workload may put its own
+                                   * here for a while. The session's is paused then, and its buffer still the trace's */
+    struct ds_soft *active_model; /* likewise the model that is stepped */
     struct trace_cpu *trace; /* NULL: no session */
     struct ktruth_cpu *truth;/* NULL: truth=0 */
 };

@@ -22,7 +22,7 @@ static inline bool kgate_enter(void)
     struct kcpu *cpu = kcpu_this();
     struct kthread *thread = cpu->current;
     if (thread->gate_depth++ == 0 && (thread->flags & KTHREAD_SAMPLED) && cpu->irq_depth == 0)
-        ds_pause(cpu->ds);
+        ds_pause(cpu->active_ds);
     return on;
 }
 
@@ -31,6 +31,6 @@ static inline void kgate_leave(bool on)
     struct kcpu *cpu = kcpu_this();
     struct kthread *thread = cpu->current;
     if (--thread->gate_depth == 0 && (thread->flags & KTHREAD_SAMPLED) && cpu->irq_depth == 0)
-        ds_resume(cpu->ds);
+        ds_resume(cpu->active_ds);
     arch_irq_restore(on);
 }

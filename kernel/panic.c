@@ -67,7 +67,7 @@ static void print_registers(const struct arch_trap_frame *f)
  * filling them. */
 static _Noreturn void stop(void)
 {
-    ds_pause(kcpu_this()->ds);
+    ds_pause(kcpu_this()->active_ds);
     __atomic_fetch_or(&stopped, UINT64_C(1) << arch_cpu_index(), __ATOMIC_RELEASE);
     arch_halt();
 }
@@ -83,7 +83,7 @@ static uint64_t running(void)
 static void begin(const char *line)
 {
     __asm__ volatile("cli" ::: "memory");
-    ds_pause(kcpu_this()->ds); /* a stepped thread must not come to HLT (ds/soft.c) */
+    ds_pause(kcpu_this()->active_ds); /* a stepped thread must not come to HLT (ds/soft.c) */
     uint32_t me = arch_cpu_index(), nobody = NOBODY;
     if (!__atomic_compare_exchange_n(&panicking, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         if (nobody != me)

@@ -295,9 +295,9 @@ void ksched_unlock(void)
 void kernel_irq_enter(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    if (cpu->ds_soft)
-        ds_soft_interrupted(cpu->ds_soft, frame);
-    ds_pause(cpu->ds);
+    if (cpu->active_model)
+        ds_soft_interrupted(cpu->active_model, frame);
+    ds_pause(cpu->active_ds);
     cpu->irq_depth++;
 }
 
@@ -313,7 +313,7 @@ void kernel_irq_exit(struct arch_trap_frame *frame)
         cpu = kcpu_this();
     }
     if (cpu->current && cpu->current->flags & KTHREAD_SAMPLED)
-        ds_resume_frame(cpu->ds, frame);
+        ds_resume_frame(cpu->active_ds, frame);
 }
 
 /* The system's tick: time goes on for sleepers. CPU 0 only. */
@@ -331,7 +331,7 @@ static void tick(struct arch_trap_frame *frame)
 {
     (void)frame;
     struct kcpu *cpu = kcpu_this();
-    ds_tick(cpu->ds);
+    ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)
         system_tick();

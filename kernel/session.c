@@ -123,15 +123,15 @@ static uint32_t tid_of_frame(const struct arch_trap_frame *frame)
 static bool debug_trap(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    return cpu->ds_soft && ds_soft_step(cpu->ds_soft, frame);
+    return cpu->active_model && ds_soft_step(cpu->active_model, frame);
 }
 
 static void pmi(struct arch_trap_frame *frame)
 {
     (void)frame;
     struct kcpu *cpu = kcpu_this();
-    if (cpu->ds)
-        ds_pmi(cpu->ds);
+    if (cpu->active_ds)
+        ds_pmi(cpu->active_ds);
 }
 
 /* What errata take away from the configuration is said once. */
@@ -186,7 +186,8 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
         if (kopt.ds_log)
             ds_soft_log(cpu->ds_soft);
     }
-    cpu->ds = ds;
+    cpu->ds = cpu->active_ds = ds;
+    cpu->active_model = cpu->ds_soft;
     cpu->pebs_index = ds_pebs_index(ds);
     return 0;
 }

@@ -103,7 +103,7 @@ void kuser_leave(struct arch_trap_frame *frame)
     struct kcpu *cpu = kcpu_this();
     KASSERT(cpu->current->gate_depth == 1);
     cpu->current->gate_depth = 0;
-    ds_resume_user(cpu->ds, frame);
+    ds_resume_user(cpu->active_ds, frame);
 }
 
 void kernel_user_return(struct arch_trap_frame *frame)
@@ -144,8 +144,8 @@ _Noreturn void kernel_user_fault(struct arch_trap_frame *frame)
     char why[128];
     uint64_t cr2 = read_cr2();
     struct kcpu *cpu = kcpu_this();
-    if (cpu->ds_soft)
-        ds_soft_interrupted(cpu->ds_soft, frame);
+    if (cpu->active_model)
+        ds_soft_interrupted(cpu->active_model, frame);
     kfault_describe(frame, cr2, why, sizeof why);
     KASSERT(!(arch_read_rflags() & (RFLAGS_NT | ARCH_RFLAGS_TF)) && !arch_user_pages_open());
     go_on_if_caught(frame);

@@ -125,8 +125,8 @@ void kernel_system_call(struct arch_trap_frame *frame)
 {
     uint64_t flags = arch_read_rflags(); /* what SYSCALL has left of the program's: nothing that matters */
     struct kcpu *cpu = kcpu_this();
-    if (cpu->ds_soft)
-        ds_soft_system_call(cpu->ds_soft, frame);
+    if (cpu->active_model)
+        ds_soft_system_call(cpu->active_model, frame);
     kgate_enter();
     KASSERT(!(flags & (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)));
     const struct call c = { frame, cpu->current->user, frame->rdi, frame->rsi };

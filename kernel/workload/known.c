@@ -191,8 +191,6 @@ static bool run_program(struct prover *p)
 static bool run_counted(struct prover *p, const struct ds_config *config)
 {
     struct kcpu *cpu = kcpu_this();
-    struct ds_cpu *session = cpu->ds;
-    struct ds_soft *session_model = cpu->ds_soft;
     const struct ds_hooks hooks = { .before_drain = before_drain, .drained = drained, .context = p };
     struct ds_refusal refusal;
 
@@ -203,9 +201,9 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
         return false;
     if (p->model) {
         ds_soft_attach(p->model, p->ds, NULL); /* whose frame it is only those hooks ask that are not there */
-        cpu->ds_soft = p->model;
+        cpu->active_model = p->model;
     }
-    cpu->ds = p->ds;
+    cpu->active_ds = p->ds;
     bool good = ds_start(p->ds, &refusal) == 0;
     if (good) {
         good = run_program(p);
@@ -216,8 +214,8 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
         snprintf(p->why, sizeof p->why, "step %d in ds/cpu.c: MSR 0x%x raises #GP", refusal.step, refusal.msr);
     }
     ds_stop(p->ds);
-    cpu->ds = session;
-    cpu->ds_soft = session_model;
+    cpu->active_ds = cpu->ds;
+    cpu->active_model = cpu->ds_soft;
     return good;
 }
 

@@ -75,15 +75,14 @@ static struct counted count(struct trapper *t, uint64_t (*code)(void *buffer), u
     const struct ds_machine *m = ds_soft_machine(t->model);
     bool on = kgate_enter();
     struct kcpu *cpu = kcpu_this(); /* the thread is bound to it */
-    struct ds_soft *session = cpu->ds_soft;
     uint64_t ticks = cpu->ticks;
     write_msr(m, IA32_FIXED_CTR0, 0);
     write_msr(m, IA32_PMC0, 0);
-    cpu->ds_soft = t->model;
+    cpu->active_model = t->model;
     kgate_leave(on);
     *rax = code(t->buffer);
     on = kgate_enter();
-    cpu->ds_soft = session;
+    cpu->active_model = cpu->ds_soft;
     struct counted n = { read_msr(m, IA32_FIXED_CTR0), read_msr(m, IA32_PMC0) };
     t->ticks += cpu->ticks - ticks;
     kgate_leave(on);
