@@ -7,7 +7,8 @@
 
 /* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
  * free; two settings; a counter and its control, an auxiliary one; branch history: DEBUGCTL, LBR_CTL (twice),
- * LBR_DEPTH; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got them. */
+ * LBR_DEPTH, or DEBUGCTL (twice) and LBR_SELECT; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got
+ * them. */
 #define DS_UNDO_MAX (17u + 2 * 4 + 2 * (DS_MAX_COUNTERS + 1))
 
 struct ds_counter { /* an event and the counter that counts it */

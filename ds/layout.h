@@ -95,6 +95,8 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define IA32_MISC_ENABLE_BTS_UNAVAIL  DS_BIT(11) /* negative logic: never believe it without CPUID.01H:EDX.DS */
 #define IA32_MISC_ENABLE_PEBS_UNAVAIL DS_BIT(12)
 
+#define MSR_LBR_SELECT 0x1C8u /* branches that DEBUGCTL.LBR does not take: rings, types; not with ARCH_LBR */
+
 #define IA32_DEBUGCTL 0x1D9u
 #define IA32_DEBUGCTL_LBR         DS_BIT(0)
 #define IA32_DEBUGCTL_BTF         DS_BIT(1)

@@ -25,10 +25,13 @@ int ds_lbr_set_up(struct ds_cpu *ds)
     if (e)
         return e;
     ds->debugctl &= ~ours;
-    if (ds->caps.lbr == DS_LBR_DEBUGCTL)
-        return ds_set_msr(ds, IA32_DEBUGCTL, ds->debugctl | (on ? IA32_DEBUGCTL_LBR : 0));
-    if ((e = ds_set_msr(ds, IA32_DEBUGCTL, ds->debugctl)) || (e = ds_set_msr(ds, IA32_LBR_CTL, 0)) ||
-        (e = ds_set_msr(ds, IA32_LBR_DEPTH, ds->caps.lbr_depth)))
+    if ((e = ds_set_msr(ds, IA32_DEBUGCTL, ds->debugctl)))
+        return e;
+    if (ds->caps.lbr == DS_LBR_DEBUGCTL) { /* what somebody's filter left out would be missing in our records */
+        e = ds_set_msr(ds, MSR_LBR_SELECT, 0);
+        return !e && on ? ds_set_msr(ds, IA32_DEBUGCTL, ds->debugctl | IA32_DEBUGCTL_LBR) : e;
+    }
+    if ((e = ds_set_msr(ds, IA32_LBR_CTL, 0)) || (e = ds_set_msr(ds, IA32_LBR_DEPTH, ds->caps.lbr_depth)))
         return e;
     return on ? ds_set_msr(ds, IA32_LBR_CTL, ds->caps.lbr_ctl) : 0;
 }

@@ -178,6 +178,8 @@ static bool exists(const struct ds_model_preset *p, uint32_t msr)
     case IA32_LBR_CTL:
     case IA32_LBR_DEPTH:
         return p->arch_lbr;
+    case MSR_LBR_SELECT:
+        return p->lbr_format;
     case IA32_PERF_GLOBAL_STATUS_SET:
         return p->perfmon_version >= 4;
     default:
@@ -203,6 +205,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         switch (msr) {
         case IA32_BIOS_SIGN_ID: *value = (uint64_t)p->microcode << 32; break;
         case IA32_MISC_ENABLE: *value = m->misc_enable; break;
+        case MSR_LBR_SELECT: *value = 0; break;
         case IA32_DEBUGCTL: *value = m->debugctl; break;
         case IA32_PERF_CAPABILITIES: *value = perf_capabilities(p); break;
         case IA32_FIXED_CTR_CTRL: *value = m->fixed_ctr_ctrl; break;
@@ -260,6 +263,8 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         case IA32_PERF_CAPABILITIES:
         case IA32_PERF_GLOBAL_STATUS:
             return m->policy.reserved_ignored ? 0 : -EFAULT;
+        case MSR_LBR_SELECT: /* nothing is left out: neither rings nor types, as with architectural LBR here */
+            return store(m, &bits, value, 0);
         case IA32_DEBUGCTL:
             if (p->arch_lbr)
                 value &= ~IA32_DEBUGCTL_LBR; /* may be written there, and reads 0 */

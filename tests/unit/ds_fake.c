@@ -131,8 +131,10 @@ void ds_fake_init(struct ds_fake *fake, bool baseline)
     ds_fake_add(fake, IA32_DEBUGCTL, 0);
     ds_fake_add(fake, IA32_DS_AREA, UINT64_C(0xFFFFFE0000001000));
     ds_fake_add(fake, DS_FAKE_LVTPC, LVTPC_RESET);
-    if (baseline)
+    if (baseline) {
         ds_fake_add(fake, MSR_PEBS_DATA_CFG, 1);
+        ds_fake_add(fake, MSR_LBR_SELECT, 0x1C5);
+    }
 }
 
 void ds_fake_reset(struct ds_fake *fake)

@@ -317,10 +317,10 @@ static void branch_history(void **state)
     const struct write set_up[] = {
         {IA32_PERF_GLOBAL_CTRL, 0},      {IA32_PEBS_ENABLE, 0}, {IA32_DS_AREA, (uintptr_t)area},
         {DS_FAKE_LVTPC, ARCH_VECTOR_PMI}, {MSR_PEBS_DATA_CFG, cfg}, {IA32_DEBUGCTL, IA32_DEBUGCTL_BTF},
-        {IA32_FIXED_CTR0, MINUS(1000)},
+        {MSR_LBR_SELECT, 0},             {IA32_FIXED_CTR0, MINUS(1000)},
     };
     unsigned n = fake.logged;
-    fake.logged = 7;
+    fake.logged = 8;
     EXPECT(set_up, 0);
     fake.logged = n;
     ds_resume(ds);

@@ -111,6 +111,9 @@ static const struct gp_row gp_rows[] = {
     {"lunarlake", IA32_DEBUGCTL, 0x1FC3, 0},
     {"icelake", IA32_LBR_CTL, 0, -EFAULT}, /* architectural LBR: not there yet */
     {"icelake", IA32_LBR_DEPTH, 32, -EFAULT},
+    {"icelake", MSR_LBR_SELECT, 0, 0},
+    {"icelake", MSR_LBR_SELECT, 1, -EFAULT}, /* the model filters nothing */
+    {"sapphirerapids", MSR_LBR_SELECT, 0, -EFAULT},
     {"sapphirerapids", IA32_LBR_CTL, 1, 0},
     {"sapphirerapids", IA32_LBR_CTL, 2, -EFAULT}, /* CPUID.1CH:EBX has neither rings nor types of branches */
     {"sapphirerapids", IA32_LBR_CTL, DS_BIT(16), -EFAULT},
