@@ -294,14 +294,13 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     if (hypervisor && (!caps->reason || caps->bts))
         probe_ds_area(d);
 
-    caps->area_bytes = ds_area_bytes(caps->format);
+    caps->area_bytes = ds_area_bytes(caps->format, false);
     if (caps->reason)
         return -ENODEV;
     caps->pebs = true;
     caps->reason = "the processor has a Debug Store with PEBS";
     caps->pebs_counters =
         pebs_counters(caps, cpuid_01h_eax_family(leaf1[0]) == 6 ? cpuid_01h_eax_model(leaf1[0]) : 0);
-    if (!caps->baseline && caps->pebs_counters >> DS_COUNTER_FIXED)
-        caps->area_bytes = sizeof(struct ds_area_a0); /* it has reset values of fixed counters, too */
+    caps->area_bytes = ds_area_bytes(caps->format, caps->pebs_counters >> DS_COUNTER_FIXED);
     return 0;
 }

@@ -284,7 +284,8 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
                                    .epoch = ds->epoch,
                                    .tsc = tsc,
                                    .format = ds->caps.format,
-                                   .area = (const uint64_t *)ds->area};
+                                   .area = (const uint64_t *)ds->area,
+                                   .area_bytes = ds->caps.area_bytes};
     ds->hooks.drained(ds->hooks.context, ds->cpu, &start);
     return 0;
 }
@@ -409,7 +410,8 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
                              .epoch = ds->epoch,
                              .tsc = arch_rdtsc(),
                              .format = ds->caps.format,
-                             .area = (const uint64_t *)ds->area};
+                             .area = (const uint64_t *)ds->area,
+                             .area_bytes = ds->caps.area_bytes};
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     take_buffer(ds, &drain);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
@@ -432,7 +434,8 @@ void ds_drain_panic(struct ds_cpu *ds)
                              .epoch = ds->epoch,
                              .tsc = arch_rdtsc(),
                              .format = ds->caps.format,
-                             .area = (const uint64_t *)ds->area};
+                             .area = (const uint64_t *)ds->area,
+                             .area_bytes = ds->caps.area_bytes};
     take_buffer(ds, &drain);
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);

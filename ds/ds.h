@@ -165,7 +165,8 @@ struct ds_drain {
     uint64_t tsc;
     uint64_t lost; /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
     uint8_t format;
-    const uint64_t *area; /* ds_area_bytes(format) of it, index not yet set back */
+    const uint64_t *area; /* index not yet set back */
+    uint32_t area_bytes;  /* the processor's form of it */
     const void *records;  /* base..index; NULL without any */
     uint32_t bytes;
 };

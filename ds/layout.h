@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -206,7 +207,8 @@ _Static_assert(offsetof(struct ds_area_60, pebs_absolute_maximum) == 0x30, "Pebs
 _Static_assert(offsetof(struct ds_area_60, pebs_interrupt_threshold) == 0x38, "PebsInterruptThreshold");
 _Static_assert(offsetof(struct ds_area_60, pebs_counter_reset) == 0x40, "PebsCounterReset0");
 
-/* The form of format 4 (A0H bytes): eight general-purpose and four fixed counters. The first 60H bytes are the same. */
+/* The form of format 4 (A0H bytes): eight general-purpose and four fixed counters. The first 60H bytes are the same.
+ * Also of format 3 where fixed counters write records (Goldmont Plus; Linux' arch/x86/events/intel/ds.c). */
 struct ds_area_a0 {
     uint64_t bts_buffer_base;             /* 00 */
     uint64_t bts_index;                   /* 08 */
@@ -240,12 +242,12 @@ struct ds_area_1c0 {
 _Static_assert(sizeof(struct ds_area_1c0) == 0x1C0, "DS area, 1C0H form");
 _Static_assert(offsetof(struct ds_area_1c0, pebs_fixed_counter_reset) == 0x140, "fixed resets, 1C0H form");
 
-/* Bytes of the area a format's hardware reads. */
-static inline uint32_t ds_area_bytes(unsigned format)
+/* Bytes of the area a format's hardware reads; `fixed`: fixed counters write records, as from format 4 on they may. */
+static inline uint32_t ds_area_bytes(unsigned format, bool fixed)
 {
-    return format >= 5   ? sizeof(struct ds_area_1c0)
-           : format == 4 ? sizeof(struct ds_area_a0)
-                         : sizeof(struct ds_area_60);
+    return format >= 5                            ? sizeof(struct ds_area_1c0)
+           : format == 4 || (format == 3 && fixed) ? sizeof(struct ds_area_a0)
+                                                   : sizeof(struct ds_area_60);
 }
 
 /* Where the reset value of counter `counter` lies in the area. */

@@ -142,7 +142,7 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         epoch.record_events++;
     if (epoch.record_bytes < d->bytes)
         epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */
-    struct trace_part whole[] = { { &epoch, sizeof epoch }, { d->area, ds_area_bytes(d->format) } };
+    struct trace_part whole[] = { { &epoch, sizeof epoch }, { d->area, d->area_bytes } };
     trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
 
     struct cairn_ds_records head = { .kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch };

@@ -210,7 +210,8 @@ enum cairn_ds_reason {
 #define CAIRN_DS_AREA_MAX     0x1C0u
 
 /* The epoch that ends here (or, for START, begins). The DS area follows as it was, before index was set back to base:
- * the form that the record format has (60H bytes up to format 3, A0H, from format 5 on 1C0H). */
+ * the form that the record format has (60H bytes up to format 3, A0H, from format 5 on 1C0H); with format 3 also A0H,
+ * where fixed counters write records. */
 struct cairn_ds_epoch {
     uint16_t kind;          /* 00: CAIRN_DS_EPOCH */
     uint8_t reason;         /* 02 */

@@ -367,7 +367,8 @@ static void drain(struct bytes *b, int64_t time, uint8_t format, const int64_t *
     bytes_event(b, 0xCA01, 2, time, NULL, payload.data, payload.size);
 }
 
-/* The area of an epoch has the form of the record format; in version 1 always 20 words. */
+/* The area of an epoch has the form of the record format, of format 3 perhaps that of 4; in version 1 always 20
+ * words. */
 static void forms_of_the_area(void **state)
 {
     (void)state;
@@ -378,7 +379,8 @@ static void forms_of_the_area(void **state)
     } rows[] = {
         {1, 0, 0xA0, true},  {1, 4, 0xA0, true},  {1, 6, 0xA0, true},  {1, 6, 0x1C0, false}, {1, 0, 0x60, false},
         {2, 0, 0x60, true},  {2, 3, 0x60, true},  {2, 4, 0xA0, true},  {2, 5, 0x1C0, true},  {2, 6, 0x1C0, true},
-        {2, 0, 0xA0, false}, {2, 4, 0x60, false}, {2, 5, 0xA0, false}, {3, 4, 0xA0, false},  {0, 4, 0xA0, false},
+        {2, 3, 0xA0, true},  {2, 3, 0x1C0, false}, {2, 2, 0xA0, false}, {2, 0, 0xA0, false},  {2, 4, 0x60, false},
+        {2, 5, 0xA0, false}, {3, 4, 0xA0, false},  {0, 4, 0xA0, false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct bytes b = {0};

@@ -79,8 +79,8 @@ static struct ds_drain drain_of(unsigned format, uint32_t bytes)
     for (size_t i = 0; i < CAIRN_DS_AREA_MAX / 8; i++)
         area[i] = i == 4 ? BASE : 0x1000 + i;
     return (struct ds_drain){.reason = CAIRN_DS_THRESHOLD, .epoch = 7, .tsc = TSC(20), .lost = 3,
-                             .format = (uint8_t)format, .area = area, .records = bytes ? records : NULL,
-                             .bytes = bytes};
+                             .format = (uint8_t)format, .area = area, .area_bytes = ds_area_bytes(format, true),
+                             .records = bytes ? records : NULL, .bytes = bytes};
 }
 
 /* Record `i` of `size` bytes at `at`: a format 4 head, the rest its number. */
@@ -107,8 +107,8 @@ static void expect_drain(const struct ds_drain *d, uint64_t lost, uint32_t bytes
     assert_true(epoch->lost == lost);
     assert_int_equal(epoch->record_bytes, bytes);
     assert_int_equal(epoch->record_events, parts);
-    assert_int_equal(event[0].size, sizeof *epoch + ds_area_bytes(d->format));
-    assert_memory_equal(epoch + 1, area, ds_area_bytes(d->format));
+    assert_int_equal(event[0].size, sizeof *epoch + d->area_bytes);
+    assert_memory_equal(epoch + 1, area, d->area_bytes);
     uint32_t at = 0;
     for (unsigned i = 0; i < parts; i++) {
         const struct cairn_ds_records *part = (const void *)event[1 + i].payload;

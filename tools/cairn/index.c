@@ -77,14 +77,16 @@ static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
     if (e->size < sizeof(struct cairn_ds_epoch))
         return false;
     uint32_t bytes = e->size - (uint32_t)sizeof(struct cairn_ds_epoch);
-    if (bytes != (e->version == 1 ? CAIRN_DS_AREA_BYTES_1 : ds_area_bytes(p[offsetof(struct cairn_ds_epoch, format)])))
+    uint8_t format = p[offsetof(struct cairn_ds_epoch, format)];
+    if (e->version == 1 ? bytes != CAIRN_DS_AREA_BYTES_1
+                        : bytes != ds_area_bytes(format, false) && bytes != ds_area_bytes(format, true))
         return false;
     struct cairn_epoch *n = CAIRN_ADD(cpu->epochs);
     n->area = p + sizeof(struct cairn_ds_epoch);
     n->area_bytes = bytes;
     n->time = e->time;
     n->reason = p[offsetof(struct cairn_ds_epoch, reason)];
-    n->format = p[offsetof(struct cairn_ds_epoch, format)];
+    n->format = format;
     n->number = cairn_get32(p + offsetof(struct cairn_ds_epoch, epoch));
     n->tsc = cairn_get64(p + offsetof(struct cairn_ds_epoch, tsc));
     n->lost = cairn_get64(p + offsetof(struct cairn_ds_epoch, lost));
