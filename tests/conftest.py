@@ -4,8 +4,11 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 for folder in ("boot", "cairn"):
     sys.path.insert(0, str(Path(__file__).resolve().parent / folder))
+pytest.register_assert_rewrite("cairn_boot", "cairn_log", "cairn_tool")  # their asserts, too, say what they saw
 
 
 def pytest_configure(config):

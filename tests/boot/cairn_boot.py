@@ -3,7 +3,9 @@
 
 import os
 import re
+import shutil
 import signal
+import stat
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +64,15 @@ def build_with(folder, **files):
         else:
             (folder / name).symlink_to(value)
     return folder
+
+
+def with_qemu(folder, *extra):
+    """A QEMU that gets these arguments as well, for run-qemu.sh --qemu."""
+    wrapper = folder / "qemu-with-more"
+    words = " ".join(f"'{word}'" for word in extra)
+    wrapper.write_text(f'#!/bin/sh\nexec "{shutil.which("qemu-system-x86_64")}" "$@" {words}\n', encoding="ascii")
+    wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
+    return wrapper
 
 
 def make_image(path, *options, kernel=BUILD / "kernel.elf", loader=BUILD / "BOOTX64.EFI"):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import cairn_boot as cb
-from test_system import cairn, checked, keys, per_cpu
+from cairn_log import cairn, checked, keys, per_cpu
 
 QUICK = ("truth=1", "seconds=250")
 

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The kernel on machines that differ in what the loader hands over; the whole system's tests are in test_system.py."""
+"""The kernel on machines that differ: in what the loader hands over, in size, in what they lack."""
+
+import os
+import re
+import shutil
+import subprocess
 
 import pytest
 
 import cairn_boot as cb
+from cairn_log import checked, keys
 
 QUICK = ("switches=2000", "truth=1")
 
@@ -27,3 +33,84 @@ def test_second_serial_port(tmp_path):
     result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", *QUICK, "serial=com2")
     expect_pass(result)
     assert "serial port: com2 (option serial=)\n" in result.console() and "\n~T" in result.console()
+
+
+def test_small_machine(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--mem", "128M", "switches=1000", "truth=1")
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+
+
+@pytest.mark.parametrize("model", ["EPYC", "Skylake-Client"])
+def test_microcode(tmp_path, model):
+    """AMD and Intel keep its revision in different halves of one MSR. Neither is 0 in QEMU."""
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--cpu", model, "ds=off", "switches=50")
+    assert result.status == cb.PASS, result.output
+    assert int(keys(result.log, "M")["cpu.0.microcode"], 16) != 0
+
+
+def test_fewer_cpus_than_there_are(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 4, "cpus=2", "switches=500")
+    assert result.status == cb.PASS, result.output
+    assert "2 of 4 processors run, 2 left out (option cpus=)" in result.output
+    checked(result.log)
+
+
+@pytest.mark.long
+def test_more_cpus_than_supported(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 66, "ds=off", "switches=1000", "truth=1", timeout=600)
+    assert result.status == cb.PASS, result.output
+    assert "64 of 66 processors run, 2 left out (more than are supported)" in result.output
+    checked(result.log)
+
+
+@pytest.mark.parametrize("options, word", [
+    (["ds=hw"], "ds=hw: CPU 0:"),
+    (["trace.buffers=65536", "trace.buffer_kib=1024"], "lower trace.buffers or trace.buffer_kib"),
+    (["trace.buffers=1"], "too few for 2 CPUs"),
+    ])
+def test_cannot_be_had(tmp_path, options, word):
+    result = cb.boot(tmp_path / "log", "--smp", 2, *options)
+    assert result.status == cb.FAIL, result.output
+    assert len([line for line in result.lines("FAIL: ") if word in line]) == 1, result.output
+
+
+def test_bad_option_in_the_guest(tmp_path):
+    """run-qemu.sh would refuse it: so from an image, as on a stick."""
+    image = cb.make_image(tmp_path / "image", "end=exit", "no.such=option")
+    result = cb.boot(tmp_path / "log", "--image", image)
+    assert result.status == cb.FAIL, result.output
+    line = r"^FAIL: options: cairn.cfg line \d+: option 'no.such=option': "
+    assert re.search(line, result.output, re.M), result.output
+
+
+def test_no_acpi(tmp_path):
+    qemu = cb.with_qemu(tmp_path, "-no-acpi") if "-no-acpi" in subprocess.run(
+        ["qemu-system-x86_64", "-help"], capture_output=True, text=True, check=True).stdout \
+        else cb.with_qemu(tmp_path, "-machine", "acpi=off")
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu)
+    assert result.status == cb.FAIL, result.output
+    assert len(result.lines("ACPI")) == 1, result.output
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/share/OVMF/OVMF_CODE_4M.fd"), reason="needs Debian's OVMF at its place")
+def test_no_uart(tmp_path):
+    """Without a serial port the run ends all the same: QEMU's debug-exit says it passed."""
+    image = cb.make_image(tmp_path / "image", "end=exit", "switches=300")
+    variables = shutil.copy("/usr/share/OVMF/OVMF_VARS_4M.fd", tmp_path / "vars")
+    done = subprocess.run(
+        ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "2", "-m", "256M", "-nodefaults",
+         "-display", "none", "-no-reboot",
+         "-drive", "if=pflash,format=raw,readonly=on,file=/usr/share/OVMF/OVMF_CODE_4M.fd",
+         "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
+         "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick",
+         "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-serial", "none"],
+        capture_output=True, timeout=120, check=False)
+    assert done.returncode == 33, done
+
+
+def test_image_on_usb(tmp_path):
+    image = cb.make_image(tmp_path / "image", "end=exit", "switches=1000", "truth=1")
+    result = cb.boot(tmp_path / "log", "--image", image)
+    assert result.status == cb.PASS, result.output
+    checked(result.log)

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 import cairn_boot as cb
-from test_system import cairn, checked, keys
+from cairn_log import cairn, checked, keys
 
 RULE = r"model's log: whole, and as the records say +(\d+) +0 consistent\n"
 

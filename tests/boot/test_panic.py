@@ -1,10 +1,34 @@
 # SPDX-License-Identifier: MIT
-"""A panic while something else than the session has a CPU's counters."""
+"""Panics: what the console says, and a trace that is right up to there."""
 
 import re
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
 
 import cairn_boot as cb
-from test_system import cairn, checked
+from cairn_log import cairn, checked
+
+
+@pytest.mark.parametrize("kind, line, function", [
+    ("now", "asked for with panic=now", "controller"),
+    ("null", "write to 0x0000000000000000 (null pointer)", "controller"),
+    ("stack", "is in the guard page", "overflow_stack"),
+    ("double", "double fault", "controller"),
+    ])
+def test_panic(tmp_path, kind, line, function):
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", f"panic={kind}")
+    assert result.status == cb.FAIL, result.output
+    console = result.console()
+    assert f"PANIC: CPU" in console and line in console
+    assert re.search(rf"^  0x[0-9a-f]{{16}} {function}", console, re.M), console
+    assert re.search(r"^R15 .* RIP ffffffff8[0-9a-f]{7} RFLAGS ", console, re.M) and "CR2 " in console, console
+    status, text = cairn("dump", result.log)
+    assert status == 0 and len(text.splitlines()) > 500, text[-2000:]
+    checked(result.log)
 
 
 def test_in_a_proof(tmp_path):
@@ -20,3 +44,104 @@ def test_in_a_proof(tmp_path):
     assert status == 0 and sorted(cpu for cpu, _ in drains) == ["0", "1"] and all(int(n) for _, n in drains), drains
     records = sum(int(n) for _, n in drains)
     assert re.search(rf"truth: each PEBS record equal +{records} +0 verified\n", text), text
+
+
+def test_nmi(tmp_path):
+    """The NMI button: the lines the MADT names lead to every CPU at once; one panics, the others stop for it."""
+    monitor = tmp_path / "monitor"
+    qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off")
+
+    def press():
+        deadline = time.monotonic() + 100
+        while b"run: workload" not in (tmp_path / "log").read_bytes():
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(monitor))
+            connection.sendall(b"nmi\n")
+            while connection.recv(4096):  # to the end of QEMU: it may drop what one has sent who hangs up
+                pass
+
+    (tmp_path / "log").touch()
+    button = threading.Thread(target=press)
+    button.start()
+    result = cb.boot(tmp_path / "log", "--smp", 4, "--qemu", qemu, "truth=1", "switches=1000000")
+    button.join()
+    assert result.status == cb.FAIL, result.output
+    console = result.console()
+    assert len(re.findall(r"^PANIC: CPU \d, thread .*: unexpected NMI$", console, re.M)) == 1, console
+    assert "did not answer" not in console and "RIP " in console
+    checked(result.log)
+
+
+class Debugger:
+    """Just enough of GDB's remote protocol; the machine stands still as long as nothing lets it go on."""
+
+    def __init__(self, path):
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.settimeout(100)
+        self.connection.connect(str(path))
+        self.stream = self.connection.makefile("rb")
+        self.send("Hg0")
+        while self.answer() != "OK":  # that connecting has stopped the machine
+            pass
+
+    def send(self, packet):
+        self.connection.sendall(f"${packet}#{sum(packet.encode()) % 256:02x}".encode())
+
+    def answer(self):
+        while self.stream.read(1) != b"$":  # acknowledgements
+            pass
+        text = b"".join(iter(lambda: self.stream.read(1), b"#"))
+        self.stream.read(2)
+        self.connection.sendall(b"+")
+        return text.decode()
+
+    def ask(self, packet):
+        self.send(packet)
+        return self.answer()
+
+
+@pytest.mark.parametrize("symbol, offset, steps", [
+    ("arch_syscall_entry", 0, 0),  # at CPL 0, but GS base and stack are still the program's
+    pytest.param("arch_syscall_entry", 3, 0, marks=pytest.mark.long),  # behind SWAPGS: the stack still is
+    pytest.param("leave.pop", -3, 1, marks=pytest.mark.long),  # on the way back, GS base is the program's again
+])
+def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
+    """An NMI where the kernel has the program's GS base or stack: it must find its own all the same."""
+    symbols = subprocess.run(["nm", cb.BUILD / "kernel.elf"], capture_output=True, text=True, check=True).stdout
+    address = int(re.search(rf"^([0-9a-f]+) . {re.escape(symbol)}$", symbols, re.M)[1], 16) + offset
+    monitor, gdb = tmp_path / "monitor", tmp_path / "gdb"
+    qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off", "-gdb",
+                     f"unix:{gdb},server=on,wait=off")
+    stops = []
+
+    def interrupt():
+        deadline = time.monotonic() + 100
+        while b"run: workload" not in (tmp_path / "log").read_bytes():
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        debugger = Debugger(gdb)
+        stops.append(debugger.ask(f"Z1,{address:x},1"))
+        stops.append(debugger.ask("c"))
+        stops.append(debugger.ask(f"z1,{address:x},1"))
+        stops.extend(debugger.ask("s") for _ in range(steps))
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(str(monitor))
+            connection.sendall(b"nmi\n")
+            time.sleep(0.5)
+            debugger.send("c")
+            while connection.recv(4096):
+                pass
+
+    (tmp_path / "log").touch()
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu, "workload=user", "ds=off", "switches=1000000")
+    thread.join()
+    assert [stop[:3] for stop in stops] == ["OK", "T05", "OK"] + steps * ["T05"], stops
+    assert result.status == cb.FAIL, result.output
+    console = result.console()
+    program = "(yielder|napper|computer|vector|player)"
+    assert re.search(rf"^PANIC: CPU 0, thread \d+ \({program}/\d\): unexpected NMI$", console, re.M), console
+    assert f" RIP {address + 3 * steps:016x} " in console, console

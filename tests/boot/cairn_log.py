@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Reads the log of a boot for a test: with `cairn`, as a user would, and frame by frame."""
+
+import base64
+import re
+import subprocess
+
+import cairn_boot as cb
+
+
+def cairn(*arguments):
+    done = subprocess.run([cb.BUILD / "cairn", *map(str, arguments)], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def checked(log):
+    """`cairn check` must find nothing; its text."""
+    status, text = cairn("check", log)
+    assert status == 0, text
+    return text
+
+
+def frames(log, streams):
+    """Payloads of the frames of some streams, in the order of the file."""
+    for match in re.finditer(rb"~([A-Z])[0-9a-f]{8}:([A-Za-z0-9+/=]*):[0-9a-f]{8}", log.read_bytes()):
+        if match[1].decode() in streams:
+            yield base64.b64decode(match[2])
+
+
+def keys(log, streams):
+    text = b"".join(frames(log, streams)).decode()
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
+def numbers(value):
+    return [int(word) for word in value.split()]
+
+
+def per_cpu(found, name):
+    """The values of end.cpu.N.NAME, by CPU."""
+    out = []
+    while f"end.cpu.{len(out)}.{name}" in found:
+        out.append(numbers(found[f"end.cpu.{len(out)}.{name}"]))
+    return out
+
+
+def run_and_check(tmp_path, cpus, switches, *options, timeout=300):
+    """A boot that passes, with every switch in the trace and in the truth: what it was, and the keys of its end."""
+    result = cb.boot(tmp_path / "log", "--smp", cpus, "truth=1", f"switches={switches}", "seconds=280", *options,
+                     timeout=timeout)
+    assert result.status == cb.PASS, result.output
+    assert f"PASS: cpus: {cpus} of {cpus}" in result.output
+    checked(result.log)
+    end = keys(result.log, "E")
+    assert sum(tried for tried, _, _ in per_cpu(end, "switches")) >= switches
+    assert end["end.events_lost"] == "0"
+    return result, end
+
+
+def attributed(text):
+    """(attributed, ambiguous, wrong) as `cairn check` counts them."""
+    match = re.search(r"(\d+) attributed[^,]*, (\d+) ambiguous, (\d+) wrong", text)
+    assert match, text
+    return [int(n) for n in match.groups()]

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Every processor the model can be: its records, whole and attributed; its policies; what it cannot count."""
+
+import re
+import subprocess
+
+import pytest
+
+import cairn_boot as cb
+import frames as dump
+from cairn_log import attributed, cairn, checked, keys, per_cpu, run_and_check
+from cairn_tool import events, patch
+
+ICELAKE = ("INST_RETIRED.ANY:499,cycles:601,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
+           "BR_INST_RETIRED.NEAR_TAKEN:101,BR_INST_RETIRED.NEAR_CALL:31,BR_INST_RETIRED.NEAR_RETURN:37,"
+           "BR_INST_RETIRED.FAR_BRANCH:3")
+SANDYBRIDGE = ("INST_RETIRED.ANY:499,BR_INST_RETIRED.CONDITIONAL:103,BR_INST_RETIRED.NEAR_TAKEN:101,"
+               "BR_INST_RETIRED.NEAR_RETURN:31,cycles:5003:plain")
+PRESETS = [  # name, record format, form of the DS area, bytes of a record, events
+    ("penryn", 0, "60H", 144, "INST_RETIRED.ANY:199,BR_INST_RETIRED.NEAR_TAKEN:5003:plain,cycles:9001:plain"),
+    ("nehalem", 1, "60H", 176, "INST_RETIRED.ANY:499,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
+                               "BR_INST_RETIRED.NEAR_CALL:37"),
+    ("sandybridge", 1, "60H", 176, SANDYBRIDGE),
+    ("haswell", 2, "60H", 192, SANDYBRIDGE),
+    ("skylake", 3, "60H", 200, SANDYBRIDGE),
+    ("icelake", 4, "A0H", 624, ICELAKE),
+    ("sapphirerapids", 4, "A0H", 176, ICELAKE),
+    ("arrowlake", 5, "1C0H", 944, ICELAKE),
+    ("lunarlake", 6, "1C0H", 432, ICELAKE),
+]
+GROUPS = {"icelake": "gpr,lbr:8,xmm", "arrowlake": "lbr,gpr", "lunarlake": "gpr,mem,lbr:4,counters"}
+
+
+def run_preset(tmp_path, preset, cpus, switches, *options):
+    """Every record of every event equal to the truth; none blamed on the wrong thread. There is room beyond the
+    threshold for what a thread does with interrupts off: spin, while the host runs another CPU."""
+    name, form, area, size, events = preset
+    result, end = run_and_check(tmp_path, cpus, switches, "ds=soft", f"ds.preset={name}", f"pebs={events}",
+                                "pebs.records=512", "pebs.threshold=48",
+                                *([f"pebs.groups={GROUPS[name]}"] if name in GROUPS else []), *options)
+    text = checked(result.log)
+    found = keys(result.log, "M")
+    assert [found[f"ds.{key}"] for key in ("preset", "format", "area_form", "record_bytes")] \
+        == [name, str(form), area, str(size)]
+    assert keys(result.log, "L")["session.1.events"] == ("full" if form < 3 else "compact")
+    records, _, pmis, lost, _ = [sum(column) for column in zip(*per_cpu(end, "ds"))]
+    assert lost == 0 and records > 300 and pmis > 2
+    compared, failed = re.search(r"truth: each PEBS record equal +(\d+) +(\d+)", text).groups()
+    assert int(compared) == records and failed == "0"
+    good, ambiguous, wrong = attributed(text)
+    assert wrong == 0 and good >= 0.98 * records, text
+    assert ("  by index (no TSC)" in text) == (form < 3)
+    return result
+
+
+ONE_OF_A_KIND = [preset for preset in PRESETS if preset[0] in ("penryn", "haswell", "icelake", "lunarlake")]
+
+
+@pytest.mark.parametrize("preset", ONE_OF_A_KIND, ids=[preset[0] for preset in ONE_OF_A_KIND])
+def test_presets(tmp_path, preset):
+    """All of them: test_presets_long."""
+    result = run_preset(tmp_path, preset, 2, 400)
+    if preset[0] == "lunarlake":
+        no_lie_in_a_group(result.log)
+
+
+def no_lie_in_a_group(log):
+    """A word that is changed in any group of the first record, and check names it."""
+    whole = dump.read(log.read_bytes())
+    for offset, name in [(0x20, "MEMINFO data address"), (0x40, "GPR RFLAGS"), (0xC8, "GPR R15"), (0xD0, "LBR 0.from"),
+                         (0x120, "LBR 3.to"), (0x128, "LBR 3.info"), (0x140, "CNTR PMC0"), (0x1A8, "CNTR FIXED_CTR3")]:
+        parts = list(whole)
+        place = next(e[:2] for e in events(parts) if e[2] == 0xCA01 and parts[e[0]][1][e[1] + 16] == 2)
+        at = 16 + 0x18 + offset
+        was = parts[place[0]][1][place[1] + at]
+        patch(parts, place, at, bytes([was ^ 1]))
+        done = subprocess.run([cb.BUILD / "cairn", "check", "-"], input=dump.write(parts), capture_output=True,
+                              check=False)
+        text = done.stdout.decode()
+        assert done.returncode == 1 and re.search(rf"word by word\n.*: {name} is 0x\w+, in truth 0x", text), text
+
+
+def test_records_without_time_in_batches(tmp_path):
+    """Batches alone do not tell apart what their threads did between two stamps: said, and never guessed."""
+    result, _ = run_and_check(tmp_path, 2, 300, "ds=soft", "ds.preset=nehalem", "pebs=INST_RETIRED.ANY:499",
+                              "session.1=compact:qpc:sequential")
+    text = checked(result.log)
+    good, ambiguous, wrong = attributed(text)
+    assert wrong == 0 and ambiguous > good and "several in batch" in text, text
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", PRESETS, ids=[preset[0] for preset in PRESETS])
+def test_presets_long(tmp_path, preset):
+    run_preset(tmp_path, preset, 4, 5000)
+
+
+def test_policies(tmp_path):
+    """Where no manual says, the log says what the model did, and it did so: buffers of one record overflow. The periods
+    change on the way, with a drain."""
+    policies = {"fit": "start_lt", "bystander": "swapped", "drop_reload": "no", "masked_pmi": "latched"}
+    result, end = run_and_check(tmp_path, 2, 200, "ds=soft", "ds.preset=skylake", "pebs.records=1", "pebs.threshold=1",
+                                "pebs=INST_RETIRED.ANY:23,BR_INST_RETIRED.NEAR_TAKEN:13", "pebs.later=31,17",
+                                *[f"ds.policy.{name}={value}" for name, value in policies.items()])
+    found = keys(result.log, "M")
+    status, text = cairn("info", result.log)
+    assert status == 0
+    for name, value in policies.items():
+        assert found[f"ds.policy.{name}"].split("|")[0] == value
+        assert re.search(rf"^  {name} +{value} ", text, re.M)
+    assert sum(counts[3] for counts in per_cpu(end, "ds")) > 0  # lost, and each of them in the truth
+    for cpu in range(2):
+        text = cairn("dump", "--cpu", str(cpu), result.log)[1]
+        epoch = int(re.search(r"drain of epoch (\d+) \(new configuration\)", text)[1])
+        for number, period in (epoch, 23), (epoch + 1, 31):
+            text = cairn("ds", "--cpu", str(cpu), "--epoch", str(number), "--records", "0", result.log)[1]
+            assert f"-{period} in 48 bits" in text
+
+
+@pytest.mark.long
+def test_storm(tmp_path):
+    """Period, buffers and threshold of 1, in both stores: counting stops again and again, and each loss is exact."""
+    result, end = run_and_check(tmp_path, 2, 200, "ds=soft", "pebs=INST_RETIRED.ANY:1", "pebs.records=1",
+                                "pebs.threshold=1", "bts=interrupt", "bts.records=1", "ds.throttle=5")
+    assert sum(int(end[f"end.cpu.{n}.throttled"].split()[0]) for n in range(2)) > 10
+    assert all(len(counts) == 5 for counts in per_cpu(end, "ds"))  # none is 'unknown'
+    _, text = cairn("stat", result.log)
+    assert re.search(r"throttled +\d+   times", text)
+
+
+def test_impossible_event(tmp_path):
+    """What a processor cannot count is refused by name, before anything runs."""
+    result = cb.boot(tmp_path / "log", "--smp", 1, "ds=soft", "ds.preset=nehalem", "pebs=BR_INST_RETIRED.FAR_BRANCH:9")
+    assert result.status == cb.FAIL
+    assert "BR_INST_RETIRED.FAR_BRANCH: not an event of this processor" in result.output
