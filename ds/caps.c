@@ -261,12 +261,14 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             "IA32_PERF_GLOBAL_CTRL and _STATUS exist",
             "architectural performance monitoring is older than version 2: no IA32_PERF_GLOBAL_CTRL");
     require(d, "CPUID.0AH:EAX counters[15:8]", caps->gp_counters,
-            caps->gp_counters >= 1 && caps->gp_counters <= DS_COUNTER_FIXED && caps->gp_width >= 32 &&
-                caps->gp_width < 64,
-            "general-purpose counters", "CPUID.0AH names no usable general-purpose counters");
+            caps->gp_counters >= 1 && caps->gp_counters <= DS_GP_MAX && caps->gp_width >= 32 && caps->gp_width < 64,
+            "general-purpose counters",
+            caps->gp_counters > DS_GP_MAX
+                ? "CPUID.0AH names more than 10 general-purpose counters: this driver does not know their registers"
+                : "CPUID.0AH names no usable general-purpose counters");
     require(d, "CPUID.0AH:EDX counters[4:0]", caps->fixed_counters,
-            !caps->fixed_counters || (caps->fixed_counters <= DS_COUNTER_NUMBERS - DS_COUNTER_FIXED &&
-                                      caps->fixed_width >= 32 && caps->fixed_width < 64),
+            !caps->fixed_counters || (caps->fixed_counters <= DS_FIXED_MAX && caps->fixed_width >= 32 &&
+                                      caps->fixed_width < 64),
             caps->fixed_counters ? "fixed counters" : "no fixed counters",
             "CPUID.0AH names fixed counters of an unusable number or width");
 

@@ -18,6 +18,12 @@
 
 #define DS_MAX_COUNTERS 14u /* 10 general-purpose and 4 fixed */
 
+/* A processor with more is refused. Other registers follow those of the counters: from IA32_PMC0 + 12 on the
+ * platform's, from IA32_PERFEVTSEL0 + 18 on those of power; fixed counter 8 has no bits in IA32_FIXED_CTR_CTRL that
+ * are not ADAPTIVE's. */
+#define DS_GP_MAX    10u
+#define DS_FIXED_MAX 8u
+
 /* ---- what to do: from the options -------------------------------------------------------------------------------- */
 
 enum ds_event_kind {

@@ -28,7 +28,7 @@ static uint64_t enabled_counters(const struct ds_machine *m, const struct ds_cap
     return counters;
 }
 
-/* Where the sentence goes on, and how much room is left: with more counters than any processor has yet it is cut. */
+/* Where the sentence goes on, and how much room is left. */
 static char *end(struct ds_caps *caps, size_t *left)
 {
     size_t used = strlen(caps->in_use);

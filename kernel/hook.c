@@ -108,6 +108,8 @@ static void before_drain(void *context, uint32_t index, uint64_t tsc)
 /* Whole records only, as many to an event as fit. */
 #define RECORDS_ROOM (CAIRN_EVENT_MAX - sizeof(struct perfinfo_trace_header) - sizeof(struct cairn_ds_records))
 _Static_assert(DS_PEBS_RECORD_MAX <= RECORDS_ROOM, "a record of every group fits an event");
+_Static_assert(DS_PEBS_RECORD_MAX_4 + sizeof(struct ds_pebs_cntr) + 8 * (DS_GP_MAX + DS_FIXED_MAX) <= RECORDS_ROOM,
+               "and so it does with all the counters a processor may have");
 
 /* Bytes of the records that go into the next event: every record's own size, from its format. */
 static uint32_t whole_records(const struct ds_drain *d, uint32_t from)

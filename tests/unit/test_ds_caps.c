@@ -305,6 +305,16 @@ static void old_perfmon(void **state)
     ds_fake_init(&fake, true);
     fake.leaf[0x0A][0] &= ~0xFF00u;
     ds_fake_refused(&fake, &caps, "no usable general-purpose counters");
+    for (unsigned n = DS_GP_MAX; n < 256; n++) { /* IA32_PERFEVTSEL0 + 26 would be IA32_MISC_ENABLE */
+        ds_fake_init(&fake, true);
+        fake.leaf[0x0A][0] = 7u << 24 | 48u << 16 | n << 8 | 5;
+        if (n == DS_GP_MAX)
+            assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+        else
+            ds_fake_refused(&fake, &caps, "names more than 10 general-purpose counters");
+        assert_int_equal(caps.gp_counters, n);
+        assert_int_equal(fake.logged, 0);
+    }
     for (unsigned width = 0; width < 256; width++) {
         ds_fake_init(&fake, true);
         fake.leaf[0x0A][3] = width << 5 | 4;
@@ -314,7 +324,7 @@ static void old_perfmon(void **state)
             assert_int_equal(ds_detect(&fake.machine, &caps), 0);
     }
     ds_fake_init(&fake, true);
-    fake.leaf[0x0A][3] = 48u << 5 | 17;
+    fake.leaf[0x0A][3] = 48u << 5 | (DS_FIXED_MAX + 1);
     ds_fake_refused(&fake, &caps, "fixed counters of an unusable number or width");
     ds_fake_init(&fake, true);
     fake.leaf[0x0A][3] = 0; /* none at all will do */
@@ -404,7 +414,7 @@ static void in_use(void **state)
             assert_string_equal(caps.bts_reason, caps.in_use);
         assert_int_equal(fake.logged, 0);
     }
-    ds_fake_init(&fake, true); /* all there is: the longest sentence, whole */
+    ds_fake_init(&fake, true); /* all there is, then all there may be: the longest sentence, whole */
     fake.leaf[0x0A][0] = 7u << 24 | 48u << 16 | 10u << 8 | 5;
     ds_fake_add(&fake, IA32_PERFEVTSEL0 + 8, IA32_PERFEVTSEL_EN);
     ds_fake_add(&fake, IA32_PERFEVTSEL0 + 9, IA32_PERFEVTSEL_EN);
@@ -415,15 +425,12 @@ static void in_use(void **state)
                         "PMC0 PMC1 PMC2 PMC3 PMC4 PMC5 PMC6 PMC7 PMC8 PMC9 FIXED_CTR0 FIXED_CTR1 FIXED_CTR2 "
                         "FIXED_CTR3 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: ds.force=1 takes what "
                         "is in use");
-    /* More than any processor has: the sentence is cut, nothing behind it is touched. */
-    fake.leaf[0x0A][0] = 7u << 24 | 48u << 16 | 24u << 8 | 5;
-    fake.leaf[0x0A][3] = 48u << 5 | 16;
-    for (unsigned i = 10; i < 24; i++)
-        ds_fake_add(&fake, IA32_PERFEVTSEL0 + i, IA32_PERFEVTSEL_EN);
-    ds_fake_find(&fake, IA32_FIXED_CTR_CTRL)->value = UINT64_C(0x3333333333333333);
+    fake.leaf[0x0A][3] = 48u << 5 | DS_FIXED_MAX;
+    ds_fake_find(&fake, IA32_FIXED_CTR_CTRL)->value = UINT64_C(0x33333333);
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
-    assert_true(caps.counters_in_use == UINT64_C(0xFFFF00FFFFFF));
-    assert_int_equal(strlen(caps.in_use), sizeof caps.in_use - 1);
+    assert_true(caps.counters_in_use == UINT64_C(0xFF000003FF));
+    assert_true(strlen(caps.in_use) < sizeof caps.in_use - 1);
+    assert_non_null(strstr(caps.in_use, "FIXED_CTR7 IA32_DS_AREA=0xfffffe0000001000 in use, by firmware perhaps: "));
     assert_true(caps.tests < DS_TESTS_MAX);
     /* A processor that has none of it keeps its own reason. */
     fake.leaf[1][3] = 0;
