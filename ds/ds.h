@@ -64,6 +64,8 @@ struct ds_config {
 /* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
  * what would be right. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
+/* The names pebs= knows, in any case of letters: Intel's, each followed by its aliases; NULL past the last. */
+const char *ds_event_name(size_t i);
 /* pebs.later=PERIOD[,...]: one for each of the `events`, or "none": then period[0] is 0. 0 or -EINVAL with one line in
  * `error`. */
 int ds_parse_periods(const char *spec, uint32_t events, uint64_t *period, char *error, size_t size);

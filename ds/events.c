@@ -36,11 +36,11 @@ static const struct event_name names[] = {
     {"FRONTEND_RETIRED", DS_EVENT_FRONTEND, DS_NO_FIXED},
 };
 #define NAMES (sizeof names / sizeof names[0])
-#define NAMES_TEXT                                                                                                     \
-    "INST_RETIRED.ANY (instructions), INST_RETIRED.ANY_P, CPU_CLK_UNHALTED.THREAD (cycles), "                          \
-    "CPU_CLK_UNHALTED.THREAD_P, BR_INST_RETIRED.ALL_BRANCHES (branches) and BR_INST_RETIRED.CONDITIONAL, "             \
-    ".NEAR_TAKEN, "                                                                                                    \
-    ".NEAR_CALL, .NEAR_RETURN, .FAR_BRANCH, INST_RETIRED.PREC_DIST, MEM_TRANS_RETIRED.LOAD_LATENCY, FRONTEND_RETIRED"
+
+const char *ds_event_name(size_t i)
+{
+    return i < NAMES ? names[i].name : NULL;
+}
 
 /* ---- what they are on each processor ----------------------------------------------------------------------------- */
 
@@ -231,28 +231,50 @@ static const struct {
                            1, 0xFFFFFF},
 };
 
-static int parse_setting(const char **at, struct ds_event *event, char *error, size_t size)
+/* A refusal quotes its event from the name on, up to and with the word that is wrong. */
+static int refuse_event(char *error, size_t size, const char *event, const char *end, const char *right)
+{
+    return refuse(error, size, "pebs", event, (size_t)(end - event), right);
+}
+
+static int parse_setting(const char *term, const char **at, struct ds_event *event, char *error, size_t size)
 {
     const char *name = settings[event->kind].name, *s = *at;
     if (!name)
         return 0;
     size_t n = *s == ':' ? span(s + 1, ":,") : 0, named = strlen(name);
+    *at = s + (*s == ':') + n;
     if (n < named || memcmp(s + 1, name, named) != 0 ||
         !setting(s + 1 + named, n - named, settings[event->kind].least, settings[event->kind].most, &event->setting))
-        return refuse(error, size, "pebs", s + (*s == ':'), n, settings[event->kind].right);
-    *at = s + 1 + n;
+        return refuse_event(error, size, term, *at, settings[event->kind].right);
     return 0;
+}
+
+/* What follows the period and is none of what may follow it. */
+static int refuse_rest(const char *term, const char *word, size_t n, char *error, size_t size)
+{
+    for (size_t i = 0; i < NAMES; i++) { /* the first name of a kind comes first */
+        const char *name = settings[names[i].kind].name;
+        if (name && n >= strlen(name) && memcmp(word, name, strlen(name)) == 0) {
+            char right[96];
+            snprintf(right, sizeof right, "%s is for %s alone: leave it out, or ask for that event", name,
+                     names[i].name);
+            return refuse_event(error, size, term, word + n, right);
+        }
+    }
+    return refuse_event(error, size, term, word + n,
+                        "after the period come u, k or uk (the rings), then plain, each once");
 }
 
 static int parse_event(const char **at, struct ds_event *event, char *error, size_t size)
 {
-    const char *s = *at;
+    const char *const term = *at, *s = term;
     size_t n = span(s, ":,");
     size_t i = 0;
     while (i < NAMES && !same_name(s, n, names[i].name))
         i++;
     if (i == NAMES)
-        return refuse(error, size, "pebs", s, n, "not a known event; known are " NAMES_TEXT);
+        return refuse_event(error, size, term, s + n, "not a known event: docs/options.md and --help list them");
     size_t first = 0;
     while (names[first].kind != names[i].kind || names[first].fixed != names[i].fixed)
         first++;
@@ -261,10 +283,10 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
     s += n;
     n = *s == ':' ? span(s + 1, ":,") : 0;
     if (!period(s + 1, n, &event->period))
-        return refuse(error, size, "pebs", s + (*s == ':'), n,
-                      "must be a period from 1 to 2^47 - 1, as in INST_RETIRED.ANY:5003");
+        return refuse_event(error, size, term, s + (*s == ':') + n,
+                            "needs a period from 1 to 2^47 - 1, as in INST_RETIRED.ANY:5003");
     s += 1 + n;
-    int e = parse_setting(&s, event, error, size);
+    int e = parse_setting(term, &s, event, error, size);
     if (e)
         return e;
     for (bool ring = false; *s == ':'; s += n) {
@@ -278,8 +300,7 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
         } else if (same(s, n, "plain") && !event->plain && event->kind < DS_EVENT_PREC_DIST) {
             event->plain = true;
         } else {
-            return refuse(error, size, "pebs", s, n,
-                          "after the period come u, k or uk (the rings), then plain, each once");
+            return refuse_rest(term, s, n, error, size);
         }
     }
     *at = s;
@@ -293,6 +314,8 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
     for (;;) {
         if (config->events == DS_MAX_COUNTERS)
             return refuse(error, size, "pebs", s, strlen(s), "more events than any processor here has counters (14)");
+        if (!*s || *s == ',')
+            return refuse(error, size, "pebs", spec, strlen(spec), "an event is missing: EVENT:PERIOD[,...]");
         int e = parse_event(&s, &config->event[config->events], error, size);
         if (e)
             return e;

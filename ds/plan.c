@@ -69,20 +69,21 @@ uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t perio
     return -period & (DS_BIT(width_of(caps, counter)) - 1);
 }
 
+/* `option`: where the period comes from. */
 static int check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
-                        char *error, size_t size)
+                        const char *option, char *error, size_t size)
 {
     const unsigned least = caps->errata.period_32 ? 32 : 1;
     const unsigned bits = caps->full_width_writes ? width_of(caps, counter) - 1 : 31;
     if (event->kind == DS_EVENT_PREC_DIST && caps->errata.period_64 && (period < 128 || period % 64)) {
-        snprintf(error, size, "option 'pebs': period of %s: must be a multiple of 64, from 128 on, on a Broadwell",
-                 event->name);
+        snprintf(error, size, "option '%s': period %lu of %s: must be a multiple of 64, from 128 on, on a Broadwell",
+                 option, (unsigned long)period, event->name);
         return -EINVAL;
     }
     if (period >= least && period <= DS_BIT(bits))
         return 0;
-    snprintf(error, size, "option 'pebs': period of %s: must be from %u to 2^%u on this processor", event->name, least,
-             bits);
+    snprintf(error, size, "option '%s': period %lu of %s: must be from %u to 2^%u on this processor", option,
+             (unsigned long)period, event->name, least, bits);
     return -EINVAL;
 }
 
@@ -90,7 +91,8 @@ int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *erro
 {
     int e = 0;
     for (uint32_t i = 0; i < ds->config.events && !e; i++)
-        e = check_period(&ds->caps, ds->counter[i].event, ds->counter[i].number, period[i], error, size);
+        e = check_period(&ds->caps, ds->counter[i].event, ds->counter[i].number, period[i], "pebs.later",
+                         error, size);
     return e;
 }
 
@@ -163,7 +165,7 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                          plain ? "" : "PEBS ", event->name);
                 return -EINVAL;
             }
-            if ((e = check_period(caps, event, (unsigned)n, event->period, error, size)))
+            if ((e = check_period(caps, event, (unsigned)n, event->period, "pebs", error, size)))
                 return e;
             c->number = (uint8_t)n;
             c->initial = ds_initial(caps, (unsigned)n, event->period);

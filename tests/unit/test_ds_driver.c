@@ -664,7 +664,8 @@ static void other_periods(void **state)
     n = fake.logged;
     period[1] = 0; /* impossible: nothing is touched, not even drained */
     assert_int_equal(ds_reconfigure(ds, period, error, sizeof error), -EINVAL);
-    assert_non_null(strstr(error, "period of BR_INST_RETIRED.ALL_BRANCHES: must be from 1 to 2^47"));
+    assert_non_null(strstr(error, "option 'pebs.later': period 0 of BR_INST_RETIRED.ALL_BRANCHES: must be from 1 to "
+                                  "2^47"));
     assert_int_equal(fake.logged, n);
     assert_string_equal(order, "bdbd");
     ds_stop(ds);
@@ -900,7 +901,8 @@ static void errata_have_effects(void **state)
     fake.leaf[1][0] = 0x000106A5;
     ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 1u << 8;
     assert_int_equal(init("INST_RETIRED.ANY:31", "none", 8, 6, error, sizeof error), -EINVAL);
-    assert_non_null(strstr(error, "period of INST_RETIRED.ANY: must be from 32 to 2^31 on this processor"));
+    assert_non_null(strstr(error, "option 'pebs': period 31 of INST_RETIRED.ANY: must be from 32 to 2^31 on this "
+                                  "processor"));
     assert_int_equal(init("branches:32", "none", 8, 6, error, sizeof error), 0);
     fake.logged = 0;
     start();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's option table on the host: run-qemu.sh checks words with it, docs/options.md is made by it. */
+#include "ds/ds.h"
 #include "kernel/options.h"
 
 #include <stdio.h>
@@ -44,6 +45,9 @@ static void wrap(const char *text, size_t column)
 static int help(void)
 {
     struct kopt_help h;
+    char events[1024];
+    const char *name;
+    size_t n = 0;
     for (size_t i = 0; kopt_describe(i, &h); i++) {
         char line[1024];
         snprintf(line, sizeof line, "%s=%s", h.name, h.values);
@@ -54,12 +58,18 @@ static int help(void)
         wrap(line, 6);
         puts("");
     }
+    for (size_t i = 0; (name = ds_event_name(i)) && n < sizeof events; i++)
+        n += (size_t)snprintf(events + n, sizeof events - n, "%s%s", i ? ", " : "", name);
+    printf("Events of pebs=\n      ");
+    wrap(events, 6);
+    puts("");
     return 0;
 }
 
 static int docs(void)
 {
     struct kopt_help h;
+    const char *name;
     puts("# Options\n\n"
          "Made by `make docs` from the table in kernel/options.c. Give them to `./run-qemu.sh` as words, or write\n"
          "them into `cairn.cfg` on the boot volume, one a line; `#` begins a comment. A word that is not in this\n"
@@ -75,6 +85,10 @@ static int docs(void)
             printf(*p == '|' ? "\\|" : "%c", *p);
         puts(" |");
     }
+    puts("\nEvents of `pebs=`, Intel's names and perf's, in any case of letters; what a processor has not, or PEBS\n"
+         "cannot record there, is refused before the run:\n");
+    for (size_t i = 0; (name = ds_event_name(i)); i++)
+        printf("- `%s`\n", name);
     return 0;
 }
 
