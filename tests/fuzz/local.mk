@@ -4,7 +4,7 @@
 FUZZ_SECONDS := 60
 FUZZ_CC      := clang
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_SHARED  := tests/fuzz/read_all.c $(CAIRN_READER_C) $(sort $(wildcard trace/*.c))
+FUZZ_SHARED  := tests/fuzz/read_all.c $(filter-out tools/cairn/main.c,$(CAIRN_C)) $(sort $(wildcard trace/*.c))
 FUZZ_FLAGS   := $(filter-out -Werror,$(HCFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log
@@ -12,12 +12,12 @@ FUZZ_SEEDS_cairn_log := tests/golden/*.log
 $(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(FUZZ_SHARED:%.c=$(B)/san/%.o)
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(SAN) -o $@ $^
+	$(Q)$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
 $(B)/fuzz/fuzz-%: tests/fuzz/fuzz_%.c $(FUZZ_SHARED) \
                  $(wildcard tests/fuzz/*.h tools/cairn/*.h trace/*.h ds/layout.h) $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,FUZZER)
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^)
+	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^) $(CAIRN_LIBS)
 fuzz-replay: $(FUZZERS:%=$(B)/fuzz/replay-%)
 	@set -e; $(foreach f,$(FUZZERS),\
 	    if $(B)/fuzz/replay-$(f) $(FUZZ_SEEDS_$(f)) $$(find tests/fuzz/corpus/$(f) -type f); \

@@ -3,14 +3,18 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/cairn/check.h"
+#include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
 #include "tools/cairn/life.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
+
+#define LIVES_SHOWN 4u /* of a CPU */
 
 static FILE *nowhere;
 
@@ -51,6 +55,43 @@ static void read_lives(const struct cairn_log *log, uint32_t n)
     }
 }
 
+/* Gives an option of a command its value, as the arguments would. */
+static void set_text(const struct cairn_command *command, const char *name, const char *value)
+{
+    const struct cairn_option *o = command->options;
+    while (strcmp(o->name, name) != 0)
+        o++;
+    *o->text = value;
+}
+
+/* All the commands that read a log, and records' lives. What they print is not looked at, only made. */
+static void show_all(const struct cairn_log *log)
+{
+    static const struct cairn_command *const commands[] = {
+        &cairn_dump_command, &cairn_stat_command, &cairn_info_command,    &cairn_check_command,
+        &cairn_ds_command,   &cairn_bts_command,  &cairn_profile_command,
+    };
+    FILE *out = stdout, *errors = stderr;
+    stdout = stderr = nowhere;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        int status = commands[i]->show(log);
+        if (status != CAIRN_GOOD && status != CAIRN_BAD)
+            abort(); /* the arguments were right, and the log could be read */
+    }
+    for (uint32_t cpu = 0; cpu < log->cpus; cpu++)
+        for (unsigned n = 0; n < LIVES_SHOWN; n++) {
+            char life[32];
+            snprintf(life, sizeof(life), "%u:%u", cpu, n);
+            set_text(&cairn_ds_command, "life", life);
+            int status = cairn_ds_command.show(log);
+            if (status != CAIRN_GOOD && status != CAIRN_BAD)
+                abort();
+        }
+    set_text(&cairn_ds_command, "life", NULL);
+    stdout = out;
+    stderr = errors;
+}
+
 void fuzz_read_all(const char *data, size_t size)
 {
     struct cairn_log log;
@@ -76,6 +117,7 @@ void fuzz_read_all(const char *data, size_t size)
     }
     for (uint32_t n = 0; n < log.cpus; n++)
         read_lives(&log, n);
+    show_all(&log);
     struct cairn_check check;
     cairn_check_init(&check, &log, nowhere);
     cairn_check_trace(&check);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every fuzzer of the reader does with a log: all that the commands do, without the printing. */
+/* What every fuzzer of the reader does with a log: all the commands, what they print thrown away. */
 #pragma once
 
 #include <stddef.h>
