@@ -69,7 +69,7 @@ def test_filters():
     (["--cpu", "7", GOLDEN / "bts.log"], 2, "CPUs in this trace: 2"),
     (["--thread", "x", GOLDEN / "bts.log"], 2, "--thread x: not a number"),
     (["--thread", "5", GOLDEN / "bts.log"], 1, "no branch records of that CPU or thread"),
-    ([GOLDEN / "small.log"], 1, "boot with bts=interrupt or bts=circular"),
+    ([GOLDEN / "small.log"], 1, "boot with bts=circular or bts=interrupt"),
 ])
 def test_status(arguments, status, word):
     done = cairn("bts", *arguments)
@@ -298,7 +298,7 @@ def test_epoch_of_the_truth_left_out():
         for i, at in unwanted:
             patch(parts, (i, at - 16), 6, b"\xfe\xca")
     text = lies("ring", change)
-    assert "epochs of the truth are not in the trace" in text
+    assert "of the truth not in the trace" in text
 
 
 @pytest.mark.parametrize("log", ["bts", "ring"])
@@ -319,7 +319,7 @@ def test_hardware_has_no_truth_of_branches():
         patch(parts, place, 0, b"\x09")
     text = text_of(cairn("check", "-", data=frames.write(parts)))
     assert "FAIL truth: each branch" not in text
-    assert re.search(r"\d records lost: of a processor's full buffer nobody knows", text)  # but here it says so
+    assert re.search(r"\d records? lost: of a processor's full buffer nobody knows", text)  # but here it says so
     for i, at in bts_events(parts, EPOCH):
         lost, size = struct.unpack_from("<QI", parts[i][1], at + 0x10)
         if lost or size == 16 * 24:

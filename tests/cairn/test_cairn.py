@@ -181,7 +181,8 @@ def test_a_processors_full_buffer_is_unknown_loss():
         patch(parts, full[0], 16, struct.pack("<Q", claim))
         rules, text, status = words(frames.write(parts))
         assert status == 1 and rules["DS areas: base <= index <= maximum"] == "FAILED"
-        assert f"{claim} records lost: of a processor's full buffer nobody knows" in text
+        records = "record" if claim == 1 else "records"
+        assert f"{claim} {records} lost: of a processor's full buffer nobody knows" in text
 
 
 # ---- profile: what is counted ---------------------------------------------------------------------------------
@@ -228,6 +229,11 @@ def test_profile_counts_no_doubtful_record_for_a_thread():
     (["ds", GOLDEN / "nods.log"], 1, "no drain of a Debug Store"),
     (["ds", "--epoch", "99", GOLDEN / "small.log"], 1, "no drain of epoch 99"),
     (["ds", "--cpu", "2", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
+    (["ds", "--life", "0:1", GOLDEN / "small.log"], 1, "the model kept no log"),
+    (["bts", GOLDEN / "small.log"], 1, "boot with bts=circular"),
+    (["profile", GOLDEN / "nods.log"], 1, "no PEBS records in this log"),
+    (["profile", "--cpu", "1", "--thread", "999", GOLDEN / "small.log"], 1, "no PEBS records of that CPU"),
+    (["stat", "--cpu", "2", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
     (["profile", "--per", "moon", "a"], 2, "--per moon: must be both, thread, function or line"),
     (["profile", "--per", "line", GOLDEN / "small.log"], 2, "give --elf FILE"),
     (["profile", "--elf", "/dev/null", GOLDEN / "small.log"], 3, "/dev/null"),
@@ -256,7 +262,7 @@ def test_output_that_cannot_be_written(arguments):
 
 def test_unknown_option():
     done = cairn("dump", "--frob", "a")
-    assert done.stderr.decode().splitlines()[1:] == ["try cairn dump --help"]
+    assert done.stderr.decode().splitlines()[1:] == ["usage: cairn dump [options] LOG   (cairn dump --help)"]
 
 
 def test_help_of_all():
@@ -437,6 +443,51 @@ def test_truth_that_did_not_hold_all():
     done = cairn("check", "-", data=frames.write(parts))
     assert done.returncode == 0
     assert re.search(r"PASS, but the truth covers only \d+ of \d+ switches", text_of(done).splitlines()[-1])
+
+
+# ---- stat of one CPU, and of what is not there ---------------------------------------------------------------
+
+@pytest.mark.parametrize("log", LOGS)
+def test_stat_of_each_cpu_adds_up(log):
+    """The same sections in the same order, and the figures of the CPUs add up to those of all."""
+    figures = r"^(events|switches, \w+|truth|  events lost|  switches lost|  PEBS records|  branch records) +(\d+) "
+    whole, *each = [text_of(cairn("stat", *option, GOLDEN / f"{log}.log"))
+                    for option in ([], ["--cpu", "0"], ["--cpu", "1"])]
+    sums = {}
+    for text in each:
+        titles = [re.sub(", all CPUs", "", line) for line in text.splitlines() if line[:1] not in ("", " ")]
+        wanted = [line for line in whole.splitlines() if line[:1] not in ("", " ")]
+        assert [title.split()[0] for title in titles] == [line.split()[0] for line in wanted]
+        for name, count in re.findall(figures, text, re.M):
+            sums[name] = sums.get(name, 0) + int(count)
+    found = {name: int(count) for name, count in re.findall(figures, whole, re.M)}
+    assert sums == found and len(found) >= 4
+    assert sorted(row for text in each for row in shares(text)) == sorted(shares(whole))
+
+
+@pytest.mark.parametrize("log, option, row", [
+    ("panic", "truth", "truth                        none   boot with truth=1"),
+    ("nods", None, "  PEBS records               none   no PEBS buffer was drained"),
+    ("small", "bts", "  branch records             none   boot with bts=circular or bts=interrupt"),
+    ("small", "ds.log", "  model's own log            none   boot with ds.log=1"),
+    ("hw", None, "  model's own log            none   a processor keeps none"),
+    ("small", None, "switches, full               none   the session wrote none"),
+])
+def test_stat_says_what_there_is_not(log, option, row):
+    assert row in text_of(cairn("stat", GOLDEN / f"{log}.log")).splitlines()
+    if option:  # what was asked for cannot be asked for again
+        parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+        machine = next(i for i, part in enumerate(parts) if part[0] == "M")
+        parts.insert(machine + 1, ("M", f"option.{option}=1\n".encode()))
+        rows = text_of(cairn("stat", "-", data=frames.write(parts))).splitlines()
+        assert row.replace(row[36:], "asked for, but not in this log") in rows
+
+
+def test_panic_whose_reason_is_missing():
+    log = (GOLDEN / "panic.log").read_bytes().splitlines(keepends=True)
+    for command in ("dump", "stat", "check"):
+        text = text_of(cairn(command, "-", data=b"".join(line for line in log if line[1:2] != b"E")))
+        assert "the guest panicked; why is missing in this log" in text
 
 
 @pytest.mark.parametrize("log, options, status", [("small", ["--full"], 1), ("full", ["--full", "--compact"], 2)])

@@ -133,4 +133,6 @@ def test_info_of_mixed_cores():
     parts.insert(machine + 1, ("M", text.encode()))
     done = cairn("info", "-", data=frames.write(parts))
     assert "  CPU 1          format 5, 208 bytes, 9 records, threshold 7, core type 20H\n" in text_of(done)
+    head = text_of(cairn("dump", "-", data=frames.write(parts))).splitlines()[:3]
+    assert "# CPU 1          format 5, 208 bytes, 9 records, threshold 7, core type 20H" in head
     assert "a record of" in text_of(cairn("check", "-", data=frames.write(parts)))  # which are not as they are here

@@ -370,7 +370,7 @@ def test_throttled_over_a_reconfiguration():
         times += struct.unpack_from("<Q", parts[frame][1], at + PAYLOAD + 8)
     text = text_of(cairn("stat", "-", data=frames.write(parts)))
     hz = int(re.search(rb"tsc_hz=(\d+)", b"".join(payload for _, payload in parts)).group(1))
-    assert len(times) == 3 and f"throttled                     1   times, {(times[2] - times[0]) / hz:.6f} s" in text
+    assert len(times) == 3 and f"throttled                     1   time, {(times[2] - times[0]) / hz:.6f} s" in text
 
 
 def test_epoch_left_out():

@@ -61,11 +61,13 @@ static void check_area(struct walk *w)
     if (cairn_slice_u64(cairn_key(t, "ds.cpu.%d.bts.buffer", w->n), &buffer) && base != buffer)
         FAIL(w, "base 0x%" PRIx64 " is not this CPU's buffer at 0x%" PRIx64, base, buffer);
     if (cairn_slice_u64(cairn_key(t, "ds.bts.records"), &records) && maximum - base != records * CAIRN_BTS_BYTES + 1)
-        FAIL(w, "the maximum is not %" PRIu64 " records above the base", records);
+        FAIL(w, "the maximum is not %" PRIu64 " %s above the base", records,
+             cairn_plural(records, "record", "records"));
     uint64_t lost = w->drain->lost;
     bool full = w->drain->record_bytes + UINT64_C(1) >= maximum - base;
     if (!cairn_log_modelled(w->check->log) && lost != CAIRN_DS_LOST_UNKNOWN && (lost || full))
-        FAIL(w, "%" PRIu64 " records lost: of a processor's full buffer nobody knows", lost);
+        FAIL(w, "%" PRIu64 " %s lost: of a processor's full buffer nobody knows", lost,
+             cairn_plural(lost, "record", "records"));
     if (w->drain->interrupting ? threshold > maximum : threshold <= maximum)
         FAIL(w, "threshold 0x%" PRIx64 " with maximum 0x%" PRIx64, threshold, maximum);
     bool senseless = index < base || index > maximum - 1 + CAIRN_BTS_BYTES || (index - base) % CAIRN_BTS_BYTES;
@@ -113,8 +115,9 @@ static void check_drain(struct walk *w, size_t i)
     if (d->reason == CAIRN_DS_SWITCH && !d->record_bytes && !d->lost)
         FAIL(w, "an epoch ends at a switch, but nothing was recorded");
     if (!cairn_bts_complete(d) && !hole_within(w, d->piece, next))
-        FAIL(w, "%" PRIu32 " bytes of records in %" PRIu32 " events follow, not %" PRIu32 " in %" PRIu32,
-             d->bytes_seen, d->events_seen, d->record_bytes, d->record_events);
+        FAIL(w, "%" PRIu32 " bytes of records in %" PRIu32 " %s, not %" PRIu32 " in %" PRIu32, d->bytes_seen,
+             d->events_seen, cairn_plural(d->events_seen, "event follows", "events follow"), d->record_bytes,
+             d->record_events);
 }
 
 /* A drain at a switch is of the thread that leaves there. */
@@ -140,8 +143,7 @@ static void check_threads(struct walk *w)
             found = sw.old_tid == w->drain->tid;
         }
         if (!found && (seen || !hole))
-            FAIL(w, "thread %" PRIu32 "'s branches end at a switch, but it is not the one that leaves",
-                 w->drain->tid);
+            FAIL(w, "thread %" PRIu32 "'s branches end at a switch, but it is not the one that leaves", w->drain->tid);
     }
 }
 
@@ -215,18 +217,21 @@ static void compare(struct branches *s)
     keep_stored(s);
     check->compared[CAIRN_RULE_TRUTH_BRANCHES]++;
     if (records > s->of.count) {
-        DIFFERS(s, "epoch %" PRIu32 ": %" PRIu32 " records, but only %zu in truth", d->number, records, s->of.count);
+        DIFFERS(s, "epoch %" PRIu32 ": %" PRIu32 " %s, but only %zu in truth", d->number, records,
+                cairn_plural(records, "record", "records"), s->of.count);
         return;
     }
     if (d->lost != CAIRN_DS_LOST_UNKNOWN && d->lost != all - records)
-        DIFFERS(s, "epoch %" PRIu32 ": %" PRIu64 " records lost, in truth %" PRIu64, d->number, d->lost,
-                all - records);
+        DIFFERS(s, "epoch %" PRIu32 ": %" PRIu64 " %s lost, in truth %" PRIu64, d->number, d->lost,
+                cairn_plural(d->lost, "record", "records"), all - records);
     for (uint32_t i = 0; i < records && cairn_bts_record(s->walk.cpu, d, i, &b); i++) { /* more may have come */
         const struct cairn_truth_branch *t = &s->of.items[s->of.count - records + i];
         check->compared[CAIRN_RULE_TRUTH_BRANCHES]++;
         if (b.from != t->from || b.to != t->to)
-            DIFFERS(s, "epoch %" PRIu32 ", record %" PRIu32 ": 0x%" PRIx64 " to 0x%" PRIx64 ", in truth 0x%" PRIx64
-                    " to 0x%" PRIx64, d->number, i, b.from, b.to, t->from, t->to);
+            DIFFERS(s,
+                    "epoch %" PRIu32 ", record %" PRIu32 ": 0x%" PRIx64 " to 0x%" PRIx64 ", in truth 0x%" PRIx64
+                    " to 0x%" PRIx64,
+                    d->number, i, b.from, b.to, t->from, t->to);
         if (t->tid != d->tid)
             DIFFERS(s, "epoch %" PRIu32 ", record %" PRIu32 ": thread %" PRIu32 ", in truth %" PRIu32, d->number, i,
                     d->tid, t->tid);
@@ -259,5 +264,6 @@ void cairn_check_branches(struct cairn_check *check, uint32_t cpu)
     bool whole = !c->holes.count && c->piece_count && !cairn_check_end_unknown(check->log, c);
     if (missing && whole && !check->log->panic)
         cairn_fail(check, CAIRN_RULE_TRUTH_BRANCHES, (int)cpu, NULL,
-                   "%" PRIu64 " epochs of the truth are not in the trace, and nothing was lost", missing);
+                   "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", missing,
+                   cairn_plural(missing, "epoch", "epochs"));
 }

@@ -22,7 +22,8 @@ static void check_gap(struct walk *w, size_t i)
     uint32_t missing = cairn_logged_missing(w->cpu, i);
     w->gap |= missing != 0;
     if (missing && w->whole)
-        FAIL(w, NULL, "%" PRIu32 " entries are missing before the one at place %zu, but no event is lost", missing, i);
+        FAIL(w, NULL, "%" PRIu32 " %s missing before the one at place %zu, but no event is lost", missing,
+             cairn_plural(missing, "entry is", "entries are"), i);
 }
 
 static bool before(const struct cairn_record *r, uint32_t epoch, uint64_t address)

@@ -237,12 +237,12 @@ static void compare_epochs(struct records *s)
             continue;
         if (e->bytes_seen == e->record_bytes && e->records != s->epochs[i].stored)
             cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                       "epoch %" PRIu32 ": %" PRIu32 " records, in truth %" PRIu64, e->number, e->records,
-                       s->epochs[i].stored);
+                       "epoch %" PRIu32 ": %" PRIu32 " %s, in truth %" PRIu64, e->number, e->records,
+                       cairn_plural(e->records, "record", "records"), s->epochs[i].stored);
         if (e->lost != CAIRN_DS_LOST_UNKNOWN && e->lost != s->epochs[i].dropped)
             cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                       "epoch %" PRIu32 ": %" PRIu64 " records dropped, in truth %" PRIu64, e->number, e->lost,
-                       s->epochs[i].dropped);
+                       "epoch %" PRIu32 ": %" PRIu64 " %s dropped, in truth %" PRIu64, e->number, e->lost,
+                       cairn_plural(e->lost, "record", "records"), s->epochs[i].dropped);
     }
 }
 
@@ -264,7 +264,8 @@ void cairn_check_records(struct cairn_check *check, uint32_t n)
             s.missing++;
     if (s.missing && !cpu->holes.count)
         cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL,
-                   "%" PRIu64 " records of the truth are not in the trace, and nothing was lost", s.missing);
+                   "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", s.missing,
+                   cairn_plural(s.missing, "record", "records"));
     bool all = cairn_log_modelled(check->log) && !s.truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
     if (all)
         compare_epochs(&s);

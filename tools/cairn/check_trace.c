@@ -44,12 +44,13 @@ static void check_frames(struct cairn_check *check)
     check->compared[CAIRN_RULE_FRAMES] = f->frames.count;
     if (f->missing_frames || !f->total_known)
         cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames %s missing",
-                   f->missing_frames, f->total, f->missing_frames == 1 ? "is" : "are");
+                   f->missing_frames, f->total, cairn_plural(f->missing_frames, "is", "are"));
     if (f->totals_differ)
         cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "header, trailer and frames disagree on how many there are");
     if (check->log->bad_frames)
-        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu32 " frames or lines hold what their stream cannot hold",
-                   check->log->bad_frames);
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu32 " %s what the stream cannot hold",
+                   check->log->bad_frames,
+                   cairn_plural(check->log->bad_frames, "frame or line holds", "frames or lines hold"));
 }
 
 static void check_buffer(struct cairn_check *check, const struct cairn_piece *p)
@@ -163,19 +164,20 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
     if (cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) && bytes && (index - base) % bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the index lies within a record of %" PRIu64 " bytes", bytes);
     /* The maximum is a multiple of the record size, or one more: the manual's formula. */
-    else if (bytes && cairn_ds_number(t, (uint32_t)w->n, "records", &records) &&
-             maximum - base - records * bytes > 1)
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the maximum is not %" PRIu64 " records above the base", records);
+    else if (bytes && cairn_ds_number(t, (uint32_t)w->n, "records", &records) && maximum - base - records * bytes > 1)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the maximum is not %" PRIu64 " %s above the base", records,
+             cairn_plural(records, "record", "records"));
     if (e->reason != CAIRN_DS_START && e->record_bytes != index - base)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu32 " bytes of records, but index - base is %" PRIu64,
              e->record_bytes, index - base);
     if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes && maximum > index &&
         maximum - index >= bytes)
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " records lost, but the buffer was not full", e->lost);
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " %s lost, but the buffer was not full", e->lost,
+             cairn_plural(e->lost, "record", "records"));
     if (e->reason != CAIRN_DS_START && !cairn_log_modelled(w->check->log) && e->lost != CAIRN_DS_LOST_UNKNOWN &&
         bytes && (e->lost || index + bytes > maximum))
-        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " records lost: of a processor's full buffer nobody knows",
-             e->lost);
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " %s lost: of a processor's full buffer nobody knows", e->lost,
+             cairn_plural(e->lost, "record", "records"));
 }
 
 /* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger,
@@ -248,8 +250,9 @@ static void check_epoch(struct walk *w)
             hole = w->cpu->pieces[p].hole != CAIRN_NO_HOLE;
         if (!hole && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
             FAIL(w, CAIRN_RULE_RECORDS, &e->time,
-                 "%" PRIu32 " bytes of records in %" PRIu32 " events follow, not %" PRIu32 " in %" PRIu32,
-                 e->bytes_seen, e->events_seen, e->record_bytes, e->record_events);
+                 "%" PRIu32 " bytes of records in %" PRIu32 " %s, not %" PRIu32 " in %" PRIu32, e->bytes_seen,
+                 e->events_seen, cairn_plural(e->events_seen, "event follows", "events follow"), e->record_bytes,
+                 e->record_events);
         check_stamps_against_records(w, e, base);
     }
     w->stamps.count = 0;

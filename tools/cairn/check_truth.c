@@ -273,9 +273,8 @@ static void check_truth_counts(struct cairn_check *check, uint32_t n)
         return;
     check->compared[CAIRN_RULE_COUNTS]++;
     if (records != cpu->end.truth[0] + cpu->end.truth[1])
-        cairn_fail(check, CAIRN_RULE_COUNTS, (int)n, NULL,
-                   "%" PRIu64 " records of truth, %" PRIu64 " counted by the kernel", records,
-                   cpu->end.truth[0] + cpu->end.truth[1]);
+        cairn_fail(check, CAIRN_RULE_COUNTS, (int)n, NULL, "%" PRIu64 " %s of truth, %" PRIu64 " counted by the kernel",
+                   records, cairn_plural(records, "record", "records"), cpu->end.truth[0] + cpu->end.truth[1]);
 }
 
 void cairn_check_truth(struct cairn_check *check)

@@ -23,6 +23,7 @@
 #define CALLS_MAX   64u /* open at once; of more the outermost are forgotten */
 #define INDENT_MAX  12u /* calls deep */
 #define CALL_LENGTH 15u /* of an instruction, at most */
+#define REASON_MAX  42u /* characters that fit behind the words of an error */
 
 struct stint { /* a thread's branches in one drain */
     const struct cairn_bts_drain *drain;
@@ -118,7 +119,7 @@ static void print_missing(struct flow *f, uint64_t count, const char *what)
     if (count == CAIRN_DS_LOST_UNKNOWN)
         printf("  ! branches %s, how many is unknown\n", what);
     else
-        printf("  ! %" PRIu64 " %s %s\n", count, count == 1 ? "branch" : "branches", what);
+        printf("  ! %" PRIu64 " %s %s\n", count, cairn_plural(count, "branch", "branches"), what);
 }
 
 static void print_stint(struct flow *f, const struct stint *s)
@@ -129,7 +130,7 @@ static void print_stint(struct flow *f, const struct stint *s)
     uint32_t records = d->record_bytes / CAIRN_BTS_BYTES, seen = d->bytes_seen / CAIRN_BTS_BYTES;
     printf("  to %s s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
            cairn_show_time(time, f->log, d->time), cairn_drain_name(d->reason), s->cpu, d->number, records,
-           records == 1 ? "branch" : "branches");
+           cairn_plural(records, "branch", "branches"));
     if (d->lost && !d->interrupting)
         print_missing(f, d->lost, "before these overwritten");
     for (uint32_t i = 0; cairn_bts_record(&f->log->cpu[s->cpu], d, i, &b); i++)
@@ -169,9 +170,9 @@ static void print_thread(const struct cairn_log *log, const struct stint *stints
     }
     if (lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost_text, sizeof(lost_text), "%" PRIu64, lost);
-    printf("\n%s: %" PRIu64 " %s in %zu %s, lost: %s\n",
-           cairn_show_thread(thread, log, stints[0].drain->tid, 30), records, records == 1 ? "branch" : "branches",
-           count, count == 1 ? "drain" : "drains", lost_text);
+    printf("\n%s: %" PRIu64 " %s in %zu %s, lost: %s\n", cairn_show_thread(thread, log, stints[0].drain->tid, 30),
+           records, cairn_plural(records, "branch", "branches"), count, cairn_plural(count, "drain", "drains"),
+           lost_text);
     for (size_t i = 0; i < count; i++)
         print_stint(&f, &stints[i]);
 }
@@ -182,7 +183,8 @@ static void print_head(const struct cairn_log *log)
     struct cairn_slice mode = cairn_key(t, "ds.bts"), records = cairn_key(t, "ds.bts.records");
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     if (mode.size)
-        printf("# BTS: %.*s, a buffer of %.*s records on each CPU\n", CAIRN_SLICE(mode), CAIRN_SLICE(records));
+        printf("# BTS: %.*s, a buffer of %.*s %s on each CPU\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
+               cairn_slice_is(records, "1") ? "record" : "records");
     puts("# > call, < return, - jump within the function; records hold no times");
 }
 
@@ -198,8 +200,9 @@ static void print_gaps(const struct cairn_log *log)
             missing += d->number > expected ? d->number - expected : 0;
         }
         if (missing || cpu->bts_strays)
-            printf("! CPU %" PRIu32 ": %" PRIu64 " drains are missing, %" PRIu64 " records without theirs\n", c,
-                   missing, cpu->bts_strays);
+            printf("! CPU %" PRIu32 ": %" PRIu64 " %s missing, %" PRIu64 " %s without theirs\n", c, missing,
+                   cairn_plural(missing, "drain is", "drains are"), cpu->bts_strays,
+                   cairn_plural(cpu->bts_strays, "record", "records"));
     }
 }
 
@@ -221,10 +224,12 @@ static int none(const struct cairn_log *log, bool any)
     struct cairn_slice reason = cairn_key(&log->text, "ds.bts.reason");
     if (any)
         fprintf(stderr, "cairn: no branch records of that CPU or thread\n");
+    else if (reason.size > REASON_MAX)
+        fprintf(stderr, "cairn: no branch records in this log (cairn info says why)\n");
     else if (reason.size)
         fprintf(stderr, "cairn: no branch records in this log: %.*s\n", CAIRN_SLICE(reason));
     else
-        fprintf(stderr, "cairn: no branch records in this log (boot with bts=interrupt or bts=circular)\n");
+        fprintf(stderr, "cairn: no branch records in this log (boot with bts=circular or bts=interrupt)\n");
     return CAIRN_BAD;
 }
 

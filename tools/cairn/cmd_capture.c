@@ -19,6 +19,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/input.h"
+#include "tools/cairn/show.h"
 #include "trace/format.h"
 
 #define LINE_MAX_BYTES 8192u
@@ -315,7 +316,7 @@ static int record(struct capture *c, int64_t deadline, const sigset_t *while_wai
 static int judge(const struct capture *c, int64_t deadline, const char *log)
 {
     uint64_t missing = c->total > c->good ? c->total - c->good : 0;
-    fprintf(stderr, "capture: %" PRIu64 " %s", c->good, c->good == 1 ? "frame" : "frames");
+    fprintf(stderr, "capture: %" PRIu64 " %s", c->good, cairn_plural(c->good, "frame", "frames"));
     if (c->total)
         fprintf(stderr, " of %" PRIu64, c->total);
     fprintf(stderr, ", %" PRIu64 " damaged, %" PRIu64 " missing, in %s\n", c->damaged, missing, log);

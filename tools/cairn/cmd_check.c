@@ -53,11 +53,11 @@ static void print_truth(const struct cairn_check *check)
            check->incoming_known, check->incoming_unknown);
     if (check->truth_missing)
         printf("lost, overwritten or damaged: %" PRIu64 " %s\n", check->truth_missing,
-               check->truth_missing == 1 ? "switch" : "switches");
+               cairn_plural(check->truth_missing, "switch", "switches"));
     unsigned unfinished = (unsigned)__builtin_popcountll(check->unfinished);
     if (unfinished)
         printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
-               unfinished == 1 ? "CPU" : "CPUs");
+               cairn_plural(unfinished, "CPU", "CPUs"));
     uint64_t all = 0, ambiguous = 0;
     for (unsigned i = 0; i < CAIRN_BLAMES; i++) {
         all += check->blames[i];
@@ -84,7 +84,7 @@ static void print_truth(const struct cairn_check *check)
 static void print_lost(const struct cairn_log *log)
 {
     char lost[CAIRN_SHOWN];
-    struct cairn_lost pebs = cairn_pebs_lost(log, CAIRN_MAX_CPUS), bts = cairn_bts_lost(log);
+    struct cairn_lost pebs = cairn_pebs_lost(log, CAIRN_MAX_CPUS), bts = cairn_bts_lost(log, CAIRN_MAX_CPUS);
     if (pebs.counted || pebs.unknown)
         printf("PEBS records lost by the processor: %s\n", cairn_show_lost(lost, pebs));
     if (bts.counted || bts.unknown)
@@ -104,7 +104,7 @@ static void print_verdict(const struct cairn_check *check)
         left_out += e->truth_known ? e->truth[2] : 0;
     }
     if (failed)
-        printf("FAIL: %" PRIu64 " %s a rule did not hold\n", failed, failed == 1 ? "time" : "times");
+        printf("FAIL: %" PRIu64 " %s a rule did not hold\n", failed, cairn_plural(failed, "time", "times"));
     else if (left_out)
         printf("PASS, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", covered,
                covered + left_out);

@@ -9,6 +9,7 @@
 #include "tools/cairn/cmd_ds_life.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
+#include "tools/cairn/life.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
@@ -48,9 +49,9 @@ static void print_epochs(const struct cairn_log *log, uint32_t n, const struct c
 {
     char time[CAIRN_SHOWN];
     const struct cairn_cpu *cpu = &log->cpu[n];
-    printf("CPU %" PRIu32 ", epoch %" PRIu32 ": drained at %s s (%s), %" PRIu32 " record%s, ", n, shown->number,
+    printf("CPU %" PRIu32 ", epoch %" PRIu32 ": drained at %s s (%s), %" PRIu32 " %s, ", n, shown->number,
            cairn_show_time(time, log, shown->time), cairn_drain_name(shown->reason), shown->records,
-           shown->records == 1 ? "" : "s");
+           cairn_plural(shown->records, "record", "records"));
     if (shown->lost == CAIRN_DS_LOST_UNKNOWN)
         printf("lost: unknown\n");
     else
@@ -106,8 +107,8 @@ static void print_records(const struct cairn_log *log, uint32_t cpu, const struc
             cairn_draw_bytes(item->record);
     }
     if (all.count > records_shown)
-        printf("\n%s%zu more record%s (--records N)\n", records_shown ? "and " : "", all.count - (size_t)records_shown,
-               all.count - records_shown == 1 ? "" : "s");
+        printf("\n%s%zu more %s (--records N)\n", records_shown ? "and " : "", all.count - (size_t)records_shown,
+               cairn_plural(all.count - records_shown, "record", "records"));
     free(all.items);
 }
 
@@ -134,6 +135,10 @@ static int show_life(const struct cairn_log *log)
         return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
     if (records_shown != RECORDS_SHOWN || want_bytes)
         return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records and --bytes out");
+    if (cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1") && !cairn_logged_any(log)) {
+        fprintf(stderr, "cairn: the model kept no log of what it did in this log (boot with ds.log=1)\n");
+        return CAIRN_BAD;
+    }
     if (cpu >= log->cpus)
         return cairn_usage(&cairn_ds_command, "--life %s: CPUs in this trace: %" PRIu32, life, log->cpus);
     const struct cairn_epoch *epoch = choose(&log->cpu[cpu]);
@@ -146,9 +151,8 @@ static int show_life(const struct cairn_log *log)
         cairn_show_life(log, epoch, all.items, (size_t)n);
         status = CAIRN_GOOD;
     } else {
-        fprintf(stderr,
-                "cairn: --life %s: epoch %" PRIu32 " has %zu record%s in this log, counted from 0 (--epoch N)\n", life,
-                epoch->number, all.count, all.count == 1 ? "" : "s");
+        fprintf(stderr, "cairn: --life %s: epoch %" PRIu32 " has %zu %s in this log, counted from 0 (--epoch N)\n",
+                life, epoch->number, all.count, cairn_plural(all.count, "record", "records"));
     }
     free(all.items);
     return status;
@@ -185,6 +189,6 @@ const struct cairn_command cairn_ds_command = {
              "where reset values lie from format 5 on: Linux. Of a buffer: '#' recorded, '-'\n"
              "free, '.' beyond the threshold, '_' beyond the absolute maximum. A word marked\n"
              "'*' differs from the record before. --life tells what the model's own log has\n"
-             "(boot with ds.log=1); without it, and on real hardware, most is unseen.\n",
+             "(boot with ds.log=1); real hardware keeps none: most is unseen.\n",
     .show = show,
 };

@@ -59,8 +59,8 @@ static void unknown(const struct view *v, enum step step, uint32_t missing)
     if (!v->logged)
         row(step, "unseen");
     else if (missing)
-        row(step, "missing: %" PRIu32 " entr%s of the model's log %s not in this trace", missing,
-            missing == 1 ? "y" : "ies", missing == 1 ? "is" : "are");
+        row(step, "missing: %" PRIu32 " %s of the model's log %s not in this trace", missing,
+            cairn_plural(missing, "entry", "entries"), cairn_plural(missing, "is", "are"));
     else
         row(step, "not in the model's log, of which nothing is missing here");
 }
@@ -302,9 +302,10 @@ static void drained(const struct view *v)
     const struct cairn_epoch *e = v->epoch;
     if (e->lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost, sizeof(lost), "%" PRIu64, e->lost);
-    row(DRAIN, "%s s, reason: %s; %" PRIu32 " record%s up to %016" PRIx64 ", %s lost; PebsIndex goes back to the base",
-        cairn_show_time(time, v->log, e->time), cairn_drain_name(e->reason), e->records, e->records == 1 ? "" : "s",
-        cairn_get64(e->area + offsetof(struct ds_area_60, pebs_index)), lost);
+    row(DRAIN, "%s s, reason: %s; %" PRIu32 " %s up to %016" PRIx64 ", %s lost; PebsIndex goes back to the base",
+        cairn_show_time(time, v->log, e->time), cairn_drain_name(e->reason), e->records,
+        cairn_plural(e->records, "record", "records"), cairn_get64(e->area + offsetof(struct ds_area_60, pebs_index)),
+        lost);
 }
 
 static const char *verdict(char out[CAIRN_SHOWN], const struct view *v, const struct cairn_verdict *by)
@@ -334,8 +335,8 @@ static void explain(const struct view *v)
         printf("On silicon nobody sees the processor at work: what no record and no drain tells\n"
                "is marked 'unseen'.\n");
     else
-        printf("The model kept no log (boot with ds.log=1): what only it could tell is marked\n"
-               "'unseen'.\n");
+        printf("What is left of this trace does not say whether a model kept a log: what only it\n"
+               "could tell is marked 'unseen'.\n");
 }
 
 void cairn_show_life(const struct cairn_log *log, const struct cairn_epoch *epoch, const struct cairn_item *records,
@@ -343,7 +344,7 @@ void cairn_show_life(const struct cairn_log *log, const struct cairn_epoch *epoc
 {
     struct view v = {.log = log, .epoch = epoch, .items = records, .item = &records[n], .n = n, .cpu = records[n].cpu};
     v.record = v.item->record;
-    v.logged = log->cpu[v.cpu].logged.count || cairn_slice_is(cairn_key(&log->text, "option.ds.log"), "1");
+    v.logged = cairn_logged_any(log);
     cairn_life_read(&v.life, &log->cpu[v.cpu], v.record);
     printf("\nCPU %" PRIu32 ", epoch %" PRIu32 ", record %zu: its life\n", v.cpu, epoch->number, n);
     explain(&v);

@@ -20,6 +20,7 @@ static void print_head(const struct dump *d, bool compact)
 {
     const struct cairn_log *log = d->log;
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
+    cairn_print_other_kinds(log, "# ");
     cairn_print_bad_end(log, "# ");
     if (!log->session.known)
         printf("# the session stream is missing: times are session clock, records cannot be placed\n");
@@ -86,7 +87,7 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
     else
         snprintf(lost, sizeof(lost), "%" PRIu64 " lost", e->lost);
     int size = snprintf(text, sizeof(text), "drain of epoch %" PRIu32 " (%s): %" PRIu32 " %s%s, %s", e->number,
-                        cairn_drain_name(e->reason), e->records, e->records == 1 ? "record" : "records",
+                        cairn_drain_name(e->reason), e->records, cairn_plural(e->records, "record", "records"),
                         e->bytes_seen == e->record_bytes ? "" : " (others are missing)", lost);
     int used = printf("%12s %2" PRIu32 " = ", cairn_show_time(time, d->log, item->time), item->cpu);
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)size});

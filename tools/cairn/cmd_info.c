@@ -68,25 +68,6 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "workload", "workload.name");
 }
 
-/* CPUs whose records are not like CPU 0's: a machine of several kinds of cores. */
-static void print_other_kinds(const struct cairn_log *log)
-{
-    for (uint32_t cpu = 1; cpu < log->cpus; cpu++) {
-        uint64_t format, bytes, records, threshold, type;
-        if (!cairn_has_key(&log->text, "ds.cpu.%" PRIu32 ".format", cpu) ||
-            !cairn_ds_number(&log->text, cpu, "format", &format) ||
-            !cairn_ds_number(&log->text, cpu, "record_bytes", &bytes) ||
-            !cairn_ds_number(&log->text, cpu, "records", &records) ||
-            !cairn_ds_number(&log->text, cpu, "threshold", &threshold))
-            continue;
-        printf("  CPU %-10" PRIu32 " format %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " records, threshold %" PRIu64,
-               cpu, format, bytes, records, threshold);
-        if (cairn_slice_u64(cairn_key(&log->text, "cpu.%" PRIu32 ".core_type", cpu), &type))
-            printf(", core type %" PRIX64 "H", type);
-        putchar('\n');
-    }
-}
-
 static void print_debug_store(const struct cairn_log *log)
 {
     printf("\nDebug Store\n");
@@ -106,7 +87,7 @@ static void print_debug_store(const struct cairn_log *log)
         print_value(log, "  PMIs a tick", "ds.throttle");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
-    print_other_kinds(log);
+    cairn_print_other_kinds(log, "  ");
 }
 
 /* Takes what is before the next '|' off. */
@@ -209,7 +190,16 @@ static void print_detections(const struct cairn_log *log, const char *machine)
         else
             print_detection(log, machine, cpu);
     if (same)
-        printf("  the same on %" PRIu32 " more %s\n", same, same == 1 ? "CPU" : "CPUs");
+        printf("  the same on %" PRIu32 " more %s\n", same, cairn_plural(same, "CPU", "CPUs"));
+}
+
+/* What a key's value means, where it is a number that stands for something; else the value. */
+static struct cairn_slice value_text(const struct cairn_key *k)
+{
+    static const char counter[] = "1: performance counter";
+    if (cairn_slice_is(k->name, "session.1.clock") && cairn_slice_is(k->value, "1"))
+        return (struct cairn_slice){counter, sizeof(counter) - 1};
+    return k->value;
 }
 
 static void print_prefixed(const struct cairn_log *log, const char *title, const char *prefix)
@@ -224,7 +214,7 @@ static void print_prefixed(const struct cairn_log *log, const char *title, const
         any = true;
         struct cairn_slice name = {k->name.at + strlen(prefix), k->name.size - (uint32_t)strlen(prefix)};
         int used = printf("  %-24.*s ", CAIRN_SLICE(name));
-        cairn_print_wrapped((unsigned)used, "", 27, k->value);
+        cairn_print_wrapped((unsigned)used, "", 27, value_text(k));
     }
 }
 

@@ -218,7 +218,8 @@ static void print_rows(const struct profile *p)
         putchar('\n');
     }
     if (p->rows.count > top)
-        printf("# and %zu more rows (--top N)\n", p->rows.count - (size_t)top);
+        printf("# and %zu more %s (--top N)\n", p->rows.count - (size_t)top,
+               cairn_plural(p->rows.count - top, "row", "rows"));
 }
 
 /* What is not in the rows, or in none for sure. */
@@ -233,9 +234,9 @@ static void print_rest(const struct profile *p)
                 continue;
             missing += e->record_bytes - (uint64_t)e->bytes_seen;
         }
-    printf("# %" PRIu64 " records", p->records);
+    printf("# %" PRIu64 " %s", p->records, cairn_plural(p->records, "record", "records"));
     if (p->left_out)
-        printf(", %" PRIu64 " others left out", p->left_out);
+        printf(", %" PRIu64 " %s left out", p->left_out, cairn_plural(p->left_out, "other", "others"));
     printf("; %" PRIu64 " of no certain thread", p->doubtful);
     if (p->doubtful && only_thread != NOT_GIVEN)
         printf(", not counted here");
@@ -243,6 +244,19 @@ static void print_rest(const struct profile *p)
            cairn_show_lost(lost, cairn_pebs_lost(p->log, only_cpu == NOT_GIVEN ? CAIRN_MAX_CPUS : (uint32_t)only_cpu)));
     if (missing)
         printf("# missing in this log: %" PRIu64 " bytes of records\n", missing);
+}
+
+/* Why there is no row. */
+static int none(const struct profile *p)
+{
+    bool off = cairn_slice_is(cairn_key(&p->log->text, "ds.backend"), "off"), any = false;
+    for (uint32_t c = 0; c < p->log->cpus; c++)
+        any |= p->log->cpu[c].records.count != 0;
+    if (any)
+        fprintf(stderr, "cairn: no PEBS records of that CPU, thread or counter\n");
+    else
+        fprintf(stderr, "cairn: no PEBS records in this log%s\n", off ? " (cairn info says why)" : "");
+    return CAIRN_BAD;
 }
 
 static int show(const struct cairn_log *log)
@@ -259,16 +273,19 @@ static int show(const struct cairn_log *log)
         return CAIRN_UNREADABLE;
     }
     count(&p);
-    fold(&p);
-    print_head(&p);
-    print_rows(&p);
-    print_rest(&p);
+    int status = p.records ? CAIRN_GOOD : none(&p);
+    if (p.records) {
+        fold(&p);
+        print_head(&p);
+        print_rows(&p);
+        print_rest(&p);
+    }
     for (size_t i = 0; i < p.names.count; i++)
         free(p.names.items[i]);
     free(p.names.items);
     free(p.rows.items);
     cairn_elf_close(p.elf);
-    return CAIRN_GOOD;
+    return status;
 }
 
 const struct cairn_command cairn_profile_command = {

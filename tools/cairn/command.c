@@ -15,6 +15,11 @@
 #include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
 
+static void usage_line(const struct cairn_command *c)
+{
+    fprintf(stderr, "usage: cairn %s %s   (cairn %s --help)\n", c->name, c->arguments, c->name);
+}
+
 int cairn_usage(const struct cairn_command *command, const char *format, ...)
 {
     va_list args;
@@ -22,7 +27,8 @@ int cairn_usage(const struct cairn_command *command, const char *format, ...)
     va_start(args, format);
     vfprintf(stderr, format, args);
     va_end(args);
-    fprintf(stderr, "\nusage: cairn %s %s   (cairn %s --help)\n", command->name, command->arguments, command->name);
+    fputc('\n', stderr);
+    usage_line(command);
     return CAIRN_USAGE;
 }
 
@@ -117,7 +123,7 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
         if (option == 'h')
             *status = help(c);
         else if (option == '?')
-            fprintf(stderr, "try cairn %s --help\n", c->name);
+            usage_line(c); /* getopt has told what is wrong */
         else if (c->options[i].words)
             cairn_usage(c, "--%s %s: must be %s", names[i].name, optarg,
                         join(words, sizeof(words), c->options[i].words));

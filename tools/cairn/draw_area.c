@@ -44,8 +44,8 @@ static void show_offset(char *out, size_t size, uint64_t base, uint64_t at, uint
         return;
     }
     if (record_bytes && offset >= record_bytes)
-        n += snprintf(out + n, size - (size_t)n, " + %" PRIu64 " record%s", offset / record_bytes,
-                      offset / record_bytes == 1 ? "" : "s");
+        n += snprintf(out + n, size - (size_t)n, " + %" PRIu64 " %s", offset / record_bytes,
+                      cairn_plural(offset / record_bytes, "record", "records"));
     if (rest)
         snprintf(out + n, size - (size_t)n, " + %" PRIu64, rest);
 }
@@ -169,7 +169,8 @@ static void draw_buffer(const struct area *a, const char *name, unsigned first, 
         span = marks[i].offset > span ? marks[i].offset : span;
     printf("\n%s buffer", name);
     if (bytes)
-        printf(": room for %" PRIu64 " records of %" PRIu64 " bytes", maximum / bytes, bytes);
+        printf(": room for %" PRIu64 " %s of %" PRIu64 " bytes", maximum / bytes,
+               cairn_plural(maximum / bytes, "record", "records"), bytes);
     printf("; one column is %.1f bytes\n  ", (double)span / COLUMNS);
     for (unsigned c = 0; c < COLUMNS; c++)
         putchar(c < column(marks[1].offset, span)    ? '#'

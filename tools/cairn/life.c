@@ -25,6 +25,14 @@ bool cairn_logged_index(struct cairn_cpu *cpu, const struct cairn_session *sessi
     return true;
 }
 
+bool cairn_logged_any(const struct cairn_log *log)
+{
+    for (uint32_t c = 0; c < log->cpus; c++)
+        if (log->cpu[c].logged.count)
+            return true;
+    return cairn_slice_is(cairn_key(&log->text, "option.ds.log"), "1");
+}
+
 struct cairn_model_action cairn_logged_action(const struct cairn_logged *entry, unsigned i)
 {
     struct cairn_model_action a;

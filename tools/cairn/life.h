@@ -10,6 +10,9 @@
 /* Checks an event of the log and keeps it; false: it is none. */
 bool cairn_logged_index(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *event);
 
+/* Whether the model kept a log, as far as what is left of the trace tells. */
+bool cairn_logged_any(const struct cairn_log *log);
+
 /* Action `i` of an entry, below its head.actions. */
 struct cairn_model_action cairn_logged_action(const struct cairn_logged *entry, unsigned i);
 

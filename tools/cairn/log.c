@@ -403,11 +403,11 @@ struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu)
     return sum;
 }
 
-struct cairn_lost cairn_bts_lost(const struct cairn_log *log)
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu)
 {
     struct cairn_lost sum = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].bts_drains.count; i++)
+        for (size_t i = 0; i < log->cpu[c].bts_drains.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
             add_lost(&sum, log->cpu[c].bts_drains.items[i].lost);
     return sum;
 }

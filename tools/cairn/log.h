@@ -205,7 +205,7 @@ struct cairn_lost {
     bool unknown;
 };
 struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu); /* CAIRN_MAX_CPUS: of all */
-struct cairn_lost cairn_bts_lost(const struct cairn_log *log);
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
 
 /* First run of missing frames between two frame numbers, NULL: none. */
 const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before);

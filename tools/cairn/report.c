@@ -28,8 +28,8 @@ static void report_missing(FILE *to, const struct cairn_frames *f)
                 f->total_known ? "" : "at least ", f->total, where);
     }
     if (f->missing.count > LINES_MAX)
-        fprintf(to, "missing: %zu more places, %" PRIu64 " frames in all\n", f->missing.count - LINES_MAX,
-                f->missing_frames);
+        fprintf(to, "missing: %zu more %s, %" PRIu64 " frames in all\n", f->missing.count - LINES_MAX,
+                cairn_plural(f->missing.count - LINES_MAX, "place", "places"), f->missing_frames);
     if (!f->total_known)
         fprintf(to, "missing: header and trailer: nothing says how many frames there were\n");
     if (f->totals_differ)
@@ -48,7 +48,8 @@ static void report_suspects(FILE *to, const struct cairn_frames *f)
         fputc('\n', to);
     }
     if (f->suspects.count > LINES_MAX)
-        fprintf(to, "damaged: %zu lines more\n", f->suspects.count - LINES_MAX);
+        fprintf(to, "damaged: %zu %s more\n", f->suspects.count - LINES_MAX,
+                cairn_plural(f->suspects.count - LINES_MAX, "line", "lines"));
 }
 
 static void report_holes(FILE *to, const struct cairn_log *log)
@@ -66,7 +67,7 @@ static void report_holes(FILE *to, const struct cairn_log *log)
                 more++;
         }
     if (more)
-        fprintf(to, "missing: %u more places in the CPUs' streams\n", more);
+        fprintf(to, "missing: %u more %s in the CPUs' streams\n", more, cairn_plural(more, "place", "places"));
 }
 
 /* Trace frames may be gone at the end of the stream, where the end summary must say how many buffers each CPU began. */
@@ -90,13 +91,15 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log)
     report_unknown_tails(to, log);
     if (log->bad_frames)
         fprintf(to, "damaged: in %" PRIu32 " %s: what that stream cannot hold\n", log->bad_frames,
-                log->bad_frames == 1 ? "frame or line" : "frames or lines");
+                cairn_plural(log->bad_frames, "frame or line", "frames or lines"));
     if (log->bad_pieces)
-        fprintf(to, "damaged: %" PRIu32 " trace frames hold bytes that are no events\n", log->bad_pieces);
+        fprintf(to, "damaged: %" PRIu32 " trace %s bytes that are no events\n", log->bad_pieces,
+                cairn_plural(log->bad_pieces, "frame holds", "frames hold"));
     if (f->repeated || f->misplaced)
-        fprintf(to, "note: %" PRIu32 " %s twice, %" PRIu32 " out of order: nothing is lost by that\n",
-                f->repeated, f->repeated == 1 ? "frame came" : "frames came", f->misplaced);
+        fprintf(to, "note: %" PRIu32 " %s twice, %" PRIu32 " out of order: nothing is lost by that\n", f->repeated,
+                cairn_plural(f->repeated, "frame came", "frames came"), f->misplaced);
     if (log->other_sessions)
-        fprintf(to, "note: %" PRIu32 " frames belong to sessions this version does not know\n", log->other_sessions);
+        fprintf(to, "note: %" PRIu32 " %s to sessions this version does not know\n", log->other_sessions,
+                cairn_plural(log->other_sessions, "frame belongs", "frames belong"));
     return cairn_log_damaged(log);
 }

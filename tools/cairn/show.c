@@ -57,6 +57,11 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
     return out;
 }
 
+const char *cairn_plural(uint64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run)
 {
     if (run->first == run->last)
@@ -138,6 +143,42 @@ void cairn_print_backend(const struct cairn_log *log, const char *head, const ch
     cairn_print_wrapped((unsigned)used, prefix, 2, reason);
 }
 
+struct kind {
+    uint64_t format, bytes, records, threshold, type; /* type: of the core, UINT64_MAX where it has none */
+};
+
+/* False: this CPU is like CPU 0, or what is left of the log does not say. */
+static bool find_kind(struct kind *k, const struct cairn_text *t, uint32_t cpu)
+{
+    k->type = UINT64_MAX;
+    cairn_slice_u64(cairn_key(t, "cpu.%" PRIu32 ".core_type", cpu), &k->type);
+    return cairn_has_key(t, "ds.cpu.%" PRIu32 ".format", cpu) && cairn_ds_number(t, cpu, "format", &k->format) &&
+           cairn_ds_number(t, cpu, "record_bytes", &k->bytes) && cairn_ds_number(t, cpu, "records", &k->records) &&
+           cairn_ds_number(t, cpu, "threshold", &k->threshold);
+}
+
+void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix)
+{
+    for (uint32_t cpu = 1, last; cpu < log->cpus; cpu = last + 1) {
+        struct kind k, next;
+        char cpus[32];
+        last = cpu;
+        if (!find_kind(&k, &log->text, cpu))
+            continue;
+        while (last + 1 < log->cpus && find_kind(&next, &log->text, last + 1) && memcmp(&k, &next, sizeof(k)) == 0)
+            last++;
+        if (last == cpu)
+            snprintf(cpus, sizeof(cpus), "CPU %" PRIu32, cpu);
+        else
+            snprintf(cpus, sizeof(cpus), "CPU %" PRIu32 "..%" PRIu32, cpu, last);
+        printf("%s%-14s format %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " %s, threshold %" PRIu64, prefix, cpus,
+               k.format, k.bytes, k.records, cairn_plural(k.records, "record", "records"), k.threshold);
+        if (k.type != UINT64_MAX)
+            printf(", core type %" PRIX64 "H", k.type);
+        putchar('\n');
+    }
+}
+
 void cairn_print_bad_end(const struct cairn_log *log, const char *prefix)
 {
     struct cairn_slice verdict = cairn_key(&log->text, "end.verdict"), panic = cairn_key(&log->text, "end.panic");
@@ -145,6 +186,8 @@ void cairn_print_bad_end(const struct cairn_log *log, const char *prefix)
     if (panic.size) {
         int used = printf("%sthe guest panicked: ", prefix);
         cairn_print_wrapped((unsigned)used, prefix, (unsigned)strlen(prefix), panic);
+    } else if (log->panic) {
+        printf("%sthe guest panicked; why is missing in this log\n", prefix);
     } else if (cairn_slice_is(verdict, "fail")) {
         printf("%sthe guest's own verdict is fail: %.*s of its tests failed\n", prefix, CAIRN_SLICE(failed));
     }

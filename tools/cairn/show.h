@@ -14,6 +14,8 @@ const char *cairn_show_span(char out[CAIRN_SHOWN], uint64_t units);
 const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
 /* "function+1c" or the bare address, at most `width` where that can be. */
 const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
+/* `one` or `many` of `n` things. */
+const char *cairn_plural(uint64_t n, const char *one, const char *many);
 /* What is missing at a hole, in words: "1200 bytes of buffer 3". */
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
 /* "frames 3..5", "frame 3". */
@@ -25,5 +27,8 @@ const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
 /* The backend, and why, begun with `head`, further lines with `prefix`; nothing where the log does not say. */
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix);
+/* A line begun with `prefix` for each row of CPUs whose records are not like CPU 0's: a machine of several kinds of
+ * cores. */
+void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix);
 /* A line begun with `prefix` where the guest panicked or says that it failed: a trace of such a run may be sound. */
 void cairn_print_bad_end(const struct cairn_log *log, const char *prefix);
