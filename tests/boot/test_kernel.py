@@ -11,7 +11,7 @@ import pytest
 import cairn_boot as cb
 from cairn_log import checked, keys
 
-QUICK = ("switches=2000", "truth=1")
+QUICK = ("switches=2000", "truth=1", cb.UNHURRIED)
 
 
 def expect_pass(result):
@@ -36,7 +36,7 @@ def test_second_serial_port(tmp_path):
 
 
 def test_small_machine(tmp_path):
-    result = cb.boot(tmp_path / "log", "--smp", 1, "--mem", "128M", "switches=1000", "truth=1")
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--mem", "128M", "switches=1000", "truth=1", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     checked(result.log)
 
@@ -50,7 +50,7 @@ def test_microcode(tmp_path, model):
 
 
 def test_fewer_cpus_than_there_are(tmp_path):
-    result = cb.boot(tmp_path / "log", "--smp", 4, "cpus=2", "switches=500")
+    result = cb.boot(tmp_path / "log", "--smp", 4, "cpus=2", "switches=500", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     assert "2 of 4 processors run, 2 left out (option cpus=)" in result.output
     checked(result.log)
@@ -58,7 +58,7 @@ def test_fewer_cpus_than_there_are(tmp_path):
 
 @pytest.mark.long
 def test_more_cpus_than_supported(tmp_path):
-    result = cb.boot(tmp_path / "log", "--smp", 66, "ds=off", "switches=1000", "truth=1", timeout=600)
+    result = cb.boot(tmp_path / "log", "--smp", 66, "ds=off", "switches=1000", "truth=1", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     assert "64 of 66 processors run, 2 left out (more than are supported)" in result.output
     checked(result.log)
@@ -96,7 +96,7 @@ def test_no_acpi(tmp_path):
 @pytest.mark.skipif(not os.path.exists("/usr/share/OVMF/OVMF_CODE_4M.fd"), reason="needs Debian's OVMF at its place")
 def test_no_uart(tmp_path):
     """Without a serial port the run ends all the same: QEMU's debug-exit says it passed."""
-    image = cb.make_image(tmp_path / "image", "end=exit", "switches=300")
+    image = cb.make_image(tmp_path / "image", "end=exit", "switches=300", cb.UNHURRIED)
     variables = shutil.copy("/usr/share/OVMF/OVMF_VARS_4M.fd", tmp_path / "vars")
     done = subprocess.run(
         ["qemu-system-x86_64", "-machine", "q35", "-cpu", "max", "-smp", "2", "-m", "256M", "-nodefaults",
@@ -105,12 +105,12 @@ def test_no_uart(tmp_path):
          "-drive", f"if=pflash,format=raw,file={variables}", "-device", "qemu-xhci",
          "-drive", f"if=none,id=stick,format=raw,file={image}", "-device", "usb-storage,drive=stick",
          "-device", "isa-debug-exit,iobase=0xf4,iosize=4", "-serial", "none"],
-        capture_output=True, timeout=120, check=False)
+        capture_output=True, timeout=cb.LIMIT, check=False)
     assert done.returncode == 33, done
 
 
 def test_image_on_usb(tmp_path):
-    image = cb.make_image(tmp_path / "image", "end=exit", "switches=1000", "truth=1")
+    image = cb.make_image(tmp_path / "image", "end=exit", "switches=1000", "truth=1", cb.UNHURRIED)
     result = cb.boot(tmp_path / "log", "--image", image)
     assert result.status == cb.PASS, result.output
     checked(result.log)

@@ -5,7 +5,6 @@ import re
 import socket
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -20,7 +19,7 @@ from cairn_log import cairn, checked
     ("double", "double fault", "controller"),
     ])
 def test_panic(tmp_path, kind, line, function):
-    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", f"panic={kind}")
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, f"panic={kind}")
     assert result.status == cb.FAIL, result.output
     console = result.console()
     assert f"PANIC: CPU" in console and line in console
@@ -35,7 +34,7 @@ def test_in_a_proof(tmp_path):
     """Workload `known` counts with a Debug Store of its own: what a panic drains is the session's, on every CPU."""
     result = cb.boot(tmp_path / "log", "--smp", 2, "workload=known", "ds=soft", "pebs=INST_RETIRED.ANY:1",
                      "pebs.records=1024", "pebs.threshold=1024", "bts=interrupt", "truth=1", "switches=600",
-                     "panic=now")
+                     cb.UNHURRIED, "panic=now")
     assert result.status == cb.FAIL and "asked for with panic=now" in result.output, result.output
     assert not result.lines("SKIP: known: "), result.output  # the proofs are not over
     text = checked(result.log)
@@ -46,27 +45,63 @@ def test_in_a_proof(tmp_path):
     assert re.search(rf"truth: each PEBS record equal +{records} +0 verified\n", text), text
 
 
+class Monitor:
+    """QEMU's monitor. A command is done when the next prompt comes, or QEMU's end."""
+
+    def __init__(self, path):
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.settimeout(cb.LIMIT)
+        self.connection.connect(str(path))
+        self.until_prompt()
+
+    def until_prompt(self):
+        text = b""
+        while not text.endswith(b"(qemu) "):
+            more = self.connection.recv(4096)
+            if not more:
+                return
+            text += more
+
+    def nmi(self):
+        self.connection.sendall(b"nmi\n")
+        self.until_prompt()
+
+    def stay(self):
+        """To the end of QEMU: it may drop what one has sent who hangs up."""
+        while self.connection.recv(4096):
+            pass
+        self.connection.close()
+
+
+def when_running(log, boot_is_over, then):
+    """A thread that does `then` once the machine's workload runs; nothing if it never does."""
+    def wait():
+        while b"run: workload" not in log.read_bytes():
+            if boot_is_over.wait(0.2):
+                return
+        then()
+
+    log.touch()
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread
+
+
 def test_nmi(tmp_path):
     """The NMI button: the lines the MADT names lead to every CPU at once; one panics, the others stop for it."""
     monitor = tmp_path / "monitor"
     qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off")
+    over = threading.Event()
 
     def press():
-        deadline = time.monotonic() + 100
-        while b"run: workload" not in (tmp_path / "log").read_bytes():
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(monitor))
-            connection.sendall(b"nmi\n")
-            while connection.recv(4096):  # to the end of QEMU: it may drop what one has sent who hangs up
-                pass
+        button = Monitor(monitor)
+        button.nmi()
+        button.stay()
 
-    (tmp_path / "log").touch()
-    button = threading.Thread(target=press)
-    button.start()
-    result = cb.boot(tmp_path / "log", "--smp", 4, "--qemu", qemu, "truth=1", "switches=1000000")
-    button.join()
+    thread = when_running(tmp_path / "log", over, press)
+    result = cb.boot(tmp_path / "log", "--smp", 4, "--qemu", qemu, "truth=1", "switches=1000000", cb.UNHURRIED)
+    over.set()
+    thread.join()
     assert result.status == cb.FAIL, result.output
     console = result.console()
     assert len(re.findall(r"^PANIC: CPU \d, thread .*: unexpected NMI$", console, re.M)) == 1, console
@@ -79,7 +114,7 @@ class Debugger:
 
     def __init__(self, path):
         self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.settimeout(100)
+        self.connection.settimeout(cb.LIMIT)
         self.connection.connect(str(path))
         self.stream = self.connection.makefile("rb")
         self.send("Hg0")
@@ -89,10 +124,15 @@ class Debugger:
     def send(self, packet):
         self.connection.sendall(f"${packet}#{sum(packet.encode()) % 256:02x}".encode())
 
+    def byte(self):
+        byte = self.stream.read(1)
+        assert byte, "QEMU has ended"
+        return byte
+
     def answer(self):
-        while self.stream.read(1) != b"$":  # acknowledgements
+        while self.byte() != b"$":  # acknowledgements
             pass
-        text = b"".join(iter(lambda: self.stream.read(1), b"#"))
+        text = b"".join(iter(self.byte, b"#"))
         self.stream.read(2)
         self.connection.sendall(b"+")
         return text.decode()
@@ -114,30 +154,23 @@ def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
     monitor, gdb = tmp_path / "monitor", tmp_path / "gdb"
     qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off", "-gdb",
                      f"unix:{gdb},server=on,wait=off")
-    stops = []
+    stops, over = [], threading.Event()
 
     def interrupt():
-        deadline = time.monotonic() + 100
-        while b"run: workload" not in (tmp_path / "log").read_bytes():
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
         debugger = Debugger(gdb)
         stops.append(debugger.ask(f"Z1,{address:x},1"))
         stops.append(debugger.ask("c"))
         stops.append(debugger.ask(f"z1,{address:x},1"))
         stops.extend(debugger.ask("s") for _ in range(steps))
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(str(monitor))
-            connection.sendall(b"nmi\n")
-            time.sleep(0.5)
-            debugger.send("c")
-            while connection.recv(4096):
-                pass
+        button = Monitor(monitor)
+        button.nmi()
+        debugger.send("c")
+        button.stay()
 
-    (tmp_path / "log").touch()
-    thread = threading.Thread(target=interrupt)
-    thread.start()
-    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu, "workload=user", "ds=off", "switches=1000000")
+    thread = when_running(tmp_path / "log", over, interrupt)
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--qemu", qemu, "workload=user", "ds=off", "switches=1000000000",
+                     cb.UNHURRIED)
+    over.set()
     thread.join()
     assert [stop[:3] for stop in stops] == ["OK", "T05", "OK"] + steps * ["T05"], stops
     assert result.status == cb.FAIL, result.output

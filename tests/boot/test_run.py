@@ -93,7 +93,7 @@ def test_machine_that_halts(tmp_path):
 
 def test_raw_machine_that_halts(tmp_path):
     """Nobody reads the frames: the machine's last words end the run, long before the time is up."""
-    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "end=halt", "ds=off", "switches=100", timeout=240)
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "end=halt", "ds=off", "switches=100")
     verdict = "verdict  pass, by its SUMMARY; the machine halted"
     assert result.status == cb.PASS and result.lines(verdict), result.output
 
@@ -104,12 +104,10 @@ def test_qemu_that_does_not_end(tmp_path):
     qemu.write_text("#!/usr/bin/env python3\nimport os, signal, sys, time\n"
                     "if '--version' in sys.argv:\n    sys.exit(print('QEMU emulator version 9.9'))\n"
                     "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-                    f"open('{tmp_path}/pid', 'w').write(str(os.getpid()))\ntime.sleep(60)\n", encoding="ascii")
+                    f"open('{tmp_path}/pid', 'w').write(str(os.getpid()))\ntime.sleep({cb.LIMIT})\n", encoding="ascii")
     qemu.chmod(0o755)
-    start = time.monotonic()
     result = cb.boot(tmp_path / "log", "--raw", "--qemu", qemu, timeout=2)
     assert result.status == cb.TIMEOUT and "timeout after 2 s" in result.output, result.output
-    assert time.monotonic() - start < 30
     assert not alive(int((tmp_path / "pid").read_text(encoding="ascii")))
 
 
@@ -138,10 +136,8 @@ def hanging_kernel():
 
 def test_timeout(tmp_path):
     build = cb.build_with(tmp_path / "build", kernel_elf=hanging_kernel())
-    start = time.monotonic()
     result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", build=build, timeout=10)
     assert result.status == cb.TIMEOUT and "timeout after 10 s" in result.output, result.output
-    assert time.monotonic() - start < 25
 
 
 def process_of(pid):
@@ -176,13 +172,12 @@ def test_interrupt_leaves_nothing_behind(tmp_path, number):
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
                                env={**os.environ, "CAIRN_BUILD": str(build), "TMPDIR": str(tmp_path / "tmp")})
     started = {}
-    deadline = time.monotonic() + 30
     while not any(name.startswith("qemu") for name in started.values()):
-        assert time.monotonic() < deadline, started
+        assert process.poll() is None, process.communicate()
         time.sleep(0.1)
         started = children(process.pid)
     process.send_signal(number)
-    output, _ = process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=cb.LIMIT)
     assert process.returncode == cb.INTERRUPTED and b"interrupted" in output
     assert not any(alive(pid) for pid in started)
     assert not list((tmp_path / "tmp").iterdir())

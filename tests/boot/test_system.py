@@ -33,7 +33,7 @@ def test_mix_uses_everything(tmp_path):
 
 @pytest.mark.long
 def test_two_hundred_thousand(tmp_path):
-    result, _ = run_and_check(tmp_path, 4, 200000, "workload=mix", timeout=600)
+    result, _ = run_and_check(tmp_path, 4, 200000, "workload=mix")
     good, ambiguous, wrong = attributed(checked(result.log))
     assert wrong == 0 and good >= 0.99 * (good + ambiguous)
 
@@ -108,7 +108,8 @@ def test_known(tmp_path, cpus, preset):
 def test_known_can_fail(tmp_path):
     """A paper that is wrong by one fails for each program and event."""
     build = cb.build_with(tmp_path / "build", kernel_elf=cb.BUILD / "mutant6" / "kernel.elf")
-    result = cb.boot(tmp_path / "log", "--smp", 1, "workload=known", "ds=soft", "switches=1500", build=build)
+    result = cb.boot(tmp_path / "log", "--smp", 1, "workload=known", "ds=soft", "switches=1500", cb.UNHURRIED,
+                     build=build)
     assert result.status == cb.FAIL
     programs, others, _ = known(result, 1)
     assert programs == [[]] and len(others) == 17, result.output
@@ -145,7 +146,7 @@ def test_sessions(tmp_path, options):
 
 def test_sequential_loss(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=6000", "trace.buffers=2", "trace.buffer_kib=4",
-                     "session.1=compact+full:qpc:sequential")
+                     "session.1=compact+full:qpc:sequential", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     checked(result.log)
     end = keys(result.log, "E")
@@ -160,7 +161,7 @@ def test_sequential_loss(tmp_path):
 
 def test_circular(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=8000", "trace.buffers=4", "trace.buffer_kib=4",
-                     "session.1=compact:qpc:circular")
+                     "session.1=compact:qpc:circular", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     checked(result.log)
     end = keys(result.log, "E")
@@ -177,7 +178,7 @@ def test_icount_repeats(tmp_path, cpus):
     """The same options, the same trace bytes."""
     streams = []
     for turn in "ab":
-        result = cb.boot(tmp_path / turn, "--icount", "--smp", cpus, "switches=1500", "seed=7")
+        result = cb.boot(tmp_path / turn, "--icount", "--smp", cpus, "switches=1500", "seed=7", cb.UNHURRIED)
         assert result.status == cb.PASS, result.output
         streams.append(list(frames(result.log, "T")))
     assert streams[0] and streams[0] == streams[1]
@@ -194,7 +195,7 @@ def test_icount_repeats(tmp_path, cpus):
     ])
 def test_mutants(tmp_path, mutant, lie):
     build = cb.build_with(tmp_path / "build", kernel_elf=cb.BUILD / f"mutant{mutant}" / "kernel.elf")
-    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=1500", build=build)
+    result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=1500", cb.UNHURRIED, build=build)
     assert result.status == cb.PASS, result.output  # the kernel itself does not notice
     status, text = cairn("check", result.log)
     assert status == 1 and re.search("FAIL .*" + lie, text), text
