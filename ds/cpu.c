@@ -308,6 +308,24 @@ void ds_stop(struct ds_cpu *ds)
 
 /* ---- pause and resume -------------------------------------------------------------------------------------------- */
 
+/* Branch history first, which BTS' write of DEBUGCTL may be: every branch from here on would push out one of the
+ * thread's. */
+void ds_hold(struct ds_cpu *ds)
+{
+    ds_lbr_hold(ds);
+    ds_bts_hold(ds);
+    if (ds->started)
+        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
+}
+
+void ds_go_on(struct ds_cpu *ds)
+{
+    ds_bts_go_on(ds);
+    ds_lbr_go_on(ds);
+    if (ds->started)
+        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
+}
+
 void ds_pause(struct ds_cpu *ds)
 {
     if (!ds)
@@ -315,10 +333,7 @@ void ds_pause(struct ds_cpu *ds)
     if (ds->machine->stepping) {
         ds->machine->stepping->pause();
     } else if (ds->running) {
-        ds_lbr_hold(ds); /* first: every branch from here on would push out one of the thread's */
-        if (ds->started)
-            ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
-        ds_bts_hold(ds);
+        ds_hold(ds);
         ds->running = false;
     }
 }
@@ -333,10 +348,7 @@ static void run(struct ds_cpu *ds)
     if (ds->throttled)
         return;
     ds->running = true;
-    ds_bts_go_on(ds);
-    ds_lbr_go_on(ds);
-    if (ds->started)
-        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
+    ds_go_on(ds);
 }
 
 void ds_resume(struct ds_cpu *ds)

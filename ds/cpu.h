@@ -84,6 +84,13 @@ void ds_throttle(struct ds_cpu *ds);
 /* At the stop: what it lasted is counted. */
 void ds_throttle_end(struct ds_cpu *ds);
 
+/* ---- hold and go on: ds/cpu.c ------------------------------------------------------------------------------------ */
+
+/* Turns counters, branch tracing and branch history off and on by their own controls: where nothing steps that is pause
+ * and resume, on any machine it is throttling. */
+void ds_hold(struct ds_cpu *ds);
+void ds_go_on(struct ds_cpu *ds);
+
 /* ---- registers: ds/cpu.c, for ds/bts.c, too ---------------------------------------------------------------------- */
 
 int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
@@ -103,7 +110,7 @@ void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
 
 /* Part of set-up's step 5: 0 or -EFAULT. */
 int ds_lbr_set_up(struct ds_cpu *ds);
-/* Holds it, lets it go on. Machines that are not stepped only. */
+/* Its part of ds_hold and ds_go_on; with BTS, which writes the same register, DEBUGCTL.LBR is ds/bts.c's. */
 void ds_lbr_hold(struct ds_cpu *ds);
 void ds_lbr_go_on(struct ds_cpu *ds);
 /* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */

@@ -373,7 +373,8 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     if (taken) {
         retired.branch = &branch;
         retired.events |= ds_insn_is_far(insn) ? 0 : EVENT(BRANCH_TAKEN);
-        ds_truth_branch(&soft->step.history, ip, next);
+        if (!soft->ds->throttled) /* then branch history stands still, too */
+            ds_truth_branch(&soft->step.history, ip, next);
     }
     soft->step.ip = ip;
     soft->step.next = next;

@@ -3,7 +3,8 @@
  * Throttling. With a short period and a low threshold each interrupt can be due again before the interrupted thread has
  * run one instruction: the counters go on a few instructions before the return from the interrupt, and no shadow
  * protects the first one after it. Then nothing ever runs but the handler, not even the timer's, and the machine
- * hangs. So after so many PMIs within a timer tick counting stops, PEBS and BTS, until the next tick.
+ * hangs. So after so many PMIs within a timer tick counting stops, PEBS, BTS and branch history, until the next tick:
+ * where nothing steps counting is just not resumed; stepping goes on, so there their own controls go off.
  *
  * What is not counted then is not lost, it is not sampled: the epoch that ends with reason THROTTLE and the empty one
  * after it, which ends with UNTHROTTLE, say from when to when.
@@ -18,19 +19,6 @@ static void drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
     ds_bts_drain(ds, reason, arch_rdtsc());
 }
 
-/* Where stepping holds the counters, it goes on: then it is their own controls that go off. */
-static void hold_stepped(struct ds_cpu *ds, bool hold)
-{
-    if (!ds->machine->stepping)
-        return;
-    if (ds->started)
-        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, hold ? 0 : ds->global_ctrl);
-    if (hold)
-        ds_bts_hold(ds);
-    else
-        ds_bts_go_on(ds);
-}
-
 void ds_throttle(struct ds_cpu *ds)
 {
     if (!ds->config.throttle || ds->throttled || ++ds->pmis_in_tick < ds->config.throttle)
@@ -38,7 +26,8 @@ void ds_throttle(struct ds_cpu *ds)
     ds->throttled = true;
     ds->throttled_at = arch_rdtsc();
     ds->counts.throttles++;
-    hold_stepped(ds, true);
+    if (ds->machine->stepping)
+        ds_hold(ds);
     drain(ds, CAIRN_DS_THROTTLE);
 }
 
@@ -59,5 +48,6 @@ void ds_tick(struct ds_cpu *ds)
         return;
     ds_throttle_end(ds);
     drain(ds, CAIRN_DS_UNTHROTTLE);
-    hold_stepped(ds, false);
+    if (ds->machine->stepping)
+        ds_go_on(ds);
 }

@@ -85,6 +85,14 @@ def test_panic(tmp_path):
     assert re.search(r"\(panic\), CPU \d+, epoch", cairn("bts", result.log)[1]) or compared > 1000
 
 
+@pytest.mark.parametrize("preset", ["icelake", "sapphirerapids"])  # history by DEBUGCTL, by IA32_LBR_CTL
+def test_history_while_throttled(tmp_path, preset):
+    """The branches of a time that is not counted are in nobody's history: not in the records', not in the truth's."""
+    result, _, _ = run(tmp_path, f"ds.preset={preset}", "pebs.groups=gpr,lbr:8", "bts=interrupt", "bts.records=16",
+                       "ds.throttle=2", "pebs=INST_RETIRED.ANY:101", "pebs.records=2", "pebs.threshold=1", cpus=1)
+    assert re.search(r"throttled +[1-9]", cairn("stat", result.log)[1])
+
+
 def test_without_a_debug_store(tmp_path):
     result = cb.boot(tmp_path / "log", "ds=off", "bts=circular")
     assert result.status == cb.USAGE

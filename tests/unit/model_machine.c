@@ -92,14 +92,54 @@ static void machine_lvtpc_write(void *context, uint32_t value)
     ds_model_lvtpc_write(&M.model, value);
 }
 
-const struct ds_machine model_machine_hw = {
-    .backend = "model",
-    .cpuid = machine_cpuid,
-    .rdmsr = machine_rdmsr,
-    .wrmsr = machine_wrmsr,
-    .lvtpc_read = machine_lvtpc_read,
-    .lvtpc_write = machine_lvtpc_write,
-};
+static void step_pause(void)
+{
+    M.held = true;
+}
+
+static void step_resume(void)
+{
+    M.held = false;
+}
+
+static void step_resume_frame(const struct arch_trap_frame *frame)
+{
+    (void)frame;
+    M.held = false;
+}
+
+static bool step_paused(void)
+{
+    return M.held;
+}
+
+static uint64_t step_dropped(void *context)
+{
+    (void)context;
+    return M.model.dropped;
+}
+
+static uint64_t step_steps(void *context)
+{
+    (void)context;
+    return 0;
+}
+
+static uint64_t step_branches(void *context)
+{
+    (void)context;
+    return M.model.bts_records + M.model.bts_dropped;
+}
+
+static const struct ds_stepping stepping = {step_pause,   step_resume, step_resume_frame, step_paused,
+                                            step_dropped, step_steps,  step_branches};
+
+#define REGISTERS                                                                                                      \
+    .backend = "model", .cpuid = machine_cpuid, .rdmsr = machine_rdmsr, .wrmsr = machine_wrmsr,                        \
+    .lvtpc_read = machine_lvtpc_read, .lvtpc_write = machine_lvtpc_write
+
+const struct ds_machine model_machine_hw = {REGISTERS};
+const struct ds_machine model_machine_stepped = {REGISTERS, .stepping = &stepping};
 
 void model_machine_reset(const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                          void (*registers)(void *context, struct ds_model_registers *out))
@@ -112,4 +152,5 @@ void model_machine_reset(const struct ds_model_preset *preset, const struct ds_m
     M.accesses = M.fault_at = M.written = 0;
     M.injected = (struct model_machine_write){0};
     M.pmi = false;
+    M.held = true;
 }

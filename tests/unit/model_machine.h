@@ -22,13 +22,16 @@ extern struct model_machine {
     unsigned accesses, fault_at; /* to MSRs; this one (from 1) raises #GP; 0: none */
     struct model_machine_write injected; /* what that access was, if there has been one; a read's value is 0 */
     bool pmi;                            /* one was raised, with the kernel's vector */
+    bool held;                           /* the stepped machine is paused */
     struct model_machine_write writes[MODEL_MACHINE_WRITES];
     unsigned written;
 } model_machine;
 
-/* As after RESET, nothing injected, nothing written; `unavailable` stays. `registers`: NULL, they read 0. */
+/* As after RESET, paused, nothing injected, nothing written; `unavailable` stays. `registers`: NULL, they read 0. */
 void model_machine_reset(const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                          void (*registers)(void *context, struct ds_model_registers *out));
 
 /* The machine without stepping: GLOBAL_CTRL holds its counters. */
 extern const struct ds_machine model_machine_hw;
+/* The same where stepping holds them; it counts no steps. */
+extern const struct ds_machine model_machine_stepped;

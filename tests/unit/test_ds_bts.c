@@ -22,49 +22,6 @@
 /* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static struct ds_model *const model = &model_machine.model;
-static bool held;
-
-static void step_pause(void)
-{
-    held = true;
-}
-
-static void step_resume(void)
-{
-    held = false;
-}
-
-static void step_resume_frame(const struct arch_trap_frame *frame)
-{
-    (void)frame;
-    held = false;
-}
-
-static bool step_paused(void)
-{
-    return held;
-}
-
-static uint64_t step_dropped(void *context)
-{
-    (void)context;
-    return model->dropped;
-}
-
-static uint64_t step_steps(void *context)
-{
-    (void)context;
-    return 0;
-}
-
-static uint64_t step_branches(void *context)
-{
-    (void)context;
-    return model->bts_records + model->bts_dropped;
-}
-
-static const struct ds_stepping stepping = {step_pause,   step_resume, step_resume_frame, step_paused,
-                                            step_dropped, step_steps,  step_branches};
 static struct ds_machine machine;
 
 /* ---- what is drained --------------------------------------------------------------------------------------------- */
@@ -97,7 +54,7 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
     (void)context;
     assert_int_equal(cpu, 3);
     assert_ptr_equal(d->area, area);
-    assert_true(model->bts_records == 0 || held || !(model->debugctl & IA32_DEBUGCTL_TR));
+    assert_true(model->bts_records == 0 || model_machine.held || !(model->debugctl & IA32_DEBUGCTL_TR));
     last = *d;
     bts_drains++;
     unsigned before = count;
@@ -120,11 +77,9 @@ static void prepare(const char *preset, const struct ds_model_policy *policy, bo
     struct ds_config config = {.records = 8, .threshold = 6, .throttle = throttle};
     char error[160] = "";
     model_machine_reset(ds_model_preset(preset), policy, NULL);
-    machine = model_machine_hw;
-    machine.stepping = stepped ? &stepping : NULL;
+    machine = stepped ? model_machine_stepped : model_machine_hw;
     pebs_drains = bts_drains = count = 0;
     panic_in_drain = false;
-    held = true;
     ds_detect(&machine, &caps);
     model_machine.accesses = 0;
     if (events && ds_parse_events(events, &config, error, sizeof error))
@@ -220,7 +175,7 @@ static void order_beside_pebs(void **state)
     EXPECT(resume, n);
     n = model_machine.written;
     ds_pause(ds);
-    const struct model_machine_write pause[] = {{IA32_PERF_GLOBAL_CTRL, 0}, {IA32_DEBUGCTL, BTS | BTINT}};
+    const struct model_machine_write pause[] = {{IA32_DEBUGCTL, BTS | BTINT}, {IA32_PERF_GLOBAL_CTRL, 0}};
     EXPECT(pause, n);
     n = model_machine.written;
     ds_stop(ds);
