@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -153,4 +154,41 @@ void model_machine_reset(const struct ds_model_preset *preset, const struct ds_m
     M.injected = (struct model_machine_write){0};
     M.pmi = false;
     M.held = true;
+}
+
+void model_machine_numbered(void *context, struct ds_model_registers *out)
+{
+    (void)context;
+    *out = (struct ds_model_registers){.rip = M.now + 1, .eventing_ip = M.now, .rax = ~M.now};
+}
+
+void model_machine_set(uint32_t msr, uint64_t value)
+{
+    if (ds_model_wrmsr(&M.model, msr, value))
+        fail_msg("%s: WRMSR(%x) of %llx", M.model.preset->name, msr, (unsigned long long)value);
+}
+
+void model_machine_expect(const struct ds_model *before)
+{
+    struct ds_model expected;
+    memcpy(&expected, before, sizeof expected);
+    assert_int_equal(M.model.global_status & ~before->global_status, 0);
+    expected.global_status = M.model.global_status;
+    expected.records = M.model.records;
+    expected.bts_records = M.model.bts_records;
+    expected.dropped = M.model.dropped; /* where a fault kept counting on */
+    expected.bts_dropped = M.model.bts_dropped;
+    assert_memory_equal(expected.value, M.model.value, sizeof expected.value);
+    assert_memory_equal(expected.perfevtsel, M.model.perfevtsel, sizeof expected.perfevtsel);
+    assert_memory_equal(&expected, &M.model, sizeof expected);
+}
+
+void model_machine_before_drain(void *context, uint32_t cpu, uint64_t tsc)
+{
+    (void)context, (void)cpu, (void)tsc;
+}
+
+void model_machine_drained(void *context, uint32_t cpu, const struct ds_drain *d)
+{
+    (void)context, (void)cpu, (void)d;
 }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ds/ds.h"
 #include "ds/machine.h"
 #include "ds/model/model.h"
 
@@ -25,6 +26,7 @@ extern struct model_machine {
     bool held;                           /* the stepped machine is paused */
     struct model_machine_write writes[MODEL_MACHINE_WRITES];
     unsigned written;
+    uint64_t now; /* the number of the instruction, which is its address, too, and the complement of its RAX */
 } model_machine;
 
 /* As after RESET, paused, nothing injected, nothing written; `unavailable` stays. `registers`: NULL, they read 0. */
@@ -35,3 +37,14 @@ void model_machine_reset(const struct ds_model_preset *preset, const struct ds_m
 extern const struct ds_machine model_machine_hw;
 /* The same where stepping holds them; it counts no steps. */
 extern const struct ds_machine model_machine_stepped;
+
+/* `registers` of instruction `now`. */
+void model_machine_numbered(void *context, struct ds_model_registers *out);
+
+void model_machine_set(uint32_t msr, uint64_t value); /* must not fault */
+/* Every register is as it was; but what was stale in GLOBAL_STATUS may be gone. */
+void model_machine_expect(const struct ds_model *before);
+
+/* Hooks that do nothing. */
+void model_machine_before_drain(void *context, uint32_t cpu, uint64_t tsc);
+void model_machine_drained(void *context, uint32_t cpu, const struct ds_drain *drain);
