@@ -124,6 +124,27 @@ def test_a_cpu_of_another_kind():
     assert done.returncode == 0 and "room for 8 records of 96 bytes" in text_of(done)
 
 
+@pytest.mark.parametrize("form", range(3))
+@pytest.mark.parametrize("keys, exact", [
+    ("ds.emulated=0\ncpu.0.msr.345=0x100\n", True),                           # fault-like
+    ("ds.emulated=0\ncpu.0.msr.345=0x140\n", False),                          # trap-like
+    ("ds.emulated=0\ncpu.0.msr.345=fault\ncpu.1.msr.345=0x100\n", False),     # another CPU's
+    ("ds.emulated=0\n", False),                                               # no such register
+    ("ds.emulated=1\ncpu.0.msr.345=0x100\n", False),                          # the machine's, not the model's
+])
+def test_which_rip_a_record_holds(form, keys, exact):
+    """Formats 0 and 1 have RIP alone; format 2 names the instruction whatever RIP is."""
+    data = log(form, keys=keys)
+    exact |= form == 2
+    marks = re.findall(r"^ *[\d.]+ +0 ([*>]) ", text_of(cairn("dump", "-", data=data)), re.M)
+    assert marks == ["*" if exact else ">"] * 2
+    behind = "names the instruction behind" in text_of(cairn("profile", "-", data=data))
+    assert behind == (not exact)
+    if "emulated=0" in keys:
+        life = text_of(cairn("ds", "--life", "0:0", "-", data=data))
+        assert ("EventingIP" in life) == (form == 2) and ("PEBS_TRAP is 0" in life) == (exact and form < 2)
+
+
 def test_info_of_mixed_cores():
     """CPUs whose records are not like CPU 0's, with the kind of core where the processor tells."""
     parts = frames.read((GOLDEN / "small.log").read_bytes())

@@ -173,7 +173,10 @@ static void recorded(struct view *v)
         return;
     }
     unknown(v, CAPTURE, v->life.stored.missing);
-    row(0, "the record's own %s: %s", r->after ? "RIP, where execution went on" : "EventingIP",
+    row(0, "the record's own %s: %s",
+        r->after        ? "RIP, where execution went on"
+        : r->format < 2 ? "RIP (PEBS_TRAP is 0: the instruction itself)"
+                        : "EventingIP",
         cairn_show_address(name, v->log, r->ip, 40));
 }
 

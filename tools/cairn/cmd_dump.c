@@ -179,7 +179,8 @@ const struct cairn_command cairn_dump_command = {
     .options = options,
     .notes = "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
              "'*' is a PEBS record: where it happened, the thread that caused it; '>' where\n"
-             "the thread went on after it: record formats 0 and 1 tell no more. '=' is a drain\n"
-             "of the PEBS buffer. '!' is a place where something is missing or was lost.\n",
+             "the thread went on after it: record formats 0 and 1 tell no more, but where the\n"
+             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. '=' is a drain of the PEBS\n"
+             "buffer. '!' is a place where something is missing or was lost.\n",
     .show = show,
 };

@@ -294,7 +294,8 @@ const struct cairn_command cairn_profile_command = {
     .summary = "PEBS records per thread and function",
     .options = options,
     .notes = "Functions are those the log names, or with --elf the file's. A record counts for\n"
-             "its instruction; in record formats 0 and 1 for the one behind it. A record whose\n"
-             "thread is not certain has a row that says so: it is in no thread's count.\n",
+             "its instruction; in record formats 0 and 1 for the one behind it, but where the\n"
+             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. A record whose thread is not\n"
+             "certain has a row that says so: it is in no thread's count.\n",
     .show = show,
 };

@@ -97,11 +97,12 @@ static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
 }
 
 /* Instruction and time of a record, where its format has them. */
-static void read_record(struct cairn_record *r, const struct cairn_session *session)
+static void read_record(struct cairn_record *r, const struct cairn_session *session, bool fault_like)
 {
-    r->after = !cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_EVENTING_IP, &r->ip);
-    if (r->after)
+    if (!cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_EVENTING_IP, &r->ip)) {
         cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &r->ip);
+        r->after = !fault_like;
+    }
     r->timed = cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_TSC, &r->tsc) && session->known;
     if (r->timed)
         r->time = trace_clock_units(&session->clock, r->tsc);
@@ -132,7 +133,7 @@ static bool index_records(struct cairn_cpu *cpu, const struct cairn_session *ses
         r->epoch = epoch;
         r->piece = piece;
         r->time = e->time;
-        read_record(r, session);
+        read_record(r, session, cpu->fault_like);
         at += size;
         count++;
     }

@@ -2,9 +2,11 @@
 #include "tools/cairn/log.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
@@ -316,6 +318,17 @@ static void order_records(struct cairn_cpu *cpu)
         }
 }
 
+/* IA32_PERF_CAPABILITIES.PEBS_TRAP as this CPU said. The model's is set, and so was that of every processor so old that
+ * it has no such register. */
+static bool fault_like(const struct cairn_log *log, uint32_t cpu)
+{
+    uint64_t capabilities;
+    return !cairn_log_modelled(log) &&
+           cairn_slice_u64(cairn_key(&log->text, "cpu.%" PRIu32 ".msr.%X", cpu, IA32_PERF_CAPABILITIES),
+                           &capabilities) &&
+           !(capabilities & IA32_PERF_CAPABILITIES_PEBS_TRAP);
+}
+
 int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_t dump,
                    void (*progress)(uint64_t done, uint64_t all))
 {
@@ -343,6 +356,7 @@ int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_
     for (uint32_t c = 0; c < log->cpus; c++) {
         struct cairn_cpu *cpu = &log->cpu[c];
         read_cpu_end(&log->text, c, &cpu->end);
+        cpu->fault_like = fault_like(log, c);
         cairn_log_index(log, c);
         find_holes(log, cpu, before, behind);
         order_truth(log, cpu);

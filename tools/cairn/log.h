@@ -58,7 +58,7 @@ struct cairn_record { /* one PEBS record */
     uint32_t size, epoch;
     uint32_t piece; /* of this CPU: where its event lies */
     uint8_t format;
-    bool after; /* ip is where execution went on: formats 0 and 1 do not name the instruction itself */
+    bool after; /* ip is where execution went on: formats 0 and 1, but of a fault-like CPU, name no more */
     bool timed; /* its format has a TSC and the session's clock is known */
 };
 
@@ -149,6 +149,7 @@ struct cairn_cpu {
         size_t count, room;
     } truth; /* by `first` */
     struct cairn_cpu_end end;
+    bool fault_like; /* its PEBS records hold the state before the instruction: RIP is that of the instruction itself */
     /* what is there */
     uint64_t buffers, events, batches, other_events;
     uint64_t bts_records, bts_strays; /* strays: their drain, or records before them, are missing */
