@@ -42,7 +42,7 @@ Boots Cairn in QEMU and records its trace.
                   kvm: this machine's own processor
   --log FILE      where everything the guest says goes, trace included
                   (build/last.log); a FILE with a trace that is there is kept
-                  as FILE.1
+                  as FILE.1, one that is no serial log is left alone
   --raw           all of that to the terminal as well, instead of console text
                   and a progress line
   --timeout S     give up after S seconds; 0: never (300)
@@ -196,7 +196,15 @@ say_choices() {
 
 check_log() {
     [ -d "$(dirname "$log")" ] || die $USAGE "--log $log: cannot be written: there is no folder $(dirname "$log")"
+    is_ours || die $USAGE "--log $log: there is a file that is no serial log of Cairn's: name another"
     { : >>"$log"; } 2>/dev/null || die $USAGE "--log $log: cannot be written"
+}
+
+# True where no file is lost that is not ours: nothing is there, or something empty, a device or a pipe; or a log, by
+# frames, by the loader's or the kernel's first words, or by the firmware's.
+is_ours() {
+    [ -s "$log" ] && [ -f "$log" ] || return 0
+    head -c 65536 "$log" | LC_ALL=C grep -a -q "^~H\|^[Cc]airn \|^$ESCAPE\[\|BdsDxe: "
 }
 
 # Only a log with a trace is worth keeping: a second failed start does not replace it by the first one's.
@@ -424,9 +432,18 @@ report() {
         echo "         it ends before the trace: less $log"
         return
     fi
-    echo "try      $cairn dump $log | less"
-    echo "         $cairn stat $log"
-    echo "         $cairn check $log"
+    [ ! -x "$cairn" ] || hints "$cairn"
+}
+
+# What there is to see in the log, by the tool, which has read it.
+hints() { # the tool
+    local words pager label=try
+    "$1" info --next "$log" 2>/dev/null | while read -r words; do
+        pager=''
+        case $words in dump | ds* | bts) pager=' | less' ;; esac
+        printf '%-8s %s %s %s%s\n' "$label" "$1" "$words" "$log" "$pager"
+        label=''
+    done
 }
 
 main() {

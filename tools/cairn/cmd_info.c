@@ -260,14 +260,43 @@ static void print_other(const struct cairn_log *log)
     }
 }
 
-static bool all;
+/* The commands that have something to show of this log, most useful first. */
+static void print_next(const struct cairn_log *log)
+{
+    bool drains = false, records = false, branches = false;
+    uint32_t life = CAIRN_MAX_CPUS;
+    for (uint32_t c = log->cpus; c-- > 0;) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        drains |= cpu->epochs.count != 0;
+        records |= cpu->records.count != 0;
+        branches |= cpu->bts_records != 0;
+        if (cpu->logged.count && cpu->records.count)
+            life = c;
+    }
+    puts("dump\nstat\ncheck");
+    if (drains)
+        puts("ds");
+    if (life != CAIRN_MAX_CPUS)
+        printf("ds --life %" PRIu32 ":0\n", life);
+    if (records)
+        puts("profile");
+    if (branches)
+        puts("bts");
+}
+
+static bool all, next;
 static const struct cairn_option options[] = {
+    {0, "next", NULL, "only the commands that have something to show of this log", .on = &next},
     {'a', "all", NULL, "memory map, CPUID leaves, MSRs and the end summary as well", .on = &all},
     CAIRN_LOG_OPTIONS,
 };
 
 static int show(const struct cairn_log *log)
 {
+    if (next) {
+        print_next(log);
+        return CAIRN_GOOD;
+    }
     print_machine(log);
     print_debug_store(log);
     print_detections(log, "hw");

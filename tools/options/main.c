@@ -3,6 +3,7 @@
 #include "ds/ds.h"
 #include "kernel/options.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,15 +21,21 @@ bad:
     return 2;
 }
 
-/* Prints `text` behind what already takes `column` columns, with line breaks at blanks, and behind bars as well: lists
- * of values have no blanks. */
+/* Prints `text` behind what already takes `column` columns, with line breaks at blanks. Lists of values have none: a
+ * word that no line could hold is broken behind bars. */
 static void wrap(const char *text, size_t column)
 {
     enum { WIDTH = 80, INDENT = 6 };
+    bool broken = column + strcspn(text, " ") > WIDTH; /* the word that text is in */
     while (*text) {
         size_t blank = *text == ' ';
-        size_t n = strcspn(text + blank, " |");
-        n += text[blank + n] == '|';
+        size_t n = strcspn(text + blank, " ");
+        if (blank)
+            broken = INDENT + n > WIDTH;
+        if (broken) {
+            n = strcspn(text + blank, " |");
+            n += text[blank + n] == '|';
+        }
         if (column + blank + n > WIDTH) {
             printf("\n%*s", INDENT, "");
             column = INDENT;
