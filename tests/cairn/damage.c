@@ -231,6 +231,14 @@ static void replaced(size_t at, size_t old, const char *with, size_t new, enum e
 
 /* ---- one by one ------------------------------------------------------------------------------------------------- */
 
+/* Whether the line behind, run together with what is kept of a frame, happens to complete it: the last digits of its
+ * checksum, then. */
+static bool completed(const struct line *l, size_t kept)
+{
+    size_t gone = l->frame - kept, behind = l->at + l->size;
+    return gone <= input.size - behind && memcmp(input.data + l->at + kept, input.data + behind, gone) == 0;
+}
+
 static uint64_t each_line(void)
 {
     uint64_t tries = 0;
@@ -250,8 +258,8 @@ static uint64_t each_line(void)
             memcpy(twice, input.data + l->at, kept);
             memcpy(twice + kept, "\r\n", 2);
             replaced(l->at, l->size, twice, kept + 2, kept < l->frame ? LACKS : INTACT, l->number);
-            replaced(l->at, l->size, twice, kept, kept < l->frame ? LACKS : INTACT,
-                     l->number); /* runs into the next line */
+            /* without its end the line runs into the next */
+            replaced(l->at, l->size, twice, kept, kept < l->frame && !completed(l, kept) ? LACKS : INTACT, l->number);
         }
         what = "line swapped";
         if (i + 1 < input.count) {

@@ -374,6 +374,16 @@ def test_some_damage_sanitized(log):
     damage("random", GOLDEN / f"{log}.log", 150)
 
 
+def test_cut_frame_that_the_next_line_completes(tmp_path):
+    """A console line may begin with the very digits a frame's checksum has lost: nothing is missing then."""
+    lines = (GOLDEN / "nods.log").read_bytes().splitlines(keepends=True)
+    first, other = [i for i, line in enumerate(lines) if line[:1] == b"~"][1:3]
+    lines[other] += lines[other].strip()[-1:] + b"airn: one digit\r\n"
+    lines[first] += lines[first].strip()[-3:] + b": three\r\n"
+    (tmp_path / "log").write_bytes(b"".join(lines))
+    damage("each", tmp_path / "log", 1000003, sanitized=False)
+
+
 def test_random_damage(large_log):
     damage("random", large_log, 200, sanitized=False)
 
