@@ -225,8 +225,9 @@ static void controller(void *unused)
     if (ksession_init(error, sizeof error) != 0)
         fail("setup", error);
     kprintf("ds: backend %s: %s\n", ksession.backend, ksession.reason);
-    if (kopt.ds_log && strcmp(ksession.backend, "soft") != 0)
-        kreport(KREPORT_SKIP, "model's log", "the backend is %s: nobody sees its steps", ksession.backend);
+    enum kopt_ds chosen = strcmp(ksession.backend, "soft") == 0 ? KOPT_DS_SOFT : KOPT_DS_HW;
+    for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
+        kreport(KREPORT_SKIP, "options", "%s", error);
     if (kopt.truth && ktruth_init(kopt.switches, ksession.truth_records, ksession.bts) != 0)
         fail("setup", "no memory for the truth");
 

@@ -20,7 +20,12 @@ struct option {
     enum kind kind;
     uint64_t min, max;    /* numbers */
     const char *words;    /* WORD, WORD8: "a|b|c", the value is its position; TEXT: allowed words, NULL: any text */
+    const char *needs;    /* what another option must be for this one to have an effect: "name=a|b", where it must not
+                           * be that "name!=a"; several with commas; NULL: nothing */
 };
+
+static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
+static const char debug_store[] = "ds!=off", branches[] = "bts!=off";
 
 #define AT(field) offsetof(struct kopt, field), sizeof kopt.field
 
@@ -29,94 +34,97 @@ static const char presets[] = "names of ds_model_presets"; /* stands for them: s
 static const struct option table[] = {
     { "ds", "auto",
       "Debug Store backend: hw (CPUID and MSRs), soft (model, single-stepping), auto: hw where it is there, else soft",
-      AT(ds), WORD, 0, 0, "auto|hw|soft|off" },
+      AT(ds), WORD, 0, 0, "auto|hw|soft|off", NULL },
     { "ds.preset", "icelake",
       "processor the soft backend's model pretends to be",
-      AT(ds_preset), TEXT, 0, 0, presets },
+      AT(ds_preset), TEXT, 0, 0, presets, model },
     { "ds.force", "0",
       "1: take counters and a DS area that were found in use, by firmware perhaps; 0: report them and leave them alone",
-      AT(ds_force), NUMBER32, 0, 1, NULL },
+      AT(ds_force), NUMBER32, 0, 1, NULL, processor },
     { "ds.throttle", "0",
       "PMIs of a CPU within a timer tick after which its counters and branch tracing stand still until the next tick; "
       "0: on hw 100, on soft none, which cannot hang",
-      AT(ds_throttle), NUMBER32, 0, 100000, NULL },
+      AT(ds_throttle), NUMBER32, 0, 100000, NULL, debug_store },
     { "ds.log", "0",
       "1: the soft backend's model writes down what it does, step by step, for 'cairn ds --life' (hw: nobody sees it)",
-      AT(ds_log), NUMBER32, 0, 1, NULL },
+      AT(ds_log), NUMBER32, 0, 1, NULL, model },
     { "pebs", "INST_RETIRED.ANY:5003",
       "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is load latency's threshold "
       "in core cycles",
-      AT(pebs), TEXT, 0, 0, NULL },
+      AT(pebs), TEXT, 0, 0, NULL, debug_store },
     { "pebs.later", "none",
       "periods of the events of pebs=, in their order, from the middle of the run (half of switches=) on: none, they "
-      "stay, or PERIOD[,...]",
-      AT(pebs_later), TEXT, 0, 0, NULL },
+      "stay, or PERIOD[,...]; not with workload=known, which has the counters",
+      AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,workload!=known" },
     { "pebs.groups", "gpr",
       "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
       "8 of 32 branches) and counters (format 6), as in gpr,lbr:8",
-      AT(pebs_groups), TEXT, 0, 0, NULL },
+      AT(pebs_groups), TEXT, 0, 0, NULL, debug_store },
     { "pebs.records", "64",
       "size of each CPU's PEBS buffer in records; on processors of format 0 what fits into one page, 27, is the most",
-      AT(pebs_records), NUMBER32, 1, 4096, NULL },
+      AT(pebs_records), NUMBER32, 1, 4096, NULL, debug_store },
     { "pebs.threshold", "48",
       "records until the PMI drains the buffer, at most pebs.records",
-      AT(pebs_threshold), NUMBER32, 1, 4096, NULL },
+      AT(pebs_threshold), NUMBER32, 1, 4096, NULL, debug_store },
     { "bts", "off",
       "branch tracing beside PEBS: circular keeps the newest records of each time a thread runs, interrupt all of them",
-      AT(bts), WORD, 0, 0, "off|circular|interrupt" },
+      AT(bts), WORD, 0, 0, "off|circular|interrupt", debug_store },
     { "bts.rings", "uk",
       "whose branches: uk all, u the programs' in ring 3, k the kernel's",
-      AT(bts_rings), WORD, 0, 0, "uk|u|k" },
+      AT(bts_rings), WORD, 0, 0, "uk|u|k", branches },
     { "bts.records", "1024",
       "size of each CPU's BTS buffer in records",
-      AT(bts_records), NUMBER32, 1, 16384, NULL },
+      AT(bts_records), NUMBER32, 1, 16384, NULL, branches },
     { "session.1", "auto:qpc:sequential",
       "what is written (compact, full, compact+full; auto: compact, or full where PEBS records have no TSC, formats 0 "
       "to 2, and PebsIndex at each switch is all there is to tell whose they are), its clock (qpc: 10 MHz), its mode "
       "(sequential or circular)",
-      AT(session_events), SESSION, 0, 0, NULL },
+      AT(session_events), SESSION, 0, 0, NULL, NULL },
     { "trace.buffers", "256",
       "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
-      AT(trace_buffers), NUMBER32, 1, 65536, NULL },
+      AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL },
     { "trace.buffer_kib", "64",
       "size of a trace buffer in KiB",
-      AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL },
+      AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL, NULL },
     { "workload", "mix",
       "what the threads do (docs/workloads.md)",
-      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|hogs|sleepers|traps|known|user|hostile" },
+      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|hogs|sleepers|traps|known|user|hostile", NULL },
     { "switches", "20000",
       "end after this many context switches, all CPUs together",
-      AT(switches), NUMBER64, 1, UINT64_C(1000000000), NULL },
+      AT(switches), NUMBER64, 1, UINT64_C(1000000000), NULL, NULL },
     { "seconds", "60",
       "end after this many seconds at the latest",
-      AT(seconds), NUMBER32, 1, 86400, NULL },
+      AT(seconds), NUMBER32, 1, 86400, NULL, NULL },
     { "seed", "1",
       "seed of the workload's random numbers",
-      AT(seed), NUMBER64, 0, UINT64_MAX, NULL },
+      AT(seed), NUMBER64, 0, UINT64_MAX, NULL, NULL },
     { "tick", "1000",
       "timer tick in microseconds",
-      AT(tick_us), NUMBER32, 100, 100000, NULL },
+      AT(tick_us), NUMBER32, 100, 100000, NULL, NULL },
     { "cpus", "64",
       "use at most this many CPUs",
-      AT(cpus), NUMBER32, 1, 64, NULL },
+      AT(cpus), NUMBER32, 1, 64, NULL, NULL },
     { "truth", "0",
       "1: also record, outside the session, what really happened, for 'cairn check'",
-      AT(truth), NUMBER32, 0, 1, NULL },
+      AT(truth), NUMBER32, 0, 1, NULL, NULL },
     { "serial", "com1,115200",
       "console and dump: com1, com2, an I/O port (0x3f8) or none, and the baud rate",
-      AT(serial_port), SERIAL, 0, 0, NULL },
+      AT(serial_port), SERIAL, 0, 0, NULL, NULL },
     { "end", "halt",
       "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)",
-      AT(end), WORD, 0, 0, "halt|exit|reboot|poweroff" },
+      AT(end), WORD, 0, 0, "halt|exit|reboot|poweroff", NULL },
     { "panic", "none",
       "break the kernel on purpose in the middle of the run: now, null, stack (overflow), double (fault)",
-      AT(panic), WORD, 0, 0, "none|now|null|stack|double" },
+      AT(panic), WORD, 0, 0, "none|now|null|stack|double", NULL },
     { "tsc.align", "0",
       "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount",
-      AT(tsc_align), NUMBER32, 0, 40, NULL },
+      AT(tsc_align), NUMBER32, 0, 40, NULL, NULL },
 };
 #define FIRST_POLICY 2u /* ds.policy.NAME, a row for each of ds_model_policies, come after ds.preset */
 #define OPTIONS      (sizeof table / sizeof table[0] + DS_MODEL_POLICIES)
+
+static uint64_t given; /* bit i: option i, since kopt_defaults */
+_Static_assert(OPTIONS <= 64, "a bit for each option");
 
 struct row {
     struct option option;
@@ -149,7 +157,8 @@ static const struct option *get_row(size_t i, struct row *r)
                                     .standard = p->values[0],
                                     .text = p->question,
                                     .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
-                                    .kind = WORD8};
+                                    .kind = WORD8,
+                                    .needs = model};
     }
     r->option.words = r->words;
     return &r->option;
@@ -158,6 +167,19 @@ static const struct option *get_row(size_t i, struct row *r)
 static void *field_of(const struct option *o)
 {
     return (char *)&kopt + o->offset;
+}
+
+/* The row of the option of this name, or OPTIONS. */
+static size_t find(const char *name, size_t size)
+{
+    struct row row;
+    size_t i = 0;
+    for (; i < OPTIONS; i++) {
+        const struct option *o = get_row(i, &row);
+        if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
+            break;
+    }
+    return i;
 }
 
 static int bad(char *error, size_t error_size, const char *word, size_t size, const char *why)
@@ -306,6 +328,7 @@ void kopt_defaults(void)
 {
     struct row row;
     memset(&kopt, 0, sizeof kopt);
+    given = 0;
     for (size_t i = 0; i < OPTIONS; i++) {
         char error[8]; /* the defaults are right: a test sets each of them */
         const struct option *o = get_row(i, &row);
@@ -320,10 +343,13 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
         return bad(error, error_size, word, size, "must have the form name=value");
     size_t n = (size_t)(equals - word);
     struct row row;
-    for (size_t i = 0; i < OPTIONS; i++) {
-        const struct option *o = get_row(i, &row);
-        if (strlen(o->name) == n && memcmp(o->name, word, n) == 0)
-            return set_value(o, word, size, equals + 1, size - n - 1, error, error_size);
+    size_t i = find(word, n);
+    if (i < OPTIONS) {
+        if (given & UINT64_C(1) << i)
+            return bad(error, error_size, word, size, "is given twice: leave one of the two out");
+        int e = set_value(get_row(i, &row), word, size, equals + 1, size - n - 1, error, error_size);
+        given |= e ? 0 : UINT64_C(1) << i;
+        return e;
     }
     return bad(error, error_size, word, size, "there is no option of this name (docs/options.md lists them)");
 }
@@ -354,50 +380,27 @@ int kopt_parse(const char *text, size_t size, char *error, size_t error_size)
     return kopt_check(error, error_size);
 }
 
-int kopt_check(char *error, size_t error_size)
-{
-    struct ds_config config;
-    uint64_t later[DS_MAX_COUNTERS];
-    if (kopt.pebs_threshold > kopt.pebs_records) {
-        snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
-                 kopt.pebs_threshold, kopt.pebs_records);
-        return -EINVAL;
-    }
-    if (kopt.bts != DS_BTS_OFF && kopt.ds == KOPT_DS_OFF) {
-        snprintf(error, error_size, "option 'bts': needs a Debug Store, and ds=off asks for none");
-        return -EINVAL;
-    }
-    if (kopt.ds_log && (kopt.ds == KOPT_DS_HW || kopt.ds == KOPT_DS_OFF)) {
-        snprintf(error, error_size, "option 'ds.log': it is the model's, and ds=%s has none; use ds=soft",
-                 kopt.ds == KOPT_DS_HW ? "hw" : "off");
-        return -EINVAL;
-    }
-    if (strcmp(kopt.pebs_later, "none") != 0 && strcmp(kopt.workload, "known") == 0) {
-        snprintf(error, error_size, "option 'pebs.later': not with workload=known, which borrows the counters itself");
-        return -EINVAL;
-    }
-    int e = ds_parse_events(kopt.pebs, &config, error, error_size);
-    e = e ? e : ds_parse_periods(kopt.pebs_later, config.events, later, error, error_size);
-    return e ? e : ds_parse_groups(kopt.pebs_groups, &config, error, error_size);
-}
-
 const char *kopt_session_events(uint32_t events)
 {
     return !events ? "auto" : events == TRACE_COMPACT ? "compact" : events == TRACE_FULL ? "full" : "compact+full";
+}
+
+/* Word `n` of "a|b|c". */
+static void show_word(const char *words, uint32_t n, char *text, size_t size)
+{
+    for (; n; n--)
+        words = strchr(words, '|') + 1;
+    const char *end = strchr(words, '|');
+    snprintf(text, size, "%.*s", (int)(end ? (size_t)(end - words) : strlen(words)), words);
 }
 
 static void show_value(const struct option *o, char *text, size_t size)
 {
     switch (o->kind) {
     case WORD:
-    case WORD8: {
-        const char *w = o->words;
-        for (uint32_t n = o->kind == WORD ? *(uint32_t *)field_of(o) : *(uint8_t *)field_of(o); n; n--)
-            w = strchr(w, '|') + 1;
-        const char *end = strchr(w, '|');
-        snprintf(text, size, "%.*s", (int)(end ? (size_t)(end - w) : strlen(w)), w);
+    case WORD8:
+        show_word(o->words, o->kind == WORD ? *(uint32_t *)field_of(o) : *(uint8_t *)field_of(o), text, size);
         break;
-    }
     case NUMBER32:
         snprintf(text, size, "%u", *(uint32_t *)field_of(o));
         break;
@@ -419,6 +422,87 @@ static void show_value(const struct option *o, char *text, size_t size)
                  kopt.session_circular ? "circular" : "sequential");
         break;
     }
+}
+
+/* ---- what no single word shows ---------------------------------------------------------------------------------- */
+
+/* Whether one of `needs` (see struct option) is not so, where option ds is as good as `ds`. `other`: which option that
+ * is, with its value; `words`: what it had to be, or "" where it is what it must not be. */
+static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t other_size, char *words,
+                       size_t words_size)
+{
+    for (size_t n; *needs; needs += n + (needs[n] == ',')) {
+        struct row row;
+        char value[KOPT_TEXT];
+        const char *comma = strchr(needs, ','), *equals = strchr(needs, '=');
+        n = comma ? (size_t)(comma - needs) : strlen(needs);
+        const bool not = equals[-1] == '!';
+        const size_t name = (size_t)(equals - needs) - not;
+        snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
+        const struct option *o = get_row(find(needs, name), &row);
+        if (field_of(o) == &kopt.ds)
+            show_word(o->words, ds, value, sizeof value);
+        else
+            show_value(o, value, sizeof value);
+        if ((word_index(words, value, strlen(value)) < 0) == not)
+            continue;
+        snprintf(other, other_size, "%.*s=%.16s", (int)name, needs, value);
+        words[0] = not ? '\0' : words[0];
+        return true;
+    }
+    return false;
+}
+
+bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
+{
+    for (; *i < OPTIONS; ++*i) {
+        struct row row;
+        char value[KOPT_TEXT], other[48], words[32];
+        const struct option *o = get_row(*i, &row);
+        if (!o->needs)
+            continue;
+        show_value(o, value, sizeof value);
+        if (strcmp(value, o->standard) == 0 || !is_missing(o->needs, ds, other, sizeof other, words, sizeof words))
+            continue;
+        int n = snprintf(text, size, "option '%s=%s': has no effect with %s", o->name, value, other);
+        if (ds != kopt.ds)
+            snprintf(text + n, size - (size_t)n, ", which is what ds=auto has chosen");
+        else if (words[0])
+            snprintf(text + n, size - (size_t)n, ", but with %.*s%s", (int)(strchr(other, '=') + 1 - other), other,
+                     words);
+        ++*i;
+        return true;
+    }
+    return false;
+}
+
+int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size)
+{
+    *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
+                                 .throttle = kopt.ds_throttle};
+    int e = ds_parse_events(kopt.pebs, config, error, error_size);
+    e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
+    return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
+}
+
+int kopt_check(char *error, size_t error_size)
+{
+    struct ds_config config;
+    uint64_t later[DS_MAX_COUNTERS];
+    size_t i = 0;
+    if (kopt_idle(&i, kopt.ds, error, error_size))
+        return -EINVAL;
+    if (kopt.pebs_threshold > kopt.pebs_records) {
+        const bool said = given & UINT64_C(1) << find("pebs.threshold", strlen("pebs.threshold"));
+        if (said)
+            snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
+                     kopt.pebs_threshold, kopt.pebs_records);
+        else
+            snprintf(error, error_size, "option 'pebs.records=%u': is below pebs.threshold, whose default is %u: give "
+                     "pebs.threshold=, at most %u", kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
+        return -EINVAL;
+    }
+    return kopt_ds_config(&config, later, error, error_size);
 }
 
 bool kopt_show(size_t i, char *text, size_t size)
@@ -445,6 +529,7 @@ bool kopt_describe(size_t i, struct kopt_help *help)
     help->name = o->name;
     help->standard = o->standard;
     help->text = o->text;
+    help->needs = o->needs;
     help->values = o->words                  ? o->words
                    : o->kind == SERIAL       ? "PORT[,BAUD]"
                    : o->kind == SESSION      ? "EVENTS:CLOCK:MODE"

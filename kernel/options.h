@@ -53,7 +53,7 @@ extern struct kopt kopt;
 void kopt_defaults(void);
 
 /* One "key=value" word of `size` characters. 0, or -EINVAL with one line in `error`: the word, what is wrong, what
- * would be right. */
+ * would be right. An option may be given once after kopt_defaults. */
 int kopt_set(const char *word, size_t size, char *error, size_t error_size);
 
 /* A whole \cairn.cfg: one key=value a line, '#' begins a comment, blank lines are skipped, CR is ignored. Stops at the
@@ -63,6 +63,15 @@ int kopt_parse(const char *text, size_t size, char *error, size_t error_size);
 /* What no single word shows: combinations. 0 or -EINVAL with one line. */
 int kopt_check(char *error, size_t error_size);
 
+/* The first option from row *i on that is not at its default and yet has no effect where option ds is as good as `ds`:
+ * one line in `text` says which, and *i is the row after it. False: there is none. */
+bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size);
+
+/* What the options say of counters and PEBS. `later`: DS_MAX_COUNTERS periods of pebs.later. 0 or -EINVAL with one
+ * line. */
+struct ds_config;
+int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size);
+
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);
 
@@ -70,5 +79,6 @@ bool kopt_show(size_t i, char *text, size_t size);
 const char *kopt_session_events(uint32_t events);
 
 /* For --help and docs/options.md; false past the last. */
-struct kopt_help { const char *name, *values, *standard, *text; };
+/* `needs`: "name=a|b" or "name!=a", several with commas: without it the option has no effect; NULL: nothing. */
+struct kopt_help { const char *name, *values, *standard, *text, *needs; };
 bool kopt_describe(size_t i, struct kopt_help *help);

@@ -242,14 +242,10 @@ static int init_ds(char *error, size_t error_size)
     if (kopt.bts && choose_bts())
         goto memory;
 
-    if ((e = ds_parse_events(kopt.pebs, &ksession.ds, error, error_size)) != 0 ||
-        (e = ds_parse_groups(kopt.pebs_groups, &ksession.ds, error, error_size)) != 0)
+    if ((e = kopt_ds_config(&ksession.ds, ksession.later, error, error_size)) != 0)
         return e;
-    if ((e = ds_parse_periods(kopt.pebs_later, ksession.ds.events, ksession.later, error, error_size)) != 0)
-        return e;
-    ksession.ds.records = kopt.pebs_records;
-    ksession.ds.threshold = kopt.pebs_threshold;
-    ksession.ds.throttle = kopt.ds_throttle || soft ? kopt.ds_throttle : THROTTLE_HW;
+    if (!kopt.ds_throttle && !soft)
+        ksession.ds.throttle = THROTTLE_HW;
     if (!ksession.pebs)
         ksession.ds.events = 0;
     for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */

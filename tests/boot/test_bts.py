@@ -96,4 +96,4 @@ def test_history_while_throttled(tmp_path, preset):
 def test_without_a_debug_store(tmp_path):
     result = cb.boot(tmp_path / "log", "ds=off", "bts=circular")
     assert result.status == cb.USAGE
-    assert "option 'bts': needs a Debug Store, and ds=off asks for none" in result.output
+    assert "option 'bts=circular': has no effect with ds=off" in result.output

@@ -48,64 +48,91 @@ static void defaults_are_legal(void **state)
 static void each_kind_of_value(void **state)
 {
     (void)state;
-    kopt_defaults();
-    assert_int_equal(set("ds=soft"), 0);
+    assert_int_equal(parse("ds=soft\nseed=0xFFFFFFFFFFFFFFFF\nserial=com2,9600\nbts=circular\nworkload=hogs\n"
+                           "session.1=compact+full:qpc:circular"), 0);
     assert_int_equal(kopt.ds, KOPT_DS_SOFT);
-    assert_int_equal(set("seed=0xFFFFFFFFFFFFFFFF"), 0);
     assert_true(kopt.seed == UINT64_MAX);
-    assert_int_equal(set("session.1=compact+full:qpc:circular"), 0);
     assert_int_equal(kopt.session_events, TRACE_COMPACT | TRACE_FULL);
     assert_true(kopt.session_circular);
-    assert_int_equal(set("session.1=auto:qpc:sequential"), 0);
-    assert_int_equal(kopt.session_events, 0);
-    assert_false(kopt.session_circular);
-    assert_int_equal(set("serial=com2,9600"), 0);
     assert_int_equal(kopt.serial_port, 0x2F8);
     assert_int_equal(kopt.serial_baud, 9600);
-    assert_int_equal(set("serial=none"), 0);
-    assert_int_equal(kopt.serial_port, 0);
-    assert_int_equal(set("bts=circular"), 0);
     assert_int_equal(kopt.bts, DS_BTS_CIRCULAR);
-    assert_int_equal(set("bts=interrupt"), 0);
-    assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
     assert_int_equal(kopt.bts_rings, DS_BTS_ALL);
-    assert_int_equal(set("bts.rings=u"), 0);
-    assert_int_equal(kopt.bts_rings, DS_BTS_USER);
-    assert_int_equal(set("bts.rings=k"), 0);
-    assert_int_equal(kopt.bts_rings, DS_BTS_KERNEL);
-    assert_int_equal(kopt_check(error, sizeof error), 0);
-    assert_int_equal(set("ds=off"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
-    assert_non_null(strstr(error, "option 'bts': needs a Debug Store"));
-    assert_int_equal(set("bts=off"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), 0);
-    assert_int_equal(set("ds.log=1"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
-    assert_non_null(strstr(error, "option 'ds.log': it is the model's, and ds=off has none; use ds=soft"));
-    assert_int_equal(set("ds=hw"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
-    assert_non_null(strstr(error, "ds=hw has none"));
-    assert_int_equal(set("ds=auto"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), 0);
-    assert_int_equal(set("ds=soft"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), 0);
-    assert_int_equal(set("pebs.later=1009"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), 0);
-    assert_int_equal(set("pebs.later=1009,50021"), 0); /* more periods than there are events */
-    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
-    assert_non_null(strstr(error, "option 'pebs.later': '1009,50021': must be none, or a period"));
-    assert_int_equal(set("pebs.later=none"), 0);
-    assert_int_equal(set("bts.records=1"), 0);
-    assert_int_equal(kopt.bts_records, 1);
-    assert_int_equal(set("pebs.later=9"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), 0);
-    assert_int_equal(set("workload=known"), 0); /* another Debug Store is in place then, perhaps */
-    assert_int_equal(kopt_check(error, sizeof error), -EINVAL);
-    assert_non_null(strstr(error, "option 'pebs.later': not with workload=known"));
-    assert_int_equal(set("pebs.later=none"), 0);
-    assert_int_equal(kopt_check(error, sizeof error), 0);
-    assert_int_equal(set("workload=hogs"), 0);
     assert_string_equal(kopt.workload, "hogs");
+    assert_int_equal(parse("session.1=auto:qpc:sequential\nserial=none\nbts=interrupt\nbts.rings=u\nbts.records=1"), 0);
+    assert_int_equal(kopt.session_events, 0);
+    assert_false(kopt.session_circular);
+    assert_int_equal(kopt.serial_port, 0);
+    assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
+    assert_int_equal(kopt.bts_rings, DS_BTS_USER);
+    assert_int_equal(kopt.bts_records, 1);
+    assert_int_equal(parse("bts=interrupt\nbts.rings=k"), 0);
+    assert_int_equal(kopt.bts_rings, DS_BTS_KERNEL);
+}
+
+/* What would have no effect beside the others is refused, each with what it is that it does not go with. */
+static void options_without_effect(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error; /* NULL: good */
+    } rows[] = {
+        {"ds=soft\nds.preset=nehalem\nds.policy.fit=end_lt\nds.log=1\npebs.later=9", NULL},
+        {"ds.preset=nehalem\nds.policy.fit=end_lt\nds.log=1\nds.force=1", NULL}, /* auto may come to either */
+        {"ds=hw\nds.force=1\nds.throttle=5\npebs=branches:9", NULL},
+        {"ds=off\nbts=off\nds.force=0\nds.throttle=0\npebs.later=none\nbts.records=1024", NULL}, /* the defaults */
+        {"ds=off\nbts=circular", "option 'bts=circular': has no effect with ds=off"},
+        {"ds=off\nds.throttle=5", "option 'ds.throttle=5': has no effect with ds=off"},
+        {"ds=off\npebs=branches:9", "option 'pebs=branches:9': has no effect with ds=off"},
+        {"ds=off\npebs.later=9", "option 'pebs.later=9': has no effect with ds=off"},
+        {"ds=off\npebs.groups=none", "option 'pebs.groups=none': has no effect with ds=off"},
+        {"ds=off\npebs.records=50", "option 'pebs.records=50': has no effect with ds=off"},
+        {"ds=off\npebs.threshold=5", "option 'pebs.threshold=5': has no effect with ds=off"},
+        {"ds=off\nds.log=1", "option 'ds.log=1': has no effect with ds=off, but with ds=auto|soft"},
+        {"ds=hw\nds.log=1", "option 'ds.log=1': has no effect with ds=hw, but with ds=auto|soft"},
+        {"ds=hw\nds.preset=skylake", "option 'ds.preset=skylake': has no effect with ds=hw, but with ds=auto|soft"},
+        {"ds=hw\nds.policy.fit=end_lt",
+         "option 'ds.policy.fit=end_lt': has no effect with ds=hw, but with ds=auto|soft"},
+        {"ds=soft\nds.force=1", "option 'ds.force=1': has no effect with ds=soft, but with ds=auto|hw"},
+        {"bts.rings=u", "option 'bts.rings=u': has no effect with bts=off"},
+        {"bts.records=9", "option 'bts.records=9': has no effect with bts=off"},
+        {"workload=known\npebs.later=9", "option 'pebs.later=9': has no effect with workload=known"},
+        {"workload=known\npebs=branches:9", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(parse(rows[i].text), rows[i].error ? -EINVAL : 0);
+        assert_string_equal(error, rows[i].error ? rows[i].error : "");
+    }
+}
+
+/* What ds=auto has come to decides during the run: then it is said, option by option. */
+static void what_auto_leaves_without_effect(void **state)
+{
+    (void)state;
+    char text[160];
+    size_t i = 0;
+    assert_int_equal(parse("ds.force=1\nds.preset=skylake\nds.log=1\nbts=circular"), 0);
+    assert_true(kopt_idle(&i, KOPT_DS_SOFT, text, sizeof text));
+    assert_string_equal(text, "option 'ds.force=1': has no effect with ds=soft, which is what ds=auto has chosen");
+    assert_false(kopt_idle(&i, KOPT_DS_SOFT, text, sizeof text));
+    i = 0;
+    assert_true(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
+    assert_non_null(strstr(text, "'ds.preset=skylake': has no effect with ds=hw, which"));
+    assert_true(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
+    assert_non_null(strstr(text, "'ds.log=1'"));
+    assert_false(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
+}
+
+static void given_twice(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("seed=1\nswitches=9\nseed=2"), -EINVAL);
+    assert_string_equal(error, "cairn.cfg line 3: option 'seed=2': is given twice: leave one of the two out");
+    assert_int_equal(parse("ds.policy.fit=end_lt\nds.policy.fit=end_lt"), -EINVAL);
+    assert_non_null(strstr(error, "line 2: option 'ds.policy.fit=end_lt': is given twice"));
+    assert_int_equal(parse("seed=1\nswitches=9"), 0); /* the next file is another */
+    assert_int_equal(set("cpus=0"), -EINVAL);
+    assert_int_equal(set("cpus=1"), 0); /* what was refused has not been given */
 }
 
 /* The model's own tables decide what there is. */
@@ -117,6 +144,7 @@ static void presets_and_policies(void **state)
     unsigned rows = 0;
     kopt_defaults();
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        kopt_defaults();
         snprintf(word, sizeof word, "ds.preset=%s", ds_model_presets[i].name);
         assert_int_equal(set(word), 0);
         assert_string_equal(kopt.ds_preset, ds_model_presets[i].name);
@@ -126,6 +154,7 @@ static void presets_and_policies(void **state)
         assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[0]);
         for (size_t v = 0; row->values[v]; v++) {
             snprintf(word, sizeof word, "ds.policy.%s=%s", row->name, row->values[v]);
+            kopt_defaults();
             assert_int_equal(set(word), 0);
             assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[v]);
         }
@@ -135,8 +164,10 @@ static void presets_and_policies(void **state)
             continue;
         assert_string_equal(help.name + 10, ds_model_policies[rows].name);
         assert_string_equal(help.text, ds_model_policies[rows].question);
-        assert_true(kopt_show(i, shown, sizeof shown)); /* the last of its values is in force */
         snprintf(word, sizeof word, "%s=%s", help.name, strrchr(help.values, '|') + 1);
+        kopt_defaults();
+        assert_int_equal(set(word), 0);
+        assert_true(kopt_show(i, shown, sizeof shown));
         assert_string_equal(shown, word);
         rows++;
     }
@@ -179,7 +210,12 @@ static void combinations_are_checked(void **state)
 {
     (void)state;
     assert_int_not_equal(parse("pebs.records=8\npebs.threshold=9\n"), 0);
-    assert_non_null(strstr(error, "pebs.threshold=9"));
+    assert_non_null(strstr(error, "option 'pebs.threshold=9': must not be above pebs.records=8"));
+    assert_int_not_equal(parse("pebs.records=8\n"), 0); /* nobody has said a word of the threshold */
+    assert_string_equal(error, "option 'pebs.records=8': is below pebs.threshold, whose default is 48: give "
+                               "pebs.threshold=, at most 8");
+    assert_int_not_equal(parse("pebs.later=1009,50021\n"), 0); /* more periods than there are events */
+    assert_non_null(strstr(error, "option 'pebs.later': '1009,50021': must be none, or a period"));
     assert_int_not_equal(parse("pebs=NO_SUCH_EVENT:100\n"), 0);
     assert_non_null(strstr(error, "NO_SUCH_EVENT"));
 }
@@ -191,6 +227,8 @@ int main(void)
         cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
         cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),
+        cmocka_unit_test(options_without_effect), cmocka_unit_test(what_auto_leaves_without_effect),
+        cmocka_unit_test(given_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

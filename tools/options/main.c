@@ -60,7 +60,8 @@ static int help(void)
         snprintf(line, sizeof line, "%s=%s", h.name, h.values);
         printf("  ");
         wrap(line, 2);
-        snprintf(line, sizeof line, "%s (default %s)", h.text, h.standard);
+        snprintf(line, sizeof line, "%s (default %s%s%s)", h.text, h.standard, h.needs ? "; only with " : "",
+                 h.needs ? h.needs : "");
         printf("\n      ");
         wrap(line, 6);
         puts("");
@@ -81,8 +82,9 @@ static int docs(void)
          "Made by `make docs` from the table in kernel/options.c. Give them to `./run-qemu.sh` as words, or write\n"
          "them into `cairn.cfg` on the boot volume, one a line; `#` begins a comment. A word that is not in this\n"
          "table, or whose value is not, stops the boot with one line that says so. Numbers are decimal, or\n"
-         "hexadecimal with `0x`.\n\n"
-         "| option | values | default | meaning |\n| --- | --- | --- | --- |");
+         "hexadecimal with `0x`. An option given twice is refused, and so is one that would have no effect: the last\n"
+         "column says what others must be for it to have one. Where `ds=auto` decides, a line of the run says so.\n\n"
+         "| option | values | default | meaning | only with |\n| --- | --- | --- | --- | --- |");
     for (size_t i = 0; kopt_describe(i, &h); i++) {
         printf("| `%s` | ", h.name);
         for (const char *p = h.values; *p; p++)
@@ -90,6 +92,9 @@ static int docs(void)
         printf(" | `%s` | ", h.standard);
         for (const char *p = h.text; *p; p++) /* a bar would end the cell */
             printf(*p == '|' ? "\\|" : "%c", *p);
+        printf(" | ");
+        for (const char *p = h.needs ? h.needs : ""; *p; p++)
+            *p == '|' ? (void)printf(" or ") : *p == ',' ? (void)printf(", ") : (void)putchar(*p);
         puts(" |");
     }
     puts("\nEvents of `pebs=`, Intel's names and perf's, in any case of letters; what a processor has not, or PEBS\n"
