@@ -275,7 +275,7 @@ def test_code(length, code, words):
     ("0:x", 2, "not CPU:RECORD"),
     ("x:0", 2, "not CPU:RECORD"),
     ("2:0", 2, "CPUs in this trace: 2"),
-    ("0:99", 1, "epoch 0 has 8 records in this log, counted from 0"),
+    ("0:99", 1, "epoch 0 has 8 records, counted from 0"),
 ])
 def test_status(life, status, words):
     done = cairn("ds", "--life", life, LIFE)

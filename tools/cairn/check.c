@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "tools/cairn/show.h"
 
@@ -50,17 +51,19 @@ uint64_t cairn_check_failed(const struct cairn_check *check)
 
 void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const int64_t *time, const char *format, ...)
 {
-    char when[CAIRN_SHOWN];
+    char when[CAIRN_SHOWN], what[2 * CAIRN_SHOWN];
+    unsigned at = 2;
     va_list args;
     if (check->failed[rule]++ >= SHOWN_OF_EACH || !check->out)
         return;
     fprintf(check->out, "FAIL %s\n  ", cairn_rule_text(rule));
     if (cpu >= 0)
-        fprintf(check->out, "CPU %d%s", cpu, time ? "" : ": ");
+        at += (unsigned)fprintf(check->out, "CPU %d%s", cpu, time ? "" : ": ");
     if (time)
-        fprintf(check->out, "%sat %s s: ", cpu >= 0 ? " " : "", cairn_show_time(when, check->log, *time));
+        at +=
+            (unsigned)fprintf(check->out, "%sat %s s: ", cpu >= 0 ? " " : "", cairn_show_time(when, check->log, *time));
     va_start(args, format);
-    vfprintf(check->out, format, args);
+    vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    fputc('\n', check->out);
+    cairn_wrap(check->out, at, "", 4, (struct cairn_slice){what, (uint32_t)strlen(what)});
 }

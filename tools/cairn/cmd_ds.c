@@ -97,11 +97,14 @@ static void print_records(const struct cairn_log *log, uint32_t cpu, const struc
     struct items all = records_of(log, cpu, epoch->number);
     for (size_t i = 0; i < all.count && i < records_shown; i++) {
         const struct cairn_item *item = &all.items[i];
-        printf("\nrecord %zu at 0x%016" PRIx64 ", %" PRIu32 " bytes: %s, by %s\n", i, item->record->address,
-               item->record->size,
-               item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, log, item->tid, 20)
-                                                : cairn_blame_text(item->blame),
-               cairn_by_names[item->rule]);
+        char of[2 * CAIRN_SHOWN];
+        int used = printf("\nrecord %zu at 0x%016" PRIx64 ", %" PRIu32 " bytes: ", i, item->record->address,
+                          item->record->size);
+        int size = snprintf(of, sizeof(of), "%s, by %s",
+                            item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, log, item->tid, 20)
+                                                             : cairn_blame_text(item->blame),
+                            cairn_by_names[item->rule]);
+        cairn_print_wrapped((unsigned)used - 1, "", 2, (struct cairn_slice){of, (uint32_t)size});
         cairn_draw_record(log, cpu, item->record, i ? all.items[i - 1].record : NULL);
         if (want_bytes)
             cairn_draw_bytes(item->record);
@@ -115,7 +118,7 @@ static void print_records(const struct cairn_log *log, uint32_t cpu, const struc
 static int no_drain(void)
 {
     if (epoch_number != UINT64_MAX)
-        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 " in this log; without --epoch, ds names those it has\n",
+        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 ": ds without --epoch names those there are\n",
                 epoch_number);
     else
         fprintf(stderr, "cairn: no drain of a Debug Store in this log\n");
@@ -151,8 +154,8 @@ static int show_life(const struct cairn_log *log)
         cairn_show_life(log, epoch, all.items, (size_t)n);
         status = CAIRN_GOOD;
     } else {
-        fprintf(stderr, "cairn: --life %s: epoch %" PRIu32 " has %zu %s in this log, counted from 0 (--epoch N)\n",
-                life, epoch->number, all.count, cairn_plural(all.count, "record", "records"));
+        fprintf(stderr, "cairn: --life %s: epoch %" PRIu32 " has %zu %s, counted from 0 (--epoch N)\n", life,
+                epoch->number, all.count, cairn_plural(all.count, "record", "records"));
     }
     free(all.items);
     return status;

@@ -23,7 +23,7 @@ static void print_head(const struct dump *d, bool compact)
     cairn_print_other_kinds(log, "# ");
     cairn_print_bad_end(log, "# ");
     if (!log->session.known)
-        printf("# the session stream is missing: times are session clock, records cannot be placed\n");
+        printf("# the session stream is missing: times are session clock; no record is placed\n");
     else if (!log->session.start_known)
         printf("# when the session began is missing: times are session clock\n");
     if (log->session.compact && log->session.full)
@@ -155,8 +155,7 @@ static int show(const struct cairn_log *log)
     if (want_compact && want_full)
         return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
     if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
-        return cairn_usage(&cairn_dump_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32,
-                           only_cpu, log->cpus);
+        return cairn_usage(&cairn_dump_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
     if ((want_compact || want_full) && !has_events(log, want_compact)) {
         fprintf(stderr, "cairn: no %s in this log: try it without --%s\n",
                 want_compact ? "0525H batches" : "0524H events", want_compact ? "compact" : "full");

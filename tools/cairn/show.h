@@ -2,9 +2,12 @@
 /* How things look in every output: times, sizes, threads, addresses. All write into a buffer the caller gives. */
 #pragma once
 
+#include <stdio.h>
+
 #include "tools/cairn/log.h"
 
-#define CAIRN_SHOWN 128u /* room enough for any of these */
+#define CAIRN_COLUMNS 80u  /* of a line */
+#define CAIRN_SHOWN   128u /* room enough for any of these */
 
 /* Seconds since the session began, to the clock unit: "0.0123456". Session clock where the beginning is not known. */
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
@@ -22,8 +25,10 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
 /* "12"; "unknown", and what is known of it. Never 0 where it is unknown. */
 const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
-/* Prints text and a newline in lines of at most 80 columns, words uncut. The first goes on where the line is (column
- * `at`), the others begin with `prefix`, padded to `indent` columns. */
+/* Prints text and a newline in lines of at most 80 columns; only a word that no line could hold is cut. The first goes
+ * on where the line is (column `at`), the others begin with `prefix`, padded to `indent` columns. */
+void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
+/* The same, to standard output. */
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
 /* The backend, and why, begun with `head`, further lines with `prefix`; nothing where the log does not say. */
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix);

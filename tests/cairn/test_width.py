@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Every line of every command fits 80 columns: on all golden logs and samples, in every --help and every refusal."""
+
+import itertools
+
+import pytest
+
+import cairn_boot
+import frames
+from cairn_tool import GOLDEN, cairn, text_of
+
+WIDTH = 80
+SAMPLES = sorted((cairn_boot.ROOT / "samples").glob("*.log"))
+LOGS = [*sorted(GOLDEN.glob("*.log")), *SAMPLES]
+COMMANDS = ["dump", "stat", "info", "check", "ds", "bts", "profile"]
+VARIANTS = [*([command] for command in COMMANDS),
+            ["dump", "--compact"], ["dump", "--full"], ["dump", "--cpu", "1"], ["dump", "--by", "index"],
+            ["stat", "--cpu", "0"], ["stat", "--by", "index", "--top", "1000"], ["check", "--by", "time"],
+            ["info", "--all"], ["info", "--next"],
+            ["ds", "--records", "1000", "--bytes", "--by", "index"], ["ds", "--epoch", "1"],
+            *(["ds", "--life", f"{cpu}:{record}"] for cpu in (0, 1) for record in (0, 1, 5)),
+            ["bts", "--thread", "12"], *(["profile", "--per", per] for per in ("thread", "function"))]
+
+
+def too_wide(done):
+    text_of(done)  # no sanitizer's report among it
+    lines = (done.stdout + done.stderr).decode("ascii").splitlines()
+    return [line for line in lines if len(line) > WIDTH]
+
+
+def read(log, *command):
+    """Read from standard input, so that no line has a path whose length is not the tool's."""
+    return cairn(*command, "-", data=log)
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_command_on_every_log(log):
+    data, printed = log.read_bytes(), 0
+    for variant in VARIANTS:
+        done = read(data, *variant)
+        assert not too_wide(done), variant
+        printed += done.stdout.count(b"\n")
+    assert printed > 500
+
+
+@pytest.mark.parametrize("log", [GOLDEN / "full.log", GOLDEN / "life.log", GOLDEN / "ring.log", *SAMPLES],
+                         ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("every", [2, 5])
+def test_every_command_on_what_is_left(log, every):
+    """Frames are missing, and what is reported of them is wide, too."""
+    lines = log.read_bytes().splitlines(keepends=True)
+    data = b"".join(line for i, line in enumerate(lines) if line[:1] != b"~" or i % every)
+    for command in COMMANDS:
+        done = read(data, command)
+        assert done.returncode == 1 and not too_wide(done), command
+
+
+@pytest.mark.parametrize("log", [log for log in LOGS if log.stem != "damaged"],
+                         ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_failed_rule(log):
+    """Bytes of trace and truth changed behind right checksums: what check says of them."""
+    parts = frames.read(log.read_bytes())
+    failed = set()
+    for at in itertools.chain(range(20, 140, 7), range(150, 1000, 90)):
+        for stream in "TU":
+            changed = [(s, p[:at] + bytes([p[at] ^ 0xFF]) + p[at + 1:] if s == stream and at < len(p) else p)
+                       for s, p in parts]
+            done = read(frames.write(changed), "check")
+            assert not too_wide(done), (stream, at)
+            failed |= {line for line in text_of(done).splitlines() if line.startswith("FAIL ")}
+    assert len(failed) > 3
+
+
+REFUSALS = [[], ["frobnicate"], ["--help"], ["--version"],
+            *([command, *rest] for command in (*COMMANDS, "capture")
+              for rest in (["--help"], [], ["a", "b"], ["--frobnicate", "a"], ["--dump", "x", "a"],
+                           ["--dump", "9", "a"], ["--cpu", "64", "a"], ["--by", "thyme", "a"], ["--top", "0", "a"],
+                           ["/dev/null"],
+                           ["/no/such/log"])),
+            *([command, *rest, GOLDEN / "small.log"] for command, rest in (
+                ("dump", ["--cpu", "63"]), ("stat", ["--cpu", "63"]), ("ds", ["--cpu", "63"]), ("bts", ["--cpu", "63"]),
+                ("profile", ["--cpu", "63"]), ("dump", ["--compact", "--full"]), ("dump", ["--full"]),
+                ("ds", ["--life", "x"]), ("ds", ["--life", "0:99"]), ("ds", ["--life", "9:0"]),
+                ("ds", ["--life", "0:0", "--cpu", "0"]), ("ds", ["--life", "0:0", "--bytes"]),
+                ("ds", ["--epoch", "4294967295"]), ("profile", ["--per", "line"]), ("profile", ["--per", "moon"]),
+                ("profile", ["--elf", "/dev/null"]), ("dump", ["--elf", "/dev/null"]))),
+            ["ds", "--life", "0:999", GOLDEN / "life.log"],
+            ["ds", "--life", "0:9999", "--epoch", "0", GOLDEN / "life.log"],
+            ["capture", "-"], ["capture", "/dev/null,1", "-o", "/dev/null"], ["capture", "-", "-o", "/no/such/log"],
+            ["capture", "/no/such/device", "-o", "/dev/null"], ["capture", "--timeout", "x", "-"]]
+
+
+@pytest.mark.parametrize("arguments", REFUSALS, ids=lambda words: " ".join(str(word).split("/")[-1] for word in words))
+def test_every_help_and_refusal(arguments):
+    done = cairn(*arguments, data=b"")
+    assert not too_wide(done)
+    assert done.stdout or done.stderr
+
+
+@pytest.mark.parametrize("log", [GOLDEN / "panic.log", GOLDEN / "nods.log", SAMPLES[0]], ids=lambda path: path.stem)
+def test_capture(log, tmp_path):
+    assert log.read_bytes()
+    done = cairn("capture", "-", "-o", "/dev/null", data=log.read_bytes())
+    frames_of = [line for line in done.stdout.decode("ascii", "replace").splitlines() if line.startswith("~")]
+    assert not frames_of and not [line for line in done.stderr.decode("ascii").splitlines() if len(line) > WIDTH]
