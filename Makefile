@@ -162,7 +162,7 @@ $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.object
 $(B)/san/cairn: $(CAIRN_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
-$(B)/cairn-options: $(B)/host/tools/options/main.o $(B)/host/libshared.a
+$(B)/cairn-options: $(B)/host/tools/options/main.o $(B)/host/tools/options/processor.o $(B)/host/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^
 tools: $(B)/cairn $(B)/cairn-options

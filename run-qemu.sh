@@ -143,7 +143,9 @@ check_words() {
     if [ $icount = 1 ] && ! has_word tsc.align; then
         words+=("tsc.align=$ICOUNT_ALIGN")
     fi
-    "$build/cairn-options" check "${words[@]}" || exit $USAGE
+    local emulated=()
+    [ "$accel" != tcg ] || emulated=(--emulated)
+    "$build/cairn-options" check ${emulated[@]+"${emulated[@]}"} "${words[@]}" || exit $USAGE
 }
 
 find_qemu() {

@@ -31,9 +31,18 @@ size_t ds_bts_buffer_bytes(uint32_t records)
     return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
 }
 
+const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings)
+{
+    if (!caps->bts)
+        return caps->bts_reason;
+    if (rings != DS_BTS_ALL && !caps->bts_cpl)
+        return "it cannot limit BTS to a ring (CPUID.01H:ECX.DS_CPL[4] is 0): use bts.rings=uk";
+    return NULL;
+}
+
 int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records, void *buffer)
 {
-    if (!ds->caps.bts || mode == DS_BTS_OFF || !records || (rings != DS_BTS_ALL && !ds->caps.bts_cpl))
+    if (mode == DS_BTS_OFF || !records || ds_bts_refusal(&ds->caps, rings))
         return -EINVAL;
     ds->bts = (struct ds_bts){.mode = mode, .rings = rings, .records = records, .buffer = buffer};
     return 0;

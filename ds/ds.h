@@ -271,6 +271,9 @@ void ds_tick(struct ds_cpu *ds);
 
 /* ---- branch tracing (ds/bts.c): beside PEBS or without it -------------------------------------------------------- */
 
+/* Why a processor cannot trace the branches of these rings; NULL: it can. */
+const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings);
+
 /* Bytes of a buffer of `records` records and one slack record, page multiple. */
 size_t ds_bts_buffer_bytes(uint32_t records);
 

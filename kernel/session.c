@@ -61,10 +61,9 @@ static const struct ds_caps *hw_refusal(uint32_t *cpu)
 static const char *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
 {
     for (*cpu = 0; *cpu < kcpu_count; ++*cpu) {
-        if (!caps[*cpu].bts)
-            return caps[*cpu].bts_reason;
-        if (kopt.bts_rings != DS_BTS_ALL && !caps[*cpu].bts_cpl)
-            return "it cannot limit BTS to a ring (CPUID.01H:ECX.DS_CPL[4] is 0): use bts.rings=uk";
+        const char *why = ds_bts_refusal(&caps[*cpu], (enum ds_bts_rings)kopt.bts_rings);
+        if (why)
+            return why;
     }
     return NULL;
 }

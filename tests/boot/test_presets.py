@@ -130,7 +130,9 @@ def test_storm(tmp_path):
 
 
 def test_impossible_event(tmp_path):
-    """What a processor cannot count is refused by name, before anything runs."""
-    result = cb.boot(tmp_path / "log", "--smp", 1, "ds=soft", "ds.preset=nehalem", "pebs=BR_INST_RETIRED.FAR_BRANCH:9")
+    """What a processor cannot count is refused by name, by the kernel, too, where nobody has asked before the boot."""
+    image = cb.make_image(tmp_path / "image", "end=exit", "ds=soft", "ds.preset=nehalem",
+                          "pebs=BR_INST_RETIRED.FAR_BRANCH:9")
+    result = cb.boot(tmp_path / "log", "--smp", 1, "--image", image)
     assert result.status == cb.FAIL
     assert "BR_INST_RETIRED.FAR_BRANCH: not an event of this processor" in result.output

@@ -7,14 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/options/processor.h"
+
+/* --emulated: the machine has no Debug Store but that of ds.preset=, so ds=auto will not find another. */
 static int check(int argc, char **argv)
 {
     char error[512];
+    bool emulated = argc && strcmp(argv[0], "--emulated") == 0;
+    argc -= emulated;
+    argv += emulated;
     kopt_defaults();
     for (int i = 0; i < argc; i++)
         if (kopt_set(argv[i], strlen(argv[i]), error, sizeof error) != 0)
             goto bad;
-    if (kopt_check(error, sizeof error) == 0)
+    bool preset = kopt.ds == KOPT_DS_SOFT || (kopt.ds == KOPT_DS_AUTO && emulated);
+    if (kopt_check(error, sizeof error) == 0 && (!preset || options_check_processor(error, sizeof error) == 0))
         return 0;
 bad:
     fprintf(stderr, "%s\n", error);
@@ -112,6 +119,6 @@ int main(int argc, char **argv)
         return help();
     if (argc == 2 && strcmp(argv[1], "docs") == 0)
         return docs();
-    fprintf(stderr, "usage: cairn-options check KEY=VALUE... | help | docs\n");
+    fprintf(stderr, "usage: cairn-options check [--emulated] KEY=VALUE... | help | docs\n");
     return 2;
 }

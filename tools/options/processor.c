@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Can the processor of ds.preset= do what the options ask? The kernel's own detection and plan answer, on its model. */
+#include "tools/options/processor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ds/ds.h"
+#include "ds/model/model.h"
+#include "kernel/errno.h"
+#include "kernel/options.h"
+
+static void model_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)subleaf;
+    ds_model_cpuid(context, leaf, out);
+}
+
+static int model_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    return ds_model_rdmsr(context, msr, value) ? -EFAULT : 0;
+}
+
+static int model_wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    return ds_model_wrmsr(context, msr, value) ? -EFAULT : 0;
+}
+
+int options_check_processor(char *error, size_t size)
+{
+    struct ds_model model;
+    const struct ds_model_host nobody = {0}; /* nothing retires */
+    const struct ds_machine machine = {.backend = "soft", .cpuid = model_cpuid, .rdmsr = model_rdmsr,
+                                       .wrmsr = model_wrmsr, .context = &model};
+    const struct ds_hooks hooks = {0};
+    struct ds_caps caps;
+    struct ds_config config;
+    uint64_t later[DS_MAX_COUNTERS];
+    ds_model_init(&model, ds_model_preset(kopt.ds_preset), &kopt.ds_policy, &nobody);
+    ds_detect(&machine, &caps);
+    const char *why = kopt.bts == DS_BTS_OFF ? NULL : ds_bts_refusal(&caps, (enum ds_bts_rings)kopt.bts_rings);
+    if (why) {
+        snprintf(error, size, "option 'bts': ds.preset=%s: %s", kopt.ds_preset, why);
+        return -EINVAL;
+    }
+    int e = kopt_ds_config(&config, later, error, size);
+    struct ds_cpu *ds = malloc(ds_cpu_bytes());
+    if (!e && !ds) {
+        snprintf(error, size, "no memory");
+        e = -ENOMEM;
+    }
+    /* Planning touches neither area nor buffer. */
+    e = e ? e : ds_cpu_init(ds, 0, &machine, &caps, &config, &hooks, NULL, NULL, error, size);
+    if (!e && later[0])
+        e = ds_reconfigure(ds, later, error, size); /* not started: it is asked, and that is all */
+    free(ds);
+    return e;
+}
