@@ -264,6 +264,13 @@ static uint64_t dropped(const struct ds_cpu *ds)
     return s ? s->dropped(ds->machine->context) : 0;
 }
 
+/* Samples that another counter's record has swallowed. */
+static uint64_t swallowed(const struct ds_cpu *ds)
+{
+    const struct ds_stepping *s = ds->machine->stepping;
+    return s ? s->swallowed(ds->machine->context) : 0;
+}
+
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
 {
     if (!ds->config.events)
@@ -278,6 +285,7 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     ds->started = true;
     ds->dropped_before = dropped(ds);
+    ds->swallowed_before = swallowed(ds);
     uint64_t tsc = arch_rdtsc();
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, tsc);
     const struct ds_drain start = {.reason = CAIRN_DS_START,
@@ -397,6 +405,14 @@ static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
         drain->lost = ds->machine->stepping ? now - ds->dropped_before : used >= full ? CAIRN_DS_LOST_UNKNOWN : 0;
     }
     ds->dropped_before = now;
+    now = swallowed(ds);
+    /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
+     * Operation"); a processor does not tell of them. */
+    const bool several = ds->pebs_enable & (ds->pebs_enable - 1);
+    drain->swallowed = ds->machine->stepping                    ? now - ds->swallowed_before
+                       : used && several && ds->caps.format < 3 ? CAIRN_DS_LOST_UNKNOWN
+                                                                : 0;
+    ds->swallowed_before = now;
 }
 
 static void count(struct ds_cpu *ds, const struct ds_drain *drain)
@@ -407,6 +423,10 @@ static void count(struct ds_cpu *ds, const struct ds_drain *drain)
         ds->counts.lost_unknown = true;
     else
         ds->counts.lost += drain->lost;
+    if (drain->swallowed == CAIRN_DS_LOST_UNKNOWN)
+        ds->counts.swallowed_unknown = true;
+    else
+        ds->counts.swallowed += drain->swallowed;
 }
 
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)

@@ -50,7 +50,7 @@ struct ds_cpu {
     uint32_t pmis_in_tick;
     bool draining;         /* in ds_drain: after a panic, its epoch may already be written */
     uint32_t epoch;
-    uint64_t dropped_before; /* stepping: the machine's count when this epoch began */
+    uint64_t dropped_before, swallowed_before; /* stepping: the machine's counts when this epoch began */
     struct ds_counts counts;
 
     struct ds_undo undo[DS_UNDO_MAX];

@@ -172,6 +172,7 @@ struct ds_drain {
     uint32_t epoch;
     uint64_t tsc;
     uint64_t lost; /* records dropped in this epoch, or CAIRN_DS_LOST_UNKNOWN */
+    uint64_t swallowed; /* samples of counters that another's record reloaded, or CAIRN_DS_LOST_UNKNOWN */
     uint8_t format;
     const uint64_t *area; /* index not yet set back */
     uint32_t area_bytes;  /* the processor's form of it */
@@ -308,6 +309,8 @@ struct ds_counts {
     uint64_t overflows; /* of plain counters, each a PMI's reason */
     uint64_t lost;
     bool lost_unknown; /* hw: a drain found the buffer full */
+    uint64_t swallowed;
+    bool swallowed_unknown; /* hw: a drain found records where one may have swallowed another counter's sample */
     uint64_t steps;    /* soft: #DBs that counted */
     uint64_t throttles, throttled_tsc; /* how often counting was held until the next tick, and for how long */
     uint64_t faults;   /* accesses to MSRs that raised #GP after ds_start: 0, or the machine is broken */

@@ -262,6 +262,11 @@ static uint64_t soft_dropped(void *context)
     return ((const struct ds_soft *)context)->model.dropped;
 }
 
+static uint64_t soft_swallowed(void *context)
+{
+    return ((const struct ds_soft *)context)->model.swallowed;
+}
+
 static uint64_t soft_steps(void *context)
 {
     return ((const struct ds_soft *)context)->steps;
@@ -280,8 +285,8 @@ size_t ds_soft_bytes(void)
 
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
 {
-    static const struct ds_stepping stepping = {soft_pause,  soft_resume,  soft_resume_frame,
-                                                soft_paused, soft_dropped, soft_steps, soft_branches};
+    static const struct ds_stepping stepping = {soft_pause, soft_resume, soft_resume_frame, soft_paused,
+                                                soft_dropped, soft_swallowed, soft_steps, soft_branches};
     const struct ds_model_preset *p = ds_model_preset(preset);
     if (!p)
         return -EINVAL;

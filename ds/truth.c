@@ -116,7 +116,7 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
             add_history(&list, &step->history, msr_pebs_data_cfg_lbr_entries(cfg));
         add_counters(&list, ds, cfg);
     }
-    const struct cairn_truth_pebs pebs = {
+    struct cairn_truth_pebs pebs = {
         .kind = CAIRN_TRUTH_PEBS,
         .cpu = list.cpu,
         .stored = record->stored,
@@ -130,13 +130,19 @@ uint32_t ds_truth_make(uint8_t out[][CAIRN_TRUTH_BYTES], struct ds_cpu *ds, cons
         .epoch = ds->epoch,
     };
     memcpy(out[0], &pebs, sizeof pebs);
+    if (record->swallowed) {
+        pebs.kind = CAIRN_TRUTH_SWALLOWED;
+        pebs.more = 0;
+        pebs.counters = cairn_counters_pack(record->swallowed);
+        memcpy(out[list.count++], &pebs, sizeof pebs);
+    }
     return list.count;
 }
 
 uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *config)
 {
     uint64_t cfg = caps->baseline ? config->groups : 0;
-    uint32_t n = 1 + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES);
+    uint32_t n = 1 + (config->events > 1) + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES);
     if (cfg & MSR_PEBS_DATA_CFG_XMM)
         n += DS_TRUTH_RECORDS(32u);
     if (cfg & MSR_PEBS_DATA_CFG_LBR)

@@ -8,10 +8,10 @@
 #include "ds/cpu.h"
 #include "ds/model/model.h"
 
-/* cairn_truth_pebs, state, XMM, branches, counters and metrics. */
+/* Two of cairn_truth_pebs (the record, and what it swallowed), state, XMM, branches, counters and metrics. */
 #define DS_TRUTH_RECORDS(words) (((words) + CAIRN_TRUTH_PER_RECORD - 1) / CAIRN_TRUTH_PER_RECORD)
 #define DS_TRUTH_RECORDS_MAX                                                                                           \
-    (1 + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES) + DS_TRUTH_RECORDS(32u) + DS_TRUTH_RECORDS(2 * CAIRN_TRUTH_LBR_MAX) +    \
+    (2 + DS_TRUTH_RECORDS(CAIRN_TRUTH_STATES) + DS_TRUTH_RECORDS(32u) + DS_TRUTH_RECORDS(2 * CAIRN_TRUTH_LBR_MAX) +    \
      DS_TRUTH_RECORDS(DS_MAX_COUNTERS + 2))
 
 struct ds_truth_history { /* the branches taken last: a ring of its own, beside the model's */

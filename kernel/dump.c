@@ -223,6 +223,10 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *
             LINE("end.cpu.%u.ds=%lu %lu %lu unknown %lu", n, ds.records, ds.drains, ds.pmis, ds.steps);
         else
             LINE("end.cpu.%u.ds=%lu %lu %lu %lu %lu", n, ds.records, ds.drains, ds.pmis, ds.lost, ds.steps);
+        if (ds.swallowed_unknown)
+            LINE("end.cpu.%u.swallowed=unknown", n);
+        else
+            LINE("end.cpu.%u.swallowed=%lu", n, ds.swallowed);
         if (ds.throttles)
             LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);
     }

@@ -147,6 +147,11 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
     struct trace_part whole[] = { { &epoch, sizeof epoch }, { d->area, d->area_bytes } };
     trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
 
+    const struct cairn_ds_swallowed swallowed = { .epoch = d->epoch, .samples = d->swallowed };
+    const struct trace_part samples = { &swallowed, sizeof swallowed };
+    if (d->swallowed)
+        trace_event(trace, d->tsc, HOOK_CAIRN_SWALLOWED, HOOK_VERSION_CAIRN_SWALLOWED, &samples, 1);
+
     struct cairn_ds_records head = { .kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch };
     for (uint32_t at = 0; at < epoch.record_bytes; at += head.bytes, head.part++) {
         head.address = ((const struct ds_area_60 *)d->area)->pebs_buffer_base + at;

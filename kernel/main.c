@@ -133,11 +133,17 @@ static void report_debug_store(void)
         sum.drains += c.drains;
         sum.lost += c.lost;
         sum.lost_unknown |= c.lost_unknown;
+        sum.swallowed += c.swallowed;
+        sum.swallowed_unknown |= c.swallowed_unknown;
         if (c.faults && !sum.faults)
             ksession_explain(&c.fault, i, fault, sizeof fault);
         sum.faults += c.faults;
         sum.throttles += c.throttles;
     }
+    if (sum.swallowed_unknown)
+        kprintf("ds: a record of one counter may have taken another's sample with it: how many is unknown\n");
+    else if (sum.swallowed)
+        kprintf("ds: %lu samples without a record: another counter's record reloaded theirs\n", sum.swallowed);
     if (sum.throttles)
         kprintf("ds: counting stood still %lu times until the next tick: ds.throttle=%u PMIs within one\n",
                 sum.throttles, ksession.ds.throttle);

@@ -313,9 +313,29 @@ struct cairn_model_action {
 };
 _Static_assert(sizeof(struct cairn_model_action) == 0x18, "cairn_model_action");
 
+/*
+ * Samples without a record: an armed counter that another counter's record reloaded. Behind an epoch of PEBS that has
+ * some. A hook ID of its own, as above.
+ */
+#define HOOK_CAIRN_SWALLOWED         0xCA04u
+#define HOOK_VERSION_CAIRN_SWALLOWED 1u
+
+struct cairn_ds_swallowed {
+    uint32_t epoch;    /* 00: of PEBS, that has just ended */
+    uint32_t reserved; /* 04 */
+    uint64_t samples;  /* 08: or CAIRN_DS_LOST_UNKNOWN */
+};
+_Static_assert(sizeof(struct cairn_ds_swallowed) == 0x10, "cairn_ds_swallowed");
+
 /* ================================================================ Cairn: truth records (outside the sessions) */
 
-enum cairn_truth_kind { CAIRN_TRUTH_SWITCH = 1, CAIRN_TRUTH_PEBS = 2, CAIRN_TRUTH_BRANCH = 3, CAIRN_TRUTH_WORDS = 4 };
+enum cairn_truth_kind {
+    CAIRN_TRUTH_SWITCH = 1,
+    CAIRN_TRUTH_PEBS = 2,
+    CAIRN_TRUTH_BRANCH = 3,
+    CAIRN_TRUTH_WORDS = 4,
+    CAIRN_TRUTH_SWALLOWED = 5, /* a cairn_truth_pebs: the record before it took these counters' samples with it */
+};
 #define CAIRN_TRUTH_BYTES 48u
 
 struct cairn_truth_switch {

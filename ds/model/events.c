@@ -87,13 +87,20 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
 
     m->host.registers(m->host.context, &registers);
     uint32_t size = ds_model_record_size(m, set);
+    const bool stored = ds_model_fits(m, index, size, maximum), reloads = stored || !m->policy.drop_keeps_overflow;
+    uint64_t victims = set;
+    if ((m->preset->format < 3) != m->policy.bystander_swapped)
+        victims |= m->global_status & m->pebs;
     struct ds_model_record record = {
-        .stored = ds_model_fits(m, index, size, maximum),
+        .stored = stored,
         .address = index,
         .size = size,
         .counters = set,
+        .swallowed = reloads ? victims & ~set & m->armed : 0,
         .registers = &registers,
     };
+    for (uint64_t c = record.swallowed; c; c &= c - 1)
+        m->swallowed++;
     if (record.stored) {
         if (!ds_model_write_record(m, set, retired, &registers, index))
             return false;
@@ -109,10 +116,7 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
     if (m->host.recorded)
         m->host.recorded(m->host.context, &record);
 
-    uint64_t victims = set;
-    if ((m->preset->format < 3) != m->policy.bystander_swapped)
-        victims |= m->global_status & m->pebs;
-    if ((record.stored || !m->policy.drop_keeps_overflow) && !reload(m, victims))
+    if (reloads && !reload(m, victims))
         return false;
 
     if (record.stored)

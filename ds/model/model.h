@@ -135,6 +135,7 @@ struct ds_model_record { /* what an assist did, for whoever keeps the truth */
     uint64_t address;    /* where it lies, or would have */
     uint32_t size;
     uint64_t counters; /* that caused it, numbered as in GLOBAL_STATUS */
+    uint64_t swallowed; /* armed, and reloaded with these: a sample of theirs that no record will show */
     const struct ds_model_registers *registers;
 };
 
@@ -214,6 +215,7 @@ struct ds_model {
     uint64_t counting[2][DS_MODEL_EVENTS]; /* by ring (0: CPL 0, 1: others) and event: counters it moves now */
 
     uint64_t records, dropped;         /* since the beginning */
+    uint64_t swallowed;                /* likewise: samples, see struct ds_model_record */
     uint64_t bts_records, bts_dropped; /* likewise */
     uint64_t fault_address;            /* where DS memory was missing, see ds_model_retire */
     bool fault_write;

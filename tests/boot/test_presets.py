@@ -118,6 +118,20 @@ def test_policies(tmp_path):
             assert f"-{period} in 48 bits" in text
 
 
+@pytest.mark.parametrize("options", [
+    ("ds.preset=haswell", "pebs=INST_RETIRED.ANY_P:101,BR_INST_RETIRED.ALL_BRANCHES:37"),
+    ("ds.preset=icelake", "pebs=INST_RETIRED.ANY_P:101,BR_INST_RETIRED.ALL_BRANCHES:37", "ds.policy.bystander=swapped"),
+])
+def test_swallowed_samples(tmp_path, options):
+    """A counter that another's record reloads loses its own: counted, and as many as in the truth."""
+    result, end = run_and_check(tmp_path, 2, 200, "ds=soft", *options)
+    swallowed = sum(int(end[f"end.cpu.{n}.swallowed"]) for n in range(2))
+    assert swallowed > 0
+    assert f"ds: {swallowed} samples without a record" in result.output
+    assert re.search(rf"^  swallowed +{swallowed}   went with another's record$", cairn("stat", result.log)[1], re.M)
+    assert f"PEBS records lost by the processor: {swallowed}\n" in cairn("check", result.log)[1]
+
+
 @pytest.mark.long
 def test_storm(tmp_path):
     """Period, buffers and threshold of 1, in both stores: counting stops again and again, and each loss is exact."""

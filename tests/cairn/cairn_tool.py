@@ -28,7 +28,7 @@ def text_of(done):
 
 # ---- what is in a log: its frames, as frames.read gives them ---------------------------------------------------------
 
-TRUTH_SWITCH, TRUTH_PEBS, TRUTH_WORDS = 1, 2, 4
+TRUTH_SWITCH, TRUTH_PEBS, TRUTH_WORDS, TRUTH_SWALLOWED = 1, 2, 4, 5
 
 
 def truths(parts, kind):

@@ -7,8 +7,8 @@ import struct
 import pytest
 
 import frames
-from cairn_tool import (GOLDEN, TRUTH_PEBS, TRUTH_SWITCH, TRUTH_WORDS, cairn, events, patch, text_of, truths,
-                        without)
+from cairn_tool import (GOLDEN, TRUTH_PEBS, TRUTH_SWALLOWED, TRUTH_SWITCH, TRUTH_WORDS, cairn, events, patch, text_of,
+                        truths, without)
 
 
 EPOCH = 0xCA01
@@ -70,6 +70,11 @@ def test_wrong_field_of_a_record(offset, data, word):
     stored = 5
     text = lies("small", lambda parts: patch(parts, truths(parts, TRUTH_PEBS)[stored], offset, data))
     assert "FAIL truth: each PEBS record equal" in text and word in text
+
+
+def test_swallowed_sample_not_counted():
+    text = lies("small", lambda parts: patch(parts, truths(parts, TRUTH_PEBS)[5], 0, bytes([TRUTH_SWALLOWED])))
+    assert "epoch 0: 0 samples swallowed, in truth 1" in text
 
 
 STATES = ["RFLAGS", "RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI", *[f"R{n}" for n in range(8, 16)]]

@@ -167,6 +167,7 @@ static int naive_record(struct ds_naive *n, const bool *fires)
         for (int c = 0; c < COUNTERS; c++) {
             struct ds_naive_counter *k = &n->counter[c];
             if (fires[c] || (everyone && k->overflowed && k->pebs)) {
+                n->swallowed += k->armed && !fires[c];
                 k->armed = k->overflowed = false;
                 k->left = k->precise && n->policy.pdist_minimum && k->reset < 128 ? 128 : k->reset;
             }

@@ -42,7 +42,7 @@ struct ds_naive {
 
     long room, used, threshold; /* in bytes */
     bool buffer_status, masked, latched, handler_unmasks;
-    unsigned pmis, stored, dropped;
+    unsigned pmis, stored, dropped, swallowed;
     uint64_t pmi_status; /* what the last PMI found */
     uint64_t image[DS_NAIVE_WORDS];
     unsigned words; /* of the last record made; 0 if this instruction made none */

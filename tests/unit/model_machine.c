@@ -120,6 +120,12 @@ static uint64_t step_dropped(void *context)
     return M.model.dropped;
 }
 
+static uint64_t step_swallowed(void *context)
+{
+    (void)context;
+    return M.model.swallowed;
+}
+
 static uint64_t step_steps(void *context)
 {
     (void)context;
@@ -132,8 +138,8 @@ static uint64_t step_branches(void *context)
     return M.model.bts_records + M.model.bts_dropped;
 }
 
-static const struct ds_stepping stepping = {step_pause,   step_resume, step_resume_frame, step_paused,
-                                            step_dropped, step_steps,  step_branches};
+static const struct ds_stepping stepping = {step_pause,   step_resume,    step_resume_frame, step_paused,
+                                            step_dropped, step_swallowed, step_steps,        step_branches};
 
 #define REGISTERS                                                                                                      \
     .backend = "model", .cpuid = machine_cpuid, .rdmsr = machine_rdmsr, .wrmsr = machine_wrmsr,                        \

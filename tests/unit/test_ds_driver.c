@@ -544,6 +544,40 @@ static void full_buffer_is_unknown_loss(void **state)
     assert_int_equal(counts.records, 24);
 }
 
+/* What one counter's record took of another's: a processor of formats 0 to 2 may have, and does not tell. */
+static void swallowed_samples(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned format;
+        const char *events;
+        bool unknown;
+    } rows[] = {
+        {1, "branches:100,INST_RETIRED.ANY_P:100", true},
+        {2, "branches:100,INST_RETIRED.ANY_P:100", true},
+        {2, "branches:100,INST_RETIRED.ANY_P:100:plain", false}, /* one PEBS counter: whose should it be */
+        {3, "branches:100,INST_RETIRED.ANY_P:100", false},
+    };
+    char error[160] = "";
+    struct ds_counts counts;
+    for (unsigned i = 0; i < 4; i++) {
+        ds_fake_init(&fake, false);
+        uint64_t *capabilities = &ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value;
+        *capabilities = (*capabilities & ~UINT64_C(0xF00)) | (uint64_t)rows[i].format << 8;
+        if (init(rows[i].events, "none", 8, 6, error, sizeof error))
+            fail_msg("%s", error);
+        start();
+        ds_drain(ds, CAIRN_DS_RECONFIGURE); /* without a record none was swallowed */
+        assert_int_equal(last.swallowed, 0);
+        area[5] += ds_pebs_fixed_size(rows[i].format);
+        ds_drain(ds, CAIRN_DS_RECONFIGURE);
+        assert_true(last.swallowed == (rows[i].unknown ? CAIRN_DS_LOST_UNKNOWN : 0));
+        assert_int_equal(last.lost, 0);
+        ds_cpu_counts(ds, &counts);
+        assert_true(counts.swallowed_unknown == rows[i].unknown && counts.swallowed == 0);
+    }
+}
+
 static void panic_hands_over(void **state)
 {
     (void)state;
@@ -1014,6 +1048,7 @@ int main(void)
         cmocka_unit_test(threshold_pmi),
         cmocka_unit_test(drain_overtakes_pmi),
         cmocka_unit_test(full_buffer_is_unknown_loss),
+        cmocka_unit_test(swallowed_samples),
         cmocka_unit_test(panic_hands_over),
         cmocka_unit_test(drain_keeps_running_state),
         cmocka_unit_test(other_periods),

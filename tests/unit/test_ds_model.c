@@ -292,8 +292,10 @@ static void bystander(void **state) /* armed, and the event is another counter's
             assert_int_equal(WORD(format >= 4 ? 0x10 : 0x90), format < 3 ? 0xA : 2);
             assert_int_equal(STATUS(b), reloaded ? 0 : 8);
             assert_int_equal(PMC(b, 3), reloaded ? MINUS(100) : 0);
+            assert_int_equal(b->model.swallowed, reloaded); /* its sample has no record */
             ds_bench_step(b, 1, BRANCH);
             assert_int_equal(b->stored, reloaded ? 1 : 2);
+            assert_int_equal(b->model.swallowed, reloaded);
         }
 }
 

@@ -304,6 +304,8 @@ static const char *difference(void)
         return "GLOBAL_STATUS";
     if (ds_bench_index(b) != (uint64_t)n->used || b->stored != n->stored || b->dropped != n->dropped)
         return "the PEBS index";
+    if (b->model.swallowed != n->swallowed)
+        return "samples swallowed";
     if (b->pmis != n->pmis || !(b->model.lvtpc & LVTPC_MASKED) != !n->masked)
         return "PMIs";
     if (n->pmis && b->pmi_status[(b->pmis - 1) % 64] != n->pmi_status)

@@ -48,7 +48,7 @@ static void check_cpu_counts(struct cairn_check *check, int n)
     const struct cairn_log *log = check->log;
     const struct cairn_cpu *cpu = &log->cpu[n];
     const struct cairn_cpu_end *e = &cpu->end;
-    uint64_t drains = 0, lost = 0;
+    uint64_t drains = 0, lost = 0, swallowed = 0;
     if (e->events_known)
         expect(check, n, "events", cpu->events, e->events[CAIRN_WRITTEN]);
     if (e->compact_known)
@@ -70,6 +70,7 @@ static void check_cpu_counts(struct cairn_check *check, int n)
     for (size_t i = 0; i < cpu->epochs.count; i++) {
         drains += cpu->epochs.items[i].reason != CAIRN_DS_START;
         lost += cpu->epochs.items[i].lost == CAIRN_DS_LOST_UNKNOWN ? 0 : cpu->epochs.items[i].lost;
+        swallowed += cpu->epochs.items[i].swallowed;
     }
     /* A panic leaves records in buffers it could not drain: the processor wrote them, the trace has them not. */
     if (!log->panic || cpu->records.count > e->ds[0])
@@ -77,6 +78,8 @@ static void check_cpu_counts(struct cairn_check *check, int n)
     expect(check, n, "drains", drains, e->ds[1]);
     if (e->ds_lost_known)
         expect(check, n, "PEBS records lost", lost, e->ds[3]);
+    if (e->swallowed_known)
+        expect(check, n, "samples swallowed by another counter's record", swallowed, e->swallowed);
 }
 
 static void need(struct cairn_check *check, int cpu, bool there, const char *what)

@@ -24,8 +24,8 @@ struct records {
     uint64_t word[CAIRN_TRUTH_GROUPS][CAIRN_TRUTH_WORDS_MAX];
     uint64_t missing;
     struct {
-        uint64_t stored, dropped; /* dropped by the processor */
-    } * epochs;                   /* for each of the CPU's in the trace */
+        uint64_t stored, dropped, swallowed; /* dropped by the processor, reloaded with another's record */
+    } * epochs;                              /* for each of the CPU's in the trace */
 };
 
 static const struct cairn_epoch *find_epoch(const struct cairn_cpu *cpu, uint32_t number)
@@ -226,11 +226,25 @@ static void compare_record(struct records *s, const struct cairn_item *item)
     step_stored(s);
 }
 
+static void count_swallowed(struct records *s)
+{
+    struct cairn_truth truth = {.cpu = s->truth.cpu};
+    struct cairn_truth_pebs t;
+    const uint8_t *p;
+    while ((p = cairn_truth_next(&truth, CAIRN_TRUTH_SWALLOWED)) != NULL) {
+        memcpy(&t, p, sizeof(t));
+        const struct cairn_epoch *e = find_epoch(truth.cpu, t.epoch);
+        if (e)
+            s->epochs[e - truth.cpu->epochs.items].swallowed += (unsigned)__builtin_popcount(t.counters);
+    }
+}
+
 /* Each drain has as many records, and says that as many were dropped, as the truth has. An epoch part of whose records
  * is missing from the trace is told apart by its bytes. */
 static void compare_epochs(struct records *s)
 {
     const struct cairn_cpu *cpu = s->truth.cpu;
+    count_swallowed(s);
     for (size_t i = 0; i < cpu->epochs.count && s->check->whole; i++) {
         const struct cairn_epoch *e = &cpu->epochs.items[i];
         if (e->reason == CAIRN_DS_START)
@@ -243,6 +257,10 @@ static void compare_epochs(struct records *s)
             cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
                        "epoch %" PRIu32 ": %" PRIu64 " %s dropped, in truth %" PRIu64, e->number, e->lost,
                        cairn_plural(e->lost, "record", "records"), s->epochs[i].dropped);
+        if (!cpu->holes.count && e->swallowed != s->epochs[i].swallowed)
+            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
+                       "epoch %" PRIu32 ": %" PRIu64 " %s swallowed, in truth %" PRIu64, e->number, e->swallowed,
+                       cairn_plural(e->swallowed, "sample", "samples"), s->epochs[i].swallowed);
     }
 }
 

@@ -292,7 +292,7 @@ static void print_throttled(const struct cairn_totals *t)
 static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains)
 {
     const struct cairn_log *log = t->log;
-    struct cairn_lost lost = cairn_pebs_lost(log, t->cpu);
+    struct cairn_lost lost = cairn_pebs_dropped(log, t->cpu), swallowed = cairn_pebs_swallowed(log, t->cpu);
     char name[CAIRN_SHOWN];
     if (!records && !drains) {
         print_absent("  PEBS records", "no PEBS buffer was drained");
@@ -304,6 +304,9 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
            lost.unknown ? "   a buffer was full" : "");
     if (lost.unknown && lost.counted)
         printf("%*" PRIu64 "   at least\n", 33, lost.counted);
+    if (swallowed.unknown || swallowed.counted)
+        printf("  swallowed          %12s   %s\n", cairn_show_lost(name, swallowed),
+               swallowed.unknown ? "several counters: one's record may take another's" : "went with another's record");
     print_throttled(t);
     if (t->records)
         printf("  thread known       %12" PRIu64 "   %6.2f %%%s%s\n", t->attributed, percent(t->attributed, records),

@@ -148,6 +148,18 @@ static bool index_records(struct cairn_cpu *cpu, const struct cairn_session *ses
     return true;
 }
 
+static bool index_swallowed(struct cairn_cpu *cpu, const struct cairn_event *e)
+{
+    struct cairn_ds_swallowed s;
+    if (e->size != sizeof(s) || e->version != HOOK_VERSION_CAIRN_SWALLOWED)
+        return false;
+    memcpy(&s, e->payload, sizeof(s));
+    struct cairn_epoch *last = cpu->epochs.count ? &cpu->epochs.items[cpu->epochs.count - 1] : NULL;
+    if (last && last->number == s.epoch) /* else its epoch is missing */
+        last->swallowed = s.samples;
+    return true;
+}
+
 static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
                      uint32_t piece)
 {
@@ -188,6 +200,9 @@ static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *sessi
         break;
     case HOOK_CAIRN_DS:
         good = index_ds(cpu, session, e, piece);
+        break;
+    case HOOK_CAIRN_SWALLOWED:
+        good = index_swallowed(cpu, e);
         break;
     default:
         cpu->other_events++;

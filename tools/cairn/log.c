@@ -293,6 +293,7 @@ static void read_cpu_end(const struct cairn_text *t, uint32_t n, struct cairn_cp
     e->ds_known =
         cairn_slice_number(&ds, &e->ds[0]) && cairn_slice_number(&ds, &e->ds[1]) && cairn_slice_number(&ds, &e->ds[2]);
     e->ds_lost_known = e->ds_known && cairn_slice_numbers(ds, &e->ds[3], 2);
+    e->swallowed_known = cairn_slice_u64(cairn_key(t, "end.cpu.%u.swallowed", n), &e->swallowed);
     struct cairn_slice bts = cairn_key(t, "end.cpu.%u.bts", n);
     e->bts_known = cairn_slice_number(&bts, &e->bts[0]) && cairn_slice_number(&bts, &e->bts[1]);
     e->bts_lost_known = e->bts_known && cairn_slice_u64(bts, &e->bts[2]);
@@ -408,13 +409,30 @@ static void add_lost(struct cairn_lost *sum, uint64_t lost)
         sum->counted += lost;
 }
 
-struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu)
+static struct cairn_lost pebs_lost(const struct cairn_log *log, uint32_t cpu, bool dropped, bool swallowed)
 {
     struct cairn_lost sum = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
-            add_lost(&sum, log->cpu[c].epochs.items[i].lost);
+        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++) {
+            add_lost(&sum, dropped ? log->cpu[c].epochs.items[i].lost : 0);
+            add_lost(&sum, swallowed ? log->cpu[c].epochs.items[i].swallowed : 0);
+        }
     return sum;
+}
+
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
+{
+    return pebs_lost(log, cpu, true, false);
+}
+
+struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu)
+{
+    return pebs_lost(log, cpu, false, true);
+}
+
+struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu)
+{
+    return pebs_lost(log, cpu, true, true);
 }
 
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu)

@@ -67,6 +67,7 @@ struct cairn_epoch {     /* one drain */
     uint32_t area_bytes;
     int64_t time;           /* of the event */
     uint64_t tsc, lost;
+    uint64_t swallowed; /* samples another counter's record took with it, or CAIRN_DS_LOST_UNKNOWN */
     uint32_t number, record_bytes, record_events;
     uint32_t bytes_seen, events_seen, records; /* in the records events that follow */
     uint32_t piece;
@@ -106,11 +107,12 @@ enum { CAIRN_TRIED, CAIRN_WRITTEN, CAIRN_LOST };
 
 struct cairn_cpu_end { /* end.cpu.N.*: each `..._known` where the key was there and well-formed */
     bool events_known, switches_known, compact_known, full_known, batches_known, buffers_known, ds_known, truth_known;
-    bool ds_lost_known, bts_known, bts_lost_known, log_known;
+    bool ds_lost_known, swallowed_known, bts_known, bts_lost_known, log_known;
     uint64_t events[3], switches[3], compact[3], full[3];
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t buffers;
     uint64_t ds[5];    /* records drains pmis lost steps */
+    uint64_t swallowed;
     uint64_t bts[3];   /* records drains lost */
     uint64_t truth[3]; /* switches records lost */
     uint64_t log;      /* entries of the model's log */
@@ -205,6 +207,10 @@ struct cairn_lost {
     uint64_t counted;
     bool unknown;
 };
+/* Without those swallowed; these. */
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu);
+struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu);
+/* Both together: samples whose record is not there. */
 struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu); /* CAIRN_MAX_CPUS: of all */
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
 
