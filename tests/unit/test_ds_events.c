@@ -84,6 +84,7 @@ static void generations(void **state)
         {0x000306D4, 0, DS_GENERATION_HASWELL}, /* Broadwell */
         {0x00050654, 0, DS_GENERATION_SKYLAKE},
         {0x000706E5, 0, DS_GENERATION_ICELAKE},
+        {0x000906D0, 0, DS_GENERATION_ICELAKE},
         {0x000806F8, 0, DS_GENERATION_GOLDENCOVE},
         {0x000B06D1, 0x40000001, DS_GENERATION_LIONCOVE},
         {0x000B06D1, 0x20000001, DS_GENERATION_OTHER},      /* Lunar Lake's efficient core: no list here */
