@@ -975,7 +975,7 @@ static void errata_have_effects(void **state)
     assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL), DS_BIT(33) | 7);
 }
 
-static void longest_period(void **state) /* half of what the counter holds, or of what a write of 32 bits reaches */
+static void longest_period(void **state) /* half of what a counter holds, or of what 32 bits written reach */
 {
     (void)state;
     struct ds_config config = {.events = 1, .records = 8, .threshold = 6};
@@ -984,15 +984,16 @@ static void longest_period(void **state) /* half of what the counter holds, or o
     for (int full_width = 0; full_width < 2; full_width++)
         for (int fixed = -1; fixed < 1; fixed++)
             for (unsigned over = 0; over < 2; over++) {
+                const bool full = full_width || fixed == 0;
                 begin(true, "INST_RETIRED.ANY:1000", "gpr");
                 caps.full_width_writes = full_width;
                 config.event[0] = (struct ds_event){
-                    .fixed = (int8_t)fixed, .kernel = true, .period = DS_BIT(full_width ? 47 : 31) + over};
+                    .fixed = (int8_t)fixed, .kernel = true, .period = DS_BIT(full ? 47 : 31) + over};
                 assert_int_equal(
                     ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error),
                     over ? -EINVAL : 0);
                 if (over)
-                    assert_non_null(strstr(error, full_width ? "2^47" : "2^31"));
+                    assert_non_null(strstr(error, full ? "2^47" : "2^31"));
             }
     config.event[0].period = 0;
     assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error),
