@@ -149,7 +149,8 @@ struct ds_caps {
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
 /* After ds_detect: takes PEBS, and BTS, out of `caps` where counters, or the DS area, are in use, and names these as
- * the reason. Without it set-up takes them over, and tear-down gives them back as they were. */
+ * the reason. Without it set-up takes them over, and tear-down gives them back as they were, but for what of a
+ * general-purpose counter lies above bit 31 where there are no full-width writes. */
 void ds_leave_alone(struct ds_caps *caps);
 
 /* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
