@@ -133,8 +133,7 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
         return;
     }
     c->format = (uint8_t)ia32_perf_capabilities_pebs_fmt(v);
-    c->trap_like = v & IA32_PERF_CAPABILITIES_PEBS_TRAP;
-    c->arch_regs = v & IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
+    const bool trap_like = v & IA32_PERF_CAPABILITIES_PEBS_TRAP;
     c->full_width_writes = v & IA32_PERF_CAPABILITIES_FW_WRITE;
     c->baseline = v & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
     require(d, "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8]", c->format, c->format <= 6, "a record format this driver knows",
@@ -143,6 +142,8 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
         c->baseline      ? "adaptive records, PEBS on every counter"
         : c->format >= 4 ? "basic records of 32 bytes only"
                          : "records of one fixed layout");
+    row(d, "IA32_PERF_CAPABILITIES.PEBS_TRAP[6]", trap_like, true,
+        trap_like ? "a record's RIP is where execution goes on" : "a record's RIP is that of its instruction");
     row(d, "IA32_PERF_CAPABILITIES.FW_WRITE[13]", c->full_width_writes, true,
         c->full_width_writes ? "counters are written at full width" : "counters take 32 bits, sign-extended");
     if (c->baseline)

@@ -127,7 +127,7 @@ struct ds_caps {
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format 0..6 */
     bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
-    bool trap_like, arch_regs, full_width_writes;
+    bool full_width_writes;
     uint8_t lbr;       /* enum ds_lbr */
     uint8_t lbr_depth; /* entries; 0: not told */
     uint64_t lbr_ctl;  /* IA32_LBR_CTL for all branches */

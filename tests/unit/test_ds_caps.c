@@ -36,7 +36,7 @@ static void baseline(void **state)
     (void)state;
     ds_fake_init(&fake, true);
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
-    assert_true(caps.pebs && caps.bts && caps.bts_cpl && caps.baseline && caps.trap_like && caps.full_width_writes);
+    assert_true(caps.pebs && caps.bts && caps.bts_cpl && caps.baseline && caps.full_width_writes);
     assert_int_equal(caps.format, 4);
     assert_int_equal(caps.gp_counters, 8);
     assert_int_equal(caps.fixed_counters, 4);
@@ -84,6 +84,7 @@ static void tables(void **state)
         "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
         "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8] = 4 ok: a record format this driver knows",
         "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 1 ok: adaptive records, PEBS on every counter",
+        "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 1 ok: a record's RIP is where execution goes on",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
         "IA32_PERF_CAPABILITIES.LBR_FMT[5:0] = 5 ok: branch history by IA32_DEBUGCTL.LBR",
         "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
@@ -94,7 +95,6 @@ static void tables(void **state)
     };
     ds_fake_init(&fake, true);
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
-    assert_true(caps.trap_like && !caps.arch_regs);
     whole_table(processor);
 
     static const char *const guest[] = {
@@ -112,6 +112,7 @@ static void tables(void **state)
         "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
         "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8] = 4 ok: a record format this driver knows",
         "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 0 ok: basic records of 32 bytes only",
+        "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 0 ok: a record's RIP is that of its instruction",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 0 ok: counters take 32 bits, sign-extended",
         "CPUID.23H:EAX subleaves[5:4] = 1 ok: not architectural PEBS",
         "counters in use = 0 ok: none is enabled",
@@ -128,9 +129,8 @@ static void tables(void **state)
     fake.leaf[0x23][0] = CPUID_23H_EAX_ARCH_PEBS_CAPS;
     ds_fake_reset(&fake);
     ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_BTS_UNAVAIL;
-    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 4u << 8 | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG;
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value = 4u << 8;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
-    assert_true(!caps.trap_like && caps.arch_regs);
     assert_int_equal(caps.pebs_counters, 1);
     whole_table(guest);
 
