@@ -194,8 +194,7 @@ static void take_buffer(struct ds_cpu *ds, struct ds_bts_drain *drain)
 {
     struct ds_bts *b = &ds->bts;
     uint64_t bytes = ds->area[AREA_INDEX] - (uint64_t)(uintptr_t)b->buffer;
-    uint64_t now = branches(ds), all = now - b->branches_before;
-    b->branches_before = now;
+    uint64_t all = branches(ds) - b->branches_before;
     if (bytes % RECORD || bytes / RECORD > b->records + 1) {
         drain->lost = CAIRN_DS_LOST_UNKNOWN;
         return;
@@ -233,17 +232,17 @@ void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
     take_buffer(ds, &drain);
     if (reason == CAIRN_DS_SWITCH && !drain.records && !drain.lost)
         return; /* a thread that is not traced: no epoch ends */
-    ds->draining = true;
     ds->hooks.bts_drained(ds->hooks.context, ds->cpu, &drain);
+    b->handed = b->epoch + 1; /* from here on a panic's drain leaves it alone */
+    count(ds, &drain);
+    b->branches_before = branches(ds);
     rewind_buffer(ds);
     b->epoch++;
-    ds->draining = false;
-    count(ds, &drain);
 }
 
 void ds_bts_drain_panic(struct ds_cpu *ds)
 {
-    if (!ds->bts.started)
+    if (!ds->bts.started || ds->bts.handed != ds->bts.epoch)
         return;
     ds_bts_drain(ds, CAIRN_DS_PANIC, arch_rdtsc());
     ds->bts.started = false;

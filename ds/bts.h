@@ -13,6 +13,7 @@ struct ds_bts {
     bool started;
     uint32_t undos; /* of ds_cpu.undo, when ds_bts_start began */
     uint32_t epoch;
+    volatile uint32_t handed; /* as struct ds_cpu's */
     uint64_t branches_before; /* stepping: the machine's count when this epoch began */
     struct ds_bts_counts counts;
 };

@@ -404,15 +404,12 @@ static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
         drain->records = used ? ds->buffer : NULL;
         drain->lost = ds->machine->stepping ? now - ds->dropped_before : used >= full ? CAIRN_DS_LOST_UNKNOWN : 0;
     }
-    ds->dropped_before = now;
-    now = swallowed(ds);
     /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
      * Operation"); a processor does not tell of them. */
     const bool several = ds->pebs_enable & (ds->pebs_enable - 1);
-    drain->swallowed = ds->machine->stepping                    ? now - ds->swallowed_before
+    drain->swallowed = ds->machine->stepping                    ? swallowed(ds) - ds->swallowed_before
                        : used && several && ds->caps.format < 3 ? CAIRN_DS_LOST_UNKNOWN
                                                                 : 0;
-    ds->swallowed_before = now;
 }
 
 static void count(struct ds_cpu *ds, const struct ds_drain *drain)
@@ -429,6 +426,17 @@ static void count(struct ds_cpu *ds, const struct ds_drain *drain)
         ds->counts.swallowed += drain->swallowed;
 }
 
+/* The hook has it. A panic may come between any two steps, and its drain must find each epoch once. */
+static void end_epoch(struct ds_cpu *ds, const struct ds_drain *drain)
+{
+    ds->handed = ds->epoch + 1;
+    count(ds, drain);
+    ds->dropped_before = dropped(ds);
+    ds->swallowed_before = swallowed(ds);
+    ds->area[AREA_PEBS_INDEX] = (uint64_t)(uintptr_t)ds->buffer; /* before counting goes on */
+    ds->epoch++;
+}
+
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
     if (!ds->started)
@@ -436,8 +444,6 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
     const struct ds_stepping *stepping = ds->machine->stepping;
     bool was_running = stepping ? !stepping->paused() : ds->running;
     ds_pause(ds);
-    ds->draining = true;
-
     struct ds_drain drain = {.reason = reason,
                              .epoch = ds->epoch,
                              .tsc = arch_rdtsc(),
@@ -447,20 +453,17 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
     take_buffer(ds, &drain);
     ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
-    ds->area[AREA_PEBS_INDEX] = (uint64_t)(uintptr_t)ds->buffer; /* before counting goes on */
-    ds->epoch++;
-    ds->draining = false;
-    count(ds, &drain);
+    end_epoch(ds, &drain);
     if (was_running)
         ds_resume(ds);
 }
 
 void ds_drain_panic(struct ds_cpu *ds)
 {
-    if (!ds || ds->draining)
+    if (!ds)
         return;
     ds_bts_drain_panic(ds);
-    if (!ds->started)
+    if (!ds->started || ds->handed != ds->epoch)
         return;
     struct ds_drain drain = {.reason = CAIRN_DS_PANIC,
                              .epoch = ds->epoch,

@@ -48,8 +48,8 @@ struct ds_cpu {
     bool throttled;        /* until the next tick */
     uint64_t throttled_at; /* TSC */
     uint32_t pmis_in_tick;
-    bool draining;         /* in ds_drain: after a panic, its epoch may already be written */
     uint32_t epoch;
+    volatile uint32_t handed; /* epochs handed over; one more than `epoch` while the index goes back: for a panic */
     uint64_t dropped_before, swallowed_before; /* stepping: the machine's counts when this epoch began */
     struct ds_counts counts;
 

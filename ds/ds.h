@@ -261,7 +261,8 @@ int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
 
 /* After a panic, for any CPU, all others being stopped: hands over what its buffer holds, with reason PANIC. Touches no
- * register and believes no pointer. Does nothing where the CPU was stopped in the middle of a drain. */
+ * register and believes no pointer. Each store by itself: a CPU that was stopped while it handed over an epoch of one
+ * hands that over again, so `drained` and `bts_drained` may see an epoch a second time, then with reason PANIC. */
 void ds_drain_panic(struct ds_cpu *ds);
 
 /* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC; where there are too

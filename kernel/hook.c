@@ -17,6 +17,7 @@
 static struct hook_cpu {
     bool due;     /* this switch was traced: the incoming side writes its truth */
     uint32_t tid; /* whose branches go into the BTS buffer */
+    uint32_t epochs, bts_epochs; /* whose ends are in the trace */
     uint64_t min;
     uint32_t cost[CLASSES];
 } hook_cpus[ARCH_MAX_CPUS];
@@ -130,6 +131,8 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
     struct trace_cpu *trace = kcpu_table[index]->trace;
     if (!trace || !trace_cpu_on(trace))
         return;
+    if (d->reason == CAIRN_DS_PANIC && d->epoch < hook_cpus[index].epochs)
+        return; /* the panic came in the middle of its records: that shows */
     struct cairn_ds_epoch epoch = {
         .kind = CAIRN_DS_EPOCH,
         .reason = (uint8_t)d->reason,
@@ -146,6 +149,7 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
         epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */
     struct trace_part whole[] = { { &epoch, sizeof epoch }, { d->area, d->area_bytes } };
     trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
+    hook_cpus[index].epochs = d->epoch + (d->reason != CAIRN_DS_START);
 
     const struct cairn_ds_swallowed swallowed = { .epoch = d->epoch, .samples = d->swallowed };
     const struct trace_part samples = { &swallowed, sizeof swallowed };
@@ -187,6 +191,8 @@ static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain
         hook_cpus[index].tid = cpu->current->tid;
     if (!trace || !trace_cpu_on(trace))
         return;
+    if (d->reason == CAIRN_DS_PANIC && d->epoch < hook_cpus[index].bts_epochs)
+        return; /* as above */
     struct cairn_bts_epoch epoch = {
         .kind = CAIRN_BTS_EPOCH,
         .reason = (uint8_t)d->reason,
@@ -202,6 +208,7 @@ static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain
         epoch.record_events += (uint32_t)((d->run[r].count + BRANCHES_ROOM - 1) / BRANCHES_ROOM);
     struct trace_part part = { &epoch, sizeof epoch };
     trace_event(trace, d->tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &part, 1);
+    hook_cpus[index].bts_epochs = d->epoch + (d->reason != CAIRN_DS_START);
 
     struct cairn_bts_records head = { .kind = CAIRN_BTS_RECORDS, .epoch = d->epoch };
     for (unsigned r = 0; r < 2; r++)

@@ -65,8 +65,10 @@ static void bts_drained(void *context, uint32_t cpu, const struct ds_bts_drain *
             taken[count++] = b->from;
         }
     assert_int_equal(count - before, d->records);
-    if (panic_in_drain)
+    if (panic_in_drain) {
+        panic_in_drain = false;
         ds_drain_panic(ds);
+    }
 }
 
 static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
@@ -596,13 +598,16 @@ static void panic_hands_over(void **state)
     assert_int_equal(taken[1], 3);
     assert_int_equal(pebs_drains, 2);
 
-    begin(NULL, true, DS_BTS_CIRCULAR, 4); /* stopped in the middle of a drain: not a second time */
-    branch(1);
+    begin(NULL, true, DS_BTS_CIRCULAR, 4); /* stopped in the hook: that epoch again, and PEBS' own all the same */
+    for (uint64_t i = 1; i <= 6; i++)
+        branch(i);
     ds_pause(ds);
     panic_in_drain = true;
     ds_bts_drain(ds, CAIRN_DS_RECONFIGURE, 0);
-    assert_int_equal(bts_drains, 2);
-    assert_int_equal(pebs_drains, 1);
+    assert_int_equal(bts_drains, 3);
+    assert_int_equal(last.reason, CAIRN_DS_PANIC);
+    assert_true(last.epoch == 0 && last.records == 4 && last.lost == 2);
+    assert_int_equal(pebs_drains, 2);
 }
 
 /* A jump to the null pointer is a branch, and so would be one that leads away from there. */

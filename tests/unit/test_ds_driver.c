@@ -45,8 +45,10 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
     strcat(order, "d");
     last = *drain;
     last_index = drain->area[5]; /* not yet set back */
-    if (panic_in_drain)
+    if (panic_in_drain) {
+        panic_in_drain = false;
         ds_drain_panic(ds);
+    }
 }
 
 static int init(const char *events, const char *groups, uint32_t records, uint32_t threshold, char *error, size_t size)
@@ -630,14 +632,15 @@ static void panic_hands_over(void **state)
     assert_int_equal(fake.logged, n);
     assert_string_equal(order, "bdbd");
 
-    begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* stopped in the middle of a drain: not a second time */
+    begin(true, "INST_RETIRED.ANY:1000", "gpr"); /* stopped in the hook: that epoch again, with all of its records */
     start();
     write_records(3);
     panic_in_drain = true;
     ds_drain(ds, CAIRN_DS_RECONFIGURE);
-    panic_in_drain = false;
-    assert_string_equal(order, "bdbd");
-    assert_int_equal(last.reason, CAIRN_DS_RECONFIGURE);
+    assert_string_equal(order, "bdbdbd");
+    assert_int_equal(last.reason, CAIRN_DS_PANIC);
+    assert_int_equal(last.epoch, 0);
+    assert_int_equal(last.bytes, 3 * 176);
 }
 
 static void drain_keeps_running_state(void **state)

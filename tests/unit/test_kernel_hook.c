@@ -159,6 +159,30 @@ static void drain_is_split(void **state)
 }
 
 /* Nothing is found behind a record whose size makes no sense: what was lost is no longer known. */
+/* A CPU that a panic stops in a drain hands its epoch over again: it is written once. */
+static void panic_in_a_drain(void **state)
+{
+    (void)state;
+    struct ds_drain d = drain_of(4, put_record(0, 176, 1));
+    struct ds_bts_drain b = {.reason = CAIRN_DS_SWITCH, .epoch = 9, .tsc = TSC(20), .area = area};
+    begin(TRACE_COMPACT);
+    khook_ds.drained(NULL, 0, &d);
+    khook_ds.bts_drained(NULL, 0, &b);
+    d.reason = b.reason = CAIRN_DS_PANIC;
+    khook_ds.drained(NULL, 0, &d);
+    khook_ds.bts_drained(NULL, 0, &b);
+    d.epoch++;
+    b.epoch++;
+    khook_ds.drained(NULL, 0, &d);
+    khook_ds.bts_drained(NULL, 0, &b);
+    end();
+    static const unsigned number[] = {7, 7, 9, 8, 8, 10}; /* of PEBS: the epoch, and its records */
+    assert_int_equal(events, 6);
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(((const uint32_t *)(const void *)event[i].payload)[1], number[i]);
+    box_close(&box);
+}
+
 static void senseless_record(void **state)
 {
     (void)state;
@@ -476,7 +500,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_are_split),  cmocka_unit_test(branches_go_with_their_thread),
-        cmocka_unit_test(drain_is_split), cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
+        cmocka_unit_test(drain_is_split),      cmocka_unit_test(panic_in_a_drain),
+        cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
         cmocka_unit_test(log_entries),
         cmocka_unit_test(both_sides),     cmocka_unit_test(cost_classes),     cmocka_unit_test(costs),
     };
