@@ -146,6 +146,7 @@ _Noreturn void kernel_user_fault(struct arch_trap_frame *frame)
     struct kcpu *cpu = kcpu_this();
     if (cpu->active_model)
         ds_soft_interrupted(cpu->active_model, frame);
+    ds_pause(cpu->active_ds); /* what follows is the kernel's, not the program's */
     kfault_describe(frame, cr2, why, sizeof why);
     KASSERT(!(arch_read_rflags() & (RFLAGS_NT | ARCH_RFLAGS_TF)) && !arch_user_pages_open());
     go_on_if_caught(frame);
