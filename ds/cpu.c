@@ -527,7 +527,7 @@ bool ds_pmi(struct ds_cpu *ds)
     if (ds->started)
         ours |= handle_status(ds);
     ds->counts.pmis += ours;
-    /* 6. Too many of them within a tick: off until the next one. */
+    /* 6. Too many of them within a tick: off for a tick. */
     if (ours)
         ds_throttle(ds);
     /* 7. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,

@@ -45,7 +45,7 @@ struct ds_cpu {
 
     bool started;          /* PEBS and the counters; BTS has its own */
     bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */
-    bool throttled;        /* until the next tick */
+    bool throttled;        /* until a tick of the timer, a tick later at least */
     uint64_t throttled_at; /* TSC */
     uint32_t pmis_in_tick;
     uint32_t epoch;

@@ -58,7 +58,8 @@ struct ds_config {
     uint64_t groups;    /* MSR_PEBS_DATA_CFG group bits wanted, LBR entries (adaptive formats) */
     uint32_t records;   /* PEBS buffer size in records, slack record not counted; >= 1 */
     uint32_t threshold; /* records until the PMI, 1..records */
-    uint32_t throttle;  /* PMIs within a tick after which counting stops until the next; 0: never */
+    uint32_t throttle;  /* PMIs within a tick after which counting stops for a tick; 0: never */
+    uint64_t tick_tsc;  /* a tick in TSC cycles: so long it stops at least */
 };
 
 /* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
@@ -266,10 +267,11 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);
 void ds_drain_panic(struct ds_cpu *ds);
 
 /* The PMI handler's work (numbered): drain if the threshold was reached, acknowledge, unmask LVTPC; where there are too
- * many of them, hold counting until ds_tick. Returns whether the interrupt was ours. EOI is the caller's. */
+ * many of them, hold counting until a ds_tick. Returns whether the interrupt was ours. EOI is the caller's. */
 bool ds_pmi(struct ds_cpu *ds);
 
-/* The timer's tick: counting that was held goes on when it is resumed. Counting is paused. NULL: nothing. */
+/* The timer's tick: counting that was held for a tick's time goes on when it is resumed. Counting is paused. NULL:
+ * nothing. */
 void ds_tick(struct ds_cpu *ds);
 
 /* ---- branch tracing (ds/bts.c): beside PEBS or without it -------------------------------------------------------- */
@@ -314,7 +316,7 @@ struct ds_counts {
     uint64_t swallowed;
     bool swallowed_unknown; /* hw: a drain found records where one may have swallowed another counter's sample */
     uint64_t steps;    /* soft: #DBs that counted */
-    uint64_t throttles, throttled_tsc; /* how often counting was held until the next tick, and for how long */
+    uint64_t throttles, throttled_tsc; /* how often counting was held for a tick, and for how long */
     uint64_t faults;   /* accesses to MSRs that raised #GP after ds_start: 0, or the machine is broken */
     struct ds_refusal fault; /* the first of them */
 };

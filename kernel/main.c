@@ -145,7 +145,7 @@ static void report_debug_store(void)
     else if (sum.swallowed)
         kprintf("ds: %lu samples without a record: another counter's record reloaded theirs\n", sum.swallowed);
     if (sum.throttles)
-        kprintf("ds: counting stood still %lu times until the next tick: ds.throttle=%u PMIs within one\n",
+        kprintf("ds: counting stood still %lu times, for a tick each: ds.throttle=%u PMIs within one\n",
                 sum.throttles, ksession.ds.throttle);
     if (sum.faults)
         kreport(KREPORT_FAIL, "debug store", "%s; %lu times in all: what was recorded cannot be trusted", fault,

@@ -42,7 +42,7 @@ static const struct option table[] = {
       "1: take counters and a DS area that were found in use, by firmware perhaps; 0: report them and leave them alone",
       AT(ds_force), NUMBER32, 0, 1, NULL, processor },
     { "ds.throttle", "0",
-      "PMIs of a CPU within a timer tick after which its counters and branch tracing stand still until the next tick; "
+      "PMIs of a CPU within a timer tick after which its counters and branch tracing stand still for a tick; "
       "0: on hw 100, on soft none, which cannot hang",
       AT(ds_throttle), NUMBER32, 0, 100000, NULL, debug_store },
     { "ds.log", "0",

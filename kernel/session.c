@@ -15,7 +15,7 @@
 
 struct ksession ksession;
 
-/* PMIs within a tick of 1 ms: with some microseconds each they may take a good part of it, and never all. */
+/* PMIs within a tick of 1 ms: with some microseconds each they take a good part of it, and then threads have one. */
 #define THROTTLE_HW 100
 
 #define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
@@ -245,6 +245,7 @@ static int init_ds(char *error, size_t error_size)
         return e;
     if (!kopt.ds_throttle && !soft)
         ksession.ds.throttle = THROTTLE_HW;
+    ksession.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
     if (!ksession.pebs)
         ksession.ds.events = 0;
     for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */

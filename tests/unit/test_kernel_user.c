@@ -87,7 +87,7 @@ void fake_ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *fram
     (void)soft, (void)frame;
 }
 
-/* ---- what a fault leads to ----------------------------------------------------------------------------------------- */
+/* ---- what a fault leads to --------------------------------------------------------------------------------------- */
 
 static jmp_buf left; /* for good: 1 the thread has ended, 2 it is back in ring 3 */
 static int exit_code;
