@@ -105,18 +105,19 @@ static void break_on_purpose(void)
     }
 }
 
-/* Sleeps until enough switches happened or the time is up; returns the switches since `before`. */
-static uint64_t wait_for_switches(uint64_t before)
+/* Sleeps until enough switches happened or the time is up; returns the switches since `before`. *second_half: half of
+ * them had happened before the end, which is when periods change. */
+static uint64_t wait_for_switches(uint64_t before, bool *second_half)
 {
     uint64_t ticks_a_second = 1000000 / kopt.tick_us, step = ticks_a_second / 100 ? ticks_a_second / 100 : 1;
     uint64_t half = kopt.switches / 2;
-    bool second_half = false;
+    *second_half = false;
     uint64_t until = arch_rdtsc() + kopt.seconds * arch_tsc_hz(), done;
     while ((done = ksched_switches() - before) < kopt.switches && arch_rdtsc() < until) {
         kthread_sleep(step, KWAIT_DELAY_EXECUTION);
-        if (done < half || second_half)
+        if (done < half || *second_half)
             continue;
-        second_half = true;
+        *second_half = true;
         ksession_reconfigure();
         break_on_purpose();
     }
@@ -245,7 +246,8 @@ static void controller(void *unused)
     if (kworkload_start(kopt.workload, kopt.seed) != 0)
         fail("workload", "its threads could not be created");
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
-    uint64_t done = wait_for_switches(first);
+    bool second_half;
+    uint64_t done = wait_for_switches(first, &second_half);
     kworkload_finish();
     ksession_stop();
     kmem_counts(&after);
@@ -256,6 +258,9 @@ static void controller(void *unused)
     else
         kreport(KREPORT_SKIP, "run", "%lu switches of %lu on %u CPUs: the time of option seconds= was up",
                 (unsigned long)done, (unsigned long)kopt.switches, kcpu_count);
+    if (ksession.later[0] && !second_half)
+        kreport(KREPORT_SKIP, "periods", "pebs.later=%s: they did not change: half of the switches was not reached",
+                kopt.pebs_later);
     report_debug_store();
     if (kopt.bts)
         report_branches();

@@ -132,6 +132,13 @@ def test_swallowed_samples(tmp_path, options):
     assert f"PEBS records lost by the processor: {swallowed}\n" in cairn("check", result.log)[1]
 
 
+def test_periods_that_do_not_change(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", "1", "seconds=1", "switches=100000000", "pebs.later=77")
+    assert result.status == cb.PASS
+    assert result.lines("SKIP: periods: pebs.later=77: they did not change"), result.output
+    assert "new configuration" not in cairn("dump", result.log)[1]
+
+
 @pytest.mark.long
 def test_storm(tmp_path):
     """Period, buffers and threshold of 1, in both stores: counting stops again and again, and each loss is exact."""
