@@ -196,6 +196,7 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
 
     p->records = 0;
     p->lost = false;
+    ds_pmi(cpu->ds); /* one that is due, or pending: ds_start clears the status that says so, and it would be ours */
     if (ds_cpu_init(p->ds, p->cpu, p->machine, p->caps, config, &hooks, p->area, p->buffer, p->why,
                     sizeof p->why) != 0)
         return false;
