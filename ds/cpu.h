@@ -67,9 +67,6 @@ static inline bool ds_is_fixed(unsigned counter)
     return counter >= DS_COUNTER_FIXED;
 }
 
-/* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. */
-uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
-
 /* The MSR of a counter's value, for writing. */
 uint32_t ds_counter_msr(const struct ds_caps *caps, unsigned counter);
 /* What a counter starts with to overflow after `period` events: -period in its width. */

@@ -225,6 +225,9 @@ uint32_t ds_truth_records(const struct ds_caps *caps, const struct ds_config *co
 /* Bytes of the buffer ds_cpu_init wants for this configuration: records and one slack record, page multiple. */
 size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config);
 
+/* MSR_PEBS_DATA_CFG: the groups wanted; of counters all there are. Only where there is that register. */
+uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config);
+
 /* Bytes of one record of this configuration's PEBS counters. */
 uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config);
 

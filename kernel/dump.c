@@ -61,6 +61,7 @@ static void dump_detection(struct trace_dump *d, const char *backend, const stru
 /* What the records of a CPU are like. */
 struct kind {
     uint32_t format, baseline, record_bytes, records, threshold, area_bytes;
+    uint64_t data_cfg;
 };
 
 static struct kind kind_of(uint32_t cpu)
@@ -73,7 +74,8 @@ static struct kind kind_of(uint32_t cpu)
                          .record_bytes = ds_record_size(caps, &config),
                          .records = config.records,
                          .threshold = config.threshold,
-                         .area_bytes = caps->area_bytes};
+                         .area_bytes = caps->area_bytes,
+                         .data_cfg = caps->baseline ? ds_data_cfg(caps, &config) : 0};
 }
 
 /* Of CPU 0 for all, and of a CPU of its own where it is of another kind. */
@@ -86,6 +88,7 @@ static void dump_kind(struct trace_dump *d, const char *prefix, const struct kin
     LINE("%srecords=%u", prefix, k->records);
     LINE("%sthreshold=%u", prefix, k->threshold);
     LINE("%sarea_form=%XH", prefix, k->area_bytes);
+    LINE("%sdata_cfg=0x%lx", prefix, (unsigned long)k->data_cfg);
 }
 
 static void dump_ds(struct trace_dump *d)

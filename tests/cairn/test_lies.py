@@ -129,6 +129,9 @@ def in_format_1(parts):
     """The golden log's records of 176 bytes are as long as those of format 1: no EventingIP, no TSC, RIP at 08, at 90
     every overflow there is. Epochs of version 1 have an area of the same size for each format. The truth has
     what it had before it had words."""
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "M":
+            parts[i] = (stream, payload.replace(b"ds.format=4", b"ds.format=1"))
     for place in truths(parts, TRUTH_PEBS):
         patch(parts, place, 0x03, b"\x00")
     for frame, at, hook, size in list(events(parts)):

@@ -106,12 +106,12 @@ def test_every_life():
         loads = [x for x in behind if x.sequence < overflow.sequence and any(a[0] == RELOADED for a in x.actions)]
         assert f"{overflow.ip:016x}  {overflow.code[:4].hex(' ')} " in of["overflow"]
         assert f"{e.ip:016x}  {e.code[:4].hex(' ')} " in of["capture"]
-        assert of["arming"] == "PMC0: its next event writes a record"
+        assert of["arming"] == "PMC0=INST_RETIRED.ANY_P: its next event writes a record"
         assert of["index"] == f"PebsIndex {e.stored()[4]:016x} -> {e.stored()[5]:016x}, + B0H"
         assert of["threshold"].startswith("reached: " if e.stored()[5] >= e.actions[2][5] else "not reached: ")
         assert of["PMI"].startswith("none" if len(e.actions) == 3 else "delivered: vector EEH"
                                     if e.actions[3][0] == RAISED else "LVTPC is masked, 100ee: lost")
-        assert of["load"].startswith("PMC0: the driver has set it") == (not loads)
+        assert of["load"].startswith("PMC0=INST_RETIRED.ANY_P: the driver has set it") == (not loads)
         if loads:
             last = loads[-1]
             with_record = "a record that was dropped" if not last.stored() else \

@@ -118,6 +118,7 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
             text(d, m, "ds.detect.%s.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", backend, c);
             if (!k->hw)
                 text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
+            text(d, m, "ds.cpu.%u.counters=0", c);
             text(d, m, "ds.cpu.%u.area=0x%llx", c, U(0xFFFF800000200000 + c * 0x1000));
             text(d, m, "ds.cpu.%u.buffer=0x%llx", c, U(s->cpu[c].base));
             text(d, m, "ds.cpu.%u.buffer_bytes=4096", c);
@@ -128,6 +129,7 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
         text(d, m, "ds.records=%u", SCRIPT_RECORDS);
         text(d, m, "ds.threshold=%u", SCRIPT_THRESHOLD);
         text(d, m, "ds.area_form=A0H");
+        text(d, m, "ds.data_cfg=0x2");
         text(d, m, "ds.scope=thread");
         if (k->bts) {
             text(d, m, "ds.bts=%s", k->bts == SCRIPT_BTS_CIRCULAR ? "circular" : "interrupt");

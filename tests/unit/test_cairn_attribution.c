@@ -202,7 +202,7 @@ static void idle_between_batches(void **state)
     struct writer w = begin(SAMPLED);
     writer_buffer(&w, 0, 0, &b);
     struct cairn_log *log = read_log(&w);
-    ANSWERS(log, true, {0, 0, CAIRN_BLAME_KNOWN, 12}, {0, 1, CAIRN_BLAME_KNOWN, 16}, {0, 2, CAIRN_BLAME_BATCH, 0});
+    ANSWERS(log, true, {0, 0, CAIRN_BLAME_KNOWN, 12}, {0, 1, CAIRN_BLAME_KNOWN, 16}, {0, 2, CAIRN_BLAME_UNSAMPLED, 0});
     done(log, &w);
 }
 

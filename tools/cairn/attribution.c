@@ -19,6 +19,7 @@ static const struct {
     [CAIRN_BLAME_LAST] = {CAIRN_UNKNOWN, "unknown: after last switch", "last switch"},
     [CAIRN_BLAME_NO_TIME] = {CAIRN_UNKNOWN, "unknown: record has no time", "no time"},
     [CAIRN_BLAME_NO_STAMP] = {CAIRN_UNKNOWN, "unknown: no index stamp", "no stamp"},
+    [CAIRN_BLAME_UNSAMPLED] = {CAIRN_UNKNOWN, "unknown: none was sampled", "none sampled"},
 };
 
 const char *cairn_blame_text(enum cairn_blame blame)
@@ -34,6 +35,17 @@ const char *cairn_blame_why(enum cairn_blame blame)
 enum cairn_certainty cairn_blame_certainty(enum cairn_blame blame)
 {
     return blames[blame].certainty;
+}
+
+bool cairn_only_sampled(const struct cairn_log *log)
+{
+    return cairn_slice_is(cairn_key(&log->text, "ds.scope"), "thread");
+}
+
+bool cairn_is_sampled(const struct cairn_log *log, uint32_t tid)
+{
+    const struct cairn_name *name = cairn_find_name(&log->text, tid);
+    return tid && (!name || (name->flag != 'i' && name->flag != '-'));
 }
 
 /* ---- the rule of the index ----------------------------------------------------------------------------------------
@@ -56,13 +68,10 @@ struct stamps { /* walking the events of one CPU */
 /* Whether thread `tid` can have caused a record: not, where only sampled threads are counted and it is none. */
 static bool suspect(const struct stamps *s, uint32_t tid)
 {
-    if (!s->only_sampled)
-        return true;
-    const struct cairn_name *name = cairn_find_name(&s->log->text, tid);
-    return tid && (!name || (name->flag != 'i' && name->flag != '-'));
+    return !s->only_sampled || cairn_is_sampled(s->log, tid);
 }
 
-#define NOBODY UINT32_MAX /* no suspect yet: such a span, if it has any record, ends as ambiguous */
+#define NOBODY UINT32_MAX /* no suspect yet */
 
 /* One more thread that ran within a span. */
 static void accuse(const struct stamps *s, struct cairn_span *span, uint32_t tid)
@@ -86,7 +95,7 @@ static void settle(struct stamps *s, enum cairn_blame blame, uint32_t tid)
             span->who.blame =
                 (uint8_t)(blame == CAIRN_BLAME_LAST && span->who.tid != NOBODY ? CAIRN_BLAME_BATCH : blame);
         if (span->who.blame == CAIRN_BLAME_KNOWN && span->who.tid == NOBODY)
-            span->who.blame = CAIRN_BLAME_BATCH;
+            span->who.blame = CAIRN_BLAME_UNSAMPLED;
     }
 }
 
@@ -182,7 +191,7 @@ void cairn_spans_read(struct cairn_spans *spans, const struct cairn_log *log, ui
     struct stamps s = {.log = log, .spans = spans, .compact = compact, .epoch_known = true}; /* they count from 0 */
     struct cairn_event e;
     *spans = (struct cairn_spans){0};
-    s.only_sampled = cairn_slice_is(cairn_key(&log->text, "ds.scope"), "thread");
+    s.only_sampled = cairn_only_sampled(log);
     if (!c->records.count)
         return;
     for (size_t i = 0; i < c->piece_count; i++) {

@@ -32,6 +32,7 @@ enum cairn_blame {
     CAIRN_BLAME_LAST,      /* unknown: after the last switch */
     CAIRN_BLAME_NO_TIME,   /* unknown: this record format (or log) has no time to go by */
     CAIRN_BLAME_NO_STAMP,  /* unknown: no switch event of its epoch says where the index was */
+    CAIRN_BLAME_UNSAMPLED, /* unknown: only threads ran there that are not sampled, and cannot have caused one */
     CAIRN_BLAMES,
 };
 const char *cairn_blame_text(enum cairn_blame blame);
@@ -39,6 +40,11 @@ const char *cairn_blame_why(enum cairn_blame blame); /* the reason alone, at mos
 
 enum cairn_certainty { CAIRN_ATTRIBUTED, CAIRN_AMBIGUOUS, CAIRN_UNKNOWN, CAIRN_CERTAINTIES };
 enum cairn_certainty cairn_blame_certainty(enum cairn_blame blame);
+
+/* Whether the session samples only some threads (ds.scope=thread). */
+bool cairn_only_sampled(const struct cairn_log *log);
+/* Whether thread `tid` is one of them, or may be: its name is not known. */
+bool cairn_is_sampled(const struct cairn_log *log, uint32_t tid);
 
 struct cairn_verdict {
     uint8_t blame; /* enum cairn_blame */

@@ -76,6 +76,7 @@ void cairn_batches_end(struct cairn_batches *batches);
 /* Whether something may be missing behind the last event of a CPU that has one. */
 bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu);
 void cairn_check_counts(struct cairn_check *check);
+void cairn_check_pebs(struct cairn_check *check, uint32_t cpu);
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
 void cairn_check_log(struct cairn_check *check, uint32_t cpu);
 

@@ -338,6 +338,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
     cairn_batches_end(&w.batches);
     free(w.stamps.items);
     check_records(check, (int)n);
+    cairn_check_pebs(check, n);
     cairn_check_bts(check, n);
     cairn_check_log(check, n);
 }

@@ -7,7 +7,7 @@
 
 void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact, enum cairn_by by)
 {
-    *lane = (struct cairn_lane){.cpu = cpu, .rule = by};
+    *lane = (struct cairn_lane){.cpu = cpu, .rule = by, .log = log, .only_sampled = cairn_only_sampled(log)};
     cairn_cursor_init(&lane->cursor, log, cpu, compact);
     cairn_spans_read(&lane->spans, log, cpu, compact);
 }
@@ -39,6 +39,8 @@ static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct 
         v.tid = lane->last.new_tid;
     else
         v.blame = CAIRN_BLAME_LAST;
+    if (v.blame == CAIRN_BLAME_KNOWN && lane->only_sampled && !cairn_is_sampled(lane->log, v.tid))
+        v.blame = CAIRN_BLAME_UNSAMPLED;
     return v;
 }
 

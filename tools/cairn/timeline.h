@@ -7,7 +7,8 @@
  * not told, and the reason is given, where
  *   - the record and a switch fall into the same unit of the clock;
  *   - something may be missing between the switches around it;
- *   - it comes after the CPU's last switch, and that one does not say who came.
+ *   - it comes after the CPU's last switch, and that one does not say who came;
+ *   - only sampled threads are counted, and that one is none.
  */
 #pragma once
 
@@ -31,6 +32,8 @@ struct cairn_item {
 };
 
 struct cairn_lane { /* one CPU's */
+    const struct cairn_log *log;
+    bool only_sampled;
     struct cairn_cursor cursor;
     struct cairn_spans spans;
     enum cairn_by rule;

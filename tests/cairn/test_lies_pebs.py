@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Logs that lie of PEBS where no truth tells: each a golden one with something changed; `cairn check` must say what."""
+
+import re
+import struct
+
+import pytest
+
+import frames
+from cairn_tool import GOLDEN, cairn, events, patch, text_of
+from test_lies import AREA, EPOCH, PAYLOAD, lies
+
+RECORDS = PAYLOAD + 0x18  # the first record of a records event
+RESET = (1 << 48) - 1000
+
+
+def of_kind(parts, kind):
+    return [e[:2] for e in events(parts) if e[2] == EPOCH and parts[e[0]][1][e[1] + PAYLOAD] == kind]
+
+
+def said_in(pattern, text):
+    """Whatever line a word has come into."""
+    return re.search(pattern, re.sub(r"\s+", " ", text))
+
+
+def word(value):
+    return struct.pack("<Q", value & (1 << 64) - 1)
+
+
+@pytest.mark.parametrize("log", ["hw", "small"])
+@pytest.mark.parametrize("offset, data, said", [
+    (AREA + 0x40, word(0), "FAIL DS areas.*the reset value of PMC0, 0x0, is not that of its period"),
+    (AREA + 0x40, word(12345), "FAIL DS areas.*the reset value of PMC0, 0x3039, is not that of its period"),
+    (AREA + 0x40, word(RESET - 1), "FAIL DS areas.*the reset value of PMC0"),
+    (AREA + 0x48, word(RESET), "FAIL DS areas.*the reset value of PMC1, .* is not that of a counter without PEBS"),
+    (AREA + 0x80, word(1), "FAIL DS areas.*the reset value of FIXED_CTR0, 0x1,"),
+    (AREA + 0x38, word(0xffff8000aaaaaaa8), "FAIL DS areas.*the threshold 0xffff8000aaaaaaa8 is not 6 records above"),
+    (PAYLOAD + 8, word(1), "FAIL epochs.*a drain before the one before it"),
+    (PAYLOAD + 3, b"\x03", "FAIL epochs.*format 3 on a CPU of format 4"),
+    (PAYLOAD + 2, b"\x05", "FAIL epochs.*drained by a panic, but this is the dump of none"),
+])
+def test_wrong_epoch(log, offset, data, said):
+    assert said_in(said, lies(log, lambda parts: patch(parts, of_kind(parts, 1)[2], offset, data)))
+
+
+@pytest.mark.parametrize("log, why", [("hw", "the buffer was not full"), ("small", "the buffer was not full"),
+                                      ("lost", "the model counts them")])
+def test_loss_unknown_without_reason(log, why):
+    """Only of a processor's full buffer nobody knows."""
+    def change(parts):
+        for frame, at in of_kind(parts, 1)[1:]:
+            used, lost = struct.unpack_from("<I", parts[frame][1], at + PAYLOAD + 0x18)[0], 0x10
+            if (used == 8 * 176) == (log == "lost"):
+                patch(parts, (frame, at), PAYLOAD + lost, word(-1))
+                return
+    assert said_in(f"FAIL DS areas.*how many were lost is unknown, but {why}", lies(log, change))
+
+
+@pytest.mark.parametrize("later, periods, right", [
+    ("77", [1000, 77], True), ("77", [1000, 1000], False), ("77", [77, 77], False), ("77", [1000, 78], False),
+    (None, [1000, 78], True), (None, [999, 999], False), ("none", [1000, 5], True), ("7,7", [1000, 5], True),
+])
+def test_resets_after_a_new_configuration(later, periods, right):
+    """What was drained for it was recorded with the old periods; where the log does not say the new ones, they may be
+    any."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    drains = [(frame, at) for frame, at in of_kind(parts, 1) if parts[frame][1][8] == 0]  # CPU 0
+    patch(parts, drains[1], PAYLOAD + 2, b"\x04")
+    for i, (frame, at) in enumerate(drains):
+        patch(parts, (frame, at), AREA + 0x40, word((1 << 48) - periods[i > 1]))
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "M" and later:  # a frame can be no longer
+            option = b"option.pebs.later=%s\n" % later.encode()
+            parts[i] = (stream, payload.replace(b"firmware.vendor=script\n", option))
+    done = cairn("check", "-", data=frames.write(parts))
+    assert (done.returncode == 0) == right, text_of(done)
+    assert ("is not that of its period" in text_of(done)) != right
+
+
+@pytest.mark.parametrize("offset, data, said", [
+    (PAYLOAD + 0x14, struct.pack("<I", 7), r"part 7 of a drain's records where \d should be"),
+    (PAYLOAD + 2, b"\x05", "records of format 5 in an epoch of format 4"),
+    (PAYLOAD + 4, struct.pack("<I", 77), r"records of epoch 77 behind the drain of \d+"),
+])
+def test_wrong_records_event(offset, data, said):
+    assert said_in(f"FAIL PEBS records.*{said}",
+                   lies("hw", lambda parts: patch(parts, of_kind(parts, 2)[1], offset, data)))
+
+
+@pytest.mark.parametrize("offset, data, said", [
+    (0x10, word(0), "counters 0x0, not of 0x1"),
+    (0x10, word(1 << 40), "counters 0x10000000000, not of 0x1"),
+    (0x10, word(3), "counters 0x3, not of 0x1"),
+    (0x00, struct.pack("<I", 4), "176 bytes, but its groups, 0x4, have 288"),
+    (0x00, struct.pack("<I", 0), "176 bytes, but its groups, 0x0, have 32"),
+    (0x00, struct.pack("<I", 0xffff), "176 bytes, but its groups, 0xffff, have "),
+    (0x00, struct.pack("<I", 0x42), "groups 0x42, but MSR_PEBS_DATA_CFG was 0x2"),
+    (0x18, word(1), r"TSC 1 is before its epoch, \d+"),
+])
+def test_impossible_record(offset, data, said):
+    text = lies("hw", lambda parts: patch(parts, of_kind(parts, 2)[0], RECORDS + offset, data))
+    assert said_in(f"FAIL PEBS records.*{said}", text)
+
+
+def test_record_behind_its_drain():
+    def change(parts):
+        frame, at = of_kind(parts, 2)[0]
+        size, = struct.unpack_from("<I", parts[frame][1], at + PAYLOAD + 0x10)
+        patch(parts, (frame, at), RECORDS + size - 176 + 0x18, word(1 << 62))
+    assert said_in(r"FAIL PEBS records.*TSC 4611686018427387904 is behind its drain, \d+", lies("hw", change))
+
+
+def nobody_sampled(parts):
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "N":
+            parts[i] = (stream, re.sub(rb"(?m)^(\d+ -?\d+) s ", rb"\1 - ", payload))
+
+
+def test_record_of_a_thread_that_is_not_sampled():
+    text = lies("hw", nobody_sampled)
+    assert said_in("FAIL PEBS records.*by time no sampled thread can have caused it", text)
+    assert said_in("FAIL PEBS records.*by index no sampled thread can have caused it", text)
+    parts = frames.read((GOLDEN / "hw.log").read_bytes())
+    nobody_sampled(parts)
+    profile = text_of(cairn("profile", "--per", "thread", "-", data=frames.write(parts)))
+    rows = re.findall(r"^ +\d+ +[\d.]+ % +(.*)$", profile, re.M)
+    assert "unknown: none was sampled" in rows and not [row for row in rows if ":" in row and " " not in row]
