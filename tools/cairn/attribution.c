@@ -48,8 +48,7 @@ bool cairn_is_sampled(const struct cairn_log *log, uint32_t tid)
     return tid && (!name || (name->flag != 'i' && name->flag != '-'));
 }
 
-/* ---- the rule of the index ----------------------------------------------------------------------------------------
- */
+/* ---- the rule of the index --------------------------------------------------------------------------------------- */
 
 struct stamps { /* walking the events of one CPU */
     const struct cairn_log *log;
@@ -228,8 +227,7 @@ void cairn_spans_free(struct cairn_spans *spans)
     *spans = (struct cairn_spans){0};
 }
 
-/* ---- what really happened -----------------------------------------------------------------------------------------
- */
+/* ---- what really happened ---------------------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
 {

@@ -7,8 +7,8 @@
  *   index   Each switch event is stamped with PebsIndex, the address where the CPU's next record will go. A record
  *           below a stamp was there by then; within an epoch the index only grows. So a record belongs to the
  *           time between two stamps, and no clock is needed. An 0524H is stamped at its switch: one thread ran
- *           before it. An 0525H is stamped when the batch is closed: all threads of the batch ran before it, and the
- * one that ran when it was closed.
+ *           before it. An 0525H is stamped when the batch is closed: all threads of the batch ran before it, and
+ *           the one that ran when it was closed.
  *
  * A thread is never guessed: where a rule leaves more than one, or none, the reason is given.
  */
@@ -51,8 +51,7 @@ struct cairn_verdict {
     uint32_t tid;  /* with CAIRN_BLAME_KNOWN */
 };
 
-/* ---- the rule of the index ----------------------------------------------------------------------------------------
- */
+/* ---- the rule of the index --------------------------------------------------------------------------------------- */
 
 struct cairn_span { /* of one epoch's buffer, between two stamps */
     uint32_t epoch;
@@ -70,8 +69,7 @@ void cairn_spans_read(struct cairn_spans *spans, const struct cairn_log *log, ui
 struct cairn_verdict cairn_spans_find(const struct cairn_spans *spans, uint32_t epoch, uint64_t address);
 void cairn_spans_free(struct cairn_spans *spans);
 
-/* ---- what really happened -----------------------------------------------------------------------------------------
- */
+/* ---- what really happened ---------------------------------------------------------------------------------------- */
 
 /* The threads the truth names for the stored records of one CPU. */
 struct cairn_culprits {
