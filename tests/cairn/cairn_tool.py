@@ -55,6 +55,14 @@ def events(parts):
                 at += (size + 7) & ~7
 
 
+def with_keys(parts, keys):
+    """Adds keys to the machine stream; the last of a name counts."""
+    last = max(i for i, (stream, _) in enumerate(parts) if stream == "M")
+    parts.insert(last + 1, ("M", b"".join(b"%s=%s\n" % (key.encode(), str(value).encode())
+                                          for key, value in keys.items())))
+    without(parts, lambda i, stream: False)
+
+
 def without(parts, unwanted):
     """Leaves frames out, as if they had never been."""
     kept = [part for i, part in enumerate(parts) if not unwanted(i, part[0])]

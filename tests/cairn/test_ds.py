@@ -8,7 +8,7 @@ import struct
 import pytest
 
 import frames
-from cairn_tool import EXPECTED, GOLDEN, cairn, text_of
+from cairn_tool import EXPECTED, GOLDEN, cairn, events, patch, text_of, with_keys
 
 BASE = 0xFFFF800000010000
 AREA_BYTES = [0x60] * 4 + [0xA0] + [0x1C0] * 2
@@ -157,3 +157,21 @@ def test_info_of_mixed_cores():
     head = text_of(cairn("dump", "-", data=frames.write(parts))).splitlines()[:3]
     assert "# CPU 1          format 5, 208 bytes, 9 records, threshold 7, core type 20H" in head
     assert "a record of" in text_of(cairn("check", "-", data=frames.write(parts)))  # which are not as they are here
+
+
+@pytest.mark.parametrize("command", [["ds", "--records", "1"], ["profile"]])
+def test_no_counter_is_cut(command):
+    """However many counters a record names, each is there, with its event whole."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    names = [f"MEM_LOAD_L3_MISS_RETIRED.REMOTE_PMM{i:04}" for i in range(14)]
+    numbers = [*range(10), *range(32, 36)]
+    with_keys(parts, {**{f"ds.event.{i}": f"{name}:1000:uk" for i, name in enumerate(names)},
+                      **{f"ds.cpu.{cpu}.counters": " ".join(map(str, numbers)) for cpu in (0, 1)}})
+    bits = sum(1 << n for n in numbers)
+    for frame, at, hook, size in list(events(parts)):
+        if hook == 0xCA01 and parts[frame][1][at + 16] == 2:
+            for record in range(at + 16 + 0x18, at + size, 176):
+                patch(parts, (frame, record), 0x10, struct.pack("<Q", bits))
+    text = re.sub(r"\n#? *", "", text_of(cairn(*command, "-", data=frames.write(parts))))
+    for number, name in zip(numbers, names):
+        assert f"{'PMC' if number < 32 else 'FIXED_CTR'}{number % 32}={name}" in text

@@ -67,7 +67,7 @@ static void unknown(const struct view *v, enum step step, uint32_t missing)
 
 static const char *counter_name(char out[CAIRN_SHOWN], const struct view *v, unsigned counter)
 {
-    return cairn_show_counters(out, v->log, v->cpu, DS_BIT(counter));
+    return cairn_show_counter(out, v->log, v->cpu, counter);
 }
 
 /* What the DS area has for a counter to be loaded with. */

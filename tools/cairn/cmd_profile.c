@@ -182,16 +182,14 @@ static void fold(struct profile *p)
 static void print_head(const struct profile *p)
 {
     const struct cairn_log *log = p->log;
-    char counters[CAIRN_SHOWN];
+    char counters[CAIRN_SHOWN_ALL];
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
     cairn_show_counters(counters, log, only_cpu == NOT_GIVEN ? 0 : (uint32_t)only_cpu, p->counters);
     if (p->counters & (p->counters - 1)) {
-        char text[2 * CAIRN_SHOWN];
-        int size = snprintf(text, sizeof(text), "records of several counters are added up (--counter N): %s", counters);
-        int used = printf("# ");
-        cairn_print_wrapped((unsigned)used, "# ", 2, (struct cairn_slice){text, (uint32_t)size});
+        int used = printf("# records of several counters are added up (--counter N): ");
+        cairn_print_wrapped((unsigned)used, "# ", 2, (struct cairn_slice){counters, (uint32_t)strlen(counters)});
     }
     if (p->after)
         printf("# this record format names the instruction behind the one it is about\n");

@@ -5,9 +5,11 @@
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
-/* The names of the counters in `bits` (as in IA32_PERF_GLOBAL_STATUS), each with the event this log's kernel counted on
- * it where that is known. */
-const char *cairn_show_counters(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t bits);
+/* A counter's name, with the event this log's kernel counted on it where that is known: "PMC0=INST_RETIRED.ANY_P". */
+const char *cairn_show_counter(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, unsigned counter);
+#define CAIRN_SHOWN_ALL (64u * CAIRN_SHOWN) /* room enough for each of them, and more */
+/* Those of all counters in `bits` (as in IA32_PERF_GLOBAL_STATUS), with blanks between. */
+const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t bits);
 
 /* A counter's value as what it starts from: "-2003 in 48 bits". */
 const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value);

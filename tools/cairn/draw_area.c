@@ -103,10 +103,10 @@ static unsigned print_reset(const struct area *a, unsigned n)
     unsigned i = counter_of(a, n, &kind), last = n;
     uint32_t words = a->epoch->area_bytes / 8;
     if (word(a, n)) {
-        uint64_t bit = DS_BIT(n < fixed_from(a) ? i : ds_counter_fixed(i));
+        unsigned number = n < fixed_from(a) ? i : ds_counter_fixed(i);
         snprintf(name, sizeof(name), "%s%u", kind, i);
         printf("%4x %-26s %016" PRIx64 "  d  %.27s\n", 8 * n, name, word(a, n), cairn_show_reset(value, word(a, n)));
-        cairn_show_counters(counter, a->log, a->cpu, bit);
+        cairn_show_counter(counter, a->log, a->cpu, number);
         size_t length = strlen(counter); /* below the value, or as far to its left as it is longer */
         printf("%*s%s\n", length > 27 ? 80 - (int)length : 53, "", counter);
         return n + 1;

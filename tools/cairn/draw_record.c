@@ -5,45 +5,36 @@
 
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/counters.h"
 #include "tools/cairn/draw.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/show.h"
 
 /* ---- what a word means ------------------------------------------------------------------------------------------ */
 
-/* The event the kernel counted on this CPU's counter `counter`; size 0: unknown. */
-static struct cairn_slice event_of(const struct cairn_log *log, uint32_t cpu, unsigned counter)
+const char *cairn_show_counter(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, unsigned counter)
 {
-    struct cairn_slice all = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".counters", cpu);
-    uint64_t n;
-    for (unsigned i = 0; cairn_slice_number(&all, &n); i++)
-        if (n == counter) {
-            struct cairn_slice event = cairn_key(&log->text, "ds.event.%u", i);
-            const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
-            return (struct cairn_slice){event.at, colon ? (uint32_t)(colon - event.at) : event.size};
-        }
-    return (struct cairn_slice){"", 0};
+    struct cairn_counters counters;
+    cairn_counters_read(&counters, &log->text, cpu);
+    const struct cairn_counter *c = cairn_counters_find(&counters, counter);
+    int used = snprintf(out, CAIRN_SHOWN, "%s%u", counter < DS_COUNTER_FIXED ? "PMC" : "FIXED_CTR",
+                        counter % DS_COUNTER_FIXED);
+    if (c && c->event.size)
+        snprintf(out + used, CAIRN_SHOWN - (size_t)used, "=%.*s", c->event.size < 40 ? (int)c->event.size : 40,
+                 c->event.at); /* no kernel's is longer */
+    return out;
 }
 
-static int append(char out[CAIRN_SHOWN], int used, const char *text, unsigned number, const char *after)
+const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t bits)
 {
-    if (used < (int)CAIRN_SHOWN)
-        used += snprintf(out + used, CAIRN_SHOWN - (size_t)used, "%s%s%u%s", used ? " " : "", text, number, after);
-    return used;
-}
-
-const char *cairn_show_counters(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t bits)
-{
-    int used = 0;
-    out[0] = '\0';
+    char *to = out;
+    *to = '\0';
     for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++) {
         if (!(bits & DS_BIT(i)))
             continue;
-        struct cairn_slice event = event_of(log, cpu, i);
-        char named[48] = "";
-        if (event.size)
-            snprintf(named, sizeof(named), "=%.*s", event.size < 40 ? (int)event.size : 40, event.at);
-        used = append(out, used, i < DS_COUNTER_FIXED ? "PMC" : "FIXED_CTR", i % DS_COUNTER_FIXED, named);
+        if (to != out)
+            *to++ = ' ';
+        to += strlen(cairn_show_counter(to, log, cpu, i));
     }
     return out;
 }
@@ -66,14 +57,14 @@ static void show_head(char out[CAIRN_SHOWN], uint64_t head)
              groups[0] ? "BASIC " : "BASIC only", groups);
 }
 
-static void show_status(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t status)
+static void show_status(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t status)
 {
-    char counters[CAIRN_SHOWN];
-    snprintf(out, CAIRN_SHOWN, "%.80s%s", cairn_show_counters(counters, log, cpu, status),
-             status & IA32_PERF_GLOBAL_STATUS_OVF_BUF ? " OvfBuf" : "");
+    cairn_show_counters(out, log, cpu, status);
+    if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
+        strcat(out, *out ? " OvfBuf" : "OvfBuf");
 }
 
-static const char *meaning(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu,
+static const char *meaning(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
                            const struct cairn_record *r, const struct cairn_pebs_field *f)
 {
     static const char *const flags[] = {"CF", NULL, "PF", NULL, "AF", NULL, "ZF", "SF", "TF", "IF", "DF",
@@ -156,7 +147,7 @@ void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct c
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field f;
     struct columns c = {0};
-    char text[CAIRN_SHOWN];
+    char text[CAIRN_SHOWN_ALL];
     int group = -1;
     bool comparable = before && same_groups(r, before);
     cairn_pebs_walk(&walk, r->format, r->at, r->size);
