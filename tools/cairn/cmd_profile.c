@@ -8,6 +8,7 @@
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/counters.h"
 #include "tools/cairn/draw.h"
 #include "tools/cairn/elf.h"
 #include "tools/cairn/pebs.h"
@@ -19,13 +20,14 @@ static const char *const per_names[] = {"both", "thread", "function", "line", NU
 #define NOT_GIVEN UINT64_MAX
 static uint64_t only_cpu = NOT_GIVEN, only_thread = NOT_GIVEN, only_counter = NOT_GIVEN, top = 40;
 static unsigned per = PER_BOTH;
-static const char *elf_path;
+static const char *elf_path, *only_event;
 static const struct cairn_option options[] = {
     {0, "per", "WHAT", "a row per thread, function, line (with --elf), or both", .word = &per, .words = per_names},
     {'c', "cpu", "N", "only records of this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
     {'t', "thread", "TID", "only records of this thread", .number = &only_thread, .low = 0, .high = UINT32_MAX},
     {0, "counter", "N", "only records of this counter (32: fixed counter 0)", .number = &only_counter, .low = 0,
      .high = 63},
+    {0, "event", "NAME", "only records of this event, whatever its counter", .text = &only_event},
     {0, "top", "N", "the first N rows (40)", .number = &top, .low = 1, .high = UINT32_MAX},
     {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
     CAIRN_BY_OPTION,
@@ -52,26 +54,50 @@ struct profile {
     } names;
     uint64_t records, left_out, doubtful; /* counted; of other threads or counters; without a thread */
     uint64_t after;                       /* of the records: they name the instruction behind theirs */
-    uint64_t counters;                    /* that any counted record names */
+    uint64_t mixed;                       /* of several counters, nobody knows of which */
+    uint64_t counters[CAIRN_MAX_CPUS];    /* that any record counted is of */
 };
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */
 
-static uint64_t counters_of(const struct cairn_record *r)
+/*
+ * The counters a record is of; 0: of which is not known. From format 3 on it says so. In formats 1 and 2 it has
+ * IA32_PERF_GLOBAL_STATUS, all that had overflowed: counters without PEBS write no records, and of several with it
+ * nobody can tell.
+ */
+static uint64_t counters_of(const struct cairn_counters *on, const struct cairn_record *r)
 {
+    const uint64_t all = DS_BIT(DS_COUNTER_NUMBERS) - 1, pebs = on->known ? on->pebs : all;
     uint64_t bits;
-    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &bits) ||
-        cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &bits))
-        return bits & (DS_BIT(DS_COUNTER_NUMBERS) - 1);
-    return 1; /* format 0: PMC0 alone can do it */
+    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &bits))
+        return bits & all;
+    if (!(pebs & (pebs - 1)))
+        return pebs; /* there is but one */
+    if (!cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &bits))
+        return 1; /* format 0: PMC0 alone can do it */
+    bits &= pebs;
+    return bits & (bits - 1) ? 0 : bits;
 }
 
-static void count_record(struct profile *p, const struct cairn_item *item)
+/* The counters asked for: on each CPU those that had the event. */
+static uint64_t wanted(const struct cairn_counters *on)
 {
-    bool known = item->blame == CAIRN_BLAME_KNOWN;
-    uint64_t counters = counters_of(item->record);
-    if (only_counter != NOT_GIVEN && !(counters >> only_counter & 1)) {
-        p->left_out++;
+    uint64_t bits = 0;
+    if (!only_event)
+        return only_counter == NOT_GIVEN ? UINT64_MAX : DS_BIT(only_counter);
+    for (unsigned i = 0; on->known && i < on->count; i++)
+        if (cairn_slice_is(on->items[i].event, only_event))
+            bits |= DS_BIT(on->items[i].number) & on->pebs;
+    return bits;
+}
+
+static void count_record(struct profile *p, const struct cairn_counters *on, const struct cairn_item *item)
+{
+    bool known = item->blame == CAIRN_BLAME_KNOWN, any = wanted(on) == UINT64_MAX;
+    uint64_t counters = counters_of(on, item->record);
+    p->mixed += !counters;
+    if (!any && !(counters & wanted(on))) {
+        p->left_out += counters != 0;
         return;
     }
     p->doubtful += !known;
@@ -81,7 +107,7 @@ static void count_record(struct profile *p, const struct cairn_item *item)
     }
     p->records++;
     p->after += item->record->after;
-    p->counters |= counters;
+    p->counters[item->cpu] |= counters;
     *CAIRN_ADD(p->rows) =
         (struct row){.count = 1, .ip = item->record->ip, .tid = known ? item->tid : 0, .blame = item->blame};
 }
@@ -91,12 +117,14 @@ static void count(struct profile *p)
     for (uint32_t c = 0; c < p->log->cpus; c++) {
         struct cairn_lane lane;
         struct cairn_item item;
+        struct cairn_counters on;
         if (only_cpu != NOT_GIVEN && c != only_cpu)
             continue;
+        cairn_counters_read(&on, &p->log->text, c);
         cairn_lane_init(&lane, p->log, c, cairn_prefers_compact(p->log), cairn_by);
         while (cairn_lane_next(&lane, &item))
             if (item.kind == CAIRN_ITEM_RECORD)
-                count_record(p, &item);
+                count_record(p, &on, &item);
         cairn_lane_free(&lane);
     }
 }
@@ -179,18 +207,47 @@ static void fold(struct profile *p)
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
+/* Each counter that records are of, once, but one that has another event on another CPU. */
+static void print_counters(const struct profile *p)
+{
+    struct {
+        struct {
+            char text[CAIRN_SHOWN];
+        } * items;
+        size_t count, room;
+    } list = {0};
+    char text[CAIRN_SHOWN], *all, *to;
+    for (uint32_t i = 0; i < p->log->cpus * DS_COUNTER_NUMBERS; i++) {
+        size_t same = 0;
+        if (!(p->counters[i / DS_COUNTER_NUMBERS] >> i % DS_COUNTER_NUMBERS & 1))
+            continue;
+        cairn_show_counter(text, p->log, i / DS_COUNTER_NUMBERS, i % DS_COUNTER_NUMBERS);
+        while (same < list.count && strcmp(list.items[same].text, text) != 0)
+            same++;
+        if (same == list.count)
+            memcpy(CAIRN_ADD(list)->text, text, sizeof(text));
+    }
+    to = all = cairn_alloc((list.count + 1) * CAIRN_SHOWN);
+    to += sprintf(to, "records of several counters are added up (--counter N, --event NAME):");
+    for (size_t i = 0; i < list.count; i++)
+        to += sprintf(to, " %s", list.items[i].text);
+    if (list.count > 1)
+        cairn_print_wrapped((unsigned)printf("# "), "# ", 2, (struct cairn_slice){all, (uint32_t)(to - all)});
+    if (p->mixed)
+        printf("# %" PRIu64 " %s of several counters, not told apart%s\n", p->mixed,
+               cairn_plural(p->mixed, "record is", "records are"),
+               only_event || only_counter != NOT_GIVEN ? ": left out" : "");
+    free(all);
+    free(list.items);
+}
+
 static void print_head(const struct profile *p)
 {
     const struct cairn_log *log = p->log;
-    char counters[CAIRN_SHOWN_ALL];
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
-    cairn_show_counters(counters, log, only_cpu == NOT_GIVEN ? 0 : (uint32_t)only_cpu, p->counters);
-    if (p->counters & (p->counters - 1)) {
-        int used = printf("# records of several counters are added up (--counter N): ");
-        cairn_print_wrapped((unsigned)used, "# ", 2, (struct cairn_slice){counters, (uint32_t)strlen(counters)});
-    }
+    print_counters(p);
     if (p->after)
         printf("# this record format names the instruction behind the one it is about\n");
     printf("#%9s %8s", "records", "share");
@@ -250,11 +307,27 @@ static int none(const struct profile *p)
     bool off = cairn_slice_is(cairn_key(&p->log->text, "ds.backend"), "off"), any = false;
     for (uint32_t c = 0; c < p->log->cpus; c++)
         any |= p->log->cpu[c].records.count != 0;
-    if (any)
-        fprintf(stderr, "cairn: no PEBS records of that CPU, thread or counter\n");
+    if (p->mixed)
+        fprintf(stderr,
+                "cairn: %" PRIu64 " %s of several counters, not told apart: profile without --counter, --event\n",
+                p->mixed, cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));
+    else if (any)
+        fprintf(stderr, "cairn: no PEBS records of that CPU, thread, counter or event\n");
     else
         fprintf(stderr, "cairn: no PEBS records in this log%s\n", off ? " (cairn info says why)" : "");
     return CAIRN_BAD;
+}
+
+/* Whether a CPU has the event asked for on a counter that writes records. */
+static bool is_recorded(const struct cairn_log *log)
+{
+    struct cairn_counters on;
+    bool any = false;
+    for (uint32_t c = 0; c < log->cpus && !any; c++) {
+        cairn_counters_read(&on, &log->text, c);
+        any = wanted(&on);
+    }
+    return any;
 }
 
 static int show(const struct cairn_log *log)
@@ -266,6 +339,11 @@ static int show(const struct cairn_log *log)
     if (only_cpu != NOT_GIVEN && only_cpu >= log->cpus)
         return cairn_usage(&cairn_profile_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu,
                            log->cpus);
+    if (only_event && only_counter != NOT_GIVEN)
+        return cairn_usage(&cairn_profile_command, "--event and --counter: give one of them");
+    if (only_event && !is_recorded(log))
+        return cairn_usage(&cairn_profile_command, "--event %s: no event this log names the PEBS counter of",
+                           only_event);
     if (elf_path && !(p.elf = cairn_elf_open(elf_path, log, error))) {
         fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
         return CAIRN_UNREADABLE;

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Of which counter, and so of which event, `cairn profile` takes a record to be."""
+
+import frames
+from cairn_tool import GOLDEN, cairn, text_of, with_keys
+from test_lies import in_format_1
+
+
+def session(events, counters, oldest=True):
+    """small.log, its records of format 1 (each with bits 0, 2 and 32 of GLOBAL_STATUS) or as they are, of PMC0."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    if oldest:
+        in_format_1(parts)
+    with_keys(parts, {**{f"ds.event.{i}": event for i, event in enumerate(events)},
+                      **{f"ds.cpu.{cpu}.counters": numbers for cpu, numbers in enumerate(counters)}})
+    return frames.write(parts)
+
+
+def profile(log, *arguments):
+    """Records counted, and what it says."""
+    done = cairn("profile", *arguments, "-", data=log)
+    text = text_of(done)
+    return sum(int(row.split()[0]) for row in text.splitlines() if row[0] != "#"), text + done.stderr.decode()
+
+
+def test_a_counter_without_pebs_has_no_records():
+    log = session(["A:100:uk", "B:200:uk:plain", "C:300:uk:plain"], ["0 2 32"] * 2)
+    assert profile(log)[0] == profile(log, "--counter", "0")[0] == profile(log, "--event", "A")[0] == 39
+    assert "added up" not in profile(log)[1] and "not told apart" not in profile(log)[1]
+    assert [profile(log, "--counter", n)[0] for n in ("2", "32")] == [0, 0]
+    assert "--event B: no event" in profile(log, "--event", "B")[1]
+
+
+def test_several_that_overflowed_are_not_told_apart():
+    log = session(["A:100:uk", "B:200:uk:plain", "C:300:uk"], ["0 2 1"] * 2)
+    assert profile(log, "--counter", "0")[0] == 39 and not profile(log, "--counter", "1")[0]  # bit 1 is not set
+    log = session(["A:100:uk", "B:200:uk", "C:300:uk:plain"], ["0 2 32"] * 2)
+    count, text = profile(log)
+    assert count == 39 and "# 39 records are of several counters, not told apart\n" in text
+    for which in (["--counter", "0"], ["--counter", "2"], ["--event", "A"], ["--event", "B"]):
+        count, text = profile(log, *which)
+        assert not count and "39 PEBS records are of several counters, not told apart" in text
+
+
+def test_one_that_shows_no_overflow():
+    """The status word may have been cleared before it was stored: of the only PEBS counter it is all the same."""
+    one = session(["A:100:uk"], ["1"] * 2)
+    several = session(["A:100:uk", "B:200:uk"], ["1 3"] * 2)
+    assert profile(one, "--counter", "1")[0] == 39
+    assert not profile(several, "--counter", "1")[0] and not profile(several, "--counter", "3")[0]
+
+
+def test_event_on_another_counter_of_each_cpu():
+    log = session(["A:100:uk", "B:200:uk"], ["0 1", "1 0"], oldest=False)
+    of_cpu = [profile(log, "--cpu", cpu)[0] for cpu in ("0", "1")]
+    assert all(of_cpu) and sum(of_cpu) == 39
+    assert [profile(log, "--event", name)[0] for name in "AB"] == of_cpu
+    assert profile(log, "--counter", "0")[0] == 39
+    assert "are added up (--counter N, --event NAME): PMC0=A # PMC0=B # " in " ".join(profile(log)[1].split())
+
+
+def test_event_refused():
+    log = session(["A:100:uk"], ["0"] * 2)
+    assert "give one of them" in profile(log, "--event", "A", "--counter", "0")[1]
+    assert "--event AB: no event" in profile(log, "--event", "AB")[1]
