@@ -369,6 +369,7 @@ _Static_assert(sizeof(struct ds_pebs_cntr) == 16, "counter group");
 
 /* clang-format off */
 static inline uint32_t ds_pebs_head_groups(uint64_t head) { return (uint32_t)head; }
+static inline unsigned ds_pebs_head_latency(uint64_t head) { return (unsigned)(head >> 32) & 0xFFFF; }
 static inline uint32_t ds_pebs_head_size(uint64_t head) { return (uint32_t)(head >> 48); }
 static inline uint64_t ds_pebs_head(uint32_t groups, uint32_t size) { return (uint64_t)size << 48 | groups; }
 /* clang-format on */

@@ -175,3 +175,66 @@ def test_no_counter_is_cut(command):
     text = re.sub(r"\n#? *", "", text_of(cairn(*command, "-", data=frames.write(parts))))
     for number, name in zip(numbers, names):
         assert f"{'PMC' if number < 32 else 'FIXED_CTR'}{number % 32}={name}" in text
+
+
+def meanings(form, words, signature=0, event_name="MEM_TRANS_RETIRED.LOAD_LATENCY", keys=""):
+    """What is said of these words of a processor's first record, which is of PMC0 alone; by name."""
+    row = f"ds.emulated=0\nds.detect.hw.0.0=CPUID.01H:EAX family and model|0x{signature:x}|ok|\n"
+    parts = frames.read(log(form, keys=row + keys, name=event_name))
+    held = next(e[:2] for e in events(parts) if parts[e[0]][1][e[1] + 16] == 2)
+    for offset, value in {0x90 if form < 4 else 0x10: 1, **words}.items():
+        patch(parts, held, 16 + 0x18 + offset, struct.pack("<Q", value))
+    text = text_of(cairn("ds", "--records", "1", "-", data=frames.write(parts)))
+    return {name: " ".join(rest.split()) for name, rest in re.findall(
+        r"^ +\w* +[0-9a-f]+ [ *](head|data source|latency|TX) +[0-9a-f]{16}(.*(?:\n {44,}\S.*)*)", text, re.M)}
+
+
+NEHALEM, IVYBRIDGE, HASWELL, SKYLAKE, ICELAKE, SAPPHIRERAPIDS, LUNARLAKE = \
+    0x106A5, 0x306A9, 0x306C3, 0x506E3, 0x706E5, 0x806F8, 0xB06D1
+
+
+@pytest.mark.parametrize("form, signature, source, said", [
+    (1, NEHALEM, 0x16, "L3 hit, other core modified"),  # bit 4 says nothing yet
+    (1, IVYBRIDGE, 0x37, "L3 hit, modified, STLB miss, locked"),
+    (2, HASWELL, 0x0A, "local DRAM, shared"),
+    (3, SKYLAKE, 0x1A, "local DRAM, STLB miss"),
+    (4, ICELAKE, 0xC1, "L1 hit"),  # bits 6 and 7 say nothing yet
+    (4, SAPPHIRERAPIDS, 0xC1, "L1 hit, blocked on data, blocked on address"),
+    (1, NEHALEM, 0x07, "reserved"),
+    (4, 0x600F12, 0x03, ""), (3, SKYLAKE, 0, "not told"),
+])
+def test_data_source(form, signature, source, said):
+    at = 0xA0 if form < 4 else 0x28
+    name = "MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD" if signature == NEHALEM else "MEM_TRANS_RETIRED.LOAD_LATENCY"
+    assert meanings(form, {at: source}, signature, name)["data source"] == said
+
+
+def test_data_source_of_another_event_or_core():
+    """Only load latency is coded so; small cores have another code."""
+    assert not meanings(3, {0xA0: 3}, SKYLAKE, "MEM_INST_RETIRED.ALL_STORES")["data source"]
+    assert not meanings(4, {0x28: 3}, LUNARLAKE)["data source"]
+    assert meanings(4, {0x28: 3}, 0x90672, keys="cpu.0.core_type=0x40\n")["data source"] == "L2 hit"
+    assert not meanings(4, {0x28: 3}, 0x90672, keys="cpu.0.core_type=0x20\n")["data source"]
+
+
+@pytest.mark.parametrize("form, latency, said", [
+    (1, 300, "300 core cycles"), (3, 0x12345, "74565 core cycles"), (4, 0x12345, "74565 core cycles"),
+    (4, 250 << 32 | 300, "300 core cycles, cache 250"), (4, 0xAAAA << 48 | 9 << 32 | 0xBBBB << 16 | 12,
+                                                         "12 core cycles, cache 9"), (4, 0, "not told"),
+])
+def test_latency(form, latency, said):
+    assert meanings(form, {0xA8 if form < 4 else 0x30: latency})["latency"] == said
+
+
+@pytest.mark.parametrize("form, at", [(2, 0xB8), (3, 0xB8), (4, 0x38)])
+def test_transaction(form, at):
+    assert meanings(form, {at: 0x52_00000019})["TX"] == "25 cycles, RTM abort, may be retried, capacity (write)"
+    assert meanings(form, {at: 0xAD << 32})["TX"] == \
+        "0 cycles, HLE abort, by an instruction, not by an instruction, conflict, capacity (read)"
+    assert not meanings(form, {at: 0})["TX"]
+
+
+def test_retire_latency():
+    head = 32 + 32 + 144 + 256 + 48 << 48 | 0x0F | 1 << 24
+    assert meanings(4, {0: head | 77 << 32})["head"] == "512 bytes, BASIC MEMINFO GPR XMM LBR, retire latency 77"
+    assert meanings(4, {0: head})["head"] == "512 bytes, BASIC MEMINFO GPR XMM LBR"

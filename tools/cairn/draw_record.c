@@ -7,6 +7,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/counters.h"
 #include "tools/cairn/draw.h"
+#include "tools/cairn/memory.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/show.h"
 
@@ -39,22 +40,15 @@ const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_lo
     return out;
 }
 
-static void show_bits(char out[CAIRN_SHOWN], uint64_t value, const char *const *names, unsigned count)
-{
-    int used = 0;
-    out[0] = '\0';
-    for (unsigned i = 0; i < count; i++)
-        if (names[i] && value >> i & 1)
-            used += snprintf(out + used, CAIRN_SHOWN - (size_t)used, "%s%s", used ? " " : "", names[i]);
-}
-
 static void show_head(char out[CAIRN_SHOWN], uint64_t head)
 {
     char groups[CAIRN_SHOWN];
     static const char *const names[] = {"MEMINFO", "GPR", "XMM", "LBR", "CNTR", "METRICS"};
-    show_bits(groups, ds_pebs_head_groups(head), names, 6);
-    snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, %s%.60s", ds_pebs_head_size(head),
-             groups[0] ? "BASIC " : "BASIC only", groups);
+    cairn_show_bits(groups, ds_pebs_head_groups(head), " ", names, 6);
+    int used = snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, %s%.60s", ds_pebs_head_size(head),
+                        groups[0] ? "BASIC " : "BASIC only", groups);
+    if (ds_pebs_head_latency(head))
+        snprintf(out + used, CAIRN_SHOWN - (size_t)used, ", retire latency %u", ds_pebs_head_latency(head));
 }
 
 static void show_status(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t status)
@@ -94,12 +88,21 @@ static const char *meaning(char out[CAIRN_SHOWN_ALL], const struct cairn_log *lo
         }
         break;
     case CAIRN_PEBS_RFLAGS:
-        show_bits(out, f->value, flags, sizeof(flags) / sizeof(flags[0]));
+        cairn_show_bits(out, f->value, " ", flags, sizeof(flags) / sizeof(flags[0]));
         break;
     case CAIRN_PEBS_DATA_ADDRESS:
     case CAIRN_PEBS_DATA_SOURCE:
     case CAIRN_PEBS_LATENCY:
-        snprintf(out, CAIRN_SHOWN, "%s", f->value ? f->what == CAIRN_PEBS_LATENCY ? "core cycles" : "" : "not told");
+        if (!f->value)
+            snprintf(out, CAIRN_SHOWN, "not told");
+        else if (f->what == CAIRN_PEBS_DATA_SOURCE)
+            cairn_show_source(out, log, cpu, r, f->value);
+        else if (f->what == CAIRN_PEBS_LATENCY)
+            cairn_show_latency(out, f->value, r->format >= 4);
+        break;
+    case CAIRN_PEBS_TX:
+        if (f->value)
+            cairn_show_transaction(out, f->value);
         break;
     case CAIRN_PEBS_LBR_INFO:
         snprintf(out, CAIRN_SHOWN, "%s", f->value & DS_LBR_INFO_MISPRED ? "mispredicted" : "");
