@@ -136,11 +136,13 @@ enum expected {
     LACKS,  /* frame `number` is gone, and named */
 };
 
+static char refusal[CAIRN_REFUSAL]; /* of an ETL file: never */
+
 static void try(const char *data, size_t size, enum expected expected, uint32_t number)
 {
     struct cairn_log log;
     size_t switches = 0, all = 0;
-    if (cairn_log_read(&log, data, size, 0, NULL)) {
+    if (cairn_log_read(&log, data, size, &(struct cairn_choice){0}, refusal)) {
         if (expected != ANY)
             fail("read as no trace at all");
         return;
@@ -382,7 +384,7 @@ int main(int argc, char **argv)
     read_input(argv[2]);
     struct cairn_log log;
     what = "none";
-    if (cairn_log_read(&log, input.data, input.size, 0, NULL) || cairn_log_damaged(&log))
+    if (cairn_log_read(&log, input.data, input.size, &(struct cairn_choice){0}, refusal) || cairn_log_damaged(&log))
         fail("the log is not intact to begin with");
     gather(&truth, &log);
     cairn_log_free(&log);

@@ -270,7 +270,7 @@ def test_help_of_all():
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "ds", "profile", "bts", "capture"])
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "ds", "profile", "bts", "capture", "export"])
 def test_help(command):
     done = cairn(command, "--help")
     assert done.returncode == 0

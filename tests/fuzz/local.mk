@@ -8,6 +8,7 @@ FUZZ_SHARED  := tests/fuzz/read_all.c $(filter-out tools/cairn/main.c,$(CAIRN_C)
 FUZZ_FLAGS   := $(filter-out -Werror,$(HCFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log
+FUZZ_SEEDS_cairn_etl := tests/golden/*.etl
 
 $(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(FUZZ_SHARED:%.c=$(B)/san/%.o)
 	@mkdir -p $(@D)

@@ -95,9 +95,10 @@ static void show_all(const struct cairn_log *log)
 void fuzz_read_all(const char *data, size_t size)
 {
     struct cairn_log log;
+    char refusal[CAIRN_REFUSAL];
     if (!nowhere && !(nowhere = fopen("/dev/null", "w")))
         abort();
-    if (cairn_log_read(&log, data, size, 0, NULL))
+    if (cairn_log_read(&log, data, size, &(struct cairn_choice){0}, refusal))
         return;
     for (int compact = 0; compact < 2; compact++) {
         struct cairn_timeline t;
@@ -112,6 +113,8 @@ void fuzz_read_all(const char *data, size_t size)
                 read_record(&log, &item);
             else if (item.kind == CAIRN_ITEM_HOLE)
                 fputs(cairn_show_hole(text, &log, item.hole), nowhere);
+            else if (item.kind == CAIRN_ITEM_EVENT)
+                fputs(cairn_show_event(text, &log, &item.event), nowhere);
         }
         cairn_timeline_free(&t);
     }

@@ -22,7 +22,7 @@
 static struct cairn_log *read_log(const struct writer *w)
 {
     struct cairn_log *log = malloc(sizeof(*log));
-    assert_int_equal(cairn_log_read(log, w->data, w->size, 0, NULL), 0);
+    assert_int_equal(cairn_log_read(log, w->data, w->size, &(struct cairn_choice){0}, NULL), 0);
     return log;
 }
 

@@ -144,6 +144,8 @@ static void check_keys(struct cairn_check *check)
 
 void cairn_check_counts(struct cairn_check *check)
 {
+    if (!check->log->own)
+        return; /* Windows counts no events, and its buffers are compared with its count as they are read */
     check_keys(check);
     const struct cairn_log *log = check->log;
     uint64_t sum[3] = {0}, value, over[4] = {0}, events = 0, compact = 0, full = 0, buffers = 0, begun = 0;

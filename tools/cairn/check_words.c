@@ -26,6 +26,8 @@ const char *cairn_word_text(enum cairn_word word)
 static const char *no_truth(const struct cairn_check *check)
 {
     const struct cairn_text *t = &check->log->text;
+    if (!check->log->own)
+        return "there is no truth in an ETL file of Windows, or as strict as one";
     bool wanted = cairn_slice_is(cairn_key(t, "option.truth"), "1");
     if (check->log->has_truth)
         return check->log->session.known ? NULL : "the truth cannot be compared: the session stream is missing";
@@ -110,6 +112,18 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
     if (check->compared[rule] || check->failed[rule])
         return true;
     switch (rule) {
+    case CAIRN_RULE_FRAMES:
+        return !log->etl;
+    case CAIRN_RULE_ITEMS:
+    case CAIRN_RULE_STAMPS:
+    case CAIRN_RULE_EPOCHS:
+    case CAIRN_RULE_AREAS:
+    case CAIRN_RULE_RECORDS:
+    case CAIRN_RULE_COUNTS:
+    case CAIRN_RULE_TRUTH_LOST:
+        return log->own;
+    case CAIRN_RULE_BATCHES:
+        return log->own || compact;
     case CAIRN_RULE_TRUTH_COMPACT:
         return compact;
     case CAIRN_RULE_TRUTH_FULL:

@@ -22,20 +22,30 @@ static void print_head(const struct dump *d, bool compact)
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     cairn_print_other_kinds(log, "# ");
     cairn_print_bad_end(log, "# ");
-    if (!log->session.known)
+    if (log->etl && !log->own)
+        printf("# ETL file of %.*s, build %.*s: seconds since its header event\n",
+               CAIRN_SLICE(cairn_key(&log->text, "etl.logger")), CAIRN_SLICE(cairn_key(&log->text, "etl.build")));
+    else if (!log->session.known)
         printf("# the session stream is missing: times are session clock; no record is placed\n");
     else if (!log->session.start_known)
         printf("# when the session began is missing: times are session clock\n");
     if (log->session.compact && log->session.full)
         printf("# both 0524H and 0525H were written: these are the %s\n", compact ? "0525H" : "0524H");
+    if (log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN && log->session.compact)
+        printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
+               "# numbers (--max-wait-reason N)\n");
     printf("#%11s %2s   %-16s %-17s %2s   %-14s %5s\n", "seconds", "cp", "who left", "state or reason", "pr",
            "who came", "ticks");
 }
 
-static const char *state_text(const struct cairn_switch *sw)
+static const char *state_text(char out[CAIRN_SHOWN], const struct cairn_switch *sw)
 {
     if (!sw->detailed)
         return "-";
+    if (sw->raw) {
+        snprintf(out, CAIRN_SHOWN, "raw %u", sw->reason);
+        return out;
+    }
     if (sw->state == KTHREAD_WAITING)
         return cairn_reason_name(sw->reason);
     return cairn_state_name(sw->state);
@@ -43,7 +53,7 @@ static const char *state_text(const struct cairn_switch *sw)
 
 static void print_switch(const struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "-";
+    char time[CAIRN_SHOWN], old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "-", state[CAIRN_SHOWN];
     const struct cairn_switch *sw = &item->sw;
     if (sw->detailed)
         snprintf(priority, sizeof(priority), "%d", sw->priority);
@@ -54,7 +64,7 @@ static void print_switch(const struct dump *d, const struct cairn_item *item)
     else if (sw->form == CAIRN_FORM_LITE)
         snprintf(wait, sizeof(wait), "<=1");
     printf("%12s %2" PRIu32 "   %-16s %-17.17s %2s > %-14s %5s\n", cairn_show_time(time, d->log, sw->time), item->cpu,
-           cairn_show_thread(old, d->log, sw->old_tid, 16), state_text(sw), priority,
+           cairn_show_thread(old, d->log, sw->old_tid, 16), state_text(state, sw), priority,
            sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
 }
 
@@ -99,6 +109,13 @@ static void print_hole(const struct dump *d, const struct cairn_item *item)
     printf("%12s %2" PRIu32 " ! %s\n", "", item->cpu, cairn_show_hole(what, d->log, item->hole));
 }
 
+static void print_event(const struct dump *d, const struct cairn_item *item)
+{
+    char time[CAIRN_SHOWN], what[CAIRN_SHOWN];
+    printf("%12s %2" PRIu32 " + %.62s\n", cairn_show_time(time, d->log, item->time), item->cpu,
+           cairn_show_event(what, d->log, &item->event));
+}
+
 static void print_all(const struct dump *d, int cpu, bool compact)
 {
     struct cairn_timeline t;
@@ -115,6 +132,9 @@ static void print_all(const struct dump *d, int cpu, bool compact)
             break;
         case CAIRN_ITEM_EPOCH:
             print_epoch(d, &item);
+            break;
+        case CAIRN_ITEM_EVENT:
+            print_event(d, &item);
             break;
         default:
             print_hole(d, &item);
@@ -174,12 +194,13 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_dump_command = {
     .name = "dump",
     .arguments = "[options] LOG",
-    .summary = "every switch and PEBS record by time",
+    .summary = "every switch, PEBS record and event by time",
     .options = options,
     .notes = "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
              "'*' is a PEBS record: where it happened, the thread that caused it; '>' where\n"
              "the thread went on after it: record formats 0 and 1 tell no more, but where the\n"
              "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. '=' is a drain of the PEBS\n"
-             "buffer. '!' is a place where something is missing or was lost.\n",
+             "buffer. '+' is any other event. '!' is a place where something is missing or was\n"
+             "lost.\n",
     .show = show,
 };

@@ -2,9 +2,12 @@
 /* cairn info: the machine, the detection, the options, what the log consists of. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/map.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 #include "trace/base64.h"
@@ -210,7 +213,7 @@ static void print_prefixed(const struct cairn_log *log, const char *title, const
         if (!starts_with(k->name, prefix))
             continue;
         if (!any)
-            printf("\n%s\n", title);
+            printf("%s\n", title);
         any = true;
         struct cairn_slice name = {k->name.at + strlen(prefix), k->name.size - (uint32_t)strlen(prefix)};
         int used = printf("  %-24.*s ", CAIRN_SLICE(name));
@@ -241,11 +244,77 @@ static void print_streams(const struct cairn_log *log)
         printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
 }
 
+/* ---- events by kind --------------------------------------------------------------------------------------------- */
+
+struct kind {
+    uint32_t hook; /* or CAIRN_NO_HOOK: all of that header are one kind */
+    uint8_t header, version;
+    uint64_t events, bytes;
+};
+
+struct kinds {
+    struct kind *items;
+    size_t count, room;
+};
+
+static void count_kind(struct kinds *kinds, struct cairn_map *known, const struct cairn_event *e)
+{
+    uint32_t hook = e->hook, version = hook == CAIRN_NO_HOOK ? 0 : e->version;
+    uint32_t key = (hook & 0xFFFF) | (uint32_t)e->header << 16 | version << 24;
+    uint32_t position = cairn_map_find(known, key);
+    if (!position) {
+        cairn_map_add(known, key, (uint32_t)kinds->count);
+        struct kind *k = CAIRN_ADD(*kinds);
+        *k = (struct kind){.hook = hook, .header = e->header, .version = (uint8_t)version};
+        position = (uint32_t)kinds->count;
+    }
+    kinds->items[position - 1].events++;
+    kinds->items[position - 1].bytes += e->space;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct kind *x = a, *y = b;
+    if (x->hook != y->hook)
+        return x->hook < y->hook ? -1 : 1;
+    return x->header != y->header ? x->header - y->header : x->version - y->version;
+}
+
+static void print_kinds(const struct cairn_log *log)
+{
+    struct kinds kinds = {0};
+    struct cairn_map known = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].piece_count; i++) {
+            const struct cairn_piece *p = &log->cpu[c].pieces[i];
+            struct cairn_event e;
+            for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
+                count_kind(&kinds, &known, &e);
+        }
+    if (kinds.count) {
+        qsort(kinds.items, kinds.count, sizeof(*kinds.items), by_kind);
+        printf("\n%-7s %-10s %7s %10s %12s\n", "events", "header", "version", "count", "bytes");
+    }
+    for (size_t i = 0; i < kinds.count; i++) {
+        const struct kind *k = &kinds.items[i];
+        char hook[12] = "-", version[8] = "-";
+        if (k->hook != CAIRN_NO_HOOK) {
+            snprintf(hook, sizeof(hook), "%04" PRIX32 "H", k->hook);
+            snprintf(version, sizeof(version), "%u", k->version);
+        }
+        printf("  %-5s %-10s %7s %10" PRIu64 " %12" PRIu64 "   %s\n", hook, cairn_header_name(k->header), version,
+               k->events, k->bytes, k->hook == CAIRN_NO_HOOK ? "" : cairn_hook_name(k->hook));
+    }
+    free(kinds.items);
+    cairn_map_free(&known);
+}
+
 static void print_other(const struct cairn_log *log)
 {
     static const char *const known[] = {"cairn.", "dump.",     "kernel.",    "loader.", "firmware.",
                                         "boot.",  "machine.",  "memory.",    "option.", "cpu.",
-                                        "ds.",    "workload.", "session.1.", "end."};
+                                        "ds.",    "workload.", "session.1.", "end.",
+                                        "etl.",   "export."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];
@@ -297,20 +366,26 @@ static int show(const struct cairn_log *log)
         print_next(log);
         return CAIRN_GOOD;
     }
-    print_machine(log);
-    print_debug_store(log);
+    if (log->own) {
+        print_machine(log);
+        print_debug_store(log);
+    }
+    print_prefixed(log, log->own ? "\nETL file" : "ETL file", "etl.");
+    print_prefixed(log, "\nmade by cairn export", "export.");
     print_detections(log, "hw");
     print_detections(log, "soft");
     print_policies(log);
-    print_prefixed(log, "options", "option.");
-    print_prefixed(log, "session", "session.1.");
+    print_prefixed(log, "\noptions", "option.");
+    print_prefixed(log, "\nsession", "session.1.");
     if (all) {
-        print_prefixed(log, "memory map: base, size, type", "memory.");
-        print_prefixed(log, "processors: CPUID leaves and MSRs", "cpu.");
-        print_prefixed(log, "Debug Store of each CPU", "ds.cpu.");
-        print_prefixed(log, "end", "end.");
+        print_prefixed(log, "\nmemory map: base, size, type", "memory.");
+        print_prefixed(log, "\nprocessors: CPUID leaves and MSRs", "cpu.");
+        print_prefixed(log, "\nDebug Store of each CPU", "ds.cpu.");
+        print_prefixed(log, "\nend", "end.");
     }
-    print_streams(log);
+    if (!log->etl)
+        print_streams(log);
+    print_kinds(log);
     putchar('\n');
     print_value(log, "verdict", "end.verdict");
     print_value(log, "panic", "end.panic");

@@ -40,6 +40,8 @@ static void print_absent(const char *name, const char *why)
 
 static const char *absent_switches(const struct cairn_log *log)
 {
+    if (!log->own)
+        return "none in this file";
     return log->session.known ? "the session wrote none" : "none in what is left of this log";
 }
 
@@ -73,7 +75,7 @@ static void print_switches(const struct cairn_totals *t)
     printf("events               %12" PRIu64 "   in %" PRIu64 " %s\n", events, buffers,
            cairn_plural(buffers, "buffer", "buffers"));
     if (other)
-        printf("  not known here     %12" PRIu64 "\n", other);
+        printf("  of other kinds     %12" PRIu64 "\n", other);
     if (compact || log->session.compact) {
         printf("switches, compact    %12" PRIu64 "   0525H, in %" PRIu64 " %s\n", compact, batches,
                cairn_plural(batches, "batch", "batches"));
@@ -117,6 +119,12 @@ static void print_loss(const struct cairn_totals *t)
     uint64_t tried = 0, lost = 0, switches = 0, overwritten, over[4] = {0};
     bool known = true, switches_known = true;
     printf("\nloss\n");
+    if (!t->log->own && cairn_slice_u64(cairn_key(x, "etl.events_lost"), &lost) &&
+        cairn_slice_u64(cairn_key(x, "etl.buffers_lost"), &over[0])) {
+        printf("  events lost        %12" PRIu64 "   as the file's header says\n", lost);
+        printf("  buffers lost       %12" PRIu64 "\n", over[0]);
+        return;
+    }
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         const struct cairn_cpu_end *e = &t->log->cpu[c].end;
         if (!cairn_totals_has(t, c))
@@ -195,7 +203,7 @@ static void print_threads(struct cairn_totals *t)
     for (size_t i = 0; i < t->threads.count && i < top; i++) {
         const struct cairn_total_thread *h = &t->threads.items[i];
         printf("  %-28s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_show_thread(name, t->log, h->tid, 28),
-               percent(h->busy, all), cairn_show_span(span, h->busy), h->runs, h->records);
+               percent(h->busy, all), cairn_show_span(span, t->log, h->busy), h->runs, h->records);
     }
     if (t->threads.count > top)
         printf("  and %zu more (--top N)\n", t->threads.count - top);
@@ -412,17 +420,21 @@ static int show(const struct cairn_log *log)
     char span[CAIRN_SHOWN] = "unknown";
     cairn_print_bad_end(log, "");
     if (s->start_known && s->stop_known)
-        cairn_show_span(span, (uint64_t)s->stop - (uint64_t)s->start);
+        cairn_show_span(span, log, (uint64_t)s->stop - (uint64_t)s->start);
     printf("session              %12s\n", span);
     print_switches(t);
-    print_truth(t);
-    print_flushes(t);
+    if (log->own) { /* Windows tells nothing of these */
+        print_truth(t);
+        print_flushes(t);
+    }
     print_loss(t);
     print_cpus(t);
     print_threads(t);
-    print_debug_store(t);
-    print_attribution(t);
-    print_hook(t);
+    if (log->own) {
+        print_debug_store(t);
+        print_attribution(t);
+        print_hook(t);
+    }
     cairn_totals_free(t);
     free(t);
     return CAIRN_GOOD;

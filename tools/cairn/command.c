@@ -14,6 +14,7 @@
 
 #include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
+#include "tools/cairn/show.h"
 
 static void usage_line(const struct cairn_command *c)
 {
@@ -44,7 +45,7 @@ int cairn_flush(int status)
 
 #define OPTIONS_MAX 16
 
-uint64_t cairn_which_dump;
+uint64_t cairn_which_dump, cairn_maximum_wait_reason;
 unsigned cairn_by = CAIRN_BY_FORMAT;
 
 static int help(const struct cairn_command *c)
@@ -57,8 +58,11 @@ static int help(const struct cairn_command *c)
             int n = snprintf(row, sizeof(row), "  %c%c%c --%s %s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
                              o->letter ? ',' : ' ', o->name, o->value ? o->value : "");
             width = n > width ? n : width;
-            if (printing)
-                printf("%-*s  %s\n", width, row, o->help);
+            if (!printing)
+                continue;
+            printf("%-*s  ", width, row);
+            cairn_print_wrapped((unsigned)width + 2, "", (unsigned)width + 2,
+                                (struct cairn_slice){o->help, (uint32_t)strlen(o->help)});
         }
     fputs(c->notes, stdout);
     return cairn_flush(CAIRN_GOOD);
@@ -179,20 +183,27 @@ struct source {
 static int open_log(struct source *source, const char *path)
 {
     uint32_t dump = (uint32_t)cairn_which_dump;
+    char refusal[CAIRN_REFUSAL] = "";
+    struct cairn_choice choice = {
+        .dump = dump,
+        .maximum_wait_reason = (uint32_t)cairn_maximum_wait_reason,
+        .progress = isatty(STDERR_FILENO) ? progress : NULL,
+    };
     int e = cairn_input_open(&source->input, path);
     if (e) {
         fprintf(stderr, "cairn: %s: %s\n", path, strerror(-e));
         return CAIRN_UNREADABLE;
     }
-    e = cairn_log_read(&source->log, source->input.data, source->input.size, dump,
-                       isatty(STDERR_FILENO) ? progress : NULL);
+    e = cairn_log_read(&source->log, source->input.data, source->input.size, &choice, refusal);
     progress_end();
     if (e) {
-        if (dump)
+        if (e == -ENOTSUP)
+            fprintf(stderr, "cairn: %s: %s\n", source->input.name, refusal);
+        else if (dump)
             fprintf(stderr, "cairn: %s: holds no dump number %" PRIu32 "\n", source->input.name, dump);
         else
-            fprintf(stderr, "cairn: %s: not a trace: no undamaged frame in %zu bytes\n", source->input.name,
-                    source->input.size);
+            fprintf(stderr, "cairn: %s: not a trace: no ETL file, and no undamaged frame in %zu bytes\n",
+                    source->input.name, source->input.size);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }

@@ -34,7 +34,8 @@ struct cairn_command {
 };
 
 extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_stat_command, cairn_info_command,
-    cairn_check_command, cairn_ds_command, cairn_profile_command, cairn_capture_command;
+    cairn_check_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
+    cairn_export_command;
 
 /* The last rows of the options of every command that reads a LOG. */
 #define CAIRN_LOG_OPTIONS                                                                                              \
@@ -45,10 +46,18 @@ extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_s
      .number = &cairn_which_dump,                                                                                      \
      .low = 1,                                                                                                         \
      .high = UINT32_MAX},                                                                                              \
+    {0,                                                                                                                \
+     "max-wait-reason",                                                                                                \
+     "N",                                                                                                              \
+     "MaximumWaitReason of the Windows that wrote 0525H",                                                              \
+     .number = &cairn_maximum_wait_reason,                                                                             \
+     .low = 1,                                                                                                         \
+     .high = CCSWAP_MASK(CCSWAP_STATE_BITS)},                                                                          \
     {                                                                                                                  \
         .name = NULL                                                                                                   \
     }
-extern uint64_t cairn_which_dump; /* 0: the last */
+extern uint64_t cairn_which_dump;          /* 0: the last */
+extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
 
 /* A row of the options of commands that say who caused a record. */
 #define CAIRN_BY_OPTION                                                                                                \

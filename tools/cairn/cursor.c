@@ -25,7 +25,7 @@ void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint
 /* The next event of the cursor's kind. */
 static bool next_event(struct cairn_cursor *c)
 {
-    const uint16_t hook = c->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP;
+    const uint32_t hook = c->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP;
     while (c->piece < c->cpu->piece_count) {
         const struct cairn_piece *p = &c->cpu->pieces[c->piece];
         if (!cairn_event_at(p->data, p->size, c->at, &c->event)) {
@@ -35,7 +35,7 @@ static bool next_event(struct cairn_cursor *c)
             continue;
         }
         c->at += c->event.space;
-        if (c->event.hook == hook)
+        if (c->event.hook == hook && cairn_event_decoded(&c->event))
             return true;
     }
     return false;
@@ -44,6 +44,7 @@ static bool next_event(struct cairn_cursor *c)
 static void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, uint32_t state_wr)
 {
     uint32_t most = c->log->session.maximum_wait_reason;
+    sw->raw = most == CAIRN_WAIT_REASONS_UNKNOWN;
     sw->state = (uint8_t)(state_wr < most ? KTHREAD_WAITING : state_wr - most);
     sw->reason = (uint8_t)(state_wr < most ? state_wr : 0);
 }

@@ -28,6 +28,7 @@ struct cairn_switch {
     bool base_told;           /* in a batch, where the thread leaves for the first time */
     bool new_known;           /* new_tid is */
     bool detailed;            /* state and priority are told: not in the idle forms */
+    bool raw;                 /* reason is the record's field itself: no state can be told from a reason */
     uint32_t hole;            /* hole right before it, or CAIRN_NO_HOLE */
     struct cairn_event event; /* the 0524H or 0525H it is in */
 };

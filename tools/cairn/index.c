@@ -5,43 +5,18 @@
 #include "ds/layout.h"
 #include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/etl_layout.h"
 #include "tools/cairn/life.h"
 #include "tools/cairn/log.h"
 #include "tools/cairn/pebs.h"
 
-/* ---- events ----------------------------------------------------------------------------------------------------- */
-
-#define MARKER_BITS (PERFINFO_MARKER_MASK | PERFINFO_VERSION_MASK | PERFINFO_ITEM_PEBS_INDEX | PERFINFO_ITEM_PMC_MASK)
-
-bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cairn_event *event)
-{
-    const uint32_t header = sizeof(struct perfinfo_trace_header);
-    if (at >= size || size - at < header)
-        return false;
-    const uint8_t *p = data + at;
-    uint32_t marker = cairn_get32(p), total = cairn_get16(p + 4);
-    uint32_t items = (marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0) +
-                     8 * ((marker & PERFINFO_ITEM_PMC_MASK) >> PERFINFO_ITEM_PMC_SHIFT);
-    if ((marker & PERFINFO_MARKER_MASK) != PERFINFO_MARKER64 || (marker & ~MARKER_BITS) || total < header + items ||
-        WMI_EVENT_ALIGN(total) > size - at)
-        return false;
-    event->head = header + items;
-    event->payload = p + event->head;
-    event->size = total - event->head;
-    event->space = WMI_EVENT_ALIGN(total);
-    event->time = (int64_t)cairn_get64(p + 8);
-    event->hook = cairn_get16(p + 6);
-    event->version = (uint8_t)(marker & PERFINFO_VERSION_MASK);
-    event->has_pebs_index = marker & PERFINFO_ITEM_PEBS_INDEX;
-    event->pebs_index = event->has_pebs_index ? cairn_get64(p + header) : 0;
-    return true;
-}
+/* ---- context switches -------------------------------------------------------------------------------------------- */
 
 /* Walks a batch by record sizes; false where it does not end with a record, or a record names what cannot be. */
 static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t maximum_wait_reason)
 {
     const uint8_t *p = e->payload, *end = p + e->size;
-    if (e->size < sizeof(struct ccswap_buffer) || e->size > CCSWAP_BATCH_BYTES)
+    if (e->size < sizeof(struct ccswap_buffer))
         return false;
     uint64_t forms[CCSWAP_FULL + 1] = {0};
     const uint8_t *tids = p + offsetof(struct ccswap_buffer, tid_table);
@@ -177,16 +152,30 @@ static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session,
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
-static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
-                        uint32_t piece)
+/* What this kernel writes, to the byte. Windows' own events come in more versions and headers. */
+static bool own_form(const struct cairn_event *e)
 {
+    if (e->unknown_items || (e->header != ETL_PERFINFO64 && e->header != ETL_SYSTEM64))
+        return false;
+    if (e->hook == HOOK_CONTEXTSWAP_BATCH)
+        return e->version == HOOK_VERSION_CONTEXTSWAP_BATCH && e->size <= CCSWAP_BATCH_BYTES;
+    return e->hook != HOOK_CONTEXTSWAP ||
+           (e->version == HOOK_VERSION_CONTEXTSWAP && e->size == sizeof(struct wmi_contextswap));
+}
+
+bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
+{
+    struct cairn_cpu *cpu = &log->cpu[n];
+    const struct cairn_session *session = &log->session;
     bool good = true;
-    switch (e->hook) {
+    if (!log->etl && !own_form(e))
+        return false;
+    switch (cairn_event_decoded(e) ? e->hook : CAIRN_NO_HOOK) {
     case HOOK_CONTEXTSWAP_BATCH:
-        good = e->version == HOOK_VERSION_CONTEXTSWAP_BATCH && index_batch(cpu, e, session->maximum_wait_reason);
+        good = index_batch(cpu, e, session->maximum_wait_reason);
         break;
     case HOOK_CONTEXTSWAP:
-        good = e->version == HOOK_VERSION_CONTEXTSWAP && e->size == sizeof(struct wmi_contextswap);
+        good = e->size >= sizeof(struct wmi_contextswap);
         if (good) {
             cpu->full++;
             cpu->full_bytes += e->space;
@@ -204,6 +193,8 @@ static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *sessi
     case HOOK_CAIRN_SWALLOWED:
         good = index_swallowed(cpu, e);
         break;
+    case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
+        break;
     default:
         cpu->other_events++;
     }
@@ -212,12 +203,12 @@ static bool index_event(struct cairn_cpu *cpu, const struct cairn_session *sessi
 }
 
 /* Everything in one piece, up to the first byte that is no event. */
-static void index_piece(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t n)
+static void index_piece(struct cairn_log *log, uint32_t c, uint32_t n)
 {
-    struct cairn_piece *piece = &cpu->pieces[n];
+    struct cairn_piece *piece = &log->cpu[c].pieces[n];
     struct cairn_event e;
     uint32_t at = 0;
-    while (cairn_event_at(piece->data, piece->size, at, &e) && index_event(cpu, &log->session, &e, n))
+    while (cairn_event_at(piece->data, piece->size, at, &e) && cairn_log_index_event(log, c, &e, n))
         at += e.space;
     if (at != piece->size) {
         piece->size = at;
@@ -229,5 +220,5 @@ static void index_piece(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t n
 void cairn_log_index(struct cairn_log *log, uint32_t cpu)
 {
     for (uint32_t i = 0; i < log->cpu[cpu].piece_count; i++)
-        index_piece(log, &log->cpu[cpu], i);
+        index_piece(log, cpu, i);
 }

@@ -8,6 +8,7 @@
 
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/etl.h"
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
@@ -256,6 +257,7 @@ static void read_session(struct cairn_log *log)
     struct cairn_session *s = &log->session;
     struct cairn_slice events = cairn_key(&log->text, "session.1.events");
     uint64_t v;
+    s->hz = TRACE_CLOCK_HZ;
     s->maximum_wait_reason = CCSWAP_MAXIMUM_WAIT_REASON;
     s->pebs = -1;
     s->compact = cairn_slice_is(events, "compact") || cairn_slice_is(events, "compact+full");
@@ -272,6 +274,8 @@ static void read_session(struct cairn_log *log)
         s->start = trace_clock_units(&s->clock, v);
     if (s->known && (s->stop_known = number_of(log, "stop_tsc", &v)))
         s->stop = trace_clock_units(&s->clock, v);
+    if (number_of(log, "clock_hz", &v) && v)
+        s->hz = v;
     number_of(log, "buffer_bytes", &s->buffer_bytes);
     number_of(log, "tick_units", &s->tick_units);
     if (number_of(log, "cpus", &v) && v <= CAIRN_MAX_CPUS)
@@ -330,38 +334,58 @@ static bool fault_like(const struct cairn_log *log, uint32_t cpu)
            !(capabilities & IA32_PERF_CAPABILITIES_PEBS_TRAP);
 }
 
-int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_t dump,
-                   void (*progress)(uint64_t done, uint64_t all))
+void cairn_log_streams(struct cairn_log *log)
 {
-    memset(log, 0, sizeof(*log));
-    cairn_deframe(&log->frames, data, size, dump, progress);
-    if (!log->frames.frames.count || (dump && log->frames.dump != dump)) {
-        cairn_frames_free(&log->frames);
-        return -ENOENT;
-    }
     cairn_text_read(&log->text, &log->frames);
     read_session(log);
     for (size_t i = 0; i < log->frames.frames.count; i++) {
         const struct cairn_frame *f = &log->frames.frames.items[i];
-        bool good = f->stream == CAIRN_STREAM_TRACE   ? add_piece(log, f)
-                    : f->stream == CAIRN_STREAM_TRUTH ? add_truth(log, f)
-                                                      : true;
-        log->bad_frames += !good;
+        log->bad_frames += f->stream == CAIRN_STREAM_TRUTH && !add_truth(log, f);
         log->has_end |= f->stream == CAIRN_STREAM_END;
     }
     log->bad_frames += log->text.malformed;
     log->panic = cairn_slice_is(cairn_key(&log->text, "dump.cause"), "panic");
+}
+
+void cairn_log_cpu(struct cairn_log *log, uint32_t cpu)
+{
+    read_cpu_end(&log->text, cpu, &log->cpu[cpu].end);
+    log->cpu[cpu].fault_like = fault_like(log, cpu);
+}
+
+void cairn_log_order(struct cairn_log *log, uint32_t cpu)
+{
+    order_truth(log, &log->cpu[cpu]);
+    order_records(&log->cpu[cpu]);
+}
+
+int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
+                   char refusal[CAIRN_REFUSAL])
+{
+    memset(log, 0, sizeof(*log));
+    if (cairn_etl_is(data, size))
+        return cairn_etl_read(log, data, size, choice, refusal);
+    cairn_deframe(&log->frames, data, size, choice->dump, choice->progress);
+    if (!log->frames.frames.count || (choice->dump && log->frames.dump != choice->dump)) {
+        cairn_frames_free(&log->frames);
+        return -ENOENT;
+    }
+    log->own = true;
+    cairn_log_streams(log);
+    if (choice->maximum_wait_reason)
+        log->session.maximum_wait_reason = choice->maximum_wait_reason;
+    for (size_t i = 0; i < log->frames.frames.count; i++) {
+        const struct cairn_frame *f = &log->frames.frames.items[i];
+        log->bad_frames += f->stream == CAIRN_STREAM_TRACE && !add_piece(log, f);
+    }
     place_pieces(log);
     uint32_t before, behind;
     trace_bounds(&log->frames, &before, &behind);
     for (uint32_t c = 0; c < log->cpus; c++) {
-        struct cairn_cpu *cpu = &log->cpu[c];
-        read_cpu_end(&log->text, c, &cpu->end);
-        cpu->fault_like = fault_like(log, c);
+        cairn_log_cpu(log, c);
         cairn_log_index(log, c);
-        find_holes(log, cpu, before, behind);
-        order_truth(log, cpu);
-        order_records(cpu);
+        find_holes(log, &log->cpu[c], before, behind);
+        cairn_log_order(log, c);
     }
     return 0;
 }
@@ -378,6 +402,7 @@ void cairn_log_free(struct cairn_log *log)
         free(log->cpu[c].truth.items);
     }
     free(log->pieces.items);
+    cairn_etl_free(log->etl);
     cairn_text_free(&log->text);
     cairn_frames_free(&log->frames);
     memset(log, 0, sizeof(*log));
@@ -385,6 +410,8 @@ void cairn_log_free(struct cairn_log *log)
 
 bool cairn_log_damaged(const struct cairn_log *log)
 {
+    if (log->etl && log->etl->flaws.count)
+        return true;
     if (log->frames.missing.count || !log->frames.total_known || log->frames.totals_differ || log->bad_frames ||
         log->bad_pieces)
         return true;

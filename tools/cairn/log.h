@@ -159,9 +159,12 @@ struct cairn_cpu {
     uint64_t compact_bytes, full_bytes;             /* of the events that hold them, headers and padding included */
 };
 
+#define CAIRN_WAIT_REASONS_UNKNOWN UINT8_MAX /* as maximum_wait_reason: no state can be told from a reason */
+
 struct cairn_session {
-    bool known; /* its clock, at least */
+    bool known; /* how its clock comes from the TSC */
     struct trace_clock clock;
+    uint64_t hz; /* of the session clock */
     int64_t start, stop; /* session clock */
     bool start_known, stop_known;
     bool circular, compact, full;
@@ -170,7 +173,11 @@ struct cairn_session {
     uint32_t maximum_wait_reason;
 };
 
+struct cairn_etl;
+
 struct cairn_log {
+    struct cairn_etl *etl; /* the file it was read from; NULL: a serial log */
+    bool own;              /* it has the streams of a serial log beside the trace: text, truth */
     struct cairn_frames frames;
     struct cairn_text text;
     struct cairn_session session;
@@ -187,13 +194,27 @@ struct cairn_log {
     bool panic; /* dumped by a panic: the CPUs were stopped wherever they were */
 };
 
-/* 0, or -ENOENT: the log holds no frame of such a dump. */
-int cairn_log_read(struct cairn_log *log, const char *data, size_t size, uint32_t dump,
-                   void (*progress)(uint64_t done, uint64_t all));
+struct cairn_choice { /* what to read, and how; zeroed: the usual */
+    uint32_t dump;                /* of a serial log, from 1; 0: the last */
+    uint32_t maximum_wait_reason; /* of compact switches; 0: as the log says, or the build of Windows */
+    void (*progress)(uint64_t done, uint64_t all);
+};
+
+/* Reads a serial log or an ETL file. 0; -ENOENT: it is neither, or has no such dump; -ENOTSUP: an ETL file that cannot
+ * be read here, `refusal` says why. `data` must stay as long as the log. */
+#define CAIRN_REFUSAL 160u
+int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
+                   char refusal[CAIRN_REFUSAL]);
 void cairn_log_free(struct cairn_log *log);
 
-/* A part of cairn_log_read, for tests: checks and counts the events of one CPU's pieces, and cuts each piece at the
- * first byte that is no event. Cursors rely on that. */
+/* Parts of cairn_log_read. What the frames that are not the trace's tell: text, session, truth. */
+void cairn_log_streams(struct cairn_log *log);
+/* What they tell of one CPU, which its index goes by. */
+void cairn_log_cpu(struct cairn_log *log, uint32_t cpu);
+/* Behind the index: records by time, the truth in order. */
+void cairn_log_order(struct cairn_log *log, uint32_t cpu);
+/* Checks and counts the events of one CPU's pieces, and cuts each piece at the first byte that is no event. Cursors
+ * rely on that. */
 void cairn_log_index(struct cairn_log *log, uint32_t cpu);
 
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
@@ -217,18 +238,34 @@ struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
 /* First run of missing frames between two frame numbers, NULL: none. */
 const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before);
 
-/* ---- events ----------------------------------------------------------------------------------------------------- */
+/* ---- events (event.c) ------------------------------------------------------------------------------------------- */
+
+#define CAIRN_NO_HOOK UINT32_MAX
+#define CAIRN_NO_TID  UINT32_MAX
 
 struct cairn_event {
     const uint8_t *payload;
-    uint32_t size, space; /* of the payload; of the whole event with padding */
-    uint32_t head;        /* bytes before the payload: header and items */
-    int64_t time;
+    const uint8_t *provider; /* GUID of an event without a hook ID, NULL: none told */
+    uint32_t size, space;    /* of the payload; of the whole event with padding */
+    uint32_t head;           /* bytes before the payload: header and items */
+    int64_t time;            /* 0 where !has_time */
     uint64_t pebs_index;
-    uint16_t hook;
+    uint32_t hook;           /* or CAIRN_NO_HOOK; then `id` is what the provider calls it */
+    uint32_t tid, pid;       /* of the header, or CAIRN_NO_TID */
+    uint16_t id;
     uint8_t version;
-    bool has_pebs_index;
+    uint8_t header;   /* enum etl_header */
+    uint8_t pointer;  /* bytes of one in the payload */
+    uint8_t counters; /* of a processor, 8 bytes each, right before the payload */
+    bool has_pebs_index, has_time;
+    bool unknown_items; /* extension bits without a meaning: where the payload begins is not known */
 };
 
-/* The event at `at` of `size` bytes. False: there is none (end, or no event). */
+/* The event at `at` of `size` bytes, whatever its header is. False: there is none (end, or no event). */
 bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cairn_event *event);
+
+/* Whether it holds context switches, or something of the Debug Store's; else it is shown as one line. */
+bool cairn_event_decoded(const struct cairn_event *event);
+
+/* A part of cairn_log_index: counts and keeps one event of piece `piece`. False: it is not what its hook ID says. */
+bool cairn_log_index_event(struct cairn_log *log, uint32_t cpu, const struct cairn_event *event, uint32_t piece);

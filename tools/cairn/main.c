@@ -8,6 +8,7 @@
 static const struct cairn_command *const commands[] = {
     &cairn_dump_command,  &cairn_stat_command, &cairn_info_command,    &cairn_check_command,
     &cairn_ds_command,    &cairn_bts_command,  &cairn_profile_command, &cairn_capture_command,
+    &cairn_export_command,
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -16,7 +17,8 @@ static void usage(FILE *to)
     fputs("usage: cairn COMMAND ...\n", to);
     for (unsigned i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-8s %-20s %s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
-    fputs("LOG is a serial log, - standard input. cairn COMMAND --help tells more.\n"
+    fputs("LOG is a serial log or an ETL file, - standard input. cairn COMMAND --help tells\n"
+          "more.\n"
           "Exit: 0 good, 1 the trace is damaged or a check failed, 2 usage, 3 unreadable or\n"
           "not a trace.\n",
           to);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "tools/cairn/etl.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
@@ -52,6 +53,15 @@ static void report_suspects(FILE *to, const struct cairn_frames *f)
                 cairn_plural(f->suspects.count - LINES_MAX, "line", "lines"));
 }
 
+static void report_flaws(FILE *to, const struct cairn_etl *etl)
+{
+    char what[CAIRN_SHOWN];
+    for (size_t i = 0; i < etl->flaws.count && i < LINES_MAX; i++)
+        fprintf(to, "damaged: %s\n", cairn_show_flaw(what, &etl->flaws.items[i]));
+    if (etl->flaws.count > LINES_MAX)
+        fprintf(to, "damaged: %zu more things in the file\n", etl->flaws.count - LINES_MAX);
+}
+
 static void report_holes(FILE *to, const struct cairn_log *log)
 {
     unsigned lines = 0, more = 0;
@@ -85,6 +95,8 @@ static void report_unknown_tails(FILE *to, const struct cairn_log *log)
 bool cairn_report_damage(FILE *to, const struct cairn_log *log)
 {
     const struct cairn_frames *f = &log->frames;
+    if (log->etl)
+        report_flaws(to, log->etl);
     report_missing(to, f);
     report_suspects(to, f);
     report_holes(to, log);
@@ -93,8 +105,9 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log)
         fprintf(to, "damaged: in %" PRIu32 " %s: what that stream cannot hold\n", log->bad_frames,
                 cairn_plural(log->bad_frames, "frame or line", "frames or lines"));
     if (log->bad_pieces)
-        fprintf(to, "damaged: %" PRIu32 " trace %s bytes that are no events\n", log->bad_pieces,
-                cairn_plural(log->bad_pieces, "frame holds", "frames hold"));
+        fprintf(to, "damaged: %" PRIu32 " %s bytes that are no events\n", log->bad_pieces,
+                log->etl ? cairn_plural(log->bad_pieces, "time a buffer holds", "times a buffer holds")
+                         : cairn_plural(log->bad_pieces, "trace frame holds", "trace frames hold"));
     if (f->repeated || f->misplaced)
         fprintf(to, "note: %" PRIu32 " %s twice, %" PRIu32 " out of order: nothing is lost by that\n", f->repeated,
                 cairn_plural(f->repeated, "frame came", "frames came"), f->misplaced);

@@ -5,24 +5,36 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/etl.h"
+#include "tools/cairn/names.h"
+#include "tools/cairn/rundown.h"
+
+/* Session clock units as units of 100 ns. */
+static uint64_t ticks(const struct cairn_log *log, uint64_t units)
+{
+    uint64_t hz = log->session.hz;
+    return !hz || hz == TRACE_CLOCK_HZ ? units : (uint64_t)((unsigned __int128)units * TRACE_CLOCK_HZ / hz);
+}
+
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
 {
     uint64_t t = (uint64_t)time - (uint64_t)(log->session.start_known ? log->session.start : 0);
     bool negative = (int64_t)t < 0;
-    t = negative ? -t : t;
+    t = ticks(log, negative ? -t : t);
     snprintf(out, CAIRN_SHOWN, "%s%" PRIu64 ".%07" PRIu64, negative ? "-" : "", t / TRACE_CLOCK_HZ, t % TRACE_CLOCK_HZ);
     return out;
 }
 
-const char *cairn_show_span(char out[CAIRN_SHOWN], uint64_t units)
+const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units)
 {
-    if (units < 10000)
-        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%" PRIu64 " us", units / 10, units % 10);
-    else if (units < TRACE_CLOCK_HZ)
-        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%02" PRIu64 " ms", units / 10000, units % 10000 / 100);
+    uint64_t t = ticks(log, units);
+    if (t < 10000)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%" PRIu64 " us", t / 10, t % 10);
+    else if (t < TRACE_CLOCK_HZ)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%02" PRIu64 " ms", t / 10000, t % 10000 / 100);
     else
-        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%03" PRIu64 " s", units / TRACE_CLOCK_HZ,
-                 units % TRACE_CLOCK_HZ / 10000);
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%03" PRIu64 " s", t / TRACE_CLOCK_HZ, t % TRACE_CLOCK_HZ / 10000);
     return out;
 }
 
@@ -71,6 +83,15 @@ const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run)
     return out;
 }
 
+const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *f)
+{
+    if (f->buffer == UINT32_MAX)
+        snprintf(out, CAIRN_SHOWN, "%.100s", f->what);
+    else
+        snprintf(out, CAIRN_SHOWN, "buffer %" PRIu32 " %.100s", f->buffer, f->what);
+    return out;
+}
+
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *h)
 {
     char frames[CAIRN_SHOWN] = "", named[CAIRN_SHOWN], what[CAIRN_SHOWN];
@@ -97,6 +118,48 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
         break;
     default:
         snprintf(out, CAIRN_SHOWN, "events may be missing here: some were lost");
+    }
+    return out;
+}
+
+/* As the registry writes it. */
+static void show_guid(char out[CAIRN_SHOWN], const uint8_t *guid)
+{
+    int n = snprintf(out, CAIRN_SHOWN, "{%08" PRIx32 "-%04x-%04x-", cairn_get32(guid), cairn_get16(guid + 4),
+                     cairn_get16(guid + 6));
+    for (unsigned i = 8; i < 16; i++)
+        n += snprintf(out + n, CAIRN_SHOWN - (size_t)n, "%s%02x", i == 10 ? "-" : "", guid[i]);
+    snprintf(out + n, CAIRN_SHOWN - (size_t)n, "}");
+}
+
+const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *e)
+{
+    struct cairn_rundown r;
+    char guid[CAIRN_SHOWN] = "no GUID";
+    if (e->provider)
+        show_guid(guid, e->provider);
+    if (e->hook == CAIRN_NO_HOOK) {
+        bool described = e->header == ETL_EVENT32 || e->header == ETL_EVENT64 || e->provider;
+        if (described)
+            snprintf(out, CAIRN_SHOWN, "%s %u of %.40s", e->provider && e->head == ETL_EVENT_BYTES ? "event" : "type",
+                     e->id, guid);
+        else
+            snprintf(out, CAIRN_SHOWN, "%s (header %02XH), %" PRIu32 " bytes", cairn_header_name(e->header), e->header,
+                     e->space);
+        return out;
+    }
+    int n = snprintf(out, CAIRN_SHOWN, "%04" PRIX32 "H %s", e->hook, cairn_hook_name(e->hook));
+    cairn_rundown_read(&r, e);
+    size_t left = CAIRN_SHOWN - (size_t)n;
+    if (r.kind == CAIRN_RUNDOWN_PROCESS) {
+        snprintf(out + n, left, " %" PRIu32 " of %" PRIu32 "%s%.40s", r.pid, r.parent, r.name[0] ? ", " : "", r.name);
+    } else if (r.kind == CAIRN_RUNDOWN_THREAD) {
+        const struct cairn_name *known = r.tid && !r.name[0] ? cairn_find_name(&log->text, r.tid) : NULL;
+        struct cairn_slice name = known ? known->name : (struct cairn_slice){r.name, (uint32_t)strlen(r.name)};
+        snprintf(out + n, left, " %" PRIu32 " of %" PRIu32 "%s%.*s", r.tid, r.pid, name.size ? ", " : "",
+                 name.size < 40 ? (int)name.size : 40, name.at);
+    } else if (r.kind == CAIRN_RUNDOWN_IMAGE) {
+        snprintf(out + n, left, " of %" PRIu32 ", %.40s", r.pid, r.name);
     }
     return out;
 }

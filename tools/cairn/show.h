@@ -12,7 +12,7 @@
 /* Seconds since the session began, to the clock unit: "0.0123456". Session clock where the beginning is not known. */
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
 /* A span of clock units: "12.3 us". */
-const char *cairn_show_span(char out[CAIRN_SHOWN], uint64_t units);
+const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units);
 /* "name:tid", cut in the name to at most `width`; "idle". */
 const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
 /* "function+1c" or the bare address, at most `width` where that can be. */
@@ -21,8 +21,13 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
 const char *cairn_plural(uint64_t n, const char *one, const char *many);
 /* What is missing at a hole, in words: "1200 bytes of buffer 3". */
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
+struct cairn_etl_flaw;
+/* What is wrong with an ETL file: "buffer 3 is cut short ...". */
+const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *flaw);
 /* "frames 3..5", "frame 3". */
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
+/* An event that is none of context switches or Debug Store, in words: "0503H thread 88 of process 4". */
+const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *event);
 /* "12"; "unknown", and what is known of it. Never 0 where it is unknown. */
 const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
 /* Prints text and a newline in lines of at most 80 columns; only a word that no line could hold is cut. The first goes

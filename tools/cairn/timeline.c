@@ -5,11 +5,36 @@
 
 #include "tools/cairn/bytes.h"
 
+/* The next event that is neither switches nor the Debug Store's. */
+static void find_other(struct cairn_lane *lane)
+{
+    const struct cairn_cpu *cpu = lane->cursor.cpu;
+    int64_t time = lane->other.time;
+    lane->has_other = false;
+    for (; lane->piece < cpu->piece_count && cpu->other_events; lane->piece++, lane->at = 0) {
+        const struct cairn_piece *p = &cpu->pieces[lane->piece];
+        if (p->hole != CAIRN_NO_HOLE)
+            lane->other_holes = p->hole + 1;
+        for (; cairn_event_at(p->data, p->size, lane->at, &lane->other); lane->at += lane->other.space) {
+            if (!lane->other.has_time)
+                lane->other.time = time;
+            time = lane->other.time;
+            if (cairn_event_decoded(&lane->other))
+                continue;
+            lane->at += lane->other.space;
+            lane->has_other = true;
+            return;
+        }
+    }
+}
+
 void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact, enum cairn_by by)
 {
     *lane = (struct cairn_lane){.cpu = cpu, .rule = by, .log = log, .only_sampled = cairn_only_sampled(log)};
     cairn_cursor_init(&lane->cursor, log, cpu, compact);
     cairn_spans_read(&lane->spans, log, cpu, compact);
+    lane->other.time = log->session.start_known ? log->session.start : 0;
+    find_other(lane);
 }
 
 void cairn_lane_free(struct cairn_lane *lane)
@@ -64,10 +89,19 @@ bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
     *item = (struct cairn_item){.cpu = lane->cpu};
 
     uint32_t hole = hole_ahead(lane, next);
-    if (hole != CAIRN_NO_HOLE && lane->holes_shown <= hole) { /* holes are numbered in their order */
+    bool due = !lane->has_other || lane->holes_shown < lane->other_holes;
+    if (hole != CAIRN_NO_HOLE && lane->holes_shown <= hole && due) { /* holes are numbered in their order */
         item->kind = CAIRN_ITEM_HOLE;
         item->hole = &cpu->holes.items[lane->holes_shown++];
         item->time = lane->has_last ? lane->last.time : next ? next->time : r ? r->time : e ? e->time : 0;
+        return true;
+    }
+    if (lane->has_other && (!next || lane->other.time <= next->time) && (!r || lane->other.time <= r->time) &&
+        (!e || lane->other.time <= e->time)) {
+        item->kind = CAIRN_ITEM_EVENT;
+        item->time = lane->other.time;
+        item->event = lane->other;
+        find_other(lane);
         return true;
     }
     if (r && (!next || r->time < next->time) && (!e || r->time <= e->time)) {

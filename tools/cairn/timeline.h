@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Everything in the order of time, of one CPU or merged over all: switches, PEBS records with the thread that caused
- * them, drains, and the places where something is missing.
+ * them, drains, all other events, and the places where something is missing.
  *
  * By the rule of time (attribution.h) the thread that caused a record is the one that leaves at the next switch. It is
  * not told, and the reason is given, where
@@ -15,7 +15,13 @@
 #include "tools/cairn/attribution.h"
 #include "tools/cairn/cursor.h"
 
-enum cairn_item_kind { CAIRN_ITEM_SWITCH, CAIRN_ITEM_RECORD, CAIRN_ITEM_EPOCH, CAIRN_ITEM_HOLE };
+enum cairn_item_kind {
+    CAIRN_ITEM_SWITCH,
+    CAIRN_ITEM_RECORD,
+    CAIRN_ITEM_EPOCH,
+    CAIRN_ITEM_HOLE,
+    CAIRN_ITEM_EVENT, /* any other */
+};
 
 struct cairn_item {
     int64_t time;
@@ -29,6 +35,7 @@ struct cairn_item {
     const struct cairn_record *record;       /* RECORD */
     const struct cairn_epoch *epoch;         /* EPOCH */
     const struct cairn_hole *hole;           /* HOLE */
+    struct cairn_event event;                /* EVENT */
 };
 
 struct cairn_lane { /* one CPU's */
@@ -42,6 +49,10 @@ struct cairn_lane { /* one CPU's */
     struct cairn_switch last; /* the switch before */
     bool has_last;
     uint32_t holes_shown;
+    uint32_t piece, at;       /* behind `other` */
+    struct cairn_event other; /* the next of the events that are shown as they are; its time: or of the one before */
+    bool has_other;
+    uint32_t other_holes; /* of the CPU, that lie before it */
     struct cairn_item ahead;
     bool has_ahead;
 };

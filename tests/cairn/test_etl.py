@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: MIT
+"""ETL files: Windows' own as make_etl.py writes them, and those of `cairn export`, which the reader in etl.py, made
+apart from the C code, takes to pieces."""
+
+import os
+import re
+import struct
+
+import pytest
+
+import cairn_boot
+import etl
+import frames
+import make_etl
+from cairn_tool import EXPECTED, GOLDEN, cairn, events, text_of
+
+WINDOWS = sorted(make_etl.FILES)
+LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life"]
+SAMPLE = cairn_boot.ROOT / "samples" / "cairn.etl"
+REASONS = re.search(r"names\[\] = \{\n((?: +\".*\n)+)", (cairn_boot.ROOT / "tools/cairn/names.c").read_text(
+    encoding="ascii").split("cairn_reason_name")[1])[1]
+REASONS = re.findall(r'"(\w+)"', REASONS)
+STATES = {1: "Ready", 4: "Terminated", 7: "DeferredReady"}
+
+
+def switch_lines(text):
+    return [line for line in text.splitlines() if line[15:18] == "   " and " > " in line]
+
+
+def without_other(text):
+    """A dump without the lines of events that are neither switches nor the Debug Store's."""
+    return [line for line in text.splitlines() if line[16:17] != "+"]
+
+
+# ---- Windows' own files ----------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_golden_files_are_what_their_maker_writes(name):
+    data = make_etl.maker(name).make()
+    assert data == (GOLDEN / f"{name}.etl").read_bytes()
+    assert sum(len(b.events) for b in etl.read(data)) > 30
+
+
+def shown(maker, log_names):
+    """The switches as dump is to show them, by time."""
+    def name(tid, width):
+        if tid is None:
+            return "unknown"
+        room = width - len(f":{tid}")
+        return "idle" if tid == 0 else f"{log_names.get(tid, 'thread')[:room]}:{tid}"
+    lines = []
+    for time, cpu, old, new, state, reason, priority, ticks, known in maker.switches:
+        units = (time - 1000) * 10_000_000 // maker.frequency
+        why = "-" if state is None else f"raw {reason}" if not known else STATES.get(state) or (
+            "Running" if state == 2 else REASONS[reason])
+        lines.append((time, cpu, f"{units // 10_000_000:4d}.{units % 10_000_000:07d} {cpu:2d}   {name(old, 16):<16} "
+                      f"{why[:17]:<17} {'' if priority is None else priority:>2} > {name(new, 14):<14} {ticks:>5}"))
+    return [line for _, _, line in sorted(lines, key=lambda entry: entry[:2])]
+
+
+def names_of(maker):
+    names = {tid: make_etl.PROCESSES[pid] for tid, pid in make_etl.THREADS.items()}
+    return names | (make_etl.NAMES if maker.build >= 19041 else {})
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_every_switch_of_a_windows_file(name):
+    maker = make_etl.maker(name)
+    maker.make()
+    text = text_of(cairn("dump", GOLDEN / f"{name}.etl"))
+    got, wanted = switch_lines(text), shown(maker, names_of(maker))
+    assert len(got) == 80 and got == wanted
+    assert text.count(" + ") == maker.other
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check"])
+def test_expected_text(name, command):
+    done = cairn(command, GOLDEN / f"{name}.etl")
+    text = text_of(done)
+    assert done.returncode == 0 and done.stderr == b""
+    assert all(len(line) <= 80 for line in text.splitlines())
+    path = EXPECTED / f"{name}.{command}"
+    if os.environ.get("CAIRN_UPDATE"):
+        path.write_text(text, encoding="ascii")
+    assert text == path.read_text(encoding="ascii")
+
+
+def test_every_header_is_named():
+    text = text_of(cairn("info", GOLDEN / "windows-19041-64.etl"))
+    for header in ("SYSTEM64", "COMPACT64", "PERFINFO64", "FULL64", "INSTANCE64", "EVENT64", "MESSAGE", "ERROR"):
+        assert header in text
+    text = text_of(cairn("info", GOLDEN / "windows-7600-32.etl"))
+    for header in ("SYSTEM32", "COMPACT32", "PERFINFO32", "FULL32", "INSTANCE32", "EVENT32"):
+        assert header in text
+
+
+def test_the_processes_threads_and_images_are_named():
+    text = text_of(cairn("dump", GOLDEN / "windows-19041-32.etl"))
+    for what in ("process (rundown) 900 of 4, explorer.exe", "thread (rundown) 908 of 900, worker",
+                 "thread name 912 of 900, renamed", "image (rundown) of 900, explorer.exe",
+                 "{0cd1c309-0878-4515-83db-749843b3f5c9}", "7F99H unknown event", "header 0DH"):
+        assert what in text, what
+
+
+def test_bare_states_and_max_wait_reason():
+    path = GOLDEN / "windows-unknown.etl"
+    bare, told = text_of(cairn("dump", path)), text_of(cairn("dump", "--max-wait-reason", "43", path))
+    assert "raw 44" in bare and "not known" in bare and "raw" not in told
+    maker = make_etl.maker("windows-unknown")
+    maker.make()
+    for a, b in zip(switch_lines(bare), switch_lines(told)):
+        raw = re.search(r"raw (\d+)", a)
+        if raw:
+            n = int(raw[1])
+            assert (STATES[n - 43] if n >= 43 else REASONS[n])[:17] in b
+
+
+def test_a_wrong_max_wait_reason_is_damage():
+    done = cairn("check", "--max-wait-reason", "1", GOLDEN / "windows-unknown.etl")
+    assert done.returncode == 1 and b"no events" in done.stdout
+
+
+@pytest.mark.parametrize("number, name", [(2, b"LZNT1"), (4, b"Xpress Huffman"), (9, b"without a name")])
+def test_other_compression_is_refused_by_name(number, name):
+    data = bytearray((GOLDEN / "windows-compressed.etl").read_bytes())
+    data[0x2C:0x2E] = struct.pack("<H", number)
+    done = cairn("dump", "-", data=bytes(data))
+    assert done.returncode == 3 and name in done.stderr and done.stdout == b""
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_compressed_is_what_is_plain():
+    """The same trace, once compressed and once not: no line differs."""
+    plain, packed = (text_of(cairn("dump", GOLDEN / f"windows-{n}.etl")) for n in ("19041-64", "compressed"))
+    assert switch_lines(plain) == switch_lines(packed)
+
+
+# ---- damage ----------------------------------------------------------------------------------------------------------
+
+def test_a_file_that_was_cut():
+    data = (GOLDEN / "windows-10240-64.etl").read_bytes()
+    for size in (*range(0, 0x80, 8), *range(0x80, len(data), 611)):
+        for command in ("dump", "check"):
+            done = cairn(command, "-", data=data[:size])
+            text_of(done)
+            assert done.returncode in (1, 3), size
+            assert done.stderr
+
+
+@pytest.mark.parametrize("name", ["windows-19041-64", "windows-compressed", "windows-7600-32"])
+def test_bytes_that_cannot_be(name):
+    """Whatever is written over a file, the reader says so or shows something, and never fails otherwise."""
+    whole = (GOLDEN / f"{name}.etl").read_bytes()
+    for at in (0, 4, 0x30, 0x34, 0x48, 0x4C, 0x70, 2048, 2048 + 0x30, 2048 + 0x34, 2048 + 0x48, 2048 + 0x60):
+        for value in (0, 1, 0x47, 0x7FFFFFFF, 0xFFFFFFFF):
+            data = bytearray(whole)
+            data[at:at + 4] = struct.pack("<I", value)
+            done = cairn("check", "-", data=bytes(data))
+            text_of(done)
+            assert done.returncode in (0, 1, 3)
+            assert done.returncode == 0 or done.stderr or b"FAIL" in done.stdout
+
+
+def test_what_was_lost_leaves_incoming_threads_unknown():
+    """EventsLost in the header: nothing says where, so between any two buffers."""
+    data = bytearray((GOLDEN / "windows-7600-64.etl").read_bytes())
+    at = 0x48 + 0x20 + 0x30
+    assert struct.unpack_from("<I", data, at)[0] == 0
+    struct.pack_into("<I", data, at, 7)
+    text = text_of(cairn("dump", "-", data=bytes(data)))
+    assert text.count("! events may be missing here") > 1
+    assert "events lost                   7" in text_of(cairn("stat", "-", data=bytes(data)))
+
+
+def test_a_missing_sequence_number_is_seen():
+    data = (GOLDEN / "windows-10240-32.etl").read_bytes()
+    buffers = etl.read(data)
+    gone = next(b for b in buffers[2:] if b.cpu == 1)
+    done = cairn("check", "-", data=data[:gone.at] + data[gone.at + gone.size:])
+    assert done.returncode == 1 and b"counts" in done.stdout
+    assert "may be missing" in text_of(cairn("dump", "-", data=data[:gone.at] + data[gone.at + gone.size:]))
+
+
+# ---- export ----------------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module", name="exported")
+def _exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("etl")
+
+    def export(log, *options):
+        path = folder / f"{log}{''.join(options)}.etl"
+        if not path.exists():
+            done = cairn("export", "--to", "etl", *options, GOLDEN / f"{log}.log", "-o", path)
+            assert done.returncode == 0 and done.stderr == b""
+            assert all(len(line.replace(str(path), "")) <= 80 for line in text_of(done).splitlines())
+        return path
+    return export
+
+
+def kernel_events(log):
+    """{CPU: [the events of the log, as bytes]}."""
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    order = {}
+    for frame, at, _, size in events(parts):
+        payload = parts[frame][1]
+        ordinal, cpu, offset = struct.unpack_from("<I", payload, 4)[0], *struct.unpack_from("<H2xI", payload, 8)
+        order.setdefault(cpu, []).append(((ordinal, offset, at), payload[at:at + size]))
+    return {cpu: [event for _, event in sorted(found)] for cpu, found in order.items()}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_every_event_is_in_the_file(exported, log):
+    data = exported(log).read_bytes()
+    buffers = etl.read(data)
+    size = buffers[0].size
+    for cpu, wanted in kernel_events(log).items():
+        got = [data[b.at + e.at:b.at + e.at + len(e.payload) + 16 + 8 * len(e.items)] for b in buffers
+               if b.cpu == cpu for e in b.events if e.header == 0x11]
+        at = got.index(wanted[0])
+        assert got[at:at + len(wanted)] == wanted, cpu
+    for n, b in enumerate(buffers):
+        assert b.sequence == n and b.size == size and b.used % 8 == 0
+        assert b.type == (4 if n == 0 else 0) and b.state == 3
+        assert b.flag & ~6 == (0x21 if n in (0, len(buffers) - 1) else 0x20)
+        times = [e.time for e in b.events]
+        assert times == sorted(times) and (n == 0 or b.time == times[-1])
+        assert struct.unpack_from("<III", data, b.at + 4)[:2] == (b.used, b.used)
+        assert struct.unpack_from("<Q", data, b.at + 0x20)[0] == 0
+        for e, following in zip(b.events, b.events[1:]):  # what is between events is 0
+            end = b.at + e.at + struct.unpack_from("<H", data, b.at + e.at + 4)[0]
+            assert not any(data[end:b.at + following.at])
+    assert [b.time for b in buffers] == sorted(b.time for b in buffers)
+
+
+@pytest.mark.parametrize("log", ["small", "lost", "hw"])
+def test_the_header_of_the_file(exported, log):
+    buffers = etl.read(exported(log).read_bytes())
+    header, first, last = etl.header(buffers), buffers[0].events[0], max(e.time for b in buffers for e in b.events)
+    assert (header.build, header.cpus, header.pointer, header.clock) == (10240, 2, 8, 1)
+    assert header.version == (10, 0, 1, 5) and header.frequency == 10_000_000
+    assert header.buffer_size == buffers[0].size and header.buffers_written == len(buffers)
+    assert header.start_buffers == 1 and header.timer_resolution == 10_000
+    assert header.names == ["Cairn", "cairn.etl"]
+    assert header.start_time - header.boot_time == first.time
+    assert header.end_time - header.start_time == last - first.time
+    assert 132_000_000_000_000_000 < header.boot_time < 160_000_000_000_000_000
+    lost = int(re.search(r"events lost +(\d+)", text_of(cairn("stat", GOLDEN / f"{log}.log")))[1])
+    assert header.events_lost == lost and header.buffers_lost == 0
+
+
+def test_the_order_of_the_rundown(exported):
+    """As Windows 8 was seen to write it: header, masks, processes with their threads and images; at the end the
+    machine, masks, the same again, and masks of nothing."""
+    buffers = etl.read(exported("small", "--strict").read_bytes())
+    hooks = [e.hook for b in buffers for e in b.events]
+    text = " ".join(f"{h:04x}" for h in hooks)
+    assert re.fullmatch(r"0000 0005 0303( 0503){2} 0303( 0503)+ 1403 0008( 0525)+ 0b0a 0b1a 0b1b 0020 0304( 0504){2} "
+                        r"0304( 0504)+ 1404 0005 0008", text), text
+    by_hook = {}
+    for b in buffers:
+        for e in b.events:
+            by_hook.setdefault(e.hook, []).append(e)
+    forms = {hook: {(e.header, e.version) for e in found} for hook, found in by_hook.items()}
+    assert forms[0x0303] == forms[0x0304] == {(0x11, 4)} and forms[0x0503] == forms[0x0504] == {(2, 3)}
+    assert forms[0x1403] == forms[0x1404] == {(2, 3)} and forms[0x0B0A] == {(2, 3)} and forms[0x0008] == {(0x11, 2)}
+    assert [len(e.payload) for e in by_hook[0x0005]] == [0x24, 0x24] and len(by_hook[0x0B0A][0].payload) == 0x33C
+    masks = [struct.unpack("<9I", e.payload) for e in by_hook[0x0005]]
+    assert masks[0] == (7, 0x104, 0x10000, 0, 0, 0, 0, 0, 60) and not any(masks[1][:8])
+
+
+def test_processes_and_threads(exported):
+    buffers = etl.read(exported("small", "--strict").read_bytes())
+    processes, threads = {}, {}
+    for e in (e for b in buffers for e in b.events):
+        if e.hook == 0x0303:
+            pid = struct.unpack_from("<I", e.payload, 8)[0]
+            assert struct.unpack_from("<I", e.payload, 0x24)[0] and e.payload[0x34:0x40] == bytes.fromhex(
+                "010100000000000512000000")  # TOKEN_USER, then S-1-5-18
+            processes[pid] = e.payload[0x40:].split(b"\0")[0].decode()
+            assert e.payload[0x40 + len(processes[pid]):] == bytes(7)
+        if e.hook == 0x0503:
+            pid, tid = struct.unpack_from("<II", e.payload)
+            assert (e.tid, e.pid) == (tid, pid)
+            threads.setdefault(tid, []).append((pid, struct.unpack_from("<Q", e.payload, 0x28)[0],
+                                                e.payload[0x44], e.payload[0x48:].decode("utf-16-le")))
+    assert processes == {0: "Idle", 4: "Cairn"}
+    assert threads.pop(0) == [(0, 1, 0, "idle/0\0"), (0, 2, 0, "idle/1\0")]
+    lines = [p.decode() for s, p in frames.read((GOLDEN / "small.log").read_bytes()) if s == "N"]
+    names = {int(tid): (4, 3, int(base), f"{name}\0") for tid, base, _, name in
+             (line.split(" ", 3) for line in "".join(lines).splitlines()) if tid != "0"}
+    assert {tid: found[0] for tid, found in threads.items()} == names
+
+
+def test_strict_has_nothing_of_cairns_own(exported):
+    for log in LOGS:
+        for e in (e for b in etl.read(exported(log, "--strict").read_bytes()) for e in b.events):
+            assert e.hook >> 8 != 0xCA
+            assert e.hook != 0x0525 or not e.items
+    both = {e.hook for b in etl.read(exported("full", "--strict").read_bytes()) for e in b.events}
+    assert 0x0524 in both and 0x0525 not in both
+
+
+# ---- there and back --------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("log", LOGS)
+def test_dump_of_the_file_is_that_of_the_log(exported, log):
+    def lines(path):
+        text = "\n".join(without_other(text_of(cairn("dump", path))))
+        return text.replace("events lost from here on: no buffer was left",
+                            "events may be missing here: some were lost")
+    assert lines(exported(log)) == lines(GOLDEN / f"{log}.log")
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_check_of_the_file_is_that_of_the_log(exported, log):
+    def rows(path):
+        done = cairn("check", path)
+        assert done.returncode == 0 and done.stderr == b""
+        kept = [line for line in text_of(done).splitlines() if not line.startswith(
+            ("frames: ", "buffers: ", "events: ", "time stamps"))]  # of which the file has others, or none
+        return [re.sub(r"\d+ consistent,", "N consistent,", line) for line in kept]
+    assert rows(exported(log)) == rows(GOLDEN / f"{log}.log")
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_stat_of_the_file_is_that_of_the_log(exported, log):
+    def rows(path):
+        return [line for line in text_of(cairn("stat", path)).splitlines() if "of other kinds" not in line]
+    assert rows(exported(log)) == rows(GOLDEN / f"{log}.log")
+
+
+@pytest.mark.parametrize("log", ["small", "full", "nods", "life", "hw"])
+def test_strict_has_every_switch(exported, log):
+    assert switch_lines(text_of(cairn("dump", exported(log, "--strict")))) == switch_lines(
+        text_of(cairn("dump", GOLDEN / f"{log}.log")))
+    done = cairn("check", exported(log, "--strict"))
+    assert done.returncode == 0 and b"PASS" in done.stdout
+
+
+def test_commands_of_the_debug_store_read_the_file(exported):
+    for command in (["ds"], ["profile"], ["ds", "--life", "0:3"]):
+        assert cairn(*command, exported("life")).stdout == cairn(*command, GOLDEN / "life.log").stdout
+    assert cairn("bts", exported("bts")).stdout == cairn("bts", GOLDEN / "bts.log").stdout
+
+
+def test_a_damaged_log_makes_a_file_that_says_so(tmp_path):
+    log = (GOLDEN / "small.log").read_bytes().splitlines(keepends=True)
+    cut = next(i for i, line in enumerate(log) if line.startswith(b"~T"))
+    del log[cut]
+    path = tmp_path / "damaged.etl"
+    done = cairn("export", "--to", "etl", "-", "-o", path, data=b"".join(log))
+    assert done.returncode == 1 and b"damaged" in done.stderr
+    etl.read(path.read_bytes())
+    done = cairn("check", path)
+    assert done.returncode == 1 and b"the log that the file was made from was damaged" in done.stdout
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["-o", "x.etl"], b"--to etl"),
+    (["--to", "ctf", "-o", "x.etl"], b"must be etl"),
+    (["--to", "etl"], b"-o FILE"),
+])
+def test_export_says_what_it_needs(arguments, said):
+    done = cairn("export", *arguments, GOLDEN / "small.log")
+    assert done.returncode == 2 and said in done.stderr
+
+
+def test_export_of_an_etl_file_and_to_nowhere(exported, tmp_path):
+    done = cairn("export", "--to", "etl", exported("small"), "-o", tmp_path / "again.etl")
+    assert done.returncode == 1 and b"already" in done.stderr and not (tmp_path / "again.etl").exists()
+    done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", tmp_path / "no" / "x.etl")
+    assert done.returncode == 3 and b"No such file" in done.stderr
+    done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", "/dev/full")
+    assert done.returncode == 3 and b"No space" in done.stderr
+
+
+def test_the_sample_is_what_the_command_writes(tmp_path):
+    path = tmp_path / "cairn.etl"
+    done = cairn("export", "--strict", "--to", "etl", cairn_boot.ROOT / "samples" / "plain.log", "-o", path)
+    assert done.returncode == 0
+    assert path.read_bytes() == SAMPLE.read_bytes()

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The reader of ETL files: whatever the input is, it begins as such a file does. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fuzz/read_all.h"
+#include "tools/cairn/etl.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const size_t buffer = sizeof(struct wmi_buffer_header);
+    if (size < buffer + sizeof(struct etl_system_header))
+        return 0;
+    uint8_t *bytes = malloc(size); /* exactly as large: reading beyond it is seen */
+    if (!bytes)
+        abort();
+    memcpy(bytes, data, size);
+    bytes[offsetof(struct wmi_buffer_header, buffer_type)] = ETL_BUFFER_TYPE_HEADER;
+    bytes[offsetof(struct wmi_buffer_header, buffer_type) + 1] = 0;
+    bytes[buffer + 2] = data[buffer + 2] == ETL_SYSTEM32 ? ETL_SYSTEM32 : ETL_SYSTEM64;
+    bytes[buffer + 3] = ETL_MARKER_EVENT;
+    memset(bytes + buffer + offsetof(struct etl_system_header, hook_id), 0, 2);
+    if (!cairn_etl_is((const char *)bytes, size))
+        abort();
+    fuzz_read_all((const char *)bytes, size);
+    free(bytes);
+    return 0;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* A log as an ETL file: its buffers, and before and behind them what Windows' consumers look for. */
+#pragma once
+
+#include "tools/cairn/etl_write.h"
+
+struct cairn_etl_export {
+    const struct cairn_log *log;
+    bool strict; /* leave out what Windows never writes */
+    struct cairn_etl_writer writer;
+    int64_t start, stop; /* of all events */
+    bool has_threads, has_images, has_config, has_extension, has_complete; /* the kernel wrote such events itself */
+    /* what was done */
+    uint64_t threads, processes, images;           /* made from names and keys */
+    uint64_t own_events, stamps, doubled, streams; /* strict: left out; streams: written */
+    uint64_t buffers_lost, events_lost;
+};
+
+void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, bool strict);
+void cairn_etl_export_free(struct cairn_etl_export *x);
+
+/* Parts of cairn_etl_export (etl_rundown.c): the file's header event, and what stands before and behind the events of
+ * the log. */
+void cairn_etl_put_header(struct cairn_etl_export *x);
+void cairn_etl_put_start(struct cairn_etl_export *x);
+void cairn_etl_put_end(struct cairn_etl_export *x);

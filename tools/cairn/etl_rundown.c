@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a trace of the NT Kernel Logger has beside its events, made from the log's keys and names: the file's header,
+ * the machine, processes, threads and the kernel's image, before the events and behind them, in the order of Windows.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/etl_export.h"
+
+#define IDLE_PROCESS   0u
+#define KERNEL_PROCESS 4u
+#define STILL_RUNNING  0x103u
+#define UNIX_EPOCH     INT64_C(116444736000000000) /* as FILETIME */
+
+static uint64_t number(const struct cairn_log *log, const char *key)
+{
+    uint64_t v = 0;
+    cairn_slice_u64(cairn_key(&log->text, "%s", key), &v);
+    return v;
+}
+
+static struct cairn_slice slice(const char *text)
+{
+    return (struct cairn_slice){text, (uint32_t)strlen(text)};
+}
+
+/* FILETIME of the session clock's 0: when the machine booted; 0 where the log does not say. */
+static int64_t boot_filetime(const struct cairn_log *log)
+{
+    struct cairn_slice s = cairn_key(&log->text, "boot.time");
+    char text[32];
+    struct tm tm = {0};
+    snprintf(text, sizeof(text), "%.*s", CAIRN_SLICE(s));
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
+               &tm.tm_sec) != 6)
+        return 0;
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    return UNIX_EPOCH + (int64_t)timegm(&tm) * 10000000;
+}
+
+static int64_t filetime(const struct cairn_log *log, int64_t units)
+{
+    uint64_t hz = log->session.hz;
+    return boot_filetime(log) + (int64_t)((__int128)units * 10000000 / (__int128)(hz ? hz : TRACE_CLOCK_HZ));
+}
+
+static uint32_t build(const struct cairn_log *log)
+{
+    uint64_t v = number(log, "session.1.build");
+    return v && v <= UINT32_MAX ? (uint32_t)v : CCSWAP_BUILD;
+}
+
+/* ---- header ----------------------------------------------------------------------------------------------------- */
+
+static uint32_t clock_type(const struct cairn_log *log)
+{
+    uint64_t type = number(log, "session.1.clock");
+    return type >= ETL_CLOCK_COUNTER && type <= ETL_CLOCK_CYCLES ? (uint32_t)type : ETL_CLOCK_COUNTER;
+}
+
+static void add_time_zone(struct cairn_etl_payload *p)
+{
+    uint8_t zone[ETL_TIME_ZONE_BYTES] = {0}; /* Bias 0: UTC */
+    static const char name[] = "UTC";
+    for (unsigned i = 0; i < sizeof(name); i++)
+        zone[4 + 2 * i] = (uint8_t)name[i];
+    cairn_etl_add(p, zone, sizeof(zone));
+}
+
+void cairn_etl_put_header(struct cairn_etl_export *x)
+{
+    const struct cairn_log *log = x->log;
+    struct cairn_etl_writer *w = &x->writer;
+    struct cairn_etl_made *first = &w->buffers.items[0];
+    struct cairn_etl_payload p = {0};
+    const uint32_t large = 1u << 20;
+    struct etl_logfile_header h = {
+        .buffer_size = w->buffer_bytes,
+        .version = {10, 0, w->buffer_bytes > large ? 2 : 1, w->buffer_bytes > large ? 0 : 5},
+        .provider_version = build(log),
+        .processors = log->cpus,
+        .end_time = filetime(log, x->stop),
+        .timer_resolution = (uint32_t)(number(log, "session.1.tick_us") * 10),
+        .log_file_mode = ETL_MODE_SEQUENTIAL | ETL_MODE_SYSTEM_LOGGER,
+        .buffers_written = (uint32_t)w->buffers.count,
+        .start_buffers = 1,
+        .pointer_size = 8,
+        .events_lost = (uint32_t)x->events_lost,
+        .cpu_mhz = (uint32_t)(number(log, "machine.tsc_hz") / 1000000),
+    };
+    struct etl_logfile_times times = {
+        .boot_time = boot_filetime(log),
+        .frequency = (int64_t)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ),
+        .start_time = filetime(log, x->start),
+        .clock_type = clock_type(log),
+        .buffers_lost = (uint32_t)x->buffers_lost,
+    };
+    cairn_etl_add(&p, &h, sizeof(h));
+    cairn_etl_add64(&p, ETL_TIMER_SOURCE_APIC);
+    cairn_etl_add64(&p, ETL_TIMER_SOURCE_TSC);
+    add_time_zone(&p);
+    cairn_etl_add32(&p, 0); /* up to the next multiple of 8 */
+    cairn_etl_add(&p, &times, sizeof(times));
+    cairn_etl_add_text(&p, slice(ETL_CAIRN_LOGGER), 2);
+    cairn_etl_add_text(&p, slice("cairn.etl"), 2);
+    if (first->used == 0) {
+        cairn_etl_system(w, ETL_HOOK_HEADER, ETL_HOOK_VERSION_SYSTEM, x->start, 0, KERNEL_PROCESS, &p);
+        return;
+    }
+    memcpy(first->bytes + sizeof(struct etl_system_header), p.bytes, p.size); /* of the same size as before */
+}
+
+static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, bool on)
+{
+    const struct cairn_session *s = &x->log->session;
+    struct cairn_etl_payload p = {0};
+    struct etl_header_extension e = {.version = build(x->log) >= 19041 ? 80 : 60};
+    if (on) {
+        e.masks[0] = ETL_MASK_PROCESS | ETL_MASK_THREAD | ETL_MASK_LOADER;
+        e.masks[1] = ETL_MASK_CONTEXT_SWITCH | (s->compact && !(x->strict && s->full) ? ETL_MASK_COMPACT_CSWITCH : 0);
+        e.masks[2] = ETL_MASK_CPU_CONFIG;
+    }
+    cairn_etl_add(&p, &e, sizeof(e));
+    cairn_etl_system(&x->writer, hook, ETL_HOOK_VERSION_SYSTEM, time, 0, KERNEL_PROCESS, &p);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------ */
+
+static void put_machine(struct cairn_etl_export *x, int64_t time)
+{
+    const struct cairn_log *log = x->log;
+    struct cairn_etl_payload p = {0};
+    struct cairn_slice leaf = cairn_key(&log->text, "cpu.0.cpuid.00000001.00000000");
+    char words[16];
+    snprintf(words, sizeof(words), "%.*s", leaf.size < 8 ? 0 : 8, leaf.at);
+    uint32_t signature = (uint32_t)strtoul(words, NULL, 16); /* family, model and stepping as CPUID has them */
+    uint32_t family = signature >> 8 & 0xF, model = signature >> 4 & 0xF;
+    if (family == 6 || family == 15)
+        model |= signature >> 12 & 0xF0;
+    family += family == 15 ? signature >> 20 & 0xFF : 0;
+    struct etl_cpu_config c = {
+        .mhz = (uint32_t)(number(log, "machine.tsc_hz") / 1000000),
+        .processors = log->cpus,
+        .memory_mb = (uint32_t)(number(log, "machine.memory_bytes") >> 20),
+        .page_size = 4096,
+        .allocation_granularity = 4096,
+        .computer_name = {'C', 'A', 'I', 'R', 'N'},
+        .highest_user_address = UINT64_C(0x00007FFFFFFFFFFF),
+        .architecture = 9,
+        .level = (uint16_t)family,
+        .revision = (uint16_t)(model << 8 | (signature & 0xF)),
+        .nx_enabled = 1,
+        .pae_enabled = 1,
+    };
+    cairn_etl_add(&p, &c, sizeof(c));
+    cairn_etl_system(&x->writer, ETL_HOOK_CPU_CONFIG, 3, time, 0, KERNEL_PROCESS, &p);
+    p.size = 0;
+    cairn_etl_add32(&p, 1); /* one group, and its processors */
+    cairn_etl_add64(&p, log->cpus < 64 ? (UINT64_C(1) << log->cpus) - 1 : UINT64_MAX);
+    cairn_etl_system(&x->writer, ETL_HOOK_PROCESSOR_GROUP, ETL_HOOK_VERSION_SYSTEM, time, 0, KERNEL_PROCESS, &p);
+    p.size = 0;
+    cairn_etl_add32(&p, log->cpus);
+    for (uint32_t n = 0; n < log->cpus; n++)
+        cairn_etl_add32(&p, n);
+    cairn_etl_system(&x->writer, ETL_HOOK_PROCESSOR_NUMBER, ETL_HOOK_VERSION_SYSTEM, time, 0, KERNEL_PROCESS, &p);
+}
+
+/* ---- processes, threads, the image ------------------------------------------------------------------------------ */
+
+static void put_process(struct cairn_etl_export *x, uint16_t hook, int64_t time, uint32_t pid, const char *name)
+{
+    static const uint8_t local_system[] = {1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0}; /* S-1-5-18 */
+    struct cairn_etl_payload p = {0};
+    cairn_etl_add64(&p, 0); /* UniqueProcessKey */
+    cairn_etl_add32(&p, pid);
+    cairn_etl_add32(&p, IDLE_PROCESS);                              /* ParentId */
+    cairn_etl_add32(&p, UINT32_MAX);                                /* SessionId */
+    cairn_etl_add32(&p, pid == IDLE_PROCESS ? 0 : STILL_RUNNING);   /* ExitStatus */
+    cairn_etl_add64(&p, 0);                                         /* DirectoryTableBase */
+    cairn_etl_add32(&p, 0);                                         /* Flags */
+    cairn_etl_add64(&p, ETL_TOKEN_USER(8u));                        /* TOKEN_USER: a pointer, not 0, and attributes */
+    cairn_etl_add64(&p, 0);
+    cairn_etl_add(&p, local_system, sizeof(local_system));
+    cairn_etl_add_text(&p, slice(name), 1);
+    for (unsigned i = 0; i < 3; i++) /* CommandLine, PackageFullName, ApplicationId */
+        cairn_etl_add_text(&p, slice(""), 2);
+    cairn_etl_perfinfo(&x->writer, hook, 4, time, &p);
+    x->processes += hook == ETL_HOOK_PROCESS_DC_START;
+}
+
+static void put_thread(struct cairn_etl_export *x, uint16_t hook, int64_t time, uint32_t pid, uint64_t affinity,
+                       const struct cairn_name *name)
+{
+    struct cairn_etl_payload p = {0};
+    struct etl_thread64 t = {
+        .process_id = pid,
+        .thread_id = name->tid,
+        .affinity = affinity,
+        .base_priority = (int8_t)name->base,
+    };
+    cairn_etl_add(&p, &t, sizeof(t));
+    cairn_etl_add_text(&p, name->name, 2);
+    cairn_etl_system(&x->writer, hook, 3, time, name->tid, pid, &p);
+    x->threads += hook == ETL_HOOK_THREAD_DC_START;
+}
+
+static void put_image(struct cairn_etl_export *x, uint16_t hook, int64_t time)
+{
+    struct cairn_etl_payload p = {0};
+    uint64_t base = number(x->log, "kernel.base");
+    struct etl_image64 image = {.base = base, .size = number(x->log, "kernel.size"), .default_base = base};
+    if (!image.base || !image.size)
+        return; /* the machine stream is missing */
+    cairn_etl_add(&p, &image, sizeof(image));
+    cairn_etl_add_text(&p, slice("\\kernel.elf"), 2);
+    cairn_etl_system(&x->writer, hook, 3, time, 0, KERNEL_PROCESS, &p);
+    x->images += hook == ETL_HOOK_IMAGE_DC_START;
+}
+
+/* Each process, then its threads, then its images; one idle thread a CPU, in the process they are of. */
+static void put_rundown(struct cairn_etl_export *x, int64_t time, bool start)
+{
+    const struct cairn_text *text = &x->log->text;
+    uint64_t all = x->log->cpus < 64 ? (UINT64_C(1) << x->log->cpus) - 1 : UINT64_MAX;
+    uint16_t process = start ? ETL_HOOK_PROCESS_DC_START : ETL_HOOK_PROCESS_DC_END;
+    uint16_t thread = start ? ETL_HOOK_THREAD_DC_START : ETL_HOOK_THREAD_DC_END;
+    uint32_t idle = 0;
+    if (!x->has_threads) {
+        put_process(x, process, time, IDLE_PROCESS, "Idle");
+        for (size_t i = 0; i < text->names.count && idle < 64; i++)
+            if (text->names.items[i].tid == 0)
+                put_thread(x, thread, time, IDLE_PROCESS, UINT64_C(1) << idle++, &text->names.items[i]);
+        put_process(x, process, time, KERNEL_PROCESS, "Cairn");
+        for (size_t i = 0; i < text->names.count; i++)
+            if (text->names.items[i].tid)
+                put_thread(x, thread, time, KERNEL_PROCESS, all, &text->names.items[i]);
+    }
+    if (!x->has_images)
+        put_image(x, start ? ETL_HOOK_IMAGE_DC_START : ETL_HOOK_IMAGE_DC_END, time);
+}
+
+static void put_complete(struct cairn_etl_export *x, int64_t time)
+{
+    struct cairn_etl_payload none = {0};
+    if (!x->has_complete)
+        cairn_etl_perfinfo(&x->writer, ETL_HOOK_RUNDOWN_COMPLETE, ETL_HOOK_VERSION_SYSTEM, time, &none);
+}
+
+void cairn_etl_put_start(struct cairn_etl_export *x)
+{
+    if (!x->has_extension)
+        put_masks(x, ETL_HOOK_HEADER_EXTENSION, x->start, true);
+    put_rundown(x, x->start, true);
+    put_complete(x, x->start);
+}
+
+void cairn_etl_put_end(struct cairn_etl_export *x)
+{
+    if (!x->has_config)
+        put_machine(x, x->stop);
+    if (!x->has_extension)
+        put_masks(x, ETL_HOOK_GROUP_MASKS_END, x->stop, true);
+    put_rundown(x, x->stop, false);
+    if (!x->has_extension)
+        put_masks(x, ETL_HOOK_HEADER_EXTENSION, x->stop, false);
+    put_complete(x, x->stop);
+}
