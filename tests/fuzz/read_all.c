@@ -20,14 +20,14 @@ static FILE *nowhere;
 
 static void read_record(const struct cairn_log *log, const struct cairn_item *item)
 {
-    char text[CAIRN_SHOWN];
+    char text[CAIRN_SHOWN], counters[CAIRN_SHOWN_ALL];
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field field;
     fputs(cairn_show_address(text, log, item->record->ip, 30), nowhere);
     cairn_pebs_walk(&walk, item->record->format, item->record->at, item->record->size);
     while (cairn_pebs_next(&walk, &field)) {
         fputs(field.name, nowhere);
-        fputs(cairn_show_counters(text, log, item->cpu, field.value), nowhere);
+        fputs(cairn_show_counters(counters, log, item->cpu, field.value), nowhere);
     }
 }
 
