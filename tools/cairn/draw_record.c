@@ -13,29 +13,37 @@
 
 /* ---- what a word means ------------------------------------------------------------------------------------------ */
 
-const char *cairn_show_counter(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, unsigned counter)
+static void show_counter(char out[CAIRN_SHOWN], const struct cairn_counters *on, unsigned counter)
 {
-    struct cairn_counters counters;
-    cairn_counters_read(&counters, &log->text, cpu);
-    const struct cairn_counter *c = cairn_counters_find(&counters, counter);
+    const struct cairn_counter *c = cairn_counters_find(on, counter);
     int used = snprintf(out, CAIRN_SHOWN, "%s%u", counter < DS_COUNTER_FIXED ? "PMC" : "FIXED_CTR",
                         counter % DS_COUNTER_FIXED);
     if (c && c->event.size)
         snprintf(out + used, CAIRN_SHOWN - (size_t)used, "=%.*s", c->event.size < 40 ? (int)c->event.size : 40,
                  c->event.at); /* no kernel's is longer */
+}
+
+const char *cairn_show_counter(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, unsigned counter)
+{
+    struct cairn_counters on;
+    cairn_counters_read(&on, &log->text, cpu);
+    show_counter(out, &on, counter);
     return out;
 }
 
 const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t bits)
 {
+    struct cairn_counters on;
     char *to = out;
+    cairn_counters_read(&on, &log->text, cpu);
     *to = '\0';
     for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++) {
         if (!(bits & DS_BIT(i)))
             continue;
         if (to != out)
             *to++ = ' ';
-        to += strlen(cairn_show_counter(to, log, cpu, i));
+        show_counter(to, &on, i);
+        to += strlen(to);
     }
     return out;
 }
