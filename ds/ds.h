@@ -351,7 +351,7 @@ size_t ds_soft_bytes(void);
 int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy);
 const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
 /* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread whose registers a
- * frame holds. */
+ * frame holds. A model that nobody attaches only counts. */
 void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
 /* From here on each step of the model goes to hooks.logged (option ds.log=1). After ds_soft_attach. */
 void ds_soft_log(struct ds_soft *soft);

@@ -378,7 +378,7 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     if (taken) {
         retired.branch = &branch;
         retired.events |= ds_insn_is_far(insn) ? 0 : EVENT(BRANCH_TAKEN);
-        if (!soft->ds->throttled) /* then branch history stands still, too */
+        if (!soft->ds || !soft->ds->throttled) /* branch history stands still while throttled */
             ds_truth_branch(&soft->step.history, ip, next);
     }
     soft->step.ip = ip;
