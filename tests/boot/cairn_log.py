@@ -13,6 +13,11 @@ def cairn(*arguments):
     return done.returncode, done.stdout + done.stderr
 
 
+def unwrapped(text):
+    """What `cairn check` says of a failed rule, each sentence on a line of its own, however wide the terminal."""
+    return re.sub(r"\n {4}", " ", text)
+
+
 def checked(log):
     """`cairn check` must find nothing; its text."""
     status, text = cairn("check", log)

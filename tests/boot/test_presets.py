@@ -8,7 +8,7 @@ import pytest
 
 import cairn_boot as cb
 import frames as dump
-from cairn_log import attributed, cairn, checked, keys, per_cpu, run_and_check
+from cairn_log import attributed, cairn, checked, keys, per_cpu, run_and_check, unwrapped
 from cairn_tool import events, patch
 
 ICELAKE = ("INST_RETIRED.ANY:499,cycles:601,branches:151,BR_INST_RETIRED.CONDITIONAL:103,"
@@ -77,7 +77,7 @@ def no_lie_in_a_group(log):
         patch(parts, place, at, bytes([was ^ 1]))
         done = subprocess.run([cb.BUILD / "cairn", "check", "-"], input=dump.write(parts), capture_output=True,
                               check=False)
-        text = done.stdout.decode()
+        text = unwrapped(done.stdout.decode())
         assert done.returncode == 1 and re.search(rf"word by word\n.*: {name} is 0x\w+, in truth 0x", text), text
 
 
