@@ -53,6 +53,11 @@ int ktruth_init(uint64_t switches, uint32_t per_record, bool branches)
     return 0;
 }
 
+const void *ktruth_pool(void)
+{
+    return pool;
+}
+
 static bool grow(struct ktruth_cpu *t)
 {
     uint32_t i = __atomic_fetch_add(&pool_next, 1, __ATOMIC_RELAXED);

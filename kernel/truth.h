@@ -20,6 +20,9 @@ struct trace_dump;
  * line printed). Boot processor, before recording starts. */
 int ktruth_init(uint64_t switches, uint32_t per_record, bool branches);
 
+/* Where the records lie; NULL: truth=0. */
+const void *ktruth_pool(void);
+
 /* One record of CAIRN_TRUTH_BYTES. On the CPU concerned, interrupts off. */
 void ktruth_write(struct ktruth_cpu *truth, const void *record);
 

@@ -14,6 +14,7 @@
 #include "kernel/sched.h"
 #include "kernel/session.h"
 #include "kernel/string.h"
+#include "kernel/truth.h"
 #include "kernel/user.h"
 #include "kernel/user/calls.h"
 #include "kernel/workload/parts.h"
@@ -31,13 +32,15 @@ enum { BAD_CALL = -2, ENDED = -3 };
 enum place {
     VALUE,
     KERNEL_CODE, KERNEL_DATA, KERNEL_STACK, PROGRAMS, PAGE_TABLES, DIRECT_MAP, DEVICES, TABLES, DS_AREA, PEBS_BUFFER,
-    TRACE, THE_NULL, BELOW_STACK, ABOVE_STACK, THE_LAST_PAGE, NOT_CANONICAL, NOT_CANONICAL_EITHER, PLACES,
+    BTS_BUFFER, MODEL, TRACE, TRUTH, THE_NULL, BELOW_STACK, ABOVE_STACK, THE_LAST_PAGE, NOT_CANONICAL,
+    NOT_CANONICAL_EITHER, PLACES,
 };
 
 static const char *const place_names[PLACES] = {
     "", "kernel code", "kernel data", "a kernel stack", "the programs in the kernel's image", "page tables",
-    "the direct map", "device registers", "the GDT", "the Debug Store's area", "a PEBS buffer", "trace memory", "null",
-    "below its stack", "above its stack", "the last page", "no canonical address", "no canonical address either",
+    "the direct map", "device registers", "the GDT", "the Debug Store's area", "a PEBS buffer", "a BTS buffer",
+    "the model of a Debug Store", "trace memory", "the truth", "null", "below its stack", "above its stack",
+    "the last page", "no canonical address", "no canonical address either",
 };
 
 #define EVERYWHERE UINT64_MAX       /* an attempt at each of the places */
@@ -111,6 +114,9 @@ static void find_places(struct keeper *k)
     k->places[TABLES] = gdt.base;
     k->places[DS_AREA] = ksession.areas ? (uint64_t)ksession.areas[cpu] : 0;
     k->places[PEBS_BUFFER] = ksession.buffers ? (uint64_t)ksession.buffers[cpu] : 0;
+    k->places[BTS_BUFFER] = ksession.bts ? (uint64_t)ksession.bts_buffers[cpu] : 0;
+    k->places[MODEL] = (uint64_t)kcpu_table[cpu]->ds_soft;
+    k->places[TRUTH] = (uint64_t)ktruth_pool();
     k->places[TRACE] = (uint64_t)ksession.session;
     k->places[BELOW_STACK] = KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE - 8;
     k->places[ABOVE_STACK] = KUSER_STACK_TOP + 8; /* a PUSH there hits the page that is not there */
@@ -161,8 +167,8 @@ static bool try_all(struct keeper *k, const struct attempt *a, size_t count)
         enum place place = a->first == EVERYWHERE ? VALUE + 1 : VALUE;
         enum place last = a->first == EVERYWHERE ? PLACES - 1 : VALUE;
         for (; place <= last; place++) {
-            if ((place == DS_AREA || place == PEBS_BUFFER) && !k->places[place])
-                continue; /* ds=off */
+            if (place >= DS_AREA && place <= TRUTH && !k->places[place])
+                continue; /* not in this run: ds=off, ds=hw, bts=off, truth=0 */
             if (kworkload_stopping() || !try_at(k, a, place))
                 return false;
         }
