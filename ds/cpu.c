@@ -298,6 +298,19 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     return 0;
 }
 
+/* Past its overflow a counter goes on from 0, so that the difference in its width is right on both sides of it. */
+bool ds_add_plain(struct ds_cpu *ds, uint32_t event)
+{
+    const struct ds_counter *c = &ds->counter[event];
+    uint64_t value;
+    if (ds_rdmsr(ds, ds_counter_msr(&ds->caps, c->number), &value)) {
+        count_fault(ds);
+        return false;
+    }
+    ds->counts.plain[event].events += (value - c->initial) & ds_initial(&ds->caps, c->number, 1);
+    return true;
+}
+
 void ds_stop(struct ds_cpu *ds)
 {
     ds->refusal = (struct ds_refusal){.during = "the tear-down"};
@@ -308,6 +321,10 @@ void ds_stop(struct ds_cpu *ds)
         return;
     ds_drain(ds, CAIRN_DS_STOP);
     ds->started = false;
+    ds->counts.plain_whole = true;
+    for (uint32_t i = 0; i < ds->config.events; i++)
+        if (ds->config.event[i].plain)
+            ds->counts.plain_whole &= ds_add_plain(ds, i);
     bool cleared = ds_clear_status(ds) == 0; /* the next one's handler shall not find our threshold */
     ds_roll_back(ds, 0);                     /* 9 to 1 */
     if (!cleared)
@@ -483,8 +500,9 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
 {
     for (uint32_t i = 0; i < ds->config.events; i++)
         if (overflowed & DS_BIT(ds->counter[i].number)) {
+            ds_add_plain(ds, i);
             ds_write_running(ds, ds_counter_msr(&ds->caps, ds->counter[i].number), ds->counter[i].initial);
-            ds->counts.overflows++;
+            ds->counts.plain[i].overflows++;
         }
 }
 

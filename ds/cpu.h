@@ -67,7 +67,7 @@ static inline bool ds_is_fixed(unsigned counter)
     return counter >= DS_COUNTER_FIXED;
 }
 
-/* The MSR of a counter's value, for writing. */
+/* The MSR of a counter's value, in its whole width where that can be written. */
 uint32_t ds_counter_msr(const struct ds_caps *caps, unsigned counter);
 /* What a counter starts with to overflow after `period` events: -period in its width. */
 uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t period);
@@ -97,6 +97,8 @@ int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 /* Clears what GLOBAL_STATUS shows; a refusal shows in the counts. 0 or -EFAULT. */
 int ds_clear_status(struct ds_cpu *ds);
+/* Adds to the counts what a plain event's counter, paused, has counted from its start value on. False: #GP. */
+bool ds_add_plain(struct ds_cpu *ds, uint32_t event);
 /* LVTPC to the PMI's vector, likewise. */
 void ds_set_lvtpc(struct ds_cpu *ds);
 /* Takes back what was set, the last first, down to the first `undos`; then once more what was refused, for that may

@@ -313,7 +313,11 @@ unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i);
 
 struct ds_counts {
     uint64_t records, drains, pmis;
-    uint64_t overflows; /* of plain counters, each a PMI's reason */
+    struct {
+        uint64_t overflows; /* each a PMI's reason */
+        uint64_t events;    /* counted in all, since the last overflow too */
+    } plain[DS_MAX_COUNTERS]; /* of each event of the configuration; of one with PEBS 0 */
+    bool plain_whole;         /* ds_stop has read what there was since the last overflow; not after a panic */
     uint64_t lost;
     bool lost_unknown; /* hw: a drain found the buffer full */
     uint64_t swallowed;

@@ -27,6 +27,8 @@ int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_
     /* 3. The area, and the counters. */
     for (uint32_t i = 0; i < ds->config.events; i++) {
         struct ds_counter *c = &ds->counter[i];
+        if (c->event->plain)
+            ds_add_plain(ds, i);
         c->initial = ds_initial(&ds->caps, c->number, period[i]);
         if (!c->event->plain)
             ds->area[ds_area_reset(ds->caps.format, c->number) / 8] = c->initial;

@@ -230,6 +230,11 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *
             LINE("end.cpu.%u.swallowed=unknown", n);
         else
             LINE("end.cpu.%u.swallowed=%lu", n, ds.swallowed);
+        for (uint32_t i = 0; i < ksession.ds.events; i++)
+            if (ksession.ds.event[i].plain && ds.plain_whole)
+                LINE("end.cpu.%u.plain.%u=%lu %lu", n, i, ds.plain[i].overflows, ds.plain[i].events);
+            else if (ksession.ds.event[i].plain)
+                LINE("end.cpu.%u.plain.%u=%lu unknown", n, i, ds.plain[i].overflows);
         if (ds.throttles)
             LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);
     }

@@ -159,16 +159,6 @@ static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
     }
 }
 
-/* Events counted since the counter was set to -NEVER. */
-static uint64_t read_counter(const struct prover *p, uint32_t event)
-{
-    unsigned c = ds_event_counter(p->ds, event);
-    bool fixed = c >= DS_COUNTER_FIXED;
-    uint64_t value = 0;
-    p->machine->rdmsr(p->machine->context, fixed ? IA32_FIXED_CTR0 + c - DS_COUNTER_FIXED : IA32_PMC0 + c, &value);
-    return (value + NEVER) & (DS_BIT(fixed ? p->caps->fixed_width : p->caps->gp_width) - 1);
-}
-
 /* A program of this thread's CPU, from its first instruction to its end. False: p->why says what went wrong. */
 static bool run_program(struct prover *p)
 {
@@ -193,6 +183,7 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
     struct kcpu *cpu = kcpu_this();
     const struct ds_hooks hooks = { .before_drain = before_drain, .drained = drained, .context = p };
     struct ds_refusal refusal;
+    struct ds_counts counts;
 
     p->records = 0;
     p->lost = false;
@@ -208,13 +199,14 @@ static bool run_counted(struct prover *p, const struct ds_config *config)
     bool good = ds_start(p->ds, &refusal) == 0;
     if (good) {
         good = run_program(p);
-        p->counted[USER] = read_counter(p, USER);
-        p->counted[KERNEL] = read_counter(p, KERNEL);
         p->counter = ds_event_counter(p->ds, PEBS);
     } else {
         snprintf(p->why, sizeof p->why, "step %d in ds/cpu.c: MSR 0x%x raises #GP", refusal.step, refusal.msr);
     }
     ds_stop(p->ds);
+    ds_cpu_counts(p->ds, &counts);
+    p->counted[USER] = counts.plain[USER].events;
+    p->counted[KERNEL] = counts.plain[KERNEL].events;
     cpu->active_ds = cpu->ds;
     cpu->active_model = cpu->ds_soft;
     return good;

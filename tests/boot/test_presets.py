@@ -132,6 +132,18 @@ def test_swallowed_samples(tmp_path, options):
     assert f"PEBS records lost by the processor: {swallowed}\n" in cairn("check", result.log)[1]
 
 
+def test_plain_event(tmp_path):
+    """An event without PEBS leaves no record, but its counts: of each CPU, to the last event, across new periods."""
+    result, end = run_and_check(tmp_path, 2, 200, "pebs=INST_RETIRED.ANY:1009,INST_RETIRED.ANY_P:307:plain",
+                                "pebs.later=2003,401")
+    overflows, events = map(sum, zip(*[map(int, end[f"end.cpu.{n}.plain.1"].split()) for n in range(2)]))
+    assert 307 * overflows <= events < 401 * (overflows + 6) and overflows > 10
+    records = sum(counts[0] for counts in per_cpu(end, "ds"))
+    assert 1009 * records <= events <= 2003 * (records + 4)  # both count instructions
+    line = rf"^  INST_RETIRED\.ANY_P +{events} events  in {overflows} overflows, plain$"
+    assert re.search(line, cairn("stat", result.log)[1], re.M)
+
+
 def test_periods_that_do_not_change(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", "1", "seconds=1", "switches=100000000", "pebs.later=77")
     assert result.status == cb.PASS

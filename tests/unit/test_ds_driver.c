@@ -801,6 +801,7 @@ static void plain_counter_overflow(void **state)
     begin(true, "INST_RETIRED.ANY:1000,branches:300:plain", "gpr");
     start();
     ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = 1;
+    ds_fake_find(&fake, IA32_A_PMC0)->value = 7; /* so late is the interrupt */
     unsigned n = fake.logged;
     assert_true(ds_pmi(ds));
     const struct write expected[] = {
@@ -811,8 +812,18 @@ static void plain_counter_overflow(void **state)
     EXPECT(expected, n);
     struct ds_counts counts;
     ds_cpu_counts(ds, &counts);
-    assert_int_equal(counts.overflows, 1);
+    assert_true(counts.plain[1].overflows == 1 && counts.plain[1].events == 307 && !counts.plain_whole);
     assert_int_equal(counts.drains, 0);
+    const uint64_t later[] = {1000, 50};
+    char error[160] = "";
+    ds_fake_find(&fake, IA32_A_PMC0)->value = MINUS(280);
+    assert_int_equal(ds_reconfigure(ds, later, error, sizeof error), 0);
+    assert_int_equal(ds_fake_value(&fake, IA32_A_PMC0), MINUS(50));
+    ds_fake_find(&fake, IA32_A_PMC0)->value = MINUS(49);
+    ds_stop(ds);
+    ds_cpu_counts(ds, &counts); /* two periods, and what neither of them came to */
+    assert_true(counts.plain[1].overflows == 1 && counts.plain[1].events == 307 + 20 + 1 && counts.plain_whole);
+    assert_true(counts.plain[0].overflows == 0 && counts.plain[0].events == 0);
 }
 
 /* Which no event of the table is on yet: the second and third fixed counter. */

@@ -156,8 +156,9 @@ static void session(void **state)
     assert_int_equal(drained_lost, 0);
     ds_cpu_counts(ds, &counts);
     assert_int_equal(counts.records, drained_records);
-    assert_int_equal(counts.overflows, INSTRUCTIONS / 2 / PLAIN_PERIOD);
-    assert_true(counts.pmis >= counts.overflows && counts.drains > drained_records / 6);
+    assert_int_equal(counts.plain[1].overflows, INSTRUCTIONS / 2 / PLAIN_PERIOD);
+    assert_true(counts.plain_whole && counts.plain[1].events == INSTRUCTIONS / 2);
+    assert_true(counts.pmis >= counts.plain[1].overflows && counts.drains > drained_records / 6);
     assert_int_equal(counts.faults, 0);
 
     model_machine_expect(&before);
@@ -304,7 +305,7 @@ static void every_fault(void **state)
             model_machine_expect(&before);
             free(buffer);
             if (!at) {
-                assert_true(counts.faults == 0 && !pebs && !bts && counts.records > 5 && counts.overflows > 3);
+                assert_true(counts.faults == 0 && !pebs && !bts && counts.records > 5 && counts.plain[1].overflows > 3);
                 continue;
             }
             if (model_machine.accesses < at) {

@@ -297,6 +297,36 @@ static void print_throttled(const struct cairn_totals *t)
                t->cpu == CAIRN_MAX_CPUS ? " of all CPUs together" : "");
 }
 
+/* Events that write no records: counted in all, and how often that came to a period. Older logs do not say. */
+static void print_plain(const struct cairn_totals *t)
+{
+    const struct cairn_text *x = &t->log->text;
+    for (unsigned i = 0; cairn_has_key(x, "ds.event.%u", i); i++) {
+        const struct cairn_slice event = cairn_key(x, "ds.event.%u", i);
+        uint64_t sum[2] = {0}, v;
+        bool told = false, whole = true;
+        int name = 0;
+        while ((size_t)name < event.size && event.at[name] != ':')
+            name++;
+        for (uint32_t c = 0; c < t->log->cpus; c++) {
+            struct cairn_slice s = cairn_key(x, "end.cpu.%" PRIu32 ".plain.%u", c, i);
+            if (!cairn_totals_has(t, c) || !cairn_slice_number(&s, &v))
+                continue;
+            told = true;
+            sum[0] += v;
+            bool rest = cairn_slice_numbers(s, &v, 1);
+            sum[1] += rest ? v : 0;
+            whole &= rest;
+        }
+        if (told && whole)
+            printf("  %-28.*s %12" PRIu64 " %-7s in %" PRIu64 " %s, plain\n", name, event.at, sum[1],
+                   cairn_plural(sum[1], "event", "events"), sum[0], cairn_plural(sum[0], "overflow", "overflows"));
+        else if (told)
+            printf("  %-28.*s %12s events  in %" PRIu64 " %s, plain\n", name, event.at, "unknown", sum[0],
+                   cairn_plural(sum[0], "overflow", "overflows"));
+    }
+}
+
 static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains)
 {
     const struct cairn_log *log = t->log;
@@ -370,6 +400,7 @@ static void print_debug_store(struct cairn_totals *t)
     int used = printf("\nDebug Store          %12.*s   ", CAIRN_SLICE(backend)) - 1;
     cairn_print_wrapped((unsigned)used, "", 36, reason);
     print_pebs(t, records, drains);
+    print_plain(t);
     print_branches(t, branches, branch_drains);
     if (logged)
         printf("  model's own log    %12" PRIu64 "   %s\n", logged, cairn_plural(logged, "entry", "entries"));
