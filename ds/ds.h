@@ -305,7 +305,7 @@ struct ds_bts_counts {
 };
 void ds_bts_cpu_counts(const struct ds_cpu *ds, struct ds_bts_counts *out);
 
-/* PebsIndex of this CPU's DS area, for trace_cpu_start. */
+/* PebsIndex of this CPU's DS area, for what a trace stamps with it. */
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds);
 
 /* The counter that counts config->event[i], numbered as in GLOBAL_STATUS. */

@@ -11,7 +11,7 @@
 struct kthread;
 struct ds_cpu;
 struct ds_soft;
-struct trace_cpu;
+struct trace_hub_cpu;
 struct ktruth_cpu;
 
 struct kcpu {
@@ -33,10 +33,11 @@ struct kcpu {
     struct ds_cpu *ds;       /* the session's; NULL: ds=off */
     struct ds_soft *ds_soft; /* likewise its model; NULL: hw or off */
     const volatile uint64_t *pebs_index; /* of `ds` */
+    const volatile uint64_t *pebs_stamp; /* the same, where switch events carry it; NULL: they carry none */
     struct ds_cpu *active_ds;     /* what counts on this CPU: usually the session's, but a workload may put its own
                                    * here for a while. The session's is paused then, and its buffer still the trace's */
     struct ds_soft *active_model; /* likewise the model that is stepped */
-    struct trace_cpu *trace; /* NULL: no session */
+    struct trace_hub_cpu *trace; /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
     struct ktruth_cpu *truth;/* NULL: truth=0 */
 };
 

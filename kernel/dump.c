@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/hook.h"
 #include "kernel/lines.h"
@@ -169,47 +170,67 @@ static void dump_symbols(struct trace_dump *d)
     }
 }
 
-static void dump_session(struct trace_dump *d)
+/* compact, full, compact+full or none. */
+static const char *switches_of(const struct perfinfo_groupmask *masks)
 {
-    enum cairn_stream stream = CAIRN_STREAM_SESSION;
-    const struct ksession *s = &ksession;
-    const struct trace_config *c = &s->trace;
-    LINE("session.1.events=%s", kopt_session_events(c->events));
-    LINE("session.1.mode=%s", c->circular ? "circular" : "sequential");
-    LINE("session.1.clock=1");
-    LINE("session.1.clock_hz=%lu", (unsigned long)TRACE_CLOCK_HZ);
-    LINE("session.1.tsc_hz=%lu", (unsigned long)c->clock.tsc_hz);
-    LINE("session.1.tsc_base=%lu", (unsigned long)c->clock.base);
-    LINE("session.1.multiplier=%lu", (unsigned long)c->clock.multiplier);
-    LINE("session.1.buffer_bytes=%u", c->buffer_bytes);
-    LINE("session.1.buffers=%u", c->buffers);
-    LINE("session.1.build=%u", CCSWAP_BUILD);
-    LINE("session.1.maximum_wait_reason=%u", CCSWAP_MAXIMUM_WAIT_REASON);
-    LINE("session.1.cpus=%u", c->cpus);
-    LINE("session.1.tick_us=%u", kopt.tick_us);
-    LINE("session.1.tick_units=%lu", (unsigned long)c->tick_units);
-    LINE("session.1.pebs=%d", s->pebs);
-    LINE("session.1.start_tsc=%lu", (unsigned long)s->start_tsc);
-    LINE("session.1.stop_tsc=%lu", (unsigned long)s->stop_tsc);
+    bool compact = trace_group_compact(masks), full = trace_group_full(masks);
+    return compact && full ? "compact+full" : compact ? "compact" : full ? "full" : "none";
 }
 
-static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *sum)
+static void dump_session(struct trace_dump *d, uint32_t number)
+{
+    enum cairn_stream stream = CAIRN_STREAM_SESSION;
+    struct kcontrol_info info;
+    kcontrol_query(number, &info);
+    const struct trace_config *c = &info.config;
+    const uint32_t *m = c->masks.masks;
+    char groups[TRACE_GROUPS_TEXT], p[16];
+    trace_groups_show(&c->masks, groups);
+    snprintf(p, sizeof p, "session.%u", number);
+    LINE("%s.events=%s", p, switches_of(&c->masks));
+    LINE("%s.mode=%s", p, c->circular ? "circular" : "sequential");
+    LINE("%s.clock=%u", p, c->clock.type);
+    LINE("%s.clock_hz=%lu", p, (unsigned long)trace_clock_hz(&c->clock));
+    LINE("%s.tsc_hz=%lu", p, (unsigned long)c->clock.tsc_hz);
+    LINE("%s.tsc_base=%lu", p, (unsigned long)c->clock.base);
+    LINE("%s.multiplier=%lu", p, (unsigned long)c->clock.multiplier);
+    LINE("%s.origin=%ld", p, (long)c->clock.origin);
+    LINE("%s.groups=%s", p, groups);
+    LINE("%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
+    LINE("%s.buffer_bytes=%u", p, c->buffer_bytes);
+    LINE("%s.buffers=%u", p, c->buffers);
+    LINE("%s.build=%u", p, CCSWAP_BUILD);
+    LINE("%s.maximum_wait_reason=%u", p, CCSWAP_MAXIMUM_WAIT_REASON);
+    LINE("%s.cpus=%u", p, c->cpus);
+    LINE("%s.tick_us=%u", p, kopt.tick_us);
+    LINE("%s.tick_units=%lu", p, (unsigned long)c->tick_units);
+    LINE("%s.pebs=%d", p, ksession.pebs);
+    LINE("%s.lives=%lu", p, (unsigned long)info.lives);
+    LINE("%s.start_tsc=%lu", p, (unsigned long)info.start_tsc);
+    LINE("%s.stop_tsc=%lu", p, (unsigned long)info.stop_tsc);
+}
+
+/* What a session has counted on one CPU. */
+static void dump_counts(struct trace_dump *d, const char *prefix, struct trace_session *session, uint32_t n)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    struct trace_counts c;
+    trace_cpu_counts(trace_session_cpu(session, n), &c);
+    LINE("%scpu.%u.events=%lu %lu %lu", prefix, n, c.events_tried, c.events_written, c.events_lost);
+    LINE("%scpu.%u.switches=%lu %lu %lu", prefix, n, c.switches_tried, c.switches_written, c.switches_lost);
+    LINE("%scpu.%u.compact=%lu %lu %lu", prefix, n, c.compact_tried, c.compact_written, c.compact_lost);
+    LINE("%scpu.%u.full=%lu %lu %lu", prefix, n, c.full_tried, c.full_written, c.full_lost);
+    LINE("%scpu.%u.batches=%lu %lu %lu %lu %lu %lu %lu", prefix, n, c.batches[0], c.batches[1], c.batches[2],
+         c.batches[3], c.batches[4], c.batches[5], c.batches[6]);
+    _Static_assert(CCSWAP_CLOSE_REASONS == 7, "the line above names them all");
+    LINE("%scpu.%u.buffers=%lu", prefix, n, c.buffers_begun);
+    LINE("%scpu.%u.lives=%lu", prefix, n, c.lives);
+}
+
+static void dump_cpu_end(struct trace_dump *d, uint32_t n)
 {
     enum cairn_stream stream = CAIRN_STREAM_END;
     const struct kcpu *cpu = kcpu_table[n];
-    struct trace_counts c;
-    trace_cpu_counts(cpu->trace, &c);
-    sum->events_tried += c.events_tried;
-    sum->events_written += c.events_written;
-    sum->events_lost += c.events_lost;
-    LINE("end.cpu.%u.events=%lu %lu %lu", n, c.events_tried, c.events_written, c.events_lost);
-    LINE("end.cpu.%u.switches=%lu %lu %lu", n, c.switches_tried, c.switches_written, c.switches_lost);
-    LINE("end.cpu.%u.compact=%lu %lu %lu", n, c.compact_tried, c.compact_written, c.compact_lost);
-    LINE("end.cpu.%u.full=%lu %lu %lu", n, c.full_tried, c.full_written, c.full_lost);
-    LINE("end.cpu.%u.batches=%lu %lu %lu %lu %lu %lu %lu", n, c.batches[0], c.batches[1], c.batches[2], c.batches[3],
-         c.batches[4], c.batches[5], c.batches[6]);
-    _Static_assert(CCSWAP_CLOSE_REASONS == 7, "the line above names them all");
-    LINE("end.cpu.%u.buffers=%lu", n, c.buffers_begun);
     LINE("end.cpu.%u.ticks=%lu", n, ticks[n]);
     if (cpu->ds && ksession.bts) {
         struct ds_bts_counts bts;
@@ -246,24 +267,40 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n, struct trace_counts *
     }
 }
 
+/* Of session 1 without its name, as of the days when there was only one. */
+static void dump_session_end(struct trace_dump *d, uint32_t number)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    struct trace_overwritten o;
+    struct kcontrol_info info;
+    char p[24] = "end.";
+    if (number > 1)
+        snprintf(p, sizeof p, "end.session.%u.", number);
+    kcontrol_query(number, &info);
+    trace_session_overwritten(kcontrol_session(number), &o);
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        dump_counts(d, p, kcontrol_session(number), i);
+    LINE("%sevents_tried=%lu", p, info.sum.events_tried);
+    LINE("%sevents_written=%lu", p, info.sum.events_written);
+    LINE("%sevents_lost=%lu", p, info.sum.events_lost);
+    LINE("%sbuffers_lost=%lu", p, info.sum.buffers_lost);
+    LINE("%soverwritten.buffers=%lu", p, o.buffers);
+    LINE("%soverwritten.events=%lu", p, o.events);
+    LINE("%soverwritten.compact=%lu", p, o.compact);
+    LINE("%soverwritten.full=%lu", p, o.full);
+}
+
 static void dump_end(struct trace_dump *d, const char *line)
 {
     enum cairn_stream stream = CAIRN_STREAM_END;
-    struct trace_counts sum = { 0 };
-    struct trace_overwritten o;
     struct khook_cost cost = khook_cost();
     uint32_t n[3];
 
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_session(number))
+            dump_session_end(d, number);
     for (uint32_t i = 0; i < kcpu_count; i++)
-        dump_cpu_end(d, i, &sum);
-    LINE("end.events_tried=%lu", sum.events_tried);
-    LINE("end.events_written=%lu", sum.events_written);
-    LINE("end.events_lost=%lu", sum.events_lost);
-    trace_session_overwritten(ksession.session, &o);
-    LINE("end.overwritten.buffers=%lu", o.buffers);
-    LINE("end.overwritten.events=%lu", o.events);
-    LINE("end.overwritten.compact=%lu", o.compact);
-    LINE("end.overwritten.full=%lu", o.full);
+        dump_cpu_end(d, i);
     LINE("end.hook.count=%lu", cost.count);
     LINE("end.hook.min=%lu", cost.min);
     LINE("end.hook.median=%lu", cost.median);
@@ -287,9 +324,13 @@ static void produce(struct trace_dump *d, const char *cause, const char *line)
     dump_ds(d);
     kthread_for_each(dump_name, d);
     dump_symbols(d);
-    if (ksession.session) {
-        dump_session(d);
-        trace_dump_session(d, ksession.session, 1);
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_session(number))
+            dump_session(d, number);
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_session(number))
+            trace_dump_session(d, kcontrol_session(number), (uint16_t)number);
+    if (kcontrol_session(1)) {
         dump_end(d, line);
         ktruth_dump(d);
     }

@@ -9,7 +9,7 @@
 #include "kernel/string.h"
 #include "kernel/thread.h"
 #include "kernel/truth.h"
-#include "trace/trace.h"
+#include "trace/hub.h"
 
 /* Cost classes: 16 to an octave, so that a class is within 1/16 of what it counts. */
 #define CLASSES (64u * 16u)
@@ -18,6 +18,8 @@ static struct hook_cpu {
     bool due;     /* this switch was traced: the incoming side writes its truth */
     uint32_t tid; /* whose branches go into the BTS buffer */
     uint32_t epochs, bts_epochs; /* whose ends are in the trace */
+    uint32_t epoch; /* of PEBS, the running one, */
+    bool in_epoch;  /* if any is */
     uint64_t min;
     uint32_t cost[CLASSES];
 } hook_cpus[ARCH_MAX_CPUS];
@@ -44,9 +46,9 @@ static inline bool mutate(int mutant, const struct kcpu *cpu)
 void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
 {
     struct hook_cpu *h = &hook_cpus[cpu->arch.index];
-    struct trace_cpu *trace = cpu->trace;
+    struct trace_hub_cpu *trace = cpu->trace;
 
-    h->due = trace && trace_cpu_on(trace);
+    h->due = trace_hub_on(trace);
     ds_bts_drain(cpu->ds, CAIRN_DS_SWITCH, tsc);
     h->tid = new->tid;
     if (!h->due)
@@ -68,7 +70,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     if (mutate(KMUTANT_THREAD, cpu))
         sw.old_tid = sw.old_tid ? sw.old_tid + 4 : 8;
     if (!mutate(KMUTANT_SKIP, cpu))
-        trace_switch(trace, &sw);
+        trace_hub_switch(trace, &sw);
     uint64_t cycles = arch_rdtsc() - before;
     h->cost[cost_class(cycles)]++;
     if (!h->min || cycles < h->min)
@@ -101,9 +103,9 @@ void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const str
 static void before_drain(void *context, uint32_t index, uint64_t tsc)
 {
     (void)context;
-    struct trace_cpu *trace = kcpu_table[index]->trace;
-    if (trace && trace_cpu_on(trace))
-        trace_close_batch(trace, tsc, CCSWAP_CLOSE_DRAIN);
+    struct trace_hub_cpu *trace = kcpu_table[index]->trace;
+    if (trace_hub_on(trace))
+        trace_hub_close_batches(trace, tsc, CCSWAP_CLOSE_DRAIN);
 }
 
 /* Whole records only, as many to an event as fit. */
@@ -128,8 +130,10 @@ static uint32_t whole_records(const struct ds_drain *d, uint32_t from)
 static void drained(void *context, uint32_t index, const struct ds_drain *d)
 {
     (void)context;
-    struct trace_cpu *trace = kcpu_table[index]->trace;
-    if (!trace || !trace_cpu_on(trace))
+    hook_cpus[index].epoch = d->epoch + (d->reason != CAIRN_DS_START);
+    hook_cpus[index].in_epoch = d->reason != CAIRN_DS_STOP;
+    struct trace_hub_cpu *trace = kcpu_table[index]->trace;
+    if (!trace_hub_on(trace))
         return;
     if (d->reason == CAIRN_DS_PANIC && d->epoch < hook_cpus[index].epochs)
         return; /* the panic came in the middle of its records: that shows */
@@ -148,20 +152,20 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
     if (epoch.record_bytes < d->bytes)
         epoch.lost = CAIRN_DS_LOST_UNKNOWN; /* a record whose own size makes no sense: nothing behind it can be found */
     struct trace_part whole[] = { { &epoch, sizeof epoch }, { d->area, d->area_bytes } };
-    trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
+    trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
     hook_cpus[index].epochs = d->epoch + (d->reason != CAIRN_DS_START);
 
     const struct cairn_ds_swallowed swallowed = { .epoch = d->epoch, .samples = d->swallowed };
     const struct trace_part samples = { &swallowed, sizeof swallowed };
     if (d->swallowed)
-        trace_event(trace, d->tsc, HOOK_CAIRN_SWALLOWED, HOOK_VERSION_CAIRN_SWALLOWED, &samples, 1);
+        trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_SWALLOWED, HOOK_VERSION_CAIRN_SWALLOWED, &samples, 1);
 
     struct cairn_ds_records head = { .kind = CAIRN_DS_RECORDS, .format = d->format, .epoch = d->epoch };
     for (uint32_t at = 0; at < epoch.record_bytes; at += head.bytes, head.part++) {
         head.address = ((const struct ds_area_60 *)d->area)->pebs_buffer_base + at;
         head.bytes = whole_records(d, at);
         struct trace_part parts[] = { { &head, sizeof head }, { (const uint8_t *)d->records + at, head.bytes } };
-        trace_event(trace, d->tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
+        trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
     }
 }
 
@@ -170,7 +174,7 @@ static void drained(void *context, uint32_t index, const struct ds_drain *d)
      sizeof(struct ds_bts_record))
 
 /* Oldest first, so that an event holds either what lies before the wrap or what lies behind it. */
-static void write_branches(struct trace_cpu *trace, const struct ds_bts_drain *d, const struct ds_bts_run *run,
+static void write_branches(struct trace_hub_cpu *trace, const struct ds_bts_drain *d, const struct ds_bts_run *run,
                            struct cairn_bts_records *head)
 {
     for (uint32_t at = 0, n; at < run->count; at += n, head->part++) {
@@ -178,7 +182,7 @@ static void write_branches(struct trace_cpu *trace, const struct ds_bts_drain *d
         head->address = (uint64_t)(uintptr_t)&run->at[at];
         head->bytes = n * (uint32_t)sizeof *run->at;
         struct trace_part parts[] = { { head, sizeof *head }, { &run->at[at], head->bytes } };
-        trace_event(trace, d->tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
+        trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
     }
 }
 
@@ -186,10 +190,10 @@ static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain
 {
     (void)context;
     struct kcpu *cpu = kcpu_table[index];
-    struct trace_cpu *trace = cpu->trace;
+    struct trace_hub_cpu *trace = cpu->trace;
     if (d->reason == CAIRN_DS_START)
         hook_cpus[index].tid = cpu->current->tid;
-    if (!trace || !trace_cpu_on(trace))
+    if (!trace_hub_on(trace))
         return;
     if (d->reason == CAIRN_DS_PANIC && d->epoch < hook_cpus[index].bts_epochs)
         return; /* as above */
@@ -207,7 +211,7 @@ static void bts_drained(void *context, uint32_t index, const struct ds_bts_drain
     for (unsigned r = 0; r < 2; r++)
         epoch.record_events += (uint32_t)((d->run[r].count + BRANCHES_ROOM - 1) / BRANCHES_ROOM);
     struct trace_part part = { &epoch, sizeof epoch };
-    trace_event(trace, d->tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &part, 1);
+    trace_hub_event(trace, d->tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &part, 1);
     hook_cpus[index].bts_epochs = d->epoch + (d->reason != CAIRN_DS_START);
 
     struct cairn_bts_records head = { .kind = CAIRN_BTS_RECORDS, .epoch = d->epoch };
@@ -234,10 +238,10 @@ static void logged(void *context, uint32_t index, const struct cairn_model_entry
                    const struct cairn_model_action *actions)
 {
     (void)context;
-    struct trace_cpu *trace = kcpu_table[index]->trace;
+    struct trace_hub_cpu *trace = kcpu_table[index]->trace;
     struct trace_part parts[] = { { entry, sizeof *entry }, { actions, entry->actions * (uint32_t)sizeof *actions } };
-    if (trace && trace_cpu_on(trace))
-        trace_event(trace, entry->tsc, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
+    if (trace_hub_on(trace))
+        trace_hub_event(trace, entry->tsc, 0, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
 }
 
 const struct ds_hooks khook_ds = {
@@ -248,6 +252,12 @@ const struct ds_hooks khook_ds = {
     .branched = branched,
     .logged = logged,
 };
+
+bool khook_epoch(uint32_t index, uint32_t *epoch)
+{
+    *epoch = hook_cpus[index].epoch;
+    return hook_cpus[index].in_epoch;
+}
 
 struct khook_cost khook_cost(void)
 {

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ds/ds.h"
@@ -20,6 +21,9 @@ void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const str
 
 /* What the Debug Store calls (ds/ds.h): closes batches, writes epochs, records and their truth. */
 extern const struct ds_hooks khook_ds;
+
+/* The PEBS epoch that runs on a CPU; false: none does, and *epoch is the next. */
+bool khook_epoch(uint32_t index, uint32_t *epoch);
 
 /* TSC cycles one call of the switch hook took, over all CPUs, upper bound of its class (1/16 wide). */
 struct khook_cost { uint64_t count, min, median, p99; };

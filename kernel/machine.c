@@ -12,6 +12,7 @@
 #include "kernel/mem.h"
 #include "kernel/options.h"
 #include "kernel/string.h"
+#include "trace/clock.h"
 
 /* CPUID leaves kept raw for the reader: features, perfmon, frequencies, kind of core, hypervisor, brand, and whether
  * the TSC is invariant. */
@@ -170,6 +171,18 @@ static void zone(int minutes, char text[8])
         snprintf(text, 8, "Z");
     else
         snprintf(text, 8, "%c%02u:%02u", east < 0 ? '-' : '+', (unsigned)size / 60 % 100, (unsigned)size % 60);
+}
+
+int64_t kmachine_filetime(uint64_t tsc)
+{
+    const struct boot_time *t = &boot->time;
+    struct trace_clock since;
+    if (trace_clock_init(&since, arch_tsc_hz(), boot->entry_tsc))
+        return 0;
+    int64_t start = t->year ? trace_filetime(t->year, t->month, t->day, t->hour, t->minute, t->second) : 0;
+    if (t->year && t->timezone != BOOT_TIME_NO_ZONE)
+        start += t->timezone * INT64_C(60) * (int64_t)TRACE_CLOCK_HZ;
+    return start + trace_clock_units(&since, tsc);
 }
 
 void kmachine_dump(struct trace_dump *d)

@@ -2,6 +2,7 @@
 /* The run from entry to verdict, in order. */
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/dump.h"
 #include "kernel/end.h"
@@ -12,6 +13,7 @@
 #include "kernel/options.h"
 #include "kernel/panic.h"
 #include "kernel/print.h"
+#include "kernel/restart.h"
 #include "kernel/sched.h"
 #include "kernel/session.h"
 #include "kernel/string.h"
@@ -182,28 +184,27 @@ static void report_branches(void)
         kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
 }
 
+static void report_session(uint32_t number, const struct trace_counts *sum)
+{
+    char name[24] = "trace";
+    if (number > 1)
+        snprintf(name, sizeof name, "trace, session %u", number);
+    bool compact = sum->compact_tried != 0;
+    if (sum->events_tried != sum->events_written + sum->events_lost ||
+        sum->switches_tried != sum->switches_written + sum->switches_lost)
+        kreport(KREPORT_FAIL, name, "what was tried is not what was written and lost");
+    else
+        kreport(KREPORT_PASS, name, "%lu switches; lost: %lu of them, %lu events",
+                compact ? sum->compact_tried : sum->full_tried, compact ? sum->compact_lost : sum->full_lost,
+                sum->events_lost);
+}
+
 static void report_trace(void)
 {
-    struct trace_counts sum = { 0 }, c;
-    bool balanced = true;
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        trace_cpu_counts(kcpu_table[i]->trace, &c);
-        balanced &= c.events_tried == c.events_written + c.events_lost &&
-                    c.switches_tried == c.switches_written + c.switches_lost;
-        sum.compact_tried += c.compact_tried;
-        sum.compact_lost += c.compact_lost;
-        sum.full_tried += c.full_tried;
-        sum.full_lost += c.full_lost;
-        sum.events_lost += c.events_lost;
-    }
-    if (!balanced)
-        kreport(KREPORT_FAIL, "trace", "what was tried is not what was written and lost");
-    else if (ksession.trace.events == TRACE_FULL)
-        kreport(KREPORT_PASS, "trace", "%lu switches; lost: %lu of them, %lu events", sum.full_tried, sum.full_lost,
-                sum.events_lost);
-    else
-        kreport(KREPORT_PASS, "trace", "%lu switches; lost: %lu of them, %lu events", sum.compact_tried,
-                sum.compact_lost, sum.events_lost);
+    struct kcontrol_info info;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_query(number, &info) == 0)
+            report_session(number, &info.sum);
 }
 
 static void report_truth(void)
@@ -247,7 +248,9 @@ static void controller(void *unused)
         fail("workload", "its threads could not be created");
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
     bool second_half;
+    krestart_begin(first);
     uint64_t done = wait_for_switches(first, &second_half);
+    krestart_finish();
     kworkload_finish();
     ksession_stop();
     kmem_counts(&after);
@@ -283,7 +286,7 @@ static void controller(void *unused)
 
 _Noreturn void kernel_main(struct boot_info *info)
 {
-    static char error[256];
+    static char error[448];
     bool understood = info->magic == BOOT_INFO_MAGIC && info->version == BOOT_INFO_VERSION &&
                       info->size == sizeof *info;
 

@@ -29,6 +29,10 @@ static const char debug_store[] = "ds!=off", branches[] = "bts!=off";
 
 #define AT(field) offsetof(struct kopt, field), sizeof kopt.field
 
+#define SESSION_AT(n) AT(session[(n) - 1])
+#define OTHER_SESSION(n) \
+    { "session." #n, "off", "another session beside session 1; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL }
+
 static const char presets[] = "names of ds_model_presets"; /* stands for them: see get_row */
 
 static const struct option table[] = {
@@ -76,12 +80,24 @@ static const struct option table[] = {
       "size of each CPU's BTS buffer in records",
       AT(bts_records), NUMBER32, 1, 16384, NULL, branches },
     { "session.1", "auto:qpc:sequential",
-      "what is written (compact, full, compact+full; auto: compact, or full where PEBS records have no TSC, formats 0 "
-      "to 2, and PebsIndex at each switch is all there is to tell whose they are), its clock (qpc: 10 MHz), its mode "
-      "(sequential or circular)",
-      AT(session_events), SESSION, 0, 0, NULL, NULL },
+      "a trace session. GROUPS of events joined by '+': auto (compact, or full where PEBS records have no TSC, formats "
+      "0 to 2, and PebsIndex at each switch is all there is to tell whose they are), compact (0525H), full (0524H), "
+      "both, process, thread, loader, dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, "
+      "no_sysconfig, none, or a group's value (0x20000100). CLOCK: qpc (10 MHz), system (100 ns since 1601) or tsc "
+      "(cycles). MODE: sequential or circular. KIB, BUFFERS: as trace.buffer_kib, trace.buffers, for this session",
+      SESSION_AT(1), SESSION, 0, 0, NULL, NULL },
+    OTHER_SESSION(2),
+    OTHER_SESSION(3),
+    OTHER_SESSION(4),
+    OTHER_SESSION(5),
+    OTHER_SESSION(6),
+    OTHER_SESSION(7),
+    OTHER_SESSION(8),
+    { "session.restarts", "0",
+      "stop and start sessions 2 and up so many times, one after another, in the middle of the run",
+      AT(session_restarts), NUMBER32, 0, 100000, NULL, NULL },
     { "trace.buffers", "256",
-      "trace buffers of the session, all CPUs together; at least one a CPU (circular: and one more)",
+      "trace buffers of a session, all CPUs together; at least one a CPU (circular: and one more)",
       AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL },
     { "trace.buffer_kib", "64",
       "size of a trace buffer in KiB",
@@ -249,24 +265,72 @@ static bool parse_serial(const char *value, size_t size, const char **why)
     return true;
 }
 
-static bool parse_session(const char *value, size_t size, const char **why)
+#define CLOCKS "qpc|system|tsc" /* from TRACE_CLOCK_QPC on */
+#define MODES  "sequential|circular"
+
+/* The next part of "A:B:C" and what is left; false: there is none. */
+static bool next_part(const char **value, size_t *size, const char **part, size_t *part_size)
 {
-    static const char *const parts[] = { "auto|compact|full|compact+full", "qpc", "sequential|circular" };
-    static const uint32_t events[] = { 0, TRACE_COMPACT, TRACE_FULL, TRACE_COMPACT | TRACE_FULL };
-    int choice[3];
-    for (int i = 0; i < 3; i++) {
-        const char *colon = memchr(value, ':', size);
-        size_t n = i < 2 && colon ? (size_t)(colon - value) : size;
-        choice[i] = word_index(parts[i], value, n);
-        if (choice[i] < 0 || (i < 2) != (n < size)) {
-            *why = "must be EVENTS:CLOCK:MODE: auto, compact, full or compact+full; qpc; sequential or circular";
-            return false;
-        }
-        value += i < 2 ? n + 1 : 0;
-        size -= i < 2 ? n + 1 : 0;
+    if (!*value)
+        return false;
+    const char *colon = memchr(*value, ':', *size);
+    *part = *value;
+    *part_size = colon ? (size_t)(colon - *value) : *size;
+    *size -= colon ? *part_size + 1 : *size;
+    *value = colon ? colon + 1 : NULL;
+    return true;
+}
+
+/* "auto", or groups, or both of them joined. */
+static bool parse_groups(const char *part, size_t n, struct kopt_session *s)
+{
+    if (n >= 4 && memcmp(part, "auto", 4) == 0 && (n == 4 || part[4] == '+')) {
+        s->automatic = 1;
+        if (n == 4)
+            return true;
+        part += 5;
+        n -= 5;
     }
-    kopt.session_events = events[choice[0]];
-    kopt.session_circular = choice[2] == 1;
+    return trace_groups_parse(part, n, &s->masks) == 0;
+}
+
+static bool parse_session(struct kopt_session *session, const char *value, size_t size, const char **why)
+{
+    struct kopt_session s = { .on = 1 };
+    const char *part;
+    size_t n;
+    uint64_t v;
+    if (word_index("off", value, size) == 0 && session != &kopt.session[0]) {
+        *session = (struct kopt_session){ .clock = TRACE_CLOCK_QPC };
+        return true;
+    }
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its groups auto, compact, full, both, process, thread, loader, "
+           "dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, no_sysconfig or none, joined by '+'";
+    if (!next_part(&value, &size, &part, &n) || !parse_groups(part, n, &s))
+        return false;
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its clock qpc, system or tsc";
+    int word;
+    if (!next_part(&value, &size, &part, &n) || (word = word_index(CLOCKS, part, n)) < 0)
+        return false;
+    s.clock = (uint32_t)word + TRACE_CLOCK_QPC;
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its mode sequential or circular";
+    if (!next_part(&value, &size, &part, &n) || (word = word_index(MODES, part, n)) < 0)
+        return false;
+    s.circular = (uint32_t)word;
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its buffers of 4 to 1024 KiB, 1 to 65536 of them";
+    if (next_part(&value, &size, &part, &n)) {
+        if (!number(part, n, &v) || v < 4 || v > 1024)
+            return false;
+        s.buffer_kib = (uint32_t)v;
+    }
+    if (next_part(&value, &size, &part, &n)) {
+        if (!number(part, n, &v) || v < 1 || v > 65536)
+            return false;
+        s.buffers = (uint32_t)v;
+    }
+    if (value)
+        return false;
+    *session = s;
     return true;
 }
 
@@ -317,7 +381,7 @@ static int set_value(const struct option *o, const char *word, size_t word_size,
             return 0;
         break;
     case SESSION:
-        if (parse_session(value, size, &reason))
+        if (parse_session(field_of(o), value, size, &reason))
             return 0;
         break;
     }
@@ -367,7 +431,7 @@ int kopt_parse(const char *text, size_t size, char *error, size_t error_size)
         for (; n && (*word == ' ' || *word == '\t'); n--)
             word++;
         if (n) {
-            char why[256];
+            char why[384];
             int e = kopt_set(word, n, why, sizeof why);
             if (e) {
                 snprintf(error, error_size, "cairn.cfg line %u: %s", line, why);
@@ -380,11 +444,6 @@ int kopt_parse(const char *text, size_t size, char *error, size_t error_size)
     return kopt_check(error, error_size);
 }
 
-const char *kopt_session_events(uint32_t events)
-{
-    return !events ? "auto" : events == TRACE_COMPACT ? "compact" : events == TRACE_FULL ? "full" : "compact+full";
-}
-
 /* Word `n` of "a|b|c". */
 static void show_word(const char *words, uint32_t n, char *text, size_t size)
 {
@@ -392,6 +451,27 @@ static void show_word(const char *words, uint32_t n, char *text, size_t size)
         words = strchr(words, '|') + 1;
     const char *end = strchr(words, '|');
     snprintf(text, size, "%.*s", (int)(end ? (size_t)(end - words) : strlen(words)), words);
+}
+
+static void show_session(const struct kopt_session *s, char *text, size_t size)
+{
+    static const struct perfinfo_groupmask none;
+    char groups[TRACE_GROUPS_TEXT] = "", clock[8], mode[12], sizes[24] = "";
+    if (!s->on) {
+        snprintf(text, size, "off");
+        return;
+    }
+    bool some = !s->automatic || memcmp(&s->masks, &none, sizeof none) != 0;
+    if (some)
+        trace_groups_show(&s->masks, groups);
+    show_word(CLOCKS, s->clock - TRACE_CLOCK_QPC, clock, sizeof clock);
+    show_word(MODES, s->circular, mode, sizeof mode);
+    if (s->buffers)
+        snprintf(sizes, sizeof sizes, ":%u:%u", s->buffer_kib, s->buffers);
+    else if (s->buffer_kib)
+        snprintf(sizes, sizeof sizes, ":%u", s->buffer_kib);
+    snprintf(text, size, "%s%s%s:%s:%s%s", s->automatic ? "auto" : "", s->automatic && some ? "+" : "", groups, clock,
+             mode, sizes);
 }
 
 static void show_value(const struct option *o, char *text, size_t size)
@@ -417,9 +497,7 @@ static void show_value(const struct option *o, char *text, size_t size)
             snprintf(text, size, "none");
         break;
     case SESSION:
-        snprintf(text, size, "%s:qpc:%s",
-                 kopt_session_events(kopt.session_events),
-                 kopt.session_circular ? "circular" : "sequential");
+        show_session(field_of(o), text, size);
         break;
     }
 }
@@ -502,6 +580,13 @@ int kopt_check(char *error, size_t error_size)
                      "pebs.threshold=, at most %u", kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
         return -EINVAL;
     }
+    uint32_t others = 0;
+    for (uint32_t n = 1; n < TRACE_MAX_SESSIONS; n++)
+        others += kopt.session[n].on;
+    if (kopt.session_restarts && !others) {
+        snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other");
+        return -EINVAL;
+    }
     return kopt_ds_config(&config, later, error, error_size);
 }
 
@@ -532,7 +617,7 @@ bool kopt_describe(size_t i, struct kopt_help *help)
     help->needs = o->needs;
     help->values = o->words                  ? o->words
                    : o->kind == SERIAL       ? "PORT[,BAUD]"
-                   : o->kind == SESSION      ? "EVENTS:CLOCK:MODE"
+                   : o->kind == SESSION      ? "GROUPS:CLOCK:MODE[:KIB[:BUFFERS]]"
                    : o->kind == TEXT         ? "TEXT"
                                              : values;
     return true;

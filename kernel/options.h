@@ -10,12 +10,22 @@
 #include <stdint.h>
 
 #include "ds/model/model.h"
+#include "trace/trace.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
 
 #define KOPT_TEXT 256
+
+struct kopt_session {
+    uint32_t on;        /* 0: there is no such session */
+    uint32_t automatic; /* 1: and compact switches, or full ones, by the record format */
+    struct perfinfo_groupmask masks;
+    uint32_t clock; /* enum trace_clock_type */
+    uint32_t circular;
+    uint32_t buffer_kib, buffers; /* 0: trace.buffer_kib, trace.buffers */
+};
 
 struct kopt {
     uint32_t ds; /* enum kopt_ds */
@@ -30,8 +40,8 @@ struct kopt {
     uint32_t bts; /* enum ds_bts_mode */
     uint32_t bts_rings; /* enum ds_bts_rings */
     uint32_t bts_records;
-    uint32_t session_events; /* TRACE_COMPACT | TRACE_FULL; 0: by the record format */
-    uint32_t session_circular;
+    struct kopt_session session[TRACE_MAX_SESSIONS];
+    uint32_t session_restarts;
     uint32_t trace_buffers, trace_buffer_kib;
     char workload[16];
     uint64_t switches;
@@ -74,9 +84,6 @@ int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_
 
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);
-
-/* The session's events (TRACE_COMPACT | TRACE_FULL, 0: auto) as the option words them. */
-const char *kopt_session_events(uint32_t events);
 
 /* For --help and docs/options.md; false past the last. */
 /* `needs`: "name=a|b" or "name!=a", several with commas: without it the option has no effect; NULL: nothing. */

@@ -6,11 +6,12 @@
 #include "arch/arch.h"
 #include "arch/numbers.h"
 #include "arch/registers.h"
+#include "ds/ds.h"
+#include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/dump.h"
 #include "kernel/end.h"
 #include "kernel/print.h"
-#include "kernel/session.h"
 #include "kernel/string.h"
 #include "kernel/symbols.h"
 #include "kernel/thread.h"
@@ -106,14 +107,12 @@ static void begin(const char *line)
 
 static _Noreturn void finish(void)
 {
-    if (ksession.session) {
-        trace_session_settle(ksession.session);
+    if (kcontrol_session(1)) {
+        kcontrol_settle();
         for (uint32_t i = 0; i < kcpu_count; i++)
             ds_drain_panic(kcpu_table[i]->ds);
-        trace_session_freeze(ksession.session, arch_rdtsc());
+        kcontrol_freeze(arch_rdtsc());
     }
-    if (!ksession.stop_tsc)
-        ksession.stop_tsc = arch_rdtsc();
     kreport(KREPORT_FAIL, "panic", "%s", first_line);
     kdump("panic", first_line);
     kreport_summary();

@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "kernel/call.h"
+#include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/errno.h"
 #include "kernel/hook.h"
@@ -266,59 +267,44 @@ memory:
     return -ENOMEM;
 }
 
-/* ---- trace session ---------------------------------------------------------------------------------------------- */
+/* ---- trace sessions ---------------------------------------------------------------------------------------------- */
 
-/* What the session writes where nobody says. Records without a TSC are told apart by PebsIndex alone: then every switch
- * shall have its own, which 0524H has. */
-static uint32_t default_events(void)
+/* What a session writes of switches where nobody says. Records without a TSC are told apart by PebsIndex alone: then
+ * every switch shall have its own, which 0524H has. */
+static void add_default_switches(struct perfinfo_groupmask *masks)
 {
+    bool timed = true;
     for (uint32_t i = 0; ksession.caps && i < kcpu_count; i++)
-        if (!ds_pebs_has_tsc(ksession.caps[i].format))
-            return TRACE_FULL;
-    return TRACE_COMPACT;
+        timed &= ds_pebs_has_tsc(ksession.caps[i].format);
+    trace_group_add(masks, PERF_CONTEXT_SWITCH);
+    if (timed)
+        trace_group_add(masks, PERF_COMPACT_CSWITCH);
+}
+
+static int init_session(uint32_t number, char *error, size_t error_size)
+{
+    const struct kopt_session *o = &kopt.session[number - 1];
+    struct kcontrol_params params = {
+        .number = number,
+        .masks = o->masks,
+        .clock = o->clock,
+        .circular = o->circular,
+        .buffer_kib = o->buffer_kib ? o->buffer_kib : kopt.trace_buffer_kib,
+        .buffers = o->buffers ? o->buffers : kopt.trace_buffers,
+    };
+    if (!o->on)
+        return 0;
+    if (o->automatic)
+        add_default_switches(&params.masks);
+    return kcontrol_create(&params, error, error_size);
 }
 
 static int init_trace(char *error, size_t error_size)
 {
-    struct trace_config *c = &ksession.trace;
-    *c = (struct trace_config){
-        .cpus = kcpu_count,
-        .events = kopt.session_events ? kopt.session_events : default_events(),
-        .circular = kopt.session_circular,
-        .buffer_bytes = kopt.trace_buffer_kib * 1024,
-        .buffers = kopt.trace_buffers,
-    };
-    int e = trace_clock_init(&c->clock, arch_tsc_hz(), arch_rdtsc());
-    if (e) {
-        snprintf(error, error_size, "the TSC runs at %lu Hz, the trace clock needs more than 20 MHz",
-                 (unsigned long)arch_tsc_hz());
-        return e;
-    }
-    c->tick_units = (uint64_t)kopt.tick_us * (TRACE_CLOCK_HZ / 1000000);
-    size_t bytes = trace_session_bytes(c);
-    if (!bytes) {
-        snprintf(error, error_size, "trace.buffers=%u is too few for %u CPUs: give at least %u", kopt.trace_buffers,
-                 kcpu_count, kcpu_count + c->circular);
-        return -EINVAL;
-    }
-    void *memory = PAGES(bytes) <= kmem_pages_available() ? pages(bytes) : NULL;
-    if (!memory) {
-        snprintf(error, error_size,
-                 "%u trace buffers of %u KiB need %lu KiB, %lu KiB are free: lower trace.buffers or trace.buffer_kib",
-                 kopt.trace_buffers, kopt.trace_buffer_kib, (unsigned long)(bytes / 1024),
-                 (unsigned long)(kmem_pages_available() * (ARCH_PAGE_SIZE / 1024)));
-        return -ENOMEM;
-    }
-    e = trace_session_init(&ksession.session, c, memory, PAGES(bytes) * ARCH_PAGE_SIZE);
-    if (e) {
-        snprintf(error, error_size, "the trace session refuses its configuration (error %d)", -e);
-        return e;
-    }
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
-        kcpu_table[i]->trace = trace_session_cpu(ksession.session, writes);
-    }
-    return 0;
+    int e = kcontrol_init(error, error_size);
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
+        e = init_session(number, error, error_size);
+    return e;
 }
 
 int ksession_init(char *error, size_t error_size)
@@ -362,12 +348,8 @@ static void start_cpu(void *unused)
 {
     (void)unused;
     struct kcpu *cpu = kcpu_this();
-    const struct ds_cpu *stamp = cpu->ds;
     struct ds_refusal refusal;
 
-    if (CAIRN_MUTANT == KMUTANT_STAMP && stamp)
-        stamp = kcpu_table[(cpu->arch.index + 1) % kcpu_count]->ds;
-    trace_cpu_start(cpu->trace, stamp && ksession.pebs ? ds_pebs_index(stamp) : NULL);
     if (!cpu->ds)
         return;
     note(&failure, ds_start(cpu->ds, &refusal), &refusal);
@@ -381,13 +363,15 @@ static void stop_cpu(void *unused)
     struct kcpu *cpu = kcpu_this();
     if (cpu->ds)
         ds_stop(cpu->ds);
-    trace_cpu_stop(cpu->trace, arch_rdtsc());
 }
 
 int ksession_start(char *error, size_t error_size)
 {
-    ksession.start_tsc = arch_rdtsc();
-    kcall_all(start_cpu, NULL);
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        const struct kcpu *stamp = kcpu_table[CAIRN_MUTANT == KMUTANT_STAMP ? (i + 1) % kcpu_count : i];
+        kcpu_table[i]->pebs_stamp = ksession.pebs ? stamp->pebs_index : NULL;
+    }
+    kcontrol_start_all(start_cpu);
     if (bts_failure.error)
         ksession_explain(&bts_failure.refusal, bts_failure.cpu, ksession.bts_refusal, sizeof ksession.bts_refusal);
     if (!failure.error)
@@ -396,7 +380,7 @@ int ksession_start(char *error, size_t error_size)
     if (ksession.bts && !bts_failure.error)
         return 0; /* each by itself: branches are traced all the same */
     snprintf(error, error_size, "%s", ksession.pebs_refusal);
-    kcall_all(stop_cpu, NULL);
+    kcontrol_stop_all(stop_cpu);
     return failure.error;
 }
 
@@ -417,6 +401,5 @@ void ksession_reconfigure(void)
 
 void ksession_stop(void)
 {
-    kcall_all(stop_cpu, NULL);
-    ksession.stop_tsc = arch_rdtsc();
+    kcontrol_stop_all(stop_cpu);
 }

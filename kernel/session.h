@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Brings up what the options ask for: the Debug Store of every CPU and the trace session over them. */
+/* Brings up what the options ask for: the Debug Store of every CPU and the trace sessions over them. */
 #pragma once
 
 #include <stdint.h>
 
 #include "ds/ds.h"
-#include "trace/trace.h"
 
 struct ksession {
     const char *backend;     /* "hw", "soft" or "off" */
@@ -14,8 +13,6 @@ struct ksession {
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
-    struct trace_config trace;
-    struct trace_session *session;
     bool pebs;               /* PEBS runs: with a backend, always but where there is only BTS */
     char pebs_refusal[160];  /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
     bool bts;                /* BTS runs, on every CPU that has not refused it */
@@ -24,7 +21,6 @@ struct ksession {
     void **bts_buffers;      /* likewise; NULL: no BTS */
     size_t buffer_bytes;     /* of each PEBS buffer */
     uint32_t truth_records;  /* at most so many of the truth for a PEBS record; at least 1 */
-    uint64_t start_tsc, stop_tsc;
 };
 extern struct ksession ksession;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The session clock's multiplier. */
+/* The session clocks' numbers. */
 #include "trace/clock.h"
 
 #include "kernel/errno.h"
@@ -19,6 +19,33 @@ int trace_clock_init(struct trace_clock *clock, uint64_t tsc_hz, uint64_t base)
             quotient |= 1;
         }
     }
-    *clock = (struct trace_clock){.tsc_hz = tsc_hz, .base = base, .multiplier = quotient};
+    *clock = (struct trace_clock){.tsc_hz = tsc_hz, .base = base, .multiplier = quotient, .type = TRACE_CLOCK_QPC};
     return 0;
+}
+
+int trace_clocks_init(struct trace_clocks *clocks, uint64_t tsc_hz, uint64_t base, int64_t filetime, uint32_t tick_us)
+{
+    struct trace_clock clock;
+    int e = trace_clock_init(&clock, tsc_hz, base);
+    if (e)
+        return e;
+    for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++) {
+        struct trace_clock *c = &clocks->clock[i];
+        *c = clock;
+        c->type = i + 1;
+        c->origin = c->type == TRACE_CLOCK_SYSTEM ? filetime : 0;
+        /* Whole seconds apart, so that nothing overflows. */
+        uint64_t hz = trace_clock_hz(c);
+        clocks->tick_units[i] = hz / 1000000 * tick_us + hz % 1000000 * tick_us / 1000000;
+    }
+    return 0;
+}
+
+int64_t trace_filetime(uint32_t year, uint32_t month, uint32_t day, uint32_t hour, uint32_t minute, uint32_t second)
+{
+    /* The year begins in March here, so that the leap day is its last: months have 153 days in five then. */
+    int64_t y = (int64_t)year - (month < 3), m = month < 3 ? month + 9 : (int64_t)month - 3;
+    int64_t days = y * 365 + y / 4 - y / 100 + y / 400 + (m * 153 + 2) / 5 + day - 1;
+    days -= INT64_C(1600) * 365 + 1600 / 4 - 1600 / 100 + 1600 / 400 + 306; /* 1601-01-01 */
+    return (((days * 24 + hour) * 60 + minute) * 60 + second) * (int64_t)TRACE_CLOCK_HZ;
 }

@@ -63,6 +63,22 @@ _Static_assert(offsetof(struct perfinfo_trace_header, hook_id) == 6, "PERFINFO_T
 #define PERFINFO_ITEM_PMC_SHIFT  8           /* number of u64 counter values, 0..7 */
 #define PERFINFO_ITEM_PMC_MASK   0x00000700u
 
+/* SYSTEM_TRACE_HEADER, x64: events that name a thread, such as a thread's start. */
+struct system_trace_header {
+    uint32_t marker;      /* 00: SYSTEM64 marker | version of the payload */
+    uint16_t size;        /* 04: header + payload, not padded */
+    uint16_t hook_id;     /* 06 */
+    uint32_t thread_id;   /* 08 */
+    uint32_t process_id;  /* 0C */
+    int64_t time_stamp;   /* 10: session clock */
+    uint32_t kernel_time; /* 18 */
+    uint32_t user_time;   /* 1C */
+};
+_Static_assert(sizeof(struct system_trace_header) == 0x20, "SYSTEM_TRACE_HEADER");
+_Static_assert(offsetof(struct system_trace_header, time_stamp) == 0x10, "SYSTEM_TRACE_HEADER.SystemTime");
+
+#define SYSTEM_MARKER64 0xC0020000u
+
 #define HOOK_CONTEXTSWAP       0x0524u /* PERFINFO_LOG_TYPE_CONTEXTSWAP, version 2 (build 10240) */
 #define HOOK_CONTEXTSWAP_BATCH 0x0525u /* PERFINFO_LOG_TYPE_CONTEXTSWAP_BATCH, version 2 */
 #define HOOK_VERSION_CONTEXTSWAP       2u
@@ -327,6 +343,29 @@ struct cairn_ds_swallowed {
 };
 _Static_assert(sizeof(struct cairn_ds_swallowed) == 0x10, "cairn_ds_swallowed");
 
+/*
+ * A session's own: it begins, goes on with other masks, or ends on this CPU. The first of what it has of the CPU is a
+ * start, and behind a stop comes a start or nothing.
+ */
+#define HOOK_CAIRN_SESSION         0xCA10u
+#define HOOK_VERSION_CAIRN_SESSION 1u
+
+enum cairn_session_what { CAIRN_SESSION_START = 1, CAIRN_SESSION_STOP = 2, CAIRN_SESSION_MASKS = 3 };
+
+struct cairn_session_event {
+    uint8_t what;        /* 00: enum cairn_session_what */
+    uint8_t session;     /* 01: its number */
+    uint8_t clock;       /* 02: enum trace_clock_type */
+    uint8_t in_epoch;    /* 03: 1: an epoch of PEBS was under way */
+    uint32_t life;       /* 04: how many times it had been started on this CPU before this life */
+    uint64_t tsc;        /* 08 */
+    uint64_t pebs_index; /* 10: 0: its switch events carry none */
+    uint32_t epoch;      /* 18: of PEBS, that the index is of */
+    uint32_t reserved32; /* 1C */
+    uint32_t masks[8];   /* 20: PERFINFO_GROUPMASK from now on; STOP: until now */
+};
+_Static_assert(sizeof(struct cairn_session_event) == 0x40, "cairn_session_event");
+
 /* ================================================================ Cairn: truth records (outside the sessions) */
 
 enum cairn_truth_kind {
@@ -335,6 +374,7 @@ enum cairn_truth_kind {
     CAIRN_TRUTH_BRANCH = 3,
     CAIRN_TRUTH_WORDS = 4,
     CAIRN_TRUTH_SWALLOWED = 5, /* a cairn_truth_pebs: the record before it took these counters' samples with it */
+    CAIRN_TRUTH_SESSION = 16,
 };
 #define CAIRN_TRUTH_BYTES 48u
 
@@ -421,6 +461,17 @@ struct cairn_truth_branch { /* taken while BTS was on */
     uint32_t reserved[3]; /* 24 */
 };
 _Static_assert(sizeof(struct cairn_truth_branch) == CAIRN_TRUTH_BYTES, "cairn_truth_branch");
+
+struct cairn_truth_session { /* as struct cairn_session_event */
+    uint8_t kind;      /* 00: CAIRN_TRUTH_SESSION */
+    uint8_t cpu;       /* 01 */
+    uint8_t session;   /* 02 */
+    uint8_t what;      /* 03 */
+    uint32_t life;     /* 04 */
+    uint64_t tsc;      /* 08 */
+    uint32_t masks[8]; /* 10 */
+};
+_Static_assert(sizeof(struct cairn_truth_session) == CAIRN_TRUTH_BYTES, "cairn_truth_session");
 
 /* ================================================================ Cairn: the serial dump, format version 1 */
 

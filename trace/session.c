@@ -21,10 +21,10 @@ static size_t align_line(size_t n)
 
 static bool config_valid(const struct trace_config *c)
 {
-    return c->cpus >= 1 && c->cpus <= TRACE_MAX_CPUS && c->events >= 1 && c->events <= (TRACE_COMPACT | TRACE_FULL) &&
+    return c->number >= 1 && c->number <= TRACE_MAX_SESSIONS && c->cpus >= 1 && c->cpus <= TRACE_MAX_CPUS &&
            c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
            c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
-           c->tick_units >= 1 && c->tick_units <= TICK_MAX;
+           c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES && c->tick_units >= 1 && c->tick_units <= TICK_MAX;
 }
 
 size_t trace_session_bytes(const struct trace_config *c)
@@ -35,9 +35,6 @@ size_t trace_session_bytes(const struct trace_config *c)
            align_line(c->buffers * sizeof(struct trace_slot)) + align_line(c->buffers * sizeof(uint32_t)) +
            (size_t)c->buffers * c->buffer_bytes;
 }
-
-static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t records, int64_t time,
-                        enum ccswap_close reason);
 
 int trace_session_init(struct trace_session **session, const struct trace_config *config, void *memory, size_t size)
 {
@@ -64,10 +61,14 @@ int trace_session_init(struct trace_session **session, const struct trace_config
         cpu->buffer_bytes = config->buffer_bytes;
         cpu->index = i;
         cpu->last_event = INT64_MIN;
-        trace_ccswap_init(&cpu->compact, config->tick_units, write_batch);
     }
     *session = s;
     return 0;
+}
+
+const struct trace_config *trace_session_config(const struct trace_session *session)
+{
+    return &session->config;
 }
 
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu)
@@ -157,6 +158,7 @@ static bool open_buffer(struct trace_cpu *cpu)
     h->buffer_size = s->config.buffer_bytes;
     h->sequence_number = (int64_t)ticket + 1;
     h->processor_index = (uint16_t)cpu->index;
+    h->logger_id = (uint16_t)s->config.number;
     h->buffer_flag = WMI_BUFFER_FLAG_PROC_INDEX;
     h->buffer_type = WMI_BUFFER_TYPE_GENERIC;
     cpu->fill = (struct trace_tally){.buffers = 1};
@@ -209,23 +211,45 @@ static bool make_room(struct trace_cpu *cpu, uint32_t payload, bool item)
     return open_buffer(cpu);
 }
 
+static inline int64_t event_time(struct trace_cpu *cpu, int64_t time)
+{
+    if (time < cpu->last_event)
+        time = cpu->last_event;
+    cpu->last_event = time;
+    return time;
+}
+
 /* Header and PEBS index item of an event there is room for; returns where its payload belongs. The event is not there
  * before commit_event. */
 static inline uint8_t *begin_event(struct trace_cpu *cpu, int64_t time, uint32_t version, uint16_t hook_id,
                                    uint32_t payload, bool item)
 {
-    if (time < cpu->last_event)
-        time = cpu->last_event;
-    cpu->last_event = time;
     uint8_t *event = cpu->buffer + cpu->used;
     struct perfinfo_trace_header *h = (struct perfinfo_trace_header *)(void *)event;
     h->marker = PERFINFO_MARKER64 | (item ? PERFINFO_ITEM_PEBS_INDEX : 0) | version;
     h->size = (uint16_t)event_bytes(payload, item);
     h->hook_id = hook_id;
-    h->time_stamp = time;
+    h->time_stamp = event_time(cpu, time);
     if (item)
         *(uint64_t *)(void *)(event + EVENT_HEADER) = *cpu->pebs_index;
     return event + event_bytes(0, item);
+}
+
+static uint8_t *begin_system_event(struct trace_cpu *cpu, int64_t time, uint32_t version, uint16_t hook_id,
+                                   uint32_t payload, const struct trace_system *system)
+{
+    struct system_trace_header *h = (struct system_trace_header *)(void *)(cpu->buffer + cpu->used);
+    *h = (struct system_trace_header){
+        .marker = SYSTEM_MARKER64 | version,
+        .size = (uint16_t)(sizeof(*h) + payload),
+        .hook_id = hook_id,
+        .thread_id = system->thread_id,
+        .process_id = system->process_id,
+        .time_stamp = event_time(cpu, time),
+        .kernel_time = system->kernel_time,
+        .user_time = system->user_time,
+    };
+    return (uint8_t *)(h + 1);
 }
 
 static inline void commit_event(struct trace_cpu *cpu, uint32_t payload, bool item)
@@ -234,24 +258,31 @@ static inline void commit_event(struct trace_cpu *cpu, uint32_t payload, bool it
     cpu->fill.events++;
 }
 
-/* Sequential mode never gives a buffer again, so its header may still be marked after it was closed. */
-static void mark_loss(struct trace_cpu *cpu)
+/* An event finds no buffer. Sequential mode never gives a buffer again, so its header may still be marked after it was
+ * closed. */
+static void lose(struct trace_cpu *cpu, uint32_t payload, bool item)
 {
-    if (cpu->session->config.circular || !cpu->buffer)
+    uint32_t space = WMI_EVENT_ALIGN(event_bytes(payload, item));
+    cpu->events_lost++;
+    if (cpu->session->config.circular)
         return;
-    ((struct wmi_buffer_header *)(void *)cpu->buffer)->buffer_flag |= WMI_BUFFER_FLAG_EVENTS_LOST;
+    if (cpu->lost_room < space) {
+        cpu->buffers_lost++;
+        cpu->lost_room = cpu->buffer_bytes - (uint32_t)sizeof(struct wmi_buffer_header);
+    }
+    cpu->lost_room -= space;
+    if (cpu->buffer)
+        ((struct wmi_buffer_header *)(void *)cpu->buffer)->buffer_flag |= WMI_BUFFER_FLAG_EVENTS_LOST;
 }
 
-static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t records, int64_t time,
-                        enum ccswap_close reason)
+void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
+                     int64_t time, enum ccswap_close reason)
 {
-    struct trace_cpu *cpu = (struct trace_cpu *)(void *)compact; /* its first member */
     bool item = cpu->pebs_index != NULL;
     cpu->batches[reason]++;
     if (!make_room(cpu, size, item)) {
-        cpu->events_lost++;
         cpu->compact_lost += records;
-        mark_loss(cpu);
+        lose(cpu, size, item);
         return;
     }
     uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP_BATCH, HOOK_CONTEXTSWAP_BATCH, size, item);
@@ -260,7 +291,6 @@ static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t re
     commit_event(cpu, size, item);
     cpu->fill.compact += records;
 }
-_Static_assert(offsetof(struct trace_cpu, compact) == 0, "write_batch");
 
 static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, bool item)
 {
@@ -288,9 +318,8 @@ static __attribute__((noinline)) void write_full_elsewhere(struct trace_cpu *cpu
 {
     bool item = cpu->pebs_index != NULL;
     if (!make_room(cpu, sizeof(struct wmi_contextswap), item)) {
-        cpu->events_lost++;
         cpu->full_lost++;
-        mark_loss(cpu);
+        lose(cpu, sizeof(struct wmi_contextswap), item);
         return;
     }
     write_full(cpu, sw, time, item);
@@ -307,74 +336,58 @@ void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int
         write_full(cpu, sw, time, false);
 }
 
-int trace_event(struct trace_cpu *cpu, uint64_t tsc, uint16_t hook_id, uint8_t version, const struct trace_part *parts,
-                unsigned count)
+int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
+                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size)
 {
-    uint32_t size = 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (parts[i].size > CAIRN_EVENT_MAX - EVENT_HEADER - size)
-            return -E2BIG;
-        size += parts[i].size;
-    }
-    if (!cpu->on)
-        return -EINVAL;
+    uint32_t more = system ? (uint32_t)sizeof(struct system_trace_header) - EVENT_HEADER : 0;
     cpu->other_tried++;
-    if (!make_room(cpu, size, false)) {
-        cpu->events_lost++;
-        mark_loss(cpu);
+    if (!make_room(cpu, size + more, false)) {
+        lose(cpu, size + more, false);
         return -ENOSPC;
     }
-    uint8_t *at = begin_event(cpu, trace_clock_units(&cpu->session->config.clock, tsc), version, hook_id, size, false);
+    int64_t time = trace_clock_units(&cpu->session->config.clock, tsc);
+    uint8_t *at = system ? begin_system_event(cpu, time, version, hook_id, size, system)
+                         : begin_event(cpu, time, version, hook_id, size, false);
     for (unsigned i = 0; i < count; i++) {
         memcpy(at, parts[i].data, parts[i].size);
         at += parts[i].size;
     }
     memset(at, 0, WMI_EVENT_ALIGN(size) - size);
-    commit_event(cpu, size, false);
+    commit_event(cpu, size + more, false);
     return 0;
 }
 
 /* ---- recording ------------------------------------------------------------------------------------------------- */
 
-void trace_cpu_start(struct trace_cpu *cpu, const volatile uint64_t *pebs_index)
+void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder, const volatile uint64_t *pebs_index)
 {
+    cpu->encoder = encoder;
     cpu->pebs_index = pebs_index;
-    __atomic_store_n(&cpu->on, true, __ATOMIC_RELEASE);
 }
 
-void trace_cpu_stop(struct trace_cpu *cpu, uint64_t tsc)
+void trace_cpu_set_on(struct trace_cpu *cpu, bool on)
 {
-    if (!cpu->on)
-        return;
-    trace_close_batch(cpu, tsc, CCSWAP_CLOSE_STOP);
-    if (cpu->current > 1)
+    if (on)
+        cpu->lives++;
+    else if (cpu->current > 1)
         close_buffer(cpu);
-    __atomic_store_n(&cpu->on, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&cpu->on, on, __ATOMIC_RELEASE);
+}
+
+void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed)
+{
+    if (subscribed == cpu->subscribed)
+        return;
+    if (subscribed)
+        cpu->skipped = cpu->encoder->switches - cpu->compact_tried;
+    else
+        cpu->compact_tried = cpu->encoder->switches - cpu->skipped;
+    __atomic_store_n(&cpu->subscribed, subscribed, __ATOMIC_RELEASE);
 }
 
 bool trace_cpu_on(const struct trace_cpu *cpu)
 {
     return cpu->on;
-}
-
-void trace_switch(struct trace_cpu *cpu, const struct trace_switch *sw)
-{
-    if (!cpu->on)
-        return;
-    const struct trace_config *config = &cpu->session->config;
-    int64_t time = trace_clock_units(&config->clock, sw->tsc);
-    if (config->events & TRACE_FULL) {
-        if (config->events & TRACE_COMPACT)
-            trace_ccswap_switch(&cpu->compact, sw, time);
-        trace_full_switch(cpu, sw, time);
-        return;
-    }
-    trace_ccswap_switch(&cpu->compact, sw, time);
-}
-
-void trace_close_batch(struct trace_cpu *cpu, uint64_t tsc, enum ccswap_close reason)
-{
-    trace_ccswap_close(&cpu->compact, trace_clock_units(&cpu->session->config.clock, tsc), reason);
 }
 
 /* ---- the account ----------------------------------------------------------------------------------------------- */
@@ -396,7 +409,7 @@ void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out)
 {
     struct trace_tally w = written(cpu);
     memset(out, 0, sizeof(*out));
-    out->compact_tried = cpu->compact.switches;
+    out->compact_tried = cpu->subscribed ? cpu->encoder->switches - cpu->skipped : cpu->compact_tried;
     out->compact_written = w.compact;
     out->compact_lost = cpu->compact_lost;
     out->full_tried = cpu->full_tried;
@@ -413,6 +426,8 @@ void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out)
     out->events_written = w.events;
     out->events_lost = cpu->events_lost;
     out->buffers_begun = w.buffers;
+    out->buffers_lost = cpu->buffers_lost;
+    out->lives = cpu->lives;
 }
 
 void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out)
@@ -456,48 +471,29 @@ static void recount(struct trace_cpu *cpu)
     }
 }
 
-/* Puts right what a CPU may have left half done: see session.h. */
-static void settle(struct trace_cpu *cpu)
+void trace_cpu_settle(struct trace_cpu *cpu)
 {
     struct trace_slot *slot = current_slot(cpu);
-    if (slot) {
-        if (slot->state == cpu->taken)
-            recount(cpu);
-        else /* stopped in close_buffer between its last two stores; another CPU may have the buffer by now */
-            cpu->current = ~cpu->current & 1;
-    }
-    struct trace_ccswap *c = &cpu->compact;
-    if (c->used != TRACE_CCSWAP_CLOSED) {
-        uint32_t records = trace_ccswap_records(c->batch.bytes, (uint32_t)c->used);
-        c->batch_start = c->switches - records;
-        if (!records) /* stopped between its beginning and its first record */
-            c->used = TRACE_CCSWAP_CLOSED;
-    }
+    if (!slot)
+        return;
+    if (slot->state == cpu->taken)
+        recount(cpu);
+    else /* stopped in close_buffer between its last two stores; another CPU may have the buffer by now */
+        cpu->current = ~cpu->current & 1;
 }
 
-void trace_session_settle(struct trace_session *session)
+/* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it. There
+ * are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
+void trace_cpu_freeze(struct trace_cpu *cpu)
 {
-    for (uint32_t i = 0; i < session->config.cpus; i++)
-        settle(&session->cpu[i]);
-}
-
-void trace_session_freeze(struct trace_session *session, uint64_t tsc)
-{
-    trace_session_settle(session);
-    /* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it.
-     * There are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
-    for (uint32_t i = 0; i < session->config.cpus; i++) {
-        struct trace_cpu *cpu = &session->cpu[i];
-        trace_close_batch(cpu, tsc, CCSWAP_CLOSE_PANIC);
-        if (cpu->current > 1)
-            close_buffer(cpu);
-        cpu->on = false;
-        struct trace_counts now;
-        trace_cpu_counts(cpu, &now);
-        cpu->events_lost = now.events_tried - now.events_written;
-        cpu->compact_lost = now.compact_tried - now.compact_written;
-        cpu->full_lost = now.full_tried - now.full_written;
-    }
+    if (cpu->current > 1)
+        close_buffer(cpu);
+    cpu->on = false;
+    struct trace_counts now;
+    trace_cpu_counts(cpu, &now);
+    cpu->events_lost = now.events_tried - now.events_written;
+    cpu->compact_lost = now.compact_tried - now.compact_written;
+    cpu->full_lost = now.full_tried - now.full_written;
 }
 
 /* ---- what there is to dump ------------------------------------------------------------------------------------- */

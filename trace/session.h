@@ -7,9 +7,11 @@
  * beyond the last slot means the pool is used up for good. In circular mode it means the oldest buffer there is, since
  * its slot was filled longest ago; slots some CPU is writing to are passed over.
  *
- * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_session_freeze must still find
+ * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_hub_freeze must still find
  * whole events and exact counts. So each step takes effect by one store:
  *   - an event counts from the store of trace_cpu.used, a compact record from that of trace_ccswap.used;
+ *   - how many switches a session has tried to get in batches is a difference to what its encoder has encoded, or a
+ *     number of its own: trace_cpu.subscribed tells which;
  *   - a buffer is complete from the store of its slot's state (TAKEN -> FULL) on;
  *   - what a CPU wrote into closed buffers is kept twice; trace_cpu.current tells which of the two is valid, and which
  *     slot is being filled, in one word.
@@ -35,8 +37,6 @@ struct trace_slot {
 };
 
 struct trace_cpu {
-    struct trace_ccswap compact; /* first: container of the encoder's call-back */
-
     uint8_t *buffer;             /* the buffer of `current` */
     uint64_t used;               /* its bytes that count */
     int64_t last_event;          /* time of this CPU's last event: the next is never before it */
@@ -46,12 +46,20 @@ struct trace_cpu {
     uint64_t taken;              /* state its slot had when this CPU took it */
     uint32_t index, buffer_bytes;
     bool on;
+    bool subscribed;             /* gets the batches of `encoder`; says which of the next two is valid */
+    uint64_t skipped;            /* subscribed: what the encoder has encoded for others */
+    uint64_t compact_tried;      /* not subscribed: switches up to now */
+    const struct trace_ccswap *encoder; /* this CPU's, of the session's clock */
+    struct perfinfo_groupmask masks;
     struct trace_tally fill;
     struct trace_tally closed[2];
 
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t full_tried, other_tried;
     uint64_t events_lost, compact_lost, full_lost;
+    uint64_t buffers_lost;
+    uint32_t lost_room;          /* what is left of the last of them */
+    uint32_t lives;
 } __attribute__((aligned(64)));
 
 struct trace_session {
@@ -64,5 +72,25 @@ struct trace_session {
     uint32_t full;   /* entries of `order` */
 };
 
-/* One 0524H event. trace_ccswap_switch's counterpart; both are trace_switch without its clock. */
+/* The rest runs on the CPU concerned with interrupts off: what trace/hub.c does with a session that runs there. */
+
+/* Gives it what it needs to know of the CPU; it is not on before trace_cpu_set_on. */
+void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder, const volatile uint64_t *pebs_index);
+/* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
+void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
+/* Whether the switches encoded from now on are its own. No batch is open. */
+void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed);
+
+/* One closed batch, as the encoder's call-back gets it. */
+void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
+                     int64_t time, enum ccswap_close reason);
+/* One 0524H event. trace_ccswap_switch's counterpart. */
 void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time);
+/* One event of `size` bytes of payload, in `count` parts. 0, -ENOSPC. */
+int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
+                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size);
+
+/* Panic, from any CPU: puts right what may be half done. */
+void trace_cpu_settle(struct trace_cpu *cpu);
+/* Panic: closes the buffer and completes the account. No batch is open, trace_cpu_settle has been called. */
+void trace_cpu_freeze(struct trace_cpu *cpu);

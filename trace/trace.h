@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace session: per-CPU ETW buffers, context-switch events, loss. Knows no scheduler types, takes no lock, asks
- * for no memory: kernel/session.c gives it all it needs. Also compiled on the host (tests, bench).
- *
- * Unless said otherwise every function that takes a struct trace_cpu runs on that CPU with interrupts off.
+ * The trace session: per-CPU ETW buffers, events, loss. Knows no scheduler types, takes no lock, asks for no memory:
+ * kernel/session.c gives it all it needs. What happens reaches it through trace/hub.h. Also compiled on the host
+ * (tests, bench).
  */
 #pragma once
 
@@ -14,14 +13,15 @@
 #include "trace/ccswap.h"
 #include "trace/clock.h"
 #include "trace/format.h"
+#include "trace/groups.h"
 
-#define TRACE_MAX_CPUS 64u
-
-enum trace_events { TRACE_COMPACT = 1, TRACE_FULL = 2 }; /* what a session writes: one or both */
+#define TRACE_MAX_CPUS     64u
+#define TRACE_MAX_SESSIONS 8u
 
 struct trace_config {
+    uint32_t number;       /* 1..TRACE_MAX_SESSIONS: LoggerId of its buffers, its bit in the hub */
     uint32_t cpus;
-    uint32_t events;       /* TRACE_COMPACT | TRACE_FULL */
+    struct perfinfo_groupmask masks; /* what it writes, until it is told otherwise */
     bool circular;         /* else sequential: full means lost */
     uint32_t buffer_bytes; /* multiple of 8, 4096..1 MiB */
     uint32_t buffers;      /* at least cpus; circular: at least cpus + 1 */
@@ -38,6 +38,8 @@ struct trace_counts {
     uint64_t full_tried, full_written, full_lost;
     uint64_t batches[CCSWAP_CLOSE_REASONS];                   /* batches closed, by reason */
     uint64_t buffers_begun;
+    uint64_t buffers_lost; /* so many more would have held the events that were lost (sequential mode) */
+    uint64_t lives;        /* times it was started */
 };
 
 /* One context switch as the hook sees it. Times are TSC values; the session converts. */
@@ -52,52 +54,35 @@ struct trace_switch {
     uint8_t old_ideal_processor;
 };
 
+/* One piece of an event's payload. */
+struct trace_part { const void *data; uint32_t size; };
+
+/* What a SYSTEM_TRACE_HEADER says besides. */
+struct trace_system { uint32_t thread_id, process_id, kernel_time, user_time; };
+
 struct trace_session; /* trace/session.h: private, but its size is needed by the one who allocates it */
-struct trace_cpu;
+struct trace_cpu;     /* one CPU's part of it */
 
 /* Bytes of memory a session with this configuration needs (session, per-CPU state and buffers), 0 where a field is out
  * of its range. */
 size_t trace_session_bytes(const struct trace_config *config);
 
-/* Lays a session out in `memory` (64-byte aligned, at least trace_session_bytes). No CPU records yet. 0, -EINVAL,
+/* Lays a session out in `memory` (64-byte aligned, at least trace_session_bytes). It runs on no CPU yet. 0, -EINVAL,
  * -ENOMEM (too small). */
 int trace_session_init(struct trace_session **session, const struct trace_config *config, void *memory, size_t size);
 
+const struct trace_config *trace_session_config(const struct trace_session *session);
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu);
 
-/* Begins recording on this CPU. `pebs_index` is the PebsIndex word of its DS area, read when a batch is closed or a
- * full event written; NULL: events carry no PEBS index item. */
-void trace_cpu_start(struct trace_cpu *cpu, const volatile uint64_t *pebs_index);
-/* Closes the open batch and the current buffer; nothing more is recorded on this CPU. */
-void trace_cpu_stop(struct trace_cpu *cpu, uint64_t tsc);
+/* Whether it runs on this CPU: from trace_hub_start to trace_hub_stop or a panic's end. Any CPU. */
 bool trace_cpu_on(const struct trace_cpu *cpu);
 
-/* Records one switch. Outgoing side, before the stack switch. */
-void trace_switch(struct trace_cpu *cpu, const struct trace_switch *sw);
-
-/* Writes the open batch out (drain, stop). Does nothing without one. */
-void trace_close_batch(struct trace_cpu *cpu, uint64_t tsc, enum ccswap_close reason);
-
-/* Writes one event whose payload is the `parts` one after another. 0, or -ENOSPC: lost and counted; or, neither tried
- * nor counted, -E2BIG (over CAIRN_EVENT_MAX with its header) and -EINVAL (nothing is recorded on this CPU). The time
- * stamp is never before that of the CPU's previous event. */
-struct trace_part { const void *data; uint32_t size; };
-int trace_event(struct trace_cpu *cpu, uint64_t tsc, uint16_t hook_id, uint8_t version,
-                const struct trace_part *parts, unsigned count);
-
+/* Any CPU; exact once the session stands still there. */
 void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
 
 /* What circular mode overwrote, exact, once every CPU is stopped. */
 struct trace_overwritten { uint64_t buffers, events, compact, full; };
 void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out);
-
-/* Panic, all other CPUs being stopped: after this, events may be written for any CPU from the one that is left. Once
- * more does no harm. */
-void trace_session_settle(struct trace_session *session);
-
-/* Panic: closes what is open on every CPU, from any CPU, all others being stopped. Half-written events are left out and
- * counted as lost. Safe whatever the other CPUs were doing. */
-void trace_session_freeze(struct trace_session *session, uint64_t tsc);
 
 /* The buffers that hold something, in the order they were begun (sequence_number, unique but not without gaps: circular
  * mode passes over buffers in use), for the dump. Returns the number;

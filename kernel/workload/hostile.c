@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "arch/layout.h"
 #include "arch/registers.h"
+#include "kernel/control.h"
 #include "kernel/gate.h"
 #include "kernel/options.h"
 #include "kernel/print.h"
@@ -117,7 +118,7 @@ static void find_places(struct keeper *k)
     k->places[BTS_BUFFER] = ksession.bts ? (uint64_t)ksession.bts_buffers[cpu] : 0;
     k->places[MODEL] = (uint64_t)kcpu_table[cpu]->ds_soft;
     k->places[TRUTH] = (uint64_t)ktruth_pool();
-    k->places[TRACE] = (uint64_t)ksession.session;
+    k->places[TRACE] = (uint64_t)kcontrol_session(1);
     k->places[BELOW_STACK] = KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE - 8;
     k->places[ABOVE_STACK] = KUSER_STACK_TOP + 8; /* a PUSH there hits the page that is not there */
     k->places[THE_LAST_PAGE] = ARCH_USER_END + 8;

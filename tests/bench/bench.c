@@ -4,8 +4,11 @@
  * counted is the code the kernel runs. Usage:
  *
  *     bench generate FILE SWITCHES_PER_CPU    writes the workload, so that counting need not wait for its generator
- *     bench emit compact|full|hook FILE       all of it once: for callgrind; prints the bytes taken
- *     bench time FILE                         nanoseconds, the three kinds and a 40-byte copy in turn
+ *     bench emit KIND FILE                    all of it once: for callgrind; prints the bytes taken
+ *     bench time FILE                         nanoseconds, all kinds and a 40-byte copy in turn
+ *
+ * KIND: compact, full: the encoder, one 0524H event; hook, hook2, hook3: what the switch hook calls, with one session,
+ * with two of one clock, with three of three clocks, all of them compact.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,6 +20,7 @@
 #include <unistd.h>
 
 #include "tests/bench/workload.h"
+#include "trace/hub.h"
 #include "trace/session.h"
 
 #define BUFFER_BYTES 65536u
@@ -31,13 +35,21 @@ _Noreturn void __stack_chk_fail(void)
     abort();
 }
 
-enum kind { COMPACT, FULL, HOOK, COPY, KINDS };
-static const char *const kind_names[KINDS] = {"compact", "full", "hook", "copy"};
+enum kind { COMPACT, FULL, HOOK, HOOK2, HOOK3, COPY, KINDS };
+static const char *const kind_names[KINDS] = {"compact", "full", "hook", "hook2", "hook3", "copy"};
+
+#define SESSIONS_MAX 3u
+
+struct world { /* a hub for each CPU, and sessions that run on all of them */
+    struct trace_hub_cpu *hub;
+    struct trace_session *session[SESSIONS_MAX];
+    unsigned sessions;
+};
 
 struct emit { /* one switch, ready made for the emit path */
     struct trace_switch sw;
     int64_t time;
-    struct trace_cpu *cpu;
+    struct trace_hub_cpu *hub;
 };
 
 static void die(const char *what)
@@ -46,43 +58,77 @@ static void die(const char *what)
     exit(1);
 }
 
-static struct trace_session *new_session(enum kind kind, uint64_t switches)
+static void *allocate(size_t size)
 {
-    struct trace_config config = {
-        .cpus = WL_CPUS,
-        .events = kind == FULL ? TRACE_FULL : TRACE_COMPACT,
-        .buffer_bytes = BUFFER_BYTES,
-        .buffers = (uint32_t)(switches * (kind == FULL ? 41 : 5) / BUFFER_BYTES) + 2 * WL_CPUS,
-        .tick_units = 156250, /* 15.625 ms */
-    };
-    struct trace_session *session;
-    trace_clock_init(&config.clock, TRACE_CLOCK_HZ * TSC_PER_UNIT, 0);
-    size_t size = trace_session_bytes(&config);
     void *memory = aligned_alloc(64, (size + 63) / 64 * 64);
     if (!memory)
         die("aligned_alloc");
-    memset(memory, 0, size); /* touched before it counts */
-    if (trace_session_init(&session, &config, memory, size))
+    return memset(memory, 0, (size + 63) / 64 * 64); /* touched before it counts */
+}
+
+static void add_session(struct world *w, const struct trace_clocks *clocks, enum kind kind, uint64_t switches)
+{
+    uint32_t number = w->sessions + 1, type = kind == HOOK3 ? number : TRACE_CLOCK_QPC;
+    struct trace_config config = {
+        .number = number,
+        .cpus = WL_CPUS,
+        .buffer_bytes = BUFFER_BYTES,
+        .buffers = (uint32_t)(switches * (kind == FULL ? 41 : type == TRACE_CLOCK_TSC ? 8 : 5) / BUFFER_BYTES) +
+                   2 * WL_CPUS,
+        .clock = clocks->clock[type - 1],
+        .tick_units = clocks->tick_units[type - 1],
+    };
+    struct trace_hub_pebs pebs = {0};
+    struct cairn_truth_session ack;
+    trace_group_add(&config.masks, PERF_CONTEXT_SWITCH);
+    if (kind != FULL)
+        trace_group_add(&config.masks, PERF_COMPACT_CSWITCH);
+    size_t size = trace_session_bytes(&config);
+    if (trace_session_init(&w->session[w->sessions], &config, allocate(size), size))
         die("trace_session_init");
     for (uint32_t c = 0; c < WL_CPUS; c++)
-        trace_cpu_start(trace_session_cpu(session, c), NULL);
-    return session;
+        trace_hub_start(&w->hub[c], w->session[w->sessions], &config.masks, &pebs, 0, &ack);
+    w->sessions++;
 }
 
-static void free_session(struct trace_session *session)
+static struct world new_world(enum kind kind, uint64_t switches)
 {
-    free(session); /* it lies at the start of its memory */
+    struct world w = {.hub = allocate(WL_CPUS * sizeof(*w.hub))};
+    struct trace_clocks clocks;
+    trace_clocks_init(&clocks, TRACE_CLOCK_HZ * TSC_PER_UNIT, 0, 0, 15625);
+    for (uint32_t c = 0; c < WL_CPUS; c++)
+        trace_hub_init(&w.hub[c], c, &clocks);
+    for (unsigned n = kind == HOOK2 ? 2 : kind == HOOK3 ? 3 : 1; n; n--)
+        add_session(&w, &clocks, kind, switches);
+    return w;
 }
 
-static void convert(struct emit *to, const struct wl_switch *w, struct trace_session *session)
+static void free_world(struct world *w)
+{
+    for (unsigned i = 0; i < w->sessions; i++)
+        free(w->session[i]); /* it lies at the start of its memory */
+    free(w->hub);
+}
+
+static void convert(struct emit *to, const struct wl_switch *w, const struct world *world)
 {
     *to = (struct emit){
         .sw = {.tsc = (w->ts + 1) * TSC_PER_UNIT, .old_tid = w->old_tid, .new_tid = w->new_tid, .new_wait = w->new_wait,
                .old_state = w->old_state, .old_wait_reason = w->old_wr, .old_priority = (int8_t)w->old_prio,
                .old_base = (int8_t)w->old_base, .new_priority = (int8_t)w->new_prio},
         .time = (int64_t)w->ts,
-        .cpu = trace_session_cpu(session, w->cpu),
+        .hub = &world->hub[w->cpu],
     };
+}
+
+static inline void record(enum kind kind, const struct emit *e)
+{
+    if (kind == COMPACT)
+        trace_ccswap_switch(&e->hub->encoder[0].compact, &e->sw, e->time);
+    else if (kind == FULL)
+        trace_full_switch(e->hub->session[0], &e->sw, e->time);
+    else
+        trace_hub_switch(e->hub, &e->sw);
 }
 
 static void generate(const char *path, uint64_t per_cpu)
@@ -124,36 +170,35 @@ static void emit(enum kind kind, const char *path)
 {
     uint64_t count;
     const struct wl_switch *w = load(path, &count);
-    struct trace_session *session = new_session(kind, count);
+    struct world world = new_world(kind, count);
     for (uint64_t i = 0; i < count; i++) {
         struct emit e;
-        convert(&e, &w[i], session);
-        if (kind == COMPACT)
-            trace_ccswap_switch(&e.cpu->compact, &e.sw, e.time);
-        else if (kind == FULL)
-            trace_full_switch(e.cpu, &e.sw, e.time);
-        else
-            trace_switch(e.cpu, &e.sw);
+        convert(&e, &w[i], &world);
+        record(kind, &e);
     }
     uint64_t written = 0, lost = 0, bytes = 0;
     for (uint32_t c = 0; c < WL_CPUS; c++) {
         struct trace_counts n;
-        struct trace_cpu *cpu = trace_session_cpu(session, c);
-        trace_cpu_stop(cpu, (w[count - 1].ts + 2) * TSC_PER_UNIT);
-        trace_cpu_counts(cpu, &n);
-        written += n.switches_written;
-        lost += n.switches_lost;
-        /* Full buffers whole, with header and what no event fitted into; the last one as far as it is used. */
-        bytes += (n.buffers_begun - 1) * BUFFER_BYTES + cpu->used;
+        struct trace_hub_pebs pebs = {0};
+        struct cairn_truth_session ack;
+        for (unsigned i = 0; i < world.sessions; i++) {
+            struct trace_cpu *cpu = trace_session_cpu(world.session[i], c);
+            trace_hub_stop(&world.hub[c], world.session[i], &pebs, (w[count - 1].ts + 2) * TSC_PER_UNIT, &ack);
+            trace_cpu_counts(cpu, &n);
+            written += n.switches_written;
+            lost += n.switches_lost;
+            /* Full buffers whole, with header and what no event fitted into; the last one as far as it is used. */
+            bytes += i ? 0 : (n.buffers_begun - 1) * BUFFER_BYTES + cpu->used;
+        }
     }
-    if (written != count || lost) {
+    if (written != count * world.sessions || lost) {
         fprintf(stderr, "bench: %llu of %llu switches written, %llu lost\n", (unsigned long long)written,
-                (unsigned long long)count, (unsigned long long)lost);
+                (unsigned long long)count * world.sessions, (unsigned long long)lost);
         exit(1);
     }
     printf("%s.bytes_per_switch %.4f bytes\n", kind == FULL ? "plain" : "ccswap",
            (double)bytes / (double)count);
-    free_session(session);
+    free_world(&world);
 }
 
 static double now_ns(void)
@@ -187,29 +232,28 @@ static void time_all(const char *path)
     if (!ring)
         die("calloc");
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct trace_session *session[KINDS] = {new_session(COMPACT, count), new_session(FULL, count),
-                                                new_session(HOOK, count)};
+        struct world world[COPY];
+        for (unsigned k = 0; k < COPY; k++)
+            world[k] = new_world(k, count);
         for (uint64_t i = 0; i < count; i += CHUNK) {
             unsigned n = count - i < CHUNK ? (unsigned)(count - i) : CHUNK;
             for (unsigned k = 0; k < KINDS; k++) {
                 unsigned kind = (k + (unsigned)(i / CHUNK)) % KINDS;
                 for (unsigned j = 0; j < n; j++)
-                    convert(&e[j], &w[i + j], session[kind == COPY ? COMPACT : kind]);
+                    convert(&e[j], &w[i + j], &world[kind == COPY ? COMPACT : kind]);
                 double start = now_ns();
                 for (unsigned j = 0; j < n; j++)
-                    switch (kind) {
-                    case COMPACT: trace_ccswap_switch(&e[j].cpu->compact, &e[j].sw, e[j].time); break;
-                    case FULL: trace_full_switch(e[j].cpu, &e[j].sw, e[j].time); break;
-                    case HOOK: trace_switch(e[j].cpu, &e[j].sw); break;
-                    default: copy_switch(ring, &at, &e[j]); break;
-                    }
+                    if (kind == COPY)
+                        copy_switch(ring, &at, &e[j]);
+                    else
+                        record(kind, &e[j]);
                 ns[kind][round] += now_ns() - start;
             }
         }
         for (unsigned k = 0; k < COPY; k++)
-            free_session(session[k]);
+            free_world(&world[k]);
     }
-    static const char *const keys[KINDS] = {"ccswap", "plain", "hook", "copy40"};
+    static const char *const keys[KINDS] = {"ccswap", "plain", "hook", "hook2", "hook3", "copy40"};
     for (unsigned k = 0; k < KINDS; k++) {
         qsort(ns[k], ROUNDS, sizeof(ns[k][0]), by_value);
         printf("%s.ns_per_switch %.2f ns\n", keys[k], ns[k][ROUNDS / 2] / (double)count);
@@ -228,11 +272,11 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 4 && strcmp(argv[1], "emit") == 0)
-        for (unsigned k = COMPACT; k <= HOOK; k++)
+        for (unsigned k = COMPACT; k < COPY; k++)
             if (strcmp(argv[2], kind_names[k]) == 0) {
                 emit((enum kind)k, argv[3]);
                 return 0;
             }
-    fprintf(stderr, "usage: bench generate FILE N | emit compact|full|hook FILE | time FILE\n");
+    fprintf(stderr, "usage: bench generate FILE N | emit compact|full|hook|hook2|hook3 FILE | time FILE\n");
     return 2;
 }

@@ -30,7 +30,9 @@ figures() {
     echo "ccswap.instructions_per_switch $(instructions trace_ccswap_switch compact) instructions"
     [ -n "$gate" ] && return 0
     echo "plain.instructions_per_switch $(instructions trace_full_switch full) instructions"
-    echo "hook.instructions_per_switch $(instructions trace_switch hook) instructions"
+    for kind in hook hook2 hook3; do
+        echo "$kind.instructions_per_switch $(instructions trace_hub_switch $kind) instructions"
+    done
 }
 
 figures >"$lines"

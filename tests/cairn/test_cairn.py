@@ -306,13 +306,13 @@ def test_damaged(command):
     done = cairn(command, "-", data=damaged)
     text, errors = text_of(done), done.stderr.decode()
     assert done.returncode == 1
-    assert "missing: frame 9 of 22 (trace)" in errors
+    assert "missing: frame 9 of 24 (trace)" in errors
     assert re.search(r"damaged: line \d+: .*frame 9", errors)
     assert re.search(r"missing: CPU \d: \d+ bytes of buffer 0 missing \(frame 9\)", errors)
     if command == "dump":
         assert "! frame 9 missing" in text and "missing (frame 9)" in text
     if command == "check":
-        assert "1 of 22 frames is missing" in text
+        assert "1 of 24 frames is missing" in text
 
 
 def test_every_hole_is_shown():
@@ -341,7 +341,7 @@ def test_the_end_is_missing():
     cut = log[:log.index(b"~T0000000b")]
     done = cairn("dump", "-", data=cut)
     assert done.returncode == 1
-    assert "missing: frames 11..21 of 22" in done.stderr.decode()
+    assert "missing: frames 11..23 of 24" in done.stderr.decode()
     assert "which CPU's last buffers are missing cannot be told" in done.stderr.decode()
     whole = (EXPECTED / "small.dump").read_text(encoding="ascii").splitlines()
     for line in text_of(done).splitlines():

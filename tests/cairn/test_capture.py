@@ -29,7 +29,7 @@ def test_capture(tmp_path, end, status):
     text = text_of(done)
     assert "BdsDxe: starting" in text and "\x1b" not in text and "~" not in text
     assert "PASS: golden: scripted machine up" in text
-    assert b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+    assert b"24 frames of 24, 0 damaged, 0 missing" in done.stderr
 
 
 def test_capture_raw(tmp_path):
@@ -43,7 +43,7 @@ def test_capture_damaged(tmp_path):
     start = log.index(b"~T00000009")
     done = cairn("capture", "-", "-o", tmp_path / "log", data=log[:start + 50] + b"#" + log[start + 51:])
     assert done.returncode == 1
-    assert b"21 frames of 22, 1 damaged, 1 missing" in done.stderr
+    assert b"23 frames of 24, 1 damaged, 1 missing" in done.stderr
 
 
 def test_capture_two_frames_in_one_line(tmp_path):
@@ -51,7 +51,7 @@ def test_capture_two_frames_in_one_line(tmp_path):
     end = log.index(b"\r\n", log.index(b"~T00000009"))
     done = cairn("capture", "-", "-o", tmp_path / "log", data=log[:end] + log[end + 2:])
     assert done.returncode == 0
-    assert b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+    assert b"24 frames of 24, 0 damaged, 0 missing" in done.stderr
 
 
 def test_capture_loader_failed(tmp_path):
@@ -101,11 +101,11 @@ def test_capture_counts_a_frame_once(tmp_path):
     end = log.index(b"\r\n", start) + 2
     twice = log[:end] + log[start:end] + log[end:]
     done = cairn("capture", "-", "-o", tmp_path / "log", data=twice)
-    assert done.returncode == 0 and b"22 frames of 22, 0 damaged, 0 missing" in done.stderr
+    assert done.returncode == 0 and b"24 frames of 24, 0 damaged, 0 missing" in done.stderr
     start = log.index(b"~T0000000a")
     end = log.index(b"\r\n", start) + 2
     done = cairn("capture", "-", "-o", tmp_path / "log", data=twice.replace(log[start:end], b""))
-    assert done.returncode == 1 and b"21 frames of 22, 0 damaged, 1 missing" in done.stderr
+    assert done.returncode == 1 and b"23 frames of 24, 0 damaged, 1 missing" in done.stderr
 
 
 def test_capture_interrupted_while_nobody_is_there(tmp_path):

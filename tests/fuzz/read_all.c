@@ -92,6 +92,37 @@ static void show_all(const struct cairn_log *log)
     stderr = errors;
 }
 
+static void read_session(const struct cairn_log *log)
+{
+    for (int compact = 0; compact < 2; compact++) {
+        struct cairn_timeline t;
+        struct cairn_item item;
+        char text[CAIRN_SHOWN];
+        cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT);
+        while (cairn_timeline_next(&t, &item)) {
+            fputs(cairn_show_time(text, log, item.time), nowhere);
+            if (item.kind == CAIRN_ITEM_SWITCH)
+                fputs(cairn_show_thread(text, log, item.sw.old_tid, 16), nowhere);
+            else if (item.kind == CAIRN_ITEM_RECORD)
+                read_record(log, &item);
+            else if (item.kind == CAIRN_ITEM_HOLE)
+                fputs(cairn_show_hole(text, log, item.hole), nowhere);
+            else if (item.kind == CAIRN_ITEM_EVENT)
+                fputs(cairn_show_event(text, log, &item.event), nowhere);
+        }
+        cairn_timeline_free(&t);
+    }
+    for (uint32_t n = 0; n < log->cpus; n++)
+        read_lives(log, n);
+    show_all(log);
+    struct cairn_check check;
+    cairn_check_init(&check, log, nowhere);
+    cairn_check_trace(&check);
+    cairn_check_truth(&check);
+    if (cairn_report_damage(nowhere, log) && !cairn_check_failed(&check))
+        abort(); /* a damaged log passed */
+}
+
 void fuzz_read_all(const char *data, size_t size)
 {
     struct cairn_log log;
@@ -100,32 +131,11 @@ void fuzz_read_all(const char *data, size_t size)
         abort();
     if (cairn_log_read(&log, data, size, &(struct cairn_choice){0}, refusal))
         return;
-    for (int compact = 0; compact < 2; compact++) {
-        struct cairn_timeline t;
-        struct cairn_item item;
-        char text[CAIRN_SHOWN];
-        cairn_timeline_init(&t, &log, -1, compact, CAIRN_BY_FORMAT);
-        while (cairn_timeline_next(&t, &item)) {
-            fputs(cairn_show_time(text, &log, item.time), nowhere);
-            if (item.kind == CAIRN_ITEM_SWITCH)
-                fputs(cairn_show_thread(text, &log, item.sw.old_tid, 16), nowhere);
-            else if (item.kind == CAIRN_ITEM_RECORD)
-                read_record(&log, &item);
-            else if (item.kind == CAIRN_ITEM_HOLE)
-                fputs(cairn_show_hole(text, &log, item.hole), nowhere);
-            else if (item.kind == CAIRN_ITEM_EVENT)
-                fputs(cairn_show_event(text, &log, &item.event), nowhere);
+    read_session(&log);
+    for (uint32_t number = log.number + 1; number <= TRACE_MAX_SESSIONS && !log.etl; number++)
+        if (log.sessions >> (number - 1) & 1) {
+            cairn_log_select(&log, number);
+            read_session(&log);
         }
-        cairn_timeline_free(&t);
-    }
-    for (uint32_t n = 0; n < log.cpus; n++)
-        read_lives(&log, n);
-    show_all(&log);
-    struct cairn_check check;
-    cairn_check_init(&check, &log, nowhere);
-    cairn_check_trace(&check);
-    cairn_check_truth(&check);
-    if (cairn_report_damage(nowhere, &log) && !cairn_check_failed(&check))
-        abort(); /* a damaged log passed */
     cairn_log_free(&log);
 }

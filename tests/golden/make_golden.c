@@ -13,29 +13,33 @@
 #include "tests/golden/script.h"
 #include "trace/dump.h"
 
+enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
+
 static const struct kind {
     const char *name, *what;
-    uint32_t switches, cpus, events, buffer_bytes, buffers;
-    bool circular, ds, hw, drops, panic, truth, words, log;
+    uint32_t switches, cpus, events, buffer_bytes, buffers, restart;
+    bool circular, ds, hw, drops, panic, truth, words, log, sessions;
     enum script_bts bts;
 } kinds[] = {
-    {"small", "compact, DS, every record form", 112, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true},
-    {"full", "0524H beside 0525H", 150, 2, TRACE_COMPACT | TRACE_FULL, 16384, 6, .ds = true, .truth = true},
-    {"nods", "ds=off", 300, 2, TRACE_COMPACT, 8192, 4, .truth = true},
-    {"circular", "circular, overwritten", 400, 2, TRACE_COMPACT | TRACE_FULL, 4096, 6, .circular = true, .ds = true,
+    {"small", "compact, DS, every record form", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true},
+    {"full", "0524H beside 0525H", 150, 2, COMPACT | FULL, 16384, 6, .ds = true, .truth = true},
+    {"nods", "ds=off", 300, 2, COMPACT, 8192, 4, .truth = true},
+    {"circular", "circular, overwritten", 400, 2, COMPACT | FULL, 4096, 6, .circular = true, .ds = true,
      .truth = true},
-    {"lost", "too few buffers, records dropped", 500, 2, TRACE_COMPACT | TRACE_FULL, 4096, 3, .ds = true, .drops = true,
+    {"lost", "too few buffers, records dropped", 500, 2, COMPACT | FULL, 4096, 3, .ds = true, .drops = true,
      .truth = true},
-    {"panic", "frozen by a panic", 120, 2, TRACE_COMPACT, 8192, 4, .ds = true, .panic = true},
-    {"bts", "branch records, interrupts at the threshold", 60, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
+    {"panic", "frozen by a panic", 120, 2, COMPACT, 8192, 4, .ds = true, .panic = true},
+    {"bts", "branch records, interrupts at the threshold", 60, 2, COMPACT, 16384, 4, .ds = true, .truth = true,
      .bts = SCRIPT_BTS_INTERRUPT},
-    {"ring", "branch records, circular buffer", 50, 2, TRACE_COMPACT, 16384, 4, .ds = true, .truth = true,
+    {"ring", "branch records, circular buffer", 50, 2, COMPACT, 16384, 4, .ds = true, .truth = true,
      .bts = SCRIPT_BTS_CIRCULAR},
-    {"hw", "as of a processor, but made up: none was there", 160, 2, TRACE_COMPACT, 16384, 4, .ds = true, .hw = true,
+    {"hw", "as of a processor, but made up: none was there", 160, 2, COMPACT, 16384, 4, .ds = true, .hw = true,
      .drops = true, .truth = true, .bts = SCRIPT_BTS_CIRCULAR},
-    {"life", "the model's own log, records dropped", 100, 2, TRACE_COMPACT, 16384, 4, .ds = true, .drops = true,
+    {"life", "the model's own log, records dropped", 100, 2, COMPACT, 16384, 4, .ds = true, .drops = true,
      .truth = true, .words = true, .log = true},
-    {"large", "as many switches as you like", 200000, 4, TRACE_COMPACT, 65536, 2048, .ds = true, .truth = true},
+    {"sessions", "four sessions of three clocks, restarts", 300, 2, COMPACT, 8192, 40, .ds = true, .truth = true,
+     .words = true, .sessions = true, .restart = 20},
+    {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
 static void write_console(void *context, const char *data, size_t size)
@@ -158,58 +162,89 @@ static void session(struct trace_dump *d, const struct kind *k, const struct scr
 {
     const enum cairn_stream l = CAIRN_STREAM_SESSION;
     static const char *const events[] = {"", "compact", "full", "compact+full"};
-    text(d, l, "session.1.events=%s", events[c->events]);
-    text(d, l, "session.1.mode=%s", c->circular ? "circular" : "sequential");
-    text(d, l, "session.1.clock=1");
-    text(d, l, "session.1.clock_hz=%llu", U(TRACE_CLOCK_HZ));
-    text(d, l, "session.1.tsc_hz=%llu", U(c->clock.tsc_hz));
-    text(d, l, "session.1.tsc_base=%llu", U(c->clock.base));
-    text(d, l, "session.1.multiplier=%llu", U(c->clock.multiplier));
-    text(d, l, "session.1.buffer_bytes=%u", c->buffer_bytes);
-    text(d, l, "session.1.buffers=%u", c->buffers);
-    text(d, l, "session.1.build=%u", CCSWAP_BUILD);
-    text(d, l, "session.1.maximum_wait_reason=%u", CCSWAP_MAXIMUM_WAIT_REASON);
-    text(d, l, "session.1.cpus=%u", c->cpus);
-    text(d, l, "session.1.tick_us=%u", SCRIPT_TICK_US);
-    text(d, l, "session.1.tick_units=%llu", U(c->tick_units));
-    text(d, l, "session.1.pebs=%u", k->ds);
-    text(d, l, "session.1.start_tsc=%llu", U(s->start_tsc));
-    text(d, l, "session.1.stop_tsc=%llu", U(s->stop_tsc));
+    const uint32_t *m = c->masks.masks;
+    char groups[TRACE_GROUPS_TEXT], p[16];
+    trace_groups_show(&c->masks, groups);
+    snprintf(p, sizeof(p), "session.%u", c->number);
+    text(d, l, "%s.events=%s", p,
+         events[(trace_group_compact(&c->masks) ? COMPACT : 0) | (trace_group_full(&c->masks) ? FULL : 0)]);
+    text(d, l, "%s.mode=%s", p, c->circular ? "circular" : "sequential");
+    text(d, l, "%s.clock=%u", p, c->clock.type);
+    text(d, l, "%s.clock_hz=%llu", p, U(trace_clock_hz(&c->clock)));
+    text(d, l, "%s.tsc_hz=%llu", p, U(c->clock.tsc_hz));
+    text(d, l, "%s.tsc_base=%llu", p, U(c->clock.base));
+    text(d, l, "%s.multiplier=%llu", p, U(c->clock.multiplier));
+    text(d, l, "%s.origin=%lld", p, (long long)c->clock.origin);
+    text(d, l, "%s.groups=%s", p, groups);
+    text(d, l, "%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
+    text(d, l, "%s.buffer_bytes=%u", p, c->buffer_bytes);
+    text(d, l, "%s.buffers=%u", p, c->buffers);
+    text(d, l, "%s.build=%u", p, CCSWAP_BUILD);
+    text(d, l, "%s.maximum_wait_reason=%u", p, CCSWAP_MAXIMUM_WAIT_REASON);
+    text(d, l, "%s.cpus=%u", p, c->cpus);
+    text(d, l, "%s.tick_us=%u", p, SCRIPT_TICK_US);
+    text(d, l, "%s.tick_units=%llu", p, U(c->tick_units));
+    text(d, l, "%s.pebs=%u", p, k->ds);
+    text(d, l, "%s.start_tsc=%llu", p, U(s->start_tsc));
+    text(d, l, "%s.stop_tsc=%llu", p, U(s->stop_tsc));
+}
+
+/* What a session has counted. */
+static void counts(struct trace_dump *d, struct trace_session *session)
+{
+    const enum cairn_stream e = CAIRN_STREAM_END;
+    const struct trace_config *config = trace_session_config(session);
+    struct trace_overwritten over;
+    struct trace_counts all = {0}, n;
+    char p[24] = "end.";
+    if (config->number > 1)
+        snprintf(p, sizeof(p), "end.session.%u.", config->number);
+    for (uint32_t c = 0; c < config->cpus; c++) {
+        trace_cpu_counts(trace_session_cpu(session, c), &n);
+        const uint64_t *b = n.batches;
+        all.events_tried += n.events_tried;
+        all.events_written += n.events_written;
+        all.events_lost += n.events_lost;
+        all.buffers_lost += n.buffers_lost;
+#define THREE(key, what)                                                                                              \
+    text(d, e, "%scpu.%u." key "=%llu %llu %llu", p, c, U(n.what##_tried), U(n.what##_written), U(n.what##_lost))
+        THREE("events", events);
+        THREE("switches", switches);
+        THREE("compact", compact);
+        THREE("full", full);
+        text(d, e, "%scpu.%u.batches=%llu %llu %llu %llu %llu %llu %llu", p, c, U(b[CCSWAP_CLOSE_TIDS]),
+             U(b[CCSWAP_CLOSE_AGE]), U(b[CCSWAP_CLOSE_SPACE]), U(b[CCSWAP_CLOSE_DELTA]), U(b[CCSWAP_CLOSE_STOP]),
+             U(b[CCSWAP_CLOSE_DRAIN]), U(b[CCSWAP_CLOSE_PANIC]));
+        text(d, e, "%scpu.%u.buffers=%llu", p, c, U(n.buffers_begun));
+        text(d, e, "%scpu.%u.lives=%llu", p, c, U(n.lives));
+    }
+    trace_session_overwritten(session, &over);
+    text(d, e, "%sevents_tried=%llu", p, U(all.events_tried));
+    text(d, e, "%sevents_written=%llu", p, U(all.events_written));
+    text(d, e, "%sevents_lost=%llu", p, U(all.events_lost));
+    text(d, e, "%sbuffers_lost=%llu", p, U(all.buffers_lost));
+    text(d, e, "%soverwritten.buffers=%llu", p, U(over.buffers));
+    text(d, e, "%soverwritten.events=%llu", p, U(over.events));
+    text(d, e, "%soverwritten.compact=%llu", p, U(over.compact));
+    text(d, e, "%soverwritten.full=%llu", p, U(over.full));
+}
+
+static uint64_t truth_switches(const struct script_cpu *cpu)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < cpu->truth_count; i++)
+        n += cpu->truth[i].sw.kind == CAIRN_TRUTH_SWITCH;
+    return n;
 }
 
 static void summary(struct trace_dump *d, const struct kind *k, const struct script *s)
 {
     const enum cairn_stream e = CAIRN_STREAM_END;
-    struct trace_overwritten over;
-    struct trace_counts all = {0}, n[SCRIPT_CPUS];
-    trace_session_overwritten(s->session, &over);
-    for (uint32_t c = 0; c < k->cpus; c++) {
-        trace_cpu_counts(s->cpu[c].trace, &n[c]);
-        all.events_tried += n[c].events_tried;
-        all.events_written += n[c].events_written;
-        all.events_lost += n[c].events_lost;
-    }
-    text(d, e, "end.events_tried=%llu", U(all.events_tried));
-    text(d, e, "end.events_written=%llu", U(all.events_written));
-    text(d, e, "end.events_lost=%llu", U(all.events_lost));
-    text(d, e, "end.overwritten.buffers=%llu", U(over.buffers));
-    text(d, e, "end.overwritten.events=%llu", U(over.events));
-    text(d, e, "end.overwritten.compact=%llu", U(over.compact));
-    text(d, e, "end.overwritten.full=%llu", U(over.full));
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (s->sessions[i])
+            counts(d, s->sessions[i]);
     for (uint32_t c = 0; c < k->cpus; c++) {
         const struct script_cpu *cpu = &s->cpu[c];
-        const uint64_t *b = n[c].batches;
-#define THREE(key, what)                                                                                          \
-    text(d, e, "end.cpu.%u." key "=%llu %llu %llu", c, U(n[c].what##_tried), U(n[c].what##_written),              \
-         U(n[c].what##_lost))
-        THREE("events", events);
-        THREE("switches", switches);
-        THREE("compact", compact);
-        THREE("full", full);
-        text(d, e, "end.cpu.%u.batches=%llu %llu %llu %llu %llu %llu %llu", c, U(b[CCSWAP_CLOSE_TIDS]),
-             U(b[CCSWAP_CLOSE_AGE]), U(b[CCSWAP_CLOSE_SPACE]), U(b[CCSWAP_CLOSE_DELTA]), U(b[CCSWAP_CLOSE_STOP]),
-             U(b[CCSWAP_CLOSE_DRAIN]), U(b[CCSWAP_CLOSE_PANIC]));
-        text(d, e, "end.cpu.%u.buffers=%llu", c, U(n[c].buffers_begun));
         if (k->hw && cpu->lost_unknown)
             text(d, e, "end.cpu.%u.ds=%llu %llu %llu unknown 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis));
         else if (k->ds)
@@ -225,7 +260,8 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
         text(d, e, "end.cpu.%u.ticks=%llu", c,
              U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
         if (k->truth)
-            text(d, e, "end.cpu.%u.truth=%llu %llu 0", c, U(cpu->switches), U(cpu->truth_count - cpu->switches));
+            text(d, e, "end.cpu.%u.truth=%llu %llu 0", c, U(truth_switches(cpu)),
+                 U(cpu->truth_count - truth_switches(cpu)));
     }
     text(d, e, "end.hook.count=%u", s->options.switches);
     text(d, e, "end.hook.min=400");
@@ -245,14 +281,18 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
 }
 
 static struct totals pass(struct trace_dump *d, const struct trace_sink *sink, struct totals told, const struct kind *k,
-                          const struct script *s, const struct trace_config *config)
+                          const struct script *s)
 {
     trace_dump_init(d, sink);
     header(d, &told, k->panic ? "panic" : "end");
     machine(d, k, s);
     names(d, s);
-    session(d, k, s, config);
-    trace_dump_session(d, s->session, 1);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (s->sessions[i])
+            session(d, k, s, trace_session_config(s->sessions[i]));
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (s->sessions[i])
+            trace_dump_session(d, s->sessions[i], (uint16_t)(i + 1));
     summary(d, k, s);
     for (uint32_t c = 0; c < k->cpus; c++)
         trace_dump_truth(d, (uint16_t)c, 0, s->cpu[c].truth, s->cpu[c].truth_count);
@@ -260,6 +300,31 @@ static struct totals pass(struct trace_dump *d, const struct trace_sink *sink, s
     text(d, CAIRN_STREAM_LAST, "dump.frames=%u", d->frames + 1);
     trace_dump_flush(d);
     return (struct totals){d->frames, d->bytes, d->raw_bytes};
+}
+
+static struct trace_session *make_session(const struct kind *k, struct trace_clocks *clocks, uint32_t number,
+                                          enum trace_clock_type clock, unsigned events)
+{
+    struct trace_session *session;
+    if (trace_clocks_init(clocks, SCRIPT_TSC_HZ, SCRIPT_TSC_START, trace_filetime(2026, 11, 21, 2, 10, 59),
+                          SCRIPT_TICK_US))
+        abort();
+    struct trace_config config = {
+        .number = number, .cpus = k->cpus, .circular = k->circular, .buffer_bytes = k->buffer_bytes,
+        .buffers = k->buffers, .clock = clocks->clock[clock - 1], .tick_units = clocks->tick_units[clock - 1],
+    };
+    trace_group_add(&config.masks, PERF_CONTEXT_SWITCH);
+    if (events & COMPACT)
+        trace_group_add(&config.masks, PERF_COMPACT_CSWITCH);
+    if (events == (COMPACT | FULL))
+        trace_group_add(&config.masks, PERF_CAIRN_BOTH_CSWITCH);
+    size_t size = trace_session_bytes(&config);
+    void *memory = size ? aligned_alloc(64, (size + 63) / 64 * 64) : NULL;
+    if (!memory || trace_session_init(&session, &config, memory, size)) {
+        fprintf(stderr, "make_golden: no memory, or an impossible configuration\n");
+        exit(1);
+    }
+    return session;
 }
 
 int main(int argc, char **argv)
@@ -284,31 +349,31 @@ int main(int argc, char **argv)
         return 2;
     }
 
-    struct trace_config config = {
-        .cpus = k.cpus, .events = k.events, .circular = k.circular, .buffer_bytes = k.buffer_bytes,
-        .buffers = k.buffers, .tick_units = SCRIPT_TICK_US * (TRACE_CLOCK_HZ / 1000000),
-    };
-    trace_clock_init(&config.clock, SCRIPT_TSC_HZ, SCRIPT_TSC_START);
-    size_t size = trace_session_bytes(&config);
-    void *memory = size ? aligned_alloc(64, (size + 63) / 64 * 64) : NULL;
-    struct script *s = malloc(sizeof(*s));
+    struct trace_clocks clocks;
+    struct trace_session *sessions[TRACE_MAX_SESSIONS] = {make_session(&k, &clocks, 1, TRACE_CLOCK_QPC, k.events)};
+    if (k.sessions) {
+        sessions[1] = make_session(&k, &clocks, 2, TRACE_CLOCK_SYSTEM, FULL);
+        sessions[2] = make_session(&k, &clocks, 3, TRACE_CLOCK_TSC, COMPACT | FULL);
+        sessions[3] = make_session(&k, &clocks, 4, TRACE_CLOCK_QPC, COMPACT);
+    }
+    struct script *s = aligned_alloc(64, (sizeof(*s) + 63) / 64 * 64);
     struct trace_dump *dump = malloc(sizeof(*dump));
-    struct trace_session *trace;
-    if (!memory || !s || !dump || trace_session_init(&trace, &config, memory, size)) {
-        fprintf(stderr, "make_golden: no memory, or an impossible configuration\n");
+    if (!s || !dump) {
+        fprintf(stderr, "make_golden: no memory\n");
         return 1;
     }
     const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .hw = k.hw,
                                            .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
-                                           .log = k.log, .bts = k.bts, .seed = seed};
-    script_run(s, &options, trace);
+                                           .log = k.log, .bts = k.bts, .restart = k.restart,
+                                           .seed = seed};
+    script_run(s, &options, &clocks, sessions);
 
     unsigned frames = 0;
     struct trace_sink sink = {write_console, &frames};
-    struct totals counted = pass(dump, NULL, (struct totals){0}, &k, s, &config);
+    struct totals counted = pass(dump, NULL, (struct totals){0}, &k, s);
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
     printf("cairn: dump: %u frames, %llu bytes follow\r\n", counted.frames, U(counted.bytes));
-    struct totals written = pass(dump, &sink, counted, &k, s, &config);
+    struct totals written = pass(dump, &sink, counted, &k, s);
     if (written.frames != counted.frames || written.bytes != counted.bytes || written.raw != counted.raw) {
         fprintf(stderr, "make_golden: the counting pass and the writing pass differ\n");
         return 1;
@@ -318,6 +383,7 @@ int main(int argc, char **argv)
     script_free(s);
     free(dump);
     free(s);
-    free(memory);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        free(sessions[i]); /* it lies at the start of its memory */
     return 0;
 }

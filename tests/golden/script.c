@@ -43,10 +43,36 @@ static union script_truth *add_truth(struct script_cpu *cpu)
     return memset(&cpu->truth[cpu->truth_count++], 0, sizeof(*cpu->truth));
 }
 
+/* ---- sessions --------------------------------------------------------------------------------------------------- */
+
+static void tell(struct script *s, uint32_t number, uint32_t c, uint64_t tsc, enum cairn_session_what what)
+{
+    struct script_cpu *cpu = &s->cpu[c];
+    struct trace_session *session = s->sessions[number - 1];
+    const struct trace_hub_pebs pebs = {.index = s->options.ds ? &cpu->index : NULL, .epoch = cpu->epoch,
+                                       .in_epoch = cpu->in_epoch};
+    struct cairn_truth_session ack;
+    int e = what == CAIRN_SESSION_START
+                ? trace_hub_start(cpu->trace, session, &trace_session_config(session)->masks, &pebs, tsc, &ack)
+                : trace_hub_stop(cpu->trace, session, &pebs, tsc, &ack);
+    if (e)
+        abort();
+    if (s->options.truth)
+        add_truth(cpu)->session = ack;
+}
+
+static void tell_all(struct script *s, uint32_t c, uint64_t tsc, enum cairn_session_what what)
+{
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (s->sessions[number - 1])
+            tell(s, number, c, tsc, what);
+}
+
 /* ---- Debug Store ----------------------------------------------------------------------------------------------- */
 
 static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
 {
+    cpu->in_epoch = reason != CAIRN_DS_STOP;
     const uint32_t per_event = (CAIRN_EVENT_MAX - 0x10u - sizeof(struct cairn_ds_records)) / SCRIPT_RECORD_BYTES;
     uint32_t records = (uint32_t)(cpu->index - cpu->base) / SCRIPT_RECORD_BYTES;
     struct cairn_ds_epoch epoch = {
@@ -67,7 +93,7 @@ static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reas
         .pebs_gp_counter_reset = {(uint64_t)-(int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF},
     };
     struct trace_part whole[] = {{&epoch, sizeof(epoch)}, {&area, sizeof(area)}};
-    trace_event(cpu->trace, tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
+    trace_hub_event(cpu->trace, tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
     for (uint32_t part = 0, first = 0; part < epoch.record_events; part++, first += per_event) {
         uint32_t n = records - first < per_event ? records - first : per_event;
         struct cairn_ds_records head = {
@@ -79,7 +105,7 @@ static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reas
             .part = part,
         };
         struct trace_part parts[2] = {{&head, sizeof(head)}, {cpu->records + first * SCRIPT_RECORD_BYTES, head.bytes}};
-        trace_event(cpu->trace, tsc, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
+        trace_hub_event(cpu->trace, tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, parts, 2);
     }
 }
 
@@ -89,7 +115,7 @@ static void drain(const struct script *s, struct script_cpu *cpu, uint64_t tsc, 
         cpu->lost = CAIRN_DS_LOST_UNKNOWN;
         cpu->lost_unknown = true;
     }
-    trace_close_batch(cpu->trace, tsc, CCSWAP_CLOSE_DRAIN);
+    trace_hub_close_batches(cpu->trace, tsc, CCSWAP_CLOSE_DRAIN);
     epoch_event(cpu, tsc, reason);
     cpu->drains++;
     cpu->all_lost += cpu->lost;
@@ -144,7 +170,7 @@ static void log_entry(struct script *s, uint32_t c, uint64_t tsc, uint64_t ip, c
     };
     memcpy(entry.code, code[ip / 4 % 4], 4);
     struct trace_part parts[] = {{&entry, sizeof(entry)}, {actions, count * (uint32_t)sizeof(*actions)}};
-    trace_event(cpu->trace, tsc, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
+    trace_hub_event(cpu->trace, tsc, 0, HOOK_CAIRN_MODEL, HOOK_VERSION_CAIRN_MODEL, parts, 2);
 }
 
 /* What the model does for a record of PMC0 that is caused at `ip`. */
@@ -244,7 +270,7 @@ static void branch_events(struct script *s, uint32_t c, uint32_t tid, uint64_t t
         .tid = tid,
     };
     struct trace_part whole = {&epoch, sizeof(epoch)};
-    trace_event(cpu->trace, tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &whole, 1);
+    trace_hub_event(cpu->trace, tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, &whole, 1);
     for (uint32_t run = 0, part = 0; run < 2; run++) {
         if (from[run] == to[run])
             continue;
@@ -256,7 +282,7 @@ static void branch_events(struct script *s, uint32_t c, uint32_t tid, uint64_t t
             .part = part++,
         };
         struct trace_part parts[2] = {{&head, sizeof(head)}, {cpu->branches + from[run] / 24, head.bytes}};
-        trace_event(cpu->trace, tsc, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
+        trace_hub_event(cpu->trace, tsc, 0, HOOK_CAIRN_BTS, HOOK_VERSION_CAIRN_BTS, parts, 2);
     }
     if (reason == CAIRN_DS_START)
         return;
@@ -402,7 +428,7 @@ static void do_switch(struct script *s, uint32_t c)
         sw.new_wait = (uint32_t)((tsc - new->left) / us(SCRIPT_TICK_US));
     }
     sw.new_priority = new->priority;
-    trace_switch(cpu->trace, &sw);
+    trace_hub_switch(cpu->trace, &sw);
     cpu->switches++;
     if (s->options.truth)
         add_truth(cpu)->sw = (struct cairn_truth_switch){
@@ -420,23 +446,44 @@ static void do_switch(struct script *s, uint32_t c)
     cpu->next = tsc + stint(s, to == 0);
 }
 
-void script_run(struct script *s, const struct script_options *options, struct trace_session *session)
+/* The `n`-th time it is looked whether a session is to be stopped or started: each in turn, one out at a time. */
+static void restart(struct script *s, uint32_t n, uint64_t tsc)
+{
+    uint32_t others = 0, chosen = n / 2;
+    for (uint32_t number = 2; number <= TRACE_MAX_SESSIONS; number++)
+        others += s->sessions[number - 1] != NULL;
+    for (uint32_t number = 2; others && number <= TRACE_MAX_SESSIONS; number++)
+        if (s->sessions[number - 1] && chosen-- % others == 0) {
+            for (uint32_t c = 0; c < s->options.cpus; c++) {
+                if (s->thread[s->cpu[c].current].sampled)
+                    sample(s, c, tsc); /* up to now */
+                s->cpu[c].since = tsc;
+                tell(s, number, c, tsc, n % 2 ? CAIRN_SESSION_START : CAIRN_SESSION_STOP);
+            }
+            return;
+        }
+}
+
+void script_run(struct script *s, const struct script_options *options, const struct trace_clocks *clocks,
+                struct trace_session *const sessions[TRACE_MAX_SESSIONS])
 {
     memset(s, 0, sizeof(*s));
     s->options = *options;
-    s->session = session;
+    s->sessions = sessions;
     s->random = options->seed;
     s->start_tsc = SCRIPT_TSC_START;
     make_threads(s);
     for (uint32_t c = 0; c < options->cpus; c++) {
         struct script_cpu *cpu = &s->cpu[c];
-        cpu->trace = trace_session_cpu(session, c);
+        cpu->trace = &s->hub[c];
+        trace_hub_init(cpu->trace, c, clocks);
         cpu->since = s->start_tsc + us(c + 1);
         cpu->next = cpu->since + us(50);
-        trace_cpu_start(cpu->trace, options->ds ? &cpu->index : NULL);
+        if (options->ds)
+            cpu->base = cpu->index = UINT64_C(0xFFFF800000100000) + c * 0x10000;
+        tell_all(s, c, s->start_tsc, CAIRN_SESSION_START);
         if (!options->ds)
             continue;
-        cpu->base = cpu->index = UINT64_C(0xFFFF800000100000) + c * 0x10000;
         cpu->records = calloc(SCRIPT_RECORDS, SCRIPT_RECORD_BYTES);
         if (!cpu->records)
             abort();
@@ -455,15 +502,20 @@ void script_run(struct script *s, const struct script_options *options, struct t
             if (s->cpu[c].next < s->cpu[first].next)
                 first = c;
         do_switch(s, first);
+        if (options->restart && n % options->restart == options->restart - 1)
+            restart(s, n / options->restart, s->cpu[first].since);
     }
+    uint64_t last = 0;
     for (uint32_t c = 0; c < options->cpus; c++)
-        if (s->cpu[c].since > s->stop_tsc)
-            s->stop_tsc = s->cpu[c].since;
-    s->stop_tsc += us(3);
+        last = s->cpu[c].since > last ? s->cpu[c].since : last;
+    if (options->restart && options->switches / options->restart % 2) /* one is out */
+        restart(s, options->switches / options->restart, last);
+    s->stop_tsc = last + us(3);
     if (options->panic) {
         if (options->ds)
             drain(s, &s->cpu[0], s->stop_tsc, CAIRN_DS_PANIC);
-        trace_session_freeze(session, s->stop_tsc);
+        for (uint32_t c = 0; c < options->cpus; c++)
+            trace_hub_freeze(&s->hub[c], s->stop_tsc);
         return;
     }
     for (uint32_t c = 0; c < options->cpus; c++) {
@@ -472,7 +524,7 @@ void script_run(struct script *s, const struct script_options *options, struct t
             branch_events(s, c, s->thread[cpu->current].tid, s->stop_tsc, CAIRN_DS_STOP);
         if (options->ds)
             drain(s, cpu, s->stop_tsc, CAIRN_DS_STOP);
-        trace_cpu_stop(cpu->trace, s->stop_tsc);
+        tell_all(s, c, s->stop_tsc, CAIRN_SESSION_STOP);
     }
 }
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "ds/layout.h"
-#include "trace/trace.h"
+#include "trace/hub.h"
 
 #define SCRIPT_THREADS      24u
 #define SCRIPT_CPUS         8u
@@ -41,16 +41,18 @@ union script_truth {
     struct cairn_truth_pebs pebs;
     struct cairn_truth_words words;
     struct cairn_truth_branch branch;
+    struct cairn_truth_session session;
 };
 
 struct script_cpu {
-    struct trace_cpu *trace;
+    struct trace_hub_cpu *trace;
     uint32_t current; /* thread number, 0: idle */
     uint64_t since, next; /* TSC of the last and of the next switch */
     /* Debug Store */
     uint64_t base, index;
     uint8_t *records;
     uint32_t epoch;
+    bool in_epoch;
     uint64_t lost;
     bool lost_unknown, bts_lost_unknown; /* hw: once */
     /* counts */
@@ -74,16 +76,18 @@ struct script_options {
     bool ds;
     bool hw;         /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
     bool drops;      /* now and then a PMI comes too late: the buffer is full and records are dropped */
-    bool panic;      /* ends in trace_session_freeze instead of trace_cpu_stop */
+    bool panic;      /* ends in trace_hub_freeze instead of trace_hub_stop */
     bool truth;
     bool words;      /* of each PEBS record, in the truth; without: the truth of older kernels */
     bool log;        /* the model's own */
+    uint32_t restart; /* so many switches apart sessions 2 and up are stopped and started in turn; 0: never */
     uint64_t seed;
 };
 
 struct script {
     struct script_options options;
-    struct trace_session *session;
+    struct trace_session *const *sessions; /* [TRACE_MAX_SESSIONS], NULL: none of this number */
+    struct trace_hub_cpu hub[SCRIPT_CPUS];
     uint64_t random;
     struct script_thread thread[SCRIPT_THREADS + 1]; /* 0: idle */
     struct script_cpu cpu[SCRIPT_CPUS];
@@ -98,7 +102,8 @@ struct script {
 extern const struct script_symbol script_symbols[];
 extern const unsigned script_symbol_count;
 
-/* `session` is fresh; its clock's base is SCRIPT_TSC_START. Runs to the end: afterwards every CPU is stopped or frozen.
- * */
-void script_run(struct script *s, const struct script_options *options, struct trace_session *session);
+/* `sessions` are fresh; the clocks' base is SCRIPT_TSC_START. Runs to the end: afterwards every CPU is stopped or
+ * frozen. `s` is aligned to 64 bytes. */
+void script_run(struct script *s, const struct script_options *options, const struct trace_clocks *clocks,
+                struct trace_session *const sessions[TRACE_MAX_SESSIONS]);
 void script_free(struct script *s);

@@ -46,10 +46,10 @@ static void begin(uint32_t events)
 {
     box_open(&box, 1, events, false, 8, 8192);
     memset(hook_cpus, 0, sizeof hook_cpus);
-    cpu = (struct kcpu){.trace = trace_session_cpu(box.session, 0), .truth = some_truth, .pebs_index = &pebs_index};
+    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .pebs_index = &pebs_index};
     truths = 0;
     pebs_index = BASE;
-    trace_cpu_start(cpu.trace, &pebs_index);
+    box_start(&box, 0, &pebs_index);
 }
 
 /* All events, in order; `data` keeps their payloads. */
@@ -61,11 +61,12 @@ static void end(void)
     bool ok = true;
     uint32_t cpu_buffer;
     events = 0;
-    trace_cpu_stop(cpu.trace, TSC(1000));
-    for (uint32_t i = 0; i < trace_session_buffers(box.session); i++)
-        for (uint32_t at = 0; events < 32 && naive_next((const void *)trace_session_buffer(box.session, i, &cpu_buffer),
-                                                        &at, &event[events], &ok);)
+    box_stop(&box, 0, TSC(1000));
+    for (uint32_t i = 0; i < trace_session_buffers(box.session); i++) {
+        const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, i, &cpu_buffer);
+        for (uint32_t at = 0; events < 32 && naive_other(buffer, &at, &event[events], &ok);)
             events++;
+    }
     assert_true(ok && events < 32);
 }
 
@@ -141,7 +142,7 @@ static void drain_is_split(void **state)
         for (unsigned r = 0; r < rows[i].n; r++)
             bytes = put_record(bytes, rows[i].size, (uint8_t)(r + 1));
         struct ds_drain d = drain_of(rows[i].format, bytes);
-        begin(TRACE_COMPACT);
+        begin(BOX_COMPACT);
         khook_ds.drained(NULL, 0, &d);
         end();
         expect_drain(&d, 3, bytes, rows[i].parts);
@@ -151,7 +152,7 @@ static void drain_is_split(void **state)
     for (unsigned r = 0; r < 12; r++)
         bytes = put_record(bytes, r % 2 ? 32 : 208, (uint8_t)r);
     struct ds_drain d = drain_of(4, bytes);
-    begin(TRACE_COMPACT);
+    begin(BOX_COMPACT);
     khook_ds.drained(NULL, 0, &d);
     end();
     expect_drain(&d, 3, bytes, 2);
@@ -165,7 +166,7 @@ static void panic_in_a_drain(void **state)
     (void)state;
     struct ds_drain d = drain_of(4, put_record(0, 176, 1));
     struct ds_bts_drain b = {.reason = CAIRN_DS_SWITCH, .epoch = 9, .tsc = TSC(20), .area = area};
-    begin(TRACE_COMPACT);
+    begin(BOX_COMPACT);
     khook_ds.drained(NULL, 0, &d);
     khook_ds.bts_drained(NULL, 0, &b);
     d.reason = b.reason = CAIRN_DS_PANIC;
@@ -193,14 +194,14 @@ static void senseless_record(void **state)
         *(uint64_t *)(void *)(records + 176) = ds_pebs_head(0, size[i]);
         bytes = put_record(bytes, 176, 3);
         struct ds_drain d = drain_of(4, bytes);
-        begin(TRACE_COMPACT);
+        begin(BOX_COMPACT);
         khook_ds.drained(NULL, 0, &d);
         end();
         expect_drain(&d, CAIRN_DS_LOST_UNKNOWN, 176, 1);
         box_close(&box);
     }
     struct ds_drain d = drain_of(3, 2 * 200 + 100); /* the processor was stopped in the middle of one */
-    begin(TRACE_COMPACT);
+    begin(BOX_COMPACT);
     khook_ds.drained(NULL, 0, &d);
     end();
     expect_drain(&d, CAIRN_DS_LOST_UNKNOWN, 2 * 200, 1);
@@ -213,7 +214,7 @@ static void log_entries(void **state) /* of any length, at their own time, in no
 {
     (void)state;
     struct cairn_model_action actions[48];
-    begin(TRACE_COMPACT);
+    begin(BOX_COMPACT);
     for (unsigned i = 0; i < 48; i++)
         actions[i] = (struct cairn_model_action){.kind = CAIRN_MODEL_ARMED, .counter = (uint8_t)i, .after = i};
     for (uint16_t n = 1; n <= 48; n += 47) {
@@ -233,8 +234,8 @@ static void log_entries(void **state) /* of any length, at their own time, in no
     }
     struct trace_counts n;
     khook_ds.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
-    trace_cpu_counts(cpu.trace, &n);
-    assert_int_equal(n.events_tried, 2);
+    trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
+    assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL;
     khook_ds.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
     box_close(&box);
@@ -250,7 +251,7 @@ static void no_batch_spans_a_drain(void **state)
 {
     (void)state;
     struct ds_drain d = drain_of(4, 0);
-    begin(TRACE_COMPACT);
+    begin(BOX_COMPACT);
     khook_switch_out(&cpu, &old, &new, TSC(10));
     khook_switch_out(&cpu, &old, &new, TSC(11));
     pebs_index = BASE + 0x160;
@@ -277,7 +278,7 @@ static void no_batch_spans_a_drain(void **state)
 static void both_sides(void **state)
 {
     (void)state;
-    begin(TRACE_FULL);
+    begin(BOX_FULL);
     khook_switch_out(&cpu, &old, &new, TSC(10));
     khook_switch_in(&cpu, &new, &old, TSC(10));
     assert_int_equal(truths, 1);
@@ -299,8 +300,8 @@ static void both_sides(void **state)
     khook_ds.before_drain(NULL, 0, TSC(13));
     khook_ds.drained(NULL, 0, &d);
     struct trace_counts n;
-    trace_cpu_counts(cpu.trace, &n);
-    assert_int_equal(n.events_tried, 2);
+    trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
+    assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL; /* no session at all */
     khook_switch_out(&cpu, &old, &new, TSC(14));
     khook_switch_in(&cpu, &new, &old, TSC(14));
@@ -350,7 +351,7 @@ static void branches_are_split(void **state)
         drain_of(4, 0); /* an area */
         struct ds_bts_drain d = {.reason = CAIRN_DS_START, .mode = DS_BTS_CIRCULAR, .epoch = 9, .tsc = TSC(20),
                                  .area = area};
-        begin(TRACE_COMPACT);
+        begin(BOX_COMPACT);
         cpu.current = &running;
         khook_ds.bts_drained(NULL, 0, &d); /* whose they are is known from here on */
         cpu.current = &new;
@@ -418,7 +419,7 @@ void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
 static void branches_go_with_their_thread(void **state)
 {
     (void)state;
-    begin(TRACE_FULL);
+    begin(BOX_FULL);
     cpu.ds = (void *)&area; /* only its address counts */
     cpu.current = &old;
     const struct ds_bts_drain start = {.reason = CAIRN_DS_START, .tsc = TSC(5), .area = area};
@@ -463,7 +464,7 @@ static void cost_classes(void **state)
 static void costs(void **state)
 {
     (void)state;
-    begin(TRACE_COMPACT);
+    begin(BOX_COMPACT);
     struct khook_cost none = khook_cost();
     assert_true(!none.count && !none.min && !none.median && !none.p99);
     khook_switch_out(&cpu, &old, &new, TSC(10));

@@ -48,20 +48,15 @@ static void defaults_are_legal(void **state)
 static void each_kind_of_value(void **state)
 {
     (void)state;
-    assert_int_equal(parse("ds=soft\nseed=0xFFFFFFFFFFFFFFFF\nserial=com2,9600\nbts=circular\nworkload=hogs\n"
-                           "session.1=compact+full:qpc:circular"), 0);
+    assert_int_equal(parse("ds=soft\nseed=0xFFFFFFFFFFFFFFFF\nserial=com2,9600\nbts=circular\nworkload=hogs"), 0);
     assert_int_equal(kopt.ds, KOPT_DS_SOFT);
     assert_true(kopt.seed == UINT64_MAX);
-    assert_int_equal(kopt.session_events, TRACE_COMPACT | TRACE_FULL);
-    assert_true(kopt.session_circular);
     assert_int_equal(kopt.serial_port, 0x2F8);
     assert_int_equal(kopt.serial_baud, 9600);
     assert_int_equal(kopt.bts, DS_BTS_CIRCULAR);
     assert_int_equal(kopt.bts_rings, DS_BTS_ALL);
     assert_string_equal(kopt.workload, "hogs");
-    assert_int_equal(parse("session.1=auto:qpc:sequential\nserial=none\nbts=interrupt\nbts.rings=u\nbts.records=1"), 0);
-    assert_int_equal(kopt.session_events, 0);
-    assert_false(kopt.session_circular);
+    assert_int_equal(parse("serial=none\nbts=interrupt\nbts.rings=u\nbts.records=1"), 0);
     assert_int_equal(kopt.serial_port, 0);
     assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
     assert_int_equal(kopt.bts_rings, DS_BTS_USER);
@@ -133,6 +128,67 @@ static void given_twice(void **state)
     assert_int_equal(parse("seed=1\nswitches=9"), 0); /* the next file is another */
     assert_int_equal(set("cpus=0"), -EINVAL);
     assert_int_equal(set("cpus=1"), 0); /* what was refused has not been given */
+}
+
+static bool groups_are(unsigned number, const char *text)
+{
+    char shown[TRACE_GROUPS_TEXT];
+    trace_groups_show(&kopt.session[number - 1].masks, shown);
+    return strcmp(shown, text) == 0;
+}
+
+static void shows(const char *word)
+{
+    struct kopt_help help;
+    char shown[256] = "";
+    size_t name = strcspn(word, "=");
+    for (size_t i = 0; kopt_describe(i, &help); i++)
+        if (strlen(help.name) == name && memcmp(help.name, word, name) == 0)
+            kopt_show(i, shown, sizeof shown);
+    assert_string_equal(shown, word);
+}
+
+static void sessions(void **state)
+{
+    (void)state;
+    const struct kopt_session *s = kopt.session;
+    kopt_defaults();
+    assert_true(s[0].on && s[0].automatic && s[0].clock == TRACE_CLOCK_QPC && !s[0].circular);
+    assert_true(groups_are(1, "none"));
+    for (unsigned i = 1; i < TRACE_MAX_SESSIONS; i++)
+        assert_false(s[i].on);
+    assert_int_equal(parse("session.1=compact+full:qpc:circular\nsession.2=full+dpc:system:sequential:16\n"
+                           "session.8=auto+spinlock+0x40000040:tsc:circular:1024:65536\nsession.restarts=3"), 0);
+    assert_true(groups_are(1, "both") && s[0].circular && !s[0].automatic);
+    shows("session.1=both:qpc:circular");
+    assert_true(s[1].on && groups_are(2, "full+dpc") && s[1].clock == TRACE_CLOCK_SYSTEM && s[1].buffer_kib == 16);
+    assert_int_equal(s[1].buffers, 0);
+    shows("session.2=full+dpc:system:sequential:16");
+    assert_true(s[7].automatic && groups_are(8, "spinlock+0x40000040") && s[7].clock == TRACE_CLOCK_TSC);
+    assert_int_equal(s[7].buffer_kib, 1024);
+    assert_int_equal(s[7].buffers, 65536);
+    shows("session.8=auto+spinlock+0x40000040:tsc:circular:1024:65536");
+    assert_int_equal(parse("session.8=none:tsc:circular"), 0);
+    shows("session.8=none:tsc:circular");
+    assert_int_equal(parse("session.8=off\nsession.restarts=3"), -EINVAL); /* none is there to be restarted */
+    assert_non_null(strstr(error, "option 'session.restarts': session 1 is not restarted"));
+    shows("session.8=off");
+    kopt_defaults();
+
+    static const char *const bad[] = {
+        "session.1=off", "session.9=full:qpc:circular", "session.0=off", "session.2=", "session.2=full",
+        "session.2=full:qpc", "session.2=full:qpc:", "session.2=full:qpc:around", "session.2=full:hpet:circular",
+        "session.2=fuller:qpc:circular", "session.2=:qpc:circular", "session.2=full+:qpc:circular",
+        "session.2=+full:qpc:circular", "session.2=autos:qpc:circular", "session.2=auto+:qpc:circular",
+        "session.2=full:qpc:circular:", "session.2=full:qpc:circular:3", "session.2=full:qpc:circular:1025",
+        "session.2=full:qpc:circular:x", "session.2=full:qpc:circular:4:0", "session.2=full:qpc:circular:4:65537",
+        "session.2=full:qpc:circular:4:8:1", "session.2=full:qpc:circular:4:8:", "session.2=0x:qpc:circular",
+        "session.2=0x123456789:qpc:circular", "session.2=0xG:qpc:circular",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(set(bad[i]), -EINVAL);
+        assert_false(s[1].on); /* nothing of it is kept */
+    }
 }
 
 /* The model's own tables decide what there is. */
@@ -223,7 +279,7 @@ static void combinations_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value),
+        cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value), cmocka_unit_test(sessions),
         cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
         cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),

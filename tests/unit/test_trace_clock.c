@@ -89,6 +89,58 @@ static void test_behind_the_base(void **state)
     }
 }
 
+/* The three types over one TSC: the same moments, each in its own units. */
+static void test_types(void **state)
+{
+    (void)state;
+    static const uint32_t ticks[] = {100, 1000, 15625, 100000};
+    uint64_t seed = 7;
+    for (unsigned i = 0; i + 1 < sizeof(rates) / sizeof(rates[0]); i++) {
+        struct trace_clocks c;
+        int64_t filetime = INT64_C(134000000000000000) + test_random(&seed, UINT32_MAX);
+        uint64_t base = (uint64_t)test_random(&seed, UINT32_MAX) << 16;
+        uint32_t tick = ticks[test_random(&seed, 4)];
+        assert_int_equal(trace_clocks_init(&c, rates[i], base, filetime, tick), 0);
+        assert_int_equal(c.tick_units[0], 10 * tick);
+        assert_int_equal(c.tick_units[1], 10 * tick);
+        assert_int_equal(c.tick_units[2], (uint64_t)((u128)rates[i] * tick / 1000000));
+        for (unsigned t = 0; t < TRACE_CLOCK_TYPES; t++)
+            assert_int_equal(c.clock[t].type, t + 1);
+        assert_int_equal(trace_clock_hz(&c.clock[1]), TRACE_CLOCK_HZ);
+        assert_int_equal(trace_clock_hz(&c.clock[2]), rates[i]);
+        assert_int_equal(trace_clock_units(&c.clock[1], base), filetime);
+        for (unsigned n = 0; n < 1000; n++) {
+            uint64_t tsc = base - 100000 + ((uint64_t)test_random(&seed, UINT32_MAX) << test_random(&seed, 12));
+            int64_t qpc = trace_clock_units(&c.clock[0], tsc);
+            assert_int_equal(trace_clock_units(&c.clock[1], tsc) - filetime, qpc);
+            assert_int_equal(trace_clock_units(&c.clock[2], tsc), tsc);
+            assert_int_equal(trace_clock_scale(&c.clock[0], tsc), qpc);
+        }
+    }
+    struct trace_clocks c;
+    assert_int_equal(trace_clocks_init(&c, 2 * TRACE_CLOCK_HZ, 0, 0, 1000), -ERANGE);
+}
+
+static void test_filetime(void **state)
+{
+    (void)state;
+    assert_int_equal(trace_filetime(1601, 1, 1, 0, 0, 0), 0);
+    assert_int_equal(trace_filetime(1601, 1, 1, 0, 0, 1), TRACE_CLOCK_HZ);
+    assert_true(trace_filetime(1970, 1, 1, 0, 0, 0) == INT64_C(116444736000000000)); /* as everybody has it */
+    assert_true(trace_filetime(2000, 3, 1, 0, 0, 0) - trace_filetime(2000, 2, 29, 23, 59, 59) == TRACE_CLOCK_HZ);
+    assert_true(trace_filetime(2026, 11, 21, 2, 10, 59) == INT64_C(134397006590000000));
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    int64_t expected = 0;
+    for (uint32_t year = 1601; year < 2402; year++) /* day by day, counted on */
+        for (uint32_t month = 1; month <= 12; month++) {
+            bool leap = year % 4 == 0 && (year % 100 || year % 400 == 0);
+            for (uint32_t day = 1; day <= days[month - 1] + (leap && month == 2 ? 1u : 0u); day++) {
+                assert_true(trace_filetime(year, month, day, 0, 0, 0) == expected);
+                expected += INT64_C(86400) * (int64_t)TRACE_CLOCK_HZ;
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -97,6 +149,8 @@ int main(void)
         cmocka_unit_test(test_units),
         cmocka_unit_test(test_boundaries),
         cmocka_unit_test(test_behind_the_base),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_filetime),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,21 +218,21 @@ static void fill(struct box *box, uint32_t switches, const volatile uint64_t *in
     uint8_t junk[CAIRN_EVENT_MAX];
     memset(junk, 0x7E, sizeof(junk));
     for (uint32_t c = 0; c < box->config.cpus; c++)
-        trace_cpu_start(trace_session_cpu(box->session, c), index);
+        box_start(box, c, index);
     for (uint32_t i = 0; i < switches; i++) {
-        struct trace_cpu *cpu = trace_session_cpu(box->session, test_random(&seed, box->config.cpus));
+        struct trace_hub_cpu *hub = &box->hub[test_random(&seed, box->config.cpus)];
         struct trace_switch sw = {.old_tid = 4 * test_random(&seed, 12), .old_state = 5, .old_base = 8,
                                   .old_priority = 8};
         tsc += BOX_UNIT * (1 + test_random(&seed, 4000));
         sw.tsc = tsc;
-        trace_switch(cpu, &sw);
+        trace_hub_switch(hub, &sw);
         if (i % 512 == 0) {
             struct trace_part part = {junk, test_random(&seed, CAIRN_EVENT_MAX - 0x10 + 1)};
-            trace_event(cpu, tsc, HOOK_CAIRN_DS, 1, &part, 1);
+            trace_hub_event(hub, tsc, 0, HOOK_CAIRN_DS, 1, &part, 1);
         }
     }
     for (uint32_t c = 0; c < box->config.cpus; c++)
-        trace_cpu_stop(trace_session_cpu(box->session, c), tsc + BOX_UNIT);
+        box_stop(box, c, tsc + BOX_UNIT);
 }
 
 /* Every buffer comes back from its frames bit for bit, no frame splits an event, and the overhead keeps its limit. */
@@ -290,9 +290,9 @@ static void check_session_frames(uint32_t events, uint32_t switches)
 static void test_session_frames(void **state)
 {
     (void)state;
-    check_session_frames(TRACE_COMPACT, 1000000);
-    check_session_frames(TRACE_FULL, 100000);
-    check_session_frames(TRACE_COMPACT | TRACE_FULL, 100000);
+    check_session_frames(BOX_COMPACT, 1000000);
+    check_session_frames(BOX_FULL, 100000);
+    check_session_frames(BOX_COMPACT | BOX_FULL, 100000);
 }
 
 static void test_truth_frames(void **state)
@@ -332,7 +332,7 @@ static void test_overwritten_memory(void **state)
     for (unsigned k = 0; k < 4; k++) {
         struct box box;
         uint32_t cpu_buffer;
-        box_open(&box, 1, TRACE_FULL, false, 4, 65536);
+        box_open(&box, 1, BOX_FULL, false, 4, 65536);
         fill(&box, 3000, NULL);
         assert_true(trace_session_buffers(box.session) > 1);
         const struct wmi_buffer_header *h = trace_session_buffer(box.session, 0, &cpu_buffer);

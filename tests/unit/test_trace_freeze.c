@@ -26,9 +26,9 @@ static struct {
     bool running;
 } panic;
 
-static void relocate(struct trace_session *s, ptrdiff_t by)
+static void relocate(struct trace_session *s, struct trace_hub_cpu *hub, ptrdiff_t by)
 {
-#define MOVE(pointer) ((pointer) = (void *)((uint8_t *)(pointer) + by))
+#define MOVE(pointer) ((pointer) = (void *)((uint8_t *)(uintptr_t)(pointer) + by))
     MOVE(s->cpu);
     MOVE(s->slot);
     MOVE(s->order);
@@ -37,6 +37,12 @@ static void relocate(struct trace_session *s, ptrdiff_t by)
         MOVE(s->cpu[i].session);
         if (s->cpu[i].buffer)
             MOVE(s->cpu[i].buffer);
+        if (s->cpu[i].encoder)
+            MOVE(s->cpu[i].encoder);
+        if (hub[i].session[0])
+            MOVE(hub[i].session[0]);
+        for (unsigned t = 0; t < TRACE_CLOCK_TYPES; t++)
+            MOVE(hub[i].encoder[t].hub);
     }
 }
 
@@ -44,12 +50,14 @@ static bool panic_now(void)
 {
     struct trace_session *s = (struct trace_session *)(void *)panic.copy;
     memcpy(panic.copy, panic.box->memory, panic.box->size);
-    relocate(s, panic.copy - (uint8_t *)panic.box->memory);
+    struct trace_hub_cpu *hub =
+        (void *)(panic.copy + ((uint8_t *)panic.box->hub - (uint8_t *)panic.box->memory));
+    relocate(s, hub, panic.copy - (uint8_t *)panic.box->memory);
     for (uint32_t i = 0; i < panic.intrude; i++) {
         struct trace_switch sw = box_switch_at(BOX_TSC(1000000 + i), i);
-        trace_switch(&s->cpu[1], &sw);
+        trace_hub_switch(&hub[1], &sw);
     }
-    trace_session_freeze(s, BOX_TSC(2000000));
+    box_freeze(hub, 2, BOX_TSC(2000000));
     struct trace_counts n;
     trace_cpu_counts(&s->cpu[0], &n);
     /* The switch in the making is there or not, and is the only one that may be neither written nor lost by rule. */
@@ -88,27 +96,27 @@ static void step_through(bool circular, uint32_t buffers, uint32_t before, uint3
 {
     struct box box;
     volatile uint64_t index = 0x4000;
-    box_open(&box, 2, TRACE_COMPACT | TRACE_FULL, circular, buffers, 4096);
+    box_open(&box, 2, BOX_COMPACT | BOX_FULL, circular, buffers, 4096);
     panic.box = &box;
     panic.copy = aligned_alloc(64, (box.size + 63) / 64 * 64);
     panic.done = panic.failed_at = panic.steps = 0;
     panic.intrude = intrude;
-    struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
-    trace_cpu_start(cpu, &index);
-    trace_cpu_start(trace_session_cpu(box.session, 1), NULL);
+    struct trace_hub_cpu *hub = &box.hub[0];
+    box_start(&box, hub->index, &index);
+    box_start(&box, 1, NULL);
     for (uint32_t i = 0; i < before + stepped; i++) {
         struct trace_switch sw = box_switch_at(BOX_TSC(10 * i), i);
         struct trace_part part = {&sw, sizeof(sw)};
         panic.done++;
         if (i == before)
             raise(SIGUSR1);
-        trace_switch(cpu, &sw);
+        trace_hub_switch(hub, &sw);
         if (i % 16 == 0)
-            trace_close_batch(cpu, sw.tsc, CCSWAP_CLOSE_DRAIN);
+            trace_hub_close_batches(hub, sw.tsc, CCSWAP_CLOSE_DRAIN);
         if (i % 16 == 0)
-            trace_event(cpu, sw.tsc, 0xCA01, 1, &part, 1);
+            trace_hub_event(hub, sw.tsc, 0, 0xCA01, 1, &part, 1);
     }
-    trace_cpu_stop(cpu, BOX_TSC(100000));
+    box_stop(&box, hub->index, BOX_TSC(100000));
     panic.running = false;
     assert_int_equal(panic.failed_at, 0);
     assert_true(panic.steps > 500);
@@ -139,24 +147,25 @@ static void test_freeze_of_what_was_overwritten(void **state)
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct box box;
         struct trace_counts n;
-        box_open(&box, 1, TRACE_COMPACT, false, 1, 4096);
-        struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+        box_open(&box, 1, BOX_COMPACT, false, 1, 4096);
+        struct trace_hub_cpu *hub = &box.hub[0];
+    const struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
         uint64_t second = 0;
-        trace_cpu_start(cpu, NULL);
+        box_start(&box, hub->index, NULL);
         for (uint32_t sent = 1; sent <= 30; sent++) {
             struct trace_switch sw = box_switch_at(BOX_TSC(sent), sent);
-            trace_switch(cpu, &sw);
+            trace_hub_switch(hub, &sw);
             if (sent % 10 == 0)
-                trace_close_batch(cpu, BOX_TSC(sent), CCSWAP_CLOSE_DRAIN);
+                trace_hub_close_batches(hub, BOX_TSC(sent), CCSWAP_CLOSE_DRAIN);
             if (sent == 10)
                 second = cpu->used;
         }
         memcpy(cpu->buffer + second + 4, &sizes[i], 2);
-        trace_session_freeze(box.session, BOX_TSC(40));
+        box_freeze(box.hub, 1, BOX_TSC(40));
         trace_cpu_counts(cpu, &n);
-        assert_int_equal(n.events_tried, 3);
+        assert_int_equal(n.events_tried, 1 + 3);
         assert_int_equal(n.compact_tried, 30);
-        assert_int_equal(n.events_written, 1);
+        assert_int_equal(n.events_written, 1 + 1);
         assert_int_equal(n.events_lost, 2);
         assert_int_equal(n.compact_written, 10);
         assert_int_equal(n.compact_lost, 20);

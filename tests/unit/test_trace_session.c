@@ -19,16 +19,18 @@ static void test_config(void **state)
     (void)state;
     struct trace_clock clock;
     trace_clock_init(&clock, 2560000000, 0);
-    const struct trace_config good = {.cpus = 4, .events = TRACE_COMPACT, .buffer_bytes = 4096, .buffers = 8,
+    const struct trace_config good = {.number = 1, .cpus = 4, .buffer_bytes = 4096, .buffers = 8,
                                       .clock = clock, .tick_units = 10000};
-    struct trace_config bad[14];
+    struct trace_config bad[16];
     unsigned n = 0;
-    for (unsigned i = 0; i < 14; i++)
+    for (unsigned i = 0; i < 16; i++)
         bad[i] = good;
     bad[n++].cpus = 0;
     bad[n++].cpus = 65;
-    bad[n++].events = 0;
-    bad[n++].events = 4;
+    bad[n++].number = 0;
+    bad[n++].number = 9;
+    bad[n++].clock.type = 0;
+    bad[n++].clock.type = 4;
     bad[n++].buffer_bytes = 4088;
     bad[n++].buffer_bytes = 4100;
     bad[n++].buffer_bytes = 1024 * 1024 + 8;
@@ -47,7 +49,7 @@ static void test_config(void **state)
     limit[limits++].cpus = 1;
     limit[limits].cpus = 64;
     limit[limits++].buffers = 64;
-    limit[limits++].events = TRACE_COMPACT | TRACE_FULL;
+    limit[limits++].number = 8;
     limit[limits++].buffer_bytes = 1024 * 1024;
     limit[limits++].buffers = 1024 * 1024;
     limit[limits].circular = true;
@@ -81,22 +83,22 @@ static void test_pebs_items(void **state)
         struct box box;
         volatile uint64_t index = 0x1000;
         uint32_t cpu_buffer, at = 0, compact = 0, full = 0;
-        box_open(&box, 1, TRACE_COMPACT | TRACE_FULL, false, 4, 8192);
-        struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
-        trace_cpu_start(cpu, with ? &index : NULL);
+        box_open(&box, 1, BOX_COMPACT | BOX_FULL, false, 4, 8192);
+        struct trace_hub_cpu *hub = &box.hub[0];
+        box_start(&box, hub->index, with ? &index : NULL);
         for (uint32_t i = 1; i <= 20; i++) {
             struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
-            trace_switch(cpu, &sw);
+            trace_hub_switch(hub, &sw);
             index += 0x10;
-            if (i % 5 == 0)
-                trace_close_batch(cpu, BOX_TSC(i), CCSWAP_CLOSE_DRAIN); /* the stamp is the value when it is closed */
+            if (i % 5 == 0) /* the stamp is the value when it is closed */
+                trace_hub_close_batches(hub, BOX_TSC(i), CCSWAP_CLOSE_DRAIN);
         }
-        trace_cpu_stop(cpu, BOX_TSC(30));
+        box_stop(&box, hub->index, BOX_TSC(30));
         assert_int_equal(trace_session_buffers(box.session), 1);
         const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
         struct naive_event e;
         bool ok;
-        while (naive_next(buffer, &at, &e, &ok)) {
+        while (naive_other(buffer, &at, &e, &ok)) {
             assert_int_equal(e.has_index, with);
             if (e.hook == 0x0524)
                 assert_int_equal(e.index, with ? 0x1000 + 0x10 * full : 0);
@@ -116,31 +118,32 @@ static void test_full_fields(void **state)
     (void)state;
     struct box box;
     uint32_t cpu_buffer, at = 0;
-    box_open(&box, 2, TRACE_FULL, false, 4, 4096);
-    struct trace_cpu *cpu = trace_session_cpu(box.session, 1);
+    box_open(&box, 2, BOX_FULL, false, 4, 4096);
+    struct trace_hub_cpu *hub = &box.hub[1];
+    const struct trace_cpu *cpu = trace_session_cpu(box.session, 1);
     const struct trace_switch sw = {.tsc = BOX_TSC(1000), .old_tid = 0x01020304, .new_tid = 0x11121314,
                                     .new_wait = 0x21222324, .old_quantum = -2, .old_state = 9, .old_wait_reason = 38,
                                     .old_priority = 31, .old_base = 8, .new_priority = 15, .old_ideal_processor = 7};
-    trace_cpu_start(cpu, NULL);
-    trace_switch(cpu, &sw);
+    box_start(&box, hub->index, NULL);
+    trace_hub_switch(hub, &sw);
     struct trace_counts n; /* while the buffer is open */
     trace_cpu_counts(cpu, &n);
-    assert_true(n.buffers_begun == 1 && n.full_tried == 1 && n.full_written == 1 && n.events_written == 1);
-    trace_cpu_stop(cpu, BOX_TSC(1001));
-    trace_switch(cpu, &sw); /* stopped: nothing */
+    assert_true(n.buffers_begun == 1 && n.full_tried == 1 && n.full_written == 1 && n.events_written == 2);
+    box_stop(&box, hub->index, BOX_TSC(1001));
+    trace_hub_switch(hub, &sw); /* stopped: nothing */
     assert_false(trace_cpu_on(cpu));
     assert_int_equal(trace_session_buffers(box.session), 1);
     const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
     struct naive_event e;
     bool ok;
-    assert_true(naive_next(buffer, &at, &e, &ok));
+    assert_true(naive_other(buffer, &at, &e, &ok));
     static const uint8_t expected[] = {0x14, 0x13, 0x12, 0x11, 4, 3, 2, 1, 15, 31, 0, 0, 38, 0, 9, 7,
                                        0x24, 0x23, 0x22, 0x21, 0xFE, 0xFF, 0xFF, 0xFF};
     assert_int_equal(e.size, sizeof(expected));
     assert_memory_equal(e.payload, expected, sizeof(expected));
     assert_int_equal(e.time, 1000);
     assert_int_equal(*(const uint16_t *)(const void *)(buffer + 0x28), 1);
-    assert_false(naive_next(buffer, &at, &e, &ok));
+    assert_false(naive_other(buffer, &at, &e, &ok));
     assert_true(ok);
     box_close(&box);
 }
@@ -153,34 +156,35 @@ static void test_event_parts(void **state)
     uint32_t cpu_buffer, at = 0;
     for (unsigned i = 0; i < sizeof(bytes); i++)
         bytes[i] = (uint8_t)(i | 1);
-    box_open(&box, 1, TRACE_COMPACT, false, 4, 4096);
-    struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+    box_open(&box, 1, BOX_COMPACT, false, 4, 4096);
+    struct trace_hub_cpu *hub = &box.hub[0];
+    const struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
     struct trace_part parts[2] = {{bytes, 100}, {bytes + 100, CAIRN_EVENT_MAX - 0x10 - 100}};
-    assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -EINVAL); /* not started */
-    trace_cpu_start(cpu, NULL);
-    assert_int_equal(trace_event(cpu, BOX_TSC(50), 0xCA01, 1, parts, 2), 0);
-    assert_int_equal(trace_event(cpu, BOX_TSC(40), 0xCA01, 1, parts, 1), 0); /* time never goes back */
+    assert_int_equal(trace_hub_event(hub, 0, 0, 0xCA01, 1, parts, 2), 0); /* no session runs: nobody's */
+    box_start(&box, hub->index, NULL);
+    assert_int_equal(trace_hub_event(hub, BOX_TSC(50), 0, 0xCA01, 1, parts, 2), 0);
+    assert_int_equal(trace_hub_event(hub, BOX_TSC(40), 0, 0xCA01, 1, parts, 1), 0); /* time never goes back */
     parts[1].size++;
-    assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -E2BIG);
+    assert_int_equal(trace_hub_event(hub, 0, 0, 0xCA01, 1, parts, 2), -E2BIG);
     parts[1].size = UINT32_MAX;
-    assert_int_equal(trace_event(cpu, 0, 0xCA01, 1, parts, 2), -E2BIG);
-    assert_int_equal(trace_event(cpu, BOX_TSC(60), 0x0F22, 7, NULL, 0), 0);
-    trace_cpu_stop(cpu, BOX_TSC(60));
+    assert_int_equal(trace_hub_event(hub, 0, 0, 0xCA01, 1, parts, 2), -E2BIG);
+    assert_int_equal(trace_hub_event(hub, BOX_TSC(60), 0, 0x0F22, 7, NULL, 0), 0);
+    box_stop(&box, hub->index, BOX_TSC(60));
     struct trace_counts n;
     trace_cpu_counts(cpu, &n);
-    assert_int_equal(n.events_tried, 3);
-    assert_int_equal(n.events_written, 3);
+    assert_int_equal(n.events_tried, 2 + 3); /* two acknowledgements */
+    assert_int_equal(n.events_written, 2 + 3);
     trace_session_buffers(box.session);
     const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
     struct naive_event e;
     bool ok;
-    assert_true(naive_next(buffer, &at, &e, &ok));
+    assert_true(naive_other(buffer, &at, &e, &ok));
     assert_int_equal(e.size, CAIRN_EVENT_MAX - 0x10);
     assert_memory_equal(e.payload, bytes, e.size);
-    assert_true(naive_next(buffer, &at, &e, &ok));
+    assert_true(naive_other(buffer, &at, &e, &ok));
     assert_int_equal(e.size, 100);
     assert_int_equal(e.time, 50);
-    assert_true(naive_next(buffer, &at, &e, &ok));
+    assert_true(naive_other(buffer, &at, &e, &ok));
     assert_int_equal(e.hook, 0x0F22);
     assert_int_equal(e.version, 7);
     assert_int_equal(e.size, 0);
@@ -195,21 +199,21 @@ static void test_sequential_loss(void **state)
     (void)state;
     struct box box;
     uint64_t written = 0, lost = 0;
-    box_open(&box, 2, TRACE_COMPACT | TRACE_FULL, false, 5, 4096);
+    box_open(&box, 2, BOX_COMPACT | BOX_FULL, false, 5, 4096);
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_start(trace_session_cpu(box.session, c), NULL);
+        box_start(&box, c, NULL);
     for (uint32_t i = 1; i <= 5000; i++) {
         struct trace_switch sw = box_switch_at(BOX_TSC(100 * i), i);
-        trace_switch(trace_session_cpu(box.session, i % 5 == 0), &sw);
+        trace_hub_switch(&box.hub[i % 5 == 0], &sw);
         if (i % 100 == 0) {
             struct trace_part part = {&sw, sizeof(sw)};
-            int error = trace_event(trace_session_cpu(box.session, 0), sw.tsc, 0xCA01, 1, &part, 1);
+            int error = trace_hub_event(&box.hub[0], sw.tsc, 0, 0xCA01, 1, &part, 1);
             assert_true(error == 0 || error == -ENOSPC);
             assert_true(error == 0 || i > 100);
         }
     }
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_stop(trace_session_cpu(box.session, c), BOX_TSC(600000));
+        box_stop(&box, c, BOX_TSC(600000));
     for (uint32_t c = 0; c < 2; c++) {
         struct trace_counts n;
         trace_cpu_counts(trace_session_cpu(box.session, c), &n);
@@ -240,17 +244,17 @@ static void test_circular(void **state)
     (void)state;
     struct box box;
     uint32_t cpu_buffer, next[2] = {0}, last[2] = {0}, tried[2] = {0};
-    box_open(&box, 2, TRACE_FULL, true, 6, 4096);
+    box_open(&box, 2, BOX_FULL, true, 6, 4096);
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_start(trace_session_cpu(box.session, c), NULL);
+        box_start(&box, c, NULL);
     for (uint32_t i = 1; i <= 20000; i++) {
         struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
         uint32_t c = i % 7 == 0;
         sw.new_wait = tried[c]++;
-        trace_switch(trace_session_cpu(box.session, c), &sw);
+        trace_hub_switch(&box.hub[c], &sw);
     }
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_stop(trace_session_cpu(box.session, c), BOX_TSC(20001));
+        box_stop(&box, c, BOX_TSC(20001));
     assert_true(box_account_holds(box.session));
     struct trace_overwritten over;
     trace_session_overwritten(box.session, &over);
@@ -263,7 +267,7 @@ static void test_circular(void **state)
         bool ok;
         assert_true(next[c] == 0 || cpu_buffer == next[c]);
         next[c] = cpu_buffer + 1;
-        while (naive_next((const uint8_t *)h, &at, &e, &ok)) {
+        while (naive_other((const uint8_t *)h, &at, &e, &ok)) {
             uint32_t n = *(const uint32_t *)(const void *)(e.payload + 0x10);
             assert_true(last[c] == 0 || n == last[c] + 1);
             last[c] = n;
@@ -274,7 +278,7 @@ static void test_circular(void **state)
     for (uint32_t c = 0; c < 2; c++)
         assert_int_equal(last[c], tried[c] - 1);
     assert_int_equal(over.full, 20000 - present);
-    assert_int_equal(over.events, 20000 - present);
+    assert_int_equal(over.events, 20000 - present + 2); /* and each CPU's first acknowledgement */
     box_close(&box);
 }
 
@@ -286,19 +290,19 @@ static void test_circular_slow_cpu(void **state)
     struct naive_event e;
     uint32_t cpu_buffer, events = 0;
     bool ok;
-    box_open(&box, 2, TRACE_FULL, true, 3, 4096);
+    box_open(&box, 2, BOX_FULL, true, 3, 4096);
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_start(trace_session_cpu(box.session, c), NULL);
+        box_start(&box, c, NULL);
     for (uint32_t i = 0; i < 10000; i++) {
         struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
-        trace_switch(trace_session_cpu(box.session, i % 1000 == 0), &sw);
+        trace_hub_switch(&box.hub[i % 1000 == 0], &sw);
     }
     for (uint32_t c = 0; c < 2; c++)
-        trace_cpu_stop(trace_session_cpu(box.session, c), BOX_TSC(20000));
+        box_stop(&box, c, BOX_TSC(20000));
     assert_true(box_account_holds(box.session));
     for (uint32_t i = 0; i < trace_session_buffers(box.session); i++) {
         const struct wmi_buffer_header *h = trace_session_buffer(box.session, i, &cpu_buffer);
-        for (uint32_t at = 0; h->processor_index == 1 && naive_next((const uint8_t *)h, &at, &e, &ok);)
+        for (uint32_t at = 0; h->processor_index == 1 && naive_other((const uint8_t *)h, &at, &e, &ok);)
             events++;
     }
     assert_int_equal(events, 10);
@@ -308,7 +312,8 @@ static void test_circular_slow_cpu(void **state)
 /* ---- several CPUs at once --------------------------------------------------------------------------------------- */
 
 struct runner {
-    struct trace_cpu *cpu;
+    struct box *box;
+    uint32_t cpu;
     uint32_t count;
     pthread_barrier_t *barrier;
 };
@@ -316,14 +321,15 @@ struct runner {
 static void *run_cpu(void *argument)
 {
     struct runner *r = argument;
+    struct trace_hub_cpu *hub = &r->box->hub[r->cpu];
     pthread_barrier_wait(r->barrier);
     for (uint32_t i = 1; i <= r->count; i++) {
         struct trace_switch sw = box_switch_at(BOX_TSC(i), i);
-        trace_switch(r->cpu, &sw);
+        trace_hub_switch(hub, &sw);
         if (i % 64 == 0)
-            trace_close_batch(r->cpu, BOX_TSC(i), CCSWAP_CLOSE_DRAIN);
+            trace_hub_close_batches(hub, BOX_TSC(i), CCSWAP_CLOSE_DRAIN);
     }
-    trace_cpu_stop(r->cpu, BOX_TSC(r->count + 1));
+    box_stop(r->box, r->cpu, BOX_TSC(r->count + 1));
     return NULL;
 }
 
@@ -335,10 +341,10 @@ static void run_threads(bool circular, uint32_t buffers)
     pthread_t thread[CPUS];
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, NULL, CPUS);
-    box_open(&box, CPUS, TRACE_COMPACT | TRACE_FULL, circular, buffers, 4096);
+    box_open(&box, CPUS, BOX_COMPACT | BOX_FULL, circular, buffers, 4096);
     for (uint32_t c = 0; c < CPUS; c++) {
-        runner[c] = (struct runner){trace_session_cpu(box.session, c), 30000 + 5000 * c, &barrier};
-        trace_cpu_start(runner[c].cpu, NULL);
+        runner[c] = (struct runner){&box, c, 30000 + 5000 * c, &barrier};
+        box_start(&box, c, NULL);
         assert_int_equal(pthread_create(&thread[c], NULL, run_cpu, &runner[c]), 0);
     }
     for (uint32_t c = 0; c < CPUS; c++)
@@ -346,7 +352,7 @@ static void run_threads(bool circular, uint32_t buffers)
     assert_true(box_account_holds(box.session));
     for (uint32_t c = 0; c < CPUS; c++) {
         struct trace_counts n;
-        trace_cpu_counts(runner[c].cpu, &n);
+        trace_cpu_counts(trace_session_cpu(box.session, c), &n);
         assert_int_equal(n.switches_tried, 2 * runner[c].count);
         if (circular)
             assert_int_equal(n.switches_lost, 0);

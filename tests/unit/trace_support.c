@@ -42,6 +42,15 @@ bool naive_next(const uint8_t *buffer, uint32_t *at, struct naive_event *event, 
     return true;
 }
 
+bool naive_other(const uint8_t *buffer, uint32_t *at, struct naive_event *event, bool *ok)
+{
+    bool found;
+    do
+        found = naive_next(buffer, at, event, ok);
+    while (found && event->hook == 0xCA10);
+    return found;
+}
+
 static void state_of(unsigned v, struct naive_record *r)
 {
     r->state = v < 39 ? 5 : v - 39;
@@ -91,24 +100,65 @@ int naive_batch(const uint8_t *payload, uint32_t size, struct naive_record *out,
     return (int)n;
 }
 
-void box_open(struct box *box, uint32_t cpus, uint32_t events, bool circular, uint32_t buffers, uint32_t buffer_bytes)
+struct perfinfo_groupmask box_masks(unsigned events)
 {
-    *box = (struct box){.config = {.cpus = cpus, .events = events, .circular = circular, .buffers = buffers,
-                                   .buffer_bytes = buffer_bytes, .tick_units = 10000}};
-    if (trace_clock_init(&box->config.clock, TRACE_CLOCK_HZ * BOX_UNIT, 0))
+    struct perfinfo_groupmask masks = {0};
+    trace_group_add(&masks, PERF_CONTEXT_SWITCH);
+    if (events & BOX_COMPACT)
+        trace_group_add(&masks, PERF_COMPACT_CSWITCH);
+    if (events == (BOX_COMPACT | BOX_FULL))
+        trace_group_add(&masks, PERF_CAIRN_BOTH_CSWITCH);
+    return masks;
+}
+
+void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes)
+{
+    *box = (struct box){.config = {.number = 1, .cpus = cpus, .masks = box_masks(events), .circular = circular,
+                                   .buffers = buffers, .buffer_bytes = buffer_bytes}};
+    if (trace_clocks_init(&box->clocks, TRACE_CLOCK_HZ * BOX_UNIT, 0, 0, 1000))
         abort();
-    box->size = trace_session_bytes(&box->config);
-    box->memory = aligned_alloc(64, (box->size + 63) / 64 * 64);
+    box->config.clock = box->clocks.clock[0];
+    box->config.tick_units = box->clocks.tick_units[0];
+    size_t session = (trace_session_bytes(&box->config) + 63) / 64 * 64;
+    box->size = session + cpus * sizeof(struct trace_hub_cpu);
+    box->memory = aligned_alloc(64, box->size);
     if (!box->memory)
         abort();
     memset(box->memory, 0xA5, box->size); /* nothing may count on zeroed memory */
-    if (trace_session_init(&box->session, &box->config, box->memory, box->size))
+    if (trace_session_init(&box->session, &box->config, box->memory, session))
         abort();
+    box->hub = (struct trace_hub_cpu *)(void *)((uint8_t *)box->memory + session);
+    for (uint32_t c = 0; c < cpus; c++)
+        trace_hub_init(&box->hub[c], c, &box->clocks);
 }
 
 void box_close(struct box *box)
 {
     free(box->memory);
+}
+
+void box_start(struct box *box, uint32_t cpu, const volatile uint64_t *pebs_index)
+{
+    struct trace_hub_pebs pebs = {.index = pebs_index};
+    struct cairn_truth_session ack;
+    if (trace_hub_start(&box->hub[cpu], box->session, &box->config.masks, &pebs, 0, &ack))
+        abort();
+}
+
+void box_stop(struct box *box, uint32_t cpu, uint64_t tsc)
+{
+    struct trace_hub_pebs pebs = {0};
+    struct cairn_truth_session ack;
+    if (trace_hub_stop(&box->hub[cpu], box->session, &pebs, tsc, &ack))
+        abort();
+}
+
+void box_freeze(struct trace_hub_cpu *hub, uint32_t cpus, uint64_t tsc)
+{
+    for (uint32_t c = 0; c < cpus; c++)
+        trace_hub_settle(&hub[c]);
+    for (uint32_t c = 0; c < cpus; c++)
+        trace_hub_freeze(&hub[c], tsc);
 }
 
 uint32_t test_random(uint64_t *state, uint32_t n)

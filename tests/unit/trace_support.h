@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/hub.h"
 #include "trace/session.h"
 
 struct naive_event {
@@ -24,6 +25,9 @@ struct naive_event {
  * sense. */
 bool naive_next(const uint8_t *buffer, uint32_t *at, struct naive_event *event, bool *ok);
 
+/* The same, passing over a session's own acknowledgements. */
+bool naive_other(const uint8_t *buffer, uint32_t *at, struct naive_event *event, bool *ok);
+
 #define NAIVE_UNKNOWN 0xFFFFFFFFu
 
 struct naive_record {
@@ -39,16 +43,27 @@ struct naive_record {
 /* Records of one 0525H payload; their number, or -1 where it makes no sense. */
 int naive_batch(const uint8_t *payload, uint32_t size, struct naive_record *out, unsigned room);
 
-/* A session of its own. 2.56 GHz TSC, so that one clock unit is 256 cycles exactly, from TSC 0. */
+/* What a session writes of switches, in words of these tests. */
+enum box_events { BOX_COMPACT = 1, BOX_FULL = 2 };
+struct perfinfo_groupmask box_masks(unsigned events);
+
+/* Hubs and one session. 2.56 GHz TSC, so that one clock unit is 256 cycles exactly, from TSC 0. */
 #define BOX_UNIT 256u
 struct box {
     struct trace_config config;
+    struct trace_clocks clocks;
     struct trace_session *session;
-    void *memory;
+    struct trace_hub_cpu *hub; /* [config.cpus] */
+    void *memory; /* of all of them, the session's first */
     size_t size;
 };
-void box_open(struct box *box, uint32_t cpus, uint32_t events, bool circular, uint32_t buffers, uint32_t buffer_bytes);
+void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes);
 void box_close(struct box *box);
+/* Starts and stops the session on one CPU. */
+void box_start(struct box *box, uint32_t cpu, const volatile uint64_t *pebs_index);
+void box_stop(struct box *box, uint32_t cpu, uint64_t tsc);
+/* As a panic does, on all CPUs. */
+void box_freeze(struct trace_hub_cpu *hub, uint32_t cpus, uint64_t tsc);
 
 /* The TSC at a time in clock units. */
 #define BOX_TSC(units) ((uint64_t)(units) * BOX_UNIT)

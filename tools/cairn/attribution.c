@@ -170,6 +170,17 @@ static void read_drain(struct stamps *s, const struct cairn_event *e)
     s->hole = false;
 }
 
+/* The session comes: what lies below PebsIndex is of threads it does not know. */
+static void read_start(struct stamps *s, const struct cairn_event *e)
+{
+    if (!s->hole)
+        return;
+    add_span(s, cairn_get64(e->payload + offsetof(struct cairn_session_event, pebs_index)));
+    s->waiting = s->spans->count;
+    s->epoch_known = true;
+    s->epoch = cairn_get32(e->payload + offsetof(struct cairn_session_event, epoch));
+}
+
 static void read_event(struct stamps *s, const struct cairn_event *e)
 {
     if (e->hook == (s->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP)) {
@@ -181,6 +192,10 @@ static void read_event(struct stamps *s, const struct cairn_event *e)
             read_switch(s, e);
     } else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH) {
         read_drain(s, e);
+    } else if (e->hook == HOOK_CAIRN_SESSION &&
+               e->payload[offsetof(struct cairn_session_event, what)] == CAIRN_SESSION_START &&
+               e->payload[offsetof(struct cairn_session_event, session)] == s->log->number) {
+        read_start(s, e);
     }
 }
 

@@ -23,6 +23,8 @@ const char *cairn_rule_text(enum cairn_rule rule)
         [CAIRN_RULE_AREAS] = "DS areas: base <= index <= maximum",
         [CAIRN_RULE_RECORDS] = "PEBS records: size, order, between stamps",
         [CAIRN_RULE_COUNTS] = "counts: tried = written + lost, and there",
+        [CAIRN_RULE_SESSION] = "session: starts, stops, masks in order",
+        [CAIRN_RULE_TRUTH_SESSION] = "truth: each start, stop, change of masks",
         [CAIRN_RULE_TRUTH_COMPACT] = "truth: each 0525H switch equal, in order",
         [CAIRN_RULE_TRUTH_FULL] = "truth: each 0524H switch equal, in order",
         [CAIRN_RULE_TRUTH_LOST] = "truth: switches lost = truth - recorded",

@@ -20,6 +20,8 @@ enum cairn_rule {
     CAIRN_RULE_AREAS,
     CAIRN_RULE_RECORDS,
     CAIRN_RULE_COUNTS,
+    CAIRN_RULE_SESSION, /* these two of kernels that tell when a session comes and goes */
+    CAIRN_RULE_TRUTH_SESSION,
     CAIRN_RULE_TRUTH_COMPACT,
     CAIRN_RULE_TRUTH_FULL,
     CAIRN_RULE_TRUTH_LOST,
@@ -71,6 +73,8 @@ struct cairn_batches {
 };
 void cairn_batches_next(struct cairn_batches *batches, const struct cairn_event *event);
 void cairn_batches_drained(struct cairn_batches *batches, const struct cairn_epoch *epoch);
+/* A session of this clock came, went, or got other masks. */
+void cairn_batches_told(struct cairn_batches *batches);
 void cairn_batches_hole(struct cairn_batches *batches);
 void cairn_batches_end(struct cairn_batches *batches);
 /* Whether something may be missing behind the last event of a CPU that has one. */
@@ -79,6 +83,21 @@ void cairn_check_counts(struct cairn_check *check);
 void cairn_check_pebs(struct cairn_check *check, uint32_t cpu);
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
 void cairn_check_log(struct cairn_check *check, uint32_t cpu);
+
+/* The lives of the session on one CPU, event by event. */
+struct cairn_running {
+    struct cairn_check *check;
+    uint32_t n;       /* the CPU */
+    bool unknown;     /* since a hole: neither whether it runs nor with which masks */
+    bool runs;
+    bool began;       /* it has run before */
+    uint32_t life;    /* the running one, or the last */
+    struct perfinfo_groupmask masks;
+};
+void cairn_running_event(struct cairn_running *running, const struct cairn_event *event);
+void cairn_running_hole(struct cairn_running *running, const struct cairn_hole *hole);
+void cairn_running_end(struct cairn_running *running);
+void cairn_check_session(struct cairn_check *check, uint32_t cpu);
 
 /* Parts of cairn_check_truth. */
 struct cairn_truth { /* one CPU's, being read */
@@ -90,6 +109,8 @@ struct cairn_truth { /* one CPU's, being read */
 /* The next record of `kind`, NULL: none. Sets t->gap where truth is missing before it; the caller clears it. */
 const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind);
 /* The record right behind the last one, if it is of `kind` and no truth is missing between; else NULL, and t stays. */
+/* The next of any kind. */
+const uint8_t *cairn_truth_any(struct cairn_truth *t);
 const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind);
 void cairn_check_records(struct cairn_check *check, uint32_t cpu);
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu);

@@ -128,6 +128,13 @@ void cairn_batches_drained(struct cairn_batches *w, const struct cairn_epoch *e)
     w->drain = e->time;
 }
 
+void cairn_batches_told(struct cairn_batches *w)
+{
+    if (w->open)
+        w->check->closed[w->n][CCSWAP_CLOSE_STOP]++;
+    w->open = false;
+}
+
 void cairn_batches_hole(struct cairn_batches *w)
 {
     w->open = w->has_drain = false;

@@ -63,9 +63,10 @@ static void check_cpu_counts(struct cairn_check *check, int n)
         snprintf(what, sizeof(what), "batches closed (%s)", cairn_close_name((uint8_t)i));
         expect(check, n, what, check->closed[n][i], e->batches[i]);
     }
-    if (none_lost)
+    bool all = none_lost && !cairn_part_of_run(log, (uint32_t)n);
+    if (all)
         check_bts_counts(check, n);
-    if (!e->ds_known || !none_lost)
+    if (!e->ds_known || !all)
         return;
     for (size_t i = 0; i < cpu->epochs.count; i++) {
         drains += cpu->epochs.items[i].reason != CAIRN_DS_START;
@@ -98,6 +99,22 @@ static bool has_keys(const struct cairn_log *log, const char *prefix, const char
     return true;
 }
 
+static bool has_end_keys(const struct cairn_log *log, const char *const *names)
+{
+    uint64_t value;
+    for (; *names; names++)
+        if (!cairn_slice_u64(cairn_end_key(log, *names), &value))
+            return false;
+    return true;
+}
+
+static void need_of_session(struct cairn_check *check, bool there, const char *key)
+{
+    char what[CAIRN_SHOWN];
+    snprintf(what, sizeof(what), "session.%" PRIu32 ".%s", check->log->number, key);
+    need(check, -1, there, what);
+}
+
 /* Where a CPU's PEBS buffer lies, and what it holds. */
 static bool has_area(const struct cairn_log *log, uint32_t cpu)
 {
@@ -116,17 +133,18 @@ static void check_keys(struct cairn_check *check)
     const struct cairn_session *s = &log->session;
     if (!check->whole || (!log->pieces.count && !log->has_end && !log->has_truth))
         return; /* the run ended before its session began */
-    need(check, -1, s->known, "session.1.tsc_hz, tsc_base or multiplier");
-    need(check, -1, s->start_known, "session.1.start_tsc");
-    need(check, -1, s->compact || s->full, "session.1.events");
-    need(check, -1, s->pebs >= 0, "session.1.pebs");
-    need(check, -1, s->buffer_bytes, "session.1.buffer_bytes");
-    need(check, -1, s->tick_units, "session.1.tick_units");
-    need(check, -1, has_keys(log, "end.events_", (const char *const[]){"tried", "written", "lost", NULL}),
+    need_of_session(check, s->known, "tsc_hz, tsc_base or multiplier");
+    need_of_session(check, s->start_known, "start_tsc");
+    need_of_session(check, s->compact || s->full || s->none, "events");
+    need_of_session(check, s->pebs >= 0, "pebs");
+    need_of_session(check, s->buffer_bytes, "buffer_bytes");
+    need_of_session(check, s->tick_units, "tick_units");
+    need(check, -1, has_end_keys(log, (const char *const[]){"events_tried", "events_written", "events_lost", NULL}),
          "end.events_tried, _written or _lost");
     if (s->circular)
         need(check, -1,
-             has_keys(log, "end.overwritten.", (const char *const[]){"buffers", "events", "compact", "full", NULL}),
+             has_end_keys(log, (const char *const[]){"overwritten.buffers", "overwritten.events",
+                                                     "overwritten.compact", "overwritten.full", NULL}),
              "end.overwritten");
     for (uint32_t n = 0; n < log->cpus; n++) {
         const struct cairn_cpu_end *e = &log->cpu[n].end;
@@ -150,7 +168,7 @@ void cairn_check_counts(struct cairn_check *check)
     const struct cairn_log *log = check->log;
     uint64_t sum[3] = {0}, value, over[4] = {0}, events = 0, compact = 0, full = 0, buffers = 0, begun = 0;
     uint64_t compact_written = 0, full_written = 0;
-    static const char *const keys[] = {"end.events_tried", "end.events_written", "end.events_lost"};
+    static const char *const keys[] = {"events_tried", "events_written", "events_lost"};
     for (uint32_t n = 0; n < log->cpus; n++) {
         const struct cairn_cpu_end *e = &log->cpu[n].end;
         int cpu = (int)n;
@@ -174,14 +192,14 @@ void cairn_check_counts(struct cairn_check *check)
         full_written += e->full[CAIRN_WRITTEN];
     }
     for (unsigned i = 0; i < 3 && check->whole; i++)
-        if (cairn_slice_u64(cairn_key(&log->text, "%s", keys[i]), &value))
+        if (cairn_slice_u64(cairn_end_key(log, keys[i]), &value))
             expect(check, -1, keys[i], sum[i], value);
     if (!check->whole || !log->has_end || !log->session.circular)
         return;
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.buffers"), &over[0]);
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.events"), &over[1]);
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.compact"), &over[2]);
-    cairn_slice_u64(cairn_key(&log->text, "end.overwritten.full"), &over[3]);
+    cairn_slice_u64(cairn_end_key(log, "overwritten.buffers"), &over[0]);
+    cairn_slice_u64(cairn_end_key(log, "overwritten.events"), &over[1]);
+    cairn_slice_u64(cairn_end_key(log, "overwritten.compact"), &over[2]);
+    cairn_slice_u64(cairn_end_key(log, "overwritten.full"), &over[3]);
     expect(check, -1, "buffers, with those overwritten", buffers + over[0], begun);
     expect(check, -1, "events, with those overwritten", events + over[1], sum[CAIRN_WRITTEN]);
     expect(check, -1, "switches in 0525H, with those overwritten", compact + over[2], compact_written);

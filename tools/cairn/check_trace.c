@@ -22,6 +22,7 @@ struct walk { /* along one CPU's events */
     bool has_time;
     int64_t time; /* of the event before */
     struct cairn_batches batches;
+    struct cairn_running running;
     bool throttled; /* counting stood still when the epoch now under way began */
     bool start_due; /* nothing is missing yet, and the first epoch has not begun */
     /* the epoch we are in */
@@ -316,12 +317,15 @@ static void check_event(struct walk *w, const struct cairn_event *e)
         FAIL(w, CAIRN_RULE_TIMES, &e->time, "an event before the one before it");
     w->time = e->time;
     w->has_time = true;
+    cairn_running_event(&w->running, e);
     if (!cairn_event_decoded(e))
         return;
     if (e->hook == HOOK_CONTEXTSWAP_BATCH || e->hook == HOOK_CONTEXTSWAP)
         check_stamp(w, e);
     if (e->hook == HOOK_CONTEXTSWAP_BATCH)
         cairn_batches_next(&w->batches, e);
+    else if (e->hook == HOOK_CAIRN_SESSION)
+        cairn_batches_told(&w->batches);
     else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH)
         check_epoch(w);
 }
@@ -334,6 +338,7 @@ static void check_hole(struct walk *w, uint32_t hole)
     w->start_due = w->has_epoch = false;
     w->stamps.count = 0;
     cairn_batches_hole(&w->batches);
+    cairn_running_hole(&w->running, h);
     if (h->kind == CAIRN_HOLE_BYTES || h->kind == CAIRN_HOLE_BUFFERS)
         FAIL(w, CAIRN_RULE_BUFFERS, w->has_time ? &w->time : NULL, "%s", cairn_show_hole(what, w->check->log, h));
 }
@@ -342,6 +347,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
 {
     struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n, .start_due = check->log->own};
     w.batches = (struct cairn_batches){.check = check, .n = n};
+    w.running = (struct cairn_running){.check = check, .n = n};
     for (uint32_t i = 0; i < w.cpu->piece_count; i++) {
         const struct cairn_piece *p = &w.cpu->pieces[i];
         struct cairn_event e;
@@ -358,6 +364,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
     if (w.cpu->tail != CAIRN_NO_HOLE)
         check_hole(&w, w.cpu->tail);
     cairn_batches_end(&w.batches);
+    cairn_running_end(&w.running);
     free(w.stamps.items);
     check_records(check, (int)n);
     cairn_check_pebs(check, n);

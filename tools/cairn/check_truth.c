@@ -13,8 +13,7 @@
 
 /* ---- reading the truth ------------------------------------------------------------------------------------------ */
 
-/* The next one of any kind. */
-static const uint8_t *next(struct cairn_truth *t)
+const uint8_t *cairn_truth_any(struct cairn_truth *t)
 {
     while (t->part < t->cpu->truth.count) {
         const struct cairn_truth_part *p = &t->cpu->truth.items[t->part];
@@ -38,7 +37,7 @@ const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind)
 {
     const uint8_t *record;
     do
-        record = next(t);
+        record = cairn_truth_any(t);
     while (record && record[0] != kind);
     return record;
 }
@@ -47,7 +46,7 @@ const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind)
 {
     struct cairn_truth ahead = *t;
     ahead.gap = false;
-    const uint8_t *record = next(&ahead);
+    const uint8_t *record = cairn_truth_any(&ahead);
     if (!record || ahead.gap || record[0] != kind)
         return NULL;
     ahead.gap = t->gap;
@@ -69,11 +68,33 @@ struct pair { /* two streams of one CPU being walked together */
     bool have_switch;
     struct cairn_switch r;
     uint64_t missing; /* truth without a record */
+    bool runs;        /* the session, and it is to write these switches */
+    bool doubtful;    /* truth is missing that might have told of that */
 };
+
+/* The session comes, goes, or gets other masks. */
+static void step_life(struct pair *p, const uint8_t *record)
+{
+    struct cairn_truth_session t;
+    struct perfinfo_groupmask masks;
+    memcpy(&t, record, sizeof(t));
+    if (t.session != p->check->log->number)
+        return;
+    memcpy(&masks, t.masks, sizeof(masks));
+    p->runs = t.what != CAIRN_SESSION_STOP &&
+              (p->rule == CAIRN_RULE_TRUTH_COMPACT ? trace_group_compact(&masks) : trace_group_full(&masks));
+    p->doubtful = false;
+}
 
 static void step_truth(struct pair *p)
 {
-    p->have_truth = cairn_truth_next(&p->truth, CAIRN_TRUTH_SWITCH);
+    while ((p->have_truth = cairn_truth_any(&p->truth))) {
+        p->doubtful |= p->truth.gap && p->check->log->session.lives;
+        if (p->have_truth[0] == CAIRN_TRUTH_SESSION)
+            step_life(p, p->have_truth);
+        if (p->have_truth[0] == CAIRN_TRUTH_SWITCH && (p->runs || p->doubtful))
+            break;
+    }
     if (!p->have_truth)
         return;
     memcpy(&p->t, p->have_truth, sizeof(p->t));
@@ -160,6 +181,10 @@ static void compare_one(struct pair *p)
         step_switch(p);
         return;
     }
+    if (p->doubtful && p->t_time <= p->r.time) { /* perhaps it is of a time in which the session did not run */
+        step_truth(p);
+        return;
+    }
     if (p->r.hole != CAIRN_NO_HOLE && p->t_time <= p->r.time) { /* lost in the hole before this switch */
         p->missing++;
         step_truth(p);
@@ -191,7 +216,10 @@ static bool unfinished_last(struct pair *p)
  * may have none. */
 static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool compact, bool *unfinished)
 {
-    struct pair p = {.check = check, .n = (int)n, .rule = compact ? CAIRN_RULE_TRUTH_COMPACT : CAIRN_RULE_TRUTH_FULL};
+    struct pair p = {.check = check,
+                     .n = (int)n,
+                     .rule = compact ? CAIRN_RULE_TRUTH_COMPACT : CAIRN_RULE_TRUTH_FULL,
+                     .runs = !check->log->session.lives};
     p.truth.cpu = &check->log->cpu[n];
     cairn_cursor_init(&p.cursor, check->log, n, compact);
     step_truth(&p);
@@ -199,6 +227,8 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
     while (p.have_truth && p.have_switch)
         compare_one(&p);
     for (; p.have_truth; step_truth(&p)) {
+        if (p.doubtful)
+            continue;
         p.missing++;
         if (p.cursor.hole == CAIRN_NO_HOLE)
             cairn_fail(check, p.rule, p.n, &p.t_time,
@@ -239,7 +269,7 @@ static void compare_loss(struct cairn_check *check, bool compact)
     if (!complete)
         return;
     if (log->session.circular) {
-        cairn_slice_u64(cairn_key(&log->text, "end.overwritten.%s", compact ? "compact" : "full"), &overwritten);
+        cairn_slice_u64(cairn_end_key(log, compact ? "overwritten.compact" : "overwritten.full"), &overwritten);
         check->compared[CAIRN_RULE_TRUTH_LOST]++;
         if (all > lost + overwritten || lost + overwritten - all > (lost < all_within ? lost : all_within))
             cairn_fail(check, CAIRN_RULE_TRUTH_LOST, -1, NULL,
@@ -284,10 +314,17 @@ void cairn_check_truth(struct cairn_check *check)
         check_truth_counts(check, n);
     if (!log->has_truth || !log->session.known)
         return;
-    if (log->session.compact)
+    bool compact = log->session.compact, full = log->session.full;
+    for (uint32_t n = 0; n < log->cpus; n++) { /* its masks may have changed since it was made */
+        compact |= log->cpu[n].compact != 0;
+        full |= log->cpu[n].full != 0;
+    }
+    if (compact)
         compare_loss(check, true);
-    if (log->session.full)
+    if (full)
         compare_loss(check, false);
+    for (uint32_t n = 0; n < log->cpus && log->session.lives; n++)
+        cairn_check_session(check, n);
     for (uint32_t n = 0; n < log->cpus; n++) {
         cairn_check_records(check, n);
         cairn_check_branches(check, n);

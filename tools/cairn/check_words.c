@@ -90,7 +90,7 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
     why[0] = '\0';
     if (check->failed[rule])
         return CAIRN_FAILED;
-    if (rule >= CAIRN_RULE_TRUTH_COMPACT && rule != CAIRN_RULE_BTS && rule != CAIRN_RULE_LOG)
+    if (rule >= CAIRN_RULE_TRUTH_SESSION && rule != CAIRN_RULE_BTS && rule != CAIRN_RULE_LOG)
         return word_of_truth(check, rule, why);
     snprintf(why, CAIRN_SHOWN, "%s",
              check->compared[rule] ? "the log agrees with itself; nothing else tells" : "this log has nothing of it");
@@ -137,6 +137,9 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
         return drains;
     case CAIRN_RULE_LOG:
         return logged;
+    case CAIRN_RULE_SESSION:
+    case CAIRN_RULE_TRUTH_SESSION:
+        return log->session.lives;
     default:
         return true;
     }

@@ -116,6 +116,10 @@ static void print_verdict(const struct cairn_check *check)
 static int show(const struct cairn_log *log)
 {
     struct cairn_check check;
+    if (log->sessions & (log->sessions - 1))
+        printf("session %" PRIu32 ": %.*s, clock type %" PRIu32 ", %s\n", log->number,
+               CAIRN_SLICE(cairn_key(&log->text, "session.%" PRIu32 ".groups", log->number)), log->session.clock.type,
+               log->session.circular ? "circular" : "sequential");
     cairn_check_init(&check, log, stdout);
     check.by = cairn_by;
     cairn_check_trace(&check);
@@ -148,4 +152,5 @@ const struct cairn_command cairn_check_command = {
              "into the same clock unit (by time) or its batch has several threads (by\n"
              "index), or switches are missing around it.\n",
     .show = show,
+    .all_sessions = true,
 };

@@ -199,9 +199,13 @@ static void print_detections(const struct cairn_log *log, const char *machine)
 /* What a key's value means, where it is a number that stands for something; else the value. */
 static struct cairn_slice value_text(const struct cairn_key *k)
 {
-    static const char counter[] = "1: performance counter";
-    if (cairn_slice_is(k->name, "session.1.clock") && cairn_slice_is(k->value, "1"))
-        return (struct cairn_slice){counter, sizeof(counter) - 1};
+    static const char *const clocks[] = {"1: performance counter", "2: system time", "3: CPU cycles"};
+    static const char session[] = "session.", clock[] = ".clock";
+    uint64_t type;
+    if (k->name.size == sizeof(session) + sizeof(clock) - 1 && starts_with(k->name, session) &&
+        memcmp(k->name.at + sizeof(session), clock, sizeof(clock) - 1) == 0 && cairn_slice_u64(k->value, &type) &&
+        type >= TRACE_CLOCK_QPC && type <= TRACE_CLOCK_TSC)
+        return (struct cairn_slice){clocks[type - 1], (uint32_t)strlen(clocks[type - 1])};
     return k->value;
 }
 
@@ -218,6 +222,21 @@ static void print_prefixed(const struct cairn_log *log, const char *title, const
         struct cairn_slice name = {k->name.at + strlen(prefix), k->name.size - (uint32_t)strlen(prefix)};
         int used = printf("  %-24.*s ", CAIRN_SLICE(name));
         cairn_print_wrapped((unsigned)used, "", 27, value_text(k));
+    }
+}
+
+/* The one that was asked for, or all. */
+static void print_sessions(const struct cairn_log *log)
+{
+    bool several = log->sessions & (log->sessions - 1);
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        char title[16] = "\nsession", prefix[16];
+        if (cairn_which_session && number != cairn_which_session)
+            continue;
+        if (several)
+            snprintf(title, sizeof(title), "\nsession %" PRIu32, number);
+        snprintf(prefix, sizeof(prefix), "session.%" PRIu32 ".", number);
+        print_prefixed(log, title, prefix);
     }
 }
 
@@ -313,7 +332,7 @@ static void print_other(const struct cairn_log *log)
 {
     static const char *const known[] = {"cairn.", "dump.",     "kernel.",    "loader.", "firmware.",
                                         "boot.",  "machine.",  "memory.",    "option.", "cpu.",
-                                        "ds.",    "workload.", "session.1.", "end.",
+                                        "ds.",    "workload.", "session.",   "end.",
                                         "etl.",   "export."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
@@ -376,7 +395,7 @@ static int show(const struct cairn_log *log)
     print_detections(log, "soft");
     print_policies(log);
     print_prefixed(log, "\noptions", "option.");
-    print_prefixed(log, "\nsession", "session.1.");
+    print_sessions(log);
     if (all) {
         print_prefixed(log, "\nmemory map: base, size, type", "memory.");
         print_prefixed(log, "\nprocessors: CPUID leaves and MSRs", "cpu.");

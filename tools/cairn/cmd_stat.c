@@ -115,12 +115,11 @@ static void print_flushes(const struct cairn_totals *t)
 
 static void print_loss(const struct cairn_totals *t)
 {
-    const struct cairn_text *x = &t->log->text;
     uint64_t tried = 0, lost = 0, switches = 0, overwritten, over[4] = {0};
     bool known = true, switches_known = true;
     printf("\nloss\n");
-    if (!t->log->own && cairn_slice_u64(cairn_key(x, "etl.events_lost"), &lost) &&
-        cairn_slice_u64(cairn_key(x, "etl.buffers_lost"), &over[0])) {
+    if (!t->log->own && cairn_slice_u64(cairn_key(&t->log->text, "etl.events_lost"), &lost) &&
+        cairn_slice_u64(cairn_key(&t->log->text, "etl.buffers_lost"), &over[0])) {
         printf("  events lost        %12" PRIu64 "   as the file's header says\n", lost);
         printf("  buffers lost       %12" PRIu64 "\n", over[0]);
         return;
@@ -136,8 +135,8 @@ static void print_loss(const struct cairn_totals *t)
         switches += e->switches[CAIRN_LOST];
     }
     if (t->cpu == CAIRN_MAX_CPUS)
-        known = cairn_slice_u64(cairn_key(x, "end.events_tried"), &tried) &&
-                cairn_slice_u64(cairn_key(x, "end.events_lost"), &lost);
+        known = cairn_slice_u64(cairn_end_key(t->log, "events_tried"), &tried) &&
+                cairn_slice_u64(cairn_end_key(t->log, "events_lost"), &lost);
     if (!known) {
         printf("  unknown: the end summary is missing\n");
         return;
@@ -147,10 +146,10 @@ static void print_loss(const struct cairn_totals *t)
         printf("  switches lost      %12" PRIu64 "\n", switches);
     else
         printf("  switches lost      %12s   part of the end summary is missing\n", "unknown");
-    cairn_slice_u64(cairn_key(x, "end.overwritten.buffers"), &over[0]);
-    cairn_slice_u64(cairn_key(x, "end.overwritten.events"), &over[1]);
-    cairn_slice_u64(cairn_key(x, "end.overwritten.compact"), &over[2]);
-    cairn_slice_u64(cairn_key(x, "end.overwritten.full"), &over[3]);
+    cairn_slice_u64(cairn_end_key(t->log, "overwritten.buffers"), &over[0]);
+    cairn_slice_u64(cairn_end_key(t->log, "overwritten.events"), &over[1]);
+    cairn_slice_u64(cairn_end_key(t->log, "overwritten.compact"), &over[2]);
+    cairn_slice_u64(cairn_end_key(t->log, "overwritten.full"), &over[3]);
     overwritten = over[2] + over[3];
     if (t->log->session.circular && t->cpu == CAIRN_MAX_CPUS)
         printf("  overwritten        %12" PRIu64 "   %s, with %" PRIu64 " %s, %" PRIu64 " %s\n", over[0],
@@ -276,7 +275,7 @@ static void print_attribution(const struct cairn_totals *t)
 
 static void print_throttled(const struct cairn_totals *t)
 {
-    uint64_t throttles = 0, cycles = 0, hz;
+    uint64_t throttles = 0, cycles = 0;
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         const struct cairn_cpu *cpu = &t->log->cpu[c];
         const struct cairn_epoch *throttled = NULL; /* since its end */
@@ -291,9 +290,9 @@ static void print_throttled(const struct cairn_totals *t)
                 throttled = e;
         }
     }
-    if (throttles && cairn_slice_u64(cairn_key(&t->log->text, "session.1.tsc_hz"), &hz) && hz)
+    if (throttles && t->log->session.known)
         printf("  throttled          %12" PRIu64 "   %s, %.6f s%s\n", throttles,
-               cairn_plural(throttles, "time", "times"), (double)cycles / (double)hz,
+               cairn_plural(throttles, "time", "times"), (double)cycles / (double)t->log->session.clock.tsc_hz,
                t->cpu == CAIRN_MAX_CPUS ? " of all CPUs together" : "");
 }
 
@@ -415,14 +414,14 @@ static void print_hook(const struct cairn_totals *t)
 {
     const struct cairn_text *x = &t->log->text;
     uint64_t min, median, p99, emulated = 0;
-    if (!cairn_slice_u64(cairn_key(x, "end.hook.min"), &min) ||
-        !cairn_slice_u64(cairn_key(x, "end.hook.median"), &median) ||
+    if (!cairn_slice_u64(cairn_end_key(t->log, "hook.min"), &min) ||
+        !cairn_slice_u64(cairn_end_key(t->log, "hook.median"), &median) ||
         !cairn_slice_u64(cairn_key(x, "end.hook.p99"), &p99)) {
         printf("\nswitch hook\n  unknown: %s\n",
                t->log->has_end ? "the kernel has not measured it" : "the end summary is missing");
         return;
     }
-    cairn_slice_u64(cairn_key(x, "end.hook.emulated"), &emulated);
+    cairn_slice_u64(cairn_end_key(t->log, "hook.emulated"), &emulated);
     printf("\nswitch hook, TSC cycles%s%s\n  minimum            %12" PRIu64 "\n  median             %12" PRIu64
            "\n  99th percentile    %12" PRIu64 "\n",
            emulated ? " (emulated)" : "", t->cpu == CAIRN_MAX_CPUS ? "" : ", all CPUs", min, median, p99);

@@ -45,7 +45,7 @@ int cairn_flush(int status)
 
 #define OPTIONS_MAX 16
 
-uint64_t cairn_which_dump, cairn_maximum_wait_reason;
+uint64_t cairn_which_dump, cairn_which_session, cairn_maximum_wait_reason;
 unsigned cairn_by = CAIRN_BY_FORMAT;
 
 static int help(const struct cairn_command *c)
@@ -222,6 +222,59 @@ static int open_log(struct source *source, const char *path)
     return 0;
 }
 
+/* The numbers of a log's sessions, "1, 2, 4". */
+static const char *list_sessions(char out[32], const struct cairn_log *log)
+{
+    int n = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (log->sessions >> i & 1)
+            n += snprintf(out + n, 32 - (size_t)n, "%s%" PRIu32, n ? ", " : "", i + 1);
+    return out;
+}
+
+/* The session that was asked for. 0, or the exit status, the reason told. */
+static int choose_session(struct source *source, const struct cairn_command *command)
+{
+    uint32_t number = (uint32_t)cairn_which_session;
+    char list[32];
+    if (!number) {
+        if (__builtin_popcount(source->log.sessions) > 1 && !command->all_sessions)
+            fprintf(stderr, "note: this is session %" PRIu32 " of %s (--session N for another)\n", source->log.number,
+                    list_sessions(list, &source->log));
+        return 0;
+    }
+    if (!(source->log.sessions >> (number - 1) & 1)) {
+        if (source->log.sessions)
+            fprintf(stderr, "cairn: %s: holds no session number %" PRIu32 ", but %s\n", source->input.name, number,
+                    list_sessions(list, &source->log));
+        else
+            fprintf(stderr, "cairn: %s: holds no session\n", source->input.name);
+        return CAIRN_UNREADABLE;
+    }
+    if (number != source->log.number)
+        cairn_log_select(&source->log, number);
+    return 0;
+}
+
+/* Each session of the log in turn; the worst of the statuses. */
+static int show_all(struct source *source, const struct cairn_command *command)
+{
+    int status = CAIRN_GOOD;
+    uint32_t sessions = source->log.sessions;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
+        if (!(sessions >> i & 1))
+            continue;
+        if (source->log.number != i + 1) {
+            cairn_log_select(&source->log, i + 1);
+            putchar('\n');
+        }
+        int e = command->show(&source->log);
+        status = e > status ? e : status;
+    }
+    return status;
+}
+
 /* Reports damage and closes. Returns the exit status, at least `status`. */
 static int close_log(struct source *source, int status)
 {
@@ -244,5 +297,13 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv)
     if (command->run)
         return command->run(operand);
     status = open_log(&source, operand);
-    return status ? status : close_log(&source, cairn_flush(command->show(&source.log)));
+    if (status)
+        return status;
+    if ((status = choose_session(&source, command)) != 0) {
+        cairn_log_free(&source.log);
+        cairn_input_close(&source.input);
+        return status;
+    }
+    bool all = command->all_sessions && !cairn_which_session && source.log.sessions;
+    return close_log(&source, cairn_flush(all ? show_all(&source, command) : command->show(&source.log)));
 }

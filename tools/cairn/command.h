@@ -31,6 +31,7 @@ struct cairn_command {
     /* One of these. They return the exit status. */
     int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
     int (*run)(char *operand);
+    bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
 };
 
 extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_stat_command, cairn_info_command,
@@ -39,6 +40,13 @@ extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_s
 
 /* The last rows of the options of every command that reads a LOG. */
 #define CAIRN_LOG_OPTIONS                                                                                              \
+    {0,                                                                                                                \
+     "session",                                                                                                        \
+     "N",                                                                                                              \
+     "trace session N, not the first",                                                                                 \
+     .number = &cairn_which_session,                                                                                   \
+     .low = 1,                                                                                                         \
+     .high = TRACE_MAX_SESSIONS},                                                                                      \
     {0,                                                                                                                \
      "dump",                                                                                                           \
      "N",                                                                                                              \
@@ -57,6 +65,7 @@ extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_s
         .name = NULL                                                                                                   \
     }
 extern uint64_t cairn_which_dump;          /* 0: the last */
+extern uint64_t cairn_which_session;       /* 0: the first, or all */
 extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
 
 /* A row of the options of commands that say who caused a record. */

@@ -80,8 +80,9 @@ static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, uint
         return;
     uint64_t events = x->writer.events + 1 - kernel_events;
     uint64_t buffers = x->writer.buffers.count - kernel_buffers + !cairn_etl_fits(&x->writer, sizeof(text));
-    int n = snprintf(text, sizeof(text), "export.rundown=%s\nexport.events=%" PRIu64 "\nexport.buffers=%" PRIu64
-                     "\nexport.damaged=%u\n", made ? "made from names and keys" : "the kernel's own", events, buffers,
+    int n = snprintf(text, sizeof(text), "export.session=%" PRIu32 "\nexport.rundown=%s\nexport.events=%" PRIu64
+                     "\nexport.buffers=%" PRIu64 "\nexport.damaged=%u\n", x->log->number,
+                     made ? "made from names and keys" : "the kernel's own", events, buffers,
                      cairn_log_damaged(x->log));
     for (uint32_t c = 0; c < x->log->cpus; c++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "export.cpu.%" PRIu32 ".overwritten=%" PRIu32 "\n", c,
@@ -129,6 +130,8 @@ static void note_hole(struct cairn_etl_export *x, const struct cairn_cpu *cpu, u
                       struct cairn_etl_made *last)
 {
     const struct cairn_hole *h = &cpu->holes.items[hole];
+    if (h->kind == CAIRN_HOLE_STOPPED)
+        return; /* nothing is missing */
     if (h->kind == CAIRN_HOLE_BUFFERS)
         x->buffers_lost += h->buffers;
     if (last)

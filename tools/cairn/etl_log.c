@@ -6,6 +6,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl.h"
+#include "tools/cairn/stops.h"
 
 /* ---- the session ------------------------------------------------------------------------------------------------ */
 
@@ -235,10 +236,11 @@ int cairn_etl_read(struct cairn_log *log, const char *data, size_t size, const s
     cairn_log_streams(log);
     if (!log->own)
         read_session(log, etl);
-    if (choice->maximum_wait_reason)
-        log->session.maximum_wait_reason = choice->maximum_wait_reason;
+    if (log->wait_reasons)
+        log->session.maximum_wait_reason = log->wait_reasons;
     add_buffers(log, etl, choice->progress);
     for (uint32_t n = 0; n < log->cpus; n++) {
+        cairn_stops_find(&log->cpu[n]);
         cairn_log_order(log, n);
         log->session.compact |= !log->own && log->cpu[n].compact;
         log->session.full |= !log->own && log->cpu[n].full;

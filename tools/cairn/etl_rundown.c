@@ -27,6 +27,12 @@ static struct cairn_slice slice(const char *text)
     return (struct cairn_slice){text, (uint32_t)strlen(text)};
 }
 
+static uint64_t session_number(const struct cairn_log *log, const char *key)
+{
+    uint64_t v;
+    return cairn_slice_u64(cairn_session_key(log, key), &v) ? v : 0;
+}
+
 /* FILETIME of the session clock's 0: when the machine booted; 0 where the log does not say. */
 static int64_t boot_filetime(const struct cairn_log *log)
 {
@@ -45,12 +51,14 @@ static int64_t boot_filetime(const struct cairn_log *log)
 static int64_t filetime(const struct cairn_log *log, int64_t units)
 {
     uint64_t hz = log->session.hz;
+    if (log->session.clock.type == TRACE_CLOCK_SYSTEM)
+        return units; /* which they are */
     return boot_filetime(log) + (int64_t)((__int128)units * 10000000 / (__int128)(hz ? hz : TRACE_CLOCK_HZ));
 }
 
 static uint32_t build(const struct cairn_log *log)
 {
-    uint64_t v = number(log, "session.1.build");
+    uint64_t v = session_number(log, "build");
     return v && v <= UINT32_MAX ? (uint32_t)v : CCSWAP_BUILD;
 }
 
@@ -58,7 +66,7 @@ static uint32_t build(const struct cairn_log *log)
 
 static uint32_t clock_type(const struct cairn_log *log)
 {
-    uint64_t type = number(log, "session.1.clock");
+    uint64_t type = session_number(log, "clock");
     return type >= ETL_CLOCK_COUNTER && type <= ETL_CLOCK_CYCLES ? (uint32_t)type : ETL_CLOCK_COUNTER;
 }
 
@@ -84,7 +92,7 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
         .provider_version = build(log),
         .processors = log->cpus,
         .end_time = filetime(log, x->stop),
-        .timer_resolution = (uint32_t)(number(log, "session.1.tick_us") * 10),
+        .timer_resolution = (uint32_t)(session_number(log, "tick_us") * 10),
         .log_file_mode = ETL_MODE_SEQUENTIAL | ETL_MODE_SYSTEM_LOGGER,
         .buffers_written = (uint32_t)w->buffers.count,
         .start_buffers = 1,

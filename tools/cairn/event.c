@@ -126,6 +126,7 @@ bool cairn_event_decoded(const struct cairn_event *e)
     case HOOK_CAIRN_BTS:
     case HOOK_CAIRN_MODEL:
     case HOOK_CAIRN_SWALLOWED:
+    case HOOK_CAIRN_SESSION:
     case HOOK_CAIRN_STREAM:
         return true;
     default:

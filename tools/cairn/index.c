@@ -150,6 +150,22 @@ static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session,
     }
 }
 
+/* ---- sessions that come and go ---------------------------------------------------------------------------------- */
+
+static bool index_ack(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
+{
+    struct cairn_ack a = {.payload = e->payload, .time = e->time, .piece = piece};
+    if (e->version != HOOK_VERSION_CAIRN_SESSION || e->size != sizeof(a.event))
+        return false;
+    memcpy(&a.event, e->payload, sizeof(a.event));
+    if (a.event.what < CAIRN_SESSION_START || a.event.what > CAIRN_SESSION_MASKS || a.event.session < 1 ||
+        a.event.session > TRACE_MAX_SESSIONS)
+        return false;
+    a.own = a.event.session == log->number;
+    *CAIRN_ADD(cpu->acks) = a;
+    return true;
+}
+
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
 /* What this kernel writes, to the byte. Windows' own events come in more versions and headers. */
@@ -192,6 +208,9 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
         break;
     case HOOK_CAIRN_SWALLOWED:
         good = index_swallowed(cpu, e);
+        break;
+    case HOOK_CAIRN_SESSION:
+        good = index_ack(log, cpu, e, piece);
         break;
     case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
         break;

@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl.h"
+#include "tools/cairn/stops.h"
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
@@ -31,10 +33,12 @@ static bool add_piece(struct cairn_log *log, const struct cairn_frame *f)
     if (piece.cpu >= CAIRN_MAX_CPUS || piece.buffer == UINT32_MAX || piece.used > INT32_MAX ||
         piece.offset > piece.used || size - head > piece.used - piece.offset)
         return false;
-    if (session != 1) {
+    if (session < 1 || session > TRACE_MAX_SESSIONS) {
         log->other_sessions++;
         return true;
     }
+    if (session != log->number)
+        return true;
     if (piece.offset == 0) {
         if (size - head < sizeof(struct wmi_buffer_header))
             return false;
@@ -247,25 +251,41 @@ static void order_truth(struct cairn_log *log, struct cairn_cpu *cpu)
 
 /* ---- session and end -------------------------------------------------------------------------------------------- */
 
+struct cairn_slice cairn_session_key(const struct cairn_log *log, const char *key)
+{
+    return cairn_key(&log->text, "session.%" PRIu32 ".%s", log->number, key);
+}
+
 static bool number_of(const struct cairn_log *log, const char *key, uint64_t *value)
 {
-    return cairn_slice_u64(cairn_key(&log->text, "session.1.%s", key), value);
+    return cairn_slice_u64(cairn_session_key(log, key), value);
+}
+
+/* A log of a kernel with one clock says nothing of its type. */
+static bool read_clock(const struct cairn_log *log, struct trace_clock *clock)
+{
+    uint64_t type = TRACE_CLOCK_QPC, origin = 0;
+    number_of(log, "clock", &type);
+    number_of(log, "origin", &origin);
+    clock->type = (uint32_t)type;
+    clock->origin = (int64_t)origin;
+    return number_of(log, "tsc_hz", &clock->tsc_hz) && number_of(log, "tsc_base", &clock->base) &&
+           number_of(log, "multiplier", &clock->multiplier) && clock->multiplier && clock->multiplier <= INT64_MAX &&
+           type >= TRACE_CLOCK_QPC && type <= TRACE_CLOCK_TSC && origin <= INT64_MAX / 2 && clock->tsc_hz;
 }
 
 static void read_session(struct cairn_log *log)
 {
     struct cairn_session *s = &log->session;
-    struct cairn_slice events = cairn_key(&log->text, "session.1.events");
+    struct cairn_slice events = cairn_session_key(log, "events");
     uint64_t v;
-    s->hz = TRACE_CLOCK_HZ;
-    s->maximum_wait_reason = CCSWAP_MAXIMUM_WAIT_REASON;
-    s->pebs = -1;
+    *s = (struct cairn_session){.hz = TRACE_CLOCK_HZ, .maximum_wait_reason = CCSWAP_MAXIMUM_WAIT_REASON, .pebs = -1};
     s->compact = cairn_slice_is(events, "compact") || cairn_slice_is(events, "compact+full");
     s->full = cairn_slice_is(events, "full") || cairn_slice_is(events, "compact+full");
-    s->circular = cairn_slice_is(cairn_key(&log->text, "session.1.mode"), "circular");
-    s->known = number_of(log, "tsc_hz", &s->clock.tsc_hz) && number_of(log, "tsc_base", &s->clock.base) &&
-               number_of(log, "multiplier", &s->clock.multiplier) && s->clock.multiplier &&
-               s->clock.multiplier <= INT64_MAX;
+    s->none = cairn_slice_is(events, "none");
+    s->circular = cairn_slice_is(cairn_session_key(log, "mode"), "circular");
+    s->lives = cairn_session_key(log, "masks").size != 0;
+    s->known = read_clock(log, &s->clock);
     if (number_of(log, "maximum_wait_reason", &v) && v <= CCSWAP_MASK(CCSWAP_STATE_BITS))
         s->maximum_wait_reason = (uint32_t)v;
     if (number_of(log, "pebs", &v))
@@ -282,26 +302,41 @@ static void read_session(struct cairn_log *log)
         log->cpus = (uint32_t)v;
 }
 
-static void read_cpu_end(const struct cairn_text *t, uint32_t n, struct cairn_cpu_end *e)
+struct cairn_slice cairn_end_key(const struct cairn_log *log, const char *what)
 {
-#define NUMBERS(key, field, count)                                                                                     \
-    e->field##_known = cairn_slice_numbers(cairn_key(t, "end.cpu.%u." key, n), e->field, count)
+    return log->number == 1 ? cairn_key(&log->text, "end.%s", what)
+                            : cairn_key(&log->text, "end.session.%" PRIu32 ".%s", log->number, what);
+}
+
+static struct cairn_slice cpu_key(const struct cairn_log *log, uint32_t n, const char *what)
+{
+    char key[32];
+    snprintf(key, sizeof(key), "cpu.%" PRIu32 ".%s", n, what);
+    return cairn_end_key(log, key);
+}
+
+static void read_cpu_end(const struct cairn_log *log, uint32_t n, struct cairn_cpu_end *e)
+{
+    const struct cairn_text *t = &log->text;
+#define NUMBERS(key, field, count) e->field##_known = cairn_slice_numbers(cpu_key(log, n, key), e->field, count)
     NUMBERS("events", events, 3);
     NUMBERS("switches", switches, 3);
     NUMBERS("compact", compact, 3);
     NUMBERS("full", full, 3);
     NUMBERS("batches", batches, CCSWAP_CLOSE_REASONS);
-    NUMBERS("truth", truth, 3);
-    e->buffers_known = cairn_slice_u64(cairn_key(t, "end.cpu.%u.buffers", n), &e->buffers);
-    struct cairn_slice ds = cairn_key(t, "end.cpu.%u.ds", n);
+    e->buffers_known = cairn_slice_u64(cpu_key(log, n, "buffers"), &e->buffers);
+    e->lives_known = cairn_slice_u64(cpu_key(log, n, "lives"), &e->lives);
+    /* What is not a session's. */
+    e->truth_known = cairn_slice_numbers(cairn_key(t, "end.cpu.%" PRIu32 ".truth", n), e->truth, 3);
+    struct cairn_slice ds = cairn_key(t, "end.cpu.%" PRIu32 ".ds", n);
     e->ds_known =
         cairn_slice_number(&ds, &e->ds[0]) && cairn_slice_number(&ds, &e->ds[1]) && cairn_slice_number(&ds, &e->ds[2]);
     e->ds_lost_known = e->ds_known && cairn_slice_numbers(ds, &e->ds[3], 2);
-    e->swallowed_known = cairn_slice_u64(cairn_key(t, "end.cpu.%u.swallowed", n), &e->swallowed);
-    struct cairn_slice bts = cairn_key(t, "end.cpu.%u.bts", n);
+    e->swallowed_known = cairn_slice_u64(cairn_key(t, "end.cpu.%" PRIu32 ".swallowed", n), &e->swallowed);
+    struct cairn_slice bts = cairn_key(t, "end.cpu.%" PRIu32 ".bts", n);
     e->bts_known = cairn_slice_number(&bts, &e->bts[0]) && cairn_slice_number(&bts, &e->bts[1]);
     e->bts_lost_known = e->bts_known && cairn_slice_u64(bts, &e->bts[2]);
-    e->log_known = cairn_slice_u64(cairn_key(t, "end.cpu.%u.log", n), &e->log);
+    e->log_known = cairn_slice_u64(cairn_key(t, "end.cpu.%" PRIu32 ".log", n), &e->log);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -334,10 +369,48 @@ static bool fault_like(const struct cairn_log *log, uint32_t cpu)
            !(capabilities & IA32_PERF_CAPABILITIES_PEBS_TRAP);
 }
 
-void cairn_log_streams(struct cairn_log *log)
+/* Sessions of which there is a key or a frame. */
+static uint32_t find_sessions(const struct cairn_log *log)
 {
-    cairn_text_read(&log->text, &log->frames);
+    uint32_t found = 0;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (cairn_has_key(&log->text, "session.%" PRIu32 ".events", number))
+            found |= 1u << (number - 1);
+    for (size_t i = 0; i < log->frames.frames.count; i++) {
+        const struct cairn_frame *f = &log->frames.frames.items[i];
+        if (f->stream != CAIRN_STREAM_TRACE || f->size < sizeof(struct cairn_trace_frame))
+            continue;
+        uint16_t session = cairn_get16(log->frames.arena + f->payload + offsetof(struct cairn_trace_frame, session));
+        if (session >= 1 && session <= TRACE_MAX_SESSIONS)
+            found |= 1u << (session - 1);
+    }
+    return found;
+}
+
+static void free_session(struct cairn_log *log)
+{
+    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++) {
+        free(log->cpu[c].holes.items);
+        free(log->cpu[c].records.items);
+        free(log->cpu[c].epochs.items);
+        free(log->cpu[c].bts_drains.items);
+        free(log->cpu[c].bts_parts.items);
+        free(log->cpu[c].logged.items);
+        free(log->cpu[c].truth.items);
+        free(log->cpu[c].acks.items);
+    }
+    free(log->pieces.items);
+    memset(log->cpu, 0, sizeof(log->cpu));
+    memset(&log->pieces, 0, sizeof(log->pieces));
+    log->cpus = log->bad_frames = log->bad_pieces = log->other_sessions = 0;
+    log->has_end = log->has_truth = false;
+}
+
+static void read_streams(struct cairn_log *log)
+{
     read_session(log);
+    if (log->wait_reasons)
+        log->session.maximum_wait_reason = log->wait_reasons;
     for (size_t i = 0; i < log->frames.frames.count; i++) {
         const struct cairn_frame *f = &log->frames.frames.items[i];
         log->bad_frames += f->stream == CAIRN_STREAM_TRUTH && !add_truth(log, f);
@@ -349,7 +422,7 @@ void cairn_log_streams(struct cairn_log *log)
 
 void cairn_log_cpu(struct cairn_log *log, uint32_t cpu)
 {
-    read_cpu_end(&log->text, cpu, &log->cpu[cpu].end);
+    read_cpu_end(log, cpu, &log->cpu[cpu].end);
     log->cpu[cpu].fault_like = fault_like(log, cpu);
 }
 
@@ -359,21 +432,22 @@ void cairn_log_order(struct cairn_log *log, uint32_t cpu)
     order_records(&log->cpu[cpu]);
 }
 
-int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
-                   char refusal[CAIRN_REFUSAL])
+void cairn_log_streams(struct cairn_log *log)
 {
-    memset(log, 0, sizeof(*log));
-    if (cairn_etl_is(data, size))
-        return cairn_etl_read(log, data, size, choice, refusal);
-    cairn_deframe(&log->frames, data, size, choice->dump, choice->progress);
-    if (!log->frames.frames.count || (choice->dump && log->frames.dump != choice->dump)) {
-        cairn_frames_free(&log->frames);
-        return -ENOENT;
-    }
-    log->own = true;
-    cairn_log_streams(log);
-    if (choice->maximum_wait_reason)
-        log->session.maximum_wait_reason = choice->maximum_wait_reason;
+    uint64_t number;
+    cairn_text_read(&log->text, &log->frames);
+    bool told = cairn_slice_u64(cairn_key(&log->text, "export.session"), &number) && number >= 1 &&
+                number <= TRACE_MAX_SESSIONS;
+    log->number = told ? (uint32_t)number : 1;
+    log->sessions = 1u << (log->number - 1);
+    read_streams(log);
+}
+
+void cairn_log_select(struct cairn_log *log, uint32_t number)
+{
+    free_session(log);
+    log->number = number;
+    read_streams(log);
     for (size_t i = 0; i < log->frames.frames.count; i++) {
         const struct cairn_frame *f = &log->frames.frames.items[i];
         log->bad_frames += f->stream == CAIRN_STREAM_TRACE && !add_piece(log, f);
@@ -385,23 +459,33 @@ int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const s
         cairn_log_cpu(log, c);
         cairn_log_index(log, c);
         find_holes(log, &log->cpu[c], before, behind);
+        cairn_stops_find(&log->cpu[c]);
         cairn_log_order(log, c);
     }
+}
+
+int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
+                   char refusal[CAIRN_REFUSAL])
+{
+    memset(log, 0, sizeof(*log));
+    log->wait_reasons = choice->maximum_wait_reason;
+    if (cairn_etl_is(data, size))
+        return cairn_etl_read(log, data, size, choice, refusal);
+    cairn_deframe(&log->frames, data, size, choice->dump, choice->progress);
+    if (!log->frames.frames.count || (choice->dump && log->frames.dump != choice->dump)) {
+        cairn_frames_free(&log->frames);
+        return -ENOENT;
+    }
+    log->own = true;
+    cairn_text_read(&log->text, &log->frames);
+    log->sessions = find_sessions(log);
+    cairn_log_select(log, log->sessions ? (uint32_t)__builtin_ctz(log->sessions) + 1 : 1);
     return 0;
 }
 
 void cairn_log_free(struct cairn_log *log)
 {
-    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++) {
-        free(log->cpu[c].holes.items);
-        free(log->cpu[c].records.items);
-        free(log->cpu[c].epochs.items);
-        free(log->cpu[c].bts_drains.items);
-        free(log->cpu[c].bts_parts.items);
-        free(log->cpu[c].logged.items);
-        free(log->cpu[c].truth.items);
-    }
-    free(log->pieces.items);
+    free_session(log);
     cairn_etl_free(log->etl);
     cairn_text_free(&log->text);
     cairn_frames_free(&log->frames);

@@ -12,9 +12,9 @@
 
 #include "tools/cairn/deframe.h"
 #include "tools/cairn/text.h"
-#include "trace/ccswap.h"
 #include "trace/clock.h"
 #include "trace/format.h"
+#include "trace/trace.h"
 
 #define CAIRN_MAX_CPUS 64u
 
@@ -25,6 +25,7 @@ enum cairn_hole_kind {
     CAIRN_HOLE_BUFFERS,     /* whole buffers are not in the log (circular mode: or were overwritten) */
     CAIRN_HOLE_OVERWRITTEN, /* circular mode wrote over them: no damage */
     CAIRN_HOLE_LOST,        /* the kernel found no buffer, and counted what it lost */
+    CAIRN_HOLE_STOPPED,     /* the session did not run here: between two of its lives, or before its first */
     CAIRN_HOLE_MAYBE_LOST,  /* circular mode, or the end of a panic's dump: what was lost may have been lost here */
 };
 
@@ -34,6 +35,8 @@ struct cairn_hole {
     uint32_t buffer, buffers; /* first buffer concerned; how many (BUFFERS, OVERWRITTEN) */
     uint64_t bytes;           /* BYTES: how many */
     uint32_t after, before;   /* numbers of the frames around it: missing ones between these belong to it */
+    int64_t until;            /* STOPPED: when it began to run again; */
+    int64_t since;            /* when it had stopped: INT64_MIN where that is not told */
 };
 
 #define CAIRN_NO_HOLE UINT32_MAX
@@ -98,6 +101,14 @@ struct cairn_logged { /* one entry of the model's log */
     int64_t time;           /* session clock */
 };
 
+struct cairn_ack { /* a session came, went, or got other masks: this one, or another of the same clock */
+    struct cairn_session_event event;
+    const uint8_t *payload; /* of the event it was in */
+    int64_t time;
+    uint32_t piece;
+    bool own;   /* of the session that is read */
+};
+
 struct cairn_truth_part {
     const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned */
     uint32_t first, count, frame;
@@ -105,9 +116,11 @@ struct cairn_truth_part {
 
 enum { CAIRN_TRIED, CAIRN_WRITTEN, CAIRN_LOST };
 
-struct cairn_cpu_end { /* end.cpu.N.*: each `..._known` where the key was there and well-formed */
+/* end.cpu.N.*, of another session than 1 end.session.S.cpu.N.*: each `..._known` where the key was there and
+ * well-formed. */
+struct cairn_cpu_end {
     bool events_known, switches_known, compact_known, full_known, batches_known, buffers_known, ds_known, truth_known;
-    bool ds_lost_known, swallowed_known, bts_known, bts_lost_known, log_known;
+    bool ds_lost_known, swallowed_known, bts_known, bts_lost_known, log_known, lives_known;
     uint64_t events[3], switches[3], compact[3], full[3];
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t buffers;
@@ -116,6 +129,7 @@ struct cairn_cpu_end { /* end.cpu.N.*: each `..._known` where the key was there 
     uint64_t bts[3];   /* records drains lost */
     uint64_t truth[3]; /* switches records lost */
     uint64_t log;      /* entries of the model's log */
+    uint64_t lives;    /* times the session was started here; kernels before there were several do not tell */
 };
 
 struct cairn_cpu {
@@ -150,6 +164,10 @@ struct cairn_cpu {
         struct cairn_truth_part *items;
         size_t count, room;
     } truth; /* by `first` */
+    struct {
+        struct cairn_ack *items;
+        size_t count, room;
+    } acks;
     struct cairn_cpu_end end;
     bool fault_like; /* its PEBS records hold the state before the instruction: RIP is that of the instruction itself */
     /* what is there */
@@ -167,7 +185,9 @@ struct cairn_session {
     uint64_t hz; /* of the session clock */
     int64_t start, stop; /* session clock */
     bool start_known, stop_known;
-    bool circular, compact, full;
+    bool circular, compact, full; /* the last two: when it was made */
+    bool none;                    /* it was made to write no switches */
+    bool lives;                   /* its kernel tells when it comes and goes */
     int pebs;                          /* stamps: 1 present, 0 absent, -1 the session stream is missing */
     uint64_t buffer_bytes, tick_units; /* 0: unknown */
     uint32_t maximum_wait_reason;
@@ -180,6 +200,9 @@ struct cairn_log {
     bool own;              /* it has the streams of a serial log beside the trace: text, truth */
     struct cairn_frames frames;
     struct cairn_text text;
+    uint32_t sessions; /* bit i: something of session i + 1 is there */
+    uint32_t number;   /* of the one that `session` and `cpu` are about */
+    uint32_t wait_reasons; /* MaximumWaitReason that was asked for; 0: none */
     struct cairn_session session;
     struct cairn_cpu cpu[CAIRN_MAX_CPUS];
     uint32_t cpus; /* highest seen + 1, or as the session says */
@@ -206,6 +229,17 @@ struct cairn_choice { /* what to read, and how; zeroed: the usual */
 int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
                    char refusal[CAIRN_REFUSAL]);
 void cairn_log_free(struct cairn_log *log);
+
+/* Reads another session of the same serial log: 1..TRACE_MAX_SESSIONS, whether there is anything of it or not. */
+void cairn_log_select(struct cairn_log *log, uint32_t number);
+
+/* A key of the session: "session.N." and `key`. */
+struct cairn_slice cairn_session_key(const struct cairn_log *log, const char *key);
+/* The key of the end summary that tells `what` of it: "end." or "end.session.N." and the rest. */
+struct cairn_slice cairn_end_key(const struct cairn_log *log, const char *what);
+
+/* Whether the session did not run all the time that the Debug Store did on this CPU. */
+bool cairn_part_of_run(const struct cairn_log *log, uint32_t cpu);
 
 /* Parts of cairn_log_read. What the frames that are not the trace's tell: text, session, truth. */
 void cairn_log_streams(struct cairn_log *log);

@@ -112,6 +112,7 @@ const char *cairn_hook_name(uint32_t hook)
         {0xCA03, "model's log"},
         {0xCA04, "samples swallowed"},
         {0xCA0F, "stream of a serial log"},
+        {0xCA10, "start, stop of a session"},
     };
     for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (names[i].hook == hook)

@@ -9,7 +9,7 @@
 #define CAIRN_COLUMNS 80u  /* of a line */
 #define CAIRN_SHOWN   128u /* room enough for any of these */
 
-/* Seconds since the session began, to the clock unit: "0.0123456". Session clock where the beginning is not known. */
+/* Seconds since the session began, to 100 ns: "0.0123456". Session clock where the beginning is not known. */
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
 /* A span of clock units: "12.3 us". */
 const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units);

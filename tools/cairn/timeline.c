@@ -48,6 +48,17 @@ static uint32_t hole_ahead(const struct cairn_lane *lane, const struct cairn_swi
     return next ? next->hole : lane->cursor.hole;
 }
 
+/* Whether switches may be missing between those around this time. Behind the moment at which a life of the session
+ * began none are. */
+static bool missing_around(const struct cairn_lane *lane, const struct cairn_switch *next, int64_t time)
+{
+    uint32_t n = hole_ahead(lane, next);
+    if (n == CAIRN_NO_HOLE)
+        return false;
+    const struct cairn_hole *hole = &lane->cursor.cpu->holes.items[n];
+    return hole->kind != CAIRN_HOLE_STOPPED || time <= hole->until;
+}
+
 static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct cairn_switch *next,
                                     const struct cairn_record *r)
 {
@@ -56,7 +67,7 @@ static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct 
         v.blame = CAIRN_BLAME_NO_TIME;
     else if ((lane->has_last && lane->last.time == r->time) || (next && next->time == r->time))
         v.blame = CAIRN_BLAME_SAME_UNIT;
-    else if (hole_ahead(lane, next) != CAIRN_NO_HOLE)
+    else if (missing_around(lane, next, r->time))
         v.blame = CAIRN_BLAME_LOSS;
     else if (next)
         v.tid = next->old_tid;

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/control.h"
+
+#include "arch/arch.h"
+#include "kernel/cpu.h"
+#include "kernel/errno.h"
+#include "kernel/hook.h"
+#include "kernel/machine.h"
+#include "kernel/mem.h"
+#include "kernel/mutant.h"
+#include "kernel/options.h"
+#include "kernel/string.h"
+#include "kernel/truth.h"
+#include "kernel/wait.h"
+
+#define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
+
+/* Everything but `session` under the lock; read without it for dumps. */
+static struct slot {
+    struct trace_session *session; /* NULL: not made; it lies at the start of its pages */
+    size_t pages;
+    struct perfinfo_groupmask masks;
+    bool running;
+    uint64_t lives;
+    uint64_t start_tsc, stop_tsc;
+} slots[TRACE_MAX_SESSIONS];
+
+static struct kmutex lock;
+static struct trace_clocks clocks;
+static struct trace_hub_cpu *hubs; /* [kcpu_count] */
+
+/* ---- made and unmade --------------------------------------------------------------------------------------------- */
+
+int kcontrol_init(char *error, size_t error_size)
+{
+    uint64_t now = arch_rdtsc();
+    kmutex_init(&lock);
+    int e = trace_clocks_init(&clocks, arch_tsc_hz(), now, kmachine_filetime(now), kopt.tick_us);
+    if (e) {
+        snprintf(error, error_size, "the TSC runs at %lu Hz, the trace clock needs more than 20 MHz",
+                 (unsigned long)arch_tsc_hz());
+        return e;
+    }
+    hubs = kmem_pages_alloc(PAGES(kcpu_count * sizeof *hubs));
+    if (!hubs) {
+        snprintf(error, error_size, "no memory for the trace of %u CPUs", kcpu_count);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
+        trace_hub_init(&hubs[i], writes, &clocks);
+        kcpu_table[i]->trace = &hubs[i];
+    }
+    return 0;
+}
+
+static void take(void)
+{
+    kmutex_lock(&lock, KWAIT_EXECUTIVE, KWAIT_FOREVER);
+}
+
+static void give(void)
+{
+    kmutex_unlock(&lock, KWAIT_INCREMENT);
+}
+
+/* The slot of a session that is made, or NULL. */
+static struct slot *find(uint32_t number)
+{
+    return number >= 1 && number <= TRACE_MAX_SESSIONS && slots[number - 1].session ? &slots[number - 1] : NULL;
+}
+
+static int create(const struct kcontrol_params *p, char *error, size_t error_size)
+{
+    if (p->number < 1 || p->number > TRACE_MAX_SESSIONS || p->clock < 1 || p->clock > TRACE_CLOCK_TYPES) {
+        snprintf(error, error_size, "session %u: its number is from 1 to %u, its clock type from 1 to %u", p->number,
+                 TRACE_MAX_SESSIONS, TRACE_CLOCK_TYPES);
+        return -EINVAL;
+    }
+    if (find(p->number)) {
+        snprintf(error, error_size, "session %u: there is one", p->number);
+        return -EEXIST;
+    }
+    struct trace_config config = {
+        .number = p->number,
+        .cpus = kcpu_count,
+        .masks = p->masks,
+        .circular = p->circular,
+        .buffer_bytes = p->buffer_kib <= UINT32_MAX / 1024 ? p->buffer_kib * 1024 : 0,
+        .buffers = p->buffers,
+        .clock = clocks.clock[p->clock - 1],
+        .tick_units = clocks.tick_units[p->clock - 1],
+    };
+    size_t bytes = trace_session_bytes(&config);
+    if (!bytes && p->buffers < kcpu_count + p->circular) {
+        snprintf(error, error_size, "session %u: %u trace buffers are too few for %u CPUs: give at least %u",
+                 p->number, p->buffers, kcpu_count, kcpu_count + p->circular);
+        return -EINVAL;
+    }
+    if (!bytes) {
+        snprintf(error, error_size, "session %u: %u trace buffers of %u KiB: sizes are from 4 to 1024 KiB", p->number,
+                 p->buffers, p->buffer_kib);
+        return -EINVAL;
+    }
+    struct slot *s = &slots[p->number - 1];
+    void *memory = PAGES(bytes) <= kmem_pages_available() ? kmem_pages_alloc(PAGES(bytes)) : NULL;
+    if (!memory) {
+        snprintf(error, error_size,
+                 "session %u: %u trace buffers of %u KiB need %lu KiB, %lu KiB are free: ask for fewer or smaller ones",
+                 p->number, p->buffers, p->buffer_kib, (unsigned long)(bytes / 1024),
+                 (unsigned long)(kmem_pages_available() * (ARCH_PAGE_SIZE / 1024)));
+        return -ENOMEM;
+    }
+    *s = (struct slot){ .pages = PAGES(bytes), .masks = p->masks };
+    return trace_session_init(&s->session, &config, memory, s->pages * ARCH_PAGE_SIZE); /* what it asks for is so */
+}
+
+int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size)
+{
+    take();
+    int e = create(params, error, error_size);
+    give();
+    return e;
+}
+
+int kcontrol_destroy(uint32_t number)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : s->running ? -EBUSY : 0;
+    if (!e) {
+        void *memory = s->session;
+        s->session = NULL;
+        kmem_pages_free(memory, s->pages);
+    }
+    give();
+    return e;
+}
+
+/* ---- on each CPU ------------------------------------------------------------------------------------------------- */
+
+struct request {
+    enum cairn_session_what what;
+    struct slot *slot;
+};
+
+static struct trace_hub_pebs pebs_here(const struct kcpu *cpu)
+{
+    struct trace_hub_pebs pebs = { .index = cpu->pebs_stamp };
+    pebs.in_epoch = khook_epoch(cpu->arch.index, &pebs.epoch);
+    return pebs;
+}
+
+static void act(struct slot *s, enum cairn_session_what what)
+{
+    struct kcpu *cpu = kcpu_this();
+    struct cairn_truth_session ack;
+    const struct trace_hub_pebs pebs = pebs_here(cpu);
+    uint64_t tsc = arch_rdtsc();
+    int e = -EINVAL;
+    switch (what) {
+    case CAIRN_SESSION_START:
+        e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
+        break;
+    case CAIRN_SESSION_MASKS:
+        e = trace_hub_change(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
+        break;
+    case CAIRN_SESSION_STOP:
+        e = trace_hub_stop(cpu->trace, s->session, &pebs, tsc, &ack);
+        break;
+    }
+    if (!e && cpu->truth)
+        ktruth_write(cpu->truth, &ack);
+}
+
+static void act_here(void *argument)
+{
+    const struct request *r = argument;
+    act(r->slot, r->what);
+}
+
+static void act_everywhere(struct slot *s, enum cairn_session_what what)
+{
+    struct request r = { what, s };
+    kcall_all(act_here, &r);
+}
+
+/* ---- started, changed, stopped ----------------------------------------------------------------------------------- */
+
+static void note_start(struct slot *s)
+{
+    if (!s->start_tsc)
+        s->start_tsc = arch_rdtsc();
+    s->lives++;
+    s->running = true;
+}
+
+static void note_stop(struct slot *s)
+{
+    s->running = false;
+    s->stop_tsc = arch_rdtsc();
+}
+
+int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : s->running ? -EBUSY : 0;
+    if (!e) {
+        if (masks)
+            s->masks = *masks;
+        note_start(s);
+        act_everywhere(s, CAIRN_SESSION_START);
+    }
+    give();
+    return e;
+}
+
+int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e) {
+        s->masks = *masks;
+        act_everywhere(s, CAIRN_SESSION_MASKS);
+    }
+    give();
+    return e;
+}
+
+int kcontrol_stop(uint32_t number)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e) {
+        act_everywhere(s, CAIRN_SESSION_STOP);
+        note_stop(s);
+    }
+    give();
+    return e;
+}
+
+static void start_all_here(void *then)
+{
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session)
+            act(&slots[i], CAIRN_SESSION_START);
+    (*(kcall_function *)then)(NULL);
+}
+
+void kcontrol_start_all(kcall_function then)
+{
+    take();
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session && !slots[i].running)
+            note_start(&slots[i]);
+    kcall_all(start_all_here, &then);
+    give();
+}
+
+static void stop_all_here(void *first)
+{
+    (*(kcall_function *)first)(NULL);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session)
+            act(&slots[i], CAIRN_SESSION_STOP);
+}
+
+void kcontrol_stop_all(kcall_function first)
+{
+    take();
+    kcall_all(stop_all_here, &first);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session && slots[i].running)
+            note_stop(&slots[i]);
+    give();
+}
+
+/* ---- asked ------------------------------------------------------------------------------------------------------- */
+
+static void add_counts(struct trace_counts *sum, const struct trace_counts *c)
+{
+    uint64_t *to = (uint64_t *)(void *)sum;
+    const uint64_t *from = (const uint64_t *)(const void *)c;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+int kcontrol_query(uint32_t number, struct kcontrol_info *info)
+{
+    struct slot *s = find(number);
+    if (!s)
+        return -ENOENT;
+    *info = (struct kcontrol_info){
+        .running = s->running,
+        .config = *trace_session_config(s->session),
+        .masks = s->masks,
+        .lives = s->lives,
+        .start_tsc = s->start_tsc,
+        .stop_tsc = s->running ? 0 : s->stop_tsc,
+    };
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        struct trace_counts c;
+        trace_cpu_counts(trace_session_cpu(s->session, i), &c);
+        add_counts(&info->sum, &c);
+    }
+    return 0;
+}
+
+struct trace_session *kcontrol_session(uint32_t number)
+{
+    struct slot *s = find(number);
+    return s ? s->session : NULL;
+}
+
+/* ---- panic ------------------------------------------------------------------------------------------------------- */
+
+void kcontrol_settle(void)
+{
+    for (uint32_t i = 0; hubs && i < kcpu_count; i++)
+        trace_hub_settle(&hubs[i]);
+}
+
+void kcontrol_freeze(uint64_t tsc)
+{
+    for (uint32_t i = 0; hubs && i < kcpu_count; i++)
+        trace_hub_freeze(&hubs[i], tsc);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].running)
+            slots[i].stop_tsc = tsc;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        slots[i].running = false;
+}

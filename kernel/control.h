@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trace sessions on a running machine: made, started, told other masks, asked, stopped, unmade. The one interface for
+ * it; options and NtSetSystemInformation alike go through it.
+ *
+ * A session that is made has its memory and no CPU. It may be started and stopped again and again: its buffers keep
+ * what every one of its lives has written. What happens on each CPU, and when, the session itself tells by CA10H
+ * events, and the truth by records of kind 5.
+ *
+ * Unless said otherwise: thread context, no spinlock held. Calls exclude each other.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/call.h"
+#include "trace/hub.h"
+
+struct kcontrol_params {
+    uint32_t number; /* 1..TRACE_MAX_SESSIONS */
+    struct perfinfo_groupmask masks;
+    uint32_t clock; /* enum trace_clock_type */
+    bool circular;
+    uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
+};
+
+/* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one
+ * line in `error`. */
+int kcontrol_init(char *error, size_t error_size);
+
+/* 0, or negative with one line in `error`, and nothing is taken: -EINVAL (out of range), -EEXIST (there is one of this
+ * number), -ENOMEM. */
+int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size);
+/* Its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs). */
+int kcontrol_destroy(uint32_t number);
+
+/* When these return it runs, has its new masks, or has ended on every CPU. 0, -ENOENT, -EBUSY (it runs already), for
+ * the other two -EINVAL (it does not run). `masks`: NULL: those it had last. */
+int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks);
+int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks);
+int kcontrol_stop(uint32_t number);
+
+struct kcontrol_info {
+    bool running;
+    struct trace_config config;      /* as it was made */
+    struct perfinfo_groupmask masks; /* in force, or when it was last */
+    uint64_t lives;                  /* times it was started */
+    uint64_t start_tsc, stop_tsc;    /* of its first start and its last stop; 0: none yet, start_tsc alone: it runs */
+    struct trace_counts sum;         /* over all CPUs; while it runs a little behind */
+};
+/* 0 or -ENOENT. From any context. */
+int kcontrol_query(uint32_t number, struct kcontrol_info *info);
+
+/* NULL: there is none. From any context, while nobody unmakes it. */
+struct trace_session *kcontrol_session(uint32_t number);
+
+/* All sessions there are, on each CPU at one moment: started before `then`, or stopped behind `first`, which run there
+ * as kcall_all's functions do. */
+void kcontrol_start_all(kcall_function then);
+void kcontrol_stop_all(kcall_function first);
+
+/* ---- panic, all other CPUs being stopped: trace_hub_settle and trace_hub_freeze of every CPU. Nothing before
+ * kcontrol_init. */
+void kcontrol_settle(void);
+void kcontrol_freeze(uint64_t tsc);

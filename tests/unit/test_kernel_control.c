@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sessions made, started, changed, stopped and unmade at run time, on CPUs that are told one after another: what each
+ * call answers, what it takes of memory and gives back, and what the sessions and the truth hold of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the hardware under the kernel's headers is replaced by this file's */
+#define arch_rdtsc arch_rdtsc_hardware
+#include "arch/arch.h"
+#undef arch_rdtsc
+#define kcpu_this kcpu_this_hardware
+#include "kernel/cpu.h"
+#undef kcpu_this
+
+#define CPUS 3u
+
+static struct kcpu cpus[CPUS];
+static uint32_t here;
+static uint64_t clock_tsc = 1000;
+
+static struct kcpu *kcpu_this(void)
+{
+    return &cpus[here];
+}
+
+static uint64_t arch_rdtsc(void)
+{
+    return clock_tsc += 256;
+}
+
+#include "kernel/control.c"
+#include "tests/unit/trace_support.h"
+
+struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+uint32_t kcpu_count;
+struct kopt kopt;
+
+static uint64_t tsc_hz;
+static bool locked;
+static size_t pages_free, pages_taken;
+static uint32_t calls;
+static struct cairn_truth_session truth[64];
+static unsigned truths;
+
+uint64_t arch_tsc_hz(void)
+{
+    return tsc_hz;
+}
+
+void kcall_all(kcall_function function, void *argument)
+{
+    assert_true(locked);
+    calls++;
+    for (here = 0; here < kcpu_count; here++)
+        function(argument);
+    here = 0;
+}
+
+bool khook_epoch(uint32_t index, uint32_t *epoch)
+{
+    *epoch = 70 + index;
+    return true;
+}
+
+int64_t kmachine_filetime(uint64_t tsc)
+{
+    return (int64_t)tsc + 5000000;
+}
+
+void *kmem_pages_alloc(size_t pages)
+{
+    if (pages > pages_free)
+        return NULL;
+    void *memory = aligned_alloc(ARCH_PAGE_SIZE, pages * ARCH_PAGE_SIZE);
+    assert_non_null(memory);
+    pages_free -= pages;
+    pages_taken += pages;
+    return memset(memory, 0, pages * ARCH_PAGE_SIZE);
+}
+
+void kmem_pages_free(void *memory, size_t pages)
+{
+    assert_true(pages <= pages_taken);
+    pages_taken -= pages;
+    pages_free += pages;
+    free(memory);
+}
+
+uint64_t kmem_pages_available(void)
+{
+    return pages_free;
+}
+
+void kmutex_init(struct kmutex *mutex)
+{
+    (void)mutex;
+    locked = false;
+}
+
+int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks)
+{
+    (void)mutex;
+    assert_true(!locked && reason == KWAIT_EXECUTIVE && ticks == KWAIT_FOREVER);
+    locked = true;
+    return 0;
+}
+
+int kmutex_unlock(struct kmutex *mutex, int increment)
+{
+    (void)mutex;
+    (void)increment;
+    assert_true(locked);
+    locked = false;
+    return 0;
+}
+
+void ktruth_write(struct ktruth_cpu *t, const void *record)
+{
+    assert_ptr_equal(t, cpus[here].truth);
+    memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
+}
+
+/* ---- */
+
+static char error[256];
+
+static int begin(void **state)
+{
+    (void)state;
+    kcpu_count = CPUS;
+    for (uint32_t i = 0; i < CPUS; i++) {
+        cpus[i] = (struct kcpu){.arch.index = i, .truth = (struct ktruth_cpu *)&cpus[i]};
+        kcpu_table[i] = &cpus[i];
+    }
+    memset(slots, 0, sizeof slots);
+    tsc_hz = TRACE_CLOCK_HZ * BOX_UNIT;
+    kopt.tick_us = 1000;
+    pages_free = 1000;
+    pages_taken = calls = truths = 0;
+    return kcontrol_init(error, sizeof error);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        kcontrol_stop(number);
+        kcontrol_destroy(number);
+    }
+    kmem_pages_free(hubs, PAGES(kcpu_count * sizeof *hubs));
+    hubs = NULL;
+    return pages_taken != 0; /* something leaked */
+}
+
+static struct kcontrol_params params(uint32_t number, const char *groups)
+{
+    struct kcontrol_params p = {.number = number, .clock = TRACE_CLOCK_QPC, .buffer_kib = 4, .buffers = 8};
+    trace_groups_parse(groups, strlen(groups), &p.masks);
+    return p;
+}
+
+static void too_slow_a_clock(void **state)
+{
+    (void)state;
+    struct trace_hub_cpu *kept = hubs;
+    tsc_hz = 2 * TRACE_CLOCK_HZ;
+    assert_int_equal(kcontrol_init(error, sizeof error), -ERANGE);
+    assert_string_equal(error, "the TSC runs at 20000000 Hz, the trace clock needs more than 20 MHz");
+    hubs = kept;
+}
+
+/* Sizes that cannot be: one line each, and nothing is taken. */
+static void absurd_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        struct kcontrol_params p;
+        int e;
+        const char *line;
+    } rows[] = {
+        {{.number = 0, .clock = 1, .buffer_kib = 4, .buffers = 8}, -EINVAL, "session 0: its number is from 1 to 8"},
+        {{.number = 9, .clock = 1, .buffer_kib = 4, .buffers = 8}, -EINVAL, "session 9: its number is from 1 to 8"},
+        {{.number = 2, .clock = 0, .buffer_kib = 4, .buffers = 8}, -EINVAL, "its clock type from 1 to 3"},
+        {{.number = 2, .clock = 4, .buffer_kib = 4, .buffers = 8}, -EINVAL, "its clock type from 1 to 3"},
+        {{.number = 2, .clock = 1, .buffer_kib = 4, .buffers = 2}, -EINVAL, "2 trace buffers are too few for 3 CPUs"},
+        {{.number = 2, .clock = 1, .circular = true, .buffer_kib = 4, .buffers = 3}, -EINVAL, "give at least 4"},
+        {{.number = 2, .clock = 1, .buffer_kib = 3, .buffers = 8}, -EINVAL, "sizes are from 4 to 1024 KiB"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1025, .buffers = 8}, -EINVAL, "sizes are from 4 to 1024 KiB"},
+        {{.number = 2, .clock = 1, .buffer_kib = UINT32_MAX, .buffers = 8}, -EINVAL, "sizes are from 4 to 1024 KiB"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1024, .buffers = UINT32_MAX}, -EINVAL, "session 2: 4294967295 trace"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1024, .buffers = 1024 * 1024}, -ENOMEM, "are free: ask for fewer"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1024, .buffers = 4}, -ENOMEM, "need 4097 KiB, "},
+    };
+    size_t taken = pages_taken;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        error[0] = '\0';
+        assert_int_equal(kcontrol_create(&rows[i].p, error, sizeof error), rows[i].e);
+        if (!strstr(error, rows[i].line))
+            fail_msg("%s", error);
+        assert_null(strchr(error, '\n'));
+        assert_null(kcontrol_session(2));
+        assert_int_equal(pages_taken, taken);
+    }
+}
+
+/* All that is taken for a session comes back with it, again and again. */
+static void made_and_unmade(void **state)
+{
+    (void)state;
+    size_t taken = pages_taken;
+    for (unsigned i = 0; i < 50; i++) {
+        for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+            struct kcontrol_params p = params(number, "compact");
+            p.clock = 1 + number % 3;
+            assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+            assert_int_equal(kcontrol_create(&p, error, sizeof error), -EEXIST);
+            assert_int_equal(kcontrol_start(number, NULL), 0);
+            assert_int_equal(kcontrol_destroy(number), -EBUSY);
+        }
+        for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+            assert_int_equal(kcontrol_stop(number), 0);
+            assert_int_equal(kcontrol_destroy(number), 0);
+            assert_int_equal(kcontrol_destroy(number), -ENOENT);
+        }
+        assert_int_equal(pages_taken, taken);
+        truths = 0;
+    }
+}
+
+static void states(void **state)
+{
+    (void)state;
+    struct kcontrol_info info;
+    struct kcontrol_params p = params(2, "full");
+    struct perfinfo_groupmask other = box_masks(BOX_COMPACT);
+    assert_int_equal(kcontrol_start(2, NULL), -ENOENT);
+    assert_int_equal(kcontrol_stop(2), -ENOENT);
+    assert_int_equal(kcontrol_change(2, &other), -ENOENT);
+    assert_int_equal(kcontrol_query(2, &info), -ENOENT);
+    assert_int_equal(kcontrol_query(0, &info), -ENOENT);
+    assert_int_equal(kcontrol_query(9, &info), -ENOENT);
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_int_equal(kcontrol_stop(2), -EINVAL);
+    assert_int_equal(kcontrol_change(2, &other), -EINVAL);
+    assert_int_equal(calls, 0);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(!info.running && !info.lives && !info.start_tsc && !info.stop_tsc);
+    assert_int_equal(info.config.number, 2);
+    assert_int_equal(info.config.buffer_bytes, 4096);
+    assert_int_equal(kcontrol_start(2, NULL), 0);
+    assert_int_equal(kcontrol_start(2, NULL), -EBUSY);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(info.running && info.lives == 1 && info.start_tsc && !info.stop_tsc);
+    assert_memory_equal(&info.masks, &p.masks, sizeof info.masks);
+    uint64_t start = info.start_tsc;
+    assert_int_equal(kcontrol_change(2, &other), 0);
+    assert_int_equal(kcontrol_stop(2), 0);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(!info.running && info.start_tsc == start && info.stop_tsc > start);
+    assert_memory_equal(&info.masks, &other, sizeof info.masks);
+    assert_memory_equal(&info.config.masks, &p.masks, sizeof info.masks);
+    assert_int_equal(kcontrol_start(2, &p.masks), 0);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(info.lives == 2 && info.start_tsc == start);
+    assert_int_equal(info.sum.events_written, CPUS * 4);
+    assert_int_equal(calls, 4);
+    assert_false(locked);
+    /* The truth: each CPU's, in the order of the calls. */
+    static const uint8_t whats[] = {CAIRN_SESSION_START, CAIRN_SESSION_MASKS, CAIRN_SESSION_STOP, CAIRN_SESSION_START};
+    assert_int_equal(truths, CPUS * 4);
+    for (unsigned i = 0; i < truths; i++) {
+        assert_int_equal(truth[i].what, whats[i / CPUS]);
+        assert_int_equal(truth[i].cpu, i % CPUS);
+        assert_int_equal(truth[i].session, 2);
+        assert_int_equal(truth[i].life, i / CPUS == 3);
+        assert_true(i == 0 || truth[i].tsc > truth[i - 1].tsc);
+    }
+}
+
+static void then_here(void *unused)
+{
+    (void)unused;
+    assert_true(trace_hub_on(cpus[here].trace)); /* before the counters count, and until they have stopped */
+    calls += 100;
+}
+
+/* All at once, as the run begins and ends; one that was stopped before is left alone. */
+static void all_at_once(void **state)
+{
+    (void)state;
+    struct kcontrol_info info;
+    for (uint32_t number = 1; number <= 3; number++) {
+        struct kcontrol_params p = params(number, "compact");
+        assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    }
+    kcontrol_start_all(then_here);
+    assert_int_equal(calls, 1 + 100 * CPUS);
+    for (uint32_t number = 1; number <= 3; number++)
+        assert_true(kcontrol_query(number, &info) == 0 && info.running && info.lives == 1);
+    assert_int_equal(kcontrol_stop(3), 0);
+    kcontrol_query(3, &info);
+    uint64_t stop = info.stop_tsc;
+    kcontrol_stop_all(then_here);
+    for (uint32_t number = 1; number <= 3; number++)
+        assert_true(kcontrol_query(number, &info) == 0 && !info.running);
+    assert_int_equal(info.stop_tsc, stop);
+    for (uint32_t i = 0; i < CPUS; i++)
+        assert_false(trace_hub_on(cpus[i].trace));
+    assert_int_equal(truths, CPUS * 6);
+}
+
+/* Events carry what the CPU's Debug Store shows, or nothing without one. */
+static void stamps(void **state)
+{
+    (void)state;
+    volatile uint64_t index = 0x12340;
+    uint32_t unused;
+    struct kcontrol_params p = params(1, "full");
+    cpus[1].pebs_stamp = &index;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    kcontrol_start(1, NULL);
+    kcontrol_stop(1);
+    struct trace_session *s = kcontrol_session(1);
+    assert_int_equal(trace_session_buffers(s), CPUS);
+    for (uint32_t i = 0; i < CPUS; i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);
+        struct cairn_session_event e;
+        memcpy(&e, (const uint8_t *)h + 0x48 + 0x10, sizeof e);
+        assert_int_equal(e.pebs_index, h->processor_index == 1 ? 0x12340 : 0);
+        assert_int_equal(e.epoch, h->processor_index == 1 ? 71 : 0);
+        assert_int_equal(e.in_epoch, h->processor_index == 1);
+    }
+}
+
+/* A panic: what runs is closed, wherever it is, and stays closed. */
+static void panicked(void **state)
+{
+    (void)state;
+    struct kcontrol_info info;
+    struct kcontrol_params p = params(1, "compact");
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    p.number = 4;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    kcontrol_start(1, NULL);
+    kcontrol_start(4, NULL);
+    for (uint32_t i = 1; i <= 100; i++) {
+        struct trace_switch sw = box_switch_at(arch_rdtsc(), i);
+        trace_hub_switch(cpus[i % CPUS].trace, &sw);
+    }
+    kcontrol_settle();
+    const uint64_t tsc = arch_rdtsc();
+    kcontrol_freeze(tsc);
+    for (uint32_t number = 1; number <= 4; number += 3) {
+        assert_int_equal(kcontrol_query(number, &info), 0);
+        assert_true(!info.running && info.stop_tsc == tsc);
+        assert_int_equal(info.sum.compact_written, 100);
+        assert_int_equal(info.sum.events_lost, 0);
+        assert_true(box_account_holds(kcontrol_session(number)));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(too_slow_a_clock, begin, end),
+        cmocka_unit_test_setup_teardown(absurd_sizes, begin, end),
+        cmocka_unit_test_setup_teardown(made_and_unmade, begin, end),
+        cmocka_unit_test_setup_teardown(states, begin, end),
+        cmocka_unit_test_setup_teardown(all_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(stamps, begin, end),
+        cmocka_unit_test_setup_teardown(panicked, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

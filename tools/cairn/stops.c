@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/stops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+
+/* A life begins with a buffer of its own. */
+static void add_stop(struct cairn_cpu *cpu, const struct cairn_ack *start, const struct cairn_ack *before)
+{
+    struct cairn_piece *p = &cpu->pieces[start->piece];
+    struct cairn_hole hole = {.kind = CAIRN_HOLE_STOPPED,
+                              .buffer = p->buffer,
+                              .after = p->frame,
+                              .before = p->frame,
+                              .until = start->time,
+                              .since = before ? before->time : INT64_MIN};
+    if (p->hole != CAIRN_NO_HOLE)
+        return;
+    p->hole = (uint32_t)cpu->holes.count;
+    *CAIRN_ADD(cpu->holes) = hole;
+}
+
+static bool begins_buffer(const struct cairn_cpu *cpu, const struct cairn_ack *a)
+{
+    const struct cairn_piece *p = &cpu->pieces[a->piece];
+    return a->payload == p->data + sizeof(struct perfinfo_trace_header);
+}
+
+/* Holes are numbered in the order of their places. */
+static void number_holes(struct cairn_cpu *cpu)
+{
+    size_t count = cpu->holes.count, next = 0;
+    struct cairn_hole *sorted = count ? cairn_alloc(count * sizeof(*sorted)) : NULL;
+    for (size_t i = 0; i <= cpu->piece_count && count; i++) {
+        uint32_t *hole = i < cpu->piece_count ? &cpu->pieces[i].hole : &cpu->tail;
+        if (*hole == CAIRN_NO_HOLE)
+            continue;
+        sorted[next] = cpu->holes.items[*hole];
+        *hole = (uint32_t)next++;
+    }
+    if (count)
+        memcpy(cpu->holes.items, sorted, count * sizeof(*sorted));
+    free(sorted);
+}
+
+void cairn_stops_find(struct cairn_cpu *cpu)
+{
+    const struct cairn_ack *last = NULL;
+    for (size_t i = 0; i < cpu->acks.count; i++) {
+        const struct cairn_ack *a = &cpu->acks.items[i];
+        if (!a->own)
+            continue;
+        bool late = !last && a->event.in_epoch;
+        if (a->event.what == CAIRN_SESSION_START && begins_buffer(cpu, a) && (last || late))
+            add_stop(cpu, a, last && last->event.what == CAIRN_SESSION_STOP ? last : NULL);
+        last = a;
+    }
+    number_holes(cpu);
+}
+
+bool cairn_part_of_run(const struct cairn_log *log, uint32_t n)
+{
+    const struct cairn_cpu *cpu = &log->cpu[n];
+    const struct cairn_ack *first = NULL, *last = NULL;
+    uint64_t starts = 0;
+    for (size_t i = 0; i < cpu->acks.count; i++)
+        if (cpu->acks.items[i].own) {
+            last = &cpu->acks.items[i];
+            first = first ? first : last;
+            starts += last->event.what == CAIRN_SESSION_START;
+        }
+    if (starts > 1 || (cpu->end.lives_known && cpu->end.lives > 1))
+        return true;
+    bool late = first && first->event.what == CAIRN_SESSION_START && first->event.in_epoch;
+    bool early = last && last->event.what == CAIRN_SESSION_STOP && last->event.in_epoch;
+    return late || early;
+}

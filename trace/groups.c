@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* The words of group masks: see groups.h. Also compiled on the host. */
+#include "trace/groups.h"
+
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+#define GROUPS_MAX 3u
+
+static const struct word {
+    const char *name;
+    uint32_t group[GROUPS_MAX]; /* 0: no more */
+} words[] = { /* what has more bits comes first: trace_groups_show takes the first that fits */
+    { "both", { PERF_CONTEXT_SWITCH, PERF_COMPACT_CSWITCH, PERF_CAIRN_BOTH_CSWITCH } },
+    { "compact", { PERF_CONTEXT_SWITCH, PERF_COMPACT_CSWITCH } },
+    { "full", { PERF_CONTEXT_SWITCH } },
+    { "cswitch", { PERF_CONTEXT_SWITCH } },
+    { "process", { PERF_PROCESS } },
+    { "thread", { PERF_THREAD } },
+    { "loader", { PERF_LOADER } },
+    { "dispatcher", { PERF_DISPATCHER } },
+    { "priority", { PERF_PRIORITY } },
+    { "interrupt", { PERF_INTERRUPT } },
+    { "dpc", { PERF_DPC } },
+    { "profile", { PERF_PROFILE } },
+    { "pmc_profile", { PERF_PMC_PROFILE } },
+    { "spinlock", { PERF_SPINLOCK } },
+    { "no_sysconfig", { PERF_NO_SYSCONFIG } },
+    { "none", { 0 } },
+};
+#define WORDS (sizeof words / sizeof words[0])
+
+const char trace_groups_words[] = "both|compact|full|cswitch|process|thread|loader|dispatcher|priority|interrupt|dpc|"
+                                  "profile|pmc_profile|spinlock|no_sysconfig|none";
+
+static bool is(const char *name, const char *text, size_t size)
+{
+    return strlen(name) == size && memcmp(name, text, size) == 0;
+}
+
+/* "0x20010000": a group's value. */
+static bool value(const char *text, size_t size, uint32_t *group)
+{
+    *group = 0;
+    if (size < 3 || size > 10 || text[0] != '0' || text[1] != 'x')
+        return false;
+    for (size_t i = 2; i < size; i++) {
+        static const char digits[] = "0123456789abcdef";
+        const char *digit = memchr(digits, text[i], 16);
+        if (!digit)
+            return false;
+        *group = *group << 4 | (uint32_t)(digit - digits);
+    }
+    return true;
+}
+
+int trace_groups_parse(const char *text, size_t size, struct perfinfo_groupmask *mask)
+{
+    bool compact = false, full = false;
+    for (;;) {
+        const char *plus = memchr(text, '+', size);
+        size_t n = plus ? (size_t)(plus - text) : size, w = 0;
+        while (w < WORDS && !is(words[w].name, text, n))
+            w++;
+        uint32_t group;
+        if (w == WORDS && !value(text, n, &group))
+            return -EINVAL;
+        if (w == WORDS)
+            trace_group_add(mask, group);
+        for (unsigned g = 0; w < WORDS && g < GROUPS_MAX && words[w].group[g]; g++)
+            trace_group_add(mask, words[w].group[g]);
+        compact |= is("compact", text, n);
+        full |= is("full", text, n) || is("cswitch", text, n);
+        if (!plus)
+            break;
+        text += n + 1;
+        size -= n + 1;
+    }
+    if (compact && full)
+        trace_group_add(mask, PERF_CAIRN_BOTH_CSWITCH);
+    return 0;
+}
+
+static bool has(const struct perfinfo_groupmask *mask, const struct word *w)
+{
+    for (unsigned g = 0; g < GROUPS_MAX && w->group[g]; g++)
+        if (!trace_group_on(mask, w->group[g]))
+            return false;
+    return w->group[0] != 0;
+}
+
+static void append(char text[TRACE_GROUPS_TEXT], const char *word)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, TRACE_GROUPS_TEXT - n, "%s%s", n ? "+" : "", word);
+}
+
+void trace_groups_show(const struct perfinfo_groupmask *mask, char text[TRACE_GROUPS_TEXT])
+{
+    struct perfinfo_groupmask left = *mask;
+    text[0] = '\0';
+    for (size_t w = 0; w < WORDS; w++) {
+        if (!has(&left, &words[w]))
+            continue;
+        append(text, words[w].name);
+        for (unsigned g = 0; g < GROUPS_MAX; g++)
+            left.masks[words[w].group[g] >> PERF_MASK_SHIFT] &= ~(words[w].group[g] & PERF_MASK_BITS);
+    }
+    for (uint32_t i = 0; i < 8; i++)
+        if (left.masks[i]) {
+            char value[16];
+            snprintf(value, sizeof value, "0x%x", i << PERF_MASK_SHIFT | (left.masks[i] & PERF_MASK_BITS));
+            append(text, value);
+        }
+    if (!text[0])
+        append(text, "none");
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* From one switch, or one event, to the sessions that want it: see hub.h. */
+#include "trace/hub.h"
+
+#include "kernel/errno.h"
+#include "kernel/string.h"
+#include "trace/session.h"
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+
+/* The sessions of a set, lowest first. */
+#define EACH_SESSION(i, set) \
+    for (uint32_t left_ = (set), i; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
+
+/* ---- switches and events ---------------------------------------------------------------------------------------- */
+
+static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t records, int64_t time,
+                        enum ccswap_close reason)
+{
+    struct trace_hub_encoder *e = (struct trace_hub_encoder *)(void *)compact; /* its first member */
+    EACH_SESSION(i, e->sessions)
+        trace_cpu_batch(e->hub->session[i], compact, size, records, time, reason);
+}
+_Static_assert(offsetof(struct trace_hub_encoder, compact) == 0, "write_batch");
+
+static __attribute__((noinline)) void switch_several(struct trace_hub_cpu *hub, const struct trace_switch *sw)
+{
+    for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++)
+        if (hub->encoder[i].sessions)
+            trace_ccswap_switch(&hub->encoder[i].compact, sw, trace_clock_units(&hub->clocks.clock[i], sw->tsc));
+    EACH_SESSION(i, hub->full) {
+        struct trace_cpu *cpu = hub->session[i];
+        trace_full_switch(cpu, sw, trace_clock_units(&cpu->session->config.clock, sw->tsc));
+    }
+}
+
+void trace_hub_switch(struct trace_hub_cpu *hub, const struct trace_switch *sw)
+{
+    const struct trace_clock *clock = &hub->clocks.clock[TRACE_CLOCK_QPC - 1];
+    if (LIKELY(hub->plan == TRACE_HUB_COMPACT))
+        trace_ccswap_switch(&hub->encoder[TRACE_CLOCK_QPC - 1].compact, sw, trace_clock_scale(clock, sw->tsc));
+    else if (hub->plan)
+        switch_several(hub, sw);
+}
+
+uint32_t trace_hub_sessions(const struct trace_hub_cpu *hub, uint32_t group)
+{
+    uint32_t sessions = 0;
+    EACH_SESSION(i, hub->on)
+        if (trace_group_on(&hub->session[i]->masks, group))
+            sessions |= 1u << i;
+    return sessions;
+}
+
+int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t sessions, const struct trace_system *system,
+                       uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count)
+{
+    uint32_t most = CAIRN_EVENT_MAX - (uint32_t)(system ? sizeof(struct system_trace_header)
+                                                        : sizeof(struct perfinfo_trace_header));
+    uint32_t size = 0;
+    int result = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (parts[i].size > most - size)
+            return -E2BIG;
+        size += parts[i].size;
+    }
+    EACH_SESSION(i, sessions & hub->on) {
+        int e = trace_cpu_event(hub->session[i], tsc, system, hook_id, version, parts, count, size);
+        result = e ? e : result;
+    }
+    return result;
+}
+
+int trace_hub_event(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t group, uint16_t hook_id, uint8_t version,
+                    const struct trace_part *parts, unsigned count)
+{
+    return trace_hub_event_to(hub, tsc, trace_hub_sessions(hub, group), NULL, hook_id, version, parts, count);
+}
+
+static void close_batch(struct trace_hub_cpu *hub, unsigned type, uint64_t tsc, enum ccswap_close reason)
+{
+    trace_ccswap_close(&hub->encoder[type - 1].compact, trace_clock_units(&hub->clocks.clock[type - 1], tsc), reason);
+}
+
+void trace_hub_close_batches(struct trace_hub_cpu *hub, uint64_t tsc, enum ccswap_close reason)
+{
+    for (unsigned type = 1; type <= TRACE_CLOCK_TYPES; type++)
+        close_batch(hub, type, tsc, reason);
+}
+
+/* ---- sessions come and go --------------------------------------------------------------------------------------- */
+
+void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks)
+{
+    memset(hub, 0, sizeof(*hub));
+    hub->index = index;
+    hub->clocks = *clocks;
+    for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++) {
+        hub->encoder[i].hub = hub;
+        trace_ccswap_init(&hub->encoder[i].compact, clocks->tick_units[i], write_batch);
+    }
+}
+
+static uint32_t type_of(const struct trace_cpu *cpu)
+{
+    return cpu->session->config.clock.type;
+}
+
+/* All that the hub knows of its sessions, anew from what each of them says of itself. */
+static void refresh(struct trace_hub_cpu *hub)
+{
+    struct perfinfo_groupmask wanted = { 0 };
+    uint32_t on = 0, full = 0, subscribers[TRACE_CLOCK_TYPES] = { 0 };
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
+        const struct trace_cpu *cpu = hub->session[i];
+        if (!cpu || !cpu->on)
+            continue;
+        on |= 1u << i;
+        for (unsigned m = 0; m < 8; m++)
+            wanted.masks[m] |= cpu->masks.masks[m];
+        if (cpu->subscribed)
+            subscribers[type_of(cpu) - 1] |= 1u << i;
+        if (trace_group_full(&cpu->masks))
+            full |= 1u << i;
+    }
+    hub->on = on;
+    hub->full = full;
+    hub->wanted = wanted;
+    hub->plan = TRACE_HUB_NOTHING;
+    for (unsigned t = 0; t < TRACE_CLOCK_TYPES; t++) {
+        hub->encoder[t].sessions = subscribers[t];
+        if (subscribers[t] || full)
+            hub->plan = !hub->plan && t == TRACE_CLOCK_QPC - 1 && !full ? TRACE_HUB_COMPACT : TRACE_HUB_SEVERAL;
+    }
+}
+
+/* Tells every session of this clock, whose open batches have just been closed for it, and the caller. */
+static void acknowledge(struct trace_hub_cpu *hub, const struct trace_cpu *cpu, enum cairn_session_what what,
+                        const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack)
+{
+    uint8_t number = (uint8_t)cpu->session->config.number;
+    struct cairn_session_event event = {
+        .what = (uint8_t)what,
+        .session = number,
+        .clock = (uint8_t)type_of(cpu),
+        .in_epoch = pebs->index && pebs->in_epoch,
+        .life = cpu->lives - 1,
+        .tsc = tsc,
+        .pebs_index = pebs->index ? *pebs->index : 0,
+        .epoch = pebs->index ? pebs->epoch : 0,
+    };
+    *ack = (struct cairn_truth_session){
+        .kind = CAIRN_TRUTH_SESSION,
+        .cpu = (uint8_t)hub->index,
+        .session = number,
+        .what = (uint8_t)what,
+        .life = cpu->lives - 1,
+        .tsc = tsc,
+    };
+    memcpy(event.masks, &cpu->masks, sizeof(event.masks));
+    memcpy(ack->masks, &cpu->masks, sizeof(ack->masks));
+    struct trace_part part = { &event, sizeof(event) };
+    uint32_t sessions = 0;
+    EACH_SESSION(i, hub->on)
+        if (type_of(hub->session[i]) == type_of(cpu))
+            sessions |= 1u << i;
+    trace_hub_event_to(hub, tsc, sessions, NULL, HOOK_CAIRN_SESSION, HOOK_VERSION_CAIRN_SESSION, &part, 1);
+}
+
+/* The session's part of this CPU, if it runs here. */
+static struct trace_cpu *running(const struct trace_hub_cpu *hub, const struct trace_session *session)
+{
+    struct trace_cpu *cpu = hub->session[session->config.number - 1];
+    return cpu && cpu->session == session && cpu->on ? cpu : NULL;
+}
+
+int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
+                    const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack)
+{
+    struct trace_cpu *cpu = trace_session_cpu(session, hub->index);
+    struct trace_cpu **place = &hub->session[session->config.number - 1];
+    uint32_t type = session->config.clock.type;
+    if (!cpu || *place)
+        return -EINVAL;
+    close_batch(hub, type, tsc, CCSWAP_CLOSE_STOP);
+    trace_cpu_prepare(cpu, &hub->encoder[type - 1].compact, pebs->index);
+    cpu->masks = *masks;
+    *place = cpu;
+    trace_cpu_set_on(cpu, true);
+    trace_cpu_subscribe(cpu, trace_group_compact(masks));
+    refresh(hub);
+    acknowledge(hub, cpu, CAIRN_SESSION_START, pebs, tsc, ack);
+    return 0;
+}
+
+int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
+                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack)
+{
+    struct trace_cpu *cpu = running(hub, session);
+    if (!cpu)
+        return -EINVAL;
+    close_batch(hub, type_of(cpu), tsc, CCSWAP_CLOSE_STOP);
+    cpu->masks = *masks;
+    trace_cpu_subscribe(cpu, trace_group_compact(masks));
+    refresh(hub);
+    acknowledge(hub, cpu, CAIRN_SESSION_MASKS, pebs, tsc, ack);
+    return 0;
+}
+
+int trace_hub_stop(struct trace_hub_cpu *hub, struct trace_session *session, const struct trace_hub_pebs *pebs,
+                   uint64_t tsc, struct cairn_truth_session *ack)
+{
+    struct trace_cpu *cpu = running(hub, session);
+    if (!cpu)
+        return -EINVAL;
+    close_batch(hub, type_of(cpu), tsc, CCSWAP_CLOSE_STOP);
+    acknowledge(hub, cpu, CAIRN_SESSION_STOP, pebs, tsc, ack);
+    trace_cpu_subscribe(cpu, false);
+    trace_cpu_set_on(cpu, false);
+    refresh(hub);
+    hub->session[session->config.number - 1] = NULL;
+    return 0;
+}
+
+/* ---- panic ------------------------------------------------------------------------------------------------------ */
+
+static void settle_encoder(struct trace_ccswap *c)
+{
+    if (c->used == TRACE_CCSWAP_CLOSED)
+        return;
+    uint32_t records = trace_ccswap_records(c->batch.bytes, (uint32_t)c->used);
+    c->batch_start = c->switches - records;
+    if (!records) /* stopped between its beginning and its first record */
+        c->used = TRACE_CCSWAP_CLOSED;
+}
+
+void trace_hub_settle(struct trace_hub_cpu *hub)
+{
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (hub->session[i])
+            trace_cpu_settle(hub->session[i]);
+    for (unsigned t = 0; t < TRACE_CLOCK_TYPES; t++)
+        settle_encoder(&hub->encoder[t].compact);
+    refresh(hub);
+}
+
+void trace_hub_freeze(struct trace_hub_cpu *hub, uint64_t tsc)
+{
+    trace_hub_settle(hub);
+    trace_hub_close_batches(hub, tsc, CCSWAP_CLOSE_PANIC);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (hub->session[i])
+            trace_cpu_freeze(hub->session[i]);
+    refresh(hub);
+}

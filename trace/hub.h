@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands between the kernel and up to eight trace sessions: one struct trace_hub_cpu per CPU. The kernel tells it
+ * of each switch and each event once; it goes to every session that runs on this CPU and wants it. Sessions of one
+ * clock type share one compact encoder: a batch is packed once and written to each of them.
+ *
+ * A session runs on a CPU between two acknowledgements, CA10H events of its own: trace_hub_start writes the first,
+ * trace_hub_stop the last. Both, and trace_hub_change, close the open batches of the session's clock type, so that a
+ * batch lies within one life, and under one set of masks, of every session that gets it.
+ *
+ * Unless said otherwise every function runs on the CPU concerned with interrupts off; none takes a lock, none but
+ * trace_hub_init divides. What a panic leaves half done trace_hub_settle puts right.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/ccswap.h"
+#include "trace/clock.h"
+#include "trace/groups.h"
+#include "trace/trace.h"
+
+struct trace_hub_cpu;
+
+struct trace_hub_encoder { /* of one clock type */
+    struct trace_ccswap compact; /* first: container of the encoder's call-back */
+    struct trace_hub_cpu *hub;
+    uint32_t sessions; /* bit i: session i + 1 runs here and gets the batches */
+};
+
+/* What trace_hub_switch does: nothing, one encoder of the performance counter (nearly always), or look. */
+enum trace_hub_plan { TRACE_HUB_NOTHING, TRACE_HUB_COMPACT, TRACE_HUB_SEVERAL };
+
+/* One CPU's. Private to trace/hub.c but for what the inline functions below read. */
+struct trace_hub_cpu {
+    uint32_t on;                      /* bit i: session i + 1 runs here */
+    uint32_t full;                    /* bit i: and takes 0524H */
+    uint32_t plan;                    /* enum trace_hub_plan */
+    uint32_t index;                   /* the CPU */
+    struct perfinfo_groupmask wanted; /* of those sessions together */
+    struct trace_cpu *session[TRACE_MAX_SESSIONS]; /* this CPU's part of each session; NULL: does not run here */
+    struct trace_clocks clocks;
+    struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
+} __attribute__((aligned(64)));
+
+/* No session runs on it. Zeroes all of it; any CPU, before it is used. */
+void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks);
+
+/* Whether any session runs on this CPU. `hub` may be NULL. */
+static inline bool trace_hub_on(const struct trace_hub_cpu *hub)
+{
+    return hub && hub->on;
+}
+
+/* Whether a session that runs on this CPU wants `group` (groups.h; one bit set, or several: any of them): all that a
+ * trace point costs where nobody listens. `hub` may be NULL: no session yet. From any context of this CPU. */
+static inline bool trace_hub_wants(const struct trace_hub_cpu *hub, uint32_t group)
+{
+    return hub && (hub->wanted.masks[group >> PERF_MASK_SHIFT] & group & PERF_MASK_BITS) != 0;
+}
+
+/* Records one switch in every session that takes them. Outgoing side, before the stack switch. */
+void trace_hub_switch(struct trace_hub_cpu *hub, const struct trace_switch *sw);
+
+/* Writes one event, whose payload is the `parts` one after another, to every session that runs here and wants `group`;
+ * 0: to every one. Each stamps it with its own clock, and never before its previous event on this CPU. 0: written to
+ * all of them (or there is none); -ENOSPC: some had no room, and counted it as lost; -E2BIG: over CAIRN_EVENT_MAX with
+ * its header, neither tried nor counted. */
+int trace_hub_event(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t group, uint16_t hook_id, uint8_t version,
+                    const struct trace_part *parts, unsigned count);
+
+/* For what is not alike for all, such as a session's rundown: to those of `sessions` (bit i: session i + 1) that run
+ * here, whatever their masks. `system`: the event has a SYSTEM_TRACE_HEADER with this; NULL: PERFINFO. */
+int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t sessions, const struct trace_system *system,
+                       uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count);
+
+/* Sessions that run here and want `group` (0: all), as trace_hub_event_to takes them. */
+uint32_t trace_hub_sessions(const struct trace_hub_cpu *hub, uint32_t group);
+
+/* Writes the open batches of all clock types out (drain). Does nothing without one. */
+void trace_hub_close_batches(struct trace_hub_cpu *hub, uint64_t tsc, enum ccswap_close reason);
+
+/* ---- sessions come and go --------------------------------------------------------------------------------------- */
+
+/* Where PEBS stands on this CPU when a session is acknowledged. */
+struct trace_hub_pebs {
+    const volatile uint64_t *index; /* the DS area's PebsIndex word, read for the items of switch events; NULL: they
+                                     * carry none. The same at every start of a session. */
+    uint32_t epoch;                 /* the running one, or the next */
+    bool in_epoch;                  /* one is running */
+};
+
+/* The session begins on this CPU with `masks`; its first event tells of it, and `ack` gets the truth of it. 0, or
+ * -EINVAL: a session of its number runs here, or it has no such CPU. */
+int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
+                    const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
+/* It goes on with other masks. 0, or -EINVAL: it does not run here. */
+int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
+                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
+/* It ends here: its last event tells of it, and its buffer is closed. 0, or -EINVAL: it does not run here. */
+int trace_hub_stop(struct trace_hub_cpu *hub, struct trace_session *session, const struct trace_hub_pebs *pebs,
+                   uint64_t tsc, struct cairn_truth_session *ack);
+
+/* ---- panic ------------------------------------------------------------------------------------------------------ */
+
+/* All other CPUs being stopped: after this, events may be written for this CPU from any. Once more does no harm. */
+void trace_hub_settle(struct trace_hub_cpu *hub);
+
+/* Closes what is open of every session on this CPU, from any CPU, all others being stopped. Half-written events are
+ * left out and counted as lost. Safe whatever the CPU was doing. */
+void trace_hub_freeze(struct trace_hub_cpu *hub, uint64_t tsc);
