@@ -64,3 +64,10 @@ void kcall_all(kcall_function function, void *argument)
     __atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
     kgate_leave(on);
 }
+
+void kcall_here(kcall_function function, void *argument)
+{
+    bool on = kgate_enter();
+    function(argument);
+    kgate_leave(on);
+}

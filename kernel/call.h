@@ -10,3 +10,6 @@ void kcall_init(void);
  * ksched_enter answers when it gets there. Any interrupt state, but no spinlock may be held that another CPU could be
  * waiting for. In `function` no kernel call that waits. */
 void kcall_all(kcall_function function, void *argument);
+
+/* The same on this CPU alone, on whichever the thread finds itself. */
+void kcall_here(kcall_function function, void *argument);

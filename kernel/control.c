@@ -20,6 +20,7 @@ static struct slot {
     struct trace_session *session; /* NULL: not made; it lies at the start of its pages */
     size_t pages;
     struct perfinfo_groupmask masks;
+    uint32_t without; /* CAIRN_STAMP_...: its switch events that carry no PebsIndex */
     bool running;
     uint64_t lives;
     uint64_t start_tsc, stop_tsc;
@@ -144,9 +145,9 @@ struct request {
     struct slot *slot;
 };
 
-static struct trace_hub_pebs pebs_here(const struct kcpu *cpu)
+static struct trace_hub_pebs pebs_here(const struct kcpu *cpu, const struct slot *s)
 {
-    struct trace_hub_pebs pebs = { .index = cpu->pebs_stamp };
+    struct trace_hub_pebs pebs = { .index = cpu->pebs_stamp, .without = s->without };
     pebs.in_epoch = khook_epoch(cpu->arch.index, &pebs.epoch);
     return pebs;
 }
@@ -155,7 +156,7 @@ static void act(struct slot *s, enum cairn_session_what what)
 {
     struct kcpu *cpu = kcpu_this();
     struct cairn_truth_session ack;
-    const struct trace_hub_pebs pebs = pebs_here(cpu);
+    const struct trace_hub_pebs pebs = pebs_here(cpu, s);
     uint64_t tsc = arch_rdtsc();
     int e = -EINVAL;
     switch (what) {
@@ -192,6 +193,7 @@ static void note_start(struct slot *s)
     if (!s->start_tsc)
         s->start_tsc = arch_rdtsc();
     s->lives++;
+    s->without = 0;
     s->running = true;
 }
 
@@ -240,6 +242,44 @@ int kcontrol_stop(uint32_t number)
     }
     give();
     return e;
+}
+
+int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off)
+{
+    bool pebs = false;
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        pebs |= kcpu_table[i]->pebs_stamp != NULL;
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : !pebs ? -ENODEV : 0;
+    if (!e) {
+        s->without = (s->without & ~on) | off;
+        act_everywhere(s, CAIRN_SESSION_MASKS);
+    }
+    give();
+    return e;
+}
+
+struct move {
+    bool (*function)(void *argument);
+    void *argument;
+};
+
+static void move_here(void *argument)
+{
+    const struct move *m = argument;
+    bool moved = m->function(m->argument);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS && moved; i++)
+        if (slots[i].running)
+            act(&slots[i], CAIRN_SESSION_MASKS);
+}
+
+void kcontrol_move_pebs(bool (*function)(void *argument), void *argument)
+{
+    struct move m = { function, argument };
+    take();
+    kcall_here(move_here, &m);
+    give();
 }
 
 static void start_all_here(void *then)
@@ -297,6 +337,7 @@ int kcontrol_query(uint32_t number, struct kcontrol_info *info)
         .running = s->running,
         .config = *trace_session_config(s->session),
         .masks = s->masks,
+        .stamps = (CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT) & ~s->without,
         .lives = s->lives,
         .start_tsc = s->start_tsc,
         .stop_tsc = s->running ? 0 : s->stop_tsc,

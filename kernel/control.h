@@ -42,10 +42,19 @@ int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks);
 int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks);
 int kcontrol_stop(uint32_t number);
 
+/* Switch events of a running session carry PebsIndex: those of `on` (CAIRN_STAMP_...) from now on, those of `off` no
+ * longer. A start begins with all of them. 0, -ENOENT, -EINVAL (it does not run), -ENODEV (PEBS runs nowhere). */
+int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off);
+
+/* Runs `function` on this CPU as kcall_here does. Where it says that it has moved kcpu.pebs_stamp, each session that
+ * runs here is told at once. */
+void kcontrol_move_pebs(bool (*function)(void *argument), void *argument);
+
 struct kcontrol_info {
     bool running;
     struct trace_config config;      /* as it was made */
     struct perfinfo_groupmask masks; /* in force, or when it was last */
+    uint32_t stamps;                 /* CAIRN_STAMP_...: switch events that carry PebsIndex, where PEBS runs */
     uint64_t lives;                  /* times it was started */
     uint64_t start_tsc, stop_tsc;    /* of its first start and its last stop; 0: none yet, start_tsc alone: it runs */
     struct trace_counts sum;         /* over all CPUs; while it runs a little behind */

@@ -344,13 +344,17 @@ struct cairn_ds_swallowed {
 _Static_assert(sizeof(struct cairn_ds_swallowed) == 0x10, "cairn_ds_swallowed");
 
 /*
- * A session's own: it begins, goes on with other masks, or ends on this CPU. The first of what it has of the CPU is a
- * start, and behind a stop comes a start or nothing.
+ * A session's own: it begins, goes on with other masks or stamps, or ends on this CPU. The first of what it has of the
+ * CPU is a start, and behind a stop comes a start or nothing.
  */
 #define HOOK_CAIRN_SESSION         0xCA10u
 #define HOOK_VERSION_CAIRN_SESSION 1u
 
 enum cairn_session_what { CAIRN_SESSION_START = 1, CAIRN_SESSION_STOP = 2, CAIRN_SESSION_MASKS = 3 };
+
+/* Switch events that carry PebsIndex. */
+#define CAIRN_STAMP_FULL    1u /* 0524H */
+#define CAIRN_STAMP_COMPACT 2u /* 0525H */
 
 struct cairn_session_event {
     uint8_t what;        /* 00: enum cairn_session_what */
@@ -359,9 +363,9 @@ struct cairn_session_event {
     uint8_t in_epoch;    /* 03: 1: an epoch of PEBS was under way */
     uint32_t life;       /* 04: how many times it had been started on this CPU before this life */
     uint64_t tsc;        /* 08 */
-    uint64_t pebs_index; /* 10: 0: its switch events carry none */
+    uint64_t pebs_index; /* 10: 0: PEBS does not run here */
     uint32_t epoch;      /* 18: of PEBS, that the index is of */
-    uint32_t reserved32; /* 1C */
+    uint32_t stamps;     /* 1C: CAIRN_STAMP_..., from now on; STOP: until now */
     uint32_t masks[8];   /* 20: PERFINFO_GROUPMASK from now on; STOP: until now */
 };
 _Static_assert(sizeof(struct cairn_session_event) == 0x40, "cairn_session_event");

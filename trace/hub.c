@@ -146,6 +146,7 @@ static void acknowledge(struct trace_hub_cpu *hub, const struct trace_cpu *cpu, 
         .in_epoch = pebs->index && pebs->in_epoch,
         .life = cpu->lives - 1,
         .tsc = tsc,
+        .stamps = (cpu->full_index ? CAIRN_STAMP_FULL : 0) | (cpu->compact_index ? CAIRN_STAMP_COMPACT : 0),
         .pebs_index = pebs->index ? *pebs->index : 0,
         .epoch = pebs->index ? pebs->epoch : 0,
     };
@@ -174,6 +175,12 @@ static struct trace_cpu *running(const struct trace_hub_cpu *hub, const struct t
     return cpu && cpu->session == session && cpu->on ? cpu : NULL;
 }
 
+static void stamp(struct trace_cpu *cpu, const struct trace_hub_pebs *pebs)
+{
+    trace_cpu_stamp(cpu, pebs->without & CAIRN_STAMP_FULL ? NULL : pebs->index,
+                    pebs->without & CAIRN_STAMP_COMPACT ? NULL : pebs->index);
+}
+
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack)
 {
@@ -183,7 +190,8 @@ int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, co
     if (!cpu || *place)
         return -EINVAL;
     close_batch(hub, type, tsc, CCSWAP_CLOSE_STOP);
-    trace_cpu_prepare(cpu, &hub->encoder[type - 1].compact, pebs->index);
+    trace_cpu_prepare(cpu, &hub->encoder[type - 1].compact);
+    stamp(cpu, pebs);
     cpu->masks = *masks;
     *place = cpu;
     trace_cpu_set_on(cpu, true);
@@ -200,7 +208,11 @@ int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, c
     if (!cpu)
         return -EINVAL;
     close_batch(hub, type_of(cpu), tsc, CCSWAP_CLOSE_STOP);
+    if ((trace_group_compact(masks) && !trace_group_compact(&cpu->masks)) ||
+        (trace_group_full(masks) && !trace_group_full(&cpu->masks)))
+        trace_cpu_close_buffer(cpu);
     cpu->masks = *masks;
+    stamp(cpu, pebs);
     trace_cpu_subscribe(cpu, trace_group_compact(masks));
     refresh(hub);
     acknowledge(hub, cpu, CAIRN_SESSION_MASKS, pebs, tsc, ack);

@@ -83,19 +83,21 @@ void trace_hub_close_batches(struct trace_hub_cpu *hub, uint64_t tsc, enum ccswa
 
 /* ---- sessions come and go --------------------------------------------------------------------------------------- */
 
-/* Where PEBS stands on this CPU when a session is acknowledged. */
+/* Where PEBS stands on this CPU when a session is acknowledged, and what the session makes of it from now on. */
 struct trace_hub_pebs {
-    const volatile uint64_t *index; /* the DS area's PebsIndex word, read for the items of switch events; NULL: they
-                                     * carry none. The same at every start of a session. */
+    const volatile uint64_t *index; /* the DS area's PebsIndex word, read for the items of switch events; NULL: it does
+                                     * not run, and they carry none */
     uint32_t epoch;                 /* the running one, or the next */
     bool in_epoch;                  /* one is running */
+    uint32_t without;               /* CAIRN_STAMP_...: switch events that carry none all the same */
 };
 
 /* The session begins on this CPU with `masks`; its first event tells of it, and `ack` gets the truth of it. 0, or
  * -EINVAL: a session of its number runs here, or it has no such CPU. */
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
-/* It goes on with other masks. 0, or -EINVAL: it does not run here. */
+/* It goes on with other masks, or other stamps; where they bring it a form of switch events it did not get, in a new
+ * buffer. 0, or -EINVAL: it does not run here. */
 int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                      const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
 /* It ends here: its last event tells of it, and its buffer is closed. 0, or -EINVAL: it does not run here. */

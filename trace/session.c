@@ -219,19 +219,20 @@ static inline int64_t event_time(struct trace_cpu *cpu, int64_t time)
     return time;
 }
 
-/* Header and PEBS index item of an event there is room for; returns where its payload belongs. The event is not there
- * before commit_event. */
+/* Header of an event there is room for, and PEBS index item, unless `index` is NULL; returns where its payload belongs.
+ * The event is not there before commit_event. */
 static inline uint8_t *begin_event(struct trace_cpu *cpu, int64_t time, uint32_t version, uint16_t hook_id,
-                                   uint32_t payload, bool item)
+                                   uint32_t payload, const volatile uint64_t *index)
 {
     uint8_t *event = cpu->buffer + cpu->used;
     struct perfinfo_trace_header *h = (struct perfinfo_trace_header *)(void *)event;
+    bool item = index != NULL;
     h->marker = PERFINFO_MARKER64 | (item ? PERFINFO_ITEM_PEBS_INDEX : 0) | version;
     h->size = (uint16_t)event_bytes(payload, item);
     h->hook_id = hook_id;
     h->time_stamp = event_time(cpu, time);
     if (item)
-        *(uint64_t *)(void *)(event + EVENT_HEADER) = *cpu->pebs_index;
+        *(uint64_t *)(void *)(event + EVENT_HEADER) = *index;
     return event + event_bytes(0, item);
 }
 
@@ -278,24 +279,26 @@ static void lose(struct trace_cpu *cpu, uint32_t payload, bool item)
 void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
                      int64_t time, enum ccswap_close reason)
 {
-    bool item = cpu->pebs_index != NULL;
+    const volatile uint64_t *index = cpu->compact_index;
+    bool item = index != NULL;
     cpu->batches[reason]++;
     if (!make_room(cpu, size, item)) {
         cpu->compact_lost += records;
         lose(cpu, size, item);
         return;
     }
-    uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP_BATCH, HOOK_CONTEXTSWAP_BATCH, size, item);
+    uint8_t *payload = begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP_BATCH, HOOK_CONTEXTSWAP_BATCH, size, index);
     copy_words(payload, compact->batch.bytes, size);
     memset(payload + size, 0, WMI_EVENT_ALIGN(size) - size);
     commit_event(cpu, size, item);
     cpu->fill.compact += records;
 }
 
-static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, bool item)
+static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time,
+                              const volatile uint64_t *index)
 {
     struct wmi_contextswap *to = (struct wmi_contextswap *)(void *)begin_event(
-        cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP, sizeof(*to), item);
+        cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP, sizeof(*to), index);
     to->new_thread_id = sw->new_tid;
     to->old_thread_id = sw->old_tid;
     to->new_thread_priority = sw->new_priority;
@@ -308,7 +311,7 @@ static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *
     to->old_thread_ideal_processor = sw->old_ideal_processor;
     to->new_thread_wait_time = sw->new_wait;
     to->old_thread_remaining_quantum = sw->old_quantum;
-    commit_event(cpu, sizeof(*to), item);
+    commit_event(cpu, sizeof(*to), index != NULL);
     cpu->fill.full++;
 }
 
@@ -316,24 +319,26 @@ static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *
 static __attribute__((noinline)) void write_full_elsewhere(struct trace_cpu *cpu, const struct trace_switch *sw,
                                                            int64_t time)
 {
-    bool item = cpu->pebs_index != NULL;
+    const volatile uint64_t *index = cpu->full_index;
+    bool item = index != NULL;
     if (!make_room(cpu, sizeof(struct wmi_contextswap), item)) {
         cpu->full_lost++;
         lose(cpu, sizeof(struct wmi_contextswap), item);
         return;
     }
-    write_full(cpu, sw, time, item);
+    write_full(cpu, sw, time, index);
 }
 
 void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time)
 {
+    const volatile uint64_t *index = cpu->full_index;
     cpu->full_tried++;
     if (!has_room(cpu, sizeof(struct wmi_contextswap), true))
         write_full_elsewhere(cpu, sw, time);
-    else if (cpu->pebs_index)
-        write_full(cpu, sw, time, true);
+    else if (index)
+        write_full(cpu, sw, time, index);
     else
-        write_full(cpu, sw, time, false);
+        write_full(cpu, sw, time, NULL);
 }
 
 int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
@@ -347,7 +352,7 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
     }
     int64_t time = trace_clock_units(&cpu->session->config.clock, tsc);
     uint8_t *at = system ? begin_system_event(cpu, time, version, hook_id, size, system)
-                         : begin_event(cpu, time, version, hook_id, size, false);
+                         : begin_event(cpu, time, version, hook_id, size, NULL);
     for (unsigned i = 0; i < count; i++) {
         memcpy(at, parts[i].data, parts[i].size);
         at += parts[i].size;
@@ -359,18 +364,29 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
 
 /* ---- recording ------------------------------------------------------------------------------------------------- */
 
-void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder, const volatile uint64_t *pebs_index)
+void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder)
 {
     cpu->encoder = encoder;
-    cpu->pebs_index = pebs_index;
+}
+
+void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact)
+{
+    cpu->full_index = full;
+    cpu->compact_index = compact;
+}
+
+void trace_cpu_close_buffer(struct trace_cpu *cpu)
+{
+    if (cpu->current > 1)
+        close_buffer(cpu);
 }
 
 void trace_cpu_set_on(struct trace_cpu *cpu, bool on)
 {
     if (on)
         cpu->lives++;
-    else if (cpu->current > 1)
-        close_buffer(cpu);
+    else
+        trace_cpu_close_buffer(cpu);
     __atomic_store_n(&cpu->on, on, __ATOMIC_RELEASE);
 }
 

@@ -40,7 +40,8 @@ struct trace_cpu {
     uint8_t *buffer;             /* the buffer of `current` */
     uint64_t used;               /* its bytes that count */
     int64_t last_event;          /* time of this CPU's last event: the next is never before it */
-    const volatile uint64_t *pebs_index;
+    const volatile uint64_t *full_index;    /* where 0524H events find their PebsIndex; NULL: they carry none */
+    const volatile uint64_t *compact_index; /* likewise 0525H */
     struct trace_session *session;
     uint64_t current;            /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
     uint64_t taken;              /* state its slot had when this CPU took it */
@@ -75,9 +76,13 @@ struct trace_session {
 /* The rest runs on the CPU concerned with interrupts off: what trace/hub.c does with a session that runs there. */
 
 /* Gives it what it needs to know of the CPU; it is not on before trace_cpu_set_on. */
-void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder, const volatile uint64_t *pebs_index);
+void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder);
+/* Where its switch events find their PebsIndex from now on; NULL: they carry none. No batch is open. */
+void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact);
 /* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
 void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
+/* Closes its current buffer, if it has one. */
+void trace_cpu_close_buffer(struct trace_cpu *cpu);
 /* Whether the switches encoded from now on are its own. No batch is open. */
 void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed);
 

@@ -102,12 +102,19 @@ def test_untouched():
     (START, 1, 0, b"\x02", "a stop of the session, but it did not run"),
     (STOP, 0, 0, b"\x01", "a start of the session, but it ran already"),
     (STOP, 0, 0x24, b"\x00", "it stops with other masks than it had"),
+    (STOP, 0, 0x1C, b"\x01", "it stops with other stamps than it had"),
     (START, 1, 0x24, b"\x04\x01", "an event 0524H that its masks do not ask for"),
     (START, 1, 2, b"\x01", "told of a session of clock type 1, not its own"),
 ])
 def test_wrong_word_of_a_session(what, nth, offset, data, word):
     text = lies(2, lambda parts: patch(parts, tells(parts, 2, what)[nth], 16 + offset, data))
     assert "FAIL session: starts, stops, masks in order" in text and word in text
+
+
+def test_stamps_that_were_not_told():
+    text = lies(2, lambda parts: patch(parts, tells(parts, 2, START)[1], 16 + 0x1C, b"\x00"))
+    assert "FAIL PebsIndex on each switch event" in text
+    assert "0524H event with PebsIndex, but the session told otherwise" in text
 
 
 def test_other_time_than_in_truth():

@@ -65,6 +65,13 @@ void kcall_all(kcall_function function, void *argument)
     here = 0;
 }
 
+void kcall_here(kcall_function function, void *argument)
+{
+    assert_true(locked);
+    calls++;
+    function(argument);
+}
+
 bool khook_epoch(uint32_t index, uint32_t *epoch)
 {
     *epoch = 70 + index;
@@ -241,6 +248,7 @@ static void states(void **state)
     (void)state;
     struct kcontrol_info info;
     struct kcontrol_params p = params(2, "full");
+    p.buffers = 12;
     struct perfinfo_groupmask other = box_masks(BOX_COMPACT);
     assert_int_equal(kcontrol_start(2, NULL), -ENOENT);
     assert_int_equal(kcontrol_stop(2), -ENOENT);
@@ -341,6 +349,102 @@ static void stamps(void **state)
     }
 }
 
+/* The events of session 1 on one CPU, in order. */
+static unsigned events_of(uint32_t cpu, struct cairn_session_event e[8])
+{
+    struct trace_session *s = kcontrol_session(1);
+    uint32_t buffers = trace_session_buffers(s), unused;
+    unsigned n = 0;
+    for (uint32_t i = 0, at; i < buffers; i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);
+        struct naive_event event;
+        bool ok;
+        at = 0;
+        while (h->processor_index == cpu && n < 8 && naive_next((const uint8_t *)h, &at, &event, &ok))
+            memcpy(&e[n++], event.payload, sizeof e[0]);
+    }
+    return n;
+}
+
+/* Which switch events carry PebsIndex, turned on and off, on all CPUs that have one. */
+static void stamps_chosen(void **state)
+{
+    (void)state;
+    volatile uint64_t index = 0x12340;
+    struct kcontrol_params p = params(1, "both");
+    struct kcontrol_info info;
+    struct cairn_session_event e[8];
+    const uint32_t full = CAIRN_STAMP_FULL, compact = CAIRN_STAMP_COMPACT, all = full | compact;
+    cpus[1].pebs_stamp = &index;
+    assert_int_equal(kcontrol_stamp(1, full, 0), -ENOENT);
+    assert_int_equal(kcontrol_stamp(9, full, 0), -ENOENT);
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_int_equal(kcontrol_stamp(1, full, 0), -EINVAL);
+    kcontrol_start(1, NULL);
+    kcontrol_query(1, &info);
+    assert_int_equal(info.stamps, all);
+    cpus[1].pebs_stamp = NULL;
+    assert_int_equal(kcontrol_stamp(1, 0, all), -ENODEV);
+    kcontrol_query(1, &info);
+    assert_int_equal(info.stamps, all);
+    cpus[1].pebs_stamp = &index;
+    static const struct { uint32_t on, off, then; } rows[] = {{0, 3, 0}, {1, 0, 1}, {2, 0, 3}, {0, 1, 2}};
+    for (unsigned i = 0; i < 4; i++) {
+        assert_int_equal(kcontrol_stamp(1, rows[i].on, rows[i].off), 0);
+        kcontrol_query(1, &info);
+        assert_int_equal(info.stamps, rows[i].then);
+    }
+    kcontrol_stop(1);
+    kcontrol_start(1, NULL); /* a new life has all of them */
+    kcontrol_stop(1);
+    static const uint8_t stamps_told[] = {3, 0, 1, 3, 2, 2, 3, 3};
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+        assert_int_equal(events_of(cpu, e), 8);
+        for (unsigned i = 0; i < 8; i++)
+            assert_int_equal(e[i].stamps, cpu == 1 ? stamps_told[i] : 0);
+    }
+    assert_int_equal(truths, CPUS * 8);
+}
+
+static bool moves;
+static volatile uint64_t there;
+
+static bool move_there(void *argument)
+{
+    assert_ptr_equal(argument, &there);
+    assert_true(locked);
+    if (moves)
+        cpus[here].pebs_stamp = cpus[here].pebs_stamp ? NULL : &there;
+    return moves;
+}
+
+/* PebsIndex moves on one CPU: its running sessions are told there, and nobody else. */
+static void pebs_moved(void **state)
+{
+    (void)state;
+    struct cairn_session_event e[8];
+    for (uint32_t number = 1; number <= 2; number++) {
+        struct kcontrol_params p = params(number, "compact");
+        assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    }
+    there = 0x777000;
+    kcontrol_start(1, NULL);
+    here = 2;
+    moves = false;
+    kcontrol_move_pebs(move_there, (void *)(uintptr_t)&there);
+    moves = true;
+    kcontrol_move_pebs(move_there, (void *)(uintptr_t)&there);
+    kcontrol_move_pebs(move_there, (void *)(uintptr_t)&there);
+    assert_false(locked);
+    kcontrol_stop(1);
+    assert_int_equal(events_of(0, e), 2);
+    assert_int_equal(events_of(2, e), 4);
+    assert_true(e[1].what == CAIRN_SESSION_MASKS && e[1].stamps == 3 && e[1].pebs_index == 0x777000);
+    assert_true(e[2].what == CAIRN_SESSION_MASKS && !e[2].stamps && !e[2].pebs_index);
+    assert_memory_equal(e[1].masks, e[0].masks, sizeof e[0].masks);
+    assert_int_equal(truths, 2 * CPUS + 2);
+}
+
 /* A panic: what runs is closed, wherever it is, and stays closed. */
 static void panicked(void **state)
 {
@@ -377,6 +481,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(states, begin, end),
         cmocka_unit_test_setup_teardown(all_at_once, begin, end),
         cmocka_unit_test_setup_teardown(stamps, begin, end),
+        cmocka_unit_test_setup_teardown(stamps_chosen, begin, end),
+        cmocka_unit_test_setup_teardown(pebs_moved, begin, end),
         cmocka_unit_test_setup_teardown(panicked, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,6 +367,7 @@ static void test_acknowledgement(void **state)
     struct trace_session *s = b.session[4]; /* 5: system time */
     b.pebs_index = UINT64_C(0x1122334455667788);
     assert_int_equal(trace_hub_start(&b.hub[1], s, &one, &pebs, BOX_TSC(10), &ack[0]), 0);
+    pebs.without = CAIRN_STAMP_COMPACT;
     assert_int_equal(trace_hub_change(&b.hub[1], s, &two, &pebs, BOX_TSC(20), &ack[1]), 0);
     pebs.index = NULL;
     assert_int_equal(trace_hub_stop(&b.hub[1], s, &pebs, BOX_TSC(30), &ack[2]), 0);
@@ -387,6 +388,7 @@ static void test_acknowledgement(void **state)
         assert_int_equal(p.what, whats[i]);
         assert_int_equal(p.session, 5);
         assert_int_equal(p.clock, 2);
+        assert_int_equal(p.stamps, i ? 1 : 3); /* without those of 0525H, and so until it stops */
         assert_int_equal(p.life, 0);
         assert_int_equal(p.tsc, BOX_TSC(10 * (i + 1)));
         assert_true(p.pebs_index == (i < 2 ? UINT64_C(0x1122334455667788) : 0));
@@ -401,6 +403,29 @@ static void test_acknowledgement(void **state)
         assert_int_equal(ack[i].tsc, p.tsc);
         assert_memory_equal(ack[i].masks, p.masks, sizeof(p.masks));
     }
+    hub_close(&b);
+}
+
+/* Switches that come again, after masks without them, begin a buffer; other changes of masks do not. */
+static void test_masks_begin_a_buffer(void **state)
+{
+    (void)state;
+    static const struct { unsigned what; bool begins; } rows[] = {
+        {BOX_COMPACT, false}, {0, false}, {BOX_COMPACT, true}, {BOX_COMPACT | BOX_FULL, true}, {BOX_FULL, false},
+        {0, false},           {0, false}, {BOX_FULL, true},    {BOX_COMPACT, true},
+    };
+    const struct perfinfo_groupmask none = {{PERF_PROCESS}};
+    struct hub_bench b;
+    uint32_t buffers = 1;
+    hub_open(&b, 1, 0, 8, 4096);
+    hub_start(&b, 0, 1, box_masks(BOX_COMPACT), BOX_TSC(1));
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct perfinfo_groupmask masks = rows[i].what ? box_masks(rows[i].what) : none;
+        assert_int_equal(hub_change(&b, 0, 1, masks, BOX_TSC(2 + i)), 0);
+        buffers += rows[i].begins;
+        assert_int_equal(hub_counts(&b, 0, 1).buffers_begun, buffers);
+    }
+    assert_int_equal(hub_counts(&b, 0, 1).events_written, 1 + sizeof(rows) / sizeof(rows[0]));
     hub_close(&b);
 }
 
@@ -464,7 +489,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_property),      cmocka_unit_test(test_property_loss),
         cmocka_unit_test(test_shared_batch),  cmocka_unit_test(test_acknowledgement),
-        cmocka_unit_test(test_event_to),      cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_event_to),      cmocka_unit_test(test_masks_begin_a_buffer),
+        cmocka_unit_test(test_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

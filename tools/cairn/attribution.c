@@ -170,7 +170,8 @@ static void read_drain(struct stamps *s, const struct cairn_event *e)
     s->hole = false;
 }
 
-/* The session comes: what lies below PebsIndex is of threads it does not know. */
+/* The session comes, or takes switches again, or stamps them again: what lies below PebsIndex is of threads it does not
+ * know. */
 static void read_start(struct stamps *s, const struct cairn_event *e)
 {
     if (!s->hole)
@@ -193,7 +194,8 @@ static void read_event(struct stamps *s, const struct cairn_event *e)
     } else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH) {
         read_drain(s, e);
     } else if (e->hook == HOOK_CAIRN_SESSION &&
-               e->payload[offsetof(struct cairn_session_event, what)] == CAIRN_SESSION_START &&
+               e->payload[offsetof(struct cairn_session_event, what)] != CAIRN_SESSION_STOP &&
+               cairn_get64(e->payload + offsetof(struct cairn_session_event, pebs_index)) &&
                e->payload[offsetof(struct cairn_session_event, session)] == s->log->number) {
         read_start(s, e);
     }

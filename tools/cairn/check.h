@@ -88,11 +88,12 @@ void cairn_check_log(struct cairn_check *check, uint32_t cpu);
 struct cairn_running {
     struct cairn_check *check;
     uint32_t n;       /* the CPU */
-    bool unknown;     /* since a hole: neither whether it runs nor with which masks */
+    bool unknown;     /* since a hole: neither whether it runs nor with which masks and stamps */
     bool runs;
     bool began;       /* it has run before */
     uint32_t life;    /* the running one, or the last */
     struct perfinfo_groupmask masks;
+    uint32_t stamps;  /* CAIRN_STAMP_... */
 };
 void cairn_running_event(struct cairn_running *running, const struct cairn_event *event);
 void cairn_running_hole(struct cairn_running *running, const struct cairn_hole *hole);

@@ -42,7 +42,7 @@ static void check_number(struct walk *w, size_t i)
     if (!last || w->hole)
         return;
     uint32_t expected = last->number + (last->reason != CAIRN_DS_START);
-    if (start || d->number != expected)
+    if (start != (last->reason == CAIRN_DS_STOP) || d->number != expected)
         FAIL(w, "epoch %" PRIu32 " where %" PRIu32 " should be", d->number, expected);
     if (d->tsc < last->tsc)
         FAIL(w, "a drain before the one before it");

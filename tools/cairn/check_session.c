@@ -26,10 +26,13 @@ static void told(struct cairn_running *l, const struct cairn_session_event *a, i
         FAIL(l, &time, "its life %" PRIu32 " where %" PRIu32 " should be", a->life, life);
     if (!l->unknown && a->what == CAIRN_SESSION_STOP && memcmp(&l->masks, a->masks, sizeof(l->masks)) != 0)
         FAIL(l, &time, "it stops with other masks than it had");
+    if (!l->unknown && a->what == CAIRN_SESSION_STOP && l->stamps != a->stamps)
+        FAIL(l, &time, "it stops with other stamps than it had");
     l->runs = a->what != CAIRN_SESSION_STOP;
     l->began = true;
     l->life = a->life;
     memcpy(&l->masks, a->masks, sizeof(l->masks));
+    l->stamps = a->stamps;
     l->unknown = false;
 }
 

@@ -131,14 +131,19 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
     if (check->log->etl && !check->log->own && !w->has_epoch)
         return; /* Windows tells nothing of the areas that its stamps point into */
     check->compared[CAIRN_RULE_ITEMS]++;
-    if (check->log->session.pebs >= 0 && e->has_pebs_index != (check->log->session.pebs == 1))
+    const bool told = check->log->session.lives && !w->running.unknown && w->running.runs;
+    const unsigned stamp = e->hook == HOOK_CONTEXTSWAP ? CAIRN_STAMP_FULL : CAIRN_STAMP_COMPACT;
+    if (told && e->has_pebs_index != ((w->running.stamps & stamp) != 0))
+        FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex, but the session told otherwise", e->hook,
+             e->has_pebs_index ? "with" : "without");
+    else if (check->log->session.pebs == (e->has_pebs_index ? 0 : told ? -1 : 1)) /* told: it may be turned off */
         FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex in a session %s", e->hook,
              e->has_pebs_index ? "with" : "without", check->log->session.pebs ? "with DS" : "without DS");
     if (!e->has_pebs_index)
         return;
     check->compared[CAIRN_RULE_STAMPS]++;
     if (w->start_due)
-        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes before this CPU's first epoch", e->pebs_index);
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes while no epoch runs on this CPU", e->pebs_index);
     if (w->has_epoch && (e->pebs_index < w->base || e->pebs_index > w->maximum))
         FAIL(w, CAIRN_RULE_STAMPS, &e->time,
              "0x%" PRIx64 " is not within 0x%" PRIx64 "..0x%" PRIx64 " of this CPU's epoch %" PRIu32, e->pebs_index,
@@ -275,7 +280,7 @@ static void check_epoch(struct walk *w)
         check_stamps_against_records(w, e, base);
     }
     w->stamps.count = 0;
-    w->start_due = false;
+    w->start_due = e->reason == CAIRN_DS_STOP;
     w->has_epoch = true;
     w->epoch = start ? e->number : e->number + 1;
     cairn_batches_drained(&w->batches, e);

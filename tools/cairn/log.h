@@ -25,7 +25,8 @@ enum cairn_hole_kind {
     CAIRN_HOLE_BUFFERS,     /* whole buffers are not in the log (circular mode: or were overwritten) */
     CAIRN_HOLE_OVERWRITTEN, /* circular mode wrote over them: no damage */
     CAIRN_HOLE_LOST,        /* the kernel found no buffer, and counted what it lost */
-    CAIRN_HOLE_STOPPED,     /* the session did not run here: between two of its lives, or before its first */
+    CAIRN_HOLE_STOPPED,     /* the session did not run here, between two of its lives or before its first, or its masks
+                             * did not ask for switches */
     CAIRN_HOLE_MAYBE_LOST,  /* circular mode, or the end of a panic's dump: what was lost may have been lost here */
 };
 

@@ -104,7 +104,7 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
         snprintf(what, sizeof(what), "buffer %" PRIu32, h->buffer);
     switch (h->kind) {
     case CAIRN_HOLE_STOPPED:
-        snprintf(out, CAIRN_SHOWN, "the session did not run up to here");
+        snprintf(out, CAIRN_SHOWN, "the session did not run, or take switches, up to here");
         break;
     case CAIRN_HOLE_BYTES:
         snprintf(out, CAIRN_SHOWN, "%" PRIu64 " bytes of buffer %" PRIu32 " %s%.40s", h->bytes, h->buffer,

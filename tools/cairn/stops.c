@@ -6,7 +6,19 @@
 
 #include "tools/cairn/bytes.h"
 
-/* A life begins with a buffer of its own. */
+/* Whether the session writes a form of switch events from here on that it did not write before. */
+static bool turns_on(const struct cairn_ack *a, const struct cairn_ack *before)
+{
+    struct perfinfo_groupmask now, then;
+    if (a->event.what != CAIRN_SESSION_MASKS || !before)
+        return false;
+    memcpy(&now, a->event.masks, sizeof(now));
+    memcpy(&then, before->event.masks, sizeof(then));
+    return (trace_group_compact(&now) && !trace_group_compact(&then)) ||
+           (trace_group_full(&now) && !trace_group_full(&then));
+}
+
+/* A life, and a time with switches behind one without, begins with a buffer of its own. */
 static void add_stop(struct cairn_cpu *cpu, const struct cairn_ack *start, const struct cairn_ack *before)
 {
     struct cairn_piece *p = &cpu->pieces[start->piece];
@@ -55,6 +67,8 @@ void cairn_stops_find(struct cairn_cpu *cpu)
         bool late = !last && a->event.in_epoch;
         if (a->event.what == CAIRN_SESSION_START && begins_buffer(cpu, a) && (last || late))
             add_stop(cpu, a, last && last->event.what == CAIRN_SESSION_STOP ? last : NULL);
+        else if (turns_on(a, last) && begins_buffer(cpu, a))
+            add_stop(cpu, a, last);
         last = a;
     }
     number_holes(cpu);
