@@ -331,6 +331,16 @@ void ds_stop(struct ds_cpu *ds)
         ds_clear_status(ds);
 }
 
+void ds_set_area(struct ds_cpu *ds, void *area)
+{
+    ds->area = area;
+}
+
+bool ds_started(const struct ds_cpu *ds)
+{
+    return ds->started || ds->bts.started;
+}
+
 /* ---- pause and resume -------------------------------------------------------------------------------------------- */
 
 /* Branch history first, which BTS' write of DEBUGCTL may be: every branch from here on would push out one of the
@@ -365,7 +375,7 @@ void ds_pause(struct ds_cpu *ds)
 
 static bool in_use(const struct ds_cpu *ds)
 {
-    return ds && (ds->started || ds->bts.started);
+    return ds && ds_started(ds);
 }
 
 static void run(struct ds_cpu *ds)

@@ -240,6 +240,9 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
 
+/* The area of the next ds_start and ds_bts_start, such as ds_cpu_init's; NULL: there will be none. Nothing runs. */
+void ds_set_area(struct ds_cpu *ds, void *area);
+
 /* What the processor did not let ds_start do, or what came after it. */
 struct ds_refusal {
     const char *during; /* "the set-up", "the PMI handler", ... */
@@ -255,6 +258,9 @@ struct ds_refusal {
 int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 /* Drains (reason STOP), then the mirror image of ds_start. */
 void ds_stop(struct ds_cpu *ds);
+
+/* Whether PEBS or BTS runs. */
+bool ds_started(const struct ds_cpu *ds);
 
 /* Gives config->event[i] the period period[i], for each: drains (reason RECONFIGURE), then numbered steps of its own
  * (ds/reconfigure.c). Leaves counting paused. 0; -EINVAL with one line in `error`, nothing is changed then: to be asked

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/sysinfo.h"
+
+#include "kernel/area.h"
+#include "kernel/control.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+/* Windows' loggers by number are Cairn's sessions; the one that is the NT Kernel Logger, by the number Windows has for
+ * it, is session 1. */
+static uint32_t logger(uint64_t trace_handle)
+{
+    uint32_t number = trace_handle & TRACE_HANDLE_LOGGER;
+    return number == TRACE_HANDLE_NT_KERNEL_LOGGER ? 1 : number;
+}
+
+/* What kernel/control.h says of a session, as Windows says it of a logger. */
+static kntstatus logger_status(int e)
+{
+    switch (e) {
+    case 0:
+        return STATUS_SUCCESS;
+    case -ENOENT: /* there is none */
+    case -EINVAL: /* it does not run */
+        return STATUS_WMI_INSTANCE_NOT_FOUND;
+    case -ENODEV:
+        return STATUS_NOT_SUPPORTED;
+    default:
+        return STATUS_UNSUCCESSFUL;
+    }
+}
+
+/* ---- 1FH: SystemPerformanceTraceInformation ---------------------------------------------------------------------- */
+
+static kntstatus query_groupmask(void *information, uint32_t length)
+{
+    struct event_trace_groupmask_information i;
+    struct kcontrol_info info;
+    (void)length;
+    memcpy(&i, information, sizeof i);
+    if (kcontrol_query(logger(i.trace_handle), &info) != 0 || !info.running)
+        return STATUS_WMI_INSTANCE_NOT_FOUND;
+    i.group_masks = info.masks;
+    memcpy(information, &i, sizeof i);
+    return STATUS_SUCCESS;
+}
+
+static kntstatus set_groupmask(const void *information, uint32_t length)
+{
+    struct event_trace_groupmask_information i;
+    (void)length;
+    memcpy(&i, information, sizeof i);
+    return logger_status(kcontrol_change(logger(i.trace_handle), &i.group_masks));
+}
+
+/* A list's header, and its elements, of which there are at most `most`: -EINVAL: more, or part of one. */
+static int read_list(const void *information, uint32_t length, struct event_trace_list_information *head,
+                     uint32_t *elements, uint32_t most)
+{
+    uint32_t bytes = length - (uint32_t)sizeof *head;
+    if (bytes % sizeof *elements || bytes / sizeof *elements > most)
+        return -EINVAL;
+    memcpy(head, information, sizeof *head);
+    memcpy(elements, (const uint8_t *)information + sizeof *head, bytes);
+    return (int)(bytes / sizeof *elements);
+}
+
+static kntstatus set_pebs(const void *information, uint32_t length)
+{
+    const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
+    struct event_trace_list_information head;
+    uint32_t hook, on = 0;
+    int count = read_list(information, length, &head, &hook, 1);
+    if (count == 1)
+        on = hook == HOOK_CONTEXTSWAP ? CAIRN_STAMP_FULL : hook == HOOK_CONTEXTSWAP_BATCH ? CAIRN_STAMP_COMPACT : 0;
+    if (count < 0 || (count == 1 && !on))
+        return STATUS_INVALID_PARAMETER;
+    return logger_status(kcontrol_stamp(logger(head.trace_handle), on, on ? 0 : all));
+}
+
+/* ---- which is which ---------------------------------------------------------------------------------------------- */
+
+/* Right lengths are `least` and `most` bytes; where `most` is 0, `least` and any above. */
+static const struct trace_class {
+    uint32_t number;
+    uint32_t least, most;
+    kntstatus (*query)(void *information, uint32_t length);     /* NULL: for setting only */
+    kntstatus (*set)(const void *information, uint32_t length);
+} trace_classes[] = {
+    { EVENT_TRACE_GROUP_MASK_INFORMATION, sizeof(struct event_trace_groupmask_information),
+      sizeof(struct event_trace_groupmask_information), query_groupmask, set_groupmask },
+    { EVENT_TRACE_PEBS_TRACING_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_pebs },
+};
+#define TRACE_CLASSES (sizeof trace_classes / sizeof trace_classes[0])
+
+static bool right_length(const struct trace_class *c, uint32_t length)
+{
+    return length == c->least || length == c->most || (!c->most && length > c->least);
+}
+
+/* The class a buffer names, to query or to set; *status says why there is none. */
+static const struct trace_class *find_class(const void *information, uint32_t length, bool query, kntstatus *status,
+                                            uint32_t *wanted)
+{
+    const struct trace_class *c = trace_classes, *end = c + TRACE_CLASSES;
+    uint32_t number = 0;
+    if (length >= sizeof number)
+        memcpy(&number, information, sizeof number);
+    while (length >= sizeof number && c < end && (c->number != number || (query && !c->query)))
+        c++;
+    if (length < sizeof number)
+        *status = STATUS_INFO_LENGTH_MISMATCH;
+    else if (c == end)
+        *status = STATUS_NOT_IMPLEMENTED;
+    else if (!right_length(c, length))
+        *wanted = c->most ? c->most : c->least, *status = STATUS_INFO_LENGTH_MISMATCH;
+    else
+        return c;
+    return NULL;
+}
+
+static kntstatus query_trace(void *information, uint32_t length, uint32_t *returned)
+{
+    kntstatus status;
+    const struct trace_class *c = find_class(information, length, true, &status, returned);
+    if (!c)
+        return status;
+    status = c->query(information, length);
+    *returned = status == STATUS_SUCCESS ? length : 0;
+    return status;
+}
+
+static kntstatus set_trace(const void *information, uint32_t length)
+{
+    kntstatus status;
+    uint32_t wanted;
+    const struct trace_class *c = find_class(information, length, false, &status, &wanted);
+    return c ? c->set(information, length) : status;
+}
+
+/* ---- 81H: SystemProcessorProfileControlArea ---------------------------------------------------------------------- */
+
+static kntstatus area_status(int e)
+{
+    switch (e) {
+    case 0:
+        return STATUS_SUCCESS;
+    case -EEXIST:
+        return STATUS_ADDRESS_ALREADY_EXISTS;
+    case -ENOENT:
+        return STATUS_MEMORY_NOT_ALLOCATED;
+    case -ENOTSUP:
+        return STATUS_NOT_SUPPORTED;
+    case -ENOMEM:
+        return STATUS_INSUFFICIENT_RESOURCES;
+    default:
+        return STATUS_UNSUCCESSFUL;
+    }
+}
+
+static kntstatus set_control_area(void *information, uint32_t length)
+{
+    struct system_processor_profile_control_area i;
+    if (length != sizeof i)
+        return STATUS_INFO_LENGTH_MISMATCH;
+    memcpy(&i, information, sizeof i);
+    i.processor_profile_control_area = 0;
+    kntstatus status = area_status(i.allocate ? karea_allocate(&i.processor_profile_control_area) : karea_free());
+    memcpy(information, &i, sizeof i);
+    return status;
+}
+
+/* ---- the interface ----------------------------------------------------------------------------------------------- */
+
+kntstatus ksysinfo_query(uint32_t information_class, void *information, uint32_t length, uint32_t *returned)
+{
+    uint32_t bytes = 0;
+    kntstatus status = information_class == SYSTEM_PERFORMANCE_TRACE_INFORMATION
+                           ? query_trace(information, length, &bytes)
+                           : STATUS_INVALID_INFO_CLASS;
+    if (returned)
+        *returned = bytes;
+    return status;
+}
+
+kntstatus ksysinfo_set(uint32_t information_class, void *information, uint32_t length)
+{
+    switch (information_class) {
+    case SYSTEM_PERFORMANCE_TRACE_INFORMATION:
+        return set_trace(information, length);
+    case SYSTEM_PROCESSOR_PROFILE_CONTROL_AREA:
+        return set_control_area(information, length);
+    default:
+        return STATUS_INVALID_INFO_CLASS;
+    }
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control as in Windows, on a machine that runs: every information class of kernel/sysinfo.h with input that is right
+ * and input that is wrong, and what it answers. One verdict for each class; for the control area, one for each CPU.
+ * Session 1 is what the trace's classes are tried on, while others compute; it gets everything back as it was. Nothing
+ * that is refused may change anything: that is looked at after each refusal.
+ */
+#include "arch/arch.h"
+#include "ds/layout.h"
+#include "kernel/area.h"
+#include "kernel/control.h"
+#include "kernel/gate.h"
+#include "kernel/mem.h"
+#include "kernel/print.h"
+#include "kernel/session.h"
+#include "kernel/string.h"
+#include "kernel/sysinfo.h"
+#include "kernel/workload/parts.h"
+
+#define COMPUTERS 2u /* per CPU, beside the tests */
+
+/* ---- what is expected -------------------------------------------------------------------------------------------- */
+
+struct trial {
+    char name[48];   /* of the verdict */
+    uint32_t asked;
+    bool failed;
+    char why[160];   /* of the first failure */
+};
+
+static void begin(struct trial *t, const char *name)
+{
+    *t = (struct trial){ 0 };
+    snprintf(t->name, sizeof t->name, "%s", name);
+}
+
+static void fail(struct trial *t, const char *what, unsigned long got, unsigned long want)
+{
+    if (!t->failed)
+        snprintf(t->why, sizeof t->why, "%s: 0x%lx, expected 0x%lx", what, got, want);
+    t->failed = true;
+}
+
+static void expect(struct trial *t, const char *what, uint64_t got, uint64_t want)
+{
+    t->asked++;
+    if (got != want)
+        fail(t, what, (unsigned long)got, (unsigned long)want);
+}
+
+static void end(const struct trial *t)
+{
+    if (t->failed)
+        kreport(KREPORT_FAIL, "control", "%s: %s", t->name, t->why);
+    else
+        kreport(KREPORT_PASS, "control", "%s: %u answers as expected", t->name, t->asked);
+}
+
+/* ---- no class at all --------------------------------------------------------------------------------------------- */
+
+static void try_unknown(struct trial *t)
+{
+    uint8_t buffer[0x40] = { 0 };
+    uint32_t number, returned = 1;
+    begin(t, "other classes");
+    expect(t, "query class 0", ksysinfo_query(0, buffer, sizeof buffer, &returned), STATUS_INVALID_INFO_CLASS);
+    expect(t, "and it returns", returned, 0);
+    expect(t, "query class 81H", ksysinfo_query(SYSTEM_PROCESSOR_PROFILE_CONTROL_AREA, buffer, 0x10, NULL),
+           STATUS_INVALID_INFO_CLASS);
+    expect(t, "set class 20H", ksysinfo_set(0x20, buffer, sizeof buffer), STATUS_INVALID_INFO_CLASS);
+    for (uint32_t length = 0; length < sizeof number; length++) {
+        expect(t, "query 1FH of no class", ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, NULL),
+               STATUS_INFO_LENGTH_MISMATCH);
+        expect(t, "set 1FH of no class", ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length),
+               STATUS_INFO_LENGTH_MISMATCH);
+    }
+    number = 0x1C; /* beyond the last one Windows has */
+    memcpy(buffer, &number, sizeof number);
+    expect(t, "query 1FH, 1CH", ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, sizeof buffer, NULL),
+           STATUS_NOT_IMPLEMENTED);
+    expect(t, "set 1FH, 1CH", ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, sizeof buffer),
+           STATUS_NOT_IMPLEMENTED);
+    end(t);
+}
+
+/* ---- 1FH --------------------------------------------------------------------------------------------------------- */
+
+static kntstatus query(void *information, uint32_t length)
+{
+    return ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, information, length, NULL);
+}
+
+static kntstatus set(void *information, uint32_t length)
+{
+    return ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, information, length);
+}
+
+/* Loggers that do not run. Session 8 may. */
+static uint64_t nobody(unsigned i)
+{
+    static const uint64_t number[] = { 0, TRACE_MAX_SESSIONS + 1, 0x1234, 0xFFFE };
+    struct kcontrol_info info;
+    bool eight = kcontrol_query(TRACE_MAX_SESSIONS, &info) == 0 && info.running;
+    return i < 4 ? number[i] : eight ? 9 : TRACE_MAX_SESSIONS;
+}
+#define NOBODIES 5u
+
+static void try_groupmask(struct trial *t)
+{
+    struct event_trace_groupmask_information i = { .information_class = EVENT_TRACE_GROUP_MASK_INFORMATION,
+                                                   .trace_handle = 1 }, now;
+    uint8_t buffer[sizeof i + 8] = { 0 };
+    begin(t, "1FH GroupMask");
+    expect(t, "query", query(&i, sizeof i), STATUS_SUCCESS);
+    const struct perfinfo_groupmask before = i.group_masks;
+    now = i;
+    now.trace_handle = UINT64_C(0xABCD0000FFFF); /* the lower 16 bits count */
+    memset(&now.group_masks, 0xA5, sizeof now.group_masks);
+    expect(t, "query the NT Kernel Logger", query(&now, sizeof now), STATUS_SUCCESS);
+    expect(t, "its masks are not session 1's", (uint64_t)memcmp(&now.group_masks, &before, sizeof before), 0);
+
+    memcpy(buffer, &i, sizeof i);
+    for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
+        uint32_t returned = 0;
+        if (length == sizeof i)
+            continue;
+        expect(t, "query with a wrong length",
+               ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
+               STATUS_INFO_LENGTH_MISMATCH);
+        expect(t, "and it wants", returned, sizeof i);
+        expect(t, "set with a wrong length", set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    for (unsigned n = 0; n < NOBODIES; n++) {
+        now.trace_handle = nobody(n);
+        expect(t, "query a logger that does not run", query(&now, sizeof now), STATUS_WMI_INSTANCE_NOT_FOUND);
+        expect(t, "set a logger that does not run", set(&now, sizeof now), STATUS_WMI_INSTANCE_NOT_FOUND);
+    }
+    now = i;
+    expect(t, "query after refusals", query(&now, sizeof now), STATUS_SUCCESS);
+    expect(t, "they have changed the masks", (uint64_t)memcmp(&now.group_masks, &before, sizeof before), 0);
+
+    memset(&i.group_masks, 0, sizeof i.group_masks);
+    expect(t, "set to nothing", set(&i, sizeof i), STATUS_SUCCESS);
+    kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* switches nobody shall see */
+    now.group_masks.masks[0] = 1;
+    expect(t, "query after a set", query(&now, sizeof now), STATUS_SUCCESS);
+    expect(t, "it is not what was set", (uint64_t)memcmp(&now.group_masks, &i.group_masks, sizeof before), 0);
+    i.group_masks = before;
+    expect(t, "set back", set(&i, sizeof i), STATUS_SUCCESS);
+    end(t);
+}
+
+static uint32_t stamps(void)
+{
+    struct kcontrol_info info;
+    return kcontrol_query(1, &info) == 0 ? info.stamps : 0;
+}
+
+struct list {
+    struct event_trace_list_information head;
+    uint32_t element[6];
+};
+
+static uint32_t list_bytes(unsigned elements)
+{
+    return (uint32_t)(sizeof(struct event_trace_list_information) + elements * sizeof(uint32_t));
+}
+
+static void try_pebs(struct trial *t)
+{
+    static const uint32_t wrong[] = { 0, 0x0523, 0x0526, 0x10524, 0x24050000, 0xFFFFFFFF };
+    const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
+    const kntstatus good = ksession.pebs ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
+    struct list i = { .head = { .information_class = EVENT_TRACE_PEBS_TRACING_INFORMATION, .trace_handle = 1 },
+                      .element = { HOOK_CONTEXTSWAP } };
+    begin(t, "1FH PebsTracing");
+    expect(t, "query", query(&i, list_bytes(1)), STATUS_NOT_IMPLEMENTED);
+    for (uint32_t length = sizeof i.head.information_class; length < sizeof i.head; length++)
+        expect(t, "a length below the least", set(&i, length), STATUS_INFO_LENGTH_MISMATCH);
+    for (uint32_t length = sizeof i.head + 1; length <= sizeof i; length++)
+        if (length != list_bytes(1))
+            expect(t, "neither none nor one hook", set(&i, length), STATUS_INVALID_PARAMETER);
+    for (unsigned n = 0; n < sizeof wrong / sizeof wrong[0]; n++) {
+        i.element[0] = wrong[n];
+        expect(t, "a hook that carries no PebsIndex", set(&i, list_bytes(1)), STATUS_INVALID_PARAMETER);
+    }
+    i.element[0] = HOOK_CONTEXTSWAP;
+    for (unsigned n = 0; n < NOBODIES; n++) {
+        i.head.trace_handle = nobody(n);
+        expect(t, "a logger that does not run", set(&i, list_bytes(1)), STATUS_WMI_INSTANCE_NOT_FOUND);
+    }
+    expect(t, "refusals have changed the stamps", stamps(), all);
+
+    i.head.trace_handle = TRACE_HANDLE_NT_KERNEL_LOGGER;
+    expect(t, "no hook", set(&i, list_bytes(0)), good);
+    expect(t, "stamps without a hook", stamps(), good == STATUS_SUCCESS ? 0 : all);
+    kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* switches without a stamp */
+    expect(t, "hook 0524H", set(&i, list_bytes(1)), good);
+    expect(t, "stamps with hook 0524H", stamps(), good == STATUS_SUCCESS ? CAIRN_STAMP_FULL : all);
+    i.element[0] = HOOK_CONTEXTSWAP_BATCH;
+    expect(t, "hook 0525H, Cairn's own", set(&i, list_bytes(1)), good);
+    expect(t, "stamps with both hooks", stamps(), all);
+    end(t);
+}
+
+/* ---- 81H --------------------------------------------------------------------------------------------------------- */
+
+/* All memory there is, taken away. Each piece by a call of its own: interrupts come in between. */
+struct piece {
+    struct piece *next;
+    size_t pages;
+};
+
+static void *take(size_t pages)
+{
+    bool on = kgate_enter();
+    void *p = kmem_pages_alloc(pages);
+    kgate_leave(on);
+    return p;
+}
+
+static void give(void *memory, size_t pages)
+{
+    bool on = kgate_enter();
+    kmem_pages_free(memory, pages);
+    kgate_leave(on);
+}
+
+static struct piece *take_all(void)
+{
+    struct piece *all = NULL;
+    for (size_t pages = 512; pages; pages /= 2)
+        for (struct piece *p; (p = take(pages)); all = p)
+            *p = (struct piece){ all, pages };
+    return all;
+}
+
+static void give_all(struct piece *all)
+{
+    for (struct piece *next; all; all = next) {
+        next = all->next;
+        give(all, all->pages);
+    }
+}
+
+static uint64_t area_address;
+
+/* SystemProcessorProfileControlArea; the address it answers with is in area_address. */
+static kntstatus area(uint8_t allocate, uint32_t length)
+{
+    struct { struct system_processor_profile_control_area is; uint8_t more[8]; } i = {
+        { .processor_profile_control_area = 0x5A5A, .allocate = allocate }, { 0 } };
+    kntstatus status = ksysinfo_set(SYSTEM_PROCESSOR_PROFILE_CONTROL_AREA, &i, length);
+    area_address = i.is.processor_profile_control_area;
+    return status;
+}
+
+static bool counting(const struct kcpu *cpu)
+{
+    return cpu->ds && ds_started(cpu->ds);
+}
+
+static uint64_t drains(const struct kcpu *cpu)
+{
+    struct ds_counts c = { 0 };
+    if (cpu->ds)
+        ds_cpu_counts(cpu->ds, &c);
+    return c.drains;
+}
+
+#define AREA_BYTES ((uint32_t)sizeof(struct system_processor_profile_control_area))
+
+static void try_lengths(struct trial *t)
+{
+    for (uint32_t length = 0; length <= AREA_BYTES + 8; length++)
+        for (uint8_t allocate = 0; allocate < 2 && length != AREA_BYTES; allocate++) {
+            expect(t, "a wrong length", area(allocate, length), STATUS_INFO_LENGTH_MISMATCH);
+            expect(t, "and the buffer", area_address, 0x5A5A);
+        }
+}
+
+static void try_area_here(struct trial *t, const struct kcpu *cpu)
+{
+    char error[160] = "";
+    uint64_t first = (uint64_t)(uintptr_t)ksession.areas[cpu->arch.index], before = drains(cpu), used = 0;
+    expect(t, "allocate where there is one", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
+    expect(t, "it is at", area_address, first);
+    expect(t, "PEBS runs", counting(cpu), true);
+
+    expect(t, "free", area(0, AREA_BYTES), STATUS_SUCCESS);
+    expect(t, "its address is then", area_address, 0);
+    expect(t, "PEBS runs on", counting(cpu), false);
+    expect(t, "drains", drains(cpu) >= before + ksession.pebs, true);
+    expect(t, "PebsIndex is still read", cpu->pebs_stamp || cpu->pebs_index, false);
+    expect(t, "free where there is none", area(0, AREA_BYTES), STATUS_MEMORY_NOT_ALLOCATED);
+    expect(t, "start without an area", (uint64_t)-karea_start(error, sizeof error), ENOENT);
+    kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* switches without PEBS */
+    try_lengths(t);
+
+    if (!cpu->arch.index) { /* once is enough: memory comes zeroed, that takes time */
+        struct piece *all = take_all();
+        expect(t, "allocate without memory", area(1, AREA_BYTES), STATUS_INSUFFICIENT_RESOURCES);
+        expect(t, "its address is then", area_address, 0);
+        give_all(all);
+    }
+    expect(t, "allocate", area(2, AREA_BYTES), STATUS_SUCCESS); /* any number but 0 */
+    const uint64_t *words = (const uint64_t *)(uintptr_t)area_address;
+    for (unsigned i = 0; words && i < sizeof(struct ds_area_a0) / sizeof *words; i++)
+        used |= words[i];
+    expect(t, "what it holds", used, 0);
+    uint64_t second = area_address;
+    expect(t, "allocate again", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
+    expect(t, "it is at", area_address, second);
+    expect(t, "PEBS runs by itself", counting(cpu), false);
+    if (karea_start(error, sizeof error))
+        kreport(KREPORT_FAIL, "control", "CPU %u: %s", cpu->arch.index, error);
+    expect(t, "PEBS runs again", counting(cpu), true);
+    expect(t, "start where it runs", (uint64_t)-karea_start(error, sizeof error), EBUSY);
+}
+
+static void try_area(struct trial *t)
+{
+    const struct kcpu *cpu = kcpu_this(); /* the thread's only one */
+    char name[sizeof t->name];
+    snprintf(name, sizeof name, "81H, CPU %u", cpu->arch.index);
+    begin(t, name);
+    if (cpu->ds) {
+        try_area_here(t, cpu);
+    } else {
+        expect(t, "allocate without a backend", area(1, AREA_BYTES), STATUS_NOT_SUPPORTED);
+        expect(t, "free without a backend", area(0, AREA_BYTES), STATUS_NOT_SUPPORTED);
+        try_lengths(t);
+    }
+    end(t);
+}
+
+/* ---- the threads ------------------------------------------------------------------------------------------------- */
+
+static struct kmutex turn; /* one CPU after another: the first takes all memory */
+
+static void ask(void *argument)
+{
+    struct trial *t = argument;
+    bool traces = kcpu_this()->arch.index == kcpu_count - 1;
+    kmutex_lock(&turn, KWAIT_EXECUTIVE, KWAIT_FOREVER);
+    try_area(t);
+    if (traces) {
+        try_unknown(t);
+        try_groupmask(t);
+        try_pebs(t);
+    }
+    kmutex_unlock(&turn, KWAIT_INCREMENT);
+    while (!kworkload_stopping())
+        kthread_sleep(1, KWAIT_DELAY_EXECUTION);
+}
+
+static int start(uint64_t seed)
+{
+    int e = kpart_pingpong(NULL, seed, kcpu_count, 0);
+    if (!e)
+        e = kpart_hogs(NULL, seed, COMPUTERS * kcpu_count, 4);
+    kmutex_init(&turn);
+    for (uint32_t i = 0; i < kcpu_count && !e; i++) {
+        struct trial *t = kworkload_alloc(sizeof *t);
+        if (!t)
+            return -ENOMEM;
+        e = kworkload_thread("control", i, KPRIORITY_NORMAL + 1, UINT64_C(1) << i, ask, t);
+    }
+    return e;
+}
+
+const struct kworkload kworkload_control = { "control", start };

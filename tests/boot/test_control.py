@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""Control as in Windows, in a kernel that runs: docs/control.md, class by class."""
+
+import re
+
+import pytest
+
+import cairn_boot as cb
+from cairn_log import cairn, checked, keys
+
+
+def verdicts(result):
+    """The verdicts of workload `control`: what of, and how many answers."""
+    lines = re.findall(r"^(PASS|FAIL): control: ([^:]+): (.*)$", result.output, re.MULTILINE)
+    assert all(word == "PASS" for word, _, _ in lines), lines
+    return {name: int(re.match(r"(\d+) answers as expected$", text)[1]) for _, name, text in lines}
+
+
+@pytest.mark.parametrize("options", [
+    ("pebs=INST_RETIRED.ANY:997",),
+    *[pytest.param(options, marks=pytest.mark.long) for options in [
+        ("ds=off", "session.1=full:tsc:sequential"),
+        ("ds.preset=nehalem", "bts=circular", "session.2=full:system:circular"),
+        ("session.1=both:qpc:sequential", "bts=circular", "bts.rings=u", "pebs=INST_RETIRED.ANY:499:uk")]]])
+def test_control(tmp_path, options):
+    """Every status is what it must be, on every CPU, and the trace and its truth agree before, between and behind."""
+    result = cb.boot(tmp_path / "log", "--smp", 2, "workload=control", "switches=2500", "truth=1", cb.UNHURRIED,
+                     *options)
+    assert result.status == cb.PASS, result.output
+    checked(result.log)  # also that no switch is missing but those session 1 was told not to take
+    assert keys(result.log, "E")["end.events_lost"] == "0"
+    answers = verdicts(result)
+    assert set(answers) == {"81H, CPU 0", "81H, CPU 1", "other classes", "1FH GroupMask", "1FH PebsTracing"}
+    assert all(count > 10 for count in answers.values()), answers
+    if "ds=off" in options:
+        return
+    status, dump = cairn("dump", result.log)
+    assert status == 0
+    for cpu in range(2):  # each area was freed and made anew while the CPU ran: two set-ups, two tear-downs
+        said = re.findall(rf"^ *[0-9.]+ +{cpu} = (Debug Store on|drain of epoch \d+ \(stop\))", dump, re.MULTILINE)
+        assert [line.split()[0] for line in said] == ["Debug", "drain", "Debug", "drain"], said

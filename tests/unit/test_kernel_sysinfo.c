@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Control as in Windows: each information class with every length, with values that are right and wrong, in each state,
+ * and what it answers. What the kernel would do is written down instead: what is refused must not get that far.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/sysinfo.c"
+
+/* ---- the kernel -------------------------------------------------------------------------------------------------- */
+
+static int answer;       /* of all below */
+static unsigned calls;   /* of those that change something */
+static uint32_t session; /* asked about, or changed */
+static struct perfinfo_groupmask masks;
+static bool running;
+static uint32_t on, off;
+static int allocate; /* 1: allocated, 0: freed */
+
+int kcontrol_query(uint32_t number, struct kcontrol_info *info)
+{
+    session = number;
+    *info = (struct kcontrol_info){.running = running, .masks = masks};
+    return answer;
+}
+
+int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *to)
+{
+    session = number;
+    masks = *to;
+    calls++;
+    return answer;
+}
+
+int kcontrol_stamp(uint32_t number, uint32_t turned_on, uint32_t turned_off)
+{
+    session = number;
+    on = turned_on;
+    off = turned_off;
+    calls++;
+    return answer;
+}
+
+int karea_allocate(uint64_t *address)
+{
+    allocate = 1;
+    calls++;
+    if (!answer || answer == -EEXIST)
+        *address = 0x123456789A;
+    return answer;
+}
+
+int karea_free(void)
+{
+    allocate = 0;
+    calls++;
+    return answer;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    answer = 0;
+    calls = session = on = off = 0;
+    allocate = -1;
+    running = true;
+    for (unsigned i = 0; i < 8; i++)
+        masks.masks[i] = 0x11111111 * (i + 1);
+    return 0;
+}
+
+/* ---- buffers: at an odd address, with guards behind -------------------------------------------------------------- */
+
+#define SIZE  0x60u
+#define GUARD 0xC7
+
+static uint8_t bytes[SIZE + 16];
+#define BUFFER (bytes + 1)
+
+static void put(uint32_t at, uint64_t value, uint32_t size)
+{
+    memcpy(BUFFER + at, &value, size);
+}
+
+static uint64_t get(uint32_t at, uint32_t size)
+{
+    uint64_t value = 0;
+    memcpy(&value, BUFFER + at, size);
+    return value;
+}
+
+/* A buffer of 1FH's `class` for a logger. */
+static void fill(uint32_t class, uint64_t handle)
+{
+    memset(bytes, GUARD, sizeof bytes);
+    put(0, class, 4);
+    put(8, handle, 8);
+}
+
+static uint32_t returned;
+
+static kntstatus query(uint32_t length)
+{
+    uint8_t before[sizeof bytes];
+    memcpy(before, bytes, sizeof bytes);
+    returned = 0xDEAD;
+    kntstatus status = ksysinfo_query(0x1F, BUFFER, length, &returned);
+    if (status != STATUS_SUCCESS)
+        assert_memory_equal(bytes, before, sizeof bytes);
+    else
+        assert_memory_equal(BUFFER + length, before + 1 + length, SIZE - length);
+    assert_int_equal(ksysinfo_query(0x1F, BUFFER, length, NULL), status);
+    return status;
+}
+
+static kntstatus set(uint32_t length)
+{
+    uint8_t before[sizeof bytes];
+    memcpy(before, bytes, sizeof bytes);
+    kntstatus status = ksysinfo_set(0x1F, BUFFER, length);
+    assert_memory_equal(bytes, before, sizeof bytes);
+    return status;
+}
+
+/* ---- which class ------------------------------------------------------------------------------------------------- */
+
+static void other_classes(void **state)
+{
+    (void)state;
+    fill(1, 1);
+    for (uint32_t class = 0; class < 0x200; class++) {
+        if (class != 0x1F) {
+            returned = 7;
+            assert_int_equal(ksysinfo_query(class, BUFFER, 0x30, &returned), STATUS_INVALID_INFO_CLASS);
+            assert_int_equal(returned, 0);
+        }
+        if (class != 0x1F && class != 0x81)
+            assert_int_equal(ksysinfo_set(class, BUFFER, 0x30), STATUS_INVALID_INFO_CLASS);
+    }
+    assert_int_equal(ksysinfo_set(0x8000001F, BUFFER, 0x30), STATUS_INVALID_INFO_CLASS);
+    assert_int_equal(calls, 0);
+}
+
+static void other_trace_classes(void **state)
+{
+    (void)state;
+    for (uint32_t class = 0; class < 0x120; class++) {
+        bool queried = class == 1, either = queried || class == 0x0B;
+        fill(class, 1);
+        for (uint32_t length = 0; length <= SIZE; length++) {
+            kntstatus want = length < 4 ? STATUS_INFO_LENGTH_MISMATCH : STATUS_NOT_IMPLEMENTED;
+            if (!queried || length < 4) {
+                assert_int_equal(query(length), want);
+                assert_int_equal(returned, 0);
+            }
+            if (!either || length < 4)
+                assert_int_equal(set(length), want);
+        }
+    }
+    assert_int_equal(calls, 0);
+}
+
+/* ---- GroupMask --------------------------------------------------------------------------------------------------- */
+
+static void groupmask_lengths(void **state)
+{
+    (void)state;
+    fill(1, 1);
+    for (uint32_t length = 4; length <= SIZE; length++) {
+        if (length == 0x30)
+            continue;
+        assert_int_equal(query(length), STATUS_INFO_LENGTH_MISMATCH);
+        assert_int_equal(returned, 0x30);
+        assert_int_equal(set(length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    assert_int_equal(calls, 0);
+    assert_int_equal(session, 0);
+}
+
+static void groupmask(void **state)
+{
+    (void)state;
+    fill(1, 3);
+    assert_int_equal(query(0x30), STATUS_SUCCESS);
+    assert_int_equal(returned, 0x30);
+    assert_int_equal(session, 3);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(get(0x10 + 4 * i, 4), 0x11111111 * (i + 1));
+    assert_int_equal(get(0, 4), 1);
+    assert_int_equal(get(8, 8), 3);
+
+    fill(1, 5);
+    for (unsigned i = 0; i < 8; i++)
+        put(0x10 + 4 * i, 0x80000000 + i, 4);
+    assert_int_equal(set(0x30), STATUS_SUCCESS);
+    assert_int_equal(session, 5);
+    assert_int_equal(calls, 1);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(masks.masks[i], 0x80000000 + i);
+}
+
+/* The lower 16 bits of the handle name the logger; all ones is the NT Kernel Logger. */
+static void loggers(void **state)
+{
+    (void)state;
+    static const struct { uint64_t handle; uint32_t number; } rows[] = {
+        {0, 0}, {1, 1}, {8, 8}, {0xFFFE, 0xFFFE}, {0xFFFF, 1}, {UINT64_C(0x1234567800010002), 2}, {UINT64_MAX, 1},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fill(1, rows[i].handle);
+        assert_int_equal(query(0x30), STATUS_SUCCESS);
+        assert_int_equal(session, rows[i].number);
+        session = 99;
+        assert_int_equal(set(0x30), STATUS_SUCCESS);
+        assert_int_equal(session, rows[i].number);
+        fill(0x0B, rows[i].handle);
+        session = 99;
+        assert_int_equal(set(0x10), STATUS_SUCCESS);
+        assert_int_equal(session, rows[i].number);
+    }
+}
+
+static void no_such_logger(void **state)
+{
+    (void)state;
+    static const int errors[] = {-ENOENT, -EINVAL};
+    for (unsigned i = 0; i < 2; i++) {
+        answer = errors[i];
+        fill(1, 2);
+        assert_int_equal(query(0x30), STATUS_WMI_INSTANCE_NOT_FOUND);
+        assert_int_equal(returned, 0);
+        assert_int_equal(set(0x30), STATUS_WMI_INSTANCE_NOT_FOUND);
+        fill(0x0B, 2);
+        assert_int_equal(set(0x10), STATUS_WMI_INSTANCE_NOT_FOUND);
+    }
+    answer = 0;
+    running = false; /* it is there, but not active */
+    fill(1, 2);
+    assert_int_equal(query(0x30), STATUS_WMI_INSTANCE_NOT_FOUND);
+}
+
+/* ---- PebsTracing ------------------------------------------------------------------------------------------------- */
+
+static void pebs_lengths(void **state)
+{
+    (void)state;
+    fill(0x0B, 1);
+    put(0x10, 0x524, 4);
+    for (uint32_t length = 4; length <= SIZE; length++)
+        if (length != 0x10 && length != 0x14)
+            assert_int_equal(set(length), length < 0x10 ? STATUS_INFO_LENGTH_MISMATCH : STATUS_INVALID_PARAMETER);
+    assert_int_equal(calls, 0);
+}
+
+static void pebs_hooks(void **state)
+{
+    (void)state;
+    fill(0x0B, 1);
+    for (uint64_t hook = 0; hook < 0x20000; hook++) {
+        put(0x10, hook, 4);
+        if (hook != 0x524 && hook != 0x525)
+            assert_int_equal(set(0x14), STATUS_INVALID_PARAMETER);
+    }
+    put(0x10, UINT32_C(0x80000524), 4);
+    assert_int_equal(set(0x14), STATUS_INVALID_PARAMETER);
+    assert_int_equal(calls, 0);
+
+    put(0x10, 0x524, 4);
+    assert_int_equal(set(0x14), STATUS_SUCCESS);
+    assert_true(on == CAIRN_STAMP_FULL && !off);
+    put(0x10, 0x525, 4); /* Cairn's own */
+    assert_int_equal(set(0x14), STATUS_SUCCESS);
+    assert_true(on == CAIRN_STAMP_COMPACT && !off);
+    assert_int_equal(set(0x10), STATUS_SUCCESS); /* what lies behind is not read */
+    assert_true(!on && off == (CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT));
+    assert_int_equal(calls, 3);
+    answer = -ENODEV; /* PEBS runs nowhere */
+    assert_int_equal(set(0x14), STATUS_NOT_SUPPORTED);
+    assert_int_equal(set(0x10), STATUS_NOT_SUPPORTED);
+}
+
+/* ---- 81H --------------------------------------------------------------------------------------------------------- */
+
+static void area_lengths(void **state)
+{
+    (void)state;
+    uint8_t before[sizeof bytes];
+    memset(bytes, 0, sizeof bytes);
+    memcpy(before, bytes, sizeof bytes);
+    for (uint32_t length = 0; length <= SIZE; length++)
+        if (length != 0x10)
+            assert_int_equal(ksysinfo_set(0x81, BUFFER, length), STATUS_INFO_LENGTH_MISMATCH);
+    assert_memory_equal(bytes, before, sizeof bytes);
+    assert_int_equal(calls, 0);
+}
+
+static void area(void **state)
+{
+    (void)state;
+    static const struct {
+        int answer;
+        kntstatus allocate, free;
+        uint64_t address; /* of allocate; of free always 0 */
+    } rows[] = {
+        {0, STATUS_SUCCESS, STATUS_SUCCESS, 0x123456789A},
+        {-EEXIST, STATUS_ADDRESS_ALREADY_EXISTS, STATUS_ADDRESS_ALREADY_EXISTS, 0x123456789A},
+        {-ENOENT, STATUS_MEMORY_NOT_ALLOCATED, STATUS_MEMORY_NOT_ALLOCATED, 0},
+        {-ENOTSUP, STATUS_NOT_SUPPORTED, STATUS_NOT_SUPPORTED, 0},
+        {-ENOMEM, STATUS_INSUFFICIENT_RESOURCES, STATUS_INSUFFICIENT_RESOURCES, 0},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        answer = rows[i].answer;
+        for (unsigned k = 0; k < 4; k++) { /* any Allocate but 0 allocates */
+            static const uint8_t values[] = {0, 1, 2, 0xFF};
+            memset(bytes, GUARD, sizeof bytes);
+            put(8, values[k], 1);
+            allocate = -1;
+            assert_int_equal(ksysinfo_set(0x81, BUFFER, 0x10), k ? rows[i].allocate : rows[i].free);
+            assert_int_equal(allocate, k != 0);
+            assert_true(get(0, 8) == (k ? rows[i].address : 0));
+            assert_int_equal(get(8, 1), values[k]);
+            for (uint32_t at = 9; at < SIZE; at++)
+                assert_int_equal(BUFFER[at], GUARD);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(other_classes, begin),    cmocka_unit_test_setup(other_trace_classes, begin),
+        cmocka_unit_test_setup(groupmask_lengths, begin), cmocka_unit_test_setup(groupmask, begin),
+        cmocka_unit_test_setup(loggers, begin),          cmocka_unit_test_setup(no_such_logger, begin),
+        cmocka_unit_test_setup(pebs_lengths, begin),     cmocka_unit_test_setup(pebs_hooks, begin),
+        cmocka_unit_test_setup(area_lengths, begin),     cmocka_unit_test_setup(area, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
