@@ -223,6 +223,8 @@ int arch_space_create(uint64_t *space);
 int arch_space_map(uint64_t space, uint64_t virt, uint64_t phys, unsigned flags);
 /* Frees its tables, not the pages they map. No CPU uses it. */
 void arch_space_free(uint64_t space);
+/* The kernel's own tables, likewise. */
+uint64_t arch_space_kernel(void);
 
 /* Before this CPU runs a thread: its address space (0: the kernel's own tables), and the top of the kernel stack its
  * interrupts and system calls use. Interrupts off. */

@@ -394,6 +394,11 @@ void arch_space_free(uint64_t space)
     free_tables(space, levels, USER_TOPS);
 }
 
+uint64_t arch_space_kernel(void)
+{
+    return root;
+}
+
 void arch_space_use(uint64_t space)
 {
     uint64_t top = space ? space : root;

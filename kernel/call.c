@@ -16,8 +16,7 @@ static struct {
     uint8_t pending[ARCH_MAX_CPUS]; /* set by the caller, cleared by the CPU that runs it */
 } call;
 
-/* Runs the call in progress, where this CPU is asked and has not answered yet. Interrupts off, counting paused. */
-static void answer(void)
+void kcall_answer(void)
 {
     uint8_t *pending = &call.pending[arch_cpu_index()];
     if (!__atomic_load_n(pending, __ATOMIC_ACQUIRE))
@@ -30,7 +29,7 @@ static void answer(void)
 static void asked(struct arch_trap_frame *frame)
 {
     (void)frame;
-    answer();
+    kcall_answer();
 }
 
 void kcall_init(void)
@@ -44,7 +43,7 @@ void kcall_all(kcall_function function, void *argument)
     uint32_t me = arch_cpu_index(), free = 0;
     while (!__atomic_compare_exchange_n(&call.busy, &free, 1, true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         free = 0;
-        answer();
+        kcall_answer();
         arch_pause();
     }
     call.function = function;
@@ -56,7 +55,7 @@ void kcall_all(kcall_function function, void *argument)
             arch_ipi(i, ARCH_VECTOR_CALL);
     }
     for (uint32_t spins = 0, left; (left = __atomic_load_n(&call.left, __ATOMIC_ACQUIRE)); spins++) {
-        answer();
+        kcall_answer();
         arch_pause();
         if (spins == KSPIN_LIMIT)
             kpanic("call: %u of %u CPUs do not answer", left, kcpu_count);

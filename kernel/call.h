@@ -13,3 +13,7 @@ void kcall_all(kcall_function function, void *argument);
 
 /* The same on this CPU alone, on whichever the thread finds itself. */
 void kcall_here(kcall_function function, void *argument);
+
+/* Runs the function here where this CPU has been asked to and has not done so yet: for who waits with interrupts off,
+ * and counting paused, for something a caller of kcall_all will do. */
+void kcall_answer(void);

@@ -9,6 +9,7 @@
 #include "kernel/mem.h"
 #include "kernel/mutant.h"
 #include "kernel/options.h"
+#include "kernel/rundown.h"
 #include "kernel/string.h"
 #include "kernel/truth.h"
 #include "kernel/wait.h"
@@ -26,6 +27,7 @@ static struct slot {
     uint64_t start_tsc, stop_tsc;
 } slots[TRACE_MAX_SESSIONS];
 
+static const struct perfinfo_groupmask nothing; /* of a session that does not run */
 static struct kmutex lock;
 static struct trace_clocks clocks;
 static struct trace_hub_cpu *hubs; /* [kcpu_count] */
@@ -180,10 +182,13 @@ static void act_here(void *argument)
     act(r->slot, r->what);
 }
 
-static void act_everywhere(struct slot *s, enum cairn_session_what what)
+/* Its masks become `new`; without any it stops. */
+static void act_everywhere(struct slot *s, enum cairn_session_what what, const struct perfinfo_groupmask *old,
+                           const struct perfinfo_groupmask *new)
 {
+    const struct krundown_change change = { trace_session_config(s->session)->number, *old, *new };
     struct request r = { what, s };
-    kcall_all(act_here, &r);
+    krundown_call(&change, 1, act_here, &r);
 }
 
 /* ---- started, changed, stopped ----------------------------------------------------------------------------------- */
@@ -212,7 +217,7 @@ int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks)
         if (masks)
             s->masks = *masks;
         note_start(s);
-        act_everywhere(s, CAIRN_SESSION_START);
+        act_everywhere(s, CAIRN_SESSION_START, &nothing, &s->masks);
     }
     give();
     return e;
@@ -224,8 +229,9 @@ int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks)
     struct slot *s = find(number);
     int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
     if (!e) {
+        const struct perfinfo_groupmask old = s->masks;
         s->masks = *masks;
-        act_everywhere(s, CAIRN_SESSION_MASKS);
+        act_everywhere(s, CAIRN_SESSION_MASKS, &old, &s->masks);
     }
     give();
     return e;
@@ -237,7 +243,7 @@ int kcontrol_stop(uint32_t number)
     struct slot *s = find(number);
     int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
     if (!e) {
-        act_everywhere(s, CAIRN_SESSION_STOP);
+        act_everywhere(s, CAIRN_SESSION_STOP, &s->masks, &nothing);
         note_stop(s);
     }
     give();
@@ -254,7 +260,7 @@ int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off)
     int e = !s ? -ENOENT : !s->running ? -EINVAL : !pebs ? -ENODEV : 0;
     if (!e) {
         s->without = (s->without & ~on) | off;
-        act_everywhere(s, CAIRN_SESSION_MASKS);
+        act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
     }
     give();
     return e;
@@ -293,10 +299,14 @@ static void start_all_here(void *then)
 void kcontrol_start_all(kcall_function then)
 {
     take();
+    struct krundown_change changes[TRACE_MAX_SESSIONS];
+    unsigned count = 0;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
-        if (slots[i].session && !slots[i].running)
+        if (slots[i].session && !slots[i].running) {
+            changes[count++] = (struct krundown_change){ i + 1, nothing, slots[i].masks };
             note_start(&slots[i]);
-    kcall_all(start_all_here, &then);
+        }
+    krundown_call(changes, count, start_all_here, &then);
     give();
 }
 
@@ -311,7 +321,12 @@ static void stop_all_here(void *first)
 void kcontrol_stop_all(kcall_function first)
 {
     take();
-    kcall_all(stop_all_here, &first);
+    struct krundown_change changes[TRACE_MAX_SESSIONS];
+    unsigned count = 0;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session && slots[i].running)
+            changes[count++] = (struct krundown_change){ i + 1, slots[i].masks, nothing };
+    krundown_call(changes, count, stop_all_here, &first);
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session && slots[i].running)
             note_stop(&slots[i]);

@@ -106,24 +106,31 @@ int kmachine_emulated(void)
     return strcmp(text, "TCGTCGTCGTCG") == 0;
 }
 
+uint64_t kmachine_memory(void)
+{
+    const struct boot_memory *m = arch_phys_to_virt(boot->memory);
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < boot->memory_count; i++)
+        if (m[i].type == BOOT_MEMORY_CONVENTIONAL ||
+            (m[i].type >= BOOT_MEMORY_LOADER_CODE && m[i].type <= BOOT_MEMORY_BOOT_SERVICES_DATA))
+            total += m[i].size;
+    return total;
+}
+
 /* The map in short: neighbours of one type are one line. */
 static void dump_memory(struct trace_dump *d)
 {
     const struct boot_memory *m = arch_phys_to_virt(boot->memory);
-    uint64_t total = 0;
     unsigned line = 0;
     for (uint32_t i = 0; i < boot->memory_count;) {
         uint64_t base = m[i].base, end = base;
         uint32_t type = m[i].type;
         for (; i < boot->memory_count && m[i].type == type && m[i].base == end; i++)
             end += m[i].size;
-        if (type == BOOT_MEMORY_CONVENTIONAL ||
-            (type >= BOOT_MEMORY_LOADER_CODE && type <= BOOT_MEMORY_BOOT_SERVICES_DATA))
-            total += end - base;
         kline(d, CAIRN_STREAM_MACHINE, "memory.%u=0x%lx 0x%lx %u", line++, (unsigned long)base,
               (unsigned long)(end - base), type);
     }
-    kline(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)total);
+    kline(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)kmachine_memory());
     kline(d, CAIRN_STREAM_MACHINE, "machine.memory_left_out=%u", boot->memory_left_out);
 }
 
@@ -204,6 +211,7 @@ void kmachine_dump(struct trace_dump *d)
         kline(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month, t->day, t->hour,
               t->minute, t->second, text);
     }
+    kline(d, CAIRN_STREAM_MACHINE, "boot.tsc=%lu", (unsigned long)boot->entry_tsc);
     signature(text);
     kline(d, CAIRN_STREAM_MACHINE, "machine.hypervisor=%s", text);
     kline(d, CAIRN_STREAM_MACHINE, "machine.emulated=%d", kmachine_emulated());

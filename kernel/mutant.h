@@ -16,4 +16,5 @@ enum {
     KMUTANT_STAMP = 4,    /* batches carry another CPU's PebsIndex */
     KMUTANT_REGISTER = 5, /* RBX is wrong in the first PEBS record of each drain */
     KMUTANT_PAPER = 6,    /* workload known: expects one event more than is on paper */
+    KMUTANT_RUNDOWN = 7,  /* no session is told that the first thread of all is there when it starts */
 };

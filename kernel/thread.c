@@ -7,6 +7,7 @@
 #include "kernel/mem.h"
 #include "kernel/panic.h"
 #include "kernel/priority.h"
+#include "kernel/rundown.h"
 #include "kernel/sched.h"
 #include "kernel/string.h"
 #include "kernel/user.h"
@@ -44,6 +45,19 @@ uint64_t kthread_records_dropped(void)
     return __atomic_load_n(&records_dropped, __ATOMIC_RELAXED);
 }
 
+uint32_t kthread_limit(void)
+{
+    return __atomic_load_n(&next_tid, __ATOMIC_RELAXED);
+}
+
+/* Threads and processes have one row of numbers, as in Windows. */
+static uint32_t take_number(void)
+{
+    uint32_t number = next_tid;
+    __atomic_store_n(&next_tid, number + 4, __ATOMIC_RELAXED);
+    return number;
+}
+
 /* First code of every thread but the idle ones: interrupts off, dispatcher lock held, gate entered. */
 static _Noreturn void begin(void *argument)
 {
@@ -72,6 +86,7 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     klist_init(&thread->wait_link);
     klist_init(&thread->timer_link);
     klist_init(&thread->owned);
+    klist_init(&thread->all_link);
     thread->gate_depth = 1;
     thread->entry = params->entry;
     thread->argument = params->argument;
@@ -91,12 +106,15 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
     struct kthread *t = kmem_alloc(sizeof *t);
     if (t && (e = kthread_prepare(t, params)) == 0) {
         ksched_lock();
+        krundown_wait();
         if (ksched_usable(t->affinity)) {
-            t->tid = next_tid;
-            next_tid += 4;
+            if (t->user)
+                t->user->process_id = take_number();
+            t->tid = take_number();
             t->ideal_processor = t->cpu = ksched_ideal_cpu(t->affinity);
             t->wait_start = ksched_ticks();
             kthread_remember(t);
+            krundown_created(t);
             *thread = t; /* before it can run */
             ksched_ready(t, 0);
         } else {
@@ -118,6 +136,7 @@ int kthread_join(struct kthread *thread, uint64_t ticks, int *code)
     bool on = kgate_enter();
     int e = kwait(&thread->object, KWAIT_EXECUTIVE, ticks);
     if (e == 0) {
+        krundown_gone(thread);
         /* It was signalled under the dispatcher lock, which it kept until it had left its stack for good. */
         if (code)
             *code = thread->exit_code;
@@ -135,10 +154,12 @@ _Noreturn void kthread_exit(int code)
     kgate_enter();
     struct kthread *self = kcpu_this()->current;
     ksched_lock();
+    krundown_wait();
     self->exit_code = code;
     kmutex_abandon(self);
     self->state = KTHREAD_TERMINATED;
     self->wait_reason = KWAIT_WR_TERMINATED;
+    krundown_ended(self);
     self->object.signal = 1;
     kobject_wake(&self->object, 0);
     ksched_switch_away();

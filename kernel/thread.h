@@ -8,7 +8,7 @@
 #include "kernel/list.h"
 #include "kernel/stack.h"
 #include "kernel/wait.h"
-#include "trace/format.h"
+#include "trace/trace.h"
 
 #define KTHREAD_NAME        24u
 #define KTHREAD_RECORDS_MAX 4096u
@@ -43,6 +43,9 @@ struct kthread {
     uint64_t timer_due;          /* tick */
     int wait_status;             /* what kwait returns */
     struct klist owned;          /* kmutex.owned_link */
+
+    struct klist all_link;             /* this and the next: kernel/rundown.c's */
+    uint32_t told[TRACE_MAX_SESSIONS]; /* by session: which rundown of its has told of this thread */
 
     uint32_t gate_depth;         /* kernel/gate.h; only its own CPU touches it, interrupts off */
     void *stack;                 /* slot of kernel/stack.h */
@@ -95,6 +98,8 @@ struct kthread_record {
 void kthread_for_each(void (*visit)(void *context, const struct kthread_record *record), void *context);
 /* Threads that did not fit KTHREAD_RECORDS_MAX. */
 uint64_t kthread_records_dropped(void);
+/* Above the numbers of all threads and processes so far. */
+uint32_t kthread_limit(void);
 
 /* ---- for kernel/sched.c */
 /* Fills in what idle threads and others have in common; -ENOMEM. The caller sets TID, state and place. */

@@ -23,6 +23,7 @@
 struct kuser {
     struct arch_fpu fpu; /* while it does not run */
     uint64_t space;      /* arch_space_create */
+    uint32_t process_id; /* of the numbers of threads; given by kthread_create */
     void *stack;         /* KUSER_STACK_PAGES pages, kernel's address */
     uint64_t entry, argument[2];
     struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */

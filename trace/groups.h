@@ -69,7 +69,7 @@ int trace_groups_parse(const char *text, size_t size, struct perfinfo_groupmask 
 /* All words, "a|b|c". */
 extern const char trace_groups_words[];
 
-#define TRACE_GROUPS_TEXT 192
+#define TRACE_GROUPS_TEXT 256
 /* The words that give this mask, joined by '+', "none" for no group; a bit without a word as its group's value in
  * hexadecimal. */
 void trace_groups_show(const struct perfinfo_groupmask *mask, char text[TRACE_GROUPS_TEXT]);

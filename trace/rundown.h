@@ -151,7 +151,7 @@ struct etw_cpu_config { /* SystemConfig_V3_CPU */
 } __attribute__((packed));
 _Static_assert(sizeof(struct etw_cpu_config) == 0x33C, "SystemConfig_V3_CPU");
 _Static_assert(offsetof(struct etw_cpu_config, computer_name) == 0x014, "SystemConfig_V3_CPU.ComputerName");
-_Static_assert(offsetof(struct etw_cpu_config, hyper_threading_flag) == 0x320, "SystemConfig_V3_CPU.HyperThreadingFlag");
+_Static_assert(offsetof(struct etw_cpu_config, hyper_threading_flag) == 0x320, "SystemConfig_V3_CPU.HyperThreading");
 _Static_assert(offsetof(struct etw_cpu_config, processor_architecture) == 0x330, "SystemConfig_V3_CPU.ProcessorArch");
 _Static_assert(offsetof(struct etw_cpu_config, memory_speed) == 0x338, "SystemConfig_V3_CPU.MemorySpeed");
 #define ETW_ARCHITECTURE_AMD64 9u

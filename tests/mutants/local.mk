@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Kernels that lie in one way each (kernel/mutant.h): only the files that look at CAIRN_MUTANT are compiled again.
-MUTANT_C := kernel/control.c kernel/hook.c kernel/session.c kernel/workload/known.c
-MUTANTS  := 1 2 3 4 5 6
+MUTANT_C := kernel/control.c kernel/hook.c kernel/rundown.c kernel/session.c kernel/workload/known.c
+MUTANTS  := 1 2 3 4 5 6 7
 
 define mutant_rules
 $(B)/mutant$(1)/%.o: %.c $(B)/flags

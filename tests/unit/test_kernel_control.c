@@ -136,6 +136,32 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
     memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
 }
 
+/* What is there is told before the first CPU hears of a change, and when the last one has. */
+static unsigned changes_told;
+
+/* Whether every CPU has the session with these masks; where there are none, no CPU has it. */
+static void assert_masks(uint32_t number, const struct perfinfo_groupmask *masks)
+{
+    static const struct perfinfo_groupmask none;
+    bool any = memcmp(masks, &none, sizeof none) != 0;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        const struct trace_cpu *cpu = trace_session_cpu(kcontrol_session(number), i);
+        assert_int_equal(trace_cpu_on(cpu), any);
+        if (any)
+            assert_memory_equal(&cpu->masks, masks, sizeof *masks);
+    }
+}
+
+void krundown_call(const struct krundown_change *changes, unsigned count, kcall_function function, void *argument)
+{
+    for (unsigned i = 0; i < count; i++)
+        assert_masks(changes[i].number, &changes[i].old);
+    kcall_all(function, argument);
+    for (unsigned i = 0; i < count; i++)
+        assert_masks(changes[i].number, &changes[i].new);
+    changes_told += count;
+}
+
 /* ---- */
 
 static char error[256];
@@ -152,7 +178,7 @@ static int begin(void **state)
     tsc_hz = TRACE_CLOCK_HZ * BOX_UNIT;
     kopt.tick_us = 1000;
     pages_free = 1000;
-    pages_taken = calls = truths = 0;
+    pages_taken = calls = truths = changes_told = 0;
     return kcontrol_init(error, sizeof error);
 }
 
@@ -281,6 +307,7 @@ static void states(void **state)
     assert_true(info.lives == 2 && info.start_tsc == start);
     assert_int_equal(info.sum.events_written, CPUS * 4);
     assert_int_equal(calls, 4);
+    assert_int_equal(changes_told, 4);
     assert_false(locked);
     /* The truth: each CPU's, in the order of the calls. */
     static const uint8_t whats[] = {CAIRN_SESSION_START, CAIRN_SESSION_MASKS, CAIRN_SESSION_STOP, CAIRN_SESSION_START};
@@ -324,6 +351,7 @@ static void all_at_once(void **state)
     for (uint32_t i = 0; i < CPUS; i++)
         assert_false(trace_hub_on(cpus[i].trace));
     assert_int_equal(truths, CPUS * 6);
+    assert_int_equal(changes_told, 6);
 }
 
 /* Events carry what the CPU's Debug Store shows, or nothing without one. */

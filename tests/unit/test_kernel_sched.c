@@ -314,6 +314,38 @@ void kuser_free(struct kuser *user)
     freed += (unsigned)user->argument[1];
 }
 
+static unsigned threads_there;
+
+void krundown_created(struct kthread *thread)
+{
+    assert_true(thread->tid >= 8 && thread->state == KTHREAD_INITIALIZED);
+    threads_there++;
+}
+
+void krundown_ended(struct kthread *thread)
+{
+    assert_ptr_equal(thread, kcpu_this()->current);
+    assert_int_equal(thread->state, KTHREAD_TERMINATED);
+}
+
+void krundown_gone(struct kthread *thread)
+{
+    assert_false(irq_on[here]);
+    assert_int_equal(thread->state, KTHREAD_TERMINATED);
+    threads_there--;
+}
+
+/* Now and then CPUs are just being told of a session. */
+void krundown_wait(void)
+{
+    assert_true(kspin_held(&dispatcher));
+    while (krand_below(&turns, 4) == 0) {
+        ksched_unlock();
+        assert_false(irq_on[here]);
+        ksched_lock();
+    }
+}
+
 void *kmem_alloc(size_t bytes)
 {
     return calloc(1, bytes);
@@ -439,7 +471,7 @@ static void simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(
     memset(irq_on, 0, sizeof irq_on);
     memset(counting, 0, sizeof counting);
     online = idle = tick_count = 0;
-    stacks = 0;
+    stacks = threads_there = 0;
     next_ideal = count - 1; /* so that the first thread's ideal CPU is 0 */
     next_tid = 8;
     record_count = 0;
@@ -479,6 +511,7 @@ static void simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(
     }
     assert_true(klist_empty(&timers));
     assert_int_equal(stacks, 1);
+    assert_int_equal(threads_there, 1);
     kstack_free(main_thread->stack);
     free(main_thread);
 }

@@ -21,7 +21,9 @@ enum cairn_rule {
     CAIRN_RULE_RECORDS,
     CAIRN_RULE_COUNTS,
     CAIRN_RULE_SESSION, /* these two of kernels that tell when a session comes and goes */
+    CAIRN_RULE_RUNDOWN, /* of sessions that ask who is there */
     CAIRN_RULE_TRUTH_SESSION,
+    CAIRN_RULE_TRUTH_RUNDOWN,
     CAIRN_RULE_TRUTH_COMPACT,
     CAIRN_RULE_TRUTH_FULL,
     CAIRN_RULE_TRUTH_LOST,
@@ -99,6 +101,7 @@ void cairn_running_event(struct cairn_running *running, const struct cairn_event
 void cairn_running_hole(struct cairn_running *running, const struct cairn_hole *hole);
 void cairn_running_end(struct cairn_running *running);
 void cairn_check_session(struct cairn_check *check, uint32_t cpu);
+void cairn_check_rundown(struct cairn_check *check); /* against the truth, too */
 
 /* Parts of cairn_check_truth. */
 struct cairn_truth { /* one CPU's, being read */

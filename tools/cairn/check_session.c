@@ -8,6 +8,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/check.h"
+#include "tools/cairn/stretch.h"
 #include "tools/cairn/etl_layout.h"
 
 #define FAIL(l, time, ...) cairn_fail((l)->check, CAIRN_RULE_SESSION, (int)(l)->n, time, __VA_ARGS__)
@@ -58,6 +59,8 @@ void cairn_running_event(struct cairn_running *l, const struct cairn_event *e)
     else if ((e->hook == HOOK_CONTEXTSWAP_BATCH && !trace_group_compact(&l->masks)) ||
              (e->hook == HOOK_CONTEXTSWAP && !trace_group_full(&l->masks)))
         FAIL(l, &e->time, "an event %04XH that its masks do not ask for", e->hook);
+    else if (!trace_group_on(&l->masks, cairn_told_group(e->hook)))
+        FAIL(l, &e->time, "an event %04XH of a group its masks do not have", e->hook);
 }
 
 /* Behind a hole the session may be anything, but where it is only that it did not run. */

@@ -387,4 +387,5 @@ void cairn_check_trace(struct cairn_check *check)
     for (uint32_t n = 0; n < check->log->cpus; n++)
         check_cpu(check, n);
     cairn_check_counts(check);
+    cairn_check_rundown(check);
 }

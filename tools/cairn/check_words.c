@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/check.h"
+#include "tools/cairn/stretch.h"
 #include "tools/cairn/show.h"
 
 const char *cairn_word_text(enum cairn_word word)
@@ -35,6 +36,8 @@ static const char *no_truth(const struct cairn_check *check)
         return wanted ? "the truth is cut off or damaged" : "there is no truth in what is left of this log";
     return wanted ? "there is no truth in this log" : "there is no truth in this log (boot with truth=1)";
 }
+
+static const char not_whole[] = "events are missing, or the file's writer has added some: who is in them is not known";
 
 /* What the truth would be compared with, but the truth did not have. */
 static uint64_t left_out(const struct cairn_check *check, enum cairn_rule rule, const char **what)
@@ -74,6 +77,7 @@ static enum cairn_word word_of_truth(const struct cairn_check *check, enum cairn
         none = "of a processor's own records there is no truth: only the model tells what each should be";
     if (!none && !check->compared[rule])
         none = rule == CAIRN_RULE_TRUTH_LOST    ? "the log or its truth is not whole: loss cannot be compared"
+               : rule == CAIRN_RULE_TRUTH_RUNDOWN ? not_whole
                : rule == CAIRN_RULE_TRUTH_WORDS ? "the truth has no words of PEBS records (an older kernel's has none)"
                                                 : "nothing there has truth to compare with";
     if (none) {
@@ -93,7 +97,9 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
     if (rule >= CAIRN_RULE_TRUTH_SESSION && rule != CAIRN_RULE_BTS && rule != CAIRN_RULE_LOG)
         return word_of_truth(check, rule, why);
     snprintf(why, CAIRN_SHOWN, "%s",
-             check->compared[rule] ? "the log agrees with itself; nothing else tells" : "this log has nothing of it");
+             check->compared[rule]        ? "the log agrees with itself; nothing else tells"
+             : rule == CAIRN_RULE_RUNDOWN ? not_whole
+                                          : "this log has nothing of it");
     return check->compared[rule] ? CAIRN_CONSISTENT : CAIRN_NOT_KNOWN;
 }
 
@@ -101,13 +107,14 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
 bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
 {
     const struct cairn_log *log = check->log;
-    uint64_t compact = 0, full = 0, records = 0, drains = 0, logged = 0;
+    uint64_t compact = 0, full = 0, records = 0, drains = 0, logged = 0, rundown = 0;
     for (uint32_t n = 0; n < log->cpus; n++) {
         compact += log->cpu[n].compact;
         full += log->cpu[n].full;
         records += log->cpu[n].records.count;
         drains += log->cpu[n].bts_drains.count;
         logged += log->cpu[n].end.log;
+        rundown += log->cpu[n].stretches[CAIRN_CLASS_THREAD];
     }
     if (check->compared[rule] || check->failed[rule])
         return true;
@@ -137,6 +144,9 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
         return drains;
     case CAIRN_RULE_LOG:
         return logged;
+    case CAIRN_RULE_RUNDOWN:
+    case CAIRN_RULE_TRUTH_RUNDOWN:
+        return rundown;
     case CAIRN_RULE_SESSION:
     case CAIRN_RULE_TRUTH_SESSION:
         return log->session.lives;

@@ -52,6 +52,18 @@ static const char *absent_option(const struct cairn_log *log, const char *option
     return value.size && !cairn_slice_is(value, off) ? "asked for, but not in this log" : hint;
 }
 
+/* Those of the other kinds that a session asks for: who and what was there. */
+static void print_told(const struct cairn_totals *t)
+{
+    uint64_t count[UINT16_MAX + 1] = {0};
+    for (uint32_t c = 0; c < t->log->cpus; c++)
+        for (size_t i = 0; i < t->log->cpu[c].told.count && cairn_totals_has(t, c); i++)
+            count[t->log->cpu[c].told.items[i].hook]++;
+    for (uint32_t hook = 0; hook <= UINT16_MAX; hook++)
+        if (count[hook])
+            printf("    %-22.22s %6" PRIu64 "   %04" PRIX32 "H\n", cairn_hook_name(hook), count[hook], hook);
+}
+
 static void print_switches(const struct cairn_totals *t)
 {
     const struct cairn_log *log = t->log;
@@ -76,6 +88,7 @@ static void print_switches(const struct cairn_totals *t)
            cairn_plural(buffers, "buffer", "buffers"));
     if (other)
         printf("  of other kinds     %12" PRIu64 "\n", other);
+    print_told(t);
     if (compact || log->session.compact) {
         printf("switches, compact    %12" PRIu64 "   0525H, in %" PRIu64 " %s\n", compact, batches,
                cairn_plural(batches, "batch", "batches"));

@@ -9,6 +9,7 @@
 #include "tools/cairn/life.h"
 #include "tools/cairn/log.h"
 #include "tools/cairn/pebs.h"
+#include "tools/cairn/stretch.h"
 
 /* ---- context switches -------------------------------------------------------------------------------------------- */
 
@@ -162,6 +163,8 @@ static bool index_ack(const struct cairn_log *log, struct cairn_cpu *cpu, const 
         a.event.session > TRACE_MAX_SESSIONS)
         return false;
     a.own = a.event.session == log->number;
+    if (a.own)
+        cairn_stretch_begin(cpu, &a);
     *CAIRN_ADD(cpu->acks) = a;
     return true;
 }
@@ -215,7 +218,8 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
     case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
         break;
     default:
-        cpu->other_events++;
+        good = log->etl || cairn_told_index(cpu, e);
+        cpu->other_events += good;
     }
     cpu->events += good;
     return good;

@@ -11,6 +11,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl.h"
 #include "tools/cairn/stops.h"
+#include "tools/cairn/stretch.h"
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
 
@@ -398,6 +399,7 @@ static void free_session(struct cairn_log *log)
         free(log->cpu[c].logged.items);
         free(log->cpu[c].truth.items);
         free(log->cpu[c].acks.items);
+        free(log->cpu[c].told.items);
     }
     free(log->pieces.items);
     memset(log->cpu, 0, sizeof(log->cpu));
@@ -462,6 +464,7 @@ void cairn_log_select(struct cairn_log *log, uint32_t number)
         cairn_stops_find(&log->cpu[c]);
         cairn_log_order(log, c);
     }
+    cairn_told_names(log);
 }
 
 int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,

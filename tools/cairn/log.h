@@ -102,12 +102,24 @@ struct cairn_logged { /* one entry of the model's log */
     int64_t time;           /* session clock */
 };
 
+#define CAIRN_STRETCHES 3u /* stretch.h */
+
+struct cairn_told { /* an event about a process, a thread, an image, or what goes with them */
+    const uint8_t *payload; /* unaligned */
+    int64_t time;           /* session clock */
+    uint32_t size;          /* of the payload */
+    uint16_t hook;
+    uint8_t version, class, what;
+    uint32_t stretch[CAIRN_STRETCHES]; /* in force; 0: none */
+};
+
 struct cairn_ack { /* a session came, went, or got other masks: this one, or another of the same clock */
     struct cairn_session_event event;
     const uint8_t *payload; /* of the event it was in */
     int64_t time;
     uint32_t piece;
     bool own;   /* of the session that is read */
+    uint32_t stretch[CAIRN_STRETCHES]; /* own: in force from here on */
 };
 
 struct cairn_truth_part {
@@ -169,6 +181,11 @@ struct cairn_cpu {
         struct cairn_ack *items;
         size_t count, room;
     } acks;
+    struct {
+        struct cairn_told *items;
+        size_t count, room;
+    } told;
+    uint32_t stretch[CAIRN_STRETCHES], stretches[CAIRN_STRETCHES]; /* the last one; so many so far */
     struct cairn_cpu_end end;
     bool fault_like; /* its PEBS records hold the state before the instruction: RIP is that of the instruction itself */
     /* what is there */

@@ -121,8 +121,12 @@ static bool add_name(struct cairn_text *t, struct cairn_slice line)
     struct cairn_slice flags = word(&line);
     if (flags.size == 0 || line.size == 0)
         return false;
-    *CAIRN_ADD(t->names) =
-        (struct cairn_name){(uint32_t)tid, negative ? -(int32_t)base : (int32_t)base, flags.at[0], line};
+    *CAIRN_ADD(t->names) = (struct cairn_name){
+        .tid = (uint32_t)tid,
+        .base = negative ? -(int32_t)base : (int32_t)base,
+        .flag = flags.at[0],
+        .name = line,
+    };
     return true;
 }
 
@@ -166,7 +170,7 @@ static int by_tid(const void *a, const void *b)
     const struct cairn_name *x = a, *y = b;
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
-    return (x->name.at > y->name.at) - (x->name.at < y->name.at); /* slices lie in the order of the log */
+    return (x->order > y->order) - (x->order < y->order);
 }
 
 static int by_address(const void *a, const void *b)
@@ -189,14 +193,33 @@ void cairn_text_read(struct cairn_text *t, struct cairn_frames *frames)
     for (size_t i = 0; i < t->keys.count; i++)
         t->sorted[i] = &t->keys.items[i];
     qsort(t->sorted, t->keys.count, sizeof(*t->sorted), by_key);
-    if (t->names.count)
-        qsort(t->names.items, t->names.count, sizeof(*t->names.items), by_tid);
+    cairn_text_order_names(t);
     if (t->symbols.count)
         qsort(t->symbols.items, t->symbols.count, sizeof(*t->symbols.items), by_address);
 }
 
+void cairn_text_order_names(struct cairn_text *t)
+{
+    for (size_t i = 0; i < t->names.count; i++)
+        t->names.items[i].order = (uint32_t)i;
+    if (t->names.count)
+        qsort(t->names.items, t->names.count, sizeof(*t->names.items), by_tid);
+}
+
+struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text)
+{
+    size_t size = strlen(text);
+    char *copy = cairn_alloc(size + 1);
+    memcpy(copy, text, size);
+    *CAIRN_ADD(t->kept) = copy;
+    return (struct cairn_slice){copy, (uint32_t)size};
+}
+
 void cairn_text_free(struct cairn_text *t)
 {
+    for (size_t i = 0; i < t->kept.count; i++)
+        free(t->kept.items[i]);
+    free(t->kept.items);
     free(t->keys.items);
     free(t->names.items);
     free(t->symbols.items);

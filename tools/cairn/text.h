@@ -25,6 +25,7 @@ struct cairn_key {
 struct cairn_name {
     uint32_t tid;
     int32_t base;
+    uint32_t order; /* among the idle threads' */
     char flag; /* i idle, s sampled, u user, - none */
     struct cairn_slice name;
 };
@@ -48,12 +49,20 @@ struct cairn_text {
         size_t count, room;
     } symbols;                       /* by address */
     const struct cairn_key **sorted; /* keys by name */
+    struct {
+        char **items;
+        size_t count, room;
+    } kept;                          /* text that is not the log's own */
     uint32_t malformed;              /* lines that are not what their stream holds */
 };
 
 /* Changes unprintable characters of text payloads to '?'. */
 void cairn_text_read(struct cairn_text *t, struct cairn_frames *frames);
 void cairn_text_free(struct cairn_text *t);
+/* A copy that lives as long as `t`. */
+struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text);
+/* After names have been added, in their order. */
+void cairn_text_order_names(struct cairn_text *t);
 
 /* Value of a key; size 0, at "" where it is missing. The last one where it came more than once. */
 struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
