@@ -83,8 +83,9 @@ static const struct option table[] = {
       "a trace session. GROUPS of events joined by '+': auto (compact, or full where PEBS records have no TSC, formats "
       "0 to 2, and PebsIndex at each switch is all there is to tell whose they are), compact (0525H), full (0524H), "
       "both, process, thread, loader, dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, "
-      "cpu_config, no_sysconfig, none, or a group's value (0x20000100). CLOCK: qpc (10 MHz), system (100 ns since 1601) or tsc "
-      "(cycles). MODE: sequential or circular. KIB, BUFFERS: as trace.buffer_kib, trace.buffers, for this session",
+      "cpu_config, no_sysconfig, none, or a group's value (0x20000100). CLOCK: qpc (10 MHz), system (100 ns since "
+      "1601) or tsc (cycles). MODE: sequential or circular. KIB, BUFFERS: as trace.buffer_kib, trace.buffers, for "
+      "this session",
       SESSION_AT(1), SESSION, 0, 0, NULL, NULL },
     OTHER_SESSION(2),
     OTHER_SESSION(3),
@@ -306,8 +307,8 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
         return true;
     }
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its groups auto, compact, full, both, process, thread, loader, "
-           "dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, cpu_config, no_sysconfig or none, joined "
-           "by '+'";
+           "dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, cpu_config, no_sysconfig or none, "
+           "joined by '+'";
     if (!next_part(&value, &size, &part, &n) || !parse_groups(part, n, &s))
         return false;
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its clock qpc, system or tsc";
