@@ -23,6 +23,8 @@ readonly ESCAPE
 readonly LOADER_FAILED='cairn loader: FAILED'
 # What OVMF says where it has found nothing to start, or where what it has started came back.
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
+# What a serial log begins with: words of the firmware, the loader, the kernel.
+readonly FIRST_WORDS='^(BdsDxe: |Cairn loader [0-9.]+ on |cairn loader: FAILED: |Cairn [0-9.]+: )'
 # The kernel's last words where it does not end the machine.
 readonly HALTED='^halted: you can switch the machine off'
 readonly LEAST_MEM=128 # MiB
@@ -41,8 +43,9 @@ Boots Cairn in QEMU and records its trace.
   --accel A       tcg: emulated, runs everywhere (the default);
                   kvm: this machine's own processor
   --log FILE      where everything the guest says goes, trace included
-                  (build/last.log); a FILE with a trace that is there is kept
-                  as FILE.1, one that is no serial log is left alone
+                  (build/last.log); a FILE that is there with a trace is kept
+                  as FILE.1, a log without one is overwritten, any other file
+                  is refused
   --raw           all of that to the terminal as well, instead of console text
                   and a progress line
   --timeout S     give up after S seconds; 0: never (300)
@@ -202,11 +205,13 @@ check_log() {
     { : >>"$log"; } 2>/dev/null || die $USAGE "--log $log: cannot be written"
 }
 
-# True where no file is lost that is not ours: nothing is there, or something empty, a device or a pipe; or a log, by
-# frames, by the loader's or the kernel's first words, or by the firmware's.
+# True where no file is lost that is not ours: nothing is there, or something empty, a device or a pipe; or a log: it
+# has a frame, or its first words are the firmware's, the loader's or the kernel's. In a later line they prove nothing.
 is_ours() {
     [ -s "$log" ] && [ -f "$log" ] || return 0
-    head -c 65536 "$log" | LC_ALL=C grep -a -q "^~H\|^[Cc]airn \|^$ESCAPE\[\|BdsDxe: "
+    head -c 65536 "$log" | LC_ALL=C grep -a -E -q '^~H[0-9a-f]{8}:' && return 0
+    case $(head -c 4 "$log" | LC_ALL=C tr -d '\000') in "$ESCAPE[2J") return 0 ;; esac # firmware clears the screen
+    head -c 65536 "$log" | plain | LC_ALL=C grep -a -m 1 . | LC_ALL=C grep -a -E -q "$FIRST_WORDS"
 }
 
 # Only a log with a trace is worth keeping: a second failed start does not replace it by the first one's.

@@ -58,13 +58,39 @@ def test_trouble_before_boot(tmp_path):
 
 
 def test_failed_start_keeps_the_last_trace(tmp_path):
-    good = b"~H this is a trace\n"
+    good = b"~H00000000:this is a trace\n"
     (tmp_path / "log").write_bytes(good)
     build = cb.build_with(tmp_path / "build", kernel_elf=PROBE)
     for _ in range(2):  # the second does not replace what the first kept
         result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model", build=build)
         assert result.status == cb.TROUBLE and "the machine has said nothing" in result.output, result.output
         assert (tmp_path / "log.1").read_bytes() == good
+
+
+@pytest.mark.parametrize("text, ours", [
+    (b"", True),
+    (b"~H00000000:a frame\r\n", True),
+    (b"what a terminal had before\r\n~H00000000:a frame\r\n", True),
+    (b"\x1b[2J\x1b[01;01H", True),
+    (b"\x1b[01;01H\x1b[=3hBdsDxe: loading Boot0001\r\n", True),
+    (b"\r\n\r\nCairn loader 0.1.0 on EDK II firmware\r\n", True),
+    (b"\r\ncairn loader: FAILED: \\kernel.elf: not there\r\n", True),
+    (b"Cairn 0.1.0: wp nx\r\n", True),
+    (b"# Cairn\n\nCairn is a small kernel\n", False),
+    (b"Cairn loader\n", False),
+    (b"notes\nCairn loader 0.1.0 on EDK II firmware\nBdsDxe: loading\n", False),
+    (b"~H is how a frame begins\n", False),
+    (b"\x1b[31mred\x1b[0m\n", False),
+    ])
+def test_only_logs_are_overwritten(tmp_path, text, ours):
+    (tmp_path / "log").write_bytes(text)
+    result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model",
+                     build=cb.build_with(tmp_path / "build", kernel_elf=PROBE))
+    if ours:
+        assert result.status == cb.TROUBLE and "the machine has said nothing" in result.output, result.output
+    else:
+        assert result.status == cb.USAGE and "no serial log of Cairn's: name another" in result.output, result.output
+        assert (tmp_path / "log").read_bytes() == text
 
 
 def test_qemu_that_dies(tmp_path):
