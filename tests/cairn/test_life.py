@@ -24,6 +24,15 @@ def shown(*arguments, data=None):
     return done, text
 
 
+def test_a_branch_is_where_it_is_and_names_its_target():
+    """The place first: "in FUNCTION" behind a call reads as if it led there."""
+    data = (cairn_boot.ROOT / "samples" / "life.log").read_bytes()
+    texts = [" ".join(text_of(cairn("ds", "--epoch", "0", "--life", f"0:{n}", "-", data=data)).split())
+             for n in range(6)]
+    assert any(re.search(r" kwait\+0xc1: call 0x[0-9a-f]{16} \(ds_pause\) ", text) for text in texts)
+    assert any(re.search(r" kpart_compute\+0x23: jae 0x[0-9a-f]{16} \(kpart_compute\+0x18\) ", text) for text in texts)
+
+
 @pytest.mark.parametrize("name, arguments", [
     ("life.first", ["0:0", LIFE]),                               # the driver loaded its counter
     ("life.second", ["--epoch", "0", "0:5", LIFE]),              # threshold and PMI
@@ -254,8 +263,8 @@ def test_malformed_entry(offset, value):
 
 
 @pytest.mark.parametrize("length, code, words", [
-    (4, b"\x06\x06\x06\x06", "(no instruction) in "),
-    (3, b"\x90\x90\x90", "(no instruction) in "),  # three of them
+    (4, b"\x06\x06\x06\x06", ": (no instruction)"),
+    (3, b"\x90\x90\x90", ": (no instruction)"),  # three of them
     (2, b"\xeb\xfe", "jmp 0x"),
     (0, bytes(4), "(its bytes could not be read)"),
 ])

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
@@ -77,21 +78,39 @@ static uint64_t reset_of(const struct view *v, unsigned counter)
     return at + 8 <= v->epoch->area_bytes ? cairn_get64(v->epoch->area + at) : 0;
 }
 
-/* The instruction of an entry: address, bytes, what they are. */
+/* Where a direct branch leads, as " (function+0x12)"; "" for every other instruction, and where no symbol is known. */
+static const char *target(char out[CAIRN_SHOWN], const struct view *v, const char *disassembly)
+{
+    char name[CAIRN_SHOWN];
+    uint64_t to;
+    const char *operand = strrchr(disassembly, ' ');
+    const struct cairn_symbol *symbol = NULL;
+    if (operand && cairn_slice_u64((struct cairn_slice){operand + 1, (uint32_t)strlen(operand + 1)}, &to))
+        symbol = cairn_find_symbol(&v->log->text, to);
+    if (symbol && to == symbol->address)
+        snprintf(out, CAIRN_SHOWN, " (%.*s)", symbol->name.size < 40 ? (int)symbol->name.size : 40, symbol->name.at);
+    else if (symbol)
+        snprintf(out, CAIRN_SHOWN, " (%.60s)", cairn_show_address(name, v->log, to, 40));
+    else
+        out[0] = '\0';
+    return out;
+}
+
+/* The instruction of an entry: address, bytes, where that is, what they are. */
 static void instruction(struct view *v, const struct cairn_logged *entry)
 {
-    char name[CAIRN_SHOWN], text[CAIRN_SHOWN], bytes[3 * CAIRN_CODE_MAX + 1] = "";
+    char name[CAIRN_SHOWN], text[CAIRN_SHOWN], to[CAIRN_SHOWN], bytes[3 * CAIRN_CODE_MAX + 1] = "";
     const struct cairn_model_entry *e = &entry->head;
     v->shown = entry;
     for (unsigned i = 0; i < e->length; i++)
         snprintf(bytes + 3 * (size_t)i, sizeof(bytes) - 3 * (size_t)i, " %02x", e->code[i]);
     row(0, "%016" PRIx64 " %s", e->ip, e->length ? bytes : " (its bytes could not be read)");
     const char *what = cairn_disassemble(text, e->code, e->length, e->ip);
-    row(0, "%s in %s",
+    row(0, "%s: %s%s", cairn_show_address(name, v->log, e->ip, 40),
         what        ? what
         : e->length ? "(no instruction)"
                     : "(unknown)",
-        cairn_show_address(name, v->log, e->ip, 40));
+        what ? target(to, v, what) : "");
 }
 
 /* ---- before the record ------------------------------------------------------------------------------------------ */
