@@ -97,6 +97,14 @@ def test_long_name_of_a_counter():
     assert "PMC0=BR_INST_RETIRED.ALL_BRANCHES".rjust(80) in text_of(done).splitlines()
 
 
+def test_a_wide_meaning_goes_on_below():
+    """Not cut at the last column: the row of 1024 records and a byte."""
+    maximum = 0x1000 + 1024 * 24 + 1
+    text = text_of(cairn("ds", "-", data=log(4, {0x00: 0x1000, 0x08: 0x1000, 0x10: maximum, 0x18: maximum - 25})))
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert re.search(rf"^  10 BtsAbsoluteMaximum +{maximum:016x}  d  end: base \+ 1024 records \+\n {{53}}1$", text, re.M)
+
+
 @pytest.mark.parametrize("area, words", [
     ({0x20: 0}, "PEBS buffer: none"),
     ({0x30: BASE}, "PEBS buffer: these pointers describe none"),        # maximum at base

@@ -80,7 +80,7 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
            item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27)
                                             : cairn_blame_text(item->blame));
     if (d->elf && cairn_elf_line(d->elf, r->ip, line))
-        printf("%18s%.62s\n", "", line);
+        cairn_print_wrapped((unsigned)printf("%18s", ""), "", 18, (struct cairn_slice){line, (uint32_t)strlen(line)});
 }
 
 static void print_epoch(const struct dump *d, const struct cairn_item *item)
@@ -112,8 +112,9 @@ static void print_hole(const struct dump *d, const struct cairn_item *item)
 static void print_event(const struct dump *d, const struct cairn_item *item)
 {
     char time[CAIRN_SHOWN], what[CAIRN_SHOWN];
-    printf("%12s %2" PRIu32 " + %.62s\n", cairn_show_time(time, d->log, item->time), item->cpu,
-           cairn_show_event(what, d->log, &item->event));
+    cairn_show_event(what, d->log, &item->event);
+    int used = printf("%12s %2" PRIu32 " + ", cairn_show_time(time, d->log, item->time), item->cpu);
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){what, (uint32_t)strlen(what)});
 }
 
 static void print_all(const struct dump *d, int cpu, bool compact)

@@ -50,6 +50,13 @@ static void show_offset(char *out, size_t size, uint64_t base, uint64_t at, uint
         snprintf(out + n, size - (size_t)n, " + %" PRIu64, rest);
 }
 
+/* One row, which goes on below its last column where that is wider. */
+static void print_row(unsigned at, const char *name, uint64_t value, char by, const char *what)
+{
+    int used = printf("%4x %-26s %016" PRIx64 "  %c  ", at, name, value, by);
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){what, (uint32_t)strlen(what)});
+}
+
 static void print_pointer(const struct area *a, unsigned n)
 {
     unsigned first = n < PEBS_BASE ? BTS_BASE : PEBS_BASE;
@@ -64,7 +71,7 @@ static void print_pointer(const struct area *a, unsigned n)
         snprintf(what, sizeof(what), "no PMI: beyond the end");
     else
         snprintf(what, sizeof(what), "%s: %s", n == first + 1 ? "next" : n == first + 2 ? "end" : "PMI", where);
-    printf("%4x %-26s %016" PRIx64 "  %c  %.27s\n", 8 * n, pointers[n].name, word(a, n), pointers[n].by, what);
+    print_row(8 * n, pointers[n].name, word(a, n), pointers[n].by, what);
 }
 
 const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value)
@@ -105,7 +112,7 @@ static unsigned print_reset(const struct area *a, unsigned n)
     if (word(a, n)) {
         unsigned number = n < fixed_from(a) ? i : ds_counter_fixed(i);
         snprintf(name, sizeof(name), "%s%u", kind, i);
-        printf("%4x %-26s %016" PRIx64 "  d  %.27s\n", 8 * n, name, word(a, n), cairn_show_reset(value, word(a, n)));
+        print_row(8 * n, name, word(a, n), 'd', cairn_show_reset(value, word(a, n)));
         cairn_show_counter(counter, a->log, a->cpu, number);
         size_t length = strlen(counter); /* below the value, or as far to its left as it is longer */
         printf("%*s%s\n", length > 27 ? 80 - (int)length : 53, "", counter);
@@ -117,7 +124,7 @@ static unsigned print_reset(const struct area *a, unsigned n)
         snprintf(name, sizeof(name), "%s%u", kind, i);
     else
         snprintf(name, sizeof(name), "%s%u..%u", kind, i, i + last - n);
-    printf("%4x %-26s %016x  d  not used\n", 8 * n, name, 0);
+    print_row(8 * n, name, 0, 'd', "not used");
     return last + 1;
 }
 
