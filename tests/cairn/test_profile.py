@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Of which counter, and so of which event, `cairn profile` takes a record to be."""
 
+import pytest
+
+import cairn_boot
 import frames
 from cairn_tool import GOLDEN, cairn, text_of, with_keys
 from test_lies import in_format_1
@@ -28,7 +31,7 @@ def test_a_counter_without_pebs_has_no_records():
     assert profile(log)[0] == profile(log, "--counter", "0")[0] == profile(log, "--event", "A")[0] == 39
     assert "added up" not in profile(log)[1] and "not told apart" not in profile(log)[1]
     assert [profile(log, "--counter", n)[0] for n in ("2", "32")] == [0, 0]
-    assert "--event B: no event" in profile(log, "--event", "B")[1]
+    assert "--event B: no PEBS counter of this log counts it; give one of: A\n" in profile(log, "--event", "B")[1]
 
 
 def test_several_that_overflowed_are_not_told_apart():
@@ -62,4 +65,26 @@ def test_event_on_another_counter_of_each_cpu():
 def test_event_refused():
     log = session(["A:100:uk"], ["0"] * 2)
     assert "give one of them" in profile(log, "--event", "A", "--counter", "0")[1]
-    assert "--event AB: no event" in profile(log, "--event", "AB")[1]
+    assert "--event AB: no PEBS counter" in profile(log, "--event", "AB")[1]
+    log = session(["BR_INST_RETIRED.ALL_BRANCHES:100:uk", "B:1:uk:plain", "INST_RETIRED.ANY:300:uk"], ["0 1 32"] * 2)
+    text = " ".join(profile(log, "--event", "cycles")[1].split())
+    assert "counts it; give one of: BR_INST_RETIRED.ALL_BRANCHES, INST_RETIRED.ANY usage:" in text
+
+
+@pytest.mark.parametrize("event, alias", [
+    ("BR_INST_RETIRED.ALL_BRANCHES", "branches"), ("BR_INST_RETIRED.ALL_BRANCHES", "Branch-Instructions"),
+    ("INST_RETIRED.ANY", "instructions"), ("MEM_TRANS_RETIRED.LOAD_LATENCY", "mem_trans_retired.load_latency"),
+    ("FRONTEND_RETIRED", "frontend_retired"),
+])
+def test_event_by_an_alias(event, alias):
+    log = session([f"{event}:100:uk"], ["0"] * 2)
+    assert profile(log, "--event", alias)[0] == profile(log, "--event", event)[0] == 39
+
+
+def test_lines_of_a_file_without_them():
+    log = (cairn_boot.ROOT / "samples" / "plain.log").read_bytes()
+    done = cairn("profile", "--per", "line", "--elf", cairn_boot.BUILD / "kernel.elf", "-", data=log)
+    assert done.returncode == 2 and not done.stdout
+    assert b"has no line table: give kernel.elf.full" in b" ".join(done.stderr.split())
+    full = cairn("profile", "--per", "line", "--elf", cairn_boot.BUILD / "kernel.elf.full", "-", data=log)
+    assert full.returncode == 0 and b"no line table" not in full.stderr

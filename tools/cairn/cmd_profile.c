@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/ds.h"
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
@@ -20,14 +21,15 @@ static const char *const per_names[] = {"both", "thread", "function", "line", NU
 #define NOT_GIVEN UINT64_MAX
 static uint64_t only_cpu = NOT_GIVEN, only_thread = NOT_GIVEN, only_counter = NOT_GIVEN, top = 40;
 static unsigned per = PER_BOTH;
-static const char *elf_path, *only_event;
+static const char *elf_path, *given_event;
+static const char *only_event; /* by the name logs have for it */
 static const struct cairn_option options[] = {
     {0, "per", "WHAT", "a row per thread, function, line (with --elf), or both", .word = &per, .words = per_names},
     {'c', "cpu", "N", "only records of this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
     {'t', "thread", "TID", "only records of this thread", .number = &only_thread, .low = 0, .high = UINT32_MAX},
     {0, "counter", "N", "only records of this counter (32: fixed counter 0)", .number = &only_counter, .low = 0,
      .high = 63},
-    {0, "event", "NAME", "only records of this event, whatever its counter", .text = &only_event},
+    {0, "event", "NAME", "only records of this event, whatever its counter", .text = &given_event},
     {0, "top", "N", "the first N rows (40)", .number = &top, .low = 1, .high = UINT32_MAX},
     {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
     CAIRN_BY_OPTION,
@@ -77,6 +79,20 @@ static uint64_t counters_of(const struct cairn_counters *on, const struct cairn_
         return 1; /* format 0: PMC0 alone can do it */
     bits &= pebs;
     return bits & (bits - 1) ? 0 : bits;
+}
+
+/* The name an event has in logs, Intel's, by that or by an alias of pebs=; another name stays as it is. */
+static const char *name_in_log(const char *name)
+{
+    static const char *const settings[] = {"", ":ldlat=3", ":frontend=1"}; /* what some events cannot do without */
+    for (unsigned i = 0; name && i < sizeof(settings) / sizeof(settings[0]); i++) {
+        char spec[128], error[CAIRN_SHOWN];
+        struct ds_config config;
+        int n = snprintf(spec, sizeof(spec), "%s:1%s", name, settings[i]);
+        if ((size_t)n < sizeof(spec) && ds_parse_events(spec, &config, error, sizeof(error)) == 0 && config.events == 1)
+            return config.event[0].name;
+    }
+    return name;
 }
 
 /* The counters asked for: on each CPU those that had the event. */
@@ -261,16 +277,14 @@ static void print_rows(const struct profile *p)
     char thread[CAIRN_SHOWN];
     for (size_t i = 0; i < p->rows.count && i < top; i++) {
         const struct row *r = &p->rows.items[i];
-        printf("%10" PRIu64 " %6.2f %%", r->count, 100.0 * (double)r->count / (double)p->records);
+        int used = printf("%10" PRIu64 " %6.2f %%", r->count, 100.0 * (double)r->count / (double)p->records);
         const char *who =
             r->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, p->log, r->tid, 27) : cairn_blame_text(r->blame);
         if (per == PER_BOTH)
-            printf("   %-27s", who);
-        else if (per == PER_THREAD)
-            printf("   %s", who);
-        if (per != PER_THREAD)
-            printf("   %.*s", per == PER_BOTH ? 28 : 58, r->where);
-        putchar('\n');
+            used += printf("   %-27s", who);
+        const char *last = per == PER_THREAD ? who : r->where;
+        used += printf("   ");
+        cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){last, (uint32_t)strlen(last)});
     }
     if (p->rows.count > top)
         printf("# and %zu more %s (--top N)\n", p->rows.count - (size_t)top,
@@ -295,8 +309,11 @@ static void print_rest(const struct profile *p)
     printf("; %" PRIu64 " of no certain thread", p->doubtful);
     if (p->doubtful && only_thread != NOT_GIVEN)
         printf(", not counted here");
-    printf("\n# lost by the processor: %s\n",
-           cairn_show_lost(lost, cairn_pebs_lost(p->log, only_cpu == NOT_GIVEN ? CAIRN_MAX_CPUS : (uint32_t)only_cpu)));
+    const uint32_t cpu = only_cpu == NOT_GIVEN ? CAIRN_MAX_CPUS : (uint32_t)only_cpu;
+    const struct cairn_lost swallowed = cairn_pebs_swallowed(p->log, cpu);
+    printf("\n# lost by the processor: %s\n", cairn_show_lost(lost, cairn_pebs_dropped(p->log, cpu)));
+    if (swallowed.counted || swallowed.unknown)
+        printf("# swallowed: %s\n", cairn_show_lost(lost, swallowed));
     if (missing)
         printf("# missing in this log: %" PRIu64 " bytes of records\n", missing);
 }
@@ -330,10 +347,32 @@ static bool is_recorded(const struct cairn_log *log)
     return any;
 }
 
+/* Says which events could have been asked for: those that any CPU has on a counter that writes records. */
+static int refuse_event(const struct cairn_log *log)
+{
+    char text[DS_COUNTER_NUMBERS * 48] = "";
+    struct cairn_counters on;
+    for (unsigned i = 0, n = 0; i < DS_COUNTER_NUMBERS; i++)
+        for (uint32_t c = 0; c < log->cpus; c++) {
+            cairn_counters_read(&on, &log->text, c);
+            if (i >= on.count || !on.known || on.items[i].plain)
+                continue;
+            n += (unsigned)snprintf(text + n, sizeof(text) - n, "%s%.*s", n ? ", " : "",
+                                    on.items[i].event.size < 40 ? (int)on.items[i].event.size : 40,
+                                    on.items[i].event.at); /* no kernel's is longer */
+            break;
+        }
+    if (*text)
+        return cairn_usage(&cairn_profile_command, "--event %s: no PEBS counter of this log counts it; give one of: %s",
+                           given_event, text);
+    return cairn_usage(&cairn_profile_command, "--event %s: this log names no event of a PEBS counter", given_event);
+}
+
 static int show(const struct cairn_log *log)
 {
     struct profile p = {.log = log};
     char error[CAIRN_SHOWN];
+    only_event = name_in_log(given_event);
     if (per == PER_LINE && !elf_path)
         return cairn_usage(&cairn_profile_command, "--per line: lines are in the kernel's file: give --elf FILE");
     if (only_cpu != NOT_GIVEN && only_cpu >= log->cpus)
@@ -342,11 +381,14 @@ static int show(const struct cairn_log *log)
     if (only_event && only_counter != NOT_GIVEN)
         return cairn_usage(&cairn_profile_command, "--event and --counter: give one of them");
     if (only_event && !is_recorded(log))
-        return cairn_usage(&cairn_profile_command, "--event %s: no event this log names the PEBS counter of",
-                           only_event);
+        return refuse_event(log);
     if (elf_path && !(p.elf = cairn_elf_open(elf_path, log, error))) {
         fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
         return CAIRN_UNREADABLE;
+    }
+    if (per == PER_LINE && !cairn_elf_has_lines(p.elf)) {
+        cairn_elf_close(p.elf);
+        return cairn_usage(&cairn_profile_command, "--per line: %s has no line table: give kernel.elf.full", elf_path);
     }
     count(&p);
     int status = p.records ? CAIRN_GOOD : none(&p);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/cairn/bytes.h"
 #include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
@@ -24,11 +25,16 @@ static void usage_line(const struct cairn_command *c)
 int cairn_usage(const struct cairn_command *command, const char *format, ...)
 {
     va_list args;
-    fprintf(stderr, "cairn %s: ", command->name);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    int size = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    fputc('\n', stderr);
+    char *text = cairn_alloc((size_t)size + 1);
+    va_start(args, format);
+    vsnprintf(text, (size_t)size + 1, format, args);
+    va_end(args);
+    int used = fprintf(stderr, "cairn %s: ", command->name);
+    cairn_wrap(stderr, (unsigned)used, "", 2, (struct cairn_slice){text, (uint32_t)size});
+    free(text);
     usage_line(command);
     return CAIRN_USAGE;
 }

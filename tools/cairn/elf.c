@@ -62,6 +62,12 @@ struct cairn_elf *cairn_elf_open(const char *path, const struct cairn_log *log, 
     return elf;
 }
 
+bool cairn_elf_has_lines(struct cairn_elf *elf)
+{
+    Dwarf_Addr bias;
+    return dwfl_module_getdwarf(elf->module, &bias) != NULL;
+}
+
 void cairn_elf_close(struct cairn_elf *elf)
 {
     if (elf && elf->dwfl)

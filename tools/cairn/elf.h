@@ -11,6 +11,8 @@ struct cairn_elf;
 /* NULL, and one line in `error` (CAIRN_SHOWN bytes): not an ELF file that can be read. Warns on standard error where
  * its build ID is not that of the kernel that wrote the log. */
 struct cairn_elf *cairn_elf_open(const char *path, const struct cairn_log *log, char *error);
+/* Whether the file has a line table at all (the kernel's own has none: build/kernel.elf.full has). */
+bool cairn_elf_has_lines(struct cairn_elf *elf);
 void cairn_elf_close(struct cairn_elf *elf);
 
 /* "function+0x1c", NULL: not in this file. */
