@@ -129,7 +129,8 @@ def test_swallowed_samples(tmp_path, options):
     assert swallowed > 0
     assert f"ds: {swallowed} samples without a record" in result.output
     assert re.search(rf"^  swallowed +{swallowed}   went with another's record$", cairn("stat", result.log)[1], re.M)
-    assert f"PEBS records lost by the processor: {swallowed}\n" in cairn("check", result.log)[1]
+    assert f"PEBS samples swallowed: {swallowed}\n" in cairn("check", result.log)[1]
+    assert f"# lost by the processor: 0\n# swallowed: {swallowed}\n" in cairn("profile", result.log)[1]
 
 
 def test_plain_event(tmp_path):

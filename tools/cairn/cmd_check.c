@@ -84,9 +84,12 @@ static void print_truth(const struct cairn_check *check)
 static void print_lost(const struct cairn_log *log)
 {
     char lost[CAIRN_SHOWN];
-    struct cairn_lost pebs = cairn_pebs_lost(log, CAIRN_MAX_CPUS), bts = cairn_bts_lost(log, CAIRN_MAX_CPUS);
+    struct cairn_lost pebs = cairn_pebs_dropped(log, CAIRN_MAX_CPUS), bts = cairn_bts_lost(log, CAIRN_MAX_CPUS);
+    struct cairn_lost swallowed = cairn_pebs_swallowed(log, CAIRN_MAX_CPUS);
     if (pebs.counted || pebs.unknown)
         printf("PEBS records lost by the processor: %s\n", cairn_show_lost(lost, pebs));
+    if (swallowed.counted || swallowed.unknown)
+        printf("PEBS samples swallowed: %s\n", cairn_show_lost(lost, swallowed));
     if (bts.counted || bts.unknown)
         printf("branch records lost or overwritten: %s\n", cairn_show_lost(lost, bts));
 }

@@ -523,30 +523,22 @@ static void add_lost(struct cairn_lost *sum, uint64_t lost)
         sum->counted += lost;
 }
 
-static struct cairn_lost pebs_lost(const struct cairn_log *log, uint32_t cpu, bool dropped, bool swallowed)
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
 {
     struct cairn_lost sum = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++) {
-            add_lost(&sum, dropped ? log->cpu[c].epochs.items[i].lost : 0);
-            add_lost(&sum, swallowed ? log->cpu[c].epochs.items[i].swallowed : 0);
-        }
+        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
+            add_lost(&sum, log->cpu[c].epochs.items[i].lost);
     return sum;
-}
-
-struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
-{
-    return pebs_lost(log, cpu, true, false);
 }
 
 struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu)
 {
-    return pebs_lost(log, cpu, false, true);
-}
-
-struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu)
-{
-    return pebs_lost(log, cpu, true, true);
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
+            add_lost(&sum, log->cpu[c].epochs.items[i].swallowed);
+    return sum;
 }
 
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu)

@@ -280,11 +280,9 @@ struct cairn_lost {
     uint64_t counted;
     bool unknown;
 };
-/* Without those swallowed; these. */
+/* CAIRN_MAX_CPUS: of all. Records a full buffer cost; samples that went with another counter's record. */
 struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu);
 struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu);
-/* Both together: samples whose record is not there. */
-struct cairn_lost cairn_pebs_lost(const struct cairn_log *log, uint32_t cpu); /* CAIRN_MAX_CPUS: of all */
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
 
 /* First run of missing frames between two frame numbers, NULL: none. */
