@@ -210,7 +210,7 @@ check_log() {
 is_ours() {
     [ -s "$log" ] && [ -f "$log" ] || return 0
     head -c 65536 "$log" | LC_ALL=C grep -a -E -q '^~H[0-9a-f]{8}:' && return 0
-    case $(head -c 4 "$log" | LC_ALL=C tr -d '\000') in "$ESCAPE[2J") return 0 ;; esac # firmware clears the screen
+    case $(head -c 4 "$log" | LC_ALL=C tr -d '\000') in "${ESCAPE}[2J") return 0 ;; esac # firmware clears the screen
     head -c 65536 "$log" | plain | LC_ALL=C grep -a -m 1 . | LC_ALL=C grep -a -E -q "$FIRST_WORDS"
 }
 

@@ -102,7 +102,8 @@ def test_a_wide_meaning_goes_on_below():
     maximum = 0x1000 + 1024 * 24 + 1
     text = text_of(cairn("ds", "-", data=log(4, {0x00: 0x1000, 0x08: 0x1000, 0x10: maximum, 0x18: maximum - 25})))
     assert all(len(line) <= 80 for line in text.splitlines())
-    assert re.search(rf"^  10 BtsAbsoluteMaximum +{maximum:016x}  d  end: base \+ 1024 records \+\n {{53}}1$", text, re.M)
+    assert re.search(rf"^  10 BtsAbsoluteMaximum +{maximum:016x}  d  end: base \+ 1024 records \+\n {{53}}1$", text,
+                     re.M)
 
 
 @pytest.mark.parametrize("area, words", [
