@@ -43,7 +43,7 @@ def test_modes(tmp_path, preset, mode, records, wraps):
     assert status == 0
     heads = re.findall(r"^(\S+): (\d+) branch\w* in (\d+) drains?, lost: (\d+)$", text, re.M)
     assert sum(int(head[1]) for head in heads) == stored and sum(int(head[3]) for head in heads) == lost
-    shown = sum(int(m[1] or 1) for m in re.finditer(r"^ {4,}\S+ [<>-] \S+(?:  x (\d+))?$", text, re.M))
+    shown = sum(int(m[1] or 1) for m in re.finditer(r"^  [ ~] +\S+ [<>-] \S+(?:  x (\d+))?$", text, re.M))
     assert shown == stored
     assert " > kpart_compute\n" in text or records < 1024  # symbols, calls
 
@@ -75,8 +75,13 @@ def test_rings(tmp_path, rings):
     assert compared == stored + drains and stored > 100
     status, text = cairn("bts", result.log)
     assert status == 0
-    sources = set(re.findall(r"^ {4,}(\S+) [<>-] \S+(?:  x \d+)?$", text, re.M))
+    lines = re.findall(r"^  [ ~]( +)(\S+) [<>-] \S+(?:  x \d+)?$", text, re.M)
+    sources = {name for _, name in lines}
     assert sources and all(name.startswith("user_") == (rings == "u") for name in sources), sources
+    assert f"records on each CPU, {'ring 3' if rings == 'u' else 'the kernel'} only\n" in text
+    assert "\n  ~ " in text
+    if rings == "u":  # a system call's way back has no record: it ends where the program is seen again
+        assert max(len(indent) for indent, _ in lines) <= 1 + 2 * 3
 
 
 def test_panic(tmp_path):

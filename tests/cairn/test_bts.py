@@ -47,7 +47,7 @@ def test_branches_are_those_of_the_truth(log):
     parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
     shown = parse((EXPECTED / f"{log}.bts").read_text(encoding="ascii"))
     branches = sum(int(m.group(1)) if (m := re.search(r"  x (\d+)$", line)) else 1
-                   for lines in shown.values() for line in lines if re.match(r"    ", line))
+                   for lines in shown.values() for line in lines if re.match(r"  [ ~] ", line))
     lost = sum(int(re.match(r"  ! (\d+)", line).group(1))
                for lines in shown.values() for line in lines if line.startswith("  !"))
     assert branches + lost == len(truths(parts, TRUTH_BRANCH)) and lost > 0
@@ -85,13 +85,13 @@ def test_reason_why_there_are_none():
     assert done.returncode == 1 and b"in this log: CPU 0: none there\n" in done.stderr
 
 
-def test_a_call_that_ends_in_a_jump_and_one_whose_return_is_missing():
-    """Records made by hand: f calls g, which jumps to h; h returns to f. Then a return from nowhere, and back to f."""
-    spin, digest, hand = 0xFFFFFFFF80002000, 0xFFFFFFFF80002200, 0xFFFFFFFF80002340
-    steps = [(spin + 0x10, digest), (digest + 0x20, hand), (hand + 8, spin + 0x15), (spin + 0x30, hand),
-             (0xFFFFFFFF80001008, spin + 0x99), (spin + 0xA0, spin + 0x40), (spin + 0xA0, spin + 0x40),
-             (spin + 0xB0, digest + 0x11)]
+SPIN, DIGEST, HAND = 0xFFFFFFFF80002000, 0xFFFFFFFF80002200, 0xFFFFFFFF80002340
+
+
+def shown_of(steps, changed=lambda parts: None):
+    """The lines of a drain of 15 branches that begins with these, made by hand, and is the first of its thread."""
     parts = frames.read((GOLDEN / "bts.log").read_bytes())
+    changed(parts)
     for i, at, hook, size in events(parts):
         payload = parts[i][1]
         if hook == HOOK and struct.unpack_from("<H", payload, at + 16)[0] == RECORDS and size == 0x28 + 15 * 24:
@@ -99,14 +99,71 @@ def test_a_call_that_ends_in_a_jump_and_one_whose_return_is_missing():
             epoch = struct.unpack_from("<I", payload, at + 20)[0]
             break
     text = text_of(cairn("bts", "-", data=frames.write(parts)))
-    assert re.search(rf"epoch {epoch}: 15 branches\n" + re.escape(
-        "    workload_spin+0x10 > workload_hash\n"
-        "      workload_hash+0x20 > workload_pass\n"
-        "      workload_pass+0x8 < workload_spin+0x15\n"
-        "    workload_spin+0x30 > workload_pass\n"
-        "      kernel_main+0x8 < workload_spin+0x99\n"
-        "    workload_spin+0xa0 - +0x40  x 2\n"
-        "      workload_spin+0xb0 < workload_hash+0x11\n"), text), text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    return re.search(rf"epoch {epoch}: 15 branches\n((?:    .*\n|  ~.*\n)*)", text)[1].splitlines()
+
+
+def test_a_call_that_ends_in_a_jump_and_one_whose_return_is_missing():
+    """F calls g, which jumps to h; h returns to f. Then a return from nowhere, and back to f."""
+    steps = [(SPIN + 0x10, DIGEST), (DIGEST + 0x20, HAND), (HAND + 8, SPIN + 0x15), (SPIN + 0x30, HAND),
+             (0xFFFFFFFF80001008, SPIN + 0x99), (SPIN + 0xA0, SPIN + 0x40), (SPIN + 0xA0, SPIN + 0x40),
+             (SPIN + 0xB0, DIGEST + 0x11)]
+    assert shown_of(steps)[:7] == [
+        "    workload_spin+0x10 > workload_hash",
+        "      workload_hash+0x20 > workload_pass",
+        "      workload_pass+0x8 < workload_spin+0x15",
+        "    workload_spin+0x30 > workload_pass",
+        "  ~   kernel_main+0x8 < workload_spin+0x99",
+        "    workload_spin+0xa0 - +0x40  x 2",
+        "      workload_spin+0xb0 < workload_hash+0x11"]
+
+
+PROGRAM = 0x400000
+
+
+def with_program(parts):
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "S":
+            parts[i] = (stream, b"400000 100 user_main\n400100 100 user_part\n400200 20 user_part.again\n" + payload)
+            return
+
+
+def test_system_calls_whose_return_is_not_traced():
+    """What a program calls in the kernel is open until the program is seen again, and no longer."""
+    steps = [(PROGRAM + 0x10, PROGRAM + 0x100),
+             *[(PROGRAM + 0x120, DIGEST), (PROGRAM + 0x140, PROGRAM + 0x120)] * 6,
+             (PROGRAM + 0x120, DIGEST), (PROGRAM + 0x210, PROGRAM + 0x15)]
+    assert shown_of(steps, with_program) == [
+        "    user_main+0x10 > user_part",
+        "      user_part+0x20 > workload_hash",
+        *["  ~   user_part+0x40 - +0x20",
+          "      user_part+0x20 > workload_hash"] * 6,
+        "  ~   user_part.again+0x10 < user_main+0x15"]
+
+
+def test_system_calls_whose_kernel_is_traced():
+    """A way back that no record shows, from a kernel whose own branches are there, and one that is shown."""
+    steps = [(PROGRAM + 0x10, PROGRAM + 0x100), (PROGRAM + 0x120, DIGEST), (HAND + 0x10, SPIN + 0x20),
+             (SPIN + 0x30, HAND), (HAND + 0x8, HAND + 0x0), (PROGRAM + 0x130, PROGRAM + 0x13), (PROGRAM + 0x20, DIGEST),
+             (DIGEST + 0x10, HAND), (HAND + 4, DIGEST + 0x15), (DIGEST + 0x20, PROGRAM + 0x22),
+             (PROGRAM + 0x30, PROGRAM + 0x100), (PROGRAM + 0x208, PROGRAM + 0x200), (SPIN + 0x10, SPIN),
+             (PROGRAM + 0x208, PROGRAM + 0x200), (PROGRAM + 0x208, PROGRAM + 0x35)]
+    assert shown_of(steps, with_program) == [
+        "    user_main+0x10 > user_part",
+        "      user_part+0x20 > workload_hash",
+        "  ~       workload_pass+0x10 < workload_spin+0x20",
+        "        workload_spin+0x30 > workload_pass",
+        "          workload_pass+0x8 - +0x0",
+        "  ~   user_part+0x30 < user_main+0x13",
+        "    user_main+0x20 > workload_hash",
+        "      workload_hash+0x10 > workload_pass",
+        "        workload_pass+0x4 < workload_hash+0x15",
+        "      workload_hash+0x20 < user_main+0x22",
+        "    user_main+0x30 > user_part",
+        "      user_part.again+0x8 - +0x0",
+        "  ~   workload_spin+0x10 - +0x0",
+        "  ~   user_part.again+0x8 - +0x0",
+        "      user_part.again+0x8 < user_main+0x35"]
 
 
 # ---- damage ----------------------------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@
  *           by a way that has no records (tracing was off); or, of a call made before the records begin, anywhere;
  *   jump    within the function.
  * A jump to another function (a tail call) reads as a call, and both return at once; a function's call of itself reads
- * as a jump.
+ * as a jump. Where the code between two records cannot be gone through without a branch, some were not traced: a
+ * program's system call, say, whose way back to ring 3 has no record. That is marked, and a thread that is seen in ring
+ * 3 again has no calls open in the kernel.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,6 +27,8 @@
 #define CALL_LENGTH 15u /* of an instruction, at most */
 #define REASON_MAX  42u /* characters that fit behind the words of an error */
 
+static uint64_t only_cpu = UINT64_MAX, only_thread = UINT64_MAX; /* --cpu, --thread */
+
 struct stint { /* a thread's branches in one drain */
     const struct cairn_bts_drain *drain;
     uint32_t cpu;
@@ -33,18 +37,51 @@ struct stint { /* a thread's branches in one drain */
 struct flow {
     const struct cairn_log *log;
     struct {
-        uint64_t at;
+        uint64_t at, to;
         const struct cairn_symbol *in;
     } call[CALLS_MAX]; /* that are open, the outermost first */
     unsigned depth;
+    uint64_t here; /* where the branch before this one has led */
+    bool known;    /* false: no record tells */
     /* the line that is not printed yet, since the same branch may follow */
     struct cairn_branch branch;
     char kind;
+    bool jumped; /* some before it were not traced */
     unsigned at; /* its depth */
     uint64_t times;
 };
 
 /* ---- what a branch was ------------------------------------------------------------------------------------------- */
+
+static bool in_kernel(uint64_t address)
+{
+    return address >> 63;
+}
+
+/* Labels within a function carry its name, and their own behind a dot. */
+static bool same_function(const struct cairn_symbol *a, const struct cairn_symbol *b)
+{
+    if (!a || !b)
+        return a == b;
+    const char *dot_a = memchr(a->name.at, '.', a->name.size), *dot_b = memchr(b->name.at, '.', b->name.size);
+    size_t size_a = dot_a ? (size_t)(dot_a - a->name.at) : a->name.size;
+    size_t size_b = dot_b ? (size_t)(dot_b - b->name.at) : b->name.size;
+    return size_a == size_b && memcmp(a->name.at, b->name.at, size_a) == 0;
+}
+
+/* Whether `from` is where a thread at `here` gets to without any branch, as far as addresses tell. */
+static bool straight_on(const struct cairn_log *log, uint64_t here, uint64_t from)
+{
+    return from >= here && in_kernel(from) == in_kernel(here) &&
+           same_function(cairn_find_symbol(&log->text, here), cairn_find_symbol(&log->text, from));
+}
+
+/* The thread has come back to ring 3: no call is open that leads to the kernel, or was made there. */
+static void leave_kernel(struct flow *f)
+{
+    while (f->depth && in_kernel(f->call[f->depth - 1].to))
+        f->depth--;
+}
 
 static char classify(struct flow *f, const struct cairn_branch *b)
 {
@@ -59,17 +96,19 @@ static char classify(struct flow *f, const struct cairn_branch *b)
             f->depth = i;
             return '<';
         }
-    while (f->depth && f->call[--f->depth].in != to)
+    /* a return within the kernel ends none of the program's calls */
+    while (f->depth && in_kernel(f->call[f->depth - 1].at) == in_kernel(b->to) && f->call[--f->depth].in != to)
         ;
     return '<';
 }
 
-static void open_call(struct flow *f, uint64_t from)
+static void open_call(struct flow *f, const struct cairn_branch *b)
 {
     if (f->depth == CALLS_MAX)
         memmove(f->call, f->call + 1, --f->depth * sizeof(f->call[0]));
-    f->call[f->depth].at = from;
-    f->call[f->depth++].in = cairn_find_symbol(&f->log->text, from);
+    f->call[f->depth].at = b->from;
+    f->call[f->depth].to = b->to;
+    f->call[f->depth++].in = cairn_find_symbol(&f->log->text, b->from);
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------- */
@@ -90,25 +129,32 @@ static void print_branch(struct flow *f)
     else if (symbol && f->kind == '>')
         snprintf(to, sizeof(to), "%.*s", (int)symbol->name.size < width ? (int)symbol->name.size : width,
                  symbol->name.at);
-    printf("%*s%s %c %s%s\n", indent, "", cairn_show_address(from, f->log, f->branch.from, width), f->kind, to, times);
+    printf("%3s%*s%s %c %s%s\n", f->jumped ? "~" : "", indent - 3, "",
+           cairn_show_address(from, f->log, f->branch.from, width), f->kind, to, times);
     f->times = 0;
 }
 
 static void next_branch(struct flow *f, const struct cairn_branch *b)
 {
-    if (f->times && b->from == f->branch.from && b->to == f->branch.to && f->kind == '-') {
+    const bool jumped = f->known && !straight_on(f->log, f->here, b->from);
+    f->here = b->to;
+    f->known = true;
+    if (f->times && b->from == f->branch.from && b->to == f->branch.to && f->kind == '-' && !jumped) {
         f->times++;
         return;
     }
     print_branch(f);
+    if (!in_kernel(b->from))
+        leave_kernel(f);
     f->branch = *b;
+    f->jumped = jumped;
     f->at = f->depth;
     f->kind = classify(f, b);
     if (f->kind == '<') /* stands with the function it leaves */
         f->at = f->depth + 1;
     f->times = 1;
     if (f->kind == '>')
-        open_call(f, b->from);
+        open_call(f, b);
 }
 
 /* What is missing tells nothing of the calls that are open. */
@@ -116,6 +162,7 @@ static void print_missing(struct flow *f, uint64_t count, const char *what)
 {
     print_branch(f);
     f->depth = 0;
+    f->known = false;
     if (count == CAIRN_DS_LOST_UNKNOWN)
         printf("  ! branches %s, how many is unknown\n", what);
     else
@@ -126,6 +173,7 @@ static void print_stint(struct flow *f, const struct stint *s)
 {
     const struct cairn_bts_drain *d = s->drain;
     struct cairn_branch b;
+    f->known &= only_cpu == UINT64_MAX; /* what the thread did on other CPUs in between is not shown */
     char time[CAIRN_SHOWN];
     uint32_t records = d->record_bytes / CAIRN_BTS_BYTES, seen = d->bytes_seen / CAIRN_BTS_BYTES;
     printf("  to %s s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
@@ -181,11 +229,14 @@ static void print_head(const struct cairn_log *log)
 {
     const struct cairn_text *t = &log->text;
     struct cairn_slice mode = cairn_key(t, "ds.bts"), records = cairn_key(t, "ds.bts.records");
+    struct cairn_slice rings = cairn_key(t, "option.bts.rings");
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     if (mode.size)
-        printf("# BTS: %.*s, a buffer of %.*s %s on each CPU\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
-               cairn_slice_is(records, "1") ? "record" : "records");
+        printf("# BTS: %.*s, a buffer of %.*s %s on each CPU%s\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
+               cairn_slice_is(records, "1") ? "record" : "records",
+               cairn_slice_is(rings, "u") ? ", ring 3 only" : cairn_slice_is(rings, "k") ? ", the kernel only" : "");
     puts("# > call, < return, - jump within the function; records hold no times");
+    puts("# ~ no record tells how it got here from the branch above");
 }
 
 /* Drains whose numbers are missing, and records whose drain is. */
@@ -206,7 +257,6 @@ static void print_gaps(const struct cairn_log *log)
     }
 }
 
-static uint64_t only_cpu = UINT64_MAX, only_thread = UINT64_MAX;
 static const struct cairn_option options[] = {
     {'c', "cpu", "N", "only what ran on this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
     {'t', "thread", "TID", "only this thread", .number = &only_thread, .low = 0, .high = UINT32_MAX},
@@ -267,6 +317,9 @@ const struct cairn_command cairn_bts_command = {
     .options = options,
     .notes = "Branch records hold addresses only: a call is what leads to the first byte of\n"
              "another function, a return what leads behind an open call or, of one made before\n"
-             "the records begin, into another function. '!' tells what is lost or missing.\n",
+             "the records begin, into another function. '!' tells what is lost or missing;\n"
+             "'~' marks a branch that cannot be reached from the one above without others:\n"
+             "these were not traced, as the way back from a system call to ring 3, or are\n"
+             "missing.\n",
     .show = show,
 };
