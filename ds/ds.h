@@ -62,8 +62,8 @@ struct ds_config {
     uint64_t tick_tsc;  /* a tick in TSC cycles: so long it stops at least */
 };
 
-/* Parses pebs=... into config->event; 0, or -EINVAL with one line in `error` that quotes the offending word and says
- * what would be right. */
+/* Parses pebs=... into config->event, no events for "none"; 0, or -EINVAL with one line in `error` that quotes the
+ * offending word and says what would be right. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
 /* The names pebs= knows, in any case of letters: Intel's, each followed by its aliases; NULL past the last. */
 const char *ds_event_name(size_t i);

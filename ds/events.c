@@ -311,6 +311,8 @@ int ds_parse_events(const char *spec, struct ds_config *config, char *error, siz
 {
     const char *s = spec;
     config->events = 0;
+    if (strcmp(spec, "none") == 0)
+        return 0;
     for (;;) {
         if (config->events == DS_MAX_COUNTERS)
             return refuse(error, size, "pebs", s, strlen(s), "more events than any processor here has counters (14)");

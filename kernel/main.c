@@ -156,7 +156,7 @@ static void report_debug_store(void)
     else if (ksession.pebs_refusal[0])
         kreport(KREPORT_FAIL, "debug store", "%s", ksession.pebs_refusal);
     else if (!ksession.pebs)
-        kreport(KREPORT_SKIP, "debug store", "%s", ksession.reason);
+        kreport(KREPORT_SKIP, "debug store", "%s", kopt_pebs() ? ksession.reason : "no PEBS, as asked for");
     else if (sum.lost_unknown)
         kreport(KREPORT_PASS, "debug store",
                 "%lu records in %lu drains; a buffer was full: how many are lost is unknown",

@@ -25,7 +25,7 @@ struct option {
 };
 
 static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
-static const char debug_store[] = "ds!=off", branches[] = "bts!=off";
+static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
 
 #define AT(field) offsetof(struct kopt, field), sizeof kopt.field
 
@@ -51,27 +51,28 @@ static const struct option table[] = {
       AT(ds_throttle), NUMBER32, 0, 100000, NULL, debug_store },
     { "ds.log", "0",
       "1: the soft backend's model writes down what it does, step by step, for 'cairn ds --life' (hw: nobody sees it)",
-      AT(ds_log), NUMBER32, 0, 1, NULL, model },
+      AT(ds_log), NUMBER32, 0, 1, NULL, "ds=auto|soft,pebs!=none" },
     { "pebs", "INST_RETIRED.ANY:5003",
-      "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is load latency's threshold "
-      "in core cycles",
+      "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...], ldlat is load latency's threshold "
+      "in core cycles; or none: branches alone, with bts=",
       AT(pebs), TEXT, 0, 0, NULL, debug_store },
     { "pebs.later", "none",
       "periods of the events of pebs=, in their order, from the middle of the run (half of switches=) on: none, they "
       "stay, or PERIOD[,...]; not with workload=known, which has the counters",
-      AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,workload!=known" },
+      AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known" },
     { "pebs.groups", "gpr",
       "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
       "8 of 32 branches) and counters (format 6), as in gpr,lbr:8",
-      AT(pebs_groups), TEXT, 0, 0, NULL, debug_store },
+      AT(pebs_groups), TEXT, 0, 0, NULL, sampling },
     { "pebs.records", "64",
       "size of each CPU's PEBS buffer in records; on processors of format 0 what fits into one page, 27, is the most",
-      AT(pebs_records), NUMBER32, 1, 4096, NULL, debug_store },
+      AT(pebs_records), NUMBER32, 1, 4096, NULL, sampling },
     { "pebs.threshold", "48",
       "records until the PMI drains the buffer, at most pebs.records",
-      AT(pebs_threshold), NUMBER32, 1, 4096, NULL, debug_store },
+      AT(pebs_threshold), NUMBER32, 1, 4096, NULL, sampling },
     { "bts", "off",
-      "branch tracing beside PEBS: circular keeps the newest records of each time a thread runs, interrupt all of them",
+      "branch tracing, beside PEBS or with pebs=none: circular keeps the newest records of each time a thread runs, "
+      "interrupt all of them",
       AT(bts), WORD, 0, 0, "off|circular|interrupt", debug_store },
     { "bts.rings", "uk",
       "whose branches: uk all, u the programs' in ring 3, k the kernel's",
@@ -557,6 +558,26 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
     return false;
 }
 
+bool kopt_pebs(void)
+{
+    return kopt.ds != KOPT_DS_OFF && strcmp(kopt.pebs, "none") != 0;
+}
+
+/* pebs=none: what is left to do? */
+static int check_without_pebs(char *error, size_t error_size)
+{
+    if (kopt_pebs() || kopt.ds == KOPT_DS_OFF)
+        return 0;
+    if (!kopt.bts)
+        snprintf(error, error_size, "option 'pebs=none': with bts=off nothing is left to record: give "
+                 "bts=circular or bts=interrupt, or ds=off");
+    else if (strcmp(kopt.workload, "known") == 0)
+        snprintf(error, error_size, "option 'pebs=none': workload=known is about what PEBS counts: give another");
+    else
+        return 0;
+    return -EINVAL;
+}
+
 int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size)
 {
     *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
@@ -571,7 +592,7 @@ int kopt_check(char *error, size_t error_size)
     struct ds_config config;
     uint64_t later[DS_MAX_COUNTERS];
     size_t i = 0;
-    if (kopt_idle(&i, kopt.ds, error, error_size))
+    if (kopt_idle(&i, kopt.ds, error, error_size) || check_without_pebs(error, error_size))
         return -EINVAL;
     if (kopt.pebs_threshold > kopt.pebs_records) {
         const bool said = given & UINT64_C(1) << find("pebs.threshold", strlen("pebs.threshold"));

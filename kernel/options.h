@@ -77,6 +77,9 @@ int kopt_check(char *error, size_t error_size);
  * one line in `text` says which, and *i is the row after it. False: there is none. */
 bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size);
 
+/* Whether PEBS is asked for: neither ds=off nor pebs=none. */
+bool kopt_pebs(void);
+
 /* What the options say of counters and PEBS. `later`: DS_MAX_COUNTERS periods of pebs.later. 0 or -EINVAL with one
  * line. */
 struct ds_config;

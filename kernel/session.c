@@ -49,15 +49,6 @@ static void detect_soft(void *unused)
     ds_detect(ds_soft_machine(cpu->ds_soft), &ksession.caps[cpu->arch.index]);
 }
 
-/* The first CPU whose own Debug Store cannot be used, or NULL. */
-static const struct ds_caps *hw_refusal(uint32_t *cpu)
-{
-    for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
-        if (!ksession.hw_caps[*cpu].pebs)
-            return &ksession.hw_caps[*cpu];
-    return NULL;
-}
-
 /* Why the first CPU that cannot trace branches as asked does not, or NULL. */
 static const char *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
 {
@@ -69,13 +60,24 @@ static const char *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
     return NULL;
 }
 
+/* Why the first CPU whose own Debug Store cannot do what is asked for cannot, or NULL. */
+static const char *hw_refusal(uint32_t *cpu)
+{
+    if (!kopt_pebs())
+        return bts_refusal(ksession.hw_caps, cpu);
+    for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
+        if (!ksession.hw_caps[*cpu].pebs)
+            return ksession.hw_caps[*cpu].reason;
+    return NULL;
+}
+
 static int choose_backend(char *error, size_t error_size)
 {
-    uint32_t cpu;
-    const struct ds_caps *refusal = hw_refusal(&cpu);
-    uint32_t other;
+    uint32_t cpu, other;
+    const char *refusal = hw_refusal(&cpu);
+    const char *can = kopt_pebs() ? ksession.hw_caps[0].reason : ksession.hw_caps[0].bts_reason;
 
-    ksession.pebs = kopt.ds != KOPT_DS_OFF;
+    ksession.pebs = kopt_pebs();
     switch (kopt.ds) {
     case KOPT_DS_OFF:
         ksession.backend = "off";
@@ -86,28 +88,27 @@ static int choose_backend(char *error, size_t error_size)
         snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=soft");
         return 0;
     case KOPT_DS_HW:
-        if (refusal && kopt.bts && !bts_refusal(ksession.hw_caps, &other)) {
+        if (refusal && kopt_pebs() && kopt.bts && !bts_refusal(ksession.hw_caps, &other)) {
             ksession.backend = "hw";
             ksession.pebs = false;
             snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=hw; BTS alone: CPU %u: %s", cpu,
-                     refusal->reason);
+                     refusal);
             return 0;
         }
         if (refusal) {
             snprintf(error, error_size, "ds=hw: CPU %u: %s; use ds=soft (or ds=auto) to run on the model instead", cpu,
-                     refusal->reason);
+                     refusal);
             return -ENODEV;
         }
         ksession.backend = "hw";
-        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=hw; %s", ksession.hw_caps[0].reason);
+        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=hw; %s", can);
         return 0;
     default:
         ksession.backend = refusal ? "soft" : "hw";
         if (refusal && cpu) /* cores of several kinds: CPU 0 could */
-            snprintf(ksession.reason, sizeof ksession.reason, "CPU %u: %s", cpu, refusal->reason);
+            snprintf(ksession.reason, sizeof ksession.reason, "CPU %u: %s", cpu, refusal);
         else
-            snprintf(ksession.reason, sizeof ksession.reason, "%s",
-                     refusal ? refusal->reason : ksession.hw_caps[0].reason);
+            snprintf(ksession.reason, sizeof ksession.reason, "%s", refusal ? refusal : can);
         return 0;
     }
 }
@@ -274,7 +275,7 @@ memory:
 static void add_default_switches(struct perfinfo_groupmask *masks)
 {
     bool timed = true;
-    for (uint32_t i = 0; ksession.caps && i < kcpu_count; i++)
+    for (uint32_t i = 0; ksession.pebs && i < kcpu_count; i++)
         timed &= ds_pebs_has_tsc(ksession.caps[i].format);
     trace_group_add(masks, PERF_CONTEXT_SWITCH);
     if (timed)

@@ -13,7 +13,7 @@ struct ksession {
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
-    bool pebs;               /* PEBS runs: with a backend, always but where there is only BTS */
+    bool pebs;               /* PEBS runs: with a backend, but with pebs=none or where there is only BTS */
     char pebs_refusal[160];  /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
     bool bts;                /* BTS runs, on every CPU that has not refused it */
     char bts_refusal[320];   /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */

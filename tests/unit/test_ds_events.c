@@ -252,6 +252,8 @@ static void mistakes(void **state)
         "instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,instructions:1,"
         "instructions:1,instructions:1",
         "instructions:1", "14");
+    good("none", 0);
+    bad("none,instructions:5", "'none'", "not a known event");
     char tiny[8];
     assert_int_equal(ds_parse_events("cycle:1", &config, tiny, sizeof tiny), -EINVAL);
     assert_int_equal(strlen(tiny), 7);

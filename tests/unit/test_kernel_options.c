@@ -93,6 +93,18 @@ static void options_without_effect(void **state)
         {"bts.records=9", "option 'bts.records=9': has no effect with bts=off"},
         {"workload=known\npebs.later=9", "option 'pebs.later=9': has no effect with workload=known"},
         {"workload=known\npebs=branches:9", NULL},
+        {"pebs=none\nbts=interrupt\nds.throttle=5\nworkload=user\npebs.records=64\npebs.threshold=48", NULL},
+        {"ds=hw\npebs=none\nbts=circular\nbts.records=9", NULL},
+        {"pebs=none", "option 'pebs=none': with bts=off nothing is left to record: give bts=circular or "
+                      "bts=interrupt, or ds=off"},
+        {"ds=off\npebs=none", "option 'pebs=none': has no effect with ds=off"},
+        {"pebs=none\nbts=circular\npebs.later=9", "option 'pebs.later=9': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\npebs.groups=lbr", "option 'pebs.groups=lbr': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\npebs.records=50", "option 'pebs.records=50': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\npebs.threshold=9", "option 'pebs.threshold=9': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\nds.log=1", "option 'ds.log=1': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\nworkload=known",
+         "option 'pebs=none': workload=known is about what PEBS counts: give another"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(parse(rows[i].text), rows[i].error ? -EINVAL : 0);
