@@ -61,8 +61,9 @@ static const struct option table[] = {
       "stay, or PERIOD[,...]; not with workload=known, which has the counters",
       AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known" },
     { "pebs.groups", "gpr",
-      "record groups beside the basic one (formats from 4 on): none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
-      "8 of 32 branches) and counters (format 6), as in gpr,lbr:8",
+      "record groups beside the basic one, from format 4 on: none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
+      "8 of 32 branches) and counters (format 6), as in gpr,lbr:8; formats 0 to 3 have one layout, whose "
+      "registers none does not leave out",
       AT(pebs_groups), TEXT, 0, 0, NULL, sampling },
     { "pebs.records", "64",
       "size of each CPU's PEBS buffer in records; on processors of format 0 what fits into one page, 27, is the most",
