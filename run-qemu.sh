@@ -439,7 +439,9 @@ report() {
         echo "         it ends before the trace: less $log"
         return
     fi
-    [ ! -x "$cairn" ] || hints "$cairn"
+    [ -x "$cairn" ] || return
+    "$cairn" info --lost "$log" 2>/dev/null
+    hints "$cairn"
 }
 
 # What there is to see in the log, by the tool, which has read it.

@@ -129,7 +129,7 @@ def test_swallowed_samples(tmp_path, options):
     assert swallowed > 0
     assert f"ds: {swallowed} samples without a record" in result.output
     assert re.search(rf"^  swallowed +{swallowed}   went with another's record$", cairn("stat", result.log)[1], re.M)
-    assert f"PEBS samples swallowed: {swallowed}\n" in cairn("check", result.log)[1]
+    assert f"lost: PEBS samples, {swallowed}, whose counter another one's" in cairn("check", result.log)[1]
     assert f"# lost by the processor: 0\n# swallowed: {swallowed}\n" in cairn("profile", result.log)[1]
 
 

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/check.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
@@ -80,20 +81,6 @@ static void print_truth(const struct cairn_check *check)
             printf("  %" PRIu64 " %s\n", check->blames[i], cairn_blame_text(i));
 }
 
-/* What the processor had no room for. */
-static void print_lost(const struct cairn_log *log)
-{
-    char lost[CAIRN_SHOWN];
-    struct cairn_lost pebs = cairn_pebs_dropped(log, CAIRN_MAX_CPUS), bts = cairn_bts_lost(log, CAIRN_MAX_CPUS);
-    struct cairn_lost swallowed = cairn_pebs_swallowed(log, CAIRN_MAX_CPUS);
-    if (pebs.counted || pebs.unknown)
-        printf("PEBS records lost by the processor: %s\n", cairn_show_lost(lost, pebs));
-    if (swallowed.counted || swallowed.unknown)
-        printf("PEBS samples swallowed: %s\n", cairn_show_lost(lost, swallowed));
-    if (bts.counted || bts.unknown)
-        printf("branch records lost or overwritten: %s\n", cairn_show_lost(lost, bts));
-}
-
 static void print_verdict(const struct cairn_check *check)
 {
     uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
@@ -130,10 +117,10 @@ static int show(const struct cairn_log *log)
     print_rules(&check);
     print_reasons(&check);
     print_truth(&check);
-    print_lost(log);
     cairn_print_backend(log, "Debug Store: ", "");
     cairn_print_bad_end(log, "");
     print_verdict(&check);
+    cairn_print_losses(log, "lost: ", 6);
     return cairn_check_failed(&check) ? CAIRN_BAD : CAIRN_GOOD;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/map.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
@@ -372,9 +373,10 @@ static void print_next(const struct cairn_log *log)
         puts("bts");
 }
 
-static bool all, next;
+static bool all, next, lost;
 static const struct cairn_option options[] = {
     {0, "next", NULL, "only the commands that have something to show of this log", .on = &next},
+    {0, "lost", NULL, "only what was lost, and which option keeps more", .on = &lost},
     {'a', "all", NULL, "memory map, CPUID leaves, MSRs and the end summary as well", .on = &all},
     CAIRN_LOG_OPTIONS,
 };
@@ -383,6 +385,10 @@ static int show(const struct cairn_log *log)
 {
     if (next) {
         print_next(log);
+        return CAIRN_GOOD;
+    }
+    if (lost) {
+        cairn_print_losses(log, "lost     ", 9);
         return CAIRN_GOOD;
     }
     if (log->own) {
@@ -408,6 +414,7 @@ static int show(const struct cairn_log *log)
     putchar('\n');
     print_value(log, "verdict", "end.verdict");
     print_value(log, "panic", "end.panic");
+    cairn_print_losses(log, "lost             ", 17);
     print_other(log);
     return CAIRN_GOOD;
 }

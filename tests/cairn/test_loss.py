@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""What was lost is said last, with how much that is and what keeps more: by check, info and after a boot."""
+
+import re
+
+import pytest
+
+import cairn_boot
+import frames
+from cairn_tool import GOLDEN, cairn, text_of
+from test_next import machine_that_says
+
+MORE_ROOM = "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less"
+NO_ROOM = f"had no room in the trace buffers: {MORE_ROOM}"
+OVERWRITTEN = f"were overwritten by newer ones, as circular sessions do: {MORE_ROOM}"
+PEBS_FULL = "found their buffer full: more room above pebs.threshold= in pebs.records= keeps more"
+LOSSES = {
+    "small": [],
+    "nods": [],
+    "lost": [f"460 of 596 events (77.18 %), with 820 of 1000 switches, {NO_ROOM}",
+             f"48 of 221 PEBS records (21.72 %) {PEBS_FULL}"],
+    "circular": [f"407 of 519 events (78.42 %) {OVERWRITTEN}"],
+    "bts": ["33 of 424 branch records (7.78 %) found their buffer full: bts.records= gives more room"],
+    "ring": ["172 of 364 branch records (47.25 %) were overwritten by newer ones, as bts=circular does: bts.records= "
+             "keeps more of them, bts=interrupt all"],
+    "hw": [f"an unknown number of PEBS records, beside 66 that are there, {PEBS_FULL}",
+           "an unknown number of branch records, beside 496 that are there, were overwritten by newer ones, as "
+           "bts=circular does: bts.records= keeps more of them, bts=interrupt all"],
+}
+
+
+def paragraphs(text):
+    """Those that begin with `lost`, each on one line."""
+    return [" ".join(words.split()) for words in re.findall(r"^lost:? +(\S.*\n(?: {4,}\S.*\n)*)", text, re.M)]
+
+
+@pytest.mark.parametrize("log", LOSSES)
+def test_losses(log):
+    done = cairn("check", GOLDEN / f"{log}.log")
+    assert done.returncode == 0
+    text = done.stdout.decode("ascii")
+    assert all(len(line) <= 80 for line in text.splitlines())
+    assert paragraphs(text[text.index("\nPASS: every rule held"):]) == LOSSES[log]
+    assert paragraphs(text) == LOSSES[log]
+    assert paragraphs(text_of(cairn("info", GOLDEN / f"{log}.log"))) == LOSSES[log]
+    assert paragraphs(text_of(cairn("info", "--lost", GOLDEN / f"{log}.log"))) == LOSSES[log]
+
+
+@pytest.mark.parametrize("log", ["small", "lost"])
+def test_after_a_boot(tmp_path, log):
+    result = cairn_boot.boot(tmp_path / "log", "--qemu", machine_that_says(tmp_path, GOLDEN / f"{log}.log"))
+    assert result.status == cairn_boot.PASS
+    end = result.output[result.output.index("\nverdict"):]
+    assert paragraphs(end) == LOSSES[log]
+    assert end.index("\nlog  ") < end.find("\nlost  ") < end.index("\ntry  ") or not LOSSES[log]
+
+
+def test_another_session_and_its_own_buffers():
+    parts = frames.read((GOLDEN / "sessions.log").read_bytes())
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "E":
+            payload = re.sub(rb"(end\.session\.2\.events_lost)=0", rb"\1=7", payload)
+            parts[i] = ("E", re.sub(rb"(end\.session\.2\.events_tried)=\d+", rb"\1=28", payload))
+        if stream == "M":
+            parts[i] = ("M", payload.replace(b"ds.scope=thread", b"option.session.2=full:system:sequential:64:4"))
+    losses = paragraphs(text_of(cairn("info", "--lost", "-", data=frames.write(parts))))
+    [line] = [line for line in losses if line.startswith("session 2: ")]
+    assert re.fullmatch(r"session 2: 7 of 28 events \(25.00 %\), with 0 of \d+ switches, had no room in the trace "
+                        r"buffers: more or larger buffers in session.N= keep more, fewer switches= need less", line)
+
+
+def test_etl_files(tmp_path):
+    """One that tells no more than its header, one with the log's own text in it."""
+    strict, whole = tmp_path / "strict.etl", tmp_path / "whole.etl"
+    assert cairn("export", "--to", "etl", "--strict", GOLDEN / "lost.log", "-o", strict).returncode == 0
+    assert cairn("export", "--to", "etl", GOLDEN / "lost.log", "-o", whole).returncode == 0
+    assert paragraphs(text_of(cairn("info", strict))) == [
+        "460 events, as the file's header says: more or larger buffers of the logger keep more"]
+    assert paragraphs(text_of(cairn("info", whole))) == LOSSES["lost"]
+    assert paragraphs(text_of(cairn("info", GOLDEN / "windows-19041-64.etl"))) == []

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/loss.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
+
+struct lines {
+    const struct cairn_log *log;
+    const char *label;
+    unsigned indent;
+};
+
+/* A paragraph: "label  what: which option". */
+__attribute__((format(printf, 3, 4)))
+static void say(const struct lines *l, const char *option, const char *format, ...)
+{
+    char text[512];
+    va_list a;
+    va_start(a, format);
+    int n = vsnprintf(text, sizeof(text), format, a);
+    va_end(a);
+    snprintf(text + n, sizeof(text) - (size_t)n, ": %s", option);
+    fputs(l->label, stdout);
+    cairn_print_wrapped((unsigned)strlen(l->label), "", l->indent, (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+    return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+/* ---- trace ------------------------------------------------------------------------------------------------------- */
+
+static uint64_t end_number(const struct cairn_log *log, const char *prefix, const char *what)
+{
+    uint64_t v = 0;
+    cairn_slice_u64(cairn_key(&log->text, "%s%s", prefix, what), &v);
+    return v;
+}
+
+/* A session's switches: tried, written, lost. */
+static void add_switches(const struct cairn_log *log, const char *prefix, uint64_t sum[3])
+{
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        uint64_t v[3];
+        bool known = cairn_slice_numbers(cairn_key(&log->text, "%scpu.%" PRIu32 ".switches", prefix, c), v, 3);
+        for (unsigned i = 0; known && i < 3; i++)
+            sum[i] += v[i];
+    }
+}
+
+/* Events of session `number` that had no room, and those that newer ones took the place of. */
+static void print_session(const struct lines *l, uint32_t number)
+{
+    const struct cairn_log *log = l->log;
+    char prefix[24] = "end.", who[24] = "";
+    uint64_t switches[3] = {0};
+    if (number > 1) {
+        snprintf(prefix, sizeof(prefix), "end.session.%" PRIu32 ".", number);
+        snprintf(who, sizeof(who), "session %" PRIu32 ": ", number);
+    }
+    const uint64_t tried = end_number(log, prefix, "events_tried"), lost = end_number(log, prefix, "events_lost");
+    const uint64_t over = end_number(log, prefix, "overwritten.events");
+    add_switches(log, prefix, switches);
+    /* GROUPS:CLOCK:MODE:KIB[:BUFFERS] has sizes of its own */
+    const struct cairn_slice option = cairn_key(&log->text, "option.session.%" PRIu32, number);
+    unsigned colons = 0;
+    for (uint32_t i = 0; i < option.size; i++)
+        colons += option.at[i] == ':';
+    const char *more = colons > 2 ? "more or larger buffers in session.N= keep more, fewer switches= need less"
+                                  : "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less";
+    if (lost)
+        say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%), with %" PRIu64 " of %" PRIu64 " switches, had no "
+            "room in the trace buffers", who, lost, tried, percent(lost, tried), switches[2], switches[0]);
+    if (over)
+        say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%) were overwritten by newer ones, as circular "
+            "sessions do", who, over, tried, percent(over, tried));
+}
+
+/* ---- Debug Store ------------------------------------------------------------------------------------------------- */
+
+/* "40 of 120 PEBS records (33.33 %)", of those that are there and the lost ones. */
+static void show_part(char out[CAIRN_SHOWN], struct cairn_lost lost, uint64_t there, const char *what)
+{
+    char least[48] = "";
+    if (lost.counted)
+        snprintf(least, sizeof(least), " (%" PRIu64 " at least)", lost.counted);
+    if (lost.unknown)
+        snprintf(out, CAIRN_SHOWN, "an unknown number of %s%s, beside %" PRIu64 " that are there,", what, least, there);
+    else
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 " of %" PRIu64 " %s (%.2f %%)", lost.counted, lost.counted + there, what,
+                 percent(lost.counted, lost.counted + there));
+}
+
+static void add(struct cairn_lost *sum, struct cairn_lost lost)
+{
+    sum->counted += lost.counted;
+    sum->unknown |= lost.unknown;
+}
+
+/* What the end summary says, of all drains, in the log or not; where it is missing, what the drains of the log say. */
+static struct cairn_lost told(bool whole, bool known, uint64_t lost, struct cairn_lost drains)
+{
+    return !whole ? drains : known ? (struct cairn_lost){.counted = lost} : (struct cairn_lost){.unknown = true};
+}
+
+static void print_records(const struct lines *l)
+{
+    const struct cairn_log *log = l->log;
+    struct cairn_lost pebs = {0}, swallowed = {0}, bts = {0};
+    uint64_t records = 0, branches = 0;
+    char part[CAIRN_SHOWN];
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        const struct cairn_cpu_end *e = &cpu->end;
+        records += e->ds_known ? e->ds[0] : cpu->records.count;
+        branches += e->bts_known ? e->bts[0] : cpu->bts_records;
+        add(&pebs, told(e->ds_known, e->ds_lost_known, e->ds[3], cairn_pebs_dropped(log, c)));
+        add(&swallowed, cairn_pebs_swallowed(log, c));
+        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], cairn_bts_lost(log, c)));
+    }
+    if (pebs.counted || pebs.unknown) {
+        show_part(part, pebs, records, "PEBS records");
+        say(l, "more room above pebs.threshold= in pebs.records= keeps more", "%s found their buffer full", part);
+    }
+    if (swallowed.counted || swallowed.unknown)
+        say(l, "a single event in pebs= has none of that", "PEBS samples, %s, whose counter another one's record has "
+            "reloaded", cairn_show_lost(part, swallowed));
+    if (bts.counted || bts.unknown) {
+        bool circular = cairn_slice_is(cairn_key(&log->text, "ds.bts"), "circular");
+        show_part(part, bts, branches, "branch records");
+        say(l, circular ? "bts.records= keeps more of them, bts=interrupt all" : "bts.records= gives more room",
+            "%s %s", part,
+            circular ? "were overwritten by newer ones, as bts=circular does" : "found their buffer full");
+    }
+}
+
+/* An ETL file that is not made of a log of Cairn's. */
+static void print_etl(const struct lines *l)
+{
+    uint64_t lost;
+    if (!l->log->own && cairn_slice_u64(cairn_key(&l->log->text, "etl.events_lost"), &lost) && lost)
+        say(l, "more or larger buffers of the logger keep more", "%" PRIu64 " %s, as the file's header says", lost,
+            cairn_plural(lost, "event", "events"));
+}
+
+void cairn_print_losses(const struct cairn_log *log, const char *label, unsigned indent)
+{
+    const struct lines l = {log, label, indent};
+    print_etl(&l);
+    for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
+        print_session(&l, n);
+    print_records(&l);
+}
