@@ -480,7 +480,8 @@ static void threshold_pmi(void **state)
     start();
     ds_resume(ds);
     write_records(6);
-    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = IA32_PERF_GLOBAL_STATUS_OVF_BUF | DS_BIT(32);
+    const uint64_t others = IA32_PERF_GLOBAL_STATUS_COND_CHG | IA32_PERF_GLOBAL_STATUS_LBR_FRZ | DS_BIT(5);
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = IA32_PERF_GLOBAL_STATUS_OVF_BUF | DS_BIT(32) | others;
     unsigned n = fake.logged;
     assert_true(ds_pmi(ds));
     const struct write expected[] = {
@@ -499,7 +500,8 @@ static void threshold_pmi(void **state)
     assert_int_equal(last_index, area[4] + 6 * 176);
     assert_int_equal(area[5], area[4]);
     assert_int_equal(*ds_pebs_index(ds), area[4]);
-    assert_false(ds_pmi(ds)); /* spurious: unmasks, and says so */
+    assert_false(ds_pmi(ds)); /* spurious, whatever others have set: unmasks, and says so */
+    assert_int_equal(ds_fake_value(&fake, IA32_PERF_GLOBAL_STATUS), DS_BIT(32) | others);
     assert_int_equal(ds_fake_value(&fake, DS_FAKE_LVTPC), ARCH_VECTOR_PMI);
     struct arch_trap_frame frame = {0};
     ds_resume_frame(ds, &frame);

@@ -87,6 +87,11 @@ static void special_events(void **state)
             assert_true(model->global_ctrl == (DS_BIT(counter) | helped));
             if (helped)
                 assert_int_equal(model->perfevtsel[0], 0x428203);
+            const uint64_t later[] = {2003}; /* another period is all that changes */
+            assert_int_equal(ds_reconfigure(ds, later, error, sizeof error), 0);
+            assert_true(model->pebs_enable == (DS_BIT(counter) | latency));
+            assert_int_equal(model->ld_lat, kind == 0 ? 30 : 0);
+            assert_int_equal(model->frontend, kind == 2 ? 0x11 : 0);
             ds_stop(ds);
             model_machine_expect(&before);
             free(buffer);
