@@ -72,7 +72,7 @@ def run_pytest(folder, everything):
 def run_make(target, build):
     """A make target that prints `PASS|FAIL|SKIP: name: text` lines, as the guest does."""
     counts = Counter()
-    process = subprocess.Popen(["make", "--no-print-directory", f"B={build}", target], cwd=ROOT,
+    process = subprocess.Popen(["make", "--no-print-directory", f"-j{WORKERS}", f"B={build}", target], cwd=ROOT,
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     for line in process.stdout:
         print("  " + line.rstrip(), flush=True)

@@ -6,7 +6,7 @@ FUZZ_CC      := clang
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SHARED  := tests/fuzz/read_all.c $(filter-out tools/cairn/main.c,$(CAIRN_C)) \
                 $(sort $(wildcard trace/*.c) ds/events.c)
-FUZZ_FLAGS   := $(filter-out -Werror,$(HCFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log
 FUZZ_SEEDS_cairn_etl := tests/golden/*.etl
@@ -15,26 +15,29 @@ $(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
-$(B)/fuzz/fuzz-%: tests/fuzz/fuzz_%.c $(FUZZ_SHARED) \
-                 $(wildcard tests/fuzz/*.h tools/cairn/*.h trace/*.h ds/layout.h) $(B)/flags
+$(B)/fuzz/o/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(FUZZ_CC) $(filter-out -Werror,$(HCFLAGS)) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) $(DEPFLAGS) -c $< -o $@
+$(B)/fuzz/fuzz-%: $(B)/fuzz/o/tests/fuzz/fuzz_%.o $(FUZZ_SHARED:%.c=$(B)/fuzz/o/%.o)
 	$(call say,FUZZER)
-	$(Q)$(FUZZ_CC) $(FUZZ_FLAGS) -o $@ $(filter %.c,$^) $(CAIRN_LIBS)
-fuzz-replay: $(FUZZERS:%=$(B)/fuzz/replay-%)
-	@set -e; $(foreach f,$(FUZZERS),\
-	    if $(B)/fuzz/replay-$(f) $(FUZZ_SEEDS_$(f)) $$(find tests/fuzz/corpus/$(f) -type f); \
-	    then echo "PASS: fuzz: $(f): $$(find tests/fuzz/corpus/$(f) -type f | wc -l) saved inputs"; \
-	    else echo "FAIL: fuzz: $(f): a saved input, see above"; exit 1; fi;)
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(CAIRN_LIBS)
+$(FUZZERS:%=replayed-%): replayed-%: $(B)/fuzz/replay-%
+	@if $(B)/fuzz/replay-$* $(FUZZ_SEEDS_$*) $$(find tests/fuzz/corpus/$* -type f); \
+	then echo "PASS: fuzz: $*: $$(find tests/fuzz/corpus/$* -type f | wc -l) saved inputs"; \
+	else echo "FAIL: fuzz: $*: a saved input, see above"; exit 1; fi
+fuzz-replay: $(FUZZERS:%=replayed-%)
 ifneq ($(shell command -v $(FUZZ_CC)),)
-fuzz: fuzz-replay $(FUZZERS:%=$(B)/fuzz/fuzz-%)
-	@set -e; seconds=$$(( $(FUZZ_SECONDS) / $(words $(FUZZERS)) )); $(foreach f,$(FUZZERS),\
-	    mkdir -p $(B)/fuzz/$(f); cp $(FUZZ_SEEDS_$(f)) $(B)/fuzz/$(f)/ 2>/dev/null || true; \
-	    if $(B)/fuzz/fuzz-$(f) -max_total_time=$$seconds -timeout=10 -rss_limit_mb=2048 -artifact_prefix=$(B)/fuzz/ \
-	        $(B)/fuzz/$(f) tests/fuzz/corpus/$(f) > $(B)/fuzz/$(f).log 2>&1; \
-	    then echo "PASS: fuzz: $(f): $$(sed -n 's/^Done \([0-9]*\) runs.*/\1 runs/p' $(B)/fuzz/$(f).log), $$seconds s"; \
-	    else tail -n 30 $(B)/fuzz/$(f).log; echo "FAIL: fuzz: $(f): the input is in $(B)/fuzz"; exit 1; fi;)
+FUZZ_EACH := $(shell echo $$(( $(FUZZ_SECONDS) / $(words $(FUZZERS)) )))
+$(FUZZERS:%=fuzzed-%): fuzzed-%: replayed-% $(B)/fuzz/fuzz-%
+	@mkdir -p $(B)/fuzz/$*; cp $(FUZZ_SEEDS_$*) $(B)/fuzz/$*/ 2>/dev/null || true; \
+	if $(B)/fuzz/fuzz-$* -max_total_time=$(FUZZ_EACH) -timeout=10 -rss_limit_mb=2048 -artifact_prefix=$(B)/fuzz/ \
+	    $(B)/fuzz/$* tests/fuzz/corpus/$* > $(B)/fuzz/$*.log 2>&1; \
+	then echo "PASS: fuzz: $*: $$(sed -n 's/^Done \([0-9]*\) runs.*/\1 runs/p' $(B)/fuzz/$*.log), $(FUZZ_EACH) s"; \
+	else tail -n 30 $(B)/fuzz/$*.log; echo "FAIL: fuzz: $*: the input is in $(B)/fuzz"; exit 1; fi
+fuzz: $(FUZZERS:%=fuzzed-%)
 else
 fuzz: fuzz-replay
 	@echo "SKIP: fuzz: $(FUZZ_CC) is not installed: only saved inputs were tried"
 endif
-.PHONY: fuzz-replay
+.PHONY: fuzz-replay $(FUZZERS:%=replayed-%) $(FUZZERS:%=fuzzed-%)
