@@ -25,6 +25,7 @@ struct kcpu {
     struct kthread *previous;/* set before the stack switch, read by the incoming side */
     uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
     uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
+    bool in_dpc;             /* a DPC is being run (kernel/dpc.h), at the end of the outermost interrupt */
     bool reschedule;         /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without
                               * it (tick); cleared by this one under the lock */
     uint64_t ticks;          /* timer ticks seen; read by others */
@@ -48,6 +49,17 @@ static inline struct kcpu *kcpu_this(void)
     struct kcpu *cpu;
     __asm__ volatile("movq %%gs:0, %0" : "=r"(cpu)::"memory"); /* arch.self; arch is the first member */
     return cpu;
+}
+
+/* What this CPU is at: a DPC's routine; an interrupt handler, which may have interrupted that; else a thread. */
+static inline bool kcpu_in_dpc(const struct kcpu *cpu)
+{
+    return cpu->in_dpc && cpu->irq_depth == 1;
+}
+
+static inline bool kcpu_in_isr(const struct kcpu *cpu)
+{
+    return cpu->irq_depth > cpu->in_dpc;
 }
 
 /* Dense array of the CPUs in use. */

@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 #include "ds/ds.h"
 #include "kernel/call.h"
+#include "kernel/dpc.h"
 #include "kernel/errno.h"
 #include "kernel/hook.h"
 #include "kernel/mem.h"
@@ -23,6 +24,7 @@ static uint64_t idle;   /* CPUs that run their idle thread and have no standby t
 static uint64_t tick_count; /* counted by CPU 0; may be read without the lock */
 static uint32_t next_ideal;
 static struct klist timers;
+static struct kdpc expiry; /* ends the waits of `timers` that are due; CPU 0 */
 
 static inline uint64_t bit(uint32_t cpu)
 {
@@ -304,6 +306,8 @@ void kernel_irq_enter(struct arch_trap_frame *frame)
 void kernel_irq_exit(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
+    if (cpu->irq_depth == 1)
+        kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
     if (--cpu->irq_depth)
         return;
     /* Read without the lock: whoever sets it later sends an interrupt, which is taken after this one. */
@@ -316,15 +320,27 @@ void kernel_irq_exit(struct arch_trap_frame *frame)
         ds_resume_frame(cpu->active_ds, frame);
 }
 
-/* The system's tick: time goes on for sleepers. CPU 0 only. */
-static void system_tick(void)
+static void end_waits(struct kdpc *dpc, void *unused)
 {
     struct kthread *t;
+    (void)dpc, (void)unused;
+    bool on = arch_irq_save();
     ksched_lock();
-    __atomic_store_n(&tick_count, tick_count + 1, __ATOMIC_RELAXED);
     while ((t = ktimerq_take(&timers, tick_count)))
         kwait_end(t, -ETIMEDOUT, 0);
     kspin_unlock(&dispatcher);
+    arch_irq_restore(on);
+}
+
+/* The system's tick: time goes on for sleepers. CPU 0 only. */
+static void system_tick(void)
+{
+    ksched_lock();
+    __atomic_store_n(&tick_count, tick_count + 1, __ATOMIC_RELAXED);
+    bool due = ktimerq_due(&timers, tick_count);
+    kspin_unlock(&dispatcher);
+    if (due)
+        (void)kdpc_queue(&expiry); /* where it is still queued, it will look at all that is due then */
 }
 
 static void tick(struct arch_trap_frame *frame)
@@ -350,6 +366,8 @@ static void rescheduled(struct arch_trap_frame *frame)
 void ksched_init(void)
 {
     klist_init(&timers);
+    kdpc_init_queues();
+    kdpc_init(&expiry, end_waits, NULL);
     arch_irq_set(ARCH_VECTOR_TIMER, tick);
     arch_irq_set(ARCH_VECTOR_RESCHEDULE, rescheduled);
     kcall_init();

@@ -10,6 +10,7 @@
 #include "kernel/mem.h"
 #include "kernel/mutant.h"
 #include "kernel/options.h"
+#include "kernel/pmi.h"
 #include "kernel/print.h"
 #include "kernel/string.h"
 #include "kernel/thread.h"
@@ -127,14 +128,6 @@ static bool debug_trap(struct arch_trap_frame *frame)
     return cpu->active_model && ds_soft_step(cpu->active_model, frame);
 }
 
-static void pmi(struct arch_trap_frame *frame)
-{
-    (void)frame;
-    struct kcpu *cpu = kcpu_this();
-    if (cpu->active_ds)
-        ds_pmi(cpu->active_ds);
-}
-
 /* What errata take away from the configuration is said once. */
 static void say_what_fits(void)
 {
@@ -239,7 +232,7 @@ static int init_ds(char *error, size_t error_size)
         arch_debug_set(debug_trap);
         kcall_all(detect_soft, NULL);
     }
-    arch_irq_set(ARCH_VECTOR_PMI, pmi);
+    kpmi_init();
     if (kopt.bts && choose_bts())
         goto memory;
 

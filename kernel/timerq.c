@@ -12,13 +12,16 @@ void ktimerq_add(struct klist *queue, struct kthread *thread, uint64_t due)
     klist_add_after(at, &thread->timer_link);
 }
 
+bool ktimerq_due(const struct klist *queue, uint64_t now)
+{
+    return !klist_empty(queue) && KLIST_ITEM(queue->next, struct kthread, timer_link)->timer_due <= now;
+}
+
 struct kthread *ktimerq_take(struct klist *queue, uint64_t now)
 {
-    if (klist_empty(queue))
+    if (!ktimerq_due(queue, now))
         return NULL;
     struct kthread *thread = KLIST_ITEM(queue->next, struct kthread, timer_link);
-    if (thread->timer_due > now)
-        return NULL;
     klist_remove(&thread->timer_link);
     return thread;
 }
