@@ -191,7 +191,7 @@ UNIT := $(UNIT_C:tests/unit/%.c=$(B)/unit/%)
 $(B)/unit/%: $(B)/san/tests/unit/%.o $(UNIT_SUPPORT_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(SAN) -o $@ $^ -lcmocka -lm
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka -lm
 unit: $(UNIT)
 	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
 test-products: all $(UNIT)

@@ -330,9 +330,10 @@ void kernel_system_call(struct arch_trap_frame *frame);
 void kernel_user_return(struct arch_trap_frame *frame);
 /* Any NMI that is not a PMI. */
 void kernel_nmi(struct arch_trap_frame *frame);
-/* First and last act of every interrupt (not exception, not NMI). kernel_irq_exit may switch threads. */
+/* First and last act of every interrupt (not exception, not NMI); `handler` has been called in between.
+ * kernel_irq_exit may switch threads. */
 void kernel_irq_enter(struct arch_trap_frame *frame);
-void kernel_irq_exit(struct arch_trap_frame *frame);
+void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler);
 /* One zeroed physical page for page tables, physical address, 0 when out; never freed. After kmem_init. */
 uint64_t kmem_early_page(void);
 void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));

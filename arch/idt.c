@@ -96,14 +96,15 @@ void arch_trap(struct arch_trap_frame *frame)
             arch_apic_eoi();
             return;
         }
-        if (!handlers[vector]) {
+        arch_irq_handler handler = handlers[vector];
+        if (!handler) {
             stray(frame);
             return;
         }
         kernel_irq_enter(frame);
-        handlers[vector](frame);
+        handler(frame);
         arch_apic_eoi();
-        kernel_irq_exit(frame); /* may come back much later, on another CPU */
+        kernel_irq_exit(frame, handler); /* may come back much later, on another CPU */
         if (frame->cs & 3)
             kernel_user_return(frame);
         return;

@@ -513,6 +513,8 @@ static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
             ds_add_plain(ds, i);
             ds_write_running(ds, ds_counter_msr(&ds->caps, ds->counter[i].number), ds->counter[i].initial);
             ds->counts.plain[i].overflows++;
+            if (ds->hooks.overflowed)
+                ds->hooks.overflowed(ds->hooks.context, ds->cpu, i);
         }
 }
 

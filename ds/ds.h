@@ -209,6 +209,8 @@ struct ds_hooks {
     /* BTS: no batch need be closed before. `branched` is to branches what `recorded` is to PEBS records. */
     void (*bts_drained)(void *context, uint32_t cpu, const struct ds_bts_drain *drain);
     void (*branched)(void *context, uint32_t cpu, const struct cairn_truth_branch *branch);
+    /* A plain counter, config->event[event]'s, has overflowed. From ds_pmi. NULL: nobody asks. */
+    void (*overflowed)(void *context, uint32_t cpu, uint32_t event);
     /* soft with ds_soft_log only: what the model did at one instruction, entry->actions of them. From the #DB handler,
      * and from whoever writes LVTPC. */
     void (*logged)(void *context, uint32_t cpu, const struct cairn_model_entry *entry,

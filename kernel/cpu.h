@@ -14,6 +14,8 @@ struct ds_soft;
 struct trace_hub_cpu;
 struct ktruth_cpu;
 
+#define KCPU_IRQ_LEVELS 2u /* interrupts are on in DPCs only, and these run at the end of the outermost one */
+
 struct kcpu {
     struct arch_cpu arch; /* first: GS base points here */
 
@@ -25,6 +27,7 @@ struct kcpu {
     struct kthread *previous;/* set before the stack switch, read by the incoming side */
     uint64_t switch_tsc;     /* the RDTSC value of the switch in progress */
     uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
+    uint64_t irq_begin[KCPU_IRQ_LEVELS]; /* when each of them began, as kernel/live.h has it */
     bool in_dpc;             /* a DPC is being run (kernel/dpc.h), at the end of the outermost interrupt */
     bool reschedule;         /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without
                               * it (tick); cleared by this one under the lock */

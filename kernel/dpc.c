@@ -2,8 +2,10 @@
 #include "kernel/dpc.h"
 
 #include "arch/arch.h"
+#include "kernel/live.h"
 #include "kernel/panic.h"
 #include "kernel/spinlock.h"
+#include "kernel/witness.h"
 
 static struct queue {
     struct kspinlock lock;
@@ -89,11 +91,14 @@ void kdpc_run(struct kcpu *cpu)
     while (__atomic_load_n(&q->depth, __ATOMIC_RELAXED) && (dpc = first_out(q))) {
         const kdpc_routine routine = dpc->routine;
         void *context = dpc->context;
+        bool timer = dpc->timer;
+        uint64_t begin = klive_begin(cpu, PERF_DPC);
         cpu->in_dpc = true;
         __atomic_store_n(&dpc->queued, false, __ATOMIC_RELEASE); /* may be queued again from here on */
         arch_irq_restore(true);
         routine(dpc, context);
         (void)arch_irq_save();
         cpu->in_dpc = false;
+        kwitness_dpc(cpu, (const void *)routine, timer, begin, klive_dpc(cpu, (const void *)routine, timer, begin));
     }
 }

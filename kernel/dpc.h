@@ -31,6 +31,7 @@ struct kdpc {
     void *context;
     uint32_t target;    /* CPU, or KDPC_HERE: where it is queued from */
     uint8_t importance; /* enum kdpc_importance */
+    bool timer;         /* its event is 0F45H: it ends waits, as NT's timer DPCs do */
     bool queued;        /* atomic */
 };
 

@@ -6,6 +6,7 @@
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/mutant.h"
+#include "kernel/pmi.h"
 #include "kernel/string.h"
 #include "kernel/thread.h"
 #include "kernel/truth.h"
@@ -251,6 +252,7 @@ const struct ds_hooks khook_ds = {
     .bts_drained = bts_drained,
     .branched = branched,
     .logged = logged,
+    .overflowed = kpmi_overflowed,
 };
 
 bool khook_epoch(uint32_t index, uint32_t *epoch)

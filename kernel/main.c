@@ -8,6 +8,7 @@
 #include "kernel/end.h"
 #include "kernel/errno.h"
 #include "kernel/hook.h"
+#include "kernel/live.h"
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/options.h"
@@ -220,6 +221,25 @@ static void report_truth(void)
             sum.switches, sum.records, sum.lost);
 }
 
+/* Whether the truth will have more to tell than of switches and PEBS records. */
+static bool wants_live_events(void)
+{
+    static const uint32_t groups[] = { PERF_DISPATCHER, PERF_PRIORITY, PERF_INTERRUPT,
+                                       PERF_DPC,        PERF_PROFILE,  PERF_PMC_PROFILE };
+    bool any = false;
+    for (uint32_t s = 0; s < TRACE_MAX_SESSIONS; s++)
+        for (unsigned g = 0; kopt.session[s].on && g < sizeof groups / sizeof groups[0]; g++)
+            any |= trace_group_on(&kopt.session[s].masks, groups[g]);
+    return any;
+}
+
+static void mark(const char *what)
+{
+    char text[ETW_MARK_MAX];
+    snprintf(text, sizeof text, "workload %s %s", kopt.workload, what);
+    klive_mark(text);
+}
+
 static const struct boot_info *boot;
 static bool console; /* there is a UART; without one the run is as good, but nobody sees it */
 
@@ -236,7 +256,7 @@ static void controller(void *unused)
     enum kopt_ds chosen = strcmp(ksession.backend, "soft") == 0 ? KOPT_DS_SOFT : KOPT_DS_HW;
     for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
         kreport(KREPORT_SKIP, "options", "%s", error);
-    if (kopt.truth && ktruth_init(kopt.switches, ksession.truth_records, ksession.bts) != 0)
+    if (kopt.truth && ktruth_init(kopt.switches, ksession.truth_records, ksession.bts || wants_live_events()) != 0)
         fail("setup", "no memory for the truth");
 
     struct kmem_counts before, after;
@@ -244,6 +264,7 @@ static void controller(void *unused)
     if (ksession_start(error, sizeof error) != 0)
         fail("setup", error);
     uint64_t first = ksched_switches();
+    mark("begins");
     if (kworkload_start(kopt.workload, kopt.seed) != 0)
         fail("workload", "its threads could not be created");
     kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
@@ -251,6 +272,7 @@ static void controller(void *unused)
     krestart_begin(first);
     uint64_t done = wait_for_switches(first, &second_half);
     krestart_finish();
+    mark("ends");
     kworkload_finish();
     ksession_stop();
     kmem_counts(&after);

@@ -2,5 +2,11 @@
 /* The performance-monitoring interrupt: its handler does no more than to queue the DPC in which the driver works. */
 #pragma once
 
+#include <stdint.h>
+
 /* Once, boot processor, before the Debug Store starts anywhere. */
 void kpmi_init(void);
+
+/* For ds_hooks.overflowed: the plain counter of the session's `event` has overflowed on this CPU, and that is why the
+ * interrupt has come. */
+void kpmi_overflowed(void *context, uint32_t cpu, uint32_t event);

@@ -7,6 +7,7 @@
 #include "kernel/dpc.h"
 #include "kernel/errno.h"
 #include "kernel/hook.h"
+#include "kernel/live.h"
 #include "kernel/mem.h"
 #include "kernel/options.h"
 #include "kernel/panic.h"
@@ -15,6 +16,7 @@
 #include "kernel/string.h"
 #include "kernel/timerq.h"
 #include "kernel/user.h"
+#include "kernel/witness.h"
 
 static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 
@@ -121,13 +123,13 @@ static void make_standby(struct kcpu *cpu, struct kthread *thread)
             request_switch(kcpu_table[__builtin_ctzl(left)]);
 }
 
-void ksched_ready(struct kthread *thread, int increment)
+/* Gives a thread to a CPU. */
+static void place(struct kthread *thread)
 {
     uint64_t allowed = thread->affinity & online;
     uint64_t idlers = allowed & idle;
     uint32_t ideal = thread->ideal_processor;
 
-    thread->priority = kpriority_boosted(thread->priority, thread->base_priority, increment);
     if (idlers) {
         uint32_t i = idlers & bit(ideal)         ? ideal
                      : idlers & bit(thread->cpu) ? thread->cpu
@@ -141,6 +143,19 @@ void ksched_ready(struct kthread *thread, int increment)
         make_standby(cpu, thread);
     else
         enqueue(cpu, thread, false);
+}
+
+void ksched_ready(struct kthread *thread, int increment)
+{
+    struct kcpu *cpu = kcpu_this();
+    const struct kwitness_thread before = kwitness_look(thread);
+    bool waited = thread->state == KTHREAD_WAITING;
+    uint64_t ready = klive_ready(cpu, thread, waited ? ETW_ADJUST_UNWAIT : ETW_ADJUST_NONE, increment);
+    thread->priority = kpriority_boosted(thread->priority, thread->base_priority, increment);
+    uint64_t boost = klive_priority(cpu, thread, before.priority, before.base);
+    place(thread);
+    kwitness_thread(cpu, CAIRN_THREAD_READY, thread, before, ready);
+    kwitness_thread(cpu, CAIRN_THREAD_BOOST, thread, before, boost);
 }
 
 /* ---- choosing a thread for this CPU ------------------------------------------------------------------------------ */
@@ -263,6 +278,14 @@ void ksched_yield(void)
         requeue_and_switch(cpu, KWAIT_WR_YIELD_EXECUTION, false);
 }
 
+static void decay(struct kcpu *cpu, struct kthread *thread)
+{
+    const struct kwitness_thread before = kwitness_look(thread);
+    thread->priority = kpriority_decayed(thread->priority, thread->base_priority);
+    kwitness_thread(cpu, CAIRN_THREAD_DECAY, thread, before,
+                    klive_priority(cpu, thread, before.priority, before.base));
+}
+
 /* Acts on cpu->reschedule where the current thread could go on. Dispatcher lock held, no interrupt in progress. */
 static void dispatch(struct kcpu *cpu)
 {
@@ -276,7 +299,7 @@ static void dispatch(struct kcpu *cpu)
     }
     bool quantum_end = t->quantum <= 0;
     if (quantum_end)
-        t->priority = kpriority_decayed(t->priority, t->base_priority);
+        decay(cpu, t);
     int best = krunq_highest(&cpu->ready);
     if (cpu->standby || best > t->priority || (quantum_end && best == t->priority))
         requeue_and_switch(cpu, quantum_end ? KWAIT_WR_QUANTUM_END : KWAIT_WR_PREEMPTED, !quantum_end);
@@ -300,12 +323,15 @@ void kernel_irq_enter(struct arch_trap_frame *frame)
     if (cpu->active_model)
         ds_soft_interrupted(cpu->active_model, frame);
     ds_pause(cpu->active_ds);
-    cpu->irq_depth++;
+    KASSERT(cpu->irq_depth < KCPU_IRQ_LEVELS);
+    cpu->irq_begin[cpu->irq_depth++] = klive_begin(cpu, PERF_INTERRUPT);
 }
 
-void kernel_irq_exit(struct arch_trap_frame *frame)
+void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
 {
     struct kcpu *cpu = kcpu_this();
+    uint64_t begin = cpu->irq_begin[cpu->irq_depth - 1];
+    kwitness_interrupt(cpu, frame, handler, begin, klive_interrupt(cpu, frame->vector, handler, begin));
     if (cpu->irq_depth == 1)
         kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
     if (--cpu->irq_depth)
@@ -345,8 +371,8 @@ static void system_tick(void)
 
 static void tick(struct arch_trap_frame *frame)
 {
-    (void)frame;
     struct kcpu *cpu = kcpu_this();
+    kwitness_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, klive_profile(cpu, frame));
     ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)
@@ -368,6 +394,7 @@ void ksched_init(void)
     klist_init(&timers);
     kdpc_init_queues();
     kdpc_init(&expiry, end_waits, NULL);
+    expiry.timer = true;
     arch_irq_set(ARCH_VECTOR_TIMER, tick);
     arch_irq_set(ARCH_VECTOR_RESCHEDULE, rescheduled);
     kcall_init();

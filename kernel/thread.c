@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 #include "kernel/errno.h"
 #include "kernel/gate.h"
+#include "kernel/live.h"
 #include "kernel/mem.h"
 #include "kernel/panic.h"
 #include "kernel/priority.h"
@@ -11,6 +12,7 @@
 #include "kernel/sched.h"
 #include "kernel/string.h"
 #include "kernel/user.h"
+#include "kernel/witness.h"
 
 /* Written under the dispatcher lock; a record is complete before record_count says it is there. */
 static struct kthread_record records[KTHREAD_RECORDS_MAX];
@@ -190,7 +192,10 @@ int kthread_set_priority(int base)
     bool on = kgate_enter();
     ksched_lock();
     struct kcpu *cpu = kcpu_this();
-    cpu->current->priority = cpu->current->base_priority = (int8_t)base;
+    struct kthread *self = cpu->current;
+    const struct kwitness_thread before = kwitness_look(self);
+    self->priority = self->base_priority = (int8_t)base;
+    kwitness_thread(cpu, CAIRN_THREAD_SET, self, before, klive_priority(cpu, self, before.priority, before.base));
     cpu->reschedule = true; /* somebody in the queue may now come first */
     ksched_unlock();
     kgate_leave(on);

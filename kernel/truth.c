@@ -30,14 +30,14 @@ static uint8_t *pool;
 static uint32_t pool_chunks;
 static uint32_t pool_next; /* first chunk not handed out */
 
-int ktruth_init(uint64_t switches, uint32_t per_record, bool branches)
+int ktruth_init(uint64_t switches, uint32_t per_record, bool more)
 {
     uint64_t free_chunks = kmem_pages_available() / (CHUNK_BYTES / ARCH_PAGE_SIZE);
     uint64_t chunks = 2 * switches / CHUNK_RECORDS + 2 * kcpu_count + 16;
     uint64_t wish = chunks + RECORDS_A_SWITCH * per_record * switches / CHUNK_RECORDS;
     if (per_record > 1 && chunks < free_chunks / 4)
         chunks = wish < free_chunks / 4 ? wish : free_chunks / 4;
-    if (branches)
+    if (more)
         chunks += free_chunks / 4;
     uint64_t bytes = chunks * CHUNK_BYTES;
 

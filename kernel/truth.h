@@ -15,10 +15,10 @@ struct ktruth_cpu;
 struct trace_dump;
 
 /* Room for about `switches` switches and as many PEBS records; with more than one record of the truth for each of those
- * (`per_record`, from 1), for 16 a switch, but no more than a quarter of the free memory for that. With `branches`, for
- * branches a quarter of the memory that is free besides. Sets kcpu->truth of every CPU. 0, -ENOMEM (one
- * line printed). Boot processor, before recording starts. */
-int ktruth_init(uint64_t switches, uint32_t per_record, bool branches);
+ * (`per_record`, from 1), for 16 a switch, but no more than a quarter of the free memory for that. With `more`, for
+ * branches and what lies between switches, a quarter of the memory that is free besides. Sets kcpu->truth of every CPU.
+ * 0, -ENOMEM (one line printed). Boot processor, before recording starts. */
+int ktruth_init(uint64_t switches, uint32_t per_record, bool more);
 
 /* Where the records lie; NULL: truth=0. */
 const void *ktruth_pool(void);

@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "arch/registers.h"
 #include "kernel/gate.h"
+#include "kernel/live.h"
 #include "kernel/panic.h"
 #include "kernel/string.h"
 #include "kernel/user.h"
@@ -78,17 +79,32 @@ static int64_t call_set(const struct call *c)
     return 0;
 }
 
-static int64_t call_write(const struct call *c)
+/* The program's text, made one line, with its 0. */
+static void copy_text(const struct call *c, const char *name, char text[CALL_TEXT_MAX + 1])
 {
-    char text[CALL_WRITE_MAX];
-    if (c->second > sizeof text)
-        refuse(c, "write", "too many bytes,", c->second);
+    if (c->second > CALL_TEXT_MAX)
+        refuse(c, name, "too many bytes,", c->second);
     if (arch_copy_from_user(text, c->first, c->second) != 0)
-        refuse(c, "write", "it has no bytes at", c->first);
+        refuse(c, name, "it has no bytes at", c->first);
     for (uint64_t i = 0; i < c->second; i++)
         if (text[i] < ' ' || text[i] > '~')
             text[i] = '.'; /* nobody else's line begins in the middle of this one */
-    kprintf("user: %s: %.*s\n", kcpu_this()->current->name, (int)c->second, text);
+    text[c->second] = '\0';
+}
+
+static int64_t call_write(const struct call *c)
+{
+    char text[CALL_TEXT_MAX + 1];
+    copy_text(c, "write", text);
+    kprintf("user: %s: %s\n", kcpu_this()->current->name, text);
+    return 0;
+}
+
+static int64_t call_mark(const struct call *c)
+{
+    char text[CALL_TEXT_MAX + 1];
+    copy_text(c, "mark", text);
+    klive_mark(text);
     return 0;
 }
 
@@ -118,7 +134,7 @@ static int64_t call_catch(const struct call *c)
 static int64_t (*const calls[CALL_COUNT])(const struct call *) = {
     [CALL_EXIT] = call_exit, [CALL_YIELD] = call_yield, [CALL_SLEEP] = call_sleep, [CALL_WAIT] = call_wait,
     [CALL_SET] = call_set,   [CALL_WRITE] = call_write, [CALL_SPIN] = call_spin,   [CALL_STOPPING] = call_stopping,
-    [CALL_CATCH] = call_catch,
+    [CALL_CATCH] = call_catch, [CALL_MARK] = call_mark,
 };
 
 void kernel_system_call(struct arch_trap_frame *frame)

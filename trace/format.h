@@ -378,6 +378,8 @@ enum cairn_truth_kind {
     CAIRN_TRUTH_BRANCH = 3,
     CAIRN_TRUTH_WORDS = 4,
     CAIRN_TRUTH_SWALLOWED = 5, /* a cairn_truth_pebs: the record before it took these counters' samples with it */
+    CAIRN_TRUTH_THREAD = 8,
+    CAIRN_TRUTH_INTERRUPT = 9,
     CAIRN_TRUTH_SESSION = 16,
 };
 #define CAIRN_TRUTH_BYTES 48u
@@ -476,6 +478,59 @@ struct cairn_truth_session { /* as struct cairn_session_event */
     uint32_t masks[8]; /* 10 */
 };
 _Static_assert(sizeof(struct cairn_truth_session) == CAIRN_TRUTH_BYTES, "cairn_truth_session");
+
+/* Of the events of etw.h: one for each time a session could have had one. */
+
+enum cairn_level { CAIRN_LEVEL_THREAD = 0, CAIRN_LEVEL_DPC = 1, CAIRN_LEVEL_ISR = 2 }; /* what a CPU is at */
+
+enum cairn_thread_what {
+    CAIRN_THREAD_READY = 1, /* made ready: 0532H */
+    CAIRN_THREAD_BOOST = 2, /* and got a higher priority by that: 0530H, as the next ones */
+    CAIRN_THREAD_DECAY = 3, /* a quantum has ended */
+    CAIRN_THREAD_SET = 4,   /* it has set its own base priority: also 0531H */
+};
+
+struct cairn_truth_thread { /* read from the thread when all was done */
+    uint8_t kind;           /* 00: CAIRN_TRUTH_THREAD */
+    uint8_t cpu;            /* 01: that did it */
+    uint8_t what;           /* 02: enum cairn_thread_what */
+    uint8_t level;          /* 03: enum cairn_level: of the CPU meanwhile */
+    uint32_t tid;           /* 04 */
+    uint64_t tsc;           /* 08: as the event's */
+    int8_t old_priority;    /* 10 */
+    int8_t new_priority;    /* 11 */
+    int8_t old_base;        /* 12 */
+    int8_t new_base;        /* 13 */
+    uint8_t waited;         /* 14: READY: 1: its wait has ended; 0: it is new */
+    uint8_t state;          /* 15: READY: KTHREAD_STATE after it */
+    uint8_t reserved8[2];   /* 16 */
+    uint64_t reserved[3];   /* 18 */
+};
+_Static_assert(sizeof(struct cairn_truth_thread) == CAIRN_TRUTH_BYTES, "cairn_truth_thread");
+
+enum cairn_interrupt_what {
+    CAIRN_INTERRUPT_HANDLED = 1,   /* 0F43H */
+    CAIRN_INTERRUPT_DPC = 2,       /* 0F44H */
+    CAIRN_INTERRUPT_TIMER_DPC = 3, /* 0F45H */
+    CAIRN_INTERRUPT_PROFILE = 4,   /* 0F2EH */
+    CAIRN_INTERRUPT_PMC = 5,       /* 0F2FH */
+};
+
+struct cairn_truth_interrupt {
+    uint8_t kind;      /* 00: CAIRN_TRUTH_INTERRUPT */
+    uint8_t cpu;       /* 01 */
+    uint8_t what;      /* 02: enum cairn_interrupt_what */
+    uint8_t level;     /* 03: enum cairn_level: of what was interrupted */
+    uint32_t tid;      /* 04: of the thread interrupted, from the stack in use */
+    uint64_t begin;    /* 08: TSC; PROFILE and PMC: 0 */
+    uint64_t tsc;      /* 10: as the event's */
+    uint64_t address;  /* 18: of the routine; PROFILE and PMC: of the instruction interrupted */
+    uint16_t vector;   /* 20: HANDLED; PMC: the source */
+    int8_t priority;   /* 22: of that thread */
+    uint8_t reserved8; /* 23 */
+    uint32_t reserved[3]; /* 24 */
+};
+_Static_assert(sizeof(struct cairn_truth_interrupt) == CAIRN_TRUTH_BYTES, "cairn_truth_interrupt");
 
 /* ================================================================ Cairn: the serial dump, format version 1 */
 

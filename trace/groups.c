@@ -26,13 +26,14 @@ static const struct word {
     { "pmc_profile", { PERF_PMC_PROFILE } },
     { "spinlock", { PERF_SPINLOCK } },
     { "cpu_config", { PERF_CPU_CONFIG } },
+    { "mark", { PERF_CAIRN_MARK } },
     { "no_sysconfig", { PERF_NO_SYSCONFIG } },
     { "none", { 0 } },
 };
 #define WORDS (sizeof words / sizeof words[0])
 
 const char trace_groups_words[] = "both|compact|full|cswitch|process|thread|loader|dispatcher|priority|interrupt|dpc|"
-                                  "profile|pmc_profile|spinlock|cpu_config|no_sysconfig|none";
+                                  "profile|pmc_profile|spinlock|cpu_config|mark|no_sysconfig|none";
 
 static bool is(const char *name, const char *text, size_t size)
 {

@@ -40,6 +40,7 @@ _Static_assert(sizeof(struct perfinfo_groupmask) == 0x20, "PERFINFO_GROUPMASK");
 /* Cairn's own, in the mask Windows has for flags that change behaviour, at its other end: a session with
  * PERF_COMPACT_CSWITCH gets each switch as 0524H besides. */
 #define PERF_CAIRN_BOTH_CSWITCH 0xF0000000u
+#define PERF_CAIRN_MARK         0xE8000000u /* marks: Windows' have no group, every session gets them */
 
 /* Whether any bit of `group` is on; group 0, every session's, is on in every mask. */
 static inline bool trace_group_on(const struct perfinfo_groupmask *mask, uint32_t group)

@@ -60,9 +60,10 @@ int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t session
     uint32_t size = 0;
     int result = 0;
     for (unsigned i = 0; i < count; i++) {
-        if (parts[i].size > most - size)
+        uint32_t bytes = trace_part_bytes(&parts[i]);
+        if (bytes > most - size)
             return -E2BIG;
-        size += parts[i].size;
+        size += bytes;
     }
     EACH_SESSION(i, sessions & hub->on) {
         int e = trace_cpu_event(hub->session[i], tsc, system, hook_id, version, parts, count, size);

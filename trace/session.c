@@ -350,12 +350,21 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
         lose(cpu, size + more, false);
         return -ENOSPC;
     }
-    int64_t time = trace_clock_units(&cpu->session->config.clock, tsc);
+    const struct trace_clock *clock = &cpu->session->config.clock;
+    int64_t time = trace_clock_units(clock, tsc);
     uint8_t *at = system ? begin_system_event(cpu, time, version, hook_id, size, system)
                          : begin_event(cpu, time, version, hook_id, size, NULL);
     for (unsigned i = 0; i < count; i++) {
-        memcpy(at, parts[i].data, parts[i].size);
-        at += parts[i].size;
+        int64_t units;
+        uint64_t part_tsc;
+        const void *data = parts[i].data;
+        if (parts[i].size == TRACE_PART_TIME) {
+            memcpy(&part_tsc, data, sizeof(part_tsc));
+            units = trace_clock_units(clock, part_tsc);
+            data = &units;
+        }
+        memcpy(at, data, trace_part_bytes(&parts[i]));
+        at += trace_part_bytes(&parts[i]);
     }
     memset(at, 0, WMI_EVENT_ALIGN(size) - size);
     commit_event(cpu, size + more, false);

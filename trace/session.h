@@ -91,6 +91,11 @@ void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, 
                      int64_t time, enum ccswap_close reason);
 /* One 0524H event. trace_ccswap_switch's counterpart. */
 void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time);
+/* Bytes of it in the payload. */
+static inline uint32_t trace_part_bytes(const struct trace_part *part)
+{
+    return part->size == TRACE_PART_TIME ? sizeof(int64_t) : part->size;
+}
 /* One event of `size` bytes of payload, in `count` parts. 0, -ENOSPC. */
 int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
                     uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size);

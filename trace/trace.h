@@ -56,6 +56,8 @@ struct trace_switch {
 
 /* One piece of an event's payload. */
 struct trace_part { const void *data; uint32_t size; };
+/* As `size`: `data` is a TSC value of 8 bytes, which each session gets in units of its own clock. */
+#define TRACE_PART_TIME 0x80000000u
 
 /* What a SYSTEM_TRACE_HEADER says besides. */
 struct trace_system { uint32_t thread_id, process_id, kernel_time, user_time; };

@@ -311,6 +311,7 @@ calling sleep, CALL_SLEEP
 calling wait, CALL_WAIT
 calling set, CALL_SET
 calling write_call, CALL_WRITE
+calling mark, CALL_MARK
 calling spin, CALL_SPIN
 attempt catch                               ; after the fault the program goes on at RDI
     mov     eax, CALL_CATCH

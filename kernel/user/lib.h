@@ -54,6 +54,12 @@ static inline void lib_write(const char *text, size_t size)
     lib_call(CALL_WRITE, (uint64_t)text, size);
 }
 
+/* Likewise into the trace, for the sessions that want marks. */
+static inline void lib_mark(const char *text, size_t size)
+{
+    lib_call(CALL_MARK, (uint64_t)text, size);
+}
+
 /* Computes inside the kernel: counted as this thread's own, at CPL 0. */
 static inline void lib_spin(uint64_t rounds)
 {

@@ -34,6 +34,7 @@ void user_sleeper(uint64_t seed, uint64_t unused)
     static const char text[] = "good night from ring 3";
     (void)unused;
     lib_write(text, sizeof text - 1);
+    lib_mark(text, sizeof text - 1);
     while (!lib_stopping()) {
         lib_sleep(1 + next(&seed, 4));
         compute(seed, next(&seed, 64));

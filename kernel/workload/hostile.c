@@ -49,7 +49,8 @@ static const char *const place_names[PLACES] = {
 
 #define ATTEMPTS(_)                                                                                                    \
     _(read, EVERYWHERE, 0, PF) _(write, EVERYWHERE, 0, PF) _(jump, EVERYWHERE, 0, PF) _(return, EVERYWHERE, 0, PF)     \
-    _(write_call, EVERYWHERE, 16, BAD_CALL) _(stack, EVERYWHERE, TICKS, ANY) _(mov_ss_stack, EVERYWHERE, 0, BAD_CALL)  \
+    _(write_call, EVERYWHERE, 16, BAD_CALL) _(mark, EVERYWHERE, 16, BAD_CALL)                                          \
+    _(stack, EVERYWHERE, TICKS, ANY) _(mov_ss_stack, EVERYWHERE, 0, BAD_CALL)                                          \
     _(iret, EVERYWHERE, 0, ANY) _(catch, EVERYWHERE, 0, PF)                                                            \
     _(own_code, 0, 0, PF) _(own_stack, 0, 0, PF) _(overflow, 0, 0, PF)                                                 \
     _(rdmsr, 0, 0, GP) _(wrmsr, 0, 0, GP) _(in, 0, 0, GP) _(out, 0, 0, GP) _(outs, 0, 0, GP) _(cli, 0, 0, GP)          \
@@ -66,9 +67,10 @@ static const char *const place_names[PLACES] = {
     _(mov_ss_syscall, 0, 0, BAD_CALL) _(mov_ss_int3, 0, 0, GP) _(mov_ss_int, 0, 0, GP) _(mov_ss_hlt, 0, 0, GP)         \
     _(exit, 0x10000, 0, BAD_CALL) _(sleep, KWORKLOAD_PATIENCE + 1, 0, BAD_CALL) _(wait, 1, 0, BAD_CALL)                \
     _(wait, 0, KWORKLOAD_PATIENCE + 1, BAD_CALL) _(wait, UINT64_MAX - 1, 0, BAD_CALL) _(set, 1, 0, BAD_CALL)           \
-    _(set, UINT64_C(1) << 32, 0, BAD_CALL) _(write_call, KUSER_IMAGE, CALL_WRITE_MAX + 1, BAD_CALL)                    \
+    _(set, UINT64_C(1) << 32, 0, BAD_CALL) _(write_call, KUSER_IMAGE, CALL_TEXT_MAX + 1, BAD_CALL)                    \
     _(write_call, KUSER_IMAGE, UINT64_MAX, BAD_CALL) _(write_call, KUSER_STACK_TOP - 8, 16, BAD_CALL)                  \
     _(write_call, ARCH_USER_END - 8, 16, BAD_CALL) _(write_call, UINT64_MAX - 7, 16, BAD_CALL)                         \
+    _(mark, KUSER_IMAGE, CALL_TEXT_MAX + 1, BAD_CALL) _(mark, KUSER_STACK_TOP - 8, 16, BAD_CALL)                       \
     _(spin, CALL_SPIN_MAX + 1, 0, BAD_CALL) _(spin, UINT64_C(1) << 32, 0, BAD_CALL)                                    \
     _(unknown, CALL_COUNT, 0, BAD_CALL) _(unknown, UINT64_MAX - 1, 0, BAD_CALL)                                        \
     _(unknown, UINT64_C(1) << 32, 0, BAD_CALL) _(loop, 0, 0, ENDED) _(sleep_on, 0, 0, ENDED)

@@ -191,7 +191,7 @@ static void full_events(void **state)
     struct bytes events = {0};
     uint8_t other[13] = "unknown";
     bytes_full(&events, 500, 12, 16);
-    bytes_event(&events, 0x0F22, 0, 600, NULL, other, sizeof(other)); /* another hook is passed over */
+    bytes_event(&events, 0x0F20, 0, 600, NULL, other, sizeof(other)); /* another hook is passed over */
     bytes_full(&events, 700, 16, 0);
     struct writer w = begin(SESSION("full", "sequential"));
     writer_buffer(&w, 1, 0, &events);

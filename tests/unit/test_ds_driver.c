@@ -797,15 +797,34 @@ static void storm(void **state)
     }
 }
 
+static uint32_t overflowed_event, overflowed_times;
+
+static void overflowed(void *context, uint32_t cpu, uint32_t event)
+{
+    (void)context;
+    assert_int_equal(cpu, 7);
+    overflowed_event = event;
+    overflowed_times++;
+}
+
 static void plain_counter_overflow(void **state)
 {
     (void)state;
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .overflowed = overflowed};
+    struct ds_config config = {.records = 8, .threshold = 6};
+    char error[160] = "";
     begin(true, "INST_RETIRED.ANY:1000,branches:300:plain", "gpr");
+    assert_int_equal(ds_parse_events("INST_RETIRED.ANY:1000,branches:300:plain", &config, error, sizeof error), 0);
+    assert_int_equal(ds_parse_groups("gpr", &config, error, sizeof error), 0);
+    assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
     start();
     ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = 1;
     ds_fake_find(&fake, IA32_A_PMC0)->value = 7; /* so late is the interrupt */
     unsigned n = fake.logged;
+    overflowed_times = 0;
     assert_true(ds_pmi(ds));
+    assert_int_equal(overflowed_times, 1);
+    assert_int_equal(overflowed_event, 1);
     const struct write expected[] = {
         {IA32_PERF_GLOBAL_OVF_CTRL, 1},
         {IA32_A_PMC0, MINUS(300)},

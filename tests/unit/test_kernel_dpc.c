@@ -79,6 +79,25 @@ _Noreturn void kpanic(const char *format, ...)
     longjmp(panic_exit, 1);
 }
 
+/* ---- the live events: nobody wants them here, and still the witness hears of each */
+static const void *witnessed;
+
+uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
+{
+    fail_msg("CPU %u, %p, %d, %lu", cpu->arch.index, routine, timer, (unsigned long)begin);
+    return 0;
+}
+
+void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+{
+    assert_ptr_equal(cpu, kcpu_this());
+    assert_false(timer);
+    assert_int_equal(begin | tsc, 0);
+    assert_false(irq_on);
+    assert_false(cpu->in_dpc);
+    witnessed = routine;
+}
+
 /* ---- what happened, a letter each */
 static char story[32];
 
@@ -152,6 +171,7 @@ static void order(void **state)
     assert_string_equal(story, "");
     run(0);
     assert_string_equal(story, "ecabd");
+    assert_ptr_equal(witnessed, teller);
     run(0);
     assert_string_equal(story, "ecabd");
     assert_int_equal(sent | sent_to_self, 0); /* an interrupt was in progress */

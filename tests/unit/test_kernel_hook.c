@@ -38,6 +38,11 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
     memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
 }
 
+void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
+{
+    fail_msg("%p, CPU %u, event %u", context, index, event); /* no counter overflows here */
+}
+
 static struct box box;
 static volatile uint64_t pebs_index;
 static struct ktruth_cpu *const some_truth = (struct ktruth_cpu *)&truths; /* only its address counts */

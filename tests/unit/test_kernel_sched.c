@@ -214,7 +214,7 @@ static void interrupt(uint8_t vector)
     kernel_irq_enter(&frame);
     assert_false(counting[here]);
     handlers[vector](&frame);
-    kernel_irq_exit(&frame);
+    kernel_irq_exit(&frame, handlers[vector]);
     irq_on[here] = true; /* IRET; `here` may be another CPU by now */
 }
 
@@ -378,6 +378,91 @@ _Noreturn void kpanic(const char *format, ...)
     abort();
 }
 
+/* ---- the live events: nobody wants them here, and still the witness hears of each */
+uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
+{
+    fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, reason, increment);
+    return 0;
+}
+
+uint64_t klive_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
+{
+    fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, old, old_base);
+    return 0;
+}
+
+uint64_t klive_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
+{
+    fail_msg("CPU %u, vector %lu", cpu->arch.index, (unsigned long)frame->vector);
+    return 0;
+}
+
+uint64_t klive_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler handler, uint64_t begin)
+{
+    fail_msg("CPU %u, vector %lu, %p, %lu", cpu->arch.index, (unsigned long)vector, (void *)handler,
+             (unsigned long)begin);
+    return 0;
+}
+
+uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
+{
+    fail_msg("CPU %u, %p, %d, %lu", cpu->arch.index, routine, timer, (unsigned long)begin);
+    return 0;
+}
+
+static unsigned boosts, decays;
+
+void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
+                     struct kwitness_thread before, uint64_t tsc)
+{
+    assert_int_equal(tsc, 0);
+    assert_ptr_equal(cpu, &cpus[here]);
+    assert_true(kspin_held(&dispatcher));
+    switch (what) {
+    case CAIRN_THREAD_READY:
+    case CAIRN_THREAD_BOOST:
+        assert_true(before.state == KTHREAD_WAITING || before.state == KTHREAD_INITIALIZED);
+        assert_true(thread->state == KTHREAD_READY || thread->state == KTHREAD_STANDBY);
+        assert_true(thread->priority >= before.priority);
+        boosts += what == CAIRN_THREAD_BOOST && thread->priority > before.priority;
+        break;
+    case CAIRN_THREAD_DECAY:
+        assert_ptr_equal(thread, cpu->current);
+        assert_true(thread->priority == before.priority - 1 || thread->priority == before.base);
+        decays += thread->priority < before.priority;
+        break;
+    case CAIRN_THREAD_SET:
+        assert_ptr_equal(thread, cpu->current);
+    }
+    if (what != CAIRN_THREAD_SET)
+        assert_int_equal(thread->base_priority, before.base);
+}
+
+void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
+                        uint64_t begin, uint64_t tsc)
+{
+    assert_int_equal(begin | tsc, 0);
+    assert_int_equal(cpu->irq_depth, 1);
+    assert_ptr_equal(handler, handlers[frame->vector]);
+}
+
+void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+{
+    assert_int_equal(begin | tsc, 0);
+    assert_int_equal(cpu->arch.index, 0); /* the only one there is */
+    assert_ptr_equal(routine, end_waits);
+    assert_true(timer);
+}
+
+void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
+                     uint16_t source, uint64_t tsc)
+{
+    assert_int_equal(source | tsc, 0);
+    assert_int_equal(cpu->irq_depth, 1);
+    assert_int_equal(what, CAIRN_INTERRUPT_PROFILE);
+    assert_int_equal(frame->vector, ARCH_VECTOR_TIMER);
+}
+
 /* ---- the hooks: what must hold at every switch; the last ones are kept for the tests */
 struct seen {
     uint32_t cpu, old_tid, new_tid, waited;
@@ -479,6 +564,7 @@ static void simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(
     memset(counting, 0, sizeof counting);
     online = idle = tick_count = 0;
     stacks = threads_there = 0;
+    kdpc_init_queues();
     next_ideal = count - 1; /* so that the first thread's ideal CPU is 0 */
     next_tid = 8;
     record_count = 0;
@@ -643,6 +729,7 @@ static void boosted(void *levels)
 static void boost_body(void)
 {
     static int8_t dynamic[6], real_time[6];
+    boosts = decays = 0;
     kthread_set_priority(4);
     kevent_init(&go, false, false);
     struct kthread *t = start_thread(10, 1, boosted, dynamic); /* runs until it waits */
@@ -650,6 +737,8 @@ static void boost_body(void)
     assert_int_equal(last_out(t->tid)->reason, KWAIT_WR_QUEUE);
     kevent_set(&go, 3);
     assert_memory_equal(dynamic, ((int8_t[]){ 13, 12, 11, 10, 10, 10 }), 6);
+    assert_int_equal(boosts, 1);
+    assert_int_equal(decays, 3);
     kthread_join(t, KWAIT_FOREVER, NULL);
     t = start_thread(20, 1, boosted, real_time);
     kevent_set(&go, 3);

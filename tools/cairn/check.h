@@ -30,6 +30,7 @@ enum cairn_rule {
     CAIRN_RULE_TRUTH_RECORDS,
     CAIRN_RULE_TRUTH_WORDS,
     CAIRN_RULE_TRUTH_THREADS,
+    CAIRN_RULE_TRUTH_LIVE, /* with events between the switches only */
     CAIRN_RULE_BTS, /* these two with BTS only */
     CAIRN_RULE_TRUTH_BRANCHES,
     CAIRN_RULE_LOG, /* with ds.log=1 only */
@@ -53,6 +54,7 @@ struct cairn_check {
     uint64_t untimed; /* records without a TSC */
     uint64_t wrong;
     uint64_t uncompared_branches;
+    uint64_t uncompared_live;
 };
 
 void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out);
@@ -110,6 +112,8 @@ struct cairn_truth { /* one CPU's, being read */
     uint32_t at, expected; /* next in its part; ordinal that should come */
     bool gap;              /* truth is missing before the next record */
 };
+/* The next record of any kind, as the next one. */
+const uint8_t *cairn_truth_any(struct cairn_truth *t);
 /* The next record of `kind`, NULL: none. Sets t->gap where truth is missing before it; the caller clears it. */
 const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind);
 /* The record right behind the last one, if it is of `kind` and no truth is missing between; else NULL, and t stays. */
@@ -118,6 +122,7 @@ const uint8_t *cairn_truth_any(struct cairn_truth *t);
 const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind);
 void cairn_check_records(struct cairn_check *check, uint32_t cpu);
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu);
+void cairn_check_live(struct cairn_check *check, uint32_t cpu);
 
 const char *cairn_rule_text(enum cairn_rule rule);
 

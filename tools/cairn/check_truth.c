@@ -328,5 +328,6 @@ void cairn_check_truth(struct cairn_check *check)
     for (uint32_t n = 0; n < log->cpus; n++) {
         cairn_check_records(check, n);
         cairn_check_branches(check, n);
+        cairn_check_live(check, n);
     }
 }

@@ -62,6 +62,9 @@ static uint64_t left_out(const struct cairn_check *check, enum cairn_rule rule, 
     case CAIRN_RULE_TRUTH_BRANCHES:
         *what = "branch records are without truth";
         return check->uncompared_branches;
+    case CAIRN_RULE_TRUTH_LIVE:
+        *what = "events between the switches are without truth";
+        return check->uncompared_live;
     default:
         return 0;
     }
@@ -107,7 +110,7 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
 bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
 {
     const struct cairn_log *log = check->log;
-    uint64_t compact = 0, full = 0, records = 0, drains = 0, logged = 0, rundown = 0;
+    uint64_t compact = 0, full = 0, records = 0, drains = 0, logged = 0, rundown = 0, live = 0;
     for (uint32_t n = 0; n < log->cpus; n++) {
         compact += log->cpu[n].compact;
         full += log->cpu[n].full;
@@ -115,6 +118,7 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
         drains += log->cpu[n].bts_drains.count;
         logged += log->cpu[n].end.log;
         rundown += log->cpu[n].stretches[CAIRN_CLASS_THREAD];
+        live += log->cpu[n].live.count;
     }
     if (check->compared[rule] || check->failed[rule])
         return true;
@@ -150,6 +154,8 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
     case CAIRN_RULE_SESSION:
     case CAIRN_RULE_TRUTH_SESSION:
         return log->session.lives;
+    case CAIRN_RULE_TRUTH_LIVE:
+        return live;
     default:
         return true;
     }

@@ -7,6 +7,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/elf.h"
+#include "tools/cairn/live.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
@@ -111,10 +112,12 @@ static void print_hole(const struct dump *d, const struct cairn_item *item)
 
 static void print_event(const struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], what[CAIRN_SHOWN];
-    cairn_show_event(what, d->log, &item->event);
+    char time[CAIRN_SHOWN], what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT];
+    struct cairn_live live;
+    const char *shown = cairn_live_of(&item->event, &live) ? cairn_live_show(text, d->log, &live)
+                                                           : cairn_show_event(what, d->log, &item->event);
     int used = printf("%12s %2" PRIu32 " + ", cairn_show_time(time, d->log, item->time), item->cpu);
-    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){what, (uint32_t)strlen(what)});
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){shown, (uint32_t)strlen(shown)});
 }
 
 static void print_all(const struct dump *d, int cpu, bool compact)

@@ -7,6 +7,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/live.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/totals.h"
@@ -64,6 +65,18 @@ static void print_told(const struct cairn_totals *t)
             printf("    %-22.22s %6" PRIu64 "   %04" PRIX32 "H\n", cairn_hook_name(hook), count[hook], hook);
 }
 
+static void print_live(const struct cairn_totals *t)
+{
+    const struct cairn_log *log = t->log;
+    uint64_t count[CAIRN_LIVE_KINDS] = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].live.count && cairn_totals_has(t, c); i++)
+            count[log->cpu[c].live.items[i].kind]++;
+    for (unsigned k = 0; k < CAIRN_LIVE_KINDS; k++)
+        if (count[k])
+            printf("  %-18s %12" PRIu64 "   %04XH\n", cairn_live_name(k), count[k], cairn_live_hook(k));
+}
+
 static void print_switches(const struct cairn_totals *t)
 {
     const struct cairn_log *log = t->log;
@@ -86,6 +99,7 @@ static void print_switches(const struct cairn_totals *t)
     }
     printf("events               %12" PRIu64 "   in %" PRIu64 " %s\n", events, buffers,
            cairn_plural(buffers, "buffer", "buffers"));
+    print_live(t);
     if (other)
         printf("  of other kinds     %12" PRIu64 "\n", other);
     print_told(t);

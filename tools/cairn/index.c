@@ -7,6 +7,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl_layout.h"
 #include "tools/cairn/life.h"
+#include "tools/cairn/live.h"
 #include "tools/cairn/log.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/stretch.h"
@@ -186,7 +187,7 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
 {
     struct cairn_cpu *cpu = &log->cpu[n];
     const struct cairn_session *session = &log->session;
-    bool good = true;
+    bool good = true, live;
     if (!log->etl && !own_form(e))
         return false;
     switch (cairn_event_decoded(e) ? e->hook : CAIRN_NO_HOOK) {
@@ -218,8 +219,11 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
     case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
         break;
     default:
-        good = log->etl || cairn_told_index(cpu, e);
-        cpu->other_events += good;
+        good = cairn_live_index(cpu, e, piece, &live);
+        if (!live)
+            good = cairn_told_index(cpu, e);
+        good |= log->etl; /* of Windows, there may be other forms */
+        cpu->other_events += good && !live;
     }
     cpu->events += good;
     return good;

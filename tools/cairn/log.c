@@ -397,6 +397,7 @@ static void free_session(struct cairn_log *log)
         free(log->cpu[c].bts_drains.items);
         free(log->cpu[c].bts_parts.items);
         free(log->cpu[c].logged.items);
+        free(log->cpu[c].live.items);
         free(log->cpu[c].truth.items);
         free(log->cpu[c].acks.items);
         free(log->cpu[c].told.items);

@@ -122,6 +122,14 @@ struct cairn_ack { /* a session came, went, or got other masks: this one, or ano
     uint32_t stretch[CAIRN_STRETCHES]; /* own: in force from here on */
 };
 
+struct cairn_live { /* an event between the switches: live.h */
+    const uint8_t *payload; /* unaligned */
+    int64_t time;           /* session clock */
+    uint32_t piece;         /* of this CPU: where it lies */
+    uint16_t size;          /* of the payload */
+    uint8_t kind;           /* enum cairn_live_kind */
+};
+
 struct cairn_truth_part {
     const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned */
     uint32_t first, count, frame;
@@ -173,6 +181,10 @@ struct cairn_cpu {
         struct cairn_logged *items;
         size_t count, room;
     } logged;
+    struct {
+        struct cairn_live *items;
+        size_t count, room;
+    } live;
     struct {
         struct cairn_truth_part *items;
         size_t count, room;

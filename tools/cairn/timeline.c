@@ -11,7 +11,7 @@ static void find_other(struct cairn_lane *lane)
     const struct cairn_cpu *cpu = lane->cursor.cpu;
     int64_t time = lane->other.time;
     lane->has_other = false;
-    for (; lane->piece < cpu->piece_count && cpu->other_events; lane->piece++, lane->at = 0) {
+    for (; lane->piece < cpu->piece_count && (cpu->other_events || cpu->live.count); lane->piece++, lane->at = 0) {
         const struct cairn_piece *p = &cpu->pieces[lane->piece];
         if (p->hole != CAIRN_NO_HOLE)
             lane->other_holes = p->hole + 1;

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/live.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/etl_layout.h"
+#include "trace/etw.h"
+#include "trace/pmcsource.h"
+
+static const struct row {
+    uint16_t hook;
+    uint8_t version;
+    uint32_t least, most; /* bytes of payload */
+    const char *name;
+} rows[CAIRN_LIVE_KINDS] = {
+#define FIXED(type) sizeof(type), sizeof(type)
+    [CAIRN_LIVE_READY] = {HOOK_READY_THREAD, HOOK_VERSION_READY_THREAD, FIXED(struct etw_ready_thread), "ready thread"},
+    [CAIRN_LIVE_PRIORITY] = {HOOK_SET_PRIORITY, HOOK_VERSION_SET_PRIORITY, FIXED(struct etw_priority), "set priority"},
+    [CAIRN_LIVE_BASE_PRIORITY] = {HOOK_SET_BASE_PRIORITY, HOOK_VERSION_SET_PRIORITY, FIXED(struct etw_priority),
+                                  "set base priority"},
+    [CAIRN_LIVE_INTERRUPT] = {HOOK_INTERRUPT, HOOK_VERSION_INTERRUPT, FIXED(struct perfinfo_interrupt), "interrupt"},
+    [CAIRN_LIVE_DPC] = {HOOK_DPC, HOOK_VERSION_DPC, FIXED(struct perfinfo_dpc), "DPC"},
+    [CAIRN_LIVE_TIMER_DPC] = {HOOK_TIMER_DPC, HOOK_VERSION_DPC, FIXED(struct perfinfo_dpc), "timer DPC"},
+    [CAIRN_LIVE_PROFILE] = {HOOK_SAMPLED_PROFILE, HOOK_VERSION_SAMPLED_PROFILE, FIXED(struct perfinfo_sampled_profile),
+                            "sampled profile"},
+    [CAIRN_LIVE_PMC] = {HOOK_PMC_INTERRUPT, HOOK_VERSION_PMC_INTERRUPT, FIXED(struct perfinfo_pmc_sample),
+                        "PMC interrupt"},
+    [CAIRN_LIVE_PMC_CONFIG] = {HOOK_PMC_CONFIG, HOOK_VERSION_PMC_CONFIG, sizeof(struct perfinfo_pmc_config), UINT16_MAX,
+                               "PMC configuration"},
+    [CAIRN_LIVE_MARK] = {HOOK_MARK, HOOK_VERSION_MARK, 1, UINT16_MAX, "mark"},
+};
+
+uint16_t cairn_live_hook(enum cairn_live_kind kind)
+{
+    return rows[kind].hook;
+}
+
+const char *cairn_live_name(enum cairn_live_kind kind)
+{
+    return rows[kind].name;
+}
+
+/* ---- what has no fixed size ------------------------------------------------------------------------------------- */
+
+/* The UTF-16 text at `at`, up to its 0: what is no printable ASCII becomes '?'. Moves `at` behind it; false where it
+ * does not end. */
+static bool utf16(const uint8_t *p, uint32_t size, uint32_t *at, char *out, size_t room)
+{
+    size_t n = 0;
+    for (; *at + 2 <= size; *at += 2) {
+        uint16_t c = cairn_get16(p + *at);
+        if (!c) {
+            *at += 2;
+            out[n] = '\0';
+            return true;
+        }
+        if (n + 1 < room)
+            out[n++] = c >= ' ' && c <= '~' ? (char)c : '?';
+    }
+    return false;
+}
+
+/* "InstructionRetired, BranchInstructionRetired"; false where the names are not as many as it says, or there is more. */
+static bool names(const uint8_t *p, uint32_t size, char *out, size_t room)
+{
+    uint32_t count = cairn_get32(p + offsetof(struct perfinfo_pmc_config, counters)), at = sizeof(uint32_t);
+    char name[64];
+    size_t n = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < count; i++) {
+        if (!utf16(p, size, &at, name, sizeof(name)))
+            return false;
+        if (n < room)
+            n += (size_t)snprintf(out + n, room - n, "%s%s", i ? ", " : "", name);
+    }
+    return at == size;
+}
+
+/* ---- index ------------------------------------------------------------------------------------------------------ */
+
+/* Which of them it is; CAIRN_LIVE_KINDS: none. */
+static uint8_t kind_of(const struct cairn_event *e)
+{
+    uint8_t kind = 0;
+    while (kind < CAIRN_LIVE_KINDS &&
+           (e->header != ETL_PERFINFO64 || rows[kind].hook != e->hook || rows[kind].version != e->version))
+        kind++;
+    return kind;
+}
+
+bool cairn_live_of(const struct cairn_event *e, struct cairn_live *live)
+{
+    char text[CAIRN_LIVE_TEXT];
+    uint8_t kind = kind_of(e);
+    if (kind == CAIRN_LIVE_KINDS || e->unknown_items || e->size < rows[kind].least || e->size > rows[kind].most ||
+        (kind == CAIRN_LIVE_PMC_CONFIG && !names(e->payload, e->size, text, sizeof(text))))
+        return false;
+    *live = (struct cairn_live){.payload = e->payload, .time = e->time, .size = (uint16_t)e->size, .kind = kind};
+    return true;
+}
+
+bool cairn_live_index(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece, bool *live)
+{
+    struct cairn_live l;
+    *live = cairn_live_of(e, &l);
+    if (!*live)
+        return kind_of(e) == CAIRN_LIVE_KINDS;
+    l.piece = piece;
+    *CAIRN_ADD(cpu->live) = l;
+    return true;
+}
+
+/* ---- show ------------------------------------------------------------------------------------------------------- */
+
+#define WIDE 40
+
+/* A function by its name; anything else as an address. */
+static const char *routine(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address)
+{
+    const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
+    if (!s || s->address != address)
+        return cairn_show_address(out, log, address, WIDE);
+    snprintf(out, CAIRN_SHOWN, "%.*s", (int)s->name.size < WIDE ? (int)s->name.size : WIDE, s->name.at);
+    return out;
+}
+
+static const char *duration(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_live *l,
+                            uint64_t initial)
+{
+    uint64_t units = (uint64_t)l->time - initial;
+    return (int64_t)units < 0 ? "its end is before its beginning" : cairn_show_span(out, log, units);
+}
+
+static void show_ready(char *out, const struct cairn_log *log, const struct cairn_live *l)
+{
+    struct etw_ready_thread e;
+    char thread[CAIRN_SHOWN], boost[32] = "";
+    memcpy(&e, l->payload, sizeof(e));
+    if (e.adjust_increment)
+        snprintf(boost, sizeof(boost), ", %+d", e.adjust_increment);
+    snprintf(out, CAIRN_LIVE_TEXT, "%s is ready%s%s%s", cairn_show_thread(thread, log, e.thread_id, WIDE),
+             e.adjust_reason == ETW_ADJUST_UNWAIT ? ", its wait has ended" : "", boost,
+             e.flags & ETW_READY_EXECUTING_DPC ? ", by a DPC" : "");
+}
+
+static void show_priority(char *out, const struct cairn_log *log, const struct cairn_live *l)
+{
+    struct etw_priority e;
+    char thread[CAIRN_SHOWN], now[32] = "";
+    memcpy(&e, l->payload, sizeof(e));
+    if (l->kind == CAIRN_LIVE_BASE_PRIORITY)
+        snprintf(now, sizeof(now), ", it runs at %d", e.dynamic_priority);
+    snprintf(out, CAIRN_LIVE_TEXT, "%s of %s: %d, was %d%s",
+             l->kind == CAIRN_LIVE_PRIORITY ? "priority" : "base priority",
+             cairn_show_thread(thread, log, e.thread_id, WIDE), e.new_priority, e.old_priority, now);
+}
+
+static void show_interrupt(char *out, const struct cairn_log *log, const struct cairn_live *l)
+{
+    struct perfinfo_interrupt e;
+    char name[CAIRN_SHOWN], took[CAIRN_SHOWN];
+    memcpy(&e, l->payload, sizeof(e));
+    snprintf(out, CAIRN_LIVE_TEXT, "interrupt %02XH, %s: %s%s", e.vector, routine(name, log, e.service_routine),
+             duration(took, log, l, e.initial_time), e.return_value ? "" : ", not its own");
+}
+
+static void show_dpc(char *out, const struct cairn_log *log, const struct cairn_live *l)
+{
+    struct perfinfo_dpc e;
+    char name[CAIRN_SHOWN], took[CAIRN_SHOWN];
+    memcpy(&e, l->payload, sizeof(e));
+    snprintf(out, CAIRN_LIVE_TEXT, "%s %s: %s", rows[l->kind].name, routine(name, log, e.dpc_routine),
+             duration(took, log, l, e.initial_time));
+}
+
+static void show_profile(char *out, const struct cairn_log *log, const struct cairn_live *l)
+{
+    struct perfinfo_sampled_profile e;
+    char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], count[32] = "";
+    memcpy(&e, l->payload, sizeof(e));
+    if (e.count != 1)
+        snprintf(count, sizeof(count), ", for %u", e.count);
+    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s, priority %u%s%s%s",
+             cairn_show_address(where, log, e.instruction_pointer, WIDE),
+             cairn_show_thread(thread, log, e.thread_id, WIDE), e.flags >> PERFINFO_PROFILE_PRIORITY_SHIFT,
+             e.flags & PERFINFO_PROFILE_EXECUTING_DPC ? ", in a DPC" : "",
+             e.flags & PERFINFO_PROFILE_EXECUTING_ISR ? ", in an interrupt" : "", count);
+}
+
+static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_live *l)
+{
+    struct perfinfo_pmc_sample e;
+    char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], source[CAIRN_SHOWN];
+    memcpy(&e, l->payload, sizeof(e));
+    const char *name = trace_pmc_name(e.profile_source);
+    struct cairn_slice event = {0};
+    if (e.profile_source >= TRACE_PMC_CAIRN)
+        event = cairn_key(&log->text, "ds.event.%u", e.profile_source - TRACE_PMC_CAIRN);
+    const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
+    if (name)
+        snprintf(source, sizeof(source), "%s", name);
+    else if (colon)
+        snprintf(source, sizeof(source), "%.*s", (int)(colon - event.at) < 64 ? (int)(colon - event.at) : 64, event.at);
+    else
+        snprintf(source, sizeof(source), "source %u", e.profile_source);
+    snprintf(out, CAIRN_LIVE_TEXT, "%s at %s: %s", source,
+             cairn_show_address(where, log, e.instruction_pointer, WIDE),
+             cairn_show_thread(thread, log, e.thread_id, WIDE));
+}
+
+static void show_mark(char *out, const struct cairn_live *l)
+{
+    size_t n = (size_t)snprintf(out, CAIRN_LIVE_TEXT, "mark: ");
+    for (uint32_t i = 0; i < l->size && l->payload[i] && n + 1 < CAIRN_LIVE_TEXT; i++)
+        out[n++] = l->payload[i] >= ' ' && l->payload[i] <= '~' ? (char)l->payload[i] : '?';
+    out[n] = '\0';
+}
+
+const char *cairn_live_show(char out[CAIRN_LIVE_TEXT], const struct cairn_log *log, const struct cairn_live *l)
+{
+    char text[CAIRN_LIVE_TEXT - 32];
+    switch ((enum cairn_live_kind)l->kind) {
+    case CAIRN_LIVE_READY:
+        show_ready(out, log, l);
+        break;
+    case CAIRN_LIVE_PRIORITY:
+    case CAIRN_LIVE_BASE_PRIORITY:
+        show_priority(out, log, l);
+        break;
+    case CAIRN_LIVE_INTERRUPT:
+        show_interrupt(out, log, l);
+        break;
+    case CAIRN_LIVE_DPC:
+    case CAIRN_LIVE_TIMER_DPC:
+        show_dpc(out, log, l);
+        break;
+    case CAIRN_LIVE_PROFILE:
+        show_profile(out, log, l);
+        break;
+    case CAIRN_LIVE_PMC:
+        show_pmc(out, log, l);
+        break;
+    case CAIRN_LIVE_PMC_CONFIG:
+        names(l->payload, l->size, text, sizeof(text));
+        snprintf(out, CAIRN_LIVE_TEXT, "counters of items: %s", text[0] ? text : "none");
+        break;
+    default:
+        show_mark(out, l);
+    }
+    return out;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a performance counter counts, by the names and numbers Windows has for it (KPROFILE_SOURCE, and what its HAL
+ * adds on Intel processors): in 0F2FH events, in the names of 0F30H, and where counters are asked for.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum trace_pmc_source {
+    TRACE_PMC_TIMER = 0,
+    TRACE_PMC_BRANCH_INSTRUCTIONS = 6,
+    TRACE_PMC_TOTAL_CYCLES = 19,
+    TRACE_PMC_UNHALTED_CORE_CYCLES = 25,
+    TRACE_PMC_INSTRUCTION_RETIRED = 26,
+    TRACE_PMC_BRANCH_INSTRUCTION_RETIRED = 30,
+    TRACE_PMC_CAIRN = 0x1000, /* and up: an event Windows has no source for, by its place in option pebs= */
+};
+
+/* NULL: there is no such source. */
+const char *trace_pmc_name(uint16_t source);
+/* Its number, -ENOENT: `size` bytes of `name` name none. */
+int trace_pmc_find(const char *name, size_t size);
