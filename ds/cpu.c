@@ -163,29 +163,31 @@ static int free_counters(struct ds_cpu *ds)
     return e;
 }
 
-/* 6. Counters: value, then control. INT only for a plain event: a PEBS counter would raise a second PMI. */
+/* 6. Counters: value, then control. INT only for a plain event of pebs=: a PEBS counter would raise a second PMI, and
+ *    one that only counts shall raise none. */
 static int set_counters(struct ds_cpu *ds)
 {
     bool adaptive = ds->config.groups;
     uint64_t fixed_ctrl = 0;
-    for (uint32_t i = 0; i < ds->config.events; i++) {
+    for (uint32_t i = 0; i < ds->config.events + ds->config.counting; i++) {
         const struct ds_counter *c = &ds->counter[i];
         const struct ds_event *v = c->event;
+        bool interrupts = v->plain && i < ds->config.events, records = !v->plain;
         int e = ds_set_msr(ds, ds_counter_msr(&ds->caps, c->number), c->initial);
         if (e)
             return e;
         if (ds_is_fixed(c->number)) {
             unsigned n = c->number - DS_COUNTER_FIXED;
             fixed_ctrl |= (v->kernel ? ia32_fixed_ctr_ctrl_os(n) : 0) | (v->user ? ia32_fixed_ctr_ctrl_usr(n) : 0) |
-                          (v->plain   ? ia32_fixed_ctr_ctrl_pmi(n)
-                           : adaptive ? ia32_fixed_ctr_ctrl_adaptive(n)
-                                      : 0);
+                          (interrupts            ? ia32_fixed_ctr_ctrl_pmi(n)
+                           : records && adaptive ? ia32_fixed_ctr_ctrl_adaptive(n)
+                                                 : 0);
         } else {
             uint64_t select = c->code | IA32_PERFEVTSEL_EN | (v->kernel ? IA32_PERFEVTSEL_OS : 0) |
                               (v->user ? IA32_PERFEVTSEL_USR : 0) |
-                              (v->plain   ? IA32_PERFEVTSEL_INT
-                               : adaptive ? IA32_PERFEVTSEL_ADAPTIVE
-                                          : 0);
+                              (interrupts            ? IA32_PERFEVTSEL_INT
+                               : records && adaptive ? IA32_PERFEVTSEL_ADAPTIVE
+                                                     : 0);
             if ((e = ds_set_msr(ds, IA32_PERFEVTSEL0 + c->number, select)))
                 return e;
         }
@@ -565,6 +567,16 @@ bool ds_pmi(struct ds_cpu *ds)
     write_lvtpc(ds);
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     return ours;
+}
+
+void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
+{
+    for (uint32_t i = 0; i < ds->config.counting; i++) {
+        values[i] = 0;
+        if (ds->started &&
+            ds_rdmsr(ds, ds_counter_msr(&ds->caps, ds->counter[ds->config.events + i].number), &values[i]))
+            count_fault(ds);
+    }
 }
 
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)

@@ -55,6 +55,7 @@ struct ds_event {      /* one term of pebs=EVENT:PERIOD[:u|k|uk][:plain] */
 struct ds_config {
     uint32_t events; /* 0: no PEBS */
     struct ds_event event[DS_MAX_COUNTERS];
+    uint32_t counting;  /* behind the `events` so many more, plain, without period or interrupt: they only count */
     uint64_t groups;    /* MSR_PEBS_DATA_CFG group bits wanted, LBR entries (adaptive formats) */
     uint32_t records;   /* PEBS buffer size in records, slack record not counted; >= 1 */
     uint32_t threshold; /* records until the PMI, 1..records */
@@ -62,6 +63,11 @@ struct ds_config {
     uint64_t tick_tsc;  /* a tick in TSC cycles: so long it stops at least */
 };
 
+#define DS_MAX_COUNTING 4u
+
+/* Adds what Intel's name (or perf's) stands for, in all rings, as one that only counts. 0, or -EINVAL: no such event,
+ * or no room for it. */
+int ds_add_counting(struct ds_config *config, const char *name);
 /* Parses pebs=... into config->event, no events for "none"; 0, or -EINVAL with one line in `error` that quotes the
  * offending word and says what would be right. */
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size);
@@ -211,6 +217,8 @@ struct ds_hooks {
     void (*branched)(void *context, uint32_t cpu, const struct cairn_truth_branch *branch);
     /* A plain counter, config->event[event]'s, has overflowed. From ds_pmi. NULL: nobody asks. */
     void (*overflowed)(void *context, uint32_t cpu, uint32_t event);
+    /* soft, from the #DB handler: an instruction of the thread with `frame` has retired. NULL: nobody asks. */
+    void (*retired)(void *context, uint32_t cpu, const struct arch_trap_frame *frame, bool branch);
     /* soft with ds_soft_log only: what the model did at one instruction, entry->actions of them. From the #DB handler,
      * and from whoever writes LVTPC. */
     void (*logged)(void *context, uint32_t cpu, const struct cairn_model_entry *entry,
@@ -268,6 +276,9 @@ bool ds_started(const struct ds_cpu *ds);
  * (ds/reconfigure.c). Leaves counting paused. 0; -EINVAL with one line in `error`, nothing is changed then: to be asked
  * before ds_start, too. What raises #GP on the way shows in the counts. */
 int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
+
+/* What config->counting counters hold. Counting is paused. 0s while the session does not run. */
+void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING]);
 
 /* Drain now, for `reason`. Counting is paused around it and stays as it was. */
 void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason);

@@ -307,10 +307,26 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
     return 0;
 }
 
+int ds_add_counting(struct ds_config *config, const char *name)
+{
+    char term[64], error[8];
+    struct ds_event *event = &config->event[config->events + config->counting];
+    const char *s = term;
+    if (config->counting == DS_MAX_COUNTING || config->events + config->counting == DS_MAX_COUNTERS)
+        return -EINVAL;
+    snprintf(term, sizeof term, "%s:1:plain", name);
+    int e = parse_event(&s, event, error, sizeof error);
+    if (e || *s)
+        return -EINVAL;
+    event->period = 0;
+    config->counting++;
+    return 0;
+}
+
 int ds_parse_events(const char *spec, struct ds_config *config, char *error, size_t size)
 {
     const char *s = spec;
-    config->events = 0;
+    config->events = config->counting = 0;
     if (strcmp(spec, "none") == 0)
         return 0;
     for (;;) {

@@ -149,10 +149,10 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
     uint64_t taken = caps->errata.pmc3_taken ? DS_BIT(3) : 0;
     /* Those first for which fewest counters will do: bound to one, then PEBS, then the others. */
     for (int pass = 0; pass < 3; pass++)
-        for (uint32_t i = 0; i < ds->config.events; i++) {
+        for (uint32_t i = 0; i < ds->config.events + ds->config.counting; i++) {
             const struct ds_event *event = &ds->config.event[i];
             const uint64_t can = ds_event_counters(caps, event);
-            const bool plain = event->plain;
+            const bool plain = event->plain, counts = i >= ds->config.events;
             if (pass != (plain ? 2 : can & (can - 1) ? 1 : 0))
                 continue;
             struct ds_counter *c = &ds->counter[i];
@@ -162,11 +162,11 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
                 return e;
             int n = choose((plain ? all : caps->pebs_counters) & can & ~taken);
             if (n < 0) {
-                snprintf(error, size, "option 'pebs': no %scounter left for %s: give fewer events",
-                         plain ? "" : "PEBS ", event->name);
+                snprintf(error, size, "option '%s': no %scounter left for %s: give fewer events",
+                         counts ? "session.pmc" : "pebs", plain ? "" : "PEBS ", event->name);
                 return -EINVAL;
             }
-            if ((e = check_period(caps, event, (unsigned)n, event->period, "pebs", error, size)))
+            if (!counts && (e = check_period(caps, event, (unsigned)n, event->period, "pebs", error, size)))
                 return e;
             c->number = (uint8_t)n;
             c->initial = ds_initial(caps, (unsigned)n, event->period);

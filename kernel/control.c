@@ -5,11 +5,13 @@
 #include "kernel/cpu.h"
 #include "kernel/errno.h"
 #include "kernel/hook.h"
+#include "kernel/live.h"
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/mutant.h"
 #include "kernel/options.h"
 #include "kernel/rundown.h"
+#include "kernel/session.h"
 #include "kernel/string.h"
 #include "kernel/truth.h"
 #include "kernel/wait.h"
@@ -84,6 +86,11 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
         snprintf(error, error_size, "session %u: there is one", p->number);
         return -EEXIST;
     }
+    if (p->pmcs > TRACE_PMC_MAX) {
+        snprintf(error, error_size, "session %u: %u counters on an event: there are at most %u", p->number, p->pmcs,
+                 TRACE_PMC_MAX);
+        return -EINVAL;
+    }
     struct trace_config config = {
         .number = p->number,
         .cpus = kcpu_count,
@@ -93,7 +100,18 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
         .buffers = p->buffers,
         .clock = clocks.clock[p->clock - 1],
         .tick_units = clocks.tick_units[p->clock - 1],
+        .pmcs = p->pmcs,
     };
+    for (uint32_t i = 0; i < p->pmcs; i++) {
+        int counter = ksession_counter(p->pmc_source[i]);
+        if (counter < 0) {
+            snprintf(error, error_size, "session %u: no counter counts source %u: see option session.pmc", p->number,
+                     p->pmc_source[i]);
+            return -EINVAL;
+        }
+        config.pmc_source[i] = p->pmc_source[i];
+        config.pmc[i] = (uint8_t)counter;
+    }
     size_t bytes = trace_session_bytes(&config);
     if (!bytes && p->buffers < kcpu_count + p->circular) {
         snprintf(error, error_size, "session %u: %u trace buffers are too few for %u CPUs: give at least %u",
@@ -164,6 +182,8 @@ static void act(struct slot *s, enum cairn_session_what what)
     switch (what) {
     case CAIRN_SESSION_START:
         e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
+        if (!e && cpu->arch.index == 0)
+            klive_pmc_config(cpu, trace_session_config(s->session));
         break;
     case CAIRN_SESSION_MASKS:
         e = trace_hub_change(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);

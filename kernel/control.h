@@ -24,6 +24,8 @@ struct kcontrol_params {
     uint32_t clock; /* enum trace_clock_type */
     bool circular;
     uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
+    uint32_t pmcs; /* PMC items of its 0524H events, and what each counts: trace/pmcsource.h */
+    uint16_t pmc_source[TRACE_PMC_MAX];
 };
 
 /* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one

@@ -7,6 +7,7 @@
 #include "kernel/cpu.h"
 #include "kernel/mutant.h"
 #include "kernel/pmi.h"
+#include "kernel/session.h"
 #include "kernel/string.h"
 #include "kernel/thread.h"
 #include "kernel/truth.h"
@@ -68,6 +69,11 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
         .new_priority = new->priority,
         .old_ideal_processor = (uint8_t)old->ideal_processor,
     };
+    uint64_t counters[DS_MAX_COUNTING];
+    if (ksession.ds.counting && trace_hub_wants(trace, PERF_CONTEXT_SWITCH)) {
+        ds_read_counting(cpu->ds, counters);
+        sw.counters = counters;
+    }
     if (mutate(KMUTANT_THREAD, cpu))
         sw.old_tid = sw.old_tid ? sw.old_tid + 4 : 8;
     if (!mutate(KMUTANT_SKIP, cpu))
@@ -78,8 +84,11 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
         h->min = cycles;
 }
 
-void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
+void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
 {
+    struct kthread_retired since = {previous->retired.instructions - previous->retired_before.instructions,
+                                    previous->retired.branches - previous->retired_before.branches};
+    incoming->retired_before = incoming->retired;
     if (!cpu->truth || !hook_cpus[cpu->arch.index].due)
         return;
     struct cairn_truth_switch t = {
@@ -99,6 +108,17 @@ void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const str
         .old_quantum = previous->quantum,
     };
     ktruth_write(cpu->truth, &t);
+    if (!ksession.ds.counting)
+        return;
+    struct cairn_truth_counts c = {
+        .kind = CAIRN_TRUTH_COUNTS,
+        .cpu = t.cpu,
+        .tid = previous->tid,
+        .tsc = tsc,
+        .instructions = since.instructions,
+        .branches = since.branches,
+    };
+    ktruth_write(cpu->truth, &c);
 }
 
 static void before_drain(void *context, uint32_t index, uint64_t tsc)

@@ -17,7 +17,7 @@ struct kthread;
 /* Outgoing side: `old` leaves, `new` comes, at `tsc`. States and priorities of both are final. Writes the trace. */
 void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
 /* Incoming side, after the stack switch: `incoming` as the stack in use names it. Writes the truth. */
-void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const struct kthread *previous, uint64_t tsc);
+void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc);
 
 /* What the Debug Store calls (ds/ds.h): closes batches, writes epochs, records and their truth. */
 extern const struct ds_hooks khook_ds;

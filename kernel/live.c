@@ -2,6 +2,7 @@
 #include "kernel/live.h"
 
 #include "kernel/string.h"
+#include "trace/pmcsource.h"
 
 uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
 {
@@ -86,6 +87,26 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
     const struct trace_part parts[] = { { &begin, TRACE_PART_TIME }, { &address, sizeof address } };
     trace_hub_event(cpu->trace, tsc, PERF_DPC, timer ? HOOK_TIMER_DPC : HOOK_DPC, HOOK_VERSION_DPC, parts, 2);
     return tsc;
+}
+
+#define PMC_NAME 32u /* with its 0; longer than any of trace/pmcsource.c */
+
+void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
+{
+    const struct perfinfo_pmc_config head = { .counters = config->pmcs };
+    uint16_t names[TRACE_PMC_MAX * PMC_NAME];
+    uint32_t n = 0;
+    if (!config->pmcs)
+        return;
+    for (uint32_t i = 0; i < config->pmcs; i++) {
+        const char *name = trace_pmc_name(config->pmc_source[i]);
+        do
+            names[n++] = (uint16_t)*name;
+        while (*name++);
+    }
+    const struct trace_part parts[] = { { &head, sizeof head }, { names, n * (uint32_t)sizeof *names } };
+    trace_hub_event_to(cpu->trace, arch_rdtsc(), 1u << (config->number - 1), NULL, HOOK_PMC_CONFIG,
+                       HOOK_VERSION_PMC_CONFIG, parts, 2);
 }
 
 void klive_mark(const char *text)

@@ -67,6 +67,9 @@ static inline uint64_t klive_dpc(struct kcpu *cpu, const void *routine, bool tim
     return begin && trace_hub_wants(cpu->trace, PERF_DPC) ? klive_write_dpc(cpu, routine, timer, begin) : 0;
 }
 
+/* A session begins: what the PMC items of its events will be, where there are any. */
+void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config);
+
 /* A word of somebody's, for whoever reads the trace. Any context but NMI and #DB, any interrupt state; cut at
  * ETW_MARK_MAX - 1. */
 void klive_mark(const char *text);

@@ -84,7 +84,7 @@ static const struct option table[] = {
     { "session.1", "auto:qpc:sequential",
       "a trace session. GROUPS of events joined by '+': auto (compact, or full where PEBS records have no TSC, formats "
       "0 to 2, and PebsIndex at each switch is all there is to tell whose they are), compact (0525H), full (0524H), "
-      "both, process, thread, loader, dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, "
+      "both, process, thread, loader, dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, mark, "
       "cpu_config, no_sysconfig, none, or a group's value (0x20000100). CLOCK: qpc (10 MHz), system (100 ns since "
       "1601) or tsc (cycles). MODE: sequential or circular. KIB, BUFFERS: as trace.buffer_kib, trace.buffers, for "
       "this session",
@@ -99,6 +99,10 @@ static const struct option table[] = {
     { "session.restarts", "0",
       "stop and start sessions 2 and up so many times, one after another, in the middle of the run",
       AT(session_restarts), NUMBER32, 0, 100000, NULL, NULL },
+    { "session.pmc", "none",
+      "performance counters whose values each 0524H event carries, of sessions with 'full' or 'both': up to 4 of "
+      "InstructionRetired, BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles, TotalCycles, with commas",
+      AT(session_pmc), TEXT, 0, 0, NULL, sampling },
     { "trace.buffers", "256",
       "trace buffers of a session, all CPUs together; at least one a CPU (circular: and one more)",
       AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL },
@@ -579,11 +583,61 @@ static int check_without_pebs(char *error, size_t error_size)
     return -EINVAL;
 }
 
+/* Intel's name for what can be asked for in session.pmc. */
+static const char *event_of(uint16_t source)
+{
+    switch (source) {
+    case TRACE_PMC_INSTRUCTION_RETIRED:
+        return "INST_RETIRED.ANY";
+    case TRACE_PMC_UNHALTED_CORE_CYCLES:
+    case TRACE_PMC_TOTAL_CYCLES:
+        return "CPU_CLK_UNHALTED.THREAD";
+    case TRACE_PMC_BRANCH_INSTRUCTION_RETIRED:
+    case TRACE_PMC_BRANCH_INSTRUCTIONS:
+        return "BR_INST_RETIRED.ALL_BRANCHES";
+    default:
+        return NULL;
+    }
+}
+
+int kopt_pmc_sources(uint16_t source[TRACE_PMC_MAX], char *error, size_t error_size)
+{
+    const char *s = kopt.session_pmc;
+    if (strcmp(s, "none") == 0)
+        return 0;
+    for (int count = 0;; s++) {
+        const char *comma = strchr(s, ',');
+        size_t n = comma ? (size_t)(comma - s) : strlen(s);
+        int number = trace_pmc_find(s, n);
+        bool twice = false;
+        for (int i = 0; i < count; i++)
+            twice |= source[i] == number;
+        if (number < 0 || !event_of((uint16_t)number) || twice || count == TRACE_PMC_MAX) {
+            snprintf(error, error_size, "option 'session.pmc': '%.*s': %s", (int)n, s,
+                     twice                    ? "is there twice"
+                     : count == TRACE_PMC_MAX ? "is one too many, 4 are the most"
+                                              : "no such source: docs/options.md lists them");
+            return -EINVAL;
+        }
+        source[count++] = (uint16_t)number;
+        s += n;
+        if (!*s)
+            return count;
+    }
+}
+
 int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size)
 {
     *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
                                  .throttle = kopt.ds_throttle};
+    uint16_t source[TRACE_PMC_MAX];
     int e = ds_parse_events(kopt.pebs, config, error, error_size);
+    int sources = e ? 0 : kopt_pmc_sources(source, error, error_size);
+    e = sources < 0 ? sources : e;
+    for (int i = 0; i < sources && !e; i++)
+        if ((e = ds_add_counting(config, event_of(source[i]))))
+            snprintf(error, error_size, "option 'session.pmc': with those of pebs= these are more events than any "
+                     "processor here has counters (14)");
     e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
     return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
 }
@@ -610,6 +664,14 @@ int kopt_check(char *error, size_t error_size)
         others += kopt.session[n].on;
     if (kopt.session_restarts && !others) {
         snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other");
+        return -EINVAL;
+    }
+    bool full = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        full |= kopt.session[n].on && (kopt.session[n].automatic || trace_group_full(&kopt.session[n].masks));
+    if (strcmp(kopt.session_pmc, "none") != 0 && !full) {
+        snprintf(error, error_size, "option 'session.pmc=%s': no session writes 0524H events: give one 'full' or "
+                 "'both'", kopt.session_pmc);
         return -EINVAL;
     }
     return kopt_ds_config(&config, later, error, error_size);

@@ -42,6 +42,7 @@ struct kopt {
     uint32_t bts_records;
     struct kopt_session session[TRACE_MAX_SESSIONS];
     uint32_t session_restarts;
+    char session_pmc[KOPT_TEXT];
     uint32_t trace_buffers, trace_buffer_kib;
     char workload[16];
     uint64_t switches;
@@ -84,6 +85,9 @@ bool kopt_pebs(void);
  * line. */
 struct ds_config;
 int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size);
+
+/* session.pmc's sources; their number, or -EINVAL with one line. */
+int kopt_pmc_sources(uint16_t source[TRACE_PMC_MAX], char *error, size_t error_size);
 
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);

@@ -115,11 +115,26 @@ static int choose_backend(char *error, size_t error_size)
 }
 
 /* Who was stepped, from the stack it was stepped on; in ring 3, from the one its next interrupt will use. */
-static uint32_t tid_of_frame(const struct arch_trap_frame *frame)
+static struct kthread *thread_of_frame(const struct arch_trap_frame *frame)
 {
     bool user = frame->cs & 3 || frame->rip == (uint64_t)arch_syscall_entry;
-    const struct kthread *thread = kstack_thread(user ? arch_this_cpu()->kernel_stack : frame->rsp);
+    return kstack_thread(user ? arch_this_cpu()->kernel_stack : frame->rsp);
+}
+
+static uint32_t tid_of_frame(const struct arch_trap_frame *frame)
+{
+    const struct kthread *thread = thread_of_frame(frame);
     return thread ? thread->tid : 0;
+}
+
+static void retired(void *context, uint32_t cpu, const struct arch_trap_frame *frame, bool branch)
+{
+    (void)context, (void)cpu;
+    struct kthread *thread = thread_of_frame(frame);
+    if (!thread)
+        return;
+    thread->retired.instructions++;
+    thread->retired.branches += branch;
 }
 
 static bool debug_trap(struct arch_trap_frame *frame)
@@ -153,6 +168,8 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
         hooks.recorded = NULL;
         hooks.branched = NULL;
     }
+    if (kopt.truth && ksession.ds.counting)
+        hooks.retired = retired;
     ksession.areas[i] = pages(ARCH_PAGE_SIZE);
     ksession.buffers[i] = pages(ksession.buffer_bytes);
     if (!ds || !ksession.areas[i] || !ksession.buffers[i]) {
@@ -238,9 +255,15 @@ static int init_ds(char *error, size_t error_size)
 
     if ((e = kopt_ds_config(&ksession.ds, ksession.later, error, error_size)) != 0)
         return e;
+    kopt_pmc_sources(ksession.pmc_source, error, error_size); /* which kopt_ds_config has found right */
     if (!kopt.ds_throttle && !soft)
         ksession.ds.throttle = THROTTLE_HW;
     ksession.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
+    if (!ksession.pebs && ksession.ds.counting) {
+        snprintf(error, error_size, "session.pmc=%s counts beside PEBS only, which is not to be had: %s",
+                 kopt.session_pmc, ksession.reason);
+        return -ENODEV;
+    }
     if (!ksession.pebs)
         ksession.ds.events = 0;
     for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */
@@ -259,6 +282,14 @@ static int init_ds(char *error, size_t error_size)
 memory:
     snprintf(error, error_size, "no memory for the Debug Store of %u CPUs", kcpu_count);
     return -ENOMEM;
+}
+
+int ksession_counter(uint16_t source)
+{
+    for (uint32_t i = 0; i < ksession.ds.counting; i++)
+        if (ksession.pmc_source[i] == source)
+            return (int)i;
+    return -ENOENT;
 }
 
 /* ---- trace sessions ---------------------------------------------------------------------------------------------- */
@@ -290,6 +321,9 @@ static int init_session(uint32_t number, char *error, size_t error_size)
         return 0;
     if (o->automatic)
         add_default_switches(&params.masks);
+    if (trace_group_full(&params.masks))
+        params.pmcs = ksession.ds.counting;
+    memcpy(params.pmc_source, ksession.pmc_source, sizeof params.pmc_source);
     return kcontrol_create(&params, error, error_size);
 }
 

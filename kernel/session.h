@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "ds/ds.h"
+#include "trace/pmcsource.h"
 
 struct ksession {
     const char *backend;     /* "hw", "soft" or "off" */
@@ -12,6 +13,7 @@ struct ksession {
     struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;
+    uint16_t pmc_source[TRACE_PMC_MAX]; /* of ds.counting counters: what they count, by Windows' names */
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
     bool pebs;               /* PEBS runs: with a backend, but with pebs=none or where there is only BTS */
     char pebs_refusal[160];  /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
@@ -27,6 +29,8 @@ extern struct ksession ksession;
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
 int ksession_init(char *error, size_t error_size);
+/* Which of the counters that only count counts `source` (trace/pmcsource.h), in their order; -ENOENT: none. */
+int ksession_counter(uint16_t source);
 /* Starts recording and counting on every CPU; 0 or negative with one line (then nothing runs). Where only one of PEBS
  * and BTS comes up, it runs, and the other's refusal says why. Thread context. */
 int ksession_start(char *error, size_t error_size);

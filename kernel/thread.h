@@ -46,6 +46,9 @@ struct kthread {
 
     struct klist all_link;             /* this and the next: kernel/rundown.c's */
     uint32_t told[TRACE_MAX_SESSIONS]; /* by session: which rundown of its has told of this thread */
+    struct kthread_retired {     /* its instructions and branches, as they were stepped: session.pmc with truth=1 */
+        uint64_t instructions, branches;
+    } retired, retired_before;   /* the latter when it last came in; only its own CPU touches them */
 
     uint32_t gate_depth;         /* kernel/gate.h; only its own CPU touches it, interrupts off */
     void *stack;                 /* slot of kernel/stack.h */

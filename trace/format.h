@@ -380,6 +380,7 @@ enum cairn_truth_kind {
     CAIRN_TRUTH_SWALLOWED = 5, /* a cairn_truth_pebs: the record before it took these counters' samples with it */
     CAIRN_TRUTH_THREAD = 8,
     CAIRN_TRUTH_INTERRUPT = 9,
+    CAIRN_TRUTH_COUNTS = 10,
     CAIRN_TRUTH_SESSION = 16,
 };
 #define CAIRN_TRUTH_BYTES 48u
@@ -531,6 +532,18 @@ struct cairn_truth_interrupt {
     uint32_t reserved[3]; /* 24 */
 };
 _Static_assert(sizeof(struct cairn_truth_interrupt) == CAIRN_TRUTH_BYTES, "cairn_truth_interrupt");
+
+struct cairn_truth_counts { /* right behind a switch, with option session.pmc: what the stepper has counted */
+    uint8_t kind;          /* 00: CAIRN_TRUTH_COUNTS */
+    uint8_t cpu;           /* 01 */
+    uint16_t reserved16;   /* 02 */
+    uint32_t tid;          /* 04: of the thread that leaves */
+    uint64_t tsc;          /* 08: of the switch */
+    uint64_t instructions; /* 10: that thread's, since it came in */
+    uint64_t branches;     /* 18 */
+    uint64_t reserved[2];  /* 20 */
+};
+_Static_assert(sizeof(struct cairn_truth_counts) == CAIRN_TRUTH_BYTES, "cairn_truth_counts");
 
 /* ================================================================ Cairn: the serial dump, format version 1 */
 

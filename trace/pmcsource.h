@@ -18,6 +18,8 @@ enum trace_pmc_source {
     TRACE_PMC_CAIRN = 0x1000, /* and up: an event Windows has no source for, by its place in option pebs= */
 };
 
+#define TRACE_PMC_MAX 4u /* counters of one session, as Windows had it up to build 14393 */
+
 /* NULL: there is no such source. */
 const char *trace_pmc_name(uint16_t source);
 /* Its number, -ENOENT: `size` bytes of `name` name none. */

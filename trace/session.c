@@ -24,7 +24,8 @@ static bool config_valid(const struct trace_config *c)
     return c->number >= 1 && c->number <= TRACE_MAX_SESSIONS && c->cpus >= 1 && c->cpus <= TRACE_MAX_CPUS &&
            c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
            c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
-           c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES && c->tick_units >= 1 && c->tick_units <= TICK_MAX;
+           c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES && c->pmcs <= TRACE_PMC_MAX && c->tick_units >= 1 &&
+           c->tick_units <= TICK_MAX;
 }
 
 size_t trace_session_bytes(const struct trace_config *c)
@@ -60,6 +61,7 @@ int trace_session_init(struct trace_session **session, const struct trace_config
         cpu->session = s;
         cpu->buffer_bytes = config->buffer_bytes;
         cpu->index = i;
+        cpu->pmcs = config->pmcs;
         cpu->last_event = INT64_MIN;
     }
     *session = s;
@@ -294,11 +296,8 @@ void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, 
     cpu->fill.compact += records;
 }
 
-static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time,
-                              const volatile uint64_t *index)
+static inline void fill_contextswap(struct wmi_contextswap *to, const struct trace_switch *sw)
 {
-    struct wmi_contextswap *to = (struct wmi_contextswap *)(void *)begin_event(
-        cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP, sizeof(*to), index);
     to->new_thread_id = sw->new_tid;
     to->old_thread_id = sw->old_tid;
     to->new_thread_priority = sw->new_priority;
@@ -311,7 +310,37 @@ static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *
     to->old_thread_ideal_processor = sw->old_ideal_processor;
     to->new_thread_wait_time = sw->new_wait;
     to->old_thread_remaining_quantum = sw->old_quantum;
+}
+
+static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time,
+                              const volatile uint64_t *index)
+{
+    struct wmi_contextswap *to = (struct wmi_contextswap *)(void *)begin_event(
+        cpu, time, HOOK_VERSION_CONTEXTSWAP, HOOK_CONTEXTSWAP, sizeof(*to), index);
+    fill_contextswap(to, sw);
     commit_event(cpu, sizeof(*to), index != NULL);
+    cpu->fill.full++;
+}
+
+/* With PMC items, behind that of PEBS. */
+static __attribute__((noinline)) void write_full_with_pmcs(struct trace_cpu *cpu, const struct trace_switch *sw,
+                                                           int64_t time)
+{
+    const struct trace_config *c = &cpu->session->config;
+    const volatile uint64_t *index = cpu->full_index;
+    const bool item = index != NULL;
+    const uint32_t size = c->pmcs * 8 + (uint32_t)sizeof(struct wmi_contextswap);
+    if (!make_room(cpu, size, item)) {
+        cpu->full_lost++;
+        lose(cpu, size, item);
+        return;
+    }
+    uint64_t *to = (uint64_t *)(void *)begin_event(
+        cpu, time, HOOK_VERSION_CONTEXTSWAP | c->pmcs << PERFINFO_ITEM_PMC_SHIFT, HOOK_CONTEXTSWAP, size, index);
+    for (uint32_t i = 0; i < c->pmcs; i++)
+        *to++ = sw->counters ? sw->counters[c->pmc[i]] : 0;
+    fill_contextswap((struct wmi_contextswap *)(void *)to, sw);
+    commit_event(cpu, size, item);
     cpu->fill.full++;
 }
 
@@ -333,7 +362,9 @@ void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int
 {
     const volatile uint64_t *index = cpu->full_index;
     cpu->full_tried++;
-    if (!has_room(cpu, sizeof(struct wmi_contextswap), true))
+    if (cpu->pmcs)
+        write_full_with_pmcs(cpu, sw, time);
+    else if (!has_room(cpu, sizeof(struct wmi_contextswap), true))
         write_full_elsewhere(cpu, sw, time);
     else if (index)
         write_full(cpu, sw, time, index);

@@ -42,6 +42,7 @@ struct trace_cpu {
     int64_t last_event;          /* time of this CPU's last event: the next is never before it */
     const volatile uint64_t *full_index;    /* where 0524H events find their PebsIndex; NULL: they carry none */
     const volatile uint64_t *compact_index; /* likewise 0525H */
+    uint32_t pmcs;               /* PMC items on 0524H */
     struct trace_session *session;
     uint64_t current;            /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
     uint64_t taken;              /* state its slot had when this CPU took it */

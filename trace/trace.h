@@ -14,6 +14,7 @@
 #include "trace/clock.h"
 #include "trace/format.h"
 #include "trace/groups.h"
+#include "trace/pmcsource.h"
 
 #define TRACE_MAX_CPUS     64u
 #define TRACE_MAX_SESSIONS 8u
@@ -27,6 +28,9 @@ struct trace_config {
     uint32_t buffers;      /* at least cpus; circular: at least cpus + 1 */
     struct trace_clock clock;
     uint64_t tick_units;   /* one timer tick in session clock units: batches older than 500 of them are written out */
+    uint32_t pmcs;         /* PMC items on its 0524H events: so many, at most TRACE_PMC_MAX */
+    uint16_t pmc_source[TRACE_PMC_MAX]; /* of each: trace/pmcsource.h */
+    uint8_t pmc[TRACE_PMC_MAX];         /* of each: which of trace_switch.counters */
 };
 
 /* Counters of one CPU. tried == written + lost for events always, and for switches while no batch is open: those in an
@@ -52,6 +56,7 @@ struct trace_switch {
     uint8_t old_wait_reason;   /* KWAIT_REASON; compact records keep it only for a waiting thread */
     int8_t old_priority, old_base, new_priority;
     uint8_t old_ideal_processor;
+    const uint64_t *counters; /* what those that count for PMC items hold; NULL: there are none */
 };
 
 /* One piece of an event's payload. */

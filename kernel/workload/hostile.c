@@ -67,7 +67,7 @@ static const char *const place_names[PLACES] = {
     _(mov_ss_syscall, 0, 0, BAD_CALL) _(mov_ss_int3, 0, 0, GP) _(mov_ss_int, 0, 0, GP) _(mov_ss_hlt, 0, 0, GP)         \
     _(exit, 0x10000, 0, BAD_CALL) _(sleep, KWORKLOAD_PATIENCE + 1, 0, BAD_CALL) _(wait, 1, 0, BAD_CALL)                \
     _(wait, 0, KWORKLOAD_PATIENCE + 1, BAD_CALL) _(wait, UINT64_MAX - 1, 0, BAD_CALL) _(set, 1, 0, BAD_CALL)           \
-    _(set, UINT64_C(1) << 32, 0, BAD_CALL) _(write_call, KUSER_IMAGE, CALL_TEXT_MAX + 1, BAD_CALL)                    \
+    _(set, UINT64_C(1) << 32, 0, BAD_CALL) _(write_call, KUSER_IMAGE, CALL_TEXT_MAX + 1, BAD_CALL)                     \
     _(write_call, KUSER_IMAGE, UINT64_MAX, BAD_CALL) _(write_call, KUSER_STACK_TOP - 8, 16, BAD_CALL)                  \
     _(write_call, ARCH_USER_END - 8, 16, BAD_CALL) _(write_call, UINT64_MAX - 7, 16, BAD_CALL)                         \
     _(mark, KUSER_IMAGE, CALL_TEXT_MAX + 1, BAD_CALL) _(mark, KUSER_STACK_TOP - 8, 16, BAD_CALL)                       \

@@ -33,6 +33,14 @@ def lines(log):
     return re.sub(r"\n {18}(?=\S)", " ", text).splitlines()  # what was wrapped
 
 
+def refused(parts):
+    """What `cairn check` says of a log that lies, in one line."""
+    done = subprocess.run([cb.BUILD / "cairn", "check", "-"], input=dump.write(parts), capture_output=True, check=False)
+    text = " ".join(done.stdout.decode().split())
+    assert done.returncode == 1, text
+    return text
+
+
 def priorities_chain(log):
     """Each priority of a thread is the one its next event, or switch, says it had: told by nothing but the trace.
     Returns the number of events and switches."""
@@ -63,8 +71,8 @@ def test_all_events(tmp_path):
     changes, switches = priorities_chain(result.log)
     assert changes == found["set priority"] and switches > 500
     told = "\n".join(lines(result.log))
-    for what in (r"\+ \w+\S* is ready, its wait has ended, \+1", r"is ready, its wait has ended, by a DPC", r"is ready$",
-                 r"\+ base priority of \S+: \d+, was \d+, it runs at \d+", r"\+ interrupt E0H, tick: ",
+    for what in (r"\+ \w+\S* is ready, its wait has ended, \+1", r"is ready, its wait has ended, by a DPC",
+                 r"is ready$", r"\+ base priority of \S+: \d+, was \d+, it runs at \d+", r"\+ interrupt E0H, tick: ",
                  r"\+ interrupt E1H, rescheduled: ", r"\+ interrupt EEH, pmi: ", r"\+ DPC work: ",
                  r"\+ timer DPC end_waits: ", r"\+ timer at \w+\+0x\w+: \S+, priority \d+",
                  r"\+ BranchInstructionRetired at \w+\+0x\w+: ", r"\+ mark: workload mix begins",
@@ -100,6 +108,37 @@ def test_programs_mark(tmp_path):
     assert marks == ["workload user begins", "good night from ring 3", "workload user ends"]
 
 
+@pytest.mark.parametrize("cpus, options", [
+    (2, ["session.1=full:qpc:sequential", "session.2=both:tsc:sequential",
+         "session.pmc=BranchInstructions,UnhaltedCoreCycles,InstructionRetired"]),
+    (1, ["session.1=full:system:circular", "workload=user", "ds.preset=skylake",
+         "pebs=INST_RETIRED.ANY_P:1009,branches:701,cycles:3001:plain",
+         "session.pmc=BranchInstructionRetired,InstructionRetired"]),
+    ])
+def test_counts_of_threads(tmp_path, cpus, options):
+    """0524H with PMC items: what each thread has counted, switch by switch, is what was stepped of it. PEBS and plain
+    counters beside them reload as they like."""
+    result, _ = run_and_check(tmp_path, cpus, 1500, *options)
+    for session in range(1, 1 + sum(option.startswith("session.") for option in options[:2])):
+        status, text = cairn("check", "--session", session, result.log)
+        assert status == 0, text
+        compared = int(re.search(r"PMC counts, by switch +(\d+) +0 verified", text)[1])
+        switches = int(re.search(r"each 0524H switch equal, in order +(\d+) +0 verified", text)[1])
+        assert compared >= 2 * (switches - 2 * cpus) > 2000
+    told = lines(result.log)
+    names = options[-1].partition("=")[2].split(",")
+    row = r" {15} : " + ", ".join(rf"(\d+) {name}" for name in names)
+    counts = [tuple(map(int, match.groups())) for match in (re.match(row, line) for line in told) if match]
+    assert len(counts) > 1000 and sum(row[0] for row in counts) > 1000
+    assert all(row[names.index("InstructionRetired")] >= row[0] for row in counts)  # a branch is an instruction
+    patched = list(dump.read(result.log.read_bytes()))
+    later = [e[:2] for e in events(patched) if e[2] == 0x0524][40]
+    at = 24 + 8 * names.index("InstructionRetired")  # behind the header and PebsIndex
+    value = int.from_bytes(patched[later[0]][1][later[1] + at:later[1] + at + 4], "little")
+    patch(patched, later, at, (value + 1).to_bytes(4, "little"))
+    assert "of InstructionRetired, in truth " in refused(patched)
+
+
 LIES = [  # hook, offset in the payload, what check says of it
     (0x0532, 0, "is ready"), (0x0532, 4, "is ready"), (0x0532, 5, "is ready"), (0x0532, 6, "is ready"),
     (0x0530, 5, "priority of"), (0x0531, 4, "base priority of"), (0x0F43, 0, "interrupt"), (0x0F43, 8, "interrupt"),
@@ -121,16 +160,13 @@ def test_no_lie_is_believed(whole_log, hook, offset, word):
     place = next(e[:2] for e in events(parts) if e[2] == hook)
     was = parts[place[0]][1][place[1] + 16 + offset]
     patch(parts, place, 16 + offset, bytes([was ^ 8]))
-    done = subprocess.run([cb.BUILD / "cairn", "check", "-"], input=dump.write(parts), capture_output=True, check=False)
-    text = done.stdout.decode()
-    assert done.returncode == 1, text
-    assert re.search(rf"FAIL truth: each event between the switches\n  CPU 0 at .*{word}.*; in truth: ", text), text
+    text = refused(parts)
+    assert re.search(rf"FAIL truth: each event between the switches CPU 0 at \S+ s: .*{word}.*; in truth: ", text), text
 
 
 def test_one_is_missing(whole_log):
-    """An event that becomes another one, and one whose size is not its kind's."""
+    """An event that becomes a mark, of which the truth does not tell."""
     parts = list(whole_log)
     place = next(e[:2] for e in events(parts) if e[2] == 0x0532)
     patch(parts, place, 6, b"\x22\x0f")
-    done = subprocess.run([cb.BUILD / "cairn", "check", "-"], input=dump.write(parts), capture_output=True, check=False)
-    assert done.returncode == 1, done.stdout.decode()
+    assert "FAIL truth: each event between the switches" in refused(parts)

@@ -836,7 +836,6 @@ static void plain_counter_overflow(void **state)
     assert_true(counts.plain[1].overflows == 1 && counts.plain[1].events == 307 && !counts.plain_whole);
     assert_int_equal(counts.drains, 0);
     const uint64_t later[] = {1000, 50};
-    char error[160] = "";
     ds_fake_find(&fake, IA32_A_PMC0)->value = MINUS(280);
     assert_int_equal(ds_reconfigure(ds, later, error, sizeof error), 0);
     assert_int_equal(ds_fake_value(&fake, IA32_A_PMC0), MINUS(50));
@@ -845,6 +844,41 @@ static void plain_counter_overflow(void **state)
     ds_cpu_counts(ds, &counts); /* two periods, and what neither of them came to */
     assert_true(counts.plain[1].overflows == 1 && counts.plain[1].events == 307 + 20 + 1 && counts.plain_whole);
     assert_true(counts.plain[0].overflows == 0 && counts.plain[0].events == 0);
+}
+
+/* Counters that only count: no reset value, no interrupt, nothing reloaded; what they hold is read while they pause. */
+static void counting(void **state)
+{
+    (void)state;
+    const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .overflowed = overflowed};
+    struct ds_config config = {.records = 8, .threshold = 6};
+    uint64_t values[DS_MAX_COUNTING] = {9, 9, 9, 9};
+    char error[160] = "";
+    begin(true, "INST_RETIRED.ANY:1000", "gpr");
+    assert_int_equal(ds_parse_events("INST_RETIRED.ANY:1000", &config, error, sizeof error), 0);
+    assert_int_equal(ds_parse_groups("gpr", &config, error, sizeof error), 0);
+    assert_int_equal(ds_add_counting(&config, "no.such"), -EINVAL);
+    assert_int_equal(ds_add_counting(&config, "CPU_CLK_UNHALTED.THREAD"), 0);
+    assert_int_equal(ds_add_counting(&config, "INST_RETIRED.ANY"), 0); /* PEBS has the fixed one */
+    assert_int_equal(ds_cpu_init(ds, 7, &fake.machine, &caps, &config, &hooks, area, buffer, error, sizeof error), 0);
+    ds_read_counting(ds, values); /* nothing runs yet */
+    assert_true(values[0] == 0 && values[1] == 0 && values[2] == 9);
+    start();
+    assert_int_equal(ds_fake_value(&fake, IA32_FIXED_CTR_CTRL) & 0xF0, 0x30); /* both rings, no PMI */
+    assert_int_equal(ds_fake_value(&fake, IA32_PERFEVTSEL0), 0x4300C0);       /* nor here */
+    assert_int_equal(ds_fake_value(&fake, IA32_PEBS_ENABLE), DS_BIT(32));
+    assert_true(area[17] == 0 && area[8] == 0);
+    ds_fake_find(&fake, IA32_FIXED_CTR0 + 1)->value = 1234;
+    ds_fake_find(&fake, IA32_A_PMC0)->value = 567;
+    ds_fake_find(&fake, IA32_PERF_GLOBAL_STATUS)->value = DS_BIT(33) | 1; /* somebody's overflow is not reloaded */
+    overflowed_times = 0;
+    ds_pmi(ds);
+    ds_read_counting(ds, values);
+    assert_true(values[0] == 1234 && values[1] == 567 && overflowed_times == 0);
+    for (unsigned i = 2; i < DS_MAX_COUNTING; i++)
+        assert_int_equal(ds_add_counting(&config, "branches"), 0);
+    assert_int_equal(ds_add_counting(&config, "branches"), -EINVAL); /* one too many */
+    ds_stop(ds);
 }
 
 /* Which no event of the table is on yet: the second and third fixed counter. */
@@ -1096,7 +1130,7 @@ int main(void)
         cmocka_unit_test(drain_keeps_running_state),
         cmocka_unit_test(other_periods),
         cmocka_unit_test(storm),
-        cmocka_unit_test(plain_counter_overflow),
+        cmocka_unit_test(counting), cmocka_unit_test(plain_counter_overflow),
         cmocka_unit_test(plain_fixed_counter),
         cmocka_unit_test(status_that_never_clears),
         cmocka_unit_test(faults_while_running_are_counted),

@@ -78,6 +78,31 @@ bool khook_epoch(uint32_t index, uint32_t *epoch)
     return true;
 }
 
+/* Counters that count for items: of two sources. */
+int ksession_counter(uint16_t source)
+{
+    return source == TRACE_PMC_INSTRUCTION_RETIRED ? 1 : source == TRACE_PMC_TOTAL_CYCLES ? 0 : -ENOENT;
+}
+
+static struct {
+    uint32_t cpu, pmcs;
+    uint16_t source[2];
+    uint8_t pmc[2];
+} configured[4]; /* on which CPU, and what */
+static unsigned times_configured;
+
+void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
+{
+    assert_true(trace_hub_on(cpu->trace)); /* the session it is for is there */
+    if (!config->pmcs)
+        return;
+    configured[times_configured].cpu = cpu->arch.index;
+    configured[times_configured].pmcs = config->pmcs;
+    memcpy(configured[times_configured].source, config->pmc_source, sizeof configured[0].source);
+    memcpy(configured[times_configured].pmc, config->pmc, sizeof configured[0].pmc);
+    times_configured++;
+}
+
 int64_t kmachine_filetime(uint64_t tsc)
 {
     return (int64_t)tsc + 5000000;
@@ -178,7 +203,7 @@ static int begin(void **state)
     tsc_hz = TRACE_CLOCK_HZ * BOX_UNIT;
     kopt.tick_us = 1000;
     pages_free = 1000;
-    pages_taken = calls = truths = changes_told = 0;
+    pages_taken = calls = truths = changes_told = times_configured = 0;
     return kcontrol_init(error, sizeof error);
 }
 
@@ -242,6 +267,36 @@ static void absurd_sizes(void **state)
         assert_null(strchr(error, '\n'));
         assert_null(kcontrol_session(2));
         assert_int_equal(pages_taken, taken);
+    }
+}
+
+/* PMC items: of sources that somebody counts; their names are told on CPU 0 whenever the session begins. */
+static void items(void **state)
+{
+    (void)state;
+    struct kcontrol_params p = params(2, "full");
+    size_t taken = pages_taken;
+    p.pmcs = 2;
+    p.pmc_source[0] = TRACE_PMC_INSTRUCTION_RETIRED;
+    p.pmc_source[1] = TRACE_PMC_BRANCH_INSTRUCTIONS;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "session 2: no counter counts source 6: see option session.pmc");
+    p.pmcs = TRACE_PMC_MAX + 1;
+    p.pmc_source[1] = TRACE_PMC_TOTAL_CYCLES;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "session 2: 5 counters on an event: there are at most 4");
+    assert_int_equal(pages_taken, taken);
+    p.pmcs = 2;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    for (unsigned life = 0; life < 2; life++) {
+        assert_int_equal(kcontrol_start(2, NULL), 0);
+        assert_int_equal(kcontrol_stop(2), 0);
+    }
+    assert_int_equal(times_configured, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(configured[i].cpu == 0 && configured[i].pmcs == 2);
+        assert_int_equal(configured[i].source[0], TRACE_PMC_INSTRUCTION_RETIRED);
+        assert_true(configured[i].pmc[0] == 1 && configured[i].pmc[1] == 0);
     }
 }
 
@@ -505,6 +560,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(too_slow_a_clock, begin, end),
         cmocka_unit_test_setup_teardown(absurd_sizes, begin, end),
+        cmocka_unit_test_setup_teardown(items, begin, end),
         cmocka_unit_test_setup_teardown(made_and_unmade, begin, end),
         cmocka_unit_test_setup_teardown(states, begin, end),
         cmocka_unit_test_setup_teardown(all_at_once, begin, end),

@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-#define ds_bts_drain fake_bts_drain /* the driver's own: below */
+#define ds_bts_drain     fake_bts_drain /* the driver's own: below */
+#define ds_read_counting fake_read_counting
 #include "kernel/hook.c"
 #include "tests/unit/trace_support.h"
 
@@ -22,6 +23,7 @@
 static struct kcpu cpu;
 struct kcpu *kcpu_table[ARCH_MAX_CPUS] = {&cpu};
 uint32_t kcpu_count = 1;
+struct ksession ksession;
 
 static union {
     uint16_t kind;
@@ -29,6 +31,7 @@ static union {
     struct cairn_truth_pebs pebs;
     struct cairn_truth_branch branch;
     struct cairn_truth_words words;
+    struct cairn_truth_counts counts;
 } truth[8];
 static unsigned truths;
 
@@ -42,6 +45,9 @@ void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
 {
     fail_msg("%p, CPU %u, event %u", context, index, event); /* no counter overflows here */
 }
+
+static struct ds_cpu *switched; /* whose branches were drained, and when */
+static uint64_t switched_at;
 
 static struct box box;
 static volatile uint64_t pebs_index;
@@ -334,6 +340,73 @@ static void both_sides(void **state)
     box_close(&box);
 }
 
+/* With counters for PMC items: what they hold goes to the event, what was stepped of the leaving thread to the
+ * truth. */
+static uint64_t counter[DS_MAX_COUNTING];
+static unsigned counters_read;
+
+void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
+{
+    assert_ptr_equal(ds, cpu.ds);
+    memcpy(values, counter, sizeof counter);
+    counters_read++;
+}
+
+static void counts_of_threads(void **state)
+{
+    (void)state;
+    box_open(&box, 1, BOX_FULL, false, 8, 8192);
+    box.config.pmcs = 2;
+    box.config.pmc[0] = 1;
+    assert_int_equal(trace_session_init(&box.session, &box.config, box.memory, box.size), 0);
+    memset(hook_cpus, 0, sizeof hook_cpus);
+    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .ds = (void *)&area};
+    truths = counters_read = 0;
+    box_start(&box, 0, &pebs_index);
+    ksession.ds.counting = 2;
+    old.retired = old.retired_before = (struct kthread_retired){.instructions = 1000, .branches = 100};
+    new.retired = (struct kthread_retired){.instructions = 50, .branches = 5};
+    for (unsigned i = 0; i < 2; i++) { /* away, and back */
+        struct kthread *out = i ? &new : &old, *in = i ? &old : &new;
+        counter[0] = 70 + i;
+        counter[1] = 80 + i;
+        out->retired.instructions += 30 + i;
+        out->retired.branches += 3 + i;
+        cpu.ds = (void *)&area; /* only its address counts */
+        switched = NULL;
+        khook_switch_out(&cpu, out, in, TSC(10 + i));
+        khook_switch_in(&cpu, in, out, TSC(10 + i));
+    }
+    ksession.ds.counting = 0;
+    khook_switch_out(&cpu, &old, &new, TSC(12));
+    khook_switch_in(&cpu, &new, &old, TSC(12));
+    assert_int_equal(counters_read, 2);
+    assert_int_equal(truths, 5);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct cairn_truth_counts expected = {.kind = CAIRN_TRUTH_COUNTS, .tid = i ? 16 : 12, .tsc = TSC(10 + i),
+                                                    .instructions = 30 + i, .branches = 3 + i};
+        assert_int_equal(truth[2 * i].sw.kind, CAIRN_TRUTH_SWITCH);
+        assert_memory_equal(&truth[2 * i + 1].counts, &expected, sizeof expected);
+    }
+    cpu.ds = NULL;
+    box_stop(&box, 0, TSC(1000));
+    uint32_t at = sizeof(struct wmi_buffer_header), cpu_buffer, seen = 0;
+    assert_int_equal(trace_session_buffers(box.session), 1);
+    const uint8_t *buffer = (const uint8_t *)trace_session_buffer(box.session, 0, &cpu_buffer);
+    for (const struct perfinfo_trace_header *e; at < ((const struct wmi_buffer_header *)(const void *)buffer)->offset;
+         at += WMI_EVENT_ALIGN(e->size)) {
+        e = (const void *)(buffer + at);
+        const uint64_t *item = (const void *)(e + 1); /* PebsIndex, then counters 1 and 0 */
+        if (e->hook_id != HOOK_CONTEXTSWAP || seen++ == 2)
+            continue;
+        assert_int_equal(item[1], 80 + seen - 1);
+        assert_int_equal(item[2], 70 + seen - 1);
+    }
+    assert_int_equal(seen, 3);
+    old.retired = old.retired_before = new.retired = new.retired_before = (struct kthread_retired){0};
+    box_close(&box);
+}
+
 /* ---- branch records ---------------------------------------------------------------------------------------------- */
 
 static struct ds_bts_record branches[200];
@@ -407,9 +480,6 @@ static void branches_are_split(void **state)
 
 /* At a switch the outgoing thread's branches are drained, before the switch is written; after it they are the incoming
  * one's. */
-static struct ds_cpu *switched;
-static uint64_t switched_at;
-
 void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
 {
     switched = ds;
@@ -509,7 +579,8 @@ int main(void)
         cmocka_unit_test(drain_is_split),      cmocka_unit_test(panic_in_a_drain),
         cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
         cmocka_unit_test(log_entries),
-        cmocka_unit_test(both_sides),     cmocka_unit_test(cost_classes),     cmocka_unit_test(costs),
+        cmocka_unit_test(both_sides), cmocka_unit_test(counts_of_threads),
+        cmocka_unit_test(cost_classes),   cmocka_unit_test(costs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,8 @@ static void options_without_effect(void **state)
         {"pebs=none\nbts=circular\npebs.groups=lbr", "option 'pebs.groups=lbr': has no effect with pebs=none"},
         {"pebs=none\nbts=circular\npebs.records=50", "option 'pebs.records=50': has no effect with pebs=none"},
         {"pebs=none\nbts=circular\npebs.threshold=9", "option 'pebs.threshold=9': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\nsession.1=full:qpc:sequential\nsession.pmc=TotalCycles",
+         "option 'session.pmc=TotalCycles': has no effect with pebs=none"},
         {"pebs=none\nbts=circular\nds.log=1", "option 'ds.log=1': has no effect with pebs=none"},
         {"pebs=none\nbts=circular\nworkload=known",
          "option 'pebs=none': workload=known is about what PEBS counts: give another"},
@@ -158,6 +160,51 @@ static void shows(const char *word)
         if (strlen(help.name) == name && memcmp(help.name, word, name) == 0)
             kopt_show(i, shown, sizeof shown);
     assert_string_equal(shown, word);
+}
+
+static void counters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *why; /* NULL: it is right */
+    } cases[] = {
+        { "InstructionRetired", NULL },
+        { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles", NULL },
+        { "Timer", "'Timer': no such source" },
+        { "instructions", "'instructions': no such source" },
+        { "InstructionRetired,", "'': no such source" },
+        { "TotalCycles,InstructionRetired,TotalCycles", "'TotalCycles': is there twice" },
+        { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles,BranchInstructions",
+          "'BranchInstructions': is one too many, 4 are the most" },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "session.1=full:qpc:sequential\nsession.pmc=%s", cases[i].value);
+        kopt_defaults();
+        assert_int_equal(parse(text), cases[i].why ? -EINVAL : 0);
+        if (cases[i].why)
+            assert_non_null(strstr(error, cases[i].why));
+    }
+    kopt_defaults();
+    assert_int_equal(parse("session.1=compact:qpc:sequential\nsession.pmc=InstructionRetired"), -EINVAL);
+    assert_non_null(strstr(error, "no session writes 0524H events"));
+    kopt_defaults();
+    assert_int_equal(parse("session.1=full:qpc:sequential\nds=off\nsession.pmc=InstructionRetired"), -EINVAL);
+    kopt_defaults(); /* what each would have needs a counter of its own */
+    assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=InstructionRetired\npebs=cycles:9,cycles:8,"
+                           "cycles:7,cycles:6,cycles:5,cycles:4,cycles:3,cycles:2,branches:9,branches:8,branches:7,"
+                           "branches:6,branches:5,branches:4"), -EINVAL);
+    assert_non_null(strstr(error, "more events than any"));
+    struct ds_config config;
+    uint64_t later[DS_MAX_COUNTERS];
+    kopt_defaults();
+    assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=BranchInstructions,TotalCycles"), 0);
+    assert_int_equal(kopt_ds_config(&config, later, error, sizeof error), 0);
+    assert_int_equal(config.events, 1);
+    assert_int_equal(config.counting, 2);
+    assert_string_equal(config.event[1].name, "BR_INST_RETIRED.ALL_BRANCHES");
+    assert_string_equal(config.event[2].name, "CPU_CLK_UNHALTED.THREAD");
+    kopt_defaults();
 }
 
 static void sessions(void **state)
@@ -291,7 +338,8 @@ static void combinations_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value), cmocka_unit_test(sessions),
+        cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value), cmocka_unit_test(counters),
+        cmocka_unit_test(sessions),
         cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
         cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),

@@ -509,7 +509,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     }
 }
 
-void khook_switch_in(struct kcpu *cpu, const struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
+void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
 {
     (void)tsc;
     assert_ptr_equal(cpu, &cpus[here]);

@@ -34,6 +34,7 @@ const char *cairn_rule_text(enum cairn_rule rule)
         [CAIRN_RULE_TRUTH_WORDS] = "truth: each PEBS record, word by word",
         [CAIRN_RULE_TRUTH_THREADS] = "truth: each record's thread right",
         [CAIRN_RULE_TRUTH_LIVE] = "truth: each event between the switches",
+        [CAIRN_RULE_TRUTH_COUNTS] = "truth: each thread's PMC counts, by switch",
         [CAIRN_RULE_BTS] = "BTS: drains, areas, order, thread",
         [CAIRN_RULE_TRUTH_BRANCHES] = "truth: each branch, and those lost",
         [CAIRN_RULE_LOG] = "model's log: whole, and as the records say",

@@ -31,6 +31,7 @@ enum cairn_rule {
     CAIRN_RULE_TRUTH_WORDS,
     CAIRN_RULE_TRUTH_THREADS,
     CAIRN_RULE_TRUTH_LIVE, /* with events between the switches only */
+    CAIRN_RULE_TRUTH_COUNTS, /* with PMC items only */
     CAIRN_RULE_BTS, /* these two with BTS only */
     CAIRN_RULE_TRUTH_BRANCHES,
     CAIRN_RULE_LOG, /* with ds.log=1 only */
@@ -123,6 +124,7 @@ const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind);
 void cairn_check_records(struct cairn_check *check, uint32_t cpu);
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu);
 void cairn_check_live(struct cairn_check *check, uint32_t cpu);
+void cairn_check_pmc(struct cairn_check *check, uint32_t cpu);
 
 const char *cairn_rule_text(enum cairn_rule rule);
 

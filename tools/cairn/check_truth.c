@@ -329,5 +329,6 @@ void cairn_check_truth(struct cairn_check *check)
         cairn_check_records(check, n);
         cairn_check_branches(check, n);
         cairn_check_live(check, n);
+        cairn_check_pmc(check, n);
     }
 }

@@ -2,6 +2,7 @@
 /* cairn dump: everything by time. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
@@ -9,11 +10,14 @@
 #include "tools/cairn/elf.h"
 #include "tools/cairn/live.h"
 #include "tools/cairn/names.h"
+#include "tools/cairn/pmc.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
 struct dump {
     const struct cairn_log *log;
+    struct cairn_pmc_names pmc_names;
+    struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
 };
 
@@ -67,6 +71,23 @@ static void print_switch(const struct dump *d, const struct cairn_item *item)
     printf("%12s %2" PRIu32 "   %-16s %-17.17s %2s > %-14s %5s\n", cairn_show_time(time, d->log, sw->time), item->cpu,
            cairn_show_thread(old, d->log, sw->old_tid, 16), state_text(state, sw), priority,
            sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
+}
+
+/* What the thread that leaves has counted; where the switch before is not known, where the counters stand. */
+static void print_counts(const struct dump *d, const struct cairn_item *item)
+{
+    char text[CAIRN_LIVE_TEXT];
+    struct cairn_pmcs gained;
+    bool known = cairn_pmcs_gained(&gained, &d->pmc_last[item->cpu], &item->sw);
+    const struct cairn_pmcs *show = known ? &gained : &d->pmc_last[item->cpu];
+    if (!show->count)
+        return;
+    size_t n = 0;
+    for (unsigned i = 0; i < show->count && n < sizeof(text); i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64 " %s", i ? ", " : known ? "" : "counters at ",
+                              show->value[i], i < d->pmc_names.count ? d->pmc_names.name[i] : "of an unnamed counter");
+    int used = printf("%15s : ", "");
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
 
 static void print_record(const struct dump *d, const struct cairn_item *item)
@@ -130,6 +151,7 @@ static void print_all(const struct dump *d, int cpu, bool compact)
         switch (item.kind) {
         case CAIRN_ITEM_SWITCH:
             print_switch(d, &item);
+            print_counts(d, &item);
             break;
         case CAIRN_ITEM_RECORD:
             print_record(d, &item);
@@ -190,7 +212,10 @@ static int show(const struct cairn_log *log)
         return CAIRN_UNREADABLE;
     }
     bool compact = want_compact || (!want_full && cairn_prefers_compact(log));
+    cairn_pmc_names(&d.pmc_names, log);
+    d.pmc_last = cairn_alloc(CAIRN_MAX_CPUS * sizeof(*d.pmc_last));
     print_all(&d, only_cpu == UINT64_MAX ? -1 : (int)only_cpu, compact);
+    free(d.pmc_last);
     cairn_elf_close(d.elf);
     return CAIRN_GOOD;
 }
@@ -204,7 +229,7 @@ const struct cairn_command cairn_dump_command = {
              "'*' is a PEBS record: where it happened, the thread that caused it; '>' where\n"
              "the thread went on after it: record formats 0 and 1 tell no more, but where the\n"
              "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. '=' is a drain of the PEBS\n"
-             "buffer. '+' is any other event. '!' is a place where something is missing or was\n"
-             "lost.\n",
+             "buffer. ':' is what the thread that leaves has counted (PMC items), '+' any\n"
+             "other event. '!' is a place where something is missing or was lost.\n",
     .show = show,
 };

@@ -219,10 +219,8 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
     case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
         break;
     default:
-        good = cairn_live_index(cpu, e, piece, &live);
-        if (!live)
-            good = cairn_told_index(cpu, e);
-        good |= log->etl; /* of Windows, there may be other forms */
+        good = cairn_live_index(cpu, e, piece, &live) && (live || log->etl || cairn_told_index(cpu, e));
+        good |= log->etl != NULL; /* of Windows, there may be other forms */
         cpu->other_events += good && !live;
     }
     cpu->events += good;

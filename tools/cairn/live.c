@@ -62,7 +62,7 @@ static bool utf16(const uint8_t *p, uint32_t size, uint32_t *at, char *out, size
     return false;
 }
 
-/* "InstructionRetired, BranchInstructionRetired"; false where the names are not as many as it says, or there is more. */
+/* "InstructionRetired, TotalCycles"; false where the names are not as many as it says, or there is more. */
 static bool names(const uint8_t *p, uint32_t size, char *out, size_t room)
 {
     uint32_t count = cairn_get32(p + offsetof(struct perfinfo_pmc_config, counters)), at = sizeof(uint32_t);
@@ -76,6 +76,13 @@ static bool names(const uint8_t *p, uint32_t size, char *out, size_t room)
             n += (size_t)snprintf(out + n, room - n, "%s%s", i ? ", " : "", name);
     }
     return at == size;
+}
+
+bool cairn_live_pmc_name(const struct cairn_live *l, uint32_t *at, char *out, size_t room)
+{
+    if (!*at)
+        *at = sizeof(struct perfinfo_pmc_config);
+    return utf16(l->payload, l->size, at, out, room);
 }
 
 /* ---- index ------------------------------------------------------------------------------------------------------ */
@@ -110,6 +117,14 @@ bool cairn_live_index(struct cairn_cpu *cpu, const struct cairn_event *e, uint32
     l.piece = piece;
     *CAIRN_ADD(cpu->live) = l;
     return true;
+}
+
+size_t cairn_live_told(const struct cairn_cpu *cpu)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < cpu->live.count; i++)
+        told += cpu->live.items[i].kind != CAIRN_LIVE_MARK && cpu->live.items[i].kind != CAIRN_LIVE_PMC_CONFIG;
+    return told;
 }
 
 /* ---- show ------------------------------------------------------------------------------------------------------- */

@@ -25,9 +25,15 @@ bool cairn_live_of(const struct cairn_event *event, struct cairn_live *live);
 /* Notes the event where it is one of these. *live: whether; false where it is, but cannot be read. */
 bool cairn_live_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece, bool *live);
 
+/* How many of these there are of which the truth tells: all but marks and configurations. */
+size_t cairn_live_told(const struct cairn_cpu *cpu);
+
 uint16_t cairn_live_hook(enum cairn_live_kind kind);
 /* "ready thread" */
 const char *cairn_live_name(enum cairn_live_kind kind);
+
+/* The names of a PMC configuration, one after another: `*at` is 0 at first. False: there is no more. */
+bool cairn_live_pmc_name(const struct cairn_live *live, uint32_t *at, char *out, size_t room);
 
 /* What the event says, in one line of any length below CAIRN_LIVE_TEXT. */
 #define CAIRN_LIVE_TEXT 512u

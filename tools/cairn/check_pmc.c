@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PMC items of 0524H against the truth: what a counter has gained from one switch of a CPU to the next is the
+ * leaving thread's, and the stepper has counted that thread's instructions and branches by itself.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/cairn/check.h"
+#include "tools/cairn/cursor.h"
+#include "tools/cairn/pmc.h"
+
+enum { INSTRUCTIONS, BRANCHES, NEITHER };
+
+/* What the truth has of a counter. */
+static unsigned told_of(const char *name)
+{
+    return strcmp(name, "InstructionRetired") == 0                                                      ? INSTRUCTIONS
+           : strcmp(name, "BranchInstructionRetired") == 0 || strcmp(name, "BranchInstructions") == 0 ? BRANCHES
+                                                                                                      : NEITHER;
+}
+
+/* Where counting is held, the stepper goes on. */
+static bool throttled(const struct cairn_cpu *cpu)
+{
+    for (size_t i = 0; i < cpu->epochs.count; i++)
+        if (cpu->epochs.items[i].reason == CAIRN_DS_THROTTLE)
+            return true;
+    return false;
+}
+
+static void compare(struct cairn_check *check, uint32_t n, const struct cairn_switch *sw,
+                    const struct cairn_pmcs *gained, const struct cairn_pmc_names *names,
+                    const struct cairn_truth_counts *t)
+{
+    const uint64_t told[] = {t->instructions, t->branches};
+    for (unsigned i = 0; i < gained->count; i++) {
+        unsigned what = i < names->count ? told_of(names->name[i]) : NEITHER;
+        if (what == NEITHER)
+            continue;
+        check->compared[CAIRN_RULE_TRUTH_COUNTS]++;
+        if (gained->value[i] != told[what])
+            cairn_fail(check, CAIRN_RULE_TRUTH_COUNTS, (int)n, &sw->time,
+                       "thread %" PRIu32 " has counted %" PRId64 " of %s, in truth %" PRIu64, sw->old_tid,
+                       (int64_t)gained->value[i], names->name[i], told[what]);
+    }
+}
+
+void cairn_check_pmc(struct cairn_check *check, uint32_t n)
+{
+    const struct cairn_log *log = check->log;
+    struct cairn_truth truth = {.cpu = &log->cpu[n]};
+    struct cairn_pmc_names names;
+    struct cairn_pmcs last = {0}, gained;
+    struct cairn_cursor cursor;
+    struct cairn_switch sw;
+    cairn_pmc_names(&names, log);
+    if (throttled(truth.cpu))
+        return;
+    cairn_cursor_init(&cursor, log, n, false);
+    const uint8_t *record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH);
+    while (record && cairn_cursor_next(&cursor, &sw)) {
+        struct cairn_truth_switch t;
+        for (; record; record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH)) {
+            memcpy(&t, record, sizeof(t));
+            if (trace_clock_units(&log->session.clock, t.tsc) >= sw.time)
+                break;
+        }
+        if (!record)
+            break;
+        bool same = trace_clock_units(&log->session.clock, t.tsc) == sw.time && t.old_tid == sw.old_tid;
+        bool known = cairn_pmcs_gained(&gained, &last, &sw);
+        const uint8_t *counts = same ? cairn_truth_follows(&truth, CAIRN_TRUTH_COUNTS) : NULL;
+        if (counts && known) {
+            struct cairn_truth_counts c;
+            memcpy(&c, counts, sizeof(c));
+            compare(check, n, &sw, &gained, &names, &c);
+        }
+        if (same)
+            record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH);
+    }
+}

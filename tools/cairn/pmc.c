@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/pmc.h"
+
+#include "tools/cairn/bytes.h"
+
+static void read_names(struct cairn_pmc_names *names, const struct cairn_live *l)
+{
+    uint32_t at = 0;
+    while (names->count < CAIRN_PMC_MAX &&
+           cairn_live_pmc_name(l, &at, names->name[names->count], sizeof(names->name[0])))
+        names->count++;
+}
+
+void cairn_pmc_names(struct cairn_pmc_names *names, const struct cairn_log *log)
+{
+    names->count = 0;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].live.count; i++)
+            if (log->cpu[c].live.items[i].kind == CAIRN_LIVE_PMC_CONFIG) {
+                read_names(names, &log->cpu[c].live.items[i]);
+                return;
+            }
+}
+
+bool cairn_pmcs_gained(struct cairn_pmcs *gained, struct cairn_pmcs *last, const struct cairn_switch *sw)
+{
+    struct cairn_pmcs now = {.count = sw->event.counters};
+    for (unsigned i = 0; i < now.count; i++)
+        now.value[i] = cairn_get64(sw->event.payload - 8 * (now.count - i));
+    bool known = now.count && sw->hole == CAIRN_NO_HOLE && last->count == now.count;
+    gained->count = known ? now.count : 0;
+    for (unsigned i = 0; i < gained->count; i++)
+        gained->value[i] = now.value[i] - last->value[i];
+    *last = now;
+    return known;
+}
