@@ -38,6 +38,7 @@ def test_golden(log, command):
     ("hw.ds", ["ds", "--cpu", "0", "--records", "0", GOLDEN / "hw.log"]),
     ("hw.profile", ["profile", "--per", "thread", GOLDEN / "hw.log"]),
     ("plain.ds", ["ds", "--records", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
+    ("branches.bts", ["bts", cairn_boot.ROOT / "samples" / "branches.log"]),
     ("small.profile", ["profile", GOLDEN / "small.log"]),
     ("circular.profile", ["profile", "--per", "thread", GOLDEN / "circular.log"]),
     ("plain.profile", ["profile", "--per", "function", "--top", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
