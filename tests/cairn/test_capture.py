@@ -32,6 +32,23 @@ def test_capture(tmp_path, end, status):
     assert b"24 frames of 24, 0 damaged, 0 missing" in done.stderr
 
 
+def test_long_lines_on_a_terminal(tmp_path):
+    """Wrapped at words for people; whole for programs, and in the log."""
+    line = b"ds: backend soft: the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
+    log = line + b"\r\n" + (GOLDEN / "small.log").read_bytes()
+    assert line in cairn("capture", "-", "-o", tmp_path / "log", data=log).stdout
+    master, slave = os.openpty()
+    done = subprocess.run([CAIRN, "capture", "-", "-o", tmp_path / "log"], input=log, stdout=slave,
+                          stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(slave)
+    shown = os.read(master, 65536).decode("ascii").splitlines()
+    os.close(master)
+    assert done.returncode == 0 and (tmp_path / "log").read_bytes() == log
+    assert shown[:2] == ["ds: backend soft: the processor is AuthenticAMD: AMD has no Debug Store (its",
+                         "      precise sampling is IBS)"]
+    assert "PASS: golden: scripted machine up" in shown
+
+
 def test_capture_raw(tmp_path):
     log = (GOLDEN / "small.log").read_bytes()
     done = cairn("capture", "-", "--raw", "-o", tmp_path / "log", data=log)

@@ -39,6 +39,7 @@ static void interrupt(int number)
 struct capture {
     int in, out;
     bool raw, bar;         /* bar: a progress line is wanted */
+    bool terminal;         /* long lines are for people to read */
     bool bar_shown, blank; /* blank: the last line shown was empty */
     char line[LINE_MAX_BYTES];
     size_t used;
@@ -172,7 +173,10 @@ static void show_text(struct capture *c, const char *p, size_t size)
         return;
     c->blank = n == 0;
     clear_bar(c);
-    printf("%.*s\n", (int)n, shown);
+    if (c->terminal)
+        cairn_print_wrapped(0, "", 6, (struct cairn_slice){shown, (uint32_t)n});
+    else
+        printf("%.*s\n", (int)n, shown);
     fflush(stdout);
 }
 
@@ -383,6 +387,7 @@ static int record_to(int64_t deadline, const sigset_t *while_waiting)
         return CAIRN_UNREADABLE;
     }
     c.bar = !c.raw && isatty(STDERR_FILENO);
+    c.terminal = isatty(STDOUT_FILENO);
     c.blank = true;
     int status = record(&c, deadline, while_waiting);
     if (c.used) {
