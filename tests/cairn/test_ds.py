@@ -77,6 +77,22 @@ def test_every_format(form):
     assert text == path.read_text(encoding="ascii")
 
 
+def test_one_record():
+    """--record: which one, as --life and --epoch count; --records: how many."""
+    whole = text_of(cairn("ds", "--cpu", "0", "--records", "9", "--bytes", GOLDEN / "small.log"))
+    records = re.findall(r"^record .*\n(?:  .*\n)+", whole, re.M)
+    assert len(records) > 2
+    for n, record in enumerate(records):
+        one = text_of(cairn("ds", "--cpu", "0", "--record", n, "--bytes", GOLDEN / "small.log"))
+        assert re.findall(r"^record .*\n(?:  .*\n)+", one, re.M) == [record]
+        assert "--records" not in one
+    done = cairn("ds", "--cpu", "0", "--record", "999", GOLDEN / "small.log")
+    assert done.returncode == 1 and done.stderr == b"cairn: --record 999: no drain shown has so many, counted from 0\n"
+    done = cairn("ds", "--record", "0", "--records", "9", GOLDEN / "small.log")
+    assert done.returncode == 2 and b"--records is how many, --record which one" in done.stderr
+
+
+
 @pytest.mark.parametrize("form", range(7))
 def test_life_of_every_format(form):
     """Each row of bytes begins with its address, and together they are the record."""

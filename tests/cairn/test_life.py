@@ -294,9 +294,9 @@ def test_status(life, status, words):
 def test_status_of_other_options():
     done = cairn("ds", "--life", "0:0", "--cpu", "0", LIFE)
     assert done.returncode == 2 and b"leave --cpu out" in done.stderr
-    for option in (["--bytes"], ["--records", "3"]):
+    for option in (["--bytes"], ["--records", "3"], ["--record", "0"]):
         done = cairn("ds", "--life", "0:0", *option, LIFE)
-        assert done.returncode == 2 and b"leave --records and --bytes out" in done.stderr
+        assert done.returncode == 2 and b"leave --records, --record" in done.stderr
     done = cairn("ds", "--life", "0:0", "--epoch", "99", LIFE)
     assert done.returncode == 1 and b"no drain of epoch 99" in done.stderr
     done = cairn("ds", "--life", "0:0", GOLDEN / "nods.log")

@@ -16,6 +16,7 @@
 #define RECORDS_SHOWN 2 /* unless told otherwise */
 
 static uint64_t only_cpu = UINT64_MAX, epoch_number = UINT64_MAX, records_shown = RECORDS_SHOWN;
+static uint64_t only_record = UINT64_MAX;
 static bool want_bytes;
 static const char *life;
 static const struct cairn_option options[] = {
@@ -23,6 +24,8 @@ static const struct cairn_option options[] = {
     {0, "epoch", "N", "the drain of epoch N, not the first with records", .number = &epoch_number, .low = 0,
      .high = UINT32_MAX},
     {0, "records", "N", "decode the first N records of it (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
+    {0, "record", "N", "decode record N of it (0: the first) and no other", .number = &only_record, .low = 0,
+     .high = UINT32_MAX},
     {0, "bytes", NULL, "the bytes of each record as well", .on = &want_bytes},
     {0, "life", "CPU:RECORD", "how a record (0: the first) came to be, step by step", .text = &life},
     CAIRN_BY_OPTION,
@@ -91,11 +94,14 @@ static struct items records_of(const struct cairn_log *log, uint32_t cpu, uint32
     return all;
 }
 
-static void print_records(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
+/* False: it has not the one that was asked for. */
+static bool print_records(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
 {
     char thread[CAIRN_SHOWN];
     struct items all = records_of(log, cpu, epoch->number);
-    for (size_t i = 0; i < all.count && i < records_shown; i++) {
+    const bool one = only_record != UINT64_MAX;
+    const size_t first = one ? (size_t)only_record : 0, end = one ? first + 1 : (size_t)records_shown;
+    for (size_t i = first; i < all.count && i < end; i++) {
         const struct cairn_item *item = &all.items[i];
         char of[2 * CAIRN_SHOWN];
         int used = printf("\nrecord %zu at 0x%016" PRIx64 ", %" PRIu32 " bytes: ", i, item->record->address,
@@ -109,10 +115,11 @@ static void print_records(const struct cairn_log *log, uint32_t cpu, const struc
         if (want_bytes)
             cairn_draw_bytes(item->record);
     }
-    if (all.count > records_shown)
-        printf("\n%s%zu more %s (--records N)\n", records_shown ? "and " : "", all.count - (size_t)records_shown,
-               cairn_plural(all.count - records_shown, "record", "records"));
+    if (all.count > end && !one)
+        printf("\n%s%zu more %s (--records N)\n", end ? "and " : "", all.count - end,
+               cairn_plural(all.count - end, "record", "records"));
     free(all.items);
+    return !one || all.count > first;
 }
 
 static int no_drain(void)
@@ -136,8 +143,9 @@ static int show_life(const struct cairn_log *log)
         return cairn_usage(&cairn_ds_command, "--life %s: not CPU:RECORD, two numbers", life);
     if (only_cpu != UINT64_MAX)
         return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
-    if (records_shown != RECORDS_SHOWN || want_bytes)
-        return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records and --bytes out");
+    if (records_shown != RECORDS_SHOWN || only_record != UINT64_MAX || want_bytes)
+        return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records, --record and "
+                           "--bytes out");
     if (cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1") && !cairn_logged_any(log)) {
         fprintf(stderr, "cairn: the model kept no log of what it did in this log (boot with ds.log=1)\n");
         return CAIRN_BAD;
@@ -163,9 +171,11 @@ static int show_life(const struct cairn_log *log)
 
 static int show(const struct cairn_log *log)
 {
-    bool any = false;
+    bool any = false, found = false;
     if (life)
         return show_life(log);
+    if (only_record != UINT64_MAX && records_shown != RECORDS_SHOWN)
+        return cairn_usage(&cairn_ds_command, "--records is how many, --record which one: give one of them");
     if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
         return cairn_usage(&cairn_ds_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
     cairn_print_backend(log, "Debug Store: ", "");
@@ -177,9 +187,11 @@ static int show(const struct cairn_log *log)
         putchar('\n');
         print_epochs(log, c, epoch);
         cairn_draw_area(log, c, epoch);
-        print_records(log, c, epoch);
+        found |= print_records(log, c, epoch);
     }
-    return any ? CAIRN_GOOD : no_drain();
+    if (any && !found)
+        fprintf(stderr, "cairn: --record %" PRIu64 ": no drain shown has so many, counted from 0\n", only_record);
+    return !any ? no_drain() : found ? CAIRN_GOOD : CAIRN_BAD;
 }
 
 const struct cairn_command cairn_ds_command = {
