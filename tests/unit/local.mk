@@ -38,3 +38,6 @@ coverage:
 endif
 SUITES += coverage
 .PHONY: coverage
+
+# What the tests of the stepping backend share plays the processor layer, which other tests play otherwise.
+$(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_ds_soft*.c)): $(B)/san/tests/unit/soft/soft_machine.o
