@@ -93,7 +93,7 @@ def test_rings(tmp_path, rings):
 
 def test_panic(tmp_path):
     """What the threads of the other CPUs, which do nothing but compute, have left in their buffers gets out as well."""
-    result, _, compared = run(tmp_path, "bts=interrupt", "panic=now", "workload=hogs", cpus=4, switches=60,
+    result, _, compared = run(tmp_path, "bts=interrupt", "panic=now", "workload=hogs", cpus=3, switches=20,
                               status=cb.FAIL)
     assert compared > 0
     assert re.search(r"\(panic\), CPU \d+, epoch", cairn("bts", result.log)[1])
