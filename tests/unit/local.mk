@@ -39,5 +39,6 @@ endif
 SUITES += coverage
 .PHONY: coverage
 
-# What the tests of the stepping backend share plays the processor layer, which other tests play otherwise.
+# What the tests of one subject share, and no others: that of stepping plays the processor layer.
 $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_ds_soft*.c)): $(B)/san/tests/unit/soft/soft_machine.o
+$(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_ds_bts*.c)): $(B)/san/tests/unit/bts/bts_machine.o
