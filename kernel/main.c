@@ -116,13 +116,15 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
     uint64_t half = kopt.switches / 2;
     *second_half = false;
     uint64_t until = arch_rdtsc() + kopt.seconds * arch_tsc_hz(), done;
-    while ((done = ksched_switches() - before) < kopt.switches && arch_rdtsc() < until) {
-        kthread_sleep(step, KWAIT_DELAY_EXECUTION);
-        if (done < half || *second_half)
-            continue;
-        *second_half = true;
-        ksession_reconfigure();
-        break_on_purpose();
+    for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
+        done = ksched_switches() - before;
+        if (done >= half && !*second_half) { /* a short run may be over by then */
+            *second_half = true;
+            ksession_reconfigure();
+            break_on_purpose();
+        }
+        if (done >= kopt.switches || arch_rdtsc() >= until)
+            break;
     }
     return done;
 }
