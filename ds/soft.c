@@ -385,7 +385,7 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     soft->step.next = next;
     const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
     ds_model_retire(&soft->model, &retired);
-    if (soft->ds->hooks.retired)
+    if (soft->ds && soft->ds->hooks.retired)
         soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu, soft->step.frame,
                                 (retired.events & EVENT(BRANCH)) != 0);
     if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
