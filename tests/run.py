@@ -101,7 +101,7 @@ def main():
     for folder in sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")}):
         suites.append((folder.name, lambda folder=folder: run_pytest(folder, arguments.all)))
     for target in arguments.targets:
-        suites.append((target, lambda target=target: run_make(target, build)))
+        suites.append((target, lambda target=target: run_make(target, arguments.build)))
 
     total = Counter()
     table = []

@@ -82,10 +82,13 @@ static void print_counts(const struct dump *d, const struct cairn_item *item)
     const struct cairn_pmcs *show = known ? &gained : &d->pmc_last[item->cpu];
     if (!show->count)
         return;
+    const bool named = d->pmc_names.count != 0; /* an ETL file may say nothing of its counters */
     size_t n = 0;
     for (unsigned i = 0; i < show->count && n < sizeof(text); i++)
-        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64 " %s", i ? ", " : known ? "" : "counters at ",
-                              show->value[i], i < d->pmc_names.count ? d->pmc_names.name[i] : "of an unnamed counter");
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64 "%s%s",
+                              i ? ", " : !known ? "counters at " : named ? "" : "counters by ", show->value[i],
+                              named ? " " : "",
+                              i < d->pmc_names.count ? d->pmc_names.name[i] : named ? "of an unnamed counter" : "");
     int used = printf("%15s : ", "");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
