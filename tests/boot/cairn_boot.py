@@ -10,6 +10,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
 
@@ -35,6 +37,11 @@ class Boot:
 
     def lines(self, word):
         return [line for line in self.output.splitlines() if word in line]
+
+
+def long(*values, **more):
+    """Parameters of a test that `make test-all` tries as well, `make test` does not."""
+    return pytest.param(*values, marks=pytest.mark.long, **more)
 
 
 def clean(raw):

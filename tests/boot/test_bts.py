@@ -33,7 +33,7 @@ OTHERS = [(preset, *mode) for preset in ("penryn", "lunarlake") for mode in (MOD
 
 
 @pytest.mark.parametrize("preset, mode, records, wraps", [
-    *QUICK_MODES, *[pytest.param(*case, marks=pytest.mark.long) for case in EACH + OTHERS if case not in QUICK_MODES]])
+    *QUICK_MODES, *[cb.long(*case) for case in EACH + OTHERS if case not in QUICK_MODES]])
 def test_modes(tmp_path, preset, mode, records, wraps):
     result, end, compared = run(tmp_path, f"bts={mode}", f"bts.records={records}", f"ds.preset={preset}", cpus=4)
     stored, drains, lost = sums(end)
@@ -54,7 +54,7 @@ def test_modes(tmp_path, preset, mode, records, wraps):
 def test_smallest_buffers(tmp_path):
     """A PMI at every branch and at every second instruction: slow, but it goes on, and loss is exact."""
     _, end, compared = run(tmp_path, "bts=interrupt", "bts.records=1", "pebs=INST_RETIRED.ANY:1", "pebs.records=1",
-                           "pebs.threshold=1", "trace.buffers=1024", switches=40)
+                           "pebs.threshold=1", "trace.buffers=1024", switches=20)
     stored, drains, _ = sums(end)
     assert end["end.events_lost"] == "0"
     assert compared == stored + drains and stored > 100
@@ -62,15 +62,14 @@ def test_smallest_buffers(tmp_path):
 
 @pytest.mark.parametrize("options", [
     ("trace.buffers=2", "trace.buffer_kib=4"),
-    pytest.param(("trace.buffers=4", "trace.buffer_kib=4", "session.1=compact+full:qpc:circular"),
-                 marks=pytest.mark.long),
+    cb.long(("trace.buffers=4", "trace.buffer_kib=4", "session.1=compact+full:qpc:circular")),
     ("ds.policy.bts_full=wrap", "ds.policy.fit=start_lt", "ds.policy.bts_ovf_buf=yes"),
 ])
 def test_loss_and_policies(tmp_path, options):
     run(tmp_path, "bts=interrupt", "bts.records=16", *options, switches=300)
 
 
-@pytest.mark.parametrize("rings", ["u", pytest.param("k", marks=pytest.mark.long)])
+@pytest.mark.parametrize("rings", ["u", cb.long("k")])
 def test_rings(tmp_path, rings):
     """The branches of programs alone, or of the kernel alone; what a program's SYSCALL leads to is the program's. PEBS
     is not needed for that."""
@@ -99,7 +98,7 @@ def test_panic(tmp_path):
     assert re.search(r"\(panic\), CPU \d+, epoch", cairn("bts", result.log)[1])
 
 
-@pytest.mark.parametrize("preset", ["icelake", "sapphirerapids"])  # history by DEBUGCTL, by IA32_LBR_CTL
+@pytest.mark.parametrize("preset", [cb.long("icelake"), "sapphirerapids"])  # history by DEBUGCTL, by IA32_LBR_CTL
 def test_history_while_throttled(tmp_path, preset):
     """The branches of a time that is not counted are in nobody's history: not in the records', not in the truth's."""
     result, _, _ = run(tmp_path, f"ds.preset={preset}", "pebs.groups=gpr,lbr:8", "bts=interrupt", "bts.records=16",

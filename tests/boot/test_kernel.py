@@ -20,7 +20,7 @@ def expect_pass(result):
 
 
 @pytest.mark.parametrize("machine", [
-    pytest.param(("--smp", "2", "--mem", "5G"), id="above-4G"),
+    cb.long(("--smp", "2", "--mem", "5G"), id="above-4G"),
     pytest.param(("--smp", "2", "--cpu", "qemu64"), id="old-cpu"),  # 2 MiB pages, no SMEP, SMAP, UMIP
     ])
 def test_machines(tmp_path, machine):
@@ -41,7 +41,7 @@ def test_small_machine(tmp_path):
     checked(result.log)
 
 
-@pytest.mark.parametrize("model", ["EPYC", "Skylake-Client"])
+@pytest.mark.parametrize("model", [cb.long("EPYC"), "Skylake-Client"])
 def test_microcode(tmp_path, model):
     """AMD and Intel keep its revision in different halves of one MSR. Neither is 0 in QEMU."""
     result = cb.boot(tmp_path / "log", "--smp", 1, "--cpu", model, "ds=off", "switches=50")
@@ -67,7 +67,7 @@ def test_more_cpus_than_supported(tmp_path):
 @pytest.mark.parametrize("options, word", [
     (["ds=hw"], "ds=hw: CPU 0:"),
     (["trace.buffers=65536", "trace.buffer_kib=1024"], "ask for fewer or smaller ones"),
-    (["trace.buffers=1"], "too few for 2 CPUs"),
+    cb.long(["trace.buffers=1"], "too few for 2 CPUs"),
     ])
 def test_cannot_be_had(tmp_path, options, word):
     result = cb.boot(tmp_path / "log", "--smp", 2, *options)

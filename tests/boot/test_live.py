@@ -111,9 +111,9 @@ def test_programs_mark(tmp_path):
 @pytest.mark.parametrize("cpus, options", [
     (2, ["session.1=full:qpc:sequential", "session.2=both:tsc:sequential",
          "session.pmc=BranchInstructions,UnhaltedCoreCycles,InstructionRetired"]),
-    (1, ["session.1=full:system:circular", "workload=user", "ds.preset=skylake",
-         "pebs=INST_RETIRED.ANY_P:1009,branches:701,cycles:3001:plain",
-         "session.pmc=BranchInstructionRetired,InstructionRetired"]),
+    cb.long(1, ["session.1=full:system:circular", "workload=user", "ds.preset=skylake",
+                "pebs=INST_RETIRED.ANY_P:1009,branches:701,cycles:3001:plain",
+                "session.pmc=BranchInstructionRetired,InstructionRetired"]),
     ])
 def test_counts_of_threads(tmp_path, cpus, options):
     """0524H with PMC items: what each thread has counted, switch by switch, is what was stepped of it. PEBS and plain

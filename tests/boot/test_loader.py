@@ -26,9 +26,9 @@ def expect_failure(result, what):
 
 
 @pytest.mark.parametrize("machine", [
-    ("--smp", "1", "--mem", "128M"),
+    cb.long(("--smp", "1", "--mem", "128M")),
     ("--smp", "4", "--mem", "5G"),  # memory above 4 GiB
-    ("--smp", "1", "--cpu", "qemu64"),  # no 1 GiB pages: the 2 MiB form
+    cb.long(("--smp", "1", "--cpu", "qemu64")),  # no 1 GiB pages: the 2 MiB form
     ])
 def test_hand_over(tmp_path, machine):
     build = cb.build_with(tmp_path / "build", kernel_elf=PROBE)
@@ -48,8 +48,8 @@ def test_image_boots_from_a_usb_stick(tmp_path):
 
 
 @pytest.mark.parametrize("kernel, reason", [
-    (lambda: b"#!/bin/sh\n" * 20, "not an ELF file"),
-    (lambda: PROBE.read_bytes()[:5000], "it is truncated"),
+    cb.long(lambda: b"#!/bin/sh\n" * 20, "not an ELF file"),
+    cb.long(lambda: PROBE.read_bytes()[:5000], "it is truncated"),
     (lambda: patched(PHDR0 + 4, "I", 7), "program header 0: segment both writable and executable"),
     ], ids=["not-elf", "truncated", "w+x"])
 def test_wrong_kernel(tmp_path, kernel, reason):
@@ -75,11 +75,11 @@ def directory(name):
 
 
 @pytest.mark.parametrize("change, line", [
-    (delete("::/kernel.elf"), "\\kernel.elf: cannot be opened (Not Found)"),
+    cb.long(delete("::/kernel.elf"), "\\kernel.elf: cannot be opened (Not Found)"),
     (delete("::/cairn.cfg"), "\\cairn.cfg: cannot be opened (Not Found)"),
-    (replace("::/cairn.cfg", b"#" * 65537), "\\cairn.cfg: is too large (Bad Buffer Size)"),
+    cb.long(replace("::/cairn.cfg", b"#" * 65537), "\\cairn.cfg: is too large (Bad Buffer Size)"),
     (replace("::/cairn.cfg", "end=exit\n".encode("utf-16")), "\\cairn.cfg: holds a zero byte"),
-    (directory("::/cairn.cfg"), "\\cairn.cfg: is a directory"),
+    cb.long(directory("::/cairn.cfg"), "\\cairn.cfg: is a directory"),
     ], ids=["no-kernel", "no-config", "huge-config", "utf16-config", "directory"])
 def test_wrong_volume(tmp_path, change, line):
     image = cb.make_image(tmp_path / "stick.img", "end=exit", kernel=PROBE)

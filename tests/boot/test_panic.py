@@ -13,8 +13,8 @@ from cairn_log import cairn, checked
 
 
 @pytest.mark.parametrize("kind, line, function", [
-    ("now", "asked for with panic=now", "controller"),
-    ("null", "write to 0x0000000000000000 (null pointer)", "controller"),
+    cb.long("now", "asked for with panic=now", "controller"),
+    cb.long("null", "write to 0x0000000000000000 (null pointer)", "controller"),
     ("stack", "is in the guard page", "overflow_stack"),
     ("double", "double fault", "controller"),
     ])
@@ -144,8 +144,8 @@ class Debugger:
 
 @pytest.mark.parametrize("symbol, offset, steps", [
     ("arch_syscall_entry", 0, 0),  # at CPL 0, but GS base and stack are still the program's
-    pytest.param("arch_syscall_entry", 3, 0, marks=pytest.mark.long),  # behind SWAPGS: the stack still is
-    pytest.param("leave.pop", -3, 1, marks=pytest.mark.long),  # on the way back, GS base is the program's again
+    cb.long("arch_syscall_entry", 3, 0),  # behind SWAPGS: the stack still is
+    cb.long("leave.pop", -3, 1),  # on the way back, GS base is the program's again
 ])
 def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
     """An NMI where the kernel has the program's GS base or stack: it must find its own all the same."""

@@ -120,7 +120,8 @@ def test_policies(tmp_path):
 
 @pytest.mark.parametrize("options", [
     ("ds.preset=haswell", "pebs=INST_RETIRED.ANY_P:101,BR_INST_RETIRED.ALL_BRANCHES:37"),
-    ("ds.preset=icelake", "pebs=INST_RETIRED.ANY_P:101,BR_INST_RETIRED.ALL_BRANCHES:37", "ds.policy.bystander=swapped"),
+    cb.long(("ds.preset=icelake", "pebs=INST_RETIRED.ANY_P:101,BR_INST_RETIRED.ALL_BRANCHES:37",
+             "ds.policy.bystander=swapped")),
 ])
 def test_swallowed_samples(tmp_path, options):
     """A counter that another's record reloads loses its own: counted, and as many as in the truth."""

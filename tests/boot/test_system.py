@@ -10,7 +10,7 @@ from cairn_log import attributed, cairn, checked, frames, keys, per_cpu, run_and
 
 # ---- every switch equal, every record attributed
 
-@pytest.mark.parametrize("cpus, switches", [(1, 3000), (2, 4000), (8, 6000)])
+@pytest.mark.parametrize("cpus, switches", [cb.long(1, 3000), cb.long(2, 4000), (8, 6000)])
 def test_truth(tmp_path, cpus, switches):
     run_and_check(tmp_path, cpus, switches, "workload=mix")
 
@@ -38,12 +38,13 @@ def test_two_hundred_thousand(tmp_path):
     assert wrong == 0 and good >= 0.99 * (good + ambiguous)
 
 
-@pytest.mark.parametrize("workload", ["pingpong", "prodcons", "lockfight", "hogs", "sleepers", "user"])
+@pytest.mark.parametrize("workload", [
+    "lockfight", "sleepers", *map(cb.long, ["pingpong", "prodcons", "hogs", "user"])])
 def test_workloads(tmp_path, workload):
     run_and_check(tmp_path, 2, 300, f"workload={workload}")
 
 
-@pytest.mark.parametrize("rings", ["u", "k", pytest.param("uk", marks=pytest.mark.long)])
+@pytest.mark.parametrize("rings", ["u", cb.long("k"), cb.long("uk")])
 def test_rings(tmp_path, rings):
     """What pebs=...:u and :k count: the programs' instructions, SYSCALL included, and the kernel's own."""
     result, end = run_and_check(tmp_path, 2, 1500, "workload=user", f"pebs=INST_RETIRED.ANY:97:{rings}")
@@ -69,7 +70,7 @@ def assert_tried(result, places):
 
 @pytest.mark.parametrize("model, backend", [
     ("max", "soft"),
-    *[pytest.param(*other, marks=pytest.mark.long) for other in [("max", "off"), ("Nehalem", "soft")]]])
+    cb.long("max", "off"), cb.long("Nehalem", "soft")])
 def test_hostile(tmp_path, model, backend):
     """Programs that try what they may not: each is stopped, with one line, and the trace stays right."""
     result, _ = run_and_check(tmp_path, 2, 4000, "--cpu", model, "workload=hostile", f"ds={backend}")
@@ -107,7 +108,7 @@ def known(result, cpus):
 
 @pytest.mark.parametrize("cpus, preset", [
     (1, "icelake"),
-    *[pytest.param(2, preset, marks=pytest.mark.long)
+    *[cb.long(2, preset)
       for preset in ("penryn", "nehalem", "sandybridge", "haswell", "skylake", "icelake", "sapphirerapids", "arrowlake",
                      "lunarlake")]])
 def test_known(tmp_path, cpus, preset):
@@ -146,11 +147,11 @@ def test_stepping_traps(tmp_path):
 # ---- what sessions write
 
 @pytest.mark.parametrize("options", [
-    ["session.1=full:qpc:sequential"],
-    ["session.1=compact+full:qpc:sequential"],
     ["pebs.groups=none", "pebs=BR_INST_RETIRED.ALL_BRANCHES:997"],
-    ["pebs.records=2", "pebs.threshold=1", "pebs=INST_RETIRED.ANY:2003"],
     ["ds=off"],
+    cb.long(["session.1=full:qpc:sequential"]),
+    cb.long(["session.1=compact+full:qpc:sequential"]),
+    cb.long(["pebs.records=2", "pebs.threshold=1", "pebs=INST_RETIRED.ANY:2003"]),
     ])
 def test_sessions(tmp_path, options):
     result, end = run_and_check(tmp_path, 2, 2000, *options)
@@ -190,7 +191,7 @@ def test_circular(tmp_path):
 
 # ---- the same again
 
-@pytest.mark.parametrize("cpus", [pytest.param(1, marks=pytest.mark.long), 4])
+@pytest.mark.parametrize("cpus", [cb.long(1), 4])
 def test_icount_repeats(tmp_path, cpus):
     """The same options, the same trace bytes."""
     streams = []
@@ -205,8 +206,8 @@ def test_icount_repeats(tmp_path, cpus):
 
 @pytest.mark.parametrize("mutant, lie", [
     (1, r"0525H.*\n.*the outgoing thread is \d+, in truth"),
-    (2, r"0525H.*\n.*the time in clock units is"),
-    (3, r"0525H.*\n.*the time in clock units is"),
+    cb.long(2, r"0525H.*\n.*the time in clock units is"),
+    cb.long(3, r"0525H.*\n.*the time in clock units is"),
     (4, r"PebsIndex grows within.*\n.* of this CPU's epoch"),
     (5, r"each PEBS record, word by word\n.*: GPR RBX is 0x\w+, in truth 0x"),
     ])
