@@ -375,6 +375,11 @@ void ds_pause(struct ds_cpu *ds)
     }
 }
 
+bool ds_counting(const struct ds_cpu *ds)
+{
+    return ds && (ds->machine->stepping ? !ds->machine->stepping->paused() : ds->running);
+}
+
 static bool in_use(const struct ds_cpu *ds)
 {
     return ds && ds_started(ds);
@@ -470,8 +475,7 @@ void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
 {
     if (!ds->started)
         return;
-    const struct ds_stepping *stepping = ds->machine->stepping;
-    bool was_running = stepping ? !stepping->paused() : ds->running;
+    bool was_running = ds_counting(ds);
     ds_pause(ds);
     struct ds_drain drain = {.reason = reason,
                              .epoch = ds->epoch,

@@ -353,6 +353,8 @@ void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out);
 /* Counters stop: hw: GLOBAL_CTRL = 0; soft: steps no longer count and TF goes at the next #DB. First act of the switch
  * path and of interrupt entry, before any time stamp. `ds` may be NULL (ds=off): nothing. */
 void ds_pause(struct ds_cpu *ds);
+/* Whether a ds_pause now would stop anything. `ds` may be NULL. */
+bool ds_counting(const struct ds_cpu *ds);
 /* Counters run again for the thread that now owns the stack. Last act before return to it. In a thread: sets TF on
  * return of this function (soft). */
 void ds_resume(struct ds_cpu *ds);

@@ -6,6 +6,7 @@
 #include "kernel/errno.h"
 #include "kernel/hook.h"
 #include "kernel/live.h"
+#include "kernel/locktrace.h"
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/mutant.h"
@@ -33,6 +34,7 @@ static const struct perfinfo_groupmask nothing; /* of a session that does not ru
 static struct kmutex lock;
 static struct trace_clocks clocks;
 static struct trace_hub_cpu *hubs; /* [kcpu_count] */
+static struct trace_spinlock_sampling sampling; /* under the lock */
 
 /* ---- made and unmade --------------------------------------------------------------------------------------------- */
 
@@ -56,6 +58,8 @@ int kcontrol_init(char *error, size_t error_size)
         trace_hub_init(&hubs[i], writes, &clocks);
         kcpu_table[i]->trace = &hubs[i];
     }
+    sampling = kopt.spinlock;
+    klocktrace_init(&sampling);
     return 0;
 }
 
@@ -177,8 +181,11 @@ static void act(struct slot *s, enum cairn_session_what what)
     struct kcpu *cpu = kcpu_this();
     struct cairn_truth_session ack;
     const struct trace_hub_pebs pebs = pebs_here(cpu, s);
-    uint64_t tsc = arch_rdtsc();
+    uint32_t itself = UINT32_C(1) << (trace_session_config(s->session)->number - 1);
     int e = -EINVAL;
+    if (what != CAIRN_SESSION_START)
+        klocktrace_rundown(itself, HOOK_SPINLOCK_DC_END);
+    uint64_t tsc = arch_rdtsc();
     switch (what) {
     case CAIRN_SESSION_START:
         e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
@@ -194,6 +201,9 @@ static void act(struct slot *s, enum cairn_session_what what)
     }
     if (!e && cpu->truth)
         ktruth_write(cpu->truth, &ack);
+    if (what != CAIRN_SESSION_STOP)
+        klocktrace_rundown(itself, HOOK_SPINLOCK_DC_START);
+    klocktrace_update();
 }
 
 static void act_here(void *argument)
@@ -284,6 +294,27 @@ int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off)
     }
     give();
     return e;
+}
+
+static void sample_here(void *new)
+{
+    klocktrace_configure(new);
+}
+
+void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *new)
+{
+    take();
+    sampling = *new;
+    kcall_all(sample_here, &sampling);
+    give();
+}
+
+struct trace_spinlock_sampling kcontrol_spinlock_sampling(void)
+{
+    take();
+    struct trace_spinlock_sampling s = sampling;
+    give();
+    return s;
 }
 
 struct move {

@@ -17,6 +17,7 @@
 
 #include "kernel/call.h"
 #include "trace/hub.h"
+#include "trace/spinlock.h"
 
 struct kcontrol_params {
     uint32_t number; /* 1..TRACE_MAX_SESSIONS */
@@ -51,6 +52,11 @@ int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off);
 /* Runs `function` on this CPU as kcall_here does. Where it says that it has moved kcpu.pebs_stamp, each session that
  * runs here is told at once. */
 void kcontrol_move_pebs(bool (*function)(void *argument), void *argument);
+
+/* Which releases of spin locks become events, from now on and on every CPU, in all sessions that want them; those are
+ * told. `sampling` is valid. */
+void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *sampling);
+struct trace_spinlock_sampling kcontrol_spinlock_sampling(void);
 
 struct kcontrol_info {
     bool running;

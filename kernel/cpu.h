@@ -13,6 +13,7 @@ struct ds_cpu;
 struct ds_soft;
 struct trace_hub_cpu;
 struct ktruth_cpu;
+struct klocktrace_cpu;
 
 #define KCPU_IRQ_LEVELS 2u /* interrupts are on in DPCs only, and these run at the end of the outermost one */
 
@@ -29,6 +30,8 @@ struct kcpu {
     uint32_t irq_depth;      /* interrupts nested on this CPU (0: thread context) */
     uint64_t irq_begin[KCPU_IRQ_LEVELS]; /* when each of them began, as kernel/live.h has it */
     bool in_dpc;             /* a DPC is being run (kernel/dpc.h), at the end of the outermost interrupt */
+    uint8_t irq_vector[KCPU_IRQ_LEVELS];
+    uint32_t interrupts;     /* taken so far, modulo 2^32 */
     bool reschedule;         /* a switch may be due; set by any CPU under the dispatcher lock, and by this one without
                               * it (tick); cleared by this one under the lock */
     uint64_t ticks;          /* timer ticks seen; read by others */
@@ -43,6 +46,7 @@ struct kcpu {
     struct ds_soft *active_model; /* likewise the model that is stepped */
     struct trace_hub_cpu *trace; /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
     struct ktruth_cpu *truth;/* NULL: truth=0 */
+    struct klocktrace_cpu *locktrace; /* NULL: no session wants spin locks */
 };
 
 /* Volatile, unlike arch_this_cpu: a thread that was switched away may come back on another CPU in the middle of a

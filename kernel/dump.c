@@ -8,6 +8,7 @@
 #include "kernel/cpu.h"
 #include "kernel/hook.h"
 #include "kernel/lines.h"
+#include "kernel/locktrace.h"
 #include "kernel/machine.h"
 #include "kernel/options.h"
 #include "kernel/print.h"
@@ -261,6 +262,9 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
     }
     if (cpu->ds_soft && kopt.ds_log)
         LINE("end.cpu.%u.log=%u", n, ds_soft_logged(cpu->ds_soft));
+    struct klocktrace_counts locks = klocktrace_counts(n);
+    LINE("end.cpu.%u.locks=%lu %lu %lu %lu %lu", n, locks.contended, locks.uncontended, locks.released, locks.events,
+         locks.untracked);
     if (cpu->truth) {
         struct ktruth_counts t = ktruth_counts(cpu->truth);
         LINE("end.cpu.%u.truth=%lu %lu %lu", n, t.switches, t.records, t.lost);

@@ -226,12 +226,11 @@ static void report_truth(void)
 /* Whether the truth will have more to tell than of switches and PEBS records. */
 static bool wants_live_events(void)
 {
-    static const uint32_t groups[] = { PERF_DISPATCHER, PERF_PRIORITY, PERF_INTERRUPT,
-                                       PERF_DPC,        PERF_PROFILE,  PERF_PMC_PROFILE };
+    static const uint32_t groups[] = { PERF_DISPATCHER, PERF_PRIORITY, PERF_INTERRUPT, PERF_DPC,
+                                       PERF_PROFILE, PERF_PMC_PROFILE, PERF_SPINLOCK };
     bool any = false;
-    for (uint32_t s = 0; s < TRACE_MAX_SESSIONS; s++)
-        for (unsigned g = 0; kopt.session[s].on && g < sizeof groups / sizeof groups[0]; g++)
-            any |= trace_group_on(&kopt.session[s].masks, groups[g]);
+    for (unsigned g = 0; g < sizeof groups / sizeof groups[0]; g++)
+        any |= kopt_wants(groups[g]);
     return any;
 }
 

@@ -26,6 +26,7 @@ struct option {
 
 static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
+static const char by_rules[] = "spinlock.every=0";
 
 #define AT(field) offsetof(struct kopt, field), sizeof kopt.field
 
@@ -109,9 +110,25 @@ static const struct option table[] = {
     { "trace.buffer_kib", "64",
       "size of a trace buffer in KiB",
       AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL, NULL },
+    { "spinlock.spin_threshold", "1",
+      "of a session with spinlock: spins from which on a contended acquisition may become an event",
+      AT(spinlock.spin_threshold), NUMBER32, TRACE_SPINLOCK_SPIN_THRESHOLD, UINT32_MAX, NULL, by_rules },
+    { "spinlock.contention_sample_rate", "1",
+      "of those, one of so many does, on each CPU",
+      AT(spinlock.contention_sample_rate), NUMBER32, TRACE_SPINLOCK_CONTENTION_SAMPLE_RATE, UINT32_MAX, NULL,
+      by_rules },
+    { "spinlock.acquire_sample_rate", "1000",
+      "of the uncontended acquisitions, one of so many does, on each CPU",
+      AT(spinlock.acquire_sample_rate), NUMBER32, TRACE_SPINLOCK_ACQUIRE_SAMPLE_RATE, UINT32_MAX, NULL, by_rules },
+    { "spinlock.hold_threshold", "1000000",
+      "and so does each lock held for more than so many TSC cycles: 0 (off) or at least 1000000",
+      AT(spinlock.hold_threshold), NUMBER32, 0, UINT32_MAX, NULL, by_rules },
+    { "spinlock.every", "0",
+      "1: every release is an event, whatever the others say; Windows has no such thing",
+      AT(spinlock.every), WORD8, 0, 0, "0|1", NULL },
     { "workload", "mix",
       "what the threads do (docs/workloads.md)",
-      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|hogs|sleepers|traps|known|control|user|hostile",
+      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|locks|hogs|sleepers|traps|known|control|user|hostile",
       NULL },
     { "switches", "20000",
       "end after this many context switches, all CPUs together",
@@ -642,6 +659,23 @@ int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_
     return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
 }
 
+/* Whether an option of spin locks is not as it usually is, but no session wants them. */
+static bool idle_spinlock(char *error, size_t error_size)
+{
+    for (size_t i = 0; i < OPTIONS && !kopt_wants(PERF_SPINLOCK); i++) {
+        struct row row;
+        char value[KOPT_TEXT];
+        const struct option *o = get_row(i, &row);
+        show_value(o, value, sizeof value);
+        if (o->offset - offsetof(struct kopt, spinlock) >= sizeof kopt.spinlock || strcmp(value, o->standard) == 0)
+            continue;
+        snprintf(error, error_size, "option '%s=%s': has no effect, no session has the group spinlock, as in "
+                 "session.1=auto+spinlock:qpc:sequential", o->name, value);
+        return true;
+    }
+    return false;
+}
+
 int kopt_check(char *error, size_t error_size)
 {
     struct ds_config config;
@@ -674,7 +708,22 @@ int kopt_check(char *error, size_t error_size)
                  "'both'", kopt.session_pmc);
         return -EINVAL;
     }
+    if (!trace_spinlock_sampling_valid(&kopt.spinlock)) {
+        snprintf(error, error_size, "option 'spinlock.hold_threshold=%u': must be 0 or at least %u",
+                 kopt.spinlock.hold_threshold, TRACE_SPINLOCK_HOLD_THRESHOLD);
+        return -EINVAL;
+    }
+    if (idle_spinlock(error, error_size))
+        return -EINVAL;
     return kopt_ds_config(&config, later, error, error_size);
+}
+
+bool kopt_wants(uint32_t group)
+{
+    bool wants = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        wants |= kopt.session[n].on && trace_group_on(&kopt.session[n].masks, group);
+    return wants;
 }
 
 bool kopt_show(size_t i, char *text, size_t size)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "ds/model/model.h"
+#include "trace/spinlock.h"
 #include "trace/trace.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
@@ -44,6 +45,7 @@ struct kopt {
     uint32_t session_restarts;
     char session_pmc[KOPT_TEXT];
     uint32_t trace_buffers, trace_buffer_kib;
+    struct trace_spinlock_sampling spinlock;
     char workload[16];
     uint64_t switches;
     uint32_t seconds;
@@ -88,6 +90,9 @@ int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_
 
 /* session.pmc's sources; their number, or -EINVAL with one line. */
 int kopt_pmc_sources(uint16_t source[TRACE_PMC_MAX], char *error, size_t error_size);
+
+/* Whether any session is to have `group` (trace/groups.h), from its beginning. */
+bool kopt_wants(uint32_t group);
 
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);

@@ -324,6 +324,8 @@ void kernel_irq_enter(struct arch_trap_frame *frame)
         ds_soft_interrupted(cpu->active_model, frame);
     ds_pause(cpu->active_ds);
     KASSERT(cpu->irq_depth < KCPU_IRQ_LEVELS);
+    cpu->irq_vector[cpu->irq_depth] = (uint8_t)frame->vector;
+    cpu->interrupts++;
     cpu->irq_begin[cpu->irq_depth++] = klive_begin(cpu, PERF_INTERRUPT);
 }
 

@@ -14,7 +14,7 @@ struct free_stack {
     struct free_stack *next;
 };
 
-static struct kspinlock lock = KSPINLOCK("stacks");
+static struct kspinlock stack_lock = KSPINLOCK("stacks");
 static struct free_stack *recycled;
 static uint64_t used; /* slots ever used */
 
@@ -37,7 +37,7 @@ static void *new_slot(void)
 
 void *kstack_alloc(struct kthread *thread)
 {
-    bool on = kspin_lock_irqsave(&lock);
+    bool on = kspin_lock_irqsave(&stack_lock);
     char *slot;
     if (recycled) {
         slot = (char *)recycled - BOTTOM;
@@ -45,7 +45,7 @@ void *kstack_alloc(struct kthread *thread)
     } else {
         slot = new_slot();
     }
-    kspin_unlock_irqrestore(&lock, on);
+    kspin_unlock_irqrestore(&stack_lock, on);
     if (!slot)
         return NULL;
     memset(slot + BOTTOM, 0, KSTACK_SLOT - BOTTOM);
@@ -60,8 +60,8 @@ void kstack_free(void *slot)
     struct kstack_top *top = kstack_pointer(slot);
     top->thread = NULL;
     struct free_stack *f = (struct free_stack *)((char *)slot + BOTTOM);
-    bool on = kspin_lock_irqsave(&lock);
+    bool on = kspin_lock_irqsave(&stack_lock);
     f->next = recycled;
     recycled = f;
-    kspin_unlock_irqrestore(&lock, on);
+    kspin_unlock_irqrestore(&stack_lock, on);
 }

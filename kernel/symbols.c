@@ -13,6 +13,7 @@
 
 #define SHT_SYMTAB 2u
 #define STT_NOTYPE 0u
+#define STT_OBJECT 1u
 #define STT_FUNC   2u
 
 static struct ksymbol *symbols;
@@ -28,15 +29,27 @@ static uint64_t code_address(uint64_t value)
 }
 
 /* C functions, and the labels of nasm sources, which carry no type: those inside the text are code. */
-static bool is_function(const struct elf64_symbol *s, const char *strings, uint64_t strings_size)
+static bool is_function(const struct elf64_symbol *s)
 {
     unsigned type = s->info & 15u;
-    return (type == STT_FUNC || type == STT_NOTYPE) && s->name < strings_size && s->name && s->shndx &&
-           strings[s->name] != '.' && /* nasm's local and macro-local labels */
-           code_address(s->value);
+    return (type == STT_FUNC || type == STT_NOTYPE) && code_address(s->value);
 }
 
-static void sort(void) /* Shell sort: some hundred entries, once */
+/* Variables: locks have names by them. */
+static bool is_variable(const struct elf64_symbol *s)
+{
+    return (s->info & 15u) == STT_OBJECT && s->size && s->value >= (uintptr_t)kernel_data_start &&
+           s->value < (uintptr_t)kernel_data_end;
+}
+
+static bool is_wanted(const struct elf64_symbol *s, const char *strings, uint64_t strings_size)
+{
+    return s->name < strings_size && s->name && s->shndx &&
+           strings[s->name] != '.' && /* nasm's local and macro-local labels */
+           (is_function(s) || is_variable(s));
+}
+
+static void sort(void) /* Shell sort: a thousand entries, once */
 {
     for (uint32_t gap = count / 2; gap; gap /= 2)
         for (uint32_t i = gap; i < count; i++) {
@@ -97,15 +110,16 @@ void ksymbols_init(const struct boot_info *info)
     uint32_t n = (uint32_t)(table->size / sizeof *from);
     names = (const char *)file + strings->offset;
     for (uint32_t i = 0; i < n; i++)
-        count += is_function(&from[i], names, strings->size);
+        count += is_wanted(&from[i], names, strings->size);
     symbols = kmem_pages_alloc((count * sizeof *symbols + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
     if (!symbols || !count) {
         count = 0;
         goto none;
     }
     for (uint32_t i = 0, at = 0; i < n; i++)
-        if (is_function(&from[i], names, strings->size))
-            symbols[at++] = (struct ksymbol){ code_address(from[i].value), (uint32_t)from[i].size, from[i].name };
+        if (is_wanted(&from[i], names, strings->size))
+            symbols[at++] = (struct ksymbol){ is_variable(&from[i]) ? from[i].value : code_address(from[i].value),
+                                              (uint32_t)from[i].size, from[i].name };
     sort();
     tidy();
     return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Function symbols of the kernel and of the programs in it, from the .symtab of the ELF file the loader keeps. */
+/* Symbols of the kernel's functions and variables, and of the functions of the programs in it, from the .symtab of the
+ * ELF file the loader keeps. */
 #pragma once
 
 #include <stddef.h>
@@ -14,5 +15,5 @@ void ksymbols_init(const struct boot_info *info);
 uint32_t ksymbols_count(void);
 const struct ksymbol *ksymbols_get(uint32_t i); /* ascending by address */
 const char *ksymbols_name(const struct ksymbol *symbol);
-/* The function `address` lies in, or NULL. Any context. */
+/* The function or variable `address` lies in, or NULL. Any context. */
 const struct ksymbol *ksymbols_find(uint64_t address);

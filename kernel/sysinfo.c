@@ -53,6 +53,36 @@ static kntstatus set_groupmask(const void *information, uint32_t length)
     return logger_status(kcontrol_change(logger(i.trace_handle), &i.group_masks));
 }
 
+/* One for all loggers. The first version ends before SpinLockHoldThreshold. */
+static kntstatus query_spinlock(void *information, uint32_t length)
+{
+    const struct trace_spinlock_sampling s = kcontrol_spinlock_sampling();
+    const struct event_trace_spinlock_information i = {
+        .information_class = EVENT_TRACE_SPINLOCK_INFORMATION,
+        .spin_threshold = s.spin_threshold,
+        .acquire_sample_rate = s.acquire_sample_rate,
+        .contention_sample_rate = s.contention_sample_rate,
+        .hold_threshold = s.hold_threshold,
+    };
+    memcpy(information, &i, length);
+    return STATUS_SUCCESS;
+}
+
+static kntstatus set_spinlock(const void *information, uint32_t length)
+{
+    struct trace_spinlock_sampling s = kcontrol_spinlock_sampling();
+    struct event_trace_spinlock_information i = { .hold_threshold = s.hold_threshold };
+    memcpy(&i, information, length);
+    s.spin_threshold = i.spin_threshold;
+    s.acquire_sample_rate = i.acquire_sample_rate;
+    s.contention_sample_rate = i.contention_sample_rate;
+    s.hold_threshold = i.hold_threshold;
+    if (!trace_spinlock_sampling_valid(&s))
+        return STATUS_INVALID_PARAMETER;
+    kcontrol_sample_spinlocks(&s);
+    return STATUS_SUCCESS;
+}
+
 /* A list's header, and its elements, of which there are at most `most`: -EINVAL: more, or part of one. */
 static int read_list(const void *information, uint32_t length, struct event_trace_list_information *head,
                      uint32_t *elements, uint32_t most)
@@ -80,7 +110,7 @@ static kntstatus set_pebs(const void *information, uint32_t length)
 
 /* ---- which is which ---------------------------------------------------------------------------------------------- */
 
-/* Right lengths are `least` and `most` bytes; where `most` is 0, `least` and any above. */
+/* Right lengths are `least` and `most` bytes, nothing between; where `most` is 0, `least` and any above. */
 static const struct trace_class {
     uint32_t number;
     uint32_t least, most;
@@ -89,6 +119,8 @@ static const struct trace_class {
 } trace_classes[] = {
     { EVENT_TRACE_GROUP_MASK_INFORMATION, sizeof(struct event_trace_groupmask_information),
       sizeof(struct event_trace_groupmask_information), query_groupmask, set_groupmask },
+    { EVENT_TRACE_SPINLOCK_INFORMATION, EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES,
+      sizeof(struct event_trace_spinlock_information), query_spinlock, set_spinlock },
     { EVENT_TRACE_PEBS_TRACING_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_pebs },
 };
 #define TRACE_CLASSES (sizeof trace_classes / sizeof trace_classes[0])

@@ -150,6 +150,74 @@ static void try_groupmask(struct trial *t)
     end(t);
 }
 
+static bool same_sampling(const struct trace_spinlock_sampling *want)
+{
+    const struct trace_spinlock_sampling is = kcontrol_spinlock_sampling();
+    return is.spin_threshold == want->spin_threshold && is.acquire_sample_rate == want->acquire_sample_rate &&
+           is.contention_sample_rate == want->contention_sample_rate && is.hold_threshold == want->hold_threshold &&
+           is.every == want->every;
+}
+
+static void try_spinlock(struct trial *t)
+{
+    static const struct { uint32_t offset, below; } rows[] = {
+        { offsetof(struct event_trace_spinlock_information, spin_threshold), 0 },
+        { offsetof(struct event_trace_spinlock_information, acquire_sample_rate), 999 },
+        { offsetof(struct event_trace_spinlock_information, contention_sample_rate), 0 },
+        { offsetof(struct event_trace_spinlock_information, hold_threshold), 999999 },
+        { offsetof(struct event_trace_spinlock_information, hold_threshold), 1 },
+    };
+    const uint32_t v1 = EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES;
+    const struct trace_spinlock_sampling before = kcontrol_spinlock_sampling();
+    struct event_trace_spinlock_information i = { .information_class = EVENT_TRACE_SPINLOCK_INFORMATION }, now;
+    uint8_t buffer[sizeof i + 8] = { 0 };
+    begin(t, "1FH Spinlock");
+    expect(t, "query", query(&i, sizeof i), STATUS_SUCCESS);
+    expect(t, "SpinThreshold", i.spin_threshold, before.spin_threshold);
+    expect(t, "AcquireSampleRate", i.acquire_sample_rate, before.acquire_sample_rate);
+    expect(t, "ContentionSampleRate", i.contention_sample_rate, before.contention_sample_rate);
+    expect(t, "HoldThreshold", i.hold_threshold, before.hold_threshold);
+    now = (struct event_trace_spinlock_information){ .information_class = EVENT_TRACE_SPINLOCK_INFORMATION,
+                                                     .hold_threshold = 7 };
+    expect(t, "query the first version", query(&now, v1), STATUS_SUCCESS);
+    expect(t, "it is not the same", (uint64_t)memcmp(&now, &i, v1), 0);
+    expect(t, "what lies behind it", now.hold_threshold, 7);
+
+    memcpy(buffer, &i, sizeof i);
+    for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
+        uint32_t returned = 0;
+        if (length == sizeof i || length == v1)
+            continue;
+        expect(t, "query with a wrong length",
+               ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
+               STATUS_INFO_LENGTH_MISMATCH);
+        expect(t, "and it wants", returned, sizeof i);
+        expect(t, "set with a wrong length", set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    for (unsigned n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+        memcpy(buffer, &i, sizeof i);
+        memcpy(buffer + rows[n].offset, &rows[n].below, sizeof rows[n].below);
+        expect(t, "a value below its minimum", set(buffer, sizeof i), STATUS_INVALID_PARAMETER);
+        expect(t, "the same in the first version", set(buffer, v1),
+               rows[n].offset < v1 ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS);
+    }
+    expect(t, "refusals leave all as it was", same_sampling(&before), true);
+
+    now = (struct event_trace_spinlock_information){ EVENT_TRACE_SPINLOCK_INFORMATION, 2, 3000, 5, 0 };
+    expect(t, "set", set(&now, sizeof now), STATUS_SUCCESS);
+    struct trace_spinlock_sampling want = { 2, 3000, 5, 0, before.every };
+    expect(t, "it holds", same_sampling(&want), true);
+    kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* releases under it */
+    now.acquire_sample_rate = want.acquire_sample_rate = 1000;
+    now.hold_threshold = 4000000;
+    expect(t, "set the first version", set(&now, v1), STATUS_SUCCESS);
+    expect(t, "it leaves HoldThreshold alone", same_sampling(&want), true);
+    kthread_sleep(2, KWAIT_DELAY_EXECUTION);
+    expect(t, "set back", set(&i, sizeof i), STATUS_SUCCESS);
+    expect(t, "it is as before", same_sampling(&before), true);
+    end(t);
+}
+
 static uint32_t stamps(void)
 {
     struct kcontrol_info info;
@@ -347,6 +415,7 @@ static void ask(void *argument)
     if (traces) {
         try_unknown(t);
         try_groupmask(t);
+        try_spinlock(t);
         try_pebs(t);
     }
     kmutex_unlock(&turn, KWAIT_INCREMENT);

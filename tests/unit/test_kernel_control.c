@@ -37,6 +37,15 @@ static uint64_t arch_rdtsc(void)
     return clock_tsc += 256;
 }
 
+#define ds_counting fake_ds_counting
+#define ds_pause    fake_ds_pause
+#define ds_resume   fake_ds_resume
+#include "trace/hub.h"
+#define cpus locktrace_cpus
+#define find locktrace_find
+#include "kernel/locktrace.c"
+#undef cpus
+#undef find
 #include "kernel/control.c"
 #include "tests/unit/trace_support.h"
 
@@ -185,6 +194,24 @@ void krundown_call(const struct krundown_change *changes, unsigned count, kcall_
     for (unsigned i = 0; i < count; i++)
         assert_masks(changes[i].number, &changes[i].new);
     changes_told += count;
+}
+
+bool fake_ds_counting(const struct ds_cpu *ds)
+{
+    (void)ds;
+    return false;
+}
+
+void fake_ds_pause(struct ds_cpu *ds)
+{
+    (void)ds;
+    fail();
+}
+
+void fake_ds_resume(struct ds_cpu *ds)
+{
+    (void)ds;
+    fail();
 }
 
 /* ---- */
@@ -555,6 +582,77 @@ static void panicked(void **state)
     }
 }
 
+/* A spin lock taken and let go of on CPU 1. */
+static void use_lock(const void *spinlock)
+{
+    here = 1;
+    if (cpus[1].locktrace) {
+        struct klocktrace_query query = klocktrace_query();
+        klocktrace_acquired(spinlock, SPINLOCK_QUEUED, &query, 0);
+        klocktrace_released(spinlock, arch_rdtsc(), spinlock);
+    }
+    here = 0;
+}
+
+/* Hook IDs of what session `number` has of CPU 1, but for what it is told of other sessions. */
+static unsigned hooks_of(uint32_t number, uint16_t *hook, unsigned room)
+{
+    struct trace_session *s = kcontrol_session(number);
+    unsigned n = 0;
+    for (uint32_t i = 0, unused; i < trace_session_buffers(s); i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);
+        struct naive_event e;
+        bool ok = true;
+        for (uint32_t at = 0; h->processor_index == 1 && n < room && naive_next((const void *)h, &at, &e, &ok);)
+            if (e.hook != HOOK_CAIRN_SESSION || e.payload[offsetof(struct cairn_session_event, session)] == number)
+                hook[n++] = e.hook;
+        assert_true(ok);
+    }
+    return n;
+}
+
+/* Traced from the first session that wants them to the last; each is told the sampling at both ends of its life. */
+static void spin_locks(void **state)
+{
+    (void)state;
+    static struct kthread thread;
+    static int spinlock;
+    uint16_t hook[32];
+    struct kcontrol_params with = params(1, "compact+spinlock"), without = params(2, "compact");
+    kopt.spinlock = (struct trace_spinlock_sampling){1, 1000, 1, 0, true};
+    klocktrace_init(&kopt.spinlock);
+    for (uint32_t i = 0; i < CPUS; i++)
+        cpus[i].current = &thread;
+    assert_int_equal(kcontrol_create(&with, error, sizeof error), 0);
+    assert_int_equal(kcontrol_create(&without, error, sizeof error), 0);
+    kcontrol_start(2, NULL);
+    use_lock(&spinlock); /* nobody wants it */
+    assert_null(cpus[1].locktrace);
+    kcontrol_start(1, NULL);
+    const struct trace_spinlock_sampling other = {2, 3000, 4, 0, true};
+    kcontrol_sample_spinlocks(&other); /* told to those who want them */
+    assert_int_equal(kcontrol_spinlock_sampling().acquire_sample_rate, 3000);
+    use_lock(&spinlock);
+    kcontrol_change(2, &with.masks);
+    kcontrol_change(1, &without.masks);
+    use_lock(&spinlock);
+    kcontrol_stop(2);
+    assert_null(cpus[1].locktrace);
+    use_lock(&spinlock);
+    kcontrol_stop(1);
+
+    static const uint16_t first[] = {HOOK_CAIRN_SESSION, HOOK_SPINLOCK_DC_START, HOOK_SPINLOCK_DC_START,
+                                     HOOK_SPINLOCK,      HOOK_SPINLOCK_DC_END,   HOOK_CAIRN_SESSION,
+                                     HOOK_CAIRN_SESSION};
+    static const uint16_t second[] = {HOOK_CAIRN_SESSION, HOOK_CAIRN_SESSION,   HOOK_SPINLOCK_DC_START,
+                                      HOOK_SPINLOCK,      HOOK_SPINLOCK_DC_END, HOOK_CAIRN_SESSION};
+    assert_int_equal(hooks_of(1, hook, 32), 7);
+    assert_memory_equal(hook, first, sizeof first);
+    assert_int_equal(hooks_of(2, hook, 32), 6);
+    assert_memory_equal(hook, second, sizeof second);
+    assert_int_equal(klocktrace_counts(1).released, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -568,6 +666,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stamps_chosen, begin, end),
         cmocka_unit_test_setup_teardown(pebs_moved, begin, end),
         cmocka_unit_test_setup_teardown(panicked, begin, end),
+        cmocka_unit_test_setup_teardown(spin_locks, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

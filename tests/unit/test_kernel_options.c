@@ -76,6 +76,16 @@ static void options_without_effect(void **state)
         {"ds.preset=nehalem\nds.policy.fit=end_lt\nds.log=1\nds.force=1", NULL}, /* auto may come to either */
         {"ds=hw\nds.force=1\nds.throttle=5\npebs=branches:9", NULL},
         {"ds=off\nbts=off\nds.force=0\nds.throttle=0\npebs.later=none\nbts.records=1024", NULL}, /* the defaults */
+        {"spinlock.every=1", "option 'spinlock.every=1': has no effect, no session has the group spinlock, as in "
+                             "session.1=auto+spinlock:qpc:sequential"},
+        {"session.2=compact:qpc:circular\nspinlock.spin_threshold=2",
+         "option 'spinlock.spin_threshold=2': has no effect, no session has the group spinlock, as in "
+         "session.1=auto+spinlock:qpc:sequential"},
+        {"session.2=spinlock:qpc:circular\nspinlock.hold_threshold=999999",
+         "option 'spinlock.hold_threshold=999999': must be 0 or at least 1000000"},
+        {"session.2=spinlock:qpc:circular\nspinlock.hold_threshold=0\nspinlock.spin_threshold=7", NULL},
+        {"session.1=spinlock:qpc:circular\nspinlock.every=1\nspinlock.hold_threshold=0",
+         "option 'spinlock.hold_threshold=0': has no effect with spinlock.every=1, but with spinlock.every=0"},
         {"ds=off\nbts=circular", "option 'bts=circular': has no effect with ds=off"},
         {"ds=off\nds.throttle=5", "option 'ds.throttle=5': has no effect with ds=off"},
         {"ds=off\npebs=branches:9", "option 'pebs=branches:9': has no effect with ds=off"},

@@ -86,6 +86,7 @@ static struct kthread *kthread_from_stack(void);
 #include "kernel/runq.c"
 #include "kernel/sched.c"
 #include "kernel/semaphore.c"
+#include "kernel/spinlock.c"
 #include "kernel/thread.c"
 #include "kernel/timerq.c"
 #include "kernel/wait.c"
@@ -463,6 +464,32 @@ void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const str
     assert_int_equal(frame->vector, ARCH_VECTOR_TIMER);
 }
 
+/* ---- traced locks: on every other CPU. What it takes it gives back itself, whoever runs there by then */
+static const void *held[CPUS];
+static uint64_t handed_over; /* to another thread */
+static const struct kthread *taker[CPUS];
+
+void klocktrace_acquired(const void *lock, enum spinlock_mode mode, const struct klocktrace_query *query,
+                         uint32_t spins)
+{
+    (void)query;
+    assert_non_null(cpus[here].locktrace);
+    assert_null(held[here]);
+    assert_int_equal(mode, SPINLOCK_ORDINARY);
+    assert_int_equal(spins, 0);
+    held[here] = lock;
+    taker[here] = cpus[here].current;
+}
+
+void klocktrace_released(const void *lock, uint64_t tsc, const void *caller)
+{
+    (void)tsc;
+    assert_non_null(caller);
+    assert_ptr_equal(held[here], lock);
+    held[here] = NULL;
+    handed_over += taker[here] != cpus[here].current;
+}
+
 /* ---- the hooks: what must hold at every switch; the last ones are kept for the tests */
 struct seen {
     uint32_t cpu, old_tid, new_tid, waited;
@@ -570,6 +597,8 @@ static void simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(
     record_count = 0;
     seen_count = 0;
     dispatcher.owner = 0;
+    memset(held, 0, sizeof held);
+    handed_over = 0;
     kopt.tick_us = 1000;
     krand_init(&turns, seed);
     finished = false;
@@ -580,6 +609,7 @@ static void simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(
     for (uint32_t i = 0; i < count; i++) {
         kcpu_table[i] = &cpus[i];
         cpus[i].arch.index = i;
+        cpus[i].locktrace = i % 2 ? NULL : (struct klocktrace_cpu *)&held; /* only that it is there counts */
         assert_int_equal(ksched_cpu_init(&cpus[i]), 0);
         boot[i].stack = malloc(STACK_BYTES);
         fiber_init(&boot[i], enter, NULL);
@@ -602,6 +632,7 @@ static void simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(
         free(cpus[i].idle);
         free(boot[i].stack);
     }
+    assert_true(handed_over > 0);
     assert_true(klist_empty(&timers));
     assert_int_equal(stacks, 1);
     assert_int_equal(threads_there, 1);

@@ -48,6 +48,21 @@ int kcontrol_stamp(uint32_t number, uint32_t turned_on, uint32_t turned_off)
     return answer;
 }
 
+static const struct trace_spinlock_sampling usual = {1, 1000, 1, 1000000, true};
+static struct trace_spinlock_sampling sampling;
+
+struct trace_spinlock_sampling kcontrol_spinlock_sampling(void)
+{
+    return sampling;
+}
+
+void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *to)
+{
+    assert_true(trace_spinlock_sampling_valid(to));
+    sampling = *to;
+    calls++;
+}
+
 int karea_allocate(uint64_t *address)
 {
     allocate = 1;
@@ -71,6 +86,7 @@ static int begin(void **state)
     calls = session = on = off = 0;
     allocate = -1;
     running = true;
+    sampling = usual;
     for (unsigned i = 0; i < 8; i++)
         masks.masks[i] = 0x11111111 * (i + 1);
     return 0;
@@ -152,7 +168,7 @@ static void other_trace_classes(void **state)
 {
     (void)state;
     for (uint32_t class = 0; class < 0x120; class++) {
-        bool queried = class == 1, either = queried || class == 0x0B;
+        bool queried = class == 1 || class == 5, either = queried || class == 0x0B;
         fill(class, 1);
         for (uint32_t length = 0; length <= SIZE; length++) {
             kntstatus want = length < 4 ? STATUS_INFO_LENGTH_MISMATCH : STATUS_NOT_IMPLEMENTED;
@@ -244,6 +260,88 @@ static void no_such_logger(void **state)
     running = false; /* it is there, but not active */
     fill(1, 2);
     assert_int_equal(query(0x30), STATUS_WMI_INSTANCE_NOT_FOUND);
+}
+
+/* ---- Spinlock ---------------------------------------------------------------------------------------------------- */
+
+enum { SPINS = 4, ACQUIRE_RATE = 8, CONTENTION_RATE = 12, HOLD = 16 }; /* where they lie */
+
+static void fill_spinlock(uint32_t spins, uint32_t acquire_rate, uint32_t contention_rate, uint32_t hold)
+{
+    memset(bytes, GUARD, sizeof bytes);
+    put(0, 5, 4);
+    put(SPINS, spins, 4);
+    put(ACQUIRE_RATE, acquire_rate, 4);
+    put(CONTENTION_RATE, contention_rate, 4);
+    put(HOLD, hold, 4);
+}
+
+static void spinlock_lengths(void **state)
+{
+    (void)state;
+    fill_spinlock(1, 1000, 1, 0);
+    for (uint32_t length = 4; length <= SIZE; length++) {
+        if (length == 0x10 || length == 0x14)
+            continue;
+        assert_int_equal(query(length), STATUS_INFO_LENGTH_MISMATCH);
+        assert_int_equal(returned, 0x14);
+        assert_int_equal(set(length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    assert_int_equal(calls, 0);
+}
+
+static void spinlock(void **state)
+{
+    (void)state;
+    for (uint32_t length = 0x10; length <= 0x14; length += 4) { /* both forms */
+        sampling = (struct trace_spinlock_sampling){2, 1003, 4, 1000005, false};
+        fill(5, 0);
+        assert_int_equal(query(length), STATUS_SUCCESS);
+        assert_int_equal(returned, length);
+        assert_int_equal(get(0, 4), 5);
+        assert_int_equal(get(SPINS, 4), 2);
+        assert_int_equal(get(ACQUIRE_RATE, 4), 1003);
+        assert_int_equal(get(CONTENTION_RATE, 4), 4);
+        if (length == 0x14)
+            assert_int_equal(get(HOLD, 4), 1000005);
+
+        calls = 0;
+        fill_spinlock(7, 2000, 9, 3000000);
+        assert_int_equal(set(length), STATUS_SUCCESS);
+        assert_int_equal(calls, 1);
+        assert_int_equal(sampling.spin_threshold, 7);
+        assert_int_equal(sampling.acquire_sample_rate, 2000);
+        assert_int_equal(sampling.contention_sample_rate, 9);
+        assert_int_equal(sampling.hold_threshold, length == 0x14 ? 3000000 : 1000005); /* the first form has none */
+        assert_false(sampling.every);
+    }
+    sampling = usual;
+    fill_spinlock(1, 1000, 1, 0); /* off */
+    assert_int_equal(set(0x14), STATUS_SUCCESS);
+    assert_int_equal(sampling.hold_threshold, 0);
+    assert_true(sampling.every); /* Cairn's own, beside it */
+    fill_spinlock(UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX);
+    assert_int_equal(set(0x14), STATUS_SUCCESS);
+}
+
+/* Each minimum, from both sides. */
+static void spinlock_minima(void **state)
+{
+    (void)state;
+    static const struct { uint32_t at, value; bool good; } rows[] = {
+        {SPINS, 0, false},           {SPINS, 1, true},        {ACQUIRE_RATE, 0, false}, {ACQUIRE_RATE, 999, false},
+        {ACQUIRE_RATE, 1000, true},  {CONTENTION_RATE, 0, false}, {CONTENTION_RATE, 1, true},
+        {HOLD, 1, false},            {HOLD, 999999, false},   {HOLD, 1000000, true},    {HOLD, 0, true},
+    };
+    for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (uint32_t length = 0x10; length <= 0x14; length += 4) {
+            bool good = rows[i].good || rows[i].at >= length;
+            calls = 0;
+            fill_spinlock(5, 5000, 5, 5000000);
+            put(rows[i].at, rows[i].value, 4);
+            assert_int_equal(set(length), good ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER);
+            assert_int_equal(calls, good);
+        }
 }
 
 /* ---- PebsTracing ------------------------------------------------------------------------------------------------- */
@@ -338,6 +436,8 @@ int main(void)
         cmocka_unit_test_setup(other_classes, begin),    cmocka_unit_test_setup(other_trace_classes, begin),
         cmocka_unit_test_setup(groupmask_lengths, begin), cmocka_unit_test_setup(groupmask, begin),
         cmocka_unit_test_setup(loggers, begin),          cmocka_unit_test_setup(no_such_logger, begin),
+        cmocka_unit_test_setup(spinlock_lengths, begin), cmocka_unit_test_setup(spinlock, begin),
+        cmocka_unit_test_setup(spinlock_minima, begin),
         cmocka_unit_test_setup(pebs_lengths, begin),     cmocka_unit_test_setup(pebs_hooks, begin),
         cmocka_unit_test_setup(area_lengths, begin),     cmocka_unit_test_setup(area, begin),
     };
