@@ -76,6 +76,7 @@ class Maker:
         self.frequency = {1: 2_337_949 if build == 7600 else 10_000_000, 2: 10_000_000, 3: 2_394_000_000}[clock]
         self.compact = build >= 10240 and (bits, build) != (32, 10240)
         self.switches = []  # (time in units, cpu, old, new or None, state, priority, ticks), as dump is to show them
+        self.locks = []  # (address, mode, spins, wait, hold, caller)
         self.other = 0  # events that are no switches
         self.buffers = []
 
@@ -152,6 +153,29 @@ class Maker:
         times = struct.pack("<qqqII", EPOCH - 10_000_000, self.frequency, EPOCH, clock, 0)
         payload = start + slots + times + "NT Kernel Logger\0C:\\kernel.etl\0".encode("utf-16-le")
         return self.system(0x0000, 2, 1000, 12, 4, payload)
+
+    # ---- spin locks
+
+    def lock_config(self, time):
+        """The defaults. HoldThreshold is new in version 3."""
+        values = (1, 1, 1000) if self.build == 7600 else (1, 1, 1000, 1_000_000)
+        return self.perfinfo(0x0F4B, len(values) - 1, time, struct.pack(f"<{len(values)}I", *values))
+
+    def lock_events(self, time):
+        """A release of each mode for each rule, and one that is sampled as some other version would have it."""
+        kernel = 0xFFFFF80001000000 if self.wide else 0x81000000
+        for n in range(30):
+            mode, spins = n % 5, 1 << n % 7 if n % 3 else 0
+            lock, caller = kernel + 0x40 * mode, kernel + 0x5000 + n % 2
+            wait, hold = 40 + 25 * spins, 2_000_000 + n if n % 10 == 9 else 300 + n
+            flags = mode | (0x40 if n == 7 else 0x80 if n == 8 else 0)
+            payload = self.pointer(lock) + self.pointer(caller)
+            payload += struct.pack("<QQIIII3B5s", 7000 * n, 7000 * n + hold, wait, spins, 908, n % 2, 2, 1 + n % 8,
+                                   flags, b"\x99" * 5)
+            later = self.build > 22000  # a version nobody knows has more behind it
+            yield self.perfinfo(0x0529, 3 if later else 2, time + n, payload + bytes(8 if later else 0))
+            self.locks.append((lock, mode, spins, wait, hold, caller))
+        yield self.perfinfo(0x0529, 1, time + 30, bytes(24))
 
     # ---- context switches
 
@@ -254,6 +278,7 @@ class Maker:
         version = 2 if self.build == 7600 else 3
         yield self.system(0x1403, version, time, 0, 0, self.image(0, 0x8000_0000, "ntoskrnl.exe"))
         yield self.perfinfo(0x1403, version, time, self.image(900, 0x40_0000, "explorer.exe"))
+        yield self.lock_config(time)
         yield self.perfinfo(0x0008, 2, time, b"")
 
     def make(self):
@@ -261,6 +286,7 @@ class Maker:
         for cpu in range(2):
             streams.append(list(self.batches(cpu) if self.compact else self.full(cpu)))
         end = max(switch[0] for switch in self.switches)
+        locks = list(self.lock_events(end + 1))
         for _ in range(2):  # the header counts the buffers
             self.random.seed(self.build)
             header = self.header()
@@ -268,9 +294,9 @@ class Maker:
             self.buffer(0, [header], kind=4)
             rundown, odd = list(self.rundown(1500)), list(self.odd(end))
             self.split(0, rundown)
-            self.split(1, streams[1])
+            self.split(1, streams[1] + locks)
             self.split(0, streams[0] + odd, last=True)
-        self.other = 1 + len(rundown) + len(odd)
+        self.other = 1 + len(rundown) + len(odd) + len(locks)
         return b"".join(self.buffers)
 
 

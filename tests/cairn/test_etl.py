@@ -87,6 +87,47 @@ def test_expected_text(name, command):
     assert text == path.read_text(encoding="ascii")
 
 
+MODES = ["ordinary", "queued", "shared", "exclusive", "converted"]
+
+
+def middle_and_most(values):
+    values = sorted(values)
+    return values[(len(values) - 1) // 2], values[-1]
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_spin_locks(name):
+    """What `cairn locks` sums up, of 64-bit and 32-bit events; of Windows 7 no lock is one that was held long."""
+    maker = make_etl.maker(name)
+    maker.make()
+    text = text_of(cairn("locks", GOLDEN / f"{name}.etl"))
+    assert all(len(line) <= 80 for line in text.splitlines())
+    wanted = {}
+    for lock, mode, spins, wait, hold, caller in maker.locks:
+        wanted.setdefault((f"0x{lock:016x}", MODES[mode]), []).append((spins, wait, hold, caller))
+    found = re.findall(r"^(0x\w{16}), (\w+)\n((?:  .*\n)+)", text, re.M)
+    assert len(found) == len(wanted) == 5
+    for lock, mode, part in found:
+        rows = wanted[lock, mode]
+        spins = [row[0] for row in rows if row[0]]
+        assert f"{len(rows)} events, {len(spins)} contended\n" in part
+        for field, values in ("spins", spins), ("wait", [row[1] for row in rows]), ("hold", [row[2] for row in rows]):
+            got = re.search(rf"^  {field} +(\d+) +(\d+)$", part, re.M)
+            assert (int(got[1]), int(got[2])) == middle_and_most(values)
+        long = 0 if maker.build == 7600 else sum(row[2] > 1_000_000 for row in rows)
+        rule = re.search(r"^  chosen by: (.*)$", part, re.M)[1]
+        assert (f"held long {long}" in rule) == (long > 0) and "no rule" not in rule
+        acquired = int(re.search(r"about (\d+) acquired", part)[1])
+        assert acquired == sum(1 if row[0] or (long and row[2] > 1_000_000) else 1000 for row in rows)
+        for caller in {row[3] for row in rows}:
+            assert f"0x{caller:016x} {sum(row[3] == caller for row in rows)}" in part
+    dump = re.sub(r"\n {18}(?=\S)", " ", text_of(cairn("dump", GOLDEN / f"{name}.etl")))
+    assert len(re.findall(r" let go by (?:worker|thread|explorer\.exe):908(?:, in an interrupt|, in a DPC)?: depth ",
+                          dump)) == 30
+    assert dump.count(", in an interrupt: depth") == dump.count(", in a DPC: depth") == 1
+    assert len(re.findall(r"\+ 0529H spin lock$", dump, re.M)) == 1  # of the version that is not known
+
+
 def test_every_header_is_named():
     text = text_of(cairn("info", GOLDEN / "windows-19041-64.etl"))
     for header in ("SYSTEM64", "COMPACT64", "PERFINFO64", "FULL64", "INSTANCE64", "EVENT64", "MESSAGE", "ERROR"):
@@ -337,6 +378,18 @@ def test_strict_has_every_switch(exported, log):
         text_of(cairn("dump", GOLDEN / f"{log}.log")))
     done = cairn("check", exported(log, "--strict"))
     assert done.returncode == 0 and b"PASS" in done.stdout
+
+
+def test_spin_locks_of_an_exported_file(exported):
+    """They are all there, and the file says that its session had them."""
+    assert cairn("locks", exported("locks")).stdout == cairn("locks", GOLDEN / "locks.log").stdout
+    assert re.search(rb"each lock's release, sampled or not +[1-9]\d* +0 verified", cairn("check",
+                                                                                         exported("locks")).stdout)
+    written = [e for b in etl.read(exported("locks", "--strict").read_bytes()) for e in b.events]
+    assert sum(e.hook == 0x0529 for e in written) == sum(
+        hook == 0x0529 for _, _, hook, _ in events(frames.read((GOLDEN / "locks.log").read_bytes())))
+    masks = next(struct.unpack("<9I", e.payload) for e in written if e.hook == 0x0005)
+    assert masks == (7, 0x10104, 0x10000, 0, 0, 0, 0, 0, 60)
 
 
 def test_commands_of_the_debug_store_read_the_file(exported):

@@ -69,7 +69,7 @@ static void show_all(const struct cairn_log *log)
 {
     static const struct cairn_command *const commands[] = {
         &cairn_dump_command, &cairn_stat_command, &cairn_info_command,    &cairn_check_command,
-        &cairn_ds_command,   &cairn_bts_command,  &cairn_profile_command,
+        &cairn_ds_command,   &cairn_bts_command,  &cairn_profile_command, &cairn_locks_command,
     };
     FILE *out = stdout, *errors = stderr;
     stdout = stderr = nowhere;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Golden dumps: `make golden` writes them again; `make golden-check` fails where they would change.
-GOLDEN   := small full nods circular lost panic bts ring hw life sessions
-GOLDEN_O := $(patsubst %.c,$(B)/host/%.o,tests/golden/make_golden.c tests/golden/script.c $(sort $(wildcard trace/*.c)))
+GOLDEN   := small full nods circular lost panic bts ring hw life sessions locks
+GOLDEN_O := $(patsubst %.c,$(B)/host/%.o,$(wildcard tests/golden/*.c) $(sort $(wildcard trace/*.c)))
 
 $(B)/make_golden: $(GOLDEN_O)
 	$(CC) -o $@ $^

@@ -18,7 +18,7 @@ enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers, restart;
-    bool circular, ds, hw, drops, panic, truth, words, log, sessions;
+    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks;
     enum script_bts bts;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true},
@@ -39,6 +39,7 @@ static const struct kind {
      .truth = true, .words = true, .log = true},
     {"sessions", "four sessions of three clocks, restarts", 300, 2, COMPACT, 8192, 40, .ds = true, .truth = true,
      .words = true, .sessions = true, .restart = 20},
+    {"locks", "spin locks, sampled, the sampling changes", 120, 2, COMPACT, 16384, 6, .truth = true, .locks = true},
     {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
@@ -104,6 +105,13 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
     text(d, m, "option.ds=%s", backend);
     if (k->log)
         text(d, m, "option.ds.log=1");
+    if (k->locks) {
+        text(d, m, "option.spinlock.spin_threshold=%u", script_sampling[0].spin_threshold);
+        text(d, m, "option.spinlock.contention_sample_rate=%u", script_sampling[0].contention_sample_rate);
+        text(d, m, "option.spinlock.acquire_sample_rate=%u", script_sampling[0].acquire_sample_rate);
+        text(d, m, "option.spinlock.hold_threshold=%u", script_sampling[0].hold_threshold);
+        text(d, m, "option.spinlock.every=0");
+    }
     text(d, m, "option.truth=%u", k->truth);
     text(d, m, "option.workload=script");
     for (uint32_t c = 0; c < k->cpus; c++) {
@@ -156,6 +164,9 @@ static void names(struct trace_dump *d, const struct script *s)
     for (unsigned i = 0; i < script_symbol_count; i++)
         text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_symbols[i].address), script_symbols[i].size,
              script_symbols[i].name);
+    for (unsigned i = 0; s->options.locks && i < SCRIPT_LOCK_SYMBOLS; i++)
+        text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_lock_symbols[i].address), script_lock_symbols[i].size,
+             script_lock_symbols[i].name);
 }
 
 static void session(struct trace_dump *d, const struct kind *k, const struct script *s, const struct trace_config *c)
@@ -257,6 +268,10 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
                  U(cpu->all_bts_lost));
         if (k->log)
             text(d, e, "end.cpu.%u.log=%u", c, cpu->entries);
+        if (k->locks)
+            text(d, e, "end.cpu.%u.locks=%llu %llu %llu %llu %llu", c, U(cpu->locks.counts.contended),
+                 U(cpu->locks.counts.uncontended), U(cpu->locks.released), U(cpu->locks.events),
+                 U(cpu->locks.untracked));
         text(d, e, "end.cpu.%u.ticks=%llu", c,
              U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
         if (k->truth)
@@ -318,6 +333,8 @@ static struct trace_session *make_session(const struct kind *k, struct trace_clo
         trace_group_add(&config.masks, PERF_COMPACT_CSWITCH);
     if (events == (COMPACT | FULL))
         trace_group_add(&config.masks, PERF_CAIRN_BOTH_CSWITCH);
+    if (k->locks)
+        trace_group_add(&config.masks, PERF_SPINLOCK);
     size_t size = trace_session_bytes(&config);
     void *memory = size ? aligned_alloc(64, (size + 63) / 64 * 64) : NULL;
     if (!memory || trace_session_init(&session, &config, memory, size)) {
@@ -364,7 +381,7 @@ int main(int argc, char **argv)
     }
     const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .hw = k.hw,
                                            .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
-                                           .log = k.log, .bts = k.bts, .restart = k.restart,
+                                           .log = k.log, .locks = k.locks, .bts = k.bts, .restart = k.restart,
                                            .seed = seed};
     script_run(s, &options, &clocks, sessions);
 

@@ -17,7 +17,7 @@ const struct script_symbol script_symbols[] = {
 };
 const unsigned script_symbol_count = sizeof(script_symbols) / sizeof(script_symbols[0]);
 
-static uint32_t below(struct script *s, uint32_t n) /* xorshift64* */
+uint32_t script_below(struct script *s, uint32_t n) /* xorshift64* */
 {
     uint64_t x = s->random;
     x ^= x >> 12;
@@ -32,7 +32,7 @@ static uint64_t us(uint64_t n)
     return n * (SCRIPT_TSC_HZ / 1000000);
 }
 
-static union script_truth *add_truth(struct script_cpu *cpu)
+union script_truth *script_add_truth(struct script_cpu *cpu)
 {
     if (cpu->truth_count == cpu->truth_room) {
         cpu->truth_room = cpu->truth_room ? 2 * cpu->truth_room : 64;
@@ -58,7 +58,7 @@ static void tell(struct script *s, uint32_t number, uint32_t c, uint64_t tsc, en
     if (e)
         abort();
     if (s->options.truth)
-        add_truth(cpu)->session = ack;
+        script_add_truth(cpu)->session = ack;
 }
 
 static void tell_all(struct script *s, uint32_t c, uint64_t tsc, enum cairn_session_what what)
@@ -142,7 +142,7 @@ static void add_words(struct script_cpu *cpu, uint8_t c, uint64_t tsc, uint64_t 
     for (unsigned i = 0; i < 16; i++)
         state[CAIRN_TRUTH_RAX + i] = reg(2 + i, tsc, ip);
     for (unsigned i = 0; i < CAIRN_TRUTH_STATES; i += CAIRN_TRUTH_PER_RECORD) {
-        struct cairn_truth_words *w = &add_truth(cpu)->words;
+        struct cairn_truth_words *w = &script_add_truth(cpu)->words;
         *w = (struct cairn_truth_words){.kind = CAIRN_TRUTH_WORDS, .cpu = c, .group = CAIRN_TRUTH_STATE,
                                         .first = (uint8_t)i};
         memcpy(w->word, state + i, sizeof(w->word));
@@ -201,13 +201,13 @@ static void log_record(struct script *s, uint32_t c, uint64_t tsc, uint64_t ip, 
 static void record(struct script *s, uint32_t c, uint64_t tsc)
 {
     struct script_cpu *cpu = &s->cpu[c];
-    const struct script_symbol *symbol = &script_symbols[3 + below(s, 3)];
-    uint64_t ip = symbol->address + below(s, symbol->size - 8);
+    const struct script_symbol *symbol = &script_symbols[3 + script_below(s, 3)];
+    uint64_t ip = symbol->address + script_below(s, symbol->size - 8);
     bool stored = cpu->index < cpu->base + SCRIPT_RECORDS * SCRIPT_RECORD_BYTES;
     if (s->options.log)
         log_record(s, c, tsc, ip, stored);
     if (s->options.truth && !s->options.hw)
-        add_truth(cpu)->pebs = (struct cairn_truth_pebs){
+        script_add_truth(cpu)->pebs = (struct cairn_truth_pebs){
             .kind = CAIRN_TRUTH_PEBS, .cpu = (uint8_t)c, .stored = stored, .more = stored && s->options.words ? 4 : 0,
             .tid = s->thread[cpu->current].tid, .tsc = tsc, .event_ip = ip, .next_ip = ip + 4,
             .address = stored ? cpu->index : 0, .counters = 1, .epoch = cpu->epoch,
@@ -238,11 +238,11 @@ static void sample(struct script *s, uint32_t c, uint64_t until)
         record(s, c, tsc);
         uint32_t full = (uint32_t)(cpu->index - cpu->base) / SCRIPT_RECORD_BYTES;
         if (full >= SCRIPT_THRESHOLD && (!s->options.drops || full >= SCRIPT_RECORDS) &&
-            (!s->options.drops || below(s, 4) == 0)) {
+            (!s->options.drops || script_below(s, 4) == 0)) {
             cpu->pmis++;
             drain(s, cpu, tsc + us(1), CAIRN_DS_THRESHOLD);
         }
-        tsc += us(60 + below(s, 120));
+        tsc += us(60 + script_below(s, 120));
     }
 }
 
@@ -298,20 +298,20 @@ static void branch_events(struct script *s, uint32_t c, uint32_t tid, uint64_t t
 /* A call, a return or a jump of a thread that walks about in the last three functions. */
 static struct ds_bts_record walk(struct script *s, struct script_thread *t)
 {
-    uint32_t what = below(s, 100);
+    uint32_t what = script_below(s, 100);
     const struct script_symbol *f = &script_symbols[3];
     if (!t->ip)
         t->ip = f->address;
     while (f < script_symbols + script_symbol_count - 1 && t->ip >= f[1].address)
         f++;
-    struct ds_bts_record r = {.from = t->ip + 4 * below(s, 8)};
+    struct ds_bts_record r = {.from = t->ip + 4 * script_below(s, 8)};
     if (what < 30 && t->depth < 4 && f < script_symbols + script_symbol_count - 1) {
         t->calls[t->depth++] = r.from + 5;
         r.to = f[1].address;
     } else if (what < 55 && t->depth) {
         r.to = t->calls[--t->depth];
     } else {
-        r.to = f->address + 4 + 8 * below(s, 12);
+        r.to = f->address + 4 + 8 * script_below(s, 12);
     }
     t->ip = r.to;
     return r;
@@ -324,7 +324,7 @@ static void store_branch(struct script *s, uint32_t c, struct script_thread *t, 
     struct ds_bts_record r = walk(s, t);
     bool circular = s->options.bts == SCRIPT_BTS_CIRCULAR, stored = circular || cpu->bts_index < end;
     if (s->options.truth && !s->options.hw)
-        add_truth(cpu)->branch = (struct cairn_truth_branch){
+        script_add_truth(cpu)->branch = (struct cairn_truth_branch){
             .kind = CAIRN_TRUTH_BRANCH, .cpu = (uint8_t)c, .stored = stored, .tid = t->tid, .tsc = tsc,
             .from = r.from, .to = r.to, .epoch = cpu->bts_epoch,
         };
@@ -343,14 +343,14 @@ static void store_branch(struct script *s, uint32_t c, struct script_thread *t, 
 static void trace_branches(struct script *s, uint32_t c, struct script_thread *t, uint64_t until)
 {
     struct script_cpu *cpu = &s->cpu[c];
-    uint32_t n = below(s, 48);
+    uint32_t n = script_below(s, 48);
     bool late = false;
     for (uint32_t i = 1; i <= n; i++) {
         uint64_t tsc = cpu->since + (until - cpu->since) * i / (n + 1);
         store_branch(s, c, t, tsc);
         if (s->options.bts != SCRIPT_BTS_INTERRUPT || cpu->bts_index < SCRIPT_BTS_ROOM * 24)
             continue;
-        late = late ? below(s, 8) != 0 : below(s, 4) == 0;
+        late = late ? script_below(s, 8) != 0 : script_below(s, 4) == 0;
         if (!late)
             branch_events(s, c, t->tid, tsc, CAIRN_DS_THRESHOLD);
     }
@@ -375,25 +375,25 @@ static void make_threads(struct script *s)
 
 static uint32_t pick(struct script *s, uint32_t old)
 {
-    if (old && below(s, 100) < 45)
+    if (old && script_below(s, 100) < 45)
         return 0;
     uint32_t n;
     do /* mostly a few favourites, now and then a burst over all of them, which overflows the TidTable */
-        n = 1 + (below(s, 4) ? below(s, 6) : below(s, SCRIPT_THREADS));
+        n = 1 + (script_below(s, 4) ? script_below(s, 6) : script_below(s, SCRIPT_THREADS));
     while (s->thread[n].busy || n == old);
     return n;
 }
 
 static uint64_t stint(struct script *s, bool idle)
 {
-    uint32_t r = below(s, 1000);
+    uint32_t r = script_below(s, 1000);
     if (idle && r < 4)
-        return us(520000 + below(s, 100000)); /* longer than 500 ticks */
+        return us(520000 + script_below(s, 100000)); /* longer than 500 ticks */
     if (idle && r < 60)
-        return us(1700 + below(s, 4000)); /* over 14 bits */
+        return us(1700 + script_below(s, 4000)); /* over 14 bits */
     if (!idle && r < 20)
-        return us(13200 + below(s, 5000)); /* over 17 bits */
-    return us(15 + below(s, 300)) + below(s, 2400);
+        return us(13200 + script_below(s, 5000)); /* over 17 bits */
+    return us(15 + script_below(s, 300)) + script_below(s, 2400);
 }
 
 static void do_switch(struct script *s, uint32_t c)
@@ -411,27 +411,29 @@ static void do_switch(struct script *s, uint32_t c)
 
     struct trace_switch sw = {.tsc = tsc, .old_tid = old->tid, .new_tid = new->tid, .old_base = old->base,
                               .old_priority = old->priority, .old_ideal_processor = (uint8_t)(from % s->options.cpus),
-                              .old_quantum = (int32_t)below(s, 7)};
+                              .old_quantum = (int32_t)script_below(s, 7)};
     if (!from) {
         sw.old_state = KTHREAD_RUNNING;
         sw.old_ideal_processor = (uint8_t)c;
-    } else if (below(s, 100) < 30) {
+    } else if (script_below(s, 100) < 30) {
         sw.old_state = KTHREAD_READY;
-        sw.old_wait_reason = below(s, 2) ? KWAIT_WR_QUANTUM_END : KWAIT_WR_PREEMPTED;
+        sw.old_wait_reason = script_below(s, 2) ? KWAIT_WR_QUANTUM_END : KWAIT_WR_PREEMPTED;
     } else {
         sw.old_state = KTHREAD_WAITING;
-        sw.old_wait_reason = reasons[below(s, sizeof(reasons))];
+        sw.old_wait_reason = reasons[script_below(s, sizeof(reasons))];
     }
     if (to) {
-        uint32_t r = below(s, 100);
+        uint32_t r = script_below(s, 100);
         new->priority = (int8_t)(new->base + (r < 70 ? 0 : r < 85 ? 1 : r < 95 ? 2 : r < 97 ? 9 : -2));
         sw.new_wait = (uint32_t)((tsc - new->left) / us(SCRIPT_TICK_US));
     }
     sw.new_priority = new->priority;
+    if (s->options.locks)
+        script_locks_before_switch(s, c, tsc);
     trace_hub_switch(cpu->trace, &sw);
     cpu->switches++;
     if (s->options.truth)
-        add_truth(cpu)->sw = (struct cairn_truth_switch){
+        script_add_truth(cpu)->sw = (struct cairn_truth_switch){
             .kind = CAIRN_TRUTH_SWITCH, .cpu = (uint8_t)c, .old_state = sw.old_state,
             .old_wait_reason = sw.old_wait_reason, .old_priority = sw.old_priority, .old_base = sw.old_base,
             .new_priority = sw.new_priority, .old_ideal_processor = sw.old_ideal_processor, .old_tid = sw.old_tid,
@@ -444,6 +446,11 @@ static void do_switch(struct script *s, uint32_t c)
     cpu->current = to;
     cpu->since = tsc;
     cpu->next = tsc + stint(s, to == 0);
+    if (!s->options.locks)
+        return;
+    script_locks_after_switch(s, c, tsc);
+    if (to)
+        script_locks_stint(s, c, tsc);
 }
 
 /* The `n`-th time it is looked whether a session is to be stopped or started: each in turn, one out at a time. */
@@ -482,6 +489,8 @@ void script_run(struct script *s, const struct script_options *options, const st
         if (options->ds)
             cpu->base = cpu->index = UINT64_C(0xFFFF800000100000) + c * 0x10000;
         tell_all(s, c, s->start_tsc, CAIRN_SESSION_START);
+        if (options->locks)
+            script_locks_configure(s, c, s->start_tsc, 0, HOOK_SPINLOCK_DC_START);
         if (!options->ds)
             continue;
         cpu->records = calloc(SCRIPT_RECORDS, SCRIPT_RECORD_BYTES);
@@ -502,6 +511,8 @@ void script_run(struct script *s, const struct script_options *options, const st
             if (s->cpu[c].next < s->cpu[first].next)
                 first = c;
         do_switch(s, first);
+        for (uint32_t c = 0; c < options->cpus && options->locks && n == options->switches / 2; c++)
+            script_locks_configure(s, c, s->cpu[c].next - 20000, 1, HOOK_SPINLOCK_DC_START);
         if (options->restart && n % options->restart == options->restart - 1)
             restart(s, n / options->restart, s->cpu[first].since);
     }
@@ -524,6 +535,8 @@ void script_run(struct script *s, const struct script_options *options, const st
             branch_events(s, c, s->thread[cpu->current].tid, s->stop_tsc, CAIRN_DS_STOP);
         if (options->ds)
             drain(s, cpu, s->stop_tsc, CAIRN_DS_STOP);
+        if (options->locks)
+            script_locks_configure(s, c, s->stop_tsc, 1, HOOK_SPINLOCK_DC_END);
         tell_all(s, c, s->stop_tsc, CAIRN_SESSION_STOP);
     }
 }

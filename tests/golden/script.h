@@ -11,6 +11,7 @@
 
 #include "ds/layout.h"
 #include "trace/hub.h"
+#include "trace/spinlock.h"
 
 #define SCRIPT_THREADS      24u
 #define SCRIPT_CPUS         8u
@@ -42,6 +43,22 @@ union script_truth {
     struct cairn_truth_words words;
     struct cairn_truth_branch branch;
     struct cairn_truth_session session;
+    struct cairn_truth_acquired acquired;
+    struct cairn_truth_released released;
+};
+
+struct script_hold { /* of a spin lock */
+    uint64_t lock, query, tsc;
+    uint32_t spins, interrupts;
+    uint8_t mode;
+};
+
+struct script_locks {
+    struct trace_spinlock_counts counts;
+    unsigned sampling; /* which of script_sampling is in force */
+    uint32_t depth;
+    struct script_hold hold[TRACE_SPINLOCK_DEPTH];
+    uint64_t released, events, untracked;
 };
 
 struct script_cpu {
@@ -64,6 +81,8 @@ struct script_cpu {
     bool bts_round;
     uint32_t bts_epoch;
     uint64_t all_branches, bts_drains, all_bts_lost;
+    uint32_t interrupts;
+    struct script_locks locks;
     union script_truth *truth;
     uint32_t truth_count, truth_room;
 };
@@ -80,6 +99,7 @@ struct script_options {
     bool truth;
     bool words;      /* of each PEBS record, in the truth; without: the truth of older kernels */
     bool log;        /* the model's own */
+    bool locks;      /* spin locks; in the middle their sampling changes */
     uint32_t restart; /* so many switches apart sessions 2 and up are stopped and started in turn; 0: never */
     uint64_t seed;
 };
@@ -101,6 +121,18 @@ struct script {
 
 extern const struct script_symbol script_symbols[];
 extern const unsigned script_symbol_count;
+#define SCRIPT_LOCK_SYMBOLS 4u
+extern const struct script_symbol script_lock_symbols[SCRIPT_LOCK_SYMBOLS]; /* with options.locks */
+extern const struct trace_spinlock_sampling script_sampling[2];             /* of the first half, and of the second */
+
+/* A number below `n`; one record of the truth. For the script's own files. */
+uint32_t script_below(struct script *s, uint32_t n);
+union script_truth *script_add_truth(struct script_cpu *cpu);
+/* script_locks.c */
+void script_locks_configure(struct script *s, uint32_t c, uint64_t tsc, unsigned sampling, uint16_t hook_id);
+void script_locks_stint(struct script *s, uint32_t c, uint64_t tsc);
+void script_locks_before_switch(struct script *s, uint32_t c, uint64_t tsc);
+void script_locks_after_switch(struct script *s, uint32_t c, uint64_t tsc);
 
 /* `sessions` are fresh; the clocks' base is SCRIPT_TSC_START. Runs to the end: afterwards every CPU is stopped or
  * frozen. `s` is aligned to 64 bytes. */

@@ -38,6 +38,8 @@ const char *cairn_rule_text(enum cairn_rule rule)
         [CAIRN_RULE_BTS] = "BTS: drains, areas, order, thread",
         [CAIRN_RULE_TRUTH_BRANCHES] = "truth: each branch, and those lost",
         [CAIRN_RULE_LOG] = "model's log: whole, and as the records say",
+        [CAIRN_RULE_LOCKS] = "spin locks: fields, times, sampling",
+        [CAIRN_RULE_TRUTH_LOCKS] = "truth: each lock's release, sampled or not",
     };
     return text[rule];
 }

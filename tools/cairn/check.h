@@ -35,6 +35,8 @@ enum cairn_rule {
     CAIRN_RULE_BTS, /* these two with BTS only */
     CAIRN_RULE_TRUTH_BRANCHES,
     CAIRN_RULE_LOG, /* with ds.log=1 only */
+    CAIRN_RULE_LOCKS, /* these two with spin locks only */
+    CAIRN_RULE_TRUTH_LOCKS,
     CAIRN_RULES,
 };
 
@@ -56,6 +58,7 @@ struct cairn_check {
     uint64_t wrong;
     uint64_t uncompared_branches;
     uint64_t uncompared_live;
+    uint64_t uncompared_locks; /* events of spin locks without truth, and releases that may have been sampled out */
 };
 
 void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out);
@@ -88,6 +91,7 @@ void cairn_check_counts(struct cairn_check *check);
 void cairn_check_pebs(struct cairn_check *check, uint32_t cpu);
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
 void cairn_check_log(struct cairn_check *check, uint32_t cpu);
+void cairn_check_locks(struct cairn_check *check, uint32_t cpu);
 
 /* The lives of the session on one CPU, event by event. */
 struct cairn_running {
@@ -125,6 +129,7 @@ void cairn_check_records(struct cairn_check *check, uint32_t cpu);
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu);
 void cairn_check_live(struct cairn_check *check, uint32_t cpu);
 void cairn_check_pmc(struct cairn_check *check, uint32_t cpu);
+void cairn_check_lock_truth(struct cairn_check *check, uint32_t cpu);
 
 const char *cairn_rule_text(enum cairn_rule rule);
 

@@ -155,6 +155,7 @@ static void check_keys(struct cairn_check *check)
         need(check, (int)n, e->ds_known || !log->cpu[n].epochs.count, "end.cpu: ds");
         need(check, (int)n, has_area(log, n) || !log->cpu[n].epochs.count, "ds.cpu, ds.record_bytes or ds.records");
         need(check, (int)n, e->bts_known || !log->cpu[n].bts_drains.count, "end.cpu: bts");
+        need(check, (int)n, e->locks_known || !log->cpu[n].lock_configs.count, "end.cpu: locks");
         need(check, (int)n, e->truth_known || !log->cpu[n].truth.count, "end.cpu: truth");
     }
     need(check, -1, log->has_truth || !cairn_slice_is(cairn_key(&log->text, "end.truth"), "1"), "the truth");

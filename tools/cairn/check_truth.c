@@ -330,5 +330,6 @@ void cairn_check_truth(struct cairn_check *check)
         cairn_check_branches(check, n);
         cairn_check_live(check, n);
         cairn_check_pmc(check, n);
+        cairn_check_lock_truth(check, n);
     }
 }

@@ -66,6 +66,9 @@ static uint64_t left_out(const struct cairn_check *check, enum cairn_rule rule, 
     case CAIRN_RULE_TRUTH_LIVE:
         *what = "events between the switches are without truth";
         return check->uncompared_live;
+    case CAIRN_RULE_TRUTH_LOCKS:
+        *what = "spin lock events or releases are without all of their truth";
+        return check->uncompared_locks;
     default:
         return 0;
     }
@@ -98,7 +101,8 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
     why[0] = '\0';
     if (check->failed[rule])
         return CAIRN_FAILED;
-    if (rule >= CAIRN_RULE_TRUTH_SESSION && rule != CAIRN_RULE_BTS && rule != CAIRN_RULE_LOG)
+    if (rule >= CAIRN_RULE_TRUTH_SESSION && rule != CAIRN_RULE_BTS && rule != CAIRN_RULE_LOG &&
+        rule != CAIRN_RULE_LOCKS)
         return word_of_truth(check, rule, why);
     snprintf(why, CAIRN_SHOWN, "%s",
              check->compared[rule]        ? "the log agrees with itself; nothing else tells"
@@ -111,7 +115,7 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
 bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
 {
     const struct cairn_log *log = check->log;
-    uint64_t compact = 0, full = 0, records = 0, drains = 0, logged = 0, rundown = 0, live = 0;
+    uint64_t compact = 0, full = 0, records = 0, drains = 0, logged = 0, rundown = 0, live = 0, locks = 0;
     for (uint32_t n = 0; n < log->cpus; n++) {
         compact += log->cpu[n].compact;
         full += log->cpu[n].full;
@@ -120,6 +124,7 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
         logged += log->cpu[n].end.log;
         rundown += log->cpu[n].stretches[CAIRN_CLASS_THREAD];
         live += cairn_live_told(&log->cpu[n]);
+        locks += log->cpu[n].locks.count + log->cpu[n].lock_configs.count;
     }
     if (check->compared[rule] || check->failed[rule])
         return true;
@@ -159,6 +164,9 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
         return live;
     case CAIRN_RULE_TRUTH_COUNTS:
         return false; /* the truth has them, or there is nothing to compare */
+    case CAIRN_RULE_LOCKS:
+    case CAIRN_RULE_TRUTH_LOCKS:
+        return locks;
     default:
         return true;
     }

@@ -9,6 +9,7 @@
 #include "tools/cairn/command.h"
 #include "tools/cairn/elf.h"
 #include "tools/cairn/live.h"
+#include "tools/cairn/locks.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/pmc.h"
 #include "tools/cairn/show.h"
@@ -19,6 +20,7 @@ struct dump {
     struct cairn_pmc_names pmc_names;
     struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
+    size_t lock[CAIRN_MAX_CPUS]; /* of the CPU's spin lock events, the next */
 };
 
 static void print_head(const struct dump *d, bool compact)
@@ -134,17 +136,31 @@ static void print_hole(const struct dump *d, const struct cairn_item *item)
     printf("%12s %2" PRIu32 " ! %s\n", "", item->cpu, cairn_show_hole(what, d->log, item->hole));
 }
 
-static void print_event(const struct dump *d, const struct cairn_item *item)
+/* NULL: it is nothing about spin locks. Events come in the order in which they were indexed. */
+static const char *lock_text(struct dump *d, const struct cairn_item *item, char out[CAIRN_LOCK_TEXT])
 {
-    char time[CAIRN_SHOWN], what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT];
+    const struct cairn_cpu *cpu = &d->log->cpu[item->cpu];
+    size_t i = d->lock[item->cpu];
+    if (i == cpu->locks.count || cpu->locks.items[i].payload != item->event.payload)
+        return cairn_lock_config_show(out, &item->event);
+    d->lock[item->cpu]++;
+    return cairn_lock_show(out, d->log, item->cpu, i);
+}
+
+static void print_event(struct dump *d, const struct cairn_item *item)
+{
+    char time[CAIRN_SHOWN], what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT], lock[CAIRN_LOCK_TEXT];
     struct cairn_live live;
-    const char *shown = cairn_live_of(&item->event, &live) ? cairn_live_show(text, d->log, &live)
-                                                           : cairn_show_event(what, d->log, &item->event);
+    const char *shown = lock_text(d, item, lock);
+    if (!shown && cairn_live_of(&item->event, &live))
+        shown = cairn_live_show(text, d->log, &live);
+    if (!shown)
+        shown = cairn_show_event(what, d->log, &item->event);
     int used = printf("%12s %2" PRIu32 " + ", cairn_show_time(time, d->log, item->time), item->cpu);
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){shown, (uint32_t)strlen(shown)});
 }
 
-static void print_all(const struct dump *d, int cpu, bool compact)
+static void print_all(struct dump *d, int cpu, bool compact)
 {
     struct cairn_timeline t;
     struct cairn_item item;

@@ -81,7 +81,7 @@ static void print_switches(const struct cairn_totals *t)
 {
     const struct cairn_log *log = t->log;
     uint64_t compact = 0, full = 0, batches = 0, compact_bytes = 0, full_bytes = 0, forms[CCSWAP_FULL + 1] = {0};
-    uint64_t events = 0, buffers = 0, other = 0;
+    uint64_t events = 0, buffers = 0, other = 0, locks = 0;
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
         if (!cairn_totals_has(t, c))
@@ -94,6 +94,7 @@ static void print_switches(const struct cairn_totals *t)
         events += cpu->events;
         buffers += cpu->buffers;
         other += cpu->other_events;
+        locks += cpu->locks.count;
         for (unsigned i = 0; i <= CCSWAP_FULL; i++)
             forms[i] += cpu->forms[i];
     }
@@ -120,6 +121,8 @@ static void print_switches(const struct cairn_totals *t)
     } else {
         print_absent("switches, full", absent_switches(log));
     }
+    if (locks)
+        printf("spin locks let go    %12" PRIu64 "   0529H (cairn locks)\n", locks);
 }
 
 static void print_flushes(const struct cairn_totals *t)

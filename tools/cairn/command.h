@@ -35,7 +35,7 @@ struct cairn_command {
 };
 
 extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_stat_command, cairn_info_command,
-    cairn_check_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
+    cairn_check_command, cairn_locks_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
     cairn_export_command;
 
 /* The last rows of the options of every command that reads a LOG. */

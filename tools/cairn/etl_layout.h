@@ -226,6 +226,13 @@ struct __attribute__((packed)) etl_cpu_config { /* 0B0AH, version 3 */
 _Static_assert(sizeof(struct etl_cpu_config) == 0x33C, "CPU configuration, version 3");
 _Static_assert(offsetof(struct etl_cpu_config, hyper_threading) == 0x320, "CPU configuration: HyperThreadingFlag");
 
+/* ---- spin locks ------------------------------------------------------------------------------------------------- */
+
+/* WMI_SPINLOCK: two pointers, then as in trace/format.h. */
+#define ETL_SPINLOCK_BYTES(p) (2u * (p) + 0x28u)
+_Static_assert(ETL_SPINLOCK_BYTES(8) == sizeof(struct wmi_spinlock), "WMI_SPINLOCK");
+_Static_assert(offsetof(struct wmi_spinlock, acquire_time) == 16, "WMI_SPINLOCK: two pointers first");
+
 /* ---- Cairn's own ------------------------------------------------------------------------------------------------ */
 
 /*

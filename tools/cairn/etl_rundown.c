@@ -122,15 +122,28 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
     memcpy(first->bytes + sizeof(struct etl_system_header), p.bytes, p.size); /* of the same size as before */
 }
 
+/* The groups that the session was ever told to take; of the last word, which is Cairn's own, none. */
+static void add_groups(struct etl_header_extension *e, const struct cairn_log *log)
+{
+    for (uint32_t n = 0; n < log->cpus; n++)
+        for (size_t i = 0; i < log->cpu[n].acks.count; i++) {
+            const struct cairn_ack *ack = &log->cpu[n].acks.items[i];
+            for (unsigned w = 0; ack->own && ack->event.what != CAIRN_SESSION_STOP && w < 7; w++)
+                e->masks[w] |= ack->event.masks[w];
+        }
+}
+
 static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, bool on)
 {
     const struct cairn_session *s = &x->log->session;
     struct cairn_etl_payload p = {0};
     struct etl_header_extension e = {.version = build(x->log) >= 19041 ? 80 : 60};
     if (on) {
-        e.masks[0] = ETL_MASK_PROCESS | ETL_MASK_THREAD | ETL_MASK_LOADER;
-        e.masks[1] = ETL_MASK_CONTEXT_SWITCH | (s->compact && !(x->strict && s->full) ? ETL_MASK_COMPACT_CSWITCH : 0);
-        e.masks[2] = ETL_MASK_CPU_CONFIG;
+        add_groups(&e, x->log);
+        e.masks[0] |= ETL_MASK_PROCESS | ETL_MASK_THREAD | ETL_MASK_LOADER;
+        e.masks[1] |= ETL_MASK_CONTEXT_SWITCH | (s->compact ? ETL_MASK_COMPACT_CSWITCH : 0);
+        e.masks[1] &= ~(x->strict && s->full ? ETL_MASK_COMPACT_CSWITCH : 0);
+        e.masks[2] |= ETL_MASK_CPU_CONFIG;
     }
     cairn_etl_add(&p, &e, sizeof(e));
     cairn_etl_system(&x->writer, hook, ETL_HOOK_VERSION_SYSTEM, time, 0, KERNEL_PROCESS, &p);

@@ -8,6 +8,7 @@
 #include "tools/cairn/etl_layout.h"
 #include "tools/cairn/life.h"
 #include "tools/cairn/live.h"
+#include "tools/cairn/locks.h"
 #include "tools/cairn/log.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/stretch.h"
@@ -187,7 +188,7 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
 {
     struct cairn_cpu *cpu = &log->cpu[n];
     const struct cairn_session *session = &log->session;
-    bool good = true, live;
+    bool good = true, known;
     if (!log->etl && !own_form(e))
         return false;
     switch (cairn_event_decoded(e) ? e->hook : CAIRN_NO_HOOK) {
@@ -219,9 +220,13 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
     case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
         break;
     default:
-        good = cairn_live_index(cpu, e, piece, &live) && (live || log->etl || cairn_told_index(cpu, e));
+        good = cairn_live_index(cpu, e, piece, &known);
+        if (good && !known)
+            good = cairn_locks_index(cpu, e, piece, &known);
+        if (good && !known && !log->etl)
+            good = cairn_told_index(cpu, e);
         good |= log->etl != NULL; /* of Windows, there may be other forms */
-        cpu->other_events += good && !live;
+        cpu->other_events += good && !known;
     }
     cpu->events += good;
     return good;

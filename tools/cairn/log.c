@@ -329,6 +329,7 @@ static void read_cpu_end(const struct cairn_log *log, uint32_t n, struct cairn_c
     e->lives_known = cairn_slice_u64(cpu_key(log, n, "lives"), &e->lives);
     /* What is not a session's. */
     e->truth_known = cairn_slice_numbers(cairn_key(t, "end.cpu.%" PRIu32 ".truth", n), e->truth, 3);
+    e->locks_known = cairn_slice_numbers(cairn_key(t, "end.cpu.%" PRIu32 ".locks", n), e->locks, 5);
     struct cairn_slice ds = cairn_key(t, "end.cpu.%" PRIu32 ".ds", n);
     e->ds_known =
         cairn_slice_number(&ds, &e->ds[0]) && cairn_slice_number(&ds, &e->ds[1]) && cairn_slice_number(&ds, &e->ds[2]);
@@ -398,6 +399,8 @@ static void free_session(struct cairn_log *log)
         free(log->cpu[c].bts_parts.items);
         free(log->cpu[c].logged.items);
         free(log->cpu[c].live.items);
+        free(log->cpu[c].locks.items);
+        free(log->cpu[c].lock_configs.items);
         free(log->cpu[c].truth.items);
         free(log->cpu[c].acks.items);
         free(log->cpu[c].told.items);

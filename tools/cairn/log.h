@@ -130,6 +130,21 @@ struct cairn_live { /* an event between the switches: live.h */
     uint8_t kind;           /* enum cairn_live_kind */
 };
 
+struct cairn_lock_event {   /* 0529H */
+    const uint8_t *payload; /* unaligned: cairn_lock_read (locks.h) */
+    int64_t time;           /* session clock */
+    uint32_t piece;
+    uint32_t configs; /* of this CPU, before it */
+    uint8_t pointer;  /* bytes of one in the payload */
+};
+
+struct cairn_lock_config { /* 0F4BH, 0F4CH */
+    struct perfinfo_spinlock_config is;
+    int64_t time;
+    uint32_t piece;
+    bool end;
+};
+
 struct cairn_truth_part {
     const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned */
     uint32_t first, count, frame;
@@ -141,7 +156,7 @@ enum { CAIRN_TRIED, CAIRN_WRITTEN, CAIRN_LOST };
  * well-formed. */
 struct cairn_cpu_end {
     bool events_known, switches_known, compact_known, full_known, batches_known, buffers_known, ds_known, truth_known;
-    bool ds_lost_known, swallowed_known, bts_known, bts_lost_known, log_known, lives_known;
+    bool ds_lost_known, swallowed_known, bts_known, bts_lost_known, log_known, lives_known, locks_known;
     uint64_t events[3], switches[3], compact[3], full[3];
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t buffers;
@@ -151,6 +166,7 @@ struct cairn_cpu_end {
     uint64_t truth[3]; /* switches records lost */
     uint64_t log;      /* entries of the model's log */
     uint64_t lives;    /* times the session was started here; kernels before there were several do not tell */
+    uint64_t locks[5]; /* contended uncontended released events untracked */
 };
 
 struct cairn_cpu {
@@ -185,6 +201,14 @@ struct cairn_cpu {
         struct cairn_live *items;
         size_t count, room;
     } live;
+    struct {
+        struct cairn_lock_event *items;
+        size_t count, room;
+    } locks;
+    struct {
+        struct cairn_lock_config *items;
+        size_t count, room;
+    } lock_configs;
     struct {
         struct cairn_truth_part *items;
         size_t count, room;

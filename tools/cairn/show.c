@@ -74,6 +74,15 @@ const char *cairn_plural(uint64_t n, const char *one, const char *many)
     return n == 1 ? one : many;
 }
 
+const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width)
+{
+    const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
+    if (!s || s->address != address)
+        return cairn_show_address(out, log, address, width);
+    snprintf(out, CAIRN_SHOWN, "%.*s", (int)s->name.size < width ? (int)s->name.size : width, s->name.at);
+    return out;
+}
+
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run)
 {
     if (run->first == run->last)

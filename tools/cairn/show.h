@@ -17,6 +17,8 @@ const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, 
 const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
 /* "function+1c" or the bare address, at most `width` where that can be. */
 const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
+/* The same of a lock: its variable's name alone where it begins there. */
+const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
 /* `one` or `many` of `n` things. */
 const char *cairn_plural(uint64_t n, const char *one, const char *many);
 /* What is missing at a hole, in words: "1200 bytes of buffer 3". */

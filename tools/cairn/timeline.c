@@ -5,13 +5,18 @@
 
 #include "tools/cairn/bytes.h"
 
+static bool has_others(const struct cairn_cpu *cpu)
+{
+    return cpu->other_events || cpu->live.count || cpu->locks.count || cpu->lock_configs.count;
+}
+
 /* The next event that is neither switches nor the Debug Store's. */
 static void find_other(struct cairn_lane *lane)
 {
     const struct cairn_cpu *cpu = lane->cursor.cpu;
     int64_t time = lane->other.time;
     lane->has_other = false;
-    for (; lane->piece < cpu->piece_count && (cpu->other_events || cpu->live.count); lane->piece++, lane->at = 0) {
+    for (; lane->piece < cpu->piece_count && has_others(cpu); lane->piece++, lane->at = 0) {
         const struct cairn_piece *p = &cpu->pieces[lane->piece];
         if (p->hole != CAIRN_NO_HOLE)
             lane->other_holes = p->hole + 1;
