@@ -17,7 +17,7 @@ def verdicts(result):
 
 
 @pytest.mark.parametrize("options", [
-    ("pebs=INST_RETIRED.ANY:997",),
+    ("pebs=INST_RETIRED.ANY:997", "session.1=auto+spinlock:qpc:sequential"),
     *[pytest.param(options, marks=pytest.mark.long) for options in [
         ("ds=off", "session.1=full:tsc:sequential"),
         ("ds.preset=nehalem", "bts=circular", "session.2=full:system:circular"),
@@ -30,7 +30,8 @@ def test_control(tmp_path, options):
     checked(result.log)  # also that no switch is missing but those session 1 was told not to take
     assert keys(result.log, "E")["end.events_lost"] == "0"
     answers = verdicts(result)
-    assert set(answers) == {"81H, CPU 0", "81H, CPU 1", "other classes", "1FH GroupMask", "1FH PebsTracing"}
+    assert set(answers) == {"81H, CPU 0", "81H, CPU 1", "other classes", "1FH GroupMask",
+                            "1FH Spinlock", "1FH PebsTracing"}
     assert all(count > 10 for count in answers.values()), answers
     if "ds=off" in options:
         return
