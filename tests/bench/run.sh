@@ -11,14 +11,16 @@ work=$build/bench/workload.bin
 lines=$build/bench/figures.txt
 switches=4000000 # in it
 
-# instructions FUNCTION KIND: per switch, everything FUNCTION calls included
-instructions() {
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect="$1" \
-        "$bench" emit "$2" "$work" 2>"$build/bench/callgrind.log" >/dev/null ||
-        { cat "$build/bench/callgrind.log" >&2; return 1; }
-    awk -v n=$switches '/Collected *:/ { printf "%.2f", $NF / n; found = 1 } END { exit !found }' \
+# count FUNCTION CALLS COMMAND...: instructions a call, everything FUNCTION calls included
+count() {
+    function=$1 calls=$2
+    shift 2
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null --collect-atstart=no --toggle-collect="$function" \
+        "$@" 2>"$build/bench/callgrind.log" >/dev/null || { cat "$build/bench/callgrind.log" >&2; return 1; }
+    awk -v n="$calls" '/Collected *:/ { printf "%.2f", $NF / n; found = 1 } END { exit !found }' \
         "$build/bench/callgrind.log"
 }
+instructions() { count "$1" $switches "$bench" emit "$2" "$work"; }
 
 figures() {
     "$bench" emit compact "$work"
@@ -32,6 +34,12 @@ figures() {
     echo "plain.instructions_per_switch $(instructions trace_full_switch full) instructions"
     for kind in hook hook2 hook3; do
         echo "$kind.instructions_per_switch $(instructions trace_hub_switch $kind) instructions"
+    done
+    for kind in off sampled written; do
+        for what in acquire release; do
+            n=$(count bench_$what 100000 "$build/bench/bench-locks" $kind 100000)
+            echo "spinlock.$kind.instructions_per_$what $n instructions"
+        done
     done
 }
 
