@@ -302,6 +302,11 @@ int arch_serial_init(uint16_t port, uint32_t baud);
 /* Sends bytes, waiting for the FIFO a bounded time; after one wait in vain it drops and counts until the UART is ready.
  * No lock: kernel/print.c serialises. */
 void arch_serial_write(const char *data, size_t size);
+/* Bytes that arch_serial_write would send now without a wait; 0: not ready, or no UART. No lock. */
+size_t arch_serial_ready(void);
+/* TSC at which a line of this baud rate has sent all that was written. The port may take more before that: QEMU's,
+ * whose transmitter is done at once whatever the divisor says, does. */
+uint64_t arch_serial_due(void);
 /* Waits, a bounded time, until the last byte has left: before the machine goes down. */
 void arch_serial_drain(void);
 uint64_t arch_serial_dropped(void);

@@ -30,6 +30,8 @@
 
 static uint16_t base;  /* 0: no UART */
 static unsigned fifo;  /* bytes that may be sent when THRE is set */
+static uint32_t rate; /* baud */
+static uint64_t due;  /* TSC: arch_serial_due */
 static uint32_t patience_ms;
 static bool stuck;     /* the last wait ran out: look once instead of waiting until THRE comes back */
 static uint64_t dropped;
@@ -93,7 +95,15 @@ int arch_serial_init(uint16_t port, uint32_t baud)
         return -ENODEV;
     stuck = false;
     base = port;
+    rate = baud;
     return 0;
+}
+
+/* `count` more characters follow those that are still on the line. */
+static void note_sent(size_t count)
+{
+    uint64_t now = arch_rdtsc(), character = arch_tsc_hz() * BITS_A_BYTE / rate;
+    due = (due > now ? due : now) + count * character;
 }
 
 void arch_serial_write(const char *data, size_t size)
@@ -111,9 +121,20 @@ void arch_serial_write(const char *data, size_t size)
         }
         stuck = false;
         outsb(base + THR, data, count);
+        note_sent(count);
         data += count;
         size -= count;
     }
+}
+
+size_t arch_serial_ready(void)
+{
+    return base && arch_in8(base + LSR) & LSR_THRE ? fifo : 0;
+}
+
+uint64_t arch_serial_due(void)
+{
+    return due;
 }
 
 void arch_serial_drain(void)

@@ -100,6 +100,7 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
         .cpus = kcpu_count,
         .masks = p->masks,
         .circular = p->circular,
+        .live = p->live,
         .buffer_bytes = p->buffer_kib <= UINT32_MAX / 1024 ? p->buffer_kib * 1024 : 0,
         .buffers = p->buffers,
         .clock = clocks.clock[p->clock - 1],
@@ -152,7 +153,7 @@ int kcontrol_destroy(uint32_t number)
 {
     take();
     struct slot *s = find(number);
-    int e = !s ? -ENOENT : s->running ? -EBUSY : 0;
+    int e = !s ? -ENOENT : s->running || trace_session_config(s->session)->live ? -EBUSY : 0;
     if (!e) {
         void *memory = s->session;
         s->session = NULL;

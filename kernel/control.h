@@ -24,6 +24,7 @@ struct kcontrol_params {
     struct perfinfo_groupmask masks;
     uint32_t clock; /* enum trace_clock_type */
     bool circular;
+    bool live;                    /* not circular: its full buffers may be taken out while it runs (trace/live.h) */
     uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
     uint32_t pmcs; /* PMC items of its 0524H events, and what each counts: trace/pmcsource.h */
     uint16_t pmc_source[TRACE_PMC_MAX];
@@ -36,7 +37,8 @@ int kcontrol_init(char *error, size_t error_size);
 /* 0, or negative with one line in `error`, and nothing is taken: -EINVAL (out of range), -EEXIST (there is one of this
  * number), -ENOMEM. */
 int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size);
-/* Its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs). */
+/* Its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs, or is live: somebody may be
+ * reading its buffers). */
 int kcontrol_destroy(uint32_t number);
 
 /* When these return it runs, has its new masks, or has ended on every CPU. 0, -ENOENT, -EBUSY (it runs already), for

@@ -9,6 +9,7 @@
 #include "kernel/hook.h"
 #include "kernel/lines.h"
 #include "kernel/locktrace.h"
+#include "kernel/logger.h"
 #include "kernel/machine.h"
 #include "kernel/options.h"
 #include "kernel/print.h"
@@ -40,7 +41,7 @@ static uint64_t ticks[ARCH_MAX_CPUS];
 static void dump_header(struct trace_dump *d, const char *cause)
 {
     enum cairn_stream stream = CAIRN_STREAM_HEADER;
-    LINE("cairn.format=%u", CAIRN_FORMAT_VERSION);
+    LINE("cairn.format=%u", klogger_on() ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
     LINE("dump.frames=%010u", total.frames);
     LINE("dump.bytes=%012lu", (unsigned long)total.bytes);
     LINE("dump.raw=%012lu", (unsigned long)total.raw);
@@ -178,18 +179,17 @@ static const char *switches_of(const struct perfinfo_groupmask *masks)
     return compact && full ? "compact+full" : compact ? "compact" : full ? "full" : "none";
 }
 
-static void dump_session(struct trace_dump *d, uint32_t number)
+/* What does not change while there is a session. */
+static void dump_session(struct trace_dump *d, const struct trace_config *c)
 {
     enum cairn_stream stream = CAIRN_STREAM_SESSION;
-    struct kcontrol_info info;
-    kcontrol_query(number, &info);
-    const struct trace_config *c = &info.config;
     const uint32_t *m = c->masks.masks;
     char groups[TRACE_GROUPS_TEXT], p[16];
     trace_groups_show(&c->masks, groups);
-    snprintf(p, sizeof p, "session.%u", number);
+    snprintf(p, sizeof p, "session.%u", c->number);
     LINE("%s.events=%s", p, switches_of(&c->masks));
     LINE("%s.mode=%s", p, c->circular ? "circular" : "sequential");
+    LINE("%s.dump=%s", p, c->live ? "live" : "end");
     LINE("%s.clock=%u", p, c->clock.type);
     LINE("%s.clock_hz=%lu", p, (unsigned long)trace_clock_hz(&c->clock));
     LINE("%s.tsc_hz=%lu", p, (unsigned long)c->clock.tsc_hz);
@@ -206,9 +206,29 @@ static void dump_session(struct trace_dump *d, uint32_t number)
     LINE("%s.tick_us=%u", p, kopt.tick_us);
     LINE("%s.tick_units=%lu", p, (unsigned long)c->tick_units);
     LINE("%s.pebs=%d", p, ksession.pebs);
-    LINE("%s.lives=%lu", p, (unsigned long)info.lives);
-    LINE("%s.start_tsc=%lu", p, (unsigned long)info.start_tsc);
-    LINE("%s.stop_tsc=%lu", p, (unsigned long)info.stop_tsc);
+}
+
+static void dump_lives(struct trace_dump *d, const struct kcontrol_info *info)
+{
+    enum cairn_stream stream = CAIRN_STREAM_SESSION;
+    const uint32_t number = info->config.number;
+    LINE("session.%u.lives=%lu", number, (unsigned long)info->lives);
+    LINE("session.%u.start_tsc=%lu", number, (unsigned long)info->start_tsc);
+    LINE("session.%u.stop_tsc=%lu", number, (unsigned long)info->stop_tsc);
+}
+
+/* What nothing has told of them so far; `lives`: and of their lives, so far. */
+static void dump_sessions(struct trace_dump *d, bool lives)
+{
+    struct kcontrol_info info;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        if (kcontrol_query(number, &info))
+            continue;
+        if (!klogger_told(number))
+            dump_session(d, &info.config);
+        if (lives)
+            dump_lives(d, &info);
+    }
 }
 
 /* What a session has counted on one CPU. */
@@ -271,40 +291,53 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
     }
 }
 
+/* Written, and not in memory any more: overwritten in circular mode, or out while it ran. */
+static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number, bool live)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    const char *how = live ? "live" : "overwritten";
+    struct trace_overwritten o;
+    trace_session_overwritten(kcontrol_session(number), &o);
+    LINE("%s%s.buffers=%lu", prefix, how, o.buffers);
+    LINE("%s%s.events=%lu", prefix, how, o.events);
+    LINE("%s%s.compact=%lu", prefix, how, o.compact);
+    LINE("%s%s.full=%lu", prefix, how, o.full);
+}
+
 /* Of session 1 without its name, as of the days when there was only one. */
 static void dump_session_end(struct trace_dump *d, uint32_t number)
 {
     enum cairn_stream stream = CAIRN_STREAM_END;
-    struct trace_overwritten o;
     struct kcontrol_info info;
     char p[24] = "end.";
     if (number > 1)
         snprintf(p, sizeof p, "end.session.%u.", number);
     kcontrol_query(number, &info);
-    trace_session_overwritten(kcontrol_session(number), &o);
     for (uint32_t i = 0; i < kcpu_count; i++)
         dump_counts(d, p, kcontrol_session(number), i);
     LINE("%sevents_tried=%lu", p, info.sum.events_tried);
     LINE("%sevents_written=%lu", p, info.sum.events_written);
     LINE("%sevents_lost=%lu", p, info.sum.events_lost);
     LINE("%sbuffers_lost=%lu", p, info.sum.buffers_lost);
-    LINE("%soverwritten.buffers=%lu", p, o.buffers);
-    LINE("%soverwritten.events=%lu", p, o.events);
-    LINE("%soverwritten.compact=%lu", p, o.compact);
-    LINE("%soverwritten.full=%lu", p, o.full);
+    dump_gone(d, p, number, info.config.live);
 }
 
 static void dump_end(struct trace_dump *d, const char *line)
 {
     enum cairn_stream stream = CAIRN_STREAM_END;
     struct khook_cost cost = khook_cost();
-    uint32_t n[3];
+    uint32_t n[3], frames, again;
 
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
         if (kcontrol_session(number))
             dump_session_end(d, number);
     for (uint32_t i = 0; i < kcpu_count; i++)
         dump_cpu_end(d, i);
+    klogger_counts(&frames, &again);
+    if (klogger_on()) {
+        LINE("end.live.frames=%u", frames);
+        LINE("end.live.again=%u", again);
+    }
     LINE("end.hook.count=%lu", cost.count);
     LINE("end.hook.min=%lu", cost.min);
     LINE("end.hook.median=%lu", cost.median);
@@ -324,13 +357,16 @@ static void dump_end(struct trace_dump *d, const char *line)
 static void produce(struct trace_dump *d, const char *cause, const char *line)
 {
     dump_header(d, cause);
-    kmachine_dump(d);
-    dump_ds(d);
+    if (!klogger_on()) {
+        kmachine_dump(d);
+        dump_ds(d);
+    } else if (ksession.bts_refusal[0]) { /* perhaps since it began */
+        kline(d, CAIRN_STREAM_MACHINE, "ds.bts.reason=%s", ksession.bts_refusal);
+    }
     kthread_for_each(dump_name, d);
-    dump_symbols(d);
-    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
-        if (kcontrol_session(number))
-            dump_session(d, number);
+    if (!klogger_on())
+        dump_symbols(d);
+    dump_sessions(d, true);
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
         if (kcontrol_session(number))
             trace_dump_session(d, kcontrol_session(number), (uint16_t)number);
@@ -340,6 +376,25 @@ static void produce(struct trace_dump *d, const char *cause, const char *line)
     }
     kline(d, CAIRN_STREAM_LAST, "dump.frames=%010u", total.frames);
     trace_dump_flush(d);
+}
+
+void kdump_head(struct trace_dump *d, uint64_t tsc)
+{
+    kline(d, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
+    kline(d, CAIRN_STREAM_HEADER, "dump.cause=live");
+    kline(d, CAIRN_STREAM_HEADER, "dump.tsc=%lu", (unsigned long)tsc);
+    kmachine_dump(d);
+    dump_ds(d);
+    dump_symbols(d);
+    dump_sessions(d, false);
+    trace_dump_flush(d);
+}
+
+void kdump_announce(uint64_t bytes, uint32_t frames)
+{
+    if (kopt.serial_port) /* 10 bits a character: start, 8 data, stop */
+        kprintf("dump: %lu bytes in %u frames follow, %lu s at %u baud\n", (unsigned long)bytes, frames,
+                (unsigned long)((bytes * 10 + kopt.serial_baud - 1) / kopt.serial_baud), kopt.serial_baud);
 }
 
 static void write_console(void *context, const char *data, size_t size)
@@ -353,17 +408,20 @@ void kdump(const char *cause, const char *line)
     static struct trace_dump dump; /* large for a panic's stack */
     static const struct trace_sink console = { write_console, NULL };
 
+    klogger_settle();
     for (uint32_t i = 0; i < kcpu_count; i++)
         ticks[i] = __atomic_load_n(&kcpu_table[i]->ticks, __ATOMIC_RELAXED);
     trace_dump_init(&dump, NULL);
+    klogger_go_on(&dump);
+    const uint32_t frames = dump.frames; /* that are out */
+    const uint64_t bytes = dump.bytes;
     produce(&dump, cause, line);
     total.frames = dump.frames;
     total.bytes = dump.bytes;
     total.raw = dump.raw_bytes;
-    if (kopt.serial_port) /* 10 bits a character: start, 8 data, stop */
-        kprintf("dump: %lu bytes in %u frames follow, %lu s at %u baud\n", (unsigned long)total.bytes, total.frames,
-                (unsigned long)((total.bytes * 10 + kopt.serial_baud - 1) / kopt.serial_baud), kopt.serial_baud);
+    kdump_announce(total.bytes - bytes, total.frames - frames);
     trace_dump_init(&dump, &console);
+    klogger_go_on(&dump);
     produce(&dump, cause, line);
     kprintf("dump: done\n");
 }

@@ -9,6 +9,7 @@
 #include "kernel/errno.h"
 #include "kernel/hook.h"
 #include "kernel/live.h"
+#include "kernel/logger.h"
 #include "kernel/machine.h"
 #include "kernel/mem.h"
 #include "kernel/options.h"
@@ -262,6 +263,7 @@ static void controller(void *unused)
 
     struct kmem_counts before, after;
     kmem_counts(&before);
+    klogger_begin(console);
     if (ksession_start(error, sizeof error) != 0)
         fail("setup", error);
     uint64_t first = ksched_switches();
@@ -275,7 +277,9 @@ static void controller(void *unused)
     krestart_finish();
     mark("ends");
     kworkload_finish();
+    klogger_stop();
     ksession_stop();
+    klogger_settle();
     kmem_counts(&after);
 
     if (done >= kopt.switches)
@@ -291,6 +295,7 @@ static void controller(void *unused)
     if (kopt.bts)
         report_branches();
     report_trace();
+    klogger_report();
     if (kopt.truth)
         report_truth();
     bool leak = before.live_pages != after.live_pages || before.live_objects != after.live_objects;

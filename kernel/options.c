@@ -126,6 +126,14 @@ static const struct option table[] = {
     { "spinlock.every", "0",
       "1: every release is an event, whatever the others say; Windows has no such thing",
       AT(spinlock.every), WORD8, 0, 0, "0|1", NULL },
+    { "dump", "end",
+      "when the trace goes to the serial port: end, or live: full buffers of sequential sessions while the run goes "
+      "on, by a thread of the lowest priority, to be used again; what is left then, at the end",
+      AT(dump), WORD, 0, 0, "end|live", "serial!=none" },
+    { "dump.pace", "1",
+      "1: while the run goes on, no faster than the baud rate of serial=, though the port may take more (an emulator's "
+      "does); 0: as fast as it takes it",
+      AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live" },
     { "workload", "mix",
       "what the threads do (docs/workloads.md)",
       AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|locks|hogs|sleepers|traps|known|control|user|hostile",
@@ -715,6 +723,14 @@ int kopt_check(char *error, size_t error_size)
     }
     if (idle_spinlock(error, error_size))
         return -EINVAL;
+    bool sequential = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        sequential |= kopt.session[n].on && !kopt.session[n].circular;
+    if (kopt.dump == KOPT_DUMP_LIVE && !sequential) {
+        snprintf(error, error_size, "option 'dump=live': has no effect where all sessions are circular: they keep "
+                 "their newest buffers for the end; make one sequential, or leave it out");
+        return -EINVAL;
+    }
     return kopt_ds_config(&config, later, error, error_size);
 }
 

@@ -15,6 +15,7 @@
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
+enum kopt_dump { KOPT_DUMP_END, KOPT_DUMP_LIVE };
 enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
 
 #define KOPT_TEXT 256
@@ -46,6 +47,8 @@ struct kopt {
     char session_pmc[KOPT_TEXT];
     uint32_t trace_buffers, trace_buffer_kib;
     struct trace_spinlock_sampling spinlock;
+    uint32_t dump; /* enum kopt_dump */
+    uint32_t dump_pace;
     char workload[16];
     uint64_t switches;
     uint32_t seconds;

@@ -9,12 +9,24 @@
 static bool locked;
 static bool lock_ignored;
 
+/* A line of kprint_line has begun and not ended. */
+static bool unfinished;
+
 static bool lock(void)
 {
     bool on = arch_irq_save();
     while (__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE) && !__atomic_load_n(&lock_ignored, __ATOMIC_RELAXED))
         arch_pause();
     return on;
+}
+
+static bool try_lock(bool *on)
+{
+    *on = arch_irq_save();
+    if (!__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE) || __atomic_load_n(&lock_ignored, __ATOMIC_RELAXED))
+        return true;
+    arch_irq_restore(*on);
+    return false;
 }
 
 static void unlock(bool on)
@@ -28,11 +40,42 @@ void kprint_panic(void)
     __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);
 }
 
+/* What follows begins a line of its own. */
+static void break_line(void)
+{
+    if (unfinished)
+        arch_serial_write("\r\n", 2);
+    unfinished = false;
+}
+
 void kprint_bytes(const char *data, size_t size)
 {
     bool on = lock();
+    break_line();
     arch_serial_write(data, size);
     unlock(on);
+}
+
+size_t kprint_line(const char *line, size_t size, size_t done, bool wait)
+{
+    bool on;
+    if (wait)
+        on = lock();
+    else if (!try_lock(&on))
+        return done;
+    if (!unfinished)
+        done = 0;
+    else if (!done)
+        break_line();
+    size_t ready = wait ? size : arch_serial_ready(), count = size - done < ready ? size - done : ready;
+    if (count) {
+        unfinished = true; /* first: a panic may come before the last character is out */
+        arch_serial_write(line + done, count);
+        done += count;
+        unfinished = done < size;
+    }
+    unlock(on);
+    return done;
 }
 
 /* Serial terminals want CR LF. */
@@ -56,6 +99,7 @@ static void print(const char *format, va_list args)
     if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
         memcpy(text + sizeof text - 5, "...\n", 5); /* cut, and seen to be */
     bool on = lock();
+    break_line();
     write_text(text);
     unlock(on);
 }

@@ -77,32 +77,30 @@ static uint32_t event_bytes(const uint8_t *at, uint32_t left)
     return left < CAIRN_EVENT_MAX ? left : CAIRN_EVENT_MAX;
 }
 
-static void dump_buffer(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
-                        uint16_t session_id)
+uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
+                         uint16_t session_id, uint32_t start)
 {
     const uint8_t *buffer = (const uint8_t *)header;
+    uint32_t end = start ? start : (uint32_t)sizeof(*header);
     struct cairn_trace_frame frame = {
         .sequence = (uint32_t)header->sequence_number,
         .cpu_buffer = cpu_buffer,
         .cpu = header->processor_index,
         .session = session_id,
+        .offset = start,
         .used = header->offset,
     };
-    uint32_t start = 0, end = sizeof(*header);
-    while (start < header->offset) {
-        while (end < header->offset) { /* as many whole events as fit */
-            uint32_t size = event_bytes(buffer + end, header->offset - end);
-            if (sizeof(frame) + (end + size - start) > CAIRN_FRAME_PAYLOAD_MAX)
-                break;
-            end += size;
-        }
-        uint8_t *at = room(dump, CAIRN_STREAM_TRACE, (uint32_t)sizeof(frame) + (end - start));
-        frame.offset = start;
-        memcpy(at, &frame, sizeof(frame));
-        memcpy(at + sizeof(frame), buffer + start, end - start);
-        trace_dump_flush(dump);
-        start = end;
+    while (end < header->offset) { /* as many whole events as fit */
+        uint32_t size = event_bytes(buffer + end, header->offset - end);
+        if (sizeof(frame) + (end + size - start) > CAIRN_FRAME_PAYLOAD_MAX)
+            break;
+        end += size;
     }
+    trace_dump_flush(dump);
+    uint8_t *at = room(dump, CAIRN_STREAM_TRACE, (uint32_t)sizeof(frame) + (end - start));
+    memcpy(at, &frame, sizeof(frame));
+    memcpy(at + sizeof(frame), buffer + start, end - start);
+    return end;
 }
 
 void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id)
@@ -112,7 +110,9 @@ void trace_dump_session(struct trace_dump *dump, struct trace_session *session, 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t cpu_buffer;
         const struct wmi_buffer_header *header = trace_session_buffer(session, i, &cpu_buffer);
-        dump_buffer(dump, header, cpu_buffer, session_id);
+        for (uint32_t at = trace_session_sent(session, i); at < header->offset;)
+            at = trace_dump_part(dump, header, cpu_buffer, session_id, at);
+        trace_dump_flush(dump);
     }
 }
 

@@ -34,7 +34,11 @@ void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink);
 void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size);
 /* Ends the pending frame. Called by itself when the stream changes. */
 void trace_dump_flush(struct trace_dump *dump);
-/* Every buffer of a session, whole events per frame. */
+/* One frame, which is then pending, of as many whole events of a buffer as it holds, from offset `start` on; 0: with
+ * the buffer's header. Returns where the next frame begins: header->offset where there is none. */
+uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
+                         uint16_t session_id, uint32_t start);
+/* Every buffer of a session, whole events per frame; of one that is out in part, the rest. */
 void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id);
 /* `count` truth records of `cpu`, the first of them its ordinal `first`. */
 void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count);

@@ -41,6 +41,7 @@ _Static_assert(offsetof(struct wmi_buffer_header, reference) == 0x38, "WMI_BUFFE
 #define WMI_BUFFER_STATE_FLUSH      3u
 #define WMI_BUFFER_TYPE_GENERIC     0u
 #define WMI_BUFFER_FLAG_EVENTS_LOST 0x02u
+#define WMI_BUFFER_FLAG_BUFFER_LOST 0x04u
 #define WMI_BUFFER_FLAG_PROC_INDEX  0x20u
 #define WMI_EVENT_ALIGN(n)          (((n) + 7u) & ~7u)
 #define WMI_PAD_MARKER              0xFFFFFFFFu /* fills the unused tail of a buffer */
@@ -644,6 +645,7 @@ _Static_assert(sizeof(struct cairn_truth_released) == CAIRN_TRUTH_BYTES, "cairn_
  * occurs in it, so a reader that lost its place looks for the next '~'.
  */
 #define CAIRN_FORMAT_VERSION      1u
+#define CAIRN_FORMAT_LIVE         2u /* dump=live */
 #define CAIRN_FRAME_MARK          '~'
 #define CAIRN_FRAME_SEPARATOR     ':'
 #define CAIRN_FRAME_PAYLOAD_MAX   1536u
@@ -655,7 +657,8 @@ _Static_assert(CAIRN_FRAME_LINE_MAX == 2070, "maximum line length, documented");
 /* Streams, in the order of the dump. Text streams hold whole lines "key=value\n"; binary streams hold whole records. A
  * frame never splits a line, a record or an event, so a lost frame loses just what it held. */
 enum cairn_stream {
-    CAIRN_STREAM_HEADER = 'H',  /* text, one frame, number 0: cairn.format=1, dump.frames=, dump.bytes=, ... */
+    CAIRN_STREAM_HEADER = 'H',  /* text, one frame, number 0: cairn.format=1, dump.frames=, dump.bytes=, ...; in a live
+                                 * dump another one in front of what comes at the end */
     CAIRN_STREAM_MACHINE = 'M', /* text */
     CAIRN_STREAM_NAMES = 'N',   /* text: "TID BASE_PRIORITY FLAGS NAME\n"; FLAGS: i idle, s sampled, u user, - none */
     CAIRN_STREAM_SYMBOLS = 'S', /* text: "ADDRESS SIZE NAME\n", hex without 0x, ascending */

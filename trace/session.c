@@ -24,6 +24,7 @@ static bool config_valid(const struct trace_config *c)
     return c->number >= 1 && c->number <= TRACE_MAX_SESSIONS && c->cpus >= 1 && c->cpus <= TRACE_MAX_CPUS &&
            c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
            c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
+           !(c->circular && c->live) &&
            c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES && c->pmcs <= TRACE_PMC_MAX && c->tick_units >= 1 &&
            c->tick_units <= TICK_MAX;
 }
@@ -48,6 +49,7 @@ int trace_session_init(struct trace_session **session, const struct trace_config
     struct trace_session *s = memory;
     memset(memory, 0, needed - (size_t)config->buffers * config->buffer_bytes);
     s->config = *config;
+    s->empty = config->buffers;
     at += align_line(sizeof(*s));
     s->cpu = (struct trace_cpu *)(void *)at;
     at += config->cpus * sizeof(struct trace_cpu);
@@ -80,7 +82,7 @@ struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu)
 
 /* ---- buffers --------------------------------------------------------------------------------------------------- */
 
-static uint8_t *buffer_of(const struct trace_session *s, uint64_t slot)
+uint8_t *trace_slot_buffer(const struct trace_session *s, uint64_t slot)
 {
     return s->buffers + slot * s->config.buffer_bytes;
 }
@@ -120,48 +122,61 @@ static void close_buffer(struct trace_cpu *cpu)
     publish(&cpu->current, ~cpu->current & 1);
 }
 
-/* Takes a slot for one ticket. UINT64_MAX: none (sequential: used up; circular: in use by another CPU). */
+/* Takes the slot of one ticket. UINT64_MAX: it is in use; unless circular, that it holds something is enough. */
 static uint64_t take(struct trace_session *s, uint64_t ticket)
 {
     uint64_t i = ticket % s->config.buffers, wanted = (ticket + 1) << 2 | TRACE_SLOT_TAKEN;
     uint64_t state = __atomic_load_n(&s->slot[i].state, __ATOMIC_RELAXED);
-    if ((state & TRACE_SLOT_PHASE) == TRACE_SLOT_TAKEN ||
+    if ((state & TRACE_SLOT_PHASE) == TRACE_SLOT_TAKEN || (state && !s->config.circular) ||
         !__atomic_compare_exchange_n(&s->slot[i].state, &state, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return UINT64_MAX;
     return i;
+}
+
+/* One of the empty slots will be this CPU's, whichever that is. */
+static bool reserve(struct trace_session *s)
+{
+    uint64_t empty = __atomic_load_n(&s->empty, __ATOMIC_RELAXED);
+    while (empty && !__atomic_compare_exchange_n(&s->empty, &empty, empty - 1, false, __ATOMIC_ACQUIRE,
+                                                 __ATOMIC_RELAXED))
+        ;
+    return empty != 0;
 }
 
 static bool open_buffer(struct trace_cpu *cpu)
 {
     struct trace_session *s = cpu->session;
     uint64_t slot = UINT64_MAX, ticket = 0;
-    if (s->config.circular) {
-        /* This CPU holds no slot and each other one at most one, so at least two are there to be had. Being passed by
-         * others at every one of them, four times round, is given up on (and counted as loss) rather than waited for:
-         * the caller may be a panic's. */
-        for (uint64_t tries = 4 * (uint64_t)s->config.buffers; slot == UINT64_MAX && tries; tries--) {
-            ticket = __atomic_fetch_add(&s->next_ticket, 1, __ATOMIC_RELAXED);
-            slot = take(s, ticket);
-        }
-    } else if (__atomic_load_n(&s->next_ticket, __ATOMIC_RELAXED) < s->config.buffers) {
-        ticket = __atomic_fetch_add(&s->next_ticket, 1, __ATOMIC_RELAXED);
-        if (ticket < s->config.buffers)
-            slot = take(s, ticket);
-    }
-    if (slot == UINT64_MAX)
+    if (!s->config.circular && !reserve(s))
         return false;
+    /* Circular: this CPU holds no slot and each other one at most one, so at least two are there to be had. Else there
+     * is the one reserved; where none was ever given back, it is the first that is looked at. Being passed by others at
+     * every one of them, four times round, is given up on (and counted as loss) rather than waited for: the caller may
+     * be a panic's. */
+    for (uint64_t tries = 4 * (uint64_t)s->config.buffers; slot == UINT64_MAX && tries; tries--) {
+        ticket = __atomic_fetch_add(&s->next_ticket, 1, __ATOMIC_RELAXED);
+        slot = take(s, ticket);
+    }
+    if (slot == UINT64_MAX) {
+        if (!s->config.circular)
+            __atomic_fetch_add(&s->empty, 1, __ATOMIC_RELAXED);
+        return false;
+    }
 
     uint64_t valid = cpu->current & 1;
     s->slot[slot].cpu = cpu->index;
     s->slot[slot].cpu_buffer = (uint32_t)cpu->closed[valid].buffers;
-    uint8_t *buffer = buffer_of(s, slot);
+    s->slot[slot].sent = 0;
+    uint8_t *buffer = trace_slot_buffer(s, slot);
     memset(buffer, 0, sizeof(struct wmi_buffer_header));
     struct wmi_buffer_header *h = (struct wmi_buffer_header *)(void *)buffer;
     h->buffer_size = s->config.buffer_bytes;
     h->sequence_number = (int64_t)ticket + 1;
     h->processor_index = (uint16_t)cpu->index;
     h->logger_id = (uint16_t)s->config.number;
-    h->buffer_flag = WMI_BUFFER_FLAG_PROC_INDEX;
+    h->buffer_flag = WMI_BUFFER_FLAG_PROC_INDEX | (cpu->gap ? WMI_BUFFER_FLAG_BUFFER_LOST : 0);
+    cpu->gap = false;
+    cpu->lost_room = 0;
     h->buffer_type = WMI_BUFFER_TYPE_GENERIC;
     cpu->fill = (struct trace_tally){.buffers = 1};
     cpu->used = sizeof(*h);
@@ -261,8 +276,8 @@ static inline void commit_event(struct trace_cpu *cpu, uint32_t payload, bool it
     cpu->fill.events++;
 }
 
-/* An event finds no buffer. Sequential mode never gives a buffer again, so its header may still be marked after it was
- * closed. */
+/* An event finds no buffer. Where a session never gets a buffer back, the header of the last may still be marked after
+ * it was closed; in a live session that buffer may be on its way, or another CPU's, and the next one is marked. */
 static void lose(struct trace_cpu *cpu, uint32_t payload, bool item)
 {
     uint32_t space = WMI_EVENT_ALIGN(event_bytes(payload, item));
@@ -274,7 +289,8 @@ static void lose(struct trace_cpu *cpu, uint32_t payload, bool item)
         cpu->lost_room = cpu->buffer_bytes - (uint32_t)sizeof(struct wmi_buffer_header);
     }
     cpu->lost_room -= space;
-    if (cpu->buffer)
+    cpu->gap = cpu->session->config.live;
+    if (cpu->buffer && !cpu->gap)
         ((struct wmi_buffer_header *)(void *)cpu->buffer)->buffer_flag |= WMI_BUFFER_FLAG_EVENTS_LOST;
 }
 
@@ -580,5 +596,10 @@ const struct wmi_buffer_header *trace_session_buffer(const struct trace_session 
         return NULL;
     uint32_t slot = session->order[i];
     *cpu_buffer = session->slot[slot].cpu_buffer;
-    return (const struct wmi_buffer_header *)(const void *)buffer_of(session, slot);
+    return (const struct wmi_buffer_header *)(const void *)trace_slot_buffer(session, slot);
+}
+
+uint32_t trace_session_sent(const struct trace_session *session, uint32_t i)
+{
+    return session->slot[session->order[i]].sent;
 }

@@ -5,7 +5,8 @@
  * A session is one block of memory: this structure, the CPUs, the slots, the buffers. A slot describes a buffer. CPUs
  * take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a ticket
  * beyond the last slot means the pool is used up for good. In circular mode it means the oldest buffer there is, since
- * its slot was filled longest ago; slots some CPU is writing to are passed over.
+ * its slot was filled longest ago; slots some CPU is writing to are passed over. In a live session (trace/live.h) slots
+ * come back when they have been sent, and all that are not empty are passed over.
  *
  * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_hub_freeze must still find
  * whole events and exact counts. So each step takes effect by one store:
@@ -33,6 +34,7 @@ struct trace_slot {
     uint64_t state;      /* atomic: the only word CPUs contend for */
     uint32_t cpu;        /* this and the rest: the taker's, valid in FULL */
     uint32_t cpu_buffer; /* ordinal on that CPU */
+    uint32_t sent;       /* its first bytes that are out; the one who sends writes it, while it is FULL */
     struct trace_tally tally;
 };
 
@@ -56,6 +58,7 @@ struct trace_cpu {
     struct trace_tally fill;
     struct trace_tally closed[2];
 
+    bool gap;                    /* events were lost since its last buffer */
     uint64_t batches[CCSWAP_CLOSE_REASONS];
     uint64_t full_tried, other_tried;
     uint64_t events_lost, compact_lost, full_lost;
@@ -67,12 +70,15 @@ struct trace_cpu {
 struct trace_session {
     struct trace_config config;
     uint64_t next_ticket __attribute__((aligned(64))); /* atomic */
+    uint64_t empty;                                    /* atomic; not circular: slots nobody has, or is about to take */
     struct trace_cpu *cpu __attribute__((aligned(64)));
     struct trace_slot *slot;
     uint8_t *buffers;
     uint32_t *order; /* of the dump: slots by sequence number */
     uint32_t full;   /* entries of `order` */
 };
+
+uint8_t *trace_slot_buffer(const struct trace_session *session, uint64_t slot);
 
 /* The rest runs on the CPU concerned with interrupts off: what trace/hub.c does with a session that runs there. */
 

@@ -24,6 +24,7 @@ struct trace_config {
     uint32_t cpus;
     struct perfinfo_groupmask masks; /* what it writes, until it is told otherwise */
     bool circular;         /* else sequential: full means lost */
+    bool live;             /* sequential, but buffers come back while it runs: trace/live.h */
     uint32_t buffer_bytes; /* multiple of 8, 4096..1 MiB */
     uint32_t buffers;      /* at least cpus; circular: at least cpus + 1 */
     struct trace_clock clock;
@@ -87,14 +88,16 @@ bool trace_cpu_on(const struct trace_cpu *cpu);
 /* Any CPU; exact once the session stands still there. */
 void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
 
-/* What circular mode overwrote, exact, once every CPU is stopped. */
+/* What circular mode overwrote, or trace_live_release took out of a live session; exact, once every CPU is stopped. */
 struct trace_overwritten { uint64_t buffers, events, compact, full; };
 void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out);
 
 /* The buffers that hold something, in the order they were begun (sequence_number, unique but not without gaps: circular
- * mode passes over buffers in use), for the dump. Returns the number;
+ * mode, and a live session, pass over buffers in use), for the dump. Returns the number;
  * buffer `i` by trace_session_buffer: its header is complete, `cpu_buffer` is its ordinal on its CPU. All CPUs stopped
  * or frozen. */
 uint32_t trace_session_buffers(struct trace_session *session);
 const struct wmi_buffer_header *trace_session_buffer(const struct trace_session *session, uint32_t i,
                                                      uint32_t *cpu_buffer);
+/* Its first bytes that are out already: trace_live_sent. */
+uint32_t trace_session_sent(const struct trace_session *session, uint32_t i);

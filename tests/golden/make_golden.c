@@ -12,13 +12,14 @@
 
 #include "tests/golden/script.h"
 #include "trace/dump.h"
+#include "trace/live.h"
 
 enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers, restart;
-    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks;
+    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live;
     enum script_bts bts;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true},
@@ -40,6 +41,8 @@ static const struct kind {
     {"sessions", "four sessions of three clocks, restarts", 300, 2, COMPACT, 8192, 40, .ds = true, .truth = true,
      .words = true, .sessions = true, .restart = 20},
     {"locks", "spin locks, sampled, the sampling changes", 120, 2, COMPACT, 16384, 6, .truth = true, .locks = true},
+    {"live", "buffers that left while it ran, too few", 600, 2, COMPACT | FULL, 4096, 4, .ds = true, .truth = true,
+     .live = true},
     {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
@@ -71,9 +74,9 @@ struct totals {
     uint64_t bytes, raw;
 };
 
-static void header(struct trace_dump *d, const struct totals *t, const char *cause)
+static void header(struct trace_dump *d, const struct totals *t, bool live, const char *cause)
 {
-    text(d, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_VERSION);
+    text(d, CAIRN_STREAM_HEADER, "cairn.format=%u", live ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
     text(d, CAIRN_STREAM_HEADER, "dump.frames=%010u", t->frames);
     text(d, CAIRN_STREAM_HEADER, "dump.bytes=%012llu", U(t->bytes));
     text(d, CAIRN_STREAM_HEADER, "dump.raw=%012llu", U(t->raw));
@@ -154,13 +157,8 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
     text(d, m, "workload.name=script");
 }
 
-static void names(struct trace_dump *d, const struct script *s)
+static void symbols(struct trace_dump *d, const struct script *s)
 {
-    for (uint32_t c = 0; c < s->options.cpus; c++)
-        text(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
-    for (uint32_t i = 1; i <= SCRIPT_THREADS; i++)
-        text(d, CAIRN_STREAM_NAMES, "%u %d %s %s", s->thread[i].tid, s->thread[i].base,
-             s->thread[i].sampled ? "s" : "-", s->thread[i].name);
     for (unsigned i = 0; i < script_symbol_count; i++)
         text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_symbols[i].address), script_symbols[i].size,
              script_symbols[i].name);
@@ -169,7 +167,16 @@ static void names(struct trace_dump *d, const struct script *s)
              script_lock_symbols[i].name);
 }
 
-static void session(struct trace_dump *d, const struct kind *k, const struct script *s, const struct trace_config *c)
+static void names(struct trace_dump *d, const struct script *s)
+{
+    for (uint32_t c = 0; c < s->options.cpus; c++)
+        text(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
+    for (uint32_t i = 1; i <= SCRIPT_THREADS; i++)
+        text(d, CAIRN_STREAM_NAMES, "%u %d %s %s", s->thread[i].tid, s->thread[i].base,
+             s->thread[i].sampled ? "s" : "-", s->thread[i].name);
+}
+
+static void session(struct trace_dump *d, const struct kind *k, const struct trace_config *c)
 {
     const enum cairn_stream l = CAIRN_STREAM_SESSION;
     static const char *const events[] = {"", "compact", "full", "compact+full"};
@@ -196,8 +203,14 @@ static void session(struct trace_dump *d, const struct kind *k, const struct scr
     text(d, l, "%s.tick_us=%u", p, SCRIPT_TICK_US);
     text(d, l, "%s.tick_units=%llu", p, U(c->tick_units));
     text(d, l, "%s.pebs=%u", p, k->ds);
-    text(d, l, "%s.start_tsc=%llu", p, U(s->start_tsc));
-    text(d, l, "%s.stop_tsc=%llu", p, U(s->stop_tsc));
+    if (k->live)
+        text(d, l, "%s.dump=%s", p, c->live ? "live" : "end");
+}
+
+static void lives(struct trace_dump *d, const struct script *s, const struct trace_config *c)
+{
+    text(d, CAIRN_STREAM_SESSION, "session.%u.start_tsc=%llu", c->number, U(s->start_tsc));
+    text(d, CAIRN_STREAM_SESSION, "session.%u.stop_tsc=%llu", c->number, U(s->stop_tsc));
 }
 
 /* What a session has counted. */
@@ -234,10 +247,11 @@ static void counts(struct trace_dump *d, struct trace_session *session)
     text(d, e, "%sevents_written=%llu", p, U(all.events_written));
     text(d, e, "%sevents_lost=%llu", p, U(all.events_lost));
     text(d, e, "%sbuffers_lost=%llu", p, U(all.buffers_lost));
-    text(d, e, "%soverwritten.buffers=%llu", p, U(over.buffers));
-    text(d, e, "%soverwritten.events=%llu", p, U(over.events));
-    text(d, e, "%soverwritten.compact=%llu", p, U(over.compact));
-    text(d, e, "%soverwritten.full=%llu", p, U(over.full));
+    const char *how = config->live ? "live" : "overwritten";
+    text(d, e, "%s%s.buffers=%llu", p, how, U(over.buffers));
+    text(d, e, "%s%s.events=%llu", p, how, U(over.events));
+    text(d, e, "%s%s.compact=%llu", p, how, U(over.compact));
+    text(d, e, "%s%s.full=%llu", p, how, U(over.full));
 }
 
 static uint64_t truth_switches(const struct script_cpu *cpu)
@@ -248,7 +262,52 @@ static uint64_t truth_switches(const struct script_cpu *cpu)
     return n;
 }
 
-static void summary(struct trace_dump *d, const struct kind *k, const struct script *s)
+/* The sender of a live dump: now and then it has time for a frame. */
+struct sender {
+    struct trace_dump dump;
+    const struct kind *kind;
+    struct script *script;
+    struct trace_session *session;
+    uint32_t frames, again;
+};
+
+#define SENDER_EVERY 10u /* switches between two frames */
+#define SENDER_BREAK 3u  /* the frame into whose line text comes */
+
+static void send_frame(void *context, const char *line, size_t size)
+{
+    struct sender *s = context;
+    if (line[1] == CAIRN_STREAM_TRACE && ++s->frames == SENDER_BREAK) {
+        fwrite(line, 1, size / 2, stdout);
+        fputs("\r\ncairn: a text in the middle of a line\r\n", stdout);
+        s->again++;
+    }
+    fwrite(line, 1, size, stdout);
+}
+
+static void sender_turn(void *context, uint32_t n)
+{
+    struct sender *s = context;
+    struct trace_live live;
+    if (n == 0) { /* before anything can be full */
+        text(&s->dump, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
+        text(&s->dump, CAIRN_STREAM_HEADER, "dump.cause=live");
+        text(&s->dump, CAIRN_STREAM_HEADER, "dump.tsc=%llu", U(SCRIPT_TSC_START));
+        machine(&s->dump, s->kind, s->script);
+        symbols(&s->dump, s->script);
+        session(&s->dump, s->kind, trace_session_config(s->session));
+        trace_dump_flush(&s->dump);
+    }
+    if (n % SENDER_EVERY || !trace_live_next(s->session, &live))
+        return;
+    uint32_t end = trace_dump_part(&s->dump, live.header, live.cpu_buffer, 1, live.sent);
+    trace_dump_flush(&s->dump);
+    trace_live_sent(s->session, live.slot, end);
+    if (end == live.header->offset)
+        trace_live_release(s->session, live.slot);
+}
+
+static void summary(struct trace_dump *d, const struct kind *k, const struct script *s, const struct sender *sender)
 {
     const enum cairn_stream e = CAIRN_STREAM_END;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
@@ -278,6 +337,10 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
             text(d, e, "end.cpu.%u.truth=%llu %llu 0", c, U(truth_switches(cpu)),
                  U(cpu->truth_count - truth_switches(cpu)));
     }
+    if (k->live) {
+        text(d, e, "end.live.frames=%u", sender->frames);
+        text(d, e, "end.live.again=%u", sender->again);
+    }
     text(d, e, "end.hook.count=%u", s->options.switches);
     text(d, e, "end.hook.min=400");
     text(d, e, "end.hook.median=620");
@@ -296,19 +359,28 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
 }
 
 static struct totals pass(struct trace_dump *d, const struct trace_sink *sink, struct totals told, const struct kind *k,
-                          const struct script *s)
+                          const struct script *s, const struct sender *sender)
 {
     trace_dump_init(d, sink);
-    header(d, &told, k->panic ? "panic" : "end");
-    machine(d, k, s);
+    d->frames = sender->dump.frames; /* 0 unless it is live: what is out */
+    d->bytes = sender->dump.bytes;
+    d->raw_bytes = sender->dump.raw_bytes;
+    header(d, &told, k->live, k->panic ? "panic" : "end");
+    if (!k->live)
+        machine(d, k, s);
     names(d, s);
-    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+    if (!k->live)
+        symbols(d, s);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
+        if (s->sessions[i] && !k->live)
+            session(d, k, trace_session_config(s->sessions[i]));
         if (s->sessions[i])
-            session(d, k, s, trace_session_config(s->sessions[i]));
+            lives(d, s, trace_session_config(s->sessions[i]));
+    }
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (s->sessions[i])
             trace_dump_session(d, s->sessions[i], (uint16_t)(i + 1));
-    summary(d, k, s);
+    summary(d, k, s, sender);
     for (uint32_t c = 0; c < k->cpus; c++)
         trace_dump_truth(d, (uint16_t)c, 0, s->cpu[c].truth, s->cpu[c].truth_count);
     trace_dump_flush(d);
@@ -325,7 +397,7 @@ static struct trace_session *make_session(const struct kind *k, struct trace_clo
                           SCRIPT_TICK_US))
         abort();
     struct trace_config config = {
-        .number = number, .cpus = k->cpus, .circular = k->circular, .buffer_bytes = k->buffer_bytes,
+        .number = number, .cpus = k->cpus, .circular = k->circular, .live = k->live, .buffer_bytes = k->buffer_bytes,
         .buffers = k->buffers, .clock = clocks->clock[clock - 1], .tick_units = clocks->tick_units[clock - 1],
     };
     trace_group_add(&config.masks, PERF_CONTEXT_SWITCH);
@@ -379,18 +451,25 @@ int main(int argc, char **argv)
         fprintf(stderr, "make_golden: no memory\n");
         return 1;
     }
+    static struct sender sender;
+    struct trace_sink live_sink = {send_frame, &sender};
+    sender.kind = &k;
+    sender.script = s;
+    sender.session = sessions[0];
+    trace_dump_init(&sender.dump, &live_sink);
+    printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
     const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .hw = k.hw,
                                            .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
                                            .log = k.log, .locks = k.locks, .bts = k.bts, .restart = k.restart,
-                                           .seed = seed};
+                                           .seed = seed, .turn = k.live ? sender_turn : NULL, .context = &sender};
     script_run(s, &options, &clocks, sessions);
 
     unsigned frames = 0;
     struct trace_sink sink = {write_console, &frames};
-    struct totals counted = pass(dump, NULL, (struct totals){0}, &k, s);
-    printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
-    printf("cairn: dump: %u frames, %llu bytes follow\r\n", counted.frames, U(counted.bytes));
-    struct totals written = pass(dump, &sink, counted, &k, s);
+    struct totals counted = pass(dump, NULL, (struct totals){0}, &k, s, &sender);
+    printf("cairn: dump: %u frames, %llu bytes follow\r\n", counted.frames - sender.dump.frames,
+           U(counted.bytes - sender.dump.bytes));
+    struct totals written = pass(dump, &sink, counted, &k, s, &sender);
     if (written.frames != counted.frames || written.bytes != counted.bytes || written.raw != counted.raw) {
         fprintf(stderr, "make_golden: the counting pass and the writing pass differ\n");
         return 1;

@@ -515,6 +515,8 @@ void script_run(struct script *s, const struct script_options *options, const st
             script_locks_configure(s, c, s->cpu[c].next - 20000, 1, HOOK_SPINLOCK_DC_START);
         if (options->restart && n % options->restart == options->restart - 1)
             restart(s, n / options->restart, s->cpu[first].since);
+        if (options->turn)
+            options->turn(options->context, n);
     }
     uint64_t last = 0;
     for (uint32_t c = 0; c < options->cpus; c++)

@@ -102,6 +102,8 @@ struct script_options {
     bool locks;      /* spin locks; in the middle their sampling changes */
     uint32_t restart; /* so many switches apart sessions 2 and up are stopped and started in turn; 0: never */
     uint64_t seed;
+    void (*turn)(void *context, uint32_t n); /* behind switch n, from 0; NULL: nothing is */
+    void *context;
 };
 
 struct script {

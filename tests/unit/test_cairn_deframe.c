@@ -157,6 +157,55 @@ static void order_and_repetition(void **state)
     writer_free(&w);
 }
 
+/* A line that was cut by what came in between is no damage where its frame comes whole behind it; else it is. */
+static void cut_and_sent_again(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t number; /* of the frame whose line is cut, behind frame 1 */
+        char stream;
+        bool again;
+    } rows[] = {{2, 'T', true}, {1, 'M', false}, {2, 'L', false}, {7, 'T', false}};
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct writer w = {0}, cut = {.number = rows[i].number};
+        writer_text(&w, 'H', "dump.frames=4\n");
+        writer_text(&w, 'M', "a=b\n");
+        writer_text(&cut, rows[i].stream, "some bytes of a buffer");
+        writer_raw(&w, cut.data, 20);
+        writer_raw(&w, "\r\nPANIC: text\r\n", 15);
+        writer_text(&w, 'T', "some bytes of a buffer");
+        writer_text(&w, 'Z', "dump.frames=4\n");
+        struct cairn_frames f = read_log(&w, 0);
+        assert_int_equal(f.again, rows[i].again);
+        assert_int_equal(f.suspects.count, !rows[i].again);
+        assert_int_equal(f.frames.count, 4);
+        assert_int_equal(f.missing.count, 0);
+        cairn_frames_free(&f);
+        writer_free(&w);
+        writer_free(&cut);
+    }
+}
+
+/* A live dump: the first header cannot know, the second one does; without either the trailer. */
+static void total_by_a_later_header(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    writer_text(&w, 'H', "dump.cause=live\n");
+    writer_text(&w, 'T', "x");
+    struct cairn_frames f = read_log(&w, 0);
+    assert_true(!f.total_known && f.dumps == 1);
+    cairn_frames_free(&f);
+    writer_text(&w, 'H', "dump.frames=5\n");
+    writer_text(&w, 'T', "y");
+    f = read_log(&w, 0);
+    assert_true(f.total_known && f.total == 5 && f.dumps == 1);
+    assert_int_equal(f.frames.count, 4);
+    assert_int_equal(f.missing_frames, 1);
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
 static void missing_runs(void **state)
 {
     (void)state;
@@ -258,6 +307,7 @@ int main(void)
         cmocka_unit_test(too_long),           cmocka_unit_test(order_and_repetition),
         cmocka_unit_test(missing_runs),       cmocka_unit_test(total_without_header),
         cmocka_unit_test(totals_that_differ), cmocka_unit_test(several_dumps),
+        cmocka_unit_test(cut_and_sent_again), cmocka_unit_test(total_by_a_later_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

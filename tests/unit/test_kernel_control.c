@@ -327,6 +327,18 @@ static void items(void **state)
     }
 }
 
+/* Somebody may be reading the buffers of a live one, whether it runs or not. */
+static void live_ones_stay(void **state)
+{
+    (void)state;
+    struct kcontrol_params p = params(5, "full");
+    p.live = true;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_true(trace_session_config(kcontrol_session(5))->live);
+    assert_int_equal(kcontrol_destroy(5), -EBUSY);
+    kcontrol_session(5)->config.live = false; /* for the end of the test */
+}
+
 /* All that is taken for a session comes back with it, again and again. */
 static void made_and_unmade(void **state)
 {
@@ -659,6 +671,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_slow_a_clock, begin, end),
         cmocka_unit_test_setup_teardown(absurd_sizes, begin, end),
         cmocka_unit_test_setup_teardown(items, begin, end),
+        cmocka_unit_test_setup_teardown(live_ones_stay, begin, end),
         cmocka_unit_test_setup_teardown(made_and_unmade, begin, end),
         cmocka_unit_test_setup_teardown(states, begin, end),
         cmocka_unit_test_setup_teardown(all_at_once, begin, end),

@@ -117,6 +117,13 @@ static void options_without_effect(void **state)
         {"pebs=none\nbts=circular\nds.log=1", "option 'ds.log=1': has no effect with pebs=none"},
         {"pebs=none\nbts=circular\nworkload=known",
          "option 'pebs=none': workload=known is about what PEBS counts: give another"},
+        {"dump=live\ndump.pace=0\nserial=com2,9600\nsession.2=full:tsc:circular", NULL},
+        {"dump.pace=0", "option 'dump.pace=0': has no effect with dump=end, but with dump=live"},
+        {"dump=live\nserial=none", "option 'dump=live': has no effect with serial=none"},
+        {"dump=live\nsession.1=compact:qpc:circular\nsession.8=full:tsc:sequential", NULL},
+        {"dump=live\nsession.1=compact:qpc:circular\nsession.8=full:tsc:circular",
+         "option 'dump=live': has no effect where all sessions are circular: they keep their newest buffers for the "
+         "end; make one sequential, or leave it out"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(parse(rows[i].text), rows[i].error ? -EINVAL : 0);

@@ -111,10 +111,10 @@ struct perfinfo_groupmask box_masks(unsigned events)
     return masks;
 }
 
-void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes)
+static void open_box(struct box *box, const struct trace_config *config)
 {
-    *box = (struct box){.config = {.number = 1, .cpus = cpus, .masks = box_masks(events), .circular = circular,
-                                   .buffers = buffers, .buffer_bytes = buffer_bytes}};
+    const uint32_t cpus = config->cpus;
+    *box = (struct box){.config = *config};
     if (trace_clocks_init(&box->clocks, TRACE_CLOCK_HZ * BOX_UNIT, 0, 0, 1000))
         abort();
     box->config.clock = box->clocks.clock[0];
@@ -130,6 +130,18 @@ void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, ui
     box->hub = (struct trace_hub_cpu *)(void *)((uint8_t *)box->memory + session);
     for (uint32_t c = 0; c < cpus; c++)
         trace_hub_init(&box->hub[c], c, &box->clocks);
+}
+
+void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes)
+{
+    open_box(box, &(struct trace_config){.number = 1, .cpus = cpus, .masks = box_masks(events), .circular = circular,
+                                         .buffers = buffers, .buffer_bytes = buffer_bytes});
+}
+
+void box_open_live(struct box *box, uint32_t cpus, unsigned events, uint32_t buffers, uint32_t buffer_bytes)
+{
+    open_box(box, &(struct trace_config){.number = 1, .cpus = cpus, .masks = box_masks(events), .live = true,
+                                         .buffers = buffers, .buffer_bytes = buffer_bytes});
 }
 
 void box_close(struct box *box)
@@ -215,7 +227,8 @@ static bool see_buffer(const struct trace_session *s, const struct wmi_buffer_he
             return false;
     return ok && h->buffer_size == s->config.buffer_bytes && h->saved_offset == h->offset &&
            h->current_offset == h->offset && h->offset % 8 == 0 && h->state == 3 && h->buffer_type == 0 &&
-           (h->buffer_flag & ~2u) == 0x20 && h->time_stamp >= last && h->reference_count == 0 && h->clock == 0;
+           (h->buffer_flag & ~(s->config.live ? 4u : 2u)) == 0x20 && h->time_stamp >= last &&
+           h->reference_count == 0 && h->clock == 0;
 }
 
 static bool see(struct trace_session *s, struct seen *seen)

@@ -58,6 +58,8 @@ struct box {
     size_t size;
 };
 void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes);
+/* The same, sequential and live: trace/live.h. */
+void box_open_live(struct box *box, uint32_t cpus, unsigned events, uint32_t buffers, uint32_t buffer_bytes);
 void box_close(struct box *box);
 /* Starts and stops the session on one CPU. */
 void box_start(struct box *box, uint32_t cpu, const volatile uint64_t *pebs_index);
@@ -69,8 +71,8 @@ void box_freeze(struct trace_hub_cpu *hub, uint32_t cpus, uint64_t tsc);
 #define BOX_TSC(units) ((uint64_t)(units) * BOX_UNIT)
 /* The `n`-th of a series of switches that differ in all they say. */
 struct trace_switch box_switch_at(uint64_t tsc, uint32_t n);
-/* Whether tried == written + lost on each CPU, and written == present + overwritten, where what is present is what the
- * naive decoder finds in buffers that hold together. */
+/* Whether tried == written + lost on each CPU, and written == present + overwritten (or given out live), where what is
+ * present is what the naive decoder finds in buffers that hold together. */
 bool box_account_holds(struct trace_session *session);
 
 /* xorshift64*, 0..n-1 */

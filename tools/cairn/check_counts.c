@@ -161,6 +161,21 @@ static void check_keys(struct cairn_check *check)
     need(check, -1, log->has_truth || !cairn_slice_is(cairn_key(&log->text, "end.truth"), "1"), "the truth");
 }
 
+/* What came while it ran. A panic may stop the kernel between the last line of a buffer and its count. */
+static void check_live(struct cairn_check *check)
+{
+    const struct cairn_sent live = cairn_log_sent(check->log);
+    uint64_t value = 0;
+    bool known = cairn_slice_u64(cairn_key(&check->log->text, "end.live.frames"), &value);
+    need(check, -1, known, "end.live.frames");
+    if (known && !(check->log->panic && live.frames == value + 1))
+        expect(check, -1, "trace frames sent while it ran", live.frames, value);
+    known = cairn_slice_u64(cairn_end_key(check->log, "live.buffers"), &value);
+    need(check, -1, known, "end: live.buffers");
+    if (known && !(check->log->panic && live.buffers == value + 1))
+        expect(check, -1, "buffers sent while it ran", live.buffers, value);
+}
+
 void cairn_check_counts(struct cairn_check *check)
 {
     if (!check->log->own)
@@ -192,6 +207,8 @@ void cairn_check_counts(struct cairn_check *check)
         compact_written += e->compact[CAIRN_WRITTEN];
         full_written += e->full[CAIRN_WRITTEN];
     }
+    if (check->whole && log->has_end && log->session.live && !log->etl)
+        check_live(check);
     for (unsigned i = 0; i < 3 && check->whole; i++)
         if (cairn_slice_u64(cairn_end_key(log, keys[i]), &value))
             expect(check, -1, keys[i], sum[i], value);

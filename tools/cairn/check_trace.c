@@ -76,7 +76,8 @@ static void check_buffer(struct cairn_check *check, const struct cairn_piece *p)
     EXPECT("SequenceNumber (low half)", (uint32_t)h.sequence_number, p->sequence);
     EXPECT("ProcessorIndex", h.processor_index, p->cpu);
     EXPECT("State", h.state, WMI_BUFFER_STATE_FLUSH);
-    EXPECT("BufferFlag", h.buffer_flag & (uint16_t)~WMI_BUFFER_FLAG_EVENTS_LOST, WMI_BUFFER_FLAG_PROC_INDEX);
+    const uint16_t lost = s->live ? WMI_BUFFER_FLAG_BUFFER_LOST : WMI_BUFFER_FLAG_EVENTS_LOST;
+    EXPECT("BufferFlag", h.buffer_flag & (uint16_t)~lost, WMI_BUFFER_FLAG_PROC_INDEX);
     EXPECT("BufferType", h.buffer_type, WMI_BUFFER_TYPE_GENERIC);
 #undef EXPECT
     if (h.offset > h.buffer_size)
@@ -99,20 +100,38 @@ static void check_file(struct cairn_check *check)
                        etl->buffers.items[i - 1].sequence);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const struct cairn_piece *x = *(const struct cairn_piece *const *)a, *y = *(const struct cairn_piece *const *)b;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return x->cpu != y->cpu ? x->cpu - y->cpu : (x->buffer > y->buffer) - (x->buffer < y->buffer);
+}
+
 static int by_frame(const void *a, const void *b)
 {
     const struct cairn_piece *x = *(const struct cairn_piece *const *)a, *y = *(const struct cairn_piece *const *)b;
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
-/* The dump has the buffers in the order they were begun: sequence numbers rise from frame to frame. */
+/* The dump has the buffers in the order they were begun: sequence numbers rise from frame to frame. A live session's go
+ * out as they become full: each number is one buffer's, and those of a CPU rise. */
 static void check_sequence(struct cairn_check *check)
 {
+    const bool live = check->log->session.live;
+    uint32_t next[CAIRN_MAX_CPUS] = {0};
     size_t n = check->log->pieces.count;
     const struct cairn_piece **order = cairn_alloc(n * sizeof(*order));
     for (size_t i = 0; i < n; i++)
         order[i] = &check->log->pieces.items[i];
-    qsort(order, n, sizeof(*order), by_frame);
+    qsort(order, n, sizeof(*order), live ? by_number : by_frame);
+    for (size_t i = 0; i < n && live; i++) {
+        if (order[i]->buffer < next[order[i]->cpu])
+            cairn_fail(check, CAIRN_RULE_BUFFERS, order[i]->cpu, NULL,
+                       "buffer %" PRIu32 " has sequence number %" PRIu32 ", above that of a later one",
+                       order[i]->buffer, order[i]->sequence);
+        next[order[i]->cpu] = order[i]->buffer;
+    }
     for (size_t i = 1; i < n; i++) {
         bool same = order[i]->cpu == order[i - 1]->cpu && order[i]->buffer == order[i - 1]->buffer;
         if (same ? order[i]->sequence != order[i - 1]->sequence : order[i]->sequence <= order[i - 1]->sequence)

@@ -45,6 +45,8 @@ struct capture {
     size_t used;
     uint64_t total, bytes; /* of the dump, from its header; 0: not seen */
     uint64_t good, damaged, read_bytes;
+    uint32_t cut;  /* number of the frame whose line was cut last, */
+    uint64_t cuts; /* and how many times it was: no damage where it comes whole behind that */
     struct {
         uint8_t *items; /* by frame number: whether this dump's came */
         size_t count, room;
@@ -207,6 +209,10 @@ static void take_frame(struct capture *c, const struct cairn_line *l, const uint
     if (!mark_seen(c, l->frame.number))
         return; /* it came before */
     c->good++;
+    if (c->cuts && c->cut == l->frame.number) {
+        c->damaged -= c->cuts;
+        c->cuts = 0;
+    }
     if (l->frame.stream == CAIRN_STREAM_HEADER) {
         cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total);
         cairn_payload_number(payload, l->frame.size, "dump.bytes", &c->bytes);
@@ -215,6 +221,15 @@ static void take_frame(struct capture *c, const struct cairn_line *l, const uint
         c->trailer = true;
         cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total); /* the header may be what is missing */
     }
+}
+
+static void note_damage(struct capture *c, const struct cairn_line *l, enum cairn_flaw flaw)
+{
+    c->damaged++;
+    if (flaw != CAIRN_FLAW_CUT || !l->numbered)
+        return;
+    c->cuts = c->cuts && c->cut == l->frame.number ? c->cuts + 1 : 1;
+    c->cut = l->frame.number;
 }
 
 static void read_verdict(struct capture *c, const char *line, size_t size)
@@ -240,11 +255,13 @@ static void take_line(struct capture *c)
     const char *p = c->line, *end = c->line + c->used, *first = NULL;
     struct cairn_line l;
     for (const char *mark = p; (mark = memchr(mark, CAIRN_FRAME_MARK, (size_t)(end - mark))) != NULL;) {
-        bool good = cairn_frame_read(&l, mark, end, payload) == 0;
+        int flaw = cairn_frame_read(&l, mark, end, payload);
+        bool good = flaw == 0;
         bool damaged = !good && cairn_frame_suspect(&l, p, mark, end);
         if (good)
             take_frame(c, &l, payload);
-        c->damaged += damaged;
+        if (damaged)
+            note_damage(c, &l, (enum cairn_flaw)(flaw - 1));
         if (!first && (good || damaged))
             first = mark;
         mark = good ? l.end : mark + 1;

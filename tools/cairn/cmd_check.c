@@ -81,6 +81,17 @@ static void print_truth(const struct cairn_check *check)
             printf("  %" PRIu64 " %s\n", check->blames[i], cairn_blame_text(i));
 }
 
+/* How much of a live session did not come at the end. */
+static void print_live(const struct cairn_log *log)
+{
+    const struct cairn_sent live = cairn_log_sent(log);
+    uint64_t buffers = 0;
+    for (uint32_t n = 0; n < log->cpus; n++)
+        buffers += log->cpu[n].buffers;
+    if (log->session.live && !log->etl)
+        printf("live: %" PRIu64 " of %" PRIu64 " buffers came while the run went on\n", live.buffers, buffers);
+}
+
 static void print_verdict(const struct cairn_check *check)
 {
     uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
@@ -117,6 +128,7 @@ static int show(const struct cairn_log *log)
     print_rules(&check);
     print_reasons(&check);
     print_truth(&check);
+    print_live(log);
     cairn_print_backend(log, "Debug Store: ", "");
     cairn_print_bad_end(log, "");
     print_verdict(&check);

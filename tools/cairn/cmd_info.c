@@ -262,6 +262,9 @@ static void print_streams(const struct cairn_log *log)
            lines, raw ? 100.0 * (double)lines / (double)raw - 100.0 : 0.0);
     if (f->total_known)
         printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
+    const uint64_t live = cairn_log_sent(log).frames;
+    if (live)
+        printf("  %-14s %8" PRIu64 " trace frames, the others at its end\n", "during the run", live);
 }
 
 /* ---- events by kind --------------------------------------------------------------------------------------------- */

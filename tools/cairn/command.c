@@ -215,9 +215,10 @@ static int open_log(struct source *source, const char *path)
     }
     struct cairn_slice format = cairn_key(&source->log.text, "cairn.format");
     uint64_t version;
-    if (format.size && (!cairn_slice_u64(format, &version) || version != CAIRN_FORMAT_VERSION)) {
-        fprintf(stderr, "cairn: %s: format %.*s is not known here, only %u: use the cairn of that kernel\n",
-                source->input.name, CAIRN_SLICE(format), CAIRN_FORMAT_VERSION);
+    if (format.size && (!cairn_slice_u64(format, &version) || version < CAIRN_FORMAT_VERSION ||
+                        version > CAIRN_FORMAT_LIVE)) {
+        fprintf(stderr, "cairn: %s: format %.*s is not known here, only %u and %u: use the cairn of that kernel\n",
+                source->input.name, CAIRN_SLICE(format), CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
         cairn_log_free(&source->log);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;

@@ -98,7 +98,7 @@ static void begin_dump(struct reader *r)
     f->frames.count = 0;
     if (f->dumps) /* what was damaged before the first good frame belongs to the first dump */
         f->suspects.count = 0;
-    f->repeated = f->misplaced = 0;
+    f->repeated = f->misplaced = f->again = 0;
     f->arena_used = 0;
     f->dumps++;
     r->trailer = false;
@@ -196,13 +196,24 @@ static void add_missing(struct cairn_frames *f, uint64_t first, uint64_t last, u
     f->missing_frames += last - first + 1;
 }
 
+/* The number of frames by a header: the first frame, or in a live dump the one in front of what came at the end. */
+static bool header_total(const struct cairn_frames *f, uint64_t *total)
+{
+    for (size_t i = 0; i < f->frames.count; i++) {
+        const struct cairn_frame *frame = &f->frames.items[i];
+        if (frame->stream == CAIRN_STREAM_HEADER &&
+            cairn_payload_number(f->arena + frame->payload, frame->size, "dump.frames", total))
+            return true;
+    }
+    return false;
+}
+
 static void find_missing(struct cairn_frames *f)
 {
     size_t n = f->frames.count;
     const struct cairn_frame *frames = f->frames.items;
     uint64_t header = 0, trailer = 0;
-    bool has_header = n && frames[0].stream == CAIRN_STREAM_HEADER && frames[0].number == 0 &&
-                      cairn_payload_number(f->arena + frames[0].payload, frames[0].size, "dump.frames", &header);
+    bool has_header = header_total(f, &header);
     bool has_trailer =
         n && frames[n - 1].stream == CAIRN_STREAM_LAST &&
         cairn_payload_number(f->arena + frames[n - 1].payload, frames[n - 1].size, "dump.frames", &trailer);
@@ -221,6 +232,24 @@ static void find_missing(struct cairn_frames *f)
     }
     if (f->total > next && next <= UINT32_MAX)
         add_missing(f, next, f->total - 1 > UINT32_MAX ? UINT32_MAX : f->total - 1, n ? frames[n - 1].stream : 0, 0);
+}
+
+/* Lines that were broken off and sent again are no damage. */
+static void pass_over_again(struct cairn_frames *f)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < f->suspects.count; i++) {
+        const struct cairn_suspect *s = &f->suspects.items[i];
+        const struct cairn_frame wanted = {.number = s->number};
+        const struct cairn_frame *whole = NULL;
+        if (s->flaw == CAIRN_FLAW_CUT && s->numbered && f->frames.count)
+            whole = bsearch(&wanted, f->frames.items, f->frames.count, sizeof(wanted), by_number);
+        if (whole && whole->stream == s->stream && whole->at > s->at)
+            f->again++;
+        else
+            f->suspects.items[kept++] = *s;
+    }
+    f->suspects.count = kept;
 }
 
 void cairn_deframe(struct cairn_frames *f, const char *data, size_t size, uint32_t which,
@@ -261,6 +290,7 @@ void cairn_deframe(struct cairn_frames *f, const char *data, size_t size, uint32
     f->dump = f->dumps;
     if (f->misplaced)
         qsort(f->frames.items, f->frames.count, sizeof(*f->frames.items), by_number);
+    pass_over_again(f);
     find_missing(f);
 }
 

@@ -45,7 +45,7 @@ struct cairn_frames {
     struct {
         struct cairn_suspect *items;
         size_t count, room;
-    } suspects; /* in the order of the log */
+    } suspects; /* in the order of the log; none that `again` counts */
     struct {
         struct cairn_run *items;
         size_t count, room;
@@ -58,6 +58,7 @@ struct cairn_frames {
     uint64_t missing_frames;
     uint32_t repeated;  /* frames that came more than once, equal */
     uint32_t misplaced; /* frames that came after one of a higher number */
+    uint32_t again;     /* lines cut short whose frame came whole behind them: console text came in between */
     uint32_t dumps;     /* dumps in the log; only one of them is read */
     uint32_t dump;      /* which, from 1 */
 };

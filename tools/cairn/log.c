@@ -43,6 +43,8 @@ static bool add_piece(struct cairn_log *log, const struct cairn_frame *f)
     if (piece.offset == 0) {
         if (size - head < sizeof(struct wmi_buffer_header))
             return false;
+        uint16_t flag = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag));
+        piece.lost_before = flag & WMI_BUFFER_FLAG_BUFFER_LOST;
         head += sizeof(struct wmi_buffer_header);
         piece.offset = sizeof(struct wmi_buffer_header);
     } else if (piece.offset < sizeof(struct wmi_buffer_header)) {
@@ -120,22 +122,24 @@ static void trace_bounds(const struct cairn_frames *f, uint32_t *before, uint32_
 {
     *before = 0;
     *behind = UINT32_MAX;
+    bool trace = false;
     for (size_t i = 0; i < f->frames.count; i++) {
         uint8_t s = f->frames.items[i].stream;
-        if (s == CAIRN_STREAM_TRACE)
-            continue;
         bool later = s == CAIRN_STREAM_END || s == CAIRN_STREAM_TRUTH || s == CAIRN_STREAM_LAST;
-        if (!later)
+        trace |= s == CAIRN_STREAM_TRACE;
+        if (!trace && !later) /* in a live dump some come between its frames */
             *before = f->frames.items[i].number;
-        else if (*behind == UINT32_MAX)
+        if (later && *behind == UINT32_MAX)
             *behind = f->frames.items[i].number;
     }
 }
 
-/* The hole between the end of `last` (NULL: the CPU's beginning) and `offset` of `buffer`; CAIRN_NO_HOLE where they
- * join. `after`, `before`: frames between which missing ones belong to it. */
+/* The hole between the end of `last` (NULL: the CPU's beginning) and `offset` of `buffer`, where piece `begins` lies
+ * (NULL: the CPU's end); CAIRN_NO_HOLE where they join. `after`, `before`: frames between which missing ones belong to
+ * it. */
 static uint32_t hole_between(struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_piece *last,
-                             uint32_t buffer, uint32_t offset, uint32_t after, uint32_t before)
+                             const struct cairn_piece *begins, uint32_t buffer, uint32_t offset, uint32_t after,
+                             uint32_t before)
 {
     uint64_t next = last ? (uint64_t)last->buffer + 1 : 0; /* first buffer that has not begun */
     uint64_t left = last ? last->used - last->offset - last->size : 0;
@@ -149,6 +153,10 @@ static uint32_t hole_between(struct cairn_log *log, struct cairn_cpu *cpu, const
         return add_hole(cpu, hole);
     }
     uint64_t head = offset > sizeof(struct wmi_buffer_header) ? offset : 0; /* missing from the start of `buffer` */
+    if (left == 0 && head == 0 && next == buffer && begins && begins->lost_before) {
+        hole.kind = CAIRN_HOLE_LOST_HERE;
+        return add_hole(cpu, hole);
+    }
     if (left == 0 && head == 0 && next == buffer) {
         if (!log->session.circular || !last || (cpu->end.events_known && cpu->end.events[CAIRN_LOST] == 0))
             return CAIRN_NO_HOLE;
@@ -177,13 +185,13 @@ static void find_holes(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t be
     cpu->tail = CAIRN_NO_HOLE;
     for (size_t i = 0; i < cpu->piece_count; i++) {
         struct cairn_piece *p = &cpu->pieces[i];
-        p->hole = hole_between(log, cpu, last, p->buffer, p->offset, last ? last->frame : before, p->frame);
+        p->hole = hole_between(log, cpu, last, p, p->buffer, p->offset, last ? last->frame : before, p->frame);
         last = p;
     }
     uint64_t begun = last ? (uint64_t)last->buffer + 1 : 0;
     uint32_t after = last ? last->frame : before;
     if (cpu->end.buffers_known && cpu->end.buffers > begun && cpu->end.buffers <= UINT32_MAX) {
-        cpu->tail = hole_between(log, cpu, last, (uint32_t)cpu->end.buffers, 0, after, behind);
+        cpu->tail = hole_between(log, cpu, last, NULL, (uint32_t)cpu->end.buffers, 0, after, behind);
     } else if (last && last->offset + last->size != last->used) {
         struct cairn_hole hole = {.kind = CAIRN_HOLE_BYTES,
                                   .malformed = last->malformed,
@@ -194,7 +202,7 @@ static void find_holes(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t be
         cpu->tail = add_hole(cpu, hole);
     } else if (cpu->end.events_known && cpu->end.events[CAIRN_LOST] && (!log->session.circular || log->panic)) {
         /* A panic loses what a CPU was writing as it was stopped, whatever the mode. */
-        struct cairn_hole hole = {.kind = log->panic ? CAIRN_HOLE_MAYBE_LOST : CAIRN_HOLE_LOST,
+        struct cairn_hole hole = {.kind = log->panic || log->session.live ? CAIRN_HOLE_MAYBE_LOST : CAIRN_HOLE_LOST,
                                   .buffer = (uint32_t)begun,
                                   .after = after,
                                   .before = after};
@@ -285,6 +293,7 @@ static void read_session(struct cairn_log *log)
     s->full = cairn_slice_is(events, "full") || cairn_slice_is(events, "compact+full");
     s->none = cairn_slice_is(events, "none");
     s->circular = cairn_slice_is(cairn_session_key(log, "mode"), "circular");
+    s->live = cairn_slice_is(cairn_session_key(log, "dump"), "live");
     s->lives = cairn_session_key(log, "masks").size != 0;
     s->known = read_clock(log, &s->clock);
     if (number_of(log, "maximum_wait_reason", &v) && v <= CCSWAP_MASK(CCSWAP_STATE_BITS))
@@ -512,6 +521,29 @@ bool cairn_log_damaged(const struct cairn_log *log)
                 log->cpu[c].holes.items[i].kind == CAIRN_HOLE_BUFFERS)
                 return true;
     return false;
+}
+
+/* Number of the frame with which what came at the end of a live dump begins: its second header. */
+static uint64_t end_of_live(const struct cairn_log *log)
+{
+    for (size_t i = 1; i < log->frames.frames.count; i++)
+        if (log->frames.frames.items[i].stream == CAIRN_STREAM_HEADER)
+            return log->frames.frames.items[i].number;
+    return cairn_slice_is(cairn_key(&log->text, "dump.cause"), "live") ? UINT64_MAX : 0;
+}
+
+struct cairn_sent cairn_log_sent(const struct cairn_log *log)
+{
+    struct cairn_sent live = {0};
+    const uint64_t end = end_of_live(log);
+    for (size_t i = 0; i < log->frames.frames.count; i++)
+        live.frames += log->frames.frames.items[i].stream == CAIRN_STREAM_TRACE &&
+                       log->frames.frames.items[i].number < end;
+    for (size_t i = 0; i < log->pieces.count; i++) {
+        const struct cairn_piece *p = &log->pieces.items[i];
+        live.buffers += p->frame < end && p->offset + p->size == p->used; /* its last piece */
+    }
+    return live;
 }
 
 bool cairn_log_modelled(const struct cairn_log *log)

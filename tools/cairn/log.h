@@ -27,7 +27,9 @@ enum cairn_hole_kind {
     CAIRN_HOLE_LOST,        /* the kernel found no buffer, and counted what it lost */
     CAIRN_HOLE_STOPPED,     /* the session did not run here, between two of its lives or before its first, or its masks
                              * did not ask for switches */
-    CAIRN_HOLE_MAYBE_LOST,  /* circular mode, or the end of a panic's dump: what was lost may have been lost here */
+    CAIRN_HOLE_LOST_HERE,   /* the same, but in a live session, which then found one */
+    CAIRN_HOLE_MAYBE_LOST,  /* circular mode, or the end of a panic's or a live dump: what was lost may have been lost
+                             * here */
 };
 
 struct cairn_hole {
@@ -53,6 +55,7 @@ struct cairn_piece {     /* one frame's part of one buffer: whole events */
     uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
     uint16_t cpu;
     bool malformed;
+    bool lost_before; /* it begins its buffer, whose header says that events were lost in front of it */
 };
 
 struct cairn_record { /* one PEBS record */
@@ -239,7 +242,8 @@ struct cairn_session {
     uint64_t hz; /* of the session clock */
     int64_t start, stop; /* session clock */
     bool start_known, stop_known;
-    bool circular, compact, full; /* the last two: when it was made */
+    bool circular, live;
+    bool compact, full;           /* when it was made */
     bool none;                    /* it was made to write no switches */
     bool lives;                   /* its kernel tells when it comes and goes */
     int pebs;                          /* stamps: 1 present, 0 absent, -1 the session stream is missing */
@@ -291,6 +295,13 @@ void cairn_log_select(struct cairn_log *log, uint32_t number);
 struct cairn_slice cairn_session_key(const struct cairn_log *log, const char *key);
 /* The key of the end summary that tells `what` of it: "end." or "end.session.N." and the rest. */
 struct cairn_slice cairn_end_key(const struct cairn_log *log, const char *what);
+
+/* What came while the run went on: in front of the second header. */
+struct cairn_sent {
+    uint64_t frames;  /* of the trace, of all sessions; 0: it came at the end */
+    uint64_t buffers; /* of the session that is read: those that were whole by then */
+};
+struct cairn_sent cairn_log_sent(const struct cairn_log *log);
 
 /* Whether the session did not run all the time that the Debug Store did on this CPU. */
 bool cairn_part_of_run(const struct cairn_log *log, uint32_t cpu);

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
         return cairn_flush(CAIRN_GOOD);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("cairn %s, dump format %u\n", CAIRN_VERSION, CAIRN_FORMAT_VERSION);
+        printf("cairn %s, dump formats %u and %u\n", CAIRN_VERSION, CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
         return cairn_flush(CAIRN_GOOD);
     }
     for (unsigned i = 0; i < COMMANDS; i++)

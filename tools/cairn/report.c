@@ -111,6 +111,9 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log)
     if (f->repeated || f->misplaced)
         fprintf(to, "note: %" PRIu32 " %s twice, %" PRIu32 " out of order: nothing is lost by that\n", f->repeated,
                 cairn_plural(f->repeated, "frame came", "frames came"), f->misplaced);
+    if (f->again)
+        fprintf(to, "note: %" PRIu32 " %s cut short by what came in between, and came whole after it\n", f->again,
+                cairn_plural(f->again, "frame was", "frames were"));
     if (log->other_sessions)
         fprintf(to, "note: %" PRIu32 " %s to sessions this version does not know\n", log->other_sessions,
                 cairn_plural(log->other_sessions, "frame belongs", "frames belong"));

@@ -125,6 +125,9 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
     case CAIRN_HOLE_OVERWRITTEN:
         snprintf(out, CAIRN_SHOWN, "%.40s overwritten (circular mode)", what);
         break;
+    case CAIRN_HOLE_LOST_HERE:
+        snprintf(out, CAIRN_SHOWN, "events lost here: no buffer was empty");
+        break;
     case CAIRN_HOLE_LOST:
         snprintf(out, CAIRN_SHOWN, "events lost from here on: no buffer was left");
         break;
