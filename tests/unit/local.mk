@@ -40,5 +40,6 @@ SUITES += coverage
 .PHONY: coverage
 
 # What the tests of one subject share, and no others: that of stepping plays the processor layer.
-$(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_ds_soft*.c)): $(B)/san/tests/unit/soft/soft_machine.o
-$(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_ds_bts*.c)): $(B)/san/tests/unit/bts/bts_machine.o
+shared_by = $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_ds_$1*.c)): \
+            $(B)/san/tests/unit/$1/$1_machine.o
+$(foreach subject,bts driver soft,$(eval $(call shared_by,$(subject))))
