@@ -284,9 +284,9 @@ int kcontrol_stop(uint32_t number)
 int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off)
 {
     bool pebs = false;
+    take(); /* what moves pebs_stamp has it, too */
     for (uint32_t i = 0; i < kcpu_count; i++)
         pebs |= kcpu_table[i]->pebs_stamp != NULL;
-    take();
     struct slot *s = find(number);
     int e = !s ? -ENOENT : !s->running ? -EINVAL : !pebs ? -ENODEV : 0;
     if (!e) {
@@ -415,6 +415,17 @@ int kcontrol_query(uint32_t number, struct kcontrol_info *info)
         add_counts(&info->sum, &c);
     }
     return 0;
+}
+
+int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e)
+        *masks = s->masks;
+    give();
+    return e;
 }
 
 struct trace_session *kcontrol_session(uint32_t number)

@@ -69,8 +69,12 @@ struct kcontrol_info {
     uint64_t start_tsc, stop_tsc;    /* of its first start and its last stop; 0: none yet, start_tsc alone: it runs */
     struct trace_counts sum;         /* over all CPUs; while it runs a little behind */
 };
-/* 0 or -ENOENT. From any context. */
+/* 0 or -ENOENT. From any context, while nobody unmakes it. Takes no lock, for dumps: while somebody changes the masks,
+ * these may be half the old ones. */
 int kcontrol_query(uint32_t number, struct kcontrol_info *info);
+
+/* The masks that hold on every CPU. 0, -ENOENT, -EINVAL (it does not run). */
+int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks);
 
 /* NULL: there is none. From any context, while nobody unmakes it. */
 struct trace_session *kcontrol_session(uint32_t number);

@@ -35,14 +35,12 @@ static kntstatus logger_status(int e)
 static kntstatus query_groupmask(void *information, uint32_t length)
 {
     struct event_trace_groupmask_information i;
-    struct kcontrol_info info;
     (void)length;
     memcpy(&i, information, sizeof i);
-    if (kcontrol_query(logger(i.trace_handle), &info) != 0 || !info.running)
-        return STATUS_WMI_INSTANCE_NOT_FOUND;
-    i.group_masks = info.masks;
-    memcpy(information, &i, sizeof i);
-    return STATUS_SUCCESS;
+    kntstatus status = logger_status(kcontrol_masks(logger(i.trace_handle), &i.group_masks));
+    if (status == STATUS_SUCCESS)
+        memcpy(information, &i, sizeof i);
+    return status;
 }
 
 static kntstatus set_groupmask(const void *information, uint32_t length)

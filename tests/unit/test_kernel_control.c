@@ -147,10 +147,13 @@ void kmutex_init(struct kmutex *mutex)
     locked = false;
 }
 
+static void (*meanwhile)(void); /* what somebody else does before the lock is ours */
 int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks)
 {
     (void)mutex;
     assert_true(!locked && reason == KWAIT_EXECUTIVE && ticks == KWAIT_FOREVER);
+    if (meanwhile)
+        meanwhile();
     locked = true;
     return 0;
 }
@@ -369,7 +372,8 @@ static void states(void **state)
     struct kcontrol_info info;
     struct kcontrol_params p = params(2, "full");
     p.buffers = 12;
-    struct perfinfo_groupmask other = box_masks(BOX_COMPACT);
+    struct perfinfo_groupmask other = box_masks(BOX_COMPACT), masks;
+    assert_int_equal(kcontrol_masks(2, &masks), -ENOENT);
     assert_int_equal(kcontrol_start(2, NULL), -ENOENT);
     assert_int_equal(kcontrol_stop(2), -ENOENT);
     assert_int_equal(kcontrol_change(2, &other), -ENOENT);
@@ -379,6 +383,7 @@ static void states(void **state)
     assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
     assert_int_equal(kcontrol_stop(2), -EINVAL);
     assert_int_equal(kcontrol_change(2, &other), -EINVAL);
+    assert_int_equal(kcontrol_masks(2, &masks), -EINVAL);
     assert_int_equal(calls, 0);
     assert_int_equal(kcontrol_query(2, &info), 0);
     assert_true(!info.running && !info.lives && !info.start_tsc && !info.stop_tsc);
@@ -391,6 +396,7 @@ static void states(void **state)
     assert_memory_equal(&info.masks, &p.masks, sizeof info.masks);
     uint64_t start = info.start_tsc;
     assert_int_equal(kcontrol_change(2, &other), 0);
+    assert_true(kcontrol_masks(2, &masks) == 0 && memcmp(&masks, &other, sizeof masks) == 0);
     assert_int_equal(kcontrol_stop(2), 0);
     assert_int_equal(kcontrol_query(2, &info), 0);
     assert_true(!info.running && info.start_tsc == start && info.stop_tsc > start);
@@ -469,6 +475,25 @@ static void stamps(void **state)
         assert_int_equal(e.epoch, h->processor_index == 1 ? 71 : 0);
         assert_int_equal(e.in_epoch, h->processor_index == 1);
     }
+}
+
+static void pebs_ends(void)
+{
+    cpus[1].pebs_stamp = NULL;
+    meanwhile = NULL;
+}
+
+/* PEBS is looked at once those who may end it are done. */
+static void stamps_too_late(void **state)
+{
+    (void)state;
+    volatile uint64_t index = 0x12340;
+    struct kcontrol_params p = params(1, "both");
+    cpus[1].pebs_stamp = &index;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    kcontrol_start(1, NULL);
+    meanwhile = pebs_ends;
+    assert_int_equal(kcontrol_stamp(1, 0, CAIRN_STAMP_FULL), -ENODEV);
 }
 
 /* The events of session 1 on one CPU, in order. */
@@ -676,6 +701,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(states, begin, end),
         cmocka_unit_test_setup_teardown(all_at_once, begin, end),
         cmocka_unit_test_setup_teardown(stamps, begin, end),
+        cmocka_unit_test_setup_teardown(stamps_too_late, begin, end),
         cmocka_unit_test_setup_teardown(stamps_chosen, begin, end),
         cmocka_unit_test_setup_teardown(pebs_moved, begin, end),
         cmocka_unit_test_setup_teardown(panicked, begin, end),
