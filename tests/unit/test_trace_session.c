@@ -238,6 +238,26 @@ static void test_sequential_loss(void **state)
     box_close(&box);
 }
 
+/* Lost events count as buffers that would just have held them: here 101 of 0524H each. */
+static void test_buffers_lost(void **state)
+{
+    (void)state;
+    struct box box;
+    struct trace_counts n = {0};
+    const uint32_t each = 101;
+    box_open(&box, 1, BOX_FULL, false, 1, 0x48 + each * 0x28);
+    box_start(&box, 0, NULL);
+    for (uint32_t i = 1; n.events_lost <= 2 * each; i++) {
+        struct trace_switch sw = box_switch_at(BOX_TSC(100 * i), i);
+        trace_hub_switch(&box.hub[0], &sw);
+        trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
+        assert_int_equal(n.buffers_lost, (n.events_lost + each - 1) / each);
+    }
+    box_stop(&box, 0, BOX_TSC(600000));
+    assert_true(box_account_holds(box.session));
+    box_close(&box);
+}
+
 /* What is kept is the newest: a suffix of each CPU's stream, in order, without a hole. */
 static void test_circular(void **state)
 {
@@ -381,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_full_fields),
         cmocka_unit_test(test_event_parts),
         cmocka_unit_test(test_sequential_loss),
+        cmocka_unit_test(test_buffers_lost),
         cmocka_unit_test(test_circular),
         cmocka_unit_test(test_circular_slow_cpu),
         cmocka_unit_test(test_threads),
