@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/live.h"
 
+#include "kernel/gate.h"
 #include "kernel/string.h"
 #include "trace/pmcsource.h"
 
@@ -111,7 +112,7 @@ void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
 
 void klive_mark(const char *text)
 {
-    bool on = arch_irq_save();
+    bool on = kgate_enter(); /* stepped, this code could come upon itself: ds.log=1 writes an event a step */
     struct trace_hub_cpu *hub = kcpu_this()->trace;
     if (trace_hub_wants(hub, PERF_CAIRN_MARK)) {
         size_t length = strlen(text);
@@ -120,5 +121,5 @@ void klive_mark(const char *text)
         };
         trace_hub_event(hub, arch_rdtsc(), PERF_CAIRN_MARK, HOOK_MARK, HOOK_VERSION_MARK, parts, 2);
     }
-    arch_irq_restore(on);
+    kgate_leave(on);
 }

@@ -70,6 +70,6 @@ static inline uint64_t klive_dpc(struct kcpu *cpu, const void *routine, bool tim
 /* A session begins: what the PMC items of its events will be, where there are any. */
 void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config);
 
-/* A word of somebody's, for whoever reads the trace. Any context but NMI and #DB, any interrupt state; cut at
- * ETW_MARK_MAX - 1. */
+/* A word of somebody's, for whoever reads the trace. Any context but NMI and #DB, once there are threads; any interrupt
+ * state. A kernel call (kernel/gate.h). Cut at ETW_MARK_MAX - 1. */
 void klive_mark(const char *text);

@@ -66,6 +66,22 @@ static struct kthread *kthread_from_stack(void)
     return &running;
 }
 
+#include "ds/ds.h"
+
+static unsigned pauses, resumes;
+
+void ds_pause(struct ds_cpu *ds)
+{
+    (void)ds;
+    pauses++;
+}
+
+void ds_resume(struct ds_cpu *ds)
+{
+    (void)ds;
+    resumes++;
+}
+
 #include "kernel/live.c"
 #include "kernel/witness.c"
 #include "tests/unit/trace_support.h"
@@ -249,6 +265,24 @@ static void mark(void **state)
     end(strcat(hex, "00"));
 }
 
+/* A sampled thread is not stepped while it writes; in an interrupt of its counting is paused anyway. */
+static void sampled_mark(void **state)
+{
+    (void)state;
+    begin(PERF_CAIRN_MARK);
+    running.flags = KTHREAD_SAMPLED;
+    pauses = resumes = 0;
+    klive_mark("it");
+    assert_true(pauses == 0 && resumes == 0);
+    machine.irq_depth = 0;
+    machine.trace = NULL;
+    klive_mark("he");
+    assert_true(pauses == 1 && resumes == 1);
+    assert_int_equal(running.gate_depth, 0);
+    machine.trace = &box.hub[0];
+    end(HEADER("00", "13", "220f") "697400");
+}
+
 static void pmc_config(void **state)
 {
     (void)state;
@@ -369,7 +403,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ready),     cmocka_unit_test(priority), cmocka_unit_test(profile),
         cmocka_unit_test(pmc),       cmocka_unit_test(interrupt), cmocka_unit_test(dpc), cmocka_unit_test(mark),
-        cmocka_unit_test(pmc_config),
+        cmocka_unit_test(sampled_mark), cmocka_unit_test(pmc_config),
         cmocka_unit_test(unwanted),  cmocka_unit_test_setup(witness, no_truths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
