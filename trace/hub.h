@@ -8,8 +8,8 @@
  * trace_hub_stop the last. Both, and trace_hub_change, close the open batches of the session's clock type, so that a
  * batch lies within one life, and under one set of masks, of every session that gets it.
  *
- * Unless said otherwise every function runs on the CPU concerned with interrupts off; none takes a lock, none but
- * trace_hub_init divides. What a panic leaves half done trace_hub_settle puts right.
+ * Unless said otherwise every function runs on the CPU concerned with interrupts off; none takes a lock, and none
+ * divides but for the next buffer where one is full. What a panic leaves half done trace_hub_settle puts right.
  */
 #pragma once
 
