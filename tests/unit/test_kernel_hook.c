@@ -572,6 +572,18 @@ static void costs(void **state)
     assert_int_equal(cost.p99, cost_bound(cost_class(1000)));
 }
 
+static void epochs(void **state) /* which one runs, whether or not anybody is told of it */
+{
+    (void)state;
+    static const struct { uint8_t reason, epoch; bool runs; } then[] = {
+        {CAIRN_DS_START, 7, true}, {CAIRN_DS_THRESHOLD, 8, true}, {CAIRN_DS_STOP, 8, false}, {CAIRN_DS_START, 7, true}};
+    cpu = (struct kcpu){0};
+    for (uint32_t i = 0, epoch; i < 4; i++) {
+        khook_ds.drained(NULL, 0, &(struct ds_drain){.reason = then[i].reason, .epoch = 7});
+        assert_true(khook_epoch(0, &epoch) == then[i].runs && epoch == then[i].epoch);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -580,7 +592,7 @@ int main(void)
         cmocka_unit_test(senseless_record), cmocka_unit_test(no_batch_spans_a_drain),
         cmocka_unit_test(log_entries),
         cmocka_unit_test(both_sides), cmocka_unit_test(counts_of_threads),
-        cmocka_unit_test(cost_classes),   cmocka_unit_test(costs),
+        cmocka_unit_test(cost_classes),   cmocka_unit_test(costs), cmocka_unit_test(epochs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
