@@ -322,6 +322,7 @@ void ds_stop(struct ds_cpu *ds)
     if (!ds->started)
         return;
     ds_drain(ds, CAIRN_DS_STOP);
+    ds_read_counting(ds, ds->counted);
     ds->started = false;
     ds->counts.plain_whole = true;
     for (uint32_t i = 0; i < ds->config.events; i++)
@@ -576,10 +577,11 @@ bool ds_pmi(struct ds_cpu *ds)
 void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
 {
     for (uint32_t i = 0; i < ds->config.counting; i++) {
-        values[i] = 0;
+        uint64_t value = 0; /* since this start */
         if (ds->started &&
-            ds_rdmsr(ds, ds_counter_msr(&ds->caps, ds->counter[ds->config.events + i].number), &values[i]))
+            ds_rdmsr(ds, ds_counter_msr(&ds->caps, ds->counter[ds->config.events + i].number), &value))
             count_fault(ds);
+        values[i] = ds->counted[i] + value;
     }
 }
 

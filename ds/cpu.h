@@ -52,6 +52,7 @@ struct ds_cpu {
     volatile uint32_t handed; /* epochs handed over; one more than `epoch` while the index goes back: for a panic */
     uint64_t dropped_before, swallowed_before; /* stepping: the machine's counts when this epoch began */
     struct ds_counts counts;
+    uint64_t counted[DS_MAX_COUNTING]; /* what the counters that only count held at each stop, together */
 
     struct ds_undo undo[DS_UNDO_MAX];
     uint32_t undos;

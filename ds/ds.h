@@ -277,7 +277,7 @@ bool ds_started(const struct ds_cpu *ds);
  * before ds_start, too. What raises #GP on the way shows in the counts. */
 int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
 
-/* What config->counting counters hold. Counting is paused. 0s while the session does not run. */
+/* What config->counting counters have counted since ds_cpu_init, over stops and starts. Counting is paused. */
 void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING]);
 
 /* Drain now, for `reason`. Counting is paused around it and stays as it was. */

@@ -229,6 +229,18 @@ static void counting(void **state)
         assert_int_equal(ds_add_counting(&config, "branches"), 0);
     assert_int_equal(ds_add_counting(&config, "branches"), -EINVAL); /* one too many */
     ds_stop(ds);
+    ds_fake_find(&fake, IA32_A_PMC0)->value = 99; /* somebody else's */
+    ds_read_counting(ds, values);
+    assert_true(values[0] == 1234 && values[1] == 567);
+    start();
+    ds_read_counting(ds, values); /* nothing is taken back */
+    assert_true(values[0] == 1234 && values[1] == 567);
+    ds_fake_find(&fake, IA32_A_PMC0)->value = 3;
+    ds_read_counting(ds, values);
+    assert_true(values[0] == 1234 && values[1] == 570);
+    ds_stop(ds);
+    ds_read_counting(ds, values);
+    assert_true(values[0] == 1234 && values[1] == 570);
 }
 
 /* Which no event of the table is on yet: the second and third fixed counter. */
