@@ -337,9 +337,8 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
         *session = (struct kopt_session){ .clock = TRACE_CLOCK_QPC };
         return true;
     }
-    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its groups auto, compact, full, both, process, thread, loader, "
-           "dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, cpu_config, no_sysconfig or none, "
-           "joined by '+'";
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its groups joined by '+', of auto, " TRACE_GROUPS_WORDS
+           ", or a group's value";
     if (!next_part(&value, &size, &part, &n) || !parse_groups(part, n, &s))
         return false;
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its clock qpc, system or tsc";

@@ -294,19 +294,17 @@ int ksession_counter(uint16_t source)
 
 /* ---- trace sessions ---------------------------------------------------------------------------------------------- */
 
-/* What a session writes of switches where nobody says. Records without a TSC are told apart by PebsIndex alone: then
+/* What 'auto' writes of switches. Records without a TSC are told apart by PebsIndex alone: then
  * every switch shall have its own, which 0524H has. */
 static void add_default_switches(struct perfinfo_groupmask *masks)
 {
     bool timed = true;
     for (uint32_t i = 0; ksession.pebs && i < kcpu_count; i++)
         timed &= ds_pebs_has_tsc(ksession.caps[i].format);
-    trace_group_add(masks, PERF_CONTEXT_SWITCH);
-    if (timed)
-        trace_group_add(masks, PERF_COMPACT_CSWITCH);
+    trace_group_add_switches(masks, timed);
 }
 
-static int init_session(uint32_t number, char *error, size_t error_size)
+static int init_session(uint32_t number, bool *items, char *error, size_t error_size)
 {
     const struct kopt_session *o = &kopt.session[number - 1];
     struct kcontrol_params params = {
@@ -322,8 +320,10 @@ static int init_session(uint32_t number, char *error, size_t error_size)
         return 0;
     if (o->automatic)
         add_default_switches(&params.masks);
-    if (trace_group_full(&params.masks))
+    if (trace_group_full(&params.masks)) {
         params.pmcs = ksession.ds.counting;
+        *items = true;
+    }
     memcpy(params.pmc_source, ksession.pmc_source, sizeof params.pmc_source);
     return kcontrol_create(&params, error, error_size);
 }
@@ -331,9 +331,14 @@ static int init_session(uint32_t number, char *error, size_t error_size)
 static int init_trace(char *error, size_t error_size)
 {
     int e = kcontrol_init(error, error_size);
+    bool items = false; /* some session has events that carry PMC items */
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
-        e = init_session(number, error, error_size);
-    return e;
+        e = init_session(number, &items, error, error_size);
+    if (e || items || !ksession.ds.counting)
+        return e;
+    snprintf(error, error_size, "session.pmc=%s: no session writes 0524H events, for 'auto' is 'compact' here: give "
+             "one 'full' or 'both'", kopt.session_pmc);
+    return -EINVAL;
 }
 
 int ksession_init(char *error, size_t error_size)

@@ -32,9 +32,6 @@ static const struct word {
 };
 #define WORDS (sizeof words / sizeof words[0])
 
-const char trace_groups_words[] = "both|compact|full|cswitch|process|thread|loader|dispatcher|priority|interrupt|dpc|"
-                                  "profile|pmc_profile|spinlock|cpu_config|mark|no_sysconfig|none";
-
 static bool is(const char *name, const char *text, size_t size)
 {
     return strlen(name) == size && memcmp(name, text, size) == 0;

@@ -17,7 +17,7 @@ def verdicts(result):
 
 
 @pytest.mark.parametrize("options", [
-    ("pebs=INST_RETIRED.ANY:997", "session.1=auto+spinlock:qpc:sequential"),
+    ("pebs=INST_RETIRED.ANY:997", "session.1=auto+full+spinlock:qpc:sequential", "session.pmc=InstructionRetired"),
     *[pytest.param(options, marks=pytest.mark.long) for options in [
         ("ds=off", "session.1=full:tsc:sequential"),
         ("ds.preset=nehalem", "bts=circular", "session.2=full:system:circular"),

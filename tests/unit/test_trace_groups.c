@@ -75,6 +75,53 @@ static void test_on(void **state)
     assert_true(trace_group_on(&m, PERF_DPC | PERF_PROFILE)); /* any of them */
 }
 
+/* Whether the list of words has this one, of `size` characters. */
+static bool listed(const char *word, size_t size)
+{
+    for (const char *at = TRACE_GROUPS_WORDS; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+        if (strncmp(at, word, size) == 0 && (at[size] == ',' || !at[size]))
+            return true;
+    return false;
+}
+
+/* The list is what can be said: each of its words is one, and each word that is shown is in it. */
+static void test_list(void **state)
+{
+    (void)state;
+    struct perfinfo_groupmask all = {0};
+    char text[TRACE_GROUPS_TEXT];
+    for (const char *at = TRACE_GROUPS_WORDS; *at; at += strspn(at, ", ")) {
+        size_t size = strcspn(at, ",");
+        assert_int_equal(trace_groups_parse(at, size, &all), 0);
+        at += size;
+    }
+    assert_true(trace_group_compact(&all) && trace_group_full(&all) && trace_group_on(&all, PERF_CAIRN_MARK));
+    for (uint32_t bit = 0; bit < 8 * PERF_MASK_SHIFT; bit++) {
+        struct perfinfo_groupmask one = {0};
+        one.masks[bit / PERF_MASK_SHIFT] = 1u << bit % PERF_MASK_SHIFT;
+        trace_groups_show(&one, text);
+        assert_true(strncmp(text, "0x", 2) == 0 || listed(text, strlen(text)));
+    }
+}
+
+/* One form of switches with what there is. */
+static void test_add_switches(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *compact, *full; } rows[] = {
+        {"none", "compact", "full"},  {"dpc", "compact+dpc", "full+dpc"},     {"full", "both", "full"},
+        {"compact", "compact", "both"}, {"both", "both", "both"}, {"0x20000100", "compact", "both"},
+    };
+    char text[TRACE_GROUPS_TEXT];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        for (unsigned compact = 0; compact < 2; compact++) {
+            struct perfinfo_groupmask m = parse(rows[i].text);
+            trace_group_add_switches(&m, compact);
+            trace_groups_show(&m, text);
+            assert_string_equal(text, compact ? rows[i].compact : rows[i].full);
+        }
+}
+
 /* What is shown is what gives the mask again, whatever it is, and always fits. */
 static void test_show(void **state)
 {
@@ -108,6 +155,8 @@ int main(void)
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_bad_words),
         cmocka_unit_test(test_on),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_add_switches),
         cmocka_unit_test(test_show),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
