@@ -232,7 +232,7 @@ static void counting(void **state)
     ds_fake_find(&fake, IA32_A_PMC0)->value = 99; /* somebody else's */
     ds_read_counting(ds, values);
     assert_true(values[0] == 1234 && values[1] == 567);
-    start();
+    driver_start();
     ds_read_counting(ds, values); /* nothing is taken back */
     assert_true(values[0] == 1234 && values[1] == 567);
     ds_fake_find(&fake, IA32_A_PMC0)->value = 3;
