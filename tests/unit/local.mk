@@ -39,7 +39,8 @@ endif
 SUITES += coverage
 .PHONY: coverage
 
-# What the tests of one subject share, and no others: that of stepping plays the processor layer.
-shared_by = $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_ds_$1*.c)): \
-            $(B)/san/tests/unit/$1/$1_machine.o
-$(foreach subject,bts driver soft,$(eval $(call shared_by,$(subject))))
+# What the tests of one subject share, and no others, is in a folder of its own: there some play the processor layer, or
+# the rest of the kernel.
+shared_by = $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_$1*.c)): \
+            $(patsubst %.c,$(B)/san/%.o,$(wildcard tests/unit/$(lastword $(subst _, ,$1))/*.c))
+$(foreach subject,ds_bts ds_driver ds_soft kernel_sched,$(eval $(call shared_by,$(subject))))
