@@ -41,7 +41,6 @@ static void stamps_too_late(void **state)
 {
     (void)state;
     volatile uint64_t index = 0x12340;
-    char error[160] = "";
     struct kcontrol_params p = control_params(1, "both");
     cpus[1].pebs_stamp = &index;
     assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
