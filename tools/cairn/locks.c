@@ -95,7 +95,7 @@ void cairn_lock_use(struct trace_spinlock_sampling *s, const struct perfinfo_spi
     s->hold_threshold = c->hold_threshold;
 }
 
-/* Windows tells once, on whichever CPU it is. NULL: never before `time`. */
+/* A trace of Windows has one sampling; whichever CPU tells of it. NULL: never before `time`. */
 static const struct cairn_lock_config *told_anywhere(const struct cairn_log *log, int64_t time)
 {
     const struct cairn_lock_config *last = NULL;
