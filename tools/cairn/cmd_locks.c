@@ -207,10 +207,12 @@ static void print_lock(const struct cairn_log *log, const struct lock *l, uint64
 
 static void print_head(const struct cairn_log *log, bool told, bool changed)
 {
-    char text[2 * CAIRN_SHOWN];
+    char text[2 * CAIRN_SHOWN], held[64] = "";
     uint64_t untracked = 0, n;
     for (uint32_t c = 0; c < log->cpus; c++)
         untracked += log->cpu[c].end.locks_known ? log->cpu[c].end.locks[4] : 0;
+    if (sampling.hold_threshold)
+        snprintf(held, sizeof(held), ", and each held for more than %" PRIu32 " cycles", sampling.hold_threshold);
     if (!told)
         n = (uint64_t)snprintf(text, sizeof(text), "not told: each event is counted for itself");
     else if (sampling.every)
@@ -218,9 +220,8 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
     else
         n = (uint64_t)snprintf(text, sizeof(text),
                                "of contended acquisitions (of %" PRIu32 " spins or more) 1 of %" PRIu32
-                               ", of others 1 of %" PRIu32 ", and each held for more than %" PRIu32 " cycles%s%s",
-                               sampling.spin_threshold, sampling.contention_sample_rate, sampling.acquire_sample_rate,
-                               sampling.hold_threshold, sampling.hold_threshold ? "" : " (0: none)",
+                               ", of others 1 of %" PRIu32 "%s%s", sampling.spin_threshold,
+                               sampling.contention_sample_rate, sampling.acquire_sample_rate, held,
                                changed ? "; this changes later" : "");
     printf("# sampling: ");
     cairn_print_wrapped(12, "# ", 2, (struct cairn_slice){text, (uint32_t)n});
