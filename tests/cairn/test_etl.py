@@ -12,7 +12,7 @@ import cairn_boot
 import etl
 import frames
 import make_etl
-from cairn_tool import EXPECTED, GOLDEN, cairn, events, text_of
+from cairn_tool import EXPECTED, GOLDEN, cairn, events, patch, text_of, without
 
 WINDOWS = sorted(make_etl.FILES)
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life"]
@@ -408,6 +408,36 @@ def test_a_damaged_log_makes_a_file_that_says_so(tmp_path):
     etl.read(path.read_bytes())
     done = cairn("check", path)
     assert done.returncode == 1 and b"the log that the file was made from was damaged" in done.stdout
+
+
+def exported_from(path, parts, *options):
+    """The buffers of what becomes of a log that was changed."""
+    done = cairn("export", "--to", "etl", *options, "-", "-o", path, data=frames.write(parts))
+    text_of(done)
+    assert done.returncode in (0, 1), done.stderr
+    return etl.read(path.read_bytes())
+
+
+def test_as_many_cpus_as_there_can_be(tmp_path):
+    """Each with the most buffers overwritten: what the file says of that is as long as it can be."""
+    parts, first = frames.read((GOLDEN / "circular.log").read_bytes()), None
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "T" and payload[8:10] == b"\0\0" and first is None:
+            first = i
+    copies = []
+    for cpu in range(64):
+        payload = bytearray(parts[first][1])
+        struct.pack_into("<I", payload, 4, 0xFFFFFF00)
+        struct.pack_into("<H", payload, 8, cpu)
+        struct.pack_into("<H", payload, 20 + 0x28, cpu)
+        copies.append(("T", bytes(payload)))
+    parts[first:first + 1] = copies
+    without(parts, lambda i, stream: stream == "T" and not first <= i < first + 64)
+    path = tmp_path / "x.etl"
+    account = exported_from(path, parts)[-1].events[-1].payload[8:].decode()
+    told = dict(line.split("=") for line in account.splitlines())
+    assert all(int(told[f"export.cpu.{n}.overwritten"]) == 0xFFFFFF00 for n in range(64)) and account.endswith("\n")
+    assert f"cpu.63.overwritten       {0xFFFFFF00}" in text_of(cairn("info", path))
 
 
 @pytest.mark.parametrize("arguments, said", [

@@ -7,6 +7,8 @@
 
 #define BUFFER_LEAST 4096u /* room for what is put beside the log's events */
 #define BUFFER_USUAL 65536u
+_Static_assert(BUFFER_LEAST >= sizeof(struct wmi_buffer_header) + sizeof(struct etl_system_header) +
+                                   CAIRN_ETL_PAYLOAD_MAX, "any event put beside the log's fits");
 
 /* ---- what is in the log ----------------------------------------------------------------------------------------- */
 
@@ -70,6 +72,12 @@ static void put_streams(struct cairn_etl_export *x, bool end)
                        end ? x->stop : x->start);
     }
 }
+
+/* What put_account writes at most: the numbers that stand alone, and a line of each CPU. */
+#define ACCOUNT_HEAD 192u
+#define ACCOUNT_CPU  ((uint32_t)sizeof("export.cpu.63.overwritten=4294967295\n"))
+_Static_assert(ACCOUNT_HEAD + CAIRN_MAX_CPUS * ACCOUNT_CPU + sizeof(struct etl_cairn_stream) <= CAIRN_ETL_PAYLOAD_MAX,
+               "one event holds the account of all CPUs");
 
 /* How the file differs from the log, for readers that compare the kernel's counts with it. Last: it counts itself. */
 static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, uint64_t kernel_buffers)

@@ -27,7 +27,7 @@ struct cairn_etl_writer { /* zeroed but for buffer_bytes */
     uint64_t events;
 };
 
-#define CAIRN_ETL_PAYLOAD_MAX 2048u
+#define CAIRN_ETL_PAYLOAD_MAX 3072u
 
 struct cairn_etl_payload {
     uint32_t size;
