@@ -418,6 +418,26 @@ def exported_from(path, parts, *options):
     return etl.read(path.read_bytes())
 
 
+def with_hooks(log, hooks, payload=b""):
+    """A log whose first events CA01H are of these hooks instead, of version 2."""
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    for hook, (i, at, _, _) in zip(hooks, [e for e in events(parts) if e[2] == 0xCA01]):
+        patch(parts, (i, at), 0, b"\2")
+        patch(parts, (i, at), 6, struct.pack("<H", hook))
+        patch(parts, (i, at), 16, payload)
+    return parts
+
+
+def test_what_the_kernel_wrote_is_not_made(tmp_path):
+    """Nothing is to stand before and behind such a log's events: no buffer is for it."""
+    kernels = (0x0005, 0x0008, 0x0503, 0x1403, 0x0B0A)
+    buffers = exported_from(tmp_path / "x.etl", with_hooks("small", kernels), "--strict")
+    hooks = [e.hook for b in buffers for e in b.events]
+    assert all(b.events for b in buffers) and all(hooks.count(hook) == 1 for hook in kernels)
+    assert set(hooks) == {0, 0x0525, *kernels} and [b.sequence for b in buffers] == list(range(len(buffers)))
+    assert etl.header(buffers).buffers_written == len(buffers) and buffers[-1].flag & 0x21 == 0x21
+
+
 def test_as_many_cpus_as_there_can_be(tmp_path):
     """Each with the most buffers overwritten: what the file says of that is as long as it can be."""
     parts, first = frames.read((GOLDEN / "circular.log").read_bytes()), None

@@ -111,6 +111,14 @@ static int by_time(const void *a, const void *b)
 
 void cairn_etl_sort(struct cairn_etl_writer *w)
 {
+    size_t kept = 0;
+    for (size_t i = 0; i < w->buffers.count; i++) {
+        if (w->buffers.items[i].used)
+            w->buffers.items[kept++] = w->buffers.items[i];
+        else
+            free(w->buffers.items[i].bytes); /* nobody flushes an empty one */
+    }
+    w->buffers.count = kept;
     if (w->buffers.count > 2)
         qsort(w->buffers.items + 1, w->buffers.count - 1, sizeof(*w->buffers.items), by_time);
 }

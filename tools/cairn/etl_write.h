@@ -51,7 +51,7 @@ void cairn_etl_perfinfo(struct cairn_etl_writer *w, uint16_t hook, uint8_t versi
 void cairn_etl_system(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time, uint32_t tid,
                       uint32_t pid, const struct cairn_etl_payload *payload);
 
-/* Sorts the buffers behind the first one begun, the header's, by time. */
+/* Sorts the buffers behind the first one begun, the header's, by time; empty ones are left out. */
 void cairn_etl_sort(struct cairn_etl_writer *w);
 /* 0 or negative errno. */
 int cairn_etl_write(const struct cairn_etl_writer *w, FILE *out);
