@@ -438,6 +438,17 @@ def test_what_the_kernel_wrote_is_not_made(tmp_path):
     assert etl.header(buffers).buffers_written == len(buffers) and buffers[-1].flag & 0x21 == 0x21
 
 
+@pytest.mark.parametrize("log, compact", [("small", 0x100), ("full", 0)])
+def test_strict_masks_are_those_of_windows(tmp_path, log, compact):
+    """Cairn's own groups are in the last mask; batches of a session with both kinds of switches are left out."""
+    masks = [7, 0x186, 0x10000, 0, 0, 0, 0, 0x18000000, 60]
+    parts = with_hooks(log, (0x0005, 0x0020), struct.pack("<9I", *masks))
+    for options, wanted in (((), masks), (("--strict",), [7, 0x86 | compact, 0x10000, 0, 0, 0, 0, 0, 60])):
+        buffers = exported_from(tmp_path / "x.etl", parts, *options)
+        told = [struct.unpack_from("<9I", e.payload) for b in buffers for e in b.events if e.hook in (0x0005, 0x0020)]
+        assert told == 2 * [tuple(wanted)]
+
+
 def test_as_many_cpus_as_there_can_be(tmp_path):
     """Each with the most buffers overwritten: what the file says of that is as long as it can be."""
     parts, first = frames.read((GOLDEN / "circular.log").read_bytes()), None

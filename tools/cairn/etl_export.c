@@ -102,6 +102,19 @@ static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, uint
 
 /* ---- the kernel's buffers --------------------------------------------------------------------------------------- */
 
+/* The groups without Cairn's own, and without that of the batches where these are left out. */
+static void plain_masks(const struct cairn_etl_export *x, uint8_t *payload, uint32_t size)
+{
+    struct etl_header_extension e;
+    if (size < sizeof(e))
+        return;
+    memcpy(&e, payload, sizeof(e));
+    e.masks[ETL_MASKS_CAIRN] = 0;
+    if (x->log->session.full)
+        e.masks[1] &= ~ETL_MASK_COMPACT_CSWITCH;
+    memcpy(payload, &e, sizeof(e));
+}
+
 /* An event as it is, or as Windows would have written it. */
 static void put_event(struct cairn_etl_export *x, const struct cairn_event *e, uint32_t cpu, bool *begun)
 {
@@ -115,6 +128,11 @@ static void put_event(struct cairn_etl_export *x, const struct cairn_event *e, u
     if (x->strict && e->hook == HOOK_CONTEXTSWAP_BATCH && x->log->session.full) {
         x->doubled++;
         return;
+    }
+    if (x->strict && (e->hook == ETL_HOOK_HEADER_EXTENSION || e->hook == ETL_HOOK_GROUP_MASKS_END)) {
+        memcpy(plain, p, size);
+        plain_masks(x, plain + e->head, e->size);
+        p = plain;
     }
     if (x->strict && e->hook == HOOK_CONTEXTSWAP_BATCH && e->has_pebs_index) {
         struct perfinfo_trace_header h;

@@ -156,6 +156,7 @@ _Static_assert(sizeof(struct etl_header_extension) == 0x24, "ETW_KERNEL_HEADER_E
 #define ETL_MASK_CONTEXT_SWITCH  0x00000004u /* 1 */
 #define ETL_MASK_COMPACT_CSWITCH 0x00000100u /* 1 */
 #define ETL_MASK_CPU_CONFIG      0x00010000u /* 2 */
+#define ETL_MASKS_CAIRN          7u          /* the mask of Cairn's own groups (trace/groups.h) */
 
 /* ---- rundown: offsets, with p the bytes of a pointer ------------------------------------------------------------ */
 
