@@ -471,6 +471,15 @@ def test_as_many_cpus_as_there_can_be(tmp_path):
     assert f"cpu.63.overwritten       {0xFFFFFF00}" in text_of(cairn("info", path))
 
 
+@pytest.mark.parametrize("time", [0x7FFFFFFFFFFFFFFF, -0x8000000000000000])
+def test_a_time_stamp_beyond_all_dates(tmp_path, time):
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    i, at, _, _ = list(events(parts))[-1]
+    patch(parts, (i, at), 8, struct.pack("<q", time))
+    header = etl.header(exported_from(tmp_path / "x.etl", parts))
+    assert (header.end_time == time) == (time > 0) and (header.start_time == 0) == (time < 0)
+
+
 @pytest.mark.parametrize("arguments, said", [
     (["-o", "x.etl"], b"--to etl"),
     (["--to", "ctf", "-o", "x.etl"], b"must be etl"),

@@ -53,7 +53,8 @@ static int64_t filetime(const struct cairn_log *log, int64_t units)
     uint64_t hz = log->session.hz;
     if (log->session.clock.type == TRACE_CLOCK_SYSTEM)
         return units; /* which they are */
-    return boot_filetime(log) + (int64_t)((__int128)units * 10000000 / (__int128)(hz ? hz : TRACE_CLOCK_HZ));
+    __int128 time = boot_filetime(log) + (__int128)units * 10000000 / (__int128)(hz ? hz : TRACE_CLOCK_HZ);
+    return time < 0 ? 0 : time > INT64_MAX ? INT64_MAX : (int64_t)time; /* time stamps are whatever the log says */
 }
 
 static uint32_t build(const struct cairn_log *log)
