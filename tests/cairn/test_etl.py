@@ -449,6 +449,14 @@ def test_strict_masks_are_those_of_windows(tmp_path, log, compact):
         assert told == 2 * [tuple(wanted)]
 
 
+def test_groups_are_those_of_the_whole_session(exported):
+    """A session that is begun with no group gets them later: info tells of all."""
+    data = bytearray(exported("small").read_bytes())
+    first, last = [b.at + e.at + 0x20 for b in etl.read(data) for e in b.events if e.hook == 0x0005]
+    data[last:last + 0x20], data[first:first + 0x20] = data[first:first + 0x20], bytes(0x20)
+    assert re.search(r"group_masks +7 104 10000 0 0 0 0 0 ", text_of(cairn("info", "-", data=bytes(data))))
+
+
 def test_as_many_cpus_as_there_can_be(tmp_path):
     """Each with the most buffers overwritten: what the file says of that is as long as it can be."""
     parts, first = frames.read((GOLDEN / "circular.log").read_bytes()), None

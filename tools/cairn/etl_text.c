@@ -46,7 +46,7 @@ struct facts { /* gathered in one walk through the file */
     size_t arena_room;
     bool names, symbols; /* streams of the file's own */
     bool has_extension;
-    struct etl_header_extension extension; /* the first */
+    struct etl_header_extension extension; /* the groups of all; version of the first */
 };
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -159,11 +159,16 @@ static void note_stream(struct facts *f, const struct cairn_event *e)
     f->symbols |= e->payload[0] == CAIRN_STREAM_SYMBOLS;
 }
 
+/* A session may be started with no group, and end with none. */
 static void note_extension(struct facts *f, const struct cairn_event *e)
 {
-    if (f->has_extension || e->size < sizeof(f->extension))
+    struct etl_header_extension now;
+    if (e->size < sizeof(now))
         return;
-    memcpy(&f->extension, e->payload, sizeof(f->extension));
+    memcpy(&now, e->payload, sizeof(now));
+    for (unsigned i = 0; i < 8; i++)
+        f->extension.masks[i] |= now.masks[i];
+    f->extension.version = f->has_extension ? f->extension.version : now.version;
     f->has_extension = true;
 }
 
