@@ -92,6 +92,18 @@ def lies(session, change):
     return says[session]
 
 
+def test_many_groups():
+    """More than a line holds: none is cut."""
+    groups = b"compact+process+thread+loader+dispatcher+priority+interrupt+dpc+profile+pmc_profile+spinlock+mark"
+    parts = frames.read(SESSIONS.read_bytes())
+    last = max(i for i, (stream, _) in enumerate(parts) if stream == "L")
+    parts.insert(last + 1, ("L", b"session.1.groups=" + groups + b"\n"))
+    head = text_of(cairn("check", "-", data=frames.write(parts))).splitlines()[:3]
+    assert head == ["session 1:",
+                    "  compact+process+thread+loader+dispatcher+priority+interrupt+dpc+profile+",
+                    "  pmc_profile+spinlock+mark, clock type 1, sequential"]
+
+
 def test_untouched():
     assert all("PASS: every rule held" in part for part in verdicts(lambda parts: None).values())
 

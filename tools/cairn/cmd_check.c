@@ -114,13 +114,22 @@ static void print_verdict(const struct cairn_check *check)
                words[CAIRN_VERIFIED] + words[CAIRN_VERIFIED_PARTLY], words[CAIRN_CONSISTENT], words[CAIRN_NOT_KNOWN]);
 }
 
+static void print_session(const struct cairn_log *log)
+{
+    char text[1024]; /* all groups there are: a quarter of that */
+    int size = snprintf(text, sizeof text, " %.*s, clock type %" PRIu32 ", %s",
+                        CAIRN_SLICE(cairn_key(&log->text, "session.%" PRIu32 ".groups", log->number)),
+                        log->session.clock.type, log->session.circular ? "circular" : "sequential");
+    uint32_t shown = (size_t)size < sizeof text ? (uint32_t)size : (uint32_t)sizeof text - 1;
+    int at = printf("session %" PRIu32 ":", log->number);
+    cairn_print_wrapped((unsigned)at, "", 2, (struct cairn_slice){text, shown});
+}
+
 static int show(const struct cairn_log *log)
 {
     struct cairn_check check;
     if (log->sessions & (log->sessions - 1))
-        printf("session %" PRIu32 ": %.*s, clock type %" PRIu32 ", %s\n", log->number,
-               CAIRN_SLICE(cairn_key(&log->text, "session.%" PRIu32 ".groups", log->number)), log->session.clock.type,
-               log->session.circular ? "circular" : "sequential");
+        print_session(log);
     cairn_check_init(&check, log, stdout);
     check.by = cairn_by;
     cairn_check_trace(&check);

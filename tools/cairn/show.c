@@ -190,11 +190,11 @@ const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost)
     return out;
 }
 
-/* The first part of a word that has no room on a line of its own: up to a comma, else as much as fits. */
+/* The first part of a word that has no room on a line of its own: up to a comma or plus, else as much as fits. */
 static uint32_t part_of(struct cairn_slice word, uint32_t room)
 {
     for (uint32_t n = room; n > room / 2; n--)
-        if (word.at[n - 1] == ',')
+        if (word.at[n - 1] == ',' || word.at[n - 1] == '+')
             return n;
     return room;
 }
