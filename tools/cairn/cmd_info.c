@@ -326,7 +326,7 @@ static void print_kinds(const struct cairn_log *log)
             snprintf(version, sizeof(version), "%u", k->version);
         }
         printf("  %-5s %-10s %7s %10" PRIu64 " %12" PRIu64 "   %s\n", hook, cairn_header_name(k->header), version,
-               k->events, k->bytes, k->hook == CAIRN_NO_HOOK ? "" : cairn_hook_name(k->hook));
+               k->events, k->bytes, k->hook == CAIRN_NO_HOOK ? "without hook ID" : cairn_hook_name(k->hook));
     }
     free(kinds.items);
     cairn_map_free(&known);
