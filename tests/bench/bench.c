@@ -7,8 +7,8 @@
  *     bench emit KIND FILE                    all of it once: for callgrind; prints the bytes taken
  *     bench time FILE                         nanoseconds, all kinds and a 40-byte copy in turn
  *
- * KIND: compact, full: the encoder, one 0524H event; hook, hook2, hook3: what the switch hook calls, with one session,
- * with two of one clock, with three of three clocks, all of them compact.
+ * KIND: compact, full, items: the encoder, one 0524H event, one with PebsIndex and four counters; hook, hook2, hook3:
+ * what the switch hook calls, with one session, with two of one clock, with three of three clocks, all of them compact.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,8 +35,9 @@ _Noreturn void __stack_chk_fail(void)
     abort();
 }
 
-enum kind { COMPACT, FULL, HOOK, HOOK2, HOOK3, COPY, KINDS };
-static const char *const kind_names[KINDS] = {"compact", "full", "hook", "hook2", "hook3", "copy"};
+enum kind { COMPACT, FULL, ITEMS, HOOK, HOOK2, HOOK3, COPY, KINDS };
+static const char *const kind_names[KINDS] = {"compact", "full", "items", "hook", "hook2", "hook3", "copy"};
+static const char *const keys[KINDS] = {"ccswap", "plain", "items", "hook", "hook2", "hook3", "copy40"};
 
 #define SESSIONS_MAX 3u
 
@@ -69,19 +70,22 @@ static void *allocate(size_t size)
 static void add_session(struct world *w, const struct trace_clocks *clocks, enum kind kind, uint64_t switches)
 {
     uint32_t number = w->sessions + 1, type = kind == HOOK3 ? number : TRACE_CLOCK_QPC;
+    uint32_t bytes = kind == ITEMS ? 81 : kind == FULL ? 41 : type == TRACE_CLOCK_TSC ? 8 : 5; /* a switch, at most */
     struct trace_config config = {
         .number = number,
         .cpus = WL_CPUS,
         .buffer_bytes = BUFFER_BYTES,
-        .buffers = (uint32_t)(switches * (kind == FULL ? 41 : type == TRACE_CLOCK_TSC ? 8 : 5) / BUFFER_BYTES) +
-                   2 * WL_CPUS,
+        .buffers = (uint32_t)(switches * bytes / BUFFER_BYTES) + 2 * WL_CPUS,
         .clock = clocks->clock[type - 1],
         .tick_units = clocks->tick_units[type - 1],
     };
-    struct trace_hub_pebs pebs = {0};
+    static const uint64_t index = 0x1000;
+    struct trace_hub_pebs pebs = {.index = kind == ITEMS ? &index : NULL};
     struct cairn_truth_session ack;
+    for (; kind == ITEMS && config.pmcs < TRACE_PMC_MAX; config.pmcs++)
+        config.pmc[config.pmcs] = (uint8_t)config.pmcs;
     trace_group_add(&config.masks, PERF_CONTEXT_SWITCH);
-    if (kind != FULL)
+    if (kind != FULL && kind != ITEMS)
         trace_group_add(&config.masks, PERF_COMPACT_CSWITCH);
     size_t size = trace_session_bytes(&config);
     if (trace_session_init(&w->session[w->sessions], &config, allocate(size), size))
@@ -112,10 +116,12 @@ static void free_world(struct world *w)
 
 static void convert(struct emit *to, const struct wl_switch *w, const struct world *world)
 {
+    static const uint64_t counters[TRACE_PMC_MAX] = {1, 2, 3, 4};
     *to = (struct emit){
         .sw = {.tsc = (w->ts + 1) * TSC_PER_UNIT, .old_tid = w->old_tid, .new_tid = w->new_tid, .new_wait = w->new_wait,
                .old_state = w->old_state, .old_wait_reason = w->old_wr, .old_priority = (int8_t)w->old_prio,
-               .old_base = (int8_t)w->old_base, .new_priority = (int8_t)w->new_prio},
+               .old_base = (int8_t)w->old_base, .new_priority = (int8_t)w->new_prio,
+               .counters = counters},
         .time = (int64_t)w->ts,
         .hub = &world->hub[w->cpu],
     };
@@ -125,7 +131,7 @@ static inline void record(enum kind kind, const struct emit *e)
 {
     if (kind == COMPACT)
         trace_ccswap_switch(&e->hub->encoder[0].compact, &e->sw, e->time);
-    else if (kind == FULL)
+    else if (kind == FULL || kind == ITEMS)
         trace_full_switch(e->hub->session[0], &e->sw, e->time);
     else
         trace_hub_switch(e->hub, &e->sw);
@@ -196,8 +202,7 @@ static void emit(enum kind kind, const char *path)
                 (unsigned long long)count * world.sessions, (unsigned long long)lost);
         exit(1);
     }
-    printf("%s.bytes_per_switch %.4f bytes\n", kind == FULL ? "plain" : "ccswap",
-           (double)bytes / (double)count);
+    printf("%s.bytes_per_switch %.4f bytes\n", keys[kind], (double)bytes / (double)count);
     free_world(&world);
 }
 
@@ -253,7 +258,6 @@ static void time_all(const char *path)
         for (unsigned k = 0; k < COPY; k++)
             free_world(&world[k]);
     }
-    static const char *const keys[KINDS] = {"ccswap", "plain", "hook", "hook2", "hook3", "copy40"};
     for (unsigned k = 0; k < KINDS; k++) {
         qsort(ns[k], ROUNDS, sizeof(ns[k][0]), by_value);
         printf("%s.ns_per_switch %.2f ns\n", keys[k], ns[k][ROUNDS / 2] / (double)count);

@@ -26,12 +26,14 @@ figures() {
     "$bench" emit compact "$work"
     if [ -z "$gate" ]; then
         "$bench" emit full "$work"
+        "$bench" emit items "$work"
         "$bench" time "$work"
     fi
     command -v valgrind >/dev/null || return 0
     echo "ccswap.instructions_per_switch $(instructions trace_ccswap_switch compact) instructions"
     [ -n "$gate" ] && return 0
     echo "plain.instructions_per_switch $(instructions trace_full_switch full) instructions"
+    echo "items.instructions_per_switch $(instructions trace_full_switch items) instructions"
     for kind in hook hook2 hook3; do
         echo "$kind.instructions_per_switch $(instructions trace_hub_switch $kind) instructions"
     done
