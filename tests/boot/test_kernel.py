@@ -109,6 +109,7 @@ def test_no_uart(tmp_path):
     assert done.returncode == 33, done
 
 
+@pytest.mark.long
 def test_image_on_usb(tmp_path):
     image = cb.make_image(tmp_path / "image", "end=exit", "switches=1000", "truth=1", cb.UNHURRIED)
     result = cb.boot(tmp_path / "log", "--image", image)

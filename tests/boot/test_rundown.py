@@ -4,6 +4,8 @@
 import re
 import struct
 
+import pytest
+
 import cairn_boot as cb
 from cairn_log import cairn, frames, keys, run_and_check
 
@@ -123,6 +125,7 @@ def test_all_of_a_run(tmp_path):
     assert next(p for _, h, _, p in found if h == 0x0B1B) == struct.pack("<III", 2, 0, 1)
 
 
+@pytest.mark.long
 def test_names_without_the_names(tmp_path):
     """A log whose names stream is gone names its threads by the session's own events."""
     result, _ = run_and_check(tmp_path, 2, 1500, "workload=mix", "session.1=compact+thread:qpc:sequential")
@@ -160,6 +163,7 @@ def test_who_comes_and_goes(tmp_path):
         assert counts.get("0B0A", 0) == (2 * starts if number in (2, 3) else 0)
 
 
+@pytest.mark.long
 def test_panic_keeps_the_start(tmp_path):
     """The start's rundown is in what a panic leaves."""
     result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, "panic=null",

@@ -10,7 +10,7 @@ from cairn_log import attributed, cairn, checked, frames, keys, per_cpu, run_and
 
 # ---- every switch equal, every record attributed
 
-@pytest.mark.parametrize("cpus, switches", [cb.long(1, 3000), cb.long(2, 4000), (8, 6000)])
+@pytest.mark.parametrize("cpus, switches", [cb.long(1, 3000), cb.long(2, 4000), (8, 3000)])
 def test_truth(tmp_path, cpus, switches):
     run_and_check(tmp_path, cpus, switches, "workload=mix")
 
