@@ -22,8 +22,9 @@ def account(end, number):
     return sums
 
 
-def live(tmp_path, cpus, switches, *options):
-    """A boot with session 1 too small and session 2 large enough, both live, and 3 circular: each is right."""
+def live(tmp_path, cpus, switches, *options, paced=False):
+    """A boot with session 1 too small and session 2 large enough, both live, and 3 circular: each is right. At a baud
+    rate a short run may be over before a whole buffer of session 2 is out."""
     result = cb.boot(tmp_path / "log", "--smp", cpus, "truth=1", f"switches={switches}", cb.UNHURRIED, "dump=live",
                      f"session.1=both:qpc:sequential:4:{cpus}", "session.2=full:system:sequential:4:8192",
                      "session.3=compact:tsc:circular:4:16", *options)
@@ -34,7 +35,7 @@ def live(tmp_path, cpus, switches, *options):
         tried, written, lost = account(end, number)
         assert lost == tried - written and (lost > 0) == loses
         assert (of_session(end, number, "buffers_lost") > 0) == loses
-    assert int(end["end.live.frames"]) > 0 and of_session(end, 2, "live.buffers") > 0
+    assert int(end["end.live.frames"]) > 0 and (paced or of_session(end, 2, "live.buffers") > 0)
     assert text.count("truth: switches lost = truth - recorded") == 3
     assert text.count(" buffers came while the run went on\n") == 2
     return result, end
@@ -50,10 +51,10 @@ def test_falling_behind(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("pace", [0, 1])
-def test_many_switches(tmp_path, pace):
+@pytest.mark.parametrize("pace, workload", [(0, "mix"), (1, "sleepers")])  # who paces needs time nobody else wants
+def test_many_switches(tmp_path, pace, workload):
     """At 115200 baud, which the emulator's port knows nothing of, and as fast as that goes."""
-    live(tmp_path, 4, 20000, f"dump.pace={pace}", "session.restarts=40")
+    live(tmp_path, 4, 20000, f"dump.pace={pace}", f"workload={workload}", "session.restarts=40", paced=pace == 1)
 
 
 @pytest.mark.long
