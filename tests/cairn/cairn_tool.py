@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The host tool for its tests: runs it, sanitized, on the golden logs, and changes what is in them."""
 
+import os
 import re
 import struct
 import subprocess
@@ -24,6 +25,15 @@ def text_of(done):
     text = done.stdout.decode("ascii")
     # what check says of a rule that failed is one line here, however wide
     return re.sub(r"\n {4}(?=\S)", " ", text) if "check" in done.args[1:2] else text
+
+
+def expect_text(name, text):
+    """It is what tests/cairn/expected has under that name, and fits 80 columns. CAIRN_UPDATE=1 writes it anew."""
+    assert all(len(line) <= 80 for line in text.splitlines())
+    path = EXPECTED / name
+    if os.environ.get("CAIRN_UPDATE"):
+        path.write_text(text, encoding="ascii")
+    assert text == path.read_text(encoding="ascii")
 
 
 # ---- what is in a log: its frames, as frames.read gives them ---------------------------------------------------------

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The host tool as a user runs it: expected text for the golden logs, exit statuses, damage, logs that were cut."""
 
-import os
 import re
 import struct
 import subprocess
@@ -10,8 +9,8 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import (CAIRN, EXPECTED, GOLDEN, LOGS, TRUTH_PEBS, cairn, events, patch, text_of, truths,
-                        without)
+from cairn_tool import (CAIRN, EXPECTED, GOLDEN, LOGS, TRUTH_PEBS, cairn, events, expect_text, patch, text_of,
+                        truths, without)
 
 
 # ---- expected text: CAIRN_UPDATE=1 writes it anew ----------------------------------------------------------
@@ -23,12 +22,7 @@ def test_golden(log, command):
     text = text_of(done)
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
-    assert all(len(line) <= 80 for line in text.splitlines())
-    path = EXPECTED / f"{log}.{command}"
-    if os.environ.get("CAIRN_UPDATE"):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="ascii")
-    assert text == path.read_text(encoding="ascii")
+    expect_text(f"{log}.{command}", text)
 
 
 @pytest.mark.parametrize("log, arguments", [
@@ -47,11 +41,8 @@ def test_golden_with_options(log, arguments):
     done = cairn(*arguments)
     text = text_of(done)
     assert done.returncode == 0, done.stderr
-    assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
-    path = EXPECTED / log
-    if os.environ.get("CAIRN_UPDATE"):
-        path.write_text(text, encoding="ascii")
-    assert text == path.read_text(encoding="ascii")
+    assert all(line == line.rstrip() for line in text.splitlines())
+    expect_text(log, text)
 
 
 def test_standard_input_is_a_log():

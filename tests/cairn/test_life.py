@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`cairn ds --life`: one record's life out of the model's log, and what is said where there is none, or part of it."""
 
-import os
 import re
 import struct
 
@@ -9,7 +8,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import EXPECTED, GOLDEN, cairn, events, patch, text_of
+from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of
 
 HOOK = 0xCA03
 HEAD, ACTION = 0x38, 0x18
@@ -50,10 +49,7 @@ def test_golden(name, arguments):
         done = cairn("check", LIFE)
         text = text_of(done)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
-    path = EXPECTED / name
-    if os.environ.get("CAIRN_UPDATE"):
-        path.write_text(text, encoding="ascii")
-    assert text == path.read_text(encoding="ascii")
+    expect_text(name, text)
 
 
 # ---- the log read by nothing but this -------------------------------------------------------------------------------

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Spin locks in the host tool: expected text, filters, what is summed up against the truth, logs that lie."""
 
-import os
 import re
 import struct
 
 import pytest
 
 import frames
-from cairn_tool import EXPECTED, GOLDEN, cairn, events, patch, text_of, truths, without
+from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, truths, without
 
 LOG = GOLDEN / "locks.log"
 SPINLOCK, DC_START, DC_END = 0x0529, 0x0F4B, 0x0F4C
@@ -23,11 +22,7 @@ def test_golden(command):
     done = cairn(command, LOG)
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
-    assert all(len(line) <= 80 for line in text.splitlines())
-    path = EXPECTED / f"locks.{command}"
-    if os.environ.get("CAIRN_UPDATE"):
-        path.write_text(text, encoding="ascii")
-    assert text == path.read_text(encoding="ascii")
+    expect_text(f"locks.{command}", text)
 
 
 # ---- the truth, replayed by nothing but what is in this file ---------------------------------------------------------

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const size_t buffer = sizeof(struct wmi_buffer_header);
-    if (size < buffer + sizeof(struct etl_system_header))
+    if (size < buffer + sizeof(struct system_trace_header))
         return 0;
     uint8_t *bytes = malloc(size); /* exactly as large: reading beyond it is seen */
     if (!bytes)
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bytes[offsetof(struct wmi_buffer_header, buffer_type) + 1] = 0;
     bytes[buffer + 2] = data[buffer + 2] == ETL_SYSTEM32 ? ETL_SYSTEM32 : ETL_SYSTEM64;
     bytes[buffer + 3] = ETL_MARKER_EVENT;
-    memset(bytes + buffer + offsetof(struct etl_system_header, hook_id), 0, 2);
+    memset(bytes + buffer + offsetof(struct system_trace_header, hook_id), 0, 2);
     if (!cairn_etl_is((const char *)bytes, size))
         abort();
     fuzz_read_all((const char *)bytes, size);
