@@ -30,9 +30,6 @@ static struct {
     uint32_t groups; /* announced and not yet run down; 0: none */
 } begun[TRACE_MAX_SESSIONS];
 
-#define EACH_SESSION(i, set) \
-    for (uint32_t left_ = (set), i; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
-
 /* ---- events ------------------------------------------------------------------------------------------------------ */
 
 /* Interrupts off, for all that takes a CPU. */
@@ -218,14 +215,14 @@ void krundown_created(struct kthread *t)
     struct kcpu *cpu = kcpu_this();
     klist_add_tail(&threads, &t->all_link);
     put_begin(cpu, wishes_here(cpu), &start, t);
-    EACH_SESSION(i, announced())
+    TRACE_EACH_SESSION(i, announced())
         t->told[i] = begun[i].serial;
 }
 
 void krundown_ended(struct kthread *t)
 {
     struct kcpu *cpu = kcpu_this();
-    EACH_SESSION(i, announced())
+    TRACE_EACH_SESSION(i, announced())
         tell(cpu, t, i);
     put_end(cpu, wishes_here(cpu), &end, t);
 }

@@ -53,6 +53,11 @@ static inline void trace_group_add(struct perfinfo_groupmask *mask, uint32_t gro
     mask->masks[group >> PERF_MASK_SHIFT] |= group & PERF_MASK_BITS;
 }
 
+static inline void trace_group_remove(struct perfinfo_groupmask *mask, uint32_t group)
+{
+    mask->masks[group >> PERF_MASK_SHIFT] &= ~(group & PERF_MASK_BITS);
+}
+
 /* What a session with these masks writes of context switches: 0525H with both bits, 0524H with the first alone. */
 static inline bool trace_group_compact(const struct perfinfo_groupmask *mask)
 {

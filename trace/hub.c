@@ -8,17 +8,13 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 
-/* The sessions of a set, lowest first. */
-#define EACH_SESSION(i, set) \
-    for (uint32_t left_ = (set), i; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
-
 /* ---- switches and events ---------------------------------------------------------------------------------------- */
 
 static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t records, int64_t time,
                         enum ccswap_close reason)
 {
     struct trace_hub_encoder *e = (struct trace_hub_encoder *)(void *)compact; /* its first member */
-    EACH_SESSION(i, e->sessions)
+    TRACE_EACH_SESSION(i, e->sessions)
         trace_cpu_batch(e->hub->session[i], compact, size, records, time, reason);
 }
 _Static_assert(offsetof(struct trace_hub_encoder, compact) == 0, "write_batch");
@@ -28,7 +24,7 @@ static __attribute__((noinline)) void switch_several(struct trace_hub_cpu *hub, 
     for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++)
         if (hub->encoder[i].sessions)
             trace_ccswap_switch(&hub->encoder[i].compact, sw, trace_clock_units(&hub->clocks.clock[i], sw->tsc));
-    EACH_SESSION(i, hub->full) {
+    TRACE_EACH_SESSION(i, hub->full) {
         struct trace_cpu *cpu = hub->session[i];
         trace_full_switch(cpu, sw, trace_clock_units(&cpu->session->config.clock, sw->tsc));
     }
@@ -46,7 +42,7 @@ void trace_hub_switch(struct trace_hub_cpu *hub, const struct trace_switch *sw)
 uint32_t trace_hub_sessions(const struct trace_hub_cpu *hub, uint32_t group)
 {
     uint32_t sessions = 0;
-    EACH_SESSION(i, hub->on)
+    TRACE_EACH_SESSION(i, hub->on)
         if (trace_group_on(&hub->session[i]->masks, group))
             sessions |= 1u << i;
     return sessions;
@@ -65,7 +61,7 @@ int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t session
             return -E2BIG;
         size += bytes;
     }
-    EACH_SESSION(i, sessions & hub->on) {
+    TRACE_EACH_SESSION(i, sessions & hub->on) {
         int e = trace_cpu_event(hub->session[i], tsc, system, hook_id, version, parts, count, size);
         result = e ? e : result;
     }
@@ -163,7 +159,7 @@ static void acknowledge(struct trace_hub_cpu *hub, const struct trace_cpu *cpu, 
     memcpy(ack->masks, &cpu->masks, sizeof(ack->masks));
     struct trace_part part = { &event, sizeof(event) };
     uint32_t sessions = 0;
-    EACH_SESSION(i, hub->on)
+    TRACE_EACH_SESSION(i, hub->on)
         if (type_of(hub->session[i]) == type_of(cpu))
             sessions |= 1u << i;
     trace_hub_event_to(hub, tsc, sessions, NULL, HOOK_CAIRN_SESSION, HOOK_VERSION_CAIRN_SESSION, &part, 1);

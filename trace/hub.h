@@ -29,6 +29,10 @@ struct trace_hub_encoder { /* of one clock type */
     uint32_t sessions; /* bit i: session i + 1 runs here and gets the batches */
 };
 
+/* The sessions of a set (bit i: session i + 1), lowest first. */
+#define TRACE_EACH_SESSION(i, set) \
+    for (uint32_t left_ = (set), i; left_ && (i = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
+
 /* What trace_hub_switch does: nothing, one encoder of the performance counter (nearly always), or look. */
 enum trace_hub_plan { TRACE_HUB_NOTHING, TRACE_HUB_COMPACT, TRACE_HUB_SEVERAL };
 

@@ -4,10 +4,11 @@
 #include <inttypes.h>
 
 #include "tools/cairn/bytes.h"
+#include "trace/groups.h"
 
 #define BUFFER_LEAST 4096u /* room for what is put beside the log's events */
 #define BUFFER_USUAL 65536u
-_Static_assert(BUFFER_LEAST >= sizeof(struct wmi_buffer_header) + sizeof(struct etl_system_header) +
+_Static_assert(BUFFER_LEAST >= sizeof(struct wmi_buffer_header) + sizeof(struct system_trace_header) +
                                    CAIRN_ETL_PAYLOAD_MAX, "any event put beside the log's fits");
 
 /* ---- what is in the log ----------------------------------------------------------------------------------------- */
@@ -26,11 +27,11 @@ static void survey(struct cairn_etl_export *x)
                 x->start = e.time;
             if (e.has_time && e.time > x->stop)
                 x->stop = e.time;
-            x->has_threads |= e.hook == ETL_HOOK_THREAD_DC_START;
-            x->has_images |= e.hook == ETL_HOOK_IMAGE_DC_START;
-            x->has_config |= e.hook == ETL_HOOK_CPU_CONFIG;
-            x->has_extension |= e.hook == ETL_HOOK_HEADER_EXTENSION;
-            x->has_complete |= e.hook == ETL_HOOK_RUNDOWN_COMPLETE;
+            x->has_threads |= e.hook == HOOK_THREAD_DC_START;
+            x->has_images |= e.hook == HOOK_IMAGE_DC_START;
+            x->has_config |= e.hook == HOOK_CPU_CONFIG;
+            x->has_extension |= e.hook == HOOK_HEADER_EXTENSION;
+            x->has_complete |= e.hook == HOOK_RUNDOWN_COMPLETE;
         }
     }
     if (x->start > x->stop) /* no event, and the session stream is missing */
@@ -105,13 +106,16 @@ static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, uint
 /* The groups without Cairn's own, and without that of the batches where these are left out. */
 static void plain_masks(const struct cairn_etl_export *x, uint8_t *payload, uint32_t size)
 {
-    struct etl_header_extension e;
+    struct etw_header_extension e;
+    struct perfinfo_groupmask groups;
     if (size < sizeof(e))
         return;
     memcpy(&e, payload, sizeof(e));
-    e.masks[ETL_MASKS_CAIRN] = 0;
+    memcpy(&groups, e.group_masks, sizeof(groups));
+    groups.masks[PERF_CAIRN_MARK >> PERF_MASK_SHIFT] = 0; /* Cairn's own groups are all there */
     if (x->log->session.full)
-        e.masks[1] &= ~ETL_MASK_COMPACT_CSWITCH;
+        trace_group_remove(&groups, PERF_COMPACT_CSWITCH);
+    memcpy(e.group_masks, &groups, sizeof(groups));
     memcpy(payload, &e, sizeof(e));
 }
 
@@ -129,7 +133,7 @@ static void put_event(struct cairn_etl_export *x, const struct cairn_event *e, u
         x->doubled++;
         return;
     }
-    if (x->strict && (e->hook == ETL_HOOK_HEADER_EXTENSION || e->hook == ETL_HOOK_GROUP_MASKS_END)) {
+    if (x->strict && (e->hook == HOOK_HEADER_EXTENSION || e->hook == HOOK_GROUP_MASKS_END)) {
         memcpy(plain, p, size);
         plain_masks(x, plain + e->head, e->size);
         p = plain;

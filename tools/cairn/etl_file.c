@@ -28,11 +28,11 @@ void cairn_etl_flaw(struct cairn_etl *etl, uint32_t buffer, const char *format, 
 bool cairn_etl_is(const char *data, size_t size)
 {
     const uint8_t *p = (const uint8_t *)data;
-    if (size < HEADER + sizeof(struct etl_system_header))
+    if (size < HEADER + sizeof(struct system_trace_header))
         return false;
     uint32_t marker = cairn_get32(p + HEADER), type = marker >> ETL_MARKER_TYPE_SHIFT & 0xFF;
     return marker >> 24 == ETL_MARKER_EVENT && (type == ETL_SYSTEM32 || type == ETL_SYSTEM64) &&
-           cairn_get16(p + HEADER + offsetof(struct etl_system_header, hook_id)) == ETL_HOOK_HEADER &&
+           cairn_get16(p + HEADER + offsetof(struct system_trace_header, hook_id)) == ETL_HOOK_HEADER &&
            cairn_get16(FIELD(p, buffer_type)) == ETL_BUFFER_TYPE_HEADER;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "trace/format.h"
+#include "trace/rundown.h"
 
 /* ---- buffers ---------------------------------------------------------------------------------------------------- */
 
@@ -48,20 +49,10 @@ enum etl_header { /* HeaderType, byte 2 of the marker */
     ETL_INSTANCE64 = 0x15,
 };
 
-struct etl_system_header { /* SYSTEM_TRACE_HEADER; the compact form ends before kernel_time */
-    uint32_t marker;       /* 00: version of the payload in the low byte */
-    uint16_t size;         /* 04: header and payload, not padded */
-    uint16_t hook_id;      /* 06 */
-    uint32_t thread_id;    /* 08 */
-    uint32_t process_id;   /* 0C */
-    int64_t system_time;   /* 10: session clock */
-    uint32_t kernel_time;  /* 18 */
-    uint32_t user_time;    /* 1C */
-};
-_Static_assert(sizeof(struct etl_system_header) == 0x20, "SYSTEM_TRACE_HEADER");
-_Static_assert(offsetof(struct etl_system_header, system_time) == 0x10, "SYSTEM_TRACE_HEADER.SystemTime");
-_Static_assert(offsetof(struct etl_system_header, kernel_time) == 0x18, "SYSTEM_TRACE_HEADER.KernelTime");
+/* The compact form of SYSTEM_TRACE_HEADER ends before kernel_time. */
 #define ETL_COMPACT_BYTES 0x18u
+_Static_assert(offsetof(struct system_trace_header, kernel_time) == ETL_COMPACT_BYTES,
+               "SYSTEM_TRACE_HEADER.KernelTime");
 
 /* EVENT_TRACE_HEADER (FULL), EVENT_INSTANCE_HEADER and EVENT_HEADER have these alike; their first word is the size. */
 #define ETL_CLASSIC_THREAD   0x08u
@@ -76,31 +67,9 @@ _Static_assert(offsetof(struct etl_system_header, kernel_time) == 0x18, "SYSTEM_
 #define ETL_EVENT_ID         0x28u /* EventDescriptor: Id, word */
 #define ETL_EVENT_VERSION    0x2Au /* byte */
 
-/* ---- hook IDs of the files themselves, and of the rundown ------------------------------------------------------- */
-
-#define ETL_HOOK_HEADER            0x0000u
-#define ETL_HOOK_HEADER_EXTENSION  0x0005u
-#define ETL_HOOK_RUNDOWN_COMPLETE  0x0008u
-#define ETL_HOOK_GROUP_MASKS_END   0x0020u
-#define ETL_HOOK_PROCESS_START     0x0301u
-#define ETL_HOOK_PROCESS_END       0x0302u
-#define ETL_HOOK_PROCESS_DC_START  0x0303u
-#define ETL_HOOK_PROCESS_DC_END    0x0304u
-#define ETL_HOOK_IMAGE_LOAD        0x030Au
-#define ETL_HOOK_THREAD_START      0x0501u
-#define ETL_HOOK_THREAD_END        0x0502u
-#define ETL_HOOK_THREAD_DC_START   0x0503u
-#define ETL_HOOK_THREAD_DC_END     0x0504u
-#define ETL_HOOK_THREAD_NAME       0x0548u
-#define ETL_HOOK_CPU_CONFIG        0x0B0Au
-#define ETL_HOOK_PROCESSOR_GROUP   0x0B1Au
-#define ETL_HOOK_PROCESSOR_NUMBER  0x0B1Bu
-#define ETL_HOOK_IMAGE_UNLOAD      0x1402u
-#define ETL_HOOK_IMAGE_DC_START    0x1403u
-#define ETL_HOOK_IMAGE_DC_END      0x1404u
-#define ETL_HOOK_VERSION_SYSTEM    2u /* of all above without a layout of their own below */
-
 /* ---- the file's first event: TRACE_LOGFILE_HEADER --------------------------------------------------------------- */
+
+#define ETL_HOOK_HEADER 0x0000u /* of HOOK_VERSION_HEADER, as its group's others */
 
 struct etl_logfile_header {      /* up to where pointers begin */
     uint32_t buffer_size;        /* 00: bytes */
@@ -143,21 +112,6 @@ enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CYC
 #define ETL_TIMER_SOURCE_TSC   6u /* HAL_PLATFORM_TIMER_SOURCE: processor counter */
 #define ETL_TIMER_SOURCE_APIC  9u
 
-struct etl_header_extension { /* 0005H, 0020H: ETW_KERNEL_HEADER_EXTENSION */
-    uint32_t masks[8];        /* 00: PERFINFO_GROUPMASK */
-    uint32_t version;         /* 20: of the kernel's events */
-};
-_Static_assert(sizeof(struct etl_header_extension) == 0x24, "ETW_KERNEL_HEADER_EXTENSION");
-
-/* Bits of those masks, by the number of the mask. */
-#define ETL_MASK_PROCESS         0x00000001u /* 0 */
-#define ETL_MASK_THREAD          0x00000002u /* 0 */
-#define ETL_MASK_LOADER          0x00000004u /* 0 */
-#define ETL_MASK_CONTEXT_SWITCH  0x00000004u /* 1 */
-#define ETL_MASK_COMPACT_CSWITCH 0x00000100u /* 1 */
-#define ETL_MASK_CPU_CONFIG      0x00010000u /* 2 */
-#define ETL_MASKS_CAIRN          7u          /* the mask of Cairn's own groups (trace/groups.h) */
-
 /* ---- rundown: offsets, with p the bytes of a pointer ------------------------------------------------------------ */
 
 /* Process: UniqueProcessKey p, then four words, DirectoryTableBase p (version 3), Flags 4 (version 4); then a SID,
@@ -165,67 +119,19 @@ _Static_assert(sizeof(struct etl_header_extension) == 0x24, "ETW_KERNEL_HEADER_E
 #define ETL_PROCESS_ID(p)           (p)
 #define ETL_PROCESS_PARENT(p)       ((p) + 4u)
 #define ETL_PROCESS_FIXED(p, version) ((p) + 16u + ((version) >= 3 ? (p) : 0u) + ((version) >= 4 ? 4u : 0u))
-_Static_assert(ETL_PROCESS_FIXED(8, 4) == 0x24, "Process_V4");
+_Static_assert(ETL_PROCESS_FIXED(8, 4) == sizeof(struct etw_process), "Process_V4");
 #define ETL_TOKEN_USER(p) (2u * (p)) /* before a SID; its first word 0: neither is there */
 #define ETL_SID_BYTES(subauthorities) (8u + 4u * (subauthorities))
 
-struct etl_thread64 {        /* version 3; then a UTF-16 name */
-    uint32_t process_id;     /* 00 */
-    uint32_t thread_id;      /* 04 */
-    uint64_t stack_base;     /* 08 */
-    uint64_t stack_limit;    /* 10 */
-    uint64_t user_stack[2];  /* 18 */
-    uint64_t affinity;       /* 28 */
-    uint64_t start_address;  /* 30 */
-    uint64_t teb_base;       /* 38 */
-    uint32_t sub_process_tag;/* 40 */
-    int8_t base_priority;    /* 44 */
-    uint8_t page_priority;   /* 45 */
-    uint8_t io_priority;     /* 46 */
-    uint8_t flags;           /* 47 */
-};
-_Static_assert(sizeof(struct etl_thread64) == 0x48, "Thread_V3");
-_Static_assert(offsetof(struct etl_thread64, base_priority) == 0x44, "Thread_V3.BasePriority");
 #define ETL_THREAD_PROCESS  0u
 #define ETL_THREAD_ID       4u
 #define ETL_THREAD_BASE(p)  (8u + 7u * (p) + 4u)
 #define ETL_THREAD_FIXED(p) (8u + 7u * (p) + 8u)
-_Static_assert(ETL_THREAD_FIXED(8) == 0x48 && ETL_THREAD_FIXED(4) == 0x2C, "Thread_V3");
+_Static_assert(ETL_THREAD_FIXED(8) == sizeof(struct etw_thread) && ETL_THREAD_FIXED(4) == 0x2C, "Thread_V3");
 
-struct etl_image64 {         /* version 3; then FileName, UTF-16 */
-    uint64_t base;           /* 00 */
-    uint64_t size;           /* 08 */
-    uint32_t process_id;     /* 10: 0: the kernel's */
-    uint32_t checksum;       /* 14 */
-    uint32_t time_date_stamp;/* 18 */
-    uint8_t signature[4];    /* 1C */
-    uint64_t default_base;   /* 20 */
-    uint32_t reserved[4];    /* 28 */
-};
-_Static_assert(sizeof(struct etl_image64) == 0x38, "Image_V3");
 #define ETL_IMAGE_PROCESS(p) (2u * (p))
 #define ETL_IMAGE_FIXED(p, version) ((version) >= 2 ? 3u * (p) + 0x20u : 2u * (p) + 4u)
-_Static_assert(ETL_IMAGE_FIXED(8, 3) == 0x38, "Image_V3");
-
-struct __attribute__((packed)) etl_cpu_config { /* 0B0AH, version 3 */
-    uint32_t mhz;                               /* 000 */
-    uint32_t processors;                        /* 004 */
-    uint32_t memory_mb;                         /* 008 */
-    uint32_t page_size;                         /* 00C */
-    uint32_t allocation_granularity;            /* 010 */
-    uint16_t computer_name[256];                /* 014 */
-    uint16_t domain_name[134];                  /* 214 */
-    uint64_t hyper_threading;                   /* 320 */
-    uint64_t highest_user_address;              /* 328 */
-    uint16_t architecture;                      /* 330: 9: x86-64 */
-    uint16_t level;                             /* 332 */
-    uint16_t revision;                          /* 334 */
-    uint8_t nx_enabled;                         /* 336: which of the two comes first is not known: both alike */
-    uint8_t pae_enabled;                        /* 337 */
-    uint32_t memory_speed;                      /* 338 */
-};
-_Static_assert(sizeof(struct etl_cpu_config) == 0x33C, "CPU configuration, version 3");
-_Static_assert(offsetof(struct etl_cpu_config, hyper_threading) == 0x320, "CPU configuration: HyperThreadingFlag");
+_Static_assert(ETL_IMAGE_FIXED(8, 3) == sizeof(struct etw_image), "Image_V3");
 
 /* ---- spin locks ------------------------------------------------------------------------------------------------- */
 

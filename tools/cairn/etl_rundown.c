@@ -9,10 +9,10 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl_export.h"
+#include "trace/groups.h"
 
 #define IDLE_PROCESS   0u
 #define KERNEL_PROCESS 4u
-#define STILL_RUNNING  0x103u
 #define UNIX_EPOCH     INT64_C(116444736000000000) /* as FILETIME */
 
 static uint64_t number(const struct cairn_log *log, const char *key)
@@ -117,20 +117,20 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
     cairn_etl_add_text(&p, slice(ETL_CAIRN_LOGGER), 2);
     cairn_etl_add_text(&p, slice("cairn.etl"), 2);
     if (first->used == 0) {
-        cairn_etl_system(w, ETL_HOOK_HEADER, ETL_HOOK_VERSION_SYSTEM, x->start, 0, KERNEL_PROCESS, &p);
+        cairn_etl_system(w, ETL_HOOK_HEADER, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, &p);
         return;
     }
-    memcpy(first->bytes + sizeof(struct etl_system_header), p.bytes, p.size); /* of the same size as before */
+    memcpy(first->bytes + sizeof(struct system_trace_header), p.bytes, p.size); /* of the same size as before */
 }
 
 /* The groups that the session was ever told to take; of the last word, which is Cairn's own, none. */
-static void add_groups(struct etl_header_extension *e, const struct cairn_log *log)
+static void add_groups(struct perfinfo_groupmask *groups, const struct cairn_log *log)
 {
     for (uint32_t n = 0; n < log->cpus; n++)
         for (size_t i = 0; i < log->cpu[n].acks.count; i++) {
             const struct cairn_ack *ack = &log->cpu[n].acks.items[i];
             for (unsigned w = 0; ack->own && ack->event.what != CAIRN_SESSION_STOP && w < 7; w++)
-                e->masks[w] |= ack->event.masks[w];
+                groups->masks[w] |= ack->event.masks[w];
         }
 }
 
@@ -138,16 +138,21 @@ static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, b
 {
     const struct cairn_session *s = &x->log->session;
     struct cairn_etl_payload p = {0};
-    struct etl_header_extension e = {.version = build(x->log) >= 19041 ? 80 : 60};
+    struct etw_header_extension e = {.version = build(x->log) >= 19041 ? 80 : 60};
+    struct perfinfo_groupmask groups = {0};
     if (on) {
-        add_groups(&e, x->log);
-        e.masks[0] |= ETL_MASK_PROCESS | ETL_MASK_THREAD | ETL_MASK_LOADER;
-        e.masks[1] |= ETL_MASK_CONTEXT_SWITCH | (s->compact ? ETL_MASK_COMPACT_CSWITCH : 0);
-        e.masks[1] &= ~(x->strict && s->full ? ETL_MASK_COMPACT_CSWITCH : 0);
-        e.masks[2] |= ETL_MASK_CPU_CONFIG;
+        add_groups(&groups, x->log);
+        trace_group_add(&groups, PERF_PROCESS | PERF_THREAD | PERF_LOADER);
+        trace_group_add(&groups, PERF_CONTEXT_SWITCH);
+        trace_group_add(&groups, PERF_CPU_CONFIG);
+        if (s->compact)
+            trace_group_add(&groups, PERF_COMPACT_CSWITCH);
+        if (x->strict && s->full)
+            trace_group_remove(&groups, PERF_COMPACT_CSWITCH);
     }
+    memcpy(e.group_masks, groups.masks, sizeof(e.group_masks));
     cairn_etl_add(&p, &e, sizeof(e));
-    cairn_etl_system(&x->writer, hook, ETL_HOOK_VERSION_SYSTEM, time, 0, KERNEL_PROCESS, &p);
+    cairn_etl_system(&x->writer, hook, HOOK_VERSION_HEADER, time, 0, KERNEL_PROCESS, &p);
 }
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
@@ -164,31 +169,31 @@ static void put_machine(struct cairn_etl_export *x, int64_t time)
     if (family == 6 || family == 15)
         model |= signature >> 12 & 0xF0;
     family += family == 15 ? signature >> 20 & 0xFF : 0;
-    struct etl_cpu_config c = {
+    struct etw_cpu_config c = {
         .mhz = (uint32_t)(number(log, "machine.tsc_hz") / 1000000),
-        .processors = log->cpus,
-        .memory_mb = (uint32_t)(number(log, "machine.memory_bytes") >> 20),
+        .number_of_processors = log->cpus,
+        .mem_size = (uint32_t)(number(log, "machine.memory_bytes") >> 20),
         .page_size = 4096,
         .allocation_granularity = 4096,
         .computer_name = {'C', 'A', 'I', 'R', 'N'},
         .highest_user_address = UINT64_C(0x00007FFFFFFFFFFF),
-        .architecture = 9,
-        .level = (uint16_t)family,
-        .revision = (uint16_t)(model << 8 | (signature & 0xF)),
+        .processor_architecture = ETW_ARCHITECTURE_AMD64,
+        .processor_level = (uint16_t)family,
+        .processor_revision = (uint16_t)(model << 8 | (signature & 0xF)),
         .nx_enabled = 1,
         .pae_enabled = 1,
     };
     cairn_etl_add(&p, &c, sizeof(c));
-    cairn_etl_system(&x->writer, ETL_HOOK_CPU_CONFIG, 3, time, 0, KERNEL_PROCESS, &p);
+    cairn_etl_system(&x->writer, HOOK_CPU_CONFIG, HOOK_VERSION_CPU_CONFIG, time, 0, KERNEL_PROCESS, &p);
     p.size = 0;
     cairn_etl_add32(&p, 1); /* one group, and its processors */
     cairn_etl_add64(&p, log->cpus < 64 ? (UINT64_C(1) << log->cpus) - 1 : UINT64_MAX);
-    cairn_etl_system(&x->writer, ETL_HOOK_PROCESSOR_GROUP, ETL_HOOK_VERSION_SYSTEM, time, 0, KERNEL_PROCESS, &p);
+    cairn_etl_system(&x->writer, HOOK_PROCESSOR_GROUP, HOOK_VERSION_PROCESSOR, time, 0, KERNEL_PROCESS, &p);
     p.size = 0;
     cairn_etl_add32(&p, log->cpus);
     for (uint32_t n = 0; n < log->cpus; n++)
         cairn_etl_add32(&p, n);
-    cairn_etl_system(&x->writer, ETL_HOOK_PROCESSOR_NUMBER, ETL_HOOK_VERSION_SYSTEM, time, 0, KERNEL_PROCESS, &p);
+    cairn_etl_system(&x->writer, HOOK_PROCESSOR_NUMBER, HOOK_VERSION_PROCESSOR, time, 0, KERNEL_PROCESS, &p);
 }
 
 /* ---- processes, threads, the image ------------------------------------------------------------------------------ */
@@ -197,28 +202,28 @@ static void put_process(struct cairn_etl_export *x, uint16_t hook, int64_t time,
 {
     static const uint8_t local_system[] = {1, 1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0}; /* S-1-5-18 */
     struct cairn_etl_payload p = {0};
-    cairn_etl_add64(&p, 0); /* UniqueProcessKey */
-    cairn_etl_add32(&p, pid);
-    cairn_etl_add32(&p, IDLE_PROCESS);                              /* ParentId */
-    cairn_etl_add32(&p, UINT32_MAX);                                /* SessionId */
-    cairn_etl_add32(&p, pid == IDLE_PROCESS ? 0 : STILL_RUNNING);   /* ExitStatus */
-    cairn_etl_add64(&p, 0);                                         /* DirectoryTableBase */
-    cairn_etl_add32(&p, 0);                                         /* Flags */
-    cairn_etl_add64(&p, ETL_TOKEN_USER(8u));                        /* TOKEN_USER: a pointer, not 0, and attributes */
+    const struct etw_process process = {
+        .process_id = pid,
+        .parent_id = IDLE_PROCESS,
+        .session_id = ETW_NO_SESSION,
+        .exit_status = pid == IDLE_PROCESS ? 0 : ETW_STILL_RUNNING,
+    };
+    cairn_etl_add(&p, &process, sizeof(process));
+    cairn_etl_add64(&p, ETL_TOKEN_USER(8u)); /* TOKEN_USER: a pointer, not 0, and attributes */
     cairn_etl_add64(&p, 0);
     cairn_etl_add(&p, local_system, sizeof(local_system));
     cairn_etl_add_text(&p, slice(name), 1);
     for (unsigned i = 0; i < 3; i++) /* CommandLine, PackageFullName, ApplicationId */
         cairn_etl_add_text(&p, slice(""), 2);
-    cairn_etl_perfinfo(&x->writer, hook, 4, time, &p);
-    x->processes += hook == ETL_HOOK_PROCESS_DC_START;
+    cairn_etl_perfinfo(&x->writer, hook, HOOK_VERSION_PROCESS, time, &p);
+    x->processes += hook == HOOK_PROCESS_DC_START;
 }
 
 static void put_thread(struct cairn_etl_export *x, uint16_t hook, int64_t time, uint32_t pid, uint64_t affinity,
                        const struct cairn_name *name)
 {
     struct cairn_etl_payload p = {0};
-    struct etl_thread64 t = {
+    struct etw_thread t = {
         .process_id = pid,
         .thread_id = name->tid,
         .affinity = affinity,
@@ -226,21 +231,21 @@ static void put_thread(struct cairn_etl_export *x, uint16_t hook, int64_t time, 
     };
     cairn_etl_add(&p, &t, sizeof(t));
     cairn_etl_add_text(&p, name->name, 2);
-    cairn_etl_system(&x->writer, hook, 3, time, name->tid, pid, &p);
-    x->threads += hook == ETL_HOOK_THREAD_DC_START;
+    cairn_etl_system(&x->writer, hook, HOOK_VERSION_THREAD, time, name->tid, pid, &p);
+    x->threads += hook == HOOK_THREAD_DC_START;
 }
 
 static void put_image(struct cairn_etl_export *x, uint16_t hook, int64_t time)
 {
     struct cairn_etl_payload p = {0};
     uint64_t base = number(x->log, "kernel.base");
-    struct etl_image64 image = {.base = base, .size = number(x->log, "kernel.size"), .default_base = base};
-    if (!image.base || !image.size)
+    struct etw_image image = {.image_base = base, .image_size = number(x->log, "kernel.size"), .default_base = base};
+    if (!image.image_base || !image.image_size)
         return; /* the machine stream is missing */
     cairn_etl_add(&p, &image, sizeof(image));
     cairn_etl_add_text(&p, slice("\\kernel.elf"), 2);
-    cairn_etl_system(&x->writer, hook, 3, time, 0, KERNEL_PROCESS, &p);
-    x->images += hook == ETL_HOOK_IMAGE_DC_START;
+    cairn_etl_system(&x->writer, hook, HOOK_VERSION_IMAGE, time, 0, KERNEL_PROCESS, &p);
+    x->images += hook == HOOK_IMAGE_DC_START;
 }
 
 /* Each process, then its threads, then its images; one idle thread a CPU, in the process they are of. */
@@ -248,8 +253,8 @@ static void put_rundown(struct cairn_etl_export *x, int64_t time, bool start)
 {
     const struct cairn_text *text = &x->log->text;
     uint64_t all = x->log->cpus < 64 ? (UINT64_C(1) << x->log->cpus) - 1 : UINT64_MAX;
-    uint16_t process = start ? ETL_HOOK_PROCESS_DC_START : ETL_HOOK_PROCESS_DC_END;
-    uint16_t thread = start ? ETL_HOOK_THREAD_DC_START : ETL_HOOK_THREAD_DC_END;
+    uint16_t process = start ? HOOK_PROCESS_DC_START : HOOK_PROCESS_DC_END;
+    uint16_t thread = start ? HOOK_THREAD_DC_START : HOOK_THREAD_DC_END;
     uint32_t idle = 0;
     if (!x->has_threads) {
         put_process(x, process, time, IDLE_PROCESS, "Idle");
@@ -262,20 +267,20 @@ static void put_rundown(struct cairn_etl_export *x, int64_t time, bool start)
                 put_thread(x, thread, time, KERNEL_PROCESS, all, &text->names.items[i]);
     }
     if (!x->has_images)
-        put_image(x, start ? ETL_HOOK_IMAGE_DC_START : ETL_HOOK_IMAGE_DC_END, time);
+        put_image(x, start ? HOOK_IMAGE_DC_START : HOOK_IMAGE_DC_END, time);
 }
 
 static void put_complete(struct cairn_etl_export *x, int64_t time)
 {
     struct cairn_etl_payload none = {0};
     if (!x->has_complete)
-        cairn_etl_perfinfo(&x->writer, ETL_HOOK_RUNDOWN_COMPLETE, ETL_HOOK_VERSION_SYSTEM, time, &none);
+        cairn_etl_perfinfo(&x->writer, HOOK_RUNDOWN_COMPLETE, HOOK_VERSION_HEADER, time, &none);
 }
 
 void cairn_etl_put_start(struct cairn_etl_export *x)
 {
     if (!x->has_extension)
-        put_masks(x, ETL_HOOK_HEADER_EXTENSION, x->start, true);
+        put_masks(x, HOOK_HEADER_EXTENSION, x->start, true);
     put_rundown(x, x->start, true);
     put_complete(x, x->start);
 }
@@ -285,9 +290,9 @@ void cairn_etl_put_end(struct cairn_etl_export *x)
     if (!x->has_config)
         put_machine(x, x->stop);
     if (!x->has_extension)
-        put_masks(x, ETL_HOOK_GROUP_MASKS_END, x->stop, true);
+        put_masks(x, HOOK_GROUP_MASKS_END, x->stop, true);
     put_rundown(x, x->stop, false);
     if (!x->has_extension)
-        put_masks(x, ETL_HOOK_HEADER_EXTENSION, x->stop, false);
+        put_masks(x, HOOK_HEADER_EXTENSION, x->stop, false);
     put_complete(x, x->stop);
 }

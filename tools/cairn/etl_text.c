@@ -46,7 +46,7 @@ struct facts { /* gathered in one walk through the file */
     size_t arena_room;
     bool names, symbols; /* streams of the file's own */
     bool has_extension;
-    struct etl_header_extension extension; /* the groups of all; version of the first */
+    struct etw_header_extension extension; /* the groups of all; version of the first */
 };
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -162,12 +162,12 @@ static void note_stream(struct facts *f, const struct cairn_event *e)
 /* A session may be started with no group, and end with none. */
 static void note_extension(struct facts *f, const struct cairn_event *e)
 {
-    struct etl_header_extension now;
+    struct etw_header_extension now;
     if (e->size < sizeof(now))
         return;
     memcpy(&now, e->payload, sizeof(now));
     for (unsigned i = 0; i < 8; i++)
-        f->extension.masks[i] |= now.masks[i];
+        f->extension.group_masks[i] |= now.group_masks[i];
     f->extension.version = f->has_extension ? f->extension.version : now.version;
     f->has_extension = true;
 }
@@ -180,7 +180,7 @@ static void gather(struct facts *f)
         for (uint32_t at = 0; cairn_event_at(b->events, b->size, at, &e); at += e.space) {
             if (e.hook == HOOK_CAIRN_STREAM && !e.unknown_items)
                 note_stream(f, &e);
-            else if (e.hook == ETL_HOOK_HEADER_EXTENSION)
+            else if (e.hook == HOOK_HEADER_EXTENSION)
                 note_extension(f, &e);
             else
                 note_rundown(f, &e);
@@ -248,7 +248,8 @@ static void tell_header(struct facts *f)
         char masks[80];
         int n = 0;
         for (unsigned i = 0; i < 8; i++)
-            n += snprintf(masks + n, sizeof(masks) - (size_t)n, "%s%" PRIx32, i ? " " : "", f->extension.masks[i]);
+            n += snprintf(masks + n, sizeof(masks) - (size_t)n, "%s%" PRIx32, i ? " " : "",
+                          f->extension.group_masks[i]);
         line(f, "etl.group_masks=%s (hexadecimal)", masks);
         line(f, "etl.event_version=%" PRIu32, f->extension.version);
     }

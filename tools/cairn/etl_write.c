@@ -69,7 +69,7 @@ void cairn_etl_event(struct cairn_etl_writer *w, const void *event, uint32_t siz
 static void put(struct cairn_etl_writer *w, const void *header, uint32_t size, int64_t time,
                 const struct cairn_etl_payload *p)
 {
-    uint8_t event[sizeof(struct etl_system_header) + CAIRN_ETL_PAYLOAD_MAX];
+    uint8_t event[sizeof(struct system_trace_header) + CAIRN_ETL_PAYLOAD_MAX];
     memcpy(event, header, size);
     memcpy(event + size, p->bytes, p->size);
     cairn_etl_event(w, event, size + p->size, time);
@@ -90,13 +90,13 @@ void cairn_etl_perfinfo(struct cairn_etl_writer *w, uint16_t hook, uint8_t versi
 void cairn_etl_system(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time, uint32_t tid,
                       uint32_t pid, const struct cairn_etl_payload *p)
 {
-    struct etl_system_header h = {
+    struct system_trace_header h = {
         .marker = (uint32_t)ETL_MARKER_EVENT << 24 | ETL_SYSTEM64 << ETL_MARKER_TYPE_SHIFT | version,
         .size = (uint16_t)(sizeof(h) + p->size),
         .hook_id = hook,
         .thread_id = tid,
         .process_id = pid,
-        .system_time = time,
+        .time_stamp = time,
     };
     put(w, &h, sizeof(h), time, p);
 }

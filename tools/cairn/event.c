@@ -20,9 +20,9 @@ static void read_system(struct cairn_event *e, const uint8_t *p, uint32_t head, 
 {
     e->unknown_items = marker & ~(PERFINFO_MARKER_MASK | PERFINFO_VERSION_MASK);
     e->head = head;
-    e->tid = cairn_get32(p + offsetof(struct etl_system_header, thread_id));
-    e->pid = cairn_get32(p + offsetof(struct etl_system_header, process_id));
-    e->time = (int64_t)cairn_get64(p + offsetof(struct etl_system_header, system_time));
+    e->tid = cairn_get32(p + offsetof(struct system_trace_header, thread_id));
+    e->pid = cairn_get32(p + offsetof(struct system_trace_header, process_id));
+    e->time = (int64_t)cairn_get64(p + offsetof(struct system_trace_header, time_stamp));
 }
 
 static void read_classic(struct cairn_event *e, const uint8_t *p, uint32_t head)
@@ -48,7 +48,7 @@ static uint32_t header_bytes(uint8_t header)
     switch (header) {
     case ETL_SYSTEM32:
     case ETL_SYSTEM64:
-        return sizeof(struct etl_system_header);
+        return sizeof(struct system_trace_header);
     case ETL_COMPACT32:
     case ETL_COMPACT64:
         return ETL_COMPACT_BYTES;

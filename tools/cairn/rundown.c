@@ -53,7 +53,7 @@ static void read_thread(struct cairn_rundown *r, const struct cairn_event *e)
     r->kind = CAIRN_RUNDOWN_THREAD;
     r->pid = cairn_get32(e->payload + ETL_THREAD_PROCESS);
     r->tid = cairn_get32(e->payload + ETL_THREAD_ID);
-    if (e->hook == ETL_HOOK_THREAD_NAME) {
+    if (e->hook == HOOK_THREAD_SET_NAME) {
         cairn_rundown_text(r->name, sizeof(r->name), e->payload + 8, e->size - 8, 2);
         return;
     }
@@ -87,23 +87,23 @@ void cairn_rundown_read(struct cairn_rundown *r, const struct cairn_event *e)
     if (e->unknown_items)
         return;
     switch (e->hook) {
-    case ETL_HOOK_PROCESS_START:
-    case ETL_HOOK_PROCESS_END:
-    case ETL_HOOK_PROCESS_DC_START:
-    case ETL_HOOK_PROCESS_DC_END:
+    case HOOK_PROCESS_START:
+    case HOOK_PROCESS_END:
+    case HOOK_PROCESS_DC_START:
+    case HOOK_PROCESS_DC_END:
         read_process(r, e);
         break;
-    case ETL_HOOK_THREAD_START:
-    case ETL_HOOK_THREAD_END:
-    case ETL_HOOK_THREAD_DC_START:
-    case ETL_HOOK_THREAD_DC_END:
-    case ETL_HOOK_THREAD_NAME:
+    case HOOK_THREAD_START:
+    case HOOK_THREAD_END:
+    case HOOK_THREAD_DC_START:
+    case HOOK_THREAD_DC_END:
+    case HOOK_THREAD_SET_NAME:
         read_thread(r, e);
         break;
-    case ETL_HOOK_IMAGE_LOAD:
-    case ETL_HOOK_IMAGE_UNLOAD:
-    case ETL_HOOK_IMAGE_DC_START:
-    case ETL_HOOK_IMAGE_DC_END:
+    case HOOK_IMAGE_LOAD:
+    case HOOK_IMAGE_UNLOAD:
+    case HOOK_IMAGE_DC_START:
+    case HOOK_IMAGE_DC_END:
         read_image(r, e);
         break;
     default:
