@@ -185,8 +185,8 @@ $(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf $(B)/cairn-optio
 
 # ---- tests. Suites are found by their names: tests/unit/test_*.c are cmocka programs (ASan, UBSan), one each, with the
 # other files there as shared support; tests/*/test_*.py are pytest's. tests/*/local.mk and tools/*/local.mk may add
-# rules, prerequisites of `test-products` (what tests need built), what bench, bench-gate and fuzz do, and SUITES:
-# targets that print `PASS|FAIL|SKIP: name: text` lines.
+# rules, prerequisites of `test-products` (what tests need built), what bench, bench-gate, fuzz and fuzz-replay do, and
+# SUITES: targets that print `PASS|FAIL|SKIP: name: text` lines.
 UNIT := $(UNIT_C:tests/unit/%.c=$(B)/unit/%)
 $(B)/unit/%: $(B)/san/tests/unit/%.o $(UNIT_SUPPORT_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	@mkdir -p $(@D)
@@ -195,12 +195,12 @@ $(B)/unit/%: $(B)/san/tests/unit/%.o $(UNIT_SUPPORT_C:%.c=$(B)/san/%.o) $(B)/san
 unit: $(UNIT)
 	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
 test-products: all $(UNIT)
-SUITES := lint golden-check bench-gate fuzz
+SUITES := lint golden-check bench-gate fuzz-replay
 test: test-products
 	@$(PYTHON) tests/run.py --build $(B) $(SUITES)
 test-all: test-products
-	@$(PYTHON) tests/run.py --build $(B) --all $(SUITES)
-bench bench-gate fuzz: all
+	@$(PYTHON) tests/run.py --build $(B) --all $(SUITES) fuzz
+bench bench-gate fuzz fuzz-replay: all
 lint:
 	@tools/lint.sh
 

@@ -54,7 +54,7 @@ def test_modes(tmp_path, preset, mode, records, wraps):
 def test_smallest_buffers(tmp_path):
     """A PMI at every branch and at every second instruction: slow, but it goes on, and loss is exact."""
     _, end, compared = run(tmp_path, "bts=interrupt", "bts.records=1", "pebs=INST_RETIRED.ANY:1", "pebs.records=1",
-                           "pebs.threshold=1", "trace.buffers=1024", cpus=1, switches=20)
+                           "pebs.threshold=1", "trace.buffers=1024", cpus=1, switches=10)
     stored, drains, _ = sums(end)
     assert end["end.events_lost"] == "0"
     assert compared == stored + drains and stored > 100

@@ -17,7 +17,7 @@ def test_truth(tmp_path, cpus, switches):
 
 def test_mix_uses_everything(tmp_path):
     """4 CPUs: all record forms, the flush conditions but the rarest, drains, and at least 99 % attributed."""
-    result, end = run_and_check(tmp_path, 4, 20000, "workload=mix")
+    result, end = run_and_check(tmp_path, 4, 12000, "workload=mix")
     good, ambiguous, wrong = attributed(checked(result.log))
     assert wrong == 0 and good >= 0.99 * (good + ambiguous) and good > 100
     batches = [sum(column) for column in zip(*per_cpu(end, "batches"))]

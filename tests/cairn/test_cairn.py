@@ -355,9 +355,11 @@ def large_log(tmp_path_factory):
     return log
 
 
-def test_every_damage():
+@pytest.mark.parametrize("step", [5, cairn_boot.long(1)])
+def test_every_damage(step):
+    """Every line, every STEPth bit."""
     assert (GOLDEN / "small.log").stat().st_size <= 32768
-    damage("each", GOLDEN / "small.log", sanitized=False)
+    damage("each", GOLDEN / "small.log", step, sanitized=False)
 
 
 @pytest.mark.parametrize("log", LOGS)
