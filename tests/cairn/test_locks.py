@@ -6,6 +6,7 @@ import struct
 
 import pytest
 
+import cairn_boot
 import frames
 from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, truths, without
 
@@ -114,6 +115,19 @@ def test_filter_and_refusals():
     assert cairn("locks", "--cpu", "2", LOG).returncode == 2
     done = cairn("locks", GOLDEN / "small.log")
     assert done.returncode == 1 and b"boot with session.1=auto+spinlock:qpc:sequential" in done.stderr
+    done = cairn("locks", cairn_boot.ROOT / "samples" / "cairn.etl")
+    assert done.returncode == 1 and done.stderr == b"cairn: no spin lock events in this file\n"
+
+
+def test_every_release_as_windows_would_write_it(tmp_path):
+    """Strict files cannot say spinlock.every=1: the command does."""
+    parts = frames.read(LOG.read_bytes())
+    every = [(s, p + b"option.spinlock.every=1\n" if s == "M" else p) for s, p in parts]
+    for variant, noted in ((parts, False), (every, True)):
+        done = cairn("export", "--to", "etl", "--strict", "-", "-o", tmp_path / "t.etl", data=frames.write(variant))
+        assert done.returncode == 0 and (b"note: every release" in done.stdout) == noted
+    done = cairn("export", "--to", "etl", "-", "-o", tmp_path / "t.etl", data=frames.write(every))
+    assert done.returncode == 0 and b"note: every release" not in done.stdout
 
 
 # ---- logs that lie ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from cairn_tool import GOLDEN, cairn, text_of
 WIDTH = 80
 SAMPLES = sorted((cairn_boot.ROOT / "samples").glob("*.log"))
 LOGS = [*sorted(GOLDEN.glob("*.log")), *SAMPLES]
-COMMANDS = ["dump", "stat", "info", "check", "ds", "bts", "profile"]
+COMMANDS = ["dump", "stat", "info", "check", "ds", "bts", "profile", "locks"]
 VARIANTS = [*([command] for command in COMMANDS),
             ["dump", "--compact"], ["dump", "--full"], ["dump", "--cpu", "1"], ["dump", "--by", "index"],
             ["stat", "--cpu", "0"], ["stat", "--by", "index", "--top", "1000"], ["check", "--by", "time"],

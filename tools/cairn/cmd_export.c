@@ -21,19 +21,23 @@ static const struct cairn_option options[] = {
 
 static void tell(const struct cairn_etl_export *x)
 {
+    const struct cairn_slice every = cairn_key(&x->log->text, "option.spinlock.every");
     const struct cairn_etl_writer *w = &x->writer;
     printf("%s: %zu buffers of %" PRIu32 " bytes, %" PRIu64 " events\n", path, w->buffers.count, w->buffer_bytes,
            w->events);
     if (x->threads || x->images)
-        printf("made from the log's names and keys, which has no such events: %" PRIu64 " processes,\n"
+        printf("made from names and keys of the log, which has no such events: %" PRIu64 " processes,\n"
                "  %" PRIu64 " threads, %" PRIu64 " %s, at the start and at the end\n",
                x->processes, x->threads, x->images, x->images == 1 ? "image" : "images");
     if (x->streams)
         printf("with it: %" PRIu64 " events of Cairn's own that hold the log's text and truth\n", x->streams);
     if (x->strict)
-        printf("left out: %" PRIu64 " events of Cairn's own, the PEBS index of %" PRIu64 " 0525H, %" PRIu64
-               " 0525H\n  that 0524H tell, the log's text but names, the truth\n",
+        printf("left out: Cairn's own events (%" PRIu64 "), PEBS indexes of 0525H (%" PRIu64 "), 0525H whose\n"
+               "  switches 0524H tell as well (%" PRIu64 "), the log's text but names, the truth\n",
                x->own_events, x->stamps, x->doubled);
+    if (x->strict && cairn_slice_is(every, "1"))
+        printf("note: every release of a spin lock was an event (spinlock.every=1), which no\n"
+               "  event of Windows' tells: readers take them for samples, and estimate too many\n");
     if (x->events_lost || x->buffers_lost)
         printf("lost before: %" PRIu64 " events, %" PRIu64 " buffers\n", x->events_lost, x->buffers_lost);
 }

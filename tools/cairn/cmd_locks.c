@@ -219,8 +219,9 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
         n = (uint64_t)snprintf(text, sizeof(text), "every release is an event (spinlock.every=1, not of Windows)");
     else
         n = (uint64_t)snprintf(text, sizeof(text),
-                               "of contended acquisitions (of %" PRIu32 " spins or more) 1 of %" PRIu32
+                               "of contended acquisitions (of %" PRIu32 " %s or more) 1 of %" PRIu32
                                ", of others 1 of %" PRIu32 "%s%s", sampling.spin_threshold,
+                               cairn_plural(sampling.spin_threshold, "spin", "spins"),
                                sampling.contention_sample_rate, sampling.acquire_sample_rate, held,
                                changed ? "; this changes later" : "");
     printf("# sampling: ");
@@ -267,8 +268,9 @@ static int show(const struct cairn_log *log)
     struct release *releases = collect(log, only_cpu, &count);
     if (!count) {
         fprintf(stderr, "cairn: no spin lock events %s\n",
-                only_cpu == UINT64_MAX ? "in this log (boot with session.1=auto+spinlock:qpc:sequential)"
-                                       : "of that CPU");
+                only_cpu != UINT64_MAX ? "of that CPU"
+                : log->etl             ? "in this file"
+                                       : "(boot with session.1=auto+spinlock:qpc:sequential)");
         free(releases);
         return CAIRN_BAD;
     }
