@@ -331,20 +331,29 @@ console_line() {
     [ -r "$tmp/console" ] && head -c 65536 "$tmp/console" | plain | LC_ALL=C grep -a -m 1 "$1"
 }
 
+# True where the guest has said more since the last look. Once a second always: a file's time can be coarse.
+said_more() {
+    looks=$((looks + 1))
+    [ $((looks % 10)) = 0 ] || [ "$tmp/console" -nt "$tmp/looked" ] || return 1
+    : >"$tmp/looked"
+    [ -r "$tmp/console" ]
+}
+
 # Waits for the end of QEMU. Sets stop, the reason where we had to end it, and qemu_status.
 watch() {
-    local start=$SECONDS grace=0 loader_watched=0
+    local start=$SECONDS grace=0 loader_watched=0 looks=0 more
     stop=''
     while kill -0 "$qemu_pid" 2>/dev/null; do
         sleep 0.1
+        said_more && more=1 || more=0
         if [ $gdb = 0 ] && [ "$timeout" != 0 ] && [ $((SECONDS - start)) -ge "$timeout" ]; then
             stop=timeout
-        elif [ $loader_watched = 0 ] && failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED"); then
+        elif [ $more = 1 ] && [ $loader_watched = 0 ] && failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED"); then
             sleep 0.2 # the line may not have been whole
             failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED")
             # Where the loader gave up, the firmware says so as well, but later.
             case $failure in *"$LOADER_FAILED"*) stop=loader ;; *) stop=firmware ;; esac
-        elif [ -r "$tmp/console" ] && tail -c 128 "$tmp/console" | LC_ALL=C grep -a -q "$HALTED"; then
+        elif [ $more = 1 ] && tail -c 128 "$tmp/console" | LC_ALL=C grep -a -q "$HALTED"; then
             stop=halted
         elif ! kill -0 "$reader_pid" 2>/dev/null; then
             # The reader has seen the end of the dump (or has failed): QEMU gets a moment to end by itself.
@@ -353,7 +362,7 @@ watch() {
         fi
         [ -n "$stop" ] && break
         # Nothing of the firmware follows the kernel's first frames.
-        [ $loader_watched = 1 ] || [ ! -s "$tmp/console" ] || [ "$(head -c 65536 "$tmp/console" | wc -c)" -lt 65536 ] ||
+        [ $loader_watched = 1 ] || [ $more = 0 ] || [ "$(head -c 65536 "$tmp/console" | wc -c)" -lt 65536 ] ||
             loader_watched=1
     done
     [ -z "$stop" ] || end_qemu
