@@ -63,7 +63,7 @@ KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm kernel/user/*.a
 KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
 # the parts of kernel and loader that also run on the host, in tests and tools
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
-              $(wildcard kernel/options.c kernel/workload/paper.c boot/elf.c boot/memory.c boot/paging.c \
+              $(wildcard kernel/options*.c kernel/workload/paper.c boot/elf.c boot/memory.c boot/paging.c \
                 arch/acpi_parse.c))
 CAIRN_C  := $(sort $(wildcard tools/cairn/*.c))
 UNIT_C   := $(sort $(wildcard tests/unit/test_*.c))

@@ -15,6 +15,7 @@
 #include "ds/layout.h"
 #include "ds/machine.h"
 #include "trace/format.h" /* enum cairn_ds_reason only: the wire's word for why a drain happened */
+#include "trace/truth.h"  /* what the truth hooks get */
 
 #define DS_MAX_COUNTERS 14u /* 10 general-purpose and 4 fixed */
 

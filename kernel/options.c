@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The option table and its parser. Also compiled on the host (tools/options, tests). */
-#include "kernel/options.h"
+#include "kernel/options_table.h"
 
 #include "ds/ds.h"
 #include "kernel/errno.h"
@@ -8,21 +8,6 @@
 #include "trace/trace.h"
 
 struct kopt kopt;
-
-enum kind { WORD, WORD8, NUMBER32, NUMBER64, TEXT, SERIAL, SESSION };
-
-struct option {
-    const char *name;
-    const char *standard; /* the default, as one would write it */
-    const char *text;     /* for --help */
-    uint16_t offset;      /* in struct kopt */
-    uint16_t size;        /* TEXT: of the field */
-    enum kind kind;
-    uint64_t min, max;    /* numbers */
-    const char *words;    /* WORD, WORD8: "a|b|c", the value is its position; TEXT: allowed words, NULL: any text */
-    const char *needs;    /* what another option must be for this one to have an effect: "name=a|b", where it must not
-                           * be that "name!=a"; several with commas; NULL: nothing */
-};
 
 static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
@@ -36,7 +21,7 @@ static const char by_rules[] = "spinlock.every=0";
 
 static const char presets[] = "names of ds_model_presets"; /* stands for them: see get_row */
 
-static const struct option table[] = {
+static const struct kopt_option table[] = {
     { "ds", "auto",
       "Debug Store backend: hw (CPUID and MSRs), soft (model, single-stepping), auto: hw where it is there, else soft",
       AT(ds), WORD, 0, 0, "auto|hw|soft|off", NULL },
@@ -175,23 +160,20 @@ static const struct option table[] = {
 static uint64_t given; /* bit i: option i, since kopt_defaults */
 _Static_assert(OPTIONS <= 64, "a bit for each option");
 
-struct row {
-    struct option option;
-    char name[32], words[160];
-};
-
-static void add_word(struct row *r, const char *word)
+static void add_word(struct kopt_row *r, const char *word)
 {
     size_t n = strlen(r->words);
     snprintf(r->words + n, sizeof r->words - n, "%s%s", n ? "|" : "", word);
 }
 
-/* Row `i` of the table: as it stands there, but for what the model's own tables say. */
-static const struct option *get_row(size_t i, struct row *r)
+/* As it stands in the table, but for what the model's own tables say. */
+const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
 {
+    if (i >= OPTIONS)
+        return NULL;
     r->words[0] = '\0';
     if (i - FIRST_POLICY >= DS_MODEL_POLICIES) {
-        const struct option *o = &table[i < FIRST_POLICY ? i : i - DS_MODEL_POLICIES];
+        const struct kopt_option *o = &table[i < FIRST_POLICY ? i : i - DS_MODEL_POLICIES];
         if (o->words != presets)
             return o;
         r->option = *o;
@@ -202,7 +184,7 @@ static const struct option *get_row(size_t i, struct row *r)
         snprintf(r->name, sizeof r->name, "ds.policy.%s", p->name);
         for (size_t v = 0; p->values[v]; v++)
             add_word(r, p->values[v]);
-        r->option = (struct option){.name = r->name,
+        r->option = (struct kopt_option){.name = r->name,
                                     .standard = p->values[0],
                                     .text = p->question,
                                     .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
@@ -213,21 +195,19 @@ static const struct option *get_row(size_t i, struct row *r)
     return &r->option;
 }
 
-static void *field_of(const struct option *o)
+void *kopt_option_field(const struct kopt_option *o)
 {
     return (char *)&kopt + o->offset;
 }
 
-/* The row of the option of this name, or OPTIONS. */
-static size_t find(const char *name, size_t size)
+size_t kopt_row_find(const char *name, size_t size)
 {
-    struct row row;
+    struct kopt_row row;
+    const struct kopt_option *o;
     size_t i = 0;
-    for (; i < OPTIONS; i++) {
-        const struct option *o = get_row(i, &row);
+    for (; (o = kopt_row_get(i, &row)); i++)
         if (strlen(o->name) == size && memcmp(o->name, name, size) == 0)
             break;
-    }
     return i;
 }
 
@@ -237,8 +217,7 @@ static int bad(char *error, size_t error_size, const char *word, size_t size, co
     return -EINVAL;
 }
 
-/* Position of `value` in "a|b|c", or -1. */
-static int word_index(const char *words, const char *value, size_t size)
+int kopt_word_index(const char *words, const char *value, size_t size)
 {
     for (int i = 0;; i++) {
         const char *end = strchr(words, '|');
@@ -333,7 +312,7 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
     const char *part;
     size_t n;
     uint64_t v;
-    if (word_index("off", value, size) == 0 && session != &kopt.session[0]) {
+    if (kopt_word_index("off", value, size) == 0 && session != &kopt.session[0]) {
         *session = (struct kopt_session){ .clock = TRACE_CLOCK_QPC };
         return true;
     }
@@ -343,11 +322,11 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
         return false;
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its clock qpc, system or tsc";
     int word;
-    if (!next_part(&value, &size, &part, &n) || (word = word_index(CLOCKS, part, n)) < 0)
+    if (!next_part(&value, &size, &part, &n) || (word = kopt_word_index(CLOCKS, part, n)) < 0)
         return false;
     s.clock = (uint32_t)word + TRACE_CLOCK_QPC;
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its mode sequential or circular";
-    if (!next_part(&value, &size, &part, &n) || (word = word_index(MODES, part, n)) < 0)
+    if (!next_part(&value, &size, &part, &n) || (word = kopt_word_index(MODES, part, n)) < 0)
         return false;
     s.circular = (uint32_t)word;
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its buffers of 4 to 1024 KiB, 1 to 65536 of them";
@@ -367,7 +346,7 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
     return true;
 }
 
-static int set_value(const struct option *o, const char *word, size_t word_size, const char *value, size_t size,
+static int set_value(const struct kopt_option *o, const char *word, size_t word_size, const char *value, size_t size,
                      char *error, size_t error_size)
 {
     char why[256];
@@ -378,11 +357,11 @@ static int set_value(const struct option *o, const char *word, size_t word_size,
     switch (o->kind) {
     case WORD:
     case WORD8:
-        if ((i = word_index(o->words, value, size)) >= 0) {
+        if ((i = kopt_word_index(o->words, value, size)) >= 0) {
             if (o->kind == WORD)
-                *(uint32_t *)field_of(o) = (uint32_t)i;
+                *(uint32_t *)kopt_option_field(o) = (uint32_t)i;
             else
-                *(uint8_t *)field_of(o) = (uint8_t)i;
+                *(uint8_t *)kopt_option_field(o) = (uint8_t)i;
             return 0;
         }
         snprintf(why, sizeof why, "must be one of %s", o->words);
@@ -391,21 +370,21 @@ static int set_value(const struct option *o, const char *word, size_t word_size,
     case NUMBER64:
         if (number(value, size, &v) && v >= o->min && v <= o->max) {
             if (o->kind == NUMBER32)
-                *(uint32_t *)field_of(o) = (uint32_t)v;
+                *(uint32_t *)kopt_option_field(o) = (uint32_t)v;
             else
-                *(uint64_t *)field_of(o) = v;
+                *(uint64_t *)kopt_option_field(o) = v;
             return 0;
         }
         snprintf(why, sizeof why, "must be a number from %lu to %lu", (unsigned long)o->min, (unsigned long)o->max);
         break;
     case TEXT:
-        if (o->words && word_index(o->words, value, size) < 0) {
+        if (o->words && kopt_word_index(o->words, value, size) < 0) {
             snprintf(why, sizeof why, "must be one of %s", o->words);
         } else if (size >= o->size) {
             snprintf(why, sizeof why, "is longer than %u characters", o->size - 1u);
         } else {
-            memcpy(field_of(o), value, size);
-            ((char *)field_of(o))[size] = '\0';
+            memcpy(kopt_option_field(o), value, size);
+            ((char *)kopt_option_field(o))[size] = '\0';
             return 0;
         }
         break;
@@ -414,21 +393,26 @@ static int set_value(const struct option *o, const char *word, size_t word_size,
             return 0;
         break;
     case SESSION:
-        if (parse_session(field_of(o), value, size, &reason))
+        if (parse_session(kopt_option_field(o), value, size, &reason))
             return 0;
         break;
     }
     return bad(error, error_size, word, word_size, reason);
 }
 
+bool kopt_row_given(size_t i)
+{
+    return given & UINT64_C(1) << i;
+}
+
 void kopt_defaults(void)
 {
-    struct row row;
+    struct kopt_row row;
     memset(&kopt, 0, sizeof kopt);
     given = 0;
-    for (size_t i = 0; i < OPTIONS; i++) {
+    const struct kopt_option *o;
+    for (size_t i = 0; (o = kopt_row_get(i, &row)); i++) {
         char error[8]; /* the defaults are right: a test sets each of them */
-        const struct option *o = get_row(i, &row);
         set_value(o, o->standard, 0, o->standard, strlen(o->standard), error, sizeof error);
     }
 }
@@ -439,12 +423,13 @@ int kopt_set(const char *word, size_t size, char *error, size_t error_size)
     if (!equals)
         return bad(error, error_size, word, size, "must have the form name=value");
     size_t n = (size_t)(equals - word);
-    struct row row;
-    size_t i = find(word, n);
-    if (i < OPTIONS) {
-        if (given & UINT64_C(1) << i)
+    struct kopt_row row;
+    const size_t i = kopt_row_find(word, n);
+    const struct kopt_option *o = kopt_row_get(i, &row);
+    if (o) {
+        if (kopt_row_given(i))
             return bad(error, error_size, word, size, "is given twice: leave one of the two out");
-        int e = set_value(get_row(i, &row), word, size, equals + 1, size - n - 1, error, error_size);
+        int e = set_value(o, word, size, equals + 1, size - n - 1, error, error_size);
         given |= e ? 0 : UINT64_C(1) << i;
         return e;
     }
@@ -477,8 +462,7 @@ int kopt_parse(const char *text, size_t size, char *error, size_t error_size)
     return kopt_check(error, error_size);
 }
 
-/* Word `n` of "a|b|c". */
-static void show_word(const char *words, uint32_t n, char *text, size_t size)
+void kopt_word_show(const char *words, uint32_t n, char *text, size_t size)
 {
     for (; n; n--)
         words = strchr(words, '|') + 1;
@@ -497,8 +481,8 @@ static void show_session(const struct kopt_session *s, char *text, size_t size)
     bool some = !s->automatic || memcmp(&s->masks, &none, sizeof none) != 0;
     if (some)
         trace_groups_show(&s->masks, groups);
-    show_word(CLOCKS, s->clock - TRACE_CLOCK_QPC, clock, sizeof clock);
-    show_word(MODES, s->circular, mode, sizeof mode);
+    kopt_word_show(CLOCKS, s->clock - TRACE_CLOCK_QPC, clock, sizeof clock);
+    kopt_word_show(MODES, s->circular, mode, sizeof mode);
     if (s->buffers)
         snprintf(sizes, sizeof sizes, ":%u:%u", s->buffer_kib, s->buffers);
     else if (s->buffer_kib)
@@ -507,21 +491,23 @@ static void show_session(const struct kopt_session *s, char *text, size_t size)
              mode, sizes);
 }
 
-static void show_value(const struct option *o, char *text, size_t size)
+void kopt_option_show(const struct kopt_option *o, char *text, size_t size)
 {
     switch (o->kind) {
     case WORD:
     case WORD8:
-        show_word(o->words, o->kind == WORD ? *(uint32_t *)field_of(o) : *(uint8_t *)field_of(o), text, size);
+        kopt_word_show(o->words,
+                       o->kind == WORD ? *(uint32_t *)kopt_option_field(o) : *(uint8_t *)kopt_option_field(o), text,
+                       size);
         break;
     case NUMBER32:
-        snprintf(text, size, "%u", *(uint32_t *)field_of(o));
+        snprintf(text, size, "%u", *(uint32_t *)kopt_option_field(o));
         break;
     case NUMBER64:
-        snprintf(text, size, "%lu", (unsigned long)*(uint64_t *)field_of(o));
+        snprintf(text, size, "%lu", (unsigned long)*(uint64_t *)kopt_option_field(o));
         break;
     case TEXT:
-        snprintf(text, size, "%s", (char *)field_of(o));
+        snprintf(text, size, "%s", (char *)kopt_option_field(o));
         break;
     case SERIAL:
         if (kopt.serial_port)
@@ -530,225 +516,19 @@ static void show_value(const struct option *o, char *text, size_t size)
             snprintf(text, size, "none");
         break;
     case SESSION:
-        show_session(field_of(o), text, size);
+        show_session(kopt_option_field(o), text, size);
         break;
     }
 }
 
-/* ---- what no single word shows ---------------------------------------------------------------------------------- */
-
-/* Whether one of `needs` (see struct option) is not so, where option ds is as good as `ds`. `other`: which option that
- * is, with its value; `words`: what it had to be, or "" where it is what it must not be. */
-static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t other_size, char *words,
-                       size_t words_size)
-{
-    for (size_t n; *needs; needs += n + (needs[n] == ',')) {
-        struct row row;
-        char value[KOPT_TEXT];
-        const char *comma = strchr(needs, ','), *equals = strchr(needs, '=');
-        n = comma ? (size_t)(comma - needs) : strlen(needs);
-        const bool not = equals[-1] == '!';
-        const size_t name = (size_t)(equals - needs) - not;
-        snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
-        const struct option *o = get_row(find(needs, name), &row);
-        if (field_of(o) == &kopt.ds)
-            show_word(o->words, ds, value, sizeof value);
-        else
-            show_value(o, value, sizeof value);
-        if ((word_index(words, value, strlen(value)) < 0) == not)
-            continue;
-        snprintf(other, other_size, "%.*s=%.16s", (int)name, needs, value);
-        words[0] = not ? '\0' : words[0];
-        return true;
-    }
-    return false;
-}
-
-bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
-{
-    for (; *i < OPTIONS; ++*i) {
-        struct row row;
-        char value[KOPT_TEXT], other[48], words[32];
-        const struct option *o = get_row(*i, &row);
-        if (!o->needs)
-            continue;
-        show_value(o, value, sizeof value);
-        if (strcmp(value, o->standard) == 0 || !is_missing(o->needs, ds, other, sizeof other, words, sizeof words))
-            continue;
-        int n = snprintf(text, size, "option '%s=%s': has no effect with %s", o->name, value, other);
-        if (ds != kopt.ds)
-            snprintf(text + n, size - (size_t)n, ", which is what ds=auto has chosen");
-        else if (words[0])
-            snprintf(text + n, size - (size_t)n, ", but with %.*s%s", (int)(strchr(other, '=') + 1 - other), other,
-                     words);
-        ++*i;
-        return true;
-    }
-    return false;
-}
-
-bool kopt_pebs(void)
-{
-    return kopt.ds != KOPT_DS_OFF && strcmp(kopt.pebs, "none") != 0;
-}
-
-/* pebs=none: what is left to do? */
-static int check_without_pebs(char *error, size_t error_size)
-{
-    if (kopt_pebs() || kopt.ds == KOPT_DS_OFF)
-        return 0;
-    if (!kopt.bts)
-        snprintf(error, error_size, "option 'pebs=none': with bts=off nothing is left to record: give "
-                 "bts=circular or bts=interrupt, or ds=off");
-    else if (strcmp(kopt.workload, "known") == 0)
-        snprintf(error, error_size, "option 'pebs=none': workload=known is about what PEBS counts: give another");
-    else
-        return 0;
-    return -EINVAL;
-}
-
-/* Intel's name for what can be asked for in session.pmc. */
-static const char *event_of(uint16_t source)
-{
-    switch (source) {
-    case TRACE_PMC_INSTRUCTION_RETIRED:
-        return "INST_RETIRED.ANY";
-    case TRACE_PMC_UNHALTED_CORE_CYCLES:
-    case TRACE_PMC_TOTAL_CYCLES:
-        return "CPU_CLK_UNHALTED.THREAD";
-    case TRACE_PMC_BRANCH_INSTRUCTION_RETIRED:
-    case TRACE_PMC_BRANCH_INSTRUCTIONS:
-        return "BR_INST_RETIRED.ALL_BRANCHES";
-    default:
-        return NULL;
-    }
-}
-
-int kopt_pmc_sources(uint16_t source[TRACE_PMC_MAX], char *error, size_t error_size)
-{
-    const char *s = kopt.session_pmc;
-    if (strcmp(s, "none") == 0)
-        return 0;
-    for (int count = 0;; s++) {
-        const char *comma = strchr(s, ',');
-        size_t n = comma ? (size_t)(comma - s) : strlen(s);
-        int number = trace_pmc_find(s, n);
-        bool twice = false;
-        for (int i = 0; i < count; i++)
-            twice |= source[i] == number;
-        if (number < 0 || !event_of((uint16_t)number) || twice || count == TRACE_PMC_MAX) {
-            snprintf(error, error_size, "option 'session.pmc': '%.*s': %s", (int)n, s,
-                     twice                    ? "is there twice"
-                     : count == TRACE_PMC_MAX ? "is one too many, 4 are the most"
-                                              : "no such source: docs/options.md lists them");
-            return -EINVAL;
-        }
-        source[count++] = (uint16_t)number;
-        s += n;
-        if (!*s)
-            return count;
-    }
-}
-
-int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size)
-{
-    *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
-                                 .throttle = kopt.ds_throttle};
-    uint16_t source[TRACE_PMC_MAX];
-    int e = ds_parse_events(kopt.pebs, config, error, error_size);
-    int sources = e ? 0 : kopt_pmc_sources(source, error, error_size);
-    e = sources < 0 ? sources : e;
-    for (int i = 0; i < sources && !e; i++)
-        if ((e = ds_add_counting(config, event_of(source[i]))))
-            snprintf(error, error_size, "option 'session.pmc': with those of pebs= these are more events than any "
-                     "processor here has counters (14)");
-    e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
-    return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
-}
-
-/* Whether an option of spin locks is not as it usually is, but no session wants them. */
-static bool idle_spinlock(char *error, size_t error_size)
-{
-    for (size_t i = 0; i < OPTIONS && !kopt_wants(PERF_SPINLOCK); i++) {
-        struct row row;
-        char value[KOPT_TEXT];
-        const struct option *o = get_row(i, &row);
-        show_value(o, value, sizeof value);
-        if (o->offset - offsetof(struct kopt, spinlock) >= sizeof kopt.spinlock || strcmp(value, o->standard) == 0)
-            continue;
-        snprintf(error, error_size, "option '%s=%s': has no effect, no session has the group spinlock, as in "
-                 "session.1=auto+spinlock:qpc:sequential", o->name, value);
-        return true;
-    }
-    return false;
-}
-
-int kopt_check(char *error, size_t error_size)
-{
-    struct ds_config config;
-    uint64_t later[DS_MAX_COUNTERS];
-    size_t i = 0;
-    if (kopt_idle(&i, kopt.ds, error, error_size) || check_without_pebs(error, error_size))
-        return -EINVAL;
-    if (kopt.pebs_threshold > kopt.pebs_records) {
-        const bool said = given & UINT64_C(1) << find("pebs.threshold", strlen("pebs.threshold"));
-        if (said)
-            snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
-                     kopt.pebs_threshold, kopt.pebs_records);
-        else
-            snprintf(error, error_size, "option 'pebs.records=%u': is below pebs.threshold, whose default is %u: give "
-                     "pebs.threshold=, at most %u", kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
-        return -EINVAL;
-    }
-    uint32_t others = 0;
-    for (uint32_t n = 1; n < TRACE_MAX_SESSIONS; n++)
-        others += kopt.session[n].on;
-    if (kopt.session_restarts && !others) {
-        snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other");
-        return -EINVAL;
-    }
-    bool full = false;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        full |= kopt.session[n].on && (kopt.session[n].automatic || trace_group_full(&kopt.session[n].masks));
-    if (strcmp(kopt.session_pmc, "none") != 0 && !full) {
-        snprintf(error, error_size, "option 'session.pmc=%s': no session writes 0524H events: give one 'full' or "
-                 "'both'", kopt.session_pmc);
-        return -EINVAL;
-    }
-    if (!trace_spinlock_sampling_valid(&kopt.spinlock)) {
-        snprintf(error, error_size, "option 'spinlock.hold_threshold=%u': must be 0 or at least %u",
-                 kopt.spinlock.hold_threshold, TRACE_SPINLOCK_HOLD_THRESHOLD);
-        return -EINVAL;
-    }
-    if (idle_spinlock(error, error_size))
-        return -EINVAL;
-    bool sequential = false;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        sequential |= kopt.session[n].on && !kopt.session[n].circular;
-    if (kopt.dump == KOPT_DUMP_LIVE && !sequential) {
-        snprintf(error, error_size, "option 'dump=live': has no effect where all sessions are circular: they keep "
-                 "their newest buffers for the end; make one sequential, or leave it out");
-        return -EINVAL;
-    }
-    return kopt_ds_config(&config, later, error, error_size);
-}
-
-bool kopt_wants(uint32_t group)
-{
-    bool wants = false;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        wants |= kopt.session[n].on && trace_group_on(&kopt.session[n].masks, group);
-    return wants;
-}
-
 bool kopt_show(size_t i, char *text, size_t size)
 {
-    if (i >= OPTIONS)
-        return false;
     char value[KOPT_TEXT];
-    struct row row;
-    const struct option *o = get_row(i, &row);
-    show_value(o, value, sizeof value);
+    struct kopt_row row;
+    const struct kopt_option *o = kopt_row_get(i, &row);
+    if (!o)
+        return false;
+    kopt_option_show(o, value, sizeof value);
     snprintf(text, size, "%s=%s", o->name, value);
     return true;
 }
@@ -756,10 +536,10 @@ bool kopt_show(size_t i, char *text, size_t size)
 bool kopt_describe(size_t i, struct kopt_help *help)
 {
     static char values[48];
-    static struct row row;
-    if (i >= OPTIONS)
+    static struct kopt_row row;
+    const struct kopt_option *o = kopt_row_get(i, &row);
+    if (!o)
         return false;
-    const struct option *o = get_row(i, &row);
     if (o->kind == NUMBER32 || o->kind == NUMBER64)
         snprintf(values, sizeof values, "%lu..%lu", (unsigned long)o->min, (unsigned long)o->max);
     help->name = o->name;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one option table. The kernel's parser, the check in run-qemu.sh, --help and docs/options.md are all made from it:
- * kernel/options.c holds the table and the parser and is also compiled into build/cairn-options.
+ * kernel/options.c holds the table and the parser, kernel/options_check.c what words say together; both are also
+ * compiled into build/cairn-options.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "trace/truth.h"
 
 struct ktruth_cpu;
 struct trace_dump;

@@ -8,7 +8,7 @@
 
 #include "kernel/cpu.h"
 #include "kernel/thread.h"
-#include "trace/format.h"
+#include "trace/truth.h"
 
 /* A thread that was in `state` with these priorities is ready, or has other ones. */
 struct kwitness_thread { uint8_t state; int8_t priority, base; };

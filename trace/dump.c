@@ -6,6 +6,7 @@
 #include "trace/base64.h"
 #include "trace/crc32c.h"
 #include "trace/trace.h"
+#include "trace/truth.h"
 
 void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink)
 {

@@ -20,6 +20,7 @@
 #include "trace/clock.h"
 #include "trace/groups.h"
 #include "trace/trace.h"
+#include "trace/truth.h"
 
 struct trace_hub_cpu;
 

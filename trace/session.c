@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events into per-CPU buffers, buffers out of a lock-free pool, and the account of both: see session.h. */
+/* Events into per-CPU buffers, and buffers out of a lock-free pool: see session.h. */
 #include "trace/session.h"
 
 #include "kernel/errno.h"
@@ -87,11 +87,6 @@ uint8_t *trace_slot_buffer(const struct trace_session *s, uint64_t slot)
     return s->buffers + slot * s->config.buffer_bytes;
 }
 
-static struct trace_slot *current_slot(const struct trace_cpu *cpu)
-{
-    return cpu->current >> 1 ? &cpu->session->slot[(cpu->current >> 1) - 1] : NULL;
-}
-
 static void publish(uint64_t *word, uint64_t value)
 {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
@@ -110,7 +105,7 @@ static void sum_up(struct trace_cpu *cpu)
 
 static void close_buffer(struct trace_cpu *cpu)
 {
-    struct trace_slot *slot = current_slot(cpu);
+    struct trace_slot *slot = trace_cpu_slot(cpu);
     struct wmi_buffer_header *h = (struct wmi_buffer_header *)(void *)cpu->buffer;
     memset(cpu->buffer + cpu->used, 0xFF, cpu->session->config.buffer_bytes - cpu->used);
     h->saved_offset = h->current_offset = h->offset = (uint32_t)cpu->used;
@@ -460,112 +455,6 @@ void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed)
 bool trace_cpu_on(const struct trace_cpu *cpu)
 {
     return cpu->on;
-}
-
-/* ---- the account ----------------------------------------------------------------------------------------------- */
-
-static struct trace_tally written(const struct trace_cpu *cpu)
-{
-    struct trace_tally t = cpu->closed[cpu->current & 1];
-    if (cpu->current > 1) {
-        t.buffers++;
-        t.events += cpu->fill.events;
-        t.compact += cpu->fill.compact;
-        t.full += cpu->fill.full;
-    }
-    return t;
-}
-
-/* Switches in the batch that is still open are tried, not yet written. */
-void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out)
-{
-    struct trace_tally w = written(cpu);
-    memset(out, 0, sizeof(*out));
-    out->compact_tried = cpu->subscribed ? cpu->encoder->switches - cpu->skipped : cpu->compact_tried;
-    out->compact_written = w.compact;
-    out->compact_lost = cpu->compact_lost;
-    out->full_tried = cpu->full_tried;
-    out->full_written = w.full;
-    out->full_lost = cpu->full_lost;
-    out->switches_tried = out->compact_tried + out->full_tried;
-    out->switches_written = out->compact_written + out->full_written;
-    out->switches_lost = out->compact_lost + out->full_lost;
-    out->events_tried = cpu->full_tried + cpu->other_tried;
-    for (unsigned i = 0; i < CCSWAP_CLOSE_REASONS; i++) {
-        out->batches[i] = cpu->batches[i];
-        out->events_tried += cpu->batches[i];
-    }
-    out->events_written = w.events;
-    out->events_lost = cpu->events_lost;
-    out->buffers_begun = w.buffers;
-    out->buffers_lost = cpu->buffers_lost;
-    out->lives = cpu->lives;
-}
-
-void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out)
-{
-    memset(out, 0, sizeof(*out));
-    for (uint32_t i = 0; i < session->config.cpus; i++) {
-        struct trace_tally w = written(&session->cpu[i]);
-        out->buffers += w.buffers;
-        out->events += w.events;
-        out->compact += w.compact;
-        out->full += w.full;
-    }
-    for (uint32_t i = 0; i < session->config.buffers; i++) {
-        const struct trace_slot *slot = &session->slot[i];
-        if ((slot->state & TRACE_SLOT_PHASE) != TRACE_SLOT_FULL)
-            continue;
-        out->buffers -= slot->tally.buffers;
-        out->events -= slot->tally.events;
-        out->compact -= slot->tally.compact;
-        out->full -= slot->tally.full;
-    }
-}
-
-/* ---- panic ----------------------------------------------------------------------------------------------------- */
-
-/* Counts the current buffer from its bytes: the CPU may have been stopped between an event and its count. */
-static void recount(struct trace_cpu *cpu)
-{
-    cpu->fill = (struct trace_tally){.buffers = 1};
-    for (uint64_t at = sizeof(struct wmi_buffer_header); at < cpu->used;) {
-        const struct perfinfo_trace_header *h = (const void *)(cpu->buffer + at);
-        uint32_t items = h->marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0;
-        if (h->size < EVENT_HEADER + items || WMI_EVENT_ALIGN(h->size) > cpu->used - at)
-            break; /* overwritten by whatever caused the panic */
-        cpu->fill.events++;
-        if (h->hook_id == HOOK_CONTEXTSWAP)
-            cpu->fill.full++;
-        else if (h->hook_id == HOOK_CONTEXTSWAP_BATCH)
-            cpu->fill.compact += trace_ccswap_records((const uint8_t *)(h + 1) + items, h->size - EVENT_HEADER - items);
-        at += WMI_EVENT_ALIGN(h->size);
-    }
-}
-
-void trace_cpu_settle(struct trace_cpu *cpu)
-{
-    struct trace_slot *slot = current_slot(cpu);
-    if (!slot)
-        return;
-    if (slot->state == cpu->taken)
-        recount(cpu);
-    else /* stopped in close_buffer between its last two stores; another CPU may have the buffer by now */
-        cpu->current = ~cpu->current & 1;
-}
-
-/* A slot taken by a CPU that had not yet made it its current one stays so: it holds nothing, and nobody reads it. There
- * are enough others: each CPU has taken one at most, and one that closes its buffer gives it back at once. */
-void trace_cpu_freeze(struct trace_cpu *cpu)
-{
-    if (cpu->current > 1)
-        close_buffer(cpu);
-    cpu->on = false;
-    struct trace_counts now;
-    trace_cpu_counts(cpu, &now);
-    cpu->events_lost = now.events_tried - now.events_written;
-    cpu->compact_lost = now.compact_tried - now.compact_written;
-    cpu->full_lost = now.full_tried - now.full_written;
 }
 
 /* ---- what there is to dump ------------------------------------------------------------------------------------- */

@@ -80,6 +80,12 @@ struct trace_session {
 
 uint8_t *trace_slot_buffer(const struct trace_session *session, uint64_t slot);
 
+/* The slot of the buffer a CPU fills; NULL: it has none. */
+static inline struct trace_slot *trace_cpu_slot(const struct trace_cpu *cpu)
+{
+    return cpu->current > 1 ? &cpu->session->slot[(cpu->current >> 1) - 1] : NULL;
+}
+
 /* The rest runs on the CPU concerned with interrupts off: what trace/hub.c does with a session that runs there. */
 
 /* Gives it what it needs to know of the CPU; it is not on before trace_cpu_set_on. */

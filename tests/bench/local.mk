@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Figures of the emit path. The program is linked with the kernel's objects: -no-pie, since they are not position
 # independent.
-BENCH_KERNEL_O := $(patsubst %,$(B)/kernel/%.o,trace/ccswap trace/session trace/hub trace/clock kernel/string)
+BENCH_KERNEL_O := $(patsubst %,$(B)/kernel/%.o,trace/account trace/ccswap trace/session trace/hub trace/clock \
+                    kernel/string)
 
 $(B)/bench/bench: $(B)/host/tests/bench/bench.o $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)

@@ -15,6 +15,7 @@
 #include "trace/clock.h"
 #include "trace/format.h"
 #include "trace/trace.h"
+#include "trace/truth.h"
 
 #define CAIRN_MAX_CPUS 64u
 
