@@ -45,6 +45,7 @@ struct cairn_check {
     FILE *out;  /* for failures; NULL: only count them */
     enum cairn_by by; /* whose a record is */
     bool whole; /* nothing of the log is missing: counts can be compared */
+    const char *no_rundown; /* of an ETL file: why it is not checked who is told of; NULL: it is, or there is nobody */
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
     uint64_t closed[CAIRN_MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
     /* the truth */
@@ -109,6 +110,7 @@ void cairn_running_hole(struct cairn_running *running, const struct cairn_hole *
 void cairn_running_end(struct cairn_running *running);
 void cairn_check_session(struct cairn_check *check, uint32_t cpu);
 void cairn_check_rundown(struct cairn_check *check); /* against the truth, too */
+void cairn_check_etl_rundown(struct cairn_check *check); /* by what the file alone tells */
 
 /* Parts of cairn_check_truth. */
 struct cairn_truth { /* one CPU's, being read */

@@ -270,7 +270,9 @@ void cairn_check_rundown(struct cairn_check *check)
     bool asked = false;
     for (uint32_t n = 0; n < log->cpus; n++)
         asked |= log->cpu[n].told.count || log->cpu[n].stretches[CAIRN_CLASS_THREAD];
-    if (log->etl || !asked || !complete(check))
+    if (!log->own)
+        cairn_check_etl_rundown(check);
+    if (!log->own || !asked || !complete(check))
         return;
     read_tale(&t, log);
     for (size_t i = 0, count; i < t.told.count; i += count) {

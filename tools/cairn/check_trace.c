@@ -331,7 +331,14 @@ static void check_records(struct cairn_check *check, int n)
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */
 
-static void check_event(struct walk *w, const struct cairn_event *e)
+/* Whether the writer of an ETL file has added it. Of a cut file nobody knows which buffers are the kernel's. */
+static bool added(const struct walk *w, const struct cairn_piece *p, const struct cairn_event *e)
+{
+    const struct cairn_etl *etl = w->check->log->etl;
+    return etl && (etl->account ? p->added : !cairn_event_decoded(e) || e->hook == HOOK_CAIRN_STREAM);
+}
+
+static void check_event(struct walk *w, const struct cairn_piece *p, const struct cairn_event *e)
 {
     w->check->compared[CAIRN_RULE_EVENTS]++;
     if (!e->has_time)
@@ -341,7 +348,8 @@ static void check_event(struct walk *w, const struct cairn_event *e)
         FAIL(w, CAIRN_RULE_TIMES, &e->time, "an event before the one before it");
     w->time = e->time;
     w->has_time = true;
-    cairn_running_event(&w->running, e);
+    if (!added(w, p, e))
+        cairn_running_event(&w->running, e);
     if (!cairn_event_decoded(e))
         return;
     if (e->hook == HOOK_CONTEXTSWAP_BATCH || e->hook == HOOK_CONTEXTSWAP)
@@ -380,7 +388,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
         if (!check->log->etl && p->offset == sizeof(struct wmi_buffer_header))
             check_buffer(check, p);
         for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
-            check_event(&w, &e);
+            check_event(&w, p, &e);
         if (p->malformed)
             FAIL(&w, CAIRN_RULE_EVENTS, w.has_time ? &w.time : NULL,
                  "buffer %" PRIu32 ", offset 0x%" PRIx32 ": no event begins there", p->buffer, p->offset + p->size);

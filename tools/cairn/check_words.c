@@ -38,7 +38,7 @@ static const char *no_truth(const struct cairn_check *check)
     return wanted ? "there is no truth in this log" : "there is no truth in this log (boot with truth=1)";
 }
 
-static const char not_whole[] = "events are missing, or the file's writer has added some: who is in them is not known";
+static const char not_whole[] = "events are missing: who is in them is not known";
 
 /* What the truth would be compared with, but the truth did not have. */
 static uint64_t left_out(const struct cairn_check *check, enum cairn_rule rule, const char **what)
@@ -106,7 +106,7 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
         return word_of_truth(check, rule, why);
     snprintf(why, CAIRN_SHOWN, "%s",
              check->compared[rule]        ? "the log agrees with itself; nothing else tells"
-             : rule == CAIRN_RULE_RUNDOWN ? not_whole
+             : rule == CAIRN_RULE_RUNDOWN ? (check->no_rundown ? check->no_rundown : not_whole)
                                           : "this log has nothing of it");
     return check->compared[rule] ? CAIRN_CONSISTENT : CAIRN_NOT_KNOWN;
 }
@@ -155,6 +155,7 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
     case CAIRN_RULE_LOG:
         return logged;
     case CAIRN_RULE_RUNDOWN:
+        return rundown || check->no_rundown;
     case CAIRN_RULE_TRUTH_RUNDOWN:
         return rundown;
     case CAIRN_RULE_SESSION:

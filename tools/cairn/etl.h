@@ -17,6 +17,7 @@ struct cairn_etl_buffer {
     uint16_t cpu, flag, type;
     uint64_t sequence;
     int64_t time;
+    bool added; /* by this project's writer: nothing in it is the kernel's */
 };
 
 struct cairn_etl_flaw {
@@ -42,6 +43,7 @@ struct cairn_etl {
     uint32_t names_bytes;
     bool compressed; /* at least one buffer */
     bool cairn;      /* this project wrote it: its buffers' flags tell where events were lost */
+    bool account;    /* and tells which buffers it added */
 };
 
 /* Whether the bytes begin as an ETL file does. */

@@ -75,24 +75,36 @@ static void put_streams(struct cairn_etl_export *x, bool end)
 }
 
 /* What put_account writes at most: the numbers that stand alone, and a line of each CPU. */
-#define ACCOUNT_HEAD 192u
+#define ACCOUNT_HEAD 224u
 #define ACCOUNT_CPU  ((uint32_t)sizeof("export.cpu.63.overwritten=4294967295\n"))
 _Static_assert(ACCOUNT_HEAD + CAIRN_MAX_CPUS * ACCOUNT_CPU + sizeof(struct etl_cairn_stream) <= CAIRN_ETL_PAYLOAD_MAX,
                "one event holds the account of all CPUs");
 
-/* How the file differs from the log, for readers that compare the kernel's counts with it. Last: it counts itself. */
-static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, uint64_t kernel_buffers)
+/* Buffers from `first` up to `end` that are not empty. */
+static uint64_t used_buffers(const struct cairn_etl_writer *w, size_t first, size_t end)
+{
+    uint64_t used = 0;
+    for (size_t i = first; i < end; i++)
+        used += w->buffers.items[i].used != 0;
+    return used;
+}
+
+/* How the file differs from the log: which of its buffers are not the kernel's, for readers that compare the kernel's
+ * counts, and when its session ran, with what is there. Last: it counts itself. The kernel's buffers are those from
+ * `first` up to `end`. */
+static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, size_t first, size_t end)
 {
     char text[CAIRN_ETL_PAYLOAD_MAX - sizeof(struct etl_cairn_stream)];
+    const struct cairn_etl_writer *w = &x->writer;
     bool made = x->threads || x->images;
     if (x->strict)
         return;
-    uint64_t events = x->writer.events + 1 - kernel_events;
-    uint64_t buffers = x->writer.buffers.count - kernel_buffers + !cairn_etl_fits(&x->writer, sizeof(text));
+    uint64_t behind = used_buffers(w, end, w->buffers.count) +
+                      (!w->buffers.items[w->buffers.count - 1].used || !cairn_etl_fits(w, sizeof(text)));
     int n = snprintf(text, sizeof(text), "export.session=%" PRIu32 "\nexport.rundown=%s\nexport.events=%" PRIu64
-                     "\nexport.buffers=%" PRIu64 "\nexport.damaged=%u\n", x->log->number,
-                     made ? "made from names and keys" : "the kernel's own", events, buffers,
-                     cairn_log_damaged(x->log));
+                     "\nexport.buffers_before=%" PRIu64 "\nexport.buffers_behind=%" PRIu64 "\nexport.damaged=%u\n",
+                     x->log->number, made ? "made from names and keys" : "the kernel's own",
+                     w->events + 1 - kernel_events, used_buffers(w, 0, first), behind, cairn_log_damaged(x->log));
     for (uint32_t c = 0; c < x->log->cpus; c++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "export.cpu.%" PRIu32 ".overwritten=%" PRIu32 "\n", c,
                       x->log->cpu[c].piece_count ? x->log->cpu[c].pieces[0].buffer : 0);
@@ -203,15 +215,16 @@ void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, b
     cairn_etl_begin(&x->writer, 0);
     cairn_etl_put_start(x);
     put_streams(x, false);
-    uint64_t events = x->writer.events, buffers = x->writer.buffers.count;
+    uint64_t events = x->writer.events;
+    size_t first = x->writer.buffers.count;
     for (uint32_t n = 0; n < log->cpus; n++)
         put_cpu(x, n);
     events = x->writer.events - events;
-    buffers = x->writer.buffers.count - buffers;
+    size_t end = x->writer.buffers.count;
     cairn_etl_begin(&x->writer, 0);
     cairn_etl_put_end(x);
     put_streams(x, true);
-    put_account(x, events, buffers);
+    put_account(x, events, first, end);
     cairn_etl_sort(&x->writer);
     cairn_etl_put_header(x);
 }

@@ -7,6 +7,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl.h"
 #include "tools/cairn/stops.h"
+#include "tools/cairn/stretch.h"
 
 /* ---- the session ------------------------------------------------------------------------------------------------ */
 
@@ -64,7 +65,8 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
     s->open = false;
     for (; cairn_event_at(b->events, b->size, at, &e); at += e.space) {
         uint32_t piece = (uint32_t)(log->pieces.count - s->first) - (s->open ? 1 : 0);
-        if (!cairn_log_index_event(log, s->cpu, &e, piece)) {
+        if (!cairn_log_index_event(log, s->cpu, &e, piece) ||
+            (log->etl->account && !b->added && !cairn_told_index(&log->cpu[s->cpu], &e))) {
             note_bytes(s, ordinal, e.space);
             continue;
         }
@@ -77,6 +79,7 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
                 .used = b->size + (uint32_t)sizeof(struct wmi_buffer_header),
                 .cpu = (uint16_t)s->cpu,
                 .hole = take_hole(s),
+                .added = b->added,
             };
         s->open = true;
         log->pieces.items[log->pieces.count - 1].size += e.space;
@@ -210,6 +213,18 @@ static void add_buffers(struct cairn_log *log, const struct cairn_etl *etl, void
     free(o.buffers);
 }
 
+/* Which buffers the writer of the file added, before the kernel's and behind them. */
+static void mark_writers(const struct cairn_log *log, struct cairn_etl *etl)
+{
+    const size_t count = etl->buffers.count;
+    uint64_t before, behind;
+    etl->account = log->own && cairn_slice_u64(cairn_key(&log->text, "export.buffers_before"), &before) &&
+                   cairn_slice_u64(cairn_key(&log->text, "export.buffers_behind"), &behind) && before <= count &&
+                   behind <= count - before;
+    for (size_t i = 0; i < count && etl->account; i++)
+        etl->buffers.items[i].added = i < before || i >= count - behind;
+}
+
 /* What the writer of the file added to the kernel's events and buffers, all of CPU 0; it is not in the kernel's counts.
  * And whether the log it was made from was whole. */
 static void take_off_writers(struct cairn_log *log, struct cairn_etl *etl)
@@ -217,8 +232,8 @@ static void take_off_writers(struct cairn_log *log, struct cairn_etl *etl)
     uint64_t added;
     if (cairn_slice_u64(cairn_key(&log->text, "export.events"), &added) && added <= log->cpu[0].events)
         log->cpu[0].events -= added;
-    if (cairn_slice_u64(cairn_key(&log->text, "export.buffers"), &added) && added <= log->cpu[0].buffers)
-        log->cpu[0].buffers -= added;
+    for (size_t i = 0; i < etl->buffers.count; i++)
+        log->cpu[etl->buffers.items[i].cpu].buffers -= etl->buffers.items[i].added;
     if (cairn_slice_is(cairn_key(&log->text, "export.damaged"), "1"))
         cairn_etl_flaw(etl, UINT32_MAX, "the log that the file was made from was damaged");
 }
@@ -238,6 +253,7 @@ int cairn_etl_read(struct cairn_log *log, const char *data, size_t size, const s
         read_session(log, etl);
     if (log->wait_reasons)
         log->session.maximum_wait_reason = log->wait_reasons;
+    mark_writers(log, etl);
     add_buffers(log, etl, choice->progress);
     for (uint32_t n = 0; n < log->cpus; n++) {
         cairn_stops_find(&log->cpu[n]);
@@ -246,5 +262,6 @@ int cairn_etl_read(struct cairn_log *log, const char *data, size_t size, const s
         log->session.full |= !log->own && log->cpu[n].full;
     }
     take_off_writers(log, etl);
+    cairn_told_names(log);
     return 0;
 }

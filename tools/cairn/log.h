@@ -56,6 +56,7 @@ struct cairn_piece {     /* one frame's part of one buffer: whole events */
     uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
     uint16_t cpu;
     bool malformed;
+    bool added;       /* of an ETL file: by its writer, it is not the kernel's */
     bool lost_before; /* it begins its buffer, whose header says that events were lost in front of it */
 };
 
