@@ -270,6 +270,21 @@ def test_every_event_is_in_the_file(exported, log):
     assert [b.time for b in buffers] == sorted(b.time for b in buffers)
 
 
+def starts_as_windows_does(buffers):
+    """The header event, then the masks: in the file, and by time."""
+    for order in (lambda e: 0, lambda e: e.time):
+        first, second = sorted((e for b in buffers for e in b.events), key=order)[:2]
+        assert (first.hook, second.hook) == (0x0000, 0x0005) and first.time == second.time
+        assert second.header == 2 and second.version == 2
+    assert [e.hook for e in buffers[0].events] == [0x0000, 0x0005]
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_the_masks_are_behind_the_header(exported, log):
+    for options in ((), ("--strict",)):
+        starts_as_windows_does(etl.read(exported(log, *options).read_bytes()))
+
+
 @pytest.mark.parametrize("log", ["small", "lost", "hw"])
 def test_the_header_of_the_file(exported, log):
     buffers = etl.read(exported(log).read_bytes())
@@ -441,7 +456,8 @@ def test_strict_masks_are_those_of_windows(tmp_path, log, compact):
     for options, wanted in (((), masks), (("--strict",), [7, 0x86 | compact, 0x10000, 0, 0, 0, 0, 0, 60])):
         buffers = exported_from(tmp_path / "x.etl", parts, *options)
         told = [struct.unpack_from("<9I", e.payload) for b in buffers for e in b.events if e.hook in (0x0005, 0x0020)]
-        assert told == 2 * [tuple(wanted)]
+        assert told == (2 if options else 3) * [tuple(wanted)]
+        starts_as_windows_does(buffers)
 
 
 def test_groups_are_those_of_the_whole_session(exported):

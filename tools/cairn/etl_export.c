@@ -17,6 +17,7 @@ _Static_assert(BUFFER_LEAST >= sizeof(struct wmi_buffer_header) + sizeof(struct 
 static void survey(struct cairn_etl_export *x)
 {
     const struct cairn_log *log = x->log;
+    int64_t extended = INT64_MAX;
     x->start = log->session.start_known ? log->session.start : INT64_MAX;
     x->stop = log->session.stop_known ? log->session.stop : INT64_MIN;
     for (size_t i = 0; i < log->pieces.count; i++) {
@@ -30,8 +31,12 @@ static void survey(struct cairn_etl_export *x)
             x->has_threads |= e.hook == HOOK_THREAD_DC_START;
             x->has_images |= e.hook == HOOK_IMAGE_DC_START;
             x->has_config |= e.hook == HOOK_CPU_CONFIG;
-            x->has_extension |= e.hook == HOOK_HEADER_EXTENSION;
             x->has_complete |= e.hook == HOOK_RUNDOWN_COMPLETE;
+            if (e.hook == HOOK_HEADER_EXTENSION && e.size >= sizeof(struct etw_header_extension) &&
+                (!x->extension || e.time < extended)) {
+                x->extension = e.payload;
+                extended = e.time;
+            }
         }
     }
     if (x->start > x->stop) /* no event, and the session stream is missing */
@@ -115,13 +120,10 @@ static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, size
 
 /* ---- the kernel's buffers --------------------------------------------------------------------------------------- */
 
-/* The groups without Cairn's own, and without that of the batches where these are left out. */
-static void plain_masks(const struct cairn_etl_export *x, uint8_t *payload, uint32_t size)
+void cairn_etl_plain_masks(const struct cairn_etl_export *x, uint8_t payload[sizeof(struct etw_header_extension)])
 {
     struct etw_header_extension e;
     struct perfinfo_groupmask groups;
-    if (size < sizeof(e))
-        return;
     memcpy(&e, payload, sizeof(e));
     memcpy(&groups, e.group_masks, sizeof(groups));
     groups.masks[PERF_CAIRN_MARK >> PERF_MASK_SHIFT] = 0; /* Cairn's own groups are all there */
@@ -145,9 +147,12 @@ static void put_event(struct cairn_etl_export *x, const struct cairn_event *e, u
         x->doubled++;
         return;
     }
-    if (x->strict && (e->hook == HOOK_HEADER_EXTENSION || e->hook == HOOK_GROUP_MASKS_END)) {
+    if (x->strict && e->payload == x->extension)
+        return; /* it is behind the file's header already */
+    if (x->strict && (e->hook == HOOK_HEADER_EXTENSION || e->hook == HOOK_GROUP_MASKS_END) &&
+        e->size >= sizeof(struct etw_header_extension)) {
         memcpy(plain, p, size);
-        plain_masks(x, plain + e->head, e->size);
+        cairn_etl_plain_masks(x, plain + e->head);
         p = plain;
     }
     if (x->strict && e->hook == HOOK_CONTEXTSWAP_BATCH && e->has_pebs_index) {
@@ -212,6 +217,7 @@ void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, b
     survey(x);
     cairn_etl_begin(&x->writer, 0);
     cairn_etl_put_header(x); /* again once the file can be counted */
+    cairn_etl_put_extension(x);
     cairn_etl_begin(&x->writer, 0);
     cairn_etl_put_start(x);
     put_streams(x, false);

@@ -277,10 +277,21 @@ static void put_complete(struct cairn_etl_export *x, int64_t time)
         cairn_etl_perfinfo(&x->writer, HOOK_RUNDOWN_COMPLETE, HOOK_VERSION_HEADER, time, &none);
 }
 
+void cairn_etl_put_extension(struct cairn_etl_export *x)
+{
+    struct cairn_etl_payload p = {0};
+    if (!x->extension) {
+        put_masks(x, HOOK_HEADER_EXTENSION, x->start, true);
+        return;
+    }
+    cairn_etl_add(&p, x->extension, sizeof(struct etw_header_extension));
+    if (x->strict)
+        cairn_etl_plain_masks(x, p.bytes);
+    cairn_etl_system(&x->writer, HOOK_HEADER_EXTENSION, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, &p);
+}
+
 void cairn_etl_put_start(struct cairn_etl_export *x)
 {
-    if (!x->has_extension)
-        put_masks(x, HOOK_HEADER_EXTENSION, x->start, true);
     put_rundown(x, x->start, true);
     put_complete(x, x->start);
 }
@@ -289,10 +300,10 @@ void cairn_etl_put_end(struct cairn_etl_export *x)
 {
     if (!x->has_config)
         put_machine(x, x->stop);
-    if (!x->has_extension)
+    if (!x->extension)
         put_masks(x, HOOK_GROUP_MASKS_END, x->stop, true);
     put_rundown(x, x->stop, false);
-    if (!x->has_extension)
+    if (!x->extension)
         put_masks(x, HOOK_HEADER_EXTENSION, x->stop, false);
     put_complete(x, x->stop);
 }
