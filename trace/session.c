@@ -117,12 +117,13 @@ static void close_buffer(struct trace_cpu *cpu)
     publish(&cpu->current, ~cpu->current & 1);
 }
 
-/* Takes the slot of one ticket. UINT64_MAX: it is in use; unless circular, that it holds something is enough. */
+/* Takes the slot of one ticket. UINT64_MAX: it is in use; unless circular, that it holds something is enough. So is a
+ * buffer of a later ticket: others have gone round the pool since this one was drawn, and the oldest is elsewhere. */
 static uint64_t take(struct trace_session *s, uint64_t ticket)
 {
     uint64_t i = ticket % s->config.buffers, wanted = (ticket + 1) << 2 | TRACE_SLOT_TAKEN;
     uint64_t state = __atomic_load_n(&s->slot[i].state, __ATOMIC_RELAXED);
-    if ((state & TRACE_SLOT_PHASE) == TRACE_SLOT_TAKEN || (state && !s->config.circular) ||
+    if ((state & TRACE_SLOT_PHASE) == TRACE_SLOT_TAKEN || (state && !s->config.circular) || state > wanted ||
         !__atomic_compare_exchange_n(&s->slot[i].state, &state, wanted, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return UINT64_MAX;
     return i;

@@ -138,6 +138,104 @@ static void test_freeze_anywhere(void **state)
     step_through(true, 3, 300, 20, 400); /* and the other CPU goes round the pool before the panic is noticed */
 }
 
+/* ---- held up ---------------------------------------------------------------------------------------------------- */
+
+static struct {
+    struct box *box;
+    uint32_t at, rounds; /* so many instructions after its ticket CPU 0 stands still, while CPU 1 fills `rounds` buffers */
+    uint64_t ticket;     /* the next one, before CPU 0 has drawn it */
+    uint32_t steps, switches; /* CPU 0's instructions from then on; CPU 1's switches */
+} held;
+
+static void fill_buffers(uint32_t count)
+{
+    const struct trace_cpu *cpu = trace_session_cpu(held.box->session, 1);
+    struct trace_counts n;
+    trace_cpu_counts(cpu, &n);
+    for (const uint64_t enough = n.buffers_begun + count; n.buffers_begun < enough; trace_cpu_counts(cpu, &n)) {
+        struct trace_switch sw = box_switch_at(BOX_TSC(1000000 + held.switches), held.switches);
+        held.switches++;
+        trace_hub_switch(&held.box->hub[1], &sw);
+    }
+}
+
+static void on_held_step(int signal, siginfo_t *info, void *context)
+{
+    (void)signal;
+    (void)info;
+    if (held.box->session->next_ticket != held.ticket && ++held.steps == held.at)
+        fill_buffers(held.rounds);
+    if (!panic.running || held.steps == held.at)
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~INT64_C(0x100);
+}
+
+/* Whether what is left of each CPU's buffers are its newest ones. */
+static bool newest_are_there(struct trace_session *s)
+{
+    for (uint32_t c = 0; c < s->config.cpus; c++) {
+        struct trace_counts n;
+        trace_cpu_counts(trace_session_cpu(s, c), &n);
+        uint64_t count = 0, oldest = n.buffers_begun;
+        for (uint32_t i = 0; i < s->config.buffers; i++)
+            if ((s->slot[i].state & TRACE_SLOT_PHASE) == TRACE_SLOT_FULL && s->slot[i].cpu == c) {
+                count++;
+                oldest = s->slot[i].cpu_buffer < oldest ? s->slot[i].cpu_buffer : oldest;
+            }
+        if (oldest + count != n.buffers_begun)
+            return false;
+    }
+    return true;
+}
+
+/* CPU 0 takes a new buffer, and stands still `at` instructions after it has drawn a ticket for it. False: by then it is
+ * done. */
+static bool hold_at(uint32_t at, uint32_t rounds)
+{
+    struct box box;
+    volatile uint64_t index = 0x4000;
+    box_open(&box, 2, BOX_FULL, true, 4, 4096);
+    held.box = &box;
+    held.at = at;
+    held.rounds = rounds;
+    held.steps = held.switches = 0;
+    box_start(&box, 0, &index);
+    box_start(&box, 1, NULL);
+    struct trace_switch sw = box_switch_at(BOX_TSC(10), 0);
+    trace_hub_switch(&box.hub[0], &sw);
+    trace_cpu_close_buffer(trace_session_cpu(box.session, 0));
+    fill_buffers(2);
+    held.ticket = box.session->next_ticket;
+    sw = box_switch_at(BOX_TSC(20), 1);
+    raise(SIGUSR1);
+    trace_hub_switch(&box.hub[0], &sw);
+    panic.running = false;
+    box_stop(&box, 0, BOX_TSC(900000));
+    box_stop(&box, 1, BOX_TSC(9000000));
+    assert_true(box_account_holds(box.session));
+    if (!newest_are_there(box.session))
+        fail_msg("held up %u instructions behind its ticket, while %u buffers were filled: an older buffer than one that was "
+                 "overwritten is left", at, rounds);
+    box_close(&box);
+    return held.steps >= at;
+}
+
+/* Circular: a CPU that stands still anywhere in taking a buffer, while another goes round the pool, takes none that is
+ * newer than what it leaves. */
+static void test_held_up_anywhere(void **state)
+{
+    (void)state;
+    struct sigaction step = {.sa_sigaction = on_held_step, .sa_flags = SA_SIGINFO};
+    struct sigaction start = {.sa_sigaction = on_start, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &step, NULL);
+    sigaction(SIGUSR1, &start, NULL);
+    for (uint32_t rounds = 4; rounds <= 6; rounds++) {
+        uint32_t at = 1;
+        while (hold_at(at, rounds))
+            at++;
+        assert_true(at > 50);
+    }
+}
+
 /* A panic whose cause has written over the trace: what is before that counts, the rest is lost, and nothing beyond the
  * buffer is looked at (the sanitizer watches: it is the last one of the session's memory). */
 static void test_freeze_of_what_was_overwritten(void **state)
@@ -177,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_freeze_anywhere),
+        cmocka_unit_test(test_held_up_anywhere),
         cmocka_unit_test(test_freeze_of_what_was_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
