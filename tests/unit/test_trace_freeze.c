@@ -142,7 +142,7 @@ static void test_freeze_anywhere(void **state)
 
 static struct {
     struct box *box;
-    uint32_t at, rounds; /* so many instructions after its ticket CPU 0 stands still, while CPU 1 fills `rounds` buffers */
+    uint32_t at, rounds; /* so many instructions behind its ticket CPU 0 stands still: CPU 1 fills so many buffers */
     uint64_t ticket;     /* the next one, before CPU 0 has drawn it */
     uint32_t steps, switches; /* CPU 0's instructions from then on; CPU 1's switches */
 } held;
@@ -213,8 +213,8 @@ static bool hold_at(uint32_t at, uint32_t rounds)
     box_stop(&box, 1, BOX_TSC(9000000));
     assert_true(box_account_holds(box.session));
     if (!newest_are_there(box.session))
-        fail_msg("held up %u instructions behind its ticket, while %u buffers were filled: an older buffer than one that was "
-                 "overwritten is left", at, rounds);
+        fail_msg("held up %u instructions behind its ticket, while %u buffers were filled: an older buffer than one "
+                 "that was overwritten is left", at, rounds);
     box_close(&box);
     return held.steps >= at;
 }
