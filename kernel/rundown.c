@@ -8,6 +8,7 @@
 #include "kernel/list.h"
 #include "kernel/machine.h"
 #include "kernel/mutant.h"
+#include "kernel/profile.h"
 #include "kernel/sched.h"
 #include "kernel/string.h"
 #include "kernel/user.h"
@@ -408,6 +409,34 @@ static void put_machine(uint32_t number)
     }
 }
 
+/* ---- the interval of samples ------------------------------------------------------------------------------------- */
+
+static void put_interval(uint32_t sessions, uint16_t hook, uint32_t new_interval, uint32_t old_interval)
+{
+    struct etw_payload p;
+    trace_rundown_profile_interval(&p, new_interval, old_interval);
+    struct kcpu *cpu = kcpu_this();
+    const struct trace_system here = header_of(cpu->current);
+    put(cpu, sessions, &here, hook, HOOK_VERSION_PROFILE_INTERVAL, &p);
+}
+
+static void put_interval_of(uint32_t number, uint16_t hook)
+{
+    bool on = kgate_enter();
+    uint32_t interval = kprofile_interval();
+    put_interval(1u << (number - 1), hook, interval, interval);
+    kgate_leave(on);
+}
+
+void krundown_interval(uint32_t new_interval, uint32_t old_interval)
+{
+    bool on = kgate_enter();
+    struct trace_hub_cpu *hub = kcpu_this()->trace;
+    if (trace_hub_wants(hub, PERF_PROFILE))
+        put_interval(trace_hub_sessions(hub, PERF_PROFILE), HOOK_PROFILE_INTERVAL, new_interval, old_interval);
+    kgate_leave(on);
+}
+
 /* ---- sessions ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t groups_of(const struct perfinfo_groupmask *masks)
@@ -437,6 +466,8 @@ static void before(const struct krundown_change *c)
         walk_end(c->number, lost);
     if (lost & PERF_LOADER)
         put_kernel_base(c->number);
+    if (trace_group_on(&c->old, PERF_PROFILE) && !trace_group_on(&c->new, PERF_PROFILE))
+        put_interval_of(c->number, HOOK_PROFILE_DC_END);
     if (has_head(&c->old) && !has_head(&c->new)) {
         put_head(c->number, HOOK_HEADER_EXTENSION, &c->new);
         put_complete(c->number);
@@ -446,11 +477,14 @@ static void before(const struct krundown_change *c)
 static void after(const struct krundown_change *c)
 {
     uint32_t gained = groups_of(&c->new) & ~groups_of(&c->old);
-    if (!has_head(&c->new))
-        return;
-    put_head(c->number, HOOK_HEADER_EXTENSION, &c->new);
+    if (has_head(&c->new))
+        put_head(c->number, HOOK_HEADER_EXTENSION, &c->new);
     if (gained)
         walk_start(c->number, gained);
+    if (trace_group_on(&c->new, PERF_PROFILE) && !trace_group_on(&c->old, PERF_PROFILE))
+        put_interval_of(c->number, HOOK_PROFILE_DC_START);
+    if (!has_head(&c->new))
+        return;
     if (has_machine(&c->new) && !has_head(&c->old))
         put_machine(c->number);
     put_complete(c->number);

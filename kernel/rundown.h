@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who and what is there: processes, threads, images, the machine (trace/rundown.h). A session that asks for them gets
- * what there is when it starts (DCStart) and when it stops (DCEnd), and what comes and goes meanwhile.
+ * Who and what is there: processes, threads, images, the machine, the interval of samples (trace/rundown.h). A session
+ * that asks for them gets what there is when it starts (DCStart) and when it stops (DCEnd), and what comes and goes
+ * meanwhile.
  *
  * A process is an address space: each thread of ring 3 has its own, whose number is of the threads' numbers. All other
  * threads are the system process', number 4, but for the idle ones: process 0.
@@ -33,6 +34,10 @@ void krundown_created(struct kthread *thread);
 void krundown_ended(struct kthread *thread);
 /* It has ended, and is about to be freed. Interrupts off. */
 void krundown_gone(struct kthread *thread);
+
+/* ---- for kernel/profile.c */
+/* Sessions that have samples are told that their interval changes, in units of 100 ns. Thread context. */
+void krundown_interval(uint32_t new_interval, uint32_t old_interval);
 
 /* ---- for kernel/control.c */
 struct krundown_change { /* of a session's masks; no group: it does not run */

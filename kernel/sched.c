@@ -12,6 +12,7 @@
 #include "kernel/options.h"
 #include "kernel/panic.h"
 #include "kernel/priority.h"
+#include "kernel/profile.h"
 #include "kernel/spinlock.h"
 #include "kernel/string.h"
 #include "kernel/timerq.h"
@@ -374,7 +375,8 @@ static void system_tick(void)
 static void tick(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    kwitness_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, klive_profile(cpu, frame));
+    if (kprofile_due(cpu))
+        kwitness_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, klive_profile(cpu, frame));
     ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
     if (cpu->arch.index == 0)

@@ -4,6 +4,7 @@
 #include "kernel/area.h"
 #include "kernel/control.h"
 #include "kernel/errno.h"
+#include "kernel/profile.h"
 #include "kernel/string.h"
 
 /* Windows' loggers by number are Cairn's sessions; the one that is the NT Kernel Logger, by the number Windows has for
@@ -49,6 +50,22 @@ static kntstatus set_groupmask(const void *information, uint32_t length)
     (void)length;
     memcpy(&i, information, sizeof i);
     return logger_status(kcontrol_change(logger(i.trace_handle), &i.group_masks));
+}
+
+static kntstatus query_interval(void *information, uint32_t length)
+{
+    struct event_trace_time_profile_information i = { .information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION,
+                                                      .profile_interval = kprofile_interval() };
+    memcpy(information, &i, length);
+    return STATUS_SUCCESS;
+}
+
+static kntstatus set_interval(const void *information, uint32_t length)
+{
+    struct event_trace_time_profile_information i;
+    memcpy(&i, information, length);
+    kprofile_set_interval(i.profile_interval);
+    return STATUS_SUCCESS;
 }
 
 /* One for all loggers. The first version ends before SpinLockHoldThreshold. */
@@ -117,6 +134,8 @@ static const struct trace_class {
 } trace_classes[] = {
     { EVENT_TRACE_GROUP_MASK_INFORMATION, sizeof(struct event_trace_groupmask_information),
       sizeof(struct event_trace_groupmask_information), query_groupmask, set_groupmask },
+    { EVENT_TRACE_TIME_PROFILE_INFORMATION, sizeof(struct event_trace_time_profile_information),
+      sizeof(struct event_trace_time_profile_information), query_interval, set_interval },
     { EVENT_TRACE_SPINLOCK_INFORMATION, EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES,
       sizeof(struct event_trace_spinlock_information), query_spinlock, set_spinlock },
     { EVENT_TRACE_PEBS_TRACING_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_pebs },

@@ -3,6 +3,7 @@
 #include "trace/rundown.h"
 
 #include "kernel/string.h"
+#include "trace/pmcsource.h"
 
 /* The longest of each kind has room. */
 #define NARROW (ETW_NAME_MAX + 1)
@@ -110,4 +111,11 @@ void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus)
     begin(p, &cpus, sizeof(cpus));
     for (uint32_t i = 0; i < cpus; i++)
         add(p, &i, sizeof(i));
+}
+
+void trace_rundown_profile_interval(struct etw_payload *p, uint32_t new_interval, uint32_t old_interval)
+{
+    const struct etw_profile_interval head = { TRACE_PMC_TIMER, new_interval, old_interval };
+    begin(p, &head, sizeof(head));
+    add_wide(p, trace_pmc_name(TRACE_PMC_TIMER));
 }

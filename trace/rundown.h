@@ -5,9 +5,10 @@
  * functions that write the payloads. The layouts include nothing but fixed-width types.
  *
  * Sources: Microsoft's MOF classes Process_TypeGroup1, Thread_TypeGroup1, Image_Load and SystemConfig_V3_* (Microsoft
- * Learn, "Event Tracing", kernel trace control API), NTWMI.H's types as System Informer's phnt gives them again, and
- * which header an event has from traces of Windows 6.2 and 10. Group and type make the hook ID: 00 header, 03 process,
- * 05 thread, 0B configuration, 14 image. docs/format.md is this in prose.
+ * Learn, "Event Tracing", kernel trace control API) and SampledProfileInterval_V3 (wmicore.mof of the WDK), NTWMI.H's
+ * types as System Informer's phnt gives them again, and which header an event has from traces of Windows 6.2 and 10.
+ * Group and type make the hook ID: 00 header, 03 process, 05 thread, 0B configuration, 0F performance, 14 image.
+ * docs/format.md is this in prose.
  */
 #pragma once
 
@@ -156,6 +157,22 @@ _Static_assert(offsetof(struct etw_cpu_config, processor_architecture) == 0x330,
 _Static_assert(offsetof(struct etw_cpu_config, memory_speed) == 0x338, "SystemConfig_V3_CPU.MemorySpeed");
 #define ETW_ARCHITECTURE_AMD64 9u
 
+/* ================================================================ group 0F: samples' interval; SYSTEM header */
+
+#define HOOK_PROFILE_INTERVAL         0x0F48u /* it changes */
+#define HOOK_PROFILE_DC_START         0x0F49u /* what it is when a session begins to sample, */
+#define HOOK_PROFILE_DC_END           0x0F4Au /* and ends */
+#define HOOK_VERSION_PROFILE_INTERVAL 3u      /* of these three */
+
+struct etw_profile_interval { /* then the source's name, UTF-16 with its 0 */
+    uint32_t source;          /* 00: trace/pmcsource.h */
+    uint32_t new_interval;    /* 04: in units of 100 ns */
+    uint32_t old_interval;    /* 08 */
+};
+_Static_assert(sizeof(struct etw_profile_interval) == 0x0C, "SampledProfileInterval_V3");
+_Static_assert(offsetof(struct etw_profile_interval, new_interval) == 0x04, "SampledProfileInterval_V3.NewInterval");
+_Static_assert(offsetof(struct etw_profile_interval, old_interval) == 0x08, "SampledProfileInterval_V3.OldInterval");
+
 /* ================================================================ payloads */
 
 /* The longest of them: CPU configuration; text is cut at ETW_NAME_MAX characters. */
@@ -181,3 +198,5 @@ void trace_rundown_cpu_config(struct etw_payload *p, const struct etw_cpu_config
 /* One group with these CPUs; and their numbers within it. `cpus`: 1..64. */
 void trace_rundown_processor_group(struct etw_payload *p, uint32_t cpus);
 void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus);
+/* Of the timer. */
+void trace_rundown_profile_interval(struct etw_payload *p, uint32_t new_interval, uint32_t old_interval);

@@ -11,6 +11,7 @@
 #include "kernel/control.h"
 #include "kernel/gate.h"
 #include "kernel/mem.h"
+#include "kernel/options.h"
 #include "kernel/print.h"
 #include "kernel/session.h"
 #include "kernel/string.h"
@@ -146,6 +147,40 @@ static void try_groupmask(struct trial *t)
     expect(t, "query after a set", query(&now, sizeof now), STATUS_SUCCESS);
     expect(t, "it is not what was set", (uint64_t)memcmp(&now.group_masks, &i.group_masks, sizeof before), 0);
     i.group_masks = before;
+    expect(t, "set back", set(&i, sizeof i), STATUS_SUCCESS);
+    end(t);
+}
+
+static void try_time_profile(struct trial *t)
+{
+    struct event_trace_time_profile_information i = { .information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION };
+    uint8_t buffer[sizeof i + 8] = { 0 };
+    const uint32_t tick = kopt.tick_us * 10;
+    const struct { uint32_t asked, interval; } rows[] = { { 0, tick }, { 1, tick }, { 2 * tick + 1, 2 * tick },
+                                                          { tick / 2, tick }, { 4 * tick, 4 * tick } };
+    begin(t, "1FH TimeProfile");
+    expect(t, "query", query(&i, sizeof i), STATUS_SUCCESS);
+    expect(t, "the interval is", i.profile_interval, tick);
+    memcpy(buffer, &i, sizeof i);
+    for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
+        uint32_t returned = 0;
+        if (length == sizeof i)
+            continue;
+        expect(t, "query with a wrong length",
+               ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
+               STATUS_INFO_LENGTH_MISMATCH);
+        expect(t, "and it wants", returned, sizeof i);
+        expect(t, "set with a wrong length", set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    for (unsigned n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+        i.profile_interval = rows[n].asked;
+        expect(t, "set", set(&i, sizeof i), STATUS_SUCCESS);
+        i.profile_interval = 0;
+        expect(t, "query after a set", query(&i, sizeof i), STATUS_SUCCESS);
+        expect(t, "the interval is then", i.profile_interval, rows[n].interval);
+    }
+    kthread_sleep(24, KWAIT_DELAY_EXECUTION); /* every fourth tick a sample */
+    i.profile_interval = tick;
     expect(t, "set back", set(&i, sizeof i), STATUS_SUCCESS);
     end(t);
 }
@@ -415,6 +450,7 @@ static void ask(void *argument)
     if (traces) {
         try_unknown(t);
         try_groupmask(t);
+        try_time_profile(t);
         try_spinlock(t);
         try_pebs(t);
     }

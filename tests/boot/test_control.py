@@ -16,8 +16,16 @@ def verdicts(result):
     return {name: int(re.match(r"(\d+) answers as expected$", text)[1]) for _, name, text in lines}
 
 
+def sparse_samples(dump):
+    """Samples of CPU 0, whose ticks are the time threads sleep by, while each fourth tick was one."""
+    found = re.search(r" \+ profile interval: Timer every 40000 of 100 ns, was \d+$(.*?)"
+                      r" \+ profile interval: Timer every 10000 of 100 ns, was 40000$", dump, re.MULTILINE | re.DOTALL)
+    return len(re.findall(r"^ *[0-9.]+ +0 \+ timer at ", found[1], re.MULTILINE))
+
+
 @pytest.mark.parametrize("options", [
-    ("pebs=INST_RETIRED.ANY:997", "session.1=auto+full+spinlock:qpc:sequential", "session.pmc=InstructionRetired"),
+    ("pebs=INST_RETIRED.ANY:997", "session.1=auto+full+spinlock+profile:qpc:sequential",
+     "session.pmc=InstructionRetired"),
     *[pytest.param(options, marks=pytest.mark.long) for options in [
         ("ds=off", "session.1=full:tsc:sequential"),
         ("ds.preset=nehalem", "bts=circular", "session.2=full:system:circular"),
@@ -31,12 +39,16 @@ def test_control(tmp_path, options):
     assert keys(result.log, "E")["end.events_lost"] == "0"
     answers = verdicts(result)
     assert set(answers) == {"81H, CPU 0", "81H, CPU 1", "other classes", "1FH GroupMask",
-                            "1FH Spinlock", "1FH PebsTracing"}
+                            "1FH TimeProfile", "1FH Spinlock", "1FH PebsTracing"}
     assert all(count > 10 for count in answers.values()), answers
     if "ds=off" in options:
         return
     status, dump = cairn("dump", result.log)
     assert status == 0
+    if "+profile:" in options[1]:
+        assert 6 <= sparse_samples(dump) < 20  # in 24 ticks and a little more
+        assert " + profile (rundown): Timer every 10000 of 100 ns\n" in dump
+        assert " + profile (at the end): Timer every 10000 of 100 ns\n" in dump
     for cpu in range(2):  # each area was freed and made anew while the CPU ran: two set-ups, two tear-downs
         said = re.findall(rf"^ *[0-9.]+ +{cpu} = (Debug Store on|drain of epoch \d+ \(stop\))", dump, re.MULTILINE)
         assert [line.split()[0] for line in said] == ["Debug", "drain", "Debug", "drain"], said

@@ -13,8 +13,9 @@ from test_system import cairn, checked, keys, per_cpu, run_and_check
 
 GROUPS = "dispatcher+priority+interrupt+dpc+profile+pmc_profile+mark"
 NAMES = {"ready thread": 0x0532, "set priority": 0x0530, "set base priority": 0x0531, "interrupt": 0x0F43,
-         "DPC": 0x0F44, "timer DPC": 0x0F45, "sampled profile": 0x0F2E, "PMC interrupt": 0x0F2F, "mark": 0x0F22}
-UNTOLD = ("mark",)  # of these the truth does not tell
+         "DPC": 0x0F44, "timer DPC": 0x0F45, "sampled profile": 0x0F2E, "PMC interrupt": 0x0F2F, "mark": 0x0F22,
+         "profile (rundown)": 0x0F49, "profile (at the end)": 0x0F4A}
+UNTOLD = ("mark", "profile (rundown)", "profile (at the end)")  # of these the truth does not tell
 
 
 def counted(log):

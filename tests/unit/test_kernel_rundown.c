@@ -432,10 +432,11 @@ static void go_to(struct sim_session *s, struct perfinfo_groupmask new)
     s->masks = new;
 }
 
-static void scenario(uint64_t number)
+static const struct perfinfo_groupmask none;
+
+static struct trace_hub_cpu *begin(uint64_t number)
 {
-    static const struct perfinfo_groupmask none;
-    struct trace_clocks clocks;
+    static struct trace_clocks clocks;
     struct trace_hub_cpu *hubs = aligned_alloc(64, CPUS * sizeof *hubs);
     seed = number;
     memset(bodies, 0, sizeof bodies);
@@ -457,6 +458,12 @@ static void scenario(uint64_t number)
     for (uint32_t s = 0; s < SESSIONS; s++)
         sim_open(&sims[s], numbers[s], &clocks);
     irq_on = true;
+    return hubs;
+}
+
+static void scenario(uint64_t number)
+{
+    struct trace_hub_cpu *hubs = begin(number);
     for (unsigned i = 0; i < ACTIONS; i++) {
         struct sim_session *s = &sims[test_random(&seed, SESSIONS)];
         bool runs = memcmp(&s->masks, &none, sizeof none) != 0;
@@ -488,6 +495,54 @@ static void everybody_is_told_of(void **state)
     free(notes);
 }
 
+uint32_t kprofile_interval(void)
+{
+    return 30000;
+}
+
+/* How many events of this hook are in the session's buffers, each of the timer, with these intervals. */
+static unsigned told(const struct sim_session *s, uint16_t hook, uint32_t new, uint32_t old)
+{
+    const uint32_t expected[] = {0, new, old};
+    unsigned found = 0;
+    for (uint32_t b = 0, ordinal; b < trace_session_buffers(s->session); b++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(s->session, b, &ordinal);
+        const uint8_t *at = (const uint8_t *)(h + 1), *last = (const uint8_t *)h + h->offset;
+        for (; at < last; at += (word(at + 4) % 0x10000 + 7) / 8 * 8)
+            if (word(at + 4) >> 16 == hook) {
+                assert_int_equal(word(at), 0xC0020003); /* SYSTEM header, version 3 */
+                assert_memory_equal(at + 0x20, expected, sizeof expected);
+                found++;
+            }
+    }
+    return found;
+}
+
+/* A session with samples is told of their interval when it begins, ends, and between: no other session is. */
+static void intervals_are_told(void **state)
+{
+    (void)state;
+    struct perfinfo_groupmask sampled = {0}, other = {0};
+    struct trace_hub_cpu *hubs = begin(1);
+    trace_group_add(&sampled, PERF_PROFILE);
+    trace_group_add(&other, PERF_INTERRUPT);
+    go_to(&sims[1], other);
+    krundown_interval(70000, 30000); /* nobody samples */
+    go_to(&sims[0], sampled);
+    krundown_interval(50000, 70000);
+    go_to(&sims[0], none);
+    krundown_interval(10000, 50000);
+    go_to(&sims[1], none);
+    assert_int_equal(told(&sims[0], 0x0F49, 30000, 30000), 1);
+    assert_int_equal(told(&sims[0], 0x0F48, 50000, 70000), 1);
+    assert_int_equal(told(&sims[0], 0x0F4A, 30000, 30000), 1);
+    for (uint16_t hook = 0x0F48; hook <= 0x0F4A; hook++)
+        assert_int_equal(told(&sims[1], hook, 0, 0), 0);
+    for (uint32_t s = 0; s < SESSIONS; s++)
+        free(sims[s].memory);
+    free(hubs);
+}
+
 /* Who would create or end a thread meanwhile waits, answering calls, without the lock. */
 static void waits(void **state)
 {
@@ -504,6 +559,7 @@ static void waits(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(everybody_is_told_of), cmocka_unit_test(waits)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(everybody_is_told_of), cmocka_unit_test(waits),
+                                              cmocka_unit_test(intervals_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

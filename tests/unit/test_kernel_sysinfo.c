@@ -63,6 +63,19 @@ void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *to)
     calls++;
 }
 
+static uint32_t interval;
+
+uint32_t kprofile_interval(void)
+{
+    return interval;
+}
+
+void kprofile_set_interval(uint32_t to)
+{
+    interval = to;
+    calls++;
+}
+
 int karea_allocate(uint64_t *address)
 {
     allocate = 1;
@@ -167,7 +180,7 @@ static void other_trace_classes(void **state)
 {
     (void)state;
     for (uint32_t class = 0; class < 0x120; class++) {
-        bool queried = class == 1 || class == 5, either = queried || class == 0x0B;
+        bool queried = class == 1 || class == 3 || class == 5, either = queried || class == 0x0B;
         fill(class, 1);
         for (uint32_t length = 0; length <= SIZE; length++) {
             kntstatus want = length < 4 ? STATUS_INFO_LENGTH_MISMATCH : STATUS_NOT_IMPLEMENTED;
@@ -255,6 +268,38 @@ static void no_such_logger(void **state)
         fill(0x0B, 2);
         assert_int_equal(set(0x10), STATUS_WMI_INSTANCE_NOT_FOUND);
     }
+}
+
+/* ---- TimeProfile ------------------------------------------------------------------------------------------------- */
+
+static void time_profile(void **state)
+{
+    (void)state;
+    fill(3, 0);
+    for (uint32_t length = 4; length <= SIZE; length++) {
+        if (length == 8)
+            continue;
+        assert_int_equal(query(length), STATUS_INFO_LENGTH_MISMATCH);
+        assert_int_equal(returned, 8);
+        assert_int_equal(set(length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    assert_int_equal(calls, 0);
+    static const uint32_t values[] = {0, 1, 1221, 10000, 10000000, UINT32_MAX}; /* kernel/profile.h rounds them all */
+    for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
+        memset(bytes, GUARD, sizeof bytes);
+        put(0, 3, 4);
+        put(4, values[i], 4);
+        answer = i % 2 ? -ENOENT : 0; /* of no logger: none is asked */
+        assert_int_equal(set(8), STATUS_SUCCESS);
+        assert_int_equal(interval, values[i]);
+        put(4, 0x5A5A5A5A, 4);
+        assert_int_equal(query(8), STATUS_SUCCESS);
+        assert_int_equal(returned, 8);
+        assert_int_equal(get(0, 4), 3);
+        assert_int_equal(get(4, 4), values[i]);
+    }
+    assert_int_equal(calls, 6);
+    assert_int_equal(session, 0);
 }
 
 /* ---- Spinlock ---------------------------------------------------------------------------------------------------- */
@@ -432,7 +477,7 @@ int main(void)
         cmocka_unit_test_setup(groupmask_lengths, begin), cmocka_unit_test_setup(groupmask, begin),
         cmocka_unit_test_setup(loggers, begin),          cmocka_unit_test_setup(no_such_logger, begin),
         cmocka_unit_test_setup(spinlock_lengths, begin), cmocka_unit_test_setup(spinlock, begin),
-        cmocka_unit_test_setup(spinlock_minima, begin),
+        cmocka_unit_test_setup(spinlock_minima, begin), cmocka_unit_test_setup(time_profile, begin),
         cmocka_unit_test_setup(pebs_lengths, begin),     cmocka_unit_test_setup(pebs_hooks, begin),
         cmocka_unit_test_setup(area_lengths, begin),     cmocka_unit_test_setup(area, begin),
     };

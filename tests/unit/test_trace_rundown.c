@@ -134,6 +134,15 @@ static void machine(void **state)
     assert_int_equal(p.size, 260);
 }
 
+static void interval(void **state)
+{
+    (void)state;
+    static const uint8_t expected[] = {0, 0, 0, 0, 0x10, 0x27, 0, 0, 0x50, 0xC3, 0, 0,
+                                       'T', 0, 'i', 0, 'm', 0, 'e', 0, 'r', 0, 0, 0};
+    trace_rundown_profile_interval(&p, 10000, 50000);
+    SAME(expected);
+}
+
 /* Names of any length end where they must. */
 static void long_names(void **state)
 {
@@ -164,6 +173,7 @@ int main(void)
         cmocka_unit_test_setup(process, dirty), cmocka_unit_test_setup(thread, dirty),
         cmocka_unit_test_setup(image, dirty),   cmocka_unit_test_setup(masks, dirty),
         cmocka_unit_test_setup(machine, dirty), cmocka_unit_test_setup(long_names, dirty),
+        cmocka_unit_test_setup(interval, dirty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,7 +169,7 @@ static void next_expected(struct walk *w)
 static void step_event(struct walk *w)
 {
     const struct cairn_live *l;
-    while ((l = event_at(w)) && (l->kind == CAIRN_LIVE_PMC_CONFIG || l->kind == CAIRN_LIVE_MARK))
+    while ((l = event_at(w)) && l->kind >= CAIRN_LIVE_PMC_CONFIG)
         w->event++;
 }
 

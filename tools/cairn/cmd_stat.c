@@ -74,7 +74,7 @@ static void print_live(const struct cairn_totals *t)
             count[log->cpu[c].live.items[i].kind]++;
     for (unsigned k = 0; k < CAIRN_LIVE_KINDS; k++)
         if (count[k])
-            printf("  %-18s %12" PRIu64 "   %04XH\n", cairn_live_name(k), count[k], cairn_live_hook(k));
+            printf("  %-20s %10" PRIu64 "   %04XH\n", cairn_live_name(k), count[k], cairn_live_hook(k));
 }
 
 static void print_switches(const struct cairn_totals *t)

@@ -8,6 +8,7 @@
 #include "tools/cairn/etl_layout.h"
 #include "trace/etw.h"
 #include "trace/pmcsource.h"
+#include "trace/rundown.h"
 
 static const struct row {
     uint16_t hook;
@@ -30,7 +31,16 @@ static const struct row {
     [CAIRN_LIVE_PMC_CONFIG] = {HOOK_PMC_CONFIG, HOOK_VERSION_PMC_CONFIG, sizeof(struct perfinfo_pmc_config), UINT16_MAX,
                                "PMC configuration"},
     [CAIRN_LIVE_MARK] = {HOOK_MARK, HOOK_VERSION_MARK, 1, UINT16_MAX, "mark"},
+#define INTERVAL HOOK_VERSION_PROFILE_INTERVAL, sizeof(struct etw_profile_interval) + 2, UINT16_MAX
+    [CAIRN_LIVE_INTERVAL] = {HOOK_PROFILE_INTERVAL, INTERVAL, "profile interval"},
+    [CAIRN_LIVE_INTERVAL_START] = {HOOK_PROFILE_DC_START, INTERVAL, "profile (rundown)"},
+    [CAIRN_LIVE_INTERVAL_END] = {HOOK_PROFILE_DC_END, INTERVAL, "profile (at the end)"},
 };
+
+static bool has_system_header(uint8_t kind)
+{
+    return kind >= CAIRN_LIVE_INTERVAL;
+}
 
 uint16_t cairn_live_hook(enum cairn_live_kind kind)
 {
@@ -78,6 +88,13 @@ static bool names(const uint8_t *p, uint32_t size, char *out, size_t room)
     return at == size;
 }
 
+/* "Timer": behind an interval; false where it does not end there. */
+static bool source_name(const uint8_t *p, uint32_t size, char *out, size_t room)
+{
+    uint32_t at = sizeof(struct etw_profile_interval);
+    return utf16(p, size, &at, out, room) && at == size;
+}
+
 bool cairn_live_pmc_name(const struct cairn_live *l, uint32_t *at, char *out, size_t room)
 {
     if (!*at)
@@ -92,7 +109,8 @@ static uint8_t kind_of(const struct cairn_event *e)
 {
     uint8_t kind = 0;
     while (kind < CAIRN_LIVE_KINDS &&
-           (e->header != ETL_PERFINFO64 || rows[kind].hook != e->hook || rows[kind].version != e->version))
+           (e->header != (has_system_header(kind) ? ETL_SYSTEM64 : ETL_PERFINFO64) || rows[kind].hook != e->hook ||
+            rows[kind].version != e->version))
         kind++;
     return kind;
 }
@@ -102,7 +120,8 @@ bool cairn_live_of(const struct cairn_event *e, struct cairn_live *live)
     char text[CAIRN_LIVE_TEXT];
     uint8_t kind = kind_of(e);
     if (kind == CAIRN_LIVE_KINDS || e->unknown_items || e->size < rows[kind].least || e->size > rows[kind].most ||
-        (kind == CAIRN_LIVE_PMC_CONFIG && !names(e->payload, e->size, text, sizeof(text))))
+        (kind == CAIRN_LIVE_PMC_CONFIG && !names(e->payload, e->size, text, sizeof(text))) ||
+        (has_system_header(kind) && !source_name(e->payload, e->size, text, sizeof(text))))
         return false;
     *live = (struct cairn_live){.payload = e->payload, .time = e->time, .size = (uint16_t)e->size, .kind = kind};
     return true;
@@ -123,7 +142,7 @@ size_t cairn_live_told(const struct cairn_cpu *cpu)
 {
     size_t told = 0;
     for (size_t i = 0; i < cpu->live.count; i++)
-        told += cpu->live.items[i].kind != CAIRN_LIVE_MARK && cpu->live.items[i].kind != CAIRN_LIVE_PMC_CONFIG;
+        told += cpu->live.items[i].kind < CAIRN_LIVE_PMC_CONFIG;
     return told;
 }
 
@@ -225,6 +244,17 @@ static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_
              cairn_show_thread(thread, log, e.thread_id, WIDE));
 }
 
+static void show_interval(char *out, const struct cairn_live *l)
+{
+    struct etw_profile_interval e;
+    char source[64], was[48] = "";
+    memcpy(&e, l->payload, sizeof(e));
+    source_name(l->payload, l->size, source, sizeof(source));
+    if (e.old_interval != e.new_interval)
+        snprintf(was, sizeof(was), ", was %u", e.old_interval);
+    snprintf(out, CAIRN_LIVE_TEXT, "%s: %s every %u of 100 ns%s", rows[l->kind].name, source, e.new_interval, was);
+}
+
 static void show_mark(char *out, const struct cairn_live *l)
 {
     size_t n = (size_t)snprintf(out, CAIRN_LIVE_TEXT, "mark: ");
@@ -260,6 +290,11 @@ const char *cairn_live_show(char out[CAIRN_LIVE_TEXT], const struct cairn_log *l
     case CAIRN_LIVE_PMC_CONFIG:
         names(l->payload, l->size, text, sizeof(text));
         snprintf(out, CAIRN_LIVE_TEXT, "counters of items: %s", text[0] ? text : "none");
+        break;
+    case CAIRN_LIVE_INTERVAL:
+    case CAIRN_LIVE_INTERVAL_START:
+    case CAIRN_LIVE_INTERVAL_END:
+        show_interval(out, l);
         break;
     default:
         show_mark(out, l);

@@ -12,6 +12,7 @@
 #include "kernel/locktrace.h"
 #include "kernel/mem.h"
 #include "kernel/panic.h"
+#include "kernel/profile.h"
 #include "kernel/rundown.h"
 #include "kernel/witness.h"
 
@@ -196,10 +197,16 @@ void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t be
     assert_true(timer);
 }
 
+bool kprofile_due(const struct kcpu *cpu) /* every second tick */
+{
+    return cpu->ticks % 2 == 0;
+}
+
 void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
                      uint16_t source, uint64_t tsc)
 {
     assert_int_equal(source | tsc, 0);
+    assert_int_equal(cpu->ticks % 2, 0);
     assert_int_equal(cpu->irq_depth, 1);
     assert_int_equal(what, CAIRN_INTERRUPT_PROFILE);
     assert_int_equal(frame->vector, ARCH_VECTOR_TIMER);
