@@ -89,13 +89,13 @@ def _event(data, at):
 
 
 def _walk(data, used):
-    """Every event from behind the buffer header on; the last one's padding ends on the used size."""
+    """Every event from behind the buffer header on; the last one ends on the used size, or its padding does."""
     at, events = BUFFER_HEADER, []
     while at < used:
         event, size = _event(data[:used], at)
         events.append(event)
-        at += (size + 7) & ~7
-    assert at == used, f"events end at {at:x}, the buffer at {used:x}"
+        end, at = at + size, at + (size + 7 & ~7)
+    assert used in (at, end), f"events end at {end:x}, the buffer at {used:x}"
     return events
 
 

@@ -119,6 +119,19 @@ class Maker:
         yield self.perfinfo(0x7F99, 200, time, b"unknown hook")
         yield self.perfinfo(0x0524, 1, time, bytes(16))  # as Windows XP had it
         yield self.perfinfo(0x0F2E, 2, time, self.pointer(0x1000) + struct.pack("<IHH", 8, 1, 0), counters=(1, 2, 3))
+        yield from self.interrupts(time)
+
+    def interrupts(self, time):
+        """What interrupts a CPU. Then the same hooks, but of versions nobody knows."""
+        routine, begin = self.pointer(0x8000_1230), struct.pack("<q", time - 37)
+        sample = self.pointer(0x8000_4560) + struct.pack("<I", 908)
+        events = [(0x0F43, begin + routine + struct.pack("<BHB", 1, 0xD1, 0)), (0x0F44, begin + routine),
+                  (0x0F45, begin + routine), (0x0F2E, sample + struct.pack("<HBB", 2, 1 | 9 << 3, 0)),
+                  (0x0F2F, sample + struct.pack("<HH", 10, 0))]
+        for hook, payload in events:
+            yield self.perfinfo(hook, 2, time, payload)
+        for hook, payload in events[:2] + events[3:4]:
+            yield self.perfinfo(hook, 9, time, payload + bytes(3))
 
     # ---- payloads
 

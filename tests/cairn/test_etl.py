@@ -140,6 +140,43 @@ def test_the_processes_threads_and_images_are_named():
         assert what in text, what
 
 
+@pytest.mark.parametrize("name", WINDOWS)
+def test_interrupts_and_samples_of_either_width(name):
+    """Those of versions nobody knows are named alone."""
+    frequency = make_etl.maker(name).frequency
+    took = rf"{37e6 / frequency:.1f} us" if frequency < 1e8 else r"0.0 us"
+    dump = re.sub(r"\n {18}(?=\S)", " ", text_of(cairn("dump", GOLDEN / f"{name}.etl")))
+    sample = r"(?:ntoskrnl\.exe\+0x4560|0x[0-9a-f]*80004560): (?:worker|thread|explorer\.exe):908"
+    for line in (r"interrupt D1H, \S+1230: ", r"DPC \S+1230: ", r"timer DPC \S+1230: "):
+        found = re.findall(rf"\+ {line}(.*)$", dump, re.M)
+        assert len(found) == 1 and re.fullmatch(took, found[0]), (line, found)
+    assert len(re.findall(rf"\+ timer at {sample}, priority 9, in a DPC, for 2$", dump, re.M)) == 1
+    assert len(re.findall(rf"\+ source 10 at {sample}$", dump, re.M)) == 1
+    for bare in ("0F43H interrupt", "0F44H DPC", "0F2EH sampled profile"):
+        assert len(re.findall(rf"\+ {bare}$", dump, re.M)) == 1
+
+
+@pytest.mark.parametrize("name", ["windows-7600-64", "windows-19041-32"])
+def test_the_last_padding_need_not_be_used(name):
+    """A used size that ends with the last event is as good; one byte less is damage."""
+    whole = (GOLDEN / f"{name}.etl").read_bytes()
+    data, shorter, changed = bytearray(whole), bytearray(whole), 0
+    for b in etl.read(whole)[1:]:
+        last = b.at + b.events[-1].at
+        pad = -struct.unpack_from("<H", whole, last + 4)[0] % 8
+        changed += pad > 0
+        for out, used in ((data, b.used - pad), (shorter, b.used - pad - 1)):
+            struct.pack_into("<I", out, b.at + 4, used)
+            struct.pack_into("<I", out, b.at + 0x30, used)
+        data[b.at + b.used - pad:b.at + b.used] = shorter[b.at + b.used - pad:b.at + b.used] = b"\xff" * pad
+    assert changed and sum(len(b.events) for b in etl.read(bytes(data))) == sum(
+        len(b.events) for b in etl.read(whole))
+    for command in ("dump", "check"):
+        done = cairn(command, "-", data=bytes(data))
+        assert done.returncode == 0 and done.stdout == cairn(command, GOLDEN / f"{name}.etl").stdout
+    assert cairn("check", "-", data=bytes(shorter)).returncode == 1
+
+
 def test_bare_states_and_max_wait_reason():
     path = GOLDEN / "windows-unknown.etl"
     bare, told = text_of(cairn("dump", path)), text_of(cairn("dump", "--max-wait-reason", "43", path))
@@ -277,6 +314,19 @@ def starts_as_windows_does(buffers):
         assert (first.hook, second.hook) == (0x0000, 0x0005) and first.time == second.time
         assert second.header == 2 and second.version == 2
     assert [e.hook for e in buffers[0].events] == [0x0000, 0x0005]
+
+
+@pytest.mark.parametrize("build, windows, version", [(10240, (10, 0), 60), (10586, (10, 0), 60), (14393, (10, 0), 65),
+                                                     (17134, (10, 0), 65), (18362, (10, 0), 70), (19041, (10, 0), 80),
+                                                     (22621, (10, 0), 85), (9200, (6, 2), 42), (7601, (6, 1), 25)])
+def test_versions_are_those_of_the_build(tmp_path, build, windows, version):
+    """Whatever build the log's session claims to be of."""
+    parts = [(s, p.replace(b"session.1.build=10240\n", b"session.1.build=%d\n" % build))
+             for s, p in frames.read((GOLDEN / "small.log").read_bytes())]
+    buffers = exported_from(tmp_path / "x.etl", parts)
+    header = etl.header(buffers)
+    assert header.build == build and header.version[:2] == windows
+    assert struct.unpack_from("<I", buffers[0].events[1].payload, 0x20)[0] == version
 
 
 @pytest.mark.parametrize("log", LOGS)

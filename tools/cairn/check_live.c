@@ -197,7 +197,8 @@ static bool same(const struct walk *w, const struct expected *e, const struct ca
     const struct cairn_live truth = {.payload = e->payload,
                                      .time = trace_clock_units(&log->session.clock, e->tsc),
                                      .size = e->size,
-                                     .kind = e->kind};
+                                     .kind = e->kind,
+                                     .pointer = 8};
     if (l->kind == e->kind && l->time == truth.time && l->size == e->size && !memcmp(l->payload, e->payload, e->size))
         return true;
     snprintf(why, size, "%s%s; in truth: %s", cairn_live_show(is, log, l),

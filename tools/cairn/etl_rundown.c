@@ -63,6 +63,26 @@ static uint32_t build(const struct cairn_log *log)
     return v && v <= UINT32_MAX ? (uint32_t)v : CCSWAP_BUILD;
 }
 
+/* The build's version of Windows, and that of its kernel's events (0005H). Builds between two of these have those of
+ * the first; of 22000 the second is taken from 22621. */
+struct etl_windows {
+    uint32_t build;
+    uint8_t major, minor;
+    uint32_t events;
+};
+
+static const struct etl_windows *windows(const struct cairn_log *log)
+{
+    static const struct etl_windows known[] = {
+        {7600, 6, 1, 25},   {9200, 6, 2, 42},   {9600, 6, 3, 54},   {10240, 10, 0, ETW_KERNEL_VERSION_10240},
+        {14393, 10, 0, 65}, {17763, 10, 0, 70}, {19041, 10, 0, 80}, {22000, 10, 0, 85},
+    };
+    size_t i = sizeof(known) / sizeof(known[0]) - 1;
+    for (uint32_t is = build(log); i && is < known[i].build; i--)
+        ;
+    return &known[i];
+}
+
 /* ---- header ----------------------------------------------------------------------------------------------------- */
 
 static uint32_t clock_type(const struct cairn_log *log)
@@ -89,7 +109,8 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
     const uint32_t large = 1u << 20;
     struct etl_logfile_header h = {
         .buffer_size = w->buffer_bytes,
-        .version = {10, 0, w->buffer_bytes > large ? 2 : 1, w->buffer_bytes > large ? 0 : 5},
+        .version = {windows(log)->major, windows(log)->minor, w->buffer_bytes > large ? 2 : 1,
+                    w->buffer_bytes > large ? 0 : 5},
         .provider_version = build(log),
         .processors = log->cpus,
         .end_time = filetime(log, x->stop),
@@ -138,7 +159,7 @@ static void put_masks(struct cairn_etl_export *x, uint16_t hook, int64_t time, b
 {
     const struct cairn_session *s = &x->log->session;
     struct cairn_etl_payload p = {0};
-    struct etw_header_extension e = {.version = build(x->log) >= 19041 ? 80 : 60};
+    struct etw_header_extension e = {.version = windows(x->log)->events};
     struct perfinfo_groupmask groups = {0};
     if (on) {
         add_groups(&groups, x->log);

@@ -87,8 +87,9 @@ bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cair
                                                 : (uint8_t)kind; /* no such header: passed over by its size */
     bool hook = has_hook(header);
     uint32_t total = cairn_get16(hook ? p + 4 : p), least = header_bytes(header);
-    if (total < least || WMI_EVENT_ALIGN(total) > size - at)
+    if (total < least || total > size - at)
         return false;
+    uint32_t space = WMI_EVENT_ALIGN(total); /* the last one's padding may not count as used */
     *event = (struct cairn_event){
         .hook = hook ? cairn_get16(p + 6) : CAIRN_NO_HOOK,
         .tid = CAIRN_NO_TID,
@@ -97,7 +98,7 @@ bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cair
         .head = least,
         .version = hook ? (uint8_t)(marker & PERFINFO_VERSION_MASK) : 0,
         .pointer = header == ETL_SYSTEM32 || header == ETL_COMPACT32 || header == ETL_PERFINFO32 ? 4 : 8,
-        .space = WMI_EVENT_ALIGN(total),
+        .space = space < size - at ? space : size - at,
         .has_time = least > 8,
     };
     if (header == ETL_PERFINFO32 || header == ETL_PERFINFO64)

@@ -176,7 +176,7 @@ static bool index_ack(const struct cairn_log *log, struct cairn_cpu *cpu, const 
 /* What this kernel writes, to the byte. Windows' own events come in more versions and headers. */
 static bool own_form(const struct cairn_event *e)
 {
-    if (e->unknown_items || (e->header != ETL_PERFINFO64 && e->header != ETL_SYSTEM64))
+    if (e->space % 8 || e->unknown_items || (e->header != ETL_PERFINFO64 && e->header != ETL_SYSTEM64))
         return false;
     if (e->hook == HOOK_CONTEXTSWAP_BATCH)
         return e->version == HOOK_VERSION_CONTEXTSWAP_BATCH && e->size <= CCSWAP_BATCH_BYTES;

@@ -13,21 +13,27 @@
 static const struct row {
     uint16_t hook;
     uint8_t version;
-    uint32_t least, most; /* bytes of payload */
+    uint32_t least, most; /* bytes of payload, of 64 bits */
     const char *name;
+    bool points;          /* it has a pointer, */
+    uint8_t at;           /* here: of 32 bits it takes 4 bytes, and what is behind it comes the sooner */
 } rows[CAIRN_LIVE_KINDS] = {
-#define FIXED(type) sizeof(type), sizeof(type)
+#define FIXED(type)       sizeof(type), sizeof(type)
+#define AT(type, pointer) true, offsetof(type, pointer)
     [CAIRN_LIVE_READY] = {HOOK_READY_THREAD, HOOK_VERSION_READY_THREAD, FIXED(struct etw_ready_thread), "ready thread"},
     [CAIRN_LIVE_PRIORITY] = {HOOK_SET_PRIORITY, HOOK_VERSION_SET_PRIORITY, FIXED(struct etw_priority), "set priority"},
     [CAIRN_LIVE_BASE_PRIORITY] = {HOOK_SET_BASE_PRIORITY, HOOK_VERSION_SET_PRIORITY, FIXED(struct etw_priority),
                                   "set base priority"},
-    [CAIRN_LIVE_INTERRUPT] = {HOOK_INTERRUPT, HOOK_VERSION_INTERRUPT, FIXED(struct perfinfo_interrupt), "interrupt"},
-    [CAIRN_LIVE_DPC] = {HOOK_DPC, HOOK_VERSION_DPC, FIXED(struct perfinfo_dpc), "DPC"},
-    [CAIRN_LIVE_TIMER_DPC] = {HOOK_TIMER_DPC, HOOK_VERSION_DPC, FIXED(struct perfinfo_dpc), "timer DPC"},
+    [CAIRN_LIVE_INTERRUPT] = {HOOK_INTERRUPT, HOOK_VERSION_INTERRUPT, FIXED(struct perfinfo_interrupt), "interrupt",
+                              AT(struct perfinfo_interrupt, service_routine)},
+    [CAIRN_LIVE_DPC] = {HOOK_DPC, HOOK_VERSION_DPC, FIXED(struct perfinfo_dpc), "DPC",
+                        AT(struct perfinfo_dpc, dpc_routine)},
+    [CAIRN_LIVE_TIMER_DPC] = {HOOK_TIMER_DPC, HOOK_VERSION_DPC, FIXED(struct perfinfo_dpc), "timer DPC",
+                              AT(struct perfinfo_dpc, dpc_routine)},
     [CAIRN_LIVE_PROFILE] = {HOOK_SAMPLED_PROFILE, HOOK_VERSION_SAMPLED_PROFILE, FIXED(struct perfinfo_sampled_profile),
-                            "sampled profile"},
+                            "sampled profile", AT(struct perfinfo_sampled_profile, instruction_pointer)},
     [CAIRN_LIVE_PMC] = {HOOK_PMC_INTERRUPT, HOOK_VERSION_PMC_INTERRUPT, FIXED(struct perfinfo_pmc_sample),
-                        "PMC interrupt"},
+                        "PMC interrupt", AT(struct perfinfo_pmc_sample, instruction_pointer)},
     [CAIRN_LIVE_PMC_CONFIG] = {HOOK_PMC_CONFIG, HOOK_VERSION_PMC_CONFIG, sizeof(struct perfinfo_pmc_config), UINT16_MAX,
                                "PMC configuration"},
     [CAIRN_LIVE_MARK] = {HOOK_MARK, HOOK_VERSION_MARK, 1, UINT16_MAX, "mark"},
@@ -104,13 +110,18 @@ bool cairn_live_pmc_name(const struct cairn_live *l, uint32_t *at, char *out, si
 
 /* ---- index ------------------------------------------------------------------------------------------------------ */
 
+static bool has_header_of(const struct cairn_event *e, uint8_t kind)
+{
+    return has_system_header(kind) ? e->header == ETL_SYSTEM64 || e->header == ETL_SYSTEM32
+                                   : e->header == ETL_PERFINFO64 || e->header == ETL_PERFINFO32;
+}
+
 /* Which of them it is; CAIRN_LIVE_KINDS: none. */
 static uint8_t kind_of(const struct cairn_event *e)
 {
     uint8_t kind = 0;
     while (kind < CAIRN_LIVE_KINDS &&
-           (e->header != (has_system_header(kind) ? ETL_SYSTEM64 : ETL_PERFINFO64) || rows[kind].hook != e->hook ||
-            rows[kind].version != e->version))
+           (!has_header_of(e, kind) || rows[kind].hook != e->hook || rows[kind].version != e->version))
         kind++;
     return kind;
 }
@@ -119,11 +130,14 @@ bool cairn_live_of(const struct cairn_event *e, struct cairn_live *live)
 {
     char text[CAIRN_LIVE_TEXT];
     uint8_t kind = kind_of(e);
-    if (kind == CAIRN_LIVE_KINDS || e->unknown_items || e->size < rows[kind].least || e->size > rows[kind].most ||
+    uint32_t less = kind < CAIRN_LIVE_KINDS && rows[kind].points ? 8u - e->pointer : 0;
+    if (kind == CAIRN_LIVE_KINDS || e->unknown_items || e->size < rows[kind].least - less ||
+        e->size > rows[kind].most - less ||
         (kind == CAIRN_LIVE_PMC_CONFIG && !names(e->payload, e->size, text, sizeof(text))) ||
         (has_system_header(kind) && !source_name(e->payload, e->size, text, sizeof(text))))
         return false;
-    *live = (struct cairn_live){.payload = e->payload, .time = e->time, .size = (uint16_t)e->size, .kind = kind};
+    *live = (struct cairn_live){.payload = e->payload, .time = e->time, .size = (uint16_t)e->size,
+                                .kind = kind, .pointer = e->pointer};
     return true;
 }
 
@@ -144,6 +158,20 @@ size_t cairn_live_told(const struct cairn_cpu *cpu)
     for (size_t i = 0; i < cpu->live.count; i++)
         told += cpu->live.items[i].kind < CAIRN_LIVE_PMC_CONFIG;
     return told;
+}
+
+/* The payload, `size` bytes of 64 bits. */
+static void unpack(void *out, size_t size, const struct cairn_live *l)
+{
+    const struct row *r = &rows[l->kind];
+    if (!r->points || l->pointer == 8) {
+        memcpy(out, l->payload, size);
+        return;
+    }
+    uint64_t pointer = cairn_get32(l->payload + r->at);
+    memcpy(out, l->payload, r->at);
+    memcpy((uint8_t *)out + r->at, &pointer, 8);
+    memcpy((uint8_t *)out + r->at + 8, l->payload + r->at + 4, size - r->at - 8);
 }
 
 /* ---- show ------------------------------------------------------------------------------------------------------- */
@@ -171,7 +199,7 @@ static void show_ready(char *out, const struct cairn_log *log, const struct cair
 {
     struct etw_ready_thread e;
     char thread[CAIRN_SHOWN], boost[32] = "";
-    memcpy(&e, l->payload, sizeof(e));
+    unpack(&e, sizeof(e), l);
     if (e.adjust_increment)
         snprintf(boost, sizeof(boost), ", %+d", e.adjust_increment);
     snprintf(out, CAIRN_LIVE_TEXT, "%s is ready%s%s%s", cairn_show_thread(thread, log, e.thread_id, WIDE),
@@ -183,7 +211,7 @@ static void show_priority(char *out, const struct cairn_log *log, const struct c
 {
     struct etw_priority e;
     char thread[CAIRN_SHOWN], now[32] = "";
-    memcpy(&e, l->payload, sizeof(e));
+    unpack(&e, sizeof(e), l);
     if (l->kind == CAIRN_LIVE_BASE_PRIORITY)
         snprintf(now, sizeof(now), ", it runs at %d", e.dynamic_priority);
     snprintf(out, CAIRN_LIVE_TEXT, "%s of %s: %d, was %d%s",
@@ -195,7 +223,7 @@ static void show_interrupt(char *out, const struct cairn_log *log, const struct 
 {
     struct perfinfo_interrupt e;
     char name[CAIRN_SHOWN], took[CAIRN_SHOWN];
-    memcpy(&e, l->payload, sizeof(e));
+    unpack(&e, sizeof(e), l);
     snprintf(out, CAIRN_LIVE_TEXT, "interrupt %02XH, %s: %s%s", e.vector, routine(name, log, e.service_routine),
              duration(took, log, l, e.initial_time), e.return_value ? "" : ", not its own");
 }
@@ -204,7 +232,7 @@ static void show_dpc(char *out, const struct cairn_log *log, const struct cairn_
 {
     struct perfinfo_dpc e;
     char name[CAIRN_SHOWN], took[CAIRN_SHOWN];
-    memcpy(&e, l->payload, sizeof(e));
+    unpack(&e, sizeof(e), l);
     snprintf(out, CAIRN_LIVE_TEXT, "%s %s: %s", rows[l->kind].name, routine(name, log, e.dpc_routine),
              duration(took, log, l, e.initial_time));
 }
@@ -213,7 +241,7 @@ static void show_profile(char *out, const struct cairn_log *log, const struct ca
 {
     struct perfinfo_sampled_profile e;
     char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], count[32] = "";
-    memcpy(&e, l->payload, sizeof(e));
+    unpack(&e, sizeof(e), l);
     if (e.count != 1)
         snprintf(count, sizeof(count), ", for %u", e.count);
     snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s, priority %u%s%s%s",
@@ -227,7 +255,7 @@ static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_
 {
     struct perfinfo_pmc_sample e;
     char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], source[CAIRN_SHOWN];
-    memcpy(&e, l->payload, sizeof(e));
+    unpack(&e, sizeof(e), l);
     const char *name = trace_pmc_name(e.profile_source);
     struct cairn_slice event = {0};
     if (e.profile_source >= TRACE_PMC_CAIRN)

@@ -133,6 +133,7 @@ struct cairn_live { /* an event between the switches: live.h */
     uint32_t piece;         /* of this CPU: where it lies */
     uint16_t size;          /* of the payload */
     uint8_t kind;           /* enum cairn_live_kind */
+    uint8_t pointer;        /* bytes of one in the payload */
 };
 
 struct cairn_lock_event {   /* 0529H */
