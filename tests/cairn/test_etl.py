@@ -14,12 +14,17 @@ import make_etl
 from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, without
 
 WINDOWS = sorted(make_etl.FILES)
-LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life"]
+LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life", "locks", "live", "told"]
 SAMPLE = cairn_boot.ROOT / "samples" / "cairn.etl"
 REASONS = re.search(r"names\[\] = \{\n((?: +\".*\n)+)", (cairn_boot.ROOT / "tools/cairn/names.c").read_text(
     encoding="ascii").split("cairn_reason_name")[1])[1]
 REASONS = re.findall(r'"(\w+)"', REASONS)
 STATES = {1: "Ready", 4: "Terminated", 7: "DeferredReady"}
+
+
+def quiet(done):
+    """Whether it had nothing to say but that a frame of live.log came again."""
+    return not re.sub(rb"note: 1 frame was cut short .*\n", b"", done.stderr)
 
 
 def switch_lines(text):
@@ -266,7 +271,7 @@ def _exported(tmp_path_factory):
         path = folder / f"{log}{''.join(options)}.etl"
         if not path.exists():
             done = cairn("export", "--to", "etl", *options, GOLDEN / f"{log}.log", "-o", path)
-            assert done.returncode == 0 and done.stderr == b""
+            assert done.returncode == 0 and quiet(done)
             assert all(len(line.replace(str(path), "")) <= 80 for line in text_of(done).splitlines())
         return path
     return export
@@ -289,8 +294,8 @@ def test_every_event_is_in_the_file(exported, log):
     buffers = etl.read(data)
     size = buffers[0].size
     for cpu, wanted in kernel_events(log).items():
-        got = [data[b.at + e.at:b.at + e.at + len(e.payload) + 16 + 8 * len(e.items)] for b in buffers
-               if b.cpu == cpu for e in b.events if e.header == 0x11]
+        got = [data[b.at + e.at:b.at + e.at + len(e.payload) + (16 if e.header == 0x11 else 32) + 8 * len(e.items)]
+               for b in buffers if b.cpu == cpu for e in b.events]
         at = got.index(wanted[0])
         assert got[at:at + len(wanted)] == wanted, cpu
     for n, b in enumerate(buffers):
@@ -409,8 +414,8 @@ def test_strict_has_nothing_of_cairns_own(exported):
 def test_dump_of_the_file_is_that_of_the_log(exported, log):
     def lines(path):
         text = "\n".join(without_other(text_of(cairn("dump", path))))
-        return text.replace("events lost from here on: no buffer was left",
-                            "events may be missing here: some were lost")
+        return re.sub("events lost (?:from here on: no buffer was left|here: no buffer was empty)",
+                      "events may be missing here: some were lost", text)
     assert lines(exported(log)) == lines(GOLDEN / f"{log}.log")
 
 
@@ -418,9 +423,12 @@ def test_dump_of_the_file_is_that_of_the_log(exported, log):
 def test_check_of_the_file_is_that_of_the_log(exported, log):
     def rows(path):
         done = cairn("check", path)
-        assert done.returncode == 0 and done.stderr == b""
-        kept = [line for line in text_of(done).splitlines() if not line.startswith(
-            ("frames: ", "buffers: ", "events: ", "time stamps"))]  # of which the file has others, or none
+        assert done.returncode == 0 and quiet(done)
+        text = text_of(done)
+        if log == "live" and path.suffix == ".log":  # frames and buffers that came while it ran: not in the file
+            text = re.sub("(?<=and there)( +[0-9]+)", lambda n: f"{int(n[0]) - 2:{len(n[0])}}", text)
+        kept = [line for line in text.splitlines() if not line.startswith(
+            ("frames: ", "buffers: ", "events: ", "time stamps", "live: "))]  # of which the file has others, or none
         return [re.sub(r"\d+ consistent,", "N consistent,", line) for line in kept]
     assert rows(exported(log)) == rows(GOLDEN / f"{log}.log")
 

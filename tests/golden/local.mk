@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Golden dumps: `make golden` writes them again; `make golden-check` fails where they would change.
-GOLDEN   := small full nods circular lost panic bts ring hw life sessions locks live
+GOLDEN   := small full nods circular lost panic bts ring hw life sessions locks live told
 GOLDEN_O := $(patsubst %.c,$(B)/host/%.o,$(wildcard tests/golden/*.c) $(sort $(wildcard trace/*.c)))
 
 $(B)/make_golden: $(GOLDEN_O)

@@ -19,7 +19,7 @@ enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers, restart;
-    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live;
+    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live, told;
     enum script_bts bts;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true},
@@ -43,6 +43,7 @@ static const struct kind {
     {"locks", "spin locks, sampled, the sampling changes", 120, 2, COMPACT, 16384, 6, .truth = true, .locks = true},
     {"live", "buffers that left while it ran, too few", 600, 2, COMPACT | FULL, 4096, 4, .ds = true, .truth = true,
      .live = true},
+    {"told", "who is there, comes and goes; interrupts", 160, 2, COMPACT, 8192, 8, .truth = true, .told = true},
     {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 2048, .ds = true, .truth = true},
 };
 
@@ -407,6 +408,11 @@ static struct trace_session *make_session(const struct kind *k, struct trace_clo
         trace_group_add(&config.masks, PERF_CAIRN_BOTH_CSWITCH);
     if (k->locks)
         trace_group_add(&config.masks, PERF_SPINLOCK);
+    if (k->told) {
+        trace_group_add(&config.masks, PERF_PROC_THREAD | PERF_LOADER);
+        trace_group_add(&config.masks, PERF_INTERRUPT);
+        trace_group_add(&config.masks, PERF_PROFILE);
+    }
     size_t size = trace_session_bytes(&config);
     void *memory = size ? aligned_alloc(64, (size + 63) / 64 * 64) : NULL;
     if (!memory || trace_session_init(&session, &config, memory, size)) {
@@ -460,7 +466,8 @@ int main(int argc, char **argv)
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
     const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .hw = k.hw,
                                            .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
-                                           .log = k.log, .locks = k.locks, .bts = k.bts, .restart = k.restart,
+                                           .log = k.log, .locks = k.locks, .told = k.told, .bts = k.bts,
+                                           .restart = k.restart,
                                            .seed = seed, .turn = k.live ? sender_turn : NULL, .context = &sender};
     script_run(s, &options, &clocks, sessions);
 

@@ -446,6 +446,8 @@ static void do_switch(struct script *s, uint32_t c)
     cpu->current = to;
     cpu->since = tsc;
     cpu->next = tsc + stint(s, to == 0);
+    if (s->options.told)
+        script_told_tick(s, c, tsc + us(2));
     if (!s->options.locks)
         return;
     script_locks_after_switch(s, c, tsc);
@@ -505,6 +507,10 @@ void script_run(struct script *s, const struct script_options *options, const st
             abort();
         branch_events(s, c, 0, cpu->since, CAIRN_DS_START);
     }
+    for (uint32_t c = 0; c < options->cpus && options->told; c++)
+        script_told_tick(s, c, s->start_tsc + us(1)); /* before the rundown begins */
+    if (options->told)
+        script_told_start(s, s->start_tsc + us(2));
     for (uint32_t n = 0; n < options->switches; n++) {
         uint32_t first = 0;
         for (uint32_t c = 1; c < options->cpus; c++)
@@ -513,6 +519,8 @@ void script_run(struct script *s, const struct script_options *options, const st
         do_switch(s, first);
         for (uint32_t c = 0; c < options->cpus && options->locks && n == options->switches / 2; c++)
             script_locks_configure(s, c, s->cpu[c].next - 20000, 1, HOOK_SPINLOCK_DC_START);
+        if (options->told && n == options->switches / 2)
+            script_told_guest(s, s->cpu[0].since + us(3));
         if (options->restart && n % options->restart == options->restart - 1)
             restart(s, n / options->restart, s->cpu[first].since);
         if (options->turn)
@@ -523,7 +531,9 @@ void script_run(struct script *s, const struct script_options *options, const st
         last = s->cpu[c].since > last ? s->cpu[c].since : last;
     if (options->restart && options->switches / options->restart % 2) /* one is out */
         restart(s, options->switches / options->restart, last);
-    s->stop_tsc = last + us(3);
+    if (options->told)
+        script_told_stop(s, last + us(3));
+    s->stop_tsc = last + us(options->told ? 30 : 3);
     if (options->panic) {
         if (options->ds)
             drain(s, &s->cpu[0], s->stop_tsc, CAIRN_DS_PANIC);

@@ -45,6 +45,7 @@ union script_truth {
     struct cairn_truth_session session;
     struct cairn_truth_acquired acquired;
     struct cairn_truth_released released;
+    struct cairn_truth_interrupt interrupt;
 };
 
 struct script_hold { /* of a spin lock */
@@ -100,6 +101,7 @@ struct script_options {
     bool words;      /* of each PEBS record, in the truth; without: the truth of older kernels */
     bool log;        /* the model's own */
     bool locks;      /* spin locks; in the middle their sampling changes */
+    bool told;       /* session 1: processes, threads, images; interrupts and samples */
     uint32_t restart; /* so many switches apart sessions 2 and up are stopped and started in turn; 0: never */
     uint64_t seed;
     void (*turn)(void *context, uint32_t n); /* behind switch n, from 0; NULL: nothing is */
@@ -135,6 +137,11 @@ void script_locks_configure(struct script *s, uint32_t c, uint64_t tsc, unsigned
 void script_locks_stint(struct script *s, uint32_t c, uint64_t tsc);
 void script_locks_before_switch(struct script *s, uint32_t c, uint64_t tsc);
 void script_locks_after_switch(struct script *s, uint32_t c, uint64_t tsc);
+/* script_told.c */
+void script_told_start(struct script *s, uint64_t tsc);
+void script_told_guest(struct script *s, uint64_t tsc);
+void script_told_stop(struct script *s, uint64_t tsc);
+void script_told_tick(struct script *s, uint32_t c, uint64_t tsc);
 
 /* `sessions` are fresh; the clocks' base is SCRIPT_TSC_START. Runs to the end: afterwards every CPU is stopped or
  * frozen. `s` is aligned to 64 bytes. */
