@@ -7,7 +7,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, cairn, text_of
+from cairn_tool import GOLDEN, cairn, events, text_of, without
 from test_next import machine_that_says
 
 MORE_ROOM = "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less"
@@ -78,3 +78,17 @@ def test_etl_files(tmp_path):
         "460 events, as the file's header says: more or larger buffers of the logger keep more"]
     assert paragraphs(text_of(cairn("info", whole))) == LOSSES["lost"]
     assert paragraphs(text_of(cairn("info", GOLDEN / "windows-19041-64.etl"))) == []
+
+
+@pytest.mark.parametrize("every", [2, 3, 5])
+def test_what_is_missing_between_the_switches_is_no_lie(every):
+    """Gaps all over a log: each event that is left is as the truth has it, and none is missed that was in a gap."""
+    parts = frames.read((GOLDEN / "told.log").read_bytes())
+    whole = sum(hook in (0x0F2E, 0x0F43) for _, _, hook, _ in events(parts))
+    trace = [i for i, (stream, _) in enumerate(parts) if stream == "T"]
+    without(parts, lambda i, stream: i in trace[1::every])
+    left = sum(hook in (0x0F2E, 0x0F43) for _, _, hook, _ in events(parts))
+    text = text_of(cairn("check", "-", data=frames.write(parts)))
+    compared, failed = re.search(r"^truth: each event between the switches +(\d+) +(\d+)", text, re.M).groups()
+    assert 0 < left < whole and (int(compared), int(failed)) == (left, 0)
+    assert "FAIL buffers" in text and "FAIL truth" not in text

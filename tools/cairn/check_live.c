@@ -4,9 +4,11 @@
  * The truth has what some session wanted; which of it was this session's, its acknowledgements there tell.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernel/priority.h"
+#include "tools/cairn/bytes.h"
 #include "tools/cairn/check.h"
 #include "tools/cairn/live.h"
 #include "trace/etw.h"
@@ -22,6 +24,7 @@ struct walk { /* the truth and the events of one CPU, together */
     const uint8_t *record; /* of the truth, of kind THREAD or INTERRUPT; NULL: no more */
     unsigned part;         /* events it has had: a new base priority has two */
     size_t event;
+    uint32_t *lost; /* [i]: so many of the first i pieces have something missing before them */
 };
 
 /* ---- what the truth says there should be ------------------------------------------------------------------------- */
@@ -178,16 +181,19 @@ static bool lost_at(const struct walk *w, uint32_t hole)
     return hole != CAIRN_NO_HOLE && w->cpu->holes.items[hole].kind != CAIRN_HOLE_STOPPED;
 }
 
+static void count_lost(struct walk *w)
+{
+    w->lost = cairn_alloc((w->cpu->piece_count + 1) * sizeof(*w->lost));
+    for (size_t i = 0; i < w->cpu->piece_count; i++)
+        w->lost[i + 1] = w->lost[i] + lost_at(w, w->cpu->pieces[i].hole);
+}
+
 /* Whether something is missing before the event at hand, or behind the last one. */
 static bool hole_before(const struct walk *w)
 {
     const struct cairn_live *l = event_at(w), *last = w->event ? &w->cpu->live.items[w->event - 1] : NULL;
-    if (!l && lost_at(w, w->cpu->tail))
-        return true;
-    for (uint32_t p = last ? last->piece + 1 : 0; p < w->cpu->piece_count && (!l || p <= l->piece); p++)
-        if (lost_at(w, w->cpu->pieces[p].hole))
-            return true;
-    return false;
+    size_t from = last ? last->piece + 1 : 0, to = l ? l->piece + 1 : w->cpu->piece_count;
+    return (!l && lost_at(w, w->cpu->tail)) || (to > from && w->lost[to] > w->lost[from]);
 }
 
 static bool same(const struct walk *w, const struct expected *e, const struct cairn_live *l, char *why, size_t size)
@@ -242,6 +248,7 @@ void cairn_check_live(struct cairn_check *check, uint32_t n)
 {
     struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
     w.truth.cpu = w.cpu;
+    count_lost(&w);
     step_truth(&w);
     step_event(&w);
     while (w.record && event_at(&w))
@@ -264,4 +271,5 @@ void cairn_check_live(struct cairn_check *check, uint32_t n)
             cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w.n, &l->time, "an event (%s) that is not in the truth",
                        cairn_live_name(l->kind));
     }
+    free(w.lost);
 }
