@@ -2,7 +2,6 @@
 #include "kernel/area.h"
 
 #include "arch/arch.h"
-#include "ds/ds.h"
 #include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/errno.h"
@@ -72,6 +71,21 @@ static bool free_here(void *argument)
     ds_set_area(cpu->ds, NULL);
     *area = NULL;
     return moved;
+}
+
+bool karea_begin(struct karea_begun *begun)
+{
+    struct kcpu *cpu = kcpu_this();
+    *begun = (struct karea_begun){0};
+    if (!cpu->ds)
+        return false;
+    begun->pebs = ds_start(cpu->ds, &begun->pebs_refusal);
+    if (ksession.bts)
+        begun->bts = ds_bts_start(cpu->ds, &begun->bts_refusal);
+    if (!begun->pebs || !cpu->pebs_stamp)
+        return false;
+    cpu->pebs_stamp = NULL;
+    return true;
 }
 
 static bool start_here(void *argument)

@@ -323,13 +323,17 @@ struct move {
     void *argument;
 };
 
-static void move_here(void *argument)
+static void tell_here(bool moved)
 {
-    const struct move *m = argument;
-    bool moved = m->function(m->argument);
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS && moved; i++)
         if (slots[i].running)
             act(&slots[i], CAIRN_SESSION_MASKS);
+}
+
+static void move_here(void *argument)
+{
+    const struct move *m = argument;
+    tell_here(m->function(m->argument));
 }
 
 void kcontrol_move_pebs(bool (*function)(void *argument), void *argument)
@@ -345,10 +349,10 @@ static void start_all_here(void *then)
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (slots[i].session)
             act(&slots[i], CAIRN_SESSION_START);
-    (*(kcall_function *)then)(NULL);
+    tell_here((*(bool (**)(void))then)());
 }
 
-void kcontrol_start_all(kcall_function then)
+void kcontrol_start_all(bool (*then)(void))
 {
     take();
     struct krundown_change changes[TRACE_MAX_SESSIONS];

@@ -80,8 +80,8 @@ int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks);
 struct trace_session *kcontrol_session(uint32_t number);
 
 /* All sessions there are, on each CPU at one moment: started before `then`, or stopped behind `first`, which run there
- * as kcall_all's functions do. */
-void kcontrol_start_all(kcall_function then);
+ * as kcall_all's functions do. Where `then` says that it has moved kcpu.pebs_stamp, each is told at once. */
+void kcontrol_start_all(bool (*then)(void));
 void kcontrol_stop_all(kcall_function first);
 
 /* ---- panic, all other CPUs being stopped: trace_hub_settle and trace_hub_freeze of every CPU. Nothing before

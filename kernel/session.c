@@ -2,6 +2,7 @@
 #include "kernel/session.h"
 
 #include "arch/arch.h"
+#include "kernel/area.h"
 #include "kernel/call.h"
 #include "kernel/control.h"
 #include "kernel/cpu.h"
@@ -378,17 +379,13 @@ void ksession_explain(const struct ds_refusal *r, uint32_t cpu, char *text, size
         snprintf(text, size, "CPU %u: %s%s: RDMSR(0x%x) raises #GP", cpu, r->during, step, r->msr);
 }
 
-static void start_cpu(void *unused)
+static bool start_cpu(void)
 {
-    (void)unused;
-    struct kcpu *cpu = kcpu_this();
-    struct ds_refusal refusal;
-
-    if (!cpu->ds)
-        return;
-    note(&failure, ds_start(cpu->ds, &refusal), &refusal);
-    if (ksession.bts)
-        note(&bts_failure, ds_bts_start(cpu->ds, &refusal), &refusal);
+    struct karea_begun begun;
+    bool moved = karea_begin(&begun);
+    note(&failure, begun.pebs, &begun.pebs_refusal);
+    note(&bts_failure, begun.bts, &begun.bts_refusal);
+    return moved;
 }
 
 static void stop_cpu(void *unused)

@@ -295,6 +295,36 @@ static void no_backend(void **state)
     here.ds = kept;
 }
 
+/* Each access of the run's own start in turn raises #GP: PEBS or BTS is refused, the other begins, and only where PEBS
+ * did not do sessions hear of it and stamp no switch of this CPU. */
+static void first_start_refused(void **state)
+{
+    (void)state;
+    unsigned pebs = 0, bts = 0;
+    ds_stop(here.ds);
+    for (unsigned n = 1; n < 200; n++) {
+        struct karea_begun begun;
+        here.pebs_stamp = here.pebs_index;
+        fake.fault_at = fake.accesses + n;
+        bool moved = karea_begin(&begun);
+        fake.fault_at = 0;
+        if (!begun.pebs && !begun.bts)
+            break;
+        assert_true(!begun.pebs != !begun.bts);
+        assert_int_equal(begun.pebs + begun.bts, -EFAULT);
+        assert_true(moved == (begun.pebs != 0));
+        assert_ptr_equal(here.pebs_stamp, begun.pebs ? NULL : here.pebs_index);
+        assert_true(ds_started(here.ds));
+        const struct ds_refusal *r = begun.pebs ? &begun.pebs_refusal : &begun.bts_refusal;
+        assert_string_equal(r->during, begun.pebs ? "the set-up of PEBS" : "the set-up of BTS");
+        pebs += begun.pebs != 0;
+        bts += begun.bts != 0;
+        ds_stop(here.ds);
+    }
+    assert_true(pebs > 10 && bts > 2 && pebs + bts < 199);
+    assert_ptr_equal(here.pebs_stamp, here.pebs_index);
+}
+
 /* Each access of the start in turn raises #GP: it says which, and all is as before. */
 static void start_refused(void **state)
 {
@@ -333,6 +363,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_memory, begin, end),
         cmocka_unit_test_setup_teardown(not_supported, begin, end),
         cmocka_unit_test_setup_teardown(no_backend, begin, end),
+        cmocka_unit_test_setup_teardown(first_start_refused, begin, end),
         cmocka_unit_test_setup_teardown(start_refused, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -170,11 +170,17 @@ static void states(void **state)
     }
 }
 
-static void then_here(void *unused)
+static bool then_here(void)
 {
-    (void)unused;
     assert_true(trace_hub_on(cpus[here].trace)); /* before the counters count, and until they have stopped */
     calls += 100;
+    return false;
+}
+
+static void first_here(void *unused)
+{
+    (void)unused;
+    then_here();
 }
 
 /* All at once, as the run begins and ends; one that was stopped before is left alone. */
@@ -193,7 +199,7 @@ static void all_at_once(void **state)
     assert_int_equal(kcontrol_stop(3), 0);
     kcontrol_query(3, &info);
     uint64_t stop = info.stop_tsc;
-    kcontrol_stop_all(then_here);
+    kcontrol_stop_all(first_here);
     for (uint32_t number = 1; number <= 3; number++)
         assert_true(kcontrol_query(number, &info) == 0 && !info.running);
     assert_int_equal(info.stop_tsc, stop);

@@ -89,6 +89,43 @@ static void stamps_chosen(void **state)
     assert_int_equal(truths, CPUS * 8);
 }
 
+static bool refused_here(void)
+{
+    if (here != 1)
+        return false;
+    cpus[1].pebs_stamp = NULL;
+    return true;
+}
+
+static void nothing_here(void *unused)
+{
+    (void)unused;
+}
+
+/* PEBS does not begin on one CPU: its sessions, which have begun, are told there, and the others' stamps stay. */
+static void pebs_refused(void **state)
+{
+    (void)state;
+    volatile uint64_t index = 0x12340;
+    struct kcontrol_params p = control_params(1, "both");
+    struct cairn_session_event e[8];
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++)
+        cpus[cpu].pebs_stamp = &index;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    kcontrol_start_all(refused_here);
+    assert_int_equal(kcontrol_stamp(1, 0, 0), 0); /* PEBS runs somewhere */
+    kcontrol_stop_all(nothing_here);
+    const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
+    for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+        const unsigned count = cpu == 1 ? 4 : 3;
+        assert_int_equal(control_events(cpu, e), count);
+        for (unsigned i = 0; i < count; i++)
+            assert_int_equal(e[i].stamps, cpu == 1 && i ? 0 : all);
+        assert_int_equal(e[1].what, CAIRN_SESSION_MASKS);
+    }
+    cpus[0].pebs_stamp = cpus[2].pebs_stamp = NULL;
+}
+
 static bool moves;
 static volatile uint64_t there;
 
@@ -232,6 +269,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(stamps, control_begin, control_end),
         cmocka_unit_test_setup_teardown(stamps_too_late, control_begin, control_end),
         cmocka_unit_test_setup_teardown(stamps_chosen, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(pebs_refused, control_begin, control_end),
         cmocka_unit_test_setup_teardown(pebs_moved, control_begin, control_end),
         cmocka_unit_test_setup_teardown(panicked, control_begin, control_end),
         cmocka_unit_test_setup_teardown(spin_locks, control_begin, control_end),
