@@ -66,16 +66,23 @@ void trace_session_overwritten(const struct trace_session *session, struct trace
 
 /* ---- panic ----------------------------------------------------------------------------------------------------- */
 
-/* Counts the current buffer from its bytes: the CPU may have been stopped between an event and its count. */
+/* Counts the current buffer from its bytes: the CPU may have been stopped between an event and its count. What caused
+ * the panic may have written over them, and over `used`: no offset in the buffer, it becomes the end of the events that
+ * had been counted. */
 static void recount(struct trace_cpu *cpu)
 {
     enum { HEADER = sizeof(struct perfinfo_trace_header) };
+    uint64_t at = sizeof(struct wmi_buffer_header), end = cpu->used, most = UINT64_MAX;
+    if (end < at || end > cpu->buffer_bytes || end % 8) {
+        end = cpu->buffer_bytes;
+        most = cpu->fill.events;
+    }
     cpu->fill = (struct trace_tally){.buffers = 1};
-    for (uint64_t at = sizeof(struct wmi_buffer_header); at < cpu->used;) {
+    while (at < end && cpu->fill.events < most) {
         const struct perfinfo_trace_header *h = (const void *)(cpu->buffer + at);
         uint32_t items = h->marker & PERFINFO_ITEM_PEBS_INDEX ? 8 : 0;
-        if (h->size < HEADER + items || WMI_EVENT_ALIGN(h->size) > cpu->used - at)
-            break; /* overwritten by whatever caused the panic */
+        if (h->size < HEADER + items || WMI_EVENT_ALIGN(h->size) > end - at)
+            break;
         cpu->fill.events++;
         if (h->hook_id == HOOK_CONTEXTSWAP)
             cpu->fill.full++;
@@ -83,6 +90,8 @@ static void recount(struct trace_cpu *cpu)
             cpu->fill.compact += trace_ccswap_records((const uint8_t *)(h + 1) + items, h->size - HEADER - items);
         at += WMI_EVENT_ALIGN(h->size);
     }
+    if (most != UINT64_MAX)
+        cpu->used = at;
 }
 
 void trace_cpu_settle(struct trace_cpu *cpu)

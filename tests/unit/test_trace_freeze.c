@@ -144,7 +144,7 @@ static struct {
     struct box *box;
     uint32_t at, rounds; /* so many instructions behind its ticket CPU 0 stands still: CPU 1 fills so many buffers */
     uint64_t ticket;     /* the next one, before CPU 0 has drawn it */
-    uint32_t steps, switches; /* CPU 0's instructions from then on; CPU 1's switches */
+    uint32_t steps, switches; /* CPU 0's instructions from then on, until it has a slot; CPU 1's switches */
 } held;
 
 static void fill_buffers(uint32_t count)
@@ -163,9 +163,11 @@ static void on_held_step(int signal, siginfo_t *info, void *context)
 {
     (void)signal;
     (void)info;
-    if (held.box->session->next_ticket != held.ticket && ++held.steps == held.at)
+    const struct trace_session *s = held.box->session;
+    const bool taken = s->slot[held.ticket % s->config.buffers].state == ((held.ticket + 1) << 2 | TRACE_SLOT_TAKEN);
+    if (s->next_ticket != held.ticket && !taken && ++held.steps == held.at)
         fill_buffers(held.rounds);
-    if (!panic.running || held.steps == held.at)
+    if (!panic.running || taken || held.steps == held.at)
         ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~INT64_C(0x100);
 }
 
@@ -187,8 +189,8 @@ static bool newest_are_there(struct trace_session *s)
     return true;
 }
 
-/* CPU 0 takes a new buffer, and stands still `at` instructions after it has drawn a ticket for it. False: by then it is
- * done. */
+/* CPU 0 takes a new buffer, and stands still `at` instructions after it has drawn a ticket for it. False: by then it
+ * has it. */
 static bool hold_at(uint32_t at, uint32_t rounds)
 {
     struct box box;
@@ -232,8 +234,26 @@ static void test_held_up_anywhere(void **state)
         uint32_t at = 1;
         while (hold_at(at, rounds))
             at++;
-        assert_true(at > 50);
+        assert_true(at > 5);
     }
+}
+
+/* CPU 0 of a new box has got 30 switches in 3 batches, and its own start. Returns where the second of them begins. */
+static uint64_t fill_a_bit(struct box *box)
+{
+    uint64_t second = 0;
+    box_open(box, 1, BOX_COMPACT, false, 1, 4096);
+    struct trace_hub_cpu *hub = &box->hub[0];
+    box_start(box, hub->index, NULL);
+    for (uint32_t sent = 1; sent <= 30; sent++) {
+        struct trace_switch sw = box_switch_at(BOX_TSC(sent), sent);
+        trace_hub_switch(hub, &sw);
+        if (sent % 10 == 0)
+            trace_hub_close_batches(hub, BOX_TSC(sent), CCSWAP_CLOSE_DRAIN);
+        if (sent == 10)
+            second = trace_session_cpu(box->session, 0)->used;
+    }
+    return second;
 }
 
 /* A panic whose cause has written over the trace: what is before that counts, the rest is lost, and nothing beyond the
@@ -245,19 +265,8 @@ static void test_freeze_of_what_was_overwritten(void **state)
     for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         struct box box;
         struct trace_counts n;
-        box_open(&box, 1, BOX_COMPACT, false, 1, 4096);
-        struct trace_hub_cpu *hub = &box.hub[0];
-    const struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
-        uint64_t second = 0;
-        box_start(&box, hub->index, NULL);
-        for (uint32_t sent = 1; sent <= 30; sent++) {
-            struct trace_switch sw = box_switch_at(BOX_TSC(sent), sent);
-            trace_hub_switch(hub, &sw);
-            if (sent % 10 == 0)
-                trace_hub_close_batches(hub, BOX_TSC(sent), CCSWAP_CLOSE_DRAIN);
-            if (sent == 10)
-                second = cpu->used;
-        }
+        const uint64_t second = fill_a_bit(&box);
+        const struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
         memcpy(cpu->buffer + second + 4, &sizes[i], 2);
         box_freeze(box.hub, 1, BOX_TSC(40));
         trace_cpu_counts(cpu, &n);
@@ -271,12 +280,37 @@ static void test_freeze_of_what_was_overwritten(void **state)
     }
 }
 
+/* Where its cause has written over the offset of the next event, what was counted is there, and no byte outside the
+ * buffer is read or written. */
+static void test_freeze_where_the_offset_was_overwritten(void **state)
+{
+    (void)state;
+    static const uint64_t offsets[] = {0, 0x40, 0x4C, 4097, 4104, UINT64_MAX & ~UINT64_C(7), UINT64_MAX};
+    for (unsigned i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+        struct box box;
+        struct trace_counts n;
+        fill_a_bit(&box);
+        struct trace_cpu *cpu = trace_session_cpu(box.session, 0);
+        const uint64_t used = cpu->used;
+        cpu->used = offsets[i];
+        box_freeze(box.hub, 1, BOX_TSC(40));
+        trace_cpu_counts(cpu, &n);
+        assert_int_equal(n.events_written, 1 + 3);
+        assert_int_equal(n.compact_written, 30);
+        assert_int_equal(n.events_lost, 0);
+        assert_int_equal(((const struct wmi_buffer_header *)(const void *)cpu->buffer)->saved_offset, used);
+        assert_true(box_account_holds(box.session));
+        box_close(&box);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_freeze_anywhere),
         cmocka_unit_test(test_held_up_anywhere),
         cmocka_unit_test(test_freeze_of_what_was_overwritten),
+        cmocka_unit_test(test_freeze_where_the_offset_was_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
