@@ -581,3 +581,13 @@ def test_the_sample_is_what_the_command_writes(tmp_path):
     done = cairn("export", "--strict", "--to", "etl", cairn_boot.ROOT / "samples" / "plain.log", "-o", path)
     assert done.returncode == 0
     assert path.read_bytes() == SAMPLE.read_bytes()
+
+
+def test_a_small_log_makes_no_huge_file(tmp_path):
+    """Buffers said to be of 16 MiB, each with little in it: the file is refused before it is written."""
+    parts = [(s, p.replace(b"session.1.buffer_bytes=4096\n", b"session.1.buffer_bytes=16777216\n"))
+             for s, p in frames.read((GOLDEN / "circular.log").read_bytes())]
+    path = tmp_path / "x.etl"
+    done = cairn("export", "--to", "etl", "-", "-o", path, data=frames.write(parts))
+    assert done.returncode == 1 and b"with buffers of 16777216 bytes" in done.stderr and not path.exists()
+    assert done.stdout == b"" and len(done.stderr.splitlines()) == 1

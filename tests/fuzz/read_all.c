@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/read_all.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,16 @@
 #include "tools/cairn/check.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
+#include "tools/cairn/etl.h"
+#include "tools/cairn/etl_export.h"
 #include "tools/cairn/life.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
-#define LIVES_SHOWN 4u /* of a CPU */
+#define LIVES_SHOWN 4u          /* of a CPU */
+#define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */
 
 static FILE *nowhere;
 
@@ -92,6 +96,41 @@ static void show_all(const struct cairn_log *log)
     stderr = errors;
 }
 
+static void read_export(const struct cairn_etl_writer *w)
+{
+    struct cairn_log log;
+    char refusal[CAIRN_REFUSAL], *data = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&data, &size);
+    if (!out || cairn_etl_write(w, out) || fclose(out) ||
+        cairn_log_read(&log, data, size, &(struct cairn_choice){0}, refusal))
+        abort();
+    for (size_t i = 0; i < log.etl->flaws.count; i++)
+        if (log.etl->flaws.items[i].buffer != UINT32_MAX) /* else of the log it was made from */
+            abort();
+    cairn_log_free(&log);
+    free(data);
+}
+
+/* As an ETL file: each buffer has its events, one after another, and the reader takes the whole. */
+static void export_session(const struct cairn_log *log, bool strict)
+{
+    struct cairn_etl_export x;
+    cairn_etl_export(&x, log, strict);
+    const struct cairn_etl_writer *w = &x.writer;
+    for (size_t i = 0; i < w->buffers.count; i++) {
+        struct cairn_event e;
+        uint32_t at = 0;
+        while (cairn_event_at(w->buffers.items[i].bytes, w->buffers.items[i].used, at, &e))
+            at += e.space;
+        if (at != w->buffers.items[i].used)
+            abort();
+    }
+    if (!w->over && w->buffers.count * w->buffer_bytes <= EXPORT_READ)
+        read_export(w);
+    cairn_etl_export_free(&x);
+}
+
 static void read_session(const struct cairn_log *log)
 {
     for (int compact = 0; compact < 2; compact++) {
@@ -115,6 +154,8 @@ static void read_session(const struct cairn_log *log)
     for (uint32_t n = 0; n < log->cpus; n++)
         read_lives(log, n);
     show_all(log);
+    for (int strict = 0; strict < 2 && !log->etl; strict++)
+        export_session(log, strict);
     struct cairn_check check;
     cairn_check_init(&check, log, nowhere);
     cairn_check_trace(&check);

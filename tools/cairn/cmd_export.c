@@ -54,6 +54,13 @@ static int show(const struct cairn_log *log)
     }
     struct cairn_etl_export x;
     cairn_etl_export(&x, log, strict);
+    if (x.writer.over) {
+        fprintf(stderr, "cairn: with buffers of %" PRIu32 " bytes, as the log has them, the file would have over %"
+                PRIu64 " MiB, %u times the log: not written\n", x.writer.buffer_bytes, x.writer.most >> 20,
+                CAIRN_ETL_GROWTH_MAX);
+        cairn_etl_export_free(&x);
+        return CAIRN_BAD;
+    }
     FILE *out = fopen(path, "wb");
     int e = out ? cairn_etl_write(&x.writer, out) : -errno;
     if (out && fclose(out) && !e)

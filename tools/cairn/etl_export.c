@@ -8,6 +8,7 @@
 
 #define BUFFER_LEAST 4096u /* room for what is put beside the log's events */
 #define BUFFER_USUAL 65536u
+_Static_assert(CAIRN_ETL_GROWTH_FREE >= ETL_BUFFER_MAX, "one buffer has room, whatever the log says");
 _Static_assert(BUFFER_LEAST >= sizeof(struct wmi_buffer_header) + sizeof(struct system_trace_header) +
                                    CAIRN_ETL_PAYLOAD_MAX, "any event put beside the log's fits");
 
@@ -214,6 +215,7 @@ void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, b
 {
     *x = (struct cairn_etl_export){.log = log, .strict = strict};
     x->writer.buffer_bytes = buffer_bytes(log);
+    x->writer.most = (uint64_t)log->frames.arena_used * CAIRN_ETL_GROWTH_MAX + CAIRN_ETL_GROWTH_FREE;
     survey(x);
     cairn_etl_begin(&x->writer, 0);
     cairn_etl_put_header(x); /* again once the file can be counted */

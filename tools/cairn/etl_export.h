@@ -17,6 +17,11 @@ struct cairn_etl_export {
     uint64_t buffers_lost, events_lost;
 };
 
+/* The file has at most so many times the bytes of what is in the log, and so many more: what a log says of its buffers'
+ * size is believed only so far. Beyond, `writer.over` is set, and there is no file to write. */
+#define CAIRN_ETL_GROWTH_MAX  64u
+#define CAIRN_ETL_GROWTH_FREE (64u << 20)
+
 void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, bool strict);
 void cairn_etl_export_free(struct cairn_etl_export *x);
 

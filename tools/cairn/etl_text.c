@@ -56,7 +56,8 @@ static void append(struct facts *f, const void *data, size_t size)
     struct cairn_frames *frames = &f->log->frames;
     while (f->arena_room - frames->arena_used < size)
         frames->arena = cairn_grow(frames->arena, f->arena_room, &f->arena_room, 1);
-    memcpy(frames->arena + frames->arena_used, data, size);
+    if (size) /* an empty frame may be the first: then there is no arena */
+        memcpy(frames->arena + frames->arena_used, data, size);
     frames->arena_used += size;
 }
 

@@ -43,6 +43,9 @@ static struct cairn_etl_made *last(const struct cairn_etl_writer *w)
 
 void cairn_etl_begin(struct cairn_etl_writer *w, uint32_t cpu)
 {
+    w->over |= (w->buffers.count + 1) * (uint64_t)w->buffer_bytes > w->most;
+    if (w->over)
+        return;
     struct cairn_etl_made *b = CAIRN_ADD(w->buffers);
     b->cpu = cpu;
     b->number = (uint32_t)w->buffers.count - 1;
@@ -59,6 +62,8 @@ void cairn_etl_event(struct cairn_etl_writer *w, const void *event, uint32_t siz
     assert(WMI_EVENT_ALIGN(size) <= w->buffer_bytes - HEADER);
     if (!cairn_etl_fits(w, size))
         cairn_etl_begin(w, last(w)->cpu);
+    if (w->over)
+        return;
     struct cairn_etl_made *b = last(w);
     memcpy(b->bytes + b->used, event, size); /* the padding is 0 already */
     b->used += WMI_EVENT_ALIGN(size);

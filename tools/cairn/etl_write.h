@@ -18,8 +18,10 @@ struct cairn_etl_made { /* a buffer */
     uint16_t flag;
 };
 
-struct cairn_etl_writer { /* zeroed but for buffer_bytes */
+struct cairn_etl_writer { /* zeroed but for the first two */
     uint32_t buffer_bytes;
+    uint64_t most; /* bytes of the whole file, at least a buffer's; what there is no room for is dropped: */
+    bool over;     /* there was too much, and the file is not to be written */
     struct {
         struct cairn_etl_made *items;
         size_t count, room;
