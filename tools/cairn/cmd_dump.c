@@ -21,7 +21,31 @@ struct dump {
     struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
     size_t lock[CAIRN_MAX_CPUS]; /* of the CPU's spin lock events, the next */
+    int width;                   /* of times: TIME_USUAL to TIME_MOST */
 };
+
+#define TIME_USUAL 12 /* below 10000 s */
+#define TIME_MOST  14 /* what a line has room for: below 1000000 s, digits of later ones are cut */
+
+static int width_of(const struct cairn_log *log)
+{
+    char stop[CAIRN_SHOWN];
+    size_t width = log->session.stop_known ? strlen(cairn_show_time(stop, log, log->session.stop)) : 0;
+    return width <= TIME_USUAL ? TIME_USUAL : width < TIME_MOST ? (int)width : TIME_MOST;
+}
+
+/* What is left to a column of `usual` characters. */
+static int room_for(const struct dump *d, int usual)
+{
+    return usual - (d->width - TIME_USUAL);
+}
+
+/* How a line about something at `time` on `cpu` begins; characters. */
+static int print_place(const struct dump *d, int64_t time, uint32_t cpu)
+{
+    char text[CAIRN_SHOWN];
+    return printf("%*.*s %2" PRIu32 " ", d->width, TIME_MOST, cairn_show_time(text, d->log, time), cpu);
+}
 
 static void print_head(const struct dump *d, bool compact)
 {
@@ -41,8 +65,8 @@ static void print_head(const struct dump *d, bool compact)
     if (log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN && log->session.compact)
         printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
                "# numbers (--max-wait-reason N)\n");
-    printf("#%11s %2s   %-16s %-17s %2s   %-14s %5s\n", "seconds", "cp", "who left", "state or reason", "pr",
-           "who came", "ticks");
+    printf("#%*s %2s   %-*s %-17s %2s   %-14s %5s\n", d->width - 1, "seconds", "cp", room_for(d, 16), "who left",
+           "state or reason", "pr", "who came", "ticks");
 }
 
 static const char *state_text(char out[CAIRN_SHOWN], const struct cairn_switch *sw)
@@ -60,7 +84,7 @@ static const char *state_text(char out[CAIRN_SHOWN], const struct cairn_switch *
 
 static void print_switch(const struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "-", state[CAIRN_SHOWN];
+    char old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "-", state[CAIRN_SHOWN];
     const struct cairn_switch *sw = &item->sw;
     if (sw->detailed)
         snprintf(priority, sizeof(priority), "%d", sw->priority);
@@ -70,8 +94,9 @@ static void print_switch(const struct dump *d, const struct cairn_item *item)
         snprintf(wait, sizeof(wait), "%" PRIu32, sw->wait);
     else if (sw->form == CAIRN_FORM_LITE)
         snprintf(wait, sizeof(wait), "<=1");
-    printf("%12s %2" PRIu32 "   %-16s %-17.17s %2s > %-14s %5s\n", cairn_show_time(time, d->log, sw->time), item->cpu,
-           cairn_show_thread(old, d->log, sw->old_tid, 16), state_text(state, sw), priority,
+    print_place(d, sw->time, item->cpu);
+    printf("  %-*s %-17.17s %2s > %-14s %5s\n", room_for(d, 16),
+           cairn_show_thread(old, d->log, sw->old_tid, room_for(d, 16)), state_text(state, sw), priority,
            sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
 }
 
@@ -91,32 +116,34 @@ static void print_counts(const struct dump *d, const struct cairn_item *item)
                               i ? ", " : !known ? "counters at " : named ? "" : "counters by ", show->value[i],
                               named ? " " : "",
                               i < d->pmc_names.count ? d->pmc_names.name[i] : named ? "of an unnamed counter" : "");
-    int used = printf("%15s : ", "");
+    int used = printf("%*s : ", d->width + 3, "");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
 
 static void print_record(const struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], where[CAIRN_SHOWN], line[CAIRN_SHOWN], thread[CAIRN_SHOWN];
+    char where[CAIRN_SHOWN], line[CAIRN_SHOWN], thread[CAIRN_SHOWN];
     const struct cairn_record *r = item->record;
+    const int room = room_for(d, 33), indent = d->width + 6;
     const char *function = d->elf ? cairn_elf_function(d->elf, r->ip, where) : NULL;
     if (!function)
-        function = cairn_show_address(where, d->log, r->ip, 33);
-    printf("%12s %2" PRIu32 " %c %-33s %s\n", cairn_show_time(time, d->log, r->time), item->cpu, r->after ? '>' : '*',
-           function,
+        function = cairn_show_address(where, d->log, r->ip, room);
+    print_place(d, r->time, item->cpu);
+    printf("%c %-*s %s\n", r->after ? '>' : '*', room, function,
            item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27)
                                             : cairn_blame_text(item->blame));
     if (d->elf && cairn_elf_line(d->elf, r->ip, line))
-        cairn_print_wrapped((unsigned)printf("%18s", ""), "", 18, (struct cairn_slice){line, (uint32_t)strlen(line)});
+        cairn_print_wrapped((unsigned)printf("%*s", indent, ""), "", (unsigned)indent,
+                            (struct cairn_slice){line, (uint32_t)strlen(line)});
 }
 
 static void print_epoch(const struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], text[CAIRN_SHOWN], lost[32];
+    char text[CAIRN_SHOWN], lost[32];
     const struct cairn_epoch *e = item->epoch;
     if (e->reason == CAIRN_DS_START) {
-        printf("%12s %2" PRIu32 " = Debug Store on, epoch %" PRIu32 " begins\n",
-               cairn_show_time(time, d->log, item->time), item->cpu, e->number);
+        print_place(d, item->time, item->cpu);
+        printf("= Debug Store on, epoch %" PRIu32 " begins\n", e->number);
         return;
     }
     if (e->lost == CAIRN_DS_LOST_UNKNOWN)
@@ -126,14 +153,14 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
     int size = snprintf(text, sizeof(text), "drain of epoch %" PRIu32 " (%s): %" PRIu32 " %s%s, %s", e->number,
                         cairn_drain_name(e->reason), e->records, cairn_plural(e->records, "record", "records"),
                         e->bytes_seen == e->record_bytes ? "" : " (others are missing)", lost);
-    int used = printf("%12s %2" PRIu32 " = ", cairn_show_time(time, d->log, item->time), item->cpu);
+    int used = print_place(d, item->time, item->cpu) + printf("= ");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)size});
 }
 
 static void print_hole(const struct dump *d, const struct cairn_item *item)
 {
     char what[CAIRN_SHOWN];
-    printf("%12s %2" PRIu32 " ! %s\n", "", item->cpu, cairn_show_hole(what, d->log, item->hole));
+    printf("%*s %2" PRIu32 " ! %s\n", d->width, "", item->cpu, cairn_show_hole(what, d->log, item->hole));
 }
 
 /* NULL: it is nothing about spin locks. Events come in the order in which they were indexed. */
@@ -149,14 +176,14 @@ static const char *lock_text(struct dump *d, const struct cairn_item *item, char
 
 static void print_event(struct dump *d, const struct cairn_item *item)
 {
-    char time[CAIRN_SHOWN], what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT], lock[CAIRN_LOCK_TEXT];
+    char what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT], lock[CAIRN_LOCK_TEXT];
     struct cairn_live live;
     const char *shown = lock_text(d, item, lock);
     if (!shown && cairn_live_of(&item->event, &live))
         shown = cairn_live_show(text, d->log, &live);
     if (!shown)
         shown = cairn_show_event(what, d->log, &item->event);
-    int used = printf("%12s %2" PRIu32 " + ", cairn_show_time(time, d->log, item->time), item->cpu);
+    int used = print_place(d, item->time, item->cpu) + printf("+ ");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){shown, (uint32_t)strlen(shown)});
 }
 
@@ -215,7 +242,7 @@ static const struct cairn_option options[] = {
 
 static int show(const struct cairn_log *log)
 {
-    struct dump d = {.log = log};
+    struct dump d = {.log = log, .width = width_of(log)};
     char error[CAIRN_SHOWN];
     if (want_compact && want_full)
         return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");

@@ -311,7 +311,10 @@ static void print_rest(const struct profile *p)
         printf(", not counted here");
     const uint32_t cpu = only_cpu == NOT_GIVEN ? CAIRN_MAX_CPUS : (uint32_t)only_cpu;
     const struct cairn_lost swallowed = cairn_pebs_swallowed(p->log, cpu);
-    printf("\n# lost by the processor: %s\n", cairn_show_lost(lost, cairn_pebs_dropped(p->log, cpu)));
+    const struct cairn_lost here = cairn_pebs_dropped(p->log, cpu), run = cairn_pebs_dropped_in_run(p->log, cpu);
+    printf("\n# lost by the processor: %s\n", cairn_show_lost(lost, here));
+    if (run.counted != here.counted || run.unknown != here.unknown)
+        printf("# lost in the whole run, with drains that are not here: %s\n", cairn_show_lost(lost, run));
     if (swallowed.counted || swallowed.unknown)
         printf("# swallowed: %s\n", cairn_show_lost(lost, swallowed));
     if (missing)

@@ -371,6 +371,9 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
            lost.unknown ? "   a buffer was full" : "");
     if (lost.unknown && lost.counted)
         printf("%*" PRIu64 "   at least\n", 33, lost.counted);
+    const struct cairn_lost run = cairn_pebs_dropped_in_run(log, t->cpu);
+    if (run.counted != lost.counted || run.unknown != lost.unknown)
+        printf("  in the whole run   %12s   with drains that are not here\n", cairn_show_lost(name, run));
     if (swallowed.unknown || swallowed.counted)
         printf("  swallowed          %12s   %s\n", cairn_show_lost(name, swallowed),
                swallowed.unknown ? "several counters: one's record may take another's" : "went with another's record");

@@ -293,7 +293,7 @@ static void show_mark(char *out, const struct cairn_live *l)
 
 const char *cairn_live_show(char out[CAIRN_LIVE_TEXT], const struct cairn_log *log, const struct cairn_live *l)
 {
-    char text[CAIRN_LIVE_TEXT - 32];
+    char text[CAIRN_LIVE_TEXT - 64];
     switch ((enum cairn_live_kind)l->kind) {
     case CAIRN_LIVE_READY:
         show_ready(out, log, l);
@@ -317,7 +317,8 @@ const char *cairn_live_show(char out[CAIRN_LIVE_TEXT], const struct cairn_log *l
         break;
     case CAIRN_LIVE_PMC_CONFIG:
         names(l->payload, l->size, text, sizeof(text));
-        snprintf(out, CAIRN_LIVE_TEXT, "counters of items: %s", text[0] ? text : "none");
+        snprintf(out, CAIRN_LIVE_TEXT, "events with counters have these, in this order: %s",
+                 text[0] ? text : "none");
         break;
     case CAIRN_LIVE_INTERVAL:
     case CAIRN_LIVE_INTERVAL_START:

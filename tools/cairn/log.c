@@ -568,6 +568,22 @@ struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
     return sum;
 }
 
+struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log, uint32_t cpu)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu_end *e = &log->cpu[c].end;
+        struct cairn_lost lost = {.counted = e->ds_lost_known ? e->ds[3] : 0, .unknown = !e->ds_lost_known};
+        if (c != cpu && cpu != CAIRN_MAX_CPUS)
+            continue;
+        if (!e->ds_known)
+            lost = cairn_pebs_dropped(log, c);
+        sum.counted += lost.counted;
+        sum.unknown |= lost.unknown;
+    }
+    return sum;
+}
+
 struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu)
 {
     struct cairn_lost sum = {0};

@@ -332,6 +332,8 @@ struct cairn_lost {
 };
 /* CAIRN_MAX_CPUS: of all. Records a full buffer cost; samples that went with another counter's record. */
 struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu);
+/* The same of the whole run, as the end summary tells it; where that is missing, of the drains of the log. */
+struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log, uint32_t cpu);
 struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu);
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
 

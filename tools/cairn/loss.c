@@ -120,7 +120,7 @@ static void print_records(const struct lines *l)
         const struct cairn_cpu_end *e = &cpu->end;
         records += e->ds_known ? e->ds[0] : cpu->records.count;
         branches += e->bts_known ? e->bts[0] : cpu->bts_records;
-        add(&pebs, told(e->ds_known, e->ds_lost_known, e->ds[3], cairn_pebs_dropped(log, c)));
+        add(&pebs, cairn_pebs_dropped_in_run(log, c));
         add(&swallowed, cairn_pebs_swallowed(log, c));
         add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], cairn_bts_lost(log, c)));
     }

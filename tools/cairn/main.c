@@ -17,11 +17,27 @@ static void usage(FILE *to)
     fputs("usage: cairn COMMAND ...\n", to);
     for (unsigned i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-8s %-20s %s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
-    fputs("LOG is a serial log or an ETL file, - standard input. cairn COMMAND --help tells\n"
+    fputs("LOG is a serial log or an ETL file, - standard input. cairn help COMMAND tells\n"
           "more.\n"
           "Exit: 0 good, 1 the trace is damaged or a check failed, 2 usage, 3 unreadable or\n"
           "not a trace.\n",
           to);
+}
+
+static int no_command(const char *name)
+{
+    fprintf(stderr, "cairn: '%s' is no command\n", name);
+    usage(stderr);
+    return CAIRN_USAGE;
+}
+
+/* NULL: there is none of that name. */
+static const struct cairn_command *find(const char *name)
+{
+    for (unsigned i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i]->name) == 0)
+            return commands[i];
+    return NULL;
 }
 
 int main(int argc, char **argv)
@@ -30,7 +46,12 @@ int main(int argc, char **argv)
         usage(stderr);
         return CAIRN_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    const bool help = strcmp(argv[1], "help") == 0;
+    if (help && argc > 2) {
+        char option[] = "--help", *arguments[] = {argv[2], option, NULL};
+        return find(argv[2]) ? cairn_run(find(argv[2]), 2, arguments) : no_command(argv[2]);
+    }
+    if (help || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         usage(stdout);
         return cairn_flush(CAIRN_GOOD);
     }
@@ -38,10 +59,5 @@ int main(int argc, char **argv)
         printf("cairn %s, dump formats %u and %u\n", CAIRN_VERSION, CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
         return cairn_flush(CAIRN_GOOD);
     }
-    for (unsigned i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0)
-            return cairn_run(commands[i], argc - 1, argv + 1);
-    fprintf(stderr, "cairn: '%s' is no command\n", argv[1]);
-    usage(stderr);
-    return CAIRN_USAGE;
+    return find(argv[1]) ? cairn_run(find(argv[1]), argc - 1, argv + 1) : no_command(argv[1]);
 }

@@ -107,6 +107,7 @@ const char *cairn_hook_name(uint32_t hook)
         {0x1403, "image (rundown)"},
         {0x1404, "image (at the end)"},
         {0x1421, "kernel base"},
+        {0x1422, "hypercall page"},
         {0xCA01, "PEBS drain or records"},
         {0xCA02, "BTS drain or records"},
         {0xCA03, "model's log"},
