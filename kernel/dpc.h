@@ -4,7 +4,9 @@
  * queue. At the end of the outermost interrupt, before threads may switch and before counting goes on, the CPU runs
  * what is in it, on the interrupted thread's stack and with interrupts on: others come in between, but no thread does.
  *
- * A routine is a kernel call's equal (kernel/gate.h), but must not wait. It may queue its own DPC again.
+ * A routine is a kernel call's equal (kernel/gate.h), but must not wait. What it queues here runs before the interrupt
+ * ends, too, its own DPC among it: the queue is run until it is empty, as in NT. So a DPC that always queues itself
+ * keeps its CPU from all threads for good; what is to happen again later is left to a timer, or to a thread.
  */
 #pragma once
 
