@@ -66,6 +66,7 @@ SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
               $(wildcard kernel/options*.c kernel/workload/paper.c boot/elf.c boot/memory.c boot/paging.c \
                 arch/acpi_parse.c))
 CAIRN_C  := $(sort $(wildcard tools/cairn/*.c))
+OPTIONS_C := $(sort $(wildcard tools/options/*.c)) tools/cairn/wrap.c
 UNIT_C   := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
 
@@ -162,7 +163,7 @@ $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.object
 $(B)/san/cairn: $(CAIRN_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
-$(B)/cairn-options: $(B)/host/tools/options/main.o $(B)/host/tools/options/processor.o $(B)/host/libshared.a
+$(B)/cairn-options: $(OPTIONS_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^
 tools: $(B)/cairn $(B)/cairn-options

@@ -146,9 +146,9 @@ check_words() {
     if [ $icount = 1 ] && ! has_word tsc.align; then
         words+=("tsc.align=$ICOUNT_ALIGN")
     fi
-    local emulated=()
-    [ "$accel" != tcg ] || emulated=(--emulated)
-    "$build/cairn-options" check ${emulated[@]+"${emulated[@]}"} "${words[@]}" || exit $USAGE
+    local machine=(--cpus "$smp")
+    [ "$accel" != tcg ] || machine+=(--emulated)
+    "$build/cairn-options" check "${machine[@]}" "${words[@]}" || exit $USAGE
 }
 
 find_qemu() {
@@ -455,11 +455,11 @@ report() {
 
 # What there is to see in the log, by the tool, which has read it.
 hints() { # the tool
-    local words pager label=try
-    "$1" info --next "$log" 2>/dev/null | while read -r words; do
+    local next pager label=try
+    "$1" info --next "$log" 2>/dev/null | while read -r next; do
         pager=''
-        case $words in dump | ds* | bts) pager=' | less' ;; esac
-        printf '%-8s %s %s %s%s\n' "$label" "$1" "$words" "$log" "$pager"
+        case $next in dump | ds* | bts) pager=' | less' ;; esac
+        printf '%-8s %s %s %s%s\n' "$label" "$1" "$next" "$log" "$pager"
         label=''
     done
 }
@@ -468,11 +468,11 @@ main() {
     parse "$@"
     find_qemu
     find_firmware
+    [ $which = 1 ] && [ ${#words[@]} = 0 ] || check_words
     if [ $which = 1 ]; then
         say_choices
         exit 0
     fi
-    check_words
     check_log
     trap cleanup EXIT
     trap interrupted INT TERM

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What the processor of ds.preset= cannot do is refused before QEMU starts, in the kernel's own words."""
+"""What the machine to be cannot do is refused before QEMU starts, in 80 columns: the processor of ds.preset=, in the
+kernel's own words, and sessions with too few buffers for --smp."""
 
 import subprocess
 
 import pytest
 
 import cairn_boot as cb
+from cairn_log import unwrapped
 
 
 def check(*words):
     process = subprocess.run([cb.BUILD / "cairn-options", "check", *words], capture_output=True, text=True, check=False)
-    return process.returncode, process.stderr
+    assert all(len(line) <= 80 for line in process.stderr.splitlines()), process.stderr
+    return process.returncode, unwrapped(process.stderr)
 
 
 @pytest.mark.parametrize("preset, word, line", [
@@ -32,5 +35,30 @@ def test_beyond_the_preset(tmp_path, preset, word, line):
     assert check("ds=hw", word) == (0, "")
     if preset == "haswell":
         result = cb.boot(tmp_path / "log", *words)
-        assert result.status == cb.USAGE and line in result.output and "QEMU " not in result.output, result.output
+        assert result.status == cb.USAGE and line in unwrapped(result.output), result.output
+        assert "QEMU " not in result.output, result.output
     assert check("ds=soft", "ds.preset=lunarlake", "bts=circular", "bts.rings=u", "pebs.groups=counters,lbr") == (0, "")
+
+
+@pytest.mark.parametrize("cpus, words, line", [
+    (4, ["session.2=full:qpc:sequential:64:3"],
+     "option 'session.2': 3 trace buffers are too few for 4 CPUs: give at least 4"),
+    (2, ["session.8=full:tsc:circular:4:2"],
+     "option 'session.8': 2 trace buffers are too few for 2 CPUs: give at least 3"),
+    (3, ["trace.buffers=2"], "option 'trace.buffers=2': too few for session.1 on 3 CPUs: give at least 3"),
+    (70, ["trace.buffers=63"], "option 'trace.buffers=63': too few for session.1 on 64 CPUs: give at least 64"),
+    (4, ["trace.buffers=2", "cpus=2"], ""),
+    (4, ["trace.buffers=2", "session.1=auto:qpc:sequential:4:4"], ""),
+    ])
+def test_too_few_buffers(tmp_path, cpus, words, line):
+    assert check("--cpus", str(cpus), *words) == ((2, line + "\n") if line else (0, ""))
+    assert check(*words) == (0, "")  # how many CPUs there will be is not said
+    if cpus == 3:
+        result = cb.boot(tmp_path / "log", "--smp", cpus, *words)
+        assert result.status == cb.USAGE and line in result.output and "QEMU " not in result.output, result.output
+
+
+def test_which_refuses_as_well():
+    done = subprocess.run([cb.ROOT / "run-qemu.sh", "--which", "session.2=nonsense"], capture_output=True, text=True,
+                          check=False)
+    assert (done.returncode, done.stdout) == (cb.USAGE, "") and "option 'session.2=nonsense'" in done.stderr

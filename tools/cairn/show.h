@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "tools/cairn/log.h"
+#include "tools/cairn/wrap.h"
 
-#define CAIRN_COLUMNS 80u  /* of a line */
-#define CAIRN_SHOWN   128u /* room enough for any of these */
+#define CAIRN_SHOWN 128u /* room enough for any of these */
 
 /* Seconds since the session began, to 100 ns: "0.0123456". Session clock where the beginning is not known. */
 const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
@@ -32,11 +32,6 @@ const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
 const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *event);
 /* "12"; "unknown", and what is known of it. Never 0 where it is unknown. */
 const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
-/* Prints text and a newline in lines of at most 80 columns; only a word that no line could hold is cut. The first goes
- * on where the line is (column `at`), the others begin with `prefix`, padded to `indent` columns. */
-void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
-/* The same, to standard output. */
-void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
 /* The backend, and why, begun with `head`, further lines with `prefix`; nothing where the log does not say. */
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix);
 /* A line begun with `prefix` for each row of CPUs whose records are not like CPU 0's: a machine of several kinds of

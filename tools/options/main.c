@@ -5,59 +5,58 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/wrap.h"
 #include "tools/options/processor.h"
+#include "tools/options/sessions.h"
 
-/* --emulated: the machine has no Debug Store but that of ds.preset=, so ds=auto will not find another. */
+/* Prints text in lines of 80 columns; the first goes on at `column`. */
+static void wrap(FILE *to, const char *text, unsigned column, unsigned indent)
+{
+    cairn_wrap(to, column, "", indent, (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: cairn-options check [--emulated] [--cpus N] KEY=VALUE... | help | docs\n");
+    return 2;
+}
+
+/* --emulated: the machine has no Debug Store but that of ds.preset=, so ds=auto will not find another. --cpus N: it has
+ * so many processors. */
 static int check(int argc, char **argv)
 {
     char error[512];
-    bool emulated = argc && strcmp(argv[0], "--emulated") == 0;
-    argc -= emulated;
-    argv += emulated;
+    bool emulated = false;
+    unsigned long cpus = 0;
+    for (; argc && argv[0][0] == '-'; argc--, argv++)
+        if (strcmp(argv[0], "--emulated") == 0) {
+            emulated = true;
+        } else if (strcmp(argv[0], "--cpus") == 0 && argc > 1) {
+            cpus = strtoul(argv[1], NULL, 10);
+            argc--;
+            argv++;
+        } else {
+            return usage();
+        }
     kopt_defaults();
     for (int i = 0; i < argc; i++)
         if (kopt_set(argv[i], strlen(argv[i]), error, sizeof error) != 0)
             goto bad;
     bool preset = kopt.ds == KOPT_DS_SOFT || (kopt.ds == KOPT_DS_AUTO && emulated);
-    if (kopt_check(error, sizeof error) == 0 && (!preset || options_check_processor(error, sizeof error) == 0))
+    if (kopt_check(error, sizeof error) == 0 && (!preset || options_check_processor(error, sizeof error) == 0) &&
+        (!cpus || options_check_sessions(cpus < kopt.cpus ? (uint32_t)cpus : kopt.cpus, error, sizeof error) == 0))
         return 0;
 bad:
-    fprintf(stderr, "%s\n", error);
+    wrap(stderr, error, 0, 4);
     return 2;
-}
-
-/* Prints `text` behind what already takes `column` columns, with line breaks at blanks. Lists of values have none: a
- * word that no line could hold is broken behind bars. */
-static void wrap(const char *text, size_t column)
-{
-    enum { WIDTH = 80, INDENT = 6 };
-    bool broken = column + strcspn(text, " ") > WIDTH; /* the word that text is in */
-    while (*text) {
-        size_t blank = *text == ' ';
-        size_t n = strcspn(text + blank, " ");
-        if (blank)
-            broken = INDENT + n > WIDTH;
-        if (broken) {
-            n = strcspn(text + blank, " |");
-            n += text[blank + n] == '|';
-        }
-        if (column + blank + n > WIDTH) {
-            printf("\n%*s", INDENT, "");
-            column = INDENT;
-        } else if (blank) {
-            putchar(' ');
-            column++;
-        }
-        printf("%.*s", (int)n, text + blank);
-        column += n;
-        text += blank + n;
-    }
 }
 
 static int help(void)
 {
+    enum { INDENT = 6 };
     struct kopt_help h;
     char events[1024];
     const char *name;
@@ -66,18 +65,16 @@ static int help(void)
         char line[1024];
         snprintf(line, sizeof line, "%s=%s", h.name, h.values);
         printf("  ");
-        wrap(line, 2);
+        wrap(stdout, line, 2, INDENT);
         snprintf(line, sizeof line, "%s (default %s%s%s)", h.text, h.standard, h.needs ? "; only with " : "",
                  h.needs ? h.needs : "");
-        printf("\n      ");
-        wrap(line, 6);
-        puts("");
+        printf("%*s", INDENT, "");
+        wrap(stdout, line, INDENT, INDENT);
     }
     for (size_t i = 0; (name = ds_event_name(i)) && n < sizeof events; i++)
         n += (size_t)snprintf(events + n, sizeof events - n, "%s%s", i ? ", " : "", name);
-    printf("Events of pebs=\n      ");
-    wrap(events, 6);
-    puts("");
+    printf("Events of pebs=\n%*s", INDENT, "");
+    wrap(stdout, events, INDENT, INDENT);
     return 0;
 }
 
@@ -119,6 +116,5 @@ int main(int argc, char **argv)
         return help();
     if (argc == 2 && strcmp(argv[1], "docs") == 0)
         return docs();
-    fprintf(stderr, "usage: cairn-options check [--emulated] KEY=VALUE... | help | docs\n");
-    return 2;
+    return usage();
 }

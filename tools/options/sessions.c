@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Has each session the buffers its CPUs need? The kernel's own rule answers. */
+#include "tools/options/sessions.h"
+
+#include <stdio.h>
+
+#include "kernel/errno.h"
+#include "kernel/options.h"
+#include "trace/trace.h"
+
+int options_check_sessions(uint32_t cpus, char *error, size_t size)
+{
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        const struct kopt_session *o = &kopt.session[number - 1];
+        const struct trace_config config = {
+            .number = number,
+            .cpus = cpus,
+            .circular = o->circular,
+            .buffer_bytes = (o->buffer_kib ? o->buffer_kib : kopt.trace_buffer_kib) * 1024,
+            .buffers = o->buffers ? o->buffers : kopt.trace_buffers,
+            .clock = {.type = o->clock, .multiplier = 1},
+            .tick_units = 1,
+        };
+        if (!o->on || trace_session_bytes(&config))
+            continue;
+        const uint32_t least = cpus + o->circular;
+        if (o->buffers)
+            snprintf(error, size, "option 'session.%u': %u trace buffers are too few for %u CPUs: give at least %u",
+                     number, o->buffers, cpus, least);
+        else
+            snprintf(error, size, "option 'trace.buffers=%u': too few for session.%u on %u CPUs: give at least %u",
+                     config.buffers, number, cpus, least);
+        return -EINVAL;
+    }
+    return 0;
+}
