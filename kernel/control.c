@@ -26,6 +26,7 @@ static struct slot {
     struct perfinfo_groupmask masks;
     uint32_t without; /* CAIRN_STAMP_...: its switch events that carry no PebsIndex */
     bool running;
+    bool named; /* CPU 0's: 0F30H of this life is written */
     uint64_t lives;
     uint64_t start_tsc, stop_tsc;
 } slots[TRACE_MAX_SESSIONS];
@@ -55,7 +56,7 @@ int kcontrol_init(char *error, size_t error_size)
     }
     for (uint32_t i = 0; i < kcpu_count; i++) {
         uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
-        trace_hub_init(&hubs[i], writes, &clocks);
+        trace_hub_init(&hubs[i], writes, &clocks, khook_counters);
         kcpu_table[i]->trace = &hubs[i];
     }
     sampling = kopt.spinlock;
@@ -79,6 +80,19 @@ static struct slot *find(uint32_t number)
     return number >= 1 && number <= TRACE_MAX_SESSIONS && slots[number - 1].session ? &slots[number - 1] : NULL;
 }
 
+/* Which counter counts each source. -ENODEV: none does `*missing`. */
+static int find_counters(struct trace_pmc *pmc, uint32_t *missing)
+{
+    for (uint32_t i = 0; i < pmc->count; i++) {
+        int counter = ksession_counter(pmc->source[i]);
+        *missing = pmc->source[i];
+        if (counter < 0)
+            return -ENODEV;
+        pmc->counter[i] = (uint8_t)counter;
+    }
+    return 0;
+}
+
 static int create(const struct kcontrol_params *p, char *error, size_t error_size)
 {
     if (p->number < 1 || p->number > TRACE_MAX_SESSIONS || p->clock < 1 || p->clock > TRACE_CLOCK_TYPES) {
@@ -90,9 +104,9 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
         snprintf(error, error_size, "session %u: there is one", p->number);
         return -EEXIST;
     }
-    if (p->pmcs > TRACE_PMC_MAX) {
-        snprintf(error, error_size, "session %u: %u counters on an event: there are at most %u", p->number, p->pmcs,
-                 TRACE_PMC_MAX);
+    if (p->pmc.count > TRACE_PMC_MAX) {
+        snprintf(error, error_size, "session %u: %u counters on an event: there are at most %u", p->number,
+                 p->pmc.count, TRACE_PMC_MAX);
         return -EINVAL;
     }
     struct trace_config config = {
@@ -105,17 +119,13 @@ static int create(const struct kcontrol_params *p, char *error, size_t error_siz
         .buffers = p->buffers,
         .clock = clocks.clock[p->clock - 1],
         .tick_units = clocks.tick_units[p->clock - 1],
-        .pmcs = p->pmcs,
+        .pmc = p->pmc,
     };
-    for (uint32_t i = 0; i < p->pmcs; i++) {
-        int counter = ksession_counter(p->pmc_source[i]);
-        if (counter < 0) {
-            snprintf(error, error_size, "session %u: no counter counts source %u: see option session.pmc", p->number,
-                     p->pmc_source[i]);
-            return -EINVAL;
-        }
-        config.pmc_source[i] = p->pmc_source[i];
-        config.pmc[i] = (uint8_t)counter;
+    uint32_t missing;
+    if (find_counters(&config.pmc, &missing)) {
+        snprintf(error, error_size, "session %u: no counter counts source %u: see option session.pmc", p->number,
+                 missing);
+        return -EINVAL;
     }
     size_t bytes = trace_session_bytes(&config);
     if (!bytes && p->buffers < kcpu_count + p->circular) {
@@ -190,8 +200,6 @@ static void act(struct slot *s, enum cairn_session_what what)
     switch (what) {
     case CAIRN_SESSION_START:
         e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
-        if (!e && cpu->arch.index == 0)
-            klive_pmc_config(cpu, trace_session_config(s->session));
         break;
     case CAIRN_SESSION_MASKS:
         e = trace_hub_change(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
@@ -199,6 +207,10 @@ static void act(struct slot *s, enum cairn_session_what what)
     case CAIRN_SESSION_STOP:
         e = trace_hub_stop(cpu->trace, s->session, &pebs, tsc, &ack);
         break;
+    }
+    if (!e && what != CAIRN_SESSION_STOP && cpu->arch.index == 0 && !s->named) {
+        s->named = trace_session_config(s->session)->pmc.count != 0;
+        klive_pmc_config(cpu, trace_session_config(s->session));
     }
     if (!e && cpu->truth)
         ktruth_write(cpu->truth, &ack);
@@ -230,6 +242,7 @@ static void note_start(struct slot *s)
         s->start_tsc = arch_rdtsc();
     s->lives++;
     s->without = 0;
+    s->named = false;
     s->running = true;
 }
 
@@ -292,6 +305,49 @@ int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off)
     if (!e) {
         s->without = (s->without & ~on) | off;
         act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
+    }
+    give();
+    return e;
+}
+
+/* Each CPU makes it its own, as it does other masks. */
+static void carry(struct slot *s, const struct trace_pmc *pmc)
+{
+    trace_session_set_pmc(s->session, pmc);
+    act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
+}
+
+int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
+{
+    uint32_t missing;
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : trace_session_config(s->session)->pmc.count ? -EEXIST : 0;
+    if (!e) {
+        struct trace_pmc pmc = trace_session_config(s->session)->pmc;
+        pmc.count = count;
+        for (uint32_t i = 0; i < count; i++) {
+            pmc.source[i] = (uint16_t)source[i];
+            e = source[i] > UINT16_MAX ? -ENODEV : e;
+        }
+        if (!e && (e = find_counters(&pmc, &missing)) == 0)
+            carry(s, &pmc);
+    }
+    give();
+    return e;
+}
+
+int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e) {
+        struct trace_pmc pmc = trace_session_config(s->session)->pmc;
+        pmc.hooks = count;
+        for (uint32_t i = 0; i < TRACE_PMC_HOOKS_MAX; i++)
+            pmc.hook[i] = i < count ? (uint16_t)hook[i] : 0;
+        carry(s, &pmc);
     }
     give();
     return e;

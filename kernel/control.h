@@ -26,8 +26,7 @@ struct kcontrol_params {
     bool circular;
     bool live;                    /* not circular: its full buffers may be taken out while it runs (trace/live.h) */
     uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
-    uint32_t pmcs; /* PMC items of its 0524H events, and what each counts: trace/pmcsource.h */
-    uint16_t pmc_source[TRACE_PMC_MAX];
+    struct trace_pmc pmc; /* PMC items of its events; `counter` is found by `source` */
 };
 
 /* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one
@@ -51,6 +50,14 @@ int kcontrol_stop(uint32_t number);
  * longer. A start begins with all of them. 0, -ENOENT, -EINVAL (it does not run), -ENODEV (PEBS runs nowhere). */
 int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off);
 
+/* What a running session's events carry as PMC items. Its counters, once and for all, 1 to TRACE_PMC_MAX of different
+ * sources (trace/pmcsource.h); 0F30H names them. 0, -ENOENT, -EINVAL (it does not run), -EEXIST (it has some), -ENODEV
+ * (no counter counts one of these). */
+int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count);
+/* And the hooks whose events carry them from now on, up to TRACE_PMC_HOOKS_MAX different ones, each of which may
+ * (trace_pmc_group); 0: none. 0, -ENOENT, -EINVAL. */
+int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count);
+
 /* Runs `function` on this CPU as kcall_here does. Where it says that it has moved kcpu.pebs_stamp, each session that
  * runs here is told at once. */
 void kcontrol_move_pebs(bool (*function)(void *argument), void *argument);
@@ -62,7 +69,7 @@ struct trace_spinlock_sampling kcontrol_spinlock_sampling(void);
 
 struct kcontrol_info {
     bool running;
-    struct trace_config config;      /* as it was made */
+    struct trace_config config;      /* as it was made, but for `pmc`, which is in force */
     struct perfinfo_groupmask masks; /* in force, or when it was last */
     uint32_t stamps;                 /* CAIRN_STAMP_...: switch events that carry PebsIndex, where PEBS runs */
     uint64_t lives;                  /* times it was started */

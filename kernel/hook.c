@@ -69,11 +69,6 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
         .new_priority = new->priority,
         .old_ideal_processor = (uint8_t)old->ideal_processor,
     };
-    uint64_t counters[DS_MAX_COUNTING];
-    if (ksession.ds.counting && trace_hub_wants(trace, PERF_CONTEXT_SWITCH)) {
-        ds_read_counting(cpu->ds, counters);
-        sw.counters = counters;
-    }
     if (mutate(KMUTANT_THREAD, cpu))
         sw.old_tid = sw.old_tid ? sw.old_tid + 4 : 8;
     if (!mutate(KMUTANT_SKIP, cpu))
@@ -119,6 +114,12 @@ void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kt
         .branches = since.branches,
     };
     ktruth_write(cpu->truth, &c);
+}
+
+_Static_assert(DS_MAX_COUNTING == TRACE_PMC_MAX, "khook_counters");
+void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
+{
+    ds_read_counting(kcpu_table[index]->ds, values);
 }
 
 static void before_drain(void *context, uint32_t index, uint64_t tsc)

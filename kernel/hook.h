@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "ds/ds.h"
+#include "trace/pmcsource.h"
 
 struct kcpu;
 struct kthread;
@@ -18,6 +19,9 @@ struct kthread;
 void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc);
 /* Incoming side, after the stack switch: `incoming` as the stack in use names it. Writes the truth. */
 void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc);
+
+/* What this CPU's counters hold that only count (trace/pmcitem.h). Interrupts off, counting paused. */
+void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX]);
 
 /* What the Debug Store calls (ds/ds.h): closes batches, writes epochs, records and their truth. */
 extern const struct ds_hooks khook_ds;

@@ -94,13 +94,13 @@ uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint
 
 void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
 {
-    const struct perfinfo_pmc_config head = { .counters = config->pmcs };
+    const struct perfinfo_pmc_config head = { .counters = config->pmc.count };
     uint16_t names[TRACE_PMC_MAX * PMC_NAME];
     uint32_t n = 0;
-    if (!config->pmcs)
+    if (!config->pmc.count)
         return;
-    for (uint32_t i = 0; i < config->pmcs; i++) {
-        const char *name = trace_pmc_name(config->pmc_source[i]);
+    for (uint32_t i = 0; i < config->pmc.count; i++) {
+        const char *name = trace_pmc_name(config->pmc.source[i]);
         do
             names[n++] = (uint16_t)*name;
         while (*name++);

@@ -87,9 +87,13 @@ static const struct kopt_option table[] = {
       "stop and start sessions 2 and up so many times, one after another, in the middle of the run",
       AT(session_restarts), NUMBER32, 0, 100000, NULL, NULL },
     { "session.pmc", "none",
-      "performance counters whose values each 0524H event carries, of sessions with 'full' or 'both': up to 4 of "
-      "InstructionRetired, BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles, TotalCycles, with commas",
+      "performance counters whose values events carry (PMC items): up to 4 of InstructionRetired, "
+      "BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles, TotalCycles, with commas",
       AT(session_pmc), TEXT, 0, 0, NULL, sampling },
+    { "session.pmc.hooks", "0x0524",
+      "which events carry them, of every session that writes one of them: up to 4 hook IDs, with commas, of 0x0524 "
+      "('full' or 'both'), 0x0529, 0x0530, 0x0531, 0x0532, 0x0F22, 0x0F2E, 0x0F2F, 0x0F43, 0x0F44, 0x0F45",
+      AT(session_pmc_hooks), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,session.pmc!=none" },
     { "trace.buffers", "256",
       "trace buffers of a session, all CPUs together; at least one a CPU (circular: and one more)",
       AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL },
@@ -232,7 +236,7 @@ int kopt_word_index(const char *words, const char *value, size_t size)
 }
 
 /* Decimal or 0x hexadecimal, no sign. */
-static bool number(const char *s, size_t n, uint64_t *out)
+bool kopt_number(const char *s, size_t n, uint64_t *out)
 {
     uint64_t v = 0;
     unsigned base = 10;
@@ -265,11 +269,11 @@ static bool parse_serial(const char *value, size_t size, const char **why)
         port = 0x2F8;
     else if (n == 4 && memcmp(value, "none", 4) == 0)
         port = 0;
-    else if (!number(value, n, &port) || port == 0 || port > 0xFFF8) {
+    else if (!kopt_number(value, n, &port) || port == 0 || port > 0xFFF8) {
         *why = "the port is com1, com2, none or an I/O address from 0x1 to 0xfff8";
         return false;
     }
-    if (comma && (!number(comma + 1, size - n - 1, &baud) || baud == 0 || baud > 115200 || 115200 % baud != 0)) {
+    if (comma && (!kopt_number(comma + 1, size - n - 1, &baud) || baud == 0 || baud > 115200 || 115200 % baud != 0)) {
         *why = "the baud rate is 115200 divided by a whole number";
         return false;
     }
@@ -332,12 +336,12 @@ static bool parse_session(struct kopt_session *session, const char *value, size_
     s.circular = (uint32_t)word;
     *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its buffers of 4 to 1024 KiB, 1 to 65536 of them";
     if (next_part(&value, &size, &part, &n)) {
-        if (!number(part, n, &v) || v < 4 || v > 1024)
+        if (!kopt_number(part, n, &v) || v < 4 || v > 1024)
             return false;
         s.buffer_kib = (uint32_t)v;
     }
     if (next_part(&value, &size, &part, &n)) {
-        if (!number(part, n, &v) || v < 1 || v > 65536)
+        if (!kopt_number(part, n, &v) || v < 1 || v > 65536)
             return false;
         s.buffers = (uint32_t)v;
     }
@@ -369,7 +373,7 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
         break;
     case NUMBER32:
     case NUMBER64:
-        if (number(value, size, &v) && v >= o->min && v <= o->max) {
+        if (kopt_number(value, size, &v) && v >= o->min && v <= o->max) {
             if (o->kind == NUMBER32)
                 *(uint32_t *)kopt_option_field(o) = (uint32_t)v;
             else

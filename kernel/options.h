@@ -45,7 +45,7 @@ struct kopt {
     uint32_t bts_records;
     struct kopt_session session[TRACE_MAX_SESSIONS];
     uint32_t session_restarts;
-    char session_pmc[KOPT_TEXT];
+    char session_pmc[KOPT_TEXT], session_pmc_hooks[KOPT_TEXT];
     uint32_t trace_buffers, trace_buffer_kib;
     struct trace_spinlock_sampling spinlock;
     uint32_t dump; /* enum kopt_dump */
@@ -92,8 +92,9 @@ bool kopt_pebs(void);
 struct ds_config;
 int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size);
 
-/* session.pmc's sources; their number, or -EINVAL with one line. */
-int kopt_pmc_sources(uint16_t source[TRACE_PMC_MAX], char *error, size_t error_size);
+/* What session.pmc and session.pmc.hooks ask for, without `counter`; no hook where there is no source. 0, or -EINVAL
+ * with one line. */
+int kopt_pmc(struct trace_pmc *pmc, char *error, size_t error_size);
 
 /* Whether any session is to have `group` (trace/groups.h), from its beginning. */
 bool kopt_wants(uint32_t group);

@@ -95,42 +95,70 @@ static const char *event_of(uint16_t source)
     }
 }
 
-int kopt_pmc_sources(uint16_t source[TRACE_PMC_MAX], char *error, size_t error_size)
+/* One word of a list; NULL: it is right. */
+static const char *add_source(struct trace_pmc *pmc, const char *s, size_t n)
 {
-    const char *s = kopt.session_pmc;
-    if (strcmp(s, "none") == 0)
-        return 0;
-    for (int count = 0;; s++) {
+    int source = trace_pmc_find(s, n);
+    for (uint32_t i = 0; i < pmc->count; i++)
+        if (pmc->source[i] == source)
+            return "is there twice";
+    if (pmc->count == TRACE_PMC_MAX)
+        return "is one too many, 4 are the most";
+    if (source < 0 || !event_of((uint16_t)source))
+        return "no such source: docs/options.md lists them";
+    pmc->source[pmc->count++] = (uint16_t)source;
+    return NULL;
+}
+
+static const char *add_hook(struct trace_pmc *pmc, const char *s, size_t n)
+{
+    uint64_t hook;
+    if (!kopt_number(s, n, &hook) || hook > UINT16_MAX || !trace_pmc_group((uint16_t)hook))
+        return "no hook ID whose events carry items: docs/options.md lists them";
+    for (uint32_t i = 0; i < pmc->hooks; i++)
+        if (pmc->hook[i] == hook)
+            return "is there twice";
+    if (pmc->hooks == TRACE_PMC_HOOKS_MAX)
+        return "is one too many, 4 are the most";
+    pmc->hook[pmc->hooks++] = (uint16_t)hook;
+    return NULL;
+}
+
+static int add_each(struct trace_pmc *pmc, const char *option, const char *s,
+                    const char *(*add)(struct trace_pmc *pmc, const char *s, size_t n), char *error, size_t error_size)
+{
+    for (;; s++) {
         const char *comma = strchr(s, ',');
         size_t n = comma ? (size_t)(comma - s) : strlen(s);
-        int number = trace_pmc_find(s, n);
-        bool twice = false;
-        for (int i = 0; i < count; i++)
-            twice |= source[i] == number;
-        if (number < 0 || !event_of((uint16_t)number) || twice || count == TRACE_PMC_MAX) {
-            snprintf(error, error_size, "option 'session.pmc': '%.*s': %s", (int)n, s,
-                     twice                    ? "is there twice"
-                     : count == TRACE_PMC_MAX ? "is one too many, 4 are the most"
-                                              : "no such source: docs/options.md lists them");
+        const char *why = add(pmc, s, n);
+        if (why) {
+            snprintf(error, error_size, "option '%s': '%.*s': %s", option, (int)n, s, why);
             return -EINVAL;
         }
-        source[count++] = (uint16_t)number;
         s += n;
         if (!*s)
-            return count;
+            return 0;
     }
+}
+
+int kopt_pmc(struct trace_pmc *pmc, char *error, size_t error_size)
+{
+    *pmc = (struct trace_pmc){0};
+    if (strcmp(kopt.session_pmc, "none") == 0)
+        return 0;
+    int e = add_each(pmc, "session.pmc", kopt.session_pmc, add_source, error, error_size);
+    return e ? e : add_each(pmc, "session.pmc.hooks", kopt.session_pmc_hooks, add_hook, error, error_size);
 }
 
 int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size)
 {
     *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
                                  .throttle = kopt.ds_throttle};
-    uint16_t source[TRACE_PMC_MAX];
+    struct trace_pmc pmc;
     int e = ds_parse_events(kopt.pebs, config, error, error_size);
-    int sources = e ? 0 : kopt_pmc_sources(source, error, error_size);
-    e = sources < 0 ? sources : e;
-    for (int i = 0; i < sources && !e; i++)
-        if ((e = ds_add_counting(config, event_of(source[i]))))
+    e = e ? e : kopt_pmc(&pmc, error, error_size);
+    for (uint32_t i = 0; !e && i < pmc.count; i++)
+        if ((e = ds_add_counting(config, event_of(pmc.source[i]))))
             snprintf(error, error_size, "option 'session.pmc': with those of pebs= these are more events than any "
                      "processor here has counters (14)");
     e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
@@ -149,6 +177,36 @@ static bool idle_spinlock(char *error, size_t error_size)
             continue;
         snprintf(error, error_size, "option '%s=%s': has no effect, no session has the group spinlock, as in "
                  "session.1=auto+spinlock:qpc:sequential", o->name, value);
+        return true;
+    }
+    return false;
+}
+
+/* Whether some session may write events of this hook: what `auto` will be is not known yet. */
+static bool is_written(uint16_t hook)
+{
+    bool written = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        written |= kopt.session[n].on && ((kopt.session[n].automatic && hook == HOOK_CONTEXTSWAP) ||
+                                          trace_pmc_writes(&kopt.session[n].masks, hook));
+    return written;
+}
+
+/* Whether session.pmc and session.pmc.hooks are wrong, or name a hook whose events no session writes. */
+static bool idle_items(char *error, size_t error_size)
+{
+    struct trace_pmc pmc;
+    if (kopt_pmc(&pmc, error, error_size))
+        return true;
+    for (uint32_t i = 0; i < pmc.hooks; i++) {
+        struct perfinfo_groupmask group = {0};
+        char word[TRACE_GROUPS_TEXT];
+        if (is_written(pmc.hook[i]))
+            continue;
+        trace_group_add(&group, trace_pmc_group(pmc.hook[i]));
+        trace_groups_show(&group, word);
+        snprintf(error, error_size, "option 'session.pmc=%s': no session writes %04XH events: give one '%s'",
+                 kopt.session_pmc, pmc.hook[i], pmc.hook[i] == HOOK_CONTEXTSWAP ? "full' or 'both" : word);
         return true;
     }
     return false;
@@ -177,14 +235,8 @@ int kopt_check(char *error, size_t error_size)
         snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other");
         return -EINVAL;
     }
-    bool full = false;
-    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
-        full |= kopt.session[n].on && (kopt.session[n].automatic || trace_group_full(&kopt.session[n].masks));
-    if (strcmp(kopt.session_pmc, "none") != 0 && !full) {
-        snprintf(error, error_size, "option 'session.pmc=%s': no session writes 0524H events: give one 'full' or "
-                 "'both'", kopt.session_pmc);
+    if (idle_items(error, error_size))
         return -EINVAL;
-    }
     if (!trace_spinlock_sampling_valid(&kopt.spinlock)) {
         snprintf(error, error_size, "option 'spinlock.hold_threshold=%u': must be 0 or at least %u",
                  kopt.spinlock.hold_threshold, TRACE_SPINLOCK_HOLD_THRESHOLD);

@@ -256,7 +256,7 @@ static int init_ds(char *error, size_t error_size)
 
     if ((e = kopt_ds_config(&ksession.ds, ksession.later, error, error_size)) != 0)
         return e;
-    kopt_pmc_sources(ksession.pmc_source, error, error_size); /* which kopt_ds_config has found right */
+    kopt_pmc(&ksession.pmc, error, error_size); /* which kopt_ds_config has found right */
     if (!kopt.ds_throttle && !soft)
         ksession.ds.throttle = THROTTLE_HW;
     ksession.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
@@ -288,7 +288,7 @@ memory:
 int ksession_counter(uint16_t source)
 {
     for (uint32_t i = 0; i < ksession.ds.counting; i++)
-        if (ksession.pmc_source[i] == source)
+        if (ksession.pmc.source[i] == source)
             return (int)i;
     return -ENOENT;
 }
@@ -305,7 +305,8 @@ static void add_default_switches(struct perfinfo_groupmask *masks)
     trace_group_add_switches(masks, timed);
 }
 
-static int init_session(uint32_t number, bool *items, char *error, size_t error_size)
+/* *written: bit i: events of ksession.pmc.hook[i] are written by some session. */
+static int init_session(uint32_t number, uint32_t *written, char *error, size_t error_size)
 {
     const struct kopt_session *o = &kopt.session[number - 1];
     struct kcontrol_params params = {
@@ -321,22 +322,22 @@ static int init_session(uint32_t number, bool *items, char *error, size_t error_
         return 0;
     if (o->automatic)
         add_default_switches(&params.masks);
-    if (trace_group_full(&params.masks)) {
-        params.pmcs = ksession.ds.counting;
-        *items = true;
-    }
-    memcpy(params.pmc_source, ksession.pmc_source, sizeof params.pmc_source);
+    for (uint32_t i = 0; i < ksession.pmc.hooks; i++)
+        if (trace_pmc_writes(&params.masks, ksession.pmc.hook[i])) {
+            params.pmc = ksession.pmc;
+            *written |= UINT32_C(1) << i;
+        }
     return kcontrol_create(&params, error, error_size);
 }
 
 static int init_trace(char *error, size_t error_size)
 {
     int e = kcontrol_init(error, error_size);
-    bool items = false; /* some session has events that carry PMC items */
+    uint32_t written = 0;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
-        e = init_session(number, &items, error, error_size);
-    if (e || items || !ksession.ds.counting)
-        return e;
+        e = init_session(number, &written, error, error_size);
+    if (e || written == (UINT32_C(1) << ksession.pmc.hooks) - 1)
+        return e; /* of other hooks than 0524H the options alone could tell */
     snprintf(error, error_size, "session.pmc=%s: no session writes 0524H events, for 'auto' is 'compact' here: give "
              "one 'full' or 'both'", kopt.session_pmc);
     return -EINVAL;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "ds/ds.h"
-#include "trace/pmcsource.h"
+#include "trace/pmcitem.h"
 
 struct ksession {
     const char *backend;     /* "hw", "soft" or "off" */
@@ -13,7 +13,7 @@ struct ksession {
     struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;
-    uint16_t pmc_source[TRACE_PMC_MAX]; /* of ds.counting counters: what they count, by Windows' names */
+    struct trace_pmc pmc; /* of option session.pmc; its counters are the ds.counting ones, in this order */
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
     bool pebs;               /* PEBS runs: with a backend, but with pebs=none or where there is only BTS */
     char pebs_refusal[160];  /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */

@@ -24,6 +24,8 @@ static kntstatus logger_status(int e)
     case -ENOENT: /* there is none */
     case -EINVAL: /* it does not run */
         return STATUS_WMI_INSTANCE_NOT_FOUND;
+    case -EEXIST: /* it has what is given to a logger once */
+        return STATUS_WMI_ALREADY_ENABLED;
     case -ENODEV:
         return STATUS_NOT_SUPPORTED;
     default:
@@ -123,6 +125,37 @@ static kntstatus set_pebs(const void *information, uint32_t length)
     return logger_status(kcontrol_stamp(logger(head.trace_handle), on, on ? 0 : all));
 }
 
+static bool has_twice(const uint32_t *elements, int count)
+{
+    for (int i = 1; i < count; i++)
+        for (int j = 0; j < i; j++)
+            if (elements[i] == elements[j])
+                return true;
+    return false;
+}
+
+static kntstatus set_hooks(const void *information, uint32_t length)
+{
+    struct event_trace_list_information head;
+    uint32_t hook[ETW_MAX_PMC_EVENTS];
+    int count = read_list(information, length, &head, hook, ETW_MAX_PMC_EVENTS);
+    bool good = count >= 0 && !has_twice(hook, count);
+    for (int i = 0; i < count; i++)
+        good = good && hook[i] <= UINT16_MAX && trace_pmc_group((uint16_t)hook[i]);
+    return good ? logger_status(kcontrol_set_hooks(logger(head.trace_handle), hook, (uint32_t)count))
+                : STATUS_INVALID_PARAMETER;
+}
+
+static kntstatus set_counters(const void *information, uint32_t length)
+{
+    struct event_trace_list_information head;
+    uint32_t source[ETW_MAX_PMC_COUNTERS];
+    int count = read_list(information, length, &head, source, ETW_MAX_PMC_COUNTERS);
+    if (count <= 0 || has_twice(source, count))
+        return STATUS_INVALID_PARAMETER;
+    return logger_status(kcontrol_set_counters(logger(head.trace_handle), source, (uint32_t)count));
+}
+
 /* ---- which is which ---------------------------------------------------------------------------------------------- */
 
 /* Right lengths are `least` and `most` bytes, nothing between; where `most` is 0, `least` and any above. */
@@ -139,6 +172,9 @@ static const struct trace_class {
     { EVENT_TRACE_SPINLOCK_INFORMATION, EVENT_TRACE_SPINLOCK_INFORMATION_V1_BYTES,
       sizeof(struct event_trace_spinlock_information), query_spinlock, set_spinlock },
     { EVENT_TRACE_PEBS_TRACING_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_pebs },
+    { EVENT_TRACE_PROFILE_EVENT_LIST_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL, set_hooks },
+    { EVENT_TRACE_PROFILE_COUNTER_LIST_INFORMATION, sizeof(struct event_trace_list_information), 0, NULL,
+      set_counters },
 };
 #define TRACE_CLASSES (sizeof trace_classes / sizeof trace_classes[0])
 

@@ -41,16 +41,19 @@ enum trace_hub_plan { TRACE_HUB_NOTHING, TRACE_HUB_COMPACT, TRACE_HUB_SEVERAL };
 struct trace_hub_cpu {
     uint32_t on;                      /* bit i: session i + 1 runs here */
     uint32_t full;                    /* bit i: and takes 0524H */
+    uint32_t pmc;                     /* bit i: and has PMC items on some hook */
     uint32_t plan;                    /* enum trace_hub_plan */
     uint32_t index;                   /* the CPU */
     struct perfinfo_groupmask wanted; /* of those sessions together */
     struct trace_cpu *session[TRACE_MAX_SESSIONS]; /* this CPU's part of each session; NULL: does not run here */
+    trace_read_counters read_counters; /* for PMC items */
     struct trace_clocks clocks;
     struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
 } __attribute__((aligned(64)));
 
-/* No session runs on it. Zeroes all of it; any CPU, before it is used. */
-void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks);
+/* No session runs on it. Zeroes all of it; any CPU, before it is used. `read`: NULL: PMC items are 0. */
+void trace_hub_init(struct trace_hub_cpu *hub, uint32_t index, const struct trace_clocks *clocks,
+                    trace_read_counters read);
 
 /* Whether any session runs on this CPU. `hub` may be NULL. */
 static inline bool trace_hub_on(const struct trace_hub_cpu *hub)
@@ -101,8 +104,8 @@ struct trace_hub_pebs {
  * -EINVAL: a session of its number runs here, or it has no such CPU. */
 int trace_hub_start(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                     const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
-/* It goes on with other masks, or other stamps; where they bring it a form of switch events it did not get, in a new
- * buffer. 0, or -EINVAL: it does not run here. */
+/* It goes on with other masks, other stamps or other PMC items; where masks bring it a form of switch events it did
+ * not get, in a new buffer. 0, or -EINVAL: it does not run here. */
 int trace_hub_change(struct trace_hub_cpu *hub, struct trace_session *session, const struct perfinfo_groupmask *masks,
                      const struct trace_hub_pebs *pebs, uint64_t tsc, struct cairn_truth_session *ack);
 /* It ends here: its last event tells of it, and its buffer is closed. 0, or -EINVAL: it does not run here. */

@@ -25,8 +25,8 @@ static bool config_valid(const struct trace_config *c)
            c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
            c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
            !(c->circular && c->live) &&
-           c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES && c->pmcs <= TRACE_PMC_MAX && c->tick_units >= 1 &&
-           c->tick_units <= TICK_MAX;
+           c->clock.type >= 1 && c->clock.type <= TRACE_CLOCK_TYPES && c->pmc.count <= TRACE_PMC_MAX &&
+           c->pmc.hooks <= TRACE_PMC_HOOKS_MAX && c->tick_units >= 1 && c->tick_units <= TICK_MAX;
 }
 
 size_t trace_session_bytes(const struct trace_config *c)
@@ -63,7 +63,6 @@ int trace_session_init(struct trace_session **session, const struct trace_config
         cpu->session = s;
         cpu->buffer_bytes = config->buffer_bytes;
         cpu->index = i;
-        cpu->pmcs = config->pmcs;
         cpu->last_event = INT64_MIN;
     }
     *session = s;
@@ -73,6 +72,11 @@ int trace_session_init(struct trace_session **session, const struct trace_config
 const struct trace_config *trace_session_config(const struct trace_session *session)
 {
     return &session->config;
+}
+
+void trace_session_set_pmc(struct trace_session *session, const struct trace_pmc *pmc)
+{
+    session->config.pmc = *pmc;
 }
 
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu)
@@ -334,23 +338,29 @@ static inline void write_full(struct trace_cpu *cpu, const struct trace_switch *
     cpu->fill.full++;
 }
 
-/* With PMC items, behind that of PEBS. */
-static __attribute__((noinline)) void write_full_with_pmcs(struct trace_cpu *cpu, const struct trace_switch *sw,
-                                                           int64_t time)
+/* PMC items, which lie behind that of PEBS; returns where the payload belongs. */
+static uint8_t *put_items(uint8_t *at, const struct trace_pmc *pmc, uint32_t items, const uint64_t *counters)
 {
-    const struct trace_config *c = &cpu->session->config;
+    uint64_t *to = (uint64_t *)(void *)at;
+    for (uint32_t i = 0; i < items; i++)
+        *to++ = counters ? counters[pmc->counter[i]] : 0;
+    return (uint8_t *)to;
+}
+
+static __attribute__((noinline)) void write_full_with_pmcs(struct trace_cpu *cpu, const struct trace_switch *sw,
+                                                           int64_t time, const uint64_t *counters)
+{
     const volatile uint64_t *index = cpu->full_index;
     const bool item = index != NULL;
-    const uint32_t size = c->pmcs * 8 + (uint32_t)sizeof(struct wmi_contextswap);
+    const uint32_t items = cpu->full_items, size = items * 8 + (uint32_t)sizeof(struct wmi_contextswap);
     if (!make_room(cpu, size, item)) {
         cpu->full_lost++;
         lose(cpu, size, item);
         return;
     }
-    uint64_t *to = (uint64_t *)(void *)begin_event(
-        cpu, time, HOOK_VERSION_CONTEXTSWAP | c->pmcs << PERFINFO_ITEM_PMC_SHIFT, HOOK_CONTEXTSWAP, size, index);
-    for (uint32_t i = 0; i < c->pmcs; i++)
-        *to++ = sw->counters ? sw->counters[c->pmc[i]] : 0;
+    uint8_t *to = put_items(begin_event(cpu, time, HOOK_VERSION_CONTEXTSWAP | items << PERFINFO_ITEM_PMC_SHIFT,
+                                        HOOK_CONTEXTSWAP, size, index),
+                            &cpu->pmc, items, counters);
     fill_contextswap((struct wmi_contextswap *)(void *)to, sw);
     commit_event(cpu, size, item);
     cpu->fill.full++;
@@ -370,12 +380,12 @@ static __attribute__((noinline)) void write_full_elsewhere(struct trace_cpu *cpu
     write_full(cpu, sw, time, index);
 }
 
-void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time)
+void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, const uint64_t *counters)
 {
     const volatile uint64_t *index = cpu->full_index;
     cpu->full_tried++;
-    if (cpu->pmcs)
-        write_full_with_pmcs(cpu, sw, time);
+    if (cpu->full_items)
+        write_full_with_pmcs(cpu, sw, time, counters);
     else if (!has_room(cpu, sizeof(struct wmi_contextswap), true))
         write_full_elsewhere(cpu, sw, time);
     else if (index)
@@ -385,9 +395,11 @@ void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int
 }
 
 int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
-                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size)
+                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
+                    const uint64_t *counters)
 {
-    uint32_t more = system ? (uint32_t)sizeof(struct system_trace_header) - EVENT_HEADER : 0;
+    uint32_t items = system ? 0 : trace_pmc_items(&cpu->pmc, hook_id);
+    uint32_t more = system ? (uint32_t)sizeof(struct system_trace_header) - EVENT_HEADER : 8 * items;
     cpu->other_tried++;
     if (!make_room(cpu, size + more, false)) {
         lose(cpu, size + more, false);
@@ -396,7 +408,9 @@ int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_syst
     const struct trace_clock *clock = &cpu->session->config.clock;
     int64_t time = trace_clock_units(clock, tsc);
     uint8_t *at = system ? begin_system_event(cpu, time, version, hook_id, size, system)
-                         : begin_event(cpu, time, version, hook_id, size, NULL);
+                         : put_items(begin_event(cpu, time, version | items << PERFINFO_ITEM_PMC_SHIFT, hook_id,
+                                                 size + more, NULL),
+                                     &cpu->pmc, items, counters);
     for (unsigned i = 0; i < count; i++) {
         int64_t units;
         uint64_t part_tsc;
@@ -425,6 +439,12 @@ void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const
 {
     cpu->full_index = full;
     cpu->compact_index = compact;
+}
+
+void trace_cpu_set_pmc(struct trace_cpu *cpu)
+{
+    cpu->pmc = cpu->session->config.pmc;
+    cpu->full_items = trace_pmc_items(&cpu->pmc, HOOK_CONTEXTSWAP);
 }
 
 void trace_cpu_close_buffer(struct trace_cpu *cpu)

@@ -44,7 +44,7 @@ struct trace_cpu {
     int64_t last_event;          /* time of this CPU's last event: the next is never before it */
     const volatile uint64_t *full_index;    /* where 0524H events find their PebsIndex; NULL: they carry none */
     const volatile uint64_t *compact_index; /* likewise 0525H */
-    uint32_t pmcs;               /* PMC items on 0524H */
+    uint32_t full_items;         /* PMC items on 0524H */
     struct trace_session *session;
     uint64_t current;            /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
     uint64_t taken;              /* state its slot had when this CPU took it */
@@ -55,6 +55,7 @@ struct trace_cpu {
     uint64_t compact_tried;      /* not subscribed: switches up to now */
     const struct trace_ccswap *encoder; /* this CPU's, of the session's clock */
     struct perfinfo_groupmask masks;
+    struct trace_pmc pmc;
     struct trace_tally fill;
     struct trace_tally closed[2];
 
@@ -92,6 +93,8 @@ static inline struct trace_slot *trace_cpu_slot(const struct trace_cpu *cpu)
 void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder);
 /* Where its switch events find their PebsIndex from now on; NULL: they carry none. No batch is open. */
 void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact);
+/* Its events carry the items that the session's configuration says from now on. */
+void trace_cpu_set_pmc(struct trace_cpu *cpu);
 /* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
 void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
 /* Closes its current buffer, if it has one. */
@@ -102,16 +105,18 @@ void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed);
 /* One closed batch, as the encoder's call-back gets it. */
 void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
                      int64_t time, enum ccswap_close reason);
-/* One 0524H event. trace_ccswap_switch's counterpart. */
-void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time);
+/* One 0524H event. trace_ccswap_switch's counterpart. `counters`: what its items are of; NULL: nobody has read them,
+ * and items are 0. */
+void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, const uint64_t *counters);
 /* Bytes of it in the payload. */
 static inline uint32_t trace_part_bytes(const struct trace_part *part)
 {
     return part->size == TRACE_PART_TIME ? sizeof(int64_t) : part->size;
 }
-/* One event of `size` bytes of payload, in `count` parts. 0, -ENOSPC. */
+/* One event of `size` bytes of payload, in `count` parts; `counters` as above. 0, -ENOSPC. */
 int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
-                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size);
+                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
+                    const uint64_t *counters);
 
 /* Panic, from any CPU: puts right what may be half done. */
 void trace_cpu_settle(struct trace_cpu *cpu);

@@ -14,7 +14,7 @@
 #include "trace/clock.h"
 #include "trace/format.h"
 #include "trace/groups.h"
-#include "trace/pmcsource.h"
+#include "trace/pmcitem.h"
 
 #define TRACE_MAX_CPUS     64u
 #define TRACE_MAX_SESSIONS 8u
@@ -29,9 +29,7 @@ struct trace_config {
     uint32_t buffers;      /* at least cpus; circular: at least cpus + 1 */
     struct trace_clock clock;
     uint64_t tick_units;   /* one timer tick in session clock units: batches older than 500 of them are written out */
-    uint32_t pmcs;         /* PMC items on its 0524H events: so many, at most TRACE_PMC_MAX */
-    uint16_t pmc_source[TRACE_PMC_MAX]; /* of each: trace/pmcsource.h */
-    uint8_t pmc[TRACE_PMC_MAX];         /* of each: which of trace_switch.counters */
+    struct trace_pmc pmc;  /* until trace_session_set_pmc */
 };
 
 /* Counters of one CPU. tried == written + lost for events always, and for switches while no batch is open: those in an
@@ -57,7 +55,6 @@ struct trace_switch {
     uint8_t old_wait_reason;   /* KWAIT_REASON; compact records keep it only for a waiting thread */
     int8_t old_priority, old_base, new_priority;
     uint8_t old_ideal_processor;
-    const uint64_t *counters; /* what those that count for PMC items hold; NULL: there are none */
 };
 
 /* One piece of an event's payload. */
@@ -80,6 +77,8 @@ size_t trace_session_bytes(const struct trace_config *config);
 int trace_session_init(struct trace_session **session, const struct trace_config *config, void *memory, size_t size);
 
 const struct trace_config *trace_session_config(const struct trace_session *session);
+/* Other PMC items: what a CPU it runs on makes of it from its next trace_hub_start or trace_hub_change on. */
+void trace_session_set_pmc(struct trace_session *session, const struct trace_pmc *pmc);
 struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu);
 
 /* Whether it runs on this CPU: from trace_hub_start to trace_hub_stop or a panic's end. Any CPU. */

@@ -17,45 +17,9 @@
 #include "kernel/string.h"
 #include "kernel/sysinfo.h"
 #include "kernel/workload/parts.h"
+#include "kernel/workload/trial.h"
 
 #define COMPUTERS 2u /* per CPU, beside the tests */
-
-/* ---- what is expected -------------------------------------------------------------------------------------------- */
-
-struct trial {
-    char name[48];   /* of the verdict */
-    uint32_t asked;
-    bool failed;
-    char why[160];   /* of the first failure */
-};
-
-static void begin(struct trial *t, const char *name)
-{
-    *t = (struct trial){ 0 };
-    snprintf(t->name, sizeof t->name, "%s", name);
-}
-
-static void fail(struct trial *t, const char *what, unsigned long got, unsigned long want)
-{
-    if (!t->failed)
-        snprintf(t->why, sizeof t->why, "%s: 0x%lx, expected 0x%lx", what, got, want);
-    t->failed = true;
-}
-
-static void expect(struct trial *t, const char *what, uint64_t got, uint64_t want)
-{
-    t->asked++;
-    if (got != want)
-        fail(t, what, (unsigned long)got, (unsigned long)want);
-}
-
-static void end(const struct trial *t)
-{
-    if (t->failed)
-        kreport(KREPORT_FAIL, "control", "%s: %s", t->name, t->why);
-    else
-        kreport(KREPORT_PASS, "control", "%s: %u answers as expected", t->name, t->asked);
-}
 
 /* ---- no class at all --------------------------------------------------------------------------------------------- */
 
@@ -85,26 +49,6 @@ static void try_unknown(struct trial *t)
 }
 
 /* ---- 1FH --------------------------------------------------------------------------------------------------------- */
-
-static kntstatus query(void *information, uint32_t length)
-{
-    return ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, information, length, NULL);
-}
-
-static kntstatus set(void *information, uint32_t length)
-{
-    return ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, information, length);
-}
-
-/* Loggers that do not run. Session 8 may. */
-static uint64_t nobody(unsigned i)
-{
-    static const uint64_t number[] = { 0, TRACE_MAX_SESSIONS + 1, 0x1234, 0xFFFE };
-    struct kcontrol_info info;
-    bool eight = kcontrol_query(TRACE_MAX_SESSIONS, &info) == 0 && info.running;
-    return i < 4 ? number[i] : eight ? 9 : TRACE_MAX_SESSIONS;
-}
-#define NOBODIES 5u
 
 static void try_groupmask(struct trial *t)
 {
@@ -257,16 +201,6 @@ static uint32_t stamps(void)
 {
     struct kcontrol_info info;
     return kcontrol_query(1, &info) == 0 ? info.stamps : 0;
-}
-
-struct list {
-    struct event_trace_list_information head;
-    uint32_t element[6];
-};
-
-static uint32_t list_bytes(unsigned elements)
-{
-    return (uint32_t)(sizeof(struct event_trace_list_information) + elements * sizeof(uint32_t));
 }
 
 static void try_pebs(struct trial *t)
@@ -453,6 +387,7 @@ static void ask(void *argument)
         try_time_profile(t);
         try_spinlock(t);
         try_pebs(t);
+        ktrial_items(t);
     }
     kmutex_unlock(&turn, KWAIT_INCREMENT);
     while (!kworkload_stopping())

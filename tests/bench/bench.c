@@ -82,8 +82,9 @@ static void add_session(struct world *w, const struct trace_clocks *clocks, enum
     static const uint64_t index = 0x1000;
     struct trace_hub_pebs pebs = {.index = kind == ITEMS ? &index : NULL};
     struct cairn_truth_session ack;
-    for (; kind == ITEMS && config.pmcs < TRACE_PMC_MAX; config.pmcs++)
-        config.pmc[config.pmcs] = (uint8_t)config.pmcs;
+    for (; kind == ITEMS && config.pmc.count < TRACE_PMC_MAX; config.pmc.count++)
+        config.pmc.counter[config.pmc.count] = (uint8_t)config.pmc.count;
+    config.pmc.hook[config.pmc.hooks++] = HOOK_CONTEXTSWAP;
     trace_group_add(&config.masks, PERF_CONTEXT_SWITCH);
     if (kind != FULL && kind != ITEMS)
         trace_group_add(&config.masks, PERF_COMPACT_CSWITCH);
@@ -101,7 +102,7 @@ static struct world new_world(enum kind kind, uint64_t switches)
     struct trace_clocks clocks;
     trace_clocks_init(&clocks, TRACE_CLOCK_HZ * TSC_PER_UNIT, 0, 0, 15625);
     for (uint32_t c = 0; c < WL_CPUS; c++)
-        trace_hub_init(&w.hub[c], c, &clocks);
+        trace_hub_init(&w.hub[c], c, &clocks, NULL);
     for (unsigned n = kind == HOOK2 ? 2 : kind == HOOK3 ? 3 : 1; n; n--)
         add_session(&w, &clocks, kind, switches);
     return w;
@@ -116,12 +117,10 @@ static void free_world(struct world *w)
 
 static void convert(struct emit *to, const struct wl_switch *w, const struct world *world)
 {
-    static const uint64_t counters[TRACE_PMC_MAX] = {1, 2, 3, 4};
     *to = (struct emit){
         .sw = {.tsc = (w->ts + 1) * TSC_PER_UNIT, .old_tid = w->old_tid, .new_tid = w->new_tid, .new_wait = w->new_wait,
                .old_state = w->old_state, .old_wait_reason = w->old_wr, .old_priority = (int8_t)w->old_prio,
-               .old_base = (int8_t)w->old_base, .new_priority = (int8_t)w->new_prio,
-               .counters = counters},
+               .old_base = (int8_t)w->old_base, .new_priority = (int8_t)w->new_prio},
         .time = (int64_t)w->ts,
         .hub = &world->hub[w->cpu],
     };
@@ -129,10 +128,11 @@ static void convert(struct emit *to, const struct wl_switch *w, const struct wor
 
 static inline void record(enum kind kind, const struct emit *e)
 {
+    static const uint64_t counters[TRACE_PMC_MAX] = {1, 2, 3, 4};
     if (kind == COMPACT)
         trace_ccswap_switch(&e->hub->encoder[0].compact, &e->sw, e->time);
     else if (kind == FULL || kind == ITEMS)
-        trace_full_switch(e->hub->session[0], &e->sw, e->time);
+        trace_full_switch(e->hub->session[0], &e->sw, e->time, counters);
     else
         trace_hub_switch(e->hub, &e->sw);
 }

@@ -23,9 +23,15 @@ def sparse_samples(dump):
     return len(re.findall(r"^ *[0-9.]+ +0 \+ timer at ", found[1], re.MULTILINE))
 
 
+def carrying(dump, event):
+    """How many events with such a line have PMC items, and how many have none."""
+    found = re.findall(rf"^ *[0-9.]+ +\d .*{event}.*\n(?: {{18}}.*\n)*( +: )?", dump, re.MULTILINE)
+    return len(found) - found.count(""), found.count("")
+
+
 @pytest.mark.parametrize("options", [
     ("pebs=INST_RETIRED.ANY:997", "session.1=auto+full+spinlock+profile:qpc:sequential",
-     "session.pmc=InstructionRetired"),
+     "session.2=none:tsc:sequential", "session.pmc=InstructionRetired,BranchInstructionRetired"),
     *[pytest.param(options, marks=pytest.mark.long) for options in [
         ("ds=off", "session.1=full:tsc:sequential"),
         ("ds.preset=nehalem", "bts=circular", "session.2=full:system:circular"),
@@ -39,12 +45,24 @@ def test_control(tmp_path, options):
     assert keys(result.log, "E")["end.events_lost"] == "0"
     answers = verdicts(result)
     assert set(answers) == {"81H, CPU 0", "81H, CPU 1", "other classes", "1FH GroupMask",
-                            "1FH TimeProfile", "1FH Spinlock", "1FH PebsTracing"}
+                            "1FH TimeProfile", "1FH Spinlock", "1FH PebsTracing", "1FH ProfileCounterList",
+                            "1FH ProfileEventList"}
     assert all(count > 10 for count in answers.values()), answers
     if "ds=off" in options:
         return
     status, dump = cairn("dump", result.log)
     assert status == 0
+    if "session.2=none" in options[2]:  # it got counters and hooks at run time; then two of these, then none
+        status, second = cairn("dump", "--session", 2, result.log)
+        assert status == 0 and "counters of items: BranchInstructionRetired," in second
+        events = [carrying(second, event) for event in (" > ", "is ready", r"\+ timer at ", r"\+ interrupt ")]
+        assert all(with_items and bare for with_items, bare in events), events
+        items = sum(with_items for with_items, _ in events)
+        status, text = cairn("check", "--session", 2, result.log)
+        assert status == 0 and int(re.search(r"PMC items: .* (\d+) +0 consistent", text)[1]) == items
+        status, text = cairn("export", "--to", "etl", "--session", 2, result.log, "-o", tmp_path / "etl")
+        assert status == 0, text
+        assert re.search(rf"with PMC items +{items}\n", cairn("stat", tmp_path / "etl")[1])
     if "+profile:" in options[1]:
         assert 6 <= sparse_samples(dump) < 20  # in 24 ticks and a little more
         assert " + profile (rundown): Timer every 10000 of 100 ns\n" in dump

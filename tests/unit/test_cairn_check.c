@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules for compact batches, each with a batch at its limit and one beyond, and what must have closed a batch. */
+/*
+ * The rules for compact batches, each with a batch at its limit and one beyond, and what must have closed a batch; the
+ * rule for PMC items.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -176,6 +179,51 @@ static void what_closed_it(void **state)
     }
 }
 
+/* An event 0F22H with so many PMC items. */
+static void mark(struct bytes *b, uint32_t count, const uint64_t *items)
+{
+    uint32_t size = 16 + 8 * count + 2;
+    bytes_u32(b, 0xC0110000 | count << 8);
+    bytes_u32(b, 0x0F220000 | size);
+    bytes_u32(b, 1000);
+    bytes_u32(b, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        bytes_u32(b, (uint32_t)items[i]);
+        bytes_u32(b, (uint32_t)(items[i] >> 32));
+    }
+    bytes_u32(b, '!');
+    bytes_u32(b, 0);
+}
+
+static void items(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t count[2];
+        uint64_t first[7], second[7];
+        unsigned wrong;
+    } cases[] = {
+        {{2, 2}, {5, 5}, {5, UINT64_MAX}, 0},
+        {{2, 2}, {5, 5}, {4, 5}, 1},
+        {{2, 2}, {5, UINT64_C(1) << 32}, {4, 5}, 2},
+        {{1, 2}, {5}, {5, 5}, 1},
+        {{2, 1}, {5, 5}, {5}, 1},
+        {{7, 7}, {1, 2, 3, 4, 5, 6, 7}, {1, 2, 3, 4, 5, 6, 6}, 1},
+        {{7, 0}, {1, 2, 3, 4, 5, 6, 7}, {0}, 0}, /* of another hook, perhaps */
+    };
+    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bytes events = {0};
+        mark(&events, cases[i].count[0], cases[i].first);
+        mark(&events, 0, NULL);
+        mark(&events, cases[i].count[1], cases[i].second);
+        struct cairn_check *check = checked(&events);
+        assert_int_equal(check->compared[CAIRN_RULE_EVENTS], 3);
+        assert_int_equal(check->failed[CAIRN_RULE_EVENTS], 0);
+        assert_int_equal(check->compared[CAIRN_RULE_PMC], 1 + (cases[i].count[1] != 0));
+        assert_int_equal(check->failed[CAIRN_RULE_PMC], cases[i].wrong);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +231,7 @@ int main(void)
         cmocka_unit_test(table_and_times),
         cmocka_unit_test(empty_buffer),
         cmocka_unit_test(what_closed_it),
+        cmocka_unit_test(items),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,17 +55,17 @@ static void items(void **state)
     (void)state;
     struct kcontrol_params p = control_params(2, "full");
     size_t taken = pages_taken;
-    p.pmcs = 2;
-    p.pmc_source[0] = TRACE_PMC_INSTRUCTION_RETIRED;
-    p.pmc_source[1] = TRACE_PMC_BRANCH_INSTRUCTIONS;
+    p.pmc.count = 2;
+    p.pmc.source[0] = TRACE_PMC_INSTRUCTION_RETIRED;
+    p.pmc.source[1] = TRACE_PMC_BRANCH_INSTRUCTIONS;
     assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
     assert_string_equal(error, "session 2: no counter counts source 6: see option session.pmc");
-    p.pmcs = TRACE_PMC_MAX + 1;
-    p.pmc_source[1] = TRACE_PMC_TOTAL_CYCLES;
+    p.pmc.count = TRACE_PMC_MAX + 1;
+    p.pmc.source[1] = TRACE_PMC_TOTAL_CYCLES;
     assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
     assert_string_equal(error, "session 2: 5 counters on an event: there are at most 4");
     assert_int_equal(pages_taken, taken);
-    p.pmcs = 2;
+    p.pmc.count = 2;
     assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
     for (unsigned life = 0; life < 2; life++) {
         assert_int_equal(kcontrol_start(2, NULL), 0);
@@ -77,6 +77,56 @@ static void items(void **state)
         assert_int_equal(configured[i].source[0], TRACE_PMC_INSTRUCTION_RETIRED);
         assert_true(configured[i].pmc[0] == 1 && configured[i].pmc[1] == 0);
     }
+}
+
+/* The PMC items that CPU's events of this session carry. */
+static const struct trace_pmc *carried(uint32_t number, uint32_t cpu)
+{
+    return &trace_session_cpu(kcontrol_session(number), cpu)->pmc;
+}
+
+/* Counters, once, and hooks, again and again, of a session that runs: on every CPU, over all of its lives. */
+static void items_at_run_time(void **state)
+{
+    (void)state;
+    const struct kcontrol_params p = control_params(2, "full");
+    const uint32_t good[] = {TRACE_PMC_TOTAL_CYCLES, TRACE_PMC_INSTRUCTION_RETIRED};
+    const uint32_t bad[][2] = {{TRACE_PMC_TOTAL_CYCLES, TRACE_PMC_BRANCH_INSTRUCTIONS},
+                               {0x10000 + TRACE_PMC_INSTRUCTION_RETIRED, TRACE_PMC_TOTAL_CYCLES}};
+    const uint32_t hook[] = {0x0524, 0x0532, 0x0F2E, 0x0F43};
+    assert_int_equal(kcontrol_set_counters(2, good, 2), -ENOENT);
+    assert_int_equal(kcontrol_set_hooks(2, hook, 4), -ENOENT);
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_int_equal(kcontrol_set_counters(2, good, 2), -EINVAL);
+    assert_int_equal(kcontrol_set_hooks(2, hook, 4), -EINVAL);
+    assert_int_equal(kcontrol_start(2, NULL), 0);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(kcontrol_set_counters(2, bad[i], 2), -ENODEV);
+    assert_int_equal(calls, 1); /* no CPU heard of any of it */
+    for (uint32_t i = 0; i < CPUS; i++)
+        assert_true(!carried(2, i)->count && !carried(2, i)->hooks);
+    assert_int_equal(times_configured, 0);
+
+    assert_int_equal(kcontrol_set_hooks(2, hook, 4), 0);
+    assert_int_equal(kcontrol_set_counters(2, good, 2), 0);
+    assert_int_equal(times_configured, 1);
+    assert_int_equal(kcontrol_set_counters(2, good, 1), -EEXIST);
+    assert_int_equal(kcontrol_set_hooks(2, hook + 1, 2), 0);
+    assert_int_equal(calls, 4);
+    for (uint32_t i = 0; i < CPUS; i++) {
+        const struct trace_pmc expected = {.count = 2, .source = {19, 26}, .counter = {0, 1}, .hooks = 2,
+                                           .hook = {0x0532, 0x0F2E}};
+        assert_memory_equal(carried(2, i), &expected, sizeof expected);
+    }
+    assert_int_equal(kcontrol_stop(2), 0);
+    assert_int_equal(kcontrol_start(2, NULL), 0);
+    assert_int_equal(carried(2, 1)->count, 2);
+    assert_int_equal(times_configured, 2); /* each life names them, once */
+    assert_int_equal(configured[1].source[1], TRACE_PMC_INSTRUCTION_RETIRED);
+    assert_int_equal(kcontrol_set_counters(2, good, 2), -EEXIST);
+    assert_int_equal(kcontrol_set_hooks(2, NULL, 0), 0);
+    assert_int_equal(carried(2, 2)->hooks, 0);
+    assert_int_equal(times_configured, 2);
 }
 
 /* Somebody may be reading the buffers of a live one, whether it runs or not. */
@@ -215,6 +265,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(too_slow_a_clock, control_begin, control_end),
         cmocka_unit_test_setup_teardown(absurd_sizes, control_begin, control_end),
         cmocka_unit_test_setup_teardown(items, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(items_at_run_time, control_begin, control_end),
         cmocka_unit_test_setup_teardown(live_ones_stay, control_begin, control_end),
         cmocka_unit_test_setup_teardown(made_and_unmade, control_begin, control_end),
         cmocka_unit_test_setup_teardown(states, control_begin, control_end),

@@ -289,9 +289,9 @@ static void pmc_config(void **state)
     begin(0);
     struct trace_config config = *trace_session_config(box.session);
     klive_pmc_config(&machine, &config); /* no items, no names */
-    config.pmcs = 2;
-    config.pmc_source[0] = TRACE_PMC_TOTAL_CYCLES;
-    config.pmc_source[1] = TRACE_PMC_TIMER;
+    config.pmc.count = 2;
+    config.pmc.source[0] = TRACE_PMC_TOTAL_CYCLES;
+    config.pmc.source[1] = TRACE_PMC_TIMER;
     klive_pmc_config(&machine, &config);
     end(HEADER("02", "38", "300f") "02000000"
                                    "54006f00740061006c004300790063006c0065007300"

@@ -212,6 +212,40 @@ static void counters(void **state)
                            "cycles:7,cycles:6,cycles:5,cycles:4,cycles:3,cycles:2,branches:9,branches:8,branches:7,"
                            "branches:6,branches:5,branches:4"), -EINVAL);
     assert_non_null(strstr(error, "more events than any"));
+    static const struct {
+        const char *hooks, *why;
+    } of_hooks[] = {
+        { "0x0524", NULL },
+        { "1330,0x524,0x0F2E,0x0529", NULL },
+        { "0x0525", "'0x0525': no hook ID whose events carry items" },
+        { "0x10524", "'0x10524': no hook ID" },
+        { "ready", "'ready': no hook ID" },
+        { "0x0524,", "'': no hook ID" },
+        { "0x0524,0x0532,1316", "'1316': is there twice" },
+        { "0x0524,0x0529,0x0530,0x0532,0x0F2E", "'0x0F2E': is one too many, 4 are the most" },
+        { "0x0524,0x0F43", "no session writes 0F43H events: give one 'interrupt'" },
+    };
+    for (unsigned i = 0; i < sizeof of_hooks / sizeof of_hooks[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "session.1=full+dispatcher+priority:qpc:sequential\n"
+                 "session.2=profile+spinlock:tsc:circular\nsession.pmc=TotalCycles\nsession.pmc.hooks=%s",
+                 of_hooks[i].hooks);
+        kopt_defaults();
+        assert_int_equal(parse(text), of_hooks[i].why ? -EINVAL : 0);
+        if (of_hooks[i].why)
+            assert_non_null(strstr(error, of_hooks[i].why));
+    }
+    kopt_defaults(); /* without counters */
+    assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc.hooks=0x0532"), -EINVAL);
+    assert_non_null(strstr(error, "session.pmc.hooks"));
+    kopt_defaults();
+    struct trace_pmc pmc;
+    assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
+    assert_int_equal(pmc.count + pmc.hooks, 0);
+    assert_int_equal(parse("session.1=dispatcher:qpc:sequential\nsession.pmc=TotalCycles\n"
+                           "session.pmc.hooks=0x0532"), 0);
+    assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
+    assert_true(pmc.count == 1 && pmc.source[0] == 19 && pmc.hooks == 1 && pmc.hook[0] == 0x0532);
     struct ds_config config;
     uint64_t later[DS_MAX_COUNTERS];
     kopt_defaults();

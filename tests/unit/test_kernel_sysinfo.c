@@ -39,6 +39,29 @@ int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *to)
     return answer;
 }
 
+static uint32_t list[8], listed;
+static bool of_hooks; /* the last list */
+
+static int take_list(uint32_t number, const uint32_t *elements, uint32_t count, bool hooks)
+{
+    session = number;
+    listed = count;
+    of_hooks = hooks;
+    memcpy(list, elements, count * sizeof *list);
+    calls++;
+    return answer;
+}
+
+int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
+{
+    return take_list(number, source, count, false);
+}
+
+int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
+{
+    return take_list(number, hook, count, true);
+}
+
 int kcontrol_stamp(uint32_t number, uint32_t turned_on, uint32_t turned_off)
 {
     session = number;
@@ -180,7 +203,8 @@ static void other_trace_classes(void **state)
 {
     (void)state;
     for (uint32_t class = 0; class < 0x120; class++) {
-        bool queried = class == 1 || class == 3 || class == 5, either = queried || class == 0x0B;
+        bool queried = class == 1 || class == 3 || class == 5;
+        bool either = queried || class == 0x0B || class == 0x0E || class == 0x0F;
         fill(class, 1);
         for (uint32_t length = 0; length <= SIZE; length++) {
             kntstatus want = length < 4 ? STATUS_INFO_LENGTH_MISMATCH : STATUS_NOT_IMPLEMENTED;
@@ -470,6 +494,84 @@ static void area(void **state)
     }
 }
 
+/* ---- ProfileEventList, ProfileCounterList ------------------------------------------------------------------------ */
+
+static void put_list(uint32_t class, uint64_t handle, uint32_t count, const uint32_t *elements)
+{
+    fill(class, handle);
+    for (uint32_t i = 0; i < count; i++)
+        put(0x10 + 4 * i, elements[i], 4);
+}
+
+static const uint32_t hooks[] = {0x0524, 0x0F43, 0x0532, 0x0529, 0x0F2E}, sources[] = {26, 6, 0x12345678, 19, 25};
+
+/* Whole elements, of hooks none to four, of sources one to four, each once. */
+static void list_lengths(void **state)
+{
+    (void)state;
+    for (uint32_t class = 0x0E; class <= 0x0F; class++) {
+        const uint32_t least = class == 0x0F;
+        const uint32_t *elements = class == 0x0F ? sources : hooks;
+        for (uint32_t length = 4; length <= SIZE; length++) {
+            put_list(class, 3, 5, elements);
+            uint32_t count = (length - 0x10) / 4;
+            bool good = length >= 0x10 && length % 4 == 0 && count >= least && count <= 4;
+            calls = 0;
+            assert_int_equal(query(length), STATUS_NOT_IMPLEMENTED);
+            assert_int_equal(set(length), length < 0x10 ? STATUS_INFO_LENGTH_MISMATCH
+                                          : good        ? STATUS_SUCCESS
+                                                        : STATUS_INVALID_PARAMETER);
+            assert_int_equal(calls, good);
+            if (!good)
+                continue;
+            assert_int_equal(session, 3);
+            assert_int_equal(listed, count);
+            assert_int_equal(of_hooks, class == 0x0E);
+            assert_memory_equal(list, elements, 4 * count);
+        }
+        for (uint32_t i = 1; i < 4; i++) { /* the last is there already */
+            uint32_t twice[4] = {elements[0], elements[1], elements[2], elements[3]};
+            twice[i] = elements[i - 1];
+            put_list(class, 3, i + 1, twice);
+            calls = 0;
+            assert_int_equal(set(0x10 + 4 * (i + 1)), STATUS_INVALID_PARAMETER);
+            assert_int_equal(calls, 0);
+        }
+    }
+}
+
+static void list_hooks(void **state)
+{
+    (void)state;
+    static const uint32_t wrong[] = {0, 0x0525, 0x0501, 0x0503, 0x0303, 0x1403, 0x0F30, 0x0F48, 0x0F4B, 0xCA01,
+                                     0xCA10, 0x10524, 0xFFFFFFFF};
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const uint32_t pair[] = {0x0524, wrong[i]};
+        put_list(0x0E, 3, 2, pair);
+        assert_int_equal(set(0x18), STATUS_INVALID_PARAMETER);
+    }
+    assert_int_equal(calls, 0);
+}
+
+static void list_states(void **state)
+{
+    (void)state;
+    static const struct { int answer; kntstatus status; } rows[] = {
+        {0, STATUS_SUCCESS},
+        {-ENOENT, STATUS_WMI_INSTANCE_NOT_FOUND},
+        {-EINVAL, STATUS_WMI_INSTANCE_NOT_FOUND},
+        {-EEXIST, STATUS_WMI_ALREADY_ENABLED},
+        {-ENODEV, STATUS_NOT_SUPPORTED},
+    };
+    for (uint32_t class = 0x0E; class <= 0x0F; class++)
+        for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            put_list(class, 0xFFFF, 1, class == 0x0F ? sources : hooks);
+            answer = rows[i].answer;
+            assert_int_equal(set(0x14), rows[i].status);
+            assert_int_equal(session, 1); /* the NT Kernel Logger */
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +581,8 @@ int main(void)
         cmocka_unit_test_setup(spinlock_lengths, begin), cmocka_unit_test_setup(spinlock, begin),
         cmocka_unit_test_setup(spinlock_minima, begin), cmocka_unit_test_setup(time_profile, begin),
         cmocka_unit_test_setup(pebs_lengths, begin),     cmocka_unit_test_setup(pebs_hooks, begin),
+        cmocka_unit_test_setup(list_lengths, begin),     cmocka_unit_test_setup(list_hooks, begin),
+        cmocka_unit_test_setup(list_states, begin),
         cmocka_unit_test_setup(area_lengths, begin),     cmocka_unit_test_setup(area, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

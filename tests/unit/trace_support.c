@@ -25,7 +25,9 @@ bool naive_next(const uint8_t *buffer, uint32_t *at, struct naive_event *event, 
         return false;
     const uint8_t *p = buffer + *at;
     uint32_t marker = (uint32_t)get(p, 4), size = (uint32_t)get(p + 4, 2), items = marker & 0x8000 ? 8 : 0;
-    if (marker >> 16 != 0xC011 || (marker & 0x7F00) || size < 0x10 + items || *at + (size + 7) / 8 * 8 > used)
+    event->has_index = items != 0;
+    items += 8 * (marker >> 8 & 7); /* of PMCs */
+    if (marker >> 16 != 0xC011 || (marker & 0x7800) || size < 0x10 + items || *at + (size + 7) / 8 * 8 > used)
         return false;
     for (uint32_t pad = size; pad % 8; pad++)
         if (p[pad] != 0)
@@ -33,8 +35,7 @@ bool naive_next(const uint8_t *buffer, uint32_t *at, struct naive_event *event, 
     event->hook = (uint16_t)get(p + 6, 2);
     event->version = (uint8_t)marker;
     event->time = (int64_t)get(p + 8, 8);
-    event->has_index = items != 0;
-    event->index = items ? get(p + 0x10, 8) : 0;
+    event->index = event->has_index ? get(p + 0x10, 8) : 0;
     event->payload = p + 0x10 + items;
     event->size = size - 0x10 - items;
     *at += (size + 7) / 8 * 8;
@@ -129,7 +130,7 @@ static void open_box(struct box *box, const struct trace_config *config)
         abort();
     box->hub = (struct trace_hub_cpu *)(void *)((uint8_t *)box->memory + session);
     for (uint32_t c = 0; c < cpus; c++)
-        trace_hub_init(&box->hub[c], c, &box->clocks);
+        trace_hub_init(&box->hub[c], c, &box->clocks, NULL);
 }
 
 void box_open(struct box *box, uint32_t cpus, unsigned events, bool circular, uint32_t buffers, uint32_t buffer_bytes)

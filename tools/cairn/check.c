@@ -17,6 +17,7 @@ const char *cairn_rule_text(enum cairn_rule rule)
         [CAIRN_RULE_EVENTS] = "events: headers and sizes right",
         [CAIRN_RULE_TIMES] = "time stamps never decrease on a CPU",
         [CAIRN_RULE_ITEMS] = "PebsIndex on each switch event, or on none",
+        [CAIRN_RULE_PMC] = "PMC items: as many each time, never back",
         [CAIRN_RULE_BATCHES] = "batches: table, deltas, age, record forms",
         [CAIRN_RULE_STAMPS] = "PebsIndex grows within an epoch's area",
         [CAIRN_RULE_EPOCHS] = "epochs consecutive, none within a batch",

@@ -14,6 +14,7 @@ enum cairn_rule {
     CAIRN_RULE_EVENTS,
     CAIRN_RULE_TIMES,
     CAIRN_RULE_ITEMS,
+    CAIRN_RULE_PMC, /* with PMC items only */
     CAIRN_RULE_BATCHES,
     CAIRN_RULE_STAMPS,
     CAIRN_RULE_EPOCHS,
@@ -93,6 +94,7 @@ void cairn_check_pebs(struct cairn_check *check, uint32_t cpu);
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
 void cairn_check_log(struct cairn_check *check, uint32_t cpu);
 void cairn_check_locks(struct cairn_check *check, uint32_t cpu);
+void cairn_check_items(struct cairn_check *check, uint32_t cpu);
 
 /* The lives of the session on one CPU, event by event. */
 struct cairn_running {

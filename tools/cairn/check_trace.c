@@ -403,6 +403,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
     cairn_check_bts(check, n);
     cairn_check_log(check, n);
     cairn_check_locks(check, n);
+    cairn_check_items(check, n);
 }
 
 void cairn_check_trace(struct cairn_check *check)

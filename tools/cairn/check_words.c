@@ -163,8 +163,9 @@ bool cairn_check_applies(const struct cairn_check *check, enum cairn_rule rule)
         return log->session.lives;
     case CAIRN_RULE_TRUTH_LIVE:
         return live;
+    case CAIRN_RULE_PMC:
     case CAIRN_RULE_TRUTH_COUNTS:
-        return false; /* the truth has them, or there is nothing to compare */
+        return false; /* they are there, the truth has them, or there is nothing to compare */
     case CAIRN_RULE_LOCKS:
     case CAIRN_RULE_TRUTH_LOCKS:
         return locks;

@@ -100,24 +100,29 @@ static void print_switch(const struct dump *d, const struct cairn_item *item)
            sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
 }
 
-/* What the thread that leaves has counted; where the switch before is not known, where the counters stand. */
-static void print_counts(const struct dump *d, const struct cairn_item *item)
+/* The line behind an event with PMC items. `gained`: by so much, since the switch before; else where they stand. */
+static void print_counts(const struct dump *d, const struct cairn_pmcs *counts, bool gained)
 {
     char text[CAIRN_LIVE_TEXT];
-    struct cairn_pmcs gained;
-    bool known = cairn_pmcs_gained(&gained, &d->pmc_last[item->cpu], &item->sw);
-    const struct cairn_pmcs *show = known ? &gained : &d->pmc_last[item->cpu];
-    if (!show->count)
+    if (!counts->count)
         return;
     const bool named = d->pmc_names.count != 0; /* an ETL file may say nothing of its counters */
     size_t n = 0;
-    for (unsigned i = 0; i < show->count && n < sizeof(text); i++)
+    for (unsigned i = 0; i < counts->count && n < sizeof(text); i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64 "%s%s",
-                              i ? ", " : !known ? "counters at " : named ? "" : "counters by ", show->value[i],
+                              i ? ", " : !gained ? "counters at " : named ? "" : "counters by ", counts->value[i],
                               named ? " " : "",
                               i < d->pmc_names.count ? d->pmc_names.name[i] : named ? "of an unnamed counter" : "");
     int used = printf("%*s : ", d->width + 3, "");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
+/* What the thread that leaves has counted; where the switch before is not known, where the counters stand. */
+static void print_switch_counts(const struct dump *d, const struct cairn_item *item)
+{
+    struct cairn_pmcs gained, *last = &d->pmc_last[item->cpu];
+    bool known = cairn_pmcs_gained(&gained, last, &item->sw);
+    print_counts(d, known ? &gained : last, known);
 }
 
 static void print_record(const struct dump *d, const struct cairn_item *item)
@@ -185,6 +190,9 @@ static void print_event(struct dump *d, const struct cairn_item *item)
         shown = cairn_show_event(what, d->log, &item->event);
     int used = print_place(d, item->time, item->cpu) + printf("+ ");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){shown, (uint32_t)strlen(shown)});
+    struct cairn_pmcs counts;
+    cairn_pmcs_of(&counts, &item->event);
+    print_counts(d, &counts, false);
 }
 
 static void print_all(struct dump *d, int cpu, bool compact)
@@ -197,7 +205,7 @@ static void print_all(struct dump *d, int cpu, bool compact)
         switch (item.kind) {
         case CAIRN_ITEM_SWITCH:
             print_switch(d, &item);
-            print_counts(d, &item);
+            print_switch_counts(d, &item);
             break;
         case CAIRN_ITEM_RECORD:
             print_record(d, &item);

@@ -81,7 +81,7 @@ static void print_switches(const struct cairn_totals *t)
 {
     const struct cairn_log *log = t->log;
     uint64_t compact = 0, full = 0, batches = 0, compact_bytes = 0, full_bytes = 0, forms[CCSWAP_FULL + 1] = {0};
-    uint64_t events = 0, buffers = 0, other = 0, locks = 0;
+    uint64_t events = 0, buffers = 0, other = 0, locks = 0, with_items = 0;
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
         if (!cairn_totals_has(t, c))
@@ -94,6 +94,7 @@ static void print_switches(const struct cairn_totals *t)
         events += cpu->events;
         buffers += cpu->buffers;
         other += cpu->other_events;
+        with_items += cpu->with_items;
         locks += cpu->locks.count;
         for (unsigned i = 0; i <= CCSWAP_FULL; i++)
             forms[i] += cpu->forms[i];
@@ -104,6 +105,8 @@ static void print_switches(const struct cairn_totals *t)
     if (other)
         printf("  of other kinds     %12" PRIu64 "\n", other);
     print_told(t);
+    if (with_items)
+        printf("  with PMC items     %12" PRIu64 "\n", with_items);
     if (compact || log->session.compact) {
         printf("switches, compact    %12" PRIu64 "   0525H, in %" PRIu64 " %s\n", compact, batches,
                cairn_plural(batches, "batch", "batches"));

@@ -229,6 +229,7 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
         cpu->other_events += good && !known;
     }
     cpu->events += good;
+    cpu->with_items += good && e->counters;
     return good;
 }
 

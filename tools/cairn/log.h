@@ -232,6 +232,7 @@ struct cairn_cpu {
     bool fault_like; /* its PEBS records hold the state before the instruction: RIP is that of the instruction itself */
     /* what is there */
     uint64_t buffers, events, batches, other_events;
+    uint64_t with_items; /* of `events`: they carry PMC items */
     uint64_t bts_records, bts_strays; /* strays: their drain, or records before them, are missing */
     uint64_t forms[CCSWAP_FULL + 1], compact, full; /* switches: by record form, in 0525H, in 0524H */
     uint64_t compact_bytes, full_bytes;             /* of the events that hold them, headers and padding included */

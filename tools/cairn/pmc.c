@@ -22,11 +22,17 @@ void cairn_pmc_names(struct cairn_pmc_names *names, const struct cairn_log *log)
             }
 }
 
+void cairn_pmcs_of(struct cairn_pmcs *pmcs, const struct cairn_event *e)
+{
+    pmcs->count = e->counters;
+    for (unsigned i = 0; i < pmcs->count; i++)
+        pmcs->value[i] = cairn_get64(e->payload - 8 * (pmcs->count - i));
+}
+
 bool cairn_pmcs_gained(struct cairn_pmcs *gained, struct cairn_pmcs *last, const struct cairn_switch *sw)
 {
-    struct cairn_pmcs now = {.count = sw->event.counters};
-    for (unsigned i = 0; i < now.count; i++)
-        now.value[i] = cairn_get64(sw->event.payload - 8 * (now.count - i));
+    struct cairn_pmcs now;
+    cairn_pmcs_of(&now, &sw->event);
     bool known = now.count && sw->hole == CAIRN_NO_HOLE && last->count == now.count;
     gained->count = known ? now.count : 0;
     for (unsigned i = 0; i < gained->count; i++)

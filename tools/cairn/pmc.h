@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The PMC items of context switches: counter values, their names, what a thread has counted. */
+/* PMC items: counter values, their names, what a thread has counted from one context switch to the next. */
 #pragma once
 
 #include "tools/cairn/cursor.h"
@@ -17,6 +17,8 @@ struct cairn_pmcs {
     unsigned count;
     uint64_t value[CAIRN_PMC_MAX];
 };
+/* The items of an event, whatever its hook is; `count` 0: it carries none. */
+void cairn_pmcs_of(struct cairn_pmcs *pmcs, const struct cairn_event *event);
 /* What each counter has gained since the CPU's switch before, whose values are in `last`; these become `sw`'s. False:
  * it has no items, or that one is not known. */
 bool cairn_pmcs_gained(struct cairn_pmcs *gained, struct cairn_pmcs *last, const struct cairn_switch *sw);

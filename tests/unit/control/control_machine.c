@@ -63,6 +63,12 @@ bool khook_epoch(uint32_t index, uint32_t *epoch)
     return true;
 }
 
+void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
+{
+    for (uint32_t i = 0; i < TRACE_PMC_MAX; i++)
+        values[i] = 1000 * index + i;
+}
+
 /* Counters that count for items: of two sources. */
 int ksession_counter(uint16_t source)
 {
@@ -75,12 +81,12 @@ unsigned times_configured;
 void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
 {
     assert_true(trace_hub_on(cpu->trace)); /* the session it is for is there */
-    if (!config->pmcs)
+    if (!config->pmc.count)
         return;
     configured[times_configured].cpu = cpu->arch.index;
-    configured[times_configured].pmcs = config->pmcs;
-    memcpy(configured[times_configured].source, config->pmc_source, sizeof configured[0].source);
-    memcpy(configured[times_configured].pmc, config->pmc, sizeof configured[0].pmc);
+    configured[times_configured].pmcs = config->pmc.count;
+    memcpy(configured[times_configured].source, config->pmc.source, sizeof configured[0].source);
+    memcpy(configured[times_configured].pmc, config->pmc.counter, sizeof configured[0].pmc);
     times_configured++;
 }
 
