@@ -364,8 +364,8 @@ def test_every_damage(step):
 
 @pytest.mark.parametrize("log", LOGS)
 def test_some_damage_sanitized(log):
-    damage("each", GOLDEN / f"{log}.log", 4001)
-    damage("random", GOLDEN / f"{log}.log", 150)
+    damage("each", GOLDEN / f"{log}.log", 9001)
+    damage("random", GOLDEN / f"{log}.log", 60)
 
 
 def test_cut_frame_that_the_next_line_completes(tmp_path):
