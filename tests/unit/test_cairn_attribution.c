@@ -162,6 +162,35 @@ static void stamped_switches(void **state)
     done(log, &w);
 }
 
+static void told(struct bytes *b, enum cairn_session_what what, uint32_t group, uint64_t stamp)
+{
+    const struct cairn_session_event e = {.what = (uint8_t)what, .session = 1, .clock = 1, .pebs_index = stamp,
+                                          .stamps = 3, .masks = {[1] = group}};
+    bytes_event(b, HOOK_CAIRN_SESSION, HOOK_VERSION_CAIRN_SESSION, 1, NULL, &e, sizeof(e));
+}
+
+/* A session that asks for no switches any more is not told of them: who came last is not who ran from then on. */
+static void switches_turned_off(void **state)
+{
+    (void)state;
+    for (uint32_t goes_on = 0; goes_on <= 1; goes_on++) {
+        struct bytes b = {0};
+        told(&b, CAIRN_SESSION_START, 4, AT(0));
+        full(&b, 12, 16, AT(2));
+        full(&b, 16, 20, AT(4));
+        told(&b, CAIRN_SESSION_MASKS, goes_on ? 4 | 0x80 : 0x80, AT(5));
+        drain(&b, 0, 8);
+        told(&b, CAIRN_SESSION_STOP, goes_on ? 4 | 0x80 : 0x80, AT(0));
+        struct writer w = begin(NO_SCOPE);
+        writer_buffer(&w, 0, 0, &b);
+        struct cairn_log *log = read_log(&w);
+        ANSWERS(log, false, {0, 1, CAIRN_BLAME_KNOWN, 12}, {0, 3, CAIRN_BLAME_KNOWN, 16},
+                {0, 7, goes_on ? CAIRN_BLAME_KNOWN : CAIRN_BLAME_LOSS, 20});
+        assert_int_equal(log->cpu[0].tail == CAIRN_NO_HOLE, goes_on);
+        done(log, &w);
+    }
+}
+
 /* 0525H: all that left in the batch, and who ran as it was closed: the first to leave in the next. */
 static void stamped_batches(void **state)
 {
@@ -368,7 +397,7 @@ static void truth_by_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stamped_switches),        cmocka_unit_test(stamped_batches),
+        cmocka_unit_test(switches_turned_off), cmocka_unit_test(stamped_switches),        cmocka_unit_test(stamped_batches),
         cmocka_unit_test(idle_between_batches),    cmocka_unit_test(stamps_before_the_start),
         cmocka_unit_test(drained_between_batches), cmocka_unit_test(around_a_hole),
         cmocka_unit_test(between_holes),           cmocka_unit_test(switch_without_a_stamp),

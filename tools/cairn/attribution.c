@@ -182,6 +182,21 @@ static void read_start(struct stamps *s, const struct cairn_event *e)
     s->epoch = cairn_get32(e->payload + offsetof(struct cairn_session_event, epoch));
 }
 
+/* What the session takes from here on: with these masks perhaps no such switches, and who runs is not known. */
+static void read_masks(struct stamps *s, const struct cairn_event *e)
+{
+    struct cairn_session_event ack;
+    struct perfinfo_groupmask masks;
+    memcpy(&ack, e->payload, sizeof(ack));
+    memcpy(&masks, ack.masks, sizeof(masks));
+    if (ack.session != s->log->number || ack.what == CAIRN_SESSION_STOP)
+        return;
+    if (!(s->compact ? trace_group_compact(&masks) : trace_group_full(&masks)))
+        meet_hole(s);
+    else if (ack.pebs_index)
+        read_start(s, e);
+}
+
 static void read_event(struct stamps *s, const struct cairn_event *e)
 {
     if (e->hook == (s->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP)) {
@@ -193,11 +208,8 @@ static void read_event(struct stamps *s, const struct cairn_event *e)
             read_switch(s, e);
     } else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH) {
         read_drain(s, e);
-    } else if (e->hook == HOOK_CAIRN_SESSION &&
-               e->payload[offsetof(struct cairn_session_event, what)] != CAIRN_SESSION_STOP &&
-               cairn_get64(e->payload + offsetof(struct cairn_session_event, pebs_index)) &&
-               e->payload[offsetof(struct cairn_session_event, session)] == s->log->number) {
-        read_start(s, e);
+    } else if (e->hook == HOOK_CAIRN_SESSION) {
+        read_masks(s, e);
     }
 }
 

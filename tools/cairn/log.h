@@ -27,7 +27,7 @@ enum cairn_hole_kind {
     CAIRN_HOLE_OVERWRITTEN, /* circular mode wrote over them: no damage */
     CAIRN_HOLE_LOST,        /* the kernel found no buffer, and counted what it lost */
     CAIRN_HOLE_STOPPED,     /* the session did not run here, between two of its lives or before its first, or its masks
-                             * did not ask for switches */
+                             * did not ask for switches, perhaps up to its end */
     CAIRN_HOLE_LOST_HERE,   /* the same, but in a live session, which then found one */
     CAIRN_HOLE_MAYBE_LOST,  /* circular mode, or the end of a panic's or a live dump: what was lost may have been lost
                              * here */

@@ -6,16 +6,20 @@
 
 #include "tools/cairn/bytes.h"
 
-/* Whether the session writes a form of switch events from here on that it did not write before. */
+enum { COMPACT = 1, FULL = 2 };
+
+/* Forms of switch events the session writes from here on. */
+static unsigned forms(const struct cairn_ack *a)
+{
+    struct perfinfo_groupmask masks;
+    memcpy(&masks, a->event.masks, sizeof(masks));
+    return (trace_group_compact(&masks) ? COMPACT : 0) | (trace_group_full(&masks) ? FULL : 0);
+}
+
+/* Whether there is one that it did not write before. */
 static bool turns_on(const struct cairn_ack *a, const struct cairn_ack *before)
 {
-    struct perfinfo_groupmask now, then;
-    if (a->event.what != CAIRN_SESSION_MASKS || !before)
-        return false;
-    memcpy(&now, a->event.masks, sizeof(now));
-    memcpy(&then, before->event.masks, sizeof(then));
-    return (trace_group_compact(&now) && !trace_group_compact(&then)) ||
-           (trace_group_full(&now) && !trace_group_full(&then));
+    return a->event.what == CAIRN_SESSION_MASKS && before && forms(a) & ~forms(before);
 }
 
 /* A life, and a time with switches behind one without, begins with a buffer of its own. */
@@ -31,6 +35,22 @@ static void add_stop(struct cairn_cpu *cpu, const struct cairn_ack *start, const
     if (p->hole != CAIRN_NO_HOLE)
         return;
     p->hole = (uint32_t)cpu->holes.count;
+    *CAIRN_ADD(cpu->holes) = hole;
+}
+
+/* It ran on without switches: who came at the last one is not who ran to the end. */
+static void add_end(struct cairn_cpu *cpu, const struct cairn_ack *off)
+{
+    const struct cairn_piece *last = &cpu->pieces[cpu->piece_count - 1];
+    const struct cairn_hole hole = {.kind = CAIRN_HOLE_STOPPED,
+                                    .buffer = last->buffer,
+                                    .after = last->frame,
+                                    .before = last->frame,
+                                    .until = INT64_MAX,
+                                    .since = off->time};
+    if (cpu->tail != CAIRN_NO_HOLE)
+        return;
+    cpu->tail = (uint32_t)cpu->holes.count;
     *CAIRN_ADD(cpu->holes) = hole;
 }
 
@@ -59,11 +79,18 @@ static void number_holes(struct cairn_cpu *cpu)
 
 void cairn_stops_find(struct cairn_cpu *cpu)
 {
-    const struct cairn_ack *last = NULL;
+    const struct cairn_ack *last = NULL, *off = NULL;
+    unsigned gone = 0; /* forms that this life had, and has no more: since `off` */
     for (size_t i = 0; i < cpu->acks.count; i++) {
         const struct cairn_ack *a = &cpu->acks.items[i];
         if (!a->own)
             continue;
+        if (a->event.what == CAIRN_SESSION_MASKS && last) {
+            off = forms(last) & ~forms(a) ? a : off;
+            gone = (gone | forms(last)) & ~forms(a);
+        } else if (a->event.what == CAIRN_SESSION_START) {
+            gone = 0;
+        }
         bool late = !last && a->event.in_epoch;
         if (a->event.what == CAIRN_SESSION_START && begins_buffer(cpu, a) && (last || late))
             add_stop(cpu, a, last && last->event.what == CAIRN_SESSION_STOP ? last : NULL);
@@ -71,6 +98,8 @@ void cairn_stops_find(struct cairn_cpu *cpu)
             add_stop(cpu, a, last);
         last = a;
     }
+    if (gone)
+        add_end(cpu, off);
     number_holes(cpu);
 }
 

@@ -8,6 +8,6 @@
 #include "tools/cairn/log.h"
 
 /* Puts a hole where a life begins, the first as well if the Debug Store was at work before: what is in front of it
- * is not of this life; and where switches come again after other masks. After the CPU's events have been indexed and
- * its other holes found. */
+ * is not of this life; where switches come again after other masks; and at the end where they came no more. After the
+ * CPU's events have been indexed and its other holes found. */
 void cairn_stops_find(struct cairn_cpu *cpu);
