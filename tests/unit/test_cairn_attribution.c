@@ -397,7 +397,8 @@ static void truth_by_record(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(switches_turned_off), cmocka_unit_test(stamped_switches),        cmocka_unit_test(stamped_batches),
+        cmocka_unit_test(switches_turned_off),     cmocka_unit_test(stamped_switches),
+        cmocka_unit_test(stamped_batches),
         cmocka_unit_test(idle_between_batches),    cmocka_unit_test(stamps_before_the_start),
         cmocka_unit_test(drained_between_batches), cmocka_unit_test(around_a_hole),
         cmocka_unit_test(between_holes),           cmocka_unit_test(switch_without_a_stamp),
