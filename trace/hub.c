@@ -19,16 +19,22 @@ static void write_batch(struct trace_ccswap *compact, uint32_t size, uint32_t re
 }
 _Static_assert(offsetof(struct trace_hub_encoder, compact) == 0, "write_batch");
 
-/* What the counters hold, where an event of this hook carries that in one of `sessions`; else NULL. */
-static const uint64_t *counters_for(const struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id,
-                                    uint64_t values[TRACE_PMC_MAX])
+static __attribute__((noinline)) const uint64_t *read_counters_for(struct trace_hub_cpu *hub, uint32_t sessions,
+                                                                   uint16_t hook_id)
 {
-    TRACE_EACH_SESSION(i, sessions & hub->pmc)
+    TRACE_EACH_SESSION(i, sessions)
         if (hub->read_counters && trace_pmc_items(&hub->session[i]->pmc, hook_id)) {
-            hub->read_counters(hub->index, values);
-            return values;
+            hub->read_counters(hub->index, hub->counters);
+            return hub->counters;
         }
     return NULL;
+}
+
+/* What the counters hold, where an event of this hook carries that in one of `sessions`; else NULL. */
+static inline const uint64_t *counters_for(struct trace_hub_cpu *hub, uint32_t sessions, uint16_t hook_id)
+{
+    sessions &= hub->pmc;
+    return sessions ? read_counters_for(hub, sessions, hook_id) : NULL;
 }
 
 static __attribute__((noinline)) void switch_several(struct trace_hub_cpu *hub, const struct trace_switch *sw)
@@ -36,8 +42,7 @@ static __attribute__((noinline)) void switch_several(struct trace_hub_cpu *hub, 
     for (unsigned i = 0; i < TRACE_CLOCK_TYPES; i++)
         if (hub->encoder[i].sessions)
             trace_ccswap_switch(&hub->encoder[i].compact, sw, trace_clock_units(&hub->clocks.clock[i], sw->tsc));
-    uint64_t values[TRACE_PMC_MAX];
-    const uint64_t *counters = counters_for(hub, hub->full, HOOK_CONTEXTSWAP, values);
+    const uint64_t *counters = counters_for(hub, hub->full, HOOK_CONTEXTSWAP);
     TRACE_EACH_SESSION(i, hub->full) {
         struct trace_cpu *cpu = hub->session[i];
         trace_full_switch(cpu, sw, trace_clock_units(&cpu->session->config.clock, sw->tsc), counters);
@@ -65,12 +70,11 @@ uint32_t trace_hub_sessions(const struct trace_hub_cpu *hub, uint32_t group)
 int trace_hub_event_to(struct trace_hub_cpu *hub, uint64_t tsc, uint32_t sessions, const struct trace_system *system,
                        uint16_t hook_id, uint8_t version, const struct trace_part *parts, unsigned count)
 {
-    uint64_t values[TRACE_PMC_MAX];
-    const uint64_t *counters = system ? NULL : counters_for(hub, sessions, hook_id, values);
+    const uint64_t *counters = system ? NULL : counters_for(hub, sessions, hook_id);
     uint32_t most = CAIRN_EVENT_MAX - (uint32_t)(system ? sizeof(struct system_trace_header)
                                                         : sizeof(struct perfinfo_trace_header));
     uint32_t size = 0;
-    most -= counters ? (uint32_t)sizeof(values) : 0;
+    most -= counters ? (uint32_t)sizeof(hub->counters) : 0;
     int result = 0;
     for (unsigned i = 0; i < count; i++) {
         uint32_t bytes = trace_part_bytes(&parts[i]);

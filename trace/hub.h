@@ -47,6 +47,7 @@ struct trace_hub_cpu {
     struct perfinfo_groupmask wanted; /* of those sessions together */
     struct trace_cpu *session[TRACE_MAX_SESSIONS]; /* this CPU's part of each session; NULL: does not run here */
     trace_read_counters read_counters; /* for PMC items */
+    uint64_t counters[TRACE_PMC_MAX];  /* what it said last */
     struct trace_clocks clocks;
     struct trace_hub_encoder encoder[TRACE_CLOCK_TYPES];
 } __attribute__((aligned(64)));
