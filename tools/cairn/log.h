@@ -326,18 +326,6 @@ bool cairn_log_damaged(const struct cairn_log *log);
 /* Whether the processor was the model, whose truth tells of each PEBS record and branch. Nobody can of a real one's. */
 bool cairn_log_modelled(const struct cairn_log *log);
 
-/* Records the processor dropped, or overwrote: what drains have counted, and whether one of them could not. */
-struct cairn_lost {
-    uint64_t counted;
-    bool unknown;
-};
-/* CAIRN_MAX_CPUS: of all. Records a full buffer cost; samples that went with another counter's record. */
-struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu);
-/* The same of the whole run, as the end summary tells it; where that is missing, of the drains of the log. */
-struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log, uint32_t cpu);
-struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu);
-struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
-
 /* First run of missing frames between two frame numbers, NULL: none. */
 const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before);
 

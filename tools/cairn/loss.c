@@ -9,6 +9,66 @@
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
+/* ---- by the drains, and by the end summary ----------------------------------------------------------------------- */
+
+static void add_lost(struct cairn_lost *sum, uint64_t lost)
+{
+    if (lost == CAIRN_DS_LOST_UNKNOWN)
+        sum->unknown = true;
+    else
+        sum->counted += lost;
+}
+
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
+            add_lost(&sum, log->cpu[c].epochs.items[i].lost);
+    return sum;
+}
+
+struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
+            add_lost(&sum, log->cpu[c].epochs.items[i].swallowed);
+    return sum;
+}
+
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].bts_drains.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
+            add_lost(&sum, log->cpu[c].bts_drains.items[i].lost);
+    return sum;
+}
+
+static void add(struct cairn_lost *sum, struct cairn_lost lost)
+{
+    sum->counted += lost.counted;
+    sum->unknown |= lost.unknown;
+}
+
+/* What the end summary says, of all drains, in the log or not; where it is missing, what the drains of the log say. */
+static struct cairn_lost told(bool whole, bool known, uint64_t lost, struct cairn_lost drains)
+{
+    return !whole ? drains : known ? (struct cairn_lost){.counted = lost} : (struct cairn_lost){.unknown = true};
+}
+
+struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log, uint32_t cpu)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu_end *e = &log->cpu[c].end;
+        if (c == cpu || cpu == CAIRN_MAX_CPUS)
+            add(&sum, told(e->ds_known, e->ds_lost_known, e->ds[3], cairn_pebs_dropped(log, c)));
+    }
+    return sum;
+}
+
 struct lines {
     const struct cairn_log *log;
     const char *label;
@@ -97,22 +157,11 @@ static void show_part(char out[CAIRN_SHOWN], struct cairn_lost lost, uint64_t th
                  percent(lost.counted, lost.counted + there));
 }
 
-static void add(struct cairn_lost *sum, struct cairn_lost lost)
-{
-    sum->counted += lost.counted;
-    sum->unknown |= lost.unknown;
-}
-
-/* What the end summary says, of all drains, in the log or not; where it is missing, what the drains of the log say. */
-static struct cairn_lost told(bool whole, bool known, uint64_t lost, struct cairn_lost drains)
-{
-    return !whole ? drains : known ? (struct cairn_lost){.counted = lost} : (struct cairn_lost){.unknown = true};
-}
-
 static void print_records(const struct lines *l)
 {
     const struct cairn_log *log = l->log;
-    struct cairn_lost pebs = {0}, swallowed = {0}, bts = {0};
+    struct cairn_lost pebs = cairn_pebs_dropped_in_run(log, CAIRN_MAX_CPUS), bts = {0};
+    struct cairn_lost swallowed = cairn_pebs_swallowed(log, CAIRN_MAX_CPUS);
     uint64_t records = 0, branches = 0;
     char part[CAIRN_SHOWN];
     for (uint32_t c = 0; c < log->cpus; c++) {
@@ -120,8 +169,6 @@ static void print_records(const struct lines *l)
         const struct cairn_cpu_end *e = &cpu->end;
         records += e->ds_known ? e->ds[0] : cpu->records.count;
         branches += e->bts_known ? e->bts[0] : cpu->bts_records;
-        add(&pebs, cairn_pebs_dropped_in_run(log, c));
-        add(&swallowed, cairn_pebs_swallowed(log, c));
         add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], cairn_bts_lost(log, c)));
     }
     if (pebs.counted || pebs.unknown) {

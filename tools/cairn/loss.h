@@ -4,6 +4,18 @@
 
 #include "tools/cairn/log.h"
 
+/* Records the processor dropped, or overwrote: what drains have counted, and whether one of them could not. */
+struct cairn_lost {
+    uint64_t counted;
+    bool unknown;
+};
+/* CAIRN_MAX_CPUS: of all. Records a full buffer cost; samples that went with another counter's record. */
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu);
+/* The same of the whole run, as the end summary tells it; where that is missing, of the drains of the log. */
+struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log, uint32_t cpu);
+struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu);
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
+
 /* Some lines for each kind of thing that was lost or overwritten: how much, of how much, and which option keeps more.
  * Nothing where nothing was. The first line of each begins with `label`, the others with `indent` blanks. */
 void cairn_print_losses(const struct cairn_log *log, const char *label, unsigned indent);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/log.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/wrap.h"
 
 #define CAIRN_SHOWN 128u /* room enough for any of these */
