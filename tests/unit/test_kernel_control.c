@@ -213,7 +213,7 @@ static void states(void **state)
     assert_int_equal(truths, CPUS * 4);
     for (unsigned i = 0; i < truths; i++) {
         assert_int_equal(truth_seen[i].what, whats[i / CPUS]);
-        assert_int_equal(truth_seen[i].cpu, i % CPUS);
+        assert_int_equal(truth_seen[i].cpu, CPUS - 1 - i % CPUS);
         assert_int_equal(truth_seen[i].session, 2);
         assert_int_equal(truth_seen[i].life, i / CPUS == 3);
         assert_true(i == 0 || truth_seen[i].tsc > truth_seen[i - 1].tsc);

@@ -522,14 +522,18 @@ static unsigned told(const struct sim_session *s, uint16_t hook, uint32_t new, u
 static void intervals_are_told(void **state)
 {
     (void)state;
-    struct perfinfo_groupmask sampled = {0}, other = {0};
+    struct perfinfo_groupmask sampled = {0}, other = {0}, both;
     struct trace_hub_cpu *hubs = begin(1);
     trace_group_add(&sampled, PERF_PROFILE);
     trace_group_add(&other, PERF_INTERRUPT);
+    both = sampled;
+    trace_group_add(&both, PERF_INTERRUPT);
     go_to(&sims[1], other);
     krundown_interval(70000, 30000); /* nobody samples */
     go_to(&sims[0], sampled);
     krundown_interval(50000, 70000);
+    go_to(&sims[0], both); /* it goes on to sample */
+    go_to(&sims[0], sampled);
     go_to(&sims[0], none);
     krundown_interval(10000, 50000);
     go_to(&sims[1], none);

@@ -45,7 +45,7 @@ void kcall_all(kcall_function function, void *argument)
 {
     assert_true(locked);
     calls++;
-    for (here = 0; here < kcpu_count; here++)
+    for (here = kcpu_count; here-- > 0;) /* any order is right: not that which is right by chance */
         function(argument);
     here = 0;
 }
