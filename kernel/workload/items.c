@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PMC items, set as in Windows on a machine that runs. The last session there is gets its counters, where it has none
+ * PMC items, set as in Windows on a machine that runs. The last session that stays gets its counters, where it has none
  * by session.pmc, and hooks one after another. `cairn check` finds which events carried them, and that no item ever
  * went back.
  */
+#include "kernel/options.h"
 #include "kernel/session.h"
 #include "kernel/thread.h"
 #include "kernel/workload/trial.h"
@@ -131,8 +132,9 @@ static void try_hooks(struct trial *t)
 void ktrial_items(struct trial *t)
 {
     struct kcontrol_info info;
-    for (last = TRACE_MAX_SESSIONS; kcontrol_query(last, &info) || !info.running; last--)
-        ; /* session 1 does */
+    /* Session 1 runs. Where sessions are restarted, any other may be stopped meanwhile. */
+    for (last = kopt.session_restarts ? 1 : TRACE_MAX_SESSIONS; kcontrol_query(last, &info) || !info.running; last--)
+        ;
     try_counters(t);
     try_hooks(t);
 }

@@ -77,5 +77,5 @@ static inline uint32_t list_bytes(unsigned elements)
     return (uint32_t)(sizeof(struct event_trace_list_information) + elements * sizeof(uint32_t));
 }
 
-/* ProfileCounterList and ProfileEventList, on the last session that runs: kernel/workload/items.c. */
+/* ProfileCounterList and ProfileEventList, on the last session that stays: kernel/workload/items.c. */
 void ktrial_items(struct trial *t);
