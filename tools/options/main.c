@@ -35,7 +35,10 @@ static int check(int argc, char **argv)
         if (strcmp(argv[0], "--emulated") == 0) {
             emulated = true;
         } else if (strcmp(argv[0], "--cpus") == 0 && argc > 1) {
-            cpus = strtoul(argv[1], NULL, 10);
+            char *end;
+            cpus = strtoul(argv[1], &end, 10);
+            if (*end || !cpus)
+                return usage();
             argc--;
             argv++;
         } else {
