@@ -140,6 +140,25 @@ static void hooks(void **state)
     }
 }
 
+/* No event is over CAIRN_EVENT_MAX, its items included: where there are any, room for four of them is kept. */
+static void too_large(void **state)
+{
+    static const uint8_t bytes[CAIRN_EVENT_MAX];
+    (void)state;
+    open_with(1, 4, 4096);
+    count_by(read_counters);
+    box_start(&box, 0, NULL);
+    for (unsigned with = 0; with < 2; with++) {
+        const uint16_t hook = with ? 0x0532 : 0x0530;
+        struct trace_part part = {bytes, CAIRN_EVENT_MAX - 16 - with * 8 * TRACE_PMC_MAX};
+        assert_int_equal(trace_hub_event(&box.hub[0], BOX_TSC(0x1000), 0, hook, 2, &part, 1), 0);
+        part.size++;
+        assert_int_equal(trace_hub_event(&box.hub[0], BOX_TSC(0x1000), 0, hook, 2, &part, 1), -E2BIG);
+    }
+    box_stop(&box, 0, BOX_TSC(2000));
+    box_close(&box);
+}
+
 /* Which hooks may at all, and whose events they are in. */
 static void which_hooks(void **state)
 {
@@ -206,7 +225,8 @@ static void times(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(values), cmocka_unit_test(hooks), cmocka_unit_test(which_hooks),
-                                       cmocka_unit_test(account), cmocka_unit_test(times)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(values),      cmocka_unit_test(hooks),
+                                       cmocka_unit_test(too_large),   cmocka_unit_test(which_hooks),
+                                       cmocka_unit_test(account),     cmocka_unit_test(times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
