@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/cairn/command.h"
+#include "tools/cairn/etl.h"
 #include "tools/cairn/etl_export.h"
 
 static const char *const formats[] = {"etl", NULL};
@@ -42,6 +44,20 @@ static void tell(const struct cairn_etl_export *x)
         printf("lost before: %" PRIu64 " events, %" PRIu64 " buffers\n", x->events_lost, x->buffers_lost);
 }
 
+/* Whether the path is a file with something in it that is no ETL file: a log, perhaps the one that is exported. */
+static bool is_kept(void)
+{
+    struct stat st;
+    char start[sizeof(struct wmi_buffer_header) + sizeof(struct etl_logfile_header)];
+    if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+        return false;
+    FILE *f = fopen(path, "rb");
+    size_t size = f ? fread(start, 1, sizeof(start), f) : 0;
+    if (f)
+        fclose(f);
+    return f && !cairn_etl_is(start, size);
+}
+
 static int show(const struct cairn_log *log)
 {
     if (format == UINT32_MAX)
@@ -51,6 +67,10 @@ static int show(const struct cairn_log *log)
     if (log->etl) {
         fprintf(stderr, "cairn: that is an ETL file already: nothing to export\n");
         return CAIRN_BAD;
+    }
+    if (is_kept()) {
+        fprintf(stderr, "cairn: %s: is there, and no ETL file: name another with -o\n", path);
+        return CAIRN_USAGE;
     }
     struct cairn_etl_export x;
     cairn_etl_export(&x, log, strict);
@@ -81,6 +101,7 @@ const struct cairn_command cairn_export_command = {
     .notes = "Processes, threads, the image and the machine come before and behind the events,\n"
              "made from what the log says where it has no such events. Without --strict the\n"
              "file also holds, as events of Cairn's own, all else the log has: cairn reads it\n"
-             "as it reads the log. docs/etl.md has the details.\n",
+             "as it reads the log. A FILE that is there and no ETL file is kept.\n"
+             "docs/etl.md has the details.\n",
     .show = show,
 };
