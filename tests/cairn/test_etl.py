@@ -340,6 +340,19 @@ def test_the_masks_are_behind_the_header(exported, log):
         starts_as_windows_does(etl.read(exported(log, *options).read_bytes()))
 
 
+def test_the_date_is_the_same_by_every_clock(tmp_path):
+    """The three sessions began together: the TSC's 0 was long before the boot."""
+    headers = []
+    for session in "123":
+        path = tmp_path / f"{session}.etl"
+        done = cairn("export", "--to", "etl", "--session", session, GOLDEN / "sessions.log", "-o", path)
+        assert done.returncode == 0
+        headers.append(etl.header(etl.read(path.read_bytes())))
+    assert [h.clock for h in headers] == [1, 2, 3]
+    assert max(h.start_time for h in headers) - min(h.start_time for h in headers) < 10_000_000
+    assert max(h.end_time for h in headers) - min(h.end_time for h in headers) < 10_000_000
+
+
 @pytest.mark.parametrize("log", ["small", "lost", "hw"])
 def test_the_header_of_the_file(exported, log):
     buffers = etl.read(exported(log).read_bytes())
@@ -574,6 +587,20 @@ def test_export_of_an_etl_file_and_to_nowhere(exported, tmp_path):
     assert done.returncode == 3 and b"No such file" in done.stderr
     done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", "/dev/full")
     assert done.returncode == 3 and b"No space" in done.stderr
+
+
+def test_export_writes_over_etl_files_only(tmp_path):
+    """Not over the log it reads, nor over another file."""
+    log, text, old = tmp_path / "x.log", tmp_path / "notes", tmp_path / "x.etl"
+    log.write_bytes((GOLDEN / "small.log").read_bytes())
+    text.write_bytes(b"notes\n")
+    for path in (log, text):
+        was = path.read_bytes()
+        done = cairn("export", "--to", "etl", log, "-o", path)
+        assert done.returncode == 2 and b"is there, and no ETL file" in done.stderr and path.read_bytes() == was
+    old.write_bytes(b"")
+    for _ in range(2):  # an empty file, then one of its own
+        assert cairn("export", "--to", "etl", log, "-o", old).returncode == 0
 
 
 def test_the_sample_is_what_the_command_writes(tmp_path):

@@ -33,7 +33,8 @@ static uint64_t session_number(const struct cairn_log *log, const char *key)
     return cairn_slice_u64(cairn_session_key(log, key), &v) ? v : 0;
 }
 
-/* FILETIME of the session clock's 0: when the machine booted; 0 where the log does not say. */
+/* When the machine booted: 0 of the session clock, but of the TSC, which the firmware has let run; 0 where the log does
+ * not say. */
 static int64_t boot_filetime(const struct cairn_log *log)
 {
     struct cairn_slice s = cairn_key(&log->text, "boot.time");
@@ -53,7 +54,10 @@ static int64_t filetime(const struct cairn_log *log, int64_t units)
     uint64_t hz = log->session.hz;
     if (log->session.clock.type == TRACE_CLOCK_SYSTEM)
         return units; /* which they are */
-    __int128 time = boot_filetime(log) + (__int128)units * 10000000 / (__int128)(hz ? hz : TRACE_CLOCK_HZ);
+    __int128 since = units;
+    if (log->session.clock.type == TRACE_CLOCK_TSC)
+        since -= log->session.clock.base;
+    __int128 time = boot_filetime(log) + since * 10000000 / (__int128)(hz ? hz : TRACE_CLOCK_HZ);
     return time < 0 ? 0 : time > INT64_MAX ? INT64_MAX : (int64_t)time; /* time stamps are whatever the log says */
 }
 
