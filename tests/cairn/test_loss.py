@@ -92,3 +92,13 @@ def test_what_is_missing_between_the_switches_is_no_lie(every):
     compared, failed = re.search(r"^truth: each event between the switches +(\d+) +(\d+)", text, re.M).groups()
     assert 0 < left < whole and (int(compared), int(failed)) == (left, 0)
     assert "FAIL buffers" in text and "FAIL truth" not in text
+
+
+def test_drains_of_which_nothing_is_left():
+    """The end summary tells of PEBS records that no event of the session has."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    without(parts, lambda i, stream: stream == "T")
+    text = text_of(cairn("stat", "-", data=frames.write(parts)))
+    assert re.search(r"^  PEBS records +none   the run had 39: no event here tells of them$", text, re.M), text
+    assert re.search(r"^  PEBS records +none   no PEBS buffer was drained$",
+                     text_of(cairn("stat", "--cpu", "0", GOLDEN / "locks.log")), re.M)

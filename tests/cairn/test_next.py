@@ -15,6 +15,7 @@ NEXT = {
     "small": [*ALWAYS, "ds", "profile"],
     "bts": [*ALWAYS, "ds", "profile", "bts"],
     "life": [*ALWAYS, "ds", "ds --life 0:0", "profile"],
+    "locks": [*ALWAYS, "locks"],
 }
 
 
@@ -25,7 +26,7 @@ def test_next_has_something_to_show(log):
     for command in commands:
         done = cairn(*command.split(), GOLDEN / f"{log}.log")
         assert done.returncode == 0 and done.stdout, command
-    for command in {"profile", "bts", "ds"} - set(commands):
+    for command in {"profile", "bts", "ds", "locks"} - set(commands):
         assert cairn(command, GOLDEN / f"{log}.log").returncode == 1
 
 

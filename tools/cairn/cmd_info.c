@@ -355,13 +355,14 @@ static void print_other(const struct cairn_log *log)
 /* The commands that have something to show of this log, most useful first. */
 static void print_next(const struct cairn_log *log)
 {
-    bool drains = false, records = false, branches = false;
+    bool drains = false, records = false, branches = false, locks = false;
     uint32_t life = CAIRN_MAX_CPUS;
     for (uint32_t c = log->cpus; c-- > 0;) {
         const struct cairn_cpu *cpu = &log->cpu[c];
         drains |= cpu->epochs.count != 0;
         records |= cpu->records.count != 0;
         branches |= cpu->bts_records != 0;
+        locks |= cpu->locks.count != 0;
         if (cpu->logged.count && cpu->records.count)
             life = c;
     }
@@ -374,6 +375,8 @@ static void print_next(const struct cairn_log *log)
         puts("profile");
     if (branches)
         puts("bts");
+    if (locks)
+        puts("locks");
 }
 
 static bool all, next, lost;

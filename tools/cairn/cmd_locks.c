@@ -205,6 +205,21 @@ static void print_lock(const struct cairn_log *log, const struct lock *l, uint64
     print_callers(log, l, values);
 }
 
+static uint64_t only_cpu = UINT64_MAX;
+
+/* Whether events of the CPUs that are shown were lost, overwritten or damaged: releases may be among them. */
+static bool is_short(const struct cairn_log *log)
+{
+    uint64_t lost;
+    bool some = !log->own && cairn_slice_u64(cairn_key(&log->text, "etl.events_lost"), &lost) && lost;
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        if (only_cpu == UINT64_MAX || only_cpu == c)
+            some |= cpu->holes.count || (cpu->end.events_known && cpu->end.events[CAIRN_LOST]);
+    }
+    return some;
+}
+
 static void print_head(const struct cairn_log *log, bool told, bool changed)
 {
     char text[2 * CAIRN_SHOWN], held[64] = "";
@@ -226,13 +241,14 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
                                changed ? "; this changes later" : "");
     printf("# sampling: ");
     cairn_print_wrapped(12, "# ", 2, (struct cairn_slice){text, (uint32_t)n});
+    if (is_short(log))
+        puts("# events are missing (cairn stat): releases among them are not counted");
     if (untracked)
         printf("# not tracked: %" PRIu64 " acquired by a CPU that held %u already\n", untracked, TRACE_SPINLOCK_DEPTH);
     if (cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "1"))
         puts("# the machine is an emulator: cycles and times are no processor's");
 }
 
-static uint64_t only_cpu = UINT64_MAX;
 static const struct cairn_option options[] = {
     {'c', "cpu", "N", "only what this CPU held", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
     CAIRN_LOG_OPTIONS,

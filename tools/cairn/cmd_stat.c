@@ -363,9 +363,15 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
 {
     const struct cairn_log *log = t->log;
     struct cairn_lost lost = cairn_pebs_dropped(log, t->cpu), swallowed = cairn_pebs_swallowed(log, t->cpu);
+    uint64_t drained = 0; /* in the run */
     char name[CAIRN_SHOWN];
     if (!records && !drains) {
-        print_absent("  PEBS records", "no PEBS buffer was drained");
+        char why[80] = "no PEBS buffer was drained";
+        for (uint32_t c = 0; c < log->cpus; c++)
+            drained += cairn_totals_has(t, c) && log->cpu[c].end.ds_known ? log->cpu[c].end.ds[0] : 0;
+        if (drained)
+            snprintf(why, sizeof(why), "the run had %" PRIu64 ": no event here tells of them", drained);
+        print_absent("  PEBS records", why);
         return;
     }
     printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " %s\n", records, drains,
