@@ -205,8 +205,9 @@ static bool idle_items(char *error, size_t error_size)
             continue;
         trace_group_add(&group, trace_pmc_group(pmc.hook[i]));
         trace_groups_show(&group, word);
-        snprintf(error, error_size, "option 'session.pmc=%s': no session writes %04XH events: give one '%s'",
-                 kopt.session_pmc, pmc.hook[i], pmc.hook[i] == HOOK_CONTEXTSWAP ? "full' or 'both" : word);
+        snprintf(error, error_size, "option 'session.pmc.hooks=%s': no session writes %04XH events: give one the group "
+                 "'%s'",
+                 kopt.session_pmc_hooks, pmc.hook[i], pmc.hook[i] == HOOK_CONTEXTSWAP ? "full' or 'both" : word);
         return true;
     }
     return false;

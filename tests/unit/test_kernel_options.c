@@ -223,7 +223,8 @@ static void counters(void **state)
         { "0x0524,", "'': no hook ID" },
         { "0x0524,0x0532,1316", "'1316': is there twice" },
         { "0x0524,0x0529,0x0530,0x0532,0x0F2E", "'0x0F2E': is one too many, 4 are the most" },
-        { "0x0524,0x0F43", "no session writes 0F43H events: give one 'interrupt'" },
+        { "0x0524,0x0F43",
+          "'session.pmc.hooks=0x0524,0x0F43': no session writes 0F43H events: give one the group 'interrupt'" },
     };
     for (unsigned i = 0; i < sizeof of_hooks / sizeof of_hooks[0]; i++) {
         char text[256];
