@@ -427,14 +427,19 @@ judge() {
     fi
 }
 
+# A line of the report, of 80 columns at most.
+fact() { # label words
+    fold -s -w 71 <<<"$2" | sed "1s/^/$(printf '%-9s' "$1")/; 2,\$s/^/         /; s/ *\$//"
+}
+
 report() {
     local backend cairn=${build#"$PWD"/}/cairn
     log=${log#"$PWD"/}
     echo
     if backend=$(console_line '^ds: backend '); then
-        fold -s -w 71 <<<"${backend#ds: backend }" | sed '1s/^/backend  /; 2,$s/^/         /; s/ *$//'
+        fact backend "${backend#ds: backend }"
     fi
-    echo "verdict  $verdict"
+    fact verdict "$verdict"
     if [ $no_uart = 1 ]; then
         echo "log      none: the machine has no serial port"
         return
