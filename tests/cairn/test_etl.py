@@ -15,7 +15,6 @@ from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, witho
 
 WINDOWS = sorted(make_etl.FILES)
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life", "locks", "live", "told"]
-SAMPLE = cairn_boot.ROOT / "samples" / "cairn.etl"
 REASONS = re.search(r"names\[\] = \{\n((?: +\".*\n)+)", (cairn_boot.ROOT / "tools/cairn/names.c").read_text(
     encoding="ascii").split("cairn_reason_name")[1])[1]
 REASONS = re.findall(r'"(\w+)"', REASONS)
@@ -568,53 +567,3 @@ def test_a_time_stamp_beyond_all_dates(tmp_path, time):
     patch(parts, (i, at), 8, struct.pack("<q", time))
     header = etl.header(exported_from(tmp_path / "x.etl", parts))
     assert (header.end_time == time) == (time > 0) and (header.start_time == 0) == (time < 0)
-
-
-@pytest.mark.parametrize("arguments, said", [
-    (["-o", "x.etl"], b"--to etl"),
-    (["--to", "ctf", "-o", "x.etl"], b"must be etl"),
-    (["--to", "etl"], b"-o FILE"),
-])
-def test_export_says_what_it_needs(arguments, said):
-    done = cairn("export", *arguments, GOLDEN / "small.log")
-    assert done.returncode == 2 and said in done.stderr
-
-
-def test_export_of_an_etl_file_and_to_nowhere(exported, tmp_path):
-    done = cairn("export", "--to", "etl", exported("small"), "-o", tmp_path / "again.etl")
-    assert done.returncode == 1 and b"already" in done.stderr and not (tmp_path / "again.etl").exists()
-    done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", tmp_path / "no" / "x.etl")
-    assert done.returncode == 3 and b"No such file" in done.stderr
-    done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", "/dev/full")
-    assert done.returncode == 3 and b"No space" in done.stderr
-
-
-def test_export_writes_over_etl_files_only(tmp_path):
-    """Not over the log it reads, nor over another file."""
-    log, text, old = tmp_path / "x.log", tmp_path / "notes", tmp_path / "x.etl"
-    log.write_bytes((GOLDEN / "small.log").read_bytes())
-    text.write_bytes(b"notes\n")
-    for path in (log, text):
-        was = path.read_bytes()
-        done = cairn("export", "--to", "etl", log, "-o", path)
-        assert done.returncode == 2 and b"is there, and no ETL file" in done.stderr and path.read_bytes() == was
-    old.write_bytes(b"")
-    for _ in range(2):  # an empty file, then one of its own
-        assert cairn("export", "--to", "etl", log, "-o", old).returncode == 0
-
-
-def test_the_sample_is_what_the_command_writes(tmp_path):
-    path = tmp_path / "cairn.etl"
-    done = cairn("export", "--strict", "--to", "etl", cairn_boot.ROOT / "samples" / "plain.log", "-o", path)
-    assert done.returncode == 0
-    assert path.read_bytes() == SAMPLE.read_bytes()
-
-
-def test_a_small_log_makes_no_huge_file(tmp_path):
-    """Buffers said to be of 16 MiB, each with little in it: the file is refused before it is written."""
-    parts = [(s, p.replace(b"session.1.buffer_bytes=4096\n", b"session.1.buffer_bytes=16777216\n"))
-             for s, p in frames.read((GOLDEN / "circular.log").read_bytes())]
-    path = tmp_path / "x.etl"
-    done = cairn("export", "--to", "etl", "-", "-o", path, data=frames.write(parts))
-    assert done.returncode == 1 and b"with buffers of 16777216 bytes" in done.stderr and not path.exists()
-    assert done.stdout == b"" and len(done.stderr.splitlines()) == 1

@@ -80,6 +80,15 @@ static void put_streams(struct cairn_etl_export *x, bool end)
     }
 }
 
+/* Of which session the streams are, before them: a file that is cut short still says so. */
+static void put_number(struct cairn_etl_export *x)
+{
+    char text[32];
+    int n = snprintf(text, sizeof(text), "export.session=%" PRIu32 "\n", x->log->number);
+    if (!x->strict)
+        put_stream(x, CAIRN_STREAM_HEADER, 0, text, (uint32_t)n, x->start);
+}
+
 /* What put_account writes at most: the numbers that stand alone, and a line of each CPU. */
 #define ACCOUNT_HEAD 224u
 #define ACCOUNT_CPU  ((uint32_t)sizeof("export.cpu.63.overwritten=4294967295\n"))
@@ -107,9 +116,9 @@ static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, size
         return;
     uint64_t behind = used_buffers(w, end, w->buffers.count) +
                       (!w->buffers.items[w->buffers.count - 1].used || !cairn_etl_fits(w, sizeof(text)));
-    int n = snprintf(text, sizeof(text), "export.session=%" PRIu32 "\nexport.rundown=%s\nexport.events=%" PRIu64
-                     "\nexport.buffers_before=%" PRIu64 "\nexport.buffers_behind=%" PRIu64 "\nexport.damaged=%u\n",
-                     x->log->number, made ? "made from names and keys" : "the kernel's own",
+    int n = snprintf(text, sizeof(text), "export.rundown=%s\nexport.events=%" PRIu64 "\nexport.buffers_before=%" PRIu64
+                     "\nexport.buffers_behind=%" PRIu64 "\nexport.damaged=%u\n",
+                     made ? "made from names and keys" : "the kernel's own",
                      w->events + 1 - kernel_events, used_buffers(w, 0, first), behind, cairn_log_damaged(x->log));
     for (uint32_t c = 0; c < x->log->cpus; c++)
         n += snprintf(text + n, sizeof(text) - (size_t)n, "export.cpu.%" PRIu32 ".overwritten=%" PRIu32 "\n", c,
@@ -222,6 +231,7 @@ void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, b
     cairn_etl_put_extension(x);
     cairn_etl_begin(&x->writer, 0);
     cairn_etl_put_start(x);
+    put_number(x);
     put_streams(x, false);
     uint64_t events = x->writer.events;
     size_t first = x->writer.buffers.count;
