@@ -15,7 +15,8 @@ struct kcpu;
 /* From any context. */
 uint32_t kprofile_interval(void);
 /* The nearest whole number of ticks, at least one, at most KPROFILE_INTERVAL_MAX; sessions with samples are told
- * (0F48H). CPUs heed it from their next tick on. Thread context. */
+ * (0F48H). CPUs heed it from their next tick on. Thread context; of two at once, the last one holds, but sessions may
+ * be told of them in the other order. */
 void kprofile_set_interval(uint32_t interval);
 
 /* Whether the tick that interrupts this CPU is a sample. From its handler. */

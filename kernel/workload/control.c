@@ -23,110 +23,113 @@
 
 /* ---- no class at all --------------------------------------------------------------------------------------------- */
 
-static void try_unknown(struct trial *t)
+static void try_unknown(struct ktrial *t)
 {
     uint8_t buffer[0x40] = { 0 };
     uint32_t number, returned = 1;
-    begin(t, "other classes");
-    expect(t, "query class 0", ksysinfo_query(0, buffer, sizeof buffer, &returned), STATUS_INVALID_INFO_CLASS);
-    expect(t, "and it returns", returned, 0);
-    expect(t, "query class 81H", ksysinfo_query(SYSTEM_PROCESSOR_PROFILE_CONTROL_AREA, buffer, 0x10, NULL),
-           STATUS_INVALID_INFO_CLASS);
-    expect(t, "set class 20H", ksysinfo_set(0x20, buffer, sizeof buffer), STATUS_INVALID_INFO_CLASS);
+    ktrial_begin(t, "other classes");
+    ktrial_expect(t, "query class 0", ksysinfo_query(0, buffer, sizeof buffer, &returned), STATUS_INVALID_INFO_CLASS);
+    ktrial_expect(t, "and it returns", returned, 0);
+    ktrial_expect(t, "query class 81H", ksysinfo_query(SYSTEM_PROCESSOR_PROFILE_CONTROL_AREA, buffer, 0x10, NULL),
+                  STATUS_INVALID_INFO_CLASS);
+    ktrial_expect(t, "set class 20H", ksysinfo_set(0x20, buffer, sizeof buffer), STATUS_INVALID_INFO_CLASS);
     for (uint32_t length = 0; length < sizeof number; length++) {
-        expect(t, "query 1FH of no class", ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, NULL),
-               STATUS_INFO_LENGTH_MISMATCH);
-        expect(t, "set 1FH of no class", ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length),
-               STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "query 1FH of no class",
+                      ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, NULL),
+                      STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "set 1FH of no class", ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length),
+                      STATUS_INFO_LENGTH_MISMATCH);
     }
     number = 0x1C; /* beyond the last one Windows has */
     memcpy(buffer, &number, sizeof number);
-    expect(t, "query 1FH, 1CH", ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, sizeof buffer, NULL),
-           STATUS_NOT_IMPLEMENTED);
-    expect(t, "set 1FH, 1CH", ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, sizeof buffer),
-           STATUS_NOT_IMPLEMENTED);
-    end(t);
+    ktrial_expect(t, "query 1FH, 1CH",
+                  ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, sizeof buffer, NULL),
+                  STATUS_NOT_IMPLEMENTED);
+    ktrial_expect(t, "set 1FH, 1CH", ksysinfo_set(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, sizeof buffer),
+                  STATUS_NOT_IMPLEMENTED);
+    ktrial_end(t);
 }
 
 /* ---- 1FH --------------------------------------------------------------------------------------------------------- */
 
-static void try_groupmask(struct trial *t)
+static void try_groupmask(struct ktrial *t)
 {
     struct event_trace_groupmask_information i = { .information_class = EVENT_TRACE_GROUP_MASK_INFORMATION,
                                                    .trace_handle = 1 }, now;
     uint8_t buffer[sizeof i + 8] = { 0 };
-    begin(t, "1FH GroupMask");
-    expect(t, "query", query(&i, sizeof i), STATUS_SUCCESS);
+    ktrial_begin(t, "1FH GroupMask");
+    ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
     const struct perfinfo_groupmask before = i.group_masks;
     now = i;
     now.trace_handle = UINT64_C(0xABCD0000FFFF); /* the lower 16 bits count */
     memset(&now.group_masks, 0xA5, sizeof now.group_masks);
-    expect(t, "query the NT Kernel Logger", query(&now, sizeof now), STATUS_SUCCESS);
-    expect(t, "its masks are not session 1's", (uint64_t)memcmp(&now.group_masks, &before, sizeof before), 0);
+    ktrial_expect(t, "query the NT Kernel Logger", ktrial_query(&now, sizeof now), STATUS_SUCCESS);
+    ktrial_expect(t, "its masks are not session 1's", (uint64_t)memcmp(&now.group_masks, &before, sizeof before), 0);
 
     memcpy(buffer, &i, sizeof i);
     for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
         uint32_t returned = 0;
         if (length == sizeof i)
             continue;
-        expect(t, "query with a wrong length",
-               ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
-               STATUS_INFO_LENGTH_MISMATCH);
-        expect(t, "and it wants", returned, sizeof i);
-        expect(t, "set with a wrong length", set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "query with a wrong length",
+                      ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
+                      STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "and it wants", returned, sizeof i);
+        ktrial_expect(t, "set with a wrong length", ktrial_set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
     }
-    for (unsigned n = 0; n < NOBODIES; n++) {
-        now.trace_handle = nobody(n);
-        expect(t, "query a logger that does not run", query(&now, sizeof now), STATUS_WMI_INSTANCE_NOT_FOUND);
-        expect(t, "set a logger that does not run", set(&now, sizeof now), STATUS_WMI_INSTANCE_NOT_FOUND);
+    for (unsigned n = 0; n < KTRIAL_NOBODIES; n++) {
+        now.trace_handle = ktrial_nobody(n);
+        ktrial_expect(t, "query a logger that does not run", ktrial_query(&now, sizeof now),
+                      STATUS_WMI_INSTANCE_NOT_FOUND);
+        ktrial_expect(t, "set a logger that does not run", ktrial_set(&now, sizeof now), STATUS_WMI_INSTANCE_NOT_FOUND);
     }
     now = i;
-    expect(t, "query after refusals", query(&now, sizeof now), STATUS_SUCCESS);
-    expect(t, "they have changed the masks", (uint64_t)memcmp(&now.group_masks, &before, sizeof before), 0);
+    ktrial_expect(t, "query after refusals", ktrial_query(&now, sizeof now), STATUS_SUCCESS);
+    ktrial_expect(t, "they have changed the masks", (uint64_t)memcmp(&now.group_masks, &before, sizeof before), 0);
 
     memset(&i.group_masks, 0, sizeof i.group_masks);
-    expect(t, "set to nothing", set(&i, sizeof i), STATUS_SUCCESS);
+    ktrial_expect(t, "set to nothing", ktrial_set(&i, sizeof i), STATUS_SUCCESS);
     kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* switches nobody shall see */
     now.group_masks.masks[0] = 1;
-    expect(t, "query after a set", query(&now, sizeof now), STATUS_SUCCESS);
-    expect(t, "it is not what was set", (uint64_t)memcmp(&now.group_masks, &i.group_masks, sizeof before), 0);
+    ktrial_expect(t, "query after a set", ktrial_query(&now, sizeof now), STATUS_SUCCESS);
+    ktrial_expect(t, "it is not what was set", (uint64_t)memcmp(&now.group_masks, &i.group_masks, sizeof before), 0);
     i.group_masks = before;
-    expect(t, "set back", set(&i, sizeof i), STATUS_SUCCESS);
-    end(t);
+    ktrial_expect(t, "set back", ktrial_set(&i, sizeof i), STATUS_SUCCESS);
+    ktrial_end(t);
 }
 
-static void try_time_profile(struct trial *t)
+static void try_time_profile(struct ktrial *t)
 {
     struct event_trace_time_profile_information i = { .information_class = EVENT_TRACE_TIME_PROFILE_INFORMATION };
     uint8_t buffer[sizeof i + 8] = { 0 };
     const uint32_t tick = kopt.tick_us * 10;
     const struct { uint32_t asked, interval; } rows[] = { { 0, tick }, { 1, tick }, { 2 * tick + 1, 2 * tick },
                                                           { tick / 2, tick }, { 4 * tick, 4 * tick } };
-    begin(t, "1FH TimeProfile");
-    expect(t, "query", query(&i, sizeof i), STATUS_SUCCESS);
-    expect(t, "the interval is", i.profile_interval, tick);
+    ktrial_begin(t, "1FH TimeProfile");
+    ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
+    ktrial_expect(t, "the interval is", i.profile_interval, tick);
     memcpy(buffer, &i, sizeof i);
     for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
         uint32_t returned = 0;
         if (length == sizeof i)
             continue;
-        expect(t, "query with a wrong length",
-               ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
-               STATUS_INFO_LENGTH_MISMATCH);
-        expect(t, "and it wants", returned, sizeof i);
-        expect(t, "set with a wrong length", set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "query with a wrong length",
+                      ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
+                      STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "and it wants", returned, sizeof i);
+        ktrial_expect(t, "set with a wrong length", ktrial_set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
     }
     for (unsigned n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         i.profile_interval = rows[n].asked;
-        expect(t, "set", set(&i, sizeof i), STATUS_SUCCESS);
+        ktrial_expect(t, "set", ktrial_set(&i, sizeof i), STATUS_SUCCESS);
         i.profile_interval = 0;
-        expect(t, "query after a set", query(&i, sizeof i), STATUS_SUCCESS);
-        expect(t, "the interval is then", i.profile_interval, rows[n].interval);
+        ktrial_expect(t, "query after a set", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
+        ktrial_expect(t, "the interval is then", i.profile_interval, rows[n].interval);
     }
     kthread_sleep(24, KWAIT_DELAY_EXECUTION); /* every fourth tick a sample */
     i.profile_interval = tick;
-    expect(t, "set back", set(&i, sizeof i), STATUS_SUCCESS);
-    end(t);
+    ktrial_expect(t, "set back", ktrial_set(&i, sizeof i), STATUS_SUCCESS);
+    ktrial_end(t);
 }
 
 static bool same_sampling(const struct trace_spinlock_sampling *want)
@@ -137,7 +140,7 @@ static bool same_sampling(const struct trace_spinlock_sampling *want)
            is.every == want->every;
 }
 
-static void try_spinlock(struct trial *t)
+static void try_spinlock(struct ktrial *t)
 {
     static const struct { uint32_t offset, below; } rows[] = {
         { offsetof(struct event_trace_spinlock_information, spin_threshold), 0 },
@@ -150,51 +153,51 @@ static void try_spinlock(struct trial *t)
     const struct trace_spinlock_sampling before = kcontrol_spinlock_sampling();
     struct event_trace_spinlock_information i = { .information_class = EVENT_TRACE_SPINLOCK_INFORMATION }, now;
     uint8_t buffer[sizeof i + 8] = { 0 };
-    begin(t, "1FH Spinlock");
-    expect(t, "query", query(&i, sizeof i), STATUS_SUCCESS);
-    expect(t, "SpinThreshold", i.spin_threshold, before.spin_threshold);
-    expect(t, "AcquireSampleRate", i.acquire_sample_rate, before.acquire_sample_rate);
-    expect(t, "ContentionSampleRate", i.contention_sample_rate, before.contention_sample_rate);
-    expect(t, "HoldThreshold", i.hold_threshold, before.hold_threshold);
+    ktrial_begin(t, "1FH Spinlock");
+    ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
+    ktrial_expect(t, "SpinThreshold", i.spin_threshold, before.spin_threshold);
+    ktrial_expect(t, "AcquireSampleRate", i.acquire_sample_rate, before.acquire_sample_rate);
+    ktrial_expect(t, "ContentionSampleRate", i.contention_sample_rate, before.contention_sample_rate);
+    ktrial_expect(t, "HoldThreshold", i.hold_threshold, before.hold_threshold);
     now = (struct event_trace_spinlock_information){ .information_class = EVENT_TRACE_SPINLOCK_INFORMATION,
                                                      .hold_threshold = 7 };
-    expect(t, "query the first version", query(&now, v1), STATUS_SUCCESS);
-    expect(t, "it is not the same", (uint64_t)memcmp(&now, &i, v1), 0);
-    expect(t, "what lies behind it", now.hold_threshold, 7);
+    ktrial_expect(t, "query the first version", ktrial_query(&now, v1), STATUS_SUCCESS);
+    ktrial_expect(t, "it is not the same", (uint64_t)memcmp(&now, &i, v1), 0);
+    ktrial_expect(t, "what lies behind it", now.hold_threshold, 7);
 
     memcpy(buffer, &i, sizeof i);
     for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
         uint32_t returned = 0;
         if (length == sizeof i || length == v1)
             continue;
-        expect(t, "query with a wrong length",
-               ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
-               STATUS_INFO_LENGTH_MISMATCH);
-        expect(t, "and it wants", returned, sizeof i);
-        expect(t, "set with a wrong length", set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "query with a wrong length",
+                      ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
+                      STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "and it wants", returned, sizeof i);
+        ktrial_expect(t, "set with a wrong length", ktrial_set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
     }
     for (unsigned n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         memcpy(buffer, &i, sizeof i);
         memcpy(buffer + rows[n].offset, &rows[n].below, sizeof rows[n].below);
-        expect(t, "a value below its minimum", set(buffer, sizeof i), STATUS_INVALID_PARAMETER);
-        expect(t, "the same in the first version", set(buffer, v1),
-               rows[n].offset < v1 ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS);
+        ktrial_expect(t, "a value below its minimum", ktrial_set(buffer, sizeof i), STATUS_INVALID_PARAMETER);
+        ktrial_expect(t, "the same in the first version", ktrial_set(buffer, v1),
+                      rows[n].offset < v1 ? STATUS_INVALID_PARAMETER : STATUS_SUCCESS);
     }
-    expect(t, "refusals leave all as it was", same_sampling(&before), true);
+    ktrial_expect(t, "refusals leave all as it was", same_sampling(&before), true);
 
     now = (struct event_trace_spinlock_information){ EVENT_TRACE_SPINLOCK_INFORMATION, 2, 3000, 5, 0 };
-    expect(t, "set", set(&now, sizeof now), STATUS_SUCCESS);
+    ktrial_expect(t, "set", ktrial_set(&now, sizeof now), STATUS_SUCCESS);
     struct trace_spinlock_sampling want = { 2, 3000, 5, 0, before.every };
-    expect(t, "it holds", same_sampling(&want), true);
+    ktrial_expect(t, "it holds", same_sampling(&want), true);
     kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* releases under it */
     now.acquire_sample_rate = want.acquire_sample_rate = 1000;
     now.hold_threshold = 4000000;
-    expect(t, "set the first version", set(&now, v1), STATUS_SUCCESS);
-    expect(t, "it leaves HoldThreshold alone", same_sampling(&want), true);
+    ktrial_expect(t, "set the first version", ktrial_set(&now, v1), STATUS_SUCCESS);
+    ktrial_expect(t, "it leaves HoldThreshold alone", same_sampling(&want), true);
     kthread_sleep(2, KWAIT_DELAY_EXECUTION);
-    expect(t, "set back", set(&i, sizeof i), STATUS_SUCCESS);
-    expect(t, "it is as before", same_sampling(&before), true);
-    end(t);
+    ktrial_expect(t, "set back", ktrial_set(&i, sizeof i), STATUS_SUCCESS);
+    ktrial_expect(t, "it is as before", same_sampling(&before), true);
+    ktrial_end(t);
 }
 
 static uint32_t stamps(void)
@@ -203,41 +206,43 @@ static uint32_t stamps(void)
     return kcontrol_query(1, &info) == 0 ? info.stamps : 0;
 }
 
-static void try_pebs(struct trial *t)
+static void try_pebs(struct ktrial *t)
 {
     static const uint32_t wrong[] = { 0, 0x0523, 0x0526, 0x10524, 0x24050000, 0xFFFFFFFF };
     const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
     const kntstatus good = ksession.pebs ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
-    struct list i = { .head = { .information_class = EVENT_TRACE_PEBS_TRACING_INFORMATION, .trace_handle = 1 },
+    struct ktrial_list i = { .head = { .information_class = EVENT_TRACE_PEBS_TRACING_INFORMATION, .trace_handle = 1 },
                       .element = { HOOK_CONTEXTSWAP } };
-    begin(t, "1FH PebsTracing");
-    expect(t, "query", query(&i, list_bytes(1)), STATUS_NOT_IMPLEMENTED);
+    ktrial_begin(t, "1FH PebsTracing");
+    ktrial_expect(t, "query", ktrial_query(&i, ktrial_list_bytes(1)), STATUS_NOT_IMPLEMENTED);
     for (uint32_t length = sizeof i.head.information_class; length < sizeof i.head; length++)
-        expect(t, "a length below the least", set(&i, length), STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "a length below the least", ktrial_set(&i, length), STATUS_INFO_LENGTH_MISMATCH);
     for (uint32_t length = sizeof i.head + 1; length <= sizeof i; length++)
-        if (length != list_bytes(1))
-            expect(t, "neither none nor one hook", set(&i, length), STATUS_INVALID_PARAMETER);
+        if (length != ktrial_list_bytes(1))
+            ktrial_expect(t, "neither none nor one hook", ktrial_set(&i, length), STATUS_INVALID_PARAMETER);
     for (unsigned n = 0; n < sizeof wrong / sizeof wrong[0]; n++) {
         i.element[0] = wrong[n];
-        expect(t, "a hook that carries no PebsIndex", set(&i, list_bytes(1)), STATUS_INVALID_PARAMETER);
+        ktrial_expect(t, "a hook that carries no PebsIndex", ktrial_set(&i, ktrial_list_bytes(1)),
+                      STATUS_INVALID_PARAMETER);
     }
     i.element[0] = HOOK_CONTEXTSWAP;
-    for (unsigned n = 0; n < NOBODIES; n++) {
-        i.head.trace_handle = nobody(n);
-        expect(t, "a logger that does not run", set(&i, list_bytes(1)), STATUS_WMI_INSTANCE_NOT_FOUND);
+    for (unsigned n = 0; n < KTRIAL_NOBODIES; n++) {
+        i.head.trace_handle = ktrial_nobody(n);
+        ktrial_expect(t, "a logger that does not run", ktrial_set(&i, ktrial_list_bytes(1)),
+                      STATUS_WMI_INSTANCE_NOT_FOUND);
     }
-    expect(t, "refusals have changed the stamps", stamps(), all);
+    ktrial_expect(t, "refusals have changed the stamps", stamps(), all);
 
     i.head.trace_handle = TRACE_HANDLE_NT_KERNEL_LOGGER;
-    expect(t, "no hook", set(&i, list_bytes(0)), good);
-    expect(t, "stamps without a hook", stamps(), good == STATUS_SUCCESS ? 0 : all);
+    ktrial_expect(t, "no hook", ktrial_set(&i, ktrial_list_bytes(0)), good);
+    ktrial_expect(t, "stamps without a hook", stamps(), good == STATUS_SUCCESS ? 0 : all);
     kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* switches without a stamp */
-    expect(t, "hook 0524H", set(&i, list_bytes(1)), good);
-    expect(t, "stamps with hook 0524H", stamps(), good == STATUS_SUCCESS ? CAIRN_STAMP_FULL : all);
+    ktrial_expect(t, "hook 0524H", ktrial_set(&i, ktrial_list_bytes(1)), good);
+    ktrial_expect(t, "stamps with hook 0524H", stamps(), good == STATUS_SUCCESS ? CAIRN_STAMP_FULL : all);
     i.element[0] = HOOK_CONTEXTSWAP_BATCH;
-    expect(t, "hook 0525H, Cairn's own", set(&i, list_bytes(1)), good);
-    expect(t, "stamps with both hooks", stamps(), all);
-    end(t);
+    ktrial_expect(t, "hook 0525H, Cairn's own", ktrial_set(&i, ktrial_list_bytes(1)), good);
+    ktrial_expect(t, "stamps with both hooks", stamps(), all);
+    ktrial_end(t);
 }
 
 /* ---- 81H --------------------------------------------------------------------------------------------------------- */
@@ -307,68 +312,68 @@ static uint64_t drains(const struct kcpu *cpu)
 
 #define AREA_BYTES ((uint32_t)sizeof(struct system_processor_profile_control_area))
 
-static void try_lengths(struct trial *t)
+static void try_lengths(struct ktrial *t)
 {
     for (uint32_t length = 0; length <= AREA_BYTES + 8; length++)
         for (uint8_t allocate = 0; allocate < 2 && length != AREA_BYTES; allocate++) {
-            expect(t, "a wrong length", area(allocate, length), STATUS_INFO_LENGTH_MISMATCH);
-            expect(t, "and the buffer", area_address, 0x5A5A);
+            ktrial_expect(t, "a wrong length", area(allocate, length), STATUS_INFO_LENGTH_MISMATCH);
+            ktrial_expect(t, "and the buffer", area_address, 0x5A5A);
         }
 }
 
-static void try_area_here(struct trial *t, const struct kcpu *cpu)
+static void try_area_here(struct ktrial *t, const struct kcpu *cpu)
 {
     char error[160] = "";
     uint64_t first = (uint64_t)(uintptr_t)ksession.areas[cpu->arch.index], before = drains(cpu), used = 0;
-    expect(t, "allocate where there is one", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
-    expect(t, "it is at", area_address, first);
-    expect(t, "PEBS runs", counting(cpu), true);
+    ktrial_expect(t, "allocate where there is one", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
+    ktrial_expect(t, "it is at", area_address, first);
+    ktrial_expect(t, "PEBS runs", counting(cpu), true);
 
-    expect(t, "free", area(0, AREA_BYTES), STATUS_SUCCESS);
-    expect(t, "its address is then", area_address, 0);
-    expect(t, "PEBS runs on", counting(cpu), false);
-    expect(t, "drains", drains(cpu) >= before + ksession.pebs, true);
-    expect(t, "PebsIndex is still read", cpu->pebs_stamp || cpu->pebs_index, false);
-    expect(t, "free where there is none", area(0, AREA_BYTES), STATUS_MEMORY_NOT_ALLOCATED);
-    expect(t, "start without an area", (uint64_t)-karea_start(error, sizeof error), ENOENT);
+    ktrial_expect(t, "free", area(0, AREA_BYTES), STATUS_SUCCESS);
+    ktrial_expect(t, "its address is then", area_address, 0);
+    ktrial_expect(t, "PEBS runs on", counting(cpu), false);
+    ktrial_expect(t, "drains", drains(cpu) >= before + ksession.pebs, true);
+    ktrial_expect(t, "PebsIndex is still read", cpu->pebs_stamp || cpu->pebs_index, false);
+    ktrial_expect(t, "free where there is none", area(0, AREA_BYTES), STATUS_MEMORY_NOT_ALLOCATED);
+    ktrial_expect(t, "start without an area", (uint64_t)-karea_start(error, sizeof error), ENOENT);
     kthread_sleep(2, KWAIT_DELAY_EXECUTION); /* switches without PEBS */
     try_lengths(t);
 
     if (!cpu->arch.index) { /* once is enough: memory comes zeroed, that takes time */
         struct piece *all = take_all();
-        expect(t, "allocate without memory", area(1, AREA_BYTES), STATUS_INSUFFICIENT_RESOURCES);
-        expect(t, "its address is then", area_address, 0);
+        ktrial_expect(t, "allocate without memory", area(1, AREA_BYTES), STATUS_INSUFFICIENT_RESOURCES);
+        ktrial_expect(t, "its address is then", area_address, 0);
         give_all(all);
     }
-    expect(t, "allocate", area(2, AREA_BYTES), STATUS_SUCCESS); /* any number but 0 */
+    ktrial_expect(t, "allocate", area(2, AREA_BYTES), STATUS_SUCCESS); /* any number but 0 */
     const uint64_t *words = (const uint64_t *)(uintptr_t)area_address;
     for (unsigned i = 0; words && i < sizeof(struct ds_area_a0) / sizeof *words; i++)
         used |= words[i];
-    expect(t, "what it holds", used, 0);
+    ktrial_expect(t, "what it holds", used, 0);
     uint64_t second = area_address;
-    expect(t, "allocate again", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
-    expect(t, "it is at", area_address, second);
-    expect(t, "PEBS runs by itself", counting(cpu), false);
+    ktrial_expect(t, "allocate again", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
+    ktrial_expect(t, "it is at", area_address, second);
+    ktrial_expect(t, "PEBS runs by itself", counting(cpu), false);
     if (karea_start(error, sizeof error))
         kreport(KREPORT_FAIL, "control", "CPU %u: %s", cpu->arch.index, error);
-    expect(t, "PEBS runs again", counting(cpu), true);
-    expect(t, "start where it runs", (uint64_t)-karea_start(error, sizeof error), EBUSY);
+    ktrial_expect(t, "PEBS runs again", counting(cpu), true);
+    ktrial_expect(t, "start where it runs", (uint64_t)-karea_start(error, sizeof error), EBUSY);
 }
 
-static void try_area(struct trial *t)
+static void try_area(struct ktrial *t)
 {
     const struct kcpu *cpu = kcpu_this(); /* the thread's only one */
     char name[sizeof t->name];
     snprintf(name, sizeof name, "81H, CPU %u", cpu->arch.index);
-    begin(t, name);
+    ktrial_begin(t, name);
     if (cpu->ds) {
         try_area_here(t, cpu);
     } else {
-        expect(t, "allocate without a backend", area(1, AREA_BYTES), STATUS_NOT_SUPPORTED);
-        expect(t, "free without a backend", area(0, AREA_BYTES), STATUS_NOT_SUPPORTED);
+        ktrial_expect(t, "allocate without a backend", area(1, AREA_BYTES), STATUS_NOT_SUPPORTED);
+        ktrial_expect(t, "free without a backend", area(0, AREA_BYTES), STATUS_NOT_SUPPORTED);
         try_lengths(t);
     }
-    end(t);
+    ktrial_end(t);
 }
 
 /* ---- the threads ------------------------------------------------------------------------------------------------- */
@@ -377,7 +382,7 @@ static struct kmutex turn; /* one CPU after another: the first takes all memory 
 
 static void ask(void *argument)
 {
-    struct trial *t = argument;
+    struct ktrial *t = argument;
     bool traces = kcpu_this()->arch.index == kcpu_count - 1;
     kmutex_lock(&turn, KWAIT_EXECUTIVE, KWAIT_FOREVER);
     try_area(t);
@@ -401,7 +406,7 @@ static int start(uint64_t seed)
         e = kpart_hogs(NULL, seed, COMPUTERS * kcpu_count, 4);
     kmutex_init(&turn);
     for (uint32_t i = 0; i < kcpu_count && !e; i++) {
-        struct trial *t = kworkload_alloc(sizeof *t);
+        struct ktrial *t = kworkload_alloc(sizeof *t);
         if (!t)
             return -ENOMEM;
         e = kworkload_thread("control", i, KPRIORITY_NORMAL + 1, UINT64_C(1) << i, ask, t);

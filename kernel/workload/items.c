@@ -4,8 +4,10 @@
  * by session.pmc, and hooks one after another. `cairn check` finds which events carried them, and that no item ever
  * went back.
  */
+#include "kernel/control.h"
 #include "kernel/options.h"
 #include "kernel/session.h"
+#include "kernel/string.h"
 #include "kernel/thread.h"
 #include "kernel/workload/trial.h"
 #include "trace/etw.h"
@@ -14,9 +16,9 @@ static uint32_t last; /* session */
 
 static kntstatus set_list(uint32_t class, uint64_t handle, const uint32_t *element, uint32_t elements)
 {
-    struct list i = { .head = { .information_class = class, .trace_handle = handle } };
+    struct ktrial_list i = { .head = { .information_class = class, .trace_handle = handle } };
     memcpy(i.element, element, elements * sizeof *element);
-    return set(&i, list_bytes(elements));
+    return ktrial_set(&i, ktrial_list_bytes(elements));
 }
 
 static kntstatus set_counters(const uint32_t *source, uint32_t sources)
@@ -38,30 +40,30 @@ static struct trace_pmc carried(uint32_t number)
 }
 
 /* Of either class: lengths, and loggers that do not run. `least`: elements. */
-static void try_form(struct trial *t, uint32_t class, uint32_t element, uint32_t least)
+static void try_form(struct ktrial *t, uint32_t class, uint32_t element, uint32_t least)
 {
-    struct list i = { .head = { .information_class = class, .trace_handle = last } };
+    struct ktrial_list i = { .head = { .information_class = class, .trace_handle = last } };
     for (unsigned n = 0; n < sizeof i.element / sizeof i.element[0]; n++)
         i.element[n] = element + n;
     const struct trace_pmc before = carried(last);
-    expect(t, "query", query(&i, list_bytes(1)), STATUS_NOT_IMPLEMENTED);
+    ktrial_expect(t, "query", ktrial_query(&i, ktrial_list_bytes(1)), STATUS_NOT_IMPLEMENTED);
     for (uint32_t length = sizeof i.head.information_class; length < sizeof i.head; length++)
-        expect(t, "a length below the least", set(&i, length), STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "a length below the least", ktrial_set(&i, length), STATUS_INFO_LENGTH_MISMATCH);
     for (uint32_t length = sizeof i.head + 1; length <= sizeof i; length++)
-        if (length % sizeof element || length > list_bytes(4))
-            expect(t, "part of an element, or five", set(&i, length), STATUS_INVALID_PARAMETER);
+        if (length % sizeof element || length > ktrial_list_bytes(4))
+            ktrial_expect(t, "part of an element, or five", ktrial_set(&i, length), STATUS_INVALID_PARAMETER);
     if (least)
-        expect(t, "no element", set(&i, list_bytes(0)), STATUS_INVALID_PARAMETER);
+        ktrial_expect(t, "no element", ktrial_set(&i, ktrial_list_bytes(0)), STATUS_INVALID_PARAMETER);
     i.element[1] = element;
-    expect(t, "one element twice", set(&i, list_bytes(2)), STATUS_INVALID_PARAMETER);
-    for (unsigned n = 0; n < NOBODIES; n++)
-        expect(t, "a logger that does not run", set_list(class, nobody(n), &element, 1),
-               STATUS_WMI_INSTANCE_NOT_FOUND);
+    ktrial_expect(t, "one element twice", ktrial_set(&i, ktrial_list_bytes(2)), STATUS_INVALID_PARAMETER);
+    for (unsigned n = 0; n < KTRIAL_NOBODIES; n++)
+        ktrial_expect(t, "a logger that does not run", set_list(class, ktrial_nobody(n), &element, 1),
+                      STATUS_WMI_INSTANCE_NOT_FOUND);
     const struct trace_pmc after = carried(last);
-    expect(t, "refusals have changed something", (uint64_t)memcmp(&before, &after, sizeof after), 0);
+    ktrial_expect(t, "refusals have changed something", (uint64_t)memcmp(&before, &after, sizeof after), 0);
 }
 
-static void try_counters(struct trial *t)
+static void try_counters(struct ktrial *t)
 {
     const struct trace_pmc *counted = &ksession.pmc;
     const kntstatus one = carried(1).count ? STATUS_WMI_ALREADY_ENABLED : STATUS_NOT_SUPPORTED;
@@ -69,22 +71,23 @@ static void try_counters(struct trial *t)
                                         0xFFFFFFFF };
     const uint32_t had = carried(last).count;
     uint32_t source[TRACE_PMC_MAX];
-    begin(t, "1FH ProfileCounterList");
+    ktrial_begin(t, "1FH ProfileCounterList");
     try_form(t, EVENT_TRACE_PROFILE_COUNTER_LIST_INFORMATION, TRACE_PMC_INSTRUCTION_RETIRED, 1);
     for (unsigned n = 0; n < sizeof nobodys / sizeof nobodys[0]; n++)
-        expect(t, "a source nobody counts", set_counters(&nobodys[n], 1),
-               had ? STATUS_WMI_ALREADY_ENABLED : STATUS_NOT_SUPPORTED);
-    expect(t, "it is refused", carried(last).count, had);
-    expect(t, "session 1, which has some by session.pmc, or cannot",
-           set_list(EVENT_TRACE_PROFILE_COUNTER_LIST_INFORMATION, TRACE_HANDLE_NT_KERNEL_LOGGER, nobodys, 1), one);
+        ktrial_expect(t, "a source nobody counts", set_counters(&nobodys[n], 1),
+                      had ? STATUS_WMI_ALREADY_ENABLED : STATUS_NOT_SUPPORTED);
+    ktrial_expect(t, "it is refused", carried(last).count, had);
+    ktrial_expect(t, "session 1, which has some by session.pmc, or cannot",
+                  set_list(EVENT_TRACE_PROFILE_COUNTER_LIST_INFORMATION, TRACE_HANDLE_NT_KERNEL_LOGGER, nobodys, 1),
+                  one);
     for (uint32_t i = 0; i < counted->count; i++)
         source[i] = counted->source[counted->count - 1 - i];
     if (counted->count && !had) {
-        expect(t, "counters", set_counters(source, counted->count), STATUS_SUCCESS);
-        expect(t, "counters again", set_counters(source, 1), STATUS_WMI_ALREADY_ENABLED);
+        ktrial_expect(t, "counters", set_counters(source, counted->count), STATUS_SUCCESS);
+        ktrial_expect(t, "counters again", set_counters(source, 1), STATUS_WMI_ALREADY_ENABLED);
     }
-    expect(t, "it has them", carried(last).count, counted->count);
-    end(t);
+    ktrial_expect(t, "it has them", carried(last).count, counted->count);
+    ktrial_end(t);
 }
 
 /* Long enough for some of each event: this thread leaves, and is made ready again. */
@@ -94,7 +97,7 @@ static void wait(void)
         kthread_sleep(3, KWAIT_DELAY_EXECUTION);
 }
 
-static void try_hooks(struct trial *t)
+static void try_hooks(struct ktrial *t)
 {
     static const uint32_t wrong[] = { 0, HOOK_CONTEXTSWAP_BATCH, HOOK_PMC_CONFIG, HOOK_SPINLOCK_DC_START, 0x0503,
                                       HOOK_CAIRN_DS, 0x10524, 0xFFFFFFFF };
@@ -102,34 +105,34 @@ static void try_hooks(struct trial *t)
     const struct trace_pmc had = carried(last);
     struct perfinfo_groupmask before = { 0 }, masks;
     uint32_t back[TRACE_PMC_HOOKS_MAX];
-    begin(t, "1FH ProfileEventList");
+    ktrial_begin(t, "1FH ProfileEventList");
     try_form(t, EVENT_TRACE_PROFILE_EVENT_LIST_INFORMATION, HOOK_SET_PRIORITY, 0);
     for (unsigned n = 0; n < sizeof wrong / sizeof wrong[0]; n++)
-        expect(t, "a hook whose events carry no items", set_hooks(&wrong[n], 1), STATUS_INVALID_PARAMETER);
-    expect(t, "it is refused", carried(last).hooks, had.hooks);
-    expect(t, "masks", (uint64_t)kcontrol_masks(last, &before), 0);
+        ktrial_expect(t, "a hook whose events carry no items", set_hooks(&wrong[n], 1), STATUS_INVALID_PARAMETER);
+    ktrial_expect(t, "it is refused", carried(last).hooks, had.hooks);
+    ktrial_expect(t, "masks", (uint64_t)kcontrol_masks(last, &before), 0);
     masks = before;
     trace_group_add_switches(&masks, false);
     trace_group_add(&masks, PERF_DISPATCHER);
     trace_group_add(&masks, PERF_PROFILE);
     trace_group_add(&masks, PERF_INTERRUPT);
-    expect(t, "masks with those events", (uint64_t)kcontrol_change(last, &masks), 0);
+    ktrial_expect(t, "masks with those events", (uint64_t)kcontrol_change(last, &masks), 0);
     for (uint32_t hooks = 4; hooks != 0; hooks -= 2) { /* all four, then two of them; then they stop */
-        expect(t, "hooks", set_hooks(good, hooks), STATUS_SUCCESS);
-        expect(t, "it has them", carried(last).hooks, hooks);
+        ktrial_expect(t, "hooks", set_hooks(good, hooks), STATUS_SUCCESS);
+        ktrial_expect(t, "it has them", carried(last).hooks, hooks);
         wait();
     }
-    expect(t, "no hook", set_hooks(good, 0), STATUS_SUCCESS);
+    ktrial_expect(t, "no hook", set_hooks(good, 0), STATUS_SUCCESS);
     wait();
-    expect(t, "it has none", carried(last).hooks, 0);
+    ktrial_expect(t, "it has none", carried(last).hooks, 0);
     for (uint32_t i = 0; i < had.hooks; i++)
         back[i] = had.hook[i];
-    expect(t, "hooks as before", set_hooks(back, had.hooks), STATUS_SUCCESS);
-    expect(t, "masks as before", (uint64_t)kcontrol_change(last, &before), 0);
-    end(t);
+    ktrial_expect(t, "hooks as before", set_hooks(back, had.hooks), STATUS_SUCCESS);
+    ktrial_expect(t, "masks as before", (uint64_t)kcontrol_change(last, &before), 0);
+    ktrial_end(t);
 }
 
-void ktrial_items(struct trial *t)
+void ktrial_items(struct ktrial *t)
 {
     struct kcontrol_info info;
     /* Session 1 runs. Where sessions are restarted, any other may be stopped meanwhile. */
