@@ -34,6 +34,7 @@ def carrying(dump, event):
      "session.2=none:tsc:sequential", "session.pmc=InstructionRetired,BranchInstructionRetired"),
     *[pytest.param(options, marks=pytest.mark.long) for options in [
         ("ds=off", "session.1=full:tsc:sequential"),
+        ("session.2=full:tsc:sequential", "session.restarts=50", "session.pmc=InstructionRetired"),
         ("ds.preset=nehalem", "bts=circular", "session.2=full:system:circular"),
         ("session.1=both:qpc:sequential", "bts=circular", "bts.rings=u", "pebs=INST_RETIRED.ANY:499:uk")]]])
 def test_control(tmp_path, options):

@@ -85,7 +85,7 @@ void cairn_batches_next(struct cairn_batches *batches, const struct cairn_event 
 void cairn_batches_drained(struct cairn_batches *batches, const struct cairn_epoch *epoch);
 /* A session of this clock came, went, or got other masks. */
 void cairn_batches_told(struct cairn_batches *batches);
-void cairn_batches_hole(struct cairn_batches *batches);
+void cairn_batches_hole(struct cairn_batches *batches, const struct cairn_hole *hole);
 void cairn_batches_end(struct cairn_batches *batches);
 /* Whether something may be missing behind the last event of a CPU that has one. */
 bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu);

@@ -135,8 +135,10 @@ void cairn_batches_told(struct cairn_batches *w)
     w->open = false;
 }
 
-void cairn_batches_hole(struct cairn_batches *w)
+void cairn_batches_hole(struct cairn_batches *w, const struct cairn_hole *hole)
 {
+    if (w->open && hole->kind == CAIRN_HOLE_STOPPED) /* the masks changed; the buffer that tells so is the next one */
+        w->check->closed[w->n][CCSWAP_CLOSE_STOP]++;
     w->open = w->has_drain = false;
 }
 

@@ -369,7 +369,7 @@ static void check_hole(struct walk *w, uint32_t hole)
     char what[CAIRN_SHOWN];
     w->start_due = w->has_epoch = false;
     w->stamps.count = 0;
-    cairn_batches_hole(&w->batches);
+    cairn_batches_hole(&w->batches, h);
     cairn_running_hole(&w->running, h);
     if (h->kind == CAIRN_HOLE_BYTES || h->kind == CAIRN_HOLE_BUFFERS)
         FAIL(w, CAIRN_RULE_BUFFERS, w->has_time ? &w->time : NULL, "%s", cairn_show_hole(what, w->check->log, h));
