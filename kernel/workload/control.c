@@ -52,6 +52,21 @@ static void try_unknown(struct ktrial *t)
 
 /* ---- 1FH --------------------------------------------------------------------------------------------------------- */
 
+/* A class whose buffer is of `right` bytes, and of no others up to `most`. */
+static void try_wrong_lengths(struct ktrial *t, void *buffer, uint32_t most, uint32_t right)
+{
+    for (uint32_t length = sizeof(uint32_t); length <= most; length++) {
+        uint32_t returned = 0;
+        if (length == right)
+            continue;
+        ktrial_expect(t, "query with a wrong length",
+                      ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
+                      STATUS_INFO_LENGTH_MISMATCH);
+        ktrial_expect(t, "and it wants", returned, right);
+        ktrial_expect(t, "set with a wrong length", ktrial_set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+}
+
 static void try_groupmask(struct ktrial *t)
 {
     struct event_trace_groupmask_information i = { .information_class = EVENT_TRACE_GROUP_MASK_INFORMATION,
@@ -67,16 +82,7 @@ static void try_groupmask(struct ktrial *t)
     ktrial_expect(t, "its masks are not session 1's", (uint64_t)memcmp(&now.group_masks, &before, sizeof before), 0);
 
     memcpy(buffer, &i, sizeof i);
-    for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
-        uint32_t returned = 0;
-        if (length == sizeof i)
-            continue;
-        ktrial_expect(t, "query with a wrong length",
-                      ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
-                      STATUS_INFO_LENGTH_MISMATCH);
-        ktrial_expect(t, "and it wants", returned, sizeof i);
-        ktrial_expect(t, "set with a wrong length", ktrial_set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
-    }
+    try_wrong_lengths(t, buffer, sizeof buffer, sizeof i);
     for (unsigned n = 0; n < KTRIAL_NOBODIES; n++) {
         now.trace_handle = ktrial_nobody(n);
         ktrial_expect(t, "query a logger that does not run", ktrial_query(&now, sizeof now),
@@ -109,16 +115,7 @@ static void try_time_profile(struct ktrial *t)
     ktrial_expect(t, "query", ktrial_query(&i, sizeof i), STATUS_SUCCESS);
     ktrial_expect(t, "the interval is", i.profile_interval, tick);
     memcpy(buffer, &i, sizeof i);
-    for (uint32_t length = sizeof i.information_class; length <= sizeof buffer; length++) {
-        uint32_t returned = 0;
-        if (length == sizeof i)
-            continue;
-        ktrial_expect(t, "query with a wrong length",
-                      ksysinfo_query(SYSTEM_PERFORMANCE_TRACE_INFORMATION, buffer, length, &returned),
-                      STATUS_INFO_LENGTH_MISMATCH);
-        ktrial_expect(t, "and it wants", returned, sizeof i);
-        ktrial_expect(t, "set with a wrong length", ktrial_set(buffer, length), STATUS_INFO_LENGTH_MISMATCH);
-    }
+    try_wrong_lengths(t, buffer, sizeof buffer, sizeof i);
     for (unsigned n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         i.profile_interval = rows[n].asked;
         ktrial_expect(t, "set", ktrial_set(&i, sizeof i), STATUS_SUCCESS);
