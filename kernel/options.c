@@ -68,8 +68,9 @@ static const struct kopt_option table[] = {
       "size of each CPU's BTS buffer in records",
       AT(bts_records), NUMBER32, 1, 16384, NULL, branches },
     { "session.1", "auto:qpc:sequential",
-      "a trace session. GROUPS of events joined by '+': auto (compact, or full where PEBS records have no TSC, formats "
-      "0 to 2, and PebsIndex at each switch is all there is to tell whose they are), compact (0525H), full (0524H), "
+      "a trace session. GROUPS of events joined by '+': auto (compact; full where PEBS records have no TSC, formats 0 "
+      "to 2, and PebsIndex at each switch is all there is to tell whose they are, and where session.pmc has its "
+      "counters on 0524H), compact (0525H), full (0524H), "
       "both (as compact+full does; the values 0x20000004+0x20000100 mean compact alone, as in Windows), process, "
       "thread, loader, dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, mark, cpu_config, "
       "no_sysconfig, none, or a group's value (0x20000100). CLOCK: qpc (10 MHz), system (100 ns since "

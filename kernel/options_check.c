@@ -105,7 +105,8 @@ static const char *add_source(struct trace_pmc *pmc, const char *s, size_t n)
     if (pmc->count == TRACE_PMC_MAX)
         return "is one too many, 4 are the most";
     if (source < 0 || !event_of((uint16_t)source))
-        return "no such source: docs/options.md lists them";
+        return "must be InstructionRetired, BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles or "
+               "TotalCycles";
     pmc->source[pmc->count++] = (uint16_t)source;
     return NULL;
 }
@@ -114,7 +115,7 @@ static const char *add_hook(struct trace_pmc *pmc, const char *s, size_t n)
 {
     uint64_t hook;
     if (!kopt_number(s, n, &hook) || hook > UINT16_MAX || !trace_pmc_group((uint16_t)hook))
-        return "no hook ID whose events carry items: docs/options.md lists them";
+        return "no hook ID, such as 0x0524, whose events carry items: docs/options.md lists them";
     for (uint32_t i = 0; i < pmc->hooks; i++)
         if (pmc->hook[i] == hook)
             return "is there twice";
@@ -182,7 +183,7 @@ static bool idle_spinlock(char *error, size_t error_size)
     return false;
 }
 
-/* Whether some session may write events of this hook: what `auto` will be is not known yet. */
+/* Whether some session writes events of this hook. `auto` writes 0524H where items are asked for on it. */
 static bool is_written(uint16_t hook)
 {
     bool written = false;
@@ -233,7 +234,8 @@ int kopt_check(char *error, size_t error_size)
     for (uint32_t n = 1; n < TRACE_MAX_SESSIONS; n++)
         others += kopt.session[n].on;
     if (kopt.session_restarts && !others) {
-        snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other");
+        snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other: "
+                 "give one, session.2=compact:tsc:sequential for example");
         return -EINVAL;
     }
     if (idle_items(error, error_size))

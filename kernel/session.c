@@ -296,17 +296,16 @@ int ksession_counter(uint16_t source)
 /* ---- trace sessions ---------------------------------------------------------------------------------------------- */
 
 /* What 'auto' writes of switches. Records without a TSC are told apart by PebsIndex alone: then
- * every switch shall have its own, which 0524H has. */
+ * every switch shall have its own, which 0524H has; and it alone has the PMC items that are asked for. */
 static void add_default_switches(struct perfinfo_groupmask *masks)
 {
-    bool timed = true;
+    bool compact = !trace_pmc_items(&ksession.pmc, HOOK_CONTEXTSWAP);
     for (uint32_t i = 0; ksession.pebs && i < kcpu_count; i++)
-        timed &= ds_pebs_has_tsc(ksession.caps[i].format);
-    trace_group_add_switches(masks, timed);
+        compact &= ds_pebs_has_tsc(ksession.caps[i].format);
+    trace_group_add_switches(masks, compact);
 }
 
-/* *written: bit i: events of ksession.pmc.hook[i] are written by some session. */
-static int init_session(uint32_t number, uint32_t *written, char *error, size_t error_size)
+static int init_session(uint32_t number, char *error, size_t error_size)
 {
     const struct kopt_session *o = &kopt.session[number - 1];
     struct kcontrol_params params = {
@@ -323,24 +322,17 @@ static int init_session(uint32_t number, uint32_t *written, char *error, size_t 
     if (o->automatic)
         add_default_switches(&params.masks);
     for (uint32_t i = 0; i < ksession.pmc.hooks; i++)
-        if (trace_pmc_writes(&params.masks, ksession.pmc.hook[i])) {
+        if (trace_pmc_writes(&params.masks, ksession.pmc.hook[i]))
             params.pmc = ksession.pmc;
-            *written |= UINT32_C(1) << i;
-        }
     return kcontrol_create(&params, error, error_size);
 }
 
 static int init_trace(char *error, size_t error_size)
 {
     int e = kcontrol_init(error, error_size);
-    uint32_t written = 0;
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
-        e = init_session(number, &written, error, error_size);
-    if (e || written == (UINT32_C(1) << ksession.pmc.hooks) - 1)
-        return e; /* of other hooks than 0524H the options alone could tell */
-    snprintf(error, error_size, "session.pmc=%s: no session writes 0524H events, for 'auto' is 'compact' here: give "
-             "one 'full' or 'both'", kopt.session_pmc);
-    return -EINVAL;
+        e = init_session(number, error, error_size);
+    return e;
 }
 
 int ksession_init(char *error, size_t error_size)

@@ -187,9 +187,9 @@ static void counters(void **state)
     } cases[] = {
         { "InstructionRetired", NULL },
         { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles", NULL },
-        { "Timer", "'Timer': no such source" },
-        { "instructions", "'instructions': no such source" },
-        { "InstructionRetired,", "'': no such source" },
+        { "Timer", "'Timer': must be InstructionRetired" },
+        { "instructions", "'instructions': must be InstructionRetired" },
+        { "InstructionRetired,", "'': must be InstructionRetired" },
         { "TotalCycles,InstructionRetired,TotalCycles", "'TotalCycles': is there twice" },
         { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles,BranchInstructions",
           "'BranchInstructions': is one too many, 4 are the most" },
@@ -217,7 +217,7 @@ static void counters(void **state)
     } of_hooks[] = {
         { "0x0524", NULL },
         { "1330,0x524,0x0F2E,0x0529", NULL },
-        { "0x0525", "'0x0525': no hook ID whose events carry items" },
+        { "0x0525", "'0x0525': no hook ID, such as 0x0524, whose events carry items" },
         { "0x10524", "'0x10524': no hook ID" },
         { "ready", "'ready': no hook ID" },
         { "0x0524,", "'': no hook ID" },
