@@ -26,7 +26,6 @@
 
 static struct kcpu cpus[CPUS];
 static uint32_t here;
-static bool irq_on;
 static unsigned sent, sent_to_self; /* interrupts asked for; of `sent` bit i: CPU i */
 
 struct kcpu *kcpu_table[ARCH_MAX_CPUS];
@@ -37,17 +36,7 @@ static struct kcpu *kcpu_this(void)
     return &cpus[here];
 }
 
-static bool arch_irq_save(void)
-{
-    bool on = irq_on;
-    irq_on = false;
-    return on;
-}
-
-static void arch_irq_restore(bool on)
-{
-    irq_on |= on;
-}
+#include "tests/unit/irq_fake.h"
 
 static uint32_t arch_cpu_index(void)
 {

@@ -31,20 +31,9 @@
 
 static struct kcpu machine;
 static struct kthread running, other;
-static bool irq_on;
 static uint64_t now;
 
-static bool arch_irq_save(void)
-{
-    bool on = irq_on;
-    irq_on = false;
-    return on;
-}
-
-static void arch_irq_restore(bool on)
-{
-    irq_on |= on;
-}
+#include "tests/unit/irq_fake.h"
 
 static uint64_t arch_rdtsc(void)
 {

@@ -30,7 +30,6 @@
 
 static struct kcpu cpus_there[2];
 static struct kcpu *const here = &cpus_there[HERE];
-static bool irq_on;
 
 struct kcpu *kcpu_table[ARCH_MAX_CPUS];
 uint32_t kcpu_count;
@@ -40,17 +39,7 @@ static struct kcpu *kcpu_this(void)
     return here;
 }
 
-static bool arch_irq_save(void)
-{
-    bool on = irq_on;
-    irq_on = false;
-    return on;
-}
-
-static void arch_irq_restore(bool on)
-{
-    irq_on |= on;
-}
+#include "tests/unit/irq_fake.h"
 
 static uint32_t arch_cpu_index(void)
 {

@@ -219,20 +219,26 @@ static void other_trace_classes(void **state)
     assert_int_equal(calls, 0);
 }
 
+/* Of the class in the buffer: any but `right` is refused, and nobody is asked. */
+static void wrong_lengths(uint32_t right)
+{
+    for (uint32_t length = 4; length <= SIZE; length++) {
+        if (length == right)
+            continue;
+        assert_int_equal(query(length), STATUS_INFO_LENGTH_MISMATCH);
+        assert_int_equal(returned, right);
+        assert_int_equal(set(length), STATUS_INFO_LENGTH_MISMATCH);
+    }
+    assert_int_equal(calls, 0);
+}
+
 /* ---- GroupMask --------------------------------------------------------------------------------------------------- */
 
 static void groupmask_lengths(void **state)
 {
     (void)state;
     fill(1, 1);
-    for (uint32_t length = 4; length <= SIZE; length++) {
-        if (length == 0x30)
-            continue;
-        assert_int_equal(query(length), STATUS_INFO_LENGTH_MISMATCH);
-        assert_int_equal(returned, 0x30);
-        assert_int_equal(set(length), STATUS_INFO_LENGTH_MISMATCH);
-    }
-    assert_int_equal(calls, 0);
+    wrong_lengths(0x30);
     assert_int_equal(session, 0);
 }
 
@@ -300,14 +306,7 @@ static void time_profile(void **state)
 {
     (void)state;
     fill(3, 0);
-    for (uint32_t length = 4; length <= SIZE; length++) {
-        if (length == 8)
-            continue;
-        assert_int_equal(query(length), STATUS_INFO_LENGTH_MISMATCH);
-        assert_int_equal(returned, 8);
-        assert_int_equal(set(length), STATUS_INFO_LENGTH_MISMATCH);
-    }
-    assert_int_equal(calls, 0);
+    wrong_lengths(8);
     static const uint32_t values[] = {0, 1, 1221, 10000, 10000000, UINT32_MAX}; /* kernel/profile.h rounds them all */
     for (unsigned i = 0; i < sizeof values / sizeof values[0]; i++) {
         memset(bytes, GUARD, sizeof bytes);
