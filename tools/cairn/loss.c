@@ -19,22 +19,25 @@ static void add_lost(struct cairn_lost *sum, uint64_t lost)
         sum->counted += lost;
 }
 
-struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
+static struct cairn_lost of_epochs(const struct cairn_log *log, uint32_t cpu, bool swallowed)
 {
     struct cairn_lost sum = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
-            add_lost(&sum, log->cpu[c].epochs.items[i].lost);
+        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++) {
+            const struct cairn_epoch *e = &log->cpu[c].epochs.items[i];
+            add_lost(&sum, swallowed ? e->swallowed : e->lost);
+        }
     return sum;
+}
+
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
+{
+    return of_epochs(log, cpu, false);
 }
 
 struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu)
 {
-    struct cairn_lost sum = {0};
-    for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
-            add_lost(&sum, log->cpu[c].epochs.items[i].swallowed);
-    return sum;
+    return of_epochs(log, cpu, true);
 }
 
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu)
