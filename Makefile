@@ -212,7 +212,8 @@ make deps      install what build and tests need (apt), or say what is missing
 make           kernel, loader and tools into build/, with map and listing
 make run       boot in QEMU, then show the trace and its totals;
                RUN_ARGS='--smp 2 workload=hogs'
-make test      all suites, under ten minutes; make test-all: the long ones too
+make test      all suites, under ten minutes; make test-all: the long tests, too,
+               and fuzzing
 make bench     figures, one a line, and build/bench.json
 make fuzz      one minute of fuzzing, shared by all fuzzers
 make lint      shellcheck and the rules of the house
