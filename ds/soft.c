@@ -50,6 +50,7 @@
 #include "ds/insn.h"
 #include "ds/log.h"
 #include "ds/model/model.h"
+#include "ds/retired.h"
 #include "ds/truth.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
@@ -358,55 +359,31 @@ static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)
     return d->insn;
 }
 
-/* What an instruction of each kind is counted as. A taken near branch is one more event. */
-#define EVENT(e) (1u << DS_MODEL_##e)
-static const uint16_t events_of[DS_INSN_KINDS] = {
-    [DS_INSN_CONDITIONAL] = EVENT(BRANCH) | EVENT(BRANCH_CONDITIONAL),
-    [DS_INSN_JUMP] = EVENT(BRANCH),
-    [DS_INSN_CALL] = EVENT(BRANCH) | EVENT(NEAR_CALL),
-    [DS_INSN_RETURN] = EVENT(BRANCH) | EVENT(NEAR_RETURN),
-    [DS_INSN_FAR] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
-    [DS_INSN_IRET] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
-    [DS_INSN_SYSTEM] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
-};
-
-static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip, uint64_t next, bool taken)
+static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip, uint64_t next,
+                   struct ds_model_retired *retired)
 {
-    const struct ds_model_branch branch = {.from = ip, .to = next};
-    struct ds_model_retired retired = {.events = EVENT(INSTRUCTION) | events_of[insn->kind],
-                                       .cpl = soft->cpl};
-    if (taken) {
-        retired.branch = &branch;
-        retired.events |= ds_insn_is_far(insn) ? 0 : EVENT(BRANCH_TAKEN);
-        if (!soft->ds || !soft->ds->throttled) /* branch history stands still while throttled */
-            ds_truth_branch(&soft->step.history, ip, next);
-    }
+    const struct ds_model_branch *branch = retired->branch;
+    retired->cpl = soft->cpl;
+    if (branch && (!soft->ds || !soft->ds->throttled)) /* branch history stands still while throttled */
+        ds_truth_branch(&soft->step.history, ip, next);
     soft->step.ip = ip;
     soft->step.next = next;
     const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
-    ds_model_retire(&soft->model, &retired);
+    ds_model_retire(&soft->model, retired);
     if (soft->ds && soft->ds->hooks.retired)
         soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu, soft->step.frame,
-                                (retired.events & EVENT(BRANCH)) != 0);
+                                (retired->events & 1u << DS_MODEL_BRANCH) != 0);
     if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
-        branched(soft, &branch, soft->model.bts_records != stored);
+        branched(soft, branch, soft->model.bts_records != stored);
     if (soft->log.entry.actions)
         write_log(soft, insn->length);
 }
 
-/* Whether a branch went on to `next`, or faulted (of an indirect one nobody knows). *taken: to its target, which may be
- * its successor. The registers are those after it: no branch but LOOP changes any that it tests, and that one tests
- * what it has changed. */
-static bool branch_retired(const struct ds_insn *insn, const struct arch_trap_frame *frame, uint64_t successor,
-                           uint64_t next, bool *taken)
+/* The instruction at `ip` has retired before others, which this #DB is for. */
+static void retire_shadow(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip)
 {
-    uint64_t target = successor + (uint64_t)(int64_t)insn->displacement;
-    *taken = true;
-    if (insn->kind == DS_INSN_CONDITIONAL && next == successor) {
-        *taken = next == target && ds_insn_taken(insn, frame->rflags, frame->rcx);
-        return true;
-    }
-    return !insn->direct || next == target;
+    struct ds_model_retired retired = {.events = ds_retired_events(insn->kind)};
+    retire(soft, insn, ip, ip + insn->length, &retired);
 }
 
 /* What PUSHF has stored, without TF. In both sizes TF is in the second byte. */
@@ -434,21 +411,22 @@ static bool wants_tf(const struct ds_soft *soft, const struct ds_insn *insn)
 static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next)
 {
     struct ds_insn insn = instruction(soft, ip);
+    struct ds_model_retired retired;
+    struct ds_model_branch branch;
     uint64_t successor = ip + insn.length;
-    bool taken = false;
     if (insn.kind == DS_INSN_INTERRUPT)
         return false; /* INT1: no other comes here */
     if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
-        retire(soft, &insn, ip, successor, false);
+        retire_shadow(soft, &insn, ip);
         return account(soft, frame, successor, next);
     }
     if (insn.kind == DS_INSN_REP_STRING && next == ip)
         return true; /* between iterations */
-    if (ds_insn_is_branch(&insn) ? !branch_retired(&insn, frame, successor, next, &taken) : next != successor)
+    if (!ds_retired(&retired, &branch, &insn, ip, next, frame->rflags, frame->rcx))
         return true; /* it faulted, and the handler went on elsewhere */
     if (insn.kind == DS_INSN_PUSHF)
         clear_stored_tf(soft);
-    retire(soft, &insn, ip, next, taken);
+    retire(soft, &insn, ip, next, &retired);
     return !wants_tf(soft, &insn);
 }
 
@@ -481,7 +459,7 @@ void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
         struct ds_insn insn = instruction(soft, cpu->step_ip);
         if (insn.kind != DS_INSN_SHADOW)
             return;
-        retire(soft, &insn, cpu->step_ip, cpu->step_ip + insn.length, false);
+        retire_shadow(soft, &insn, cpu->step_ip);
         cpu->step_ip += insn.length;
     }
 }
