@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* The plugin's options: what each sets, and one line for each that is wrong. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/qemu-ds/options.h"
+
+static struct qds_options options;
+static char why[200];
+
+static int parse(const char *a, const char *b, const char *c)
+{
+    const char *const arguments[] = {a, b, c};
+    return qds_options_parse(&options, !!a + !!b + !!c, arguments, why, sizeof why);
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(NULL, NULL, NULL), 0);
+    assert_string_equal(options.preset->name, "icelake");
+    assert_false(options.exact_flags || options.stats || options.truth || options.policy.fit);
+}
+
+static void each_is_set(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("preset=skylake", "exact=flags", "stats=on"), 0);
+    assert_string_equal(options.preset->name, "skylake");
+    assert_true(options.exact_flags && options.stats);
+    assert_int_equal(parse("truth=a=b,c", "policy.fit=start_lt", "stats=off"), 0);
+    assert_string_equal(options.truth, "a=b,c");
+    assert_int_equal(options.policy.fit, DS_MODEL_START_LT);
+    assert_false(options.stats);
+}
+
+static void wrong_ones_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *argument;
+        const char *why;
+    } wrong[] = {
+        {"preset=zen", "preset=zen: not one of penryn nehalem sandybridge haswell skylake icelake sapphirerapids "
+                       "arrowlake lunarlake"},
+        {"exact=ip", "exact=ip: can only be exact=flags"},
+        {"stats=1", "stats=1: must be on or off"},
+        {"truth=", "truth=: names no file"},
+        {"policy.fit=never", "policy.fit=never: not one of its values"},
+        {"policy.luck=good", "policy.luck: there is no such policy"},
+        {"policy.unmapped=page_fault", "policy.unmapped=page_fault: not possible here"},
+        {"presets=icelake", "presets=icelake: not an option: there are preset, exact, truth, stats, policy.NAME"},
+        {"stats", "stats: not of the form option=value"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_not_equal(parse("stats=on", wrong[i].argument, NULL), 0);
+        assert_string_equal(why, wrong[i].why);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(each_is_set),
+        cmocka_unit_test(wrong_ones_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

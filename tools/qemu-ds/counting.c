@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/qemu-ds/counting.h"
+
+#define FAR_AWAY (UINT64_C(1) << 61) /* nothing counts this event: more than ever happens */
+
+static bool frozen(const struct ds_model *m)
+{
+    return m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+}
+
+/* The counters of a group that count the event. */
+static uint64_t counters(const struct ds_model *m, enum qds_group group, unsigned event)
+{
+    const uint64_t ring0 = m->counting[0][event], others = m->counting[1][event];
+    switch (group) {
+    case QDS_RING_0:
+        return ring0 & ~others;
+    case QDS_OTHER_RINGS:
+        return others & ~ring0;
+    default:
+        return ring0 & others;
+    }
+}
+
+void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
+{
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+            uint64_t added = c->now->of[g][e] - c->then.of[g][e];
+            c->then.of[g][e] = c->now->of[g][e];
+            if (!added || frozen(m))
+                continue;
+            for (uint64_t set = counters(m, g, e); set; set &= set - 1) {
+                uint64_t *value = &m->value[__builtin_ctzll(set)];
+                *value = (*value + added) & m->counter_mask;
+            }
+        }
+}
+
+/* Events until one that the model must see, that one included. */
+static uint64_t remaining(const struct ds_model *m, enum qds_group group, unsigned event)
+{
+    uint64_t least = FAR_AWAY;
+    for (uint64_t set = frozen(m) ? 0 : counters(m, group, event); set; set &= set - 1) {
+        unsigned counter = (unsigned)__builtin_ctzll(set);
+        uint64_t left = m->armed & DS_BIT(counter) ? 1 : m->counter_mask + 1 - m->value[counter];
+        least = left < least ? left : least;
+    }
+    return least;
+}
+
+void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
+{
+    for (unsigned g = 0; g < QDS_GROUPS; g++) {
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+            c->now->of[g][e] = c->then.of[g][e] = QDS_DUE - remaining(m, g, e);
+        c->forced[g] = false;
+    }
+}
+
+static bool group_due(const struct qds_counting *c, enum qds_group group, const uint16_t events[DS_MODEL_EVENTS])
+{
+    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+        uint64_t added = c->forced[group] && e == DS_MODEL_INSTRUCTION ? QDS_DUE : 0;
+        if (events[e] && c->now->of[group][e] - added + events[e] >= QDS_DUE)
+            return true;
+    }
+    return false;
+}
+
+bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint16_t events[DS_MODEL_EVENTS])
+{
+    return group_due(c, ring ? QDS_OTHER_RINGS : QDS_RING_0, events) || group_due(c, QDS_ALL_RINGS, events);
+}
+
+static void force_group(struct qds_counting *c, enum qds_group group)
+{
+    if (c->forced[group])
+        return;
+    c->forced[group] = true;
+    c->now->of[group][DS_MODEL_INSTRUCTION] += QDS_DUE;
+    c->then.of[group][DS_MODEL_INSTRUCTION] += QDS_DUE;
+}
+
+void qds_counting_force(struct qds_counting *c, unsigned ring)
+{
+    force_group(c, ring ? QDS_OTHER_RINGS : QDS_RING_0);
+    force_group(c, QDS_ALL_RINGS);
+}
+
+unsigned qds_counting_wanted(const struct ds_model *m, enum qds_group group)
+{
+    unsigned wanted = 0;
+    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+        wanted |= counters(m, group, e) ? 1u << e : 0;
+    return wanted;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arithmetic flags, which plugins cannot read: QEMU computes them lazily from an operation's operands. At the start
+ * of a block all that is in memory, and QEMU's own helper_read_eflags() does it, where the binary exports it (Debian's
+ * does) and this is an x86-64 host, whose generated code keeps QEMU's CPU state in RBP. Whether what RBP points to is
+ * that is tested by the registers in it.
+ */
+#pragma once
+
+#include "tools/qemu-ds/vcpu.h"
+
+/* Whether this QEMU exports what is needed. */
+bool qds_flags_available(void);
+/* `frame`: of the callback, which QEMU's generated code has called at the start of a block. False: not found. */
+bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame);
+/* RFLAGS at the start of a block, without RF. False: without arithmetic flags. */
+bool qds_flags(struct qds_vcpu *v, uint64_t *rflags);
+/* In a callback in the middle of a block, whose return address is `at`: brings the vCPU's state to that instruction,
+ * lazy flags included. The block must be left then. False: not possible here. */
+bool qds_flags_restore(struct qds_vcpu *v, void *at);
+/* The vCPU's TSC; 0: unknown. */
+uint64_t qds_tsc(struct qds_vcpu *v);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/qemu-ds/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, size, format, args);
+    va_end(args);
+    return -EINVAL;
+}
+
+static int set_preset(struct qds_options *o, const char *name, char *why, size_t size)
+{
+    char known[160] = "";
+    o->preset = ds_model_preset(name);
+    if (o->preset)
+        return 0;
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        strcat(known, i ? " " : "");
+        strcat(known, ds_model_presets[i].name);
+    }
+    return refuse(why, size, "preset=%s: not one of %s", name, known);
+}
+
+static int set_switch(bool *to, const char *argument, const char *value, char *why, size_t size)
+{
+    *to = strcmp(value, "on") == 0;
+    return *to || strcmp(value, "off") == 0 ? 0 : refuse(why, size, "%s: must be on or off", argument);
+}
+
+static int set_policy(struct qds_options *o, const char *name, const char *value, char *why, size_t size)
+{
+    char key[32];
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "="), name);
+    switch (ds_model_policy_set(&o->policy, key, value)) {
+    case 0:
+        return o->policy.unmapped_page_fault ? refuse(why, size, "policy.unmapped=page_fault: not possible here") : 0;
+    case -ENOENT:
+        return refuse(why, size, "policy.%s: there is no such policy", key);
+    default:
+        return refuse(why, size, "policy.%s=%s: not one of its values", key, value);
+    }
+}
+
+int qds_options_parse(struct qds_options *o, int count, const char *const *arguments, char *why, size_t size)
+{
+    *o = (struct qds_options){.preset = ds_model_preset("icelake")};
+    for (int i = 0; i < count; i++) {
+        const char *a = arguments[i], *value = strchr(a, '=');
+        int e;
+        if (!value++)
+            return refuse(why, size, "%s: not of the form option=value", a);
+        if (strncmp(a, "preset=", 7) == 0)
+            e = set_preset(o, value, why, size);
+        else if (strncmp(a, "exact=", 6) == 0) {
+            o->exact_flags = strcmp(value, "flags") == 0;
+            e = o->exact_flags ? 0 : refuse(why, size, "%s: can only be exact=flags", a);
+        } else if (strncmp(a, "stats=", 6) == 0)
+            e = set_switch(&o->stats, a, value, why, size);
+        else if (strncmp(a, "truth=", 6) == 0) {
+            o->truth = value;
+            e = *value ? 0 : refuse(why, size, "truth=: names no file");
+        } else if (strncmp(a, "policy.", 7) == 0)
+            e = set_policy(o, a + 7, value, why, size);
+        else
+            e = refuse(why, size, "%s: not an option: there are preset, exact, truth, stats, policy.NAME", a);
+        if (e)
+            return e;
+    }
+    return 0;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,stats=on,policy.NAME=VALUE */
+#pragma once
+
+#include "ds/model/model.h"
+
+struct qds_options {
+    const struct ds_model_preset *preset; /* icelake unless told otherwise */
+    struct ds_model_policy policy;
+    bool exact_flags;  /* refuse to run where RFLAGS in records would be unknown */
+    bool stats;        /* a line of totals at the end */
+    const char *truth; /* NULL: none; points into `arguments` */
+};
+
+/* Arguments are QEMU's, "name=value". 0, or -EINVAL with one line in `why` that says what is wrong. */
+int qds_options_parse(struct qds_options *options, int count, const char *const *arguments, char *why, size_t size);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
+ * Read in this order: this file, blocks.h, counting.h, special.h, vcpu.h, pmi.h, flags.h.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/qemu-ds/blocks.h"
+#include "tools/qemu-ds/flags.h"
+#include "tools/qemu-ds/options.h"
+#include "tools/qemu-ds/truth.h"
+
+#define IDLE_AFTER 1000000000 /* ns without anything that counts, until blocks are translated without it again */
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv);
+
+static qemu_plugin_id_t plugin;
+static struct qds_options options;
+static struct qemu_plugin_scoreboard *boards;
+static int vcpus;
+
+/* What blocks have now, and whether QEMU has been asked to translate them anew. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct qds_instruments instruments;
+static bool resetting;
+static unsigned resets;
+static atomic_uint wanting;      /* vCPUs on which something counts */
+static atomic_llong idle_since;  /* when that became none */
+
+__attribute__((noreturn, format(printf, 1, 2))) static void refuse(const char *format, ...)
+{
+    char why[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    fprintf(stderr, "qemu-ds: %s\n", why);
+    exit(1);
+}
+
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void register_callbacks(void);
+
+/* All vCPUs stand still, and there are no blocks. */
+static void reset(void *userdata)
+{
+    (void)userdata;
+    pthread_mutex_lock(&lock);
+    resetting = false;
+    resets++;
+    qds_blocks_set(&instruments);
+    pthread_mutex_unlock(&lock);
+    register_callbacks();
+}
+
+/* With `lock` held. */
+static void translate_anew(void)
+{
+    if (!resetting)
+        qemu_plugin_reset(plugin, reset, NULL);
+    resetting = true;
+}
+
+static void changed(struct qds_vcpu *v)
+{
+    struct qds_instruments need = qds_blocks_need(&v->model);
+    bool wants = !qds_blocks_idle(&need);
+    if (wants != v->wants && atomic_fetch_add(&wanting, wants ? 1 : -1) == 1 && !wants)
+        idle_since = now();
+    v->wants = wants;
+
+    pthread_mutex_lock(&lock);
+    struct qds_instruments had = instruments;
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        instruments.wanted[g] |= need.wanted[g];
+    if (memcmp(&had, &instruments, sizeof had) != 0)
+        translate_anew();
+    pthread_mutex_unlock(&lock);
+}
+
+static void interrupted(void)
+{
+    if (wanting || qds_blocks_idle(&instruments) || now() - idle_since < IDLE_AFTER)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!wanting) {
+        memset(&instruments, 0, sizeof instruments);
+        translate_anew();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void vcpu_starts(unsigned index, void *userdata)
+{
+    (void)userdata;
+    if (!qds_vcpu_init(index, options.preset, &options.policy, boards))
+        refuse("this QEMU does not show the registers of vCPU %u", index);
+    if (!qds_blocks_thread(qds_vcpu(index)))
+        refuse("several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount");
+}
+
+static void ends(void *userdata)
+{
+    (void)userdata;
+    for (int i = 0; options.stats && i < vcpus; i++) {
+        const struct qds_vcpu *v = qds_vcpu((unsigned)i);
+        if (v)
+            fprintf(stderr,
+                    "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " dropped, %" PRIu64 " branch records, %" PRIu64
+                    " PMIs, %" PRIu64 " steps, flags %s\n",
+                    i, v->model.records, v->model.dropped, v->model.bts_records, v->pmis, v->steps,
+                    v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for");
+    }
+    if (options.stats)
+        fprintf(stderr, "qemu-ds: translated anew %u times\n", resets);
+    qds_truth_close();
+}
+
+static void flags_unknown(void)
+{
+    if (options.exact_flags)
+        refuse("exact=flags: this QEMU keeps its state otherwise: RFLAGS would be unknown in records");
+}
+
+static void register_callbacks(void)
+{
+    qemu_plugin_register_vcpu_init_cb(plugin, vcpu_starts, NULL);
+    qemu_plugin_register_atexit_cb(plugin, ends, NULL);
+    qds_blocks_register(plugin, boards);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+    char why[240];
+    if (strcmp(info->target_name, "x86_64") != 0 || !info->system_emulation)
+        refuse("for qemu-system-x86_64 only");
+    if (info->version.cur != QEMU_PLUGIN_VERSION)
+        refuse("for plugin API %d (QEMU 11.1), this QEMU has %d", QEMU_PLUGIN_VERSION, info->version.cur);
+    if (qds_options_parse(&options, argc, (const char *const *)argv, why, sizeof why) != 0)
+        refuse("%s", why);
+    if (options.exact_flags && !qds_flags_available())
+        refuse("exact=flags: this QEMU does not export what is needed: RFLAGS would be unknown in records");
+    if (options.truth && !qds_truth_open(options.truth))
+        refuse("truth=%s: cannot be written", options.truth);
+    plugin = id;
+    vcpus = info->system.max_vcpus;
+    boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));
+    qds_blocks_changed = changed;
+    qds_blocks_interrupted = interrupted;
+    qds_blocks_flags_unknown = flags_unknown;
+    register_callbacks();
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The local APIC's performance counter entry, and the interrupt. QEMU's APIC has the register and never uses it. */
+#pragma once
+
+#include "tools/qemu-ds/vcpu.h"
+
+/* In x2APIC mode QEMU hides the registers from us: LVTPC is our own then. Called before a WRMSR runs, and to know what
+ * RDMSR returns (false: QEMU's). */
+void qds_pmi_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value);
+bool qds_pmi_rdmsr(const struct qds_vcpu *v, uint32_t msr, uint64_t *value);
+
+uint32_t qds_pmi_lvtpc(struct qds_vcpu *v);
+/* Sends the interrupt LVTPC asks for to this vCPU, and masks LVTPC. */
+void qds_pmi_deliver(struct qds_vcpu *v, uint32_t lvtpc);

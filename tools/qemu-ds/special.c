@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/qemu-ds/special.h"
+
+#include <errno.h>
+
+#include "tools/qemu-ds/pmi.h"
+
+#define MSR_REFUSED       0x8FFu /* a reserved register of the x2APIC */
+#define CPUID_01H_EAX_SIG UINT32_C(0x0FFF3FFF)
+
+enum qds_special qds_special(const uint8_t *code, size_t length)
+{
+    if (length < 2 || code[length - 2] != 0x0F) /* neither has operands; prefixes may come before */
+        return QDS_SPECIAL_NONE;
+    switch (code[length - 1]) {
+    case 0xA2:
+        return QDS_SPECIAL_CPUID;
+    case 0x32:
+        return QDS_SPECIAL_RDMSR;
+    case 0x30:
+        return QDS_SPECIAL_WRMSR;
+    default:
+        return QDS_SPECIAL_NONE;
+    }
+}
+
+bool qds_special_before(const uint8_t code[2])
+{
+    return code[0] == 0x0F && (code[1] == 0xA2 || code[1] == 0x32);
+}
+
+static uint32_t low(uint64_t value)
+{
+    return (uint32_t)value;
+}
+
+static void set_patch(struct qds_vcpu *v, enum qds_patch kind, uint32_t leaf, uint64_t value)
+{
+    v->patch.kind = kind;
+    v->patch.leaf = leaf;
+    v->patch.value = value;
+    v->board->patch = kind;
+}
+
+void qds_cpuid(struct qds_vcpu *v)
+{
+    uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
+    bool ours = leaf <= 1 || leaf == 0x0A || ((leaf == 7 || leaf == 0x1C) && subleaf == 0);
+    if (ours)
+        set_patch(v, QDS_PATCH_CPUID, leaf, 0);
+}
+
+static void refuse(struct qds_vcpu *v)
+{
+    v->fault.on = true;
+    v->fault.rcx = qds_read(v, QDS_RCX);
+    qds_write(v, QDS_RCX, MSR_REFUSED);
+}
+
+void qds_rdmsr(struct qds_vcpu *v)
+{
+    uint64_t value;
+    if (qds_cpl(v) != 0)
+        return;
+    uint32_t msr = low(qds_read(v, QDS_RCX));
+    switch (qds_pmi_rdmsr(v, msr, &value) ? 0 : ds_model_rdmsr(&v->model, msr, &value)) {
+    case 0:
+        set_patch(v, QDS_PATCH_RDMSR, 0, value);
+        break;
+    case -EFAULT:
+        refuse(v);
+        break;
+    default:
+        break;
+    }
+}
+
+bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault)
+{
+    struct ds_model copy = v->model;
+    if (qds_cpl(v) != 0)
+        return false;
+    *msr = low(qds_read(v, QDS_RCX));
+    *value = low(qds_read(v, QDS_RAX)) | qds_read(v, QDS_RDX) << 32;
+    qds_pmi_wrmsr(v, *msr, *value);
+    int e = ds_model_wrmsr(&copy, *msr, *value);
+    *fault = e == -EFAULT;
+    if (*fault)
+        refuse(v);
+    return e != -ENOENT;
+}
+
+/* The model's part of a leaf, over QEMU's. */
+static void patch_cpuid(struct qds_vcpu *v)
+{
+    static const enum qds_register reg[4] = {QDS_RAX, QDS_RBX, QDS_RCX, QDS_RDX};
+    const uint32_t leaf = v->patch.leaf;
+    uint32_t ours[4], had[4];
+    ds_model_cpuid(&v->model, leaf, ours);
+    for (unsigned i = 0; i < 4; i++)
+        had[i] = low(qds_read(v, reg[i]));
+    if (leaf == 0)
+        ours[0] = had[0] > ours[0] ? had[0] : ours[0];
+    else if (leaf == 1) {
+        ours[0] |= had[0] & ~CPUID_01H_EAX_SIG;
+        for (unsigned i = 1; i < 4; i++)
+            ours[i] |= had[i];
+    } else if (leaf == 7) {
+        for (unsigned i = 0; i < 4; i++)
+            ours[i] |= i == 3 ? had[i] & ~CPUID_07H_EDX_ARCH_LBR : had[i];
+    }
+    for (unsigned i = 0; i < 4; i++)
+        qds_write(v, reg[i], ours[i]);
+}
+
+void qds_patch(struct qds_vcpu *v)
+{
+    if (v->patch.kind == QDS_PATCH_CPUID)
+        patch_cpuid(v);
+    else if (v->patch.kind == QDS_PATCH_RDMSR) {
+        qds_write(v, QDS_RAX, low(v->patch.value));
+        qds_write(v, QDS_RDX, v->patch.value >> 32);
+    }
+    set_patch(v, QDS_PATCH_NONE, 0, 0);
+}
+
+void qds_special_faulted(struct qds_vcpu *v)
+{
+    if (v->fault.on)
+        qds_write(v, QDS_RCX, v->fault.rcx);
+    v->fault.on = false;
+}

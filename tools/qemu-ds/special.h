@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The instructions that ask for the Debug Store: CPUID, RDMSR, WRMSR. Each runs in QEMU as well, which knows the rest
+ * of the processor. What it returns is changed when it has run, on the next instruction; what the model refuses is made
+ * to raise #GP by another MSR number, one that QEMU refuses.
+ */
+#pragma once
+
+#include "tools/qemu-ds/vcpu.h"
+
+enum qds_special { QDS_SPECIAL_NONE, QDS_SPECIAL_CPUID, QDS_SPECIAL_RDMSR, QDS_SPECIAL_WRMSR };
+
+/* Which of them the instruction is. */
+enum qds_special qds_special(const uint8_t *code, size_t length);
+/* Whether code that ends before `code + 2` may end with one whose result is to be changed. */
+bool qds_special_before(const uint8_t code[2]);
+
+/* Callbacks, before the instruction runs. The model's counters are right for this moment. */
+void qds_cpuid(struct qds_vcpu *v);
+void qds_rdmsr(struct qds_vcpu *v);
+/* Whether the WRMSR that is about to run is for the model, and what it writes. If so and the model refuses it, it will
+ * fault: *fault. The model has not changed. */
+bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault);
+
+/* On whatever follows one that has run, v->patch.kind. */
+void qds_patch(struct qds_vcpu *v);
+/* An exception: undoes what made one fault. */
+void qds_special_faulted(struct qds_vcpu *v);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/qemu-ds/vcpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ds/retired.h"
+#include "tools/qemu-ds/flags.h"
+#include "tools/qemu-ds/pmi.h"
+#include "tools/qemu-ds/truth.h"
+
+#define VCPUS 1024u
+
+static struct qds_vcpu *vcpus[VCPUS];
+static struct qemu_plugin_scoreboard *boards;
+
+struct qds_vcpu *qds_vcpu(unsigned index)
+{
+    struct qds_vcpu *v = index < VCPUS ? vcpus[index] : NULL;
+    if (v) {
+        v->board = qemu_plugin_scoreboard_find(boards, index); /* moves when there are more vCPUs */
+        v->counting.now = &v->board->now;
+    }
+    return v;
+}
+
+void qds_vcpus_forget_blocks(void)
+{
+    for (unsigned i = 0; i < VCPUS; i++)
+        if (qds_vcpu(i))
+            vcpus[i]->board->block = 0, vcpus[i]->counted = NULL;
+}
+
+uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg)
+{
+    uint64_t value = 0;
+    g_byte_array_set_size(v->bytes, 0);
+    if (qemu_plugin_read_register(v->handle[reg], v->bytes))
+        memcpy(&value, v->bytes->data, v->bytes->len < 8 ? v->bytes->len : 8);
+    return value;
+}
+
+void qds_write(struct qds_vcpu *v, enum qds_register reg, uint64_t value)
+{
+    g_byte_array_set_size(v->bytes, sizeof value);
+    memcpy(v->bytes->data, &value, sizeof value);
+    qemu_plugin_write_register(v->handle[reg], v->bytes);
+}
+
+unsigned qds_cpl(struct qds_vcpu *v)
+{
+    if (!(qds_read(v, QDS_CR0) & 1)) /* PE */
+        return 0;
+    return qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_VM ? 3 : qds_read(v, QDS_CS) & 3;
+}
+
+uint32_t qds_read_device(struct qds_vcpu *v, uint64_t address)
+{
+    uint32_t value = 0;
+    g_byte_array_set_size(v->bytes, 0);
+    if (qemu_plugin_read_memory_hwaddr(address, v->bytes, sizeof value) == 0)
+        memcpy(&value, v->bytes->data, sizeof value);
+    return value;
+}
+
+void qds_write_device(struct qds_vcpu *v, uint64_t address, uint32_t value)
+{
+    g_byte_array_set_size(v->bytes, sizeof value);
+    memcpy(v->bytes->data, &value, sizeof value);
+    qemu_plugin_write_memory_hwaddr(address, v->bytes);
+}
+
+/* ---- the model's host -------------------------------------------------------------------------------------------- */
+
+static bool read64(void *context, uint64_t address, uint64_t *value)
+{
+    struct qds_vcpu *v = context;
+    g_byte_array_set_size(v->bytes, 0);
+    if (!qemu_plugin_read_memory_vaddr(address, v->bytes, sizeof *value))
+        return false;
+    memcpy(value, v->bytes->data, sizeof *value);
+    return true;
+}
+
+static bool write64(void *context, uint64_t address, uint64_t value)
+{
+    struct qds_vcpu *v = context;
+    g_byte_array_set_size(v->bytes, sizeof value);
+    memcpy(v->bytes->data, &value, sizeof value);
+    return qemu_plugin_write_memory_vaddr(address, v->bytes);
+}
+
+/* An interrupt delivered since has pushed what it changed: RIP, CS, RFLAGS, RSP, SS (SDM vol. 3A, "64-Bit Mode Stack
+ * Frame"). */
+static void undo_delivery(struct qds_vcpu *v, struct ds_model_registers *r)
+{
+    uint64_t frame = r->rsp;
+    if (!read64(v, frame + 16, &r->rflags) || !read64(v, frame + 24, &r->rsp))
+        r->rsp = frame;
+    r->rflags &= ~(uint64_t)QDS_RFLAGS_RF;
+}
+
+static void registers(void *context, struct ds_model_registers *out)
+{
+    struct qds_vcpu *v = context;
+    *out = (struct ds_model_registers){
+        .rip = v->retired_rip,
+        .rax = qds_read(v, QDS_RAX),
+        .rbx = qds_read(v, QDS_RBX),
+        .rcx = qds_read(v, QDS_RCX),
+        .rdx = qds_read(v, QDS_RDX),
+        .rsi = qds_read(v, QDS_RSI),
+        .rdi = qds_read(v, QDS_RDI),
+        .rbp = qds_read(v, QDS_RBP),
+        .rsp = qds_read(v, QDS_RSP),
+        .eventing_ip = v->step.ip,
+        .tsc = qds_tsc(v),
+    };
+    for (unsigned i = 0; i < 8; i++)
+        out->r8_r15[i] = qds_read(v, QDS_R8 + i);
+    if (v->delivered)
+        undo_delivery(v, out);
+    else
+        qds_flags(v, &out->rflags);
+}
+
+static void xmm(void *context, struct ds_pebs_xmm *out)
+{
+    struct qds_vcpu *v = context;
+    memset(out, 0, sizeof *out);
+    for (unsigned i = 0; i < 16; i++) {
+        g_byte_array_set_size(v->bytes, 0);
+        if (v->xmm[i] && qemu_plugin_read_register(v->xmm[i], v->bytes) && v->bytes->len >= 16)
+            memcpy(out->xmm[i], v->bytes->data, 16);
+    }
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    struct qds_vcpu *v = context;
+    qds_pmi_deliver(v, lvtpc);
+    v->pmis++;
+    v->leave = true;
+    qds_truth_pmi(v, lvtpc);
+}
+
+static void recorded(void *context, const struct ds_model_record *record)
+{
+    qds_truth_record(context, record);
+}
+
+/* ---- what retires ------------------------------------------------------------------------------------------------ */
+
+bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
+{
+    struct ds_model_retired retired;
+    struct ds_model_branch branch;
+    uint64_t rflags = 0, rcx = 0;
+    const struct ds_insn *insn = &v->step.insn;
+    if (insn->kind == DS_INSN_REP_STRING && next == v->step.ip)
+        return false; /* between iterations */
+    if (insn->kind == DS_INSN_CONDITIONAL && !insn->displacement) {
+        qds_flags(v, &rflags);
+        rcx = qds_read(v, QDS_RCX);
+    }
+    if (!ds_retired(&retired, &branch, insn, v->step.ip, next, rflags, rcx))
+        return false;
+    retired.events = (retired.events | v->step.memory) & v->step.events;
+    retired.load_address = v->step.load_address;
+    retired.store_address = v->step.store_address;
+    if (!retired.events && !retired.branch)
+        return true;
+    retired.cpl = v->step.cpl;
+    v->retired_rip = next;
+    v->instructions++;
+    v->model.lvtpc = qds_pmi_lvtpc(v);
+    if (ds_model_retire(&v->model, &retired) != 0)
+        qds_truth_lost(v);
+    return true;
+}
+
+void qds_enter(struct qds_vcpu *v, uint64_t to)
+{
+    const struct ds_model_branch branch = {.from = v->entered.from, .to = to};
+    v->retired_rip = to;
+    v->model.lvtpc = qds_pmi_lvtpc(v);
+    if (ds_model_interrupt(&v->model, &branch, v->entered.cpl) != 0)
+        qds_truth_lost(v);
+}
+
+/* ---- beginning --------------------------------------------------------------------------------------------------- */
+
+static struct qemu_plugin_register *find(const GArray *registers, const char *name)
+{
+    const qemu_plugin_reg_descriptor *d = (const void *)registers->data;
+    for (unsigned i = 0; i < registers->len; i++)
+        if (strcmp(d[i].name, name) == 0)
+            return d[i].handle;
+    return NULL;
+}
+
+bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
+                   struct qemu_plugin_scoreboard *all_boards)
+{
+    static const char *const names[QDS_REGISTERS] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
+                                                     "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
+                                                     "rip", "eflags", "cs", "cr0"};
+    struct qds_vcpu *v = calloc(1, sizeof *v);
+    if (!v || index >= VCPUS)
+        return false;
+    const struct ds_model_host host = {.read64 = read64,
+                                       .write64 = write64,
+                                       .registers = registers,
+                                       .xmm = xmm,
+                                       .raise_pmi = raise_pmi,
+                                       .recorded = recorded,
+                                       .context = v};
+    v->index = index;
+    v->board = qemu_plugin_scoreboard_find(all_boards, index);
+    v->bytes = g_byte_array_new();
+    ds_model_init(&v->model, preset, policy, &host);
+    v->counting.now = &v->board->now;
+    qds_counting_arm(&v->counting, &v->model);
+
+    GArray *all = qemu_plugin_get_registers();
+    bool found = true;
+    for (unsigned i = 0; i < QDS_REGISTERS; i++)
+        found &= (v->handle[i] = find(all, names[i])) != NULL;
+    for (unsigned i = 0; i < 16; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "xmm%u", i);
+        v->xmm[i] = find(all, name);
+    }
+    g_array_free(all, 1);
+    boards = all_boards;
+    vcpus[index] = v;
+    return found;
+}

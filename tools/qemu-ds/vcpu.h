@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One vCPU as the plugin sees it: its model of the processor, its registers and memory through QEMU, and what is under
+ * way on it. Everything here runs on the vCPU's own thread, in callbacks of QEMU's.
+ */
+#pragma once
+
+#include "ds/insn.h"
+#include "ds/model/model.h"
+#include "tools/qemu-ds/counting.h"
+#include "tools/qemu-ds/qemu_api.h"
+
+#define QDS_RFLAGS_TF (1u << 8)
+#define QDS_RFLAGS_RF (1u << 16)
+#define QDS_RFLAGS_VM (1u << 17)
+
+enum qds_register {
+    QDS_RAX, QDS_RCX, QDS_RDX, QDS_RBX, QDS_RSP, QDS_RBP, QDS_RSI, QDS_RDI, /* as instructions number them */
+    QDS_R8, QDS_R15 = QDS_R8 + 7,
+    QDS_RIP, QDS_EFLAGS, /* without its arithmetic flags, which QEMU computes when it needs them */
+    QDS_CS, QDS_CR0,
+    QDS_REGISTERS
+};
+
+struct qds_block { /* a translated block, as long as QEMU keeps it */
+    struct qds_block *next;
+    uint64_t vaddr; /* as translated: at run time it may be an alias in another page */
+    uint16_t length; /* instructions */
+    uint8_t ring;    /* 0: CPL 0, 1: others */
+    uint16_t events[DS_MODEL_EVENTS]; /* how often it causes each of QDS_BLOCK_EVENTS */
+    struct qds_block_insn {
+        struct qds_block *block;
+        uint16_t offset; /* from vaddr */
+        uint8_t special; /* enum qds_special */
+        struct ds_insn insn;
+    } insns[];
+};
+
+struct qds_board { /* what translated code itself touches, one for each vCPU */
+    struct qds_numbers now;
+    uint64_t block; /* struct qds_block * of the last block begun, while blocks count */
+    uint64_t patch; /* not 0: see struct qds_vcpu */
+};
+
+enum qds_through { QDS_THROUGH_EVENTS, QDS_THROUGH_BRANCHES, QDS_THROUGH_ALL };
+
+enum qds_patch { QDS_PATCH_NONE, QDS_PATCH_CPUID, QDS_PATCH_RDMSR };
+
+struct qds_vcpu {
+    unsigned index;
+    struct ds_model model;
+    struct qds_counting counting;
+    struct qds_board *board;
+    struct qemu_plugin_register *handle[QDS_REGISTERS], *xmm[16];
+    GByteArray *bytes; /* what passes between QEMU and us */
+    void *env;         /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
+    bool env_looked_for;
+
+    struct { /* the instruction that runs now and goes through the model when it has */
+        bool on;
+        struct ds_insn insn;
+        uint64_t ip;
+        unsigned cpl;
+        unsigned events; /* that it is asked for; the others have been counted */
+        const struct qds_block *block; /* whose last it is, where the block is one without RF */
+        unsigned memory; /* events it has caused by reading and writing data, and where first */
+        uint64_t load_address, store_address;
+    } step;
+    const struct qds_block_insn *counted; /* in a block with RF: the instruction that runs without going through */
+    uint64_t counted_ip;
+    struct { /* an interrupt or exception has been taken, and is a branch */
+        bool on;
+        uint64_t from;
+        unsigned cpl;
+    } entered;
+    uint64_t interrupt_at; /* INT n that is on its way into its handler; 0: none */
+    uint8_t through[2]; /* enum qds_through, by ring: what goes through the model */
+    uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
+    uint64_t retired_rip; /* where execution goes on after the instruction that retires */
+    bool delivered;       /* and an interrupt has been delivered since */
+    bool leave;           /* a PMI is on its way: the block that begins now must not run first */
+
+    struct { /* what CPUID or RDMSR, which has run, should have returned */
+        enum qds_patch kind;
+        uint32_t leaf;
+        uint64_t value;
+    } patch;
+    struct { /* RDMSR or WRMSR has been made to fault */
+        bool on;
+        uint64_t rcx;
+    } fault;
+
+    struct { /* while in x2APIC mode */
+        bool on;
+        uint32_t id, lvtpc;
+    } x2apic;
+    bool wants; /* something counts */
+    uint64_t instructions, pmis, steps; /* totals; instructions only while counted */
+};
+
+/* Of vCPU `index`; NULL: not initialised yet. */
+struct qds_vcpu *qds_vcpu(unsigned index);
+/* The blocks that vCPUs may have been in are gone. All vCPUs stand still. */
+void qds_vcpus_forget_blocks(void);
+/* On the vCPU's thread. False: QEMU lacks a register we need. */
+bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
+                   struct qemu_plugin_scoreboard *boards);
+
+uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg);
+void qds_write(struct qds_vcpu *v, enum qds_register reg, uint64_t value);
+unsigned qds_cpl(struct qds_vcpu *v);
+/* Physical memory, 4 bytes, of devices as well. */
+uint32_t qds_read_device(struct qds_vcpu *v, uint64_t address);
+void qds_write_device(struct qds_vcpu *v, uint64_t address, uint32_t value);
+
+/* An interrupt or exception led from v->entered to `to`. */
+void qds_enter(struct qds_vcpu *v, uint64_t to);
+
+/* The instruction of v->step has retired and execution stands at `next`. False: it did not, and nothing was done. */
+bool qds_retire_step(struct qds_vcpu *v, uint64_t next);
