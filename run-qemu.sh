@@ -11,6 +11,7 @@ build=${CAIRN_BUILD:-$here/build}
 case $build in /*) ;; *) build=$here/$build ;; esac
 
 smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0
+qemu_ds='' plugin=''
 qemu='' qemu_why='' accel_why='the default: it runs everywhere'
 words=()
 
@@ -52,6 +53,8 @@ Boots Cairn in QEMU and records its trace.
   --icount        the same options give the same trace, byte by byte
   --gdb           wait for a debugger on TCP port 1234 (no timeout)
   --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
+  --qemu-ds OPTIONS  of the plugin that gives QEMU a Debug Store for ds=hw, as
+                  preset=skylake,stats=on; off: without it
   --image FILE    boot this disk image (make image) as a USB stick; its own
                   cairn.cfg holds the options
   --which         say which QEMU and firmware would be taken, and stop
@@ -91,7 +94,7 @@ check_mem() {
 parse() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --image)
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             case $1 in
             --smp) smp=$2 ;;
@@ -101,6 +104,7 @@ parse() {
             --log) log=$2 ;;
             --timeout) timeout=$2 ;;
             --qemu) qemu=$2 qemu_why='--qemu' ;;
+            --qemu-ds) qemu_ds=$2 ;;
             --image) image=$2 ;;
             esac
             shift
@@ -151,7 +155,22 @@ check_words() {
     "$build/cairn-options" check "${machine[@]}" "${words[@]}" || exit $USAGE
 }
 
+# Sets plugin where ds=hw needs it: by itself QEMU has no Debug Store.
+find_plugin() {
+    local value=''
+    has_word ds
+    [ "$value" = hw ] && [ "$accel" = tcg ] && [ "$qemu_ds" != off ] || return 0
+    [ $icount = 0 ] || die $USAGE "--icount: not with the plugin that ds=hw needs (--qemu-ds off: without it)"
+    plugin=$build/qemu-ds.so
+    [ -r "$plugin" ] || die $TROUBLE "ds=hw: $plugin is not there: run 'make'"
+    [ -z "$qemu" ] || return 0
+    qemu=$build/qemu11/qemu-system-x86_64 qemu_why="ds=hw: it takes the plugin"
+    [ -x "$qemu" ] || die $TROUBLE "ds=hw: QEMU has a Debug Store only by a plugin, and that needs QEMU 11.1: \
+run 'make deps-ds', or give --qemu PATH (--qemu-ds off: without)"
+}
+
 find_qemu() {
+    find_plugin
     if [ -z "$qemu" ]; then
         qemu=$(command -v qemu-system-x86_64) ||
             die $TROUBLE "no qemu-system-x86_64 in \$PATH: run 'make deps', or give --qemu PATH"
@@ -159,6 +178,10 @@ find_qemu() {
     fi
     qemu_version=$("$qemu" --version 2>/dev/null | sed -n '1s/.*version \([^ ]*\).*/\1/p')
     [ -n "$qemu_version" ] || die $TROUBLE "$qemu: not a QEMU that runs here"
+    case $plugin,$qemu_version in
+    ,* | *,11.1 | *,11.1.*) ;;
+    *) die $TROUBLE "ds=hw: the plugin needs QEMU 11.1, --qemu is $qemu_version: leave it out (make deps-ds)" ;;
+    esac
     if [ "$accel" = kvm ] && ! { [ -r /dev/kvm ] && [ -w /dev/kvm ]; }; then
         die $TROUBLE "--accel kvm: /dev/kvm is not there, or this user may not use it"
     fi
@@ -197,6 +220,7 @@ say_choices() {
     echo "QEMU        $qemu ($qemu_why), version $qemu_version"
     echo "accelerator $accel ($accel_why)"
     echo "firmware    $code"
+    [ -z "$plugin" ] || echo "plugin      $plugin${qemu_ds:+,$qemu_ds}"
 }
 
 check_log() {
@@ -272,6 +296,7 @@ build_command() {
     [ $icount = 0 ] ||
         command+=(-icount "shift=$ICOUNT_SHIFT,sleep=off" -rtc "base=2026-01-01T00:00:00,clock=vm" -seed 1)
     [ $gdb = 0 ] || command+=(-gdb tcp:127.0.0.1:1234 -S)
+    [ -z "$plugin" ] || command+=(-plugin "${plugin//,/,,}${qemu_ds:+,$qemu_ds}")
 }
 
 # Asks QEMU to end; one that does not within five seconds is ended.
@@ -489,6 +514,7 @@ main() {
     start
     watch 2>/dev/null # not a word of bash on how QEMU ended: the verdict says it
     judge
+    LC_ALL=C sed -n 's/^qemu-ds: /qemu-ds     /p' "$tmp/errors"
     report
     exit "$status"
 }
