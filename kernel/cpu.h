@@ -44,6 +44,7 @@ struct kcpu {
     struct ds_cpu *active_ds;     /* what counts on this CPU: usually the session's, but a workload may put its own
                                    * here for a while. The session's is paused then, and its buffer still the trace's */
     struct ds_soft *active_model; /* likewise the model that is stepped */
+    volatile bool held;           /* between kpanic_hold and kpanic_release; read by this CPU's NMI */
     struct trace_hub_cpu *trace; /* NULL: no session yet (trace_hub_on and trace_hub_wants know that) */
     struct ktruth_cpu *truth;/* NULL: truth=0 */
     struct klocktrace_cpu *locktrace; /* NULL: no session wants spin locks */

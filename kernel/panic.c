@@ -73,6 +73,19 @@ static _Noreturn void stop(void)
     arch_halt();
 }
 
+void kpanic_hold(void)
+{
+    kcpu_this()->held = true;
+}
+
+void kpanic_release(void)
+{
+    kcpu_this()->held = false;
+    uint32_t who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(who != NOBODY, 0) && who != arch_cpu_index())
+        stop();
+}
+
 /* The others that still run. */
 static uint64_t running(void)
 {
@@ -173,6 +186,6 @@ void kernel_nmi(struct arch_trap_frame *f)
     uint32_t who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
     if (who == NOBODY) /* nobody asked: a hardware NMI (SERR, watchdog) */
         kernel_fault(f);
-    if (who != arch_cpu_index())
+    if (who != arch_cpu_index() && !kcpu_this()->held)
         stop();
 }

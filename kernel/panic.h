@@ -17,6 +17,11 @@ _Noreturn void kpanic_at(struct arch_trap_frame *caller, const char *format, va_
 /* What an exception says, one line. `cr2`: CR2 as it was then. */
 void kfault_describe(const struct arch_trap_frame *frame, uint64_t cr2, char *line, size_t size);
 
+/* Between the two another CPU's panic does not stop this one: its NMI waits for the release. Interrupts off; short; not
+ * nested. */
+void kpanic_hold(void);
+void kpanic_release(void);
+
 #define KASSERT(condition)                                                                                           \
     do {                                                                                                             \
         if (__builtin_expect(!(condition), 0))                                                                       \

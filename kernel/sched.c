@@ -14,6 +14,7 @@
 #include "kernel/priority.h"
 #include "kernel/profile.h"
 #include "kernel/spinlock.h"
+#include "kernel/stepping.h"
 #include "kernel/string.h"
 #include "kernel/timerq.h"
 #include "kernel/user.h"
@@ -321,8 +322,7 @@ void ksched_unlock(void)
 void kernel_irq_enter(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    if (cpu->active_model)
-        ds_soft_interrupted(cpu->active_model, frame);
+    kstepping_interrupted(frame);
     ds_pause(cpu->active_ds);
     KASSERT(cpu->irq_depth < KCPU_IRQ_LEVELS);
     cpu->irq_vector[cpu->irq_depth] = (uint8_t)frame->vector;

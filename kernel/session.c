@@ -13,6 +13,7 @@
 #include "kernel/options.h"
 #include "kernel/pmi.h"
 #include "kernel/print.h"
+#include "kernel/stepping.h"
 #include "kernel/string.h"
 #include "kernel/thread.h"
 
@@ -138,12 +139,6 @@ static void retired(void *context, uint32_t cpu, const struct arch_trap_frame *f
     thread->retired.branches += branch;
 }
 
-static bool debug_trap(struct arch_trap_frame *frame)
-{
-    struct kcpu *cpu = kcpu_this();
-    return cpu->active_model && ds_soft_step(cpu->active_model, frame);
-}
-
 /* What errata take away from the configuration is said once. */
 static void say_what_fits(void)
 {
@@ -247,7 +242,7 @@ static int init_ds(char *error, size_t error_size)
             }
             kcpu_table[i]->ds_soft = model;
         }
-        arch_debug_set(debug_trap);
+        arch_debug_set(kstepping_debug);
         kcall_all(detect_soft, NULL);
     }
     kpmi_init();

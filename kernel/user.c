@@ -8,6 +8,7 @@
 #include "kernel/gate.h"
 #include "kernel/mem.h"
 #include "kernel/panic.h"
+#include "kernel/stepping.h"
 #include "kernel/string.h"
 #include "kernel/symbols.h"
 
@@ -144,8 +145,7 @@ _Noreturn void kernel_user_fault(struct arch_trap_frame *frame)
     char why[128];
     uint64_t cr2 = read_cr2();
     struct kcpu *cpu = kcpu_this();
-    if (cpu->active_model)
-        ds_soft_interrupted(cpu->active_model, frame);
+    kstepping_interrupted(frame);
     ds_pause(cpu->active_ds); /* what follows is the kernel's, not the program's */
     kfault_describe(frame, cr2, why, sizeof why);
     KASSERT(!(arch_read_rflags() & (RFLAGS_NT | ARCH_RFLAGS_TF)) && !arch_user_pages_open());

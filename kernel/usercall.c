@@ -9,6 +9,7 @@
 #include "kernel/gate.h"
 #include "kernel/live.h"
 #include "kernel/panic.h"
+#include "kernel/stepping.h"
 #include "kernel/string.h"
 #include "kernel/user.h"
 #include "kernel/user/calls.h"
@@ -141,8 +142,7 @@ void kernel_system_call(struct arch_trap_frame *frame)
 {
     uint64_t flags = arch_read_rflags(); /* what SYSCALL has left of the program's: nothing that matters */
     struct kcpu *cpu = kcpu_this();
-    if (cpu->active_model)
-        ds_soft_system_call(cpu->active_model, frame);
+    kstepping_system_call(frame);
     kgate_enter();
     KASSERT(!(flags & (ARCH_RFLAGS_TF | ARCH_RFLAGS_IF | RFLAGS_DF | RFLAGS_NT | RFLAGS_AC)));
     const struct call c = { frame, cpu->current->user, frame->rdi, frame->rsi };

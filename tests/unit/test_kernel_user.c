@@ -51,10 +51,9 @@ static uint64_t read_cr2(void)
     return 0x1234;
 }
 
-#define ds_pause            fake_ds_pause /* the driver's own are in the library */
-#define ds_resume           fake_ds_resume
-#define ds_resume_user      fake_ds_resume_user
-#define ds_soft_interrupted fake_ds_soft_interrupted
+#define ds_pause       fake_ds_pause /* the driver's own are in the library */
+#define ds_resume      fake_ds_resume
+#define ds_resume_user fake_ds_resume_user
 #include "kernel/user.c"
 
 struct kcpu *kcpu_table[ARCH_MAX_CPUS];
@@ -82,9 +81,10 @@ void fake_ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame)
     fake_ds_resume(ds);
 }
 
-void fake_ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
+void kstepping_interrupted(struct arch_trap_frame *frame)
 {
-    (void)soft, (void)frame;
+    (void)frame;
+    assert_true(counting);
 }
 
 /* ---- what a fault leads to --------------------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "kernel/panic.h"
 #include "kernel/profile.h"
 #include "kernel/rundown.h"
+#include "kernel/stepping.h"
 #include "kernel/witness.h"
 
 /* ---- the rest of the kernel */
@@ -36,10 +37,9 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
     ds_resume(ds);
 }
 
-void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
+void kstepping_interrupted(struct arch_trap_frame *frame)
 {
-    (void)soft, (void)frame;
-    fail(); /* nothing is stepped here */
+    (void)frame; /* nothing is stepped here */
 }
 
 void ds_tick(struct ds_cpu *ds)
