@@ -16,7 +16,8 @@
 #define PM1_SLP_TYP(t) (((t) & 7u) << 10)
 #define PM1_SLP_EN     0x2000u
 
-#define WAIT_US 100000u /* for hardware that acts some time after it was told */
+#define WAIT_US      100000u  /* for hardware that acts some time after it was told */
+#define EXIT_WAIT_US 1000000u /* for QEMU: from version 9.1 on another of its threads ends it */
 
 static inline void out16(uint16_t port, uint16_t value)
 {
@@ -52,6 +53,7 @@ static void wait_for_effect(void)
 void arch_debug_exit(uint8_t code)
 {
     arch_out8(DEBUG_EXIT_PORT, code);
+    arch_delay_us(EXIT_WAIT_US);
 }
 
 static void reset_by_acpi(void)
