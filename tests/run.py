@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs the suites of `make test` and `make test-all`: finds them by name, prints the time of each, and ends with the
-line `N passed, N failed` (and `, N skipped` where there are any). Exits with 1 where something failed."""
+"""Runs the suites of `make test` and its like: finds them by name, prints the time of each, and ends with the line
+`N passed, N failed` (and `, N skipped` where there are any). Exits with 1 where something failed."""
 
 import argparse
 import os
@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 UNIT_TIMEOUT = 1800  # seconds, for one program: it hangs; slowness is no verdict
 FEWER_STEPS = "200000"  # of each processor in tests/unit/test_ds_property.c; `make test-all`: its own million
 WORKERS = os.cpu_count() or 1
+WITH_QEMU_11 = ("qemu_ds", "linux")  # folders whose tests boot the QEMU of `make deps-ds`: only where asked for
 
 
 def run_program(program):
@@ -86,10 +87,20 @@ def run_make(target, build):
     return counts
 
 
+def folders(only, with_qemu_11):
+    """Of tests/ those that are named, else all that have tests."""
+    if only:
+        return [ROOT / "tests" / name for name in only]
+    found = sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")})
+    return [folder for folder in found if with_qemu_11 or folder.name not in WITH_QEMU_11]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build", help="build directory")
     parser.add_argument("--all", action="store_true", help="the tests marked `long` as well")
+    parser.add_argument("--only", action="append", metavar="FOLDER", help="the tests in tests/FOLDER, no others")
+    parser.add_argument("--with-qemu-11", action="store_true", help="also the tests that need `make deps-ds`")
     parser.add_argument("targets", nargs="*", help="make targets that print PASS, FAIL and SKIP lines")
     arguments = parser.parse_args()
     build = (ROOT / arguments.build).resolve()
@@ -97,8 +108,8 @@ def main():
     if not arguments.all:
         os.environ.setdefault("CAIRN_STEPS", FEWER_STEPS)
 
-    suites = [("unit", lambda: run_unit(build))]
-    for folder in sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")}):
+    suites = [] if arguments.only else [("unit", lambda: run_unit(build))]
+    for folder in folders(arguments.only, arguments.with_qemu_11):
         suites.append((folder.name, lambda folder=folder: run_pytest(folder, arguments.all)))
     for target in arguments.targets:
         suites.append((target, lambda target=target: run_make(target, arguments.build)))

@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
+QEMU_11 = BUILD / "qemu11" / "qemu-system-x86_64"
 
 PASS, FAIL, USAGE, TROUBLE, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 124, 130
 
@@ -42,6 +43,12 @@ class Boot:
 def long(*values, **more):
     """Parameters of a test that `make test-all` tries as well, `make test` does not."""
     return pytest.param(*values, marks=pytest.mark.long, **more)
+
+
+def need_qemu_11():
+    """For pytest_configure() of tests that need it: one line where it is not there, and no test runs."""
+    if not QEMU_11.exists():
+        raise pytest.UsageError(f"{QEMU_11} is not there: run 'make deps-ds'")
 
 
 def clean(raw):
