@@ -214,7 +214,8 @@ lint:
 
 define HELP
 make deps      install what build and tests need (apt), or say what is missing
-make deps-ds   a QEMU that takes qemu-ds, into build/qemu11 (unpacked, no root)
+make deps-ds   a QEMU that takes qemu-ds, and a Linux guest for it, into
+               build/qemu11 and build/linux (unpacked, no root)
 make           kernel, loader and tools into build/, with map and listing
 make run       boot in QEMU, then show the trace and its totals;
                RUN_ARGS='--smp 2 workload=hogs'
@@ -241,7 +242,7 @@ clean:
 	rm -rf $(B)
 FORCE:
 .SECONDARY:
--include $(shell find $(B) -path $(B)/qemu11 -prune -o -type f -name '*.d' -print 2>/dev/null)
+-include $(shell find $(B) -path $(B)/qemu11 -prune -o -path $(B)/linux -prune -o -name '*.d' -print 2>/dev/null)
 .PHONY: all kernel loader tools docs run gdb image unit test-products test test-ds test-linux test-ci test-all bench \
         bench-gate fuzz lint help clean FORCE
 endif

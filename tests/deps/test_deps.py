@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""`make deps-ds`: a QEMU of the right version is linked, else Debian's packages are fetched, checked and unpacked; what
-is wrong is said in one line. The mirrors here are folders, the packages a few bytes."""
+"""`make deps-ds`: a QEMU of the right version is linked, else Debian's packages are found in the mirror's indices,
+fetched, checked and unpacked; what is wrong is said in one line. The mirrors here are folders, the packages a few
+bytes, and gpgv, where there is one, says what a test wants it to."""
 
 import hashlib
+import lzma
 import os
 import subprocess
 from pathlib import Path
@@ -11,21 +13,37 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE_QEMU = '#!/bin/sh\necho "QEMU emulator version {}"\n'
+FAKE_GPGV = '#!/bin/sh\necho "[GNUPG:] {}"\nwhile [ $# -gt 2 ]; do [ $1 = --output ] && cp $3 $2; shift; done\n'
+INDEX = "main/binary-amd64/Packages.xz"
+DAY = "20260102T000000Z"
+UNSIGNED = "deps-ds: signatures of Debian's indices are not checked: there is no gpgv, or no "
+QEMU_TXT = ["# for this test", f"archive {DAY}", "qemu-system-x86 backports 1:11.1.*", "libc6"]
+LINUX_TXT = [f"archive {DAY}", "linux-image-[0-9][^-]*-amd64"]
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
 
 
 class Place:
-    """A folder with a mirror, an archive, a list of packages, and a PATH without any QEMU but those put there."""
+    """A folder with mirrors, lists of packages, and a PATH without any QEMU but those put there."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.to = folder / "qemu11"
-        for name in ("mirror", "archive", "bin"):
-            (folder / name).mkdir()
-        for tool in ("ar", "tar", "xz", "zstd", "curl", "sha256sum", "sed", "grep", "tail", "paste", "uname", "dirname",
-                     "readlink", "ln", "mkdir", "rm", "mv", "cp", "cat", "chmod", "cmp", "bash", "env", "sh"):
+        self.to = folder / "build"
+        self.suites = {}  # (mirror, suite): text of its index
+        self.qemu_txt, self.linux_txt = list(QEMU_TXT), list(LINUX_TXT)
+        (folder / "bin").mkdir()
+        for tool in ("ar", "awk", "tar", "xz", "zstd", "curl", "sha256sum", "sed", "grep", "tail", "sort", "uname",
+                     "dirname", "readlink", "ln", "mkdir", "rm", "mv", "cp", "cat", "chmod", "cmp", "wc", "bash", "env",
+                     "sh"):
             found = subprocess.run(["which", tool], capture_output=True, text=True, check=True).stdout.strip()
             (folder / "bin" / tool).symlink_to(found)
-        self.lines = [f"archive file://{folder}/archive"]
+        for mirror in ("debian", "archive/debian/" + DAY):
+            for suite in ("trixie", "trixie-updates", "trixie-backports"):
+                self.suites[mirror, suite] = ""
+        for mirror in ("debian-security", "archive/debian-security/" + DAY):
+            self.suites[mirror, "trixie-security"] = ""
 
     def program(self, name, text):
         path = self.folder / name
@@ -34,29 +52,47 @@ class Place:
         path.chmod(0o755)
         return path
 
-    def package(self, where, name, files):
-        """A .deb with these files (path: text) in mirror or archive, and in the list."""
-        for path, text in files.items():
-            self.program(f"tree/{path}", text)
-        subprocess.run(f"tar -C tree -cJf data.tar.xz . && ar rcS {where}/{name} data.tar.xz && rm -r tree", shell=True,
+    def package(self, name, version, files, mirror="debian", suite="trixie"):
+        """A .deb with these files (path: text) in a mirror's pool, and in a suite's index. Returns its path."""
+        path = self.folder / mirror / f"pool/{name}_{version.split(':')[-1]}.deb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            self.program(f"tree/{file}", text)
+        subprocess.run(f"tar -C tree -cJf data.tar.xz . && ar rcS '{path}' data.tar.xz && rm -r tree", shell=True,
                        check=True, cwd=self.folder)
-        sum_ = hashlib.sha256((self.folder / where / name).read_bytes()).hexdigest()
-        self.lines.append(f"{sum_} {name}")
+        self.suites[mirror, suite] += (f"Package: {name}\nVersion: {version}\nFilename: pool/{path.name}\n"
+                                       f"SHA256: {sha256(path.read_bytes())}\n\n")
+        return path
+
+    def indices(self):
+        for (mirror, suite), text in self.suites.items():
+            data = lzma.compress(text.rstrip("\n").encode() + b"\n" if text else b"")
+            index = self.folder / mirror / "dists" / suite / INDEX
+            index.parent.mkdir(parents=True, exist_ok=True)
+            index.write_bytes(data)
+            (index.parents[2] / "InRelease").write_text(
+                f"Origin: Debian\nMD5Sum:\n {'0' * 32} {len(data)} {INDEX}\nSHA256:\n"
+                f" {'0' * 64} 7 main/binary-arm64/Packages.xz\n {sha256(data)} {len(data)} {INDEX}\n")
 
     def run(self, *arguments):
-        (self.folder / "list").write_text("# for this test\n" + "\n".join(self.lines) + "\n")
-        return subprocess.run([ROOT / "tools/qemu-ds/deps.sh", "--to", self.to, "--packages", self.folder / "list",
-                               *arguments], capture_output=True, text=True, check=False,
-                              env={"PATH": str(self.folder / "bin"), "DEBIAN_MIRROR": f"file://{self.folder}/mirror"})
+        (self.folder / "qemu.txt").write_text("\n".join(self.qemu_txt) + "\n")
+        (self.folder / "linux.txt").write_text("\n".join(self.linux_txt) + "\n")
+        return subprocess.run([ROOT / "tools/qemu-ds/deps.sh", "--to", self.to, "--lists", self.folder, *arguments],
+                              capture_output=True, text=True, check=False,
+                              env={"PATH": str(self.folder / "bin"),
+                                   "DEBIAN_MIRROR": f"file://{self.folder}/debian",
+                                   "DEBIAN_ARCHIVE": f"file://{self.folder}/archive",
+                                   "DEBIAN_KEYRING": str(self.folder / "keyring")})
 
     def fails(self, *arguments):
-        """The one line it fails with; nothing stays where the QEMU would be."""
+        """The last line it fails with; nothing stays where things would be."""
         done = self.run(*arguments)
         assert done.returncode == 1
-        assert not self.to.exists()
-        (line,) = done.stderr.splitlines()
+        assert not (self.to / "qemu11").exists() and not (self.to / "linux").exists()
+        *before, line = done.stderr.splitlines()
+        assert all(said.startswith((UNSIGNED, f"deps-ds: file://{self.folder}/debian: ")) for said in before)
         assert line.startswith("deps-ds: ")
-        return line.removeprefix("deps-ds: ")
+        return line.removeprefix("deps-ds: ").replace(str(self.folder), "")
 
 
 @pytest.fixture
@@ -64,75 +100,155 @@ def place(tmp_path):
     return Place(tmp_path)
 
 
-def unpacked_qemu(place, version="11.1.3"):
-    """Two packages, the second with a loader that runs what it is given: of a real one only the arguments matter."""
-    place.package("mirror", "data_1+ds_all.deb", {"usr/share/qemu/bios": "firmware"})
-    place.package("archive", "qemu_1+ds_amd64.deb", {
-        "usr/bin/qemu-system-x86_64": FAKE_QEMU.format(version) + 'echo "$@"\n',
-        "usr/lib64/ld-linux-x86-64.so.2": '#!/bin/sh\nshift 4\nexec "$@"\n'})
+def debian(place, version="11.1.3", mirror="debian"):
+    """A mirror with all of the lists. Of the loader, which runs what it is given, only the arguments matter."""
+    place.package("qemu-system-x86", f"1:{version}+ds-1~bpo13+1", {
+        "usr/bin/qemu-system-x86_64": FAKE_QEMU.format(version) + 'echo "$@"\n', "usr/share/qemu/bios": "firmware"},
+                  mirror, "trixie-backports")
+    place.package("libc6", "2.41-12+deb13u4",
+                  {"usr/lib64/ld-linux-x86-64.so.2": '#!/bin/sh\nshift 4\nexec "$@"\n', "usr/share/doc/libc6": "doc"},
+                  mirror)
+    for kernel in ("6.12.9+deb13-amd64", "6.12.10+deb13-amd64", "6.12.11+deb13-rt-amd64"):
+        place.package(f"linux-image-{kernel}", kernel.split("+")[0] + "-1",
+                      {f"boot/vmlinuz-{kernel}": "kernel", f"usr/lib/modules/{kernel}/a.ko": "module"}, mirror)
+    place.indices()
 
 
 def test_packages_are_unpacked_once(place):
-    unpacked_qemu(place)  # one of them is in the archive only
+    debian(place)
     done = place.run()
     assert done.returncode == 0, done.stderr
-    assert "2 packages" in done.stdout
-    qemu = place.to / "qemu-system-x86_64"
+    assert done.stderr.startswith(UNSIGNED) and len(done.stderr.splitlines()) == 1
+    assert [line.split(", ")[0] for line in done.stdout.splitlines()] == ["2 packages of Debian's",
+                                                                          "1 packages of Debian's"]
+    qemu = place.to / "qemu11/qemu-system-x86_64"
     said = subprocess.run([qemu, "-machine", "q35"], capture_output=True, text=True, check=True).stdout.splitlines()
     assert said[0] == "QEMU emulator version 11.1.3"
-    assert said[1] == f"-L {place.to}/root/usr/share/qemu -L {place.to}/root/usr/share/seabios -machine q35"
-    assert (place.to / "root/usr/share/qemu/bios").read_text() == "firmware"
+    assert said[1] == (f"-L {place.to}/qemu11/root/usr/share/qemu -L {place.to}/qemu11/root/usr/share/seabios "
+                       "-machine q35")
+    assert (place.to / "qemu11/root/usr/share/qemu/bios").read_text() == "firmware"
+    assert [path.name for path in (place.to / "linux/root").rglob("*") if path.is_file()] == \
+        ["vmlinuz-6.12.10+deb13-amd64"]  # the newest by number, of this kind, without modules and documents
 
-    for package in (place.folder / "mirror").iterdir():  # a second run fetches nothing and says nothing
+    for package in (place.folder / "debian").rglob("*.deb"):  # a second run fetches nothing and says nothing
         package.unlink()
     done = place.run()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_another_list_is_unpacked_anew(place):
-    unpacked_qemu(place)
+    debian(place)
     assert place.run().returncode == 0
-    place.package("mirror", "more_1_all.deb", {"usr/share/qemu/more": "more"})
-    assert "3 packages" in place.run().stdout
-    assert (place.to / "root/usr/share/qemu/more").exists()
+    place.package("more", "1", {"usr/share/qemu/more": "more"})
+    place.indices()
+    place.qemu_txt.append("more")
+    assert [line.split(", ")[0] for line in place.run().stdout.splitlines()] == ["3 packages of Debian's"]
+    assert (place.to / "qemu11/root/usr/share/qemu/more").exists()
 
 
-def test_a_wrong_checksum_is_refused(place):
-    unpacked_qemu(place)
-    package = place.folder / "mirror/data_1+ds_all.deb"
-    package.write_bytes(package.read_bytes() + b"\n")
-    assert place.fails() == "data_1+ds_all.deb: not the file packages.txt means: its SHA-256 differs"
+@pytest.mark.parametrize("suite,mirror", [("trixie-updates", "debian"), ("trixie-security", "debian-security")])
+def test_the_newest_version_of_all_suites_is_taken(place, suite, mirror):
+    """An old one there is not; and backports are for what the list says."""
+    place.package("libnew", "1:2.9-1", {"usr/share/qemu/new": "old"}, mirror, suite)
+    place.package("libnew", "1:2.10-1~deb13u1", {"usr/share/qemu/new": "older"})
+    place.package("libnew", "1:2.10-1", {"usr/share/qemu/new": "new"}, mirror, suite)
+    place.package("libnew", "1:3.0-1~bpo13+1", {"usr/share/qemu/new": "backport"}, suite="trixie-backports")
+    debian(place)
+    place.qemu_txt.append("libnew")
+    done = place.run()
+    assert done.returncode == 0, done.stderr
+    assert (place.to / "qemu11/root/usr/share/qemu/new").read_text() == "new"
 
 
-def test_a_package_that_is_nowhere(place):
-    unpacked_qemu(place)
-    (place.folder / "archive/qemu_1+ds_amd64.deb").unlink()
+def test_where_the_mirror_has_gone_on_all_comes_from_the_archive(place):
+    debian(place, "11.2.0")
+    debian(place, "11.1.4", f"archive/debian/{DAY}")
+    done = place.run()
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[1].replace(str(place.folder), "") == (
+        "deps-ds: file:///debian: qemu-system-x86 is 1:11.2.0+ds-1~bpo13+1, not 1:11.1.*: all from file:///archive of "
+        + DAY)
+    said = subprocess.run([place.to / "qemu11/qemu-system-x86_64"], capture_output=True, text=True, check=True).stdout
+    assert said.startswith("QEMU emulator version 11.1.4\n")
+
+
+def test_what_is_nowhere_is_named(place):
+    debian(place)
+    debian(place, mirror=f"archive/debian/{DAY}")
+    place.linux_txt.append("linux-perf")
+    done = place.run()
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == \
+        f"deps-ds: file://{place.folder}/archive/debian/{DAY}: linux-perf is not there"
+    assert not (place.to / "linux").exists()
+
+
+def test_no_mirror(place):
     line = place.fails()
-    assert line.startswith("qemu_1+ds_amd64.deb: cannot be fetched: ")
-    assert f"{place.folder}/mirror" in line and f"{place.folder}/archive" in line
+    assert line.startswith("file:///debian/dists/trixie/InRelease: cannot be fetched: ")
+
+
+def test_a_package_with_another_checksum_is_refused(place):
+    package = place.package("libextra", "1", {"usr/lib/extra": "extra"})
+    place.qemu_txt.append("libextra")
+    debian(place)
+    package.write_bytes(package.read_bytes() + b"\n")
+    assert place.fails() == "libextra_1.deb: its SHA-256 is not what the index says"
+
+
+def test_so_is_an_index(place):
+    debian(place)
+    (place.folder / "debian/dists/trixie" / INDEX).write_bytes(lzma.compress(b"Package: other\n"))
+    assert place.fails() == \
+        f"file:///debian: {INDEX} of trixie is not what its Release file says: try again later"
+
+
+@pytest.mark.parametrize("status,why", [
+    ("BADSIG 6ED0E7B82643E131", "its signature is wrong: the mirror is not Debian's"),
+    ("NODATA 1", "is not signed: the mirror is not Debian's")])
+def test_so_is_an_index_that_is_not_signed(place, status, why):
+    debian(place)
+    place.program("keyring", "")
+    place.program("bin/gpgv", FAKE_GPGV.format(status))
+    assert place.fails() == f"trixie.InRelease: {why}"
+
+
+@pytest.mark.parametrize("status,said", [
+    ("VALIDSIG 4CB50190207B4758A3F73A796ED0E7B82643E131", ""),
+    ("NO_PUBKEY 6ED0E7B82643E131",
+     "deps-ds: signatures of Debian's indices are not checked: /keyring has none of their keys\n")])
+def test_signatures_of_indices(place, status, said):
+    debian(place)
+    place.program("keyring", "")
+    place.program("bin/gpgv", FAKE_GPGV.format(status))
+    done = place.run()
+    assert (done.returncode, done.stderr.replace(str(place.folder), "")) == (0, said)
 
 
 def test_what_does_not_run_is_not_taken(place):
-    unpacked_qemu(place, version="10.0.13")
-    assert "does not run: " in place.fails()
+    debian(place)
+    place.package("libc6", "2.42-1", {"usr/lib64/ld-linux-x86-64.so.2": "#!/bin/sh\necho broken\n"})
+    place.indices()
+    assert place.fails() == "what is unpacked in /build/qemu11.new does not run: broken"
 
 
 def test_a_qemu_in_the_path_is_linked(place):
+    debian(place)
     qemu = place.program("bin/qemu-system-x86_64", FAKE_QEMU.format("11.1.0 (v11.1.0)"))
     assert place.run().returncode == 0
-    assert os.readlink(place.to / "qemu-system-x86_64") == str(qemu)
+    assert os.readlink(place.to / "qemu11/qemu-system-x86_64") == str(qemu)
 
 
 def test_an_older_one_is_not(place):
+    debian(place)
     old = place.program("bin/qemu-system-x86_64", FAKE_QEMU.format("10.0.13 (Debian 1:10.0.13)"))
-    assert place.fails("--qemu", old) == f"--qemu {old}: version 10.0, but the plugin needs 11.1"
+    assert place.fails("--qemu", old) == "--qemu /bin/qemu-system-x86_64: version 10.0, but the plugin needs 11.1"
     assert place.fails("--qemu", "/nowhere/qemu") == "--qemu: there is no such program"
-    unpacked_qemu(place)
     assert place.run().returncode == 0
-    assert not (place.to / "qemu-system-x86_64").is_symlink()
+    assert not (place.to / "qemu11/qemu-system-x86_64").is_symlink()
 
 
 def test_tools_that_are_missing_are_named(place):
     for tool in ("xz", "curl"):
         (place.folder / "bin" / tool).unlink()
-    assert place.fails() == "install curl xz, or give a QEMU 11.1 by --qemu PATH"
+    assert place.fails() == "install curl xz"

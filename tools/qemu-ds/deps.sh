@@ -1,23 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A QEMU that takes the plugin build/qemu-ds.so: version 11.1, as DIR/qemu-system-x86_64. Where there is one in $PATH,
-# or --qemu names one, that is a link to it. Else Debian's packages (packages.txt) are unpacked beside the system, which
-# they do not touch: no root, any x86-64 Linux. Does nothing where all is there.
+# What the plugin build/qemu-ds.so and its tests need: DIR/qemu11/qemu-system-x86_64, a QEMU 11.1, and DIR/linux/root,
+# the kernel and the programs of the Linux guest. The QEMU is a link where $PATH has one of that version, or --qemu
+# names one. All else is packages of Debian's, unpacked beside the system, which they do not touch: no root, any x86-64
+# Linux. Names are in qemu.txt and linux.txt; versions and checksums come from the mirror's own indices, and those are
+# signed. Does nothing where all is there.
 # shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-readonly VERSION=11.1
-to=$(cd "$here/../.." && pwd)/build/qemu11 list=$here/packages.txt qemu=''
+readonly VERSION=11.1 SUITES=(trixie trixie-updates trixie-security trixie-backports)
+to=$(cd "$here/../.." && pwd)/build lists=$here qemu=''
 mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+security=${DEBIAN_SECURITY_MIRROR:-$mirror-security}
+archive=${DEBIAN_ARCHIVE:-https://snapshot.debian.org/archive}
+keyring=${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 
 usage() {
     cat <<'END'
-usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--packages FILE]
-  --to DIR         where it goes (build/qemu11)
-  --qemu PATH      take this QEMU
-  --packages FILE  what to unpack (packages.txt beside this script)
-DEBIAN_MIRROR in the environment names another mirror than deb.debian.org.
+usage: tools/qemu-ds/deps.sh [--to DIR] [--qemu PATH] [--lists DIR]
+  --to DIR     where it goes (build)
+  --qemu PATH  take this QEMU
+  --lists DIR  of qemu.txt and linux.txt (beside this script)
+In the environment: DEBIAN_MIRROR, DEBIAN_SECURITY_MIRROR and DEBIAN_ARCHIVE
+name others than deb.debian.org/debian, the former's own with -security and
+snapshot.debian.org/archive; DEBIAN_KEYRING the keys of the indices.
 END
 }
 
@@ -29,9 +36,9 @@ die() {
 parse() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --to | --qemu | --packages)
+        --to | --qemu | --lists)
             [ $# -ge 2 ] || die "$1 needs a value (--help)"
-            case $1 in --to) to=$2 ;; --qemu) qemu=$2 ;; --packages) list=$2 ;; esac
+            case $1 in --to) to=$2 ;; --qemu) qemu=$2 ;; --lists) lists=$2 ;; esac
             shift
             ;;
         --help | -h)
@@ -42,36 +49,131 @@ parse() {
         esac
         shift
     done
-    [ -r "$list" ] || die "--packages $list: cannot be read"
+    [ -r "$lists/qemu.txt" ] && [ -r "$lists/linux.txt" ] || die "--lists $lists: has no qemu.txt and linux.txt"
 }
 
 version() { "$1" --version 2>/dev/null | sed -n '1s/.*version \([0-9]*\.[0-9]*\).*/\1/p'; }
-
-# Links the QEMU at $1, a full path, and is done.
-take() {
-    mkdir -p "$to" && ln -sf "$1" "$to/qemu-system-x86_64" || die "$to: cannot be written"
-    exit 0
-}
 
 need() { # commands
     local missing=()
     for c in "$@"; do
         command -v "$c" >/dev/null || missing+=("$c")
     done
-    [ ${#missing[@]} = 0 ] || die "install ${missing[*]}, or give a QEMU $VERSION by --qemu PATH"
+    [ ${#missing[@]} = 0 ] || die "install ${missing[*]}"
 }
 
-# Fetches package $1 to file $2, from the mirror or, where that has gone on, from the archive of all it ever had.
+# ---- the indices
+
+# Fetches URL $1 to file $2.
 fetch() {
-    local base file=${1//+/%2B}
-    for base in "$mirror" "$archive"; do
-        if curl -fsSL --connect-timeout 20 --retry 2 -o "$2" "$base/$file" 2>"$new/error"; then
-            return 0
-        fi
-        echo "${base#*//}: $(tail -n 1 "$new/error")" >>"$new/errors"
-    done
-    die "${1##*/}: cannot be fetched: $(paste -s -d ';' "$new/errors" | sed 's/;/; /g')"
+    local why
+    why=$(curl -fsSL --connect-timeout 20 --retry 2 -o "$2" "${1//+/%2B}" 2>&1) ||
+        die "$1: cannot be fetched: $(tail -n 1 <<<"$why")"
 }
+
+has_sum() { echo "$1  $2" | sha256sum --quiet -c >/dev/null 2>&1; } # checksum, file
+
+# Says once why indices are only as good as the way they came.
+unsigned_said=''
+unsigned() {
+    [ -n "$unsigned_said" ] || echo "deps-ds: signatures of Debian's indices are not checked: $1" >&2
+    unsigned_said=1
+}
+
+# Leaves what is signed of file $1 in file $2. It may be signed by more keys than a keyring has: one is enough.
+open_signed() {
+    local said
+    if ! command -v gpgv >/dev/null || [ ! -r "$keyring" ]; then
+        unsigned "there is no gpgv, or no $keyring (package debian-archive-keyring)"
+        cp "$1" "$2"
+        return
+    fi
+    said=$(gpgv --keyring "$keyring" --status-fd 1 --output "$2" "$1" 2>/dev/null)
+    case $said in
+    *'] BADSIG '*) die "${1##*/}: its signature is wrong: the mirror is not Debian's" ;;
+    *'] VALIDSIG '*) ;;
+    *'] NO_PUBKEY '*)
+        unsigned "$keyring has none of their keys"
+        cp "$1" "$2"
+        ;;
+    *) die "${1##*/}: is not signed: the mirror is not Debian's" ;;
+    esac
+}
+
+mirror_of() { case $1 in *-security) echo "$security" ;; *) echo "$mirror" ;; esac }
+
+# The index of suite $1 at mirror $2, checked, as file $indices/$1.
+fetch_index() {
+    local sum name=main/binary-amd64/Packages.xz
+    fetch "$2/dists/$1/InRelease" "$indices/$1.InRelease"
+    open_signed "$indices/$1.InRelease" "$indices/$1.Release"
+    sum=$(sed -n "/^SHA256:/,/^[^ ]/s,^ \([0-9a-f]*\) *[0-9]* $name\$,\1,p" "$indices/$1.Release")
+    [ -n "$sum" ] || die "$2: the index of $1 names no $name"
+    fetch "$2/dists/$1/$name" "$indices/$1.xz"
+    has_sum "$sum" "$indices/$1.xz" || die "$2: $name of $1 is not what its Release file says: try again later"
+    xz -dc "$indices/$1.xz" >"$indices/$1" || die "$2: $name of $1 cannot be unpacked"
+}
+
+# What suite $1 at mirror $2 has of list $3: "name version checksum URL" for each, `name` as it stands in the list.
+matches() {
+    # shellcheck disable=SC2016 # awk's own variables
+    awk -v suite="$1" -v mirror="$2" '
+        function found(name) {
+            if (suite !~ /-backports$/ || from[name] == "backports")
+                print name, version, sum, mirror "/" path
+        }
+        FNR == NR {
+            if ($1 != "archive" && $1 !~ /^(#.*)?$/) { from[$1] = $2; if ($1 ~ /\[/) patterns[$1] }
+            next
+        }
+        $1 == "Package:" { package = $2 }
+        $1 == "Version:" { version = $2 }
+        $1 == "Filename:" { path = $2 }
+        $1 == "SHA256:" { sum = $2 }
+        $1 == "" {
+            if (package in from)
+                found(package)
+            for (p in patterns)
+                if (package ~ "^(" p ")$")
+                    found(p)
+            package = ""
+        }' "$3" <(cat "$indices/$1" && echo)
+}
+
+# The newest version of each package of list $1, as $indices/packages. Fails with a reason in $indices/why.
+resolve() {
+    local suite name wanted got
+    for suite in "${SUITES[@]}"; do
+        [ -r "$indices/$suite" ] || fetch_index "$suite" "$(mirror_of "$suite")"
+    done
+    for suite in "${SUITES[@]}"; do
+        matches "$suite" "$(mirror_of "$suite")" "$1"
+    done | sort -k 1,1 -k 2,2V | awk '$1 != last && NR > 1 { print line } { last = $1; line = $0 } END { print line }' \
+        >"$indices/packages"
+    while read -r name _ wanted; do
+        case $name in '' | \#* | archive) continue ;; esac
+        got=$(awk -v name="$name" '$1 == name { print $2 }' "$indices/packages")
+        # shellcheck disable=SC2254 # a pattern
+        case $got in
+        '') echo "$name is not there" >"$indices/why" && return 1 ;;
+        ${wanted:-*}) ;;
+        *) echo "$name is $got, not $wanted" >"$indices/why" && return 1 ;;
+        esac
+    done <"$1"
+}
+
+# The same with the archive's indices where the mirror's have gone on.
+resolve_somewhere() {
+    resolve "$1" && return
+    local day
+    day=$(sed -n 's/^archive //p' "$1")
+    echo "deps-ds: $mirror: $(cat "$indices/why"): all from $archive of $day" >&2
+    rm -f "$indices"/trixie*
+    mirror=$archive/debian/$day security=$archive/debian-security/$day
+    resolve "$1" || die "$mirror: $(cat "$indices/why")"
+}
+
+# ---- the packages
 
 # Unpacks package file $1 below root/. A .deb is an ar archive with a compressed tar in it.
 unpack() {
@@ -81,30 +183,34 @@ unpack() {
     *.xz) ar p "$1" "$member" | xz -dc ;;
     *.zst) ar p "$1" "$member" | zstd -dcq ;;
     *) return 1 ;;
-    esac | tar -x -C "$new/root" --exclude='./usr/share/doc' --exclude='./usr/share/locale'
+    esac | tar -x -C "$new/root" --exclude='./usr/share/doc' --exclude='./usr/share/locale' \
+        --exclude='./usr/lib/modules'
     case "${PIPESTATUS[*]}" in *[1-9]*) return 1 ;; esac
 }
 
-# Everything goes into a folder of its own first: what is interrupted is begun anew.
+# Unpacks list $2 for folder $1, as $new. Everything goes there first: what is interrupted is begun anew.
 unpack_all() {
-    local sum path file total count=0
-    need curl ar tar xz zstd sha256sum
-    new=$to.new archive=$(sed -n 's/^archive //p' "$list")
-    rm -rf "$new" && mkdir -p "$new/root" || die "$new: cannot be written"
-    total=$(grep -c '^[0-9a-f]\{64\} ' "$list")
-    echo "QEMU $VERSION: $total packages of Debian's, from $mirror into $to"
-    while read -r sum path; do
-        [ ${#sum} = 64 ] || continue # the comment, and the line of the archive
-        file=$new/package.deb
-        fetch "$path" "$file"
-        echo "$sum  $file" | sha256sum --quiet -c >/dev/null 2>&1 ||
-            die "${path##*/}: not the file packages.txt means: its SHA-256 differs"
-        unpack "$file" || die "${path##*/}: cannot be unpacked"
-        count=$((count + 1))
-    done <"$list"
-    [ $count = "$total" ] && [ $count != 0 ] || die "$list: lists no packages"
-    rm -f "$new/package.deb" "$new/error" "$new/errors"
+    local name sum url file
+    need curl ar tar xz zstd sha256sum awk
+    new=$1.new file=$new/package.deb
+    rm -rf "$new" && mkdir -p "$new/root" "$indices" || die "$new: cannot be written"
+    resolve_somewhere "$2"
+    echo "$(wc -l <"$indices/packages") packages of Debian's, from $mirror into $1"
+    while read -r name _ sum url; do
+        fetch "$url" "$file"
+        has_sum "$sum" "$file" || die "${url##*/}: its SHA-256 is not what the index says"
+        unpack "$file" || die "${url##*/}: cannot be unpacked"
+    done <"$indices/packages"
+    rm -f "$file"
+    cp "$2" "$new/list"
 }
+
+finish() { rm -rf "$1" && mv "$new" "$1" || die "$1: cannot be written"; }
+
+# ---- QEMU
+
+# Links the QEMU at $1, a full path.
+take() { mkdir -p "$to/qemu11" && ln -sf "$1" "$to/qemu11/qemu-system-x86_64" || die "$to/qemu11: cannot be written"; }
 
 # The unpacked QEMU with its own loader, libraries and firmware; found from where the script is, so that the folder can
 # be moved.
@@ -118,26 +224,41 @@ END
     chmod +x "$new/qemu-system-x86_64"
 }
 
-main() {
-    parse "$@"
+bring_qemu() {
+    local there=$to/qemu11/qemu-system-x86_64 path
     if [ -n "$qemu" ]; then
-        qemu=$(command -v "$qemu") || die "--qemu: there is no such program"
-        [ "$(version "$qemu")" = $VERSION ] ||
-            die "--qemu $qemu: version $(version "$qemu"), but the plugin needs $VERSION"
-        take "$(readlink -f "$qemu")"
+        path=$(command -v "$qemu") || die "--qemu: there is no such program"
+        [ "$(version "$path")" = $VERSION ] ||
+            die "--qemu $path: version $(version "$path"), but the plugin needs $VERSION"
+        take "$(readlink -f "$path")"
+        return
     fi
-    if [ "$(version "$to/qemu-system-x86_64")" = $VERSION ]; then
-        { [ -L "$to/qemu-system-x86_64" ] || cmp -s "$list" "$to/packages.txt"; } && exit 0
+    if [ "$(version "$there")" = $VERSION ]; then
+        { [ -L "$there" ] || cmp -s "$lists/qemu.txt" "$to/qemu11/list"; } && return
     fi
-    qemu=$(command -v qemu-system-x86_64) && [ "$(version "$qemu")" = $VERSION ] && take "$(readlink -f "$qemu")"
+    if path=$(command -v qemu-system-x86_64) && [ "$(version "$path")" = $VERSION ]; then
+        take "$(readlink -f "$path")"
+        return
+    fi
     [ "$(uname -sm)" = 'Linux x86_64' ] ||
         die "Debian's packages run on x86-64 Linux: here give a QEMU $VERSION by --qemu PATH"
-    unpack_all
+    unpack_all "$to/qemu11" "$lists/qemu.txt"
     write_wrapper
     [ "$(version "$new/qemu-system-x86_64")" = $VERSION ] ||
         die "what is unpacked in $new does not run: $("$new/qemu-system-x86_64" --version 2>&1 | tail -n 1)"
-    cp "$list" "$new/packages.txt"
-    rm -rf "$to" && mv "$new" "$to" || die "$to: cannot be written"
+    finish "$to/qemu11"
+}
+
+main() {
+    parse "$@"
+    indices=$to/indices.new
+    rm -rf "$indices"
+    bring_qemu
+    if ! cmp -s "$lists/linux.txt" "$to/linux/list"; then
+        unpack_all "$to/linux" "$lists/linux.txt"
+        finish "$to/linux"
+    fi
+    rm -rf "$indices"
 }
 
 main "$@"

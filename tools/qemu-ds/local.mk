@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# qemu-ds, the Debug Store for QEMU. `make deps-ds` brings the QEMU it needs, into build/qemu11.
+# qemu-ds, the Debug Store for QEMU. `make deps-ds` brings the QEMU it needs and the Linux guest of its tests.
 deps-ds:
-	@tools/qemu-ds/deps.sh --to $(B)/qemu11
+	@tools/qemu-ds/deps.sh --to $(B)
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
