@@ -54,6 +54,11 @@ static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; 
 #define CPUID_07H_EDX_TSX_FORCE_ABORT (1u << 13) /* MSR_TSX_FORCE_ABORT exists, and what it is there for */
 #define CPUID_07H_EDX_ARCH_LBR (1u << 19)
 
+/* RDPMC's ECX (SDM vol. 2B): the number of a general-purpose counter; with one of these, that of a fixed one, or
+ * MSR_PERF_METRICS. */
+#define RDPMC_FIXED   (1u << 30)
+#define RDPMC_METRICS (1u << 29)
+
 /* CPUID.1CH:EAX[7:0]: bit n: IA32_LBR_DEPTH may be 8 * (n + 1). */
 #define CPUID_1CH_EBX_CPL    (1u << 0) /* IA32_LBR_CTL has OS and USR */
 #define CPUID_1CH_EBX_FILTER (1u << 1) /* and a bit for each type of branch */

@@ -232,6 +232,9 @@ void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t out[4]
 int ds_model_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
 int ds_model_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
 
+/* RDPMC with this ECX, once privilege level and CR4.PCE allow it. 0; -EFAULT: #GP. */
+int ds_model_rdpmc(const struct ds_model *model, uint32_t index, uint64_t *value);
+
 void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
 
 /* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address; the record

@@ -227,6 +227,20 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
     return 0;
 }
 
+int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
+{
+    const struct ds_model_preset *p = m->preset;
+    if (index < p->gp_counters)
+        *value = m->value[index];
+    else if (index >= RDPMC_FIXED && index - RDPMC_FIXED < p->fixed_counters)
+        *value = m->value[ds_counter_fixed(index - RDPMC_FIXED)];
+    else if (index == RDPMC_METRICS && p->perf_metrics)
+        *value = m->perf_metrics;
+    else
+        return -EFAULT;
+    return 0;
+}
+
 /* Stores `value` where it has no bit outside `legal`. */
 static int store(const struct ds_model *m, uint64_t *reg, uint64_t value, uint64_t legal)
 {

@@ -252,6 +252,38 @@ static void counter_writes(void **state)
 
 /* ---- presets ----------------------------------------------------------------------------------------------------- */
 
+/* One value in each counter, which reads of its number give, and no others. */
+static void rdpmc(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        unsigned gp, fixed;
+        bool metrics;
+    } rows[] = {{"penryn", 2, 3, false}, {"skylake", 4, 3, false}, {"icelake", 8, 4, true}, {"lunarlake", 10, 4, true}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        uint64_t value = 0;
+        ds_bench_init(b, ds_model_preset(rows[r].preset), NULL, 4096, 4096);
+        for (unsigned i = 0; i < rows[r].gp; i++)
+            ds_bench_write(b, IA32_PMC0 + i, 0x100 + i);
+        for (unsigned i = 0; i < rows[r].fixed; i++)
+            ds_bench_write(b, IA32_FIXED_CTR0 + i, UINT64_C(0xFE00000200) + i);
+        if (rows[r].metrics)
+            ds_bench_write(b, MSR_PERF_METRICS, 0x300);
+        for (unsigned i = 0; i < 16; i++) {
+            assert_int_equal(ds_model_rdpmc(&b->model, i, &value), i < rows[r].gp ? 0 : -EFAULT);
+            assert_true(i >= rows[r].gp || value == 0x100 + i);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | i, &value), i < rows[r].fixed ? 0 : -EFAULT);
+            assert_true(i >= rows[r].fixed || value == UINT64_C(0xFE00000200) + i);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS | i, &value),
+                             rows[r].metrics && i == 0 ? 0 : -EFAULT);
+            assert_true(!rows[r].metrics || i || value == 0x300);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | RDPMC_METRICS | i, &value), -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, DS_BIT(31) | i, &value), -EFAULT);
+        }
+    }
+}
+
 static void presets(void **state)
 {
     (void)state;
@@ -510,6 +542,7 @@ int main(void)
         cmocka_unit_test(no_debug_store),
         cmocka_unit_test(reads),
         cmocka_unit_test(counter_writes),
+        cmocka_unit_test(rdpmc),
         cmocka_unit_test(presets),
         cmocka_unit_test(policy_names),
         cmocka_unit_test(fit),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/blocks.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -283,11 +284,10 @@ static void cpuid_runs(unsigned vcpu, void *userdata)
     qds_cpuid(qds_vcpu(vcpu));
 }
 
-static void rdmsr_runs(unsigned vcpu, void *userdata)
+/* Tells the model what has retired before the instruction, which has been counted. */
+static void sync_before(struct qds_vcpu *v, const struct qds_block_insn *i)
 {
-    const struct qds_block_insn *i = userdata;
     const struct qds_block *b = i->block;
-    struct qds_vcpu *v = qds_vcpu(vcpu);
     const bool block = v->board->block == (uintptr_t)b, one = v->counted == i;
     unsigned index = (unsigned)(i - b->insns);
     if (block)
@@ -299,7 +299,37 @@ static void rdmsr_runs(unsigned vcpu, void *userdata)
         adjust(v, b, index, 1);
     else if (one)
         adjust_one(v, i, 1);
+}
+
+static void rdmsr_runs(unsigned vcpu, void *userdata)
+{
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    sync_before(v, userdata);
     qds_rdmsr(v);
+}
+
+/* It is left out, and its block, whose last it is, with it. That takes lazy flags that are in memory, as they are at
+ * the start of a block, or can be brought there. */
+__attribute__((optimize("no-omit-frame-pointer"))) static void rdpmc_runs(unsigned vcpu, void *userdata)
+{
+    const struct qds_block_insn *i = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    void *at = __builtin_return_address(0);
+    uint64_t value;
+    qds_flags_look_for_env(v, __builtin_frame_address(0));
+    sync_before(v, i);
+    int e = qds_rdpmc(v, &value);
+    if (e == -EPERM)
+        return;
+    if (e)
+        qds_flags_raise_gp(v, at);
+    if (e || (i != i->block->insns && !qds_flags_restore(v, at))) {
+        v->rdpmcs_refused++;
+        return;
+    }
+    qds_return(v, value);
+    qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
+    qemu_plugin_set_pc(qds_read(v, QDS_RIP) + i->insn.length);
 }
 
 /* It ends its block, so all of the block has been counted. What it changes holds from the next instruction on. */
@@ -477,7 +507,8 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
 {
     (void)userdata;
     static const qemu_plugin_vcpu_udata_cb_t runs[] = {
-        [QDS_SPECIAL_CPUID] = cpuid_runs, [QDS_SPECIAL_RDMSR] = rdmsr_runs, [QDS_SPECIAL_WRMSR] = wrmsr_runs};
+        [QDS_SPECIAL_CPUID] = cpuid_runs, [QDS_SPECIAL_RDMSR] = rdmsr_runs, [QDS_SPECIAL_WRMSR] = wrmsr_runs,
+        [QDS_SPECIAL_RDPMC] = rdpmc_runs};
     struct qds_block *b = new_block(tb, qds_cpl(current) != 0);
     bool steps = !qds_blocks_idle(&instruments) && qds_read(current, QDS_EFLAGS) & QDS_RFLAGS_RF;
     bool follows = may_follow_special(b->vaddr);
@@ -497,7 +528,7 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
         if (steps)
             qemu_plugin_register_vcpu_mem_cb(insn, memory_accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
         if (b->insns[i].special)
-            qemu_plugin_register_vcpu_insn_exec_cb(insn, runs[b->insns[i].special], QEMU_PLUGIN_CB_RW_REGS,
+            qemu_plugin_register_vcpu_insn_exec_cb(insn, runs[b->insns[i].special], QEMU_PLUGIN_CB_RW_REGS_PC,
                                                    &b->insns[i]);
         follows = b->insns[i].special == QDS_SPECIAL_CPUID || b->insns[i].special == QDS_SPECIAL_RDMSR;
     }

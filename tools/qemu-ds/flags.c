@@ -4,7 +4,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
-#define GPRS 16
+#define GPRS               16
+#define GENERAL_PROTECTION 13 /* the vector */
 
 typedef uint64_t (*env_function)(void *env);
 
@@ -53,6 +54,14 @@ bool qds_flags_restore(struct qds_vcpu *v, void *at)
     void *(*get_cpu)(int index) = (void *(*)(int))(uintptr_t)exported("qemu_get_cpu");
     bool (*restore)(void *cpu, uintptr_t at) = (bool (*)(void *, uintptr_t))(uintptr_t)exported("cpu_restore_state");
     return v->env && restore(get_cpu((int)v->index), (uintptr_t)at);
+}
+
+void qds_flags_raise_gp(struct qds_vcpu *v, void *at)
+{
+    void (*raise)(void *env, int vector, int code, uintptr_t at) =
+        (void (*)(void *, int, int, uintptr_t))(uintptr_t)exported("raise_exception_err_ra");
+    if (v->env && raise)
+        raise(v->env, GENERAL_PROTECTION, 0, (uintptr_t)at);
 }
 
 uint64_t qds_tsc(struct qds_vcpu *v)

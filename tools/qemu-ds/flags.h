@@ -18,5 +18,7 @@ bool qds_flags(struct qds_vcpu *v, uint64_t *rflags);
 /* In a callback in the middle of a block, whose return address is `at`: brings the vCPU's state to that instruction,
  * lazy flags included. The block must be left then. False: not possible here. */
 bool qds_flags_restore(struct qds_vcpu *v, void *at);
+/* The same, and the instruction faults: #GP(0). Returns where that is not possible. */
+void qds_flags_raise_gp(struct qds_vcpu *v, void *at);
 /* The vCPU's TSC; 0: unknown. */
 uint64_t qds_tsc(struct qds_vcpu *v);

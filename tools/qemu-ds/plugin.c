@@ -124,6 +124,8 @@ static void ends(void *userdata)
                     " PMIs, %" PRIu64 " steps, flags %s\n",
                     i, v->model.records, v->model.dropped, v->model.bts_records, v->pmis, v->steps,
                     v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for");
+        if (v && v->rdpmcs_refused)
+            fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " RDPMC left to QEMU, which has none\n", i, v->rdpmcs_refused);
     }
     if (options.stats)
         fprintf(stderr, "qemu-ds: translated anew %u times\n", resets);

@@ -2,16 +2,29 @@
 #include "tools/qemu-ds/special.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "tools/qemu-ds/pmi.h"
 
 #define MSR_REFUSED       0x8FFu /* a reserved register of the x2APIC */
+#define CR4_PCE           (1u << 8)
 #define CPUID_01H_EAX_SIG UINT32_C(0x0FFF3FFF)
+
+/* Whether the byte is a prefix in 64-bit mode. Elsewhere what looks like REX is an instruction of one byte, and so is
+ * never part of a longer one's beginning. */
+static bool prefix(uint8_t byte)
+{
+    static const uint8_t legacy[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65, 0x66, 0x67, 0xF2, 0xF3};
+    return (byte & 0xF0) == 0x40 || memchr(legacy, byte, sizeof legacy);
+}
 
 enum qds_special qds_special(const uint8_t *code, size_t length)
 {
-    if (length < 2 || code[length - 2] != 0x0F) /* neither has operands; prefixes may come before */
+    if (length < 2 || code[length - 2] != 0x0F)
         return QDS_SPECIAL_NONE;
+    for (size_t i = 0; i < length - 2; i++) /* they have no operands, but an immediate may look like them */
+        if (!prefix(code[i]))
+            return QDS_SPECIAL_NONE;
     switch (code[length - 1]) {
     case 0xA2:
         return QDS_SPECIAL_CPUID;
@@ -19,6 +32,8 @@ enum qds_special qds_special(const uint8_t *code, size_t length)
         return QDS_SPECIAL_RDMSR;
     case 0x30:
         return QDS_SPECIAL_WRMSR;
+    case 0x33:
+        return QDS_SPECIAL_RDPMC;
     default:
         return QDS_SPECIAL_NONE;
     }
@@ -90,6 +105,19 @@ bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault)
     return e != -ENOENT;
 }
 
+int qds_rdpmc(struct qds_vcpu *v, uint64_t *value)
+{
+    if (qds_cpl(v) != 0 && !(qds_read(v, QDS_CR4) & CR4_PCE))
+        return -EPERM;
+    return ds_model_rdpmc(&v->model, low(qds_read(v, QDS_RCX)), value);
+}
+
+void qds_return(struct qds_vcpu *v, uint64_t value)
+{
+    qds_write(v, QDS_RAX, low(value));
+    qds_write(v, QDS_RDX, value >> 32);
+}
+
 /* The model's part of a leaf, over QEMU's. */
 static void patch_cpuid(struct qds_vcpu *v)
 {
@@ -117,10 +145,8 @@ void qds_patch(struct qds_vcpu *v)
 {
     if (v->patch.kind == QDS_PATCH_CPUID)
         patch_cpuid(v);
-    else if (v->patch.kind == QDS_PATCH_RDMSR) {
-        qds_write(v, QDS_RAX, low(v->patch.value));
-        qds_write(v, QDS_RDX, v->patch.value >> 32);
-    }
+    else if (v->patch.kind == QDS_PATCH_RDMSR)
+        qds_return(v, v->patch.value);
     set_patch(v, QDS_PATCH_NONE, 0, 0);
 }
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The instructions that ask for the Debug Store: CPUID, RDMSR, WRMSR. Each runs in QEMU as well, which knows the rest
- * of the processor. What it returns is changed when it has run, on the next instruction; what the model refuses is made
- * to raise #GP by another MSR number, one that QEMU refuses.
+ * The instructions that ask for the Debug Store: CPUID, RDMSR, WRMSR, RDPMC. The first three run in QEMU as well, which
+ * knows the rest of the processor. What one returns is changed when it has run, on the next instruction; what the model
+ * refuses is made to raise #GP by another MSR number, one that QEMU refuses. RDPMC does not run: QEMU has none, and
+ * raises #UD, or #GP where privilege level and CR4.PCE are against it.
  */
 #pragma once
 
 #include "tools/qemu-ds/vcpu.h"
 
-enum qds_special { QDS_SPECIAL_NONE, QDS_SPECIAL_CPUID, QDS_SPECIAL_RDMSR, QDS_SPECIAL_WRMSR };
+enum qds_special { QDS_SPECIAL_NONE, QDS_SPECIAL_CPUID, QDS_SPECIAL_RDMSR, QDS_SPECIAL_WRMSR, QDS_SPECIAL_RDPMC };
 
 /* Which of them the instruction is. */
 enum qds_special qds_special(const uint8_t *code, size_t length);
@@ -21,6 +22,11 @@ void qds_rdmsr(struct qds_vcpu *v);
 /* Whether the WRMSR that is about to run is for the model, and what it writes. If so and the model refuses it, it will
  * fault: *fault. The model has not changed. */
 bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault);
+
+/* What RDPMC returns. 0; -EFAULT: #GP, for its index; -EPERM: #GP, which QEMU will raise. */
+int qds_rdpmc(struct qds_vcpu *v, uint64_t *value);
+/* The result of RDMSR or RDPMC, into EDX:EAX. */
+void qds_return(struct qds_vcpu *v, uint64_t value);
 
 /* On whatever follows one that has run, v->patch.kind. */
 void qds_patch(struct qds_vcpu *v);

@@ -205,7 +205,7 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
 {
     static const char *const names[QDS_REGISTERS] = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
-                                                     "rip", "eflags", "cs", "cr0"};
+                                                     "rip", "eflags", "cs", "cr0", "cr4"};
     struct qds_vcpu *v = calloc(1, sizeof *v);
     if (!v || index >= VCPUS)
         return false;

@@ -18,7 +18,7 @@ enum qds_register {
     QDS_RAX, QDS_RCX, QDS_RDX, QDS_RBX, QDS_RSP, QDS_RBP, QDS_RSI, QDS_RDI, /* as instructions number them */
     QDS_R8, QDS_R15 = QDS_R8 + 7,
     QDS_RIP, QDS_EFLAGS, /* without its arithmetic flags, which QEMU computes when it needs them */
-    QDS_CS, QDS_CR0,
+    QDS_CS, QDS_CR0, QDS_CR4,
     QDS_REGISTERS
 };
 
@@ -96,6 +96,7 @@ struct qds_vcpu {
     } x2apic;
     bool wants; /* something counts */
     uint64_t instructions, pmis, steps; /* totals; instructions only while counted */
+    uint64_t rdpmcs_refused; /* left to QEMU, whose #UD is not the guest's fault */
 };
 
 /* Of vCPU `index`; NULL: not initialised yet. */

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Guests of a few known instructions (guest/*.asm) under the plugin, in the QEMU that `make deps-ds` brings."""
+
+import os
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
+QEMU = BUILD / "qemu11/qemu-system-x86_64"
+PLUGIN = BUILD / "qemu-ds.so"
+GUESTS = Path(__file__).resolve().parent / "guest"
+
+ENDED = 1  # QEMU's exit status where the guest writes 0 to isa-debug-exit
+
+
+def assemble(folder, name):
+    image = folder / f"{name}.rom"
+    subprocess.run(["nasm", "-f", "bin", "-I", f"{GUESTS}/", "-o", image, GUESTS / f"{name}.asm"], check=True)
+    return image
+
+
+def qemu(image, plugin="", *arguments, timeout=300):
+    """QEMU with the image as its firmware; `plugin`: options of the plugin."""
+    return subprocess.run([QEMU, "-accel", "tcg", "-cpu", "max", "-m", "64", "-display", "none", "-nodefaults",
+                           "-bios", image, "-debugcon", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
+                           "-plugin", f"{PLUGIN}{',' if plugin else ''}{plugin}", *arguments],
+                          capture_output=True, text=True, check=False, timeout=timeout)
+
+
+def run(folder, name, plugin="", *arguments):
+    """What the guest said, name: value, and QEMU's messages, where the guest has come to its end."""
+    done = qemu(assemble(folder, name), plugin, *arguments)
+    assert done.returncode == ENDED, (done.returncode, done.stdout, done.stderr)
+    said = [line.split("=") for line in done.stdout.splitlines()]
+    names = [name for name, _ in said]
+    assert len(set(names)) == len(names)
+    return {name: int(value, 16) for name, value in said}, done.stderr
