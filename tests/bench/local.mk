@@ -14,8 +14,24 @@ $(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%
 $(B)/bench/workload.bin: $(B)/bench/bench
 	@$< generate $@.new 1000000 && mv $@.new $@ # a CPU, of four
 bench: bench-figures
-bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks
+bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks bench-qemu-ds-guests
 	@tests/bench/run.sh $(B) $(CC)
 bench-gate: $(B)/bench/workload.bin
 	@tests/bench/run.sh $(B) $(CC) --gate
-.PHONY: bench-figures
+
+# What the plugin costs: a guest that is nothing but what is timed, and Linux' first program.
+BENCH_GUEST_O := $(B)/kernel/tests/bench/qemu_ds/start.asm.o $(B)/bench/guest.o
+$(B)/bench/guest.o: tests/bench/qemu_ds/guest.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(UCFLAGS) -fno-pie $(DEPFLAGS) -c $< -o $@
+$(B)/bench/guest.bin: $(BENCH_GUEST_O) tests/bench/qemu_ds/guest.ld
+	@mkdir -p $(@D)
+	$(Q)$(LD) -nostdlib -static -T tests/bench/qemu_ds/guest.ld --oformat binary -o $@ $(BENCH_GUEST_O)
+$(B)/bench/init: $(B)/kernel/tests/bench/qemu_ds/init.asm.o
+	@mkdir -p $(@D)
+	$(Q)$(LD) -nostdlib -static -o $@ $<
+bench-qemu-ds-guests: $(B)/bench/guest.bin $(B)/bench/init
+bench-qemu-ds: bench-qemu-ds-guests all
+	@tests/bench/qemu_ds/run.sh $(B)
+.PHONY: bench-figures bench-qemu-ds bench-qemu-ds-guests

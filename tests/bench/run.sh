@@ -28,6 +28,7 @@ figures() {
         "$bench" emit full "$work"
         "$bench" emit items "$work"
         "$bench" time "$work"
+        tests/bench/qemu_ds/run.sh "$build"
     fi
     command -v valgrind >/dev/null || return 0
     echo "ccswap.instructions_per_switch $(instructions trace_ccswap_switch compact) instructions"
