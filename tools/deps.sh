@@ -50,6 +50,8 @@ on_path python3            python3         python3               python         
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
+on_path curl               curl            curl                  curl            curl             curl
+on_path xz                 xz-utils        xz                    xz              xz               xz
 on_path shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck
 END
 }

@@ -34,7 +34,7 @@ class Place:
         self.suites = {}  # (mirror, suite): text of its index
         self.qemu_txt, self.linux_txt = list(QEMU_TXT), list(LINUX_TXT)
         (folder / "bin").mkdir()
-        for tool in ("ar", "awk", "tar", "xz", "zstd", "curl", "sha256sum", "sed", "grep", "tail", "sort", "uname",
+        for tool in ("ar", "awk", "tar", "xz", "curl", "sha256sum", "sed", "grep", "tail", "sort", "uname",
                      "dirname", "readlink", "ln", "mkdir", "rm", "mv", "cp", "cat", "chmod", "cmp", "wc", "bash", "env",
                      "sh"):
             found = subprocess.run(["which", tool], capture_output=True, text=True, check=True).stdout.strip()

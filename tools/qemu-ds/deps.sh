@@ -177,13 +177,7 @@ resolve_somewhere() {
 
 # Unpacks package file $1 below root/. A .deb is an ar archive with a compressed tar in it.
 unpack() {
-    local member
-    member=$(ar t "$1" | grep '^data\.tar') || return 1
-    case $member in
-    *.xz) ar p "$1" "$member" | xz -dc ;;
-    *.zst) ar p "$1" "$member" | zstd -dcq ;;
-    *) return 1 ;;
-    esac | tar -x -C "$new/root" --exclude='./usr/share/doc' --exclude='./usr/share/locale' \
+    ar p "$1" data.tar.xz | xz -dc | tar -x -C "$new/root" --exclude='./usr/share/doc' --exclude='./usr/share/locale' \
         --exclude='./usr/lib/modules'
     case "${PIPESTATUS[*]}" in *[1-9]*) return 1 ;; esac
 }
@@ -191,7 +185,7 @@ unpack() {
 # Unpacks list $2 for folder $1, as $new. Everything goes there first: what is interrupted is begun anew.
 unpack_all() {
     local name sum url file
-    need curl ar tar xz zstd sha256sum awk
+    need curl ar tar xz sha256sum awk
     new=$1.new file=$new/package.deb
     rm -rf "$new" && mkdir -p "$new/root" "$indices" || die "$new: cannot be written"
     resolve_somewhere "$2"
