@@ -81,17 +81,17 @@ struct ds_soft {
 
 /* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. So
  * the model is never told that it is not mapped, and its policy for that case decides nothing here. */
-static bool read64(void *context, uint64_t address, uint64_t *value)
+static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
 {
     (void)context;
-    *value = *(const volatile uint64_t *)(uintptr_t)address;
+    memcpy(to, (const void *)(uintptr_t)address, size);
     return true;
 }
 
-static bool write64(void *context, uint64_t address, uint64_t value)
+static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
 {
     (void)context;
-    *(volatile uint64_t *)(uintptr_t)address = value;
+    memcpy((void *)(uintptr_t)address, from, size);
     return true;
 }
 
@@ -292,8 +292,8 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
     if (!p)
         return -EINVAL;
     memset(soft, 0, sizeof *soft);
-    const struct ds_model_host host = {.read64 = read64,
-                                       .write64 = write64,
+    const struct ds_model_host host = {.read = read_memory,
+                                       .write = write_memory,
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,

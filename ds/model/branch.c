@@ -28,34 +28,30 @@ static bool wanted(const struct ds_model *m, unsigned cpl)
 bool ds_model_store_branch(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl, bool *pmi)
 {
     enum { SIZE = sizeof(struct ds_bts_record) };
-    uint64_t base, index, maximum, threshold;
+    struct ds_model_buffer buffer;
     if (!wanted(m, cpl))
         return true;
-    if (!ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, bts_buffer_base), &base) ||
-        !ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, bts_index), &index) ||
-        !ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, bts_absolute_maximum), &maximum) ||
-        !ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, bts_interrupt_threshold), &threshold))
+    if (!ds_model_read_buffer(m, DS_MODEL_BTS_BUFFER, &buffer))
         return false;
 
     bool interrupting = m->debugctl & IA32_DEBUGCTL_BTINT;
-    if (!ds_model_fits(m, index, SIZE, maximum) && (!interrupting || m->policy.bts_full_wraps))
-        index = base;
-    if (!ds_model_fits(m, index, SIZE, maximum)) { /* full, or smaller than one record */
+    if (!ds_model_fits(m, buffer.index, SIZE, buffer.maximum) && (!interrupting || m->policy.bts_full_wraps))
+        buffer.index = buffer.base;
+    if (!ds_model_fits(m, buffer.index, SIZE, buffer.maximum)) { /* full, or smaller than one record */
         m->bts_dropped++;
         return true;
     }
     bool predicted = branch->prediction == DS_MODEL_PREDICTED && m->preset->bts_predicted;
-    if (!ds_model_write(m, index + offsetof(struct ds_bts_record, from), branch->from) ||
-        !ds_model_write(m, index + offsetof(struct ds_bts_record, to), branch->to) ||
-        !ds_model_write(m, index + offsetof(struct ds_bts_record, flags), predicted ? DS_BTS_PREDICTED : 0))
+    const struct ds_bts_record record = {branch->from, branch->to, predicted ? DS_BTS_PREDICTED : 0};
+    if (!ds_model_write(m, buffer.index, &record, sizeof record))
         return false;
     m->bts_records++;
-    index += SIZE;
-    if (!interrupting && !ds_model_fits(m, index, SIZE, maximum))
-        index = base;
-    if (!ds_model_write(m, m->ds_area + offsetof(struct ds_area_60, bts_index), index))
+    buffer.index += SIZE;
+    if (!interrupting && !ds_model_fits(m, buffer.index, SIZE, buffer.maximum))
+        buffer.index = buffer.base;
+    if (!ds_model_write_index(m, DS_MODEL_BTS_BUFFER, buffer.index))
         return false;
-    if (index >= threshold) { /* with BTINT clear, too: the manual wants the threshold out of reach there */
+    if (buffer.index >= buffer.threshold) { /* with BTINT clear, too: the manual wants it out of reach there */
         if (m->policy.bts_sets_ovf_buf)
             m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
         *pmi = true;

@@ -9,6 +9,7 @@
 #include "kernel/errno.h"
 
 #define PDIST_MINIMUM 128u
+#define PAGE          4096u
 
 void ds_model_act(const struct ds_model *m, struct ds_model_action action)
 {
@@ -30,22 +31,52 @@ bool ds_model_fits(const struct ds_model *m, uint64_t index, uint32_t size, uint
     }
 }
 
-bool ds_model_read(struct ds_model *m, uint64_t address, uint64_t *value)
+/* What of `size` bytes lies on the page of the first. */
+static uint32_t on_page(uint64_t address, uint32_t size)
 {
-    if (m->host.read64(m->host.context, address, value))
-        return true;
-    m->fault_address = address;
-    m->fault_write = false;
-    return false;
+    uint32_t rest = PAGE - (uint32_t)(address % PAGE);
+    return size < rest ? size : rest;
 }
 
-bool ds_model_write(struct ds_model *m, uint64_t address, uint64_t value)
+bool ds_model_read(struct ds_model *m, uint64_t address, void *to, uint32_t size)
 {
-    if (m->host.write64(m->host.context, address, value))
-        return true;
-    m->fault_address = address;
-    m->fault_write = true;
-    return false;
+    for (uint32_t done = 0, n; done < size; done += n) {
+        n = on_page(address + done, size - done);
+        if (m->host.read(m->host.context, address + done, (uint8_t *)to + done, n))
+            continue;
+        m->fault_address = address + done;
+        m->fault_write = false;
+        return false;
+    }
+    return true;
+}
+
+bool ds_model_write(struct ds_model *m, uint64_t address, const void *from, uint32_t size)
+{
+    for (uint32_t done = 0, n; done < size; done += n) {
+        n = on_page(address + done, size - done);
+        if (m->host.write(m->host.context, address + done, (const uint8_t *)from + done, n))
+            continue;
+        m->fault_address = address + done;
+        m->fault_write = true;
+        return false;
+    }
+    return true;
+}
+
+_Static_assert(sizeof(struct ds_model_buffer) == DS_MODEL_PEBS_BUFFER - DS_MODEL_BTS_BUFFER &&
+                   sizeof(struct ds_model_buffer) == offsetof(struct ds_area_60, pebs_counter_reset) -
+                                                         DS_MODEL_PEBS_BUFFER,
+               "a buffer's four words in the DS area");
+
+bool ds_model_read_buffer(struct ds_model *m, uint32_t at, struct ds_model_buffer *buffer)
+{
+    return ds_model_read(m, m->ds_area + at, buffer, sizeof *buffer);
+}
+
+bool ds_model_write_index(struct ds_model *m, uint32_t at, uint64_t index)
+{
+    return ds_model_write(m, m->ds_area + at + offsetof(struct ds_model_buffer, index), &index, sizeof index);
 }
 
 int ds_model_fault(struct ds_model *m)
@@ -64,7 +95,7 @@ static bool reload(struct ds_model *m, uint64_t set)
     for (; set; set &= set - 1) {
         unsigned c = (unsigned)__builtin_ctzll(set);
         uint64_t before = m->value[c];
-        if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &m->value[c]))
+        if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &m->value[c], 8))
             return false;
         m->value[c] &= m->counter_mask;
         if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
@@ -78,22 +109,21 @@ static bool reload(struct ds_model *m, uint64_t set)
  * read anew each time: software edits it in place. */
 static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis)
 {
-    uint64_t index, maximum, threshold;
+    struct ds_model_buffer buffer;
     struct ds_model_registers registers;
-    if (!ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, pebs_index), &index) ||
-        !ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, pebs_absolute_maximum), &maximum) ||
-        !ds_model_read(m, m->ds_area + offsetof(struct ds_area_60, pebs_interrupt_threshold), &threshold))
+    if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer))
         return false;
 
     m->host.registers(m->host.context, &registers);
     uint32_t size = ds_model_record_size(m, set);
-    const bool stored = ds_model_fits(m, index, size, maximum), reloads = stored || !m->policy.drop_keeps_overflow;
+    const bool stored = ds_model_fits(m, buffer.index, size, buffer.maximum);
+    const bool reloads = stored || !m->policy.drop_keeps_overflow;
     uint64_t victims = set;
     if ((m->preset->format < 3) != m->policy.bystander_swapped)
         victims |= m->global_status & m->pebs;
     struct ds_model_record record = {
         .stored = stored,
-        .address = index,
+        .address = buffer.index,
         .size = size,
         .counters = set,
         .swallowed = reloads ? victims & ~set & m->armed : 0,
@@ -102,16 +132,16 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
     for (uint64_t c = record.swallowed; c; c &= c - 1)
         m->swallowed++;
     if (record.stored) {
-        if (!ds_model_write_record(m, set, retired, &registers, index))
+        if (!ds_model_write_record(m, set, retired, &registers, buffer.index))
             return false;
-        index += size;
-        if (!ds_model_write(m, m->ds_area + offsetof(struct ds_area_60, pebs_index), index))
+        buffer.index += size;
+        if (!ds_model_write_index(m, DS_MODEL_PEBS_BUFFER, buffer.index))
             return false;
         m->records++;
-        ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, set, record.address, index});
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, set, record.address, buffer.index});
     } else {
         m->dropped++;
-        ds_model_act(m, (struct ds_model_action){DS_MODEL_DROPPED, 0, set, index, maximum});
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_DROPPED, 0, set, buffer.index, buffer.maximum});
     }
     if (m->host.recorded)
         m->host.recorded(m->host.context, &record);
@@ -120,8 +150,8 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
         return false;
 
     if (record.stored)
-        ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, index, threshold});
-    if (record.stored && index >= threshold) { /* no signal once full: the buffer stays silent until rewound */
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, buffer.index, buffer.threshold});
+    if (record.stored && buffer.index >= buffer.threshold) { /* no signal once full: silent until rewound */
         m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
         ++*pmis;
     }

@@ -12,9 +12,18 @@ void ds_model_raise_pmi(struct ds_model *model);
 /* The same for a counter's overflow or the PEBS threshold, which freeze what DEBUGCTL says. */
 void ds_model_counter_pmi(struct ds_model *model);
 
-/* DS memory; false: not mapped, model->fault_address says where. */
-bool ds_model_read(struct ds_model *model, uint64_t address, uint64_t *value);
-bool ds_model_write(struct ds_model *model, uint64_t address, uint64_t value);
+/* DS memory, on as many pages as it may lie; false: not mapped, model->fault_address says where. What lies before that
+ * has been read or written. */
+bool ds_model_read(struct ds_model *model, uint64_t address, void *to, uint32_t size);
+bool ds_model_write(struct ds_model *model, uint64_t address, const void *from, uint32_t size);
+/* One of the two buffers the DS area describes, as it stands there now: `at` is where. */
+struct ds_model_buffer {
+    uint64_t base, index, maximum, threshold;
+};
+#define DS_MODEL_BTS_BUFFER  offsetof(struct ds_area_60, bts_buffer_base)
+#define DS_MODEL_PEBS_BUFFER offsetof(struct ds_area_60, pebs_buffer_base)
+bool ds_model_read_buffer(struct ds_model *model, uint32_t at, struct ds_model_buffer *buffer);
+bool ds_model_write_index(struct ds_model *model, uint32_t at, uint64_t index);
 /* What such a fault comes to by the policy: -EFAULT, or 0 after injecting it. */
 int ds_model_fault(struct ds_model *model);
 

@@ -159,9 +159,9 @@ struct ds_model_action { /* one step of what the model does by itself */
 };
 
 struct ds_model_host {
-    /* Linear memory of the processor; false where the page is not there. */
-    bool (*read64)(void *context, uint64_t address, uint64_t *value);
-    bool (*write64)(void *context, uint64_t address, uint64_t value);
+    /* Linear memory of the processor, `size` bytes of one page of 4 KiB; false where that is not there. */
+    bool (*read)(void *context, uint64_t address, void *to, uint32_t size);
+    bool (*write)(void *context, uint64_t address, const void *from, uint32_t size);
     void (*registers)(void *context, struct ds_model_registers *out);
     void (*xmm)(void *context, struct ds_pebs_xmm *out); /* XMM0-15; NULL: unknown, they read 0 */
     /* LVTPC was not masked: deliver by this value of it. */

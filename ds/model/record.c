@@ -10,14 +10,10 @@ struct cursor {
     bool mapped; /* all of it so far */
 };
 
-/* Writes `size` bytes, a multiple of 8. */
 static void put(struct cursor *at, const void *group, uint32_t size)
 {
-    uint64_t word;
-    for (uint32_t i = 0; i < size && at->mapped; i += sizeof word, at->address += sizeof word) {
-        memcpy(&word, (const uint8_t *)group + i, sizeof word);
-        at->mapped = ds_model_write(at->model, at->address, word);
-    }
+    at->mapped = at->mapped && ds_model_write(at->model, at->address, group, size);
+    at->address += size;
 }
 
 /* The data address of the load or store that a counter of `set` has counted, where the generation gives it: from format
@@ -67,11 +63,14 @@ static void put_gpr(struct cursor *at, const struct ds_model_registers *r)
 /* Newest first; entries beyond the history are 0. */
 static void put_lbr(struct cursor *at, unsigned entries)
 {
-    static const struct ds_pebs_lbr none;
+    struct ds_pebs_lbr newest[DS_MODEL_LBR_DEPTH];
     const struct ds_model *m = at->model;
-    for (unsigned i = 0; i < entries; i++) {
-        unsigned newest = m->lbr_next + DS_MODEL_LBR_DEPTH - 1;
-        put(at, i < DS_MODEL_LBR_DEPTH ? &m->lbr[(newest - i) % DS_MODEL_LBR_DEPTH] : &none, sizeof none);
+    for (unsigned i = 0; i < DS_MODEL_LBR_DEPTH; i++)
+        newest[i] = m->lbr[(m->lbr_next + DS_MODEL_LBR_DEPTH - 1 - i) % DS_MODEL_LBR_DEPTH];
+    for (unsigned n; entries; entries -= n) {
+        n = entries < DS_MODEL_LBR_DEPTH ? entries : DS_MODEL_LBR_DEPTH;
+        put(at, newest, n * sizeof newest[0]);
+        memset(newest, 0, sizeof newest);
     }
 }
 
@@ -86,12 +85,15 @@ static void put_counters(struct cursor *at, uint64_t cfg)
         .metrics = metrics ? DS_PEBS_CNTR_METRICS : 0,
     };
     put(at, &head, sizeof head);
+    uint64_t words[DS_COUNTER_NUMBERS + 2];
+    unsigned n = 0;
     for (uint64_t c = head.gp_mask | (uint64_t)head.fixed_mask << DS_COUNTER_FIXED; c; c &= c - 1)
-        put(at, &m->value[__builtin_ctzll(c)], sizeof m->value[0]);
+        words[n++] = m->value[__builtin_ctzll(c)];
     if (metrics) {
-        put(at, &m->value[ds_counter_fixed(3)], sizeof m->value[0]); /* slots */
-        put(at, &m->perf_metrics, sizeof m->perf_metrics);
+        words[n++] = m->value[ds_counter_fixed(3)]; /* slots */
+        words[n++] = m->perf_metrics;
     }
+    put(at, words, n * sizeof words[0]);
 }
 
 /* One ADAPTIVE counter among those that cause the record gives all of MSR_PEBS_DATA_CFG. */

@@ -29,25 +29,26 @@ uint64_t *ds_bench_word(struct ds_bench *b, uint64_t address)
     return address % 8 == 0 && offset / 8 < DS_BENCH_WORDS ? &b->memory[offset / 8] : NULL;
 }
 
-static uint64_t *mapped(struct ds_bench *b, uint64_t address)
+static uint64_t *mapped(struct ds_bench *b, uint64_t address, uint32_t size)
 {
-    return ++b->accesses == b->missing ? NULL : ds_bench_word(b, address);
+    bool whole = size && size % 8 == 0 && ds_bench_word(b, address + size - 8);
+    return ++b->accesses == b->missing || !whole ? NULL : ds_bench_word(b, address);
 }
 
-static bool read64(void *context, uint64_t address, uint64_t *value)
+static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
 {
-    uint64_t *word = mapped(context, address);
-    if (word)
-        *value = *word;
-    return word;
+    uint64_t *words = mapped(context, address, size);
+    if (words)
+        memcpy(to, words, size);
+    return words;
 }
 
-static bool write64(void *context, uint64_t address, uint64_t value)
+static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
 {
-    uint64_t *word = mapped(context, address);
-    if (word)
-        *word = value;
-    return word;
+    uint64_t *words = mapped(context, address, size);
+    if (words)
+        memcpy(words, from, size);
+    return words;
 }
 
 static void registers(void *context, struct ds_model_registers *out)
@@ -132,8 +133,8 @@ void ds_bench_init(struct ds_bench *b, const struct ds_model_preset *preset, con
                    uint64_t maximum, uint64_t threshold)
 {
     memset(b, 0, sizeof *b);
-    const struct ds_model_host host = {.read64 = read64,
-                                       .write64 = write64,
+    const struct ds_model_host host = {.read = read_memory,
+                                       .write = write_memory,
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,

@@ -15,17 +15,17 @@
 struct model_machine model_machine;
 #define M model_machine
 
-static bool read64(void *context, uint64_t address, uint64_t *value)
+static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
 {
     (void)context;
-    *value = *(const volatile uint64_t *)(uintptr_t)address;
+    memcpy(to, (const void *)(uintptr_t)address, size);
     return true;
 }
 
-static bool write64(void *context, uint64_t address, uint64_t value)
+static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
 {
     (void)context;
-    *(volatile uint64_t *)(uintptr_t)address = value;
+    memcpy((void *)(uintptr_t)address, from, size);
     return true;
 }
 
@@ -151,8 +151,8 @@ const struct ds_machine model_machine_stepped = {REGISTERS, .stepping = &steppin
 void model_machine_reset(const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                          void (*registers)(void *context, struct ds_model_registers *out))
 {
-    const struct ds_model_host host = {.read64 = read64,
-                                       .write64 = write64,
+    const struct ds_model_host host = {.read = read_memory,
+                                       .write = write_memory,
                                        .registers = registers ? registers : no_registers,
                                        .raise_pmi = raise_pmi};
     ds_model_init(&M.model, preset, policy, &host);

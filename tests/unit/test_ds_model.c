@@ -380,7 +380,7 @@ static void event_codes(void **state)
 /* DS memory missing at each single access of an assist: an error, no step further, never an interrupt of its own. */
 static void unmapped(void **state)
 {
-    enum { WORDS = (32 + 32 + 144 + 256 + 2 * 24 + 16 + 3 * 8 + 16) / 8 };
+    enum { AREA = 1, RECORD = 7, INDEX = 1, RELOAD = 1 }; /* a record has six groups, the last in two pieces */
     (void)state;
     for (int injected = 0; injected < 2; injected++) {
         unsigned missing = 0;
@@ -398,15 +398,14 @@ static void unmapped(void **state)
             assert_int_equal(b->page_faults, injected);
             assert_int_equal(b->pmis, 0);
             assert_int_equal(ds_bench_index(b) != 0,
-                             b->accesses == 3 + WORDS + 1 + 1); /* only the reload came after it */
-            assert_int_equal(b->model.fault_write, missing > 3 && missing <= 3 + WORDS + 1);
+                             b->accesses == AREA + RECORD + INDEX + RELOAD); /* only the reload came after it */
+            assert_int_equal(b->model.fault_write, missing > AREA && missing <= AREA + RECORD + INDEX);
             if (injected) {
                 assert_int_equal(b->faulted, b->model.fault_address);
                 assert_int_equal(b->fault_write, b->model.fault_write);
             }
         } while (missing < 1000);
-        assert_int_equal(missing,
-                         3 + WORDS + 1 + 1 + 1); /* three reads, the record, the index, the reload; then none */
+        assert_int_equal(missing, AREA + RECORD + INDEX + RELOAD + 1); /* then none */
         assert_int_equal(b->stored, 1);
         assert_int_equal(b->pmis, 1);
     }
@@ -416,8 +415,50 @@ static void unmapped(void **state)
     b->model.fault_write = true;             /* of a fault before */
     ds_bench_step(b, 1, 0);
     assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), -EFAULT);
-    assert_int_equal(b->model.fault_address, 0x1028);
+    assert_int_equal(b->model.fault_address, 0x1020);
     assert_false(b->model.fault_write);
+}
+
+/* The DS area, a record and a branch record that each lie on two pages: every byte is where it belongs, and where the
+ * second page is missing, the fault is at its beginning. */
+static void across_pages(void **state)
+{
+    enum { AREA = 0xFD8, SIZE = 200 }; /* the area's first page ends behind the base of the PEBS buffer */
+    const uint64_t area = DS_BENCH_BASE + AREA, record = ds_bench_buffer() + 0x2000 - 72, branch = record + 0x2000 + 64;
+    const struct ds_model_branch taken = {0x11, 0x22, DS_MODEL_PREDICTION_UNKNOWN};
+    (void)state;
+    for (unsigned missing = 0; missing <= 3; missing++) { /* none, or the second page of one of the three */
+        ds_bench_init(b, ds_bench_skylake(), NULL, 4096, 4096);
+        ds_bench_write(b, IA32_DS_AREA, area);
+        const uint64_t words[] = {branch, branch, branch + 24, branch + 48, record, record, record + SIZE,
+                                  record + 2 * SIZE, MINUS(1)};
+        for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+            *ds_bench_word(b, area + 8 * i) = words[i];
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
+        ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT);
+        *ds_bench_word(b, area + ds_area_reset(3, 0)) = MINUS(5);
+        ds_bench_step(b, 1, 0);
+        b->registers.rflags = 0x202;
+        b->registers.eventing_ip = 0x7777;
+        b->accesses = 0;
+        /* the area's two pages, the record's, its index, the reload; the area on one page, the branch record's two */
+        b->missing = missing == 1 ? 2 : missing == 2 ? 4 : missing == 3 ? 9 : 0;
+        const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION, .branch = &taken};
+        assert_int_equal(ds_model_retire(&b->model, &retired), missing ? -EFAULT : 0);
+        if (missing)
+            assert_int_equal(b->model.fault_address, missing == 1   ? DS_BENCH_BASE + 0x1000
+                                                     : missing == 2 ? record + 72
+                                                                    : branch + 8);
+        assert_int_equal(*ds_bench_word(b, area + 0x28), missing == 1 || missing == 2 ? record : record + SIZE);
+        assert_int_equal(*ds_bench_word(b, area + 0x08), missing ? branch : branch + 24);
+        if (missing)
+            continue;
+        assert_int_equal(*ds_bench_word(b, record), 0x202);
+        assert_int_equal(*ds_bench_word(b, record + 0xB0), 0x7777); /* EventingIP */
+        assert_int_equal(*ds_bench_word(b, branch), 0x11);
+        assert_int_equal(*ds_bench_word(b, branch + 8), 0x22);
+        assert_int_equal(PMC(b, 0), MINUS(5));
+    }
 }
 
 static void nobody_asks(void **state) /* a host without the hook for the truth */
@@ -496,6 +537,7 @@ int main(void)
         cmocka_unit_test(rings_and_controls),
         cmocka_unit_test(event_codes),
         cmocka_unit_test(unmapped),
+        cmocka_unit_test(across_pages),
         cmocka_unit_test(nobody_asks),
         cmocka_unit_test(acknowledged_while_armed),
         cmocka_unit_test(programmed_anew),

@@ -73,21 +73,21 @@ void qds_write_device(struct qds_vcpu *v, uint64_t address, uint32_t value)
 
 /* ---- the model's host -------------------------------------------------------------------------------------------- */
 
-static bool read64(void *context, uint64_t address, uint64_t *value)
+static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
 {
     struct qds_vcpu *v = context;
     g_byte_array_set_size(v->bytes, 0);
-    if (!qemu_plugin_read_memory_vaddr(address, v->bytes, sizeof *value))
+    if (!qemu_plugin_read_memory_vaddr(address, v->bytes, size))
         return false;
-    memcpy(value, v->bytes->data, sizeof *value);
+    memcpy(to, v->bytes->data, size);
     return true;
 }
 
-static bool write64(void *context, uint64_t address, uint64_t value)
+static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
 {
     struct qds_vcpu *v = context;
-    g_byte_array_set_size(v->bytes, sizeof value);
-    memcpy(v->bytes->data, &value, sizeof value);
+    g_byte_array_set_size(v->bytes, size);
+    memcpy(v->bytes->data, from, size);
     return qemu_plugin_write_memory_vaddr(address, v->bytes);
 }
 
@@ -96,7 +96,7 @@ static bool write64(void *context, uint64_t address, uint64_t value)
 static void undo_delivery(struct qds_vcpu *v, struct ds_model_registers *r)
 {
     uint64_t frame = r->rsp;
-    if (!read64(v, frame + 16, &r->rflags) || !read64(v, frame + 24, &r->rsp))
+    if (!read_memory(v, frame + 16, &r->rflags, 8) || !read_memory(v, frame + 24, &r->rsp, 8))
         r->rsp = frame;
     r->rflags &= ~(uint64_t)QDS_RFLAGS_RF;
 }
@@ -209,8 +209,8 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
     struct qds_vcpu *v = calloc(1, sizeof *v);
     if (!v || index >= VCPUS)
         return false;
-    const struct ds_model_host host = {.read64 = read64,
-                                       .write64 = write64,
+    const struct ds_model_host host = {.read = read_memory,
+                                       .write = write_memory,
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
