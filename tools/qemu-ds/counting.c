@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/counting.h"
 
+#include <string.h>
+
 #define FAR_AWAY (UINT64_C(1) << 61) /* nothing counts this event: more than ever happens */
 
 static bool frozen(const struct ds_model *m)
@@ -22,26 +24,35 @@ static uint64_t counters(const struct ds_model *m, enum qds_group group, unsigne
     }
 }
 
+static uint64_t *now(struct qds_counting *c, const struct qds_number *n)
+{
+    return &c->now->of[n->group][n->event];
+}
+
+static uint64_t *then(struct qds_counting *c, const struct qds_number *n)
+{
+    return &c->then.of[n->group][n->event];
+}
+
 void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
 {
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
-            uint64_t added = c->now->of[g][e] - c->then.of[g][e];
-            c->then.of[g][e] = c->now->of[g][e];
-            if (!added || frozen(m))
-                continue;
-            for (uint64_t set = counters(m, g, e); set; set &= set - 1) {
-                uint64_t *value = &m->value[__builtin_ctzll(set)];
-                *value = (*value + added) & m->counter_mask;
-            }
+    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
+        uint64_t added = *now(c, n) - *then(c, n);
+        *then(c, n) = *now(c, n);
+        if (!added || frozen(m))
+            continue;
+        for (uint64_t set = n->counters; set; set &= set - 1) {
+            uint64_t *value = &m->value[__builtin_ctzll(set)];
+            *value = (*value + added) & m->counter_mask;
         }
+    }
 }
 
 /* Events until one that the model must see, that one included. */
-static uint64_t remaining(const struct ds_model *m, enum qds_group group, unsigned event)
+static uint64_t remaining(const struct ds_model *m, uint64_t counters)
 {
     uint64_t least = FAR_AWAY;
-    for (uint64_t set = frozen(m) ? 0 : counters(m, group, event); set; set &= set - 1) {
+    for (uint64_t set = frozen(m) ? 0 : counters; set; set &= set - 1) {
         unsigned counter = (unsigned)__builtin_ctzll(set);
         uint64_t left = m->armed & DS_BIT(counter) ? 1 : m->counter_mask + 1 - m->value[counter];
         least = left < least ? left : least;
@@ -49,28 +60,51 @@ static uint64_t remaining(const struct ds_model *m, enum qds_group group, unsign
     return least;
 }
 
-void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
+/* The model counts something else than before. */
+static void choose(struct qds_counting *c, const struct ds_model *m)
 {
+    memcpy(c->counting, m->counting, sizeof c->counting);
+    c->moving = 0;
     for (unsigned g = 0; g < QDS_GROUPS; g++) {
-        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-            c->now->of[g][e] = c->then.of[g][e] = QDS_DUE - remaining(m, g, e);
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+            uint64_t moved = counters(m, g, e);
+            c->now->of[g][e] = c->then.of[g][e] = QDS_DUE - FAR_AWAY;
+            if (moved)
+                c->number[c->moving++] = (struct qds_number){(uint8_t)g, (uint8_t)e, moved};
+        }
         c->forced[g] = false;
     }
+    c->chosen = true;
 }
 
-static bool group_due(const struct qds_counting *c, enum qds_group group, const uint16_t events[DS_MODEL_EVENTS])
+static void unforce(struct qds_counting *c, enum qds_group group)
 {
-    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
-        uint64_t added = c->forced[group] && e == DS_MODEL_INSTRUCTION ? QDS_DUE : 0;
-        if (events[e] && c->now->of[group][e] - added + events[e] >= QDS_DUE)
-            return true;
-    }
-    return false;
+    uint64_t by = c->forced[group] ? QDS_DUE : 0;
+    c->now->of[group][DS_MODEL_INSTRUCTION] -= by;
+    c->then.of[group][DS_MODEL_INSTRUCTION] -= by;
+    c->forced[group] = false;
+}
+
+void qds_counting_arm(struct qds_counting *c, const struct ds_model *m)
+{
+    if (!c->chosen || memcmp(c->counting, m->counting, sizeof c->counting) != 0)
+        choose(c, m);
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        unforce(c, g);
+    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++)
+        *now(c, n) = *then(c, n) = QDS_DUE - remaining(m, n->counters);
 }
 
 bool qds_counting_due(const struct qds_counting *c, unsigned ring, const uint16_t events[DS_MODEL_EVENTS])
 {
-    return group_due(c, ring ? QDS_OTHER_RINGS : QDS_RING_0, events) || group_due(c, QDS_ALL_RINGS, events);
+    const uint8_t own = ring ? QDS_OTHER_RINGS : QDS_RING_0;
+    for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
+        uint64_t added = c->forced[n->group] && n->event == DS_MODEL_INSTRUCTION ? QDS_DUE : 0;
+        if ((n->group == own || n->group == QDS_ALL_RINGS) && events[n->event] &&
+            c->now->of[n->group][n->event] - added + events[n->event] >= QDS_DUE)
+            return true;
+    }
+    return false;
 }
 
 static void force_group(struct qds_counting *c, enum qds_group group)

@@ -27,6 +27,13 @@ struct qds_counting {
     struct qds_numbers *now; /* what blocks add to */
     struct qds_numbers then; /* what it was when the model knew all of it */
     bool forced[QDS_GROUPS];
+    bool chosen;
+    uint64_t counting[2][DS_MODEL_EVENTS]; /* the model's, when the numbers were chosen by it */
+    unsigned moving;                       /* numbers that move counters; the others say nothing */
+    struct qds_number {
+        uint8_t group, event;
+        uint64_t counters; /* that it moves */
+    } number[QDS_GROUPS * DS_MODEL_EVENTS];
 };
 
 /* Moves the model's counters by what has been added. */
