@@ -164,6 +164,7 @@ struct ds_model_host {
     bool (*write)(void *context, uint64_t address, const void *from, uint32_t size);
     void (*registers)(void *context, struct ds_model_registers *out);
     void (*xmm)(void *context, struct ds_pebs_xmm *out); /* XMM0-15; NULL: unknown, they read 0 */
+    uint32_t (*lvtpc)(void *context); /* its value; NULL: that of the last ds_model_lvtpc_write */
     /* LVTPC was not masked: deliver by this value of it. */
     void (*raise_pmi)(void *context, uint32_t lvtpc);
     /* With policy unmapped_page_fault only, and needed there: the assist's access to `address` faults. */

@@ -342,8 +342,8 @@ void ds_model_lvtpc_write(struct ds_model *m, uint32_t value)
 
 void ds_model_raise_pmi(struct ds_model *m)
 {
-    uint32_t lvtpc = m->lvtpc;
-    m->lvtpc |= LVTPC_MASKED;
+    const uint32_t lvtpc = m->host.lvtpc ? m->host.lvtpc(m->host.context) : m->lvtpc;
+    m->lvtpc = lvtpc | LVTPC_MASKED;
     if (lvtpc & LVTPC_MASKED) {
         m->pmi_latched = m->policy.masked_pmi_latched;
         uint8_t kind = m->pmi_latched ? DS_MODEL_PMI_LATCHED : DS_MODEL_PMI_LOST;

@@ -41,3 +41,13 @@ def test_rdpmc_of_few_counters(tmp_path):
     said, _ = run(tmp_path, "rdpmc", "preset=skylake")
     assert said["metrics_vector"] == said["gp_8_vector"] == said["fixed_4_vector"] == GP
     assert said["between"] == 24
+
+
+def test_remap(tmp_path):
+    """Branch records go where DS memory lies now; the first is half on one page, half on the next."""
+    said, messages = run(tmp_path, "remap", "stats=on")
+    assert said["index"] == 0x800FF8 + 3 * 24
+    assert (said["first_from"], said["first_to"]) == (said["first"], said["second"])
+    assert (said["second_to"], said["third_to"]) == (said["third"], said["last"])
+    assert said["first_elsewhere"] == said["second_elsewhere"] == said["third_elsewhere"] == 0
+    assert " 3 branch records" in messages

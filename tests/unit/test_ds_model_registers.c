@@ -427,6 +427,29 @@ static void drop_reload(void **state)
     }
 }
 
+static uint32_t lvtpc;
+
+static uint32_t lvtpc_of_host(void *context)
+{
+    (void)context;
+    return lvtpc;
+}
+
+static void lvtpc_is_the_hosts(void **state) /* as it is at the moment of the PMI */
+{
+    (void)state;
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 32);
+    b->model.host.lvtpc = lvtpc_of_host;
+    ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), MINUS(1));
+    lvtpc = 0x55 | LVTPC_MASKED;
+    ds_bench_step(b, 2, 0);
+    assert_int_equal(b->pmis, 0);
+    lvtpc = 0x55;
+    ds_bench_step(b, 2, 0);
+    assert_int_equal(b->pmis, 1);
+    assert_int_equal(b->pmi[0], 0x55);
+}
+
 static void masked_pmi(void **state)
 {
     (void)state;
@@ -549,6 +572,7 @@ int main(void)
         cmocka_unit_test(beyond_maximum),
         cmocka_unit_test(drop_reload),
         cmocka_unit_test(masked_pmi),
+        cmocka_unit_test(lvtpc_is_the_hosts),
         cmocka_unit_test(bystander),
         cmocka_unit_test(pdist_minimum),
         cmocka_unit_test(reserved),

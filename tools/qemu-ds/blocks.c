@@ -9,6 +9,7 @@
 
 #include "ds/retired.h"
 #include "tools/qemu-ds/flags.h"
+#include "tools/qemu-ds/memory.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 
@@ -161,13 +162,13 @@ static void repeats(struct qds_vcpu *v, uint64_t at)
 }
 
 /* The instruction at `ip` runs, perhaps after others of its block, and goes through the model for `events`. */
-static void step(struct qds_vcpu *v, const struct ds_insn *insn, uint64_t ip, unsigned events)
+static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, unsigned events)
 {
     v->counted = NULL;
     v->step.on = true;
-    v->step.insn = *insn;
+    v->step.insn = i->insn;
     v->step.ip = ip;
-    v->step.cpl = qds_cpl(v);
+    v->step.cpl = i->block->ring ? 3 : 0;
     v->step.events = events;
     v->step.block = NULL;
     v->step.memory = 0;
@@ -191,7 +192,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void block_due(unsigne
         const struct qds_block_insn *last = &b->insns[b->length - 1];
         if (!ds_insn_is_branch(&last->insn))
             return;
-        step(v, &last->insn, rip + last->offset, ~QDS_BLOCK_EVENTS);
+        step(v, last, rip + last->offset, ~QDS_BLOCK_EVENTS);
         v->step.block = b;
         v->board->block = 0; /* until it has begun */
     }
@@ -221,7 +222,7 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
     if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && ds_insn_is_branch(&i->insn)) ||
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, events)) {
-        step(v, &i->insn, ip, UINT_MAX);
+        step(v, i, ip, UINT_MAX);
         return;
     }
     v->counted = i;
@@ -379,6 +380,8 @@ static bool interrupt_instruction(struct qds_vcpu *v, uint64_t from, const struc
 static bool exception(struct qds_vcpu *v, uint64_t from)
 {
     qds_special_faulted(v);
+    if (!v->wants)
+        return true;
     const struct qds_block_insn *i = counted_at(v, from);
     bool executed = fetched(v, from) && !(qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_TF);
     if (i && executed) {
@@ -409,13 +412,16 @@ static void discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint
     else
         repeats(v, from);
     if (settled) {
-        v->entered.cpl = v->step.on ? v->step.cpl : qds_cpl(v);
-        v->delivered = qds_read(v, QDS_RIP) != from;
+        const unsigned cpl = v->step.cpl;
+        const bool stepped = v->step.on;
+        if (stepped)
+            v->delivered = qds_read(v, QDS_RIP) != from;
         settle(v, from);
         v->delivered = false;
         if (branches(&v->model, 0) || branches(&v->model, 1)) {
             v->entered.on = true;
             v->entered.from = from;
+            v->entered.cpl = stepped ? cpl : qds_cpl(v);
             sync(v);
             arm(v);
         }
@@ -443,6 +449,7 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
         to->block = b;
         to->offset = (uint16_t)(qemu_plugin_insn_vaddr(insn) - b->vaddr);
         to->special = qds_special(code, size);
+        to->remaps = qds_memory_changes(code, size);
         if (!ds_insn_decode(code, size, &to->insn))
             to->insn = (struct ds_insn){0};
         to->insn.length = (uint8_t)size; /* other modes than 64-bit: QEMU knows better */
@@ -527,6 +534,9 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, insn_steps, QEMU_PLUGIN_CB_RW_REGS_PC, &b->insns[i]);
         if (steps)
             qemu_plugin_register_vcpu_mem_cb(insn, memory_accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+        if (b->insns[i].remaps && !qds_blocks_idle(&instruments))
+            qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64,
+                                                                entry(offsetof(struct qds_board, pages_known)), 0);
         if (b->insns[i].special)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, runs[b->insns[i].special], QEMU_PLUGIN_CB_RW_REGS_PC,
                                                    &b->insns[i]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
- * Read in this order: this file, blocks.h, counting.h, special.h, vcpu.h, pmi.h, flags.h.
+ * Read in this order: this file, blocks.h, counting.h, special.h, vcpu.h, memory.h, pmi.h,
+ * flags.h.
  */
 #include <inttypes.h>
 #include <pthread.h>

@@ -103,6 +103,8 @@ void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *tb, qemu_p
                                                qemu_plugin_u64 entry, uint64_t operand, void *userdata);
 void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_plugin_tb *tb, enum qemu_plugin_op op,
                                                        qemu_plugin_u64 entry, uint64_t operand);
+void qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn, enum qemu_plugin_op op,
+                                                         qemu_plugin_u64 entry, uint64_t operand);
 void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t callback,
                                             enum qemu_plugin_cb_flags flags, void *userdata);
 void qemu_plugin_register_vcpu_insn_exec_cond_cb(struct qemu_plugin_insn *insn, qemu_plugin_vcpu_udata_cb_t callback,
@@ -138,6 +140,7 @@ __attribute__((noreturn)) void qemu_plugin_set_pc(uint64_t vaddr); /* leaves the
 
 bool qemu_plugin_read_memory_vaddr(uint64_t vaddr, GByteArray *to, size_t size);
 bool qemu_plugin_write_memory_vaddr(uint64_t vaddr, GByteArray *from);
+bool qemu_plugin_translate_vaddr(uint64_t vaddr, uint64_t *address);
 int qemu_plugin_read_memory_hwaddr(uint64_t address, GByteArray *to, size_t size); /* 0: done */
 int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *from);
 
@@ -146,6 +149,7 @@ int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *from);
 #pragma weak qemu_plugin_register_vcpu_tb_exec_cond_cb
 #pragma weak qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu
 #pragma weak qemu_plugin_register_vcpu_insn_exec_cond_cb
+#pragma weak qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu
 #pragma weak qemu_plugin_scoreboard_new
 #pragma weak qemu_plugin_scoreboard_find
 #pragma weak qemu_plugin_get_registers
@@ -154,5 +158,6 @@ int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *from);
 #pragma weak qemu_plugin_set_pc
 #pragma weak qemu_plugin_read_memory_vaddr
 #pragma weak qemu_plugin_write_memory_vaddr
+#pragma weak qemu_plugin_translate_vaddr
 #pragma weak qemu_plugin_read_memory_hwaddr
 #pragma weak qemu_plugin_write_memory_hwaddr

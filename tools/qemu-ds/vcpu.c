@@ -7,34 +7,34 @@
 
 #include "ds/retired.h"
 #include "tools/qemu-ds/flags.h"
+#include "tools/qemu-ds/memory.h"
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/truth.h"
 
-#define VCPUS 1024u
-
-static struct qds_vcpu *vcpus[VCPUS];
+struct qds_vcpu *qds_vcpus[QDS_VCPUS];
 static struct qemu_plugin_scoreboard *boards;
 
-struct qds_vcpu *qds_vcpu(unsigned index)
+static void find_board(struct qds_vcpu *v)
 {
-    struct qds_vcpu *v = index < VCPUS ? vcpus[index] : NULL;
-    if (v) {
-        v->board = qemu_plugin_scoreboard_find(boards, index); /* moves when there are more vCPUs */
-        v->counting.now = &v->board->now;
-    }
-    return v;
+    v->board = qemu_plugin_scoreboard_find(boards, v->index);
+    v->counting.now = &v->board->now;
 }
 
 void qds_vcpus_forget_blocks(void)
 {
-    for (unsigned i = 0; i < VCPUS; i++)
-        if (qds_vcpu(i))
-            vcpus[i]->board->block = 0, vcpus[i]->counted = NULL;
+    for (unsigned i = 0; i < QDS_VCPUS; i++)
+        if (qds_vcpus[i]) {
+            find_board(qds_vcpus[i]);
+            qds_vcpus[i]->board->block = qds_vcpus[i]->board->pages_known = 0;
+            qds_vcpus[i]->counted = NULL;
+        }
 }
 
 uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg)
 {
     uint64_t value = 0;
+    if (v->env && reg <= QDS_EFLAGS)
+        return reg < QDS_RIP ? v->env[reg] : v->env[v->env_rip + (reg - QDS_RIP)];
     g_byte_array_set_size(v->bytes, 0);
     if (qemu_plugin_read_register(v->handle[reg], v->bytes))
         memcpy(&value, v->bytes->data, v->bytes->len < 8 ? v->bytes->len : 8);
@@ -75,29 +75,30 @@ void qds_write_device(struct qds_vcpu *v, uint64_t address, uint32_t value)
 
 static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
 {
-    struct qds_vcpu *v = context;
-    g_byte_array_set_size(v->bytes, 0);
-    if (!qemu_plugin_read_memory_vaddr(address, v->bytes, size))
-        return false;
-    memcpy(to, v->bytes->data, size);
-    return true;
+    return qds_memory_read(context, address, to, size);
 }
 
 static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
 {
-    struct qds_vcpu *v = context;
-    g_byte_array_set_size(v->bytes, size);
-    memcpy(v->bytes->data, from, size);
-    return qemu_plugin_write_memory_vaddr(address, v->bytes);
+    return qds_memory_write(context, address, from, size);
+}
+
+static uint32_t lvtpc(void *context)
+{
+    return qds_pmi_lvtpc(context);
 }
 
 /* An interrupt delivered since has pushed what it changed: RIP, CS, RFLAGS, RSP, SS (SDM vol. 3A, "64-Bit Mode Stack
  * Frame"). */
 static void undo_delivery(struct qds_vcpu *v, struct ds_model_registers *r)
 {
-    uint64_t frame = r->rsp;
-    if (!read_memory(v, frame + 16, &r->rflags, 8) || !read_memory(v, frame + 24, &r->rsp, 8))
-        r->rsp = frame;
+    uint64_t pushed[2]; /* RFLAGS, RSP */
+    g_byte_array_set_size(v->bytes, 0);
+    if (qemu_plugin_read_memory_vaddr(r->rsp + 16, v->bytes, sizeof pushed)) {
+        memcpy(pushed, v->bytes->data, sizeof pushed);
+        r->rflags = pushed[0];
+        r->rsp = pushed[1];
+    }
     r->rflags &= ~(uint64_t)QDS_RFLAGS_RF;
 }
 
@@ -174,7 +175,6 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
     retired.cpl = v->step.cpl;
     v->retired_rip = next;
     v->instructions++;
-    v->model.lvtpc = qds_pmi_lvtpc(v);
     if (ds_model_retire(&v->model, &retired) != 0)
         qds_truth_lost(v);
     return true;
@@ -184,7 +184,6 @@ void qds_enter(struct qds_vcpu *v, uint64_t to)
 {
     const struct ds_model_branch branch = {.from = v->entered.from, .to = to};
     v->retired_rip = to;
-    v->model.lvtpc = qds_pmi_lvtpc(v);
     if (ds_model_interrupt(&v->model, &branch, v->entered.cpl) != 0)
         qds_truth_lost(v);
 }
@@ -207,20 +206,21 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
                                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
                                                      "rip", "eflags", "cs", "cr0", "cr4"};
     struct qds_vcpu *v = calloc(1, sizeof *v);
-    if (!v || index >= VCPUS)
+    if (!v || index >= QDS_VCPUS)
         return false;
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
+                                       .lvtpc = lvtpc,
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
                                        .recorded = recorded,
                                        .context = v};
     v->index = index;
-    v->board = qemu_plugin_scoreboard_find(all_boards, index);
+    boards = all_boards;
+    find_board(v);
     v->bytes = g_byte_array_new();
     ds_model_init(&v->model, preset, policy, &host);
-    v->counting.now = &v->board->now;
     qds_counting_arm(&v->counting, &v->model);
 
     GArray *all = qemu_plugin_get_registers();
@@ -233,7 +233,6 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
         v->xmm[i] = find(all, name);
     }
     g_array_free(all, 1);
-    boards = all_boards;
-    vcpus[index] = v;
+    qds_vcpus[index] = v;
     return found;
 }

@@ -10,6 +10,8 @@
 #include "tools/qemu-ds/counting.h"
 #include "tools/qemu-ds/qemu_api.h"
 
+#define QDS_VCPUS 1024u
+
 #define QDS_RFLAGS_TF (1u << 8)
 #define QDS_RFLAGS_RF (1u << 16)
 #define QDS_RFLAGS_VM (1u << 17)
@@ -32,6 +34,7 @@ struct qds_block { /* a translated block, as long as QEMU keeps it */
         struct qds_block *block;
         uint16_t offset; /* from vaddr */
         uint8_t special; /* enum qds_special */
+        bool remaps;     /* qds_memory_changes */
         struct ds_insn insn;
     } insns[];
 };
@@ -40,7 +43,10 @@ struct qds_board { /* what translated code itself touches, one for each vCPU */
     struct qds_numbers now;
     uint64_t block; /* struct qds_block * of the last block begun, while blocks count */
     uint64_t patch; /* not 0: see struct qds_vcpu */
+    uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
 };
+
+#define QDS_PAGES 16u
 
 enum qds_through { QDS_THROUGH_EVENTS, QDS_THROUGH_BRANCHES, QDS_THROUGH_ALL };
 
@@ -53,8 +59,13 @@ struct qds_vcpu {
     struct qds_board *board;
     struct qemu_plugin_register *handle[QDS_REGISTERS], *xmm[16];
     GByteArray *bytes; /* what passes between QEMU and us */
-    void *env;         /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
+    const uint64_t *env; /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
+    unsigned env_rip;    /* where RIP is in there, and behind it EFLAGS */
     bool env_looked_for;
+    struct qds_page { /* where a page of DS memory lies, see memory.h */
+        bool known;
+        uint64_t linear, physical;
+    } pages[QDS_PAGES];
 
     struct { /* the instruction that runs now and goes through the model when it has */
         bool on;
@@ -99,9 +110,12 @@ struct qds_vcpu {
     uint64_t rdpmcs_refused; /* left to QEMU, whose #UD is not the guest's fault */
 };
 
-/* Of vCPU `index`; NULL: not initialised yet. */
-struct qds_vcpu *qds_vcpu(unsigned index);
-/* The blocks that vCPUs may have been in are gone. All vCPUs stand still. */
+extern struct qds_vcpu *qds_vcpus[QDS_VCPUS]; /* NULL: not initialised yet */
+static inline struct qds_vcpu *qds_vcpu(unsigned index)
+{
+    return qds_vcpus[index];
+}
+/* The blocks that vCPUs may have been in are gone, and boards may have moved. All vCPUs stand still. */
 void qds_vcpus_forget_blocks(void);
 /* On the vCPU's thread. False: QEMU lacks a register we need. */
 bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,

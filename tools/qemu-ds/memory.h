@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * DS memory. Its addresses are linear, and QEMU walks the guest's page tables for each access of a plugin's; so where
+ * a page lies is remembered, as by a processor's TLB, and forgotten by the same instructions: those that load CR3 or
+ * another control register, and those that invalidate. A page that is not there is not remembered.
+ */
+#pragma once
+
+#include "tools/qemu-ds/vcpu.h"
+
+/* `size` bytes of one page; false where that is not there. */
+bool qds_memory_read(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size);
+bool qds_memory_write(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size);
+
+/* Whether the instruction may change where pages lie: the board's `pages_known` must be 0 when it has run. */
+bool qds_memory_changes(const uint8_t *code, size_t length);
