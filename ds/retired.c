@@ -17,6 +17,22 @@ unsigned ds_retired_events(enum ds_insn_kind kind)
     return EVENT(INSTRUCTION) | events_of[kind];
 }
 
+static enum ds_model_branch_type branch_type(const struct ds_insn *insn)
+{
+    switch (insn->kind) {
+    case DS_INSN_CONDITIONAL:
+        return DS_MODEL_CONDITIONAL;
+    case DS_INSN_JUMP:
+        return insn->direct ? DS_MODEL_DIRECT_JUMP : DS_MODEL_INDIRECT_JUMP;
+    case DS_INSN_CALL:
+        return insn->direct ? DS_MODEL_DIRECT_CALL : DS_MODEL_INDIRECT_CALL;
+    case DS_INSN_RETURN:
+        return DS_MODEL_RETURN;
+    default:
+        return DS_MODEL_OTHER_BRANCH;
+    }
+}
+
 /* Whether a branch went on to `next`. *taken: to its target, which may be its successor: no branch but LOOP changes
  * anything that it tests, and that one tests what it has changed. */
 static bool branched(const struct ds_insn *insn, uint64_t successor, uint64_t next, uint64_t rflags, uint64_t rcx,
@@ -38,7 +54,12 @@ bool ds_retired(struct ds_model_retired *retired, struct ds_model_branch *branch
     bool taken = false;
     if (ds_insn_is_branch(insn) ? !branched(insn, successor, next, rflags, rcx, &taken) : next != successor)
         return false;
-    *branch = (struct ds_model_branch){.from = ip, .to = next};
+    *branch = (struct ds_model_branch){
+        .from = ip,
+        .to = next,
+        .type = branch_type(insn),
+        .to_next = insn->kind == DS_INSN_CALL && insn->direct && !insn->displacement,
+    };
     *retired = (struct ds_model_retired){.events = ds_retired_events(insn->kind)};
     if (taken) {
         retired->branch = branch;

@@ -424,6 +424,7 @@ static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_
         return true; /* between iterations */
     if (!ds_retired(&retired, &branch, &insn, ip, next, frame->rflags, frame->rcx))
         return true; /* it faulted, and the handler went on elsewhere */
+    branch.cpl = insn.kind == DS_INSN_SYSTEM ? 0 : soft->cpl;
     if (insn.kind == DS_INSN_PUSHF)
         clear_stored_tf(soft);
     retire(soft, &insn, ip, next, &retired);

@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Taken branches: into the history that LBR groups of PEBS records show, and into the BTS buffer (SDM vol. 3B, "Branch
- * Trace Store (BTS)"). Interrupts and exceptions are branches, too. The MSRs of its entries are not modelled:
- * their only reader is the assist.
- */
+/* Taken branches into the BTS buffer (SDM vol. 3B, "Branch Trace Store (BTS)"); interrupts and exceptions, too. */
 #include "ds/model/internal.h"
-
-void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *branch)
-{
-    bool on = m->preset->arch_lbr ? m->lbr_ctl & IA32_LBR_CTL_LBREN : m->debugctl & IA32_DEBUGCTL_LBR;
-    if (!on || m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ)
-        return;
-    m->lbr[m->lbr_next] = (struct ds_pebs_lbr){
-        .from = branch->from,
-        .to = branch->to,
-        .info = branch->prediction == DS_MODEL_MISPREDICTED ? DS_LBR_INFO_MISPRED : 0,
-    };
-    m->lbr_next = (m->lbr_next + 1) % DS_MODEL_LBR_DEPTH;
-}
 
 static bool wanted(const struct ds_model *m, unsigned cpl)
 {

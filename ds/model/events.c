@@ -171,7 +171,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     uint64_t moved = 0, record = 0, interrupt = 0;
     unsigned pmis = 0;
     if (retired->branch)
-        ds_model_remember_branch(m, retired->branch);
+        ds_model_remember_branch(m, retired->branch, retired->cpl);
     unsigned counted = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ ? 0 : retired->events;
     for (unsigned events = counted; events; events &= events - 1)
         moved |= counting[__builtin_ctz(events)];
@@ -212,7 +212,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
 int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
 {
     bool pmi = false;
-    ds_model_remember_branch(m, branch);
+    ds_model_remember_branch(m, branch, cpl);
     bool mapped = ds_model_store_branch(m, branch, cpl, &pmi);
     if (pmi)
         ds_model_raise_pmi(m);

@@ -36,8 +36,16 @@ uint32_t ds_model_record_size(const struct ds_model *model, uint64_t set);
 bool ds_model_write_record(struct ds_model *model, uint64_t set, const struct ds_model_retired *retired,
                            const struct ds_model_registers *registers, uint64_t address);
 
-/* Puts a branch into the history where DEBUGCTL.LBR or IA32_LBR_CTL says so. */
-void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch);
+/* Puts a branch that began at `cpl` into the history, where that is on and its filter lets it pass. */
+void ds_model_remember_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);
+/* The entry `age` branches before the newest; beyond the depth one that is 0. */
+const struct ds_pebs_lbr *ds_model_history(const struct ds_model *model, unsigned age);
+/* As ds_model_rdmsr and ds_model_wrmsr, for the MSRs of branch history; IA32_DEBUGCTL is none of these. */
+int ds_model_history_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);
+int ds_model_history_wrmsr(struct ds_model *model, uint32_t msr, uint64_t value);
+
+/* Stores `value` where it has no bit outside `legal`, else -EFAULT; or by the policy what is legal of it. */
+int ds_model_store(const struct ds_model *model, uint64_t *reg, uint64_t value, uint64_t legal);
 /* Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the threshold was reached. False: not mapped. */
 bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi);
 

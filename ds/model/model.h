@@ -19,7 +19,8 @@
  * Of the rest of the tree it takes ds/layout.h, and from kernel/errno.h and kernel/string.h (on a hosted compiler the C
  * library's own) three error numbers, memcpy, memset and strcmp.
  *
- * Read in this order: this file, events.c, record.c, branch.c, registers.c; presets.c and policy.c are tables.
+ * Read in this order: this file, events.c, record.c, branch.c, history.c, registers.c; presets.c and policy.c are
+ * tables.
  */
 #pragma once
 
@@ -66,8 +67,12 @@ struct ds_model_preset {
     bool baseline;          /* IA32_PERF_CAPABILITIES.PEBS_BASELINE */
     bool full_width_writes; /* IA32_PERF_CAPABILITIES.FW_WRITE */
     bool perf_metrics;      /* IA32_PERF_CAPABILITIES.PERF_METRICS */
-    uint8_t lbr_format;     /* IA32_PERF_CAPABILITIES.LBR_FMT; 0: none that is told of, which reads 3FH */
+    uint8_t lbr_format;     /* IA32_PERF_CAPABILITIES.LBR_FMT */
     bool arch_lbr;          /* IA32_LBR_CTL, not DEBUGCTL.LBR, turns branch history on */
+    uint8_t lbr_depth;      /* entries of branch history after RESET */
+    uint8_t lbr_depths;     /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
+    uint16_t lbr_select;    /* legal bits of MSR_LBR_SELECT; 0: not there */
+    uint16_t lbr_from, lbr_to, lbr_info; /* MSRs of entry 0; lbr_info 0: not there */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
     bool precise_store;     /* IA32_PEBS_ENABLE.PS_EN */
     bool frontend;          /* MSR_PEBS_FRONTEND */
@@ -179,9 +184,22 @@ struct ds_model_host {
 
 enum ds_model_prediction { DS_MODEL_PREDICTION_UNKNOWN, DS_MODEL_PREDICTED, DS_MODEL_MISPREDICTED };
 
+enum ds_model_branch_type { /* as IA32_LBR_CTL and MSR_LBR_SELECT tell them apart */
+    DS_MODEL_CONDITIONAL,
+    DS_MODEL_DIRECT_JUMP,
+    DS_MODEL_INDIRECT_JUMP,
+    DS_MODEL_DIRECT_CALL,
+    DS_MODEL_INDIRECT_CALL,
+    DS_MODEL_RETURN,
+    DS_MODEL_OTHER_BRANCH, /* far ones, interrupts, exceptions */
+};
+
 struct ds_model_branch { /* a branch that was taken, an interrupt or an exception */
     uint64_t from, to;   /* linear addresses */
     enum ds_model_prediction prediction;
+    enum ds_model_branch_type type; /* this and the rest matter to branch history alone */
+    unsigned cpl;                   /* where it ends */
+    bool to_next;                   /* a direct call of the instruction after it */
 };
 
 struct ds_model_retired {                 /* what one instruction was */
@@ -201,12 +219,12 @@ struct ds_model {
     uint64_t value[DS_COUNTER_NUMBERS];
     uint64_t perfevtsel[DS_MODEL_GP_MAX];
     uint64_t fixed_ctr_ctrl, global_ctrl, global_status, pebs_enable, data_cfg, debugctl, ds_area, misc_enable;
-    uint64_t perf_metrics, ld_lat, frontend, lbr_ctl;
+    uint64_t perf_metrics, ld_lat, frontend, lbr_ctl, lbr_select;
     uint32_t lvtpc;
     bool pmi_latched;
 
-    struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* taken branches while DEBUGCTL or LBR_CTL says so: a ring */
-    uint32_t lbr_next;                          /* where the next goes; the newest lies before it */
+    struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* branch history: a ring of the first lbr_depth, a power of 2 */
+    uint32_t lbr_depth, lbr_tos;                /* lbr_tos: the newest */
 
     uint64_t pebs;                         /* counters with PEBS: IA32_PEBS_ENABLE without what is no counter's */
     uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
@@ -226,7 +244,8 @@ struct ds_model {
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host);
 
-/* Leaves 0, 1, 0AH and, of architectural LBR, 7 and 1CH; all others zero: no more of the processor is modelled. */
+/* Leaves 0, 1, 0AH and, of architectural LBR, 7 and 1CH; all others zero: no more of the processor is modelled. Branch
+ * history shows neither predictions nor cycles nor types of branches. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t out[4]);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */

@@ -62,6 +62,17 @@ static const struct ds_model_event_code icelake[] = {
     {0},
 };
 
+/* Where branch history is, and what MSR_LBR_SELECT may hold: from Haswell on the call stack, too. */
+#define LBR_MSRS(from, to, info) .lbr_from = (from), .lbr_to = (to), .lbr_info = (info)
+#define LBR_CORE                 LBR_MSRS(MSR_LASTBRANCH_CORE_0_FROM_IP, MSR_LASTBRANCH_CORE_0_TO_IP, 0)
+#define LBR_NEHALEM              LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, 0), .lbr_select = 0x1FF
+#define LBR_HASWELL              LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, 0), .lbr_select = 0x3FF
+#define LBR_SKYLAKE                                                                                                    \
+    LBR_MSRS(MSR_LASTBRANCH_0_FROM_IP, MSR_LASTBRANCH_0_TO_IP, MSR_LBR_INFO_0), .lbr_select = 0x3FF
+#define LBR_ARCHITECTURAL                                                                                              \
+    LBR_MSRS(IA32_LBR_0_FROM_IP, IA32_LBR_0_TO_IP, IA32_LBR_0_INFO), .arch_lbr = true,                                 \
+        .lbr_format = IA32_PERF_CAPABILITIES_LBR_FMT, .lbr_depth = 32, .lbr_depths = 0x0B /* 8, 16, 32 */
+
 /* With Hyper-Threading up to Skylake: 4 of the 8 GP counters each. Versions of architectural performance monitoring
  * beyond 5 bring nothing that is modelled. */
 const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
@@ -76,6 +87,9 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .width = 40,
         .format = 0,
         .pebs_counters = GP(1),
+        .lbr_format = LBR_FMT_EIP, /* assumed: no source says which */
+        .lbr_depth = 4,
+        LBR_CORE,
         .events = core2,
     },
     {
@@ -91,6 +105,9 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .load_latency = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
+        .lbr_format = LBR_FMT_EIP_FLAGS,
+        .lbr_depth = 16,
+        LBR_NEHALEM,
         .events = nehalem,
     },
     {
@@ -109,6 +126,9 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .precise_store = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
+        .lbr_format = LBR_FMT_EIP_FLAGS,
+        .lbr_depth = 16,
+        LBR_NEHALEM,
         .events = sandybridge,
     },
     {
@@ -125,6 +145,9 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .load_latency = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
+        .lbr_format = LBR_FMT_EIP_FLAGS_TSX,
+        .lbr_depth = 16,
+        LBR_HASWELL,
         .events = sandybridge,
     },
     {
@@ -142,6 +165,9 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .frontend = true,
         .bts_predicted = true,
         .pebs_counters = GP(4),
+        .lbr_format = LBR_FMT_INFO,
+        .lbr_depth = 32,
+        LBR_SKYLAKE,
         .events = sandybridge,
     },
     {
@@ -163,7 +189,9 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(8) | FIXED(4),
         .pdist = FIXED(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
-        .lbr_format = 5, /* with LBR_INFO */
+        .lbr_format = LBR_FMT_INFO,
+        .lbr_depth = 32,
+        LBR_SKYLAKE,
         .events = icelake,
     },
     {
@@ -185,7 +213,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(8) | FIXED(4),
         .pdist = GP(1), /* from here on fixed counter 0 records with the instruction after, as others do */
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
-        .arch_lbr = true,
+        LBR_ARCHITECTURAL,
         .events = icelake,
     },
     {
@@ -207,7 +235,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pebs_counters = GP(10) | FIXED(4),
         .pdist = GP(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
-        .arch_lbr = true,
+        LBR_ARCHITECTURAL,
         .events = icelake,
     },
     {
@@ -230,7 +258,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pdist = GP(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR | MSR_PEBS_DATA_CFG_METRICS |
                     UINT64_C(0x3FF) << 32 | UINT64_C(0xF) << 48,
-        .arch_lbr = true,
+        LBR_ARCHITECTURAL,
         .events = icelake,
     },
 };

@@ -64,9 +64,8 @@ static void put_gpr(struct cursor *at, const struct ds_model_registers *r)
 static void put_lbr(struct cursor *at, unsigned entries)
 {
     struct ds_pebs_lbr newest[DS_MODEL_LBR_DEPTH];
-    const struct ds_model *m = at->model;
     for (unsigned i = 0; i < DS_MODEL_LBR_DEPTH; i++)
-        newest[i] = m->lbr[(m->lbr_next + DS_MODEL_LBR_DEPTH - 1 - i) % DS_MODEL_LBR_DEPTH];
+        newest[i] = *ds_model_history(at->model, i);
     for (unsigned n; entries; entries -= n) {
         n = entries < DS_MODEL_LBR_DEPTH ? entries : DS_MODEL_LBR_DEPTH;
         put(at, newest, n * sizeof newest[0]);

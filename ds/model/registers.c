@@ -25,6 +25,7 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
     m->misc_enable = IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
     m->lvtpc = LVTPC_RESET;
+    m->lbr_depth = preset->lbr_depth;
 }
 
 void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
@@ -46,8 +47,9 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
     case 7:
         out[3] = p->arch_lbr ? CPUID_07H_EDX_ARCH_LBR : 0;
         break;
-    case 0x1C: /* one depth; no choice of rings or types of branches */
-        out[0] = p->arch_lbr ? 1u << (DS_MODEL_LBR_DEPTH / 8 - 1) : 0;
+    case 0x1C:
+        out[0] = p->lbr_depths;
+        out[1] = p->arch_lbr ? CPUID_1CH_EBX_CPL | CPUID_1CH_EBX_FILTER | CPUID_1CH_EBX_CALL_STACK : 0;
         break;
     case 0x0A:
         /* EBX has a bit for each of the 7 architectural events that is not available: cache references and misses (3,
@@ -64,8 +66,7 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
 
 static uint64_t perf_capabilities(const struct ds_model_preset *p)
 {
-    return (p->lbr_format ? p->lbr_format : IA32_PERF_CAPABILITIES_LBR_FMT) |
-           IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG |
+    return p->lbr_format | IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
            (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0);
@@ -175,11 +176,6 @@ static bool exists(const struct ds_model_preset *p, uint32_t msr)
         return p->load_latency;
     case MSR_PEBS_FRONTEND:
         return p->frontend;
-    case IA32_LBR_CTL:
-    case IA32_LBR_DEPTH:
-        return p->arch_lbr;
-    case MSR_LBR_SELECT:
-        return p->lbr_format;
     case IA32_PERF_GLOBAL_STATUS_SET:
         return p->perfmon_version >= 4;
     default:
@@ -205,7 +201,6 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         switch (msr) {
         case IA32_BIOS_SIGN_ID: *value = (uint64_t)p->microcode << 32; break;
         case IA32_MISC_ENABLE: *value = m->misc_enable; break;
-        case MSR_LBR_SELECT: *value = 0; break;
         case IA32_DEBUGCTL: *value = m->debugctl; break;
         case IA32_PERF_CAPABILITIES: *value = perf_capabilities(p); break;
         case IA32_FIXED_CTR_CTRL: *value = m->fixed_ctr_ctrl; break;
@@ -219,9 +214,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case MSR_PERF_METRICS: *value = m->perf_metrics; break;
         case MSR_PEBS_LD_LAT: *value = m->ld_lat; break;
         case MSR_PEBS_FRONTEND: *value = m->frontend; break;
-        case IA32_LBR_CTL: *value = m->lbr_ctl; break;
-        case IA32_LBR_DEPTH: *value = DS_MODEL_LBR_DEPTH; break;
-        default: return -ENOENT;
+        default: return ds_model_history_rdmsr(m, msr, value);
         }
     /* clang-format on */
     return 0;
@@ -241,8 +234,7 @@ int ds_model_rdpmc(const struct ds_model *m, uint32_t index, uint64_t *value)
     return 0;
 }
 
-/* Stores `value` where it has no bit outside `legal`. */
-static int store(const struct ds_model *m, uint64_t *reg, uint64_t value, uint64_t legal)
+int ds_model_store(const struct ds_model *m, uint64_t *reg, uint64_t value, uint64_t legal)
 {
     if (value & ~legal && !m->policy.reserved_ignored)
         return -EFAULT;
@@ -262,11 +254,11 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         return 0;
     }
     if (msr - IA32_A_PMC0 < p->gp_counters)
-        return store(m, &m->value[msr - IA32_A_PMC0], value, m->counter_mask);
+        return ds_model_store(m, &m->value[msr - IA32_A_PMC0], value, m->counter_mask);
     if (msr - IA32_FIXED_CTR0 < p->fixed_counters)
-        return store(m, &m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)], value, m->counter_mask);
+        return ds_model_store(m, &m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)], value, m->counter_mask);
     if (msr - IA32_PERFEVTSEL0 < p->gp_counters)
-        e = store(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, legal_perfevtsel(m));
+        e = ds_model_store(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, legal_perfevtsel(m));
     else
         switch (msr) {
         case IA32_BIOS_SIGN_ID: /* CPUID loads it anew */
@@ -277,54 +269,45 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         case IA32_PERF_CAPABILITIES:
         case IA32_PERF_GLOBAL_STATUS:
             return m->policy.reserved_ignored ? 0 : -EFAULT;
-        case MSR_LBR_SELECT: /* nothing is left out: neither rings nor types, as with architectural LBR here */
-            return store(m, &bits, value, 0);
         case IA32_DEBUGCTL:
             if (p->arch_lbr)
                 value &= ~IA32_DEBUGCTL_LBR; /* may be written there, and reads 0 */
-            return store(m, &m->debugctl, value, legal_debugctl(m));
+            return ds_model_store(m, &m->debugctl, value, legal_debugctl(m));
         case IA32_FIXED_CTR_CTRL:
-            e = store(m, &m->fixed_ctr_ctrl, value, legal_fixed_ctr_ctrl(m));
+            e = ds_model_store(m, &m->fixed_ctr_ctrl, value, legal_fixed_ctr_ctrl(m));
             break;
         case IA32_PERF_GLOBAL_CTRL:
-            e = store(m, &m->global_ctrl, value, legal_global_ctrl(m));
+            e = ds_model_store(m, &m->global_ctrl, value, legal_global_ctrl(m));
             break;
         case IA32_PERF_GLOBAL_OVF_CTRL:
-            if (!(e = store(m, &bits, value, legal_status(m))))
+            if (!(e = ds_model_store(m, &bits, value, legal_status(m))))
                 m->global_status &= ~bits;
             return e;
         case IA32_PERF_GLOBAL_STATUS_SET:
-            if (!(e = store(m, &bits, value, legal_status(m))))
+            if (!(e = ds_model_store(m, &bits, value, legal_status(m))))
                 m->global_status |= bits;
             return e;
         case IA32_PEBS_ENABLE:
-            e = store(m, &m->pebs_enable, value, legal_pebs_enable(p));
+            e = ds_model_store(m, &m->pebs_enable, value, legal_pebs_enable(p));
             m->pebs = m->pebs_enable & p->pebs_counters;
             m->armed &= m->pebs; /* enabled again, it waits for the next wrap */
             return e;
         case MSR_PEBS_DATA_CFG:
-            return store(m, &m->data_cfg, value, p->data_cfg);
+            return ds_model_store(m, &m->data_cfg, value, p->data_cfg);
         case MSR_PERF_METRICS:
             m->perf_metrics = value;
             return 0;
         case MSR_PEBS_LD_LAT:
-            return store(m, &m->ld_lat, value, LEGAL_LD_LAT);
+            return ds_model_store(m, &m->ld_lat, value, LEGAL_LD_LAT);
         case MSR_PEBS_FRONTEND:
-            return store(m, &m->frontend, value, LEGAL_FRONTEND);
-        case IA32_LBR_CTL:
-            return store(m, &m->lbr_ctl, value, IA32_LBR_CTL_LBREN);
-        case IA32_LBR_DEPTH:
-            if (value != DS_MODEL_LBR_DEPTH)
-                return m->policy.reserved_ignored ? 0 : -EFAULT;
-            memset(m->lbr, 0, sizeof m->lbr);
-            return 0;
+            return ds_model_store(m, &m->frontend, value, LEGAL_FRONTEND);
         case IA32_DS_AREA:
             if (!canonical(value))
                 return -EFAULT;
             m->ds_area = value;
             return 0;
         default:
-            return -ENOENT;
+            return ds_model_history_wrmsr(m, msr, value);
         }
     if (!e)
         update_counting(m);

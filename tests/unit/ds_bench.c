@@ -191,7 +191,7 @@ void ds_bench_step(struct ds_bench *b, unsigned n, unsigned events)
 
 void ds_bench_branch(struct ds_bench *b, unsigned i, unsigned cpl)
 {
-    const struct ds_model_branch branch = {0x1000 + i, 0x2000 + i, DS_MODEL_PREDICTED};
+    const struct ds_model_branch branch = {.from = 0x1000 + i, .to = 0x2000 + i, .prediction = DS_MODEL_PREDICTED};
     const struct ds_model_retired retired = {
         .events = 1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN,
         .cpl = cpl,

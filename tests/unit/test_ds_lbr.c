@@ -67,9 +67,9 @@ static bool remembered(void)
     struct arch_trap_frame frame = {0};
     const struct ds_model_branch branch = {.from = ++from, .to = from + 0x1000};
     const struct ds_model_retired retired = {.events = 1u << DS_MODEL_INSTRUCTION, .branch = &branch};
-    const uint32_t next = model->lbr_next;
+    const uint32_t next = model->lbr_tos;
     assert_int_equal(ds_model_retire(model, &retired), 0);
-    const bool is = model->lbr_next != next;
+    const bool is = model->lbr_tos != next;
     if (model_machine.pmi) {
         model_machine.pmi = false;
         assert_true(ds_pmi(ds));

@@ -219,7 +219,7 @@ static void freezing(void **state)
                 ds_bench_branch(b, i, 0);
             assert_int_equal(b->pmis, 1);
             assert_int_equal(PMC(b, 1), 0);
-            assert_int_equal(b->model.lbr_next, until);
+            assert_int_equal(b->model.lbr_tos, until);
             uint64_t frozen = IA32_PERF_GLOBAL_STATUS_LBR_FRZ | IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
             if (format == 2) {
                 assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_CTRL), 0);
@@ -235,7 +235,7 @@ static void freezing(void **state)
             }
             ds_bench_branch(b, 10, 0);
             assert_int_equal(PMC(b, 1), 1);
-            assert_int_equal(b->model.lbr_next, until + 1);
+            assert_int_equal(b->model.lbr_tos, until + 1);
         }
 }
 
@@ -425,7 +425,7 @@ static void across_pages(void **state)
 {
     enum { AREA = 0xFD8, SIZE = 200 }; /* the area's first page ends behind the base of the PEBS buffer */
     const uint64_t area = DS_BENCH_BASE + AREA, record = ds_bench_buffer() + 0x2000 - 72, branch = record + 0x2000 + 64;
-    const struct ds_model_branch taken = {0x11, 0x22, DS_MODEL_PREDICTION_UNKNOWN};
+    const struct ds_model_branch taken = {.from = 0x11, .to = 0x22};
     (void)state;
     for (unsigned missing = 0; missing <= 3; missing++) { /* none, or the second page of one of the three */
         ds_bench_init(b, ds_bench_skylake(), NULL, 4096, 4096);

@@ -182,7 +182,7 @@ static void beside_pebs(void **state)
     ds_bench_pebs_counter(b, 0, 0x00C4, -UINT64_C(1), 0);
     branches(1, 1, 0);
     b->missing = b->accesses + 1;
-    const struct ds_model_branch branch = {1, 2, DS_MODEL_PREDICTED};
+    const struct ds_model_branch branch = {.from = 1, .to = 2, .prediction = DS_MODEL_PREDICTED};
     const struct ds_model_retired retired = {.events = 1u << DS_MODEL_BRANCH, .branch = &branch};
     assert_int_equal(ds_model_retire(&b->model, &retired), -EFAULT);
     assert_int_equal(b->model.fault_address, DS_BENCH_BASE + 0x20);
@@ -192,7 +192,7 @@ static void beside_pebs(void **state)
 static void interrupts_are_branches(void **state)
 {
     (void)state;
-    const struct ds_model_branch interrupt = {0x7000, 0x8000, DS_MODEL_PREDICTION_UNKNOWN};
+    const struct ds_model_branch interrupt = {.from = 0x7000, .to = 0x8000, .prediction = DS_MODEL_PREDICTION_UNKNOWN};
     begin(NULL, 8, 2, TR | BTS | BTINT | OFF_OS);
     assert_int_equal(ds_model_interrupt(&b->model, &interrupt, 0), 0);
     assert_int_equal(b->model.bts_records, 0);
@@ -219,7 +219,7 @@ static void prediction_bit(void **state)
 static void unmapped(void **state) /* at each single access */
 {
     (void)state;
-    const struct ds_model_branch branch = {1, 2, DS_MODEL_PREDICTED};
+    const struct ds_model_branch branch = {.from = 1, .to = 2, .prediction = DS_MODEL_PREDICTED};
     for (int injected = 0; injected < 2; injected++)
         for (unsigned missing = 1; missing <= 4; missing++) {
             begin(&(struct ds_model_policy){.unmapped_page_fault = injected}, 8, 1, TR | BTS | BTINT);

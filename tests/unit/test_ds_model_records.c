@@ -133,9 +133,10 @@ static void all_groups(void **state)
     ds_bench_write(b, IA32_FIXED_CTR0 + 3, 0x103);
     ds_bench_write(b, IA32_A_PMC0 + 2, 0x200);
     ds_bench_write(b, IA32_A_PMC0 + 9, 0x209);
-    ds_bench_write(b, IA32_LBR_CTL, IA32_LBR_CTL_LBREN);
+    ds_bench_write(b, IA32_LBR_CTL, IA32_LBR_CTL_VALID & ~IA32_LBR_CTL_CALL_STACK);
     ds_bench_pebs_counter(b, 1, 0x82D0 | IA32_PERFEVTSEL_ADAPTIVE, MINUS(1), MINUS(50)); /* stores */
-    const struct ds_model_branch branch[2] = {{10, 11, DS_MODEL_MISPREDICTED}, {12, 13, DS_MODEL_PREDICTED}};
+    const struct ds_model_branch branch[2] = {{.from = 10, .to = 11, .prediction = DS_MODEL_MISPREDICTED},
+                                              {.from = 12, .to = 13, .prediction = DS_MODEL_PREDICTED}};
     struct ds_model_retired call = {.events = 1u << DS_MODEL_STORE, .store_address = 0x5000, .load_address = 0x6000};
     for (int i = 0; i < 2; i++) {
         call.branch = &branch[i];
@@ -240,7 +241,7 @@ static void branch_history(void **state)
     ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
     for (unsigned i = 1; i < 44; i++)
         ds_bench_branch(b, i, 0);
-    const struct ds_model_branch interrupt = {0x7000, 0x8000, DS_MODEL_PREDICTION_UNKNOWN};
+    const struct ds_model_branch interrupt = {.from = 0x7000, .to = 0x8000, .prediction = DS_MODEL_PREDICTION_UNKNOWN};
     assert_int_equal(ds_model_interrupt(&b->model, &interrupt, 0), 0);
     ds_bench_step(b, 2, 0);
     assert_int_equal(b->stored, 1);
@@ -251,28 +252,6 @@ static void branch_history(void **state)
     }
     for (unsigned i = 32 * 3; i < 34 * 3; i++)
         assert_int_equal(WORD(32 + 8 * i), 0);
-}
-
-/* Architectural LBR: its own MSR turns it on, the bit in DEBUGCTL does not, and a write of the depth clears it. */
-static void architectural_history(void **state)
-{
-    (void)state;
-    ds_bench_init(b, ds_bench_of_format(5), NULL, 8192, 8192);
-    ds_bench_write(b, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
-    assert_int_equal(ds_bench_read(b, IA32_DEBUGCTL), 0);
-    ds_bench_branch(b, 1, 0);
-    assert_int_equal(b->model.lbr_next, 0);
-    ds_bench_write(b, IA32_LBR_CTL, IA32_LBR_CTL_LBREN);
-    assert_int_equal(ds_bench_read(b, IA32_LBR_CTL), IA32_LBR_CTL_LBREN);
-    ds_bench_branch(b, 2, 0);
-    assert_int_equal(b->model.lbr_next, 1);
-    assert_int_equal(b->model.lbr[0].from, 0x1002);
-    ds_bench_write(b, IA32_LBR_DEPTH, 32);
-    assert_int_equal(ds_bench_read(b, IA32_LBR_DEPTH), 32);
-    assert_int_equal(b->model.lbr[0].from, 0);
-    ds_bench_write(b, IA32_LBR_CTL, 0);
-    ds_bench_branch(b, 3, 0);
-    assert_int_equal(b->model.lbr_next, 1);
 }
 
 /* The data address of the load or the store that was counted, from Haswell on. */
@@ -348,7 +327,6 @@ int main(void)
         cmocka_unit_test(all_groups),
         cmocka_unit_test(group_sizes),
         cmocka_unit_test(branch_history),
-        cmocka_unit_test(architectural_history),
         cmocka_unit_test(data_addresses),
         cmocka_unit_test(no_baseline_format4),
         cmocka_unit_test(unknown_xmm),

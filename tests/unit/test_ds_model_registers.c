@@ -109,16 +109,6 @@ static const struct gp_row gp_rows[] = {
     {"penryn", IA32_DEBUGCTL, 0x1FC3, 0},
     {"icelake", IA32_DEBUGCTL, 0x1FC3, 0},
     {"lunarlake", IA32_DEBUGCTL, 0x1FC3, 0},
-    {"icelake", IA32_LBR_CTL, 0, -EFAULT}, /* architectural LBR: not there yet */
-    {"icelake", IA32_LBR_DEPTH, 32, -EFAULT},
-    {"icelake", MSR_LBR_SELECT, 0, 0},
-    {"icelake", MSR_LBR_SELECT, 1, -EFAULT}, /* the model filters nothing */
-    {"sapphirerapids", MSR_LBR_SELECT, 0, -EFAULT},
-    {"sapphirerapids", IA32_LBR_CTL, 1, 0},
-    {"sapphirerapids", IA32_LBR_CTL, 2, -EFAULT}, /* CPUID.1CH:EBX has neither rings nor types of branches */
-    {"sapphirerapids", IA32_LBR_CTL, DS_BIT(16), -EFAULT},
-    {"sapphirerapids", IA32_LBR_DEPTH, 32, 0},
-    {"sapphirerapids", IA32_LBR_DEPTH, 16, -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(2), -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(13), -EFAULT},
     {"icelake", IA32_DEBUGCTL, DS_BIT(14), -EFAULT},
@@ -293,11 +283,11 @@ static void presets(void **state)
         uint64_t capabilities, global_ctrl;
         uint32_t record; /* its bytes, without groups */
     } rows[DS_MODEL_PRESETS] = {
-        {"penryn", 0x17, 0x07280202, 0x503, 0x00FF, 0x3, 144},
-        {"nehalem", 0x1A, 0x07300403, 0x603, 0x01FF, 0xF, 176},
-        {"sandybridge", 0x2A, 0x07300403, 0x603, 0x21FF, 0xF, 176},
-        {"haswell", 0x3C, 0x07300403, 0x603, 0x22FF, 0xF, 192},
-        {"skylake", 0x5E, 0x07300404, 0x603, 0x23FF, 0xF, 200},
+        {"penryn", 0x17, 0x07280202, 0x503, 0x00C2, 0x3, 144},
+        {"nehalem", 0x1A, 0x07300403, 0x603, 0x01C3, 0xF, 176},
+        {"sandybridge", 0x2A, 0x07300403, 0x603, 0x21C3, 0xF, 176},
+        {"haswell", 0x3C, 0x07300403, 0x603, 0x22C4, 0xF, 192},
+        {"skylake", 0x5E, 0x07300404, 0x603, 0x23C5, 0xF, 200},
         {"icelake", 0x7E, 0x07300805, 0x8604, 0xE4C5, 0xFF, 32},
         {"sapphirerapids", 0x8F, 0x07300805, 0x8604, 0xE4FF, 0xFF, 32},
         {"arrowlake", 0xC5, 0x07300A05, 0x8604, 0xE5FF, 0x3FF, 32},
@@ -325,7 +315,7 @@ static void presets(void **state)
         ds_model_cpuid(&b->model, 7, r); /* architectural LBR, from Sapphire Rapids on */
         assert_true(!r[0] && !r[1] && !r[2] && r[3] == (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR));
         ds_model_cpuid(&b->model, 0x1C, r);
-        assert_true(cpuid_1ch_eax_depth(r[0]) == (i < 6 ? 0 : 32) && !r[1] && !r[2] && !r[3]);
+        assert_true(r[0] == (i < 6 ? 0 : 0x0B) && r[1] == (i < 6 ? 0 : 7) && !r[2] && !r[3]);
         ds_model_cpuid(&b->model, 0x80000000, r);
         assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
         assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);

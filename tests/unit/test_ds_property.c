@@ -183,7 +183,7 @@ static uint64_t random_debugctl(void)
 {
     bool lbr = n->lbr = coin();
     if (b->model.preset->arch_lbr) { /* whose bit in DEBUGCTL means nothing */
-        ds_bench_write(b, IA32_LBR_CTL, lbr);
+        ds_bench_write(b, IA32_LBR_CTL, IA32_LBR_CTL_OS | IA32_LBR_CTL_USR | IA32_LBR_CTL_BRANCHES | lbr);
         lbr = coin();
     }
     n->tr = random_below(4) != 0;
@@ -340,7 +340,8 @@ static void random_step(struct ds_naive_step *step)
 
 static int model_step(const struct ds_naive_step *step, bool interrupt)
 {
-    const struct ds_model_branch branch = {step->branch.from, step->branch.to, step->branch.prediction};
+    const struct ds_model_branch branch = {
+        .from = step->branch.from, .to = step->branch.to, .prediction = step->branch.prediction};
     unsigned cpl = step->ring ? 1 + random_below(3) : 0;
     if (interrupt)
         return ds_model_interrupt(&b->model, &branch, cpl);
