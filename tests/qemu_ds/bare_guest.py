@@ -14,9 +14,10 @@ GUESTS = Path(__file__).resolve().parent / "guest"
 ENDED = 1  # QEMU's exit status where the guest writes 0 to isa-debug-exit
 
 
-def assemble(folder, name):
+def assemble(folder, name, *defines):
     image = folder / f"{name}.rom"
-    subprocess.run(["nasm", "-f", "bin", "-I", f"{GUESTS}/", "-o", image, GUESTS / f"{name}.asm"], check=True)
+    subprocess.run(["nasm", "-f", "bin", "-I", f"{GUESTS}/", *(f"-D{define}" for define in defines), "-o", image,
+                    GUESTS / f"{name}.asm"], check=True)
     return image
 
 
@@ -28,9 +29,9 @@ def qemu(image, plugin="", *arguments, timeout=300):
                           capture_output=True, text=True, check=False, timeout=timeout)
 
 
-def run(folder, name, plugin="", *arguments):
+def run(folder, name, plugin="", *arguments, defines=()):
     """What the guest said, name: value, and QEMU's messages, where the guest has come to its end."""
-    done = qemu(assemble(folder, name), plugin, *arguments)
+    done = qemu(assemble(folder, name, *defines), plugin, *arguments)
     assert done.returncode == ENDED, (done.returncode, done.stdout, done.stderr)
     said = [line.split("=") for line in done.stdout.splitlines()]
     names = [name for name, _ in said]

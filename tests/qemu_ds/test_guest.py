@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a guest sees that knows each of its instructions: see guest/*.asm. The presets are icelake's but where told."""
 
+import pytest
 from bare_guest import run
 
 CF, PF, AF, SF, OF, ALWAYS = 1, 4, 0x10, 0x80, 0x800, 2
@@ -51,3 +52,48 @@ def test_remap(tmp_path):
     assert (said["second_to"], said["third_to"]) == (said["third"], said["last"])
     assert said["first_elsewhere"] == said["second_elsewhere"] == said["third_elsewhere"] == 0
     assert " 3 branch records" in messages
+
+
+def test_branch_history(tmp_path):
+    for preset, last in (("haswell", 15), ("skylake", 31), ("icelake", 31)):
+        said, _ = run(tmp_path, "lbr", f"preset={preset}")
+        from_ = 0x1FFFFFFFFFFFFFFF if preset == "haswell" else -1  # flags above the address
+        assert said["last"] == last
+
+        def entry(name, number):
+            return said[f"{name}_{number}"] & from_, said[f"{name}_{number}_to"]
+
+        assert entry("all", 0) == (said["ind"], said["end"])
+        assert entry("all", 1) == (said["cond"], said["indirect"])
+        assert entry("all", 2) == (said["leaf"] + 1, said["after"])  # RET, after a NOP
+        assert entry("all", 3) == (said["call"], said["leaf"])
+        assert entry("all", 4) == (said["jump"], said["call"])
+        assert said["all_5"] == 0
+
+        assert entry("some", 0) == (said["call2"], said["leaf"])  # neither RET nor JZ, though later
+
+        assert entry("stack", 0) == (said["in_outer"], said["in_inner"])
+        assert said["stack_1_to"] == said["outer"]
+        assert said["stack_2"] == 0
+
+        # A branch in ring 3, and what led there; the way back ends in ring 0.
+        assert entry("ring", 0) == (said["ujump"], said["uend"])
+        assert said["ring_1_to"] == said["user"]
+
+
+@pytest.mark.parametrize("history, loads", [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_faults(tmp_path, history, loads):
+    """The handler is 25 instructions where there is an error code, 22 for the first vectors, 24 for INT 81H."""
+    said, _ = run(tmp_path, "faults", defines=(f"HISTORY={history}", f"LOADS={loads}"))
+    vectors = {name: said[f"{name}_vector"] for name in ("page_fault", "divide", "rdpmc", "wrmsr", "single_step")}
+    assert vectors == {"page_fault": 14, "divide": 0, "rdpmc": GP, "wrmsr": GP, "single_step": 14}
+    assert said["empty"] == 2
+    assert said["page_fault"] == 3 + 25 + 1
+    assert said["divide"] == 3 + 22 + 1
+    assert said["undefined"] == 3 + 22 + 1
+    assert said["int"] == 4 + 24 + 1
+    assert said["int3"] == 4 + 22 + 1
+    assert said["rdpmc"] == 4 + 25 + 1
+    assert said["wrmsr"] == 6 + 25 + 1
+    assert said["single_step"] == 10 + 25 + 1 + 2 * said["single_steps"]
+    assert said["single_steps"] >= 6

@@ -366,36 +366,42 @@ static bool fetched(struct qds_vcpu *v, uint64_t at)
     return qemu_plugin_read_memory_vaddr(at, v->bytes, 1);
 }
 
-/* Whether the exception at `from` is INT n, INT3 or INT1 itself: it retires where it leads. If it does not get there it
- * faults: another exception at the same place. */
-static bool interrupt_instruction(struct qds_vcpu *v, uint64_t from, const struct ds_insn *insn)
-{
-    bool first = insn->kind == DS_INSN_INTERRUPT && v->interrupt_at != from;
-    v->interrupt_at = first ? from : 0;
-    return first;
-}
-
-/* True: what has run before it is settled. An exception belongs to the instruction at `from` and keeps that from
- * retiring, but for #DB after single-stepping and for what could not even be fetched: that has not begun. */
-static bool exception(struct qds_vcpu *v, uint64_t from)
+/* QEMU has told of an exception and will tell of it again when it has been delivered, unless delivery raises another
+ * one. Only then it says where for sure: a helper that faults in the middle of a block leaves RIP at its beginning. */
+static void exception_raised(struct qds_vcpu *v)
 {
     qds_special_faulted(v);
-    if (!v->wants)
-        return true;
+    if (!v->wants || v->exception.raised++)
+        return;
+    v->exception.tf = qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_TF;
+    v->exception.cpl = qds_cpl(v);
+    v->exception.rsp = qds_read(v, QDS_RSP);
+    qds_flags(v, &v->exception.rflags);
+}
+
+/* An exception has been delivered. True: what has run before it is settled. It belongs to the instruction at `from` and
+ * keeps that from retiring, but for INT n, which retires where it leads if nothing else was raised, for what could not
+ * even be fetched, which has not begun, and for #DB after single-stepping a jump to itself. */
+static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
+{
     const struct qds_block_insn *i = counted_at(v, from);
-    bool executed = fetched(v, from) && !(qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_TF);
-    if (i && executed) {
-        if (interrupt_instruction(v, from, &i->insn))
-            return false;
-        uncount(v, i);
-    } else if (!v->board->block && v->counted && v->counted_ip == from) {
-        if (executed)
-            adjust_one(v, v->counted, UINT64_MAX);
-        v->counted = NULL;
-    } else if (i || !v->step.on || v->step.ip != from)
+    const bool one = !v->board->block && v->counted && v->counted_ip == from;
+    const struct ds_insn *insn = i                                  ? &i->insn
+                                 : one                              ? &v->counted->insn
+                                 : v->step.on && v->step.ip == from ? &v->step.insn
+                                                                    : NULL;
+    if (!insn || !fetched(v, from))
         return true;
-    else if (interrupt_instruction(v, from, &v->step.insn))
+    if (insn->kind == DS_INSN_INTERRUPT && v->exception.raised == 1)
         return false;
+    if (v->exception.tf && insn->direct && insn->displacement == -insn->length)
+        return true;
+    if (i)
+        uncount(v, i);
+    else if (one) {
+        adjust_one(v, v->counted, UINT64_MAX);
+        v->counted = NULL;
+    }
     sync(v);
     v->step.on = false;
     arm(v);
@@ -407,27 +413,29 @@ static void discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint
     struct qds_vcpu *v = qds_vcpu(vcpu);
     (void)to, (void)userdata;
     bool settled = true;
-    if (type == QEMU_PLUGIN_DISCON_EXCEPTION)
-        settled = exception(v, from);
+    if (type == QEMU_PLUGIN_DISCON_EXCEPTION) {
+        exception_raised(v);
+        return;
+    }
+    v->delivered = true;
+    if (v->exception.raised)
+        settled = exception_delivered(v, from);
     else
         repeats(v, from);
     if (settled) {
-        const unsigned cpl = v->step.cpl;
-        const bool stepped = v->step.on;
-        if (stepped)
-            v->delivered = qds_read(v, QDS_RIP) != from;
+        const unsigned cpl = qds_cpl_before_delivery(v);
         settle(v, from);
-        v->delivered = false;
         if (branches(&v->model, 0) || branches(&v->model, 1)) {
             v->entered.on = true;
+            v->entered.cpl = cpl;
             v->entered.from = from;
-            v->entered.cpl = stepped ? cpl : qds_cpl(v);
             sync(v);
             arm(v);
         }
     }
-    if (type == QEMU_PLUGIN_DISCON_INTERRUPT)
-        qds_blocks_interrupted();
+    v->delivered = false;
+    v->exception.raised = 0;
+    qds_blocks_interrupted();
 }
 
 /* ---- translation ------------------------------------------------------------------------------------------------- */

@@ -89,10 +89,15 @@ static uint32_t lvtpc(void *context)
 }
 
 /* An interrupt delivered since has pushed what it changed: RIP, CS, RFLAGS, RSP, SS (SDM vol. 3A, "64-Bit Mode Stack
- * Frame"). */
+ * Frame"). Exceptions, which may push an error code as well, were told of before. */
 static void undo_delivery(struct qds_vcpu *v, struct ds_model_registers *r)
 {
     uint64_t pushed[2]; /* RFLAGS, RSP */
+    if (v->exception.raised) {
+        r->rsp = v->exception.rsp;
+        r->rflags = v->exception.rflags;
+        return;
+    }
     g_byte_array_set_size(v->bytes, 0);
     if (qemu_plugin_read_memory_vaddr(r->rsp + 16, v->bytes, sizeof pushed)) {
         memcpy(pushed, v->bytes->data, sizeof pushed);
@@ -151,6 +156,14 @@ static void recorded(void *context, const struct ds_model_record *record)
     qds_truth_record(context, record);
 }
 
+unsigned qds_cpl_before_delivery(struct qds_vcpu *v)
+{
+    uint64_t cs;
+    if (v->delivered && v->exception.raised)
+        return v->exception.cpl;
+    return v->delivered && read_memory(v, qds_read(v, QDS_RSP) + 8, &cs, 8) ? cs & 3 : qds_cpl(v);
+}
+
 /* ---- what retires ------------------------------------------------------------------------------------------------ */
 
 bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
@@ -173,6 +186,7 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
     if (!retired.events && !retired.branch)
         return true;
     retired.cpl = v->step.cpl;
+    branch.cpl = ds_insn_is_far(insn) ? qds_cpl_before_delivery(v) : v->step.cpl;
     v->retired_rip = next;
     v->instructions++;
     if (ds_model_retire(&v->model, &retired) != 0)
@@ -182,7 +196,12 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
 
 void qds_enter(struct qds_vcpu *v, uint64_t to)
 {
-    const struct ds_model_branch branch = {.from = v->entered.from, .to = to};
+    const struct ds_model_branch branch = {
+        .from = v->entered.from,
+        .to = to,
+        .type = DS_MODEL_OTHER_BRANCH,
+        .cpl = qds_cpl_before_delivery(v),
+    };
     v->retired_rip = to;
     if (ds_model_interrupt(&v->model, &branch, v->entered.cpl) != 0)
         qds_truth_lost(v);

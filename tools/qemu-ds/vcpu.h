@@ -84,11 +84,16 @@ struct qds_vcpu {
         uint64_t from;
         unsigned cpl;
     } entered;
-    uint64_t interrupt_at; /* INT n that is on its way into its handler; 0: none */
+    struct { /* an exception is on its way, or has just been delivered; the state before that */
+        unsigned raised; /* 0: none; more than one while it was being delivered */
+        bool tf;
+        unsigned cpl;
+        uint64_t rsp, rflags;
+    } exception;
     uint8_t through[2]; /* enum qds_through, by ring: what goes through the model */
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
     uint64_t retired_rip; /* where execution goes on after the instruction that retires */
-    bool delivered;       /* and an interrupt has been delivered since */
+    bool delivered;       /* and an interrupt or exception has been delivered since */
     bool leave;           /* a PMI is on its way: the block that begins now must not run first */
 
     struct { /* what CPUID or RDMSR, which has run, should have returned */
@@ -124,6 +129,8 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
 uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg);
 void qds_write(struct qds_vcpu *v, enum qds_register reg, uint64_t value);
 unsigned qds_cpl(struct qds_vcpu *v);
+/* The same, if v->delivered of before. */
+unsigned qds_cpl_before_delivery(struct qds_vcpu *v);
 /* Physical memory, 4 bytes, of devices as well. */
 uint32_t qds_read_device(struct qds_vcpu *v, uint64_t address);
 void qds_write_device(struct qds_vcpu *v, uint64_t address, uint32_t value);
