@@ -97,3 +97,23 @@ def test_faults(tmp_path, history, loads):
     assert said["wrmsr"] == 6 + 25 + 1
     assert said["single_step"] == 10 + 25 + 1 + 2 * said["single_steps"]
     assert said["single_steps"] >= 6
+
+
+@pytest.mark.parametrize("preset, signature, pmu, history, capabilities", [
+    ("penryn", 0x10676, 0x07280202, 0, 0xC2),
+    ("skylake", 0x506E3, 0x07300404, 0, 0x23C5),
+    ("sapphirerapids", 0x806F8, 0x07300805, 0x0B, 0xE4FF),
+])
+def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
+    """The model's leaves. Of the others that lie between QEMU's last and the model's, QEMU knows nothing."""
+    said, _ = run(tmp_path, "cpuid", f"preset={preset}", "-cpu", "max,level=0xd,min-level=0xd")
+    assert said["0_eax"] == (0x1C if history else 0x0D)
+    assert (said["0_ebx"], said["0_edx"], said["0_ecx"]) == (0x756E6547, 0x49656E69, 0x6C65746E)  # GenuineIntel
+    assert said["1_eax"] == signature
+    assert said["1_edx"] >> 21 & 1  # DS
+    assert said["7_edx"] >> 19 & 1 == (history != 0)
+    assert said["a_eax"] == pmu
+    assert said["a_ebx"] == 0x58  # no cache references and misses, no mispredicted branches
+    assert said["1c_eax"] == history or not history
+    assert [said[f"15_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or not history
+    assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)

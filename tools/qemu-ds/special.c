@@ -2,7 +2,6 @@
 #include "tools/qemu-ds/special.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "tools/qemu-ds/pmi.h"
@@ -18,10 +17,6 @@ static bool prefix(uint8_t byte)
     static const uint8_t legacy[] = {0x26, 0x2E, 0x36, 0x3E, 0x64, 0x65, 0x66, 0x67, 0xF2, 0xF3};
     return (byte & 0xF0) == 0x40 || memchr(legacy, byte, sizeof legacy);
 }
-
-/* QEMU's own last leaf, as it told a guest, which asks for that first. Ours may be higher: for leaves in between QEMU
- * returns what its last one has. */
-static atomic_uint qemu_leaves = 0x7FFFFFFF;
 
 enum qds_special qds_special(const uint8_t *code, size_t length)
 {
@@ -62,11 +57,19 @@ static void set_patch(struct qds_vcpu *v, enum qds_patch kind, uint32_t leaf, ui
     v->board->patch = kind;
 }
 
+/* Whether the leaf is there because of the model alone: QEMU answers such by those of its last. */
+static bool unknown(const struct qds_vcpu *v, uint32_t leaf)
+{
+    uint32_t first[4];
+    ds_model_cpuid(&v->model, 0, first);
+    return v->max_leaf && leaf > v->max_leaf && leaf <= first[0];
+}
+
 void qds_cpuid(struct qds_vcpu *v)
 {
     uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
-    bool ours = leaf <= 1 || leaf == 0x0A || ((leaf == 7 || leaf == 0x1C) && subleaf == 0);
-    if (ours || (leaf > qemu_leaves && leaf < 0x40000000))
+    bool ours = leaf <= 1 || leaf == 0x0A || ((leaf == 7 || leaf == 0x1C) && subleaf == 0) || unknown(v, leaf);
+    if (ours)
         set_patch(v, QDS_PATCH_CPUID, leaf, 0);
 }
 
@@ -131,9 +134,9 @@ static void patch_cpuid(struct qds_vcpu *v)
     uint32_t ours[4], had[4];
     ds_model_cpuid(&v->model, leaf, ours);
     for (unsigned i = 0; i < 4; i++)
-        had[i] = leaf <= qemu_leaves ? low(qds_read(v, reg[i])) : 0;
+        had[i] = unknown(v, leaf) ? 0 : low(qds_read(v, reg[i]));
     if (leaf == 0) {
-        qemu_leaves = had[0];
+        v->max_leaf = had[0];
         ours[0] = had[0] > ours[0] ? had[0] : ours[0];
     } else if (leaf == 1) {
         ours[0] |= had[0] & ~CPUID_01H_EAX_SIG;

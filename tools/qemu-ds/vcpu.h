@@ -101,6 +101,7 @@ struct qds_vcpu {
         uint32_t leaf;
         uint64_t value;
     } patch;
+    uint32_t max_leaf; /* QEMU's last of CPUID; 0: nobody has asked */
     struct { /* RDMSR or WRMSR has been made to fault */
         bool on;
         uint64_t rcx;
