@@ -165,6 +165,20 @@ static uint64_t lowest_bit(uint64_t v)
     return v & -v;
 }
 
+/* The counters that an instruction moves by its events together. */
+static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *retired)
+{
+    uint64_t moved = 0;
+    for (uint64_t set = m->conditional[retired->cpl != 0]; set; set &= set - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(set);
+        bool holds = (retired->events >> m->condition[c].event & 1) != m->condition[c].inverted;
+        if (holds && !(m->condition[c].edge && m->asserted & DS_BIT(c)))
+            moved |= DS_BIT(c);
+        m->asserted = holds ? m->asserted | DS_BIT(c) : m->asserted & ~DS_BIT(c);
+    }
+    return moved;
+}
+
 int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
 {
     const uint64_t *counting = m->counting[retired->cpl != 0];
@@ -172,9 +186,11 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     unsigned pmis = 0;
     if (retired->branch)
         ds_model_remember_branch(m, retired->branch, retired->cpl);
-    unsigned counted = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ ? 0 : retired->events;
-    for (unsigned events = counted; events; events &= events - 1)
+    const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+    for (unsigned events = frozen ? 0 : retired->events; events; events &= events - 1)
         moved |= counting[__builtin_ctz(events)];
+    if (!frozen)
+        moved |= conditional(m, retired);
     for (; moved; moved &= moved - 1) {
         unsigned c = (unsigned)__builtin_ctzll(moved);
         uint64_t bit = DS_BIT(c);

@@ -9,8 +9,9 @@
  * Format", "Adaptive PEBS"; branch records: "Branch Trace Store (BTS)"; which writes fault: Linux' KVM
  * (arch/x86/kvm/vmx/pmu_intel.c). Where no source settles a question struct ds_model_policy has a switch for it.
  *
- * It counts what its host can see (enum ds_model_event); counters programmed for any other event, or with EDGE, INV or
- * CMASK, stay still. Unhalted cycles, core and reference, are one for each retired instruction: a convention, since the
+ * It counts what its host can see (enum ds_model_event); counters programmed for any other event stay still. Unhalted
+ * cycles, core and reference, are one for each retired instruction, and so is a cycle to CMASK, INV and EDGE, which see
+ * an event once in it or not at all: a convention, since the
  * model has no clock. What nobody can know reads 0: latencies, data sources, TX abort information, topdown metrics,
  * data addresses the host cannot see. So a load never reaches a latency threshold, and the events of load latency,
  * precise store and the frontend stay still, though their settings can be written and read. Features that CPUID and
@@ -49,10 +50,16 @@ enum ds_model_event {
     DS_MODEL_EVENTS
 };
 
+/* As an event's code: micro-operations that retire. Nobody knows their number, only that more than 8 in a cycle do not,
+ * which is what Linux asks for to have cycles with PEBS. */
+#define DS_MODEL_UOPS     DS_MODEL_EVENTS
+#define DS_MODEL_UOPS_MAX 8u
+
 struct ds_model_event_code {
     uint16_t code; /* IA32_PERFEVTSELx[15:0]: unit mask and event select */
-    uint8_t event; /* enum ds_model_event */
-    uint64_t only; /* 0: counts on every counter; else on these alone, and there with precise distribution */
+    uint8_t event; /* enum ds_model_event, or DS_MODEL_UOPS */
+    uint64_t only; /* 0: counts on every counter; else on these alone, and there with precise distribution, but with
+                    * CMASK on all, and without */
 };
 
 struct ds_model_preset {
@@ -232,6 +239,13 @@ struct ds_model {
     uint64_t interrupting;                 /* INT or PMI bit of every counter */
     uint64_t pdist, loads, stores;         /* counters with precise distribution; that count loads; stores */
     uint64_t counting[2][DS_MODEL_EVENTS]; /* by ring (0: CPL 0, 1: others) and event: counters it moves now */
+    uint64_t conditional[2]; /* by ring: counters that instructions move by `condition`, and by no event as such */
+    struct {
+        uint8_t event;
+        bool inverted; /* instructions that did not cause it */
+        bool edge;     /* the first of several */
+    } condition[DS_MODEL_GP_MAX];
+    uint64_t asserted; /* counters whose condition held for the last instruction */
 
     uint64_t records, dropped;         /* since the beginning */
     uint64_t swallowed;                /* likewise: samples, see struct ds_model_record */

@@ -39,6 +39,7 @@ static const struct ds_model_event_code nehalem[] = {
 static const struct ds_model_event_code sandybridge[] = {
     /* to Skylake */
     {0x01C0, DS_MODEL_INSTRUCTION, DS_BIT(1)}, /* INST_RETIRED.PREC_DIST */
+    {0x01C2, DS_MODEL_UOPS, 0},                /* UOPS_RETIRED.ALL */
     {0x81D0, DS_MODEL_LOAD, 0},                /* MEM_UOPS_RETIRED, MEM_INST_RETIRED.ALL_LOADS */
     {0x82D0, DS_MODEL_STORE, 0},               /* .ALL_STORES */
     {0x01C4, DS_MODEL_BRANCH_CONDITIONAL, 0},

@@ -118,10 +118,16 @@ static bool canonical(uint64_t address)
     return (uint64_t)((int64_t)(address << 16) >> 16) == address;
 }
 
-static void count(struct ds_model *m, unsigned counter, unsigned event, bool os, bool usr)
+static uint64_t cmask(uint64_t sel)
 {
-    m->counting[0][event] |= os ? DS_BIT(counter) & m->global_ctrl : 0;
-    m->counting[1][event] |= usr ? DS_BIT(counter) & m->global_ctrl : 0;
+    return (sel & IA32_PERFEVTSEL_CMASK) >> 24;
+}
+
+/* Puts the counter into the masks of its rings. */
+static void count(const struct ds_model *m, unsigned counter, bool os, uint64_t *ring_0, bool usr, uint64_t *others)
+{
+    *ring_0 |= os ? DS_BIT(counter) & m->global_ctrl : 0;
+    *others |= usr ? DS_BIT(counter) & m->global_ctrl : 0;
 }
 
 static void update_gp(struct ds_model *m, unsigned i)
@@ -130,13 +136,28 @@ static void update_gp(struct ds_model *m, unsigned i)
     m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
     m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
     const struct ds_model_event_code *e = ds_model_event_code(m->preset, (uint16_t)sel);
-    if (!e || (e->only && !(e->only & DS_BIT(i))) ||
-        sel & (IA32_PERFEVTSEL_EDGE | IA32_PERFEVTSEL_INV | IA32_PERFEVTSEL_CMASK) || !(sel & IA32_PERFEVTSEL_EN))
+    if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))
         return;
-    m->pdist |= e->only;
-    m->loads |= e->event == DS_MODEL_LOAD ? DS_BIT(i) : 0;
-    m->stores |= e->event == DS_MODEL_STORE ? DS_BIT(i) : 0;
-    count(m, i, e->event, sel & IA32_PERFEVTSEL_OS, sel & IA32_PERFEVTSEL_USR);
+    const bool os = sel & IA32_PERFEVTSEL_OS, usr = sel & IA32_PERFEVTSEL_USR, edge = sel & IA32_PERFEVTSEL_EDGE;
+    bool inverted = sel & IA32_PERFEVTSEL_INV && cmask(sel);
+    unsigned event = e->event;
+    if (cmask(sel) > (event == DS_MODEL_UOPS ? DS_MODEL_UOPS_MAX : 1)) { /* so many never are in one cycle */
+        if (!inverted)
+            return;
+        event = DS_MODEL_INSTRUCTION;
+        inverted = false;
+    } else if (event == DS_MODEL_UOPS || (event == DS_MODEL_INSTRUCTION && inverted))
+        return;
+    m->pdist |= cmask(sel) ? 0 : e->only;
+    m->loads |= event == DS_MODEL_LOAD && !inverted ? DS_BIT(i) : 0;
+    m->stores |= event == DS_MODEL_STORE && !inverted ? DS_BIT(i) : 0;
+    m->condition[i].event = (uint8_t)event;
+    m->condition[i].inverted = inverted;
+    m->condition[i].edge = edge;
+    if (inverted || edge)
+        count(m, i, os, &m->conditional[0], usr, &m->conditional[1]);
+    else
+        count(m, i, os, &m->counting[0][event], usr, &m->counting[1][event]);
 }
 
 static void update_fixed(struct ds_model *m, unsigned i)
@@ -145,14 +166,15 @@ static void update_fixed(struct ds_model *m, unsigned i)
     m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? DS_BIT(c) : 0;
     m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? DS_BIT(c) : 0;
     if (i < 3) /* instructions and the two kinds of cycles; not slots */
-        count(m, c, DS_MODEL_INSTRUCTION, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i),
-              m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i));
+        count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][DS_MODEL_INSTRUCTION],
+              m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][DS_MODEL_INSTRUCTION]);
 }
 
 /* What a counter counts is spread over four MSRs; ds_model_retire wants it as one mask a ring and event. */
 static void update_counting(struct ds_model *m)
 {
     memset(m->counting, 0, sizeof m->counting);
+    memset(m->conditional, 0, sizeof m->conditional);
     m->adaptive = m->interrupting = m->loads = m->stores = 0;
     m->pdist = m->preset->pdist;
     for (unsigned i = 0; i < m->preset->gp_counters; i++)
@@ -257,9 +279,10 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         return ds_model_store(m, &m->value[msr - IA32_A_PMC0], value, m->counter_mask);
     if (msr - IA32_FIXED_CTR0 < p->fixed_counters)
         return ds_model_store(m, &m->value[ds_counter_fixed(msr - IA32_FIXED_CTR0)], value, m->counter_mask);
-    if (msr - IA32_PERFEVTSEL0 < p->gp_counters)
+    if (msr - IA32_PERFEVTSEL0 < p->gp_counters) {
         e = ds_model_store(m, &m->perfevtsel[msr - IA32_PERFEVTSEL0], value, legal_perfevtsel(m));
-    else
+        m->asserted &= e ? UINT64_MAX : ~DS_BIT(msr - IA32_PERFEVTSEL0);
+    } else
         switch (msr) {
         case IA32_BIOS_SIGN_ID: /* CPUID loads it anew */
             return 0;

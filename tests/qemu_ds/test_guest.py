@@ -117,3 +117,21 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     assert said["1c_eax"] == history or not history
     assert [said[f"15_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or not history
     assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)
+
+
+def test_conditions(tmp_path):
+    said, _ = run(tmp_path, "conditions")
+    assert said == {
+        "calls": 10,
+        "calls_cmask_1": 10,
+        "no_calls": 42,
+        "calls_cmask_2": 0,
+        "fewer_than_2": 52,
+        "edges": 10,
+        "edges_of_none": 11,  # before the first call, and after each
+        "instructions": 52,
+        "cycles": 52,
+        "no_instruction": 0,
+        "edge_of_instructions": 1,
+        "user_cycles": 0,
+    }

@@ -39,7 +39,7 @@ static enum qds_through through(const struct ds_model *m, unsigned ring)
     unsigned wanted = qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) |
                       qds_counting_wanted(m, QDS_ALL_RINGS);
     wanted &= ~QDS_BLOCK_EVENTS;
-    return wanted & ~(1u << DS_MODEL_BRANCH_TAKEN) ? QDS_THROUGH_ALL
+    return wanted & ~(1u << DS_MODEL_BRANCH_TAKEN) || m->conditional[ring] ? QDS_THROUGH_ALL
            : wanted || branches(m, ring)           ? QDS_THROUGH_BRANCHES
                                                    : QDS_THROUGH_EVENTS;
 }
