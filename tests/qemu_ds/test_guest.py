@@ -2,7 +2,7 @@
 """What a guest sees that knows each of its instructions: see guest/*.asm. The presets are icelake's but where told."""
 
 import pytest
-from bare_guest import run
+from bare_guest import assemble, qemu, run
 
 CF, PF, AF, SF, OF, ALWAYS = 1, 4, 0x10, 0x80, 0x800, 2
 GP, NONE = 13, 0x100
@@ -135,3 +135,25 @@ def test_conditions(tmp_path):
         "edge_of_instructions": 1,
         "user_cycles": 0,
     }
+
+
+def test_reset(tmp_path):
+    """INIT of a processor leaves the model's registers, what counts among them; a reset of the machine does not."""
+    said, _ = run(tmp_path, "reset")
+    after = {round_: {name.removeprefix(f"{round_}_"): value for name, value in said.items()
+                      if name.startswith(f"{round_}_")} for round_ in ("init", "reset")}
+    assert after["init"].pop("counted") > 1000
+    assert after["init"] == {"global": 1 | 1 << 32, "debugctl": 1, "ds_area": 0x400000, "pmc_1": 0x1234,
+                             "sel": 0x4300C0, "ctrl": 3}
+    assert after["reset"] == {"global": 0xFF, "debugctl": 0, "ds_area": 0, "pmc_1": 0, "sel": 0, "ctrl": 0,
+                              "counted": 0}
+    assert said["counts"] == 3
+
+
+def test_other_accelerators_are_refused(tmp_path):
+    """With KVM nothing is translated. Where this host has none it is QEMU itself that refuses."""
+    done = qemu(assemble(tmp_path, "cpuid"), accelerator="kvm")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    if "Could not access KVM" not in done.stderr and "failed to initialize kvm" not in done.stderr:
+        assert done.stderr.splitlines()[-1] == "qemu-ds: with -accel tcg only, this is KVM"

@@ -17,11 +17,17 @@ static struct { /* of QEMU */
     void (*raise_exception_err_ra)(const void *env, int vector, int code, uintptr_t at);
 } qemu;
 
+void qds_exported(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+    memcpy(function, &found, sizeof found);
+}
+
+/* The same, of what is of use on an x86-64 host only. */
 static void exported(const char *name, void *function)
 {
 #ifdef __x86_64__
-    void *found = dlsym(RTLD_DEFAULT, name);
-    memcpy(function, &found, sizeof found);
+    qds_exported(name, function);
 #else
     (void)name, (void)function;
 #endif

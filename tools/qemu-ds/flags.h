@@ -9,6 +9,10 @@
 
 #include "tools/qemu-ds/vcpu.h"
 
+/* Sets the function pointer at `function` to one of QEMU's own that plugins are not meant to call. NULL: this binary
+ * does not export it. */
+void qds_exported(const char *name, void *function);
+
 /* Whether this QEMU exports what is needed. */
 bool qds_flags_available(void);
 /* `frame`: of the callback, which QEMU's generated code has called at the start of a block. False: not found. */

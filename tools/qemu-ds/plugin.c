@@ -114,6 +114,36 @@ static void vcpu_starts(unsigned index, void *userdata)
         refuse("several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount");
 }
 
+/* QEMU's own reset of the machine, not of one vCPU: INIT leaves the model's registers as they are. */
+static void machine_reset(void *opaque)
+{
+    (void)opaque;
+    for (int i = 0; i < vcpus; i++) {
+        struct qds_vcpu *v = qds_vcpu((unsigned)i);
+        if (!v)
+            continue;
+        qds_vcpu_reset(v);
+        changed(v);
+    }
+}
+
+static void follow_resets(void)
+{
+    void (*follow)(void (*handler)(void *opaque), void *opaque);
+    qds_exported("qemu_register_reset", &follow);
+    if (follow)
+        follow(machine_reset, NULL);
+}
+
+/* Nothing is ever translated but by TCG. */
+static void refuse_other_accelerators(void)
+{
+    const char *(*name)(void);
+    qds_exported("current_accel_name", &name);
+    if (name && strcmp(name(), "tcg") != 0)
+        refuse("with -accel tcg only, this is %s", name());
+}
+
 static void ends(void *userdata)
 {
     (void)userdata;
@@ -128,6 +158,8 @@ static void ends(void *userdata)
         if (v && v->rdpmcs_refused)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " RDPMC left to QEMU, which has none\n", i, v->rdpmcs_refused);
     }
+    if (!qds_vcpu(0))
+        fprintf(stderr, "qemu-ds: no vCPU was seen: it takes -accel tcg\n");
     if (options.stats)
         fprintf(stderr, "qemu-ds: translated anew %u times\n", resets);
     qds_truth_close();
@@ -153,6 +185,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         refuse("for qemu-system-x86_64 only");
     if (info->version.cur != QEMU_PLUGIN_VERSION)
         refuse("for plugin API %d (QEMU 11.1), this QEMU has %d", QEMU_PLUGIN_VERSION, info->version.cur);
+    refuse_other_accelerators();
     if (qds_options_parse(&options, argc, (const char *const *)argv, why, sizeof why) != 0)
         refuse("%s", why);
     if (options.exact_flags && !qds_flags_available())
@@ -166,5 +199,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     qds_blocks_interrupted = interrupted;
     qds_blocks_flags_unknown = flags_unknown;
     register_callbacks();
+    follow_resets();
     return 0;
 }

@@ -207,6 +207,23 @@ void qds_enter(struct qds_vcpu *v, uint64_t to)
         qds_truth_lost(v);
 }
 
+void qds_vcpu_reset(struct qds_vcpu *v)
+{
+    const struct ds_model model = v->model;
+    ds_model_init(&v->model, model.preset, &model.policy, &model.host);
+    v->model.records = model.records;
+    v->model.dropped = model.dropped;
+    v->model.bts_records = model.bts_records;
+    v->step.on = v->entered.on = v->leave = v->fault.on = v->x2apic.on = false;
+    v->exception.raised = 0;
+    v->counted = NULL;
+    v->through[0] = v->through[1] = QDS_THROUGH_EVENTS;
+    v->patch.kind = QDS_PATCH_NONE;
+    memset(v->pages, 0, sizeof v->pages);
+    v->board->patch = v->board->block = 0;
+    qds_counting_arm(&v->counting, &v->model);
+}
+
 /* ---- beginning --------------------------------------------------------------------------------------------------- */
 
 static struct qemu_plugin_register *find(const GArray *registers, const char *name)

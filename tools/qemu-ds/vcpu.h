@@ -127,6 +127,9 @@ void qds_vcpus_forget_blocks(void);
 bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    struct qemu_plugin_scoreboard *boards);
 
+/* The machine is reset: as after qds_vcpu_init, but for totals. All vCPUs stand still. */
+void qds_vcpu_reset(struct qds_vcpu *v);
+
 uint64_t qds_read(struct qds_vcpu *v, enum qds_register reg);
 void qds_write(struct qds_vcpu *v, enum qds_register reg, uint64_t value);
 unsigned qds_cpl(struct qds_vcpu *v);
