@@ -32,6 +32,7 @@
 #include "ds/layout.h"
 
 #define DS_MODEL_GP_MAX    10u
+#define DS_MODEL_FIXED_MAX 4u
 #define DS_MODEL_LBR_DEPTH 32u
 
 /* ---- the processor to be ----------------------------------------------------------------------------------------- */

@@ -183,7 +183,14 @@ static void update_counting(struct ds_model *m)
         update_fixed(m, i);
 }
 
-/* Whether an MSR that comes with a feature is there; no other MSR has such a condition. */
+/* Whether `msr` is one of `most` in a row, of which the processor has fewer: *there. */
+static bool one_of(uint32_t msr, uint32_t first, unsigned most, unsigned has, bool *there)
+{
+    *there = msr - first < has;
+    return msr - first < most;
+}
+
+/* Whether an MSR that comes with a feature, or with a counter, is there; no other MSR has such a condition. */
 static bool exists(const struct ds_model_preset *p, uint32_t msr)
 {
     switch (msr) {
@@ -201,8 +208,15 @@ static bool exists(const struct ds_model_preset *p, uint32_t msr)
     case IA32_PERF_GLOBAL_STATUS_SET:
         return p->perfmon_version >= 4;
     default:
-        return msr - IA32_A_PMC0 >= DS_MODEL_GP_MAX || (p->full_width_writes && msr - IA32_A_PMC0 < p->gp_counters);
+        break;
     }
+    bool there;
+    if (one_of(msr, IA32_PMC0, DS_MODEL_GP_MAX, p->gp_counters, &there) ||
+        one_of(msr, IA32_PERFEVTSEL0, DS_MODEL_GP_MAX, p->gp_counters, &there) ||
+        one_of(msr, IA32_A_PMC0, DS_MODEL_GP_MAX, p->full_width_writes ? p->gp_counters : 0, &there) ||
+        one_of(msr, IA32_FIXED_CTR0, DS_MODEL_FIXED_MAX, p->fixed_counters, &there))
+        return there;
+    return true;
 }
 
 int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)

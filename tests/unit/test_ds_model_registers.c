@@ -67,8 +67,8 @@ static const struct gp_row gp_rows[] = {
     {"icelake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
     {"icelake", IA32_PERFEVTSEL0, DS_BIT(35), -EFAULT},
     {"icelake", IA32_PERFEVTSEL0, DS_BIT(32), -EFAULT},
-    {"icelake", IA32_PERFEVTSEL0 + 8, 0, -ENOENT},
-    {"skylake", IA32_PERFEVTSEL0 + 4, 0, -ENOENT},
+    {"icelake", IA32_PERFEVTSEL0 + 8, 0, -EFAULT},
+    {"skylake", IA32_PERFEVTSEL0 + 4, 0, -EFAULT},
     {"lunarlake", IA32_PERFEVTSEL0 + 9, 0xC0, 0},
     /* A_PMCx: with FW_WRITE, up to the width */
     {"icelake", IA32_A_PMC0 + 7, DS_BIT(48) - 1, 0},
@@ -122,6 +122,10 @@ static const struct gp_row gp_rows[] = {
     /* what does not stick, what is not there */
     {"icelake", IA32_MISC_ENABLE, UINT64_MAX, 0},
     {"icelake", 0x10, 0, -ENOENT},
+    {"skylake", IA32_FIXED_CTR0 + 3, 0, -EFAULT},
+    {"icelake", IA32_FIXED_CTR0 + 4, 0, -ENOENT},
+    {"penryn", IA32_PMC0 + 2, 0, -EFAULT},
+    {"lunarlake", IA32_PMC0 + 10, 0, -ENOENT},
 };
 /* clang-format on */
 
@@ -206,8 +210,8 @@ static void reads(void **state)
         uint32_t msr;
         int result;
     } behind_the_last[] = {
-        {IA32_PMC0 + 8, -ENOENT},        {IA32_A_PMC0 + 8, -EFAULT},     {IA32_A_PMC0 + DS_MODEL_GP_MAX, -ENOENT},
-        {IA32_PERFEVTSEL0 + 8, -ENOENT}, {IA32_FIXED_CTR0 + 4, -ENOENT},
+        {IA32_PMC0 + 8, -EFAULT},        {IA32_A_PMC0 + 8, -EFAULT},     {IA32_A_PMC0 + DS_MODEL_GP_MAX, -ENOENT},
+        {IA32_PERFEVTSEL0 + 8, -EFAULT}, {IA32_FIXED_CTR0 + 4, -ENOENT},
     };
     for (size_t i = 0; i < sizeof behind_the_last / sizeof behind_the_last[0]; i++) {
         assert_int_equal(ds_model_rdmsr(&b->model, behind_the_last[i].msr, &v), behind_the_last[i].result);
