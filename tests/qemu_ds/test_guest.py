@@ -157,3 +157,15 @@ def test_other_accelerators_are_refused(tmp_path):
     assert done.stdout == ""
     if "Could not access KVM" not in done.stderr and "failed to initialize kvm" not in done.stderr:
         assert done.stderr.splitlines()[-1] == "qemu-ds: with -accel tcg only, this is KVM"
+
+
+@pytest.mark.parametrize("start", [0, -1, -2, -150])
+def test_accesses(tmp_path, start):
+    """Also where the counters overflow on the way, which the model must see for itself."""
+    said, _ = run(tmp_path, "accesses", defines=(f"START={start}",))
+    assert {name: (said[f"{name}_loads"], said[f"{name}_stores"]) for name in (
+        "none", "load", "store", "push_pop", "both", "call", "string", "long_string", "vector", "loop")} == {
+            "none": (0, 0), "load": (2, 0), "store": (0, 3), "push_pop": (2, 2), "both": (3, 3), "call": (1, 1),
+            "string": (2, 2), "long_string": (0, 1), "vector": (2, 2), "loop": (200, 100)}
+    assert said["bad_load_loads"] == said["bad_store_loads"] == said["bad_string_loads"]
+    assert said["bad_load_stores"] == said["bad_store_stores"] == said["bad_string_stores"]

@@ -38,17 +38,16 @@ static enum qds_through through(const struct ds_model *m, unsigned ring)
 {
     unsigned wanted = qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) |
                       qds_counting_wanted(m, QDS_ALL_RINGS);
-    wanted &= ~QDS_BLOCK_EVENTS;
-    return wanted & ~(1u << DS_MODEL_BRANCH_TAKEN) || m->conditional[ring] ? QDS_THROUGH_ALL
-           : wanted || branches(m, ring)           ? QDS_THROUGH_BRANCHES
-                                                   : QDS_THROUGH_EVENTS;
+    return m->conditional[ring]                                        ? QDS_THROUGH_ALL
+           : wanted & 1u << DS_MODEL_BRANCH_TAKEN || branches(m, ring) ? QDS_THROUGH_BRANCHES
+                                                                       : QDS_THROUGH_EVENTS;
 }
 
 struct qds_instruments qds_blocks_need(const struct ds_model *m)
 {
     struct qds_instruments need;
     for (unsigned g = 0; g < QDS_GROUPS; g++)
-        need.wanted[g] = qds_counting_wanted(m, g) & QDS_BLOCK_EVENTS;
+        need.wanted[g] = qds_counting_wanted(m, g) & (QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS);
     for (unsigned ring = 0; ring < 2; ring++)
         need.wanted[ring] |= through(m, ring) ? 1u << DS_MODEL_INSTRUCTION : 0;
     return need;
@@ -119,13 +118,32 @@ static bool counts(const struct qds_block *b, enum qds_group group, unsigned eve
     return (group == QDS_ALL_RINGS || group == b->ring) && b->events[event] && instruments.wanted[group] >> event & 1;
 }
 
-/* Counts one instruction once more, or (`sign` UINT64_MAX) once less. */
+static void adjust_event(struct qds_vcpu *v, const struct qds_block *b, unsigned event, uint64_t sign)
+{
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        if (counts(b, g, event))
+            v->board->now.of[g][event] += sign;
+}
+
+/* The instruction has read or written data, perhaps not for the first time. */
+static void count_access(struct qds_vcpu *v, const struct qds_block_insn *i, bool store)
+{
+    if (v->board->accessed[store] == (uintptr_t)i)
+        return;
+    v->board->accessed[store] = (uintptr_t)i;
+    adjust_event(v, i->block, store ? DS_MODEL_STORE : DS_MODEL_LOAD, 1);
+}
+
+/* Counts one instruction once more, or (`sign` UINT64_MAX) once less, then with what it has accessed. */
 static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
 {
+    for (unsigned store = 0; store < 2; store++)
+        if (sign != 1 && v->board->accessed[store] == (uintptr_t)i) {
+            v->board->accessed[store] = 0;
+            adjust_event(v, i->block, store ? DS_MODEL_STORE : DS_MODEL_LOAD, sign);
+        }
     for (unsigned e = ds_retired_events(i->insn.kind); e; e &= e - 1)
-        for (unsigned g = 0; g < QDS_GROUPS; g++)
-            if (counts(i->block, g, __builtin_ctz(e)))
-                v->board->now.of[g][__builtin_ctz(e)] += sign;
+        adjust_event(v, i->block, __builtin_ctz(e), sign);
 }
 
 /* The same for the block's instructions from `from` on. */
@@ -192,7 +210,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void block_due(unsigne
         const struct qds_block_insn *last = &b->insns[b->length - 1];
         if (!ds_insn_is_branch(&last->insn))
             return;
-        step(v, last, rip + last->offset, ~QDS_BLOCK_EVENTS);
+        step(v, last, rip + last->offset, ~(QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS));
         v->step.block = b;
         v->board->block = 0; /* until it has begun */
     }
@@ -215,10 +233,11 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
 {
     const struct qds_block *b = i->block;
     const enum qds_through how = v->through[b->ring];
-    const unsigned all = ds_retired_events(i->insn.kind);
+    const unsigned all = ds_retired_events(i->insn.kind) | QDS_ACCESS_EVENTS;
     uint16_t events[DS_MODEL_EVENTS];
     for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
         events[e] = b->events[e] && all >> e & 1;
+    v->board->accessed[0] = v->board->accessed[1] = 0;
     if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && ds_insn_is_branch(&i->insn)) ||
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, events)) {
@@ -261,16 +280,32 @@ static void insn_steps(unsigned vcpu, void *userdata)
     run_next(v, i, rip);
 }
 
-/* It reads or writes data. */
-static void memory_accessed(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+/* An instruction of a block with RF reads or writes data. */
+static void access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     struct qds_vcpu *v = qds_vcpu(vcpu);
     bool store = qemu_plugin_mem_is_store(info);
     unsigned event = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD);
-    (void)userdata;
+    if (!v->step.on) {
+        count_access(v, userdata, store);
+        return;
+    }
     if (!(v->step.memory & event))
         *(store ? &v->step.store_address : &v->step.load_address) = vaddr;
     v->step.memory |= event;
+}
+
+/* The same in a block without, where it counts. */
+static void loads(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+{
+    (void)info, (void)vaddr;
+    count_access(qds_vcpu(vcpu), userdata, false);
+}
+
+static void stores(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+{
+    (void)info, (void)vaddr;
+    count_access(qds_vcpu(vcpu), userdata, true);
 }
 
 static void patch_due(unsigned vcpu, void *userdata)
@@ -464,6 +499,8 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
         unsigned wanted = instruments.wanted[ring] | instruments.wanted[QDS_ALL_RINGS];
         for (unsigned e = ds_retired_events(to->insn.kind) & wanted; e; e &= e - 1)
             b->events[__builtin_ctz(e)]++;
+        for (unsigned e = QDS_ACCESS_EVENTS & wanted; e; e &= e - 1)
+            b->events[__builtin_ctz(e)]++;
     }
     pthread_mutex_lock(&blocks_lock);
     b->next = blocks;
@@ -482,6 +519,19 @@ static qemu_plugin_u64 number(enum qds_group group, unsigned event)
     return entry(offsetof(struct qds_board, now.of) + 8 * (group * DS_MODEL_EVENTS + event));
 }
 
+/* Loads or stores, where they count. */
+static void plant_access(struct qemu_plugin_tb *tb, struct qds_block *b, enum ds_model_event event, unsigned store,
+                         enum qemu_plugin_mem_rw rw, qemu_plugin_vcpu_mem_cb_t callback)
+{
+    if (!b->events[event])
+        return;
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+        tb, QEMU_PLUGIN_INLINE_STORE_U64, entry(offsetof(struct qds_board, accessed) + 8 * store), 0);
+    for (unsigned i = 0; i < b->length; i++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), callback, QEMU_PLUGIN_CB_NO_REGS, rw,
+                                         &b->insns[i]);
+}
+
 /* One check and one addition for each event and group; all checks before the additions, which a block that is due does
  * not get to. Where the ring's instructions are counted for no group, forcing still needs a check. */
 static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
@@ -496,11 +546,13 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
                                                           QEMU_PLUGIN_COND_GE, number(g, e), QDS_DUE - b->events[e], b);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
-            if (counts(b, g, e))
+            if (counts(b, g, e) && QDS_BLOCK_EVENTS >> e & 1)
                 qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_ADD_U64, number(g, e),
                                                                   b->events[e]);
     qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_PLUGIN_INLINE_STORE_U64,
                                                       entry(offsetof(struct qds_board, block)), (uintptr_t)b);
+    plant_access(tb, b, DS_MODEL_LOAD, 0, QEMU_PLUGIN_MEM_R, loads);
+    plant_access(tb, b, DS_MODEL_STORE, 1, QEMU_PLUGIN_MEM_W, stores);
 }
 
 /* What comes after CPUID and RDMSR changes their results: the next instruction, or the next block. */
@@ -541,7 +593,8 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
         if (steps && i > 0)
             qemu_plugin_register_vcpu_insn_exec_cb(insn, insn_steps, QEMU_PLUGIN_CB_RW_REGS_PC, &b->insns[i]);
         if (steps)
-            qemu_plugin_register_vcpu_mem_cb(insn, memory_accessed, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+            qemu_plugin_register_vcpu_mem_cb(insn, access_steps, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                             &b->insns[i]);
         if (b->insns[i].remaps && !qds_blocks_idle(&instruments))
             qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_STORE_U64,
                                                                 entry(offsetof(struct qds_board, pages_known)), 0);

@@ -11,10 +11,13 @@
 
 #define QDS_DUE (UINT64_C(1) << 62)
 
-/* Events whose number in a block is known when it is translated. The others each go through the model. */
+/* Events whose number in a block is known when it is translated. */
 #define QDS_BLOCK_EVENTS                                                                                               \
     (1u << DS_MODEL_INSTRUCTION | 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_CONDITIONAL |                          \
      1u << DS_MODEL_NEAR_CALL | 1u << DS_MODEL_NEAR_RETURN | 1u << DS_MODEL_FAR_BRANCH)
+
+/* Events that are added when they happen: at most one of each for an instruction. */
+#define QDS_ACCESS_EVENTS (1u << DS_MODEL_LOAD | 1u << DS_MODEL_STORE)
 
 /* Counters are grouped by where they count: two rings' blocks move a counter that counts in both. */
 enum qds_group { QDS_RING_0, QDS_OTHER_RINGS, QDS_ALL_RINGS, QDS_GROUPS };

@@ -87,6 +87,8 @@ enum qemu_plugin_op {
     QEMU_PLUGIN_INLINE_STORE_U64,
 };
 enum qemu_plugin_mem_rw {
+    QEMU_PLUGIN_MEM_R = 1,
+    QEMU_PLUGIN_MEM_W = 2,
     QEMU_PLUGIN_MEM_RW = 3,
 };
 typedef uint32_t qemu_plugin_meminfo_t;

@@ -29,7 +29,7 @@ struct qds_block { /* a translated block, as long as QEMU keeps it */
     uint64_t vaddr; /* as translated: at run time it may be an alias in another page */
     uint16_t length; /* instructions */
     uint8_t ring;    /* 0: CPL 0, 1: others */
-    uint16_t events[DS_MODEL_EVENTS]; /* how often it causes each of QDS_BLOCK_EVENTS */
+    uint16_t events[DS_MODEL_EVENTS]; /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
     struct qds_block_insn {
         struct qds_block *block;
         uint16_t offset; /* from vaddr */
@@ -43,6 +43,7 @@ struct qds_board { /* what translated code itself touches, one for each vCPU */
     struct qds_numbers now;
     uint64_t block; /* struct qds_block * of the last block begun, while blocks count */
     uint64_t patch; /* not 0: see struct qds_vcpu */
+    uint64_t accessed[2]; /* struct qds_block_insn * of the last whose load (0), store (1) has been counted */
     uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
 };
 

@@ -46,7 +46,7 @@ static const struct loop loops[] = {
 enum mode { PLAIN, COUNTING, PEBS, BTS, LOADS, MODES };
 static const char *const modes[MODES] = {"plain", "counting", "pebs", "bts", "loads"};
 /* Of a run: about a millisecond, which other work on the machine seldom disturbs. */
-static const uint32_t iterations[MODES] = {40000, 40000, 40000, 400, 100};
+static const uint32_t iterations[MODES] = {40000, 40000, 40000, 2000, 20000};
 
 static struct ds_area_a0 area __attribute__((aligned(4096)));
 
