@@ -46,6 +46,7 @@ struct cairn_check {
     FILE *out;  /* for failures; NULL: only count them */
     enum cairn_by by; /* whose a record is */
     bool whole; /* nothing of the log is missing: counts can be compared */
+    const struct cairn_plugin *plugin; /* of a log whose processor was QEMU with qemu-ds; NULL: unknown what it did */
     const char *no_rundown; /* of an ETL file: why it is not checked who is told of; NULL: it is, or there is nobody */
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
     uint64_t closed[CAIRN_MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
@@ -66,6 +67,7 @@ struct cairn_check {
 void cairn_check_init(struct cairn_check *check, const struct cairn_log *log, FILE *out);
 void cairn_check_trace(struct cairn_check *check);
 void cairn_check_truth(struct cairn_check *check);
+void cairn_check_plugin(struct cairn_check *check); /* check->plugin is there */
 uint64_t cairn_check_failed(const struct cairn_check *check);
 
 /* Parts of cairn_check_trace. The batches of one CPU, one after another; what closed each is known from what follows: a

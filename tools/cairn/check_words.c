@@ -80,7 +80,9 @@ static enum cairn_word word_of_truth(const struct cairn_check *check, enum cairn
     bool of_the_processor = rule == CAIRN_RULE_TRUTH_RECORDS || rule == CAIRN_RULE_TRUTH_WORDS ||
                             rule == CAIRN_RULE_TRUTH_THREADS || rule == CAIRN_RULE_TRUTH_BRANCHES;
     uint64_t without = left_out(check, rule, &what);
-    if (of_the_processor && !cairn_log_modelled(check->log))
+    if (of_the_processor && check->plugin)
+        none = rule == CAIRN_RULE_TRUTH_THREADS ? "the plugin's truth knows nothing of threads" : NULL;
+    else if (of_the_processor && !cairn_log_modelled(check->log))
         none = "of a processor's own records there is no truth: only the model tells what each should be";
     if (!none && !check->compared[rule])
         none = rule == CAIRN_RULE_TRUTH_LOST    ? "the log or its truth is not whole: loss cannot be compared"

@@ -6,7 +6,9 @@
 
 #include "tools/cairn/check.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/input.h"
 #include "tools/cairn/loss.h"
+#include "tools/cairn/plugin.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
@@ -92,6 +94,22 @@ static void print_live(const struct cairn_log *log)
         printf("live: %" PRIu64 " of %" PRIu64 " buffers came while the run went on\n", live.buffers, buffers);
 }
 
+/* What the processor did that the log cannot show. */
+static void print_plugin(const struct cairn_check *check)
+{
+    uint64_t totals[CAIRN_PLUGIN_TOTALS] = {0};
+    if (!check->plugin)
+        return;
+    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
+        for (unsigned t = 0; t < CAIRN_PLUGIN_TOTALS; t++)
+            totals[t] += check->plugin->cpu[i].totals[t];
+    printf("plugin: %" PRIu64 " PEBS records, %" PRIu64 " dropped; %" PRIu64 " branches, %" PRIu64 " dropped\n",
+           totals[CAIRN_PLUGIN_RECORDS], totals[CAIRN_PLUGIN_DROPPED], totals[CAIRN_PLUGIN_BRANCHES],
+           totals[CAIRN_PLUGIN_BRANCHES_DROPPED]);
+    printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n",
+           totals[CAIRN_PLUGIN_PMIS], totals[CAIRN_PLUGIN_WRMSRS], totals[CAIRN_PLUGIN_LOST]);
+}
+
 static void print_verdict(const struct cairn_check *check)
 {
     uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
@@ -125,23 +143,57 @@ static void print_session(const struct cairn_log *log)
     cairn_print_wrapped((unsigned)at, "", 2, (struct cairn_slice){text, shown});
 }
 
+static const char *plugin_file;
+
+/* 0, or the exit status, the reason told. */
+static int open_plugin(struct cairn_plugin *plugin)
+{
+    struct cairn_input input;
+    char why[CAIRN_PLUGIN_REFUSAL];
+    int e = cairn_input_open(&input, plugin_file);
+    if (e) {
+        fprintf(stderr, "cairn: %s: %s\n", plugin_file, strerror(-e));
+        return CAIRN_UNREADABLE;
+    }
+    e = cairn_plugin_read(plugin, input.data, input.size, why);
+    if (e) {
+        fprintf(stderr, "cairn: %s: %s\n", plugin_file, why);
+        cairn_plugin_free(plugin);
+    }
+    cairn_input_close(&input);
+    return e ? CAIRN_UNREADABLE : 0;
+}
+
 static int show(const struct cairn_log *log)
 {
     struct cairn_check check;
+    struct cairn_plugin plugin;
+    int e;
+    if (plugin_file && cairn_log_modelled(log))
+        return cairn_usage(&cairn_check_command, "--plugin: this log's Debug Store was the kernel's own model (ds=soft)");
+    if (plugin_file && (e = open_plugin(&plugin)) != 0)
+        return e;
     if (log->sessions & (log->sessions - 1))
         print_session(log);
     cairn_check_init(&check, log, stdout);
     check.by = cairn_by;
     cairn_check_trace(&check);
     cairn_check_truth(&check);
+    if (plugin_file) {
+        check.plugin = &plugin;
+        cairn_check_plugin(&check);
+    }
     print_rules(&check);
     print_reasons(&check);
     print_truth(&check);
     print_live(log);
+    print_plugin(&check);
     cairn_print_backend(log, "Debug Store: ", "");
     cairn_print_bad_end(log, "");
     print_verdict(&check);
     cairn_print_losses(log, "lost: ", 6);
+    if (plugin_file)
+        cairn_plugin_free(&plugin);
     return cairn_check_failed(&check) ? CAIRN_BAD : CAIRN_GOOD;
 }
 
@@ -149,7 +201,10 @@ const struct cairn_command cairn_check_command = {
     .name = "check",
     .arguments = "[options] LOG",
     .summary = "every invariant of the trace, and the truth",
-    .options = (const struct cairn_option[]){CAIRN_BY_OPTION, CAIRN_LOG_OPTIONS},
+    .options = (const struct cairn_option[]){{0, "plugin", "FILE",
+                                              "compare records with what qemu-ds has told (truth=FILE)",
+                                              .text = &plugin_file},
+                                             CAIRN_BY_OPTION, CAIRN_LOG_OPTIONS},
     .notes = "Prints for each rule how often it was applied and, first, where it did not\n"
              "hold; and how sure that is: 'verified' is what was compared with the truth,\n"
              "'consistent' what could be compared with nothing but the log itself; the rest\n"

@@ -379,7 +379,7 @@ static void wrmsr_runs(unsigned vcpu, void *userdata)
     sync(v);
     if (!qds_wrmsr(v, &msr, &value, &fault))
         return;
-    qds_truth_wrmsr(v, msr, value, fault);
+    qds_truth_wrmsr(v, msr, value, fault, v->step.on);
     if (fault)
         return;
     if (v->step.on) {

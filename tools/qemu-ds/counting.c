@@ -39,6 +39,8 @@ void qds_counting_sync(struct qds_counting *c, struct ds_model *m)
     for (const struct qds_number *n = c->number; n < c->number + c->moving; n++) {
         uint64_t added = *now(c, n) - *then(c, n);
         *then(c, n) = *now(c, n);
+        if (n->group == QDS_ALL_RINGS && n->event == DS_MODEL_INSTRUCTION)
+            c->instructions += added;
         if (!added || frozen(m))
             continue;
         for (uint64_t set = n->counters; set; set &= set - 1) {
@@ -69,7 +71,7 @@ static void choose(struct qds_counting *c, const struct ds_model *m)
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
             uint64_t moved = counters(m, g, e);
             c->now->of[g][e] = c->then.of[g][e] = QDS_DUE - FAR_AWAY;
-            if (moved)
+            if (moved || (c->always && g == QDS_ALL_RINGS && e == DS_MODEL_INSTRUCTION))
                 c->number[c->moving++] = (struct qds_number){(uint8_t)g, (uint8_t)e, moved};
         }
         c->forced[g] = false;

@@ -37,6 +37,8 @@ struct qds_counting {
         uint8_t group, event;
         uint64_t counters; /* that it moves */
     } number[QDS_GROUPS * DS_MODEL_EVENTS];
+    bool always;           /* set it before the first arm: QDS_ALL_RINGS' instructions are, whether a counter counts */
+    uint64_t instructions; /* them or not: so many */
 };
 
 /* Moves the model's counters by what has been added. */

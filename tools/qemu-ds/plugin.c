@@ -28,9 +28,9 @@ static struct qds_options options;
 static struct qemu_plugin_scoreboard *boards;
 static int vcpus;
 
-/* What blocks have now, and whether QEMU has been asked to translate them anew. */
+/* What blocks have now, what they have at least, and whether QEMU has been asked to translate them anew. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct qds_instruments instruments;
+static struct qds_instruments instruments, least;
 static bool resetting;
 static unsigned resets;
 static atomic_uint wanting;      /* vCPUs on which something counts */
@@ -95,11 +95,11 @@ static void changed(struct qds_vcpu *v)
 
 static void interrupted(void)
 {
-    if (wanting || qds_blocks_idle(&instruments) || now() - idle_since < IDLE_AFTER)
+    if (wanting || memcmp(&instruments, &least, sizeof least) == 0 || now() - idle_since < IDLE_AFTER)
         return;
     pthread_mutex_lock(&lock);
     if (!wanting) {
-        memset(&instruments, 0, sizeof instruments);
+        instruments = least;
         translate_anew();
     }
     pthread_mutex_unlock(&lock);
@@ -162,7 +162,8 @@ static void ends(void *userdata)
         fprintf(stderr, "qemu-ds: no vCPU was seen: it takes -accel tcg\n");
     if (options.stats)
         fprintf(stderr, "qemu-ds: translated anew %u times\n", resets);
-    qds_truth_close();
+    if (!qds_truth_close())
+        fprintf(stderr, "qemu-ds: truth=%s: not all of it could be written\n", options.truth);
 }
 
 static void flags_unknown(void)
@@ -190,10 +191,14 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
         refuse("%s", why);
     if (options.exact_flags && !qds_flags_available())
         refuse("exact=flags: this QEMU does not export what is needed: RFLAGS would be unknown in records");
-    if (options.truth && !qds_truth_open(options.truth))
-        refuse("truth=%s: cannot be written", options.truth);
     plugin = id;
     vcpus = info->system.max_vcpus;
+    if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus))
+        refuse("truth=%s: cannot be written", options.truth);
+    if (options.truth)
+        least.wanted[QDS_ALL_RINGS] = 1u << DS_MODEL_INSTRUCTION;
+    instruments = least;
+    qds_blocks_set(&least);
     boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));
     qds_blocks_changed = changed;
     qds_blocks_interrupted = interrupted;

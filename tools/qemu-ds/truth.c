@@ -2,46 +2,143 @@
 #include "tools/qemu-ds/truth.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 
-static FILE *file;
+#define VERSION 1
+#define VCPUS   1024u
 
-bool qds_truth_open(const char *name)
+struct line {
+    char text[64 + 17 * (128 + DS_PEBS_RECORD_MAX / 8)];
+    size_t size;
+};
+
+enum { RECORDS, DROPPED, BRANCHES, BRANCHES_DROPPED, PMIS, WRMSRS, LOST, TOTALS };
+static const char *const names[TOTALS] = {"records", "dropped", "branches", "branches-dropped", "pmis", "wrmsrs",
+                                          "lost"};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static FILE *file;
+static struct totals {
+    bool seen;
+    uint64_t of[TOTALS], instructions;
+} totals[VCPUS];
+
+__attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *format, ...)
 {
-    file = fopen(name, "w");
-    return file != NULL;
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(l->text + l->size, sizeof l->text - l->size, format, args);
+    va_end(args);
+    if (n > 0)
+        l->size += (size_t)n;
 }
 
-void qds_truth_close(void)
+/* A line's beginning, with as many instructions as have retired. */
+static void begin(struct line *l, const struct qds_vcpu *v, uint64_t instructions, const char *what)
 {
+    l->size = 0;
+    add(l, "%u %" PRIu64 " %s", v->index, instructions, what);
+}
+
+static void end(struct line *l, const struct qds_vcpu *v, unsigned total)
+{
+    add(l, "\n");
+    pthread_mutex_lock(&lock);
+    if (file) {
+        totals[v->index].seen = true;
+        totals[v->index].of[total]++;
+        totals[v->index].instructions = v->counting.instructions;
+        fwrite(l->text, 1, l->size, file);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+bool qds_truth_open(const char *name, const char *preset, int vcpus)
+{
+    file = fopen(name, "w");
+    return file && fprintf(file, "qemu-ds truth %d preset %s vcpus %d\n", VERSION, preset, vcpus) > 0;
+}
+
+bool qds_truth_close(void)
+{
+    bool good = true;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; file && i < VCPUS; i++) {
+        if (!totals[i].seen)
+            continue;
+        fprintf(file, "%u %" PRIu64 " total", i, totals[i].instructions);
+        for (unsigned t = 0; t < TOTALS; t++)
+            fprintf(file, " %s %" PRIu64, names[t], totals[i].of[t]);
+        fprintf(file, "\n");
+    }
     if (file)
-        fclose(file);
+        good = fprintf(file, "end\n") > 0 && !ferror(file) && fclose(file) == 0;
     file = NULL;
+    pthread_mutex_unlock(&lock);
+    return good;
+}
+
+bool qds_truth_wanted(void)
+{
+    return file;
 }
 
 void qds_truth_record(struct qds_vcpu *v, const struct ds_model_record *r)
 {
-    if (file)
-        fprintf(file, "%u record %s %" PRIx64 " %" PRIu32 " counters %" PRIx64 " ip %" PRIx64 " next %" PRIx64
-                      " flags %" PRIx64 " tsc %" PRIx64 "\n",
-                v->index, r->stored ? "at" : "dropped", r->address, r->size, r->counters, r->registers->eventing_ip,
-                r->registers->rip, r->registers->rflags, r->registers->tsc);
+    struct line l;
+    if (!file)
+        return;
+    begin(&l, v, v->counting.instructions, r->stored ? "record" : "dropped");
+    add(&l, " at %" PRIx64 " counters %" PRIx64 " ip %" PRIx64 " next %" PRIx64 " flags %" PRIx64 " tsc %" PRIx64,
+        r->address, r->counters, r->registers->eventing_ip, r->registers->rip, r->registers->rflags, r->registers->tsc);
+    if (r->stored)
+        add(&l, " words");
+    for (uint32_t i = 0; r->stored && i < r->size; i += 8) {
+        uint64_t word = 0;
+        v->model.host.read(v, r->address + i, &word, sizeof word);
+        add(&l, " %" PRIx64, word);
+    }
+    end(&l, v, r->stored ? RECORDS : DROPPED);
+}
+
+void qds_truth_branch(struct qds_vcpu *v, const struct ds_model_branch *branch, bool stored)
+{
+    struct line l;
+    if (!file)
+        return;
+    begin(&l, v, v->counting.instructions, stored ? "branch" : "branch-dropped");
+    add(&l, " from %" PRIx64 " to %" PRIx64, branch->from, branch->to);
+    end(&l, v, stored ? BRANCHES : BRANCHES_DROPPED);
 }
 
 void qds_truth_pmi(struct qds_vcpu *v, uint32_t lvtpc)
 {
-    if (file)
-        fprintf(file, "%u pmi %" PRIx32 " next %" PRIx64 "\n", v->index, lvtpc, v->retired_rip);
+    struct line l;
+    if (!file)
+        return;
+    begin(&l, v, v->counting.instructions, "pmi");
+    add(&l, " lvtpc %" PRIx32 " next %" PRIx64, lvtpc, v->retired_rip);
+    end(&l, v, PMIS);
 }
 
-void qds_truth_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value, bool fault)
+void qds_truth_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value, bool fault, bool uncounted)
 {
-    if (file)
-        fprintf(file, "%u wrmsr %" PRIx32 " %" PRIx64 "%s\n", v->index, msr, value, fault ? " #GP" : "");
+    struct line l;
+    if (!file)
+        return;
+    begin(&l, v, v->counting.instructions + uncounted - fault, fault ? "wrmsr-fault" : "wrmsr");
+    add(&l, " msr %" PRIx32 " value %" PRIx64, msr, value);
+    end(&l, v, WRMSRS);
 }
 
 void qds_truth_lost(struct qds_vcpu *v)
 {
-    if (file)
-        fprintf(file, "%u lost %" PRIx64 " not mapped\n", v->index, v->model.fault_address);
+    struct line l;
+    if (!file)
+        return;
+    begin(&l, v, v->counting.instructions, "lost");
+    add(&l, " at %" PRIx64, v->model.fault_address);
+    end(&l, v, LOST);
 }

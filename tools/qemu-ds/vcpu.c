@@ -166,6 +166,13 @@ unsigned qds_cpl_before_delivery(struct qds_vcpu *v)
 
 /* ---- what retires ------------------------------------------------------------------------------------------------ */
 
+/* What became of a branch, by what the model has counted since. */
+static void told_branch(struct qds_vcpu *v, const struct ds_model_branch *branch, uint64_t stored, uint64_t dropped)
+{
+    if (v->model.bts_records != stored || v->model.bts_dropped != dropped)
+        qds_truth_branch(v, branch, v->model.bts_records != stored);
+}
+
 bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
 {
     struct ds_model_retired retired;
@@ -188,9 +195,11 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
     retired.cpl = v->step.cpl;
     branch.cpl = ds_insn_is_far(insn) ? qds_cpl_before_delivery(v) : v->step.cpl;
     v->retired_rip = next;
-    v->instructions++;
+    v->counting.instructions += retired.events >> DS_MODEL_INSTRUCTION & 1;
+    const uint64_t stored = v->model.bts_records, dropped = v->model.bts_dropped;
     if (ds_model_retire(&v->model, &retired) != 0)
         qds_truth_lost(v);
+    told_branch(v, retired.branch, stored, dropped);
     return true;
 }
 
@@ -203,8 +212,10 @@ void qds_enter(struct qds_vcpu *v, uint64_t to)
         .cpl = qds_cpl_before_delivery(v),
     };
     v->retired_rip = to;
+    const uint64_t stored = v->model.bts_records, dropped = v->model.bts_dropped;
     if (ds_model_interrupt(&v->model, &branch, v->entered.cpl) != 0)
         qds_truth_lost(v);
+    told_branch(v, &branch, stored, dropped);
 }
 
 void qds_vcpu_reset(struct qds_vcpu *v)

@@ -113,7 +113,7 @@ struct qds_vcpu {
         uint32_t id, lvtpc;
     } x2apic;
     bool wants; /* something counts */
-    uint64_t instructions, pmis, steps; /* totals; instructions only while counted */
+    uint64_t pmis, steps; /* totals */
     uint64_t rdpmcs_refused; /* left to QEMU, whose #UD is not the guest's fault */
 };
 

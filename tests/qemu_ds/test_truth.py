@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Cairn with the Debug Store that the plugin is: each record of its trace is one that the plugin wrote, as it was
+written, and there is no other. The plugin tells of them apart from the guest: truth=FILE."""
+
+import re
+from collections import Counter
+
+import pytest
+
+import cairn_boot as cb
+from cairn_log import cairn, keys, per_cpu
+from cairn_presets import GROUPS, PRESETS
+
+EXACT = "consecutive records of INST_RETIRED.ANY alone"
+GLOBAL_CTRL, FIXED_CTR0 = "38f", "100000000"
+
+
+def run(tmp_path, preset, cpus, switches, *options, plugin=""):
+    """A boot that passes under the plugin: what it was, the keys of its end, and `cairn check` against the plugin's
+    truth, which finds nothing."""
+    truth = tmp_path / "truth"
+    result = cb.boot(tmp_path / "log", "--smp", cpus, "ds=hw", "--qemu-ds",
+                     f"preset={preset},exact=flags,stats=on,truth={truth}{plugin}", "truth=1", f"switches={switches}",
+                     cb.UNHURRIED, "trace.buffers=1024", *options)
+    assert result.status == cb.PASS, result.output
+    assert f"PASS: cpus: {cpus} of {cpus}" in result.output
+    status, text = cairn("check", "--plugin", truth, result.log)
+    assert status == 0, text
+    for rule in "each PEBS record equal", "each PEBS record, word by word":
+        assert re.search(rf"^truth: {rule} +[1-9]\d* +0 verified$", text, re.M), text
+    return result, keys(result.log, "E"), text
+
+
+def steps(truth):
+    """Of each vCPU, how many instructions lie between two records of fixed counter 0 with nothing written to
+    IA32_PERF_GLOBAL_CTRL in between; and lines by kind."""
+    last, distances, kinds = {}, Counter(), Counter()
+    for line in truth.read_text(encoding="ascii").splitlines()[1:-1]:
+        vcpu, instructions, kind, *rest = line.split()
+        vcpu, instructions = int(vcpu), int(instructions)
+        kinds[vcpu, kind] += 1
+        if kind == "wrmsr" and rest[1] == GLOBAL_CTRL:
+            last.pop(vcpu, None)
+        if kind in ("record", "dropped") and rest[3] == FIXED_CTR0:
+            if vcpu in last:
+                distances[instructions - last[vcpu]] += 1
+            last[vcpu] = instructions
+    return distances, kinds
+
+
+def run_preset(tmp_path, preset, cpus, switches):
+    name, form, area, size, events = preset
+    result, end, text = run(tmp_path, name, cpus, switches, "workload=mix", f"pebs={events}", "pebs.records=512",
+                            "pebs.threshold=48", *([f"pebs.groups={GROUPS[name]}"] if name in GROUPS else []))
+    found = keys(result.log, "M")
+    assert [found[f"ds.{key}"] for key in ("backend", "format", "area_form", "record_bytes")] \
+        == ["hw", str(form), area, str(size)]
+    ours = [sum(column) for column in zip(*per_cpu(end, "ds"))]
+    assert ours[0] > 300 and ours[2] > 2
+    _, kinds = steps(tmp_path / "truth")
+    for cpu, (records, _, pmis, *_) in enumerate(per_cpu(end, "ds")):
+        stats = re.search(rf"^qemu-ds +vCPU {cpu}: (\d+) records, (\d+) dropped, 0 branch records, (\d+) PMIs, .*, "
+                          "flags exact$", result.output, re.M)
+        assert stats, result.output
+        assert [int(n) for n in stats.groups()] == [kinds[cpu, kind] for kind in ("record", "dropped", "pmi")]
+        assert int(stats[1]) == records and int(stats[3]) == pmis
+    return result
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=[preset[0] for preset in PRESETS])
+def test_presets(tmp_path, preset):
+    run_preset(tmp_path, preset, 2, 400)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", PRESETS, ids=[preset[0] for preset in PRESETS])
+def test_presets_long(tmp_path, preset):
+    run_preset(tmp_path, preset, 4, 5000)
