@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""known.asm on paper: what it executes, in which order, with what in its registers."""
+
+import re
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parent / "known.asm"
+UNIT, WORDS = 20000, 512  # as there
+
+BEGIN = "s0 s1 s2 s3".split()
+EVEN = "l0 l1 l2 l3 l5 f0 f1 l6 l7 l8 l9".split()
+ODD = "l0 l1 l2 l3 l4 l5 f0 f1 l6 l7 l8 l9".split()
+END = "e0 e1 e2".split()
+PAIR = len(EVEN) + len(ODD)
+
+ALL = BEGIN + ODD
+BRANCHES = ("l3", "l5", "f1", "l9")  # taken or not
+LOADS = ("s0", "l0", "f1")
+LEADS_TO = {"l3": "l5", "l5": "f0", "f1": "l6", "l9": "l0"}
+
+
+class Known:
+    """A run of the program with `words` on its command line, its own name included."""
+
+    def __init__(self, program, words):
+        self.iterations = UNIT * words
+        self.instructions = len(BEGIN) + self.iterations // 2 * PAIR + len(END)
+        lines = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.splitlines()
+        symbols = {name: int(value, 16) for value, _, name in map(str.split, lines)}
+        self.address = {name: value for name, value in symbols.items() if re.fullmatch("[slef][0-9]", name)}
+        self.name = {value: name for name, value in self.address.items()}
+        self.buffer = symbols["buffer"]
+
+    def event(self, names, n):
+        """(name, iteration) of the n-th of the instructions of these names, from 1 on, before or in the loop. (): there are
+        not so many."""
+        before, even, odd = ([name for name in part if name in names] for part in (BEGIN, EVEN, ODD))
+        both, n = even + odd, n - 1 - len(before)
+        if n < 0:
+            return before[n], -1
+        if n >= self.iterations // 2 * len(both):
+            return ()
+        pair, at = divmod(n, len(both))
+        return both[at], 2 * pair + (at >= len(even))
+
+    def follow(self, names, period, spacing, said, seen=lambda event: event[0]):
+        """The samples there should be, [(name, iteration)], by what is said of those that are there, which seen() tells
+        of each. They are `spacing` events apart, but where Linux stops a counter right at an overflow, to switch
+        contexts: with one event left it lets it wait for two (x86_perf_event_set_period), and with none left, before
+        the record of an ordinary counter, which comes with the next event, that is lost and a whole period begins.
+        Tells how often that was, too."""
+        n, stops, samples = 0, 0, []
+
+        def fits(more, k):
+            event = self.event(names, n + more + k * spacing)
+            return event and seen(event) == said[len(samples) + k]
+
+        for left in range(len(said), 0, -1):
+            n += spacing
+            if not fits(0, 0):
+                n += max((1, period), key=lambda more: sum(bool(fits(more, k)) for k in range(min(left, 8))))
+                stops += 1
+            samples.append(self.event(names, n))
+        while self.event(names, n + spacing):
+            n += spacing
+            samples.append(self.event(names, n))
+        return samples, stops
+
+    def after(self, event):
+        """The name of the instruction after this one, in the loop."""
+        name, i = event
+        names = ODD if i % 2 else EVEN
+        return (names + ["l0"])[names.index(name) + 1]
+
+    def branch(self, name, i):
+        """(from, to) where this instruction of iteration i is a branch that is taken, else None."""
+        if name not in LEADS_TO or (name == "l3" and i % 2) or (name == "l9" and i == self.iterations - 1):
+            return None
+        return self.address[name], self.address[LEADS_TO[name]]
+
+    def taken(self):
+        """All of them, in order."""
+        for i in range(self.iterations):
+            yield from filter(None, (self.branch(name, i) for name in (ODD if i % 2 else EVEN)))
+
+    def last_taken(self, name, i):
+        """All of them from this instruction back, that one included, the last first."""
+        names = ODD if i % 2 else EVEN
+        names = names[:names.index(name) + 1]
+        while i >= 0:
+            yield from filter(None, (self.branch(name, i) for name in reversed(names)))
+            i -= 1
+            names = ODD if i % 2 else EVEN
+
+    def registers(self, name, i):
+        """After this instruction of iteration i: {name: value} as perf has them."""
+        done = name in ("l8", "l9")
+        return {"CX": self.iterations - i - done, "DX": ((i + 1) % WORDS if name in ("l7", "l8", "l9") else
+                                                         i % WORDS + (name == "l6")),
+                "R8": (i + (name not in ("l0", "l1", "l2", "l3"))) // 2 if i % 2 else i // 2, "BX": self.buffer}
+
+
+def assemble(folder):
+    """The program, as a file in the folder."""
+    program = folder / "known"
+    subprocess.run(["nasm", "-f", "elf64", "-o", folder / "known.o", SOURCE], check=True)
+    subprocess.run(["ld", "-o", program, folder / "known.o"], check=True)
+    return program
