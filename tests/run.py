@@ -56,7 +56,8 @@ def run_pytest(folder, everything):
     with tempfile.TemporaryDirectory() as temporary:
         report = Path(temporary) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider",
-                   f"--numprocesses={WORKERS}", "--dist=loadgroup", "--durations=10", f"--junitxml={report}", str(folder)]
+                   f"--numprocesses={WORKERS}", "--dist=loadgroup", "--durations=10",
+                   f"--junitxml={report}", str(folder)]
         if not everything:
             command += ["-m", "not long"]
         status = subprocess.run(command, cwd=ROOT, check=False).returncode

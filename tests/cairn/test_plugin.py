@@ -153,4 +153,5 @@ def test_no_such_file(tmp_path):
 def test_a_log_of_the_model(tmp_path, lines):
     done = check(tmp_path, text(lines), (GOLDEN / "small.log").read_bytes())
     assert done.returncode == 2
-    assert "--plugin: this log's Debug Store was the kernel's own model (ds=soft)" in " ".join(done.stderr.decode().split())
+    said = " ".join(done.stderr.decode().split())
+    assert "--plugin: this log's Debug Store was the kernel's own model (ds=soft)" in said

@@ -33,8 +33,8 @@ class Known:
         self.buffer = symbols["buffer"]
 
     def event(self, names, n):
-        """(name, iteration) of the n-th of the instructions of these names, from 1 on, before or in the loop. (): there are
-        not so many."""
+        """(name, iteration) of the n-th of the instructions of these names, from 1 on, before or in the loop. (): there
+        are not so many."""
         before, even, odd = ([name for name in part if name in names] for part in (BEGIN, EVEN, ODD))
         both, n = even + odd, n - 1 - len(before)
         if n < 0:

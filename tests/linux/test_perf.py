@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Debian's perf under qemu-ds finds what known.asm does on paper: counts, which instruction each sample is of, registers,
-data addresses, branches. One boot for each preset does it all."""
+"""Debian's perf under qemu-ds finds what known.asm does on paper: counts, which instruction each sample is of,
+registers, data addresses, branches. One boot for each preset does it all."""
 
 import re
 from collections import Counter

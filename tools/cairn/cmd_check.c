@@ -170,7 +170,8 @@ static int show(const struct cairn_log *log)
     struct cairn_plugin plugin;
     int e;
     if (plugin_file && cairn_log_modelled(log))
-        return cairn_usage(&cairn_check_command, "--plugin: this log's Debug Store was the kernel's own model (ds=soft)");
+        return cairn_usage(&cairn_check_command,
+                           "--plugin: this log's Debug Store was the kernel's own model (ds=soft)");
     if (plugin_file && (e = open_plugin(&plugin)) != 0)
         return e;
     if (log->sessions & (log->sessions - 1))
