@@ -39,6 +39,11 @@ static bool type_passes(const struct ds_model *m, enum ds_model_branch_type type
     return m->preset->arch_lbr ? m->lbr_ctl & ia32_lbr_ctl_branch(type) : !(m->lbr_select & select[type]);
 }
 
+bool ds_model_remembers(const struct ds_model *m, enum ds_model_branch_type type, unsigned cpl)
+{
+    return on(m) && ring_passes(m, cpl) && type_passes(m, type);
+}
+
 static bool call_stack(const struct ds_model *m)
 {
     return m->preset->arch_lbr ? m->lbr_ctl & IA32_LBR_CTL_CALL_STACK : m->lbr_select & MSR_LBR_SELECT_EN_CALLSTACK;
@@ -64,8 +69,7 @@ static void move(struct ds_model *m, unsigned by)
 void ds_model_remember_branch(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
 {
     const struct ds_model_preset *p = m->preset;
-    if (!on(m) || m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ || !ring_passes(m, branch->cpl) ||
-        !type_passes(m, branch->type))
+    if (m->global_status & IA32_PERF_GLOBAL_STATUS_LBR_FRZ || !ds_model_remembers(m, branch->type, branch->cpl))
         return;
     if (call_stack(m) && branch->type == DS_MODEL_RETURN) {
         *entry(m, 0) = (struct ds_pebs_lbr){0};

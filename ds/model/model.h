@@ -276,5 +276,8 @@ void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
  * is gone. */
 int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retired);
 
+/* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */
+bool ds_model_remembers(const struct ds_model *model, enum ds_model_branch_type type, unsigned cpl);
+
 /* An interrupt or exception was taken from privilege level `cpl`: a branch that retires nothing. Returns as above. */
 int ds_model_interrupt(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl);

@@ -25,22 +25,42 @@ static struct qds_block *blocks;
 static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct qds_vcpu *current; /* for translation, where QEMU does not say which vCPU it is for */
 
-/* Whether branches of a ring are remembered or stored. */
-static bool branches(const struct ds_model *m, unsigned ring)
+#define ALL_BRANCHES (UINT32_MAX << DS_INSN_CONDITIONAL) /* bits of enum ds_insn_kind */
+#define FAR_BRANCHES (UINT32_MAX << DS_INSN_FAR)
+
+/* Branches of a ring that are remembered or stored, as bits of enum ds_insn_kind. */
+static uint32_t branches(const struct ds_model *m, unsigned ring)
 {
+    static const uint8_t kind[] = {
+        [DS_MODEL_CONDITIONAL] = DS_INSN_CONDITIONAL, [DS_MODEL_DIRECT_JUMP] = DS_INSN_JUMP,
+        [DS_MODEL_INDIRECT_JUMP] = DS_INSN_JUMP,      [DS_MODEL_DIRECT_CALL] = DS_INSN_CALL,
+        [DS_MODEL_INDIRECT_CALL] = DS_INSN_CALL,      [DS_MODEL_RETURN] = DS_INSN_RETURN,
+    };
     const uint64_t bts = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS;
-    bool lbr = m->preset->arch_lbr ? m->lbr_ctl & IA32_LBR_CTL_LBREN : m->debugctl & IA32_DEBUGCTL_LBR;
-    return lbr || ((m->debugctl & bts) == bts &&
-                   !(m->debugctl & (ring ? IA32_DEBUGCTL_BTS_OFF_USR : IA32_DEBUGCTL_BTS_OFF_OS)));
+    const unsigned cpl = ring ? 3 : 0;
+    uint32_t kinds = 0;
+    if ((m->debugctl & bts) == bts && !(m->debugctl & (ring ? IA32_DEBUGCTL_BTS_OFF_USR : IA32_DEBUGCTL_BTS_OFF_OS)))
+        return ALL_BRANCHES;
+    for (unsigned type = DS_MODEL_CONDITIONAL; type < DS_MODEL_OTHER_BRANCH; type++)
+        kinds |= ds_model_remembers(m, type, cpl) ? 1u << kind[type] : 0;
+    if (ds_model_remembers(m, DS_MODEL_OTHER_BRANCH, 0) || ds_model_remembers(m, DS_MODEL_OTHER_BRANCH, 3))
+        kinds |= FAR_BRANCHES;
+    return kinds;
+}
+
+/* Branches that go through the model. */
+static uint32_t branches_through(const struct ds_model *m, unsigned ring)
+{
+    unsigned wanted = qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) |
+                      qds_counting_wanted(m, QDS_ALL_RINGS);
+    return wanted & 1u << DS_MODEL_BRANCH_TAKEN ? ALL_BRANCHES : branches(m, ring);
 }
 
 static enum qds_through through(const struct ds_model *m, unsigned ring)
 {
-    unsigned wanted = qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) |
-                      qds_counting_wanted(m, QDS_ALL_RINGS);
-    return m->conditional[ring]                                        ? QDS_THROUGH_ALL
-           : wanted & 1u << DS_MODEL_BRANCH_TAKEN || branches(m, ring) ? QDS_THROUGH_BRANCHES
-                                                                       : QDS_THROUGH_EVENTS;
+    return m->conditional[ring]        ? QDS_THROUGH_ALL
+           : branches_through(m, ring) ? QDS_THROUGH_BRANCHES
+                                       : QDS_THROUGH_EVENTS;
 }
 
 struct qds_instruments qds_blocks_need(const struct ds_model *m)
@@ -208,7 +228,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void block_due(unsigne
     bool due = v->through[b->ring] == QDS_THROUGH_ALL || qds_counting_due(&v->counting, b->ring, b->events);
     if (!due && v->through[b->ring] == QDS_THROUGH_BRANCHES) {
         const struct qds_block_insn *last = &b->insns[b->length - 1];
-        if (!ds_insn_is_branch(&last->insn))
+        if (!(v->branches[b->ring] >> last->insn.kind & 1))
             return;
         step(v, last, rip + last->offset, ~(QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS));
         v->step.block = b;
@@ -238,7 +258,7 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
     for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
         events[e] = b->events[e] && all >> e & 1;
     v->board->accessed[0] = v->board->accessed[1] = 0;
-    if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && ds_insn_is_branch(&i->insn)) ||
+    if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && v->branches[b->ring] >> i->insn.kind & 1) ||
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, events)) {
         step(v, i, ip, UINT_MAX);
@@ -387,8 +407,10 @@ static void wrmsr_runs(unsigned vcpu, void *userdata)
         qds_retire_step(v, v->step.ip + i->insn.length);
     }
     ds_model_wrmsr(&v->model, msr, value);
-    for (unsigned ring = 0; ring < 2; ring++)
+    for (unsigned ring = 0; ring < 2; ring++) {
         v->through[ring] = (uint8_t)through(&v->model, ring);
+        v->branches[ring] = branches_through(&v->model, ring);
+    }
     arm(v);
     qds_blocks_changed(v);
 }
