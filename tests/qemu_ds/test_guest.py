@@ -134,6 +134,11 @@ def test_conditions(tmp_path):
         "no_instruction": 0,
         "edge_of_instructions": 1,
         "user_cycles": 0,
+        "loads": 10,
+        "no_loads": 42,
+        "load_edges": 10,
+        "no_stores": 42,
+        "not_taken": 52 - 29,
     }
 
 

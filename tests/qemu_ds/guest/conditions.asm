@@ -30,6 +30,11 @@ test:   counted "calls", 0x004202C4
         counted "no_instruction", 0x01C200C0
         counted "edge_of_instructions", 0x004600C0
         counted "user_cycles", 0x10C100C0
+        counted "loads", 0x004281D0 ; of RET
+        counted "no_loads", 0x01C281D0
+        counted "load_edges", 0x004681D0
+        counted "no_stores", 0x01C282D0
+        counted "not_taken", 0x01C220C4 ; 29 are: calls, returns and all but the last JNZ
         ret
 
 leaf:   nop
