@@ -98,6 +98,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
 
 #define IA32_MISC_ENABLE 0x1A0u
+#define IA32_MISC_ENABLE_FAST_STRINGS DS_BIT(0) /* set by RESET; clear, Linux does without REP MOVSB */
 #define IA32_MISC_ENABLE_PERFMON      DS_BIT(7)
 #define IA32_MISC_ENABLE_BTS_UNAVAIL  DS_BIT(11) /* negative logic: never believe it without CPUID.01H:EDX.DS */
 #define IA32_MISC_ENABLE_PEBS_UNAVAIL DS_BIT(12)

@@ -23,7 +23,8 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->counters = (DS_BIT(preset->gp_counters) - 1) | (DS_BIT(preset->fixed_counters) - 1) << DS_COUNTER_FIXED;
     m->counter_mask = DS_BIT(preset->width) - 1;
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
-    m->misc_enable = IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
+    m->misc_enable =
+        IA32_MISC_ENABLE_FAST_STRINGS | IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
     m->lvtpc = LVTPC_RESET;
     m->lbr_depth = preset->lbr_depth;
 }
