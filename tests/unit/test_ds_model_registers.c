@@ -158,7 +158,7 @@ static void no_debug_store(void **state) /* CPUID.DS = 0, and DS without DS_CPL 
     ds_bench_init(b, &none, NULL, 320, 320);
     ds_model_cpuid(&b->model, 1, r);
     assert_int_equal(r[3] & CPUID_01H_EDX_DS, 0);
-    assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x1880);
+    assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x1881);
     static const uint32_t absent[] = {IA32_DS_AREA, IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(ds_model_wrmsr(&b->model, absent[i], 0), -EFAULT);
