@@ -225,6 +225,7 @@ make test-ds   Cairn under qemu-ds, and test-linux: Debian's kernel and perf;
 make test-ci   all three, as continuous integration; make test-all: the long
                tests, too, and fuzzing
 make bench     figures, one a line, and build/bench.json
+make soak      Linux and Cairn under qemu-ds for SOAK_MINUTES=20
 make fuzz      one minute of fuzzing, shared by all fuzzers
 make lint      shellcheck and the rules of the house
 make tools     the host tools alone
