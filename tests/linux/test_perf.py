@@ -123,14 +123,16 @@ def test_branches(booted):
 
 
 def test_interrupts(booted):
-    """Without PEBS an interrupt comes at each overflow, before the next instruction: that is what it finds."""
+    """Without PEBS an interrupt comes at each overflow, before the next instruction: that is what it finds. One that
+    Linux lets wait for an event more (see follow()) comes that much later; the next does not."""
     periods, said = periods_and_ips(booted.lines("interrupts"))
     assert periods == {10007}
     paper = booted.known(WORDS)
-    names = [paper.name[ip] for ip in said]
-    expected, stops = paper.follow(known.ALL, 10007, 10007, names, paper.after)
-    assert names == [paper.after(event) for event in expected]
-    assert stops <= 4
+    expected = [paper.event(known.ALL, n) for n in range(10007, paper.instructions - len(known.END), 10007)]
+    assert len(said) == len(expected)
+    late = [(event, ip) for event, ip in zip(expected, said) if paper.name[ip] != paper.after(event)]
+    assert len(late) <= 4
+    assert all(paper.name[ip] == paper.after((paper.after(event), event[1])) for event, ip in late)
 
 
 def test_registers(booted):
