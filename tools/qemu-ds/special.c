@@ -6,7 +6,7 @@
 
 #include "tools/qemu-ds/pmi.h"
 
-#define MSR_REFUSED       0x8FFu /* a reserved register of the x2APIC */
+#define MSR_REFUSED       0x80Eu /* DFR, which x2APIC mode has no more: #GP in either mode, and nothing in the ESR */
 #define CR4_PCE           (1u << 8)
 #define CPUID_01H_EAX_SIG UINT32_C(0x0FFF3FFF)
 
