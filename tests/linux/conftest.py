@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 import cairn_boot
+import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+pytest.register_assert_rewrite("checks")
 
 
 def pytest_configure():

@@ -3,22 +3,20 @@
 registers, data addresses, branches. One boot for each preset does it all."""
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
+import checks
 import guest
 import known
 import pytest
 
 FORMATS = {"skylake": "PEBS fmt3+, Skylake events,", "icelake": "PEBS fmt4+-baseline, Icelake events,"}
 
-# perf's own measure of how long its interrupts take and what it then makes of sampling is for real time, not for this.
-QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 WORDS = 20
 LONG = f"known $(seq {WORDS - 1})"
 COMMANDS = {
-    "quiet": QUIET,
+    "quiet": checks.QUIET,
     "stat": f"perf stat -x, -e instructions:u,branches:u {LONG}",
     "instructions": f"perf record -q -e instructions:upp -c 10007 {LONG} && perf script -F ip,period",
     "branches": f"perf record -q -e branches:upp -c 1010 {LONG} && perf script -F ip,period",
@@ -74,9 +72,7 @@ def test_what_the_kernel_finds(booted):
 
 def test_no_warnings(booted):
     """Of NMIs without reason, lost ones, and the like. How long one took is no matter: this machine is emulated."""
-    bad = re.compile("unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|WARNING: CPU|BUG: |Oops|"
-                     "unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|PMU.*disabled|hogging|stall", re.I)
-    assert [line for line in booted.run.dmesg.splitlines() if bad.search(line)] == []
+    assert checks.warnings(booted.run.dmesg) == []
 
 
 def test_counts(booted):
@@ -88,44 +84,24 @@ def test_counts(booted):
     assert counts == {"instructions:u": paper.instructions, "branches:u": paper.iterations // 2 * in_loop + 1}
 
 
-def check_samples(paper, names, period, spacing, said):
-    """[(name, iteration)] of the samples that are there, [IP], and none is missing: each is of the instruction that the
-    period leads to, and their distribution over the loop's instructions is the one it predicts."""
-    got = [paper.name.get(ip, hex(ip)) for ip in said]
-    expected, stops = paper.follow(names, period, spacing, got)
-    assert got == [event and event[0] for event in expected]
-    assert stops <= 4
-    at, predicted = 0, Counter()
-    while event := paper.event(names, at := at + spacing):
-        predicted[event[0]] += 1
-    assert set(predicted) == set(got)
-    assert all(abs(predicted[name] - count) <= 2 * stops for name, count in Counter(got).items())
-    return expected
-
-
-def periods_and_ips(lines):
-    said = [line.split() for line in lines]
-    return {int(period) for period, _ in said}, [int(ip, 16) for _, ip in said]
-
-
 def test_instructions(booted):
     """Every sample is of the instruction that the period leads to."""
-    periods, said = periods_and_ips(booted.lines("instructions"))
+    periods, said = checks.periods_and_ips(booted.lines("instructions"))
     assert periods == {10007}
     paper = booted.known(WORDS)
-    assert len(check_samples(paper, known.ALL, 10007, booted.spacing(10007, "fixed"), said)) >= 456
+    assert len(checks.samples(paper, known.ALL, 10007, booted.spacing(10007, "fixed"), said)) >= 456
 
 
 def test_branches(booted):
-    periods, said = periods_and_ips(booted.lines("branches"))
+    periods, said = checks.periods_and_ips(booted.lines("branches"))
     assert periods == {1010}
-    check_samples(booted.known(WORDS), known.BRANCHES, 1010, booted.spacing(1010), said)
+    checks.samples(booted.known(WORDS), known.BRANCHES, 1010, booted.spacing(1010), said)
 
 
 def test_interrupts(booted):
     """Without PEBS an interrupt comes at each overflow, before the next instruction: that is what it finds. One that
     Linux lets wait for an event more (see follow()) comes that much later; the next does not."""
-    periods, said = periods_and_ips(booted.lines("interrupts"))
+    periods, said = checks.periods_and_ips(booted.lines("interrupts"))
     assert periods == {10007}
     paper = booted.known(WORDS)
     expected = [paper.event(known.ALL, n) for n in range(10007, paper.instructions - len(known.END), 10007)]
@@ -140,7 +116,7 @@ def test_registers(booted):
     lines = [line.split() for line in booted.lines("registers")]
     ips = [int(line[0], 16) for line in lines]
     paper = booted.known(WORDS)
-    samples = check_samples(paper, known.ALL, 10007, booted.spacing(10007, "fixed"), ips)
+    samples = checks.samples(paper, known.ALL, 10007, booted.spacing(10007, "fixed"), ips)
     for (ip, _, *registers), (name, i) in zip(lines, samples):
         said = {key: int(value, 16) for key, value in (word.split(":") for word in registers)}
         assert said == {"IP": int(ip, 16)} | paper.registers(name, i), (name, i)
@@ -168,7 +144,7 @@ def test_branch_stacks(booted):
     after a context switch there are fewer."""
     lines = [line.split() for line in booted.lines("stacks")]
     paper = booted.known()
-    samples = check_samples(paper, known.BRANCHES, 1010, booted.spacing(1010), [int(line[0], 16) for line in lines])
+    samples = checks.samples(paper, known.BRANCHES, 1010, booted.spacing(1010), [int(line[0], 16) for line in lines])
     full = 0
     for (_, *stack), (name, i) in zip(lines, samples):
         said = [tuple(int(word, 16) for word in entry.split("/")[:2]) for entry in stack]
@@ -182,7 +158,7 @@ def test_call_stacks(booted):
     texts = re.split(r"^.*PERF_RECORD_SAMPLE", "\n".join(booted.lines("callers")), flags=re.M)[1:]
     ips = [int(re.search(r": (0x\w+) period", text)[1], 16) for text in texts]
     paper = booted.known()
-    samples = check_samples(paper, known.ALL, 1007, booted.spacing(1007, "fixed"), ips)
+    samples = checks.samples(paper, known.ALL, 1007, booted.spacing(1007, "fixed"), ips)
     called = [paper.address["f0"], paper.address["l5"]]
     for text, (name, _) in zip(texts, samples):
         chain = [int(ip, 16) for ip in re.findall(r"^\.{5} +[1-9]: (\w+)$", text, re.M)]
