@@ -89,6 +89,8 @@ def test_faults(tmp_path, history, loads):
     assert vectors == {"page_fault": 14, "divide": 0, "rdpmc": GP, "wrmsr": GP, "single_step": 14}
     assert said["empty"] == 2
     assert said["page_fault"] == 3 + 25 + 1
+    assert said["flags"] == 6 + 25 + 1
+    assert said["flags_rflags"] & (CF | PF | AF | SF | OF) == PF | AF | SF | OF
     assert said["divide"] == 3 + 22 + 1
     assert said["undefined"] == 3 + 22 + 1
     assert said["int"] == 4 + 24 + 1

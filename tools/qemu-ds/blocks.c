@@ -433,7 +433,6 @@ static void exception_raised(struct qds_vcpu *v)
     v->exception.tf = qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_TF;
     v->exception.cpl = qds_cpl(v);
     v->exception.rsp = qds_read(v, QDS_RSP);
-    qds_flags(v, &v->exception.rflags);
 }
 
 /* An exception has been delivered. True: what has run before it is settled. It belongs to the instruction at `from` and

@@ -17,7 +17,8 @@ void qds_exported(const char *name, void *function);
 bool qds_flags_available(void);
 /* `frame`: of the callback, which QEMU's generated code has called at the start of a block. False: not found. */
 bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame);
-/* RFLAGS at the start of a block, without RF. False: without arithmetic flags. */
+/* RFLAGS, without RF, at the start of a block or after qds_flags_restore(): elsewhere QEMU's state does not say what it
+ * computes them from. False: without arithmetic flags. */
 bool qds_flags(struct qds_vcpu *v, uint64_t *rflags);
 /* In a callback in the middle of a block, whose return address is `at`: brings the vCPU's state to that instruction,
  * lazy flags included. The block must be left then. False: not possible here. */

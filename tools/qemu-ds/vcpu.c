@@ -88,21 +88,18 @@ static uint32_t lvtpc(void *context)
     return qds_pmi_lvtpc(context);
 }
 
-/* An interrupt delivered since has pushed what it changed: RIP, CS, RFLAGS, RSP, SS (SDM vol. 3A, "64-Bit Mode Stack
- * Frame"). Exceptions, which may push an error code as well, were told of before. */
+/* What has been delivered since has pushed what it changed: an error code, with some exceptions, RIP, CS, RFLAGS, RSP,
+ * SS (SDM vol. 3A, "64-Bit Mode Stack Frame"). */
 static void undo_delivery(struct qds_vcpu *v, struct ds_model_registers *r)
 {
-    uint64_t pushed[2]; /* RFLAGS, RSP */
-    if (v->exception.raised) {
-        r->rsp = v->exception.rsp;
-        r->rflags = v->exception.rflags;
-        return;
-    }
+    enum { FRAME_RFLAGS = 2, FRAME_RSP };
+    uint64_t pushed[5];
     g_byte_array_set_size(v->bytes, 0);
-    if (qemu_plugin_read_memory_vaddr(r->rsp + 16, v->bytes, sizeof pushed)) {
+    if (qemu_plugin_read_memory_vaddr(r->rsp, v->bytes, sizeof pushed)) {
         memcpy(pushed, v->bytes->data, sizeof pushed);
-        r->rflags = pushed[0];
-        r->rsp = pushed[1];
+        const uint64_t *frame = pushed + (v->exception.raised && pushed[FRAME_RSP] != v->exception.rsp);
+        r->rflags = frame[FRAME_RFLAGS];
+        r->rsp = frame[FRAME_RSP];
     }
     r->rflags &= ~(uint64_t)QDS_RFLAGS_RF;
 }

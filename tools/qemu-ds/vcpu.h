@@ -89,7 +89,7 @@ struct qds_vcpu {
         unsigned raised; /* 0: none; more than one while it was being delivered */
         bool tf;
         unsigned cpl;
-        uint64_t rsp, rflags;
+        uint64_t rsp;
     } exception;
     uint8_t through[2]; /* enum qds_through, by ring: what goes through the model */
     uint32_t branches[2]; /* with QDS_THROUGH_BRANCHES: which, as bits of enum ds_insn_kind */

@@ -34,6 +34,14 @@ test:   begin
         say "page_fault_vector", [vector]
         say "page_fault_where", [where]
 
+        begin
+        mov esi, 0x7000000F
+        mov edi, 0x10000002
+        add edi, esi            ; 80000011H: OF, SF, AF, PF
+        try mov rax, [rbp]      ; 6 before it
+        end "flags"
+        say "flags_rflags", [rflags]
+
         xor esi, esi
         begin
         try div esi
