@@ -101,6 +101,14 @@ def test_faults(tmp_path, history, loads):
     assert said["single_steps"] >= 6
 
 
+@pytest.mark.parametrize("history", [0, 1])
+def test_code_that_changes_itself(tmp_path, history):
+    """QEMU leaves a block that stores into itself and goes on behind it: all instructions and branches count once."""
+    said, _ = run(tmp_path, "modify", defines=(f"HISTORY={history}",))
+    assert (said["value"], said["second_value"]) == (7, 8)
+    assert (said["stores"], said["stores_taken"]) == (7, 1)
+
+
 @pytest.mark.parametrize("preset, signature, pmu, history, capabilities", [
     ("penryn", 0x10676, 0x07280202, 0, 0xC2),
     ("skylake", 0x506E3, 0x07300404, 0, 0x23C5),

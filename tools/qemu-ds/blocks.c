@@ -199,6 +199,32 @@ static void repeats(struct qds_vcpu *v, uint64_t at)
         uncount(v, i);
 }
 
+/* Whether a block may be one that QEMU makes of a single instruction to go on where it has left another one in its
+ * middle: that has stored into its own code, or the host lacks an atomic operation. */
+static bool resumes(const struct qds_block *b)
+{
+    return b->length == 1 && !ds_insn_is_branch(&b->insns[0].insn) && b->insns[0].insn.kind != DS_INSN_REP_STRING;
+}
+
+/* Such a block begins at `at`. If that is in the middle of the last block, that has been left there: what would end it
+ * is no branch back to where a block of one instruction is all there is. */
+static void resume(struct qds_vcpu *v, uint64_t at)
+{
+    const struct qds_block_insn *i = counted_at(v, at);
+    if (i && i != &i->block->insns[i->block->length - 1]) {
+        if (v->step.block == i->block)
+            v->step.on = false; /* its last, which has not run */
+        uncount(v, i);
+    } else if (!v->board->block && v->counted && v->counted_ip == at) {
+        adjust_one(v, v->counted, UINT64_MAX);
+        v->counted = NULL;
+    } else {
+        return;
+    }
+    sync(v);
+    arm(v);
+}
+
 /* The instruction at `ip` runs, perhaps after others of its block, and goes through the model for `events`. */
 static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, unsigned events)
 {
@@ -248,6 +274,12 @@ static void block_repeats(unsigned vcpu, void *userdata)
     repeats(v, b->vaddr);
 }
 
+static void block_resumes(unsigned vcpu, void *userdata)
+{
+    const struct qds_block *b = userdata;
+    resume(qds_vcpu(vcpu), b->vaddr);
+}
+
 /* The instruction at `ip`, in a block with RF, runs: through the model if that must see it. */
 static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip)
 {
@@ -277,6 +309,8 @@ __attribute__((optimize("no-omit-frame-pointer"))) static void block_steps(unsig
     uint64_t rip = qds_read(v, QDS_RIP);
     if (b->insns[0].insn.kind == DS_INSN_REP_STRING)
         repeats(v, rip);
+    if (resumes(b))
+        resume(v, rip);
     begin(v, rip, __builtin_frame_address(0));
     v->alias = rip - b->vaddr;
     run_next(v, &b->insns[0], rip);
@@ -560,6 +594,8 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
     const bool forcible = !counts(b, b->ring, DS_MODEL_INSTRUCTION) && !counts(b, QDS_ALL_RINGS, DS_MODEL_INSTRUCTION);
     if (b->insns[0].insn.kind == DS_INSN_REP_STRING)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, block_repeats, QEMU_PLUGIN_CB_NO_REGS, b);
+    if (resumes(b))
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, block_resumes, QEMU_PLUGIN_CB_NO_REGS, b);
     for (unsigned g = 0; g < QDS_GROUPS; g++)
         for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
             if (counts(b, g, e) || (forcible && g == b->ring && e == DS_MODEL_INSTRUCTION))
