@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * qemu-ds, a Debug Store for QEMU: a TCG plugin that puts ds/model behind CPUID, MSRs and LVTPC of any x86-64 guest.
- * Read in this order: this file, blocks.h, counting.h, special.h, vcpu.h, memory.h, pmi.h,
- * flags.h.
+ * Read in this order: this file, blocks.h, run.h, counting.h, need.h, special.h, vcpu.h, memory.h, pmi.h, flags.h.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -16,6 +15,7 @@
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/options.h"
+#include "tools/qemu-ds/run.h"
 #include "tools/qemu-ds/truth.h"
 
 #define IDLE_AFTER 1000000000 /* ns without anything that counts, until blocks are translated without it again */
@@ -78,8 +78,8 @@ static void translate_anew(void)
 
 static void changed(struct qds_vcpu *v)
 {
-    struct qds_instruments need = qds_blocks_need(&v->model);
-    bool wants = !qds_blocks_idle(&need);
+    struct qds_instruments need = qds_need(&v->model);
+    bool wants = !qds_need_nothing(&need);
     if (wants != v->wants && atomic_fetch_add(&wanting, wants ? 1 : -1) == 1 && !wants)
         idle_since = now();
     v->wants = wants;
@@ -200,9 +200,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     instruments = least;
     qds_blocks_set(&least);
     boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));
-    qds_blocks_changed = changed;
-    qds_blocks_interrupted = interrupted;
-    qds_blocks_flags_unknown = flags_unknown;
+    qds_run_changed = changed;
+    qds_run_interrupted = interrupted;
+    qds_run_flags_unknown = flags_unknown;
     register_callbacks();
     follow_resets();
     return 0;

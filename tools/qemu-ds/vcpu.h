@@ -92,7 +92,7 @@ struct qds_vcpu {
         uint64_t rsp;
     } exception;
     uint8_t through[2]; /* enum qds_through, by ring: what goes through the model */
-    uint32_t branches[2]; /* with QDS_THROUGH_BRANCHES: which, as bits of enum ds_insn_kind */
+    uint32_t branches[2]; /* of a ring: those that do, as bits of enum ds_insn_kind */
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
     uint64_t retired_rip; /* where execution goes on after the instruction that retires */
     bool delivered;       /* and an interrupt or exception has been delivered since */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/qemu-ds/need.h"
+
+#define ALL_BRANCHES (UINT32_MAX << DS_INSN_CONDITIONAL) /* bits of enum ds_insn_kind */
+#define FAR_BRANCHES (UINT32_MAX << DS_INSN_FAR)
+
+/* Branches of a ring that are remembered or stored, as bits of enum ds_insn_kind. */
+static uint32_t kept(const struct ds_model *m, unsigned ring)
+{
+    static const uint8_t kind[] = {
+        [DS_MODEL_CONDITIONAL] = DS_INSN_CONDITIONAL, [DS_MODEL_DIRECT_JUMP] = DS_INSN_JUMP,
+        [DS_MODEL_INDIRECT_JUMP] = DS_INSN_JUMP,      [DS_MODEL_DIRECT_CALL] = DS_INSN_CALL,
+        [DS_MODEL_INDIRECT_CALL] = DS_INSN_CALL,      [DS_MODEL_RETURN] = DS_INSN_RETURN,
+    };
+    const uint64_t bts = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS;
+    const unsigned cpl = ring ? 3 : 0;
+    uint32_t kinds = 0;
+    if ((m->debugctl & bts) == bts && !(m->debugctl & (ring ? IA32_DEBUGCTL_BTS_OFF_USR : IA32_DEBUGCTL_BTS_OFF_OS)))
+        return ALL_BRANCHES;
+    for (unsigned type = DS_MODEL_CONDITIONAL; type < DS_MODEL_OTHER_BRANCH; type++)
+        kinds |= ds_model_remembers(m, type, cpl) ? 1u << kind[type] : 0;
+    if (ds_model_remembers(m, DS_MODEL_OTHER_BRANCH, 0) || ds_model_remembers(m, DS_MODEL_OTHER_BRANCH, 3))
+        kinds |= FAR_BRANCHES;
+    return kinds;
+}
+
+uint32_t qds_need_branches(const struct ds_model *m, unsigned ring)
+{
+    unsigned wanted = qds_counting_wanted(m, ring ? QDS_OTHER_RINGS : QDS_RING_0) |
+                      qds_counting_wanted(m, QDS_ALL_RINGS);
+    return wanted & 1u << DS_MODEL_BRANCH_TAKEN ? ALL_BRANCHES : kept(m, ring);
+}
+
+enum qds_through qds_need_through(const struct ds_model *m, unsigned ring)
+{
+    return m->conditional[ring]        ? QDS_THROUGH_ALL
+           : qds_need_branches(m, ring) ? QDS_THROUGH_BRANCHES
+                                       : QDS_THROUGH_EVENTS;
+}
+
+struct qds_instruments qds_need(const struct ds_model *m)
+{
+    struct qds_instruments need;
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        need.wanted[g] = qds_counting_wanted(m, g) & (QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS);
+    for (unsigned ring = 0; ring < 2; ring++)
+        need.wanted[ring] |= qds_need_through(m, ring) ? 1u << DS_MODEL_INSTRUCTION : 0;
+    return need;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What a model asks of translated blocks: which events they add up, and what of them it must see for itself. */
+#pragma once
+
+#include "tools/qemu-ds/vcpu.h"
+
+struct qds_instruments { /* what blocks are translated with */
+    unsigned wanted[QDS_GROUPS]; /* bits of enum ds_model_event that are counted for a group of counters */
+};
+
+static inline bool qds_need_nothing(const struct qds_instruments *i)
+{
+    return !(i->wanted[QDS_RING_0] | i->wanted[QDS_OTHER_RINGS] | i->wanted[QDS_ALL_RINGS]);
+}
+
+struct qds_instruments qds_need(const struct ds_model *model);
+/* What of a ring (0: CPL 0, 1: others) goes through the model. */
+enum qds_through qds_need_through(const struct ds_model *model, unsigned ring);
+/* Branches of a ring that do, as bits of enum ds_insn_kind. */
+uint32_t qds_need_branches(const struct ds_model *model, unsigned ring);

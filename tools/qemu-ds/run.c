@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/qemu-ds/run.h"
+
+#include <limits.h>
+
+#include "ds/retired.h"
+#include "tools/qemu-ds/blocks.h"
+#include "tools/qemu-ds/flags.h"
+#include "tools/qemu-ds/need.h"
+#include "tools/qemu-ds/special.h"
+#include "tools/qemu-ds/truth.h"
+
+#define PAGE 4096u
+
+void (*qds_run_changed)(struct qds_vcpu *v);
+void (*qds_run_interrupted)(void);
+void (*qds_run_flags_unknown)(void);
+
+/* Whether all blocks of the ring are due: something is to be settled, or all goes through the model. */
+static bool forced(const struct qds_vcpu *v, unsigned ring)
+{
+    return v->step.on || v->entered.on || v->leave || v->through[ring];
+}
+
+static void arm(struct qds_vcpu *v)
+{
+    qds_counting_arm(&v->counting, &v->model);
+    for (unsigned ring = 0; ring < 2; ring++)
+        if (forced(v, ring))
+            qds_counting_force(&v->counting, ring);
+}
+
+static void sync(struct qds_vcpu *v)
+{
+    qds_counting_sync(&v->counting, &v->model);
+}
+
+/* Execution stands at `rip`, between two instructions. */
+static void settle(struct qds_vcpu *v, uint64_t rip)
+{
+    if (v->patch.kind)
+        qds_patch(v);
+    if (v->step.on) {
+        sync(v);
+        v->step.on = false;
+        qds_retire_step(v, rip);
+        arm(v);
+    }
+    if (v->entered.on && rip != v->entered.from) {
+        sync(v);
+        v->entered.on = false;
+        qds_enter(v, rip);
+        arm(v);
+    }
+}
+
+/* The same at the start of a block. Does not return where an interrupt is to be taken before it. */
+static void begin(struct qds_vcpu *v, uint64_t rip, void *const *frame)
+{
+    if (!qds_flags_look_for_env(v, frame))
+        qds_run_flags_unknown();
+    settle(v, rip);
+    if (v->leave) {
+        v->leave = false;
+        sync(v);
+        arm(v);
+        qemu_plugin_set_pc(rip);
+    }
+}
+
+static void adjust_event(struct qds_vcpu *v, const struct qds_block *b, unsigned event, uint64_t sign)
+{
+    for (unsigned g = 0; g < QDS_GROUPS; g++)
+        if (qds_blocks_counts(b, g, event))
+            v->board->now.of[g][event] += sign;
+}
+
+/* The instruction has read or written data, perhaps not for the first time. */
+static void count_access(struct qds_vcpu *v, const struct qds_block_insn *i, bool store)
+{
+    if (v->board->accessed[store] == (uintptr_t)i)
+        return;
+    v->board->accessed[store] = (uintptr_t)i;
+    adjust_event(v, i->block, store ? DS_MODEL_STORE : DS_MODEL_LOAD, 1);
+}
+
+/* Counts one instruction once more, or (`sign` UINT64_MAX) once less, then with what it has accessed. */
+static void adjust_one(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t sign)
+{
+    for (unsigned store = 0; store < 2; store++)
+        if (sign != 1 && v->board->accessed[store] == (uintptr_t)i) {
+            v->board->accessed[store] = 0;
+            adjust_event(v, i->block, store ? DS_MODEL_STORE : DS_MODEL_LOAD, sign);
+        }
+    for (unsigned e = ds_retired_events(i->insn.kind); e; e &= e - 1)
+        adjust_event(v, i->block, __builtin_ctz(e), sign);
+}
+
+/* The same for the block's instructions from `from` on. */
+static void adjust(struct qds_vcpu *v, const struct qds_block *b, unsigned from, uint64_t sign)
+{
+    for (unsigned i = from; i < b->length; i++)
+        adjust_one(v, &b->insns[i], sign);
+}
+
+/* The place of the instruction at `from` in the last block that was counted; NULL: it is not in there. */
+static const struct qds_block_insn *counted_at(struct qds_vcpu *v, uint64_t from)
+{
+    const struct qds_block *b = (const void *)(uintptr_t)v->board->block;
+    for (unsigned i = 0; b && i < b->length; i++)
+        if ((b->vaddr + b->insns[i].offset - from) % PAGE == 0)
+            return &b->insns[i];
+    return NULL;
+}
+
+/* An instruction, and what of its block comes after it, has been counted and has not retired. */
+static void uncount(struct qds_vcpu *v, const struct qds_block_insn *i)
+{
+    adjust(v, i->block, (unsigned)(i - i->block->insns), UINT64_MAX);
+    v->board->block = 0;
+}
+
+/* Execution stands at `at` again. If a REP string instruction there ended the last block, it has not retired: QEMU does
+ * a part of its iterations, with RFLAGS.RF set in between, or an interrupt came. It will be counted anew. */
+static void repeats(struct qds_vcpu *v, uint64_t at)
+{
+    const struct qds_block_insn *i = counted_at(v, at);
+    if (i && i->insn.kind == DS_INSN_REP_STRING && i == &i->block->insns[i->block->length - 1])
+        uncount(v, i);
+}
+
+/* Whether a block may be one that QEMU makes of a single instruction to go on where it has left another one in its
+ * middle: that has stored into its own code, or the host lacks an atomic operation. */
+bool qds_run_may_resume(const struct qds_block *b)
+{
+    return b->length == 1 && !ds_insn_is_branch(&b->insns[0].insn) && b->insns[0].insn.kind != DS_INSN_REP_STRING;
+}
+
+/* Such a block begins at `at`. If that is in the middle of the last block, that has been left there: what would end it
+ * is no branch back to where a block of one instruction is all there is. */
+static void resume(struct qds_vcpu *v, uint64_t at)
+{
+    const struct qds_block_insn *i = counted_at(v, at);
+    if (i && i != &i->block->insns[i->block->length - 1]) {
+        if (v->step.block == i->block)
+            v->step.on = false; /* its last, which has not run */
+        uncount(v, i);
+    } else if (!v->board->block && v->counted && v->counted_ip == at) {
+        adjust_one(v, v->counted, UINT64_MAX);
+        v->counted = NULL;
+    } else {
+        return;
+    }
+    sync(v);
+    arm(v);
+}
+
+/* The instruction at `ip` runs, perhaps after others of its block, and goes through the model for `events`. */
+static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, unsigned events)
+{
+    v->counted = NULL;
+    v->step.on = true;
+    v->step.insn = i->insn;
+    v->step.ip = ip;
+    v->step.cpl = i->block->ring ? 3 : 0;
+    v->step.events = events;
+    v->step.block = NULL;
+    v->step.memory = 0;
+    v->step.load_address = v->step.store_address = 0;
+    v->steps++;
+    sync(v);
+    arm(v);
+}
+
+/* A block may reach an event the model must see, or something is to be settled. */
+__attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcpu, void *userdata)
+{
+    const struct qds_block *b = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    uint64_t rip = qds_read(v, QDS_RIP);
+    if (v->step.on && v->step.block == b && !v->board->block)
+        return; /* another of the block's checks, after one that has done what follows */
+    begin(v, rip, __builtin_frame_address(0));
+    bool due = v->through[b->ring] == QDS_THROUGH_ALL || qds_counting_due(&v->counting, b->ring, b->events);
+    if (!due && v->through[b->ring] == QDS_THROUGH_BRANCHES) {
+        const struct qds_block_insn *last = &b->insns[b->length - 1];
+        if (!(v->branches[b->ring] >> last->insn.kind & 1))
+            return;
+        step(v, last, rip + last->offset, ~(QDS_BLOCK_EVENTS | QDS_ACCESS_EVENTS));
+        v->step.block = b;
+        v->board->block = 0; /* until it has begun */
+    }
+    if (!due)
+        return;
+    qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) | QDS_RFLAGS_RF);
+    qemu_plugin_set_pc(rip);
+}
+
+/* A block begins with a REP string instruction. */
+void qds_run_repeats(unsigned vcpu, void *userdata)
+{
+    const struct qds_block *b = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    repeats(v, b->vaddr);
+}
+
+void qds_run_resumes(unsigned vcpu, void *userdata)
+{
+    const struct qds_block *b = userdata;
+    resume(qds_vcpu(vcpu), b->vaddr);
+}
+
+/* The instruction at `ip`, in a block with RF, runs: through the model if that must see it. */
+static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip)
+{
+    const struct qds_block *b = i->block;
+    const enum qds_through how = v->through[b->ring];
+    const unsigned all = ds_retired_events(i->insn.kind) | QDS_ACCESS_EVENTS;
+    uint16_t events[DS_MODEL_EVENTS];
+    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+        events[e] = b->events[e] && all >> e & 1;
+    v->board->accessed[0] = v->board->accessed[1] = 0;
+    if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && v->branches[b->ring] >> i->insn.kind & 1) ||
+        i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
+        qds_counting_due(&v->counting, b->ring, events)) {
+        step(v, i, ip, UINT_MAX);
+        return;
+    }
+    v->counted = i;
+    v->counted_ip = ip;
+    adjust_one(v, i, 1);
+}
+
+/* A block with RF begins. */
+__attribute__((optimize("no-omit-frame-pointer"))) void qds_run_steps(unsigned vcpu, void *userdata)
+{
+    const struct qds_block *b = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    uint64_t rip = qds_read(v, QDS_RIP);
+    if (b->insns[0].insn.kind == DS_INSN_REP_STRING)
+        repeats(v, rip);
+    if (qds_run_may_resume(b))
+        resume(v, rip);
+    begin(v, rip, __builtin_frame_address(0));
+    v->alias = rip - b->vaddr;
+    run_next(v, &b->insns[0], rip);
+}
+
+/* Its other instructions. When one has gone through the model the block is left, where that can be done with lazy flags
+ * intact. */
+void qds_run_insn_steps(unsigned vcpu, void *userdata)
+{
+    const struct qds_block_insn *i = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    uint64_t rip = i->block->vaddr + i->offset + v->alias;
+    if (v->step.on && qds_flags_restore(v, __builtin_return_address(0))) {
+        qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
+        settle(v, rip);
+        v->leave = false;
+        arm(v);
+        qemu_plugin_set_pc(rip);
+    }
+    settle(v, rip);
+    run_next(v, i, rip);
+}
+
+/* An instruction of a block with RF reads or writes data. */
+void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+{
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    bool store = qemu_plugin_mem_is_store(info);
+    unsigned event = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD);
+    if (!v->step.on) {
+        count_access(v, userdata, store);
+        return;
+    }
+    if (!(v->step.memory & event))
+        *(store ? &v->step.store_address : &v->step.load_address) = vaddr;
+    v->step.memory |= event;
+}
+
+/* The same in a block without, where it counts. */
+void qds_run_loads(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+{
+    (void)info, (void)vaddr;
+    count_access(qds_vcpu(vcpu), userdata, false);
+}
+
+void qds_run_stores(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+{
+    (void)info, (void)vaddr;
+    count_access(qds_vcpu(vcpu), userdata, true);
+}
+
+void qds_run_patch(unsigned vcpu, void *userdata)
+{
+    (void)userdata;
+    qds_patch(qds_vcpu(vcpu));
+}
+
+void qds_run_cpuid(unsigned vcpu, void *userdata)
+{
+    (void)userdata;
+    qds_cpuid(qds_vcpu(vcpu));
+}
+
+/* Tells the model what has retired before the instruction, which has been counted. */
+static void sync_before(struct qds_vcpu *v, const struct qds_block_insn *i)
+{
+    const struct qds_block *b = i->block;
+    const bool block = v->board->block == (uintptr_t)b, one = v->counted == i;
+    unsigned index = (unsigned)(i - b->insns);
+    if (block)
+        adjust(v, b, index, UINT64_MAX);
+    else if (one)
+        adjust_one(v, i, UINT64_MAX);
+    sync(v);
+    if (block)
+        adjust(v, b, index, 1);
+    else if (one)
+        adjust_one(v, i, 1);
+}
+
+void qds_run_rdmsr(unsigned vcpu, void *userdata)
+{
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    sync_before(v, userdata);
+    qds_rdmsr(v);
+}
+
+/* It is left out, and its block, whose last it is, with it. That takes lazy flags that are in memory, as they are at
+ * the start of a block, or can be brought there. */
+__attribute__((optimize("no-omit-frame-pointer"))) void qds_run_rdpmc(unsigned vcpu, void *userdata)
+{
+    const struct qds_block_insn *i = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    void *at = __builtin_return_address(0);
+    uint64_t value;
+    qds_flags_look_for_env(v, __builtin_frame_address(0));
+    sync_before(v, i);
+    int e = qds_rdpmc(v, &value);
+    if (e == -EPERM)
+        return;
+    if (e)
+        qds_flags_raise_gp(v, at);
+    if (e || (i != i->block->insns && !qds_flags_restore(v, at))) {
+        v->rdpmcs_refused++;
+        return;
+    }
+    qds_return(v, value);
+    qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
+    qemu_plugin_set_pc(qds_read(v, QDS_RIP) + i->insn.length);
+}
+
+/* It ends its block, so all of the block has been counted. What it changes holds from the next instruction on. */
+void qds_run_wrmsr(unsigned vcpu, void *userdata)
+{
+    const struct qds_block_insn *i = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    uint32_t msr;
+    uint64_t value;
+    bool fault;
+    sync(v);
+    if (!qds_wrmsr(v, &msr, &value, &fault))
+        return;
+    qds_truth_wrmsr(v, msr, value, fault, v->step.on);
+    if (fault)
+        return;
+    if (v->step.on) {
+        v->step.on = false;
+        qds_retire_step(v, v->step.ip + i->insn.length);
+    }
+    ds_model_wrmsr(&v->model, msr, value);
+    for (unsigned ring = 0; ring < 2; ring++) {
+        v->through[ring] = (uint8_t)qds_need_through(&v->model, ring);
+        v->branches[ring] = qds_need_branches(&v->model, ring);
+    }
+    arm(v);
+    qds_run_changed(v);
+}
+
+/* ---- exceptions and interrupts ----------------------------------------------------------------------------------- */
+
+static bool fetched(struct qds_vcpu *v, uint64_t at)
+{
+    g_byte_array_set_size(v->bytes, 0);
+    return qemu_plugin_read_memory_vaddr(at, v->bytes, 1);
+}
+
+/* QEMU has told of an exception and will tell of it again when it has been delivered, unless delivery raises another
+ * one. Only then it says where for sure: a helper that faults in the middle of a block leaves RIP at its beginning. */
+static void exception_raised(struct qds_vcpu *v)
+{
+    qds_special_faulted(v);
+    if (!v->wants || v->exception.raised++)
+        return;
+    v->exception.tf = qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_TF;
+    v->exception.cpl = qds_cpl(v);
+    v->exception.rsp = qds_read(v, QDS_RSP);
+}
+
+/* An exception has been delivered. True: what has run before it is settled. It belongs to the instruction at `from` and
+ * keeps that from retiring, but for INT n, which retires where it leads if nothing else was raised, for what could not
+ * even be fetched, which has not begun, and for #DB after single-stepping a jump to itself. */
+static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
+{
+    const struct qds_block_insn *i = counted_at(v, from);
+    const bool one = !v->board->block && v->counted && v->counted_ip == from;
+    const struct ds_insn *insn = i                                  ? &i->insn
+                                 : one                              ? &v->counted->insn
+                                 : v->step.on && v->step.ip == from ? &v->step.insn
+                                                                    : NULL;
+    if (!insn || !fetched(v, from))
+        return true;
+    if (insn->kind == DS_INSN_INTERRUPT && v->exception.raised == 1)
+        return false;
+    if (v->exception.tf && insn->direct && insn->displacement == -insn->length)
+        return true;
+    if (i)
+        uncount(v, i);
+    else if (one) {
+        adjust_one(v, v->counted, UINT64_MAX);
+        v->counted = NULL;
+    }
+    sync(v);
+    v->step.on = false;
+    arm(v);
+    return true;
+}
+
+void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint64_t from, uint64_t to, void *userdata)
+{
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    (void)to, (void)userdata;
+    bool settled = true;
+    if (type == QEMU_PLUGIN_DISCON_EXCEPTION) {
+        exception_raised(v);
+        return;
+    }
+    v->delivered = true;
+    if (v->exception.raised)
+        settled = exception_delivered(v, from);
+    else
+        repeats(v, from);
+    if (settled) {
+        const unsigned cpl = qds_cpl_before_delivery(v);
+        settle(v, from);
+        if (v->branches[0] | v->branches[1]) {
+            v->entered.on = true;
+            v->entered.cpl = cpl;
+            v->entered.from = from;
+            sync(v);
+            arm(v);
+        }
+    }
+    v->delivered = false;
+    v->exception.raised = 0;
+    qds_run_interrupted();
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What happens in translated blocks: callbacks of QEMU's, on the vCPU's thread. blocks.h plants them; `userdata` is the
+ * block or the instruction they are planted at.
+ */
+#pragma once
+
+#include "tools/qemu-ds/vcpu.h"
+
+/* ---- blocks that count ------------------------------------------------------------------------------------------- */
+
+/* One may reach an event the model must see, or something is to be settled. */
+void qds_run_due(unsigned vcpu, void *userdata);
+/* One begins with a REP string instruction. */
+void qds_run_repeats(unsigned vcpu, void *userdata);
+/* One begins that may resume another. */
+void qds_run_resumes(unsigned vcpu, void *userdata);
+bool qds_run_may_resume(const struct qds_block *block);
+/* The instruction reads, writes data. */
+void qds_run_loads(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
+void qds_run_stores(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
+
+/* ---- blocks with RFLAGS.RF --------------------------------------------------------------------------------------- */
+
+/* One begins; the next of its instructions; it reads or writes data. */
+void qds_run_steps(unsigned vcpu, void *userdata);
+void qds_run_insn_steps(unsigned vcpu, void *userdata);
+void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+/* The instruction runs next. */
+void qds_run_cpuid(unsigned vcpu, void *userdata);
+void qds_run_rdmsr(unsigned vcpu, void *userdata);
+void qds_run_wrmsr(unsigned vcpu, void *userdata);
+void qds_run_rdpmc(unsigned vcpu, void *userdata);
+/* CPUID or RDMSR has run, and its results are to be others. */
+void qds_run_patch(unsigned vcpu, void *userdata);
+/* Exceptions and interrupts. */
+void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint64_t from, uint64_t to,
+                           void *userdata);
+
+/* ---- what the plugin is told ------------------------------------------------------------------------------------- */
+
+/* The model of the vCPU asks for other instruments than before. */
+extern void (*qds_run_changed)(struct qds_vcpu *v);
+/* An interrupt is taken: now and then a good moment to see whether nothing counts any more. */
+extern void (*qds_run_interrupted)(void);
+/* Records will have no arithmetic flags. */
+extern void (*qds_run_flags_unknown)(void);
