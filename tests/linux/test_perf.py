@@ -21,6 +21,8 @@ COMMANDS = {
     "instructions": f"perf record -q -e instructions:upp -c 10007 {LONG} && perf script -F ip,period",
     "branches": f"perf record -q -e branches:upp -c 1010 {LONG} && perf script -F ip,period",
     "interrupts": f"perf record -q -e instructions:u -c 10007 {LONG} && perf script -F ip,period",
+    "cycles": f"perf record -q -e cycles:upp -c 10007 {LONG} && perf script -F ip,period",
+    "rdpmc": "perf test -v 'User space counter reading' 2>&1",
     "registers": f"perf record -q -e instructions:upp -c 10007 --intr-regs=cx,dx,bx,r8,ip {LONG} && "
                  "perf script -F ip,iregs",
     "loads": "perf record -q -d -e cpu/event=0xd0,umask=0x81/upp -c 1008 known && perf script -F ip,addr",
@@ -96,6 +98,19 @@ def test_branches(booted):
     periods, said = checks.periods_and_ips(booted.lines("branches"))
     assert periods == {1010}
     checks.samples(booted.known(WORDS), known.BRANCHES, 1010, booted.spacing(1010), said)
+
+
+def test_cycles(booted):
+    """One for each instruction. On Skylake perf asks for INST_RETIRED with CMASK=16 and INV instead."""
+    periods, said = periods_and_ips(booted.lines("cycles"))
+    assert periods == {10007}
+    check_samples(booted.known(WORDS), known.ALL, 10007, booted.spacing(10007), said)
+
+
+def test_counters_read_by_programs(booted):
+    """RDPMC at CPL 3, by perf's own test of it."""
+    ends = [line.rsplit(":", 1)[1].strip() for line in booted.lines("rdpmc") if ":" in line]
+    assert ends.count("Ok") == 2 and "FAILED!" not in ends
 
 
 def test_interrupts(booted):
