@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/qemu-ds/run.h"
 
+#include <errno.h>
 #include <limits.h>
 
 #include "ds/retired.h"
