@@ -102,9 +102,9 @@ def test_branches(booted):
 
 def test_cycles(booted):
     """One for each instruction. On Skylake perf asks for INST_RETIRED with CMASK=16 and INV instead."""
-    periods, said = periods_and_ips(booted.lines("cycles"))
+    periods, said = checks.periods_and_ips(booted.lines("cycles"))
     assert periods == {10007}
-    check_samples(booted.known(WORDS), known.ALL, 10007, booted.spacing(10007), said)
+    checks.samples(booted.known(WORDS), known.ALL, 10007, booted.spacing(10007), said)
 
 
 def test_counters_read_by_programs(booted):
