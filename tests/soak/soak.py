@@ -31,7 +31,7 @@ ENDING = 120  # seconds that its boot and end may take beside
 
 # The load: processes that come and go, pipes, a profile of all CPUs by NMIs. Beside it, until the time is over, three
 # counted runs of the known program and one that is sampled, all at once. What comes out: each run's counts and how much
-# of the time they counted, and where each sample was.
+# of the time they counted, and where each sample was; --per-thread: one counter, on whichever CPU the program is.
 LOAD = """
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 (while :; do dd if=/dev/zero bs=64k count=32 2>/dev/null | gzip | md5sum; done) >/dev/null &
@@ -45,7 +45,7 @@ while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do
         perf stat -x, -o stat.$i -e instructions:u,branches:u known {words} &
         runs="$runs $!"
     done
-    perf record -q -e instructions:upp -c {period} -o profile known {words}
+    perf record -q --per-thread -e instructions:upp -c {period} -o profile known {words}
     wait $runs
     cat stat.1 stat.2 stat.3
     echo profile $(perf script -i profile -F ip | tr -d ' ')
@@ -65,15 +65,16 @@ def expect(condition, *what):
         raise Wrong(" ".join(map(str, what)))
 
 
-def samples_lost(paper, said):
+def stops_at_overflow(paper, said):
     """The samples, [IP], are those on paper: with precise distribution a period apart, without it an event more.
-    Returns how many were lost because another process came before the event after an overflow."""
-    got = [paper.name.get(int(ip, 16), ip) for ip in said]
+    Returns how often Linux stopped the counter right at an overflow, to switch to another process."""
+    got, fits = [paper.name.get(int(ip, 16), ip) for ip in said], []
     for spacing in PERIOD, PERIOD + 1:
-        expected, lost = paper.follow(known.ALL, PERIOD, spacing, got)
-        if [name for name, _ in expected] == got:
-            return lost
-    raise Wrong("a profile has other samples than on paper")
+        expected, stops = paper.follow(known.ALL, PERIOD, spacing, got)
+        if [event[0] if event else None for event in expected] == got:
+            fits.append(stops)
+    expect(fits, "a profile has other samples than on paper:", *got)
+    return min(fits)
 
 
 def linux(folder, preset, seconds):
@@ -94,13 +95,13 @@ def linux(folder, preset, seconds):
     for value, _, event, _, share, *_ in counts:
         expect(share == "100.00", event, "counted", share, "% of the time")
         expect(value == str(on_paper[event]), event, value, "instead of", on_paper[event])
-    lost = sum(samples_lost(paper, profile) for profile in profiles)
+    stops = sum(stops_at_overflow(paper, profile) for profile in profiles)
     samples = sum(map(len, profiles))
-    expect(lost * 50 < samples, lost, "samples lost,", samples, "there")
+    expect(stops * 20 < samples, "Linux stopped the counter", stops, "times right at an overflow, of", samples)
     sent = sum(map(int, re.findall(r"(\d+) PMIs", run.plugin)))
     had = sum(int(word) for word in run.said[1].output.split() if word.isdigit())
     expect(had == sent > 0, "Linux had", had, "NMIs, the plugin sent", sent)
-    return f"{len(counts)} counts and {samples} samples as on paper, {lost} lost by Linux; {had} NMIs"
+    return f"{len(counts)} counts and {samples} samples as on paper, {stops} stops at an overflow; {had} NMIs"
 
 
 def cairn(folder, preset, _):
@@ -138,8 +139,8 @@ class Soak:
             began = time.monotonic()
             try:
                 verdict, text = "PASS", guest_runs(folder, preset, int(min(ROUND, left)))
-            except (Wrong, AssertionError, OSError, subprocess.SubprocessError) as wrong:
-                verdict, text = "FAIL", f"{wrong} (files: {folder})"
+            except Exception as wrong:  # whatever it was
+                verdict, text = "FAIL", f"{wrong!r} (files: {folder})"
             with self.lock:
                 self.results[verdict] += 1
                 print(f"{verdict}: soak: {name} {number}: {preset}, {time.monotonic() - began:.0f} s: {text}",
