@@ -2,11 +2,13 @@
 """Boots Debian's kernel in QEMU under qemu-ds, with an initramfs that holds Debian's perf and busybox: runs shell
 commands there and hands back what each of them said. All of it is what `make deps-ds` brings, nothing of the host's."""
 
+import argparse
 import io
 import os
 import stat
 import subprocess
 import tarfile
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,3 +127,24 @@ def run(folder, commands, *, preset="icelake", files=None, plugin="", cpu="max",
     text = {name: data.decode(errors="replace") for name, data in found.items()}
     return Run([Said(int(text[f"{i}.status"]), text[str(i)]) for i in range(len(commands))], text["dmesg"], said,
                done.stderr, found)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs shell commands in Debian's Linux under qemu-ds and prints what "
+                                                 "they say. First: make deps-ds all.")
+    parser.add_argument("--preset", default="icelake", help="processor of the plugin's (icelake)")
+    parser.add_argument("--append", default="pti=off nmi_watchdog=0", help="the kernel's options (%(default)s)")
+    parser.add_argument("--copy", metavar="PROGRAM", type=Path, action="append", default=[],
+                        help="into the guest's /bin")
+    parser.add_argument("command", nargs="+")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        done = run(Path(folder), arguments.command, preset=arguments.preset, append=arguments.append,
+                   files={f"bin/{path.name}": path for path in arguments.copy})
+    for command, said in zip(arguments.command, done.said):
+        print(f"# {command}\n{said.output.rstrip()}")
+    return max(said.status for said in done.said)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
