@@ -19,11 +19,12 @@ PASSED = re.compile(r"PASS: known: CPU (\d+): (\w+): .*; counts of (\d+) events 
                      "lunarlake")]])
 def test_known(tmp_path, cpus, preset):
     """Through CPUID and MSRs alone the kernel finds a Debug Store and has it count all programs, on each CPU."""
-    result = cb.boot(tmp_path / "log", "--smp", cpus, "ds=hw", "--qemu-ds", f"preset={preset},exact=flags",
+    result = cb.boot(tmp_path / "log", "--smp", cpus, "ds=hw", "--qemu-ds", f"preset={preset},exact=flags,stats=on",
                      "workload=known", f"switches={20000 * cpus}", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     assert result.lines("backend  hw: asked for with ds=hw; the processor has a Debug Store with PEBS")
     assert not result.lines("halted"), result.output  # QEMU's end has come first
+    assert re.search(r"^qemu-ds +translated anew \d+ times, idle at the end$", result.output, re.M)  # while it dumped
     checked(result.log)
     lines = [line for line in result.output.splitlines() if re.match(r"(PASS|FAIL|SKIP): known: ", line)]
     good = [PASSED.match(line) for line in lines]

@@ -3,7 +3,7 @@
 written, and there is no other. The plugin tells of them apart from the guest: truth=FILE."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -12,6 +12,7 @@ from cairn_log import cairn, keys, per_cpu
 from cairn_presets import GROUPS, PRESETS
 
 GLOBAL_CTRL, FIXED_CTR0 = "38f", "100000000"
+KERNEL = 1 << 63
 
 
 def run(tmp_path, preset, cpus, switches, *options, plugin=""):
@@ -88,3 +89,26 @@ def test_instructions_between_records(tmp_path, preset, period):
     distances, kinds = steps(tmp_path / "truth")
     assert set(distances) == {period} and distances[period] > 10
     assert all(kinds[cpu, "branch"] for cpu in range(2))
+
+
+def test_rings_and_xapic(tmp_path):
+    """What counts in one ring has no records of the other, nor has BTS; PMIs come in xAPIC mode, too."""
+    result, end, _ = run(tmp_path, "haswell", 2, 100, "--cpu", "max,-x2apic", "workload=user",
+                         "pebs=INST_RETIRED.ANY:997:u,BR_INST_RETIRED.CONDITIONAL:53:k", "bts=interrupt",
+                         "bts.rings=u", "bts.records=256")
+    assert "xapic" in keys(result.log, "M")["machine.features"].split()
+    found, retired = defaultdict(list), [[], []]
+    for line in (tmp_path / "truth").read_text(encoding="ascii").splitlines()[1:-1]:
+        vcpu, instructions, kind, *rest = line.split()
+        retired[int(vcpu)].append(int(instructions))
+        if kind == "record":
+            found[rest[3]].append(int(rest[5], 16))
+        elif kind == "branch":
+            found[kind].append(int(rest[1], 16))
+    user, kernel = found.pop("1"), found.pop("2")  # PMC0, PMC1
+    assert len(user) > 20 and len(kernel) > 20 and max(user) < KERNEL <= min(kernel)
+    branches = found.pop("branch")
+    assert len(branches) > 1000 and max(branches) < KERNEL and not found
+    assert all(pmis for _, _, pmis, *_ in per_cpu(end, "ds"))
+    assert all(numbers == sorted(numbers) for numbers in retired)
+    assert retired[0][0] > 10_000_000  # all of them, since the firmware began: it takes that many at least

@@ -161,7 +161,8 @@ static void ends(void *userdata)
     if (!qds_vcpu(0))
         fprintf(stderr, "qemu-ds: no vCPU was seen: it takes -accel tcg\n");
     if (options.stats)
-        fprintf(stderr, "qemu-ds: translated anew %u times\n", resets);
+        fprintf(stderr, "qemu-ds: translated anew %u times, %s at the end\n", resets,
+                qds_need_nothing(&instruments) ? "idle" : "counting");
     if (!qds_truth_close())
         fprintf(stderr, "qemu-ds: truth=%s: not all of it could be written\n", options.truth);
 }

@@ -265,6 +265,7 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
     find_board(v);
     v->bytes = g_byte_array_new();
     ds_model_init(&v->model, preset, policy, &host);
+    v->counting.always = qds_truth_wanted();
     qds_counting_arm(&v->counting, &v->model);
 
     GArray *all = qemu_plugin_get_registers();

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What the plugin does not do is said in one line, and nothing runs."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import cairn_boot as cb
+
+PLUGIN = cb.BUILD / "qemu-ds.so"
+
+
+def starts(options, *arguments, qemu=cb.QEMU_11):
+    """A machine that would not begin to run, and so goes on until it is ended."""
+    command = [qemu, "-display", "none", "-nodefaults", "-m", "64", "-S", "-plugin", f"{PLUGIN}{options}", *arguments]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.mark.parametrize("options, arguments, why", [
+    (",preset=pentium", (), "preset=pentium: not one of penryn nehalem .* lunarlake"),
+    (",exact=registers", (), "exact=registers: can only be exact=flags"),
+    (",truth=", (), "truth=: names no file"),
+    (",truth=/nowhere/truth", (), "truth=/nowhere/truth: cannot be written"),
+    (",stats=1", (), "stats=1: must be on or off"),
+    (",policy.fit=both", (), "policy.fit=both: not one of its values"),
+    (",policy.unmapped=page_fault", (), "policy.unmapped=page_fault: not possible here"),
+    (",records=5", (), "records=5: not an option: there are preset, exact, truth, stats, policy.NAME"),
+    ("", ("-accel", "tcg,thread=single", "-smp", "2"),
+     "several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount"),
+    ("", ("-icount", "shift=4", "-smp", "2"),
+     "several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount"),
+])
+def test_one_line(options, arguments, why):
+    done = starts(options, *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(f"qemu-ds: {why}\n", done.stderr)
+
+
+def test_a_qemu_of_another_interface():
+    """Either QEMU or the plugin says so: the one in $PATH, unless it is an 11.1."""
+    qemu = shutil.which("qemu-system-x86_64")
+    if not qemu or " 11.1" in subprocess.run([qemu, "--version"], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("no other QEMU than 11.1 here")
+    done = starts("", qemu=qemu)
+    assert done.returncode == 1
+    line, = done.stderr.splitlines()
+    assert re.search(r"requires API version 7, but this QEMU supports only up to version \d|"
+                     r"for plugin API 7 \(QEMU 11.1\), this QEMU has \d", line)
+
+
+@pytest.mark.parametrize("arguments, status, why", [
+    (("--qemu-ds", "preset=pentium"), cb.TROUBLE, r"verdict  QEMU ended with status 1: qemu-ds: preset=pentium: not"),
+    (("--icount",), cb.USAGE, r"run-qemu.sh: --icount: not with the plugin that ds=hw needs"),
+])
+def test_run_qemu_says_so(tmp_path, arguments, status, why):
+    result = cb.boot(tmp_path / "log", "--smp", 1, "ds=hw", *arguments)
+    assert result.status == status
+    assert re.search(f"^{why}", result.output, re.M), result.output
