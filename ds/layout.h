@@ -102,6 +102,8 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define IA32_MISC_ENABLE_PERFMON      DS_BIT(7)
 #define IA32_MISC_ENABLE_BTS_UNAVAIL  DS_BIT(11) /* negative logic: never believe it without CPUID.01H:EDX.DS */
 #define IA32_MISC_ENABLE_PEBS_UNAVAIL DS_BIT(12)
+#define IA32_MISC_ENABLE_READ_ONLY                                                                                     \
+    (IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
 
 #define MSR_LBR_SELECT 0x1C8u /* branches that DEBUGCTL.LBR does not take: rings, types; not with ARCH_LBR */
 #define MSR_LBR_SELECT_CPL_EQ_0      (1u << 0) /* by where they end */

@@ -5,7 +5,6 @@
 #include "kernel/string.h"
 
 #define MISC_ENABLE_UNAVAIL   (IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
-#define MISC_ENABLE_READ_ONLY (IA32_MISC_ENABLE_PERFMON | MISC_ENABLE_UNAVAIL)
 #define LEGAL_LD_LAT          UINT64_C(0xFFFF)
 #define LEGAL_FRONTEND        UINT64_C(0xFFFFFF)
 #define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5 */
@@ -302,7 +301,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
         case IA32_BIOS_SIGN_ID: /* CPUID loads it anew */
             return 0;
         case IA32_MISC_ENABLE:
-            m->misc_enable = (value & ~MISC_ENABLE_READ_ONLY) | (m->misc_enable & MISC_ENABLE_READ_ONLY);
+            m->misc_enable = (value & ~IA32_MISC_ENABLE_READ_ONLY) | (m->misc_enable & IA32_MISC_ENABLE_READ_ONLY);
             return 0;
         case IA32_PERF_CAPABILITIES:
         case IA32_PERF_GLOBAL_STATUS:

@@ -127,6 +127,8 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     assert said["1c_eax"] == history or not history
     assert [said[f"15_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or not history
     assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)
+    assert said["enable"] == 0x40081  # MONITOR and fast strings are QEMU's, performance monitoring is the model's
+    assert said["enable_written"] == 0x400080 | 0x40000
 
 
 def test_conditions(tmp_path):

@@ -49,11 +49,9 @@ static uint32_t low(uint64_t value)
     return (uint32_t)value;
 }
 
-static void set_patch(struct qds_vcpu *v, enum qds_patch kind, uint32_t leaf, uint64_t value)
+static void set_patch(struct qds_vcpu *v, enum qds_patch kind)
 {
     v->patch.kind = kind;
-    v->patch.leaf = leaf;
-    v->patch.value = value;
     v->board->patch = kind;
 }
 
@@ -69,8 +67,10 @@ void qds_cpuid(struct qds_vcpu *v)
 {
     uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
     bool ours = leaf <= 1 || leaf == 0x0A || ((leaf == 7 || leaf == 0x1C) && subleaf == 0) || unknown(v, leaf);
-    if (ours)
-        set_patch(v, QDS_PATCH_CPUID, leaf, 0);
+    if (!ours)
+        return;
+    v->patch.leaf = leaf;
+    set_patch(v, QDS_PATCH_CPUID);
 }
 
 static void refuse(struct qds_vcpu *v)
@@ -88,7 +88,9 @@ void qds_rdmsr(struct qds_vcpu *v)
     uint32_t msr = low(qds_read(v, QDS_RCX));
     switch (qds_pmi_rdmsr(v, msr, &value) ? 0 : ds_model_rdmsr(&v->model, msr, &value)) {
     case 0:
-        set_patch(v, QDS_PATCH_RDMSR, 0, value);
+        v->patch.value = value;
+        v->patch.mask = msr == IA32_MISC_ENABLE ? IA32_MISC_ENABLE_READ_ONLY : UINT64_MAX;
+        set_patch(v, QDS_PATCH_RDMSR);
         break;
     case -EFAULT:
         refuse(v);
@@ -150,13 +152,19 @@ static void patch_cpuid(struct qds_vcpu *v)
         qds_write(v, reg[i], ours[i]);
 }
 
+static void patch_rdmsr(struct qds_vcpu *v)
+{
+    const uint64_t had = low(qds_read(v, QDS_RAX)) | qds_read(v, QDS_RDX) << 32;
+    qds_return(v, (had & ~v->patch.mask) | (v->patch.value & v->patch.mask));
+}
+
 void qds_patch(struct qds_vcpu *v)
 {
     if (v->patch.kind == QDS_PATCH_CPUID)
         patch_cpuid(v);
     else if (v->patch.kind == QDS_PATCH_RDMSR)
-        qds_return(v, v->patch.value);
-    set_patch(v, QDS_PATCH_NONE, 0, 0);
+        patch_rdmsr(v);
+    set_patch(v, QDS_PATCH_NONE);
 }
 
 void qds_special_faulted(struct qds_vcpu *v)

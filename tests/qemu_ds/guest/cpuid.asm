@@ -2,6 +2,8 @@
 ; CPUID: the model's leaves among QEMU's, and the MSRs that they tell of.
         %include "guest.inc"
 
+IA32_MISC_ENABLE equ 0x1A0
+
 %macro leaf 2
         mov eax, %2
         xor ecx, ecx
@@ -30,6 +32,14 @@ test:   leaf "0", 0
         rdmsr
         say "capabilities", rax
         say "capabilities_high", rdx
+
+        rdmsr_64 IA32_MISC_ENABLE
+        say "enable", rax
+        and al, ~0x81           ; without fast strings and, read-only, performance monitoring
+        or eax, 1 << 11 | 1 << 22 ; BTS unavailable, read-only, and no CPUID above 2
+        wrmsr_64 IA32_MISC_ENABLE, rax
+        rdmsr_64 IA32_MISC_ENABLE
+        say "enable_written", rax
         ret
 
         image_end
