@@ -86,6 +86,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define MSR_TSX_FORCE_ABORT_RTM DS_BIT(0) /* transactions always abort: PMC3 is software's again */
 
 #define IA32_PERFEVTSEL0 0x186u /* + i */
+#define IA32_PERFEVTSEL_EVENT    UINT64_C(0xFF) /* select; its unit mask: bits 8 to 15 */
 #define IA32_PERFEVTSEL_USR      DS_BIT(16)
 #define IA32_PERFEVTSEL_OS       DS_BIT(17)
 #define IA32_PERFEVTSEL_EDGE     DS_BIT(18)
@@ -164,6 +165,8 @@ static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(
 #define IA32_PERF_GLOBAL_CTRL       0x38Fu
 #define IA32_PERF_GLOBAL_OVF_CTRL   0x390u /* write 1 to clear; version 4: GLOBAL_STATUS_RESET */
 #define IA32_PERF_GLOBAL_STATUS_SET 0x391u /* version 4 */
+#define IA32_PERF_GLOBAL_INUSE      0x392u /* version 4, read-only: counters with an event, by number */
+#define IA32_PERF_GLOBAL_INUSE_PMI       DS_BIT(63)
 #define IA32_PERF_GLOBAL_METRICS         DS_BIT(48) /* in _CTRL: enables them; in _STATUS: overflow */
 #define IA32_PERF_GLOBAL_STATUS_LBR_FRZ  DS_BIT(58) /* version 4, and the next two: frozen by DEBUGCTL's FREEZE bits */
 #define IA32_PERF_GLOBAL_STATUS_CTR_FRZ  DS_BIT(59)

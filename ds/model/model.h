@@ -11,11 +11,11 @@
  *
  * It counts what its host can see (enum ds_model_event); counters programmed for any other event stay still. Unhalted
  * cycles, core and reference, are one for each retired instruction, and so is a cycle to CMASK, INV and EDGE, which see
- * an event once in it or not at all: a convention, since the
- * model has no clock. What nobody can know reads 0: latencies, data sources, TX abort information, topdown metrics,
- * data addresses the host cannot see. So a load never reaches a latency threshold, and the events of load latency,
- * precise store and the frontend stay still, though their settings can be written and read. Features that CPUID and
- * IA32_PERF_CAPABILITIES do not show (freezing in SMM, retire latency) are not there.
+ * an event once in it or not at all: a convention, since the model has no clock. What nobody can know reads 0:
+ * latencies, data sources, TX abort information, topdown slots and metrics, data addresses the host cannot see. So a
+ * load never reaches a latency threshold, and the events of load latency, precise store and the frontend stay still,
+ * though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing
+ * in SMM, retire latency) are not there.
  *
  * Of the rest of the tree it takes ds/layout.h, and from kernel/errno.h and kernel/string.h (on a hosted compiler the C
  * library's own) three error numbers, memcpy, memset and strcmp.

@@ -5,6 +5,7 @@
 #include "kernel/string.h"
 
 #define MISC_ENABLE_UNAVAIL   (IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
+#define FIXED_SLOTS           3u /* the fixed counter of TOPDOWN.SLOTS, which stands still */
 #define LEGAL_LD_LAT          UINT64_C(0xFFFF)
 #define LEGAL_FRONTEND        UINT64_C(0xFFFFFF)
 #define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5 */
@@ -31,6 +32,7 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
 void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
 {
     const struct ds_model_preset *p = m->preset;
+    const bool slots = p->fixed_counters > FIXED_SLOTS;
     memset(out, 0, 4 * sizeof out[0]);
     switch (leaf) {
     case 0:
@@ -52,10 +54,11 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
         out[1] = p->arch_lbr ? CPUID_1CH_EBX_CPL | CPUID_1CH_EBX_FILTER | CPUID_1CH_EBX_CALL_STACK : 0;
         break;
     case 0x0A:
-        /* EBX has a bit for each of the 7 architectural events that is not available: cache references and misses (3,
-         * 4), mispredicted branches (6). */
-        out[0] = 7u << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;
-        out[1] = 1u << 3 | 1u << 4 | 1u << 6;
+        /* EBX has a bit for each of the 7 architectural events, where there is a fixed counter for it also of the 8th,
+         * that is not available: cache references and misses (3, 4), mispredicted branches (6), slots (7). */
+        out[0] = (uint32_t)(slots ? 8 : 7) << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 |
+                 p->perfmon_version;
+        out[1] = 1u << 3 | 1u << 4 | 1u << 6 | (slots ? 1u << 7 : 0);
         out[2] = p->perfmon_version >= 5 ? (1u << p->fixed_counters) - 1 : 0;
         out[3] = (p->perfmon_version >= 5 ? ANYTHREAD_DEPRECATED : 0) | (uint32_t)p->width << 5 | p->fixed_counters;
         break;
@@ -165,7 +168,7 @@ static void update_fixed(struct ds_model *m, unsigned i)
     unsigned c = ds_counter_fixed(i);
     m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? DS_BIT(c) : 0;
     m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? DS_BIT(c) : 0;
-    if (i < 3) /* instructions and the two kinds of cycles; not slots */
+    if (i < FIXED_SLOTS) /* instructions and the two kinds of cycles */
         count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][DS_MODEL_INSTRUCTION],
               m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][DS_MODEL_INSTRUCTION]);
 }
@@ -206,6 +209,7 @@ static bool exists(const struct ds_model_preset *p, uint32_t msr)
     case MSR_PEBS_FRONTEND:
         return p->frontend;
     case IA32_PERF_GLOBAL_STATUS_SET:
+    case IA32_PERF_GLOBAL_INUSE:
         return p->perfmon_version >= 4;
     default:
         break;
@@ -217,6 +221,18 @@ static bool exists(const struct ds_model_preset *p, uint32_t msr)
         one_of(msr, IA32_FIXED_CTR0, DS_MODEL_FIXED_MAX, p->fixed_counters, &there))
         return there;
     return true;
+}
+
+/* What is programmed, counting or not (SDM vol. 3B, "IA32_PERF_GLOBAL_INUSE MSR"). */
+static uint64_t in_use(const struct ds_model *m)
+{
+    uint64_t value = m->interrupting || m->pebs ? IA32_PERF_GLOBAL_INUSE_PMI : 0;
+    for (unsigned i = 0; i < m->preset->gp_counters; i++)
+        value |= m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT ? DS_BIT(i) : 0;
+    for (unsigned i = 0; i < m->preset->fixed_counters; i++)
+        if (m->fixed_ctr_ctrl & (ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i)))
+            value |= DS_BIT(ds_counter_fixed(i));
+    return value;
 }
 
 int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
@@ -246,6 +262,7 @@ int ds_model_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *value)
         case IA32_PEBS_ENABLE: *value = m->pebs_enable; break;
         case IA32_DS_AREA: *value = m->ds_area; break;
         case IA32_PERF_GLOBAL_STATUS_SET: *value = 0; break;
+        case IA32_PERF_GLOBAL_INUSE: *value = in_use(m); break;
         case MSR_PEBS_DATA_CFG: *value = m->data_cfg; break;
         case MSR_PERF_METRICS: *value = m->perf_metrics; break;
         case MSR_PEBS_LD_LAT: *value = m->ld_lat; break;
@@ -305,6 +322,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
             return 0;
         case IA32_PERF_CAPABILITIES:
         case IA32_PERF_GLOBAL_STATUS:
+        case IA32_PERF_GLOBAL_INUSE:
             return m->policy.reserved_ignored ? 0 : -EFAULT;
         case IA32_DEBUGCTL:
             if (p->arch_lbr)
@@ -375,8 +393,7 @@ void ds_model_raise_pmi(struct ds_model *m)
 }
 
 /* Versions 2 and 3 clear the controls, which software sets again; from 4 on status bits hold history and counters until
- * software clears them (SDM vol. 3B, "Freezing LBR and Performance Counters on PMI"); LVTPC masked or
- * not. */
+ * software clears them (SDM vol. 3B, "Freezing LBR and Performance Counters on PMI"); LVTPC masked or not. */
 static void freeze(struct ds_model *m)
 {
     bool lbr = m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;

@@ -103,6 +103,8 @@ static const struct gp_row gp_rows[] = {
     {"skylake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0},
     {"haswell", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, -EFAULT},
     {"icelake", IA32_PERF_CAPABILITIES, 0, -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_INUSE, 0, -EFAULT},
+    {"haswell", IA32_PERF_GLOBAL_INUSE, 0, -EFAULT},
     {"skylake", MSR_PERF_METRICS, 0, -EFAULT},
     {"icelake", MSR_PERF_METRICS, 0x01020304, 0},
     /* DEBUGCTL: freezing in SMM needs SMM_FREEZE */
@@ -244,6 +246,36 @@ static void counter_writes(void **state)
     assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), IA32_MISC_ENABLE_PERFMON | 4);
 }
 
+static void in_use(void **state) /* what is programmed, whether it counts or not */
+{
+    (void)state;
+    uint64_t value;
+    ds_bench_init(b, ds_bench_of_format(2), NULL, 320, 320);
+    assert_int_equal(ds_model_rdmsr(&b->model, IA32_PERF_GLOBAL_INUSE, &value), -EFAULT); /* version 3 */
+
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), 0);
+    ds_bench_write(b, IA32_PERFEVTSEL0 + 1, INSTRUCTIONS);
+    ds_bench_write(b, IA32_PERFEVTSEL0 + 2, 0x4100); /* no event select */
+    ds_bench_write(b, IA32_FIXED_CTR_CTRL, 0x2010);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), 1 << 1 | DS_BIT(33) | DS_BIT(35));
+    static const struct {
+        uint32_t msr;
+        uint64_t value, used;
+    } rows[] = {
+        {IA32_PERFEVTSEL0, IA32_PERFEVTSEL_INT, DS_BIT(63)},
+        {IA32_FIXED_CTR_CTRL, 8, DS_BIT(63)},
+        {IA32_PEBS_ENABLE, 4, DS_BIT(63)},
+    };
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ds_bench_write(b, rows[i].msr, rows[i].value);
+        assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), rows[i].used);
+        ds_bench_write(b, rows[i].msr, 0);
+        assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), 0);
+    }
+}
+
 /* ---- presets ----------------------------------------------------------------------------------------------------- */
 
 /* One value in each counter, which reads of its number give, and no others. */
@@ -292,10 +324,10 @@ static void presets(void **state)
         {"sandybridge", 0x2A, 0x07300403, 0x603, 0x21C3, 0xF, 176},
         {"haswell", 0x3C, 0x07300403, 0x603, 0x22C4, 0xF, 192},
         {"skylake", 0x5E, 0x07300404, 0x603, 0x23C5, 0xF, 200},
-        {"icelake", 0x7E, 0x07300805, 0x8604, 0xE4C5, 0xFF, 32},
-        {"sapphirerapids", 0x8F, 0x07300805, 0x8604, 0xE4FF, 0xFF, 32},
-        {"arrowlake", 0xC5, 0x07300A05, 0x8604, 0xE5FF, 0x3FF, 32},
-        {"lunarlake", 0xBD, 0x07300A05, 0x8604, 0xE6FF, 0x3FF, 32},
+        {"icelake", 0x7E, 0x08300805, 0x8604, 0xE4C5, 0xFF, 32},
+        {"sapphirerapids", 0x8F, 0x08300805, 0x8604, 0xE4FF, 0xFF, 32},
+        {"arrowlake", 0xC5, 0x08300A05, 0x8604, 0xE5FF, 0x3FF, 32},
+        {"lunarlake", 0xBD, 0x08300A05, 0x8604, 0xE6FF, 0x3FF, 32},
     };
     for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
         const struct ds_model_preset *p = ds_model_preset(rows[i].name);
@@ -313,7 +345,7 @@ static void presets(void **state)
         assert_int_equal(r[3], CPUID_01H_EDX_DS);
         ds_model_cpuid(&b->model, 0x0A, r);
         assert_int_equal(r[0], rows[i].cpuid_0ah_eax);
-        assert_int_equal(r[1], 0x58);
+        assert_int_equal(r[1], p->fixed_counters == 4 ? 0xD8 : 0x58); /* with slots, which nothing counts */
         assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
         assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
         ds_model_cpuid(&b->model, 7, r); /* architectural LBR, from Sapphire Rapids on */
@@ -559,6 +591,7 @@ int main(void)
         cmocka_unit_test(no_debug_store),
         cmocka_unit_test(reads),
         cmocka_unit_test(counter_writes),
+        cmocka_unit_test(in_use),
         cmocka_unit_test(rdpmc),
         cmocka_unit_test(presets),
         cmocka_unit_test(policy_names),
