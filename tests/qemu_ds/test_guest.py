@@ -168,6 +168,29 @@ def test_reset(tmp_path):
     assert said["counts"] == 3
 
 
+def test_x2apic(tmp_path):
+    said, messages = run(tmp_path, "x2apic", "stats=on")
+    assert said == {
+        "no_mode_vector": GP,
+        "xapic_vector": 0x40,
+        "lvtpc": 0x10041,  # as it was in xAPIC mode
+        "faults": 64 - 11 - 2,
+        "lvtpc_kept": 0x42,
+        "lvtpc_status": 0x42,
+        "vector": 0x42,
+        "lvtpc_after": 0x10042,
+        "nmi_vector": 2,
+        "nmi_lvtpc_after": 0x10400,
+    }
+    assert " 3 PMIs" in messages
+
+
+def test_more_processors_than_messages_can_name(tmp_path):
+    done = qemu(assemble(tmp_path, "cpuid"), "", "-machine", "q35", "-smp", "1,maxcpus=256")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == "qemu-ds: for up to 255 vCPUs, this machine has room for 256"
+
+
 def test_other_accelerators_are_refused(tmp_path):
     """With KVM nothing is translated. Where this host has none it is QEMU itself that refuses."""
     done = qemu(assemble(tmp_path, "cpuid"), accelerator="kvm")

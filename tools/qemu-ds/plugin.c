@@ -188,6 +188,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (info->version.cur != QEMU_PLUGIN_VERSION)
         refuse("for plugin API %d (QEMU 11.1), this QEMU has %d", QEMU_PLUGIN_VERSION, info->version.cur);
     refuse_other_accelerators();
+    if (info->system.max_vcpus > (int)QDS_VCPUS)
+        refuse("for up to %u vCPUs, this machine has room for %d", QDS_VCPUS, info->system.max_vcpus);
     if (qds_options_parse(&options, argc, (const char *const *)argv, why, sizeof why) != 0)
         refuse("%s", why);
     if (options.exact_flags && !qds_flags_available())

@@ -4,10 +4,10 @@
 
 #include "tools/qemu-ds/vcpu.h"
 
-/* In x2APIC mode QEMU hides the registers from us: LVTPC is our own then. Called before a WRMSR runs, and to know what
- * RDMSR returns (false: QEMU's). */
-void qds_pmi_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value);
-bool qds_pmi_rdmsr(const struct qds_vcpu *v, uint32_t msr, uint64_t *value);
+/* In x2APIC mode QEMU hides the registers from us: LVTPC is our own then. Before a WRMSR runs; false: #GP. */
+bool qds_pmi_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value);
+/* What RDMSR returns; false: QEMU knows. */
+bool qds_pmi_rdmsr(struct qds_vcpu *v, uint32_t msr, uint64_t *value);
 
 uint32_t qds_pmi_lvtpc(struct qds_vcpu *v);
 /* Sends the interrupt LVTPC asks for to this vCPU, and masks LVTPC. */

@@ -107,8 +107,7 @@ bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault)
         return false;
     *msr = low(qds_read(v, QDS_RCX));
     *value = low(qds_read(v, QDS_RAX)) | qds_read(v, QDS_RDX) << 32;
-    qds_pmi_wrmsr(v, *msr, *value);
-    int e = ds_model_wrmsr(&copy, *msr, *value);
+    int e = qds_pmi_wrmsr(v, *msr, *value) ? ds_model_wrmsr(&copy, *msr, *value) : -EFAULT;
     *fault = e == -EFAULT;
     if (*fault)
         refuse(v);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #define VERSION 1
-#define VCPUS   1024u
 
 struct line {
     char text[64 + 17 * (128 + DS_PEBS_RECORD_MAX / 8)];
@@ -23,7 +22,7 @@ static FILE *file;
 static struct totals {
     bool seen;
     uint64_t of[TOTALS], instructions;
-} totals[VCPUS];
+} totals[QDS_VCPUS];
 
 __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *format, ...)
 {
@@ -65,7 +64,7 @@ bool qds_truth_close(void)
 {
     bool good = true;
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; file && i < VCPUS; i++) {
+    for (unsigned i = 0; file && i < QDS_VCPUS; i++) {
         if (!totals[i].seen)
             continue;
         fprintf(file, "%u %" PRIu64 " total", i, totals[i].instructions);

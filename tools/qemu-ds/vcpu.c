@@ -222,7 +222,7 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     v->model.records = model.records;
     v->model.dropped = model.dropped;
     v->model.bts_records = model.bts_records;
-    v->step.on = v->entered.on = v->leave = v->fault.on = v->x2apic.on = false;
+    v->step.on = v->entered.on = v->leave = v->fault.on = false;
     v->exception.raised = 0;
     v->counted = NULL;
     v->through[0] = v->through[1] = QDS_THROUGH_EVENTS;

@@ -10,7 +10,7 @@
 #include "tools/qemu-ds/counting.h"
 #include "tools/qemu-ds/qemu_api.h"
 
-#define QDS_VCPUS 1024u
+#define QDS_VCPUS 255u /* APIC IDs that an interrupt's message can name */
 
 #define QDS_RFLAGS_TF (1u << 8)
 #define QDS_RFLAGS_RF (1u << 16)
@@ -109,8 +109,7 @@ struct qds_vcpu {
         uint64_t rcx;
     } fault;
 
-    struct { /* while in x2APIC mode */
-        bool on;
+    struct { /* while in x2APIC mode, see pmi.h */
         uint32_t id, lvtpc;
     } x2apic;
     bool wants; /* something counts */
