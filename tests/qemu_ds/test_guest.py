@@ -191,6 +191,24 @@ def test_more_processors_than_messages_can_name(tmp_path):
     assert done.stderr.splitlines()[-1] == "qemu-ds: for up to 255 vCPUs, this machine has room for 256"
 
 
+@pytest.mark.parametrize("boot", range(6))
+def test_processors_that_begin_together(tmp_path, boot):
+    """What one turns on while another waits for all blocks to be translated anew counts from its first instruction. A
+    WRMSR that waits for that retires once, and leaves the flags."""
+    said, messages = run(tmp_path, "together", "stats=on", "-smp", "2")
+    loops = 50000
+    work = {"branches": 3 * loops + 3, "ring_0": 6 * loops + 5, "calls": loops + 1, "returns": loops + 1,
+            "conditional": loops + 1, "loads": 2 * loops + 1, "stores": 2 * loops + 1}
+    for name in [key.removesuffix("_first_0") for key in said if key.endswith("_first_0")]:
+        for when in ("first", "again"):
+            for cpu in range(2):
+                counted, instructions = said[f"{name}_{when}_{cpu}"], said[f"{name}_{when}_all_{cpu}"]
+                assert counted == work[name.removeprefix("ring_0_")], (boot, name, when, cpu)
+                assert instructions == 6 * loops + 15, (boot, name, when, cpu)
+    assert messages.count("flags exact") == 2
+    assert "count late" not in messages
+
+
 def test_other_accelerators_are_refused(tmp_path):
     """With KVM nothing is translated. Where this host has none it is QEMU itself that refuses."""
     done = qemu(assemble(tmp_path, "cpuid"), accelerator="kvm")

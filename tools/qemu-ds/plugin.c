@@ -28,13 +28,15 @@ static struct qds_options options;
 static struct qemu_plugin_scoreboard *boards;
 static int vcpus;
 
-/* What blocks have now, what they have at least, and whether QEMU has been asked to translate them anew. */
+/* What blocks have, or will when `resetting` is over: QEMU has been asked to translate them anew, and does when all
+ * vCPUs have left theirs. What they have at least. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct qds_instruments instruments, least;
 static bool resetting;
 static unsigned resets;
-static atomic_uint wanting;      /* vCPUs on which something counts */
-static atomic_llong idle_since;  /* when that became none */
+static atomic_bool more;        /* instruments than the least */
+static atomic_uint wanting;     /* vCPUs on which something counts */
+static atomic_llong idle_since; /* when that became none */
 
 __attribute__((noreturn, format(printf, 1, 2))) static void refuse(const char *format, ...)
 {
@@ -68,37 +70,41 @@ static void reset(void *userdata)
     register_callbacks();
 }
 
-/* With `lock` held. */
+/* With `lock` held, and nothing pending. The vCPU leaves before its next block, the others when QEMU gets to it. */
 static void translate_anew(void)
 {
-    if (!resetting)
-        qemu_plugin_reset(plugin, reset, NULL);
+    more = memcmp(&instruments, &least, sizeof least) != 0;
     resetting = true;
+    qemu_plugin_reset(plugin, reset, NULL);
 }
 
-static void changed(struct qds_vcpu *v)
+/* While a vCPU waits for others to leave their blocks, none of those may begin to count in what they are in. */
+static bool change(struct qds_vcpu *v, const struct ds_model *to, bool must)
 {
-    struct qds_instruments need = qds_need(&v->model);
+    struct qds_instruments need = qds_need(to), had;
     bool wants = !qds_need_nothing(&need);
-    if (wants != v->wants && atomic_fetch_add(&wanting, wants ? 1 : -1) == 1 && !wants)
-        idle_since = now();
-    v->wants = wants;
-
     pthread_mutex_lock(&lock);
-    struct qds_instruments had = instruments;
-    for (unsigned g = 0; g < QDS_GROUPS; g++)
-        instruments.wanted[g] |= need.wanted[g];
-    if (memcmp(&had, &instruments, sizeof had) != 0)
-        translate_anew();
+    bool may = must || !wants || !resetting;
+    if (may) {
+        if (wants != v->wants && atomic_fetch_add(&wanting, wants ? 1 : -1) == 1 && !wants)
+            idle_since = now();
+        v->wants = wants;
+        had = instruments;
+        for (unsigned g = 0; g < QDS_GROUPS; g++)
+            instruments.wanted[g] |= need.wanted[g];
+        if (memcmp(&had, &instruments, sizeof had) != 0 && !resetting)
+            translate_anew();
+    }
     pthread_mutex_unlock(&lock);
+    return may;
 }
 
 static void interrupted(void)
 {
-    if (wanting || memcmp(&instruments, &least, sizeof least) == 0 || now() - idle_since < IDLE_AFTER)
+    if (wanting || !more || now() - idle_since < IDLE_AFTER)
         return;
     pthread_mutex_lock(&lock);
-    if (!wanting) {
+    if (!wanting && !resetting) {
         instruments = least;
         translate_anew();
     }
@@ -123,7 +129,7 @@ static void machine_reset(void *opaque)
         if (!v)
             continue;
         qds_vcpu_reset(v);
-        changed(v);
+        change(v, &v->model, true);
     }
 }
 
@@ -155,6 +161,8 @@ static void ends(void *userdata)
                     " PMIs, %" PRIu64 " steps, flags %s\n",
                     i, v->model.records, v->model.dropped, v->model.bts_records, v->pmis, v->steps,
                     v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for");
+        if (v && v->late)
+            fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " times it may have begun to count late\n", i, v->late);
         if (v && v->rdpmcs_refused)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " RDPMC left to QEMU, which has none\n", i, v->rdpmcs_refused);
     }
@@ -203,7 +211,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     instruments = least;
     qds_blocks_set(&least);
     boards = qemu_plugin_scoreboard_new(sizeof(struct qds_board));
-    qds_run_changed = changed;
+    qds_run_change = change;
     qds_run_interrupted = interrupted;
     qds_run_flags_unknown = flags_unknown;
     register_callbacks();

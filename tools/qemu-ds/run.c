@@ -13,7 +13,7 @@
 
 #define PAGE 4096u
 
-void (*qds_run_changed)(struct qds_vcpu *v);
+bool (*qds_run_change)(struct qds_vcpu *v, const struct ds_model *to, bool must);
 void (*qds_run_interrupted)(void);
 void (*qds_run_flags_unknown)(void);
 
@@ -353,17 +353,40 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_rdpmc(unsigned v
     qemu_plugin_set_pc(qds_read(v, QDS_RIP) + i->insn.length);
 }
 
+/* The instruction, its block's last, is begun anew, and has not retired. Returns where lazy flags cannot be had. */
+static void again(struct qds_vcpu *v, const struct qds_block_insn *i, void *at)
+{
+    if (i != i->block->insns && !qds_flags_restore(v, at))
+        return;
+    if (v->board->block == (uintptr_t)i->block)
+        uncount(v, i);
+    else if (v->counted == i)
+        adjust_one(v, i, UINT64_MAX);
+    v->counted = NULL;
+    v->step.on = false;
+    sync(v);
+    arm(v);
+    qemu_plugin_set_pc(qds_read(v, QDS_RIP));
+}
+
 /* It ends its block, so all of the block has been counted. What it changes holds from the next instruction on. */
-void qds_run_wrmsr(unsigned vcpu, void *userdata)
+__attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned vcpu, void *userdata)
 {
     const struct qds_block_insn *i = userdata;
     struct qds_vcpu *v = qds_vcpu(vcpu);
+    struct ds_model after;
     uint32_t msr;
     uint64_t value;
     bool fault;
     sync(v);
-    if (!qds_wrmsr(v, &msr, &value, &fault))
+    if (!qds_wrmsr(v, &msr, &value, &fault, &after))
         return;
+    if (!fault && !qds_run_change(v, &after, false)) {
+        qds_flags_look_for_env(v, __builtin_frame_address(0));
+        again(v, i, __builtin_return_address(0));
+        qds_run_change(v, &after, true);
+        v->late++;
+    }
     qds_truth_wrmsr(v, msr, value, fault, v->step.on);
     if (fault)
         return;
@@ -377,7 +400,6 @@ void qds_run_wrmsr(unsigned vcpu, void *userdata)
         v->branches[ring] = qds_need_branches(&v->model, ring);
     }
     arm(v);
-    qds_run_changed(v);
 }
 
 /* ---- exceptions and interrupts ----------------------------------------------------------------------------------- */

@@ -42,8 +42,9 @@ void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uin
 
 /* ---- what the plugin is told ------------------------------------------------------------------------------------- */
 
-/* The model of the vCPU asks for other instruments than before. */
-extern void (*qds_run_changed)(struct qds_vcpu *v);
+/* The model of the vCPU is about to become `to`, which may ask for other instruments than before. False: not now, and
+ * nothing was done; `must`: all the same. */
+extern bool (*qds_run_change)(struct qds_vcpu *v, const struct ds_model *to, bool must);
 /* An interrupt is taken: now and then a good moment to see whether nothing counts any more. */
 extern void (*qds_run_interrupted)(void);
 /* Records will have no arithmetic flags. */

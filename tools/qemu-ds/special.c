@@ -100,14 +100,20 @@ void qds_rdmsr(struct qds_vcpu *v)
     }
 }
 
-bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault)
+bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault, struct ds_model *after)
 {
-    struct ds_model copy = v->model;
+    uint64_t had;
     if (qds_cpl(v) != 0)
         return false;
     *msr = low(qds_read(v, QDS_RCX));
     *value = low(qds_read(v, QDS_RAX)) | qds_read(v, QDS_RDX) << 32;
-    int e = qds_pmi_wrmsr(v, *msr, *value) ? ds_model_wrmsr(&copy, *msr, *value) : -EFAULT;
+    int e = -EFAULT;
+    if (qds_pmi_wrmsr(v, *msr, *value)) {
+        if (ds_model_rdmsr(&v->model, *msr, &had) == -ENOENT)
+            return false; /* most are */
+        *after = v->model;
+        e = ds_model_wrmsr(after, *msr, *value);
+    }
     *fault = e == -EFAULT;
     if (*fault)
         refuse(v);

@@ -20,8 +20,8 @@ bool qds_special_before(const uint8_t code[2]);
 void qds_cpuid(struct qds_vcpu *v);
 void qds_rdmsr(struct qds_vcpu *v);
 /* Whether the WRMSR that is about to run is for the model, and what it writes. If so and the model refuses it, it will
- * fault: *fault. The model has not changed. */
-bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault);
+ * fault: *fault. The model has not changed: *after is what it will be. */
+bool qds_wrmsr(struct qds_vcpu *v, uint32_t *msr, uint64_t *value, bool *fault, struct ds_model *after);
 
 /* What RDPMC returns. 0; -EFAULT: #GP, for its index; -EPERM: #GP, which QEMU will raise. */
 int qds_rdpmc(struct qds_vcpu *v, uint64_t *value);

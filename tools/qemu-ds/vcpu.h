@@ -114,6 +114,7 @@ struct qds_vcpu {
     } x2apic;
     bool wants; /* something counts */
     uint64_t pmis, steps; /* totals */
+    uint64_t late; /* WRMSRs that turned something on in blocks that may not count it, see qds_run_change */
     uint64_t rdpmcs_refused; /* left to QEMU, whose #UD is not the guest's fault */
 };
 
