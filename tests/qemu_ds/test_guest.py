@@ -209,6 +209,16 @@ def test_processors_that_begin_together(tmp_path, boot):
     assert "count late" not in messages
 
 
+def test_truth_of_a_quiet_guest(tmp_path):
+    """Instructions are told also where no counter counts, or one in another ring; those that fault are not."""
+    truth = tmp_path / "truth"
+    run(tmp_path, "quiet", f"truth={truth}")
+    lines = [line.split() for line in truth.read_text(encoding="ascii").splitlines() if " wrmsr " in line]
+    steps = [(now[4], now[6], int(now[1]) - int(before[1])) for before, now in zip(lines, lines[1:])]
+    assert [step for step in steps if step[0] == "600"] == [
+        ("600", f"{n:x}", n) for n in (1 + 2 * 10000 + 5, 4 + 25 + 5, 4 + 22 + 5, 1 + 2 * 10000 + 5)]
+
+
 def test_other_accelerators_are_refused(tmp_path):
     """With KVM nothing is translated. Where this host has none it is QEMU itself that refuses."""
     done = qemu(assemble(tmp_path, "cpuid"), accelerator="kvm")

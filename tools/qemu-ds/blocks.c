@@ -22,6 +22,11 @@ void qds_blocks_set(const struct qds_instruments *i)
     instruments = *i;
 }
 
+bool qds_blocks_count(void)
+{
+    return !qds_need_nothing(&instruments);
+}
+
 bool qds_blocks_counts(const struct qds_block *b, enum qds_group group, unsigned event)
 {
     return (group == QDS_ALL_RINGS || group == b->ring) && b->events[event] && instruments.wanted[group] >> event & 1;
