@@ -26,6 +26,7 @@ def starts(options, *arguments, qemu=cb.QEMU_11):
     (",stats=1", (), "stats=1: must be on or off"),
     (",policy.fit=both", (), "policy.fit=both: not one of its values"),
     (",policy.unmapped=page_fault", (), "policy.unmapped=page_fault: not possible here"),
+    (",policy.masked_pmi=latched", (), "policy.masked_pmi=latched: not possible here"),
     (",records=5", (), "records=5: not an option: there are preset, exact, truth, stats, policy.NAME"),
     ("", ("-accel", "tcg,thread=single", "-smp", "2"),
      "several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount"),

@@ -54,6 +54,7 @@ static void wrong_ones_are_refused(void **state)
         {"policy.fit=never", "policy.fit=never: not one of its values"},
         {"policy.luck=good", "policy.luck: there is no such policy"},
         {"policy.unmapped=page_fault", "policy.unmapped=page_fault: not possible here"},
+        {"policy.masked_pmi=latched", "policy.masked_pmi=latched: not possible here"},
         {"presets=icelake", "presets=icelake: not an option: there are preset, exact, truth, stats, policy.NAME"},
         {"stats", "stats: not of the form option=value"},
     };

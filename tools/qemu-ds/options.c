@@ -40,7 +40,9 @@ static int set_policy(struct qds_options *o, const char *name, const char *value
     snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "="), name);
     switch (ds_model_policy_set(&o->policy, key, value)) {
     case 0:
-        return o->policy.unmapped_page_fault ? refuse(why, size, "policy.unmapped=page_fault: not possible here") : 0;
+        if (o->policy.unmapped_page_fault || o->policy.masked_pmi_latched)
+            return refuse(why, size, "policy.%s=%s: not possible here", key, value);
+        return 0;
     case -ENOENT:
         return refuse(why, size, "policy.%s: there is no such policy", key);
     default:
