@@ -26,6 +26,8 @@ void qds_vcpus_forget_blocks(void)
         if (qds_vcpus[i]) {
             find_board(qds_vcpus[i]);
             qds_vcpus[i]->board->block = qds_vcpus[i]->board->pages_known = 0;
+            qds_vcpus[i]->board->accessed[0] = qds_vcpus[i]->board->accessed[1] = 0;
+            qds_vcpus[i]->step.block = NULL;
             qds_vcpus[i]->counted = NULL;
         }
 }
