@@ -37,7 +37,7 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
     size_t n = qemu_plugin_tb_n_insns(tb);
     struct qds_block *b = calloc(1, sizeof *b + n * sizeof b->insns[0]);
     if (!b)
-        abort();
+        qds_out_of_memory();
     b->vaddr = qemu_plugin_tb_vaddr(tb);
     b->length = (uint16_t)n;
     b->ring = (uint8_t)ring;

@@ -158,9 +158,10 @@ static void ends(void *userdata)
         if (v)
             fprintf(stderr,
                     "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " dropped, %" PRIu64 " branch records, %" PRIu64
-                    " PMIs, %" PRIu64 " steps, flags %s\n",
+                    " PMIs, %" PRIu64 " steps, flags %s%s\n",
                     i, v->model.records, v->model.dropped, v->model.bts_records, v->pmis, v->steps,
-                    v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for");
+                    v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for",
+                    v->env_looked_for && !v->env ? ", TSC unknown" : "");
         if (v && v->late)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " times it may have begun to count late\n", i, v->late);
         if (v && v->rdpmcs_refused)

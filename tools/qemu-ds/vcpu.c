@@ -14,6 +14,12 @@
 struct qds_vcpu *qds_vcpus[QDS_VCPUS];
 static struct qemu_plugin_scoreboard *boards;
 
+void qds_out_of_memory(void)
+{
+    fprintf(stderr, "qemu-ds: out of memory\n");
+    abort(); /* QEMU's own way to end may want locks that are held here */
+}
+
 static void find_board(struct qds_vcpu *v)
 {
     v->board = qemu_plugin_scoreboard_find(boards, v->index);
@@ -252,8 +258,8 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
                                                      "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15",
                                                      "rip", "eflags", "cs", "cr0", "cr4"};
     struct qds_vcpu *v = calloc(1, sizeof *v);
-    if (!v || index >= QDS_VCPUS)
-        return false;
+    if (!v)
+        qds_out_of_memory();
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,
                                        .lvtpc = lvtpc,
@@ -277,7 +283,7 @@ bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const s
     for (unsigned i = 0; i < 16; i++) {
         char name[8];
         snprintf(name, sizeof name, "xmm%u", i);
-        v->xmm[i] = find(all, name);
+        found &= (v->xmm[i] = find(all, name)) != NULL;
     }
     g_array_free(all, 1);
     qds_vcpus[index] = v;

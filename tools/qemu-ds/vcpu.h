@@ -125,7 +125,8 @@ static inline struct qds_vcpu *qds_vcpu(unsigned index)
 }
 /* The blocks that vCPUs may have been in are gone, and boards may have moved. All vCPUs stand still. */
 void qds_vcpus_forget_blocks(void);
-/* On the vCPU's thread. False: QEMU lacks a register we need. */
+__attribute__((noreturn)) void qds_out_of_memory(void);
+/* On the vCPU's thread; `index` below QDS_VCPUS. False: QEMU lacks a register we need. */
 bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    struct qemu_plugin_scoreboard *boards);
 
