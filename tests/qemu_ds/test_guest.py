@@ -185,12 +185,6 @@ def test_x2apic(tmp_path):
     assert " 3 PMIs" in messages
 
 
-def test_more_processors_than_messages_can_name(tmp_path):
-    done = qemu(assemble(tmp_path, "cpuid"), "", "-machine", "q35", "-smp", "1,maxcpus=256")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.splitlines()[-1] == "qemu-ds: for up to 255 vCPUs, this machine has room for 256"
-
-
 @pytest.mark.parametrize("boot", range(6))
 def test_processors_that_begin_together(tmp_path, boot):
     """What one turns on while another waits for all blocks to be translated anew counts from its first instruction. A
@@ -220,12 +214,12 @@ def test_truth_of_a_quiet_guest(tmp_path):
 
 
 def test_other_accelerators_are_refused(tmp_path):
-    """With KVM nothing is translated. Where this host has none it is QEMU itself that refuses."""
+    """With KVM nothing is translated."""
     done = qemu(assemble(tmp_path, "cpuid"), accelerator="kvm")
-    assert done.returncode == 1
-    assert done.stdout == ""
-    if "Could not access KVM" not in done.stderr and "failed to initialize kvm" not in done.stderr:
-        assert done.stderr.splitlines()[-1] == "qemu-ds: with -accel tcg only, this is KVM"
+    if any(why in done.stderr for why in ("Could not access KVM", "failed to initialize kvm")):
+        pytest.skip("this host has no KVM that may be used")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == "qemu-ds: with -accel tcg only, this is KVM"
 
 
 @pytest.mark.parametrize("start", [0, -1, -2, -150])
@@ -236,5 +230,6 @@ def test_accesses(tmp_path, start):
         "none", "load", "store", "push_pop", "both", "call", "string", "long_string", "vector", "loop")} == {
             "none": (0, 0), "load": (2, 0), "store": (0, 3), "push_pop": (2, 2), "both": (3, 3), "call": (1, 1),
             "string": (2, 2), "long_string": (0, 1), "vector": (2, 2), "loop": (200, 100)}
-    assert said["bad_load_loads"] == said["bad_store_loads"] == said["bad_string_loads"]
-    assert said["bad_load_stores"] == said["bad_store_stores"] == said["bad_string_stores"]
+    # 3 stores of `try`; of the handler 11, and 8 loads, IRETQ's among them; none of what faults.
+    assert {said[f"bad_{name}_loads"] for name in ("load", "store", "string")} == {8}
+    assert {said[f"bad_{name}_stores"] for name in ("load", "store", "string")} == {3 + 11}
