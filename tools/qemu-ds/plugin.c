@@ -150,6 +150,14 @@ static void refuse_other_accelerators(void)
         refuse("with -accel tcg only, this is %s", name());
 }
 
+static void refuse_icount(void)
+{
+    const int *mode; /* enum ICountMode; 0: off */
+    qds_exported("use_icount", &mode);
+    if (mode && *mode)
+        refuse("not with -icount: there the time is known at few instructions, and records ask at any");
+}
+
 static void ends(void *userdata)
 {
     (void)userdata;
@@ -197,6 +205,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (info->version.cur != QEMU_PLUGIN_VERSION)
         refuse("for plugin API %d (QEMU 11.1), this QEMU has %d", QEMU_PLUGIN_VERSION, info->version.cur);
     refuse_other_accelerators();
+    refuse_icount();
     if (info->system.max_vcpus > (int)QDS_VCPUS)
         refuse("for up to %u vCPUs, this machine has room for %d", QDS_VCPUS, info->system.max_vcpus);
     if (qds_options_parse(&options, argc, (const char *const *)argv, why, sizeof why) != 0)
