@@ -97,17 +97,17 @@ static void print_live(const struct cairn_log *log)
 /* What the processor did that the log cannot show. */
 static void print_plugin(const struct cairn_check *check)
 {
-    uint64_t totals[CAIRN_PLUGIN_TOTALS] = {0};
+    uint64_t totals[QDS_TRUTH_TOTALS] = {0};
     if (!check->plugin)
         return;
     for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
-        for (unsigned t = 0; t < CAIRN_PLUGIN_TOTALS; t++)
+        for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
             totals[t] += check->plugin->cpu[i].totals[t];
     printf("plugin: %" PRIu64 " PEBS records, %" PRIu64 " dropped; %" PRIu64 " branches, %" PRIu64 " dropped\n",
-           totals[CAIRN_PLUGIN_RECORDS], totals[CAIRN_PLUGIN_DROPPED], totals[CAIRN_PLUGIN_BRANCHES],
-           totals[CAIRN_PLUGIN_BRANCHES_DROPPED]);
+           totals[QDS_TRUTH_RECORDS], totals[QDS_TRUTH_DROPPED], totals[QDS_TRUTH_BRANCHES],
+           totals[QDS_TRUTH_BRANCHES_DROPPED]);
     printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n",
-           totals[CAIRN_PLUGIN_PMIS], totals[CAIRN_PLUGIN_WRMSRS], totals[CAIRN_PLUGIN_LOST]);
+           totals[QDS_TRUTH_PMIS], totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
 }
 
 static void print_verdict(const struct cairn_check *check)

@@ -10,20 +10,8 @@
 
 #include "tools/cairn/bytes.h"
 
-#define VERSION 1
-
 struct line { /* what is left of it */
     const char *at, *end;
-};
-
-static const char *const total_names[CAIRN_PLUGIN_TOTALS] = {
-    [CAIRN_PLUGIN_RECORDS] = "records",
-    [CAIRN_PLUGIN_DROPPED] = "dropped",
-    [CAIRN_PLUGIN_BRANCHES] = "branches",
-    [CAIRN_PLUGIN_BRANCHES_DROPPED] = "branches-dropped",
-    [CAIRN_PLUGIN_PMIS] = "pmis",
-    [CAIRN_PLUGIN_WRMSRS] = "wrmsrs",
-    [CAIRN_PLUGIN_LOST] = "lost",
 };
 
 /* Takes the word, if it is the next. */
@@ -84,8 +72,8 @@ static bool read_branch(struct cairn_plugin_cpu *cpu, struct line *l, bool store
 static bool read_totals(struct cairn_plugin_cpu *cpu, struct line *l)
 {
     uint64_t total;
-    for (unsigned i = 0; i < CAIRN_PLUGIN_TOTALS; i++)
-        if (!word(l, total_names[i]) || !number(l, 10, &total) || total != cpu->totals[i])
+    for (unsigned i = 0; i < QDS_TRUTH_TOTALS; i++)
+        if (!word(l, qds_truth_totals[i]) || !number(l, 10, &total) || total != cpu->totals[i])
             return false;
     return cpu->whole = l->at == l->end;
 }
@@ -100,19 +88,19 @@ static bool read_line(struct cairn_plugin *p, struct line *l)
     struct cairn_plugin_cpu *cpu = &p->cpu[vcpu];
     bool good;
     if ((stored = word(l, "record")) || word(l, "dropped")) {
-        total = stored ? CAIRN_PLUGIN_RECORDS : CAIRN_PLUGIN_DROPPED;
+        total = stored ? QDS_TRUTH_RECORDS : QDS_TRUTH_DROPPED;
         good = read_record(p, cpu, l, stored);
     } else if ((stored = word(l, "branch")) || word(l, "branch-dropped")) {
-        total = stored ? CAIRN_PLUGIN_BRANCHES : CAIRN_PLUGIN_BRANCHES_DROPPED;
+        total = stored ? QDS_TRUTH_BRANCHES : QDS_TRUTH_BRANCHES_DROPPED;
         good = read_branch(cpu, l, stored);
     } else if (word(l, "pmi")) {
-        total = CAIRN_PLUGIN_PMIS;
+        total = QDS_TRUTH_PMIS;
         good = field(l, "lvtpc", &value) && field(l, "next", &value);
     } else if (word(l, "wrmsr") || word(l, "wrmsr-fault")) {
-        total = CAIRN_PLUGIN_WRMSRS;
+        total = QDS_TRUTH_WRMSRS;
         good = field(l, "msr", &value) && field(l, "value", &value);
     } else if (word(l, "lost")) {
-        total = CAIRN_PLUGIN_LOST;
+        total = QDS_TRUTH_LOST;
         good = field(l, "at", &value);
     } else
         return word(l, "total") && read_totals(cpu, l);
@@ -146,8 +134,8 @@ int cairn_plugin_read(struct cairn_plugin *plugin, const char *data, size_t size
         if (++number == 1) {
             if (!read_head(&l, &version))
                 return refuse(why, "not what qemu-ds writes as truth=FILE");
-            if (version != VERSION)
-                return refuse(why, "version %" PRIu64 ", but this cairn reads version %u", version, VERSION);
+            if (version != QDS_TRUTH_VERSION)
+                return refuse(why, "version %" PRIu64 ", but this cairn reads version %u", version, QDS_TRUTH_VERSION);
         } else if (!ended && newline && l.end - l.at == 3 && word(&l, "end")) {
             ended = true;
         } else if (ended || (newline && !read_line(plugin, &l))) {
@@ -158,7 +146,7 @@ int cairn_plugin_read(struct cairn_plugin *plugin, const char *data, size_t size
     if (!ended)
         return refuse(why, "it is cut off: there is no line 'end'");
     for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
-        for (unsigned t = 0; t < CAIRN_PLUGIN_TOTALS; t++)
+        for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
             if (plugin->cpu[i].totals[t] && !plugin->cpu[i].whole)
                 return refuse(why, "the totals of vCPU %u are missing", i);
     return 0;

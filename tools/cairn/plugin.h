@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "tools/cairn/log.h"
+#include "tools/qemu-ds/truth_format.h"
 
 struct cairn_plugin_record { /* a PEBS record */
     uint64_t address, counters, ip, next, flags, tsc;
@@ -16,17 +17,6 @@ struct cairn_plugin_record { /* a PEBS record */
 
 struct cairn_plugin_branch { /* a BTS record that was stored */
     uint64_t from, to;
-};
-
-enum cairn_plugin_total {
-    CAIRN_PLUGIN_RECORDS,
-    CAIRN_PLUGIN_DROPPED,
-    CAIRN_PLUGIN_BRANCHES,
-    CAIRN_PLUGIN_BRANCHES_DROPPED,
-    CAIRN_PLUGIN_PMIS,
-    CAIRN_PLUGIN_WRMSRS,
-    CAIRN_PLUGIN_LOST,
-    CAIRN_PLUGIN_TOTALS,
 };
 
 struct cairn_plugin {
@@ -39,7 +29,7 @@ struct cairn_plugin {
             struct cairn_plugin_branch *items;
             size_t count, room;
         } branches;
-        uint64_t totals[CAIRN_PLUGIN_TOTALS];
+        uint64_t totals[QDS_TRUTH_TOTALS]; /* by enum qds_truth_total */
         bool whole; /* so the file itself says */
     } cpu[CAIRN_MAX_CPUS]; /* by vCPU */
     struct {

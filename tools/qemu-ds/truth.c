@@ -6,22 +6,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define VERSION 1
+#include "tools/qemu-ds/truth_format.h"
 
 struct line {
     char text[64 + 17 * (128 + DS_PEBS_RECORD_MAX / 8)];
     size_t size;
 };
 
-enum { RECORDS, DROPPED, BRANCHES, BRANCHES_DROPPED, PMIS, WRMSRS, LOST, TOTALS };
-static const char *const names[TOTALS] = {"records", "dropped", "branches", "branches-dropped", "pmis", "wrmsrs",
-                                          "lost"};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static FILE *file;
 static struct totals {
     bool seen;
-    uint64_t of[TOTALS], instructions;
+    uint64_t of[QDS_TRUTH_TOTALS], instructions;
 } totals[QDS_VCPUS];
 
 __attribute__((format(printf, 2, 3))) static void add(struct line *l, const char *format, ...)
@@ -57,7 +53,7 @@ static void end(struct line *l, const struct qds_vcpu *v, unsigned total)
 bool qds_truth_open(const char *name, const char *preset, int vcpus)
 {
     file = fopen(name, "w");
-    return file && fprintf(file, "qemu-ds truth %d preset %s vcpus %d\n", VERSION, preset, vcpus) > 0;
+    return file && fprintf(file, "qemu-ds truth %d preset %s vcpus %d\n", QDS_TRUTH_VERSION, preset, vcpus) > 0;
 }
 
 bool qds_truth_close(void)
@@ -68,8 +64,8 @@ bool qds_truth_close(void)
         if (!totals[i].seen)
             continue;
         fprintf(file, "%u %" PRIu64 " total", i, totals[i].instructions);
-        for (unsigned t = 0; t < TOTALS; t++)
-            fprintf(file, " %s %" PRIu64, names[t], totals[i].of[t]);
+        for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
+            fprintf(file, " %s %" PRIu64, qds_truth_totals[t], totals[i].of[t]);
         fprintf(file, "\n");
     }
     if (file)
@@ -99,7 +95,7 @@ void qds_truth_record(struct qds_vcpu *v, const struct ds_model_record *r)
         v->model.host.read(v, r->address + i, &word, sizeof word);
         add(&l, " %" PRIx64, word);
     }
-    end(&l, v, r->stored ? RECORDS : DROPPED);
+    end(&l, v, r->stored ? QDS_TRUTH_RECORDS : QDS_TRUTH_DROPPED);
 }
 
 void qds_truth_branch(struct qds_vcpu *v, const struct ds_model_branch *branch, bool stored)
@@ -109,7 +105,7 @@ void qds_truth_branch(struct qds_vcpu *v, const struct ds_model_branch *branch, 
         return;
     begin(&l, v, v->counting.instructions, stored ? "branch" : "branch-dropped");
     add(&l, " from %" PRIx64 " to %" PRIx64, branch->from, branch->to);
-    end(&l, v, stored ? BRANCHES : BRANCHES_DROPPED);
+    end(&l, v, stored ? QDS_TRUTH_BRANCHES : QDS_TRUTH_BRANCHES_DROPPED);
 }
 
 void qds_truth_pmi(struct qds_vcpu *v, uint32_t lvtpc)
@@ -119,7 +115,7 @@ void qds_truth_pmi(struct qds_vcpu *v, uint32_t lvtpc)
         return;
     begin(&l, v, v->counting.instructions, "pmi");
     add(&l, " lvtpc %" PRIx32 " next %" PRIx64, lvtpc, v->retired_rip);
-    end(&l, v, PMIS);
+    end(&l, v, QDS_TRUTH_PMIS);
 }
 
 void qds_truth_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value, bool fault, bool uncounted)
@@ -129,7 +125,7 @@ void qds_truth_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value, bool faul
         return;
     begin(&l, v, v->counting.instructions + uncounted - fault, fault ? "wrmsr-fault" : "wrmsr");
     add(&l, " msr %" PRIx32 " value %" PRIx64, msr, value);
-    end(&l, v, WRMSRS);
+    end(&l, v, QDS_TRUTH_WRMSRS);
 }
 
 void qds_truth_lost(struct qds_vcpu *v)
@@ -139,5 +135,5 @@ void qds_truth_lost(struct qds_vcpu *v)
         return;
     begin(&l, v, v->counting.instructions, "lost");
     add(&l, " at %" PRIx64, v->model.fault_address);
-    end(&l, v, LOST);
+    end(&l, v, QDS_TRUTH_LOST);
 }
