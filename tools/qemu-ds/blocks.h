@@ -2,7 +2,7 @@
 /*
  * Translated blocks: what is planted into them. What happens there: run.h.
  *
- * Idle, only CPUID, RDMSR and WRMSR are looked at. While something counts, each block adds what it is worth
+ * Idle, only CPUID, RDMSR, WRMSR and RDPMC are looked at. While something counts, each block adds what it is worth
  * (counting.h) before it runs. Where that would reach an event that the model must see, the block does not run: it is
  * begun anew with RFLAGS.RF set. QEMU translates such code separately, and there each instruction is looked at; the
  * one that the model must see goes through it when it has run. Then the block is left and its rest begun anew: at the

@@ -12,5 +12,6 @@
 bool qds_memory_read(struct qds_vcpu *v, uint64_t address, void *to, uint32_t size);
 bool qds_memory_write(struct qds_vcpu *v, uint64_t address, const void *from, uint32_t size);
 
-/* Whether the instruction may change where pages lie: the board's `pages_known` must be 0 when it has run. */
+/* Whether the instruction may change where pages lie. The board's `pages_known` is made 0 before it runs: nothing looks
+ * at DS memory between that and its end. */
 bool qds_memory_changes(const uint8_t *code, size_t length);

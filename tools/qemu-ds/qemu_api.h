@@ -120,7 +120,6 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 size_t qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *to, size_t size);
-size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 
 struct qemu_plugin_scoreboard *qemu_plugin_scoreboard_new(size_t element_size);
@@ -141,7 +140,6 @@ bool qemu_plugin_write_register(struct qemu_plugin_register *handle, GByteArray 
 __attribute__((noreturn)) void qemu_plugin_set_pc(uint64_t vaddr); /* leaves the block at once */
 
 bool qemu_plugin_read_memory_vaddr(uint64_t vaddr, GByteArray *to, size_t size);
-bool qemu_plugin_write_memory_vaddr(uint64_t vaddr, GByteArray *from);
 bool qemu_plugin_translate_vaddr(uint64_t vaddr, uint64_t *address);
 int qemu_plugin_read_memory_hwaddr(uint64_t address, GByteArray *to, size_t size); /* 0: done */
 int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *from);
@@ -159,7 +157,6 @@ int qemu_plugin_write_memory_hwaddr(uint64_t address, GByteArray *from);
 #pragma weak qemu_plugin_write_register
 #pragma weak qemu_plugin_set_pc
 #pragma weak qemu_plugin_read_memory_vaddr
-#pragma weak qemu_plugin_write_memory_vaddr
 #pragma weak qemu_plugin_translate_vaddr
 #pragma weak qemu_plugin_read_memory_hwaddr
 #pragma weak qemu_plugin_write_memory_hwaddr

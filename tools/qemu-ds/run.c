@@ -156,7 +156,7 @@ static void resume(struct qds_vcpu *v, uint64_t at)
     arm(v);
 }
 
-/* The instruction at `ip` runs, perhaps after others of its block, and goes through the model for `events`. */
+/* The instruction at `ip` runs, now or as the last of this block, and goes through the model for `events`. */
 static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, unsigned events)
 {
     v->counted = NULL;
