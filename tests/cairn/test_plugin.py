@@ -15,11 +15,11 @@ GPR, BYTES = 4, 176  # first word of the group, size of a record in hw.log: BASI
 LOG = (GOLDEN / "hw.log").read_bytes()
 
 
-def of_hook(parts, hook):
-    """(cpu, place, payload) of each records event (its kind is 2)."""
+def of_hook(parts, hook, kind=2):
+    """(cpu, place, payload) of each event of a kind: 1 is a drain, 2 its records."""
     for frame, at, number, size in events(parts):
         data = parts[frame][1]
-        if number == hook and data[at + PAYLOAD] == 2:
+        if number == hook and data[at + PAYLOAD] == kind:
             yield struct.unpack_from("<H", data, TRACE_CPU)[0], (frame, at), data[at + PAYLOAD:at + size]
 
 
@@ -116,6 +116,26 @@ def test_records_too_many(tmp_path, lines):
 def test_records_of_another_buffer_are_not_the_sessions(tmp_path, lines):
     lines[0].insert(5, re.sub(r" at \w+", " at ffff900000000000", lines[0][4]))
     assert checked(tmp_path, lines)[0] == 0
+
+
+def test_records_of_a_cpu_that_is_not_in_the_trace(tmp_path, lines):
+    lines[2] = [re.sub("^0", "2", line) for line in lines[0] if " record " in line or " branch " in line]
+    status, said = checked(tmp_path, lines)
+    assert status == 1
+    for rule in "each PEBS record equal", "each branch, and those lost":
+        assert re.search(rf"{rule}\n.*: \d+ records of the plugin's truth, and no drain in the trace$", said, re.M)
+
+
+def test_records_that_nobody_knew_were_dropped(tmp_path, lines):
+    parts = frames.read(LOG)
+    for _, place, payload in of_hook(parts, 0xCA01, 1):
+        if payload[0x10:0x18] == bytes([0xFF]) * 8:  # a full buffer: unknown how many it has lost
+            patch(parts, place, PAYLOAD + 0x10, bytes(8))
+    lines[1].append(re.sub(r"record (.*) words .*", r"dropped \1", lines[1][1]))
+    _, said = checked(tmp_path, lines)
+    assert "1 record dropped in truth" not in said
+    status, said = checked(tmp_path, lines, frames.write(parts))
+    assert status == 1 and "1 record dropped in truth, but by the drains none was lost" in said, said
 
 
 def test_branches_in_another_order(tmp_path, lines):

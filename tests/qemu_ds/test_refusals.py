@@ -60,3 +60,11 @@ def test_run_qemu_says_so(tmp_path, arguments, status, why):
     result = cb.boot(tmp_path / "log", "--smp", 1, "ds=hw", *arguments)
     assert result.status == status
     assert re.search(f"^{why}", result.output, re.M), result.output
+
+
+def test_a_truth_that_does_not_fit(tmp_path):
+    """The machine has run then; its end says so, and fails."""
+    result = cb.boot(tmp_path / "log", "--smp", 1, "ds=hw", "--qemu-ds", "truth=/dev/full", "switches=50")
+    assert result.status == cb.TROUBLE
+    assert "QEMU ended with status 1: qemu-ds: truth=/dev/full: not all of it could be written" in " ".join(
+        result.output.split())

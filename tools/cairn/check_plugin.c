@@ -46,12 +46,13 @@ static uint32_t differs(const struct walk *w, const struct cairn_plugin_record *
     return t->words * 8 == r->size ? CAIRN_NO_WORD : words;
 }
 
-/* Whether it lies in the buffer of the session, which is one for the whole run. The kernel has others at times. */
+/* Whether it lies in the buffer of the session, or (dropped) at its end. That is one for the whole run; the kernel has
+ * others at times. */
 static bool of_session(const struct walk *w, const struct cairn_plugin_record *t)
 {
     const uint8_t *area = w->cpu->epochs.items[0].area;
     return t->address >= cairn_get64(area + offsetof(struct ds_area_60, pebs_buffer_base)) &&
-           t->address < cairn_get64(area + offsetof(struct ds_area_60, pebs_absolute_maximum));
+           t->address <= cairn_get64(area + offsetof(struct ds_area_60, pebs_absolute_maximum));
 }
 
 /* What the plugin says apart from the record's words. */
@@ -132,6 +133,21 @@ static int by_place(const void *a, const void *b)
                                 : (x->address > y->address) - (x->address < y->address);
 }
 
+/* What the plugin dropped: the kernel knows that of a buffer that was full it knows nothing, and else that none was. */
+static void check_dropped(const struct walk *w)
+{
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < w->cpu->epochs.count; i++)
+        if (w->cpu->epochs.items[i].lost == CAIRN_DS_LOST_UNKNOWN)
+            return;
+    for (size_t i = 0; i < w->truth->records.count; i++)
+        dropped += !w->truth->records.items[i].words && of_session(w, &w->truth->records.items[i]);
+    if (dropped && whole(w))
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, NULL,
+                   "%" PRIu64 " %s dropped in truth, but by the drains none was lost", dropped,
+                   cairn_plural(dropped, "record", "records"));
+}
+
 static void check_records(struct walk *w)
 {
     const size_t count = w->cpu->records.count;
@@ -177,12 +193,13 @@ static bool equal(const struct walk *w, const struct cairn_bts_drain *d, size_t 
 static void check_branches(struct walk *w)
 {
     unsigned tries = 0;
-    bool overwrites = false;
+    bool overwrites = false, full = false;
     for (size_t i = 0; i < w->cpu->bts_drains.count && tries < TRIES; i++) {
         const struct cairn_bts_drain *d = &w->cpu->bts_drains.items[i];
         const size_t records = d->bytes_seen / CAIRN_BTS_BYTES;
         size_t at = w->next;
         overwrites |= !d->interrupting;
+        full |= d->lost == CAIRN_DS_LOST_UNKNOWN;
         while (at + records <= w->truth->branches.count && !equal(w, d, at))
             at++;
         if (at + records <= w->truth->branches.count) {
@@ -197,15 +214,33 @@ static void check_branches(struct walk *w)
         }
     }
     w->missing += w->truth->branches.count - w->next;
+    if (w->truth->totals[CAIRN_PLUGIN_BRANCHES_DROPPED] && !full && whole(w))
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
+                   "%" PRIu64 " %s dropped in truth, but by the drains none was lost",
+                   w->truth->totals[CAIRN_PLUGIN_BRANCHES_DROPPED],
+                   cairn_plural(w->truth->totals[CAIRN_PLUGIN_BRANCHES_DROPPED], "branch", "branches"));
     if (w->missing && !overwrites && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
                    "%" PRIu64 " %s of the plugin's truth not in the trace, and nothing was lost", w->missing,
                    cairn_plural(w->missing, "branch", "branches"));
 }
 
+/* A CPU without one drain, where others have some. */
+static void check_absent(const struct walk *w, enum cairn_rule rule, uint64_t records)
+{
+    if (records && (w->n >= (int)w->check->log->cpus || whole(w)))
+        cairn_fail(w->check, rule, w->n, NULL, "%" PRIu64 " %s of the plugin's truth, and no drain in the trace",
+                   records, cairn_plural(records, "record", "records"));
+}
+
 void cairn_check_plugin(struct cairn_check *check)
 {
+    bool pebs = false, bts = false;
     for (uint32_t n = 0; n < check->log->cpus; n++) {
+        pebs |= check->log->cpu[n].epochs.count != 0;
+        bts |= check->log->cpu[n].bts_drains.count != 0;
+    }
+    for (uint32_t n = 0; n < CAIRN_MAX_CPUS; n++) {
         struct walk w = {
             .check = check,
             .plugin = check->plugin,
@@ -213,10 +248,15 @@ void cairn_check_plugin(struct cairn_check *check)
             .cpu = &check->log->cpu[n],
             .n = (int)n,
         };
-        if (w.cpu->epochs.count)
+        if (w.cpu->epochs.count) {
             check_records(&w);
+            check_dropped(&w);
+        } else if (pebs)
+            check_absent(&w, CAIRN_RULE_TRUTH_RECORDS, w.truth->totals[CAIRN_PLUGIN_RECORDS]);
         w.next = w.missing = 0;
         if (w.cpu->bts_drains.count)
             check_branches(&w);
+        else if (bts)
+            check_absent(&w, CAIRN_RULE_TRUTH_BRANCHES, w.truth->totals[CAIRN_PLUGIN_BRANCHES]);
     }
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/flags.h"
@@ -180,8 +181,11 @@ static void ends(void *userdata)
     if (options.stats)
         fprintf(stderr, "qemu-ds: translated anew %u times, %s at the end\n", resets,
                 qds_need_nothing(&instruments) ? "idle" : "counting");
-    if (!qds_truth_close())
+    if (!qds_truth_close()) {
         fprintf(stderr, "qemu-ds: truth=%s: not all of it could be written\n", options.truth);
+        fflush(NULL);
+        _exit(1); /* whatever the guest has ended with */
+    }
 }
 
 static void flags_unknown(void)
