@@ -25,6 +25,7 @@ python_with() { # modules
 }
 pytest_there() { python_with pytest; }
 xdist_there() { python_with pytest,xdist; }
+static_libc_there() { echo 'int main(void) { return 0; }' | gcc -static -x c -o /dev/null - 2>/dev/null; }
 firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 
 # One need a line: how it is looked for, then its package in Debian and Ubuntu, Fedora, Arch, openSUSE, Homebrew;
@@ -38,6 +39,7 @@ on_path clang              clang           clang                 clang          
 fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt     clang            llvm
 efi_there                  gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
 header stdlib.h            libc6-dev       glibc-devel           glibc           glibc-devel      -
+static_libc_there          libc6-dev       glibc-static          glibc           glibc-devel-static -
 header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
 header libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
 header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -

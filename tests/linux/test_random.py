@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Random programs in the Linux guest (random_*.c): what counters and BTS say of them is what single-stepping by ptrace
+says, branch by branch."""
+
+import re
+import subprocess
+import time
+
+import guest
+import pytest
+
+RANDOM = guest.BUILD / "linux-random"
+STEP = re.compile(r"^(.) +\d+ +([0-9a-f]+) ((?: [0-9a-f]{2})+)")
+
+
+def disassembled(said, folder):
+    """What the guest said, with the instructions of its steps in words, where this host has objdump for that."""
+    lines = said.splitlines()
+    steps = {number: step for number, line in enumerate(lines) if (step := STEP.match(line))}
+    code = folder / "code"
+    code.write_bytes(b"".join(bytes.fromhex(step[3]) for step in steps.values()))
+    words = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-w", "--no-show-raw-insn", code],
+                           capture_output=True, text=True, check=True).stdout.splitlines()
+    words = [line.split(":\t")[1] for line in words if ":\t" in line]
+    if len(words) == len(steps):
+        for number, word in zip(steps, words):
+            lines[number] += f"   {word}"
+    return "\n".join(lines)
+
+
+def run(folder, preset, seed, programs, pebs=False, smp=1):
+    done = guest.run(folder, [f"random --seed {seed} --programs {programs} {'--pebs' if pebs else ''}"], preset=preset,
+                     smp=smp, files={"/bin/random": RANDOM}, plugin="stats=on", append="pti=off nmi_watchdog=0")
+    (said,) = done.said
+    assert said.status == 0, disassembled(said.output, folder)
+    assert re.search(f"^{programs} programs from seed {seed}: .* [1-9][0-9]* BTS records", said.output, re.M)
+    for trouble in ("Uhhuh", "irq loop stuck", "BUG:", "Call Trace"):
+        assert trouble not in done.dmesg
+    assert "flags exact" in done.plugin
+
+
+@pytest.mark.parametrize("preset, seed", [("icelake", 1), ("skylake", 1000)])
+def test_programs(tmp_path, preset, seed):
+    run(tmp_path, preset, seed, 150)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", ["icelake", "skylake"])
+@pytest.mark.parametrize("smp", [1, 2])
+def test_new_programs(tmp_path, preset, smp):
+    """Others each time; the seed is in what fails."""
+    run(tmp_path, preset, int(time.time()) * 1000, 1000, smp=smp)
