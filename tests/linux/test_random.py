@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random programs in the Linux guest (random_*.c): what counters and BTS say of them is what single-stepping by ptrace
+"""Random programs in the Linux guest (random/*.c): what counters and BTS say of them is what single-stepping by ptrace
 says, branch by branch."""
 
 import re

@@ -214,11 +214,11 @@ static void check_branches(struct walk *w)
         }
     }
     w->missing += w->truth->branches.count - w->next;
-    if (w->truth->totals[CAIRN_PLUGIN_BRANCHES_DROPPED] && !full && whole(w))
+    if (w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED] && !full && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
                    "%" PRIu64 " %s dropped in truth, but by the drains none was lost",
-                   w->truth->totals[CAIRN_PLUGIN_BRANCHES_DROPPED],
-                   cairn_plural(w->truth->totals[CAIRN_PLUGIN_BRANCHES_DROPPED], "branch", "branches"));
+                   w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED],
+                   cairn_plural(w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED], "branch", "branches"));
     if (w->missing && !overwrites && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
                    "%" PRIu64 " %s of the plugin's truth not in the trace, and nothing was lost", w->missing,
@@ -252,11 +252,11 @@ void cairn_check_plugin(struct cairn_check *check)
             check_records(&w);
             check_dropped(&w);
         } else if (pebs)
-            check_absent(&w, CAIRN_RULE_TRUTH_RECORDS, w.truth->totals[CAIRN_PLUGIN_RECORDS]);
+            check_absent(&w, CAIRN_RULE_TRUTH_RECORDS, w.truth->totals[QDS_TRUTH_RECORDS]);
         w.next = w.missing = 0;
         if (w.cpu->bts_drains.count)
             check_branches(&w);
         else if (bts)
-            check_absent(&w, CAIRN_RULE_TRUTH_BRANCHES, w.truth->totals[CAIRN_PLUGIN_BRANCHES]);
+            check_absent(&w, CAIRN_RULE_TRUTH_BRANCHES, w.truth->totals[QDS_TRUTH_BRANCHES]);
     }
 }

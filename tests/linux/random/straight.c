@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Straight code, and branches that stay within it. Only results that the manual defines. */
-#include "tests/linux/random_items.h"
+#include "tests/linux/random/items.h"
 
 static unsigned size_of(struct random_emit *e)
 {

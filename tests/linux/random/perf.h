@@ -2,7 +2,7 @@
 /* Running a random program under events of perf's, and comparing what they say with its steps. */
 #pragma once
 
-#include "tests/linux/random_trace.h"
+#include "tests/linux/random/trace.h"
 
 struct random_machine {             /* what the kernel has found */
     bool icelake;                   /* else of Skylake's kind */

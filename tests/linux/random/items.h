@@ -2,7 +2,7 @@
 /* What blocks of random programs consist of between their ends. Each adds a few instructions to `e`. */
 #pragma once
 
-#include "tests/linux/random_emit.h"
+#include "tests/linux/random/emit.h"
 
 /* One to three instructions that change registers, flags and data only. */
 void random_straight(struct random_emit *e);

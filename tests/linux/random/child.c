@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tests/linux/random.h"
+#include "tests/linux/random/random.h"
 
 #include <sched.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/linux/random_perf.h"
+#include "tests/linux/random/perf.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * SYSCALL leaves in R11.
  */
 #define _GNU_SOURCE
-#include "tests/linux/random_trace.h"
+#include "tests/linux/random/trace.h"
 
 #include <errno.h>
 #include <signal.h>

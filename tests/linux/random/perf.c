@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
-#include "tests/linux/random_perf.h"
+#include "tests/linux/random/perf.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>

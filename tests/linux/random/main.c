@@ -6,7 +6,7 @@
  * the code around it, of up to ten programs. Ends with 1 if any does, with 2 where it cannot run.
  */
 #define _GNU_SOURCE
-#include "tests/linux/random_perf.h"
+#include "tests/linux/random/perf.h"
 
 #include <errno.h>
 #include <fcntl.h>

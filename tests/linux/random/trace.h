@@ -2,7 +2,7 @@
 /* What a program does, step by step, and how that is told. */
 #pragma once
 
-#include "tests/linux/random.h"
+#include "tests/linux/random/random.h"
 
 #include <sys/types.h>
 

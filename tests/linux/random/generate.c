@@ -4,7 +4,7 @@
  * between functions there are calls, also into themselves. The first function's last block leads to the exit; so does
  * fuel that is used up, from wherever.
  */
-#include "tests/linux/random_items.h"
+#include "tests/linux/random/items.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/linux/random_emit.h"
+#include "tests/linux/random/emit.h"
 
 #include <stdlib.h>
 #include <string.h>

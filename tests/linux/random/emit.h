@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "tests/linux/random.h"
+#include "tests/linux/random/random.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
 

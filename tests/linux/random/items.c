@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What of a random program the processor or the kernel does more about than running it. */
-#include "tests/linux/random_items.h"
+#include "tests/linux/random/items.h"
 
 #include <sys/mman.h>
 #include <sys/syscall.h>
