@@ -11,7 +11,7 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly VERSION=11.1 SUITES=(trixie trixie-updates trixie-security trixie-backports)
 to=$(cd "$here/../.." && pwd)/build lists=$here qemu=''
-mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+mirror=${DEBIAN_MIRROR:-https://deb.debian.org/debian}
 security=${DEBIAN_SECURITY_MIRROR:-$mirror-security}
 archive=${DEBIAN_ARCHIVE:-https://snapshot.debian.org/archive}
 keyring=${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
@@ -73,29 +73,16 @@ fetch() {
 
 has_sum() { echo "$1  $2" | sha256sum --quiet -c >/dev/null 2>&1; } # checksum, file
 
-# Says once why indices are only as good as the way they came.
-unsigned_said=''
-unsigned() {
-    [ -n "$unsigned_said" ] || echo "deps-ds: signatures of Debian's indices are not checked: $1" >&2
-    unsigned_said=1
-}
+# Whether Debian's signatures can be checked here.
+signed() { command -v gpgv >/dev/null && [ -r "$keyring" ]; }
 
 # Leaves what is signed of file $1 in file $2. It may be signed by more keys than a keyring has: one is enough.
 open_signed() {
-    local said
-    if ! command -v gpgv >/dev/null || [ ! -r "$keyring" ]; then
-        unsigned "there is no gpgv, or no $keyring (package debian-archive-keyring)"
-        cp "$1" "$2"
-        return
-    fi
-    said=$(gpgv --keyring "$keyring" --status-fd 1 --output "$2" "$1" 2>/dev/null)
-    case $said in
+    signed || { cp "$1" "$2" && return; }
+    case $(gpgv --keyring "$keyring" --status-fd 1 --output "$2" "$1" 2>/dev/null) in
     *'] BADSIG '*) die "${1##*/}: its signature is wrong: the mirror is not Debian's" ;;
     *'] VALIDSIG '*) ;;
-    *'] NO_PUBKEY '*)
-        unsigned "$keyring has none of their keys"
-        cp "$1" "$2"
-        ;;
+    *'] NO_PUBKEY '*) die "$keyring: is older than Debian 13; DEBIAN_KEYRING=none goes without" ;;
     *) die "${1##*/}: is not signed: the mirror is not Debian's" ;;
     esac
 }
@@ -186,6 +173,8 @@ unpack() {
 unpack_all() {
     local name sum url file
     need curl ar tar xz sha256sum awk
+    [ -d "$indices" ] || signed ||
+        echo "deps-ds: no gpgv, or no $keyring: signatures are not checked, $mirror is trusted" >&2
     new=$1.new file=$new/package.deb
     rm -rf "$new" && mkdir -p "$new/root" "$indices" || die "$new: cannot be written"
     resolve_somewhere "$2"
