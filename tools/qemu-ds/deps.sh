@@ -11,10 +11,16 @@ set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 readonly VERSION=11.1 SUITES=(trixie trixie-updates trixie-security trixie-backports)
 to=$(cd "$here/../.." && pwd)/build lists=$here qemu=''
-mirror=${DEBIAN_MIRROR:-https://deb.debian.org/debian}
-security=${DEBIAN_SECURITY_MIRROR:-$mirror-security}
 archive=${DEBIAN_ARCHIVE:-https://snapshot.debian.org/archive}
 keyring=${DEBIAN_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
+
+# Whether Debian's signatures can be checked here. If so it is of no matter how indices come.
+signed() { command -v gpgv >/dev/null && [ -r "$keyring" ]; }
+
+scheme=https
+signed && scheme=http
+mirror=${DEBIAN_MIRROR:-$scheme://deb.debian.org/debian}
+security=${DEBIAN_SECURITY_MIRROR:-$mirror-security}
 
 usage() {
     cat <<'END'
@@ -72,9 +78,6 @@ fetch() {
 }
 
 has_sum() { echo "$1  $2" | sha256sum --quiet -c >/dev/null 2>&1; } # checksum, file
-
-# Whether Debian's signatures can be checked here.
-signed() { command -v gpgv >/dev/null && [ -r "$keyring" ]; }
 
 # Leaves what is signed of file $1 in file $2. It may be signed by more keys than a keyring has: one is enough.
 open_signed() {
