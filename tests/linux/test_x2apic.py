@@ -12,7 +12,7 @@ import pytest
 WORDS = 10
 RECORD = "taskset 2 perf record -q -c 10007 {} " + f"known $(seq {WORDS - 1}) && perf script -F ip,period"
 COMMANDS = [checks.QUIET, RECORD.format("-e instructions:u"), RECORD.format("-b -e instructions:upp"),
-            "grep -E 'NMI|PMI' /proc/interrupts"]
+            "grep -E 'NMI|PMI' /proc/interrupts", "sleep 5"]
 
 pytestmark = pytest.mark.xdist_group("x2apic")
 
@@ -52,3 +52,9 @@ def test_interrupts(booted):
     pmis = [int(n) for n in re.findall(r"(\d+) PMIs", run.plugin)]
     assert by_cpu["NMI:"] == by_cpu["PMI:"] == pmis
     assert pmis[0] == 0 and pmis[1] >= len(said)
+
+
+def test_light_when_idle(booted):
+    """Nothing has counted for some seconds when the guest ends: blocks are without all that again."""
+    run, _ = booted
+    assert re.search(r"^qemu-ds: translated anew \d+ times, idle at the end$", run.plugin, re.M)

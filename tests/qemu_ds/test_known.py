@@ -24,7 +24,6 @@ def test_known(tmp_path, cpus, preset):
     assert result.status == cb.PASS, result.output
     assert result.lines("backend  hw: asked for with ds=hw; the processor has a Debug Store with PEBS")
     assert not result.lines("halted"), result.output  # QEMU's end has come first
-    assert re.search(r"^qemu-ds +translated anew \d+ times, idle at the end$", result.output, re.M)  # while it dumped
     checked(result.log)
     lines = [line for line in result.output.splitlines() if re.match(r"(PASS|FAIL|SKIP): known: ", line)]
     good = [PASSED.match(line) for line in lines]
