@@ -65,8 +65,9 @@ bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame)
 
 bool qds_flags(struct qds_vcpu *v, uint64_t *rflags)
 {
-    *rflags = (v->env ? qemu.helper_read_eflags(v->env) : qds_read(v, QDS_EFLAGS)) & ~(uint64_t)QDS_RFLAGS_RF;
-    return v->env;
+    const bool known = v->env && !v->flags_hidden;
+    *rflags = (known ? qemu.helper_read_eflags(v->env) : qds_read(v, QDS_EFLAGS)) & ~(uint64_t)QDS_RFLAGS_RF;
+    return known;
 }
 
 bool qds_flags_restore(struct qds_vcpu *v, void *at)

@@ -254,14 +254,18 @@ void qds_run_insn_steps(unsigned vcpu, void *userdata)
     const struct qds_block_insn *i = userdata;
     struct qds_vcpu *v = qds_vcpu(vcpu);
     uint64_t rip = i->block->vaddr + i->offset + v->alias;
-    if (v->step.on && qds_flags_restore(v, __builtin_return_address(0))) {
+    /* REP CMPS and SCAS may fault after iterations that have set flags: QEMU's state cannot be restored before them. */
+    const bool restorable = i->insn.kind != DS_INSN_REP_STRING;
+    if (v->step.on && restorable && qds_flags_restore(v, __builtin_return_address(0))) {
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
         settle(v, rip);
         v->leave = false;
         arm(v);
         qemu_plugin_set_pc(rip);
     }
+    v->flags_hidden = true;
     settle(v, rip);
+    v->flags_hidden = false;
     run_next(v, i, rip);
 }
 
@@ -392,7 +396,9 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
         return;
     if (v->step.on) {
         v->step.on = false;
+        v->flags_hidden = true;
         qds_retire_step(v, v->step.ip + i->insn.length);
+        v->flags_hidden = false;
     }
     ds_model_wrmsr(&v->model, msr, value);
     for (unsigned ring = 0; ring < 2; ring++) {
