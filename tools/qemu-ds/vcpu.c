@@ -133,7 +133,7 @@ static void registers(void *context, struct ds_model_registers *out)
     if (v->delivered)
         undo_delivery(v, out);
     else
-        qds_flags(v, &out->rflags);
+        v->without_flags += !qds_flags(v, &out->rflags) && v->flags_hidden;
 }
 
 static void xmm(void *context, struct ds_pebs_xmm *out)

@@ -96,6 +96,7 @@ struct qds_vcpu {
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
     uint64_t retired_rip; /* where execution goes on after the instruction that retires */
     bool flags_hidden;    /* it is in the middle of a block, and arithmetic flags cannot be had: asking changes them */
+    uint64_t without_flags; /* records for which that was so */
     bool delivered;       /* and an interrupt or exception has been delivered since */
     bool leave;           /* a PMI is on its way: the block that begins now must not run first */
 
