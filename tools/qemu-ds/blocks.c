@@ -22,7 +22,7 @@ void qds_blocks_set(const struct qds_instruments *i)
     instruments = *i;
 }
 
-bool qds_blocks_count(void)
+bool qds_blocks_counting(void)
 {
     return !qds_need_nothing(&instruments);
 }

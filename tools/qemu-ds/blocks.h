@@ -19,7 +19,7 @@
 /* What new blocks get. */
 void qds_blocks_set(const struct qds_instruments *instruments);
 /* Whether they add anything to anything: for counters of any vCPU's, or for truth=. */
-bool qds_blocks_count(void);
+bool qds_blocks_counting(void);
 /* Whether a block adds its events of this kind to those of the group. */
 bool qds_blocks_counts(const struct qds_block *block, enum qds_group group, unsigned event);
 /* The plugin's callbacks; `board`: of struct qds_board. */

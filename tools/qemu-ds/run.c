@@ -421,7 +421,7 @@ static bool fetched(struct qds_vcpu *v, uint64_t at)
 static void exception_raised(struct qds_vcpu *v)
 {
     qds_special_faulted(v);
-    if (!qds_blocks_count() || v->exception.raised++)
+    if (!qds_blocks_counting() || v->exception.raised++)
         return;
     v->exception.tf = qds_read(v, QDS_EFLAGS) & QDS_RFLAGS_TF;
     v->exception.cpl = qds_cpl(v);
