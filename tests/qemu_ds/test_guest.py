@@ -4,7 +4,8 @@
 import pytest
 from bare_guest import assemble, qemu, run
 
-CF, PF, AF, SF, OF, ALWAYS = 1, 4, 0x10, 0x80, 0x800, 2
+CF, PF, AF, ZF, SF, DF, OF, ALWAYS = 1, 4, 0x10, 0x40, 0x80, 0x400, 0x800, 2
+FLAGS = CF | PF | AF | ZF | SF | DF | OF
 GP, NONE = 13, 0x100
 
 
@@ -101,10 +102,16 @@ def test_faults(tmp_path, history, loads):
     assert said["single_steps"] >= 6
 
 
-def test_flags_before_a_string_instruction(tmp_path):
-    """QEMU's state cannot be brought to REP CMPS: the instruction before it goes through the model all the same."""
-    said, _ = run(tmp_path, "repeat")
-    assert [flags & (CF | PF | AF | SF | OF) for flags in said.values()] == [PF | AF | SF | OF] * 6
+def test_flags(tmp_path):
+    """RFLAGS in the record of each instruction, and what PUSHF pushes at the end, whichever the record is of."""
+    said, messages = run(tmp_path, "flags", "exact=flags,stats=on")
+    expected = {"add": PF | AF | SF | OF, "cmps": PF | AF | SF | OF, "cmp": PF | ZF | DF, "cpuid": PF | ZF | DF,
+                "scas": DF, "sub": CF | AF | SF, "rdmsr": CF | AF | SF, "scas_rdmsr": PF, "dec": SF, "wrmsr": SF,
+                "pushf": SF}
+    records = {said[f"ip_{step}"]: said[f"rflags_{step}"] for step in range(1, 25)}
+    assert {name: records[said[f"code_{name}"]] & FLAGS for name in expected} == expected
+    assert {said[f"popped_{step}"] & FLAGS for step in range(1, 25)} == {SF}
+    assert "vCPU 0: 24 records" in messages
 
 
 @pytest.mark.parametrize("history", [0, 1])

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define GPRS               16
-#define WORDS              64 /* of QEMU's state in which RIP is looked for */
+#define WORDS              64 /* of QEMU's state in which RIP is looked for, and which flags are computed from */
 #define GENERAL_PROTECTION 13 /* the vector */
 
 static struct { /* of QEMU */
@@ -14,6 +14,7 @@ static struct { /* of QEMU */
     uint64_t (*cpu_get_tsc)(const void *env);
     void *(*qemu_get_cpu)(int index);
     bool (*cpu_restore_state)(void *cpu, uintptr_t at);
+    void (*cpu_io_recompile)(void *cpu, uintptr_t at);
     void (*raise_exception_err_ra)(const void *env, int vector, int code, uintptr_t at);
 } qemu;
 
@@ -39,8 +40,10 @@ bool qds_flags_available(void)
     exported("cpu_get_tsc", &qemu.cpu_get_tsc);
     exported("qemu_get_cpu", &qemu.qemu_get_cpu);
     exported("cpu_restore_state", &qemu.cpu_restore_state);
+    exported("cpu_io_recompile", &qemu.cpu_io_recompile);
     exported("raise_exception_err_ra", &qemu.raise_exception_err_ra);
-    return qemu.helper_read_eflags && qemu.cpu_get_tsc && qemu.qemu_get_cpu && qemu.cpu_restore_state;
+    return qemu.helper_read_eflags && qemu.cpu_get_tsc && qemu.qemu_get_cpu && qemu.cpu_restore_state &&
+           qemu.cpu_io_recompile;
 }
 
 /* RBP of the caller is it where it begins with the general-purpose registers and has RIP and EFLAGS side by side. */
@@ -49,7 +52,8 @@ bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame)
     if (v->env_looked_for)
         return v->env;
     v->env_looked_for = true;
-    const uint64_t *env = frame[0], rip = qds_read(v, QDS_RIP), eflags = qds_read(v, QDS_EFLAGS);
+    uint64_t *env = frame[0];
+    const uint64_t rip = qds_read(v, QDS_RIP), eflags = qds_read(v, QDS_EFLAGS);
     if (!qds_flags_available() || (uintptr_t)env < 4096 || (uintptr_t)env % 8)
         return false;
     for (unsigned i = 0; i < GPRS; i++)
@@ -63,16 +67,39 @@ bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame)
     return v->env;
 }
 
-bool qds_flags(struct qds_vcpu *v, uint64_t *rflags)
+static void *cpu(const struct qds_vcpu *v)
 {
-    const bool known = v->env && !v->flags_hidden;
-    *rflags = (known ? qemu.helper_read_eflags(v->env) : qds_read(v, QDS_EFLAGS)) & ~(uint64_t)QDS_RFLAGS_RF;
-    return known;
+    return qemu.qemu_get_cpu((int)v->index);
+}
+
+/* In the middle of a block that goes on: what both functions write is not what the rest of the block relies on. */
+static uint64_t read_in_passing(struct qds_vcpu *v)
+{
+    uint64_t saved[WORDS];
+    memcpy(saved, v->env, sizeof saved);
+    qemu.cpu_restore_state(cpu(v), (uintptr_t)v->passing);
+    const uint64_t rflags = qemu.helper_read_eflags(v->env);
+    memcpy(v->env, saved, sizeof saved);
+    return rflags;
+}
+
+uint64_t qds_flags(struct qds_vcpu *v)
+{
+    const uint64_t rflags = !v->env      ? qds_read(v, QDS_EFLAGS)
+                            : v->passing ? read_in_passing(v)
+                                         : qemu.helper_read_eflags(v->env);
+    return rflags & ~(uint64_t)QDS_RFLAGS_RF;
 }
 
 bool qds_flags_restore(struct qds_vcpu *v, void *at)
 {
-    return v->env && qemu.cpu_restore_state(qemu.qemu_get_cpu((int)v->index), (uintptr_t)at);
+    return v->env && qemu.cpu_restore_state(cpu(v), (uintptr_t)at);
+}
+
+void qds_flags_run_alone(struct qds_vcpu *v, void *at)
+{
+    if (v->env)
+        qemu.cpu_io_recompile(cpu(v), (uintptr_t)at);
 }
 
 void qds_flags_raise_gp(struct qds_vcpu *v, void *at)

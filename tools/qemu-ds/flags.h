@@ -17,12 +17,15 @@ void qds_exported(const char *name, void *function);
 bool qds_flags_available(void);
 /* `frame`: of the callback, which QEMU's generated code has called at the start of a block. False: not found. */
 bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame);
-/* RFLAGS, without RF, at the start of a block or after qds_flags_restore(): elsewhere QEMU's state does not say what it
- * computes them from. False: without arithmetic flags. */
-bool qds_flags(struct qds_vcpu *v, uint64_t *rflags);
+/* RFLAGS, without RF, at the start of a block, after qds_flags_restore(), or where v->passing says. Without arithmetic
+ * flags and DF where v->env is not known. */
+uint64_t qds_flags(struct qds_vcpu *v);
 /* In a callback in the middle of a block, whose return address is `at`: brings the vCPU's state to that instruction,
  * lazy flags included. The block must be left then. False: not possible here. */
 bool qds_flags_restore(struct qds_vcpu *v, void *at);
+/* The same, and the instruction runs in a block of its own, which makes no callbacks but for memory. It must not be a
+ * REP string instruction. Returns where that is not possible. */
+void qds_flags_run_alone(struct qds_vcpu *v, void *at);
 /* The same, and the instruction faults: #GP(0). Returns where that is not possible. */
 void qds_flags_raise_gp(struct qds_vcpu *v, void *at);
 /* The vCPU's TSC; 0: unknown. */

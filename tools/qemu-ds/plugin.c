@@ -171,9 +171,6 @@ static void ends(void *userdata)
                     i, v->model.records, v->model.dropped, v->model.bts_records, v->pmis, v->steps,
                     v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for",
                     v->env_looked_for && !v->env ? ", TSC unknown" : "");
-        if (v && v->without_flags)
-            fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " records without arithmetic flags and DF\n", i,
-                    v->without_flags);
         if (v && v->late)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " times it may have begun to count late\n", i, v->late);
         if (v && v->rdpmcs_refused)

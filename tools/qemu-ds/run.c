@@ -211,8 +211,25 @@ void qds_run_resumes(unsigned vcpu, void *userdata)
     resume(qds_vcpu(vcpu), b->vaddr);
 }
 
-/* The instruction at `ip`, in a block with RF, runs: through the model if that must see it. */
-static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip)
+/* A REP string instruction follows in the same block. REP CMPS and SCAS may fault after iterations that have set flags:
+ * QEMU's state cannot be brought to before them, so the block must end here. */
+static void stop_after(struct qds_vcpu *v, const struct qds_block_insn *i, void *at)
+{
+    if (i->special == QDS_SPECIAL_CPUID)
+        qds_cpuid(v);
+    else if (i->special == QDS_SPECIAL_RDMSR)
+        qds_rdmsr(v);
+    qds_flags_run_alone(v, at);
+}
+
+static bool repeat_follows(const struct qds_block_insn *i)
+{
+    return i + 1 < i->block->insns + i->block->length && i[1].insn.kind == DS_INSN_REP_STRING;
+}
+
+/* The instruction at `ip`, in a block with RF, runs: through the model if that must see it. `at`: the callback's return
+ * address. */
+static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip, void *at)
 {
     const struct qds_block *b = i->block;
     const enum qds_through how = v->through[b->ring];
@@ -225,6 +242,8 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, events)) {
         step(v, i, ip, UINT_MAX);
+        if (repeat_follows(i))
+            stop_after(v, i, at);
         return;
     }
     v->counted = i;
@@ -244,7 +263,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_steps(unsigned v
         resume(v, rip);
     begin(v, rip, __builtin_frame_address(0));
     v->alias = rip - b->vaddr;
-    run_next(v, &b->insns[0], rip);
+    run_next(v, &b->insns[0], rip, __builtin_return_address(0));
 }
 
 /* Its other instructions. When one has gone through the model the block is left, where that can be done with lazy flags
@@ -254,19 +273,16 @@ void qds_run_insn_steps(unsigned vcpu, void *userdata)
     const struct qds_block_insn *i = userdata;
     struct qds_vcpu *v = qds_vcpu(vcpu);
     uint64_t rip = i->block->vaddr + i->offset + v->alias;
-    /* REP CMPS and SCAS may fault after iterations that have set flags: QEMU's state cannot be restored before them. */
-    const bool restorable = i->insn.kind != DS_INSN_REP_STRING;
-    if (v->step.on && restorable && qds_flags_restore(v, __builtin_return_address(0))) {
+    void *at = __builtin_return_address(0);
+    if (v->step.on && qds_flags_restore(v, at)) {
         qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
         settle(v, rip);
         v->leave = false;
         arm(v);
         qemu_plugin_set_pc(rip);
     }
-    v->flags_hidden = true;
     settle(v, rip);
-    v->flags_hidden = false;
-    run_next(v, i, rip);
+    run_next(v, i, rip, at);
 }
 
 /* An instruction of a block with RF reads or writes data. */
@@ -396,9 +412,9 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
         return;
     if (v->step.on) {
         v->step.on = false;
-        v->flags_hidden = true;
+        v->passing = __builtin_return_address(0);
         qds_retire_step(v, v->step.ip + i->insn.length);
-        v->flags_hidden = false;
+        v->passing = NULL;
     }
     ds_model_wrmsr(&v->model, msr, value);
     for (unsigned ring = 0; ring < 2; ring++) {

@@ -133,7 +133,7 @@ static void registers(void *context, struct ds_model_registers *out)
     if (v->delivered)
         undo_delivery(v, out);
     else
-        v->without_flags += !qds_flags(v, &out->rflags) && v->flags_hidden;
+        out->rflags = qds_flags(v);
 }
 
 static void xmm(void *context, struct ds_pebs_xmm *out)
@@ -187,7 +187,7 @@ bool qds_retire_step(struct qds_vcpu *v, uint64_t next)
     if (insn->kind == DS_INSN_REP_STRING && next == v->step.ip)
         return false; /* between iterations */
     if (insn->kind == DS_INSN_CONDITIONAL && !insn->displacement) {
-        qds_flags(v, &rflags);
+        rflags = qds_flags(v);
         rcx = qds_read(v, QDS_RCX);
     }
     if (!ds_retired(&retired, &branch, insn, v->step.ip, next, rflags, rcx))

@@ -60,7 +60,7 @@ struct qds_vcpu {
     struct qds_board *board;
     struct qemu_plugin_register *handle[QDS_REGISTERS], *xmm[16];
     GByteArray *bytes; /* what passes between QEMU and us */
-    const uint64_t *env; /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
+    uint64_t *env;       /* QEMU's own state of the vCPU, see flags.h; NULL: unknown */
     unsigned env_rip;    /* where RIP is in there, and behind it EFLAGS */
     bool env_looked_for;
     struct qds_page { /* where a page of DS memory lies, see memory.h */
@@ -95,8 +95,7 @@ struct qds_vcpu {
     uint32_t branches[2]; /* of a ring: those that do, as bits of enum ds_insn_kind */
     uint64_t alias;       /* of the block with RF: how far it runs from where it was translated */
     uint64_t retired_rip; /* where execution goes on after the instruction that retires */
-    bool flags_hidden;    /* it is in the middle of a block, and arithmetic flags cannot be had: asking changes them */
-    uint64_t without_flags; /* records for which that was so */
+    void *passing;        /* not NULL: it is in the middle of a block that goes on; a callback's return address */
     bool delivered;       /* and an interrupt or exception has been delivered since */
     bool leave;           /* a PMI is on its way: the block that begins now must not run first */
 
