@@ -14,7 +14,7 @@ static struct { /* of QEMU */
     uint64_t (*cpu_get_tsc)(const void *env);
     void *(*qemu_get_cpu)(int index);
     bool (*cpu_restore_state)(void *cpu, uintptr_t at);
-    void (*cpu_io_recompile)(void *cpu, uintptr_t at);
+    __attribute__((noreturn)) void (*cpu_io_recompile)(void *cpu, uintptr_t at);
     void (*raise_exception_err_ra)(const void *env, int vector, int code, uintptr_t at);
 } qemu;
 
@@ -98,8 +98,7 @@ bool qds_flags_restore(struct qds_vcpu *v, void *at)
 
 void qds_flags_run_alone(struct qds_vcpu *v, void *at)
 {
-    if (v->env)
-        qemu.cpu_io_recompile(cpu(v), (uintptr_t)at);
+    qemu.cpu_io_recompile(cpu(v), (uintptr_t)at);
 }
 
 void qds_flags_raise_gp(struct qds_vcpu *v, void *at)

@@ -24,8 +24,8 @@ uint64_t qds_flags(struct qds_vcpu *v);
  * lazy flags included. The block must be left then. False: not possible here. */
 bool qds_flags_restore(struct qds_vcpu *v, void *at);
 /* The same, and the instruction runs in a block of its own, which makes no callbacks but for memory. It must not be a
- * REP string instruction. Returns where that is not possible. */
-void qds_flags_run_alone(struct qds_vcpu *v, void *at);
+ * REP string instruction, and v->env must be known. */
+__attribute__((noreturn)) void qds_flags_run_alone(struct qds_vcpu *v, void *at);
 /* The same, and the instruction faults: #GP(0). Returns where that is not possible. */
 void qds_flags_raise_gp(struct qds_vcpu *v, void *at);
 /* The vCPU's TSC; 0: unknown. */

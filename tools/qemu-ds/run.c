@@ -242,7 +242,7 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, events)) {
         step(v, i, ip, UINT_MAX);
-        if (repeat_follows(i))
+        if (v->env && repeat_follows(i))
             stop_after(v, i, at);
         return;
     }
