@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""A QEMU whose binary does not export what plugins are not meant to call: what can be had without is had, the rest is
+said to be missing."""
+
+import shutil
+
+import bare_guest
+import pytest
+
+ARITHMETIC = 0x8D5
+UNDEFINED, NONE = 6, 0x100
+SF = 0x80
+
+
+@pytest.fixture(scope="module", name="qemu")
+def without_exports(tmp_path_factory):
+    """A copy of QEMU 11.1 in which two symbols have other names."""
+    folder = tmp_path_factory.mktemp("qemu")
+    named = bare_guest.QEMU.resolve()
+    usr = named.parent / "root/usr"
+    binary = usr / "bin/qemu-system-x86_64"
+    copy = folder / "qemu-system-x86_64"
+    if binary.exists():  # Debian's, unpacked, which a script beside it starts
+        shutil.copy(named, copy)
+        copy = folder / "root/usr/bin/qemu-system-x86_64"
+        copy.parent.mkdir(parents=True)
+        for part in ("lib", "lib64", "share"):
+            (folder / "root/usr" / part).symlink_to(usr / part)
+        named = binary
+    code = named.read_bytes()
+    for name in (b"helper_read_eflags", b"qemu_register_reset"):
+        assert code.count(b"\0" + name + b"\0") <= 1
+        code = code.replace(b"\0" + name + b"\0", b"\0" + b"_" * len(name) + b"\0")
+    copy.write_bytes(code)
+    copy.chmod(0o755)
+    return folder / "qemu-system-x86_64"
+
+
+def run(monkeypatch, qemu, folder, name, plugin="stats=on", defines=()):
+    monkeypatch.setattr(bare_guest, "QEMU", qemu)
+    said, messages = bare_guest.run(folder, name, plugin, defines=defines)
+    assert "flags unknown, TSC unknown" in messages
+    return said
+
+
+def test_flags(monkeypatch, qemu, tmp_path):
+    """Records are there, without arithmetic flags; the guest's own are what they should be."""
+    said = run(monkeypatch, qemu, tmp_path, "flags")
+    assert len({said[f"ip_{step}"] for step in range(1, 25)}) == 24
+    assert {said[f"rflags_{step}"] & ARITHMETIC for step in range(1, 25)} == {0}
+    assert {said[f"popped_{step}"] & ARITHMETIC for step in range(1, 25)} == {SF}
+
+
+@pytest.mark.parametrize("start", [0, -1, -2, -150])
+def test_accesses(monkeypatch, qemu, tmp_path, start):
+    said = run(monkeypatch, qemu, tmp_path, "accesses", defines=(f"START={start}",))
+    assert (said["both_loads"], said["both_stores"], said["loop_loads"], said["loop_stores"]) == (3, 3, 200, 100)
+
+
+def test_interrupts(monkeypatch, qemu, tmp_path):
+    said = run(monkeypatch, qemu, tmp_path, "x2apic")
+    assert (said["xapic_vector"], said["vector"], said["nmi_vector"]) == (0x40, 0x42, 2)
+
+
+def test_rdpmc(monkeypatch, qemu, tmp_path):
+    """Where a block begins; elsewhere it is as without the plugin, which is said."""
+    monkeypatch.setattr(bare_guest, "QEMU", qemu)
+    said, messages = bare_guest.run(tmp_path, "no_exports", "stats=on")
+    assert said == {"begins_vector": NONE, "value": 0x12345678, "middle_vector": UNDEFINED}
+    assert "vCPU 0: 1 RDPMC left to QEMU, which has none" in messages
+
+
+def test_exact_flags_are_refused(monkeypatch, qemu, tmp_path):
+    monkeypatch.setattr(bare_guest, "QEMU", qemu)
+    done = bare_guest.qemu(bare_guest.assemble(tmp_path, "flags"), "exact=flags")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == ("qemu-ds: exact=flags: this QEMU does not export what is needed: RFLAGS would be unknown "
+                           "in records\n")
