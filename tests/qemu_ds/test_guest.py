@@ -5,6 +5,7 @@ import pytest
 from bare_guest import assemble, qemu, run
 
 CF, PF, AF, ZF, SF, DF, OF, ALWAYS = 1, 4, 0x10, 0x40, 0x80, 0x400, 0x800, 2
+RF = 0x10000
 FLAGS = CF | PF | AF | ZF | SF | DF | OF
 GP, NONE = 13, 0x100
 
@@ -111,7 +112,32 @@ def test_flags(tmp_path):
     records = {said[f"ip_{step}"]: said[f"rflags_{step}"] for step in range(1, 25)}
     assert {name: records[said[f"code_{name}"]] & FLAGS for name in expected} == expected
     assert {said[f"popped_{step}"] & FLAGS for step in range(1, 25)} == {SF}
-    assert "vCPU 0: 24 records" in messages
+    assert {said[f"int_{step}"] & RF for step in range(1, 7)} == {0}
+    assert "vCPU 0: 30 records" in messages
+
+
+@pytest.mark.parametrize("history, counts", [(0, (9, 9, 10, 35, 35)), (1, (3, 3, 3, 5, 5))])
+def test_pages(tmp_path, history, counts):
+    """What is at the same offset of another page is another instruction."""
+    said, _ = run(tmp_path, "pages", defines=(f"HISTORY={history}",))
+    names = ("other", "same", "control", "fault_other", "fault_same")
+    assert tuple(said[name] for name in names) == counts
+    assert (said["fault_other_where"], said["fault_same_where"]) == (0xC00900, 0xC00101)
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_locked(tmp_path, cpus):
+    """QEMU leaves its block there where several vCPUs run: it counts once, wherever it is in there."""
+    said, _ = run(tmp_path, "locked", "", "-smp", f"{cpus}")
+    assert said == {"aligned": 17, "last": 17, "middle": 17, "alone": 4, "value": 3}
+
+
+@pytest.mark.parametrize("boot", range(3))
+def test_blocks_are_dropped(tmp_path, boot):
+    """A REP string instruction retires once, also where the blocks that had counted it are gone when it goes on."""
+    said, messages = run(tmp_path, "anew", "stats=on", "-smp", "2")
+    assert said["counted"] == 1 + 3000 * 5 + 1, boot
+    assert "translated anew 14 times" in messages
 
 
 @pytest.mark.parametrize("history", [0, 1])

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ds/retired.h"
 #include "tools/qemu-ds/memory.h"
@@ -20,6 +21,8 @@ static _Thread_local struct qds_vcpu *current; /* for translation, where QEMU do
 void qds_blocks_set(const struct qds_instruments *i)
 {
     instruments = *i;
+    if (!qds_blocks_counting())
+        qds_vcpus_forget_blocks();
 }
 
 bool qds_blocks_counting(void)
@@ -29,7 +32,7 @@ bool qds_blocks_counting(void)
 
 bool qds_blocks_counts(const struct qds_block *b, enum qds_group group, unsigned event)
 {
-    return (group == QDS_ALL_RINGS || group == b->ring) && b->events[event] && instruments.wanted[group] >> event & 1;
+    return (group == QDS_ALL_RINGS || group == b->ring) && b->events[event] && b->wanted[group] >> event & 1;
 }
 
 static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned ring)
@@ -39,6 +42,9 @@ static struct qds_block *new_block(const struct qemu_plugin_tb *tb, unsigned rin
     if (!b)
         qds_out_of_memory();
     b->vaddr = qemu_plugin_tb_vaddr(tb);
+    if (!qemu_plugin_translate_vaddr(b->vaddr, &b->physical))
+        b->physical = QDS_NOWHERE;
+    memcpy(b->wanted, instruments.wanted, sizeof b->wanted);
     b->length = (uint16_t)n;
     b->ring = (uint8_t)ring;
     for (size_t i = 0; i < n; i++) {
@@ -171,14 +177,18 @@ static void translated(struct qemu_plugin_tb *tb, void *userdata)
 static void flushed(void *userdata)
 {
     (void)userdata;
+    qds_vcpus_keep_blocks();
     pthread_mutex_lock(&blocks_lock);
-    while (blocks) {
-        struct qds_block *b = blocks;
-        blocks = b->next;
-        free(b);
+    for (struct qds_block **link = &blocks, *b = blocks; b; b = *link) {
+        if (b->kept) {
+            b->kept = false;
+            link = &b->next;
+        } else {
+            *link = b->next;
+            free(b);
+        }
     }
     pthread_mutex_unlock(&blocks_lock);
-    qds_vcpus_forget_blocks();
 }
 
 bool qds_blocks_thread(struct qds_vcpu *v)

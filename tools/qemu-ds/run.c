@@ -11,8 +11,6 @@
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
 
-#define PAGE 4096u
-
 bool (*qds_run_change)(struct qds_vcpu *v, const struct ds_model *to, bool must);
 void (*qds_run_interrupted)(void);
 void (*qds_run_flags_unknown)(void);
@@ -104,14 +102,23 @@ static void adjust(struct qds_vcpu *v, const struct qds_block *b, unsigned from,
         adjust_one(v, &b->insns[i], sign);
 }
 
-/* The place of the instruction at `from` in the last block that was counted; NULL: it is not in there. */
-static const struct qds_block_insn *counted_at(struct qds_vcpu *v, uint64_t from)
+/* The place of the instruction at a physical address in the last block that was counted; NULL: it is not in there. All
+ * of a block's instructions begin in one page. */
+static const struct qds_block_insn *counted_at(struct qds_vcpu *v, uint64_t physical)
 {
     const struct qds_block *b = (const void *)(uintptr_t)v->board->block;
-    for (unsigned i = 0; b && i < b->length; i++)
-        if ((b->vaddr + b->insns[i].offset - from) % PAGE == 0)
+    if (!b || b->physical == QDS_NOWHERE || physical == QDS_NOWHERE)
+        return NULL;
+    for (unsigned i = 0; i < b->length; i++)
+        if (b->physical + b->insns[i].offset == physical)
             return &b->insns[i];
     return NULL;
+}
+
+static uint64_t physical_of(uint64_t address)
+{
+    uint64_t physical;
+    return qemu_plugin_translate_vaddr(address, &physical) ? physical : QDS_NOWHERE;
 }
 
 /* An instruction, and what of its block comes after it, has been counted and has not retired. */
@@ -121,32 +128,33 @@ static void uncount(struct qds_vcpu *v, const struct qds_block_insn *i)
     v->board->block = 0;
 }
 
-/* Execution stands at `at` again. If a REP string instruction there ended the last block, it has not retired: QEMU does
- * a part of its iterations, with RFLAGS.RF set in between, or an interrupt came. It will be counted anew. */
-static void repeats(struct qds_vcpu *v, uint64_t at)
+/* Execution stands at a physical address again. If a REP string instruction there ended the last block, it has not
+ * retired: QEMU does a part of its iterations, with RFLAGS.RF set in between, or an interrupt came. It will be counted
+ * anew. */
+static void repeats(struct qds_vcpu *v, uint64_t physical)
 {
-    const struct qds_block_insn *i = counted_at(v, at);
+    const struct qds_block_insn *i = counted_at(v, physical);
     if (i && i->insn.kind == DS_INSN_REP_STRING && i == &i->block->insns[i->block->length - 1])
         uncount(v, i);
 }
 
-/* Whether a block may be one that QEMU makes of a single instruction to go on where it has left another one in its
- * middle: that has stored into its own code, or the host lacks an atomic operation. */
+/* Whether a block may be one that QEMU makes of a single instruction, to begin that anew where it was part of another
+ * block: that has stored into its own code, or the host lacks an atomic operation. */
 bool qds_run_may_resume(const struct qds_block *b)
 {
     return b->length == 1 && !ds_insn_is_branch(&b->insns[0].insn) && b->insns[0].insn.kind != DS_INSN_REP_STRING;
 }
 
-/* Such a block begins at `at`. If that is in the middle of the last block, that has been left there: what would end it
- * is no branch back to where a block of one instruction is all there is. */
-static void resume(struct qds_vcpu *v, uint64_t at)
+/* Such a block begins. If its instruction is part of the last block, that has been left there: no branch leads from its
+ * end back to where a block of one instruction is all there is, and nothing else back to its end. */
+static void resume(struct qds_vcpu *v, const struct qds_block *b)
 {
-    const struct qds_block_insn *i = counted_at(v, at);
-    if (i && i != &i->block->insns[i->block->length - 1]) {
+    const struct qds_block_insn *i = counted_at(v, b->physical);
+    if (i) {
         if (v->step.block == i->block)
             v->step.on = false; /* its last, which has not run */
         uncount(v, i);
-    } else if (!v->board->block && v->counted && v->counted_ip == at) {
+    } else if (!v->board->block && v->counted && v->counted->block->physical + v->counted->offset == b->physical) {
         adjust_one(v, v->counted, UINT64_MAX);
         v->counted = NULL;
     } else {
@@ -176,7 +184,7 @@ static void step(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_t ip
 /* A block may reach an event the model must see, or something is to be settled. */
 __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_due(unsigned vcpu, void *userdata)
 {
-    const struct qds_block *b = userdata;
+    struct qds_block *b = userdata;
     struct qds_vcpu *v = qds_vcpu(vcpu);
     uint64_t rip = qds_read(v, QDS_RIP);
     if (v->step.on && v->step.block == b && !v->board->block)
@@ -202,13 +210,13 @@ void qds_run_repeats(unsigned vcpu, void *userdata)
 {
     const struct qds_block *b = userdata;
     struct qds_vcpu *v = qds_vcpu(vcpu);
-    repeats(v, b->vaddr);
+    repeats(v, b->physical);
 }
 
 void qds_run_resumes(unsigned vcpu, void *userdata)
 {
     const struct qds_block *b = userdata;
-    resume(qds_vcpu(vcpu), b->vaddr);
+    resume(qds_vcpu(vcpu), b);
 }
 
 /* A REP string instruction follows in the same block. REP CMPS and SCAS may fault after iterations that have set flags:
@@ -238,6 +246,8 @@ static void run_next(struct qds_vcpu *v, const struct qds_block_insn *i, uint64_
     for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
         events[e] = b->events[e] && all >> e & 1;
     v->board->accessed[0] = v->board->accessed[1] = 0;
+    if (i->insn.kind == DS_INSN_INTERRUPT) /* pushes it; the block with it has been chosen */
+        qds_write(v, QDS_EFLAGS, qds_read(v, QDS_EFLAGS) & ~(uint64_t)QDS_RFLAGS_RF);
     if (how == QDS_THROUGH_ALL || (how == QDS_THROUGH_BRANCHES && v->branches[b->ring] >> i->insn.kind & 1) ||
         i->insn.kind == DS_INSN_REP_STRING || i->insn.kind == DS_INSN_INTERRUPT ||
         qds_counting_due(&v->counting, b->ring, events)) {
@@ -258,9 +268,9 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_steps(unsigned v
     struct qds_vcpu *v = qds_vcpu(vcpu);
     uint64_t rip = qds_read(v, QDS_RIP);
     if (b->insns[0].insn.kind == DS_INSN_REP_STRING)
-        repeats(v, rip);
+        repeats(v, b->physical);
     if (qds_run_may_resume(b))
-        resume(v, rip);
+        resume(v, b);
     begin(v, rip, __builtin_frame_address(0));
     v->alias = rip - b->vaddr;
     run_next(v, &b->insns[0], rip, __builtin_return_address(0));
@@ -449,7 +459,7 @@ static void exception_raised(struct qds_vcpu *v)
  * even be fetched, which has not begun, and for #DB after single-stepping a jump to itself. */
 static bool exception_delivered(struct qds_vcpu *v, uint64_t from)
 {
-    const struct qds_block_insn *i = counted_at(v, from);
+    const struct qds_block_insn *i = counted_at(v, physical_of(from));
     const bool one = !v->board->block && v->counted && v->counted_ip == from;
     const struct ds_insn *insn = i                                  ? &i->insn
                                  : one                              ? &v->counted->insn
@@ -486,7 +496,7 @@ void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uin
     if (v->exception.raised)
         settled = exception_delivered(v, from);
     else
-        repeats(v, from);
+        repeats(v, physical_of(from));
     if (settled) {
         const unsigned cpl = qds_cpl_before_delivery(v);
         settle(v, from);

@@ -26,12 +26,38 @@ static void find_board(struct qds_vcpu *v)
     v->counting.now = &v->board->now;
 }
 
+static void keep(struct qds_block *b)
+{
+    if (b)
+        b->kept = true;
+}
+
+static void keep_of(const struct qds_block_insn *i)
+{
+    keep(i ? i->block : NULL);
+}
+
+void qds_vcpus_keep_blocks(void)
+{
+    for (unsigned i = 0; i < QDS_VCPUS; i++) {
+        struct qds_vcpu *v = qds_vcpus[i];
+        if (!v)
+            continue;
+        find_board(v);
+        v->board->pages_known = 0;
+        keep((void *)(uintptr_t)v->board->block);
+        keep(v->step.block);
+        keep_of(v->counted);
+        for (unsigned store = 0; store < 2; store++)
+            keep_of((const void *)(uintptr_t)v->board->accessed[store]);
+    }
+}
+
 void qds_vcpus_forget_blocks(void)
 {
     for (unsigned i = 0; i < QDS_VCPUS; i++)
         if (qds_vcpus[i]) {
-            find_board(qds_vcpus[i]);
-            qds_vcpus[i]->board->block = qds_vcpus[i]->board->pages_known = 0;
+            qds_vcpus[i]->board->block = 0;
             qds_vcpus[i]->board->accessed[0] = qds_vcpus[i]->board->accessed[1] = 0;
             qds_vcpus[i]->step.block = NULL;
             qds_vcpus[i]->counted = NULL;

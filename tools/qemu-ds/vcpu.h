@@ -24,11 +24,14 @@ enum qds_register {
     QDS_REGISTERS
 };
 
-struct qds_block { /* a translated block, as long as QEMU keeps it */
+struct qds_block { /* a translated block, as long as QEMU keeps it, or longer */
     struct qds_block *next;
     uint64_t vaddr; /* as translated: at run time it may be an alias in another page */
+    uint64_t physical; /* QDS_NOWHERE: unknown */
+    uint32_t wanted[QDS_GROUPS]; /* events it adds to the groups, as bits of enum ds_model_event */
     uint16_t length; /* instructions */
     uint8_t ring;    /* 0: CPL 0, 1: others */
+    bool kept;       /* a vCPU may go back to it, though QEMU no longer does */
     uint16_t events[DS_MODEL_EVENTS]; /* how often it causes each of QDS_BLOCK_EVENTS; of the others at most */
     struct qds_block_insn {
         struct qds_block *block;
@@ -47,7 +50,8 @@ struct qds_board { /* what translated code itself touches, one for each vCPU */
     uint64_t pages_known; /* 0: struct qds_vcpu's pages are no longer what they were */
 };
 
-#define QDS_PAGES 16u
+#define QDS_PAGES   16u
+#define QDS_NOWHERE UINT64_MAX
 
 enum qds_through { QDS_THROUGH_EVENTS, QDS_THROUGH_BRANCHES, QDS_THROUGH_ALL };
 
@@ -74,7 +78,7 @@ struct qds_vcpu {
         uint64_t ip;
         unsigned cpl;
         unsigned events; /* that it is asked for; the others have been counted */
-        const struct qds_block *block; /* whose last it is, where the block is one without RF */
+        struct qds_block *block; /* whose last it is, where the block is one without RF */
         unsigned memory; /* events it has caused by reading and writing data, and where first */
         uint64_t load_address, store_address;
     } step;
@@ -124,7 +128,10 @@ static inline struct qds_vcpu *qds_vcpu(unsigned index)
 {
     return qds_vcpus[index];
 }
-/* The blocks that vCPUs may have been in are gone, and boards may have moved. All vCPUs stand still. */
+/* QEMU drops its blocks, and boards may have moved: sets `kept` of blocks that vCPUs have been in last. All vCPUs stand
+ * still. */
+void qds_vcpus_keep_blocks(void);
+/* Blocks no longer tell where vCPUs have been. All stand still. */
 void qds_vcpus_forget_blocks(void);
 __attribute__((noreturn)) void qds_out_of_memory(void);
 /* On the vCPU's thread; `index` below QDS_VCPUS. False: QEMU lacks a register we need. */

@@ -41,6 +41,18 @@ test:   mov qword [PEBS_BASE], RECORDS
         say {"popped_", name}, [POPPED]
 %assign step step + 1
 %endrep
+; What INT n pushes, likewise.
+%assign step 1
+%rep 6
+        mov qword [PEBS_INDEX], RECORDS
+        wrmsr_64 IA32_FIXED_CTR0, 0x1000000000000 - step
+        wrmsr_64 IA32_PERF_GLOBAL_CTRL, FIXED_CTR0
+        try int 0x81
+        wrmsr_64 IA32_PERF_GLOBAL_CTRL, 0
+%defstr name step
+        say {"int_", name}, [rflags]
+%assign step step + 1
+%endrep
         say "code_add", code.add
         say "code_cmps", code.cmps
         say "code_cmp", code.cmp

@@ -2,20 +2,9 @@
 ; Two processors turn the same event on at once, one that nothing has counted before, and each counts all of what it
 ; does: a first time, and again, when blocks count it already. Fixed counter 0 counts all the time.
         %include "guest.inc"
+        %include "both.inc"
 
-CPUS        equ 2
 LOOPS       equ 50000
-APIC_ID     equ 0xFEE00020
-SPURIOUS    equ 0xFEE000F0
-ICR         equ 0xFEE00300
-TRAMPOLINE  equ 0x8000
-
-%macro barrier 0
-        lock inc dword [arrived]
-        add r12d, CPUS
-%%wait: cmp [arrived], r12d
-        jb %%wait
-%endmacro
 
 %macro say_both 2
 %strcat first %1, "_", %2, "_0"
@@ -44,30 +33,8 @@ TRAMPOLINE  equ 0x8000
         say_both %1, "again"
 %endmacro
 
-test:   mov r8d, APIC_ID
-        mov r9d, [r8]
-        shr r9d, 24
-        xor r12d, r12d
-        test r9d, r9d
-        jnz .other
-
-        mov esi, image
-        mov edi, TRAMPOLINE
-        mov ecx, 0x400
-        rep movsb
-        mov r8d, SPURIOUS
-        or dword [r8], 0x100
-        mov r8d, ICR
-        mov dword [r8 + 0x10], 1 << 24
-        mov dword [r8], 0x4500  ; INIT
-        mov ecx, 1000000
-.delay: dec ecx
-        jnz .delay
-        mov dword [r8], 0x4600 | TRAMPOLINE >> 12
-        jmp .both
-.other: mov rsp, STACK - 0x10000
-
-.both:  wrmsr_64 IA32_PMC0, 0
+test:   start_both
+        wrmsr_64 IA32_PMC0, 0
         wrmsr_64 IA32_FIXED_CTR_CTRL, 3
         wrmsr_64 IA32_PERF_GLOBAL_CTRL, 1 | 1 << 32
         event "branches", 0x4300C4
