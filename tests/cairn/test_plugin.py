@@ -56,7 +56,7 @@ def text(lines):
 
 
 def check(tmp_path, truth, log=LOG):
-    (tmp_path / "truth").write_text(truth, encoding="ascii")
+    (tmp_path / "truth").write_text(truth, encoding="latin-1")
     return cairn("check", "--plugin", tmp_path / "truth", "-", data=log)
 
 
@@ -131,11 +131,21 @@ def test_records_that_nobody_knew_were_dropped(tmp_path, lines):
     for _, place, payload in of_hook(parts, 0xCA01, 1):
         if payload[0x10:0x18] == bytes([0xFF]) * 8:  # a full buffer: unknown how many it has lost
             patch(parts, place, PAYLOAD + 0x10, bytes(8))
-    lines[1].append(re.sub(r"record (.*) words .*", r"dropped \1", lines[1][1]))
+    lines[1].insert(2, re.sub(r"record (.*) words .*", r"dropped \1", lines[1][1]))
     _, said = checked(tmp_path, lines)
     assert "1 record dropped in truth" not in said
     status, said = checked(tmp_path, lines, frames.write(parts))
     assert status == 1 and "1 record dropped in truth, but by the drains none was lost" in said, said
+
+
+def test_the_truth_of_another_run(tmp_path, lines):
+    hint = "\nplugin: nothing of the trace is in its truth: is that of another run?\n"
+    others = {cpu: [re.sub(r" (words|from) \w+", r" \1 1", line) for line in some] for cpu, some in lines.items()}
+    status, said = checked(tmp_path, others)
+    assert status == 1 and hint in said, said
+    others[0][3] = lines[0][3]
+    status, said = checked(tmp_path, others)
+    assert status == 1 and hint not in said, said
 
 
 def test_branches_in_another_order(tmp_path, lines):
@@ -146,17 +156,28 @@ def test_branches_in_another_order(tmp_path, lines):
     assert status == 1 and "branches are not in the plugin's truth, one after another" in said
 
 
+CUT = "it is cut off: there is no line 'end', which QEMU writes when it ends"
+NOT_COME_TO = r"line \d+: totals that the lines above do not come to"
+
+
 @pytest.mark.parametrize("change, why", [
-    (lambda truth: "", "it is cut off: there is no line 'end'"),
+    (lambda truth: "", CUT),
     (lambda truth: "once upon a time\n" + truth, "not what qemu-ds writes as truth=FILE"),
-    (lambda truth: truth.replace("truth 1", "truth 2", 1), "version 2, but this cairn reads version 1"),
-    (lambda truth: truth[:-1], "it is cut off: there is no line 'end'"),
-    (lambda truth: truth[:len(truth) // 2], "it is cut off: there is no line 'end'"),
-    (lambda truth: truth + "0 9 pmi lvtpc 4fe next 1\n", r"line \d+ is damaged"),
-    (lambda truth: re.sub(r"(?m)^0 7 record.*\n", "", truth, count=1), r"line \d+ is damaged"),  # that of the total
+    (lambda truth: "\0\377" * 9999, "not what qemu-ds writes as truth=FILE"),
+    (lambda truth: truth.replace("truth 1", "truth 2", 1), "version 2, but this cairn reads 1: use the cairn of .*"),
+    (lambda truth: truth[:-1], CUT),
+    (lambda truth: truth[:len(truth) // 2], CUT),
+    (lambda truth: truth + "0 9 pmi lvtpc 4fe next 1\n", r"line \d+: more, behind the line 'end'"),
+    (lambda truth: re.sub(r"(?m)^0 7 record.*\n", "", truth, count=1), NOT_COME_TO),
+    (lambda truth: truth.replace(" total records ", " total records 1", 1), NOT_COME_TO),
     (lambda truth: re.sub(r"(?m)^1 9 total.*\n", "", truth), "the totals of vCPU 1 are missing"),
+    (lambda truth: re.sub(r"(?m)^(1 9) total.*", r"\g<0>\n\1 lost at 1", truth), "the totals of vCPU 1 are missing"),
     (lambda truth: truth.replace(" ip ", " pi ", 1), "line 4 is damaged"),
     (lambda truth: truth.replace("wrmsr msr", "wrmsr msr 11111111111111111", 1), "line 2 is damaged"),
+    (lambda truth: truth.replace(" words", " words" + 200 * " 0", 1), "line 4 is damaged"),  # no record is as large
+    (lambda truth: truth.replace(" words", 10_000_000 * "s", 1), "line 4 is damaged"),
+    (lambda truth: truth.replace("0 6 pmi", "64 6 pmi", 1), "line 3: vCPU 64, but this cairn knows 64 of them at most"),
+    (lambda truth: truth.replace("0 6 pmi", "0 4 pmi"), "line 3: vCPU 0 goes back, from 5 instructions to 4"),
 ])
 def test_files_that_are_none(tmp_path, lines, change, why):
     done = check(tmp_path, change(text(lines)))

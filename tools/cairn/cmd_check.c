@@ -108,6 +108,10 @@ static void print_plugin(const struct cairn_check *check)
            totals[QDS_TRUTH_BRANCHES_DROPPED]);
     printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n",
            totals[QDS_TRUTH_PMIS], totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
+    if (check->failed[CAIRN_RULE_TRUTH_RECORDS] + check->failed[CAIRN_RULE_TRUTH_WORDS] +
+            check->failed[CAIRN_RULE_TRUTH_BRANCHES] &&
+        !check->compared[CAIRN_RULE_TRUTH_WORDS] && !check->compared[CAIRN_RULE_TRUTH_BRANCHES])
+        puts("plugin: nothing of the trace is in its truth: is that of another run?");
 }
 
 static void print_verdict(const struct cairn_check *check)

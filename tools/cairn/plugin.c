@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 
 struct line { /* what is left of it */
@@ -52,7 +53,7 @@ static bool read_record(struct cairn_plugin *p, struct cairn_plugin_cpu *cpu, st
         !field(l, "next", &r.next) || !field(l, "flags", &r.flags) || !field(l, "tsc", &r.tsc) ||
         (stored && !word(l, "words")))
         return false;
-    for (; stored && number(l, 16, &value); r.words++)
+    for (; stored && r.words < DS_PEBS_RECORD_MAX / 8 && number(l, 16, &value); r.words++)
         *CAIRN_ADD(p->words) = value;
     *CAIRN_ADD(cpu->records) = r;
     return !stored || r.words;
@@ -78,15 +79,32 @@ static bool read_totals(struct cairn_plugin_cpu *cpu, struct line *l)
     return cpu->whole = l->at == l->end;
 }
 
-static bool read_line(struct cairn_plugin *p, struct line *l)
+__attribute__((format(printf, 2, 3))) static int refuse(char *why, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, CAIRN_PLUGIN_REFUSAL, format, args);
+    va_end(args);
+    return -EINVAL;
+}
+
+static int read_line(struct cairn_plugin *p, struct line *l, uint64_t line, char *why)
 {
     uint64_t vcpu, instructions, value;
-    bool stored;
+    bool stored, good;
     unsigned total;
-    if (!number(l, 10, &vcpu) || vcpu >= CAIRN_MAX_CPUS || !number(l, 10, &instructions))
-        return false;
+    if (!number(l, 10, &vcpu) || !number(l, 10, &instructions))
+        return refuse(why, "line %" PRIu64 " is damaged", line);
+    if (vcpu >= CAIRN_MAX_CPUS)
+        return refuse(why, "line %" PRIu64 ": vCPU %" PRIu64 ", but this cairn knows %u of them at most", line, vcpu,
+                      CAIRN_MAX_CPUS);
     struct cairn_plugin_cpu *cpu = &p->cpu[vcpu];
-    bool good;
+    if (word(l, "total"))
+        return read_totals(cpu, l) ? 0
+                                   : refuse(why, "line %" PRIu64 ": totals that the lines above do not come to", line);
+    if (instructions < cpu->instructions)
+        return refuse(why, "line %" PRIu64 ": vCPU %" PRIu64 " goes back, from %" PRIu64 " instructions to %" PRIu64,
+                      line, vcpu, cpu->instructions, instructions);
     if ((stored = word(l, "record")) || word(l, "dropped")) {
         total = stored ? QDS_TRUTH_RECORDS : QDS_TRUTH_DROPPED;
         good = read_record(p, cpu, l, stored);
@@ -99,13 +117,16 @@ static bool read_line(struct cairn_plugin *p, struct line *l)
     } else if (word(l, "wrmsr") || word(l, "wrmsr-fault")) {
         total = QDS_TRUTH_WRMSRS;
         good = field(l, "msr", &value) && field(l, "value", &value);
-    } else if (word(l, "lost")) {
+    } else {
         total = QDS_TRUTH_LOST;
-        good = field(l, "at", &value);
-    } else
-        return word(l, "total") && read_totals(cpu, l);
+        good = word(l, "lost") && field(l, "at", &value);
+    }
+    if (!good || l->at != l->end)
+        return refuse(why, "line %" PRIu64 " is damaged", line);
+    cpu->instructions = instructions;
     cpu->totals[total]++;
-    return good && l->at == l->end;
+    cpu->whole = false;
+    return 0;
 }
 
 static bool read_head(struct line *l, uint64_t *version)
@@ -113,20 +134,12 @@ static bool read_head(struct line *l, uint64_t *version)
     return word(l, "qemu-ds") && word(l, "truth") && number(l, 10, version);
 }
 
-__attribute__((format(printf, 2, 3))) static int refuse(char *why, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(why, CAIRN_PLUGIN_REFUSAL, format, args);
-    va_end(args);
-    return -EINVAL;
-}
-
 int cairn_plugin_read(struct cairn_plugin *plugin, const char *data, size_t size, char why[CAIRN_PLUGIN_REFUSAL])
 {
     const char *end = data + size;
     bool ended = false;
     uint64_t number = 0, version;
+    int e;
     *plugin = (struct cairn_plugin){0};
     while (data < end) {
         const char *newline = memchr(data, '\n', (size_t)(end - data));
@@ -135,16 +148,19 @@ int cairn_plugin_read(struct cairn_plugin *plugin, const char *data, size_t size
             if (!read_head(&l, &version))
                 return refuse(why, "not what qemu-ds writes as truth=FILE");
             if (version != QDS_TRUTH_VERSION)
-                return refuse(why, "version %" PRIu64 ", but this cairn reads version %u", version, QDS_TRUTH_VERSION);
+                return refuse(why, "version %" PRIu64 ", but this cairn reads %u: use the cairn of that qemu-ds",
+                              version, QDS_TRUTH_VERSION);
         } else if (!ended && newline && l.end - l.at == 3 && word(&l, "end")) {
             ended = true;
-        } else if (ended || (newline && !read_line(plugin, &l))) {
-            return refuse(why, "line %" PRIu64 " is damaged", number);
+        } else if (ended) {
+            return refuse(why, "line %" PRIu64 ": more, behind the line 'end'", number);
+        } else if (newline && (e = read_line(plugin, &l, number, why)) != 0) {
+            return e;
         }
         data = newline ? newline + 1 : end;
     }
     if (!ended)
-        return refuse(why, "it is cut off: there is no line 'end'");
+        return refuse(why, "it is cut off: there is no line 'end', which QEMU writes when it ends");
     for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
         for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
             if (plugin->cpu[i].totals[t] && !plugin->cpu[i].whole)

@@ -29,6 +29,7 @@ struct cairn_plugin {
             struct cairn_plugin_branch *items;
             size_t count, room;
         } branches;
+        uint64_t instructions; /* of its last line */
         uint64_t totals[QDS_TRUTH_TOTALS]; /* by enum qds_truth_total */
         bool whole; /* so the file itself says */
     } cpu[CAIRN_MAX_CPUS]; /* by vCPU */
