@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/log.h"
 #include "tools/cairn/check.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
@@ -20,18 +21,16 @@
 #define LIVES_SHOWN 4u          /* of a CPU */
 #define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */
 
-static FILE *nowhere;
-
 static void read_record(const struct cairn_log *log, const struct cairn_item *item)
 {
     char text[CAIRN_SHOWN], counters[CAIRN_SHOWN_ALL];
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field field;
-    fputs(cairn_show_address(text, log, item->record->ip, 30), nowhere);
+    fputs(cairn_show_address(text, log, item->record->ip, 30), fuzz_nowhere);
     cairn_pebs_walk(&walk, item->record->format, item->record->at, item->record->size);
     while (cairn_pebs_next(&walk, &field)) {
-        fputs(field.name, nowhere);
-        fputs(cairn_show_counters(counters, log, item->cpu, field.value), nowhere);
+        fputs(field.name, fuzz_nowhere);
+        fputs(cairn_show_counters(counters, log, item->cpu, field.value), fuzz_nowhere);
     }
 }
 
@@ -76,7 +75,7 @@ static void show_all(const struct cairn_log *log)
         &cairn_ds_command,   &cairn_bts_command,  &cairn_profile_command, &cairn_locks_command,
     };
     FILE *out = stdout, *errors = stderr;
-    stdout = stderr = nowhere;
+    stdout = stderr = fuzz_nowhere;
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         int status = commands[i]->show(log);
         if (status != CAIRN_GOOD && status != CAIRN_BAD)
@@ -131,23 +130,24 @@ static void export_session(const struct cairn_log *log, bool strict)
     cairn_etl_export_free(&x);
 }
 
-static void read_session(const struct cairn_log *log)
+static void read_session(const struct cairn_log *log, void *context)
 {
+    (void)context;
     for (int compact = 0; compact < 2; compact++) {
         struct cairn_timeline t;
         struct cairn_item item;
         char text[CAIRN_SHOWN];
         cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT);
         while (cairn_timeline_next(&t, &item)) {
-            fputs(cairn_show_time(text, log, item.time), nowhere);
+            fputs(cairn_show_time(text, log, item.time), fuzz_nowhere);
             if (item.kind == CAIRN_ITEM_SWITCH)
-                fputs(cairn_show_thread(text, log, item.sw.old_tid, 16), nowhere);
+                fputs(cairn_show_thread(text, log, item.sw.old_tid, 16), fuzz_nowhere);
             else if (item.kind == CAIRN_ITEM_RECORD)
                 read_record(log, &item);
             else if (item.kind == CAIRN_ITEM_HOLE)
-                fputs(cairn_show_hole(text, log, item.hole), nowhere);
+                fputs(cairn_show_hole(text, log, item.hole), fuzz_nowhere);
             else if (item.kind == CAIRN_ITEM_EVENT)
-                fputs(cairn_show_event(text, log, &item.event), nowhere);
+                fputs(cairn_show_event(text, log, &item.event), fuzz_nowhere);
         }
         cairn_timeline_free(&t);
     }
@@ -157,26 +157,14 @@ static void read_session(const struct cairn_log *log)
     for (int strict = 0; strict < 2 && !log->etl; strict++)
         export_session(log, strict);
     struct cairn_check check;
-    cairn_check_init(&check, log, nowhere);
+    cairn_check_init(&check, log, fuzz_nowhere);
     cairn_check_trace(&check);
     cairn_check_truth(&check);
-    if (cairn_report_damage(nowhere, log) && !cairn_check_failed(&check))
+    if (cairn_report_damage(fuzz_nowhere, log) && !cairn_check_failed(&check))
         abort(); /* a damaged log passed */
 }
 
 void fuzz_read_all(const char *data, size_t size)
 {
-    struct cairn_log log;
-    char refusal[CAIRN_REFUSAL];
-    if (!nowhere && !(nowhere = fopen("/dev/null", "w")))
-        abort();
-    if (cairn_log_read(&log, data, size, &(struct cairn_choice){0}, refusal))
-        return;
-    read_session(&log);
-    for (uint32_t number = log.number + 1; number <= TRACE_MAX_SESSIONS && !log.etl; number++)
-        if (log.sessions >> (number - 1) & 1) {
-            cairn_log_select(&log, number);
-            read_session(&log);
-        }
-    cairn_log_free(&log);
+    fuzz_sessions(data, size, read_session, NULL);
 }
