@@ -7,12 +7,15 @@ the interrupts that the plugin sent, and Cairn's records are those in the plugin
 import argparse
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from itertools import cycle, count
 from pathlib import Path
 
@@ -125,11 +128,12 @@ class Soak:
         self.folder = folder
         self.results = Counter()
         self.lock = threading.Lock()
+        self.stopped = False
 
     def rounds(self, name, guest_runs):
         for number, preset in zip(count(1), cycle(PRESETS)):
             left = self.end - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self.stopped:
                 return
             folder = self.folder / f"{name}-{number}"
             folder.mkdir()
@@ -138,19 +142,40 @@ class Soak:
                 verdict, text = "PASS", guest_runs(folder, preset, int(min(ROUND, left)))
             except Exception as wrong:  # whatever it was
                 verdict, text = "FAIL", f"{wrong!r} (files: {folder})"
+            if self.stopped:  # that ended it: no verdict
+                shutil.rmtree(folder)
+                return
             with self.lock:
                 self.results[verdict] += 1
                 print(f"{verdict}: soak: {name} {number}: {preset}, {time.monotonic() - began:.0f} s: {text}",
                       flush=True)
             if verdict == "PASS":
-                subprocess.run(["rm", "-r", folder], check=True)
+                shutil.rmtree(folder)
+
+    def stop(self, threads):
+        """Ends what still runs: QEMU, or run-qemu.sh, which ends its own. A round may just be about to begin one."""
+        self.stopped = True
+        for thread in threads:
+            while thread.is_alive():
+                for children in Path("/proc/self/task").glob("*/children"):
+                    with suppress(OSError):  # it has ended
+                        for child in children.read_text(encoding="ascii").split():
+                            os.kill(int(child), signal.SIGTERM)
+                thread.join(1)
+        with suppress(OSError):  # not empty: a round has failed
+            self.folder.rmdir()
 
     def run(self):
         threads = [threading.Thread(target=self.rounds, args=kind) for kind in (("linux", linux), ("cairn", cairn))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            self.stop(threads)
         print(f"SUMMARY: {self.results['PASS']} passed, {self.results['FAIL']} failed")
         return 1 if self.results["FAIL"] or not self.results["PASS"] else 0
 
