@@ -53,8 +53,9 @@ Boots Cairn in QEMU and records its trace.
   --icount        the same options give the same trace, byte by byte
   --gdb           wait for a debugger on TCP port 1234 (no timeout)
   --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
-  --qemu-ds OPTIONS  of the plugin that gives QEMU a Debug Store for ds=hw, as
-                  preset=skylake,stats=on; off: without it
+  --qemu-ds OPTIONS  of the plugin that gives QEMU a Debug Store, as
+                  preset=skylake,stats=on; ds=hw has it without this as well;
+                  off: without it
   --image FILE    boot this disk image (make image) as a USB stick; its own
                   cairn.cfg holds the options
   --which         say which QEMU and firmware would be taken, and stop
@@ -155,17 +156,24 @@ check_words() {
     "$build/cairn-options" check "${machine[@]}" "${words[@]}" || exit $USAGE
 }
 
-# Sets plugin where ds=hw needs it: by itself QEMU has no Debug Store.
+# Sets plugin where ds=hw needs it, by itself QEMU has no Debug Store, or it is asked for: ds=auto takes hw then.
 find_plugin() {
     local value=''
     has_word ds
-    [ "$value" = hw ] && [ "$accel" = tcg ] && [ "$qemu_ds" != off ] || return 0
+    [ "$qemu_ds" != off ] || return 0
+    case $accel,$qemu_ds,$value in
+    tcg,,hw) ;;
+    *,,*) return 0 ;;
+    *,soft | *,off) die $USAGE "--qemu-ds: ds=$value does not look for the Debug Store that the plugin gives QEMU" ;;
+    tcg,*) ;;
+    *) die $USAGE "--qemu-ds: the plugin needs --accel tcg" ;;
+    esac
     [ $icount = 0 ] || die $USAGE "--icount: not with the plugin that ds=hw needs (--qemu-ds off: without it)"
     plugin=$build/qemu-ds.so
-    [ -r "$plugin" ] || die $TROUBLE "ds=hw: $plugin is not there: run 'make'"
+    [ -r "$plugin" ] || die $TROUBLE "$plugin is not there: run 'make'"
     [ -z "$qemu" ] || return 0
-    qemu=$build/qemu11/qemu-system-x86_64 qemu_why="ds=hw: it takes the plugin"
-    [ -x "$qemu" ] || die $TROUBLE "ds=hw: QEMU has a Debug Store only by a plugin, and that needs QEMU 11.1: \
+    qemu=$build/qemu11/qemu-system-x86_64 qemu_why="it takes the plugin"
+    [ -x "$qemu" ] || die $TROUBLE "QEMU has a Debug Store only by a plugin, and that needs QEMU 11.1: \
 run 'make deps-ds', or give --qemu PATH (--qemu-ds off: without)"
 }
 
@@ -180,7 +188,7 @@ find_qemu() {
     [ -n "$qemu_version" ] || die $TROUBLE "$qemu: not a QEMU that runs here"
     case $plugin,$qemu_version in
     ,* | *,11.1 | *,11.1.*) ;;
-    *) die $TROUBLE "ds=hw: the plugin needs QEMU 11.1, --qemu is $qemu_version: leave it out (make deps-ds)" ;;
+    *) die $TROUBLE "the plugin needs QEMU 11.1, --qemu is $qemu_version: leave it out (make deps-ds)" ;;
     esac
     if [ "$accel" = kvm ] && ! { [ -r /dev/kvm ] && [ -w /dev/kvm ]; }; then
         die $TROUBLE "--accel kvm: /dev/kvm is not there, or this user may not use it"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a guest sees that knows each of its instructions: see guest/*.asm. The presets are icelake's but where told."""
 
+import re
+
 import pytest
 from bare_guest import assemble, qemu, run
 
@@ -192,6 +194,12 @@ def test_conditions(tmp_path):
         "no_stores": 42,
         "not_taken": 52 - 29,
     }
+
+
+def test_freeze(tmp_path):
+    said, messages = run(tmp_path, "freeze", "preset=haswell,stats=on")
+    assert said == {"debugctl": 1 << 11, "vector": 0x40}
+    assert int(re.search(r"(\d+) steps", messages)[1]) < 1000
 
 
 def test_reset(tmp_path):

@@ -54,6 +54,8 @@ def test_a_qemu_of_another_interface():
 
 @pytest.mark.parametrize("arguments, status, why", [
     (("--qemu-ds", "preset=pentium"), cb.TROUBLE, r"verdict  QEMU ended with status 1: qemu-ds: preset=pentium: not"),
+    (("--qemu-ds", "stats=on", "ds=soft"), cb.USAGE, r"run-qemu.sh: --qemu-ds: ds=soft does not look for"),
+    (("--qemu-ds", "stats=on", "--accel", "kvm"), cb.USAGE, r"run-qemu.sh: --qemu-ds: the plugin needs --accel tcg"),
     (("--icount",), cb.USAGE, r"run-qemu.sh: --icount: not with the plugin that ds=hw needs"),
 ])
 def test_run_qemu_says_so(tmp_path, arguments, status, why):

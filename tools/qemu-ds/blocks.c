@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ds/retired.h"
+#include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/memory.h"
 #include "tools/qemu-ds/run.h"
 #include "tools/qemu-ds/special.h"

@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "tools/qemu-ds/end.h"
+
 #define GPRS               16
 #define WORDS              64 /* of QEMU's state in which RIP is looked for, and which flags are computed from */
 #define GENERAL_PROTECTION 13 /* the vector */
@@ -17,6 +19,7 @@ static struct { /* of QEMU */
     __attribute__((noreturn)) void (*cpu_io_recompile)(void *cpu, uintptr_t at);
     void (*raise_exception_err_ra)(const void *env, int vector, int code, uintptr_t at);
 } qemu;
+static bool available, must;
 
 void qds_exported(const char *name, void *function)
 {
@@ -34,7 +37,7 @@ static void exported(const char *name, void *function)
 #endif
 }
 
-bool qds_flags_available(void)
+void qds_flags_begin(bool exact)
 {
     exported("helper_read_eflags", &qemu.helper_read_eflags);
     exported("cpu_get_tsc", &qemu.cpu_get_tsc);
@@ -42,29 +45,37 @@ bool qds_flags_available(void)
     exported("cpu_restore_state", &qemu.cpu_restore_state);
     exported("cpu_io_recompile", &qemu.cpu_io_recompile);
     exported("raise_exception_err_ra", &qemu.raise_exception_err_ra);
-    return qemu.helper_read_eflags && qemu.cpu_get_tsc && qemu.qemu_get_cpu && qemu.cpu_restore_state &&
-           qemu.cpu_io_recompile;
+    available = qemu.helper_read_eflags && qemu.cpu_get_tsc && qemu.qemu_get_cpu && qemu.cpu_restore_state &&
+                qemu.cpu_io_recompile;
+    must = exact;
+    if (must && !available)
+        qds_refuse("exact=flags: this QEMU does not export what is needed: RFLAGS would be unknown in records");
 }
 
 /* RBP of the caller is it where it begins with the general-purpose registers and has RIP and EFLAGS side by side. */
-bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame)
+static void look_for_env(struct qds_vcpu *v, uint64_t *env)
 {
-    if (v->env_looked_for)
-        return v->env;
-    v->env_looked_for = true;
-    uint64_t *env = frame[0];
     const uint64_t rip = qds_read(v, QDS_RIP), eflags = qds_read(v, QDS_EFLAGS);
-    if (!qds_flags_available() || (uintptr_t)env < 4096 || (uintptr_t)env % 8)
-        return false;
+    if (!available || (uintptr_t)env < 4096 || (uintptr_t)env % 8)
+        return;
     for (unsigned i = 0; i < GPRS; i++)
         if (env[i] != qds_read(v, QDS_RAX + i))
-            return false;
+            return;
     for (unsigned i = GPRS; i < WORDS && !v->env; i++)
         if (env[i] == rip && env[i + 1] == eflags) {
             v->env_rip = i;
             v->env = env;
         }
-    return v->env;
+}
+
+void qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame)
+{
+    if (v->env_looked_for)
+        return;
+    v->env_looked_for = true;
+    look_for_env(v, frame[0]);
+    if (must && !v->env)
+        qds_refuse("exact=flags: this QEMU keeps its state otherwise: RFLAGS would be unknown in records");
 }
 
 static void *cpu(const struct qds_vcpu *v)

@@ -13,10 +13,11 @@
  * does not export it. */
 void qds_exported(const char *name, void *function);
 
-/* Whether this QEMU exports what is needed. */
-bool qds_flags_available(void);
-/* `frame`: of the callback, which QEMU's generated code has called at the start of a block. False: not found. */
-bool qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame);
+/* At the plugin's start. `exact`: refuses to run where this QEMU does not export what is needed, now, or where a vCPU's
+ * state is not found, later. */
+void qds_flags_begin(bool exact);
+/* Sets v->env where it can be found. `frame`: of the callback, which QEMU's generated code has called. */
+void qds_flags_look_for_env(struct qds_vcpu *v, void *const *frame);
 /* RFLAGS, without RF, at the start of a block, after qds_flags_restore(), or where v->passing says. Without arithmetic
  * flags and DF where v->env is not known. */
 uint64_t qds_flags(struct qds_vcpu *v);

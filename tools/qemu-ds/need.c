@@ -47,3 +47,11 @@ struct qds_instruments qds_need(const struct ds_model *m)
         need.wanted[ring] |= qds_need_through(m, ring) ? 1u << DS_MODEL_INSTRUCTION : 0;
     return need;
 }
+
+void qds_need_follow(struct qds_vcpu *v)
+{
+    for (unsigned ring = 0; ring < 2; ring++) {
+        v->through[ring] = (uint8_t)qds_need_through(&v->model, ring);
+        v->branches[ring] = qds_need_branches(&v->model, ring);
+    }
+}

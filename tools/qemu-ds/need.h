@@ -14,6 +14,8 @@ static inline bool qds_need_nothing(const struct qds_instruments *i)
 }
 
 struct qds_instruments qds_need(const struct ds_model *model);
+/* Sets what of the vCPU's rings goes through its model, which has changed. */
+void qds_need_follow(struct qds_vcpu *v);
 /* What of a ring (0: CPL 0, 1: others) goes through the model. */
 enum qds_through qds_need_through(const struct ds_model *model, unsigned ring);
 /* Branches of a ring that do, as bits of enum ds_insn_kind. */

@@ -7,13 +7,9 @@
 #include "ds/retired.h"
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/flags.h"
-#include "tools/qemu-ds/need.h"
+#include "tools/qemu-ds/instruments.h"
 #include "tools/qemu-ds/special.h"
 #include "tools/qemu-ds/truth.h"
-
-bool (*qds_run_change)(struct qds_vcpu *v, const struct ds_model *to, bool must);
-void (*qds_run_interrupted)(void);
-void (*qds_run_flags_unknown)(void);
 
 /* Whether all blocks of the ring are due: something is to be settled, or all goes through the model. */
 static bool forced(const struct qds_vcpu *v, unsigned ring)
@@ -43,6 +39,8 @@ static void settle(struct qds_vcpu *v, uint64_t rip)
         sync(v);
         v->step.on = false;
         qds_retire_step(v, rip);
+        if (v->leave) /* a PMI, which may freeze */
+            qds_need_follow(v);
         arm(v);
     }
     if (v->entered.on && rip != v->entered.from) {
@@ -56,8 +54,7 @@ static void settle(struct qds_vcpu *v, uint64_t rip)
 /* The same at the start of a block. Does not return where an interrupt is to be taken before it. */
 static void begin(struct qds_vcpu *v, uint64_t rip, void *const *frame)
 {
-    if (!qds_flags_look_for_env(v, frame))
-        qds_run_flags_unknown();
+    qds_flags_look_for_env(v, frame);
     settle(v, rip);
     if (v->leave) {
         v->leave = false;
@@ -411,10 +408,10 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
     sync(v);
     if (!qds_wrmsr(v, &msr, &value, &fault, &after))
         return;
-    if (!fault && !qds_run_change(v, &after, false)) {
+    if (!fault && !qds_instruments_change(v, &after, false)) {
         qds_flags_look_for_env(v, __builtin_frame_address(0));
         again(v, i, __builtin_return_address(0));
-        qds_run_change(v, &after, true);
+        qds_instruments_change(v, &after, true);
         v->late++;
     }
     qds_truth_wrmsr(v, msr, value, fault, v->step.on);
@@ -427,10 +424,7 @@ __attribute__((optimize("no-omit-frame-pointer"))) void qds_run_wrmsr(unsigned v
         v->passing = NULL;
     }
     ds_model_wrmsr(&v->model, msr, value);
-    for (unsigned ring = 0; ring < 2; ring++) {
-        v->through[ring] = (uint8_t)qds_need_through(&v->model, ring);
-        v->branches[ring] = qds_need_branches(&v->model, ring);
-    }
+    qds_need_follow(v);
     arm(v);
 }
 
@@ -510,5 +504,5 @@ void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uin
     }
     v->delivered = false;
     v->exception.raised = 0;
-    qds_run_interrupted();
+    qds_instruments_relax();
 }

@@ -39,13 +39,3 @@ void qds_run_patch(unsigned vcpu, void *userdata);
 /* Exceptions and interrupts. */
 void qds_run_discontinuity(unsigned vcpu, enum qemu_plugin_discon_type type, uint64_t from, uint64_t to,
                            void *userdata);
-
-/* ---- what the plugin is told ------------------------------------------------------------------------------------- */
-
-/* The model of the vCPU is about to become `to`, which may ask for other instruments than before. False: not now, and
- * nothing was done; `must`: all the same. */
-extern bool (*qds_run_change)(struct qds_vcpu *v, const struct ds_model *to, bool must);
-/* An interrupt is taken: now and then a good moment to see whether nothing counts any more. */
-extern void (*qds_run_interrupted)(void);
-/* Records will have no arithmetic flags. */
-extern void (*qds_run_flags_unknown)(void);

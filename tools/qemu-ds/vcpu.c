@@ -6,19 +6,15 @@
 #include <string.h>
 
 #include "ds/retired.h"
+#include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/memory.h"
+#include "tools/qemu-ds/need.h"
 #include "tools/qemu-ds/pmi.h"
 #include "tools/qemu-ds/truth.h"
 
 struct qds_vcpu *qds_vcpus[QDS_VCPUS];
 static struct qemu_plugin_scoreboard *boards;
-
-void qds_out_of_memory(void)
-{
-    fprintf(stderr, "qemu-ds: out of memory\n");
-    abort(); /* QEMU's own way to end may want locks that are held here */
-}
 
 static void find_board(struct qds_vcpu *v)
 {
@@ -259,7 +255,7 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     v->step.on = v->entered.on = v->leave = v->fault.on = false;
     v->exception.raised = 0;
     v->counted = NULL;
-    v->through[0] = v->through[1] = QDS_THROUGH_EVENTS;
+    qds_need_follow(v);
     v->patch.kind = QDS_PATCH_NONE;
     memset(v->pages, 0, sizeof v->pages);
     v->board->patch = v->board->block = 0;

@@ -119,7 +119,7 @@ struct qds_vcpu {
     } x2apic;
     bool wants; /* something counts */
     uint64_t pmis, steps; /* totals */
-    uint64_t late; /* WRMSRs that turned something on in blocks that may not count it, see qds_run_change */
+    uint64_t late; /* WRMSRs that turned something on in blocks that may not count it, see qds_instruments_change */
     uint64_t rdpmcs_refused; /* left to QEMU, whose #UD is not the guest's fault */
 };
 
@@ -133,7 +133,6 @@ static inline struct qds_vcpu *qds_vcpu(unsigned index)
 void qds_vcpus_keep_blocks(void);
 /* Blocks no longer tell where vCPUs have been. All stand still. */
 void qds_vcpus_forget_blocks(void);
-__attribute__((noreturn)) void qds_out_of_memory(void);
 /* On the vCPU's thread; `index` below QDS_VCPUS. False: QEMU lacks a register we need. */
 bool qds_vcpu_init(unsigned index, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    struct qemu_plugin_scoreboard *boards);

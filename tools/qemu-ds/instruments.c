@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/qemu-ds/instruments.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/qemu-ds/blocks.h"
+
+#define IDLE_AFTER 1000000000 /* ns without anything that counts, until blocks are translated without it again */
+
+static qemu_plugin_id_t plugin;
+static void (*register_again)(void);
+
+/* What blocks have, or will when `resetting` is over: QEMU has been asked to translate them anew, and does when all
+ * vCPUs have left theirs. What they have at least. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct qds_instruments instruments, least;
+static bool resetting;
+static unsigned resets;
+static atomic_bool more;        /* instruments than the least */
+static atomic_uint wanting;     /* vCPUs on which something counts */
+static atomic_llong idle_since; /* when that became none */
+
+static long long now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* All vCPUs stand still, and there are no blocks. */
+static void reset(void *userdata)
+{
+    (void)userdata;
+    pthread_mutex_lock(&lock);
+    resetting = false;
+    resets++;
+    qds_blocks_set(&instruments);
+    pthread_mutex_unlock(&lock);
+    register_again();
+}
+
+/* With `lock` held, and nothing pending. The vCPU leaves before its next block, the others when QEMU gets to it. */
+static void translate_anew(void)
+{
+    more = memcmp(&instruments, &least, sizeof least) != 0;
+    resetting = true;
+    qemu_plugin_reset(plugin, reset, NULL);
+}
+
+/* While a vCPU waits for others to leave their blocks, none of those may begin to count in what they are in. */
+bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool must)
+{
+    struct qds_instruments need = qds_need(to), had;
+    bool wants = !qds_need_nothing(&need);
+    pthread_mutex_lock(&lock);
+    bool may = must || !wants || !resetting;
+    if (may) {
+        if (wants != v->wants && atomic_fetch_add(&wanting, wants ? 1 : -1) == 1 && !wants)
+            idle_since = now();
+        v->wants = wants;
+        had = instruments;
+        for (unsigned g = 0; g < QDS_GROUPS; g++)
+            instruments.wanted[g] |= need.wanted[g];
+        if (memcmp(&had, &instruments, sizeof had) != 0 && !resetting)
+            translate_anew();
+    }
+    pthread_mutex_unlock(&lock);
+    return may;
+}
+
+void qds_instruments_relax(void)
+{
+    if (wanting || !more || now() - idle_since < IDLE_AFTER)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!wanting && !resetting) {
+        instruments = least;
+        translate_anew();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void qds_instruments_begin(qemu_plugin_id_t id, const struct qds_instruments *at_least,
+                           void (*register_callbacks)(void))
+{
+    plugin = id;
+    register_again = register_callbacks;
+    instruments = least = *at_least;
+    qds_blocks_set(&least);
+}
+
+unsigned qds_instruments_changes(void)
+{
+    return resets;
+}
+
+bool qds_instruments_idle(void)
+{
+    return qds_need_nothing(&instruments);
+}

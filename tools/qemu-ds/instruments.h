@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What blocks are translated with, for all vCPUs together. It grows with what any of them asks for; when nothing has
+ * counted for a second it is again what it was at the beginning. Either way QEMU translates all blocks anew.
+ */
+#pragma once
+
+#include "tools/qemu-ds/need.h"
+
+/* At the plugin's start. `least`: what blocks have where nothing counts. `register_callbacks`: the plugin's, which QEMU
+ * forgets with its blocks. */
+void qds_instruments_begin(qemu_plugin_id_t id, const struct qds_instruments *least, void (*register_callbacks)(void));
+
+/* The model of the vCPU is about to become `to`, which may ask for others than before. False: not now, and nothing was
+ * done; `must`: all the same. On the vCPU's thread, or with all standing still. */
+bool qds_instruments_change(struct qds_vcpu *v, const struct ds_model *to, bool must);
+
+/* An interrupt is taken: now and then a good moment to see whether nothing counts any more. */
+void qds_instruments_relax(void);
+
+/* How often blocks were translated anew, and whether they count now. For the end. */
+unsigned qds_instruments_changes(void);
+bool qds_instruments_idle(void);
