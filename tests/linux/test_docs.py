@@ -5,13 +5,12 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 
 import guest
 import known
 import pytest
 
-BLOCK = re.compile(r"^```\n\$ python3 (tests/linux/guest\.py (?:[^\n]*\\\n|[^\n]*&&\n)*[^\n]*)\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^```\n\$ (tools/qemu-ds/guest\.py (?:[^\n]*\\\n|[^\n]*&&\n)*[^\n]*)\n(.*?)^```", re.M | re.S)
 DOCUMENTS = [guest.ROOT / name for name in ("README.md", "docs/qemu-ds.md")]
 
 
@@ -33,7 +32,7 @@ def test_shown_output(tmp_path):
     program = known.assemble(tmp_path)
     for command in {command for command, _ in blocks}:
         words = [str(program) if word == "build/known" else word for word in shlex.split(command)]
-        done = subprocess.run([sys.executable, *words], cwd=guest.ROOT, capture_output=True, text=True, check=False,
+        done = subprocess.run(words, cwd=guest.ROOT, capture_output=True, text=True, check=False,
                               env=dict(os.environ, CAIRN_BUILD=str(guest.BUILD)))
         assert done.returncode == 0, done.stderr
         for shown in (shown for other, shown in blocks if other == command):

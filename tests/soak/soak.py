@@ -20,7 +20,7 @@ from itertools import cycle, count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/linux")]
+sys.path[:0] = [str(ROOT / "tests/linux"), str(ROOT / "tools/qemu-ds")]
 
 import checks  # noqa: E402
 import guest  # noqa: E402
@@ -184,9 +184,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=20)
     minutes = parser.parse_args().minutes
-    for needed in (BUILD / "qemu11/qemu-system-x86_64", guest.DEBIAN):
-        if not needed.exists():
-            sys.exit(f"soak: {os.path.relpath(needed)} is not there: run 'make deps-ds'")
+    try:
+        guest.need()
+    except guest.Trouble as trouble:
+        sys.exit(f"soak: {trouble}")
     sys.exit(Soak(minutes, Path(tempfile.mkdtemp(prefix="cairn-soak."))).run())
 
 

@@ -1,12 +1,16 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Boots Debian's kernel in QEMU under qemu-ds, with an initramfs that holds Debian's perf and busybox: runs shell
-commands there and hands back what each of them said. All of it is what `make deps-ds` brings, nothing of the host's."""
+commands there and hands back what each of them said. All of it is what `make deps-ds` brings, nothing of the host's.
+A program (--help), and for tests a module: run()."""
 
 import argparse
 import io
 import os
+import signal
 import stat
 import subprocess
+import sys
 import tarfile
 import tempfile
 from dataclasses import dataclass
@@ -14,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = (ROOT / os.environ.get("CAIRN_BUILD", "build")).resolve()
-DEBIAN = BUILD / "linux/root"
+QEMU, PLUGIN, DEBIAN = BUILD / "qemu11/qemu-system-x86_64", BUILD / "qemu-ds.so", BUILD / "linux/root"
 # The kernel's check of its timer is for real time: on a busy host it finds that no interrupt comes, and panics.
 COMMAND_LINE = "console=ttyS0 panic=-1 no_timer_check"
 LIMIT = 900  # seconds for a boot that does not hang: slowness is no verdict
@@ -41,6 +45,10 @@ poweroff -f
 FOLDERS = ("bin", "lib", "lib64", "commands", "dev", "etc", "out", "proc", "root", "sys", "tmp")
 
 
+class Trouble(Exception):
+    """Why there is nothing that the guest has said."""
+
+
 @dataclass
 class Said:
     status: int
@@ -53,7 +61,6 @@ class Run:
     dmesg: str
     console: str
     plugin: str   # what QEMU and the plugin said
-    files: dict   # name: bytes, of what commands left in /out
 
 
 class Archive:
@@ -97,54 +104,72 @@ def initramfs(to, commands, files):
         archive.add("TRAILER!!!", 0)
 
 
-def run(folder, commands, *, preset="icelake", files=None, plugin="", cpu="max", append="", smp=1, machine=(),
-        timeout=LIMIT):
+def need():
+    for needed in (QEMU, PLUGIN, DEBIAN):
+        if not needed.exists():
+            raise Trouble(f"{os.path.relpath(needed)} is not there: run 'make deps-ds all'")
+
+
+def run(folder, commands, *, preset="icelake", files=None, plugin="", append="", smp=1, machine=(), timeout=LIMIT):
     """Boots, runs each of the commands in a shell of its own, and ends. `folder`: for files on the way; `files`: {path
     in the guest, in a folder of FOLDERS: Path here, or bytes of a script}; `plugin`: more options of it, as
-    "stats=on"; `append`: of the kernel's; `machine`: more arguments of QEMU's. Raises where the guest did not get to
-    its end."""
+    "stats=on"; `append`: of the kernel's; `machine`: more arguments of QEMU's, which ends when the caller does. Raises
+    Trouble where the guest did not get to its end."""
+    need()
     archive, out, console = folder / "initramfs", folder / "out.tar", folder / "console"
     (kernel,) = (DEBIAN / "boot").glob("vmlinuz-*")
     initramfs(archive, commands, files or {})
-    command = [BUILD / "qemu11/qemu-system-x86_64", "-accel", "tcg", "-cpu", cpu, "-smp", str(smp), "-m", "1G",
-               "-display", "none", "-nodefaults", "-no-reboot", "-serial", f"file:{console}",
+    command = [QEMU, "-accel", "tcg", "-cpu", "max", "-smp", str(smp), "-m", "1G", "-display", "none",
+               "-nodefaults", "-no-reboot", "-run-with", "exit-with-parent=on", "-serial", f"file:{console}",
                "-device", "virtio-serial-pci", "-chardev", f"file,id=out,path={out}",
                "-device", "virtserialport,chardev=out",
-               "-plugin", ",".join(filter(None, (f"{BUILD}/qemu-ds.so", f"preset={preset}", plugin))),
+               "-plugin", ",".join(filter(None, (str(PLUGIN), f"preset={preset}", plugin))),
                "-kernel", kernel, "-initrd", archive, "-append", f"{COMMAND_LINE} {append}", *machine]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout,
                               check=False)
         how = f"QEMU ended with {done.returncode}: {done.stderr}"
     except subprocess.TimeoutExpired as expired:
-        how = f"nothing after {timeout} seconds: {(expired.stderr or b'').decode()}"
+        done, how = None, f"nothing after {timeout} seconds. {(expired.stderr or b'').decode()}"
     archive.unlink()
     said = console.read_text(errors="replace") if console.exists() else ""
-    if not out.exists() or not out.stat().st_size:
-        raise AssertionError(f"{how}\n" + "\n".join(said.splitlines()[-40:]))
+    if not done or not out.exists() or not out.stat().st_size:
+        raise Trouble("\n".join([how.rstrip(), *said.splitlines()[-40:]]))
     with tarfile.open(fileobj=io.BytesIO(out.read_bytes())) as tar:
-        found = {Path(member.name).name: tar.extractfile(member).read() for member in tar if member.isfile()}
-    text = {name: data.decode(errors="replace") for name, data in found.items()}
+        text = {Path(member.name).name: tar.extractfile(member).read().decode(errors="replace")
+                for member in tar if member.isfile()}
     return Run([Said(int(text[f"{i}.status"]), text[str(i)]) for i in range(len(commands))], text["dmesg"], said,
-               done.stderr, found)
+               done.stderr)
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Runs shell commands in Debian's Linux under qemu-ds and prints what "
-                                                 "they say. First: make deps-ds all.")
-    parser.add_argument("--preset", default="icelake", help="processor of the plugin's (icelake)")
-    parser.add_argument("--append", default="pti=off nmi_watchdog=0", help="the kernel's options (%(default)s)")
+    parser = argparse.ArgumentParser(
+        description="Boots Debian's Linux under qemu-ds, runs each COMMAND in a shell there and prints what it says. "
+                    "The exit status is the highest of theirs. First: make deps-ds all.")
+    parser.add_argument("--preset", metavar="NAME", default="icelake", help="the processor to be (%(default)s)")
+    parser.add_argument("--plugin", metavar="OPTIONS", default="", help="more options of the plugin: stats=on,...")
+    parser.add_argument("--append", metavar="OPTIONS", default="pti=off nmi_watchdog=0",
+                        help="the kernel's options (%(default)s)")
+    parser.add_argument("--smp", metavar="N", type=int, default=1, help="so many processors (%(default)s)")
     parser.add_argument("--copy", metavar="PROGRAM", type=Path, action="append", default=[],
-                        help="into the guest's /bin")
-    parser.add_argument("command", nargs="+")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        done = run(Path(folder), arguments.command, preset=arguments.preset, append=arguments.append,
-                   files={f"bin/{path.name}": path for path in arguments.copy})
-    for command, said in zip(arguments.command, done.said):
+                        help="a file to copy into the guest's /bin; may be given again")
+    parser.add_argument("--timeout", metavar="S", type=int, default=LIMIT, help="give up after S seconds (%(default)s)")
+    parser.add_argument("command", metavar="COMMAND", nargs="+")
+    a = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # leaves nothing behind
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(Path(folder), a.command, preset=a.preset, plugin=a.plugin, append=a.append, smp=a.smp,
+                       files={f"bin/{path.name}": path for path in a.copy}, timeout=a.timeout)
+    except (Trouble, OSError) as trouble:
+        sys.exit(f"guest.py: {trouble}")
+    except KeyboardInterrupt:
+        return 130
+    for command, said in zip(a.command, done.said):
         print(f"# {command}\n{said.output.rstrip()}")
+    print(done.plugin, end="", file=sys.stderr)
     return max(said.status for said in done.said)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    sys.exit(main())

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What tools/qemu-ds/guest.py says where there is nothing to show: one line, and nothing is left behind."""
+
+import os
+import subprocess
+
+import guest
+import pytest
+
+
+def tool(tmp_path, *arguments, build=guest.BUILD):
+    return subprocess.run([guest.__file__, *arguments], capture_output=True, text=True, check=False, cwd=tmp_path,
+                          env=dict(os.environ, CAIRN_BUILD=str(build), TMPDIR=str(tmp_path)))
+
+
+@pytest.mark.parametrize("arguments, why", [
+    (("--preset", "i486"), "QEMU ended with 1: "),
+    (("--copy", "nothing"), "[Errno 2] No such file or directory: 'nothing'"),
+    (("--timeout", "1"), "nothing after 1 seconds."),
+])
+def test_refusals(tmp_path, arguments, why):
+    done = tool(tmp_path, *arguments, "true")
+    assert done.returncode == 1 and not done.stdout
+    assert done.stderr.startswith(f"guest.py: {why}")
+    assert "Traceback" not in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_without_deps_ds(tmp_path):
+    done = tool(tmp_path, "true", build=tmp_path)
+    assert done.returncode == 1 and not done.stdout
+    assert done.stderr == "guest.py: qemu11/qemu-system-x86_64 is not there: run 'make deps-ds all'\n"
