@@ -52,7 +52,8 @@ static inline unsigned cpuid_01h_eax_model(uint32_t eax) { return (eax >> 4 & 0x
 static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; }
 
 #define CPUID_07H_EDX_TSX_FORCE_ABORT (1u << 13) /* MSR_TSX_FORCE_ABORT exists, and what it is there for */
-#define CPUID_07H_EDX_ARCH_LBR (1u << 19)
+#define CPUID_07H_EDX_HYBRID          (1u << 15) /* cores of several kinds: CPUID.1AH says which this is */
+#define CPUID_07H_EDX_ARCH_LBR        (1u << 19)
 
 /* RDPMC's ECX (SDM vol. 2B): the number of a general-purpose counter; with one of these, that of a fixed one, or
  * MSR_PERF_METRICS. */

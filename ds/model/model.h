@@ -68,6 +68,7 @@ struct ds_model_preset {
     uint32_t signature; /* CPUID.01H:EAX */
     uint32_t microcode; /* its revision, IA32_BIOS_SIGN_ID[63:32] */
     bool ds, ds_cpl;    /* CPUID.01H:EDX.DS, ECX.DS_CPL */
+    uint8_t core_type;  /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
     uint8_t width;          /* of every counter, in bits */

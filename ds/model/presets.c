@@ -218,7 +218,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .events = icelake,
     },
     {
-        .name = "arrowlake", /* H, a performance core */
+        .name = "arrowlake", /* H */
+        .core_type = CPUID_1AH_EAX_CORE,
         .signature = 0x000C0652,
         .ds = true,
         .ds_cpl = true,
@@ -240,7 +241,8 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .events = icelake,
     },
     {
-        .name = "lunarlake", /* a performance core */
+        .name = "lunarlake",
+        .core_type = CPUID_1AH_EAX_CORE,
         .signature = 0x000B06D1,
         .ds = true,
         .ds_cpl = true,

@@ -47,7 +47,10 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t out[4])
         out[3] = p->ds ? CPUID_01H_EDX_DS : 0;
         break;
     case 7:
-        out[3] = p->arch_lbr ? CPUID_07H_EDX_ARCH_LBR : 0;
+        out[3] = (p->arch_lbr ? CPUID_07H_EDX_ARCH_LBR : 0) | (p->core_type ? CPUID_07H_EDX_HYBRID : 0);
+        break;
+    case 0x1A:
+        out[0] = (uint32_t)p->core_type << 24;
         break;
     case 0x1C:
         out[0] = p->lbr_depths;

@@ -8,7 +8,8 @@ from collections import Counter
 QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 
 _WARNINGS = re.compile("unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|WARNING: CPU|BUG: |Oops|"
-                       "unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|PMU.*disabled|(soft|hard) lockup", re.I)
+                       "unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|PMU(?!.*workaround).*disabled|"
+                       "(soft|hard) lockup", re.I)
 
 
 def warnings(dmesg):

@@ -154,6 +154,7 @@ def test_code_that_changes_itself(tmp_path, history):
     ("penryn", 0x10676, 0x07280202, 0, 0xC2),
     ("skylake", 0x506E3, 0x07300404, 0, 0x23C5),
     ("sapphirerapids", 0x806F8, 0x08300805, 0x0B, 0xE4FF),
+    ("lunarlake", 0xB06D1, 0x08300A05, 0x0B, 0xE6FF),
 ])
 def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     """The model's leaves. Of the others that lie between QEMU's last and the model's, QEMU knows nothing."""
@@ -166,6 +167,8 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     assert said["a_eax"] == pmu
     # No cache references and misses, no mispredicted branches; slots, where there is a counter for them.
     assert said["a_ebx"] == (0xD8 if pmu >> 24 == 8 else 0x58)
+    hybrid = preset == "lunarlake"
+    assert (said["7_edx"] >> 15 & 1, said["1a_eax"]) == (hybrid, 0x40000000 if hybrid else 0)
     assert said["1c_eax"] == history or not history
     assert [said[f"15_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or not history
     assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)

@@ -348,8 +348,11 @@ static void presets(void **state)
         assert_int_equal(r[1], p->fixed_counters == 4 ? 0xD8 : 0x58); /* with slots, which nothing counts */
         assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
         assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
-        ds_model_cpuid(&b->model, 7, r); /* architectural LBR, from Sapphire Rapids on */
-        assert_true(!r[0] && !r[1] && !r[2] && r[3] == (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR));
+        ds_model_cpuid(&b->model, 7, r); /* architectural LBR, from Sapphire Rapids on; the last two are of hybrids */
+        assert_true(!r[0] && !r[1] && !r[2]);
+        assert_int_equal(r[3], (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR) | (i < 7 ? 0 : CPUID_07H_EDX_HYBRID));
+        ds_model_cpuid(&b->model, 0x1A, r);
+        assert_true(r[0] == (i < 7 ? 0 : CPUID_1AH_EAX_CORE << 24) && !r[1] && !r[2] && !r[3]);
         ds_model_cpuid(&b->model, 0x1C, r);
         assert_true(r[0] == (i < 6 ? 0 : 0x0B) && r[1] == (i < 6 ? 0 : 7) && !r[2] && !r[3]);
         ds_model_cpuid(&b->model, 0x80000000, r);

@@ -8,7 +8,8 @@
 #include "tools/qemu-ds/end.h"
 
 #define GPRS               16
-#define WORDS              64 /* of QEMU's state in which RIP is looked for, and which flags are computed from */
+#define WORDS              64 /* of QEMU's state: RIP is looked for, then come those that flags are computed from */
+#define FLAGS_WORDS        16
 #define GENERAL_PROTECTION 13 /* the vector */
 
 static struct { /* of QEMU */
@@ -61,7 +62,7 @@ static void look_for_env(struct qds_vcpu *v, uint64_t *env)
     for (unsigned i = 0; i < GPRS; i++)
         if (env[i] != qds_read(v, QDS_RAX + i))
             return;
-    for (unsigned i = GPRS; i < WORDS && !v->env; i++)
+    for (unsigned i = GPRS; i < WORDS - FLAGS_WORDS && !v->env; i++)
         if (env[i] == rip && env[i + 1] == eflags) {
             v->env_rip = i;
             v->env = env;

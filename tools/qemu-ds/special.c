@@ -66,7 +66,8 @@ static bool unknown(const struct qds_vcpu *v, uint32_t leaf)
 void qds_cpuid(struct qds_vcpu *v)
 {
     uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
-    bool ours = leaf <= 1 || leaf == 0x0A || ((leaf == 7 || leaf == 0x1C) && subleaf == 0) || unknown(v, leaf);
+    bool ours = leaf <= 1 || leaf == 0x0A || leaf == 0x1A || ((leaf == 7 || leaf == 0x1C) && subleaf == 0) ||
+                unknown(v, leaf);
     if (!ours)
         return;
     v->patch.leaf = leaf;
@@ -151,7 +152,7 @@ static void patch_cpuid(struct qds_vcpu *v)
             ours[i] |= had[i];
     } else if (leaf == 7) {
         for (unsigned i = 0; i < 4; i++)
-            ours[i] |= i == 3 ? had[i] & ~CPUID_07H_EDX_ARCH_LBR : had[i];
+            ours[i] |= i == 3 ? had[i] & ~(CPUID_07H_EDX_ARCH_LBR | CPUID_07H_EDX_HYBRID) : had[i];
     }
     for (unsigned i = 0; i < 4; i++)
         qds_write(v, reg[i], ours[i]);

@@ -27,6 +27,7 @@ test:   leaf "0", 0
         leaf "7", 7
         leaf "a", 0x0A
         leaf "15", 0x15
+        leaf "1a", 0x1A
         leaf "1c", 0x1C
         mov ecx, 0x345
         rdmsr

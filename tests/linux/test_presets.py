@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Debian's Linux takes each preset for the processor that it is: it warns of nothing, counts what there is to count,
+and samples by PEBS."""
+
+import re
+
+import cairn_boot as cb
+import checks
+import guest
+import known
+import pytest
+from cairn_presets import PRESETS
+
+WORDS = 5
+KNOWN = f"known $(seq {WORDS - 1})"
+COMMANDS = [
+    checks.QUIET,
+    f"perf stat -x, -e instructions:u,branches:u {KNOWN}",
+    f"perf record -q -e instructions:upp -c 10007 {KNOWN} && perf script -F ip,period",
+]
+
+
+# Lunar Lake's is of a hybrid processor: Linux asks which kind of core it runs on.
+@pytest.mark.parametrize("preset", [name if name == "lunarlake" else cb.long(name) for name, *_ in PRESETS])
+def test_preset(tmp_path, preset):
+    program = known.assemble(tmp_path)
+    paper = known.Known(program, WORDS)
+    booted = guest.run(tmp_path, COMMANDS, preset=preset, append="pti=off nmi_watchdog=0",
+                       files={"bin/known": program})
+    assert checks.warnings(booted.dmesg) == []
+    assert re.search("Performance Events: .*Intel PMU driver", booted.dmesg)
+    _, stat, record = booted.said
+    counts = {line.split(",")[2]: int(line.split(",")[0]) for line in stat.output.splitlines()}
+    in_loop = sum(name in known.BRANCHES for name in known.EVEN + known.ODD)
+    assert counts == {"instructions:u": paper.instructions, "branches:u": paper.iterations // 2 * in_loop + 1}
+    periods, ips = checks.periods_and_ips(record.output.splitlines())
+    assert periods == {10007} and set(ips) <= set(paper.name)
+    assert abs(len(ips) - paper.instructions // 10007) <= checks.few(ips)
