@@ -92,7 +92,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define IA32_PERFEVTSEL_OS       DS_BIT(17)
 #define IA32_PERFEVTSEL_EDGE     DS_BIT(18)
 #define IA32_PERFEVTSEL_INT      DS_BIT(20) /* must be 0 on a PEBS counter, or a second PMI follows each record */
-#define IA32_PERFEVTSEL_ANY      DS_BIT(21)
+#define IA32_PERFEVTSEL_ANY      DS_BIT(21) /* all threads of the core; versions 3 and 4 alone */
 #define IA32_PERFEVTSEL_EN       DS_BIT(22)
 #define IA32_PERFEVTSEL_INV      DS_BIT(23)
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
@@ -159,6 +159,7 @@ static inline unsigned ia32_perf_capabilities_pebs_fmt(uint64_t v) { return (uns
 #define IA32_FIXED_CTR_CTRL 0x38Du
 static inline uint64_t ia32_fixed_ctr_ctrl_os(unsigned i) { return DS_BIT(4 * i); }
 static inline uint64_t ia32_fixed_ctr_ctrl_usr(unsigned i) { return DS_BIT(4 * i + 1); }
+static inline uint64_t ia32_fixed_ctr_ctrl_any(unsigned i) { return DS_BIT(4 * i + 2); }
 static inline uint64_t ia32_fixed_ctr_ctrl_pmi(unsigned i) { return DS_BIT(4 * i + 3); }
 static inline uint64_t ia32_fixed_ctr_ctrl_adaptive(unsigned i) { return DS_BIT(32 + 4 * i); }
 

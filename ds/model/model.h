@@ -15,7 +15,7 @@
  * latencies, data sources, TX abort information, topdown slots and metrics, data addresses the host cannot see. So a
  * load never reaches a latency threshold, and the events of load latency, precise store and the frontend stay still,
  * though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing
- * in SMM, retire latency) are not there.
+ * in SMM, retire latency) are not there. The core has one thread, so AnyThread changes nothing.
  *
  * Of the rest of the tree it takes ds/layout.h, and from kernel/errno.h and kernel/string.h (on a hosted compiler the C
  * library's own) three error numbers, memcpy, memset and strcmp.

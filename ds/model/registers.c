@@ -78,10 +78,17 @@ static uint64_t perf_capabilities(const struct ds_model_preset *p)
            (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0);
 }
 
+/* AnyThread (SDM vol. 3B, "Architectural Performance Monitoring Version 3"); version 5 deprecates it. */
+static bool any_thread(const struct ds_model_preset *p)
+{
+    return p->perfmon_version == 3 || p->perfmon_version == 4;
+}
+
 /* Bits of each MSR that may be written as 1. */
 static uint64_t legal_perfevtsel(const struct ds_model *m)
 {
-    return (UINT64_C(0xFFFFFFFF) & ~IA32_PERFEVTSEL_ANY) | (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0);
+    return (UINT64_C(0xFFFFFFFF) & ~(any_thread(m->preset) ? 0 : IA32_PERFEVTSEL_ANY)) |
+           (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0);
 }
 
 /* Bits 32 to 35 are load latency, or with the baseline fixed counters. */
@@ -96,6 +103,7 @@ static uint64_t legal_fixed_ctr_ctrl(const struct ds_model *m)
     uint64_t legal = 0;
     for (unsigned i = 0; i < m->preset->fixed_counters; i++)
         legal |= ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i) | ia32_fixed_ctr_ctrl_pmi(i) |
+                 (any_thread(m->preset) ? ia32_fixed_ctr_ctrl_any(i) : 0) |
                  (m->preset->baseline ? ia32_fixed_ctr_ctrl_adaptive(i) : 0);
     return legal;
 }

@@ -11,7 +11,8 @@ READ_ONLY = "read-only"
 CANONICAL = (1 << 47) - 1  # of single bits
 STATUS = 1 << 63 | 1 << 62  # COND_CHGD, OVF_BUF; further down those of later versions
 DEBUGCTL = 0x1FC3  # LBR, BTF, TR, BTS, BTINT, BTS_OFF_OS, BTS_OFF_USR, FREEZE_LBRS_ON_PMI, FREEZE_PERFMON_ON_PMI
-EVENT = 0xFFDFFFFF  # but ANY
+ANY = 1 << 21  # AnyThread: of versions 3 and 4
+EVENT = 0xFFFFFFFF ^ ANY
 ADAPTIVE = 1 << 34
 INFO = 0xE00000000000FFFF
 
@@ -24,9 +25,9 @@ PENRYN = {
     0xDC0: NONE, 0x14CE: NONE, 0x14CF: NONE, 0x1200: NONE, 0x1500: NONE, 0x1600: NONE,
 }
 HASWELL = {
-    **PENRYN, 0x309: (1 << 48) - 1, 0x38F: 0xF | 7 << 32, 0x390: 0xF | 7 << 32 | STATUS | 1 << 61,
-    0x3F1: 0xF | 0xF << 32, 0x3F6: 0xFFFF, 0x4C1: (1 << 48) - 1, 0x1C8: 0x3FF, 0x1C9: 0xF, 0x40: NONE,
-    0x680: CANONICAL | 1 << 63, 0x6C0: CANONICAL,
+    **PENRYN, 0x186: EVENT | ANY, 0x309: (1 << 48) - 1, 0x38D: 0xFFF, 0x38F: 0xF | 7 << 32,
+    0x390: 0xF | 7 << 32 | STATUS | 1 << 61, 0x3F1: 0xF | 0xF << 32, 0x3F6: 0xFFFF, 0x4C1: (1 << 48) - 1, 0x1C8: 0x3FF,
+    0x1C9: 0xF, 0x40: NONE, 0x680: CANONICAL | 1 << 63, 0x6C0: CANONICAL,
 }
 V4 = 1 << 61 | 1 << 60 | 1 << 59 | 1 << 58
 SKYLAKE = {

@@ -62,7 +62,10 @@ static const struct gp_row gp_rows[] = {
     {"lunarlake", MSR_PEBS_DATA_CFG, DS_BIT(52), -EFAULT}, /* fixed counter 4 */
     /* PERFEVTSELx */
     {"icelake", IA32_PERFEVTSEL0, UINT64_C(0x4005300C0), 0},
-    {"skylake", IA32_PERFEVTSEL0, 0xFFDFFFFF, 0},
+    {"skylake", IA32_PERFEVTSEL0, 0xFFFFFFFF, 0},
+    {"nehalem", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, 0}, /* versions 3 and 4 */
+    {"penryn", IA32_PERFEVTSEL0, 0xFFDFFFFF, 0},
+    {"penryn", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
     {"skylake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ADAPTIVE, -EFAULT},
     {"icelake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
     {"icelake", IA32_PERFEVTSEL0, DS_BIT(35), -EFAULT},
@@ -82,7 +85,10 @@ static const struct gp_row gp_rows[] = {
     {"penryn", IA32_FIXED_CTR0, DS_BIT(40), -EFAULT},
     /* controls of counters that are there */
     {"icelake", IA32_FIXED_CTR_CTRL, UINT64_C(0x0000111100009999) | 0x2222, 0},
-    {"skylake", IA32_FIXED_CTR_CTRL, 0xBBB, 0},
+    {"skylake", IA32_FIXED_CTR_CTRL, 0xFFF, 0},
+    {"nehalem", IA32_FIXED_CTR_CTRL, 0xFFF, 0},
+    {"penryn", IA32_FIXED_CTR_CTRL, 0xBBB, 0},
+    {"penryn", IA32_FIXED_CTR_CTRL, 4, -EFAULT},
     {"skylake", IA32_FIXED_CTR_CTRL, 0x1000, -EFAULT},
     {"skylake", IA32_FIXED_CTR_CTRL, DS_BIT(32), -EFAULT},
     {"icelake", IA32_FIXED_CTR_CTRL, 4, -EFAULT},
