@@ -8,6 +8,12 @@ static bool wanted(const struct ds_model *m, unsigned cpl)
     return (m->debugctl & on) == on && !(m->debugctl & (cpl ? IA32_DEBUGCTL_BTS_OFF_USR : IA32_DEBUGCTL_BTS_OFF_OS));
 }
 
+static bool lose(struct ds_model *m)
+{
+    m->bts_lost++;
+    return false;
+}
+
 bool ds_model_store_branch(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl, bool *pmi)
 {
     enum { SIZE = sizeof(struct ds_bts_record) };
@@ -15,7 +21,7 @@ bool ds_model_store_branch(struct ds_model *m, const struct ds_model_branch *bra
     if (!wanted(m, cpl))
         return true;
     if (!ds_model_read_buffer(m, DS_MODEL_BTS_BUFFER, &buffer))
-        return false;
+        return lose(m);
 
     bool interrupting = m->debugctl & IA32_DEBUGCTL_BTINT;
     if (!ds_model_fits(m, buffer.index, SIZE, buffer.maximum) && (!interrupting || m->policy.bts_full_wraps))
@@ -27,13 +33,13 @@ bool ds_model_store_branch(struct ds_model *m, const struct ds_model_branch *bra
     bool predicted = branch->prediction == DS_MODEL_PREDICTED && m->preset->bts_predicted;
     const struct ds_bts_record record = {branch->from, branch->to, predicted ? DS_BTS_PREDICTED : 0};
     if (!ds_model_write(m, buffer.index, &record, sizeof record))
-        return false;
-    m->bts_records++;
+        return lose(m);
     buffer.index += SIZE;
     if (!interrupting && !ds_model_fits(m, buffer.index, SIZE, buffer.maximum))
         buffer.index = buffer.base;
     if (!ds_model_write_index(m, DS_MODEL_BTS_BUFFER, buffer.index))
-        return false;
+        return lose(m);
+    m->bts_records++;
     if (buffer.index >= buffer.threshold) { /* with BTINT clear, too: the manual wants it out of reach there */
         if (m->policy.bts_sets_ovf_buf)
             m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;

@@ -94,15 +94,26 @@ static bool reload(struct ds_model *m, uint64_t set)
     m->global_status &= ~set;
     for (; set; set &= set - 1) {
         unsigned c = (unsigned)__builtin_ctzll(set);
-        uint64_t before = m->value[c];
-        if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &m->value[c], 8))
+        uint64_t before = m->value[c], slot;
+        if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &slot, sizeof slot))
             return false;
-        m->value[c] &= m->counter_mask;
+        m->value[c] = slot & m->counter_mask;
         if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
             m->value[c] = m->counter_mask + 1 - PDIST_MINIMUM;
         ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
     }
     return true;
+}
+
+/* The record of `set` cannot be written. With #PF its counters stay armed: the next event tries again. Else there is no
+ * record to come, and they go on as they wrapped, not reloaded, until software sees their overflows. */
+static bool lose(struct ds_model *m, uint64_t set)
+{
+    if (!m->policy.unmapped_page_fault) {
+        m->lost++;
+        m->armed &= ~set;
+    }
+    return false;
 }
 
 /* One record for all counters of `set`. Adds to *pmis what it raises. False: DS memory is not mapped. The DS area is
@@ -112,7 +123,7 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
     struct ds_model_buffer buffer;
     struct ds_model_registers registers;
     if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer))
-        return false;
+        return lose(m, set);
 
     m->host.registers(m->host.context, &registers);
     uint32_t size = ds_model_record_size(m, set);
@@ -133,10 +144,10 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
         m->swallowed++;
     if (record.stored) {
         if (!ds_model_write_record(m, set, retired, &registers, buffer.index))
-            return false;
+            return lose(m, set);
         buffer.index += size;
         if (!ds_model_write_index(m, DS_MODEL_PEBS_BUFFER, buffer.index))
-            return false;
+            return lose(m, set);
         m->records++;
         ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, set, record.address, buffer.index});
     } else {
@@ -216,8 +227,8 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
     /* PEBS record before branch record, and their PMIs when both are stored. */
     bool mapped = !record || assist(m, record, retired, &pmis);
     bool bts_pmi = false;
-    if (mapped && retired->branch)
-        mapped = ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
+    if (retired->branch)
+        mapped &= ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
     for (pmis += interrupt != 0; pmis; pmis--)
         ds_model_counter_pmi(m);
     if (bts_pmi)

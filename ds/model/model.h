@@ -117,7 +117,8 @@ struct ds_model_policy {
                                * up leave it alone; true: the other way round */
     bool pdist_minimum;       /* PDIST counters reload nothing closer to overflow than 128 */
     bool reserved_ignored;    /* writes of reserved bits are dropped, not #GP (as QEMU's TCG does) */
-    bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault; else -EFAULT */
+    bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault, and the counters stay armed; else
+                               * -EFAULT, and the record is lost and they are disarmed */
 };
 
 struct ds_model_policy_row {
@@ -249,10 +250,10 @@ struct ds_model {
     } condition[DS_MODEL_GP_MAX];
     uint64_t asserted; /* counters whose condition held for the last instruction */
 
-    uint64_t records, dropped;         /* since the beginning */
-    uint64_t swallowed;                /* likewise: samples, see struct ds_model_record */
-    uint64_t bts_records, bts_dropped; /* likewise */
-    uint64_t fault_address;            /* where DS memory was missing, see ds_model_retire */
+    uint64_t records, dropped, lost; /* since the beginning; lost: their DS memory was not mapped */
+    uint64_t swallowed;              /* likewise: samples, see struct ds_model_record */
+    uint64_t bts_records, bts_dropped, bts_lost; /* likewise */
+    uint64_t fault_address; /* where DS memory was missing, see ds_model_retire */
     bool fault_write;
 };
 
@@ -273,8 +274,8 @@ int ds_model_rdpmc(const struct ds_model *model, uint32_t index, uint64_t *value
 
 void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
 
-/* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address; the record
- * is gone. */
+/* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address. A record,
+ * a branch record or both are lost, and counted so, or the counters of a record that lies there are not reloaded. */
 int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retired);
 
 /* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */

@@ -58,6 +58,16 @@ def test_remap(tmp_path):
     assert " 3 branch records" in messages
 
 
+def test_unmapped(tmp_path):
+    """A record is lost once, and counted; its counter goes on. A branch record is lost with each branch."""
+    truth = tmp_path / "truth"
+    said, messages = run(tmp_path, "unmapped", f"stats=on,truth={truth}")
+    assert (said["counter"], said["status"]) == (1 + 2 * 10000 + 5 - 16, 1 << 32)
+    assert said["index"] == 0x8000000000
+    assert "vCPU 0: 1 records, 3 branch records lost: DS memory not mapped" in messages
+    assert re.findall(" lost at (.*)", truth.read_text()) == ["8000000020"] + 3 * ["8000000000"]
+
+
 def test_branch_history(tmp_path):
     for preset, last in (("haswell", 15), ("skylake", 31), ("icelake", 31)):
         said, _ = run(tmp_path, "lbr", f"preset={preset}")

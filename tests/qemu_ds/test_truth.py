@@ -62,8 +62,8 @@ def run_preset(tmp_path, preset, cpus, switches):
     assert ours[0] > 300 and ours[2] > 2
     _, kinds = steps(tmp_path / "truth")
     for cpu, (records, _, pmis, *_) in enumerate(per_cpu(end, "ds")):
-        stats = re.search(rf"^qemu-ds +vCPU {cpu}: (\d+) records, (\d+) dropped, 0 branch records, (\d+) PMIs, .*, "
-                          "flags exact$", result.output, re.M)
+        stats = re.search(rf"^qemu-ds +vCPU {cpu}: (\d+) records, (\d+) dropped, 0 branch records, "
+                          r"0 dropped, (\d+) PMIs, .*, flags exact$", result.output, re.M)
         assert stats, result.output
         assert [int(n) for n in stats.groups()] == [kinds[cpu, kind] for kind in ("record", "dropped", "pmi")]
         assert int(stats[1]) == records and int(stats[3]) == pmis

@@ -393,6 +393,7 @@ static void unmapped(void **state)
             assert_int_equal(ds_bench_index(b) != 0,
                              b->accesses == AREA + RECORD + INDEX + RELOAD); /* only the reload came after it */
             assert_int_equal(b->model.fault_write, missing > AREA && missing <= AREA + RECORD + INDEX);
+            assert_int_equal(b->model.lost, !injected && missing <= AREA + RECORD + INDEX);
             if (injected) {
                 assert_int_equal(b->faulted, b->model.fault_address);
                 assert_int_equal(b->fault_write, b->model.fault_write);
@@ -443,7 +444,7 @@ static void across_pages(void **state)
                                                      : missing == 2 ? record + 72
                                                                     : branch + 8);
         assert_int_equal(*ds_bench_word(b, area + 0x28), missing == 1 || missing == 2 ? record : record + SIZE);
-        assert_int_equal(*ds_bench_word(b, area + 0x08), missing ? branch : branch + 24);
+        assert_int_equal(*ds_bench_word(b, area + 0x08), missing == 3 ? branch : branch + 24);
         if (missing)
             continue;
         assert_int_equal(*ds_bench_word(b, record), 0x202);

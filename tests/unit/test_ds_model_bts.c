@@ -177,7 +177,7 @@ static void beside_pebs(void **state)
     assert_int_equal(ds_bench_index(b), 32);
     assert_int_equal(ds_bench_bts_index(b), 2 * RECORD);
 
-    /* the assist finds no page at its first access: no branch record either */
+    /* the assist finds no page at its first access: the branch record is none the worse */
     begin(NULL, 8, 9, TR | BTS | BTINT);
     ds_bench_pebs_counter(b, 0, 0x00C4, -UINT64_C(1), 0);
     branches(1, 1, 0);
@@ -186,7 +186,9 @@ static void beside_pebs(void **state)
     const struct ds_model_retired retired = {.events = 1u << DS_MODEL_BRANCH, .branch = &branch};
     assert_int_equal(ds_model_retire(&b->model, &retired), -EFAULT);
     assert_int_equal(b->model.fault_address, DS_BENCH_BASE + 0x20);
-    assert_int_equal(ds_bench_bts_index(b), RECORD);
+    assert_int_equal(b->model.lost, 1);
+    assert_int_equal(b->model.bts_lost, 0);
+    assert_int_equal(ds_bench_bts_index(b), 2 * RECORD);
 }
 
 static void interrupts_are_branches(void **state)
@@ -228,6 +230,8 @@ static void unmapped(void **state) /* at each single access */
             assert_int_equal(e, missing < 4 && !injected ? -EFAULT : 0); /* the area, the record, the index */
             assert_int_equal(b->page_faults, missing < 4 && injected);
             assert_int_equal(ds_bench_bts_index(b), missing < 4 ? 0 : RECORD);
+            assert_int_equal(b->model.bts_lost, missing < 4);
+            assert_int_equal(b->model.bts_records, missing == 4);
             assert_int_equal(b->pmis, missing == 4);
         }
 }

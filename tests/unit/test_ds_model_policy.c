@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -224,6 +225,70 @@ static void unmapped(void **state) /* test_ds_model.c and test_ds_model_bts.c ha
     }
 }
 
+/* What comes after a record that could not be written: with an error nothing more, until software sets the counter
+ * anew; with #PF the record, once the page is there. */
+static void unmapped_goes_on(void **state)
+{
+    (void)state;
+    for (int injected = 0; injected < 2; injected++) {
+        const struct ds_model_policy policy = {.unmapped_page_fault = injected};
+        ds_bench_init(b, ds_bench_icelake(), &policy, 320, 320);
+        ds_bench_pebs_counter(b, 1, INSTRUCTIONS, MINUS(2), MINUS(3));
+        ds_bench_write(b, IA32_DS_AREA, 0x1000); /* nothing checks where it points */
+        ds_bench_step(b, 2, 0);
+        for (unsigned i = 0; i < 5; i++)
+            assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), injected || i ? 0 : -EFAULT);
+        assert_int_equal(b->page_faults, injected ? 5 : 0);
+        assert_int_equal(b->model.lost, !injected);
+        assert_int_equal(PMC(b, 1), 5);
+        assert_int_equal(STATUS(b), 2);
+        ds_bench_write(b, IA32_DS_AREA, DS_BENCH_BASE);
+        ds_bench_step(b, 1, 0);
+        assert_int_equal(b->model.records, injected);
+        assert_int_equal(PMC(b, 1), injected ? MINUS(3) : 6);
+        ds_bench_write(b, IA32_A_PMC0 + 1, MINUS(1));
+        ds_bench_step(b, 2, 0);
+        assert_int_equal(b->model.records, 1 + injected);
+        assert_int_equal(STATUS(b), 0);
+    }
+}
+
+static bool read_until_page(void *context, uint64_t address, void *to, uint32_t size)
+{
+    const uint64_t buffer[] = {ds_bench_buffer(), ds_bench_buffer(), UINT64_MAX, UINT64_MAX};
+    (void)context;
+    if (address % 4096 == 0)
+        return false;
+    if (size == sizeof buffer)
+        memcpy(to, buffer, size);
+    else
+        memset(to, 0xEE, size);
+    return true;
+}
+
+static bool write_anything(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    (void)context, (void)address, (void)from, (void)size;
+    return true;
+}
+
+/* A reset value whose last byte is on a page that is not mapped: the counter is what it was. */
+static void half_a_reset(void **state)
+{
+    (void)state;
+    ds_bench_init(b, ds_bench_skylake(), NULL, 320, 320);
+    ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1), 0);
+    b->model.host.read = read_until_page;
+    b->model.host.write = write_anything;
+    ds_bench_write(b, IA32_DS_AREA, DS_BENCH_BASE + 4096 - 7 - ds_area_reset(3, 0));
+    ds_bench_step(b, 1, 0);
+    assert_int_equal(ds_bench_retire(b, 1u << DS_MODEL_INSTRUCTION, 0), -EFAULT);
+    assert_int_equal(b->model.fault_address, DS_BENCH_BASE + 4096);
+    assert_int_equal(b->model.records, 1); /* it lies there */
+    assert_int_equal(b->model.lost, 0);
+    assert_int_equal(PMC(b, 0), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +302,8 @@ int main(void)
         cmocka_unit_test(pdist_minimum),
         cmocka_unit_test(reserved),
         cmocka_unit_test(unmapped),
+        cmocka_unit_test(unmapped_goes_on),
+        cmocka_unit_test(half_a_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

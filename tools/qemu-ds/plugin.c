@@ -80,10 +80,15 @@ static void ends(void *userdata)
         if (v)
             fprintf(stderr,
                     "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " dropped, %" PRIu64 " branch records, %" PRIu64
-                    " PMIs, %" PRIu64 " steps, flags %s%s\n",
-                    i, v->model.records, v->model.dropped, v->model.bts_records, v->pmis, v->steps,
+                    " dropped, %" PRIu64 " PMIs, %" PRIu64 " steps, flags %s%s\n",
+                    i, v->model.records, v->model.dropped, v->model.bts_records, v->model.bts_dropped, v->pmis,
+                    v->steps,
                     v->env ? "exact" : v->env_looked_for ? "unknown" : "not asked for",
                     v->env_looked_for && !v->env ? ", TSC unknown" : "");
+        if (v && (v->model.lost || v->model.bts_lost))
+            fprintf(stderr,
+                    "qemu-ds: vCPU %d: %" PRIu64 " records, %" PRIu64 " branch records lost: DS memory not mapped\n", i,
+                    v->model.lost, v->model.bts_lost);
         if (v && v->late)
             fprintf(stderr, "qemu-ds: vCPU %d: %" PRIu64 " times it may have begun to count late\n", i, v->late);
         if (v && v->rdpmcs_refused)

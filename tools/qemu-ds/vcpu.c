@@ -251,7 +251,10 @@ void qds_vcpu_reset(struct qds_vcpu *v)
     ds_model_init(&v->model, model.preset, &model.policy, &model.host);
     v->model.records = model.records;
     v->model.dropped = model.dropped;
+    v->model.lost = model.lost;
     v->model.bts_records = model.bts_records;
+    v->model.bts_dropped = model.bts_dropped;
+    v->model.bts_lost = model.bts_lost;
     v->step.on = v->entered.on = v->leave = v->fault.on = false;
     v->exception.raised = 0;
     v->counted = NULL;
