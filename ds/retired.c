@@ -3,6 +3,8 @@
 
 #define EVENT(e) (1u << DS_MODEL_##e)
 
+/* INT n is a far branch by what Intel's lists of events say of BR_INST_RETIRED.FAR_BRANCH on Atom cores, "interrupt call
+ * and return"; those of others do not say. */
 unsigned ds_retired_events(enum ds_insn_kind kind)
 {
     static const uint16_t events_of[DS_INSN_KINDS] = {
@@ -12,6 +14,7 @@ unsigned ds_retired_events(enum ds_insn_kind kind)
         [DS_INSN_RETURN] = EVENT(BRANCH) | EVENT(NEAR_RETURN),
         [DS_INSN_FAR] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
         [DS_INSN_IRET] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
+        [DS_INSN_INTERRUPT] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
         [DS_INSN_SYSTEM] = EVENT(BRANCH) | EVENT(FAR_BRANCH),
     };
     return EVENT(INSTRUCTION) | events_of[kind];

@@ -113,6 +113,7 @@ def test_faults(tmp_path, history, loads):
     assert said["wrmsr"] == 6 + 25 + 1
     assert said["single_step"] == 10 + 25 + 1 + 2 * said["single_steps"]
     assert said["single_steps"] >= 6
+    assert (said["int_branches"], said["int_far_branches"]) == (1 + 6, 1 + 1)
 
 
 def test_flags(tmp_path):

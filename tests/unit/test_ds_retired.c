@@ -36,6 +36,7 @@ static void types(void **state)
         {{0x48, 0xCF}, 300, DS_MODEL_OTHER_BRANCH, false},
         {{0x48, 0xCB}, 300, DS_MODEL_OTHER_BRANCH, false},
         {{0x0F, 0x05}, 300, DS_MODEL_OTHER_BRANCH, false},
+        {{0xCD, 0x80}, 300, DS_MODEL_OTHER_BRANCH, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ds_insn insn;

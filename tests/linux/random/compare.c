@@ -18,7 +18,7 @@ static bool causes(const struct random_step *s, enum random_event event)
     case RANDOM_EVENT_CYCLES: /* by convention */
         return true;
     case RANDOM_EVENT_BRANCHES:
-        return s->kind >= RANDOM_JCC && s->kind <= RANDOM_SYSCALL;
+        return s->kind >= RANDOM_JCC && s->kind <= RANDOM_INT4;
     case RANDOM_EVENT_CONDITIONAL:
         return s->kind == RANDOM_JCC || s->kind == RANDOM_LOOP;
     case RANDOM_EVENT_CALLS:
@@ -28,7 +28,7 @@ static bool causes(const struct random_step *s, enum random_event event)
     case RANDOM_EVENT_TAKEN:
         return s->taken && s->kind != RANDOM_FAR;
     case RANDOM_EVENT_FAR:
-        return s->kind == RANDOM_FAR || s->kind == RANDOM_SYSCALL;
+        return s->kind >= RANDOM_FAR && s->kind <= RANDOM_INT4;
     default:
         return false;
     }

@@ -54,12 +54,12 @@ enum random_kind {
     RANDOM_JUMP,
     RANDOM_CALL,
     RANDOM_RETURN,
-    RANDOM_FAR, /* JMP, RET and IRET that load CS */
+    RANDOM_FAR, /* JMP, RET and IRET that load CS; from here on far branches */
     RANDOM_SYSCALL,
-    RANDOM_INT80, /* from here on no branches */
+    RANDOM_INT80,
     RANDOM_INT3,
     RANDOM_INT4,
-    RANDOM_UD,         /* raises #UD */
+    RANDOM_UD,         /* from here on no branches; raises #UD */
     RANDOM_DIVIDE,     /* raises #DE */
     RANDOM_PROTECTION, /* raises #GP */
     RANDOM_KINDS

@@ -96,6 +96,18 @@ test:   begin
         end "single_step"       ; with 25 of its handler and the MOV 36
         say "single_steps", [steps]
         say "single_step_vector", [vector]
+
+        wrmsr_64 IA32_PMC0, 0   ; 6 branches in the handler, the last an IRET
+        wrmsr_64 IA32_PMC0 + 1, 0
+        wrmsr_64 IA32_PERFEVTSEL0, 0x4300C4 ; BR_INST_RETIRED.ALL_BRANCHES
+        wrmsr_64 IA32_PERFEVTSEL0 + 1, 0x4340C4 ; .FAR_BRANCH
+        wrmsr_64 IA32_PERF_GLOBAL_CTRL, 3
+        try int 0x81
+        wrmsr_64 IA32_PERF_GLOBAL_CTRL, 0
+        rdmsr_64 IA32_PMC0
+        say "int_branches", rax
+        rdmsr_64 IA32_PMC0 + 1
+        say "int_far_branches", rax
         ret
 
 db_handler:
