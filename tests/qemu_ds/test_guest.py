@@ -246,6 +246,11 @@ def test_x2apic(tmp_path):
     assert " 3 PMIs" in messages
 
 
+def test_disabled_apic(tmp_path):
+    said, _ = run(tmp_path, "disabled")
+    assert said == {"disabled": NONE, "enabled": 2, "still_disabled": NONE, "x2apic_enabled": 2, "x2apic_disabled": NONE}
+
+
 @pytest.mark.parametrize("boot", range(6))
 def test_processors_that_begin_together(tmp_path, boot):
     """What one turns on while another waits for all blocks to be translated anew counts from its first instruction. A

@@ -6,8 +6,11 @@
 #define APIC         UINT64_C(0xFEE00000) /* where every system leaves it */
 #define APIC_ID      (APIC + 0x20)
 #define APIC_VERSION (APIC + 0x30)
+#define SVR          (APIC + 0xF0)
 #define LVTPC        (APIC + 0x340)
+#define SVR_ENABLED  (1u << 8) /* by software; else entries of the LVT are as if masked */
 
+#define IA32_X2APIC_SIVR    0x80Fu /* SVR */
 #define IA32_X2APIC_LVT_PMI 0x834u
 #define LVTPC_WRITABLE      (LVTPC_VECTOR | LVTPC_DELIVERY | LVTPC_MASKED)
 #define LVTPC_STATUS        (1u << 12) /* delivery status: read-only, and never pending here */
@@ -24,7 +27,10 @@ bool qds_pmi_wrmsr(struct qds_vcpu *v, uint32_t msr, uint64_t value)
     if (msr == IA32_APIC_BASE && value & APIC_BASE_EXTD && !x2apic(v)) { /* should QEMU refuse that, nobody asks */
         v->x2apic.id = qds_read_device(v, APIC_ID) >> 24;
         v->x2apic.lvtpc = qds_read_device(v, LVTPC) & LVTPC_WRITABLE;
+        v->x2apic.enabled = qds_read_device(v, SVR) & SVR_ENABLED;
     }
+    if (msr == IA32_X2APIC_SIVR && x2apic(v))
+        v->x2apic.enabled = value & SVR_ENABLED;
     if (msr != IA32_X2APIC_LVT_PMI || !x2apic(v))
         return true;
     if (value & ~(uint64_t)(LVTPC_WRITABLE | LVTPC_STATUS))
@@ -41,7 +47,8 @@ bool qds_pmi_rdmsr(struct qds_vcpu *v, uint32_t msr, uint64_t *value)
 
 uint32_t qds_pmi_lvtpc(struct qds_vcpu *v)
 {
-    return x2apic(v) ? v->x2apic.lvtpc : qds_read_device(v, LVTPC) & LVTPC_WRITABLE;
+    const bool x2 = x2apic(v), enabled = x2 ? v->x2apic.enabled : qds_read_device(v, SVR) & SVR_ENABLED;
+    return (x2 ? v->x2apic.lvtpc : qds_read_device(v, LVTPC) & LVTPC_WRITABLE) | (enabled ? 0 : LVTPC_MASKED);
 }
 
 /* Message signalled interrupts go to the same page (SDM vol. 3A, "Message Address Register Format"). */

@@ -116,6 +116,7 @@ struct qds_vcpu {
 
     struct { /* while in x2APIC mode, see pmi.h */
         uint32_t id, lvtpc;
+        bool enabled;
     } x2apic;
     bool wants; /* something counts */
     uint64_t pmis, steps; /* totals */
