@@ -3,8 +3,8 @@
 
 #define EVENT(e) (1u << DS_MODEL_##e)
 
-/* INT n is a far branch by what Intel's lists of events say of BR_INST_RETIRED.FAR_BRANCH on Atom cores, "interrupt call
- * and return"; those of others do not say. */
+/* INT n is a far branch by what Intel's lists of events say of BR_INST_RETIRED.FAR_BRANCH on Atom cores, "interrupt
+ * call and return"; those of others do not say. */
 unsigned ds_retired_events(enum ds_insn_kind kind)
 {
     static const uint16_t events_of[DS_INSN_KINDS] = {

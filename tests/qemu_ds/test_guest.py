@@ -248,7 +248,9 @@ def test_x2apic(tmp_path):
 
 def test_disabled_apic(tmp_path):
     said, _ = run(tmp_path, "disabled")
-    assert said == {"disabled": NONE, "enabled": 2, "still_disabled": NONE, "x2apic_enabled": 2, "x2apic_disabled": NONE}
+    vectors = {"disabled": NONE, "enabled": 2}
+    vectors |= {"still_disabled": NONE, "x2apic_enabled": 2, "x2apic_disabled": NONE}
+    assert said == vectors
 
 
 @pytest.mark.parametrize("boot", range(6))
