@@ -51,10 +51,13 @@ static void wrong_ones_are_refused(void **state)
         {"exact=ip", "exact=ip: can only be exact=flags"},
         {"stats=1", "stats=1: must be on or off"},
         {"truth=", "truth=: names no file"},
-        {"policy.fit=never", "policy.fit=never: not one of its values"},
-        {"policy.luck=good", "policy.luck: there is no such policy"},
-        {"policy.unmapped=page_fault", "policy.unmapped=page_fault: not possible here"},
-        {"policy.masked_pmi=latched", "policy.masked_pmi=latched: not possible here"},
+        {"policy.fit=never", "policy.fit=never: not one of end_le end_lt start_lt"},
+        {"policy.luck=good", "policy.luck: not one of fit drop_reload bts_full bts_ovf_buf masked_pmi bystander "
+                             "pdist_minimum reserved unmapped"},
+        {"policy.unmapped=page_fault",
+         "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"},
+        {"policy.masked_pmi=latched",
+         "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake", "presets=icelake: not an option: there are preset, exact, truth, stats, policy.NAME"},
         {"stats", "stats: not of the form option=value"},
     };

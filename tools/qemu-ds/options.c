@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { KNOWN = 160 }; /* room for a list of all that may be said */
+
 __attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, const char *format, ...)
 {
     va_list args;
@@ -15,16 +17,20 @@ __attribute__((format(printf, 3, 4))) static int refuse(char *why, size_t size, 
     return -EINVAL;
 }
 
+static void add_word(char known[KNOWN], const char *word)
+{
+    const size_t length = strlen(known);
+    snprintf(known + length, KNOWN - length, "%s%s", length ? " " : "", word);
+}
+
 static int set_preset(struct qds_options *o, const char *name, char *why, size_t size)
 {
-    char known[160] = "";
+    char known[KNOWN] = "";
     o->preset = ds_model_preset(name);
     if (o->preset)
         return 0;
-    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
-        strcat(known, i ? " " : "");
-        strcat(known, ds_model_presets[i].name);
-    }
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++)
+        add_word(known, ds_model_presets[i].name);
     return refuse(why, size, "preset=%s: not one of %s", name, known);
 }
 
@@ -34,19 +40,37 @@ static int set_switch(bool *to, const char *argument, const char *value, char *w
     return *to || strcmp(value, "off") == 0 ? 0 : refuse(why, size, "%s: must be on or off", argument);
 }
 
+/* What would be right: the names of all policies, or the values of one. */
+static void list_policies(char known[KNOWN], const char *name)
+{
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *row = &ds_model_policies[i];
+        if (!name)
+            add_word(known, row->name);
+        else if (strcmp(row->name, name) == 0)
+            for (size_t v = 0; row->values[v]; v++)
+                add_word(known, row->values[v]);
+    }
+}
+
 static int set_policy(struct qds_options *o, const char *name, const char *value, char *why, size_t size)
 {
-    char key[32];
+    char key[32], known[KNOWN] = "";
     snprintf(key, sizeof key, "%.*s", (int)strcspn(name, "="), name);
     switch (ds_model_policy_set(&o->policy, key, value)) {
     case 0:
-        if (o->policy.unmapped_page_fault || o->policy.masked_pmi_latched)
-            return refuse(why, size, "policy.%s=%s: not possible here", key, value);
+        if (o->policy.unmapped_page_fault)
+            return refuse(why, size, "policy.%s=%s: not possible here: a plugin cannot raise a page fault", key, value);
+        if (o->policy.masked_pmi_latched)
+            return refuse(why, size, "policy.%s=%s: not possible here: no plugin sees LVTPC unmasked in xAPIC mode",
+                          key, value);
         return 0;
     case -ENOENT:
-        return refuse(why, size, "policy.%s: there is no such policy", key);
+        list_policies(known, NULL);
+        return refuse(why, size, "policy.%s: not one of %s", key, known);
     default:
-        return refuse(why, size, "policy.%s=%s: not one of its values", key, value);
+        list_policies(known, key);
+        return refuse(why, size, "policy.%s=%s: not one of %s", key, value, known);
     }
 }
 
