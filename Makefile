@@ -215,17 +215,17 @@ lint:
 define HELP
 make deps      install what build and tests need (apt), or say what is missing
 make deps-ds   a QEMU that takes qemu-ds, and a Linux guest for it, into
-               build/qemu11 and build/linux (unpacked, no root)
+               build/qemu11 and build/linux (no root; 250 MB, some minutes)
 make           kernel, loader and tools into build/, with map and listing
 make run       boot in QEMU, then show the trace and its totals;
                RUN_ARGS='--smp 2 workload=hogs'
 make test      all suites but the next two, under ten minutes
 make test-ds   Cairn under qemu-ds, and test-linux: Debian's kernel and perf;
-               both need 'make deps-ds'
+               2 minutes each (busy host: 20); both need 'make deps-ds'
 make test-ci   all three, as continuous integration; make test-all: the long
                tests, too, and fuzzing
 make bench     figures, one a line, and build/bench.json
-make soak      Linux and Cairn under qemu-ds for SOAK_MINUTES=20
+make soak      Linux and Cairn under qemu-ds for 20 minutes (SOAK_MINUTES=)
 make fuzz      one minute of fuzzing, shared by all fuzzers
 make lint      shellcheck and the rules of the house
 make tools     the host tools alone
