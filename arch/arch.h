@@ -89,6 +89,8 @@ static inline void arch_out32(uint16_t port, uint32_t v)
 
 /* Enables interrupts and waits for one: STI;HLT, so that no wake-up is lost. Returns with interrupts off. */
 void arch_wait_for_interrupt(void);
+/* Lets interrupts in for some microseconds without halting. Returns with interrupts off, whether one came or not. */
+void arch_poll_for_interrupt(void);
 /* Stops this CPU for good, interrupts off. */
 _Noreturn void arch_halt(void);
 

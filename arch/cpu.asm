@@ -2,6 +2,7 @@
 ; Short sequences that must stay together.
 
 global arch_wait_for_interrupt
+global arch_poll_for_interrupt
 global arch_spin
 global arch_load_segments
 %include "arch/numbers.inc"
@@ -12,6 +13,17 @@ section .text
 arch_wait_for_interrupt:
     sti
     hlt
+    cli
+    ret
+
+; The PAUSE gives other CPUs of QEMU their turn. That costs it a microsecond: not after each few instructions.
+arch_poll_for_interrupt:
+    sti
+    mov     ecx, 512
+.open:
+    dec     ecx
+    jnz     .open
+    pause
     cli
     ret
 

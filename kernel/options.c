@@ -157,7 +157,7 @@ static const struct kopt_option table[] = {
       "break the kernel on purpose in the middle of the run: now, null, stack (overflow), double (fault)",
       AT(panic), WORD, 0, 0, "none|now|null|stack|double", NULL },
     { "tsc.align", "0",
-      "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount",
+      "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount, idle CPUs do not halt",
       AT(tsc_align), NUMBER32, 0, 40, NULL, NULL },
 };
 #define FIRST_POLICY 2u /* ds.policy.NAME, a row for each of ds_model_policies, come after ds.preset */

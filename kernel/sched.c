@@ -417,8 +417,12 @@ static _Noreturn void idle_loop(void *unused)
         idle |= bit(cpu->arch.index);
     cpu->reschedule = true; /* threads may have been queued before there was anybody to ask */
     ksched_unlock();
-    for (;;)
-        arch_wait_for_interrupt(); /* threads come in on the way out of the interrupt */
+    for (;;) { /* threads come in on the way out of the interrupt */
+        if (kopt.tsc_align)
+            arch_poll_for_interrupt(); /* arch_tsc_align says why */
+        else
+            arch_wait_for_interrupt();
+    }
 }
 
 int ksched_cpu_init(struct kcpu *cpu)

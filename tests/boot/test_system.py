@@ -2,6 +2,7 @@
 """The whole way of the data: boots Cairn, then reads the log as a user would, with `cairn`."""
 
 import re
+from itertools import zip_longest
 
 import pytest
 
@@ -191,6 +192,13 @@ def test_circular(tmp_path):
 
 # ---- the same again
 
+def first_difference(*logs):
+    """The first lines of `cairn dump` that are not the same in two logs."""
+    lines = zip_longest(*(cairn("dump", log)[1].splitlines() for log in logs))
+    different = [f"{number}: {one}\n{number}: {two}" for number, (one, two) in enumerate(lines, 1) if one != two]
+    return "\n".join(["the traces differ; lines of cairn dump, first run and second:", *different[:5]])
+
+
 @pytest.mark.parametrize("cpus", [cb.long(1), 4])
 def test_icount_repeats(tmp_path, cpus):
     """The same options, the same trace bytes."""
@@ -199,7 +207,8 @@ def test_icount_repeats(tmp_path, cpus):
         result = cb.boot(tmp_path / turn, "--icount", "--smp", cpus, "switches=1500", "seed=7", cb.UNHURRIED)
         assert result.status == cb.PASS, result.output
         streams.append(list(frames(result.log, "T")))
-    assert streams[0] and streams[0] == streams[1]
+    assert streams[0]
+    assert streams[0] == streams[1], first_difference(tmp_path / "a", tmp_path / "b")
 
 
 # ---- check notices
