@@ -206,6 +206,8 @@ def test_so_is_an_index(place):
 @pytest.mark.parametrize("status,why", [
     ("BADSIG 6ED0E7B82643E131", "its signature is wrong: the mirror is not Debian's"),
     ("NODATA 1", "is not signed: the mirror is not Debian's"),
+    ("EXPKEYSIG 6ED0E7B82643E131 Debian", "is signed by a key that is no longer good: update /keyring"),
+    ("REVKEYSIG 6ED0E7B82643E131 Debian", "is signed by a key that is no longer good: update /keyring"),
     ("NO_PUBKEY 6ED0E7B82643E131",
      "/keyring: is older than Debian 13; DEBIAN_KEYRING=none goes without")])
 def test_so_is_an_index_that_is_not_signed(place, status, why):
@@ -218,7 +220,7 @@ def test_so_is_an_index_that_is_not_signed(place, status, why):
 def test_an_index_that_is_signed(place):
     debian(place)
     place.program("keyring", "")
-    place.program("bin/gpgv", FAKE_GPGV.format("VALIDSIG 4CB50190207B4758A3F73A796ED0E7B82643E131"))
+    place.program("bin/gpgv", FAKE_GPGV.format("GOODSIG 6ED0E7B82643E131 Debian Archive"))
     done = place.run()
     assert (done.returncode, done.stderr) == (0, "")
 

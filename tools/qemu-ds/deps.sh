@@ -84,7 +84,8 @@ open_signed() {
     signed || { cp "$1" "$2" && return; }
     case $(gpgv --keyring "$keyring" --status-fd 1 --output "$2" "$1" 2>/dev/null) in
     *'] BADSIG '*) die "${1##*/}: its signature is wrong: the mirror is not Debian's" ;;
-    *'] VALIDSIG '*) ;;
+    *'] GOODSIG '*) ;;
+    *'] EXPKEYSIG '* | *'] REVKEYSIG '*) die "${1##*/}: is signed by a key that is no longer good: update $keyring" ;;
     *'] NO_PUBKEY '*) die "$keyring: is older than Debian 13; DEBIAN_KEYRING=none goes without" ;;
     *) die "${1##*/}: is not signed: the mirror is not Debian's" ;;
     esac
