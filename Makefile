@@ -201,7 +201,7 @@ test: test-products
 	@$(PYTHON) tests/run.py --build $(B) $(SUITES)
 test-ci test-all: test-products
 	-@$(MAKE) --no-print-directory deps-ds # where that fails, so do the tests that need it
-	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 $(SUITES) $(if $(filter test-all,$@),--all fuzz)
+	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 $(if $(filter test-all,$@),--all fuzz) $(SUITES)
 test-ds: all
 	@$(PYTHON) tests/run.py --build $(B) --only qemu_ds
 test-linux: all
