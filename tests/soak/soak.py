@@ -38,8 +38,11 @@ ENDING = 120  # seconds that its boot and end may take beside
 # of the time they counted, and where each sample was; --per-thread: one counter, on whichever CPU the program is.
 LOAD = checks.QUIET + """
 (while :; do dd if=/dev/zero bs=64k count=32 2>/dev/null | gzip | md5sum; done) >/dev/null &
+loops=$!
 (while :; do sh -c 'i=0; while [ $i -lt 200 ]; do i=$((i + 1)); done'; done) &
+loops="$loops $!"
 (while :; do perf record -q -a -e branches -c 50021 -o /tmp/all sleep 2; done) >/dev/null 2>&1 &
+loops="$loops $!"
 cd /tmp
 end=$(($(cut -d. -f1 /proc/uptime) + {seconds}))
 while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do
@@ -53,7 +56,10 @@ while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do
     cat stat.1 stat.2 stat.3
     echo profile $(perf script -i profile -F ip | tr -d ' ')
 done
+kill $loops
+while killall -q perf; do sleep 1; done
 """
+# Nothing may count any more: the NMIs of what comes after this nobody has counted.
 NMIS = "echo 0 >/proc/sys/kernel/nmi_watchdog; grep NMI: /proc/interrupts"
 
 
