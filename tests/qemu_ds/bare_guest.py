@@ -21,7 +21,7 @@ def assemble(folder, name, *defines):
     return image
 
 
-def qemu(image, plugin="", *arguments, accelerator="tcg", timeout=100):
+def qemu(image, plugin="", *arguments, accelerator="tcg", timeout=300):
     """QEMU with the image as its firmware; `plugin`: options of the plugin."""
     return subprocess.run([QEMU, "-accel", accelerator, "-cpu", "max", "-m", "64", "-display", "none", "-nodefaults",
                            "-bios", image, "-debugcon", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=1",
