@@ -9,7 +9,7 @@ static char said[300];
 
 /* ---- counters ---------------------------------------------------------------------------------------------------- */
 
-static bool causes(const struct random_step *s, enum random_event event)
+bool random_causes(const struct random_step *s, enum random_event event)
 {
     if (!s->retired)
         return false;
@@ -42,7 +42,7 @@ const char *random_compare_counts(const struct random_trace *t, const enum rando
         if (events[i] == RANDOM_EVENT_PAGE_FAULTS)
             continue; /* stepping does not see them all */
         for (unsigned k = 0; k < t->count; k++)
-            expected += causes(&t->steps[k], events[i]);
+            expected += random_causes(&t->steps[k], events[i]);
         if (told->count[i] != expected) {
             snprintf(said, sizeof said, "%llu %s were counted, not %llu", (unsigned long long)told->count[i],
                      random_event_names[events[i]], (unsigned long long)expected);
@@ -150,66 +150,6 @@ const char *random_compare_bts(const struct random_machine *m, const struct rand
     if (!ring && faults != page_faults) {
         snprintf(said, sizeof said, "BTS has %u page faults, the kernel %llu", faults, (unsigned long long)page_faults);
         return said;
-    }
-    return NULL;
-}
-
-/* ---- PEBS -------------------------------------------------------------------------------------------------------- */
-
-static const char *registers_differ(const struct random_sample *sample, const struct random_step *s)
-{
-    static const char *const names[16] = {"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
-                                          "R8",  "R9",  "R10", "R11", "R12", "R13", "R14", "R15"};
-    const uint64_t flags = 0xCD5; /* arithmetic, and DF */
-    if (!s->known || s->entry)
-        return NULL; /* the record is of the instruction, the step of what the kernel has done then */
-    for (unsigned i = 0; i < 16; i++)
-        if (sample->registers.r[i] != s->after.r[i]) {
-            snprintf(said, sizeof said, "%s %llx, but %llx", names[i], (unsigned long long)sample->registers.r[i],
-                     (unsigned long long)s->after.r[i]);
-            return said;
-        }
-    if (s->kind != RANDOM_UNDEFINED && (sample->registers.rflags ^ s->after.rflags) & flags) {
-        snprintf(said, sizeof said, "RFLAGS %llx, but %llx", (unsigned long long)sample->registers.rflags & flags,
-                 (unsigned long long)s->after.rflags & flags);
-        return said;
-    }
-    return NULL;
-}
-
-const char *random_compare_pebs(const struct random_trace *t, enum random_event event, uint64_t distance,
-                                const struct random_told *told, unsigned *at)
-{
-    static char line[400];
-    uint64_t events = 0;
-    unsigned n = 0;
-    for (*at = 0; *at < t->count; ++*at) {
-        const struct random_step *s = &t->steps[*at];
-        events += causes(s, event);
-        if (!causes(s, event) || events % distance)
-            continue;
-        if (n == told->samples) {
-            snprintf(line, sizeof line, "PEBS: only %u samples, no more at %llx", n, (unsigned long long)s->rip);
-            return line;
-        }
-        const struct random_sample *sample = &told->sample[n++];
-        if (sample->ip != s->rip) {
-            snprintf(line, sizeof line, "PEBS sample %u: IP %llx, but %s number %llu are at %llx", n - 1,
-                     (unsigned long long)sample->ip, random_event_names[event], (unsigned long long)events,
-                     (unsigned long long)s->rip);
-            return line;
-        }
-        const char *bad = registers_differ(sample, s);
-        if (bad) {
-            snprintf(line, sizeof line, "PEBS sample %u at %llx: %s", n - 1, (unsigned long long)s->rip, bad);
-            return line;
-        }
-    }
-    *at = t->count - 1;
-    if (n < told->samples) {
-        snprintf(line, sizeof line, "PEBS: %u samples, but there are %llu %s for %u", told->samples,
-                 (unsigned long long)events, random_event_names[event], n);
-        return line;
     }
     return NULL;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * random --seed S --programs N [--pebs]: the programs of seeds S to S + N - 1, each once step by step, once by itself,
- * and once under each of counters and BTS, with --pebs also under PEBS. What those say must be what the steps were, and
- * what a program leaves in memory the same each time. Of each program that differs the first difference is shown, with
- * the code around it, of up to ten programs. Ends with 1 if any does, with 2 where it cannot run.
+ * random --seed S --programs N: the programs of seeds S to S + N - 1, each once step by step, once by itself, and once
+ * under each of counters, BTS and PEBS. What those say must be what the steps were, and what a program leaves in memory
+ * the same each time. Of each program that differs the first difference is shown, with the code around it, of up to ten
+ * programs. Ends with 1 if any does, with 2 where it cannot run.
  */
 #define _GNU_SOURCE
 #include "tests/linux/random/perf.h"
@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { BATCH = 64, REPORTS = 10, TRIES = 20 };
+enum { BATCH = 64, REPORTS = 10 };
 
 static struct random_machine machine;
 static struct random_program program;
@@ -26,7 +26,6 @@ static struct random_told told;
 static int file;
 static uint64_t steps, branches, records, samples;
 static unsigned differences;
-static bool pebs;
 
 /* What varies from program to program in how it is watched. */
 static unsigned choice(uint64_t seed, unsigned what, unsigned n)
@@ -123,29 +122,23 @@ static bool branched(uint64_t seed, struct random_trace *trace)
 
 static bool sampled(uint64_t seed, struct random_trace *trace)
 {
-    const enum random_event event =
-        choice(seed, 1, 2) ? RANDOM_EVENT_INSTRUCTIONS : (enum random_event)choice(seed, 2, RANDOM_EVENT_CYCLES);
-    const bool single = choice(seed, 3, 2);
-    const uint64_t period = event == RANDOM_EVENT_INSTRUCTIONS ? 5 + choice(seed, 4, 120) : 2 + choice(seed, 4, 12);
+    struct random_sampling s = {.event = choice(seed, 1, 2) ? RANDOM_EVENT_INSTRUCTIONS
+                                                            : (enum random_event)choice(seed, 2, RANDOM_EVENT_CYCLES),
+                                .single = choice(seed, 3, 2)};
+    const bool instructions = s.event == RANDOM_EVENT_INSTRUCTIONS;
+    s.period = 3 + choice(seed, 4, instructions ? 60 : 8);
     /* Fixed counter 0 of Icelake has precise distribution: it records the event it overflows with. */
-    const uint64_t distance = period + !(machine.icelake && event == RANDOM_EVENT_INSTRUCTIONS);
+    s.distance = s.period + !(machine.icelake && instructions);
     char how[80];
     unsigned at = trace->count - 1;
-    snprintf(how, sizeof how, "PEBS of %s, period %llu%s", random_event_names[event], (unsigned long long)period,
-             single ? ", one for each interrupt" : "");
-    const char *bad = NULL;
-    bool was_away = true;
-    for (unsigned tries = 0; !bad && was_away && tries < TRIES; tries++) {
-        pid_t child = start(seed);
-        bad =
-            child < 0 ? "it does not start" : random_run_pebs(&machine, child, event, period, single, &was_away, &told);
-    }
-    if (!bad && was_away)
-        bad = "others ran in between each time";
+    snprintf(how, sizeof how, "PEBS of %s, period %llu%s", random_event_names[s.event], (unsigned long long)s.period,
+             s.single ? ", one for each interrupt" : "");
+    pid_t child = start(seed);
+    const char *bad = child < 0 ? "it does not start" : random_run_pebs(&machine, child, &s, &told);
     if (!bad)
         bad = did_other_things(trace);
     if (!bad)
-        bad = random_compare_pebs(trace, event, distance, &told, &at);
+        bad = random_compare_pebs(trace, &s, &told, &at);
     if (bad)
         return report(trace, how, bad, at);
     samples += told.samples;
@@ -158,7 +151,7 @@ static void batch(uint64_t seed, unsigned n)
     static bool (*const ways[])(uint64_t, struct random_trace *) = {stepped, plain, counted, branched, sampled};
     bool good[BATCH];
     memset(good, true, sizeof good);
-    for (unsigned w = 0; w < sizeof ways / sizeof ways[0] - !pebs; w++)
+    for (unsigned w = 0; w < sizeof ways / sizeof ways[0]; w++)
         for (unsigned i = 0; i < n && differences < REPORTS; i++)
             good[i] = good[i] && ways[w](seed + i, &traces[i]);
 }
@@ -189,9 +182,8 @@ int main(int argc, char **argv)
 {
     uint64_t seed, programs;
     char why[120];
-    pebs = argc == 6 && strcmp(argv[5], "--pebs") == 0;
-    if (argc != 5 + pebs || strcmp(argv[1], "--seed") != 0 || strcmp(argv[3], "--programs") != 0) {
-        printf("usage: random --seed S --programs N [--pebs]\n");
+    if (argc != 5 || strcmp(argv[1], "--seed") != 0 || strcmp(argv[3], "--programs") != 0) {
+        printf("usage: random --seed S --programs N\n");
         return 2;
     }
     seed = strtoull(argv[2], NULL, 0);

@@ -244,7 +244,7 @@ const char *random_run_bts(const struct random_machine *m, pid_t child, unsigned
 
 /* ---- PEBS -------------------------------------------------------------------------------------------------------- */
 
-static void keep_sample(const uint64_t *from, struct random_told *told)
+static void keep_sample(const uint64_t *from, unsigned switches, struct random_told *told)
 {
     enum { IP, ABI, REGISTERS, AX = REGISTERS, BX, CX, DX, SI, DI, BP, SP, PERF_IP, FLAGS, R8 };
     if (told->samples == told->sample_room) {
@@ -256,17 +256,21 @@ static void keep_sample(const uint64_t *from, struct random_told *told)
     struct random_sample *s = &told->sample[told->samples++];
     *s = (struct random_sample){
         .ip = from[IP],
+        .switches = switches,
         .registers = {.r = {from[AX], from[CX], from[DX], from[BX], from[SP], from[BP], from[SI], from[DI]},
                       .rflags = from[FLAGS]}};
     memcpy(&s->registers.r[8], &from[R8], 8 * sizeof from[R8]);
 }
 
-/* The ring buffer is larger than all samples of a program. */
+/* The ring buffer is larger than all samples of a program. Those that the processor holds when others get the CPU come
+ * between the records of the two switches. */
 static const char *keep_samples(const struct perf_event_mmap_page *page, struct random_told *told)
 {
     const uint8_t *data = (const uint8_t *)page + page->data_offset;
     const char *bad = all_well(page);
+    bool away = false;
     told->samples = 0;
+    told->switches = 0;
     if (!bad && page->data_head > page->data_size) {
         snprintf(said, sizeof said, "more samples than room for them");
         bad = said;
@@ -278,41 +282,38 @@ static const char *keep_samples(const struct perf_event_mmap_page *page, struct 
                 snprintf(said, sizeof said, "a sample of %u bytes, misc %x", h->size, h->misc);
                 bad = said;
             } else {
-                keep_sample((const uint64_t *)(h + 1), told);
+                keep_sample((const uint64_t *)(h + 1), told->switches, told);
+                told->switches = 0;
             }
+        } else if (h->type == PERF_RECORD_SWITCH) {
+            told->switches += away; /* not the first one in */
+            away = h->misc & PERF_RECORD_MISC_SWITCH_OUT;
         }
         at += h->size;
     }
     return bad;
 }
 
-const char *random_run_pebs(const struct random_machine *m, pid_t child, enum random_event event, uint64_t period,
-                            bool single, bool *was_away, struct random_told *told)
+const char *random_run_pebs(const struct random_machine *m, pid_t child, const struct random_sampling *sampling,
+                            struct random_told *told)
 {
     struct perf_event_attr attr = {.precise_ip = 2,
-                                   .sample_period = period,
+                                   .sample_period = sampling->period,
                                    .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_REGS_INTR,
                                    .sample_regs_intr = ALL_REGISTERS,
-                                   .wakeup_events = single};
-    describe(m, event, &attr);
-    struct perf_event_attr switching = {
-        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES, .size = sizeof switching};
-    uint64_t away = 0;
+                                   .context_switch = 1,
+                                   .wakeup_events = sampling->single};
+    describe(m, sampling->event, &attr);
     const size_t size = (1 + SAMPLE_PAGES) * RANDOM_PAGE;
     const int fd = open_event(&attr, child);
-    const int switches = (int)syscall(SYS_perf_event_open, &switching, child, -1, -1, PERF_FLAG_FD_CLOEXEC);
-    if (fd < 0 || switches < 0)
+    if (fd < 0)
         return failed("PEBS");
     struct perf_event_mmap_page *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (page == MAP_FAILED)
         return failed("the buffer of PEBS");
     const char *bad = let_go(child);
-    if (!bad && read(switches, &away, sizeof away) != sizeof away)
-        bad = failed("context switches");
-    if (!bad && !away)
+    if (!bad)
         bad = keep_samples(page, told);
-    *was_away = away != 0;
-    close(switches);
     munmap(page, size);
     close(fd);
     return bad;

@@ -18,6 +18,7 @@ struct random_record { /* of BTS, as the processor writes it */
 
 struct random_sample { /* of PEBS */
     uint64_t ip;
+    unsigned switches;                 /* how often others got the CPU since the sample before */
     struct random_registers registers; /* RIP is not set */
 };
 
@@ -28,6 +29,7 @@ struct random_told { /* by the processor, of one run */
     unsigned records, record_room;
     struct random_sample *sample;
     unsigned samples, sample_room;
+    unsigned switches; /* since the last sample */
 };
 
 enum random_event {
@@ -44,6 +46,13 @@ enum random_event {
 };
 extern const char *const random_event_names[RANDOM_EVENTS];
 
+struct random_sampling {
+    enum random_event event;
+    uint64_t period;   /* above 2: Linux knows no shorter one than that */
+    uint64_t distance; /* events from one record to the next */
+    bool single;       /* one record for each interrupt, and the kernel sets the counter anew, not the processor */
+};
+
 /* False: this is no machine to run on, and `why` says so. */
 bool random_machine(struct random_machine *machine, char *why, size_t size);
 
@@ -53,15 +62,16 @@ const char *random_run_counting(const struct random_machine *machine, pid_t chil
 /* With BTS; `pages` of buffer; `ring`: it is overwritten, and records are its last. */
 const char *random_run_bts(const struct random_machine *machine, pid_t child, unsigned pages, bool ring,
                            const enum random_event *events, unsigned n, struct random_told *told);
-/* With PEBS; `single`: one record for each interrupt. *was_away: others have run in between, and nothing is told: when
- * the program goes on Linux makes a period that lacks one event one of two. */
-const char *random_run_pebs(const struct random_machine *machine, pid_t child, enum random_event event, uint64_t period,
-                            bool single, bool *was_away, struct random_told *told);
+const char *random_run_pebs(const struct random_machine *machine, pid_t child,
+                            const struct random_sampling *sampling, struct random_told *told);
+
+/* Whether the step is one of these events. */
+bool random_causes(const struct random_step *step, enum random_event event);
 
 /* NULL, or what differs (static), and *at: the step it is about. */
 const char *random_compare_counts(const struct random_trace *trace, const enum random_event *events, unsigned n,
                                   const struct random_told *told);
 const char *random_compare_bts(const struct random_machine *machine, const struct random_trace *trace,
                                const struct random_told *told, bool ring, uint64_t page_faults, unsigned *at);
-const char *random_compare_pebs(const struct random_trace *trace, enum random_event event, uint64_t distance,
+const char *random_compare_pebs(const struct random_trace *trace, const struct random_sampling *sampling,
                                 const struct random_told *told, unsigned *at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Single-stepping by ptrace. RFLAGS.TF, which that sets, is kept from the program: out of what PUSHF stores and what
- * SYSCALL leaves in R11.
+ * SYSCALL leaves in R11. Nor is it in what is told of a step.
  */
 #define _GNU_SOURCE
 #include "tests/linux/random/trace.h"
@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TF        UINT64_C(0x100)
-#define STEPS_MAX 20000u
+#define TF UINT64_C(0x100)
 
 pid_t random_start(const struct random_program *program, int fd)
 {
@@ -51,7 +50,7 @@ static bool get(pid_t child, struct random_registers *to)
     *to = (struct random_registers){.r = {u.rax, u.rcx, u.rdx, u.rbx, u.rsp, u.rbp, u.rsi, u.rdi, u.r8, u.r9, u.r10,
                                           u.r11, u.r12, u.r13, u.r14, u.r15},
                                     .rip = u.rip,
-                                    .rflags = u.eflags};
+                                    .rflags = u.eflags & ~TF};
     return true;
 }
 
@@ -212,7 +211,7 @@ const char *random_step(const struct random_program *p, pid_t child, struct rand
     t->retired = 0;
     if (!get(child, &at))
         return "its registers cannot be read";
-    while (t->count < STEPS_MAX) {
+    while (t->count < RANDOM_STEPS_MAX) {
         const struct random_insn *insn = random_at(p, at.rip);
         if (ptrace(PTRACE_SINGLESTEP, child, NULL, (long)signal) != 0 || waitpid(child, &status, 0) != child)
             return "it cannot be stepped";
@@ -234,9 +233,10 @@ const char *random_step(const struct random_program *p, pid_t child, struct rand
                 return "it is where no instruction begins";
             hide_stepping(p, child, insn, at.rip, &next);
             if (insn->kind == RANDOM_SHADOW) {
-                const struct random_registers second = {.rip = at.rip + insn->length};
+                struct random_registers second = at; /* nothing that the program sees has changed */
+                second.rip += insn->length;
                 const struct random_insn *behind = random_at(p, second.rip);
-                if (!behind || !ran(t, p, insn, &at, NULL) || !ran(t, p, behind, &second, &next))
+                if (!behind || !ran(t, p, insn, &at, &second) || !ran(t, p, behind, &second, &next))
                     return "MOV SS is followed by more than a plain instruction";
             } else if ((insn->kind != RANDOM_REP || next.rip != at.rip) && !ran(t, p, insn, &at, &next)) {
                 return "an instruction went elsewhere";

@@ -35,6 +35,8 @@ struct random_step {
     struct random_registers after;
 };
 
+#define RANDOM_STEPS_MAX 20000u /* one more where the last is two */
+
 struct random_trace {
     struct random_step *steps;
     unsigned count, room;
