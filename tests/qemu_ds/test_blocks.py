@@ -15,7 +15,7 @@ RECORDS = 1 << 32  # Adaptive_Record of fixed counter 0
 EVENTS = {"branches": 0x4300C4, "taken": 0x4320C4, "loads": 0x4381D0, "stores": 0x4382D0}
 NO_CALL = 0x01C302C4  # INV and CMASK=1: instructions that are no near calls; all go through the model
 BTS, LBR = 0xC0, 1  # in IA32_DEBUGCTL
-PERIODS = (1, 2, 3, 5, 7)
+PERIODS = range(1, 8)
 
 
 def mode(debugctl=0, events=(), period=0):
@@ -92,21 +92,22 @@ def boot(folder, seed, pieces, modes, cpus):
     code = generator.image(folder, list(modes.values()))
     image = assemble(folder, "random", f"SMP={int(cpus > 1)}")
     image.write_bytes(code + image.read_bytes())
-    # With room for few blocks, which another processor fills, QEMU drops them all the time.
-    done = qemu(image, "stats=on", "-smp", f"{cpus}", accelerator="tcg,tb-size=1" if cpus > 1 else "tcg")
+    # With room for few blocks, which another processor fills, QEMU drops them all the time: both wait for one another,
+    # and that takes long where the host is busy.
+    done = qemu(image, "stats=on", "-smp", f"{cpus}", accelerator="tcg,tb-size=1" if cpus > 1 else "tcg", timeout=600)
     assert done.returncode == ENDED, (seed, done.returncode, done.stdout[-500:], done.stderr)
     found = differences(generator, modes, done.stdout)
     assert not found, "\n".join([f"seed {seed}, {len(found)} differences, code in {folder}:", *found[:20]])
 
 
 @pytest.mark.parametrize("modes", [FEW, ALL], ids=["few", "all"])
-@pytest.mark.parametrize("cpus", [1, 2])
-def test_random_code(tmp_path, modes, cpus):
-    boot(tmp_path, 1, 100, modes, cpus)
+@pytest.mark.parametrize("cpus, pieces", [(1, 80), (2, 50)])
+def test_random_code(tmp_path, modes, cpus, pieces):
+    boot(tmp_path, 1, pieces, modes, cpus)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", range(40))
+@pytest.mark.parametrize("number", range(80))
 def test_new_random_code(tmp_path, number):
     """Other code each time; the seed is in what fails."""
-    boot(tmp_path, int(time.time()) * 100 + number, 300, (FEW, ALL)[number % 2], 1 + number // 2 % 2)
+    boot(tmp_path, int(time.time()) * 100 + number, 80, (FEW, ALL)[number % 2], 1 + number // 2 % 2)
