@@ -60,8 +60,9 @@ COUNTS = (0, 0, 1, 2, 3, 9, 200, 5000)
 
 
 class Generator:
-    def __init__(self, seed, pieces):
+    def __init__(self, seed, pieces, changes):
         self.rng = random.Random(seed)
+        self.changes = changes  # whether code may store into itself
         self.insns = []
         self.blocks = []  # lists of instructions, each to be placed as a whole
         self.entries = [self.piece() for _ in range(pieces)]
@@ -140,7 +141,7 @@ class Generator:
         return self.rng.choices((
             lambda: plain(*self.rng.choice(ORDINARY)), lambda: plain(*self.rng.choice(SPECIAL)),
             lambda: plain(*self.rng.choice(LOCKED)), self.string, self.changes_code, self.fault, self.interrupt,
-            self.short_loop, self.straight_on), (10, 6, 3, 3, 1, 3, 1, 1, 1))[0]()
+            self.short_loop, self.straight_on), (10, 6, 3, 3, int(self.changes), 3, 1, 1, 1))[0]()
 
     def leads(self, to):
         """What ends a block and goes on at another's beginning."""
