@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The host tool's reader as a part of test programs: all of tools/cairn but the commands.
 CAIRN_READER_C := $(filter-out tools/cairn/main.c tools/cairn/command.c tools/cairn/elf.c tools/cairn/disassemble.c \
-                    tools/cairn/cmd_%.c,$(CAIRN_C))
+                    tools/cairn/cmd_%.c tools/cairn/export.c tools/cairn/out_%.c,$(CAIRN_C))
 CAIRN_UNIT     := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_cairn_*.c))
 # trace/'s own beside them: what comes behind libshared.a in the rule of tests/unit finds nothing in it any more
 $(CAIRN_UNIT): $(patsubst %.c,$(B)/san/%.o,$(CAIRN_READER_C) tests/cairn/writer.c trace/crc32c.c trace/base64.c \

@@ -11,8 +11,8 @@ from cairn_tool import GOLDEN, cairn, text_of
 
 
 @pytest.mark.parametrize("arguments, said", [
-    (["-o", "x.etl"], b"--to etl"),
-    (["--to", "ctf", "-o", "x.etl"], b"must be etl"),
+    (["-o", "x.etl"], b"--to FORMAT"),
+    (["--to", "xml", "-o", "x.etl"], b"must be etl"),
     (["--to", "etl"], b"-o FILE"),
 ])
 def test_export_says_what_it_needs(arguments, said):
@@ -38,7 +38,8 @@ def test_export_writes_over_etl_files_only(tmp_path):
     for path in (log, text):
         was = path.read_bytes()
         done = cairn("export", "--to", "etl", log, "-o", path)
-        assert done.returncode == 2 and b"is there, and no ETL file" in done.stderr and path.read_bytes() == was
+        assert done.returncode == 2 and b"is there, and not of the format etl" in done.stderr
+        assert path.read_bytes() == was
     old.write_bytes(b"")
     for _ in range(2):  # an empty file, then one of its own
         assert cairn("export", "--to", "etl", log, "-o", old).returncode == 0

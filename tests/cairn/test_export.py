@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""`cairn export --to json` and `--to folded`: they say of the golden logs what `cairn dump` says."""
+
+import json
+import re
+from collections import Counter
+
+import pytest
+
+import frames
+from cairn_tool import GOLDEN, LOGS, cairn, text_of
+
+LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
+LINE = re.compile(r" *(\d+\.\d{7}) +(\d+) (.) (.*)")
+SWITCH = re.compile(r"(?:idle|\S*:(\d+)) .*> (?:(unknown)|idle|\S*:(\d+))")
+KINDS = {" ": "switch", "*": "sample", ">": "sample", "=": "drain"}
+
+
+def exported(log, *options):
+    done = cairn("export", "--to", "json", *options, GOLDEN / f"{log}.log")
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
+
+
+def told(lines):
+    """(kind, seconds, CPU) of what has a time, and of the switches also who left and who came."""
+    for line in lines:
+        if line["type"] in ("switch", "sample", "drain", "lock", "event"):
+            kind = "other" if line["type"] in ("lock", "event") else line["type"]
+            yield (kind, line["ns"] // 100, line["cpu"],
+                   *((line["old"]["tid"], line.get("new", {}).get("tid")) if kind == "switch" else ()))
+
+
+def dumped(text):
+    for line in text.splitlines():
+        found = LINE.match(line)
+        if not found or found[3] not in " *>=+":
+            continue
+        kind = KINDS.get(found[3], "other")
+        left = SWITCH.match(found[4].strip()) if kind == "switch" else None
+        yield (kind, int(found[1].replace(".", "")), int(found[2]),
+               *((int(left[1] or 0), None if left[2] else int(left[3] or 0)) if left else ()))
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_json_tells_what_dump_does(log):
+    lines = exported(log)
+    assert [line["type"] for line in (lines[0], lines[-1])] == ["trace", "end"]
+    assert list(told(lines)) == list(dumped(text_of(cairn("dump", GOLDEN / f"{log}.log"))))
+    kinds = Counter(line["type"] for line in lines)
+    end = lines[-1]
+    assert [end[f"{kind}{'' if kind == 'lost' else 's'}".replace("switchs", "switches")] for kind in
+            ("switch", "sample", "drain", "lock", "event", "lost")] == [kinds[kind] for kind in (
+                "switch", "sample", "drain", "lock", "event", "lost")]
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_json_says_where_something_is_missing(log):
+    text = text_of(cairn("dump", GOLDEN / f"{log}.log"))
+    holes = [(int(found[1]), found[2]) for found in re.finditer(r"^ +(\d+) ! (.*)$", text, re.M)]
+    assert [(line["cpu"], line["text"]) for line in exported(log) if line["type"] == "lost"] == holes
+
+
+def test_json_of_samples():
+    """The words of the record are there, each with its name; addresses are text."""
+    samples = [line for line in exported("small") if line["type"] == "sample"]
+    assert samples
+    for sample in samples:
+        assert sample["record"]["EventingIP"] == sample["ip"] and int(sample["ip"], 16) >> 63
+        assert ("thread" in sample) != ("no_thread" in sample)
+    assert {sample["function"] for sample in samples} >= {"workload_spin", "workload_hash"}
+
+
+def test_json_says_that_the_debug_store_was_emulated():
+    assert exported("small")[0]["emulated_ds"] is True
+    assert exported("hw")[0]["emulated_ds"] is False
+    assert "emulated_ds" not in exported("nods")[0]  # there is none
+
+
+def test_names_are_text_whatever_they_are():
+    """Quotes, backslashes, UTF-8, and bytes that are none."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    changed = [(s, p.replace(b" server-3\n", b' s"\\\xC3\xA4\xFFr\n')) for s, p in parts]
+    assert changed != parts
+    done = cairn("export", "--to", "json", "-", data=frames.write(changed))
+    names = {line["name"] for line in map(json.loads, done.stdout.decode("utf-8").splitlines())
+             if line["type"] == "thread"}
+    assert done.returncode == 0 and any(name.startswith('s"\\') for name in names), names
+
+
+@pytest.mark.parametrize("log", ["small", "full", "lost", "hw"])
+def test_folded_adds_up(log):
+    done = cairn("export", "--to", "folded", GOLDEN / f"{log}.log")
+    assert done.returncode == 0
+    rows = [line.rsplit(" ", 1) for line in text_of(done).splitlines()]
+    stacks = {stack: int(count) for stack, count in rows}
+    assert len(stacks) == len(rows) and all(stack.count(";") == 1 and " " not in stack for stack in stacks)
+    samples = [line for line in exported(log) if line["type"] == "sample"]
+    expected = Counter()
+    for sample in samples:
+        thread = f"{sample['thread'].get('name', 'thread')}:{sample['thread']['tid']}" if "thread" in sample else None
+        expected[thread, sample.get("function", "[unknown]")] += 1
+    known = {(None if stack.startswith("[") else stack.split(";")[0], stack.split(";")[1]): 0 for stack in stacks}
+    for stack, count in stacks.items():
+        known[None if stack.startswith("[") else stack.split(";")[0], stack.split(";")[1]] += count
+    assert known == expected
+    assert sum(stacks.values()) == len(samples)
+
+
+@pytest.mark.parametrize("form", ["json", "folded"])
+def test_files(tmp_path, form):
+    """What is there and of another format is kept; what the format has written is written over."""
+    path, other = tmp_path / "out", tmp_path / "notes"
+    for _ in range(2):
+        assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", path).returncode == 0
+        assert path.read_bytes() == cairn("export", "--to", form, GOLDEN / "small.log").stdout
+    other.write_bytes(b"notes\n")
+    done = cairn("export", "--to", form, GOLDEN / "small.log", "-o", other)
+    assert done.returncode == 2 and f"not of the format {form}" in done.stderr.decode()
+    assert other.read_bytes() == b"notes\n"
+    assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", "/dev/full").returncode == 3

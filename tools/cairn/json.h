@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON, one object a line (RFC 8259). Numbers are whole and below 2^53; what may be larger is text. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tools/cairn/text.h"
+
+struct cairn_json {
+    FILE *to;
+    bool more; /* a member was written into the innermost object */
+};
+
+/* Members of the innermost object, `name` plain ASCII. Text is taken for UTF-8; bytes that are none become U+FFFD. */
+void cairn_json_text(struct cairn_json *j, const char *name, const char *text);
+void cairn_json_slice(struct cairn_json *j, const char *name, struct cairn_slice text);
+void cairn_json_number(struct cairn_json *j, const char *name, int64_t value);
+void cairn_json_hex(struct cairn_json *j, const char *name, uint64_t value); /* "0x..." */
+void cairn_json_bool(struct cairn_json *j, const char *name, bool value);
+
+/* An object: the line itself (`name` NULL), or a member. */
+void cairn_json_open(struct cairn_json *j, const char *name);
+void cairn_json_close(struct cairn_json *j);
+void cairn_json_end(struct cairn_json *j); /* of the line */

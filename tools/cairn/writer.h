@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The formats that `cairn export` writes. A format is a file, out_NAME.c, that defines cairn_writer_NAME, and a word in
+ * CAIRN_WRITERS. It is told of what the trace holds in the order of time, one thing after another (export.c), and reads
+ * no events itself; what is missing it is told of as well.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "tools/cairn/elf.h"
+#include "tools/cairn/live.h"
+#include "tools/cairn/timeline.h"
+#include "trace/format.h"
+
+#define CAIRN_WRITERS(W) W(etl) W(folded) W(json)
+
+struct cairn_output {
+    const struct cairn_log *log;
+    const struct cairn_writer *writer;
+    const char *path; /* NULL: standard output */
+    FILE *file;
+    struct cairn_elf *elf; /* NULL: none was given */
+    bool compact;          /* switches are those of 0525H, else of 0524H */
+    bool strict;           /* etl */
+    void *state;           /* the writer's, zeroed at first */
+};
+
+struct cairn_held { /* a spin lock, at its release */
+    struct wmi_spinlock is;
+    int64_t acquired, released; /* session clock; `acquired` only where the log says how that comes from the TSC */
+    bool timed;
+};
+
+struct cairn_writer {
+    const char *name;
+    size_t state;    /* bytes */
+    bool needs_path; /* it cannot go to standard output */
+    /* Whether a file that begins so may be one of this format, and is written over without a word. */
+    bool (*own)(const char *start, size_t size);
+    /* Before there is a file. 0, or the exit status, the reason told. NULL: nothing can be against it. */
+    int (*prepare)(struct cairn_output *o);
+    /* The rest is called in this order; NULL: the format has no such things. An epoch of the DS buffer comes with its
+     * drain, at its end. */
+    void (*begin)(struct cairn_output *o);
+    void (*on_switch)(struct cairn_output *o, const struct cairn_item *item);
+    void (*record)(struct cairn_output *o, const struct cairn_item *item);
+    void (*epoch)(struct cairn_output *o, const struct cairn_item *item);
+    void (*lock)(struct cairn_output *o, const struct cairn_item *item, const struct cairn_held *held);
+    /* Any other event; `live`: NULL, or what it is. */
+    void (*event)(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live);
+    /* Something is missing on the CPU, behind what came last. */
+    void (*lost)(struct cairn_output *o, const struct cairn_item *item);
+    int (*end)(struct cairn_output *o); /* 0 or negative errno */
+    void (*free)(struct cairn_output *o); /* what the state holds, always; NULL: nothing */
+};
+
+#define CAIRN_WRITER(name) extern const struct cairn_writer cairn_writer_##name;
+CAIRN_WRITERS(CAIRN_WRITER)
+#undef CAIRN_WRITER
+
+/* Writes the log. The exit status, the reason told. */
+int cairn_export(struct cairn_output *o, enum cairn_by by);
+
+/* Nanoseconds since the session began; of the session clock where that is not known. */
+int64_t cairn_out_ns(const struct cairn_output *o, int64_t time);
+/* The function that holds the address, without an offset; NULL: unknown. */
+const char *cairn_out_function(const struct cairn_output *o, uint64_t address, char out[CAIRN_SHOWN]);
