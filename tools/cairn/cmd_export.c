@@ -46,7 +46,7 @@ const struct cairn_command cairn_export_command = {
     .summary = "the trace for other tools",
     .options = options,
     .notes = "json    one object a line: every switch, PEBS record, drain, spin lock, event,\n"
-             "        and what is missing (docs/json.md)\n"
+             "        and what is missing (docs/export.md)\n"
              "folded  thread;function and how many PEBS records were found there: what flame\n"
              "        graphs are made from\n"
              "etl     as Windows writes its kernel's traces. Processes, threads, the image\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One JSON object a line: docs/json.md. */
+/* One JSON object a line: docs/export.md. */
 #include <inttypes.h>
 #include <string.h>
 
