@@ -116,6 +116,20 @@ static bool lose(struct ds_model *m, uint64_t set)
     return false;
 }
 
+/* The record goes where the index points, and the index behind it. False: DS memory is not mapped. */
+static bool store(struct ds_model *m, const struct ds_model_record *record, const struct ds_model_retired *retired,
+                  struct ds_model_buffer *buffer)
+{
+    if (!ds_model_write_record(m, record->counters, retired, record->registers, buffer->index))
+        return false;
+    buffer->index += record->size;
+    if (!ds_model_write_index(m, DS_MODEL_PEBS_BUFFER, buffer->index))
+        return false;
+    m->records++;
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, record->counters, record->address, buffer->index});
+    return true;
+}
+
 /* One record for all counters of `set`. Adds to *pmis what it raises. False: DS memory is not mapped. The DS area is
  * read anew each time: software edits it in place. */
 static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis)
@@ -126,13 +140,13 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
         return lose(m, set);
 
     m->host.registers(m->host.context, &registers);
-    uint32_t size = ds_model_record_size(m, set);
+    const uint32_t size = ds_model_record_size(m, set);
     const bool stored = ds_model_fits(m, buffer.index, size, buffer.maximum);
     const bool reloads = stored || !m->policy.drop_keeps_overflow;
     uint64_t victims = set;
     if ((m->preset->format < 3) != m->policy.bystander_swapped)
         victims |= m->global_status & m->pebs;
-    struct ds_model_record record = {
+    const struct ds_model_record record = {
         .stored = stored,
         .address = buffer.index,
         .size = size,
@@ -142,15 +156,9 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
     };
     for (uint64_t c = record.swallowed; c; c &= c - 1)
         m->swallowed++;
-    if (record.stored) {
-        if (!ds_model_write_record(m, set, retired, &registers, buffer.index))
-            return lose(m, set);
-        buffer.index += size;
-        if (!ds_model_write_index(m, DS_MODEL_PEBS_BUFFER, buffer.index))
-            return lose(m, set);
-        m->records++;
-        ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, set, record.address, buffer.index});
-    } else {
+    if (stored && !store(m, &record, retired, &buffer))
+        return lose(m, set);
+    if (!stored) {
         m->dropped++;
         ds_model_act(m, (struct ds_model_action){DS_MODEL_DROPPED, 0, set, buffer.index, buffer.maximum});
     }
@@ -160,9 +168,9 @@ static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retir
     if (reloads && !reload(m, victims))
         return false;
 
-    if (record.stored)
+    if (stored)
         ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, buffer.index, buffer.threshold});
-    if (record.stored && buffer.index >= buffer.threshold) { /* no signal once full: silent until rewound */
+    if (stored && buffer.index >= buffer.threshold) { /* no signal once full: silent until rewound */
         m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
         ++*pmis;
     }

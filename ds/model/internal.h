@@ -7,6 +7,21 @@
 /* Tells the host, if it asks, what has just been done. */
 void ds_model_act(const struct ds_model *model, struct ds_model_action action);
 
+/* Whether an MSR that comes with a feature, or with a counter, is there; no other MSR has such a condition. */
+bool ds_model_has_msr(const struct ds_model *model, uint32_t msr);
+/* Bits of an MSR that may be written as 1. Of IA32_PERF_GLOBAL_STATUS: by the MSRs that set and reset its bits. */
+uint64_t ds_model_legal_perfevtsel(const struct ds_model *model);
+uint64_t ds_model_legal_fixed_ctr_ctrl(const struct ds_model *model);
+uint64_t ds_model_legal_global_ctrl(const struct ds_model *model);
+uint64_t ds_model_legal_status(const struct ds_model *model);
+uint64_t ds_model_legal_debugctl(const struct ds_model *model);
+uint64_t ds_model_legal_pebs_enable(const struct ds_model *model);
+
+#define DS_MODEL_FIXED_SLOTS 3u /* the fixed counter of TOPDOWN.SLOTS, which stands still */
+/* What a counter counts is spread over four MSRs; ds_model_retire wants it as one mask a ring and event: makes these
+ * anew. */
+void ds_model_select(struct ds_model *model);
+
 /* Delivers a PMI unless LVTPC is masked, and masks it, as the processor does. */
 void ds_model_raise_pmi(struct ds_model *model);
 /* The same for a counter's overflow or the PEBS threshold, which freeze what DEBUGCTL says. */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The model's performance-monitoring interrupt: LVTPC, and what it freezes. */
+#include "ds/model/internal.h"
+
+void ds_model_lvtpc_write(struct ds_model *m, uint32_t value)
+{
+    m->lvtpc = value & (LVTPC_VECTOR | LVTPC_DELIVERY | LVTPC_MASKED);
+    if (m->pmi_latched && !(m->lvtpc & LVTPC_MASKED)) {
+        m->pmi_latched = false;
+        ds_model_raise_pmi(m);
+    }
+}
+
+void ds_model_raise_pmi(struct ds_model *m)
+{
+    const uint32_t lvtpc = m->host.lvtpc ? m->host.lvtpc(m->host.context) : m->lvtpc;
+    m->lvtpc = lvtpc | LVTPC_MASKED;
+    if (lvtpc & LVTPC_MASKED) {
+        m->pmi_latched = m->policy.masked_pmi_latched;
+        uint8_t kind = m->pmi_latched ? DS_MODEL_PMI_LATCHED : DS_MODEL_PMI_LOST;
+        ds_model_act(m, (struct ds_model_action){kind, 0, 0, lvtpc, lvtpc});
+        return;
+    }
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_PMI_RAISED, 0, 0, lvtpc, m->lvtpc});
+    m->host.raise_pmi(m->host.context, lvtpc);
+}
+
+/* Versions 2 and 3 clear the controls, which software sets again; from 4 on status bits hold history and counters until
+ * software clears them (SDM vol. 3B, "Freezing LBR and Performance Counters on PMI"); LVTPC masked or not. */
+static void freeze(struct ds_model *m)
+{
+    bool lbr = m->debugctl & IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI;
+    bool counters = m->debugctl & IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+    if (m->preset->perfmon_version >= 4) {
+        m->global_status |=
+            (lbr ? IA32_PERF_GLOBAL_STATUS_LBR_FRZ : 0) | (counters ? IA32_PERF_GLOBAL_STATUS_CTR_FRZ : 0);
+        return;
+    }
+    m->debugctl &= lbr ? ~IA32_DEBUGCTL_LBR : UINT64_MAX;
+    if (counters) {
+        m->global_ctrl = 0;
+        ds_model_select(m);
+    }
+}
+
+void ds_model_counter_pmi(struct ds_model *m)
+{
+    freeze(m);
+    ds_model_raise_pmi(m);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* What each counter of the model counts, by the MSRs that say so. */
+#include "ds/model/internal.h"
+#include "kernel/string.h"
+
+static uint64_t cmask(uint64_t sel)
+{
+    return (sel & IA32_PERFEVTSEL_CMASK) >> 24;
+}
+
+/* Puts the counter into the masks of its rings. */
+static void count(const struct ds_model *m, unsigned counter, bool os, uint64_t *ring_0, bool usr, uint64_t *others)
+{
+    *ring_0 |= os ? DS_BIT(counter) & m->global_ctrl : 0;
+    *others |= usr ? DS_BIT(counter) & m->global_ctrl : 0;
+}
+
+static void update_gp(struct ds_model *m, unsigned i)
+{
+    uint64_t sel = m->perfevtsel[i];
+    m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
+    m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
+    const struct ds_model_event_code *e = ds_model_event_code(m->preset, (uint16_t)sel);
+    if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))
+        return;
+    const bool os = sel & IA32_PERFEVTSEL_OS, usr = sel & IA32_PERFEVTSEL_USR, edge = sel & IA32_PERFEVTSEL_EDGE;
+    bool inverted = sel & IA32_PERFEVTSEL_INV && cmask(sel);
+    unsigned event = e->event;
+    if (cmask(sel) > (event == DS_MODEL_UOPS ? DS_MODEL_UOPS_MAX : 1)) { /* so many never are in one cycle */
+        if (!inverted)
+            return;
+        event = DS_MODEL_INSTRUCTION;
+        inverted = false;
+    } else if (event == DS_MODEL_UOPS || (event == DS_MODEL_INSTRUCTION && inverted))
+        return;
+    m->pdist |= cmask(sel) ? 0 : e->only;
+    m->loads |= event == DS_MODEL_LOAD && !inverted ? DS_BIT(i) : 0;
+    m->stores |= event == DS_MODEL_STORE && !inverted ? DS_BIT(i) : 0;
+    m->condition[i].event = (uint8_t)event;
+    m->condition[i].inverted = inverted;
+    m->condition[i].edge = edge;
+    if (inverted || edge)
+        count(m, i, os, &m->conditional[0], usr, &m->conditional[1]);
+    else
+        count(m, i, os, &m->counting[0][event], usr, &m->counting[1][event]);
+}
+
+static void update_fixed(struct ds_model *m, unsigned i)
+{
+    unsigned c = ds_counter_fixed(i);
+    m->adaptive |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_adaptive(i) ? DS_BIT(c) : 0;
+    m->interrupting |= m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_pmi(i) ? DS_BIT(c) : 0;
+    if (i < DS_MODEL_FIXED_SLOTS) /* instructions and the two kinds of cycles */
+        count(m, c, m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_os(i), &m->counting[0][DS_MODEL_INSTRUCTION],
+              m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][DS_MODEL_INSTRUCTION]);
+}
+
+void ds_model_select(struct ds_model *m)
+{
+    memset(m->counting, 0, sizeof m->counting);
+    memset(m->conditional, 0, sizeof m->conditional);
+    m->adaptive = m->interrupting = m->loads = m->stores = 0;
+    m->pdist = m->preset->pdist;
+    for (unsigned i = 0; i < m->preset->gp_counters; i++)
+        update_gp(m, i);
+    for (unsigned i = 0; i < m->preset->fixed_counters; i++)
+        update_fixed(m, i);
+}
