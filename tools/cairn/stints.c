@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/stints.h"
+
+void cairn_stints_init(struct cairn_stints *s, const struct cairn_log *log)
+{
+    *s = (struct cairn_stints){.time = log->session.start, .has_time = log->session.start_known};
+}
+
+static uint8_t kind_of(bool known, uint32_t tid)
+{
+    return !known ? CAIRN_STINT_UNKNOWN : tid ? CAIRN_STINT_THREAD : CAIRN_STINT_IDLE;
+}
+
+bool cairn_stints_next(struct cairn_stints *s, const struct cairn_switch *sw, struct cairn_stint *out)
+{
+    const bool known = s->has_time;
+    *out = (struct cairn_stint){s->time, sw->time, sw->old_tid, kind_of(sw->hole == CAIRN_NO_HOLE, sw->old_tid)};
+    s->time = sw->time;
+    s->has_time = true;
+    s->last = *sw;
+    s->has_last = true;
+    return known;
+}
+
+/* Who came at the last switch is known only where it says so and nothing is missing behind it. Circular mode has no
+ * hole for what was lost last. */
+bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log, uint32_t cpu, bool hole,
+                       int64_t stop, struct cairn_stint *out)
+{
+    const struct cairn_cpu_end *e = &log->cpu[cpu].end;
+    const bool whole = !hole && e->events_known && e->events[CAIRN_LOST] == 0 && log->has_end &&
+                       !log->frames.missing.count;
+    const bool known = s->has_last && s->last.new_known && whole;
+    *out = (struct cairn_stint){s->time, stop, known ? s->last.new_tid : 0, kind_of(known, s->last.new_tid)};
+    return s->has_time && stop > s->time;
+}
