@@ -1,28 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Folded stacks, as flame graphs are made from: "thread;function" and how many PEBS records were found there. */
-#define _GNU_SOURCE
 #include <inttypes.h>
-#include <search.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/bytes.h"
-#include "tools/cairn/command.h"
-#include "tools/cairn/writer.h"
-
-struct folded {
-    void *stacks; /* of struct stack, tsearch()'s */
-};
-
-struct stack {
-    uint64_t count;
-    char text[];
-};
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(((const struct stack *)a)->text, ((const struct stack *)b)->text);
-}
+#include "tools/cairn/stacks.h"
 
 /* Text, and a semicolon in its first line. */
 static bool own(const char *start, size_t size)
@@ -31,59 +12,30 @@ static bool own(const char *start, size_t size)
     return line && memchr(start, ';', (size_t)(line - start)) && !memchr(start, '\0', size);
 }
 
-/* What separates frames, or ends them, is not to be in one. */
-static void clean(char *frame)
-{
-    for (; *frame; frame++)
-        if (*frame == ';' || (unsigned char)*frame <= ' ')
-            *frame = '_';
-}
-
 static void record(struct cairn_output *o, const struct cairn_item *item)
 {
-    struct folded *f = o->state;
-    char thread[CAIRN_SHOWN], function[CAIRN_SHOWN];
-    if (item->blame == CAIRN_BLAME_KNOWN)
-        cairn_show_thread(thread, o->log, item->tid, CAIRN_SHOWN - 1);
-    else
-        snprintf(thread, sizeof(thread), "[%s]", cairn_blame_text(item->blame));
-    if (!cairn_out_function(o, item->record->ip, function))
-        snprintf(function, sizeof(function), "[unknown]");
-    clean(thread);
-    clean(function);
-    const size_t size = strlen(thread) + strlen(function) + 2;
-    struct stack *s = cairn_alloc(sizeof(*s) + size);
-    snprintf(s->text, size, "%s;%s", thread, function);
-    struct stack **found = tsearch(s, &f->stacks, by_text);
-    if (!found)
-        exit(CAIRN_UNREADABLE);
-    (*found)->count++;
-    if (*found != s)
-        free(s);
+    cairn_stacks_add(o->state, o, item);
 }
 
-static void write_stack(const void *node, VISIT visit, void *to)
+static void write_stack(void *to, const char *stack, uint64_t records)
 {
-    const struct stack *s = *(const struct stack *const *)node;
-    if (visit == postorder || visit == leaf)
-        fprintf(to, "%s %" PRIu64 "\n", s->text, s->count);
+    fprintf(to, "%s %" PRIu64 "\n", stack, records);
 }
 
 static int end(struct cairn_output *o)
 {
-    struct folded *f = o->state;
-    twalk_r(f->stacks, write_stack, o->file);
+    cairn_stacks_walk(o->state, write_stack, o->file);
     return 0;
 }
 
 static void free_stacks(struct cairn_output *o)
 {
-    tdestroy(((struct folded *)o->state)->stacks, free);
+    cairn_stacks_free(o->state);
 }
 
 const struct cairn_writer cairn_writer_folded = {
     .name = "folded",
-    .state = sizeof(struct folded),
+    .state = sizeof(struct cairn_stacks),
     .own = own,
     .record = record,
     .end = end,

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""`cairn export --to svg`: a well-formed picture whose numbers are those of --to json, and which stays small."""
+
+import json
+import re
+import subprocess
+from collections import Counter
+from xml.etree import ElementTree
+
+import pytest
+
+import cairn_boot
+import frames
+from cairn_tool import GOLDEN, LOGS, cairn, text_of
+
+LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told", "windows-19041-64", "windows-cycles"]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def path_of(log):
+    return next(path for path in (GOLDEN / f"{log}.log", GOLDEN / f"{log}.etl") if path.exists())
+
+
+def exported(form, log, data=None):
+    done = cairn("export", "--to", form, "-" if data else path_of(log), data=data)
+    assert done.returncode == 0 and b"Sanitizer" not in done.stderr, done.stderr.decode()
+    return done.stdout
+
+
+def lines_of(log, data=None):
+    return [json.loads(line) for line in exported("json", log, data).splitlines()]
+
+
+def picture(log, data=None):
+    return ElementTree.fromstring(exported("svg", log, data))
+
+
+def title(element):
+    return element.find(f"{SVG}title").text
+
+
+def lanes(svg):
+    return {int(g.get("data-cpu")): g for g in svg.iter(f"{SVG}g") if g.get("class") == "cpu"}
+
+
+def thread_name(thread):
+    return f"{thread.get('name', 'thread')}:{thread['tid']}" if thread["tid"] else "idle"
+
+
+def shares(lines):
+    """Of each CPU by what JSON tells: nanoseconds of each thread, "idle" and "unknown" up to the last switch; who came
+    with that, None where it is not known."""
+    cpus = {cpu: (Counter(), None) for cpu in range(lines[0]["cpus"])}
+    since = dict.fromkeys(cpus, 0 if lines[0]["from_session_start"] else None)
+    gap = dict.fromkeys(cpus, False)
+    for line in lines:
+        if line["type"] == "lost":
+            gap[line["cpu"]] = True
+        if line["type"] != "switch":
+            continue
+        cpu = line["cpu"]
+        who = "unknown" if gap[cpu] else thread_name(line["old"])
+        if since[cpu] is not None:
+            cpus[cpu][0][who] += line["ns"] - since[cpu]
+        since[cpu], gap[cpu] = line["ns"], False
+        cpus[cpu] = (cpus[cpu][0], thread_name(line["new"]) if "new" in line else None)
+    return cpus
+
+
+def drawn(lane):
+    """Nanoseconds by who, as the picture's groups say."""
+    found = Counter()
+    for group in lane.findall(f"{SVG}g"):
+        found[title(group).rsplit(" on CPU ", 1)[0]] += int(group.get("data-ns"))
+    found["idle"] += int(lane.get("data-idle-ns"))
+    found["unknown"] += int(lane.get("data-unknown-ns"))
+    return found
+
+
+@pytest.mark.parametrize("log", [log for log in LOGS if log != "windows-cycles"])  # its clock is none of whole ns
+def test_shares_are_those_of_json(log):
+    lines = lines_of(log)
+    told, found = shares(lines), lanes(picture(log))
+    assert set(told) == set(found)
+    for cpu, (expected, came) in told.items():
+        lane, got = found[cpu], drawn(found[cpu])
+        assert sum(got.values()) == sum(int(lane.get(f"data-{what}-ns")) for what in ("busy", "idle", "unknown"))
+        got.subtract(expected)  # what is left is from the last switch to the session's end: one's alone
+        rest = {who: ns for who, ns in got.items() if ns}
+        assert not rest or (len(rest) == 1 and set(rest) <= {came, "unknown"} and min(rest.values()) > 0), (cpu, rest)
+        assert int(lane.get("data-switches")) == sum(
+            line["type"] == "switch" and line["cpu"] == cpu for line in lines)
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_records_are_those_of_json(log):
+    """Each with a time has its mark in its lane, each is in the flame graph."""
+    samples = [line for line in lines_of(log) if line["type"] == "sample"]
+    svg = picture(log)
+    for cpu, lane in lanes(svg).items():
+        mine = [line for line in samples if line["cpu"] == cpu]
+        marks = [title(rect) for rect in lane.findall(f"{SVG}rect") if rect.get("class") == "d"]
+        assert sum(int(mark.split()[0]) if mark[0].isdigit() else 1 for mark in marks) == sum(
+            line["timed"] for line in mine)
+        assert int(lane.get("data-records")) == len(mine)
+        single = {mark for mark in marks if mark.startswith("PEBS record at")}
+        expected = {f"PEBS record at {line['ns'] // 100 / 1e7:.7f} s: {line.get('function', line['ip'])}, "
+                    for line in mine}
+        assert all(any(mark.startswith(begin) for begin in expected) for mark in single)
+    flames = Counter()
+    for group in svg.iter(f"{SVG}g"):
+        if group.get("data-depth"):
+            flames[int(group.get("data-depth")), title(group).rsplit(": ", 1)[0]] += int(group.get("data-records"))
+    folded = Counter()
+    for row in exported("folded", log).decode().splitlines():
+        stack, count = row.rsplit(" ", 1)
+        for depth, frame in enumerate(stack.split(";")):
+            folded[depth, frame] += int(count)
+    assert flames == folded
+    assert sum(count for (depth, _), count in flames.items() if depth == 0) == len(samples)
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_gaps_are_those_of_json(log):
+    holes = [(line["cpu"], line["text"]) for line in lines_of(log) if line["type"] == "lost"]
+    for cpu, lane in lanes(picture(log)).items():
+        mine = [text for c, text in holes if c == cpu]
+        gaps = [rect for rect in lane.findall(f"{SVG}rect") if int(rect.get("data-holes") or 0)]
+        assert sum(int(rect.get("data-holes")) for rect in gaps) == len(mine) == int(lane.get("data-holes"))
+        for rect in gaps:
+            assert re.sub(r"(, and \d+ more here)? \(\S+ to \S+ s\)$", "", title(rect)) in mine
+
+
+def test_gaps_are_there():
+    """The test above says something of each kind."""
+    kinds = {rect.get("class") for log in ("lost", "sessions", "circular", "panic", "live")
+             for lane in lanes(picture(log)).values() for rect in lane.findall(f"{SVG}rect") if rect.get("data-holes")}
+    assert kinds >= {"m", "u", "y"}
+
+
+def test_names_are_text_whatever_they_are():
+    """Markup in the names of threads and functions."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    changed = [(s, p.replace(b" sampled-1\n", b" <b>&\"'\xC3\xA4]]>-->\n").replace(b" workload_spin\n", b" <&spin>\n"))
+               for s, p in parts]
+    assert changed != parts
+    data = frames.write(changed)
+    titles = [element.text for element in picture("", data).iter(f"{SVG}title")]
+    name = next(line["name"] for line in lines_of("", data) if line.get("name", "").startswith("<b>"))
+    assert any(text.startswith(f"{name}:") and " on CPU " in text for text in titles), name
+    assert any(text.startswith("<&spin>: ") for text in titles)
+
+
+def texts(svg):
+    return " ".join("".join(element.itertext()) for element in svg.findall(f"{SVG}text"))
+
+
+def test_says_what_was_emulated_or_damaged():
+    assert "model of the Debug Store" in texts(picture("small"))
+    assert "model" not in texts(picture("hw")) and "emulator" in texts(picture("hw"))
+    assert "emulator" not in texts(picture("windows-19041-64"))
+    assert "damaged" not in texts(picture("small"))
+    done = cairn("export", "--to", "svg", GOLDEN.parent.parent / "samples" / "damaged.log")
+    assert done.returncode == 1 and "The log is damaged" in texts(ElementTree.fromstring(done.stdout))
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_needs_nothing_else(log):
+    text = text_of(cairn("export", "--to", "svg", path_of(log)))
+    assert re.findall(r"[a-z]+://\S+?(?=\")", text) == ["http://www.w3.org/2000/svg"]
+    assert not re.search(r"<(script|image|use|foreignObject)\b|href|url\(|@import|javascript:", text)
+    assert "prefers-color-scheme:dark" in text
+
+
+def test_stays_small(tmp_path):
+    """Ten times as many switches make no larger picture once its columns are full."""
+    sizes = []
+    for switches in (30000, 300000):
+        log = tmp_path / f"{switches}.log"
+        with log.open("wb") as file:
+            subprocess.run([cairn_boot.BUILD / "make_golden", "large", str(switches), "8"], stdout=file, check=True)
+        done = subprocess.run([cairn_boot.BUILD / "cairn", "export", "--to", "svg", log], capture_output=True,
+                              check=True)
+        sizes.append((len(done.stdout), sum(1 for _ in ElementTree.fromstring(done.stdout).iter())))
+    assert sizes[1][0] < 2 * sizes[0][0] and sizes[1][0] < 3 << 20
+    assert sizes[1][1] < 20000

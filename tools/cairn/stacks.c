@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE
+#include "tools/cairn/stacks.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+
+#define STACK_BYTES (2u * CAIRN_SHOWN)
+
+struct node {
+    uint64_t records;
+    char text[];
+};
+
+union key { /* a node on the stack */
+    struct node node;
+    char bytes[sizeof(struct node) + STACK_BYTES];
+};
+
+/* A frame's end is below all that a frame can hold: what begins with the same frames is together. */
+static int rank(char c)
+{
+    return c == ';' ? 1 : (unsigned char)c;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const char *x = ((const struct node *)a)->text, *y = ((const struct node *)b)->text;
+    for (; *x && *x == *y; x++, y++)
+        ;
+    return rank(*x) - rank(*y);
+}
+
+/* What separates frames, and frames from the count, is in none of them. */
+static void clean(char *frame)
+{
+    for (; *frame; frame++)
+        if (*frame == ';' || (unsigned char)*frame <= ' ')
+            *frame = '_';
+}
+
+static struct node *node_of(struct cairn_stacks *stacks, const struct node *key)
+{
+    struct node **found = tfind(key, &stacks->tree, by_text);
+    if (found)
+        return *found;
+    const size_t size = strlen(key->text) + 1;
+    struct node *n = cairn_alloc(sizeof(*n) + size);
+    memcpy(n->text, key->text, size);
+    if (!tsearch(n, &stacks->tree, by_text)) {
+        fputs("cairn: out of memory\n", stderr);
+        exit(CAIRN_UNREADABLE);
+    }
+    stacks->count++;
+    return n;
+}
+
+void cairn_stacks_add(struct cairn_stacks *stacks, const struct cairn_output *o, const struct cairn_item *item)
+{
+    char thread[CAIRN_SHOWN], function[CAIRN_SHOWN];
+    union key key;
+    if (item->blame == CAIRN_BLAME_KNOWN)
+        cairn_show_thread(thread, o->log, item->tid, CAIRN_SHOWN - 1);
+    else
+        snprintf(thread, sizeof(thread), "[%s]", cairn_blame_text(item->blame));
+    if (!cairn_out_function(o, item->record->ip, function) || !*function)
+        snprintf(function, sizeof(function), "[unknown]");
+    clean(thread);
+    clean(function);
+    snprintf(key.bytes + offsetof(struct node, text), STACK_BYTES, "%s;%s", thread, function);
+    node_of(stacks, &key.node)->records++;
+    stacks->records++;
+}
+
+static void list(const void *node, VISIT visit, void *closure)
+{
+    const struct node ***next = closure;
+    if (visit == postorder || visit == leaf)
+        *(*next)++ = *(const struct node *const *)node;
+}
+
+void cairn_stacks_walk(const struct cairn_stacks *stacks,
+                       void (*tell)(void *context, const char *stack, uint64_t records), void *context)
+{
+    const struct node **nodes = cairn_alloc((stacks->count + 1) * sizeof(*nodes)), **next = nodes;
+    twalk_r(stacks->tree, list, &next);
+    for (size_t i = 0; i < stacks->count; i++)
+        tell(context, nodes[i]->text, nodes[i]->records);
+    free(nodes);
+}
+
+void cairn_stacks_free(struct cairn_stacks *stacks)
+{
+    tdestroy(stacks->tree, free);
+}
