@@ -156,6 +156,11 @@ $(B)/host/libshared.a: $(SHARED_C:%.c=$(B)/host/%.o) $(B)/host/libshared.objects
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(B)/san/libshared.a: $(SHARED_C:%.c=$(B)/san/%.o) $(B)/san/libshared.objects
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
+# The host tool but its main: what links with it takes what it needs.
+$(B)/host/libcairn.a: $(patsubst %.c,$(B)/host/%.o,$(filter-out tools/cairn/main.c,$(CAIRN_C))) $(B)/cairn.objects
+	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
+$(B)/san/libcairn.a: $(patsubst %.c,$(B)/san/%.o,$(filter-out tools/cairn/main.c,$(CAIRN_C))) $(B)/cairn.objects
+	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 CAIRN_LIBS := -ldw -lelf -lcapstone
 $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
@@ -192,7 +197,7 @@ UNIT := $(UNIT_C:tests/unit/%.c=$(B)/unit/%)
 $(B)/unit/%: $(B)/san/tests/unit/%.o $(UNIT_SUPPORT_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka -lm
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm
 unit: $(UNIT)
 	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
 test-products: all $(UNIT)
