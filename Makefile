@@ -50,7 +50,7 @@ KCFLAGS := $(COMMON) -ffreestanding -fno-pie -mcmodel=kernel -mno-red-zone -mgen
 UCFLAGS := $(COMMON) -ffreestanding -fpie -fvisibility=hidden -mgeneral-regs-only -fno-omit-frame-pointer \
            -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none \
            -fno-tree-loop-distribute-patterns -fno-jump-tables
-HCFLAGS := $(COMMON)
+HCFLAGS := $(COMMON) -I$(B)/perfetto
 SAN     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '%-8s%s\n' $(1) $@)
@@ -65,7 +65,8 @@ KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KE
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
               $(wildcard kernel/options*.c kernel/workload/paper.c boot/elf.c boot/memory.c boot/paging.c \
                 arch/acpi_parse.c))
-CAIRN_C  := $(sort $(wildcard tools/cairn/*.c))
+PF_C     := $(B)/perfetto/perfetto.pb-c.c
+CAIRN_C  := $(sort $(wildcard tools/cairn/*.c)) $(PF_C)
 OPTIONS_C := $(sort $(wildcard tools/options/*.c)) tools/cairn/wrap.c
 UNIT_C   := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
@@ -161,7 +162,13 @@ $(B)/host/libcairn.a: $(patsubst %.c,$(B)/host/%.o,$(filter-out tools/cairn/main
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(B)/san/libcairn.a: $(patsubst %.c,$(B)/san/%.o,$(filter-out tools/cairn/main.c,$(CAIRN_C))) $(B)/cairn.objects
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
-CAIRN_LIBS := -ldw -lelf -lcapstone
+CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c
+# the messages of a Perfetto trace, made into C
+$(PF_C) $(PF_C:.c=.h) &: tools/cairn/perfetto.proto
+	@mkdir -p $(@D)
+	$(call say,PROTOC)
+	$(Q)protoc-c --proto_path=tools/cairn --c_out=$(@D) perfetto.proto
+$(foreach d,host san fuzz/o,$(patsubst %.c,$(B)/$(d)/%.o,$(wildcard tools/cairn/out_perfetto*.c))): | $(PF_C:.c=.h)
 $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)
@@ -197,7 +204,7 @@ UNIT := $(UNIT_C:tests/unit/%.c=$(B)/unit/%)
 $(B)/unit/%: $(B)/san/tests/unit/%.o $(UNIT_SUPPORT_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm $(UNIT_LIBS)
 unit: $(UNIT)
 	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
 test-products: all $(UNIT)

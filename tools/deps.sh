@@ -44,6 +44,9 @@ header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka         
 header libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
 header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
 header capstone/capstone.h libcapstone-dev capstone-devel        capstone        libcapstone-devel capstone
+header protobuf-c/protobuf-c.h libprotobuf-c-dev protobuf-c-devel protobuf-c libprotobuf-c-devel protobuf-c
+on_path protoc-c           protobuf-c-compiler protobuf-c-compiler protobuf-c      protobuf-c       protobuf-c
+on_path protoc             protobuf-compiler protobuf-compiler  protobuf        protobuf-devel   protobuf
 on_path qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86 qemu-x86         qemu
 firmware_there             ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
 on_path mformat            mtools          mtools                mtools          mtools           mtools

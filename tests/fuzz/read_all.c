@@ -17,6 +17,7 @@
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
+#include "tools/cairn/writer.h"
 
 #define LIVES_SHOWN 4u          /* of a CPU */
 #define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */
@@ -130,6 +131,22 @@ static void export_session(const struct cairn_log *log, bool strict)
     cairn_etl_export_free(&x);
 }
 
+/* As each other format that can be written anywhere. */
+static void export_all(const struct cairn_log *log)
+{
+#define WRITER(name) &cairn_writer_##name,
+    static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER)};
+#undef WRITER
+    FILE *out = stdout;
+    stdout = fuzz_nowhere;
+    for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+        struct cairn_output o = {.log = log, .writer = writers[i]};
+        if (!writers[i]->needs_path && cairn_export(&o, CAIRN_BY_FORMAT) != CAIRN_GOOD)
+            abort();
+    }
+    stdout = out;
+}
+
 static void read_session(const struct cairn_log *log, void *context)
 {
     (void)context;
@@ -156,6 +173,7 @@ static void read_session(const struct cairn_log *log, void *context)
     show_all(log);
     for (int strict = 0; strict < 2 && !log->etl; strict++)
         export_session(log, strict);
+    export_all(log);
     struct cairn_check check;
     cairn_check_init(&check, log, fuzz_nowhere);
     cairn_check_trace(&check);

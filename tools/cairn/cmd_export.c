@@ -14,7 +14,7 @@ static unsigned format = UINT32_MAX;
 static const char *path, *elf_path;
 static bool strict;
 static const struct cairn_option options[] = {
-    {0, "to", "FORMAT", "etl, folded, json or svg: see below", .word = &format, .words = names},
+    {0, "to", "FORMAT", "one of those below", .word = &format, .words = names},
     {'o', "output", "FILE", "where to; etl must have one, others go to standard output", .text = &path},
     {'e', "elf", "FILE", "functions from this kernel.elf.full", .text = &elf_path},
     {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
@@ -51,6 +51,9 @@ const struct cairn_command cairn_export_command = {
              "        graphs are made from\n"
              "svg     a picture: what ran on each CPU, where records were found, what is\n"
              "        missing, a flame graph\n"
+             "perfetto\n"
+             "        for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records\n"
+             "        as samples, spin locks, DS buffers, what is missing (docs/export.md)\n"
              "etl     as Windows writes its kernel's traces. Processes, threads, the image\n"
              "        and the machine come before and behind the events, made from what the\n"
              "        log says where it has no such events. Without --strict the file also\n"

@@ -49,7 +49,7 @@ static int64_t boot_filetime(const struct cairn_log *log)
     return UNIX_EPOCH + (int64_t)timegm(&tm) * 10000000;
 }
 
-static int64_t filetime(const struct cairn_log *log, int64_t units)
+int64_t cairn_etl_filetime(const struct cairn_log *log, int64_t units)
 {
     uint64_t hz = log->session.hz;
     if (log->session.clock.type == TRACE_CLOCK_SYSTEM)
@@ -117,7 +117,7 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
                     w->buffer_bytes > large ? 0 : 5},
         .provider_version = build(log),
         .processors = log->cpus,
-        .end_time = filetime(log, x->stop),
+        .end_time = cairn_etl_filetime(log, x->stop),
         .timer_resolution = (uint32_t)(session_number(log, "tick_us") * 10),
         .log_file_mode = ETL_MODE_SEQUENTIAL | ETL_MODE_SYSTEM_LOGGER,
         .buffers_written = (uint32_t)w->buffers.count,
@@ -129,7 +129,7 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
     struct etl_logfile_times times = {
         .boot_time = boot_filetime(log),
         .frequency = (int64_t)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ),
-        .start_time = filetime(log, x->start),
+        .start_time = cairn_etl_filetime(log, x->start),
         .clock_type = clock_type(log),
         .buffers_lost = (uint32_t)x->buffers_lost,
     };

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: MIT
+"""`cairn export --to perfetto`: protoc decodes it, and it says what `cairn export --to json` says of the same log."""
+
+import functools
+import json
+import re
+import subprocess
+from collections import Counter
+
+import pytest
+
+import cairn_boot
+from cairn_tool import GOLDEN, LOGS, cairn
+
+SAMPLES = cairn_boot.ROOT / "samples"
+LOGS = [f"{log}.log" for log in (*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told")]
+LOGS += [path.name for path in sorted(GOLDEN.glob("windows-*.etl"))]
+LOGS += [SAMPLES / "plain.log", SAMPLES / "life.log"]  # boots that were recorded
+SCHEMA = cairn_boot.ROOT / "tools" / "cairn"
+UNKNOWN = 0x7FFFFFFF
+EVENTS = 1  # the sequence of all but samples
+TOKEN = re.compile(r'\s*(?:([\w.]+)(?:: ("(?:[^"\\]|\\.)*"|\S+)| (\{))|(\}))')
+ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
+NAMED = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
+
+
+def unescaped(text):
+    def byte(found):
+        code = found[1]
+        return bytes([int(code, 8)]) if code[:1].isdigit() else NAMED.get(code, code)
+    return ESCAPE.sub(byte, text[1:-1].encode("ascii"))
+
+
+def value_of(text):
+    if text.startswith('"'):
+        return unescaped(text).decode("utf-8", "replace")
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text, 0) if re.fullmatch(r"-?(?:0x)?[0-9a-f]+", text) else text
+
+
+def tree(text):
+    """What `protoc --decode` prints: of each message the fields by name, each a list."""
+    top, at = {}, 0
+    stack = [top]
+    while found := TOKEN.match(text, at):
+        at = found.end()
+        name, value, opens, closes = found.groups()
+        if closes:
+            stack.pop()
+        elif opens:
+            stack[-1].setdefault(name, []).append({})
+            stack.append(stack[-1][name][-1])
+        else:
+            stack[-1].setdefault(name, []).append(value_of(value))
+    assert not text[at:].strip() and stack == [top]
+    return top
+
+
+def decoded(data, *how):
+    done = subprocess.run(["protoc", *how], input=data, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    return tree(done.stdout.decode("ascii"))
+
+
+def export(form, log, data=None):
+    done = cairn("export", "--to", form, "-" if data else GOLDEN / log, data=data)
+    assert b"Sanitizer" not in done.stderr, done.stderr.decode()
+    return done
+
+
+def packets_of(data):
+    return decoded(data, "--decode=pf.Trace", f"--proto_path={SCHEMA}", "perfetto.proto")["packet"]
+
+
+def lines_of(done):
+    return [json.loads(line) for line in done.stdout.decode("utf-8").splitlines()]
+
+
+def one(message, name, default=None):
+    values = message.get(name, [default])
+    assert len(values) == 1, (name, values)
+    return values[0]
+
+
+def signed(number):
+    return number - (1 << 64) if number >> 63 else number
+
+
+class Trace:
+    """What a viewer would make of the packets."""
+
+    def __init__(self, packets):
+        self.packets = packets
+        self.switches, self.made, self.wakings, self.samples, self.lost_records = [], [], [], [], []
+        self.reasons, self.sampled, self.valid = {}, [], set()
+        self.events, self.slices, self.counters = [], [], []
+        self.tracks, self.threads, self.processes, self.attributes, self.clocks = {}, {}, {}, {}, []
+        self.functions, self.frames, self.stacks, self.mappings, self.open = {}, {}, {}, {}, {}
+        self.lost_bundles = Counter()
+        order = ("interned_data",)  # before what refers to it
+        for packet in packets:
+            flags, sequence = one(packet, "sequence_flags", 0), one(packet, "trusted_packet_sequence_id")
+            if flags & 1:
+                self.valid.add(sequence)
+            assert not flags & 2 or sequence in self.valid
+            for kind in sorted(packet, key=lambda kind: kind not in order):
+                getattr(self, f"take_{kind}", lambda message, packet: None)(one(packet, kind), packet)
+
+    def take_ftrace_events(self, bundle, packet):
+        event, *blocked = bundle["event"]
+        at = signed(one(event, "timestamp")), one(bundle, "cpu")
+        self.lost_bundles[at[1]] += one(bundle, "lost_events", False)
+        if "sched_switch" in event:
+            switch = one(event, "sched_switch")
+            for other in blocked:  # of the same switch
+                reason = one(other, "sched_blocked_reason")
+                assert one(other, "timestamp") == one(event, "timestamp") and len(blocked) == 1
+                assert one(reason, "pid") == one(switch, "prev_pid") and one(packet, "sequence_flags") & 2
+                switch["reason"] = [self.reasons[one(reason, "caller")]]
+            (self.made if one(event, "pid") == UNKNOWN else self.switches).append((*at, switch))
+        else:
+            self.wakings.append((*at, one(event, "sched_waking"), one(event, "pid")))
+
+    def take_process_tree(self, part, _):
+        for thread in part.get("threads", []):
+            self.threads[one(thread, "tid")] = one(thread, "name"), one(thread, "tgid")
+        for process in part.get("processes", []):
+            self.processes[one(process, "pid")] = one(process, "cmdline")
+
+    def take_trace_attributes(self, part, _):
+        for attribute in part["attribute"]:
+            self.attributes[one(attribute, "key")] = one(attribute, "string_value")
+
+    def take_clock_snapshot(self, snapshot, _):
+        self.clocks.append({one(clock, "clock_id"): one(clock, "timestamp") for clock in snapshot["clocks"]})
+
+    def take_track_descriptor(self, track, _):
+        assert one(track, "uuid") not in self.tracks
+        self.tracks[one(track, "uuid")] = track
+
+    def take_trace_packet_defaults(self, defaults, _):
+        self.sampled.append(one(one(defaults, "perf_sample_defaults"), "timebase"))
+
+    def take_interned_data(self, data, packet):
+        if one(packet, "trusted_packet_sequence_id") == EVENTS:
+            assert set(data) == {"kernel_symbols"}
+            for symbol in data["kernel_symbols"]:
+                assert one(symbol, "iid") not in self.reasons
+                self.reasons[one(symbol, "iid")] = one(symbol, "str")
+            return
+        if one(packet, "sequence_flags", 0) & 1:
+            self.functions, self.frames, self.stacks, self.mappings = {}, {}, {}, {}
+        for name, kept in (("function_names", self.functions), ("frames", self.frames), ("callstacks", self.stacks),
+                           ("mappings", self.mappings)):
+            for item in data.get(name, []):
+                assert one(item, "iid") not in kept
+                kept[one(item, "iid")] = item
+
+    def take_perf_sample(self, sample, packet):
+        at = signed(one(packet, "timestamp")), one(sample, "cpu")
+        if "kernel_records_lost" in sample:
+            self.lost_records.append((*at, one(sample, "kernel_records_lost")))
+            return
+        frame = self.frames[one(self.stacks[one(sample, "callstack_iid")], "frame_ids")]
+        mapping = self.mappings[one(frame, "mapping_id")]
+        ip = one(frame, "rel_pc") + one(mapping, "start", 0)
+        assert one(mapping, "end", 0) == 0 or ip < one(mapping, "end")
+        name = one(self.functions[one(frame, "function_name_id")], "str") if "function_name_id" in frame else None
+        self.samples.append((*at, hex(ip), name, one(sample, "tid"), one(sample, "pid")))
+
+    def take_track_event(self, event, packet):
+        at, uuid = signed(one(packet, "timestamp")), one(event, "track_uuid")
+        track = one(self.tracks[uuid], "name")
+        notes = {one(note, "name"): next(value[0] for key, value in note.items() if key != "name")
+                 for note in event.get("debug_annotations", [])}
+        kind = one(event, "type")
+        opened = self.open.setdefault(uuid, [])
+        if kind == "TYPE_COUNTER":
+            self.counters.append((at, track, one(event, "counter_value")))
+        elif kind == "TYPE_SLICE_BEGIN":
+            opened.append((at, one(event, "name"), notes))
+        elif kind == "TYPE_SLICE_END":
+            begun, name, first = opened.pop()
+            assert begun <= at
+            self.slices.append((begun, at, uuid, name, {**first, **notes}))
+        else:
+            self.events.append((at, track, one(event, "name"), notes))
+
+
+@functools.cache
+def both(log):
+    text, trace = export("json", log), export("perfetto", log)
+    assert (trace.returncode, trace.stderr) == (text.returncode, text.stderr)
+    return lines_of(text), Trace(packets_of(trace.stdout))
+
+
+def of(lines, kind):
+    return [line for line in lines if line["type"] == kind]
+
+
+def sched(tid, name):
+    return {"tid": tid, **({"name": name} if name and tid else {})}
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_switches_are_those_of_json(log):
+    states = {"Waiting": 1, "Terminated": 0x10, "Transition": 2}
+    lines, trace = both(log)
+    expected = []
+    for line in of(lines, "switch"):
+        new = line.get("new", {"tid": UNKNOWN, "name": "[unknown]"})
+        told = "state" in line
+        expected.append((line["ns"], line["cpu"], line["old"], new,
+                         states.get(line["state"], 0) if told else None, line.get("reason"), line.get("priority")))
+    assert [(ns, cpu, sched(one(s, "prev_pid"), one(s, "prev_comm")), sched(one(s, "next_pid"), one(s, "next_comm")),
+             one(s, "prev_state"), one(s, "reason"), one(s, "prev_prio"))
+            for ns, cpu, s in trace.switches] == expected
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_who_leaves_is_who_came(log):
+    """With the switches that are made up, a viewer never sees one thread come and another leave on a CPU; and they are
+    only where the log does not say."""
+    lines, trace = both(log)
+    runs = {}
+    for packet in trace.packets:
+        for bundle in packet.get("ftrace_events", []):
+            for switch in bundle["event"][0].get("sched_switch", []):
+                cpu = one(bundle, "cpu")
+                assert runs.get(cpu, one(switch, "prev_pid")) == one(switch, "prev_pid")
+                runs[cpu] = one(switch, "next_pid")
+    for _, _, switch in trace.made:
+        assert UNKNOWN in (one(switch, "prev_pid"), one(switch, "next_pid"))
+    if not of(lines, "lost") and all("new" in line for line in of(lines, "switch")):
+        assert not trace.made
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_samples_are_those_of_json(log):
+    lines, trace = both(log)
+    expected = [(line["ns"], line["cpu"], line["ip"], line.get("function"), line.get("thread", {}).get("tid"))
+                for line in of(lines, "sample")]
+    assert [(ns, cpu, ip, name, tid if pid != UNKNOWN else None)
+            for ns, cpu, ip, name, tid, pid in trace.samples] == expected
+    reasons = {tid: name for tid, (name, pid) in trace.threads.items() if pid == UNKNOWN}
+    for line, sample in zip(of(lines, "sample"), trace.samples):
+        if "no_thread" in line:
+            assert reasons[sample[4]] == f"[{line['no_thread']}]"
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_drains_and_locks_are_those_of_json(log):
+    lines, trace = both(log)
+    names = ("epoch", "reason", "records", "complete", "lost", "lost_unknown")
+    drains = [(end, notes) for _, end, _, _, notes in trace.slices if "records" in notes]
+    drains += [(at, notes) for at, _, _, notes in trace.events if "records" in notes]
+    assert sorted(drains, key=str) == sorted(((line["ns"], {name: line[name] for name in names if name in line})
+                                              for line in of(lines, "drain")), key=str)
+    same = ("mode", "wait_cycles", "spins", "interrupts", "irql", "depth", "in_dpc", "in_isr")
+    locks = [(begin, end, notes["lock"], notes["caller"], notes.get("function"), notes["tid"],
+              *(notes[name] for name in same)) for begin, end, _, _, notes in trace.slices if "lock" in notes]
+    locks += [(at, at, notes["lock"], notes["caller"], notes.get("function"), notes["tid"],
+               *(notes[name] for name in same)) for at, _, _, notes in trace.events if "lock" in notes]
+    expected = [(line.get("acquired_ns", line["ns"]), line.get("released_ns", line["ns"]), int(line["lock"], 16),
+                 int(line["caller"], 16), line.get("function"), line["thread"]["tid"],
+                 *(line[name] for name in same)) for line in of(lines, "lock")]
+    assert sorted(locks, key=str) == sorted(expected, key=str)
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_slices_of_a_track_do_not_cross(log):
+    _, trace = both(log)
+    last = {}
+    for begin, end, uuid, _, _ in trace.slices:
+        assert last.get(uuid, begin) <= begin <= end
+        last[uuid] = end
+    assert not any(trace.open.values())
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_events_and_what_is_missing_are_those_of_json(log):
+    lines, trace = both(log)
+    events = of(lines, "event")
+    ready = [line for line in events if line.get("hook") == "0532H" and "is ready" in line["text"]]
+    assert [(ns, cpu) for ns, cpu, *_ in trace.wakings] == [(line["ns"], line["cpu"]) for line in ready]
+    instants = [(at, notes.get("hook"), notes["text"]) for at, _, _, notes in trace.events if "text" in notes]
+    assert instants == [(line["ns"], line.get("hook"), line["text"]) for line in events if line not in ready]
+    holes = [(track, name) for _, track, name, _ in trace.events if track.endswith(" missing")]
+    assert holes == [(f"CPU {line['cpu']} missing", line["text"]) for line in of(lines, "lost")]
+    missing = Counter(f"CPU {line['cpu']} places where something is missing" for line in of(lines, "lost"))
+    last = {track: value for _, track, value in trace.counters}
+    assert {track: last[track] for track in missing} == missing
+    lost = Counter()
+    for line in of(lines, "drain"):
+        lost[line["cpu"]] += line.get("lost", 0)
+    for cpu, records in lost.items():
+        names = [track for track in last if track.startswith(f"CPU {cpu} PEBS records lost")]
+        assert [last[name] for name in names] == [records]
+        assert sum(n for _, on, n in trace.lost_records if on == cpu) == records
+
+
+def test_names_emulation_and_clocks():
+    lines, trace = both("small.log")
+    for line in of(lines, "thread"):
+        assert line["tid"] == 0 or trace.threads[line["tid"]] == (line["name"], 4)
+    assert trace.processes[0] == "idle" and trace.processes[4] == "Cairn"
+    assert trace.attributes["cairn.debug_store"].startswith("emulated")
+    assert any("emulated" in name for _, _, name, _ in trace.events)
+    assert all("emulated" in track for _, track, _ in trace.counters if "DS buffer" in track)
+    _, real = both("hw.log")
+    assert real.attributes["cairn.debug_store"] == "the processor's"
+    assert not any("emulated" in one(track, "name", "") for track in real.tracks.values())
+    keys = lines[0]["keys"]
+    first = trace.clocks[0]
+    assert first[6] == 0 and first[64] * 100 // 100 == first[64] and keys["boot.time"].startswith("2026-11-21")
+    assert first[1] // 10**9 >= 1795226000 and trace.clocks[-1][6] > 0
+
+
+def test_samples_are_of_the_event_that_was_counted():
+    """Not of a timer, which a viewer takes for granted."""
+    assert both("small.log")[1].sampled == [{"name": ["INST_RETIRED.ANY_P"], "period": [1000]}]
+
+
+def test_fill_counts_the_records_of_the_buffer():
+    lines, trace = both("small.log")
+    for cpu in (0, 1):
+        values = [value for _, track, value in trace.counters if track.startswith(f"CPU {cpu} DS buffer fill")]
+        drained = [line["records"] for line in of(lines, "drain") if line["cpu"] == cpu and line["reason"] != "start"]
+        tops = [a for a, b in zip(values, values[1:]) if b == 0 and a]
+        assert tops == [records for records in drained if records]
+
+
+@pytest.mark.parametrize("log", ["small.log", "locks.log"])
+def test_decodes_without_a_schema(log):
+    """The numbers on the wire, as Perfetto's own files have them."""
+    packets = decoded(export("perfetto", log).stdout, "--decode_raw")["1"]
+    lines = lines_of(export("json", log))
+    first = one(one(packets[0], "45"), "1")
+    assert one(first, "1") == "Cairn" and one(packets[0], "10") == 1 and one(packets[0], "13") == 1
+    switch = next(one(one(packet, "1"), "2") for packet in packets if "1" in packet)
+    line = of(lines, "switch")[0]
+    assert one(switch, "1") == line["ns"] and one(switch, "2") == line["old"]["tid"]
+    assert one(one(switch, "4"), "2") == line["old"]["tid"] and one(one(switch, "4"), "6") == line["new"]["tid"]
+    assert one(one(switch, "4"), "5") == line["new"]["name"]
+    assert sum("66" in packet for packet in packets) == len(of(lines, "sample"))
+    slices = [one(packet, "11") for packet in packets if "11" in packet]
+    if log == "locks.log":
+        assert sum(one(e, "9") == 2 for e in slices) >= len(of(lines, "lock"))
+
+
+def test_damaged_log():
+    """What is missing is missing in both, and shown in both."""
+    damaged = (SAMPLES / "damaged.log").read_bytes()
+    text, trace = export("json", None, damaged), export("perfetto", None, damaged)
+    assert trace.returncode == text.returncode != 0
+    lines, seen = lines_of(text), Trace(packets_of(trace.stdout))
+    assert len(of(lines, "switch")) == len(seen.switches) and len(of(lines, "sample")) == len(seen.samples)
+    assert of(lines, "lost") and seen.attributes["cairn.missing_frames"] == str(lines[-1]["missing_frames"])
+    assert sum("missing" in track for _, track, _, _ in seen.events) == len(of(lines, "lost"))
+
+
+def test_files(tmp_path):
+    """The same each time; what is there and of another format is kept."""
+    path, other = tmp_path / "out", tmp_path / "notes"
+    for _ in range(2):
+        assert cairn("export", "--to", "perfetto", GOLDEN / "small.log", "-o", path).returncode == 0
+        assert path.read_bytes() == export("perfetto", "small.log").stdout
+    other.write_bytes(b"\n\x05notes")
+    done = cairn("export", "--to", "perfetto", GOLDEN / "small.log", "-o", other)
+    assert done.returncode == 2 and "not of the format perfetto" in done.stderr.decode()
+    assert other.read_bytes() == b"\n\x05notes"
+    assert cairn("export", "--to", "perfetto", GOLDEN / "small.log", "-o", "/dev/full").returncode == 3
