@@ -15,6 +15,7 @@
 struct cairn_elf {
     Dwfl *dwfl;
     Dwfl_Module *module;
+    bool same_build;
 };
 
 static int no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
@@ -39,7 +40,8 @@ static void compare_build_ids(struct cairn_elf *elf, const char *path, const str
     int n = dwfl_module_build_id(elf->module, &bits, &where);
     for (int i = 0; i < n && i < 64; i++)
         snprintf(hex + 2 * i, 3, "%02x", bits[i]);
-    if (ours.size && !cairn_slice_is(ours, hex))
+    elf->same_build = ours.size && cairn_slice_is(ours, hex);
+    if (ours.size && !elf->same_build)
         fprintf(stderr, "cairn: %s: another build than the kernel of this log:\n  build ID %s\n  not      %.*s\n", path,
                 n > 0 ? hex : "none", CAIRN_SLICE(ours));
 }
@@ -95,4 +97,24 @@ const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAI
         return NULL;
     snprintf(out, CAIRN_SHOWN, "%.100s:%d", file, number);
     return out;
+}
+
+bool cairn_elf_same_build(const struct cairn_elf *elf)
+{
+    return elf->same_build;
+}
+
+size_t cairn_elf_code(struct cairn_elf *elf, uint64_t address, uint8_t *code, size_t size)
+{
+    Dwarf_Addr at = address, bias;
+    Elf_Scn *section = dwfl_module_address_section(elf->module, &at, &bias);
+    GElf_Shdr header;
+    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+        return 0;
+    const Elf_Data *data = elf_rawdata(section, NULL);
+    if (!data || !data->d_buf || at >= data->d_size)
+        return 0;
+    size = data->d_size - at < size ? data->d_size - at : size;
+    memcpy(code, (const uint8_t *)data->d_buf + at, size);
+    return size;
 }

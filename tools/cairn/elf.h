@@ -19,3 +19,7 @@ void cairn_elf_close(struct cairn_elf *elf);
 const char *cairn_elf_function(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);
 /* "kernel/sched.c:123", NULL: no line information. */
 const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);
+/* Whether it is the file of the kernel that wrote the log, by its build ID. */
+bool cairn_elf_same_build(const struct cairn_elf *elf);
+/* Bytes of code at the address, at most `size`; 0: it is not in this file. */
+size_t cairn_elf_code(struct cairn_elf *elf, uint64_t address, uint8_t *code, size_t size);

@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/callstack.h"
 #include "tools/cairn/command.h"
 
-#define STACK_BYTES (2u * CAIRN_SHOWN)
+#define STACK_BYTES ((CAIRN_CALLS + 3u) * CAIRN_SHOWN)
 
 struct node {
     uint64_t records;
@@ -59,19 +60,39 @@ static struct node *node_of(struct cairn_stacks *stacks, const struct node *key)
     return n;
 }
 
+/* Adds a frame, and what separates it. */
+static size_t add_frame(char *text, size_t used, char frame[CAIRN_SHOWN])
+{
+    clean(frame);
+    return used + (size_t)snprintf(text + used, STACK_BYTES - used, "%s%s", used ? ";" : "", frame);
+}
+
+static size_t add_function(char *text, size_t used, const struct cairn_output *o, uint64_t address)
+{
+    char function[CAIRN_SHOWN];
+    if (!cairn_out_function(o, address, function) || !*function)
+        snprintf(function, sizeof(function), "[unknown]");
+    return add_frame(text, used, function);
+}
+
 void cairn_stacks_add(struct cairn_stacks *stacks, const struct cairn_output *o, const struct cairn_item *item)
 {
-    char thread[CAIRN_SHOWN], function[CAIRN_SHOWN];
+    char frame[CAIRN_SHOWN];
+    struct cairn_callstack calls;
     union key key;
+    char *text = key.bytes + offsetof(struct node, text);
     if (item->blame == CAIRN_BLAME_KNOWN)
-        cairn_show_thread(thread, o->log, item->tid, CAIRN_SHOWN - 1);
+        cairn_show_thread(frame, o->log, item->tid, CAIRN_SHOWN - 1);
     else
-        snprintf(thread, sizeof(thread), "[%s]", cairn_blame_text(item->blame));
-    if (!cairn_out_function(o, item->record->ip, function) || !*function)
-        snprintf(function, sizeof(function), "[unknown]");
-    clean(thread);
-    clean(function);
-    snprintf(key.bytes + offsetof(struct node, text), STACK_BYTES, "%s;%s", thread, function);
+        snprintf(frame, sizeof(frame), "[%s]", cairn_blame_text(item->blame));
+    size_t used = add_frame(text, 0, frame);
+    if (cairn_callstack_read(&calls, o->log, o->elf, item)) {
+        snprintf(frame, sizeof(frame), "[...]");
+        used = add_frame(text, used, frame);
+        for (unsigned i = calls.count; i-- > 0;)
+            used = add_function(text, used, o, calls.call[i]);
+    }
+    add_function(text, used, o, item->record->ip);
     node_of(stacks, &key.node)->records++;
     stacks->records++;
 }

@@ -2,11 +2,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/cairn/callstack.h"
 #include "tools/cairn/svg.h"
 
 #define ROW      17u
 #define CAPTION  26u
-#define DEPTH    64u /* frames of a stack that are drawn; the thread is the first */
+#define DEPTH    (CAIRN_CALLS + 3u) /* frames of a stack: thread, what is not known, calls, function */
 #define NARROW   0.5 /* pixels: what is no wider is not drawn, but counted */
 #define WARM     6u  /* colours of functions: class f0 and so on */
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who had called the function that a PEBS record was found in, as far as branch records tell: those of the record's own
+ * LBR group, else those that BTS drained of the thread's time on the CPU. Both are windows: calls made before they
+ * begin are not known, so no stack says that its last frame is the outermost. What a branch was, a call or a return,
+ * its instruction tells: the kernel's file is needed, of the same build.
+ *
+ * BTS records hold no times. Where a record's instruction was passed more than once between two drains, what is told
+ * is what is true of each of these moments; where branches were lost in between, nothing is.
+ */
+#pragma once
+
+#include "tools/cairn/elf.h"
+#include "tools/cairn/timeline.h"
+
+#define CAIRN_CALLS 62u /* that are told; of more the innermost */
+
+struct cairn_callstack {
+    uint64_t call[CAIRN_CALLS]; /* addresses of call instructions, the innermost first; of an interrupt: what it met */
+    unsigned count;             /* 0: who called is not known */
+};
+
+/* `item` is a record. False: no branches tell anything of it, or their instructions are not known. */
+bool cairn_callstack_read(struct cairn_callstack *stack, const struct cairn_log *log, struct cairn_elf *elf,
+                          const struct cairn_item *item);
