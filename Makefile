@@ -169,6 +169,8 @@ $(PF_C) $(PF_C:.c=.h) &: tools/cairn/perfetto.proto
 	$(call say,PROTOC)
 	$(Q)protoc-c --proto_path=tools/cairn --c_out=$(@D) perfetto.proto
 $(foreach d,host san fuzz/o,$(patsubst %.c,$(B)/$(d)/%.o,$(wildcard tools/cairn/out_perfetto*.c))): | $(PF_C:.c=.h)
+# it takes in the page of `cairn export --to html`
+$(addprefix $(B)/,$(addsuffix /tools/cairn/html_page.o,host san fuzz/o)): $(wildcard tools/cairn/html/*)
 $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)

@@ -26,6 +26,13 @@ python_with() { # modules
 pytest_there() { python_with pytest; }
 xdist_there() { python_with pytest,xdist; }
 static_libc_there() { echo 'int main(void) { return 0; }' | gcc -static -x c -o /dev/null - 2>/dev/null; }
+browser_there() { # the names of tests/cairn/browser.py
+    local name
+    for name in chromium-headless-shell chromium chromium-browser google-chrome chrome-headless-shell; do
+        on_path "$name" && return 0
+    done
+    return 1
+}
 firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 
 # One need a line: how it is looked for, then its package in Debian and Ubuntu, Fedora, Arch, openSUSE, Homebrew;
@@ -55,6 +62,7 @@ on_path python3            python3         python3               python         
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
+browser_there  chromium-headless-shell chromium-headless     chromium        chromium         -
 on_path curl               curl            curl                  curl            curl             curl
 on_path xz                 xz-utils        xz                    xz              xz               xz
 on_path shellcheck         shellcheck      ShellCheck            shellcheck      ShellCheck       shellcheck

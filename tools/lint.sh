@@ -28,7 +28,7 @@ files() { # patterns; outside a git checkout: all files that match
     fi
 }
 
-sources=$(files '*.c' '*.h' '*.asm' '*.inc' '*.ld' '*.py' '*.sh' '*.mk' Makefile .ci/run)
+sources=$(files '*.c' '*.h' '*.asm' '*.inc' '*.ld' '*.py' '*.sh' '*.mk' '*.js' '*.css' '*.html' Makefile .ci/run)
 documents=$(files '*.md')
 code=$(files '*.c' '*.h')
 

@@ -107,7 +107,7 @@ def test_folded_adds_up(log):
     assert sum(stacks.values()) == len(samples)
 
 
-@pytest.mark.parametrize("form", ["json", "folded", "svg"])
+@pytest.mark.parametrize("form", ["json", "folded", "svg", "html"])
 def test_files(tmp_path, form):
     """What is there and of another format is kept; what the format has written is written over."""
     path, other = tmp_path / "out", tmp_path / "notes"

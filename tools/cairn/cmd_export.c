@@ -55,6 +55,8 @@ const struct cairn_command cairn_export_command = {
              "perfetto\n"
              "        for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records\n"
              "        as samples, spin locks, DS buffers, what is missing (docs/export.md)\n"
+             "html    one page, for any browser, that needs nothing else: a time line, and the\n"
+             "        bytes of each record and switch with their fields\n"
              "etl     as Windows writes its kernel's traces. Processes, threads, the image\n"
              "        and the machine come before and behind the events, made from what the\n"
              "        log says where it has no such events. Without --strict the file also\n"

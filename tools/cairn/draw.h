@@ -2,6 +2,7 @@
 /* `cairn ds`: a CPU's DS area, its buffers to scale, and PEBS records word by word. */
 #pragma once
 
+#include "tools/cairn/pebs.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 
@@ -13,6 +14,22 @@ const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_lo
 
 /* A counter's value as what it starts from: "-2003 in 48 bits". */
 const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value);
+
+/* What a word of a record means, beyond its value; empty where it is just a value. */
+const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
+                             const struct cairn_record *record, const struct cairn_pebs_field *field);
+
+struct cairn_area_row { /* of the DS area, as an epoch's drain found it */
+    unsigned words;     /* more than one: slots of one kind that are all 0 */
+    char name[32];      /* Windows' */
+    uint64_t value;
+    char by;                   /* 'd': the driver writes it, 'p': the processor does */
+    char what[CAIRN_SHOWN];    /* it says */
+    char counter[CAIRN_SHOWN]; /* a reset value's; or empty */
+};
+/* The row that begins at word `n` of the area. */
+void cairn_area_row(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch, unsigned n,
+                    struct cairn_area_row *row);
 
 /* Every field of the area as this epoch's drain found it, then the buffers it points to. */
 void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch);

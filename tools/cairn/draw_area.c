@@ -50,28 +50,23 @@ static void show_offset(char *out, size_t size, uint64_t base, uint64_t at, uint
         snprintf(out + n, size - (size_t)n, " + %" PRIu64, rest);
 }
 
-/* One row, which goes on below its last column where that is wider. */
-static void print_row(unsigned at, const char *name, uint64_t value, char by, const char *what)
-{
-    int used = printf("%4x %-26s %016" PRIx64 "  %c  ", at, name, value, by);
-    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){what, (uint32_t)strlen(what)});
-}
-
-static void print_pointer(const struct area *a, unsigned n)
+static void read_pointer(const struct area *a, unsigned n, struct cairn_area_row *row)
 {
     unsigned first = n < PEBS_BASE ? BTS_BASE : PEBS_BASE;
     uint64_t bytes = first == BTS_BASE ? sizeof(struct ds_bts_record) : a->record_bytes;
-    char where[64] = "", what[128];
+    char where[64] = "";
     show_offset(where, sizeof(where), word(a, first), word(a, n), bytes);
+    snprintf(row->name, sizeof(row->name), "%s", pointers[n].name);
+    row->by = pointers[n].by;
     if (!word(a, first) && first == BTS_BASE)
-        snprintf(what, sizeof(what), "no buffer");
+        snprintf(row->what, sizeof(row->what), "no buffer");
     else if (n == first)
-        snprintf(what, sizeof(what), "where the buffer begins");
+        snprintf(row->what, sizeof(row->what), "where the buffer begins");
     else if (n == first + 3 && word(a, n) > word(a, first + 2))
-        snprintf(what, sizeof(what), "no PMI: beyond the end");
+        snprintf(row->what, sizeof(row->what), "no PMI: beyond the end");
     else
-        snprintf(what, sizeof(what), "%s: %s", n == first + 1 ? "next" : n == first + 2 ? "end" : "PMI", where);
-    print_row(8 * n, pointers[n].name, word(a, n), pointers[n].by, what);
+        snprintf(row->what, sizeof(row->what), "%s: %s", n == first + 1 ? "next" : n == first + 2 ? "end" : "PMI",
+                 where);
 }
 
 const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value)
@@ -102,30 +97,53 @@ static unsigned counter_of(const struct area *a, unsigned n, const char **kind)
     return n < fixed ? n - POINTERS : n - fixed;
 }
 
-/* Slots of one kind that are 0 share a row. Returns the word behind the row. */
-static unsigned print_reset(const struct area *a, unsigned n)
+static void read_reset(const struct area *a, unsigned n, struct cairn_area_row *row)
 {
     const char *kind, *next;
-    char name[32], value[CAIRN_SHOWN], counter[CAIRN_SHOWN];
     unsigned i = counter_of(a, n, &kind), last = n;
     uint32_t words = a->epoch->area_bytes / 8;
-    if (word(a, n)) {
-        unsigned number = n < fixed_from(a) ? i : ds_counter_fixed(i);
-        snprintf(name, sizeof(name), "%s%u", kind, i);
-        print_row(8 * n, name, word(a, n), 'd', cairn_show_reset(value, word(a, n)));
-        cairn_show_counter(counter, a->log, a->cpu, number);
-        size_t length = strlen(counter); /* below the value, or as far to its left as it is longer */
-        printf("%*s%s\n", length > 27 ? 80 - (int)length : 53, "", counter);
-        return n + 1;
-    }
-    while (last + 1 < words && !word(a, last + 1) && (counter_of(a, last + 1, &next), next == kind))
+    row->by = 'd';
+    while (!row->value && last + 1 < words && !word(a, last + 1) && (counter_of(a, last + 1, &next), next == kind))
         last++;
-    if (last == n)
-        snprintf(name, sizeof(name), "%s%u", kind, i);
+    row->words = last + 1 - n;
+    if (row->words > 1)
+        snprintf(row->name, sizeof(row->name), "%s%u..%u", kind, i, i + last - n);
     else
-        snprintf(name, sizeof(name), "%s%u..%u", kind, i, i + last - n);
-    print_row(8 * n, name, 0, 'd', "not used");
-    return last + 1;
+        snprintf(row->name, sizeof(row->name), "%s%u", kind, i);
+    if (row->value) {
+        cairn_show_reset(row->what, row->value);
+        cairn_show_counter(row->counter, a->log, a->cpu, n < fixed_from(a) ? i : ds_counter_fixed(i));
+    } else {
+        snprintf(row->what, sizeof(row->what), "not used");
+    }
+}
+
+static void read_row(const struct area *a, unsigned n, struct cairn_area_row *row)
+{
+    *row = (struct cairn_area_row){.words = 1, .value = word(a, n)};
+    if (n < POINTERS)
+        read_pointer(a, n, row);
+    else
+        read_reset(a, n, row);
+}
+
+void cairn_area_row(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch, unsigned n,
+                    struct cairn_area_row *row)
+{
+    struct area a = {.log = log, .epoch = epoch, .cpu = cpu};
+    cairn_ds_number(&log->text, cpu, "record_bytes", &a.record_bytes);
+    read_row(&a, n, row);
+}
+
+/* What it says goes on below its last column where that is wider. */
+static void print_row(unsigned at, const struct cairn_area_row *row)
+{
+    int used = printf("%4x %-26s %016" PRIx64 "  %c  ", at, row->name, row->value, row->by);
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used,
+                        (struct cairn_slice){row->what, (uint32_t)strlen(row->what)});
+    size_t length = strlen(row->counter); /* below the value, or as far to its left as it is longer */
+    if (length)
+        printf("%*s%s\n", length > 27 ? 80 - (int)length : 53, "", row->counter);
 }
 
 /* ---- to scale --------------------------------------------------------------------------------------------------- */
@@ -197,10 +215,11 @@ void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cai
     if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at))
         printf(", at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
     printf("\n%4s %-26s %-16s  %s\n", "at", "field", "value", "by what it is");
-    for (unsigned n = 0; n < POINTERS; n++)
-        print_pointer(&a, n);
-    for (unsigned n = POINTERS; n < epoch->area_bytes / 8;)
-        n = print_reset(&a, n);
+    struct cairn_area_row row;
+    for (unsigned n = 0; n < epoch->area_bytes / 8; n += row.words) {
+        read_row(&a, n, &row);
+        print_row(8 * n, &row);
+    }
     draw_buffer(&a, "BTS", BTS_BASE, sizeof(struct ds_bts_record), 0);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer", cpu), &buffer);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu), &bytes);

@@ -66,8 +66,8 @@ static void show_status(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, 
         strcat(out, *out ? " OvfBuf" : "OvfBuf");
 }
 
-static const char *meaning(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
-                           const struct cairn_record *r, const struct cairn_pebs_field *f)
+const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
+                             const struct cairn_record *r, const struct cairn_pebs_field *f)
 {
     static const char *const flags[] = {"CF", NULL, "PF", NULL, "AF", NULL, "ZF", "SF", "TF", "IF", "DF",
                                         "OF", NULL, NULL, "NT", NULL, "RF", NULL, "AC", NULL, NULL, "ID"};
@@ -179,7 +179,7 @@ void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct c
                 end_line(&c);
         } else {
             printf("%c%-12s %016" PRIx64, changed ? '*' : ' ', f.name, f.value);
-            const char *means = meaning(text, log, cpu, r, &f);
+            const char *means = cairn_show_field(text, log, cpu, r, &f);
             c.used = INDENTED + 1 + 12 + 1 + 16;
             if (*means)
                 c.used += (unsigned)printf("  ");

@@ -29,7 +29,7 @@ static unsigned character(const uint8_t *p, size_t left)
     return 0;
 }
 
-static void quoted(FILE *to, const char *text, size_t size)
+static void quoted(FILE *to, const char *text, size_t size, bool in_markup)
 {
     const uint8_t *p = (const void *)text, *end = p + size;
     putc('"', to);
@@ -39,7 +39,7 @@ static void quoted(FILE *to, const char *text, size_t size)
             fputs("\\ufffd", to);
         else if (*p == '"' || *p == '\\')
             fprintf(to, "\\%c", *p);
-        else if (*p < 0x20 || *p == 0x7F)
+        else if (*p < 0x20 || *p == 0x7F || (*p == '<' && in_markup))
             fprintf(to, "\\u%04x", *p);
         else
             fwrite(p, 1, n, to);
@@ -60,7 +60,7 @@ static void member(struct cairn_json *j, const char *name)
 void cairn_json_slice(struct cairn_json *j, const char *name, struct cairn_slice text)
 {
     member(j, name);
-    quoted(j->to, text.at, text.size);
+    quoted(j->to, text.at, text.size, j->in_markup);
 }
 
 void cairn_json_text(struct cairn_json *j, const char *name, const char *text)
@@ -88,7 +88,7 @@ void cairn_json_bool(struct cairn_json *j, const char *name, bool value)
 
 void cairn_json_open(struct cairn_json *j, const char *name)
 {
-    if (name)
+    if (name || j->more)
         member(j, name);
     putc('{', j->to);
     j->more = false;
@@ -97,6 +97,19 @@ void cairn_json_open(struct cairn_json *j, const char *name)
 void cairn_json_close(struct cairn_json *j)
 {
     putc('}', j->to);
+    j->more = true;
+}
+
+void cairn_json_open_list(struct cairn_json *j, const char *name)
+{
+    member(j, name);
+    putc('[', j->to);
+    j->more = false;
+}
+
+void cairn_json_close_list(struct cairn_json *j)
+{
+    putc(']', j->to);
     j->more = true;
 }
 

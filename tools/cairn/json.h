@@ -10,10 +10,12 @@
 
 struct cairn_json {
     FILE *to;
-    bool more; /* a member was written into the innermost object */
+    bool more;      /* a member was written into the innermost object */
+    bool in_markup; /* it stands in a script element of HTML: nothing in it may end that */
 };
 
-/* Members of the innermost object, `name` plain ASCII. Text is taken for UTF-8; bytes that are none become U+FFFD. */
+/* Members of the innermost object, `name` plain ASCII; of the innermost list, `name` NULL. Text is taken for
+ * UTF-8; bytes that are none become U+FFFD. */
 void cairn_json_text(struct cairn_json *j, const char *name, const char *text);
 void cairn_json_slice(struct cairn_json *j, const char *name, struct cairn_slice text);
 void cairn_json_number(struct cairn_json *j, const char *name, int64_t value);
@@ -23,4 +25,6 @@ void cairn_json_bool(struct cairn_json *j, const char *name, bool value);
 /* An object: the line itself (`name` NULL), or a member. */
 void cairn_json_open(struct cairn_json *j, const char *name);
 void cairn_json_close(struct cairn_json *j);
+void cairn_json_open_list(struct cairn_json *j, const char *name);
+void cairn_json_close_list(struct cairn_json *j);
 void cairn_json_end(struct cairn_json *j); /* of the line */

@@ -13,7 +13,7 @@
 #include "tools/cairn/timeline.h"
 #include "trace/format.h"
 
-#define CAIRN_WRITERS(W) W(etl) W(folded) W(json) W(perfetto) W(svg)
+#define CAIRN_WRITERS(W) W(etl) W(folded) W(html) W(json) W(perfetto) W(svg)
 
 struct cairn_output {
     const struct cairn_log *log;

@@ -1,0 +1,464 @@
+# SPDX-License-Identifier: MIT
+"""`cairn export --to html` in a headless Chromium: what the page shows is what `cairn export --to json` and `cairn ds`
+say, it asks the network for nothing, and pointer and keys do what they should."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+import browser
+import cairn_boot
+import frames
+from cairn_tool import GOLDEN, LOGS, cairn, text_of
+
+LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
+SAMPLES = GOLDEN.parent.parent / "samples"
+NO_BROWSER = pytest.mark.skipif(not browser.found(), reason="no Chromium: run 'make deps'")
+pytestmark = [NO_BROWSER, pytest.mark.xdist_group("browser")]  # one browser for all of them
+FACTS = """Object.fromEntries([...document.querySelectorAll("#parts [data-fact]")].map(e =>
+           [e.dataset.fact, e.textContent]))"""
+FIELDS = """Object.fromEntries([...document.querySelectorAll("#parts section:nth-of-type(2) [data-field]")].map(e =>
+            [e.dataset.name, [e.dataset.value, e.querySelector(".means").textContent]]))"""
+LIT = """[...document.querySelectorAll("#parts section:nth-of-type(2) .byte.lit")].map(e => +e.dataset.at)"""
+TITLE = "document.getElementById('panel-title').textContent"
+SEEN = "[+document.documentElement.dataset.from, +document.documentElement.dataset.to]"
+NS = 100  # of a unit of the clock
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser.Browser() as it:
+        yield it
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The page of a log, and what JSON says of it."""
+    folder, made = tmp_path_factory.mktemp("html"), {}
+
+    def page(log, data=None):
+        name = getattr(log, "stem", log)
+        if name not in made:
+            path = folder / f"{name}.html"
+            source = "-" if data else log if log is not name else GOLDEN / f"{log}.log"
+            status = cairn("export", "--to", "html", source, "-o", path, data=data).returncode
+            told = cairn("export", "--to", "json", source, data=data)
+            assert status == told.returncode
+            made[name] = path, [json.loads(line) for line in told.stdout.decode().splitlines()]
+        return made[name]
+
+    return page
+
+
+def of(lines, kind):
+    return [line for line in lines if line["type"] == kind]
+
+
+def go(it, where):
+    it.run(f"location.hash = '#{where}'")
+    it.settle()
+
+
+def each(it, kind, count):
+    """Of each thing of a kind: title, facts and fields of the panel, as a link to it shows them."""
+    return it.run(f"""Array.from({{ length: {count} }}, (_, i) => {{
+        const newURL = location.href.split("#")[0] + "#{kind}=" + i;
+        dispatchEvent(new HashChangeEvent("hashchange", {{ newURL }}));
+        return [{TITLE}, {FACTS}, {FIELDS}];
+    }})""")
+
+
+def called(thread):
+    return "idle" if thread["tid"] == 0 else f"{thread.get('name', 'thread')}:{thread['tid']}"
+
+
+def place(it, label, number, units):
+    """Where on the screen a time of the so-manieth row of that kind is."""
+    return it.run(f"""(() => {{
+        const row = document.querySelectorAll("#labels > {label}")[{number}].getBoundingClientRect();
+        const lanes = document.getElementById("lanes").getBoundingClientRect(), [from, to] = {SEEN};
+        return [lanes.left + ({units} - from) / (to - from) * lanes.width, row.top + row.height / 2];
+    }})()""")
+
+
+# ---- opening ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("log", [*LOGS, *sorted(SAMPLES.glob("*.log"))], ids=lambda log: getattr(log, "stem", log))
+def test_opens(chromium, pages, log):
+    """Without a complaint, and without the network; and the page counts what JSON does."""
+    path, lines = pages(log)
+    chromium.open(path)
+    facts, end = chromium.run(FACTS), lines[-1]
+    assert not chromium.complaints
+    assert chromium.requests == [path.resolve().as_uri()]
+    assert [facts["switches"], facts["samples"], facts["drains"]] == [
+        str(end[name]) for name in ("switches", "samples", "drains")]
+    assert facts["lost"].startswith(str(end["lost"]) if end["lost"] or end["missing_frames"] else "nothing")
+
+
+def test_nothing_can_be_fetched(chromium, pages):
+    """Not even if the page tried: its own policy forbids it."""
+    chromium.open(pages("small")[0])
+    assert chromium.run("fetch('http://127.0.0.1:9/').then(() => 'came', () => 'refused')") == "refused"
+    assert any("Content Security Policy" in words for words in chromium.complaints)
+
+
+def test_says_what_log_it_is(chromium, pages):
+    for log, badge in (("small", True), ("hw", False)):
+        chromium.open(pages(log)[0])
+        words = chromium.run("document.querySelector('header').innerText")
+        assert "script" in words and "2026-11-21T02:10:59Z" in words and "build 001122334455" in words
+        assert ("Debug Store emulated" in words) == badge
+
+
+# ---- PEBS records ----------------------------------------------------------------------------------------------------
+
+
+def test_click_a_dot(chromium, pages):
+    """It is the record that JSON has at that time, and its words are those of JSON and of `cairn ds`."""
+    path, lines = pages("small")
+    chromium.open(path)
+    sample = of(lines, "sample")[7]
+    units = sample["ns"] / NS
+    go(chromium, f"from={(units - 300) / 1e7}&to={(units + 300) / 1e7}")
+    chromium.click(*place(chromium, ".sub", sample["cpu"], units))
+    facts, fields = chromium.run(FACTS), chromium.run(FIELDS)
+    assert facts["ip"] == f"0x{int(sample['ip'], 16):016x}" and facts["function"] == sample["function"]
+    assert facts["thread"] == called(sample["thread"])
+    assert {name: int(value, 16) for name, (value, _) in fields.items()} == {
+        name: int(value, 16) for name, value in sample["record"].items()}
+    number = int(re.match(r"PEBS record (\d+) of", chromium.run(TITLE))[1])
+    shown = text_of(cairn("ds", "--cpu", sample["cpu"], "--epoch", sample["epoch"], "--record", number, "--bytes",
+                          GOLDEN / "small.log"))
+    assert f"at 0x{int(sample['address'], 16):016x}" in shown
+    dump = re.findall(r"^  (?:bytes|     )   +[0-9a-f]+  ((?:[0-9a-f]{2} +)+[0-9a-f]{2})$", shown, re.M)
+    cells = chromium.run("[...document.querySelectorAll('#parts section:nth-of-type(2) .byte')].map(e => e.innerText)")
+    assert cells == " ".join(dump).split()
+    assert fields["head"][1] in shown and fields["EventingIP"][1] in shown
+
+
+@pytest.mark.parametrize("log", ["small", "hw", "full"])
+def test_every_record(chromium, pages, log):
+    path, lines = pages(log)
+    chromium.open(path)
+    samples = of(lines, "sample")
+    for sample, (_, facts, fields) in zip(samples, each(chromium, "record", len(samples))):
+        assert {name: int(value, 16) for name, (value, _) in fields.items()} == {
+            name: int(value, 16) for name, value in sample["record"].items()}
+        assert int(facts["address"], 16) == int(sample["address"], 16)
+        assert facts["time"].startswith(f"{sample['ns'] / 1e9:.7f} s")
+        assert facts["thread"] == called(sample["thread"]) if "thread" in sample else facts["thread"]
+
+
+def test_fields_and_bytes_light_up_together(chromium, pages):
+    chromium.open(pages("small")[0], "#record=3")
+    row = "document.querySelector('#parts section:nth-of-type(2) [data-name=\"%s\"]')"
+    middle = "(({left, top, width, height}) => [left + width / 2, top + height / 2])(%s.getBoundingClientRect())"
+    chromium.mouse("mouseMoved", *chromium.run(middle % (row % "EventingIP")))
+    assert chromium.run(LIT) == list(range(8, 16))
+    cell = "document.querySelector('#parts section:nth-of-type(2) [data-at=\"24\"]')"
+    chromium.mouse("mouseMoved", *chromium.run(middle % cell))
+    assert chromium.run(LIT) == list(range(24, 32))
+    assert chromium.run(f"{row % 'TSC'}.classList.contains('lit')")
+    chromium.mouse("mouseMoved", 600, 10)
+    assert chromium.run(LIT) == []
+    chromium.run(f"{row % 'head'}.focus()")
+    assert chromium.run(LIT) == list(range(8))
+    chromium.key("ArrowDown", "ArrowDown")
+    assert chromium.run(LIT) == list(range(16, 24))
+    assert chromium.run("document.activeElement.dataset.name") == "counters"
+
+
+def test_ds_area(chromium, pages):
+    """The area as the drain of the record's epoch found it, and where in the buffer the record lay."""
+    path, lines = pages("small")
+    chromium.open(path)
+    for i in (0, 20):
+        sample = of(lines, "sample")[i]
+        go(chromium, f"record={i}")
+        shown = text_of(cairn("ds", "--cpu", sample["cpu"], "--epoch", sample["epoch"], "--records", 0,
+                              GOLDEN / "small.log"))
+        rows = dict(re.findall(r"^ +[0-9a-f]+ (\w+(?:\.\.\d+)?) +([0-9a-f]{16})  [dp]", shown, re.M))
+        area = chromium.run(FIELDS.replace("nth-of-type(2)", "nth-of-type(3)"))
+        assert {name: value for name, (value, _) in area.items()} == rows and len(rows) > 8
+        own = chromium.run("""[...document.querySelectorAll(".slot")].findIndex(e => e.classList.contains("own"))""")
+        base, size = int(area["PebsBufferBase"][0], 16), int(sample["record"]["head"], 16) >> 48
+        assert own == (int(sample["address"], 16) - base) // size
+        held = chromium.run("document.querySelectorAll('.slot.held').length")
+        assert held == sum(s["cpu"] == sample["cpu"] and s["epoch"] == sample["epoch"] for s in of(lines, "sample"))
+
+
+# ---- switches --------------------------------------------------------------------------------------------------------
+
+
+def test_click_a_switch(chromium, pages):
+    path, lines = pages("small")
+    chromium.open(path)
+    n, switch = next((n, s) for n, s in enumerate(of(lines, "switch"))
+                     if s["form"] == "FULL" and s.get("new", {}).get("tid"))
+    units = switch["ns"] / NS
+    go(chromium, f"from={(units - 30) / 1e7}&to={(units + 30) / 1e7}")
+    chromium.click(*place(chromium, ".cpu", switch["cpu"], units + 1))
+    assert chromium.run("document.getElementById('panel').dataset.index") == str(n)
+    assert chromium.run(FACTS)["new"] == called(switch["new"])
+
+
+@pytest.mark.parametrize("log", ["small", "lost", "circular"])
+def test_every_switch(chromium, pages, log):
+    """What the log's reader says of it, and what the page makes of the same bits, is what JSON says."""
+    path, lines = pages(log)
+    chromium.open(path)
+    last, switches = {}, of(lines, "switch")
+    for switch, (title, facts, fields) in zip(switches, each(chromium, "switch", len(switches))):
+        assert facts["time"] == f"{switch['ns'] / 1e9:.7f} s, CPU {switch['cpu']}"
+        assert [facts["old"], facts["new"]] == [called(switch["old"]), called(switch["new"]) if "new" in switch else
+                                                "unknown"]
+        assert facts["form"] == switch["form"]
+        if switch["form"] == "0524H":
+            assert [int(fields[name][0]) for name in ("OldThreadId", "NewThreadId", "OldThreadPriority")] == [
+                switch["old"]["tid"], switch["new"]["tid"], switch["priority"]]
+            assert fields["OldThreadState"][1] == switch["state"]
+            continue
+        assert fields["form"][1].startswith(f"{switch['form']},")
+        if not re.search(r"switch 0 of", title):
+            assert int(fields["TimeDelta"][0]) * NS == switch["ns"] - last[switch["cpu"]]
+        last[switch["cpu"]] = switch["ns"]
+        if "state" not in switch:
+            assert "slot" not in fields
+            continue
+        state = f"Waiting: {switch['reason']}" if "reason" in switch else switch["state"]
+        assert facts["state"] == state and fields["state"][1].startswith(state)
+        slot = int(fields["slot"][0])
+        assert fields["slot"][1] == f"TidTable[{slot}]: {called(switch['old'])}"
+        assert int(fields[f"TidTable[{slot}]"][0]) == switch["old"]["tid"]
+        if "priority" in fields:
+            assert int(fields["priority"][0]) == switch["priority"]
+            assert int(fields["new thread waited"][0]) == switch["new_waited_ticks"]
+        else:
+            assert fields["priority − base"][1].endswith(f"= {switch['priority']}")
+
+
+def test_bits_light_up_with_their_field(chromium, pages):
+    path, lines = pages("small")
+    n = next(n for n, s in enumerate(of(lines, "switch")) if s["form"] == "LITE")
+    chromium.open(path, f"#switch={n}")
+    bits = "[...document.querySelectorAll('.bit')].map(e => e.lastChild.data).join('')"
+    cells = chromium.run("[...document.querySelectorAll('.byte.own')].map(e => e.innerText)")
+    assert int(chromium.run(bits), 2) == int.from_bytes(bytes.fromhex("".join(cells)), "little")
+    chromium.run("document.querySelector('[data-name=state]').focus()")
+    lit = "[...document.querySelectorAll('.bit')].map(e => +e.classList.contains('lit')).join('')"
+    assert chromium.run(lit) == "0" * 17 + "1" * 6 + "0" * 9  # bits 14:9
+
+
+def test_a_byte_of_another_switch_leads_there(chromium, pages):
+    chromium.open(pages("small")[0], "#switch=8")
+    before = chromium.run(TITLE)
+    chromium.run("document.querySelector('.byte.link').click()")
+    assert chromium.run(TITLE) != before and chromium.run("document.querySelectorAll('.byte.own').length") >= 2
+
+
+# ---- what is missing -------------------------------------------------------------------------------------------------
+
+REDS = """(() => {
+    const lanes = document.getElementById("lanes"), pen = lanes.getContext("2d");
+    const { data } = pen.getImageData(0, 0, lanes.width, lanes.height);
+    const gap = getComputedStyle(document.documentElement).getPropertyValue("--gap").match(/\\w\\w/g)
+        .map(h => parseInt(h, 16));
+    let n = 0;
+    for (let i = 0; i < data.length; i += 4)
+        n += gap.every((c, k) => Math.abs(c - data[i + k]) < 6);
+    return n;
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_gaps_are_drawn(chromium, pages, scheme):
+    chromium.prefers(scheme)
+    chromium.open(pages("small")[0])
+    assert chromium.run(REDS) == 0
+    chromium.open(pages(SAMPLES / "damaged.log")[0])
+    assert chromium.run(REDS) > 500
+    chromium.key("g")
+    assert "missing" in chromium.run("document.querySelector('[data-fact=what]').textContent")
+    chromium.prefers("light")
+
+
+def test_gaps_lie_where_json_has_them(chromium, pages):
+    """Between the last switch before them and the first behind."""
+    path, lines = pages(SAMPLES / "damaged.log")
+    chromium.open(path)
+    expected = []
+    for i, line in enumerate(lines):
+        if line["type"] == "lost":
+            own = [(k, s["ns"]) for k, s in enumerate(lines) if s["type"] == "switch" and s["cpu"] == line["cpu"]]
+            ends = [ns for k, ns in own if k > i]
+            expected.append((line["text"], max(ns for k, ns in own if k < i), min(ends, default=None)))
+    found = []
+    for n in range(len(expected)):
+        go(chromium, f"gap={n}")
+        facts = chromium.run(FACTS)
+        found.append((facts["what"], round(float(facts["from"][:-2]) * 1e9), round(float(facts["to"][:-2]) * 1e9)))
+    for what, since, until in expected:
+        assert any(f[0] == what and f[1] == since and until in (None, f[2]) for f in found), (expected, found)
+
+
+# ---- looking around --------------------------------------------------------------------------------------------------
+
+
+def test_wheel_zooms_about_the_pointer(chromium, pages):
+    chromium.open(pages("small")[0])
+    left, width = chromium.run("(({left, width}) => [left, width])(document.getElementById('lanes')"
+                               ".getBoundingClientRect())")
+    before = chromium.run(SEEN)
+    x = round(left + width * 0.3)
+    for _ in range(3):
+        chromium.wheel(x, 200, -120)
+    after = chromium.run(SEEN)
+    share = (x - left) / width
+    assert after[1] - after[0] < 0.7 * (before[1] - before[0])
+    assert abs(before[0] + share * (before[1] - before[0]) - after[0] - share * (after[1] - after[0])) < 2
+    for _ in range(20):
+        chromium.wheel(x, 200, 120)
+    assert chromium.run(SEEN)[1] >= before[1]
+
+
+def test_keys(chromium, pages):
+    path, lines = pages("small")
+    chromium.open(path)
+    whole = chromium.run(SEEN)
+    chromium.key("ArrowUp", "ArrowUp", "+")
+    near = chromium.run(SEEN)
+    assert near[1] - near[0] < 0.3 * (whole[1] - whole[0])
+    chromium.key("ArrowRight")
+    right = chromium.run(SEEN)
+    assert right[0] > near[0] and right[1] - right[0] == pytest.approx(near[1] - near[0])
+    chromium.key("ArrowLeft", "ArrowDown")
+    assert chromium.run(SEEN)[0] < right[0]
+    chromium.key("Home")
+    assert chromium.run(SEEN) == whole
+    chromium.key("r")
+    first = int(chromium.run("document.getElementById('panel').dataset.index"))
+    for _ in range(3):
+        chromium.key("r")
+    assert int(chromium.run("document.getElementById('panel').dataset.index")) == first + 3
+    chromium.key("R")
+    assert int(chromium.run("document.getElementById('panel').dataset.index")) == first + 2
+    cpu = of(lines, "sample")[first + 2]["cpu"]
+    chromium.key("n")
+    after = int(chromium.run("document.getElementById('panel').dataset.index"))
+    assert of(lines, "sample")[after]["cpu"] == cpu and after > first + 2
+    chromium.key("Enter")
+    assert chromium.run("!!document.activeElement.closest('#panel')")
+    chromium.key("Escape", "Escape")
+    assert chromium.run(TITLE) == "Summary"
+    chromium.key("?")
+    assert chromium.run("document.querySelector('#keys[open]').innerText.length") > 200
+    chromium.key("Escape")
+    assert not chromium.run("document.getElementById('keys').open")
+    assert not chromium.complaints
+
+
+def test_tab_reaches_everything(chromium, pages):
+    chromium.open(pages("small")[0], "#record=3")
+    chromium.run("document.body.focus()")
+    seen = []
+    for _ in range(12):
+        chromium.key("Tab")
+        seen.append(chromium.run("document.activeElement.id || document.activeElement.dataset.name ||"
+                                 "document.activeElement.className"))
+    assert seen[:6] == ["words", "all", "theme", "help", "scroller", "splitter"]
+    assert "head" in seen and "slot held own" in seen
+
+
+def test_search(chromium, pages):
+    path, lines = pages("small")
+    chromium.open(path)
+
+    def find(words):
+        chromium.run(f"document.getElementById('words').value = {json.dumps(words)};"
+                     "document.getElementById('find').requestSubmit()")
+        chromium.settle()
+        return chromium.run("document.getElementById('found').textContent")
+
+    assert find("0.002") == ""
+    seen = chromium.run(SEEN)
+    assert seen[0] < 20000 < seen[1]
+    assert find("workload_hash") == "" and chromium.run(FACTS)["function"] == "workload_hash"
+    name = next(line["name"] for line in of(lines, "thread") if line["tid"])
+    assert find(name) == "" and chromium.run("document.querySelector('#labels .only').textContent").startswith(name)
+    assert find("no such thing") == "nothing is called so"
+
+
+def test_a_link_shows_the_same_again(chromium, pages):
+    path, _ = pages("small")
+    chromium.open(path)
+    chromium.key("r", "ArrowUp", "ArrowUp")
+    chromium.wait("location.hash.includes('record=')", 5)
+    link, seen, title = (chromium.run(what) for what in ("location.hash", SEEN, TITLE))
+    chromium.open(path, link)
+    assert chromium.run(TITLE) == title and chromium.run(SEEN) == pytest.approx(seen, abs=1)
+
+
+def test_light_and_dark(chromium, pages):
+    path, _ = pages("small")
+    shade = """(() => {
+        const [r, g, b] = document.getElementById("lanes").getContext("2d").getImageData(2, 2, 1, 1).data;
+        return r + g + b;
+    })()"""
+    for scheme, dark in (("dark", True), ("light", False)):
+        chromium.prefers(scheme)
+        chromium.open(path)
+        assert (chromium.run(shade) < 200) == dark
+        chromium.key("t")
+        assert (chromium.run(shade) < 200) != dark
+
+
+# ---- what is not to be trusted, and much of it -----------------------------------------------------------------------
+
+
+def test_names_are_never_markup(chromium, pages):
+    """Of threads, functions, keys; in the page they are text, and end no script element."""
+    data = (GOLDEN / "small.log").read_bytes()
+    evil = b'</script><script>window.evil=1</script><img src=x onerror="window.evil=1">'
+    parts = [(s, p.replace(b"server-3", evil).replace(b"workload_spin", b"<b>spin</b>" + evil)
+              .replace(b"workload.name=script", b"workload.name=<!--" + evil).replace(b"INST_RETIRED.ANY_P", evil))
+             for s, p in frames.read(data)]
+    path, lines = pages("evil", frames.write(parts))
+    sample = next(i for i, s in enumerate(of(lines, "sample")) if "<b>" in s.get("function", ""))
+    chromium.open(path, f"#record={sample}")
+    assert chromium.run("window.evil === undefined && !document.querySelector('img, b')")
+    assert "<b>spin</b></script>" in chromium.run(FACTS)["function"]
+    assert evil.decode() in chromium.run("document.getElementById('labels').textContent")
+    assert "<!--</script>" in chromium.run("document.title")
+    assert not chromium.complaints
+
+
+def frame_work(it):
+    return int(it.run("document.documentElement.dataset.shapes"))
+
+
+@pytest.mark.parametrize("switches", [100000, pytest.param(1000000, marks=pytest.mark.long)])
+def test_long_traces(chromium, tmp_path, switches):
+    """However much there is, a frame draws a few shapes for each column of pixels in each lane, and no more."""
+    log, page = tmp_path / "large.log", tmp_path / "large.html"
+    with log.open("wb") as out:
+        subprocess.run([cairn_boot.BUILD / "make_golden", "large", str(switches)], stdout=out, check=True)
+    subprocess.run([cairn_boot.BUILD / "cairn", "export", "--to", "html", log, "-o", page], check=True)
+    chromium.open(page)
+    assert chromium.run(FACTS)["switches"] == str(switches)
+    lanes = chromium.run("document.querySelectorAll('#labels > *').length")
+    most = 0
+    for _ in range(24):
+        most = max(most, frame_work(chromium))
+        chromium.key("ArrowUp")
+    for _ in range(5):
+        chromium.key("c")
+        most = max(most, frame_work(chromium))
+    chromium.key("Home")
+    most = max(most, frame_work(chromium))
+    assert 100 < most < 2 * 1280 * lanes
+    assert chromium.run(TITLE).startswith("Context switch")
+    assert not chromium.complaints

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Looking for things: the next of a kind; and the search box: a time, a thread, a function, a lock. */
+"use strict";
+
+/* Of `count` places in order the first for which `holds` says yes: `count`, where none is. */
+function firstWhere(count, holds) {
+    let low = 0, high = count;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (holds(middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* All things of a kind, in their order; of one CPU only, where that is given. */
+function allOf(trace, model, kind, cpu) {
+    if (kind === "switch") {
+        const refs = cpu === undefined ? undefined : model.cpus[cpu].track.refs;
+        const skip = refs?.length && refs[0] === NOBODY ? 1 : 0; /* before its first switch */
+        return { count: refs ? refs.length - skip : trace.switches.count,
+                 at: (i) => switchAt(trace, refs ? refs[i + skip] : i) };
+    }
+    const all = kind === "gap" ? model.gaps : trace[`${kind}s`];
+    const some = cpu === undefined ? all : kind === "gap" ? model.cpus[cpu].gaps : model.cpus[cpu][`${kind}s`];
+    return { count: some.length, at: (i) => some[i] };
+}
+
+class Finder {
+    constructor(trace, model) {
+        this.trace = trace;
+        this.model = model;
+    }
+    /* {time}; or {tid}, of the first thread that is called so; or {thing}, the next one behind `from` whose function or
+     * lock is; undefined: nothing. */
+    find(text, from) {
+        const words = text.trim().toLowerCase(), time = timeFrom(text);
+        if (!words)
+            return undefined;
+        if (time !== undefined)
+            return { time };
+        const thread = this.model.threads.find((t) => threads.name(t.tid).toLowerCase().includes(words));
+        if (thread)
+            return { tid: thread.tid };
+        const hits = [...this.trace.records, ...this.trace.locks].filter((t) => t.name.toLowerCase().includes(words));
+        const thing = hits.filter((t) => t.time > from).reduce((a, b) => a && a.time <= b.time ? a : b, undefined);
+        return thing || hits[0] ? { thing: thing ?? hits[0] } : undefined;
+    }
+}

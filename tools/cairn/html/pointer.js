@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/* What the pointer does: on the lanes, on the small picture of all of it, on the edge of the panel. */
+"use strict";
+
+class Pointer {
+    constructor(view) {
+        this.view = view;
+    }
+    /* What is at this place of the lanes: a thing, and words for it. */
+    hit(x, y) {
+        const top = y + element("scroller").scrollTop, time = this.view.look.time(x), reach = 7 * this.view.unit;
+        const row = this.view.rows.find((r) => top >= r.y && top < r.y + r.height);
+        if (!row)
+            return undefined;
+        const near = (list, times, more = () => 0) => {
+            let best, least = reach;
+            for (let i = lastAtOrBefore(times, this.view.look.time(x - reach)) + 1, n = 0;
+                 i < list.length && times[i] <= this.view.look.time(x + reach) && n < 4096; i++, n++) {
+                const far = Math.hypot(this.view.look.x(times[i]) - x, more(list[i]));
+                if (far < least)
+                    [best, least] = [list[i], far];
+            }
+            return best;
+        };
+        const { cpu } = row;
+        const inside = (gap) => {
+            const from = this.view.look.x(gap.from);
+            return x >= from - 2 && x <= Math.max(this.view.look.x(gap.to), from + 4);
+        };
+        const gap = row.kind === "cpu" || row.kind === "pebbles" ? cpu.gaps.find(inside) : undefined;
+        if (gap)
+            return gap;
+        if (row.kind === "pebbles")
+            return near(cpu.records, cpu.times.records, (r) => (top - row.y - row.height + 10 * this.view.unit +
+                r.level * (row.height - 18 * this.view.unit)) / 6) ?? near(cpu.drains, cpu.times.drains);
+        if (row.kind === "locks")
+            return cpu.locks.find((l) => l.timed && l.acquired <= time && time <= l.released) ??
+                near(cpu.locks, cpu.times.locks);
+        if (row.kind === "events")
+            return near(cpu.events, cpu.times.events);
+        const track = row.kind === "thread" ? row.thread.track : row.kind === "cpu" ? cpu.track : undefined;
+        const record = row.kind === "thread" && near(row.thread.records, row.thread.times,
+            () => Math.max(0, (top - row.y - 9 * this.view.unit)));
+        if (record)
+            return record;
+        const i = track ? track.at(time) : -1;
+        return i >= 0 && track.refs[i] !== NOBODY ? switchAt(this.view.trace, track.refs[i]) : undefined;
+    }
+    words(thing) {
+        const s = this.view.trace.switches;
+        switch (thing.kind) {
+        case "switch":
+            return `${threads.name(s.old[thing.index])} left` +
+                `${s.detailed[thing.index] ? ` (${this.view.details.stateOf(thing.index)})` : ""}, ` +
+                `${s.next[thing.index] === NOBODY ? "unknown" : threads.name(s.next[thing.index])} came`;
+        case "record":
+            return `PEBS record: ${thing.name || "unknown"}\n` +
+                `${thing.tid === NOBODY ? thing.why : threads.name(thing.tid)}`;
+        case "drain": return `epoch ${thing.epoch}: ${thing.reason}, ${thing.records} records, ${thing.lost} lost`;
+        case "lock": return `${thing.name}, ${thing.timed ? `held ${span(thing.released - thing.acquired)}` : ""} by ` +
+            `${threads.name(thing.tid)}`;
+        case "gap": return `missing: ${thing.text}`;
+        default: return thing.text;
+        }
+    }
+    /* What goes on at a place of a track, for the tip. */
+    stretchWords(x, y) {
+        const top = y + element("scroller").scrollTop;
+        const row = this.view.rows.find((r) => top >= r.y && top < r.y + r.height);
+        const track = row?.kind === "thread" ? row.thread.track : row?.kind === "cpu" ? row.cpu.track : undefined;
+        const i = track ? track.at(this.view.look.time(x)) : -1;
+        if (i < 0)
+            return "";
+        const long = span(track.ends(i) - track.begins(i));
+        return row.kind === "thread" ? `${threads.name(row.thread.tid)}: ${stateName(track.codes[i])} for ${long}`
+            : `${threads.name(track.codes[i])} for ${long}`;
+    }
+    tip(x, y, clientX, clientY) {
+        const tip = element("tip"), thing = x === undefined ? undefined : this.hit(x, y);
+        const track = x === undefined ? "" : this.stretchWords(x, y);
+        const words = [track, thing ? this.words(thing) : ""].filter(Boolean).join("\n");
+        if (!same(thing, this.view.hover)) {
+            this.view.hover = thing;
+            this.view.draw();
+        }
+        tip.hidden = !words;
+        if (!words)
+            return;
+        tip.textContent = words;
+        tip.style.left = `${Math.min(clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
+        const below = clientY + 18, fits = below + tip.offsetHeight <= innerHeight;
+        tip.style.top = `${fits ? below : clientY - tip.offsetHeight - 10}px`;
+    }
+    listenLanes() {
+        const { view } = this;
+        const lanes = element("lanes"), at = (e) => [e.offsetX, e.offsetY];
+        let drag;
+        lanes.addEventListener("wheel", (e) => {
+            e.preventDefault();
+            if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))
+                view.pan((e.deltaX || e.deltaY) / 1000);
+            else
+                view.zoom(Math.exp(Math.min(Math.max(e.deltaY, -200), 200) / 400), view.look.time(e.offsetX));
+        }, { passive: false });
+        lanes.addEventListener("pointerdown", (e) => {
+            lanes.setPointerCapture(e.pointerId);
+            drag = { x: e.clientX, y: e.clientY, top: element("scroller").scrollTop, moved: false };
+        });
+        lanes.addEventListener("pointermove", (e) => {
+            const [x, y] = at(e);
+            view.pointer = view.look.time(x);
+            if (drag) {
+                drag.moved ||= Math.hypot(e.clientX - drag.x, e.clientY - drag.y) > 4;
+                if (drag.moved) {
+                    view.look.pan(-(e.clientX - (drag.last ?? drag.x)) * view.look.perPixel);
+                    drag.last = e.clientX;
+                    element("scroller").scrollTop = drag.top - (e.clientY - drag.y);
+                    view.moved();
+                    return;
+                }
+            }
+            this.tip(x, y, e.clientX, e.clientY);
+            view.draw();
+        });
+        lanes.addEventListener("pointerup", (e) => {
+            if (drag && !drag.moved) {
+                const thing = this.hit(...at(e));
+                if (thing)
+                    view.choose(thing, { reveal: false });
+            }
+            drag = undefined;
+            element("scroller").focus({ preventScroll: true });
+        });
+        lanes.addEventListener("dblclick", (e) => view.zoom(0.3, view.look.time(e.offsetX)));
+        lanes.addEventListener("pointerleave", () => {
+            view.pointer = undefined;
+            this.tip();
+            view.draw();
+        });
+        element("scroller").addEventListener("scroll", () => view.draw());
+    }
+    listenOverview() {
+        const { view } = this, overview = element("overview"), jump = (e) => {
+            const time = view.look.first + e.offsetX / overview.clientWidth * (view.look.last - view.look.first);
+            view.look.show(time - view.look.length / 2, time + view.look.length / 2);
+            view.moved();
+        };
+        overview.addEventListener("pointerdown", (e) => {
+            overview.setPointerCapture(e.pointerId);
+            jump(e);
+        });
+        overview.addEventListener("pointermove", (e) => e.buttons && jump(e));
+    }
+    listenSplitter() {
+        const splitter = element("splitter"), panel = element("panel");
+        const set = (height) => {
+            panel.style.height = `${Math.min(Math.max(height, 0), innerHeight * 0.8)}px`;
+            this.view.resize();
+        };
+        splitter.addEventListener("pointerdown", (e) => splitter.setPointerCapture(e.pointerId));
+        splitter.addEventListener("pointermove", (e) =>
+            e.buttons && set(innerHeight - element("legend").offsetHeight - e.clientY - splitter.offsetHeight / 2));
+        splitter.addEventListener("keydown", (e) => {
+            const by = { ArrowUp: 30, ArrowDown: -30 }[e.key];
+            if (by)
+                set(panel.offsetHeight + by);
+        });
+    }
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* Who ran where, and what each thread was about: stretches of time, and quick answers about many of them at once. */
+"use strict";
+
+const IDLE = 0;
+/* What a thread is about: KTHREAD_STATE; or that it waits, and for which reason; or nobody knows. */
+const WAITS = 16, UNKNOWN = 255;
+
+class Column { /* a typed array that grows */
+    constructor(Type) {
+        this.items = new Type(64);
+        this.count = 0;
+    }
+    push(value) {
+        if (this.count === this.items.length) {
+            const more = new this.items.constructor(this.count * 2);
+            more.set(this.items);
+            this.items = more;
+        }
+        this.items[this.count++] = value;
+    }
+    done() { return this.items.slice(0, this.count); }
+}
+
+/* The last index whose time is not after `time`; -1: none. */
+function lastAtOrBefore(times, time, count = times.length) {
+    let low = 0, high = count;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (times[middle] <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - 1;
+}
+
+/* Stretches one after another: from times[i] to times[i + 1] it was codes[i], since the switch refs[i]. */
+class Track {
+    constructor(times, codes, refs, end) {
+        this.times = times;
+        this.codes = codes;
+        this.refs = refs;
+        this.end = end;
+        this.sums = new Map();
+        for (let i = 1; i < times.length; i++)
+            times[i] = Math.max(times[i], times[i - 1]); /* a damaged log's may go back */
+    }
+    get count() { return this.codes.length; }
+    begins(i) { return this.times[i]; }
+    ends(i) { return i + 1 < this.times.length ? this.times[i + 1] : Math.max(this.end, this.times[i]); }
+    at(time) { return lastAtOrBefore(this.times, time); }
+
+    /* How long up to `time` the codes were such that `counts` says yes; `counts` is asked once for each stretch. */
+    upTo(time, counts) {
+        let sums = this.sums.get(counts);
+        if (!sums) {
+            sums = new Float64Array(this.count + 1);
+            for (let i = 0; i < this.count; i++)
+                sums[i + 1] = sums[i] + (counts(this.codes[i]) ? this.ends(i) - this.begins(i) : 0);
+            this.sums.set(counts, sums);
+        }
+        const i = this.at(time);
+        if (i < 0)
+            return 0;
+        return sums[i] + (counts(this.codes[i]) ? Math.min(time, this.ends(i)) - this.begins(i) : 0);
+    }
+
+    /* Of the stretches first to last the longest for which `counts` says yes; -1: none. A tree over all of them, made
+     * when it is first asked for, holds the longest of each pair, of each four, and so on. */
+    longest(first, last, counts) {
+        const n = this.count;
+        const length = (i) => i >= 0 && counts(this.codes[i]) ? this.ends(i) - this.begins(i) : -1;
+        const longer = (a, b) => length(a) >= length(b) ? a : b;
+        if (!this.tree) {
+            this.tree = new Int32Array(2 * n);
+            for (let i = 0; i < n; i++)
+                this.tree[n + i] = i;
+            for (let i = n - 1; i > 0; i--)
+                this.tree[i] = longer(this.tree[2 * i], this.tree[2 * i + 1]);
+        }
+        let best = -1;
+        for (let a = first + n, b = last + n + 1; a < b; a >>= 1, b >>= 1) {
+            if (a & 1)
+                best = longer(best, this.tree[a++]);
+            if (b & 1)
+                best = longer(best, this.tree[--b]);
+        }
+        return length(best) > 0 ? best : -1;
+    }
+}
+
+const isBusy = (tid) => tid !== IDLE && tid !== NOBODY;
+const isRunning = (code) => code === meta.state.running;
+const isReady = (code) =>
+    code === meta.state.ready || code === meta.state.standby || code === meta.state.deferred_ready;
+const isResting = (code) => !isRunning(code) && code !== UNKNOWN && code !== meta.state.terminated;
+
+/* Goes through switches, losses and readied threads in their order. */
+class TrackMaker {
+    constructor(trace, end) {
+        this.trace = trace;
+        this.end = end;
+        this.cpus = Array.from({ length: meta.cpus }, () => ({
+            times: new Column(Float64Array), codes: new Column(Uint32Array), refs: new Column(Uint32Array),
+            gaps: [], open: [], runs: NOBODY,
+        }));
+        this.steps = { tid: new Column(Uint32Array), time: new Column(Float64Array), code: new Column(Uint8Array),
+                       ref: new Column(Uint32Array) };
+        this.where = new Map(); /* the CPU a thread runs on */
+    }
+    step(tid, time, code, ref) {
+        this.steps.tid.push(tid);
+        this.steps.time.push(time);
+        this.steps.code.push(code);
+        this.steps.ref.push(ref);
+    }
+    push(cpu, time, code, ref) {
+        cpu.times.push(time);
+        cpu.codes.push(code);
+        cpu.refs.push(ref);
+        cpu.runs = code;
+    }
+    left(i) { /* what the thread that leaves is about from then on */
+        const s = this.trace.switches;
+        if (!s.detailed[i] || s.raw[i])
+            return UNKNOWN;
+        return s.state[i] === meta.state.waiting ? WAITS + s.reason[i] : s.state[i];
+    }
+    closeGaps(cpu, time) {
+        for (const gap of cpu.open)
+            gap.to = Math.max(gap.from, Math.min(gap.until ?? time, time));
+        cpu.open = [];
+    }
+    switched(i) {
+        const s = this.trace.switches, time = s.time[i], old = s.old[i], next = s.next[i], number = s.cpu[i];
+        const cpu = this.cpus[number];
+        if (!cpu.times.count) { /* who leaves first has run since the beginning, if nothing is missing */
+            const from = Math.min(0, time), known = !cpu.open.length;
+            this.push(cpu, from, known ? old : NOBODY, NOBODY);
+            if (known && old !== IDLE) {
+                this.step(old, from, meta.state.running, NOBODY);
+                this.where.set(old, number);
+            }
+        }
+        this.closeGaps(cpu, time);
+        const on = this.where.get(old);
+        if (old !== IDLE && (on === undefined || on === number)) { /* else it runs elsewhere already, as of this unit */
+            this.step(old, time, this.left(i), i);
+            this.where.delete(old);
+        }
+        if (next !== IDLE && next !== NOBODY) {
+            this.step(next, time, meta.state.running, i);
+            this.where.set(next, number);
+        }
+        this.push(cpu, time, next, i);
+    }
+    lost(loss) {
+        const cpu = this.cpus[loss.cpu], n = cpu.times.count, from = n ? cpu.times.items[n - 1] : 0;
+        const gap = { cpu: loss.cpu, why: loss.kind, text: loss.text, from: loss.since ?? from, until: loss.until };
+        cpu.gaps.push(gap);
+        cpu.open.push(gap);
+        if (isBusy(cpu.runs) && this.where.get(cpu.runs) === loss.cpu) {
+            this.step(cpu.runs, from, UNKNOWN, n ? cpu.refs.items[n - 1] : NOBODY);
+            this.where.delete(cpu.runs);
+        }
+    }
+    readied(happens) {
+        if (!this.where.has(happens.ready))
+            this.step(happens.ready, happens.time, meta.state.ready, NOBODY);
+    }
+    run() {
+        const { order, switches } = this.trace;
+        let o = 0;
+        for (let i = 0; i <= switches.count; i++) {
+            for (; o < order.length && order[o].before === i; o++)
+                if (order[o].loss)
+                    this.lost(order[o].loss);
+                else
+                    this.readied(order[o]);
+            if (i < switches.count)
+                this.switched(i);
+        }
+        this.cpus.forEach((cpu) => this.closeGaps(cpu, this.end));
+        return { cpus: this.cpus.map((cpu) => this.cpuTrack(cpu)), threads: this.threadTracks() };
+    }
+    cpuTrack(cpu) {
+        return { gaps: cpu.gaps, track: new Track(cpu.times.done(), cpu.codes.done(), cpu.refs.done(), this.end) };
+    }
+    /* The steps of each thread, by thread: counted, then each put where it belongs. */
+    threadTracks() {
+        const { tid, time, code, ref } = this.steps, n = tid.count, sizes = new Map();
+        for (let i = 0; i < n; i++)
+            sizes.set(tid.items[i], (sizes.get(tid.items[i]) ?? 0) + 1);
+        const made = new Map();
+        for (const number of [...sizes.keys()].sort((a, b) => a - b)) {
+            const size = sizes.get(number);
+            made.set(number, { tid: number, used: 0, times: new Float64Array(size), codes: new Uint8Array(size),
+                               refs: new Uint32Array(size) });
+        }
+        for (let i = 0; i < n; i++) {
+            const t = made.get(tid.items[i]);
+            t.times[t.used] = time.items[i];
+            t.codes[t.used] = code.items[i];
+            t.refs[t.used++] = ref.items[i];
+        }
+        return [...made.values()].map((t) => ({ tid: t.tid, track: new Track(t.times, t.codes, t.refs, this.end) }));
+    }
+}
+
+/* A switch as a thing that can be chosen, as records, drains, locks, events and gaps are. */
+function switchAt(trace, i) {
+    return { kind: "switch", index: i, time: trace.switches.time[i], cpu: trace.switches.cpu[i] };
+}
+const same = (a, b) => !!a && !!b && a.kind === b.kind && a.index === b.index;
+
+/* How long somebody spun for the lock, in cycles of the TSC. */
+function cyclesWaited(trace, lock) {
+    const [, bit, bits] = meta.layouts.spinlock.fields.find(([name]) => name === "WaitTimeInCycles");
+    return Number(readBits(trace.bytes.subarray(lock.bytes, lock.bytes + lock.size), bit, bits));
+}
+
+/* How high in its buffer a record lay, from 0 to 1; and each CPU's things, in the order of time. */
+function arrange(trace, model) {
+    model.cpus.forEach((cpu) => Object.assign(cpu, { records: [], drains: [], locks: [], events: [] }));
+    for (const kind of ["drains", "records", "locks", "events"])
+        trace[kind].forEach((thing, i) => {
+            thing.kind = kind.slice(0, -1);
+            thing.index = i;
+            model.cpus[thing.cpu][kind].push(thing);
+        });
+    for (const lock of trace.locks)
+        lock.waited = cyclesWaited(trace, lock);
+    for (const cpu of model.cpus) {
+        cpu.drainOf = new Map();
+        for (const drain of cpu.drains)
+            if (drain.code !== meta.drain.start) {
+                readArea(trace, drain);
+                cpu.drainOf.set(drain.epoch, drain);
+            }
+        for (const record of cpu.records) {
+            record.drain = cpu.drainOf.get(record.epoch);
+            const area = (record.drain ?? cpu.drains.find((drain) => drain.area))?.area;
+            const room = area ? Number(area.maximum - area.base) : 0;
+            const up = area ? Number(record.address - area.base) : 0;
+            record.level = room > 0 && up >= 0 && up <= room ? up / room : 0;
+        }
+        cpu.times = {};
+        for (const kind of ["records", "drains", "locks", "events"])
+            cpu.times[kind] = Float64Array.from(cpu[kind], (thing) => thing.time);
+    }
+    model.gaps = model.cpus.flatMap((cpu) => cpu.gaps).sort((a, b) => a.from - b.from);
+    model.gaps.forEach((gap, i) => Object.assign(gap, { kind: "gap", index: i, time: gap.from }));
+    const byThread = new Map();
+    for (const record of trace.records)
+        if (record.tid !== NOBODY) {
+            if (!byThread.has(record.tid))
+                byThread.set(record.tid, []);
+            byThread.get(record.tid).push(record);
+        }
+    for (const thread of model.threads) {
+        thread.records = byThread.get(thread.tid) ?? [];
+        thread.times = Float64Array.from(thread.records, (record) => record.time);
+    }
+}
+
+/* The four pointers of the PEBS buffer, by Windows' names for them. */
+function readArea(trace, drain) {
+    const view = new DataView(trace.bytes.buffer, drain.bytes, drain.size), area = {};
+    drain.fields = JSON.parse(drain.rows).map(([at, words, name, by, what, counter]) =>
+        ({ at, size: 8 * words, name, by, what, counter }));
+    const names = { PebsBufferBase: "base", PebsIndex: "index", PebsAbsoluteMaximum: "maximum",
+                    PebsInterruptThreshold: "threshold" };
+    for (const field of drain.fields)
+        if (names[field.name])
+            area[names[field.name]] = view.getBigUint64(field.at, true);
+    if (area.base && area.maximum > area.base)
+        drain.area = area;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* The page: what is looked at, what is chosen, and what pointer and keys do to it. */
+"use strict";
+
+const element = (id) => document.getElementById(id);
+
+class View {
+    constructor(trace, model) {
+        this.trace = trace;
+        this.model = model;
+        this.look = new Window(model.first, model.last);
+        this.painter = new Painter(element("lanes"), model, this.look);
+        this.details = new Details(trace, model, (thing) => this.choose(thing));
+        this.finder = new Finder(trace, model);
+        this.mouse = new Pointer(this);
+        this.chosen = this.hover = this.only = this.pointer = undefined;
+        this.frames = 0;
+    }
+
+    /* ---- drawing ---- */
+    resize() {
+        this.unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+        this.painter.unit = this.unit;
+        this.painter.font = getComputedStyle(document.body).fontFamily;
+        const scroller = element("scroller"), width = scroller.clientWidth - element("labels").offsetWidth;
+        this.look.width = Math.max(width, 50);
+        this.height = scroller.clientHeight;
+        Object.assign(this, layOut(this.model, this.unit), { height: scroller.clientHeight });
+        this.extent = this.rows.at(-1).y + this.rows.at(-1).height;
+        element("extent").style.height = `${this.extent}px`;
+        const canvas = element("lanes");
+        canvas.style.width = `${this.look.width}px`;
+        canvas.style.height = `${this.height}px`;
+        this.label();
+        this.overviewDrawn = undefined;
+        this.draw();
+    }
+    draw() {
+        this.wanted ??= requestAnimationFrame(() => {
+            this.wanted = undefined;
+            this.frame();
+        });
+    }
+    frame() {
+        const { look, painter } = this;
+        painter.draw(this.rows, element("scroller").scrollTop, this.height, {
+            selected: this.chosen, hover: this.hover, only: this.only, pointer: this.pointer,
+        });
+        this.axis();
+        this.overview();
+        this.frames++;
+        document.documentElement.dataset.shapes = painter.shapes; /* how much work it was */
+        document.documentElement.dataset.frames = this.frames;
+        document.documentElement.dataset.from = look.from;
+        document.documentElement.dataset.to = look.to;
+    }
+    axis() {
+        const axis = element("axis"), { look } = this;
+        axis.replaceChildren(...look.ticks(110 * this.unit).map(({ time, places }) => {
+            const x = look.x(time), label = make("span", { class: x < 30 ? "edge" : undefined },
+                                                 `${seconds(time, places)} s`);
+            label.style.left = `${Math.max(x, 0)}px`;
+            return label;
+        }));
+        if (this.pointer !== undefined) {
+            const places = Math.min(7, Math.max(0, Math.ceil(-Math.log10(look.perPixel / meta.hz))));
+            const at = make("span", { class: "at" }, `${seconds(this.pointer, places)} s`);
+            at.style.left = `${Math.min(Math.max(look.x(this.pointer), 50), look.width - 50)}px`;
+            axis.append(at);
+        }
+    }
+    overview() {
+        const canvas = element("overview"), width = canvas.clientWidth, height = canvas.clientHeight;
+        const { first, last, from, to } = this.look, scale = width / (last - first);
+        if (this.overviewDrawn === undefined) {
+            this.overviewDrawn = document.createElement("canvas");
+            this.painter.overview(this.overviewDrawn, width, height);
+            canvas.width = this.overviewDrawn.width;
+            canvas.height = this.overviewDrawn.height;
+        }
+        const pen = canvas.getContext("2d"), ratio = canvas.width / width;
+        pen.setTransform(1, 0, 0, 1, 0, 0);
+        pen.drawImage(this.overviewDrawn, 0, 0);
+        pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+        const left = (from - first) * scale, right = (to - first) * scale;
+        pen.fillStyle = theme.dark ? "#0007" : "#fffa";
+        pen.fillRect(0, 0, left, height);
+        pen.fillRect(right, 0, width - right, height);
+        pen.strokeStyle = theme.colours.accent;
+        pen.lineWidth = 2;
+        pen.strokeRect(left + 1, 1, Math.max(right - left - 2, 2), height - 2);
+    }
+    label() {
+        const labels = [];
+        for (const row of this.rows) {
+            const words = { cpu: `CPU ${row.number}`, pebbles: "PEBS buffer", locks: "spin locks", events: "events",
+                            title: row.text, thread: row.thread && threads.name(row.thread.tid) }[row.kind];
+            if (!words)
+                continue;
+            const thread = row.kind === "thread", sub = ["pebbles", "locks", "events"].includes(row.kind);
+            const label = make(thread ? "button" : "div", { class: sub ? "sub" : row.kind, title: words,
+                                                            type: thread ? "button" : undefined,
+                                                            tabindex: thread ? -1 : undefined }, words);
+            label.style.top = `${row.y}px`;
+            label.style.height = `${row.height - (row.kind === "title" ? 0 : 4 * this.unit)}px`;
+            if (thread) {
+                label.style.setProperty("--own-colour", threads.colour(row.thread.tid));
+                label.dataset.tid = row.thread.tid;
+                label.classList.toggle("only", row.thread.tid === this.only);
+                label.addEventListener("click", () => this.choose1(row.thread.tid));
+            }
+            labels.push(label);
+        }
+        element("labels").replaceChildren(...labels);
+    }
+
+    /* ---- looking around ---- */
+    moved() {
+        this.draw();
+        this.mouse.tip();
+        clearTimeout(this.noting);
+        this.noting = setTimeout(() => this.note(), 200);
+    }
+    pan(share) {
+        this.look.pan(share * this.look.length);
+        this.moved();
+    }
+    zoom(factor, time) {
+        this.look.zoom(factor, time ?? (this.chosen && this.sees(this.chosen) ? this.chosen.time
+            : (this.look.from + this.look.to) / 2));
+        this.moved();
+    }
+    sees(thing) { return this.look.from <= thing.time && thing.time <= this.look.to; }
+    scrollBy(share) { element("scroller").scrollTop += share * this.height; }
+    showAll() {
+        this.look.showAll();
+        this.moved();
+    }
+    focusChosen() {
+        if (!this.chosen)
+            return;
+        const around = this.chosen.kind === "gap" || this.chosen.kind === "lock" ? this.chosen : undefined;
+        const from = around?.acquired ?? around?.from ?? this.chosen.time, to = around?.to ?? this.chosen.time;
+        const margin = Math.max(to - from, meta.hz / 1000);
+        this.look.show(from - margin, to + margin);
+        this.moved();
+    }
+    choose1(tid) { /* one thread alone, or all again */
+        this.only = this.only === tid ? undefined : tid;
+        for (const label of document.querySelectorAll("#labels .thread"))
+            label.classList.toggle("only", Number(label.dataset.tid) === this.only);
+        this.draw();
+    }
+
+    /* ---- what is chosen ---- */
+    choose(thing, { reveal = true } = {}) {
+        this.chosen = thing;
+        const shown = thing ? this.details.of(thing) : summary(this.trace, this.model, (t) => this.choose(t));
+        element("panel-title").textContent = shown.title;
+        element("parts").replaceChildren(...shown.parts);
+        element("panel").scrollTop = 0;
+        element("panel").dataset.kind = thing?.kind ?? "summary";
+        element("panel").dataset.index = thing?.index ?? "";
+        element("said").textContent =
+            thing ? `${shown.title}, ${seconds(thing.time)} s. ${this.mouse.words(thing)}` : "";
+        if (thing && reveal)
+            this.look.reveal(thing.time);
+        this.moved();
+    }
+    /* The next of a kind, from what is chosen or from the middle of the window. */
+    next(kind, by, cpu) {
+        const all = allOf(this.trace, this.model, kind, cpu);
+        if (!all.count)
+            return;
+        let i;
+        if (this.chosen?.kind === kind) {
+            i = firstWhere(all.count, (n) => all.at(n).index >= this.chosen.index) + by;
+        } else {
+            const time = this.chosen?.time ?? (this.look.from + this.look.to) / 2;
+            i = firstWhere(all.count, (n) => all.at(n).time >= time) - (by > 0 ? 0 : 1);
+        }
+        this.choose(all.at(Math.min(Math.max(i, 0), all.count - 1)));
+    }
+    step(by) {
+        if (this.chosen)
+            this.next(this.chosen.kind, by, this.chosen.cpu);
+        else
+            this.next(this.trace.records.length ? "record" : "switch", by);
+    }
+    enterPanel() {
+        (element("parts").querySelector("[tabindex='0'], button") ?? element("panel-title")).focus();
+    }
+    back() {
+        if (element("keys").open)
+            this.toggleHelp();
+        else if (document.activeElement?.closest("#panel, #find"))
+            element("scroller").focus();
+        else if (this.only !== undefined)
+            this.choose1(this.only);
+        else
+            this.choose(undefined);
+    }
+
+    /* ---- the rest of the header ---- */
+    search() {
+        element("words").focus();
+        element("words").select();
+    }
+    found(words) {
+        const found = this.finder.find(words, this.chosen?.time ?? -Infinity), output = element("found");
+        output.textContent = found || !words.trim() ? "" : "nothing is called so";
+        if (found?.time !== undefined) {
+            const length = Math.min(this.look.length, meta.hz / 100);
+            this.look.show(found.time - length / 2, found.time + length / 2);
+            this.moved();
+        } else if (found?.tid !== undefined) {
+            this.only = undefined;
+            this.choose1(found.tid);
+            const row = this.rows.find((r) => r.kind === "thread" && r.thread.tid === found.tid);
+            element("scroller").scrollTop = row.y - this.height / 2;
+        } else if (found?.thing) {
+            this.choose(found.thing);
+        }
+    }
+    toggleTheme() {
+        theme.toggle();
+        this.themed();
+    }
+    themed() {
+        theme.apply();
+        this.resize();
+    }
+    toggleHelp() {
+        const dialog = element("keys");
+        if (dialog.open)
+            dialog.close();
+        else
+            dialog.showModal();
+    }
+
+    listen() {
+        this.mouse.listenLanes();
+        this.mouse.listenOverview();
+        this.mouse.listenSplitter();
+        element("find").addEventListener("submit", (e) => {
+            e.preventDefault();
+            this.found(element("words").value);
+        });
+        element("words").addEventListener("keydown", (e) => e.key === "Escape" && this.back());
+        element("all").addEventListener("click", () => this.showAll());
+        element("theme").addEventListener("click", () => this.toggleTheme());
+        element("help").addEventListener("click", () => this.toggleHelp());
+        document.addEventListener("keydown", (e) => onKey(this, e));
+        addEventListener("resize", () => this.resize());
+        addEventListener("hashchange", (e) => this.fromHash(new URL(e.newURL).hash));
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.themed());
+    }
+
+    /* ---- a link to what is seen ---- */
+    note() {
+        const places = 9, parts = [`from=${(this.look.from / meta.hz).toFixed(places)}`,
+                                   `to=${(this.look.to / meta.hz).toFixed(places)}`];
+        if (this.chosen)
+            parts.push(`${this.chosen.kind}=${this.chosen.index}`);
+        history.replaceState(undefined, "", `#${parts.join("&")}`);
+    }
+    fromHash(hash = location.hash) {
+        const said = new URLSearchParams(hash.slice(1)), number = (name) => Number(said.get(name) ?? NaN);
+        let thing;
+        for (const kind of ["switch", "record", "drain", "lock", "event", "gap"])
+            if (Number.isInteger(number(kind))) {
+                const { count, at } = allOf(this.trace, this.model, kind);
+                thing = number(kind) >= 0 && number(kind) < count ? at(number(kind)) : undefined;
+            }
+        if (number("from") < number("to"))
+            this.look.show(number("from") * meta.hz, number("to") * meta.hz);
+        this.choose(thing, { reveal: !(number("from") < number("to")) });
+    }
+    start() {
+        const name = keyOf.get("workload.name"), when = keyOf.get("boot.time");
+        document.title = `Cairn: ${name ?? "a trace"}${when ? `, ${when}` : ""}`;
+        element("identity").textContent = [name, when, `${meta.cpus} CPUs`,
+                                           `build ${(keyOf.get("kernel.build_id") ?? "unknown").slice(0, 12)}`,
+                                           meta.panic ? "a panic's dump" : ""].filter(Boolean).join(" · ");
+        const emulated = [meta.emulated_ds ? "Debug Store emulated" : "",
+                          meta.emulated_machine ? "times are an emulator's" : ""].filter(Boolean).join(", ");
+        element("emulated").hidden = !emulated;
+        element("emulated").textContent = emulated;
+        element("keys").append(make("h2", {}, "Keys"), helpTable());
+        this.listen();
+        theme.apply();
+        this.resize();
+        this.fromHash();
+    }
+}
