@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, LOGS, cairn, text_of
+from cairn_tool import GOLDEN, LOGS, cairn, events, patch, text_of, with_keys
 
 LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
 LINE = re.compile(r" *(\d+\.\d{7}) +(\d+) (.) (.*)")
@@ -69,6 +69,18 @@ def test_json_of_samples():
         assert sample["record"]["EventingIP"] == sample["ip"] and int(sample["ip"], 16) >> 63
         assert ("thread" in sample) != ("no_thread" in sample)
     assert {sample["function"] for sample in samples} >= {"workload_spin", "workload_hash"}
+
+
+def test_json_of_a_log_that_lies():
+    """It is JSON whatever keys are called, and numbers are what the log says."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    with_keys(parts, {'ds."quoted"\\': "'\"\\"})
+    drain = next((i, at) for i, at, hook, _ in events(parts) if hook == 0xCA01)
+    patch(parts, drain, 16 + 0x10, (2**63 + 5).to_bytes(8, "little"))  # its `lost`
+    lines = [json.loads(line) for line in
+             cairn("export", "--to", "json", "-", data=frames.write(parts)).stdout.decode("utf-8").splitlines()]
+    assert lines[0]["keys"]['ds."quoted"\\'] == "'\"\\"
+    assert 2**63 + 5 in [line.get("lost") for line in lines if line["type"] == "drain"]
 
 
 def test_json_says_that_the_debug_store_was_emulated():

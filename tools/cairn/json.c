@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at `p`, 0 where it is none (RFC 3629). */
-static unsigned character(const uint8_t *p, size_t left)
+unsigned cairn_utf8(const uint8_t *p, size_t left)
 {
     static const struct {
         uint8_t first, last, low, high; /* of the lead byte; of the one behind it */
@@ -34,7 +33,7 @@ static void quoted(FILE *to, const char *text, size_t size, bool in_markup)
     const uint8_t *p = (const void *)text, *end = p + size;
     putc('"', to);
     while (p < end) {
-        const unsigned n = character(p, (size_t)(end - p));
+        const unsigned n = cairn_utf8(p, (size_t)(end - p));
         if (!n)
             fputs("\\ufffd", to);
         else if (*p == '"' || *p == '\\')
@@ -63,6 +62,14 @@ void cairn_json_slice(struct cairn_json *j, const char *name, struct cairn_slice
     quoted(j->to, text.at, text.size, j->in_markup);
 }
 
+void cairn_json_key(struct cairn_json *j, struct cairn_slice name, struct cairn_slice text)
+{
+    member(j, NULL);
+    quoted(j->to, name.at, name.size, j->in_markup);
+    putc(':', j->to);
+    quoted(j->to, text.at, text.size, j->in_markup);
+}
+
 void cairn_json_text(struct cairn_json *j, const char *name, const char *text)
 {
     cairn_json_slice(j, name, (struct cairn_slice){text, (uint32_t)strlen(text)});
@@ -72,6 +79,12 @@ void cairn_json_number(struct cairn_json *j, const char *name, int64_t value)
 {
     member(j, name);
     fprintf(j->to, "%" PRId64, value);
+}
+
+void cairn_json_count(struct cairn_json *j, const char *name, uint64_t value)
+{
+    member(j, name);
+    fprintf(j->to, "%" PRIu64, value);
 }
 
 void cairn_json_hex(struct cairn_json *j, const char *name, uint64_t value)

@@ -94,7 +94,7 @@ static void begin(struct cairn_output *o)
         char name[CAIRN_SHOWN];
         snprintf(name, sizeof(name), "%.*s", key->name.size < CAIRN_SHOWN ? (int)key->name.size : 0, key->name.at);
         if (*name && cairn_key(&log->text, "%s", name).at == key->value.at) /* the last of that name */
-            cairn_json_slice(j, name, key->value);
+            cairn_json_key(j, key->name, key->value);
     }
     cairn_json_close(j);
     cairn_json_end(j);
@@ -173,7 +173,7 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
     if (e->lost == CAIRN_DS_LOST_UNKNOWN)
         cairn_json_bool(j, "lost_unknown", true);
     else
-        cairn_json_number(j, "lost", (int64_t)e->lost);
+        cairn_json_count(j, "lost", e->lost);
     cairn_json_end(j);
 }
 
@@ -193,7 +193,7 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
         cairn_json_number(j, "acquired_ns", cairn_out_ns(o, held->acquired));
         cairn_json_number(j, "released_ns", cairn_out_ns(o, held->released));
     }
-    cairn_json_number(j, "wait_cycles", l->wait_time_in_cycles);
+    cairn_json_count(j, "wait_cycles", l->wait_time_in_cycles);
     cairn_json_number(j, "spins", l->spin_count);
     cairn_json_number(j, "interrupts", l->interrupt_count);
     cairn_json_number(j, "irql", l->irql);
@@ -234,7 +234,7 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
     if (h->kind == CAIRN_HOLE_BUFFERS || h->kind == CAIRN_HOLE_OVERWRITTEN)
         cairn_json_number(j, "buffers", h->buffers);
     if (h->kind == CAIRN_HOLE_BYTES)
-        cairn_json_number(j, "bytes", (int64_t)h->bytes);
+        cairn_json_count(j, "bytes", h->bytes);
     if (h->kind == CAIRN_HOLE_STOPPED && h->until != INT64_MAX)
         cairn_json_number(j, "until_ns", cairn_out_ns(o, h->until));
     if (h->kind == CAIRN_HOLE_STOPPED && h->since != INT64_MIN)
@@ -246,13 +246,13 @@ static int end(struct cairn_output *o)
 {
     const struct json *s = o->state;
     struct cairn_json *j = line(o, "end");
-    cairn_json_number(j, "switches", (int64_t)s->switches);
-    cairn_json_number(j, "samples", (int64_t)s->samples);
-    cairn_json_number(j, "drains", (int64_t)s->drains);
-    cairn_json_number(j, "locks", (int64_t)s->locks);
-    cairn_json_number(j, "events", (int64_t)s->events);
-    cairn_json_number(j, "lost", (int64_t)s->lost);
-    cairn_json_number(j, "missing_frames", (int64_t)o->log->frames.missing_frames);
+    cairn_json_count(j, "switches", s->switches);
+    cairn_json_count(j, "samples", s->samples);
+    cairn_json_count(j, "drains", s->drains);
+    cairn_json_count(j, "locks", s->locks);
+    cairn_json_count(j, "events", s->events);
+    cairn_json_count(j, "lost", s->lost);
+    cairn_json_count(j, "missing_frames", o->log->frames.missing_frames);
     cairn_json_end(j);
     return 0;
 }
