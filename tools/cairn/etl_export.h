@@ -35,5 +35,3 @@ void cairn_etl_put_extension(struct cairn_etl_export *x);
 void cairn_etl_put_start(struct cairn_etl_export *x);
 void cairn_etl_put_end(struct cairn_etl_export *x);
 
-/* A time of the session's clock as FILETIME; 0 is as early as that goes. */
-int64_t cairn_etl_filetime(const struct cairn_log *log, int64_t units);

@@ -5,15 +5,14 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/date.h"
 #include "tools/cairn/etl_export.h"
 #include "trace/groups.h"
 
 #define IDLE_PROCESS   0u
 #define KERNEL_PROCESS 4u
-#define UNIX_EPOCH     INT64_C(116444736000000000) /* as FILETIME */
 
 static uint64_t number(const struct cairn_log *log, const char *key)
 {
@@ -31,34 +30,6 @@ static uint64_t session_number(const struct cairn_log *log, const char *key)
 {
     uint64_t v;
     return cairn_slice_u64(cairn_session_key(log, key), &v) ? v : 0;
-}
-
-/* When the machine booted: 0 of the session clock, but of the TSC, which the firmware has let run; 0 where the log does
- * not say. */
-static int64_t boot_filetime(const struct cairn_log *log)
-{
-    struct cairn_slice s = cairn_key(&log->text, "boot.time");
-    char text[32];
-    struct tm tm = {0};
-    snprintf(text, sizeof(text), "%.*s", CAIRN_SLICE(s));
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour, &tm.tm_min,
-               &tm.tm_sec) != 6)
-        return 0;
-    tm.tm_year -= 1900;
-    tm.tm_mon -= 1;
-    return UNIX_EPOCH + (int64_t)timegm(&tm) * 10000000;
-}
-
-int64_t cairn_etl_filetime(const struct cairn_log *log, int64_t units)
-{
-    uint64_t hz = log->session.hz;
-    if (log->session.clock.type == TRACE_CLOCK_SYSTEM)
-        return units; /* which they are */
-    __int128 since = units;
-    if (log->session.clock.type == TRACE_CLOCK_TSC)
-        since -= log->session.clock.base;
-    __int128 time = boot_filetime(log) + since * 10000000 / (__int128)(hz ? hz : TRACE_CLOCK_HZ);
-    return time < 0 ? 0 : time > INT64_MAX ? INT64_MAX : (int64_t)time; /* time stamps are whatever the log says */
 }
 
 static uint32_t build(const struct cairn_log *log)
@@ -117,7 +88,7 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
                     w->buffer_bytes > large ? 0 : 5},
         .provider_version = build(log),
         .processors = log->cpus,
-        .end_time = cairn_etl_filetime(log, x->stop),
+        .end_time = cairn_filetime(log, x->stop),
         .timer_resolution = (uint32_t)(session_number(log, "tick_us") * 10),
         .log_file_mode = ETL_MODE_SEQUENTIAL | ETL_MODE_SYSTEM_LOGGER,
         .buffers_written = (uint32_t)w->buffers.count,
@@ -127,9 +98,9 @@ void cairn_etl_put_header(struct cairn_etl_export *x)
         .cpu_mhz = (uint32_t)(number(log, "machine.tsc_hz") / 1000000),
     };
     struct etl_logfile_times times = {
-        .boot_time = boot_filetime(log),
+        .boot_time = cairn_boot_filetime(log),
         .frequency = (int64_t)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ),
-        .start_time = cairn_etl_filetime(log, x->start),
+        .start_time = cairn_filetime(log, x->start),
         .clock_type = clock_type(log),
         .buffers_lost = (uint32_t)x->buffers_lost,
     };

@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/etl_export.h"
+#include "tools/cairn/date.h"
 #include "tools/cairn/out_perfetto.h"
 
 #define SESSION_CLOCK 64u /* the first that is only of its sequence */
-#define UNIX_EPOCH    INT64_C(116444736000000000) /* as FILETIME */
 
 /* Windows', whose threads are of processes. */
 static bool foreign(const struct cairn_output *o)
@@ -92,7 +91,7 @@ void cairn_pf_clocks(struct cairn_output *o, int64_t time)
 {
     const struct cairn_session *s = &o->log->session;
     const uint64_t hz = s->hz ? s->hz : TRACE_CLOCK_HZ;
-    const int64_t date = cairn_etl_filetime(o->log, time) - UNIX_EPOCH;
+    const int64_t date = cairn_filetime(o->log, time) - CAIRN_UNIX_EPOCH;
     Pf__ClockSnapshot__Clock clock[3], *list[3] = {&clock[0], &clock[1], &clock[2]};
     Pf__ClockSnapshot c = PF__CLOCK_SNAPSHOT__INIT;
     Pf__TracePacket p = PF__TRACE_PACKET__INIT;
