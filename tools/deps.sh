@@ -25,6 +25,7 @@ python_with() { # modules
 }
 pytest_there() { python_with pytest; }
 xdist_there() { python_with pytest,xdist; }
+bt2_there() { /usr/bin/python3 -c 'import bt2' 2>/dev/null; } # of the system's own python alone
 static_libc_there() { echo 'int main(void) { return 0; }' | gcc -static -x c -o /dev/null - 2>/dev/null; }
 browser_there() { # the names of tests/cairn/browser.py
     local name
@@ -61,6 +62,8 @@ on_path sgdisk             gdisk           gdisk                 gptfdisk       
 on_path python3            python3         python3               python          python3          python
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
+on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace
+bt2_there                  python3-bt2     python3-bt2           -               python3-babeltrace2 -
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
 browser_there  chromium-headless-shell chromium-headless     chromium        chromium         -
 on_path curl               curl            curl                  curl            curl             curl

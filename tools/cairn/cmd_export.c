@@ -15,7 +15,7 @@ static const char *path, *elf_path;
 static bool strict;
 static const struct cairn_option options[] = {
     {0, "to", "FORMAT", "one of those below", .word = &format, .words = names},
-    {'o', "output", "FILE", "where to; etl must have one, others go to standard output", .text = &path},
+    {'o', "output", "FILE", "where to: a must for etl, and for ctf, where it is a folder", .text = &path},
     {'e', "elf", "FILE", "functions from this kernel.elf.full", .text = &elf_path},
     {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
     CAIRN_BY_OPTION,
@@ -57,6 +57,7 @@ const struct cairn_command cairn_export_command = {
              "        as samples, spin locks, DS buffers, what is missing (docs/export.md)\n"
              "html    one page, for any browser, that needs nothing else: a time line, and the\n"
              "        bytes of each record and switch with their fields\n"
+             "ctf     a folder for babeltrace2 and Trace Compass: Common Trace Format 1.8\n"
              "etl     as Windows writes its kernel's traces. Processes, threads, the image\n"
              "        and the machine come before and behind the events, made from what the\n"
              "        log says where it has no such events. Without --strict the file also\n"

@@ -8,6 +8,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/folder.h"
 #include "tools/cairn/locks.h"
 
 #define NS UINT64_C(1000000000)
@@ -85,20 +86,30 @@ static void tell_all(struct cairn_output *o, enum cairn_by by)
     cairn_timeline_free(&t);
 }
 
+static int open_output(struct cairn_output *o)
+{
+    if (o->writer->folder)
+        return cairn_folder_begin(o);
+    o->file = o->path ? fopen(o->path, "wb") : stdout;
+    return o->file ? 0 : -errno;
+}
+
 /* 0 or negative errno. */
 static int write_all(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
-    o->file = o->path ? fopen(o->path, "wb") : stdout;
-    if (!o->file)
-        return -errno;
+    int e = open_output(o);
+    if (e)
+        return e;
     if (w->begin)
         w->begin(o);
     if (w->on_switch || w->record)
         tell_all(o, by);
-    int e = w->end(o);
+    e = w->end(o);
     if (!e && ferror(o->file))
         e = -EIO;
+    if (w->folder)
+        return cairn_folder_end(o, e);
     if (o->path && fclose(o->file) && !e)
         e = -errno;
     return e;
@@ -110,6 +121,8 @@ static bool is_kept(const struct cairn_output *o)
 {
     struct stat st;
     char start[4096];
+    if (o->writer->folder)
+        return cairn_folder_is_kept(o);
     if (!o->path || stat(o->path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
         return false;
     FILE *f = fopen(o->path, "rb");

@@ -13,13 +13,14 @@
 #include "tools/cairn/timeline.h"
 #include "trace/format.h"
 
-#define CAIRN_WRITERS(W) W(etl) W(folded) W(html) W(json) W(perfetto) W(svg)
+#define CAIRN_WRITERS(W) W(ctf) W(etl) W(folded) W(html) W(json) W(perfetto) W(svg)
 
 struct cairn_output {
     const struct cairn_log *log;
     const struct cairn_writer *writer;
     const char *path; /* NULL: standard output */
     FILE *file;
+    bool made; /* the folder, which was not there */
     struct cairn_elf *elf; /* NULL: none was given */
     bool compact;          /* switches are those of 0525H, else of 0524H */
     bool strict;           /* etl */
@@ -36,6 +37,9 @@ struct cairn_writer {
     const char *name;
     size_t state;    /* bytes */
     bool needs_path; /* it cannot go to standard output */
+    /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`
+     * and a number. NULL: it writes a file. */
+    const char *folder, *mark, *parts;
     /* Whether a file that begins so may be one of this format, and is written over without a word. */
     bool (*own)(const char *start, size_t size);
     /* Before there is a file. 0, or the exit status, the reason told. NULL: nothing can be against it. */
