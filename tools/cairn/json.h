@@ -16,8 +16,8 @@ struct cairn_json {
     bool in_markup; /* it stands in a script element of HTML: nothing in it may end that */
 };
 
-/* Members of the innermost object, `name` plain ASCII without quotes and backslashes; of the innermost list, `name` NULL.
- * Text is taken for UTF-8; bytes that are none become U+FFFD. */
+/* Members of the innermost object, `name` plain ASCII without quotes and backslashes; of the innermost list, `name`
+ * NULL. Text is taken for UTF-8; bytes that are none become U+FFFD. */
 void cairn_json_text(struct cairn_json *j, const char *name, const char *text);
 void cairn_json_slice(struct cairn_json *j, const char *name, struct cairn_slice text);
 void cairn_json_key(struct cairn_json *j, struct cairn_slice name, struct cairn_slice text); /* `name`: any, too */
