@@ -12,7 +12,7 @@ from cairn_tool import GOLDEN, cairn, text_of
 
 @pytest.mark.parametrize("arguments, said", [
     (["-o", "x.etl"], b"--to FORMAT"),
-    (["--to", "xml", "-o", "x.etl"], b"must be etl"),
+    (["--to", "xml", "-o", "x.etl"], b"must be ctf, etl"),
     (["--to", "etl"], b"-o FILE"),
 ])
 def test_export_says_what_it_needs(arguments, said):
