@@ -24,7 +24,7 @@ static unsigned column_of(const struct cairn_svg_lanes *lanes, int64_t time)
 
 static int64_t begin_of(const struct cairn_svg_lanes *lanes, unsigned column)
 {
-    return lanes->start + (int64_t)((unsigned __int128)lanes->units * column / CAIRN_SVG_COLUMNS);
+    return (int64_t)((uint64_t)lanes->start + (uint64_t)((unsigned __int128)lanes->units * column / CAIRN_SVG_COLUMNS));
 }
 
 /* From the session stream or, where that is missing, from the events themselves. */
@@ -44,8 +44,11 @@ static void find_range(struct cairn_svg_lanes *lanes, const struct cairn_output 
         }
         cairn_timeline_free(&t);
     }
+    if (first > last) /* there is nothing */
+        first = last = 0;
     lanes->start = session->start_known ? session->start : first;
     last = session->stop_known ? session->stop : last;
+    lanes->start -= lanes->start == INT64_MAX;
     lanes->units = last > lanes->start ? (uint64_t)last - (uint64_t)lanes->start : 1;
 }
 
@@ -267,7 +270,7 @@ static void find_colours(struct cairn_svg_lanes *lanes, uint32_t cpus)
 
 void cairn_svg_lanes_end(struct cairn_svg_lanes *lanes, const struct cairn_output *o)
 {
-    const int64_t stop = lanes->start + (int64_t)lanes->units;
+    const int64_t stop = (int64_t)((uint64_t)lanes->start + lanes->units);
     for (uint32_t c = 0; c < o->log->cpus; c++) {
         struct cairn_svg_lane *lane = &lanes->items[c];
         const bool hole = lane->hole;
