@@ -27,8 +27,6 @@
 #define CALL_LENGTH 15u /* of an instruction, at most */
 #define REASON_MAX  42u /* characters that fit behind the words of an error */
 
-static uint64_t only_cpu = UINT64_MAX, only_thread = UINT64_MAX; /* --cpu, --thread */
-
 struct stint { /* a thread's branches in one drain */
     const struct cairn_bts_drain *drain;
     uint32_t cpu;
@@ -173,7 +171,7 @@ static void print_stint(struct flow *f, const struct stint *s)
 {
     const struct cairn_bts_drain *d = s->drain;
     struct cairn_branch b;
-    f->known &= only_cpu == UINT64_MAX; /* what the thread did on other CPUs in between is not shown */
+    f->known &= !cairn_filter_by_cpu(); /* what the thread did on other CPUs in between is not shown */
     char time[CAIRN_SHOWN];
     uint32_t records = d->record_bytes / CAIRN_BTS_BYTES, seen = d->bytes_seen / CAIRN_BTS_BYTES;
     printf("  to %s s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
@@ -235,6 +233,7 @@ static void print_head(const struct cairn_log *log)
         printf("# BTS: %.*s, a buffer of %.*s %s on each CPU%s\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
                cairn_slice_is(records, "1") ? "record" : "records",
                cairn_slice_is(rings, "u") ? ", ring 3 only" : cairn_slice_is(rings, "k") ? ", the kernel only" : "");
+    cairn_filter_print("# ");
     puts("# > call, < return, - jump within the function; records hold no times");
     puts("# ~ no record tells how it got here from the branch above");
 }
@@ -258,22 +257,23 @@ static void print_gaps(const struct cairn_log *log)
 }
 
 static const struct cairn_option options[] = {
-    {'c', "cpu", "N", "only what ran on this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
-    {'t', "thread", "TID", "only this thread", .number = &only_thread, .low = 0, .high = UINT32_MAX},
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
     CAIRN_LOG_OPTIONS,
 };
 
 static bool wanted(const struct cairn_bts_drain *d, uint32_t cpu)
 {
-    return (d->record_bytes || d->lost) && (only_cpu == UINT64_MAX || cpu == only_cpu) &&
-           (only_thread == UINT64_MAX || d->tid == only_thread);
+    return (d->record_bytes || d->lost) && cairn_filter_cpu(cpu) && cairn_filter_time(d->time) &&
+           cairn_filter_thread(d->tid);
 }
 
 static int none(const struct cairn_log *log, bool any)
 {
     struct cairn_slice reason = cairn_key(&log->text, "ds.bts.reason");
     if (any)
-        fprintf(stderr, "cairn: no branch records of that CPU or thread\n");
+        fprintf(stderr, "cairn: no branch records of that CPU, thread or time\n");
     else if (reason.size > REASON_MAX)
         fprintf(stderr, "cairn: no branch records in this log (cairn info says why)\n");
     else if (reason.size)
@@ -286,8 +286,6 @@ static int none(const struct cairn_log *log, bool any)
 static int show(const struct cairn_log *log)
 {
     size_t all = 0, count = 0;
-    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
-        return cairn_usage(&cairn_bts_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
     for (uint32_t c = 0; c < log->cpus; c++)
         all += log->cpu[c].bts_drains.count;
     struct stint *stints = cairn_alloc(all * sizeof(*stints));

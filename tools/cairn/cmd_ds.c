@@ -15,12 +15,13 @@
 
 #define RECORDS_SHOWN 2 /* unless told otherwise */
 
-static uint64_t only_cpu = UINT64_MAX, epoch_number = UINT64_MAX, records_shown = RECORDS_SHOWN;
+static uint64_t epoch_number = UINT64_MAX, records_shown = RECORDS_SHOWN;
 static uint64_t only_record = UINT64_MAX;
 static bool want_bytes;
 static const char *life;
 static const struct cairn_option options[] = {
-    {'c', "cpu", "N", "only this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    CAIRN_CPU_OPTION,
+    CAIRN_TIME_OPTIONS,
     {0, "epoch", "N", "the drain of epoch N, not the first with records", .number = &epoch_number, .low = 0,
      .high = UINT32_MAX},
     {0, "records", "N", "decode the first N records of it (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
@@ -38,7 +39,7 @@ static const struct cairn_epoch *choose(const struct cairn_cpu *cpu)
     const struct cairn_epoch *first = NULL;
     for (size_t i = 0; i < cpu->epochs.count; i++) {
         const struct cairn_epoch *e = &cpu->epochs.items[i];
-        if (e->reason == CAIRN_DS_START)
+        if (e->reason == CAIRN_DS_START || !cairn_filter_time(e->time))
             continue;
         if (epoch_number != UINT64_MAX ? e->number == epoch_number : e->records)
             return e;
@@ -128,7 +129,8 @@ static int no_drain(void)
         fprintf(stderr, "cairn: no drain of epoch %" PRIu64 ": ds without --epoch names those there are\n",
                 epoch_number);
     else
-        fprintf(stderr, "cairn: no drain of a Debug Store in this log\n");
+        fprintf(stderr, "cairn: no drain of a Debug Store in this log%s\n",
+                cairn_filter_on() ? " of that CPU or time" : "");
     return CAIRN_BAD;
 }
 
@@ -141,7 +143,7 @@ static int show_life(const struct cairn_log *log)
     if (!colon || !cairn_slice_u64(first, &cpu) ||
         !cairn_slice_u64((struct cairn_slice){colon + 1, (uint32_t)strnlen(colon + 1, 32)}, &n))
         return cairn_usage(&cairn_ds_command, "--life %s: not CPU:RECORD, two numbers", life);
-    if (only_cpu != UINT64_MAX)
+    if (cairn_filter_by_cpu())
         return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
     if (records_shown != RECORDS_SHOWN || only_record != UINT64_MAX || want_bytes)
         return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records, --record and "
@@ -176,12 +178,10 @@ static int show(const struct cairn_log *log)
         return show_life(log);
     if (only_record != UINT64_MAX && records_shown != RECORDS_SHOWN)
         return cairn_usage(&cairn_ds_command, "--records is how many, --record which one: give one of them");
-    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
-        return cairn_usage(&cairn_ds_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
     cairn_print_backend(log, "Debug Store: ", "");
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_epoch *epoch = choose(&log->cpu[c]);
-        if ((only_cpu != UINT64_MAX && c != only_cpu) || !epoch)
+        if (!cairn_filter_cpu(c) || !epoch)
             continue;
         any = true;
         putchar('\n');

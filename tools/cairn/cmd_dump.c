@@ -20,7 +20,6 @@ struct dump {
     struct cairn_pmc_names pmc_names;
     struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
-    size_t lock[CAIRN_MAX_CPUS]; /* of the CPU's spin lock events, the next */
     int width;                   /* of times: TIME_USUAL to TIME_MOST */
 };
 
@@ -65,6 +64,7 @@ static void print_head(const struct dump *d, bool compact)
     if (log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN && log->session.compact)
         printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
                "# numbers (--max-wait-reason N)\n");
+    cairn_filter_print("# ");
     printf("#%*s %2s   %-*s %-17s %2s   %-14s %5s\n", d->width - 1, "seconds", "cp", room_for(d, 16), "who left",
            "state or reason", "pr", "who came", "ticks");
 }
@@ -117,12 +117,14 @@ static void print_counts(const struct dump *d, const struct cairn_pmcs *counts, 
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
 
-/* What the thread that leaves has counted; where the switch before is not known, where the counters stand. */
-static void print_switch_counts(const struct dump *d, const struct cairn_item *item)
+/* What the thread that leaves has counted since the switch before, shown or not; where that is not known, where the
+ * counters stand. */
+static void print_switch_counts(const struct dump *d, const struct cairn_item *item, bool shown)
 {
     struct cairn_pmcs gained, *last = &d->pmc_last[item->cpu];
     bool known = cairn_pmcs_gained(&gained, last, &item->sw);
-    print_counts(d, known ? &gained : last, known);
+    if (shown)
+        print_counts(d, known ? &gained : last, known);
 }
 
 static void print_record(const struct dump *d, const struct cairn_item *item)
@@ -168,18 +170,16 @@ static void print_hole(const struct dump *d, const struct cairn_item *item)
     printf("%*s %2" PRIu32 " ! %s\n", d->width, "", item->cpu, cairn_show_hole(what, d->log, item->hole));
 }
 
-/* NULL: it is nothing about spin locks. Events come in the order in which they were indexed. */
-static const char *lock_text(struct dump *d, const struct cairn_item *item, char out[CAIRN_LOCK_TEXT])
+/* NULL: it is nothing about spin locks. */
+static const char *lock_text(const struct dump *d, const struct cairn_item *item, char out[CAIRN_LOCK_TEXT])
 {
     const struct cairn_cpu *cpu = &d->log->cpu[item->cpu];
-    size_t i = d->lock[item->cpu];
-    if (i == cpu->locks.count || cpu->locks.items[i].payload != item->event.payload)
+    if (!item->lock)
         return cairn_lock_config_show(out, &item->event);
-    d->lock[item->cpu]++;
-    return cairn_lock_show(out, d->log, item->cpu, i);
+    return cairn_lock_show(out, d->log, item->cpu, (size_t)(item->lock - cpu->locks.items));
 }
 
-static void print_event(struct dump *d, const struct cairn_item *item)
+static void print_event(const struct dump *d, const struct cairn_item *item)
 {
     char what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT], lock[CAIRN_LOCK_TEXT];
     struct cairn_live live;
@@ -195,30 +195,38 @@ static void print_event(struct dump *d, const struct cairn_item *item)
     print_counts(d, &counts, false);
 }
 
-static void print_all(struct dump *d, int cpu, bool compact)
+static void print_item(const struct dump *d, const struct cairn_item *item)
+{
+    switch (item->kind) {
+    case CAIRN_ITEM_SWITCH:
+        print_switch(d, item);
+        break;
+    case CAIRN_ITEM_RECORD:
+        print_record(d, item);
+        break;
+    case CAIRN_ITEM_EPOCH:
+        print_epoch(d, item);
+        break;
+    case CAIRN_ITEM_EVENT:
+        print_event(d, item);
+        break;
+    default:
+        print_hole(d, item);
+    }
+}
+
+static void print_all(const struct dump *d, bool compact)
 {
     struct cairn_timeline t;
     struct cairn_item item;
     print_head(d, compact);
-    cairn_timeline_init(&t, d->log, cpu, compact, cairn_by);
-    while (cairn_timeline_next(&t, &item)) {
-        switch (item.kind) {
-        case CAIRN_ITEM_SWITCH:
-            print_switch(d, &item);
-            print_switch_counts(d, &item);
-            break;
-        case CAIRN_ITEM_RECORD:
-            print_record(d, &item);
-            break;
-        case CAIRN_ITEM_EPOCH:
-            print_epoch(d, &item);
-            break;
-        case CAIRN_ITEM_EVENT:
-            print_event(d, &item);
-            break;
-        default:
-            print_hole(d, &item);
-        }
+    cairn_timeline_init(&t, d->log, -1, compact, cairn_by);
+    while (cairn_timeline_any(&t, &item)) {
+        const bool shown = cairn_filter_passes(&item);
+        if (shown)
+            print_item(d, &item);
+        if (item.kind == CAIRN_ITEM_SWITCH)
+            print_switch_counts(d, &item, shown);
     }
     cairn_timeline_free(&t);
     for (size_t i = 0; i < d->log->frames.missing.count; i++) {
@@ -236,11 +244,13 @@ static bool has_events(const struct cairn_log *log, bool compact)
     return any;
 }
 
-static uint64_t only_cpu = UINT64_MAX;
 static const char *elf_path;
 static bool want_compact, want_full;
 static const struct cairn_option options[] = {
-    {'c', "cpu", "N", "only this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
+    CAIRN_REASON_OPTION,
     {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
     {0, "compact", NULL, "the switches of the 0525H batches, where both were written", .on = &want_compact},
     {0, "full", NULL, "the switches of the 0524H events", .on = &want_full},
@@ -254,8 +264,6 @@ static int show(const struct cairn_log *log)
     char error[CAIRN_SHOWN];
     if (want_compact && want_full)
         return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
-    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
-        return cairn_usage(&cairn_dump_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
     if ((want_compact || want_full) && !has_events(log, want_compact)) {
         fprintf(stderr, "cairn: no %s in this log: try it without --%s\n",
                 want_compact ? "0525H batches" : "0524H events", want_compact ? "compact" : "full");
@@ -268,10 +276,10 @@ static int show(const struct cairn_log *log)
     bool compact = want_compact || (!want_full && cairn_prefers_compact(log));
     cairn_pmc_names(&d.pmc_names, log);
     d.pmc_last = cairn_alloc(CAIRN_MAX_CPUS * sizeof(*d.pmc_last));
-    print_all(&d, only_cpu == UINT64_MAX ? -1 : (int)only_cpu, compact);
+    print_all(&d, compact);
     free(d.pmc_last);
     cairn_elf_close(d.elf);
-    return CAIRN_GOOD;
+    return cairn_filtered(CAIRN_GOOD);
 }
 
 const struct cairn_command cairn_dump_command = {

@@ -18,6 +18,10 @@ static const struct cairn_option options[] = {
     {'o', "output", "FILE", "where to: a must for etl, and for ctf, where it is a folder", .text = &path},
     {'e', "elf", "FILE", "functions from this kernel.elf.full", .text = &elf_path},
     {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_SINCE_OPTIONS,
+    CAIRN_REASON_OPTION,
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
@@ -29,6 +33,9 @@ static int show(const struct cairn_log *log)
     if (format == UINT32_MAX)
         return cairn_usage(&cairn_export_command, "--to FORMAT says what it is to become");
     o.writer = writers[format];
+    if (cairn_filter_on() && !o.writer->on_switch && !o.writer->record)
+        return cairn_usage(&cairn_export_command, "%s: a file of the format %s holds the whole trace",
+                           cairn_filter_text(), o.writer->name);
     if (!path && o.writer->needs_path)
         return cairn_usage(&cairn_export_command, "-o FILE says where to");
     if (elf_path && !(o.elf = cairn_elf_open(elf_path, log, error))) {
@@ -37,7 +44,7 @@ static int show(const struct cairn_log *log)
     }
     const int status = cairn_export(&o, cairn_by);
     cairn_elf_close(o.elf);
-    return status;
+    return cairn_filtered(status);
 }
 
 const struct cairn_command cairn_export_command = {

@@ -45,7 +45,7 @@ static void weigh(struct release *r, const struct trace_spinlock_sampling *s, un
     r->weight = rules & TRACE_SPINLOCK_CONTENTION ? s->contention_sample_rate : s->acquire_sample_rate;
 }
 
-static struct release *collect(const struct cairn_log *log, uint64_t only_cpu, size_t *count)
+static struct release *collect(const struct cairn_log *log, size_t *count)
 {
     size_t all = 0;
     for (uint32_t c = 0; c < log->cpus; c++)
@@ -53,9 +53,11 @@ static struct release *collect(const struct cairn_log *log, uint64_t only_cpu, s
     struct release *releases = cairn_alloc(all * sizeof(*releases));
     *count = 0;
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].locks.count && (only_cpu == UINT64_MAX || only_cpu == c); i++) {
+        for (size_t i = 0; i < log->cpu[c].locks.count && cairn_filter_cpu(c); i++) {
             struct wmi_spinlock e = cairn_lock_read(&log->cpu[c].locks.items[i]);
             struct trace_spinlock_sampling s;
+            if (!cairn_filter_time(log->cpu[c].locks.items[i].time) || !cairn_filter_thread(e.thread_id))
+                continue;
             struct release *r = &releases[(*count)++];
             *r = (struct release){.lock = e.spin_lock_address,
                                   .caller = e.caller_address,
@@ -205,8 +207,6 @@ static void print_lock(const struct cairn_log *log, const struct lock *l, uint64
     print_callers(log, l, values);
 }
 
-static uint64_t only_cpu = UINT64_MAX;
-
 /* Whether events of the CPUs that are shown were lost, overwritten or damaged: releases may be among them. */
 static bool is_short(const struct cairn_log *log)
 {
@@ -214,7 +214,7 @@ static bool is_short(const struct cairn_log *log)
     bool some = !log->own && cairn_slice_u64(cairn_key(&log->text, "etl.events_lost"), &lost) && lost;
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
-        if (only_cpu == UINT64_MAX || only_cpu == c)
+        if (cairn_filter_cpu(c))
             some |= cpu->holes.count || (cpu->end.events_known && cpu->end.events[CAIRN_LOST]);
     }
     return some;
@@ -239,6 +239,7 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
                                cairn_plural(sampling.spin_threshold, "spin", "spins"),
                                sampling.contention_sample_rate, sampling.acquire_sample_rate, held,
                                changed ? "; this changes later" : "");
+    cairn_filter_print("# ");
     printf("# sampling: ");
     cairn_print_wrapped(12, "# ", 2, (struct cairn_slice){text, (uint32_t)n});
     if (is_short(log))
@@ -250,7 +251,9 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
 }
 
 static const struct cairn_option options[] = {
-    {'c', "cpu", "N", "only what this CPU held", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
     CAIRN_LOG_OPTIONS,
 };
 
@@ -278,15 +281,12 @@ static bool find_sampling(const struct cairn_log *log, bool *changed)
 static int show(const struct cairn_log *log)
 {
     size_t count, locks;
-    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
-        return cairn_usage(&cairn_locks_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu,
-                           log->cpus);
-    struct release *releases = collect(log, only_cpu, &count);
+    struct release *releases = collect(log, &count);
     if (!count) {
         fprintf(stderr, "cairn: no spin lock events %s\n",
-                only_cpu != UINT64_MAX ? "of that CPU"
-                : log->etl             ? "in this file"
-                                       : "(boot with session.1=auto+spinlock:qpc:sequential)");
+                cairn_filter_on() ? "of that CPU, thread or time"
+                : log->etl        ? "in this file"
+                                  : "(boot with session.1=auto+spinlock:qpc:sequential)");
         free(releases);
         return CAIRN_BAD;
     }

@@ -19,14 +19,15 @@ enum per { PER_BOTH, PER_THREAD, PER_FUNCTION, PER_LINE };
 static const char *const per_names[] = {"both", "thread", "function", "line", NULL};
 
 #define NOT_GIVEN UINT64_MAX
-static uint64_t only_cpu = NOT_GIVEN, only_thread = NOT_GIVEN, only_counter = NOT_GIVEN, top = 40;
+static uint64_t only_counter = NOT_GIVEN, top = 40;
 static unsigned per = PER_BOTH;
 static const char *elf_path, *given_event;
 static const char *only_event; /* by the name logs have for it */
 static const struct cairn_option options[] = {
     {0, "per", "WHAT", "a row per thread, function, line (with --elf), or both", .word = &per, .words = per_names},
-    {'c', "cpu", "N", "only records of this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
-    {'t', "thread", "TID", "only records of this thread", .number = &only_thread, .low = 0, .high = UINT32_MAX},
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
     {0, "counter", "N", "only records of this counter (32: fixed counter 0)", .number = &only_counter, .low = 0,
      .high = 63},
     {0, "event", "NAME", "only records of this event, whatever its counter", .text = &given_event},
@@ -117,7 +118,7 @@ static void count_record(struct profile *p, const struct cairn_counters *on, con
         return;
     }
     p->doubtful += !known;
-    if (only_thread != NOT_GIVEN && (!known || item->tid != only_thread)) {
+    if (cairn_filter_by_thread() && (!known || !cairn_filter_thread(item->tid))) {
         p->left_out += known;
         return;
     }
@@ -134,12 +135,12 @@ static void count(struct profile *p)
         struct cairn_lane lane;
         struct cairn_item item;
         struct cairn_counters on;
-        if (only_cpu != NOT_GIVEN && c != only_cpu)
+        if (!cairn_filter_cpu(c))
             continue;
         cairn_counters_read(&on, &p->log->text, c);
         cairn_lane_init(&lane, p->log, c, cairn_prefers_compact(p->log), cairn_by);
         while (cairn_lane_next(&lane, &item))
-            if (item.kind == CAIRN_ITEM_RECORD)
+            if (item.kind == CAIRN_ITEM_RECORD && cairn_filter_time(item.time))
                 count_record(p, &on, &item);
         cairn_lane_free(&lane);
     }
@@ -263,6 +264,7 @@ static void print_head(const struct profile *p)
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
+    cairn_filter_print("# ");
     print_counters(p);
     if (p->after)
         printf("# this record format names the instruction behind the one it is about\n");
@@ -299,19 +301,17 @@ static void print_rest(const struct profile *p)
     for (uint32_t c = 0; c < p->log->cpus; c++)
         for (size_t i = 0; i < p->log->cpu[c].epochs.count; i++) {
             const struct cairn_epoch *e = &p->log->cpu[c].epochs.items[i];
-            if (only_cpu != NOT_GIVEN && c != only_cpu)
-                continue;
-            missing += e->record_bytes - (uint64_t)e->bytes_seen;
+            if (cairn_filter_cpu(c) && cairn_filter_time(e->time))
+                missing += e->record_bytes - (uint64_t)e->bytes_seen;
         }
     printf("# %" PRIu64 " %s", p->records, cairn_plural(p->records, "record", "records"));
     if (p->left_out)
         printf(", %" PRIu64 " %s left out", p->left_out, cairn_plural(p->left_out, "other", "others"));
     printf("; %" PRIu64 " of no certain thread", p->doubtful);
-    if (p->doubtful && only_thread != NOT_GIVEN)
+    if (p->doubtful && cairn_filter_by_thread())
         printf(", not counted here");
-    const uint32_t cpu = only_cpu == NOT_GIVEN ? CAIRN_MAX_CPUS : (uint32_t)only_cpu;
-    const struct cairn_lost swallowed = cairn_pebs_swallowed(p->log, cpu);
-    const struct cairn_lost here = cairn_pebs_dropped(p->log, cpu), run = cairn_pebs_dropped_in_run(p->log, cpu);
+    const struct cairn_lost swallowed = cairn_pebs_swallowed(p->log);
+    const struct cairn_lost here = cairn_pebs_dropped(p->log), run = cairn_pebs_dropped_in_run(p->log);
     printf("\n# lost by the processor: %s\n", cairn_show_lost(lost, here));
     if (run.counted != here.counted || run.unknown != here.unknown)
         printf("# lost in the whole run, with drains that are not here: %s\n", cairn_show_lost(lost, run));
@@ -332,7 +332,7 @@ static int none(const struct profile *p)
                 "cairn: %" PRIu64 " %s of several counters, not told apart: profile without --counter, --event\n",
                 p->mixed, cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));
     else if (any)
-        fprintf(stderr, "cairn: no PEBS records of that CPU, thread, counter or event\n");
+        fprintf(stderr, "cairn: no PEBS records of that CPU, thread, time, counter or event\n");
     else
         fprintf(stderr, "cairn: no PEBS records in this log%s\n", off ? " (cairn info says why)" : "");
     return CAIRN_BAD;
@@ -378,9 +378,6 @@ static int show(const struct cairn_log *log)
     only_event = name_in_log(given_event);
     if (per == PER_LINE && !elf_path)
         return cairn_usage(&cairn_profile_command, "--per line: lines are in the kernel's file: give --elf FILE");
-    if (only_cpu != NOT_GIVEN && only_cpu >= log->cpus)
-        return cairn_usage(&cairn_profile_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu,
-                           log->cpus);
     if (only_event && only_counter != NOT_GIVEN)
         return cairn_usage(&cairn_profile_command, "--event and --counter: give one of them");
     if (only_event && !is_recorded(log))

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/live.h"
@@ -12,9 +13,12 @@
 #include "tools/cairn/show.h"
 #include "tools/cairn/totals.h"
 
-static uint64_t top = 10, only_cpu = UINT64_MAX;
+static uint64_t top = 10;
 static const struct cairn_option options[] = {
-    {'c', "cpu", "N", "only what is of this CPU", .number = &only_cpu, .low = 0, .high = CAIRN_MAX_CPUS - 1},
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
+    CAIRN_REASON_OPTION,
     {0, "top", "N", "list the first N threads (10)", .number = &top, .low = 1, .high = UINT32_MAX},
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
@@ -58,7 +62,7 @@ static void print_told(const struct cairn_totals *t)
 {
     uint64_t count[UINT16_MAX + 1] = {0};
     for (uint32_t c = 0; c < t->log->cpus; c++)
-        for (size_t i = 0; i < t->log->cpu[c].told.count && cairn_totals_has(t, c); i++)
+        for (size_t i = 0; i < t->log->cpu[c].told.count && cairn_filter_cpu(c); i++)
             count[t->log->cpu[c].told.items[i].hook]++;
     for (uint32_t hook = 0; hook <= UINT16_MAX; hook++)
         if (count[hook])
@@ -70,7 +74,7 @@ static void print_live(const struct cairn_totals *t)
     const struct cairn_log *log = t->log;
     uint64_t count[CAIRN_LIVE_KINDS] = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].live.count && cairn_totals_has(t, c); i++)
+        for (size_t i = 0; i < log->cpu[c].live.count && cairn_filter_cpu(c); i++)
             count[log->cpu[c].live.items[i].kind]++;
     for (unsigned k = 0; k < CAIRN_LIVE_KINDS; k++)
         if (count[k])
@@ -84,7 +88,7 @@ static void print_switches(const struct cairn_totals *t)
     uint64_t events = 0, buffers = 0, other = 0, locks = 0, with_items = 0;
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
-        if (!cairn_totals_has(t, c))
+        if (!cairn_filter_cpu(c))
             continue;
         compact += cpu->compact;
         full += cpu->full;
@@ -128,12 +132,34 @@ static void print_switches(const struct cairn_totals *t)
         printf("spin locks let go    %12" PRIu64 "   0529H (cairn locks)\n", locks);
 }
 
+/* The same of what passes a filter that not all of a CPU does: its buffers and batches have more in them. */
+static void print_passed(const struct cairn_totals *t)
+{
+    const struct cairn_total_passed *p = &t->passed;
+    uint64_t switches = 0;
+    for (unsigned i = 0; i <= CAIRN_FORM_EVENT; i++)
+        switches += p->forms[i];
+    printf("switches             %12" PRIu64 "   %s\n", switches, t->compact ? "0525H" : "0524H");
+    for (unsigned i = 0; i <= CCSWAP_FULL && t->compact; i++)
+        printf("  %-10s         %12" PRIu64 "   %5.1f %%\n", cairn_form_name((uint8_t)i), p->forms[i],
+               percent(p->forms[i], switches));
+    if (p->locks)
+        printf("spin locks let go    %12" PRIu64 "   0529H (cairn locks)\n", p->locks);
+    printf("other events         %12" PRIu64 "\n", p->events - p->locks);
+    for (unsigned k = 0; k < CAIRN_LIVE_KINDS; k++)
+        if (p->live[k])
+            printf("  %-20s %10" PRIu64 "   %04XH\n", cairn_live_name(k), p->live[k], cairn_live_hook(k));
+    for (uint32_t hook = 0; hook <= UINT16_MAX; hook++)
+        if (p->hooks[hook])
+            printf("  %-22.22s %8" PRIu64 "   %04" PRIX32 "H\n", cairn_hook_name(hook), p->hooks[hook], hook);
+}
+
 static void print_flushes(const struct cairn_totals *t)
 {
     uint64_t sum[CCSWAP_CLOSE_REASONS] = {0}, all = 0;
     bool known = false;
     for (uint32_t c = 0; c < t->log->cpus; c++)
-        for (unsigned i = 0; cairn_totals_has(t, c) && t->log->cpu[c].end.batches_known && i < CCSWAP_CLOSE_REASONS;
+        for (unsigned i = 0; cairn_filter_cpu(c) && t->log->cpu[c].end.batches_known && i < CCSWAP_CLOSE_REASONS;
              i++) {
             sum[i] += t->log->cpu[c].end.batches[i];
             all += t->log->cpu[c].end.batches[i];
@@ -150,7 +176,7 @@ static void print_loss(const struct cairn_totals *t)
 {
     uint64_t tried = 0, lost = 0, switches = 0, overwritten, over[4] = {0};
     bool known = true, switches_known = true;
-    printf("\nloss\n");
+    printf("\nloss%s\n", cairn_filter_narrow() ? ", of the whole session" : "");
     if (!t->log->own && cairn_slice_u64(cairn_key(&t->log->text, "etl.events_lost"), &lost) &&
         cairn_slice_u64(cairn_key(&t->log->text, "etl.buffers_lost"), &over[0])) {
         printf("  events lost        %12" PRIu64 "   as the file's header says\n", lost);
@@ -159,7 +185,7 @@ static void print_loss(const struct cairn_totals *t)
     }
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         const struct cairn_cpu_end *e = &t->log->cpu[c].end;
-        if (!cairn_totals_has(t, c))
+        if (!cairn_filter_cpu(c))
             continue;
         known &= e->events_known;
         switches_known &= e->switches_known;
@@ -167,7 +193,7 @@ static void print_loss(const struct cairn_totals *t)
         lost += e->events[CAIRN_LOST];
         switches += e->switches[CAIRN_LOST];
     }
-    if (t->cpu == CAIRN_MAX_CPUS)
+    if (!cairn_filter_by_cpu())
         known = cairn_slice_u64(cairn_end_key(t->log, "events_tried"), &tried) &&
                 cairn_slice_u64(cairn_end_key(t->log, "events_lost"), &lost);
     if (!known) {
@@ -184,7 +210,7 @@ static void print_loss(const struct cairn_totals *t)
     cairn_slice_u64(cairn_end_key(t->log, "overwritten.compact"), &over[2]);
     cairn_slice_u64(cairn_end_key(t->log, "overwritten.full"), &over[3]);
     overwritten = over[2] + over[3];
-    if (t->log->session.circular && t->cpu == CAIRN_MAX_CPUS)
+    if (t->log->session.circular && !cairn_filter_by_cpu())
         printf("  overwritten        %12" PRIu64 "   %s, with %" PRIu64 " %s, %" PRIu64 " %s\n", over[0],
                cairn_plural(over[0], "buffer", "buffers"), over[1], cairn_plural(over[1], "event", "events"),
                overwritten, cairn_plural(overwritten, "switch", "switches"));
@@ -192,18 +218,21 @@ static void print_loss(const struct cairn_totals *t)
 
 static void print_cpus(const struct cairn_totals *t)
 {
-    printf("\nCPU      switches       busy       idle    unknown\n");
+    const bool chosen = cairn_filter_by_thread();
+    printf("\nCPU      switches       busy%s       idle    unknown\n", chosen ? "     others" : "");
     for (uint32_t c = 0; c < t->log->cpus; c++) {
-        uint64_t all = t->busy[c] + t->idle[c] + t->unknown[c];
-        if (!cairn_totals_has(t, c))
+        const uint64_t all = t->busy[c] + t->others[c] + t->idle[c] + t->unknown[c];
+        if (!cairn_filter_cpu(c))
             continue;
         if (!all) { /* not one switch, and the session's times are missing as well */
-            printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c], 0.0, 0.0,
-                   100.0);
+            printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%%s   %6.2f %%   %6.2f %%\n", c, t->switches[c], 0.0,
+                   chosen ? "     0.00 %" : "", 0.0, 100.0);
             continue;
         }
-        printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%   %6.2f %%   %6.2f %%\n", c, t->switches[c],
-               percent(t->busy[c], all), percent(t->idle[c], all), percent(t->unknown[c], all));
+        printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%", c, t->switches[c], percent(t->busy[c], all));
+        if (chosen)
+            printf("   %6.2f %%", percent(t->others[c], all));
+        printf("   %6.2f %%   %6.2f %%\n", percent(t->idle[c], all), percent(t->unknown[c], all));
     }
 }
 
@@ -312,21 +341,22 @@ static void print_throttled(const struct cairn_totals *t)
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         const struct cairn_cpu *cpu = &t->log->cpu[c];
         const struct cairn_epoch *throttled = NULL; /* since its end */
-        for (size_t i = 0; i < cpu->epochs.count && cairn_totals_has(t, c); i++) {
+        for (size_t i = 0; i < cpu->epochs.count && cairn_filter_cpu(c); i++) {
             const struct cairn_epoch *e = &cpu->epochs.items[i];
-            throttles += e->reason == CAIRN_DS_THROTTLE;
+            const bool passes = cairn_filter_time(e->time);
+            throttles += passes && e->reason == CAIRN_DS_THROTTLE;
             if (throttled && e->reason != CAIRN_DS_RECONFIGURE) { /* which does not end it */
                 cycles += e->tsc - throttled->tsc;
                 throttled = NULL;
             }
-            if (e->reason == CAIRN_DS_THROTTLE)
+            if (passes && e->reason == CAIRN_DS_THROTTLE)
                 throttled = e;
         }
     }
     if (throttles && t->log->session.known)
         printf("  throttled          %12" PRIu64 "   %s, %.6f s%s\n", throttles,
                cairn_plural(throttles, "time", "times"), (double)cycles / (double)t->log->session.clock.tsc_hz,
-               t->cpu == CAIRN_MAX_CPUS ? " of all CPUs together" : "");
+               !cairn_filter_by_cpu() ? " of all CPUs together" : "");
 }
 
 /* Events that write no records: counted in all, and how often that came to a period. Older logs do not say. */
@@ -342,7 +372,7 @@ static void print_plain(const struct cairn_totals *t)
             name++;
         for (uint32_t c = 0; c < t->log->cpus; c++) {
             struct cairn_slice s = cairn_key(x, "end.cpu.%" PRIu32 ".plain.%u", c, i);
-            if (!cairn_totals_has(t, c) || !cairn_slice_number(&s, &v))
+            if (!cairn_filter_cpu(c) || !cairn_slice_number(&s, &v))
                 continue;
             told = true;
             sum[0] += v;
@@ -362,25 +392,28 @@ static void print_plain(const struct cairn_totals *t)
 static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains)
 {
     const struct cairn_log *log = t->log;
-    struct cairn_lost lost = cairn_pebs_dropped(log, t->cpu), swallowed = cairn_pebs_swallowed(log, t->cpu);
+    struct cairn_lost lost = cairn_pebs_dropped(log), swallowed = cairn_pebs_swallowed(log);
     uint64_t drained = 0; /* in the run */
     char name[CAIRN_SHOWN];
     if (!records && !drains) {
         char why[80] = "no PEBS buffer was drained";
         for (uint32_t c = 0; c < log->cpus; c++)
-            drained += cairn_totals_has(t, c) && log->cpu[c].end.ds_known ? log->cpu[c].end.ds[0] : 0;
+            drained += cairn_filter_cpu(c) && log->cpu[c].end.ds_known ? log->cpu[c].end.ds[0] : 0;
         if (drained)
             snprintf(why, sizeof(why), "the run had %" PRIu64 ": no event here tells of them", drained);
         print_absent("  PEBS records", why);
         return;
     }
-    printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " %s\n", records, drains,
-           cairn_plural(drains, "drain", "drains"));
+    if (cairn_filter_by_thread() || cairn_filter_by_reason()) /* a drain is no thread's */
+        printf("  PEBS records       %12" PRIu64 "\n", records);
+    else
+        printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " %s\n", records, drains,
+               cairn_plural(drains, "drain", "drains"));
     printf("  lost by processor  %12s%s\n", lost.unknown ? "unknown" : cairn_show_lost(name, lost),
            lost.unknown ? "   a buffer was full" : "");
     if (lost.unknown && lost.counted)
         printf("%*" PRIu64 "   at least\n", 33, lost.counted);
-    const struct cairn_lost run = cairn_pebs_dropped_in_run(log, t->cpu);
+    const struct cairn_lost run = cairn_pebs_dropped_in_run(log);
     if (run.counted != lost.counted || run.unknown != lost.unknown)
         printf("  in the whole run   %12s   with drains that are not here\n", cairn_show_lost(name, run));
     if (swallowed.unknown || swallowed.counted)
@@ -406,7 +439,7 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
 static void print_branches(const struct cairn_totals *t, uint64_t records, uint64_t drains)
 {
     char name[CAIRN_SHOWN];
-    struct cairn_lost lost = cairn_bts_lost(t->log, t->cpu);
+    struct cairn_lost lost = cairn_bts_lost(t->log);
     struct cairn_slice reason = cairn_key(&t->log->text, "ds.bts.reason");
     if (!records && !drains) {
         if (reason.size)
@@ -421,6 +454,18 @@ static void print_branches(const struct cairn_totals *t, uint64_t records, uint6
     printf("  lost, overwritten  %12s\n", cairn_show_lost(name, lost));
 }
 
+/* Of the drains that pass: they are whose branches they hold. */
+static void count_branches(const struct cairn_cpu *cpu, uint64_t *branches, uint64_t *drains)
+{
+    for (size_t i = 0; i < cpu->bts_drains.count && !cairn_filter_by_reason(); i++) {
+        const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
+        if (!cairn_filter_time(d->time) || !cairn_filter_thread(d->tid))
+            continue;
+        *branches += d->bytes_seen / CAIRN_BTS_BYTES;
+        *drains += d->reason != CAIRN_DS_START;
+    }
+}
+
 static void print_debug_store(struct cairn_totals *t)
 {
     const struct cairn_log *log = t->log;
@@ -428,21 +473,26 @@ static void print_debug_store(struct cairn_totals *t)
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
-        if (!cairn_totals_has(t, c))
+        if (!cairn_filter_cpu(c))
             continue;
         records += cpu->records.count;
         for (size_t i = 0; i < cpu->epochs.count; i++)
             drains += cpu->epochs.items[i].reason != CAIRN_DS_START;
-        branches += cpu->bts_records;
-        for (size_t i = 0; i < cpu->bts_drains.count; i++)
-            branch_drains += cpu->bts_drains.items[i].reason != CAIRN_DS_START;
         logged += cpu->logged.count;
+        count_branches(cpu, &branches, &branch_drains);
+    }
+    if (cairn_filter_narrow()) {
+        records = t->records;
+        drains = t->passed.drains;
     }
     int used = printf("\nDebug Store          %12.*s   ", CAIRN_SLICE(backend)) - 1;
     cairn_print_wrapped((unsigned)used, "", 36, reason);
     print_pebs(t, records, drains);
-    print_plain(t);
+    if (!cairn_filter_narrow())
+        print_plain(t);
     print_branches(t, branches, branch_drains);
+    if (cairn_filter_narrow())
+        return;
     if (logged)
         printf("  model's own log    %12" PRIu64 "   %s\n", logged, cairn_plural(logged, "entry", "entries"));
     else
@@ -466,14 +516,14 @@ static void print_hook(const struct cairn_totals *t)
     cairn_slice_u64(cairn_end_key(t->log, "hook.emulated"), &emulated);
     printf("\nswitch hook, TSC cycles%s%s\n  minimum            %12" PRIu64 "\n  median             %12" PRIu64
            "\n  99th percentile    %12" PRIu64 "\n",
-           emulated ? " (emulated)" : "", t->cpu == CAIRN_MAX_CPUS ? "" : ", all CPUs", min, median, p99);
+           emulated ? " (emulated)" : "", !cairn_filter_by_cpu() ? "" : ", all CPUs", min, median, p99);
 }
 
 static void print_truth(const struct cairn_totals *t)
 {
     uint64_t records = 0;
     for (uint32_t c = 0; c < t->log->cpus; c++)
-        for (size_t i = 0; i < t->log->cpu[c].truth.count && cairn_totals_has(t, c); i++)
+        for (size_t i = 0; i < t->log->cpu[c].truth.count && cairn_filter_cpu(c); i++)
             records += t->log->cpu[c].truth.items[i].count;
     if (records)
         printf("truth                %12" PRIu64 "   %s (cairn check compares)\n", records,
@@ -484,18 +534,21 @@ static void print_truth(const struct cairn_totals *t)
 
 static int show(const struct cairn_log *log)
 {
-    if (only_cpu != UINT64_MAX && only_cpu >= log->cpus)
-        return cairn_usage(&cairn_stat_command, "--cpu %" PRIu64 ": CPUs in this trace: %" PRIu32, only_cpu, log->cpus);
     struct cairn_totals *t = cairn_alloc(sizeof(*t));
-    cairn_totals_read(t, log, only_cpu == UINT64_MAX ? CAIRN_MAX_CPUS : (uint32_t)only_cpu, cairn_by);
+    const bool narrow = cairn_filter_narrow();
+    cairn_totals_read(t, log, cairn_by);
     const struct cairn_session *s = &log->session;
     char span[CAIRN_SHOWN] = "unknown";
     cairn_print_bad_end(log, "");
     if (s->start_known && s->stop_known)
         cairn_show_span(span, log, (uint64_t)s->stop - (uint64_t)s->start);
     printf("session              %12s\n", span);
-    print_switches(t);
-    if (log->own) { /* Windows tells nothing of these */
+    cairn_filter_print("");
+    if (narrow)
+        print_passed(t);
+    else
+        print_switches(t);
+    if (log->own && !narrow) { /* Windows tells nothing of these */
         print_truth(t);
         print_flushes(t);
     }
@@ -505,7 +558,8 @@ static int show(const struct cairn_log *log)
     if (log->own) {
         print_debug_store(t);
         print_attribution(t);
-        print_hook(t);
+        if (!narrow)
+            print_hook(t);
     }
     cairn_totals_free(t);
     free(t);

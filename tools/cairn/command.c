@@ -49,7 +49,7 @@ int cairn_flush(int status)
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
-#define OPTIONS_MAX 16
+#define OPTIONS_MAX 24
 
 uint64_t cairn_which_dump, cairn_which_session, cairn_maximum_wait_reason;
 unsigned cairn_by = CAIRN_BY_FORMAT;
@@ -84,35 +84,40 @@ static bool set_word(const struct cairn_option *o, const char *value)
     return false;
 }
 
-/* "time or index" */
+/* "must be time or index" */
 static const char *join(char *out, size_t size, const char *const *words)
 {
-    int n = snprintf(out, size, "%s", words[0]);
+    int n = snprintf(out, size, "must be %s", words[0]);
     for (unsigned i = 1; words[i] && (size_t)n < size; i++)
         n += snprintf(out + n, size - (size_t)n, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
     return out;
 }
 
-/* False: the value is none of this option's. */
-static bool set(const struct cairn_option *o, const char *value)
+/* NULL, or what the value must be instead, perhaps in `out`. */
+static const char *set(const struct cairn_option *o, const char *value, char *out, size_t size)
 {
     if (o->on)
         *o->on = true;
     else if (o->text)
         *o->text = value;
+    else if (o->take)
+        return o->take(value);
     else if (o->words)
-        return set_word(o, value);
-    else
-        return cairn_slice_u64((struct cairn_slice){value, (uint32_t)strnlen(value, 32)}, o->number) &&
-               *o->number >= o->low && *o->number <= o->high;
-    return true;
+        return set_word(o, value) ? NULL : join(out, size, o->words);
+    else if (!cairn_slice_u64((struct cairn_slice){value, (uint32_t)strnlen(value, 32)}, o->number) ||
+             *o->number < o->low || *o->number > o->high) {
+        snprintf(out, size, "not a number from %" PRIu64 " to %" PRIu64, o->low, o->high);
+        return out;
+    }
+    return NULL;
 }
 
 /* Sets what the options say and *operand. False: that is all, with *status. */
 static bool read_arguments(const struct cairn_command *c, int argc, char **argv, char **operand, int *status)
 {
     struct option names[OPTIONS_MAX + 2] = {0};
-    char letters[2 * OPTIONS_MAX + 2] = "h", title[32], words[80];
+    char letters[2 * OPTIONS_MAX + 2] = "h", title[32], text[128];
+    const char *refusal = NULL;
     int count = 0;
     for (const struct cairn_option *o = c->options; o->name; o++, count++) {
         assert(count < OPTIONS_MAX);
@@ -127,19 +132,15 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
     for (int option, i; (option = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
         for (i = 0; i < count && names[i].val != option; i++)
             ;
-        if (i < count && set(&c->options[i], optarg))
+        if (i < count && !(refusal = set(&c->options[i], optarg, text, sizeof(text))))
             continue;
         *status = CAIRN_USAGE;
         if (option == 'h')
             *status = help(c);
         else if (option == '?')
             usage_line(c); /* getopt has told what is wrong */
-        else if (c->options[i].words)
-            cairn_usage(c, "--%s %s: must be %s", names[i].name, optarg,
-                        join(words, sizeof(words), c->options[i].words));
         else
-            cairn_usage(c, "--%s %s: not a number from %" PRIu64 " to %" PRIu64, names[i].name, optarg,
-                        c->options[i].low, c->options[i].high);
+            cairn_usage(c, "--%s %s: %s", names[i].name, optarg, refusal);
         return false;
     }
     *operand = argv[optind];
@@ -264,6 +265,24 @@ static int choose_session(struct source *source, const struct cairn_command *com
     return 0;
 }
 
+static int show(struct source *source, const struct cairn_command *command)
+{
+    char why[2 * CAIRN_SHOWN];
+    if (cairn_filter_use(&source->log, why))
+        return cairn_usage(command, "%s", why);
+    return command->show(&source->log);
+}
+
+int cairn_filtered(int status)
+{
+    if (!cairn_filter_on() || cairn_filter_passed())
+        return status;
+    const char *text = cairn_filter_text();
+    cairn_wrap(stderr, (unsigned)fprintf(stderr, "cairn: nothing in this log passes "), "", 2,
+               (struct cairn_slice){text, (uint32_t)strlen(text)});
+    return status ? status : CAIRN_BAD;
+}
+
 /* Each session of the log in turn; the worst of the statuses. */
 static int show_all(struct source *source, const struct cairn_command *command)
 {
@@ -276,7 +295,7 @@ static int show_all(struct source *source, const struct cairn_command *command)
             cairn_log_select(&source->log, i + 1);
             putchar('\n');
         }
-        int e = command->show(&source->log);
+        int e = show(source, command);
         status = e > status ? e : status;
     }
     return status;
@@ -312,5 +331,5 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv)
         return status;
     }
     bool all = command->all_sessions && !cairn_which_session && source.log.sessions;
-    return close_log(&source, cairn_flush(all ? show_all(&source, command) : command->show(&source.log)));
+    return close_log(&source, cairn_flush(all ? show_all(&source, command) : show(&source, command)));
 }

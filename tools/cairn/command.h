@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tools/cairn/attribution.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/log.h"
 
 /* Exit statuses. */
@@ -22,6 +23,7 @@ struct cairn_option {
     uint64_t *number, low, high; /* a whole decimal number from `low` to `high` */
     unsigned *word;              /* which of `words`, up to a NULL */
     const char *const *words;
+    const char *(*take)(const char *value); /* NULL, or what the value must be instead: "must be ..." */
 };
 
 struct cairn_command {
@@ -68,6 +70,33 @@ extern uint64_t cairn_which_dump;          /* 0: the last */
 extern uint64_t cairn_which_session;       /* 0: the first, or all */
 extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
 
+/* Rows of the options of commands that look at a part of a log (filter.h). A time has two names: of `--to` export has
+ * another use. */
+#define CAIRN_CPU_OPTION                                                                                               \
+    {                                                                                                                  \
+        'c', "cpu", "LIST", "only these CPUs, as in 0,2-3", .take = cairn_filter_cpus                                  \
+    }
+#define CAIRN_THREAD_OPTION                                                                                            \
+    {                                                                                                                  \
+        't', "thread", "LIST", "only these threads: TIDs, names, or both as shown; * and ? stand for others",          \
+            .take = cairn_filter_threads                                                                               \
+    }
+#define CAIRN_SINCE_OPTIONS                                                                                            \
+    {0, "from", "TIME", "from then on: 1.5s, 200ms, 10us, 100ns; seconds", .take = cairn_filter_from},                 \
+    {                                                                                                                  \
+        0, "until", "TIME", "up to then", .take = cairn_filter_until                                                   \
+    }
+#define CAIRN_TIME_OPTIONS                                                                                             \
+    CAIRN_SINCE_OPTIONS,                                                                                               \
+    {                                                                                                                  \
+        0, "to", "TIME", "the same as --until", .take = cairn_filter_until                                             \
+    }
+#define CAIRN_REASON_OPTION                                                                                            \
+    {                                                                                                                  \
+        0, "reason", "LIST", "only switches with these states or wait reasons, as in Ready,WrMutex,Wr*",               \
+            .take = cairn_filter_reasons                                                                               \
+    }
+
 /* A row of the options of commands that say who caused a record. */
 #define CAIRN_BY_OPTION                                                                                                \
     {                                                                                                                  \
@@ -81,6 +110,9 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv);
 
 /* Says what is wrong with the arguments and where help is; returns CAIRN_USAGE. */
 int cairn_usage(const struct cairn_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* `status`, or where nothing of the log has passed the filter, at least CAIRN_BAD, and that is told. */
+int cairn_filtered(int status);
 
 /* Whether all of standard output could be written: `status`, or CAIRN_UNREADABLE, the reason told. */
 int cairn_flush(int status);

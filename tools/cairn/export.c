@@ -47,16 +47,12 @@ static struct cairn_held held_at(const struct cairn_log *log, const struct cairn
     return h;
 }
 
-/* `locks`: of each CPU's spin lock events the next: they come in the order in which they were indexed. */
-static void event(struct cairn_output *o, const struct cairn_item *item, size_t locks[CAIRN_MAX_CPUS])
+static void event(struct cairn_output *o, const struct cairn_item *item)
 {
     const struct cairn_writer *w = o->writer;
-    const struct cairn_cpu *cpu = &o->log->cpu[item->cpu];
-    const size_t next = locks[item->cpu];
     struct cairn_live live;
-    if (next < cpu->locks.count && cpu->locks.items[next].payload == item->event.payload) {
-        const struct cairn_held held = held_at(o->log, &cpu->locks.items[next]);
-        locks[item->cpu]++;
+    if (item->lock) {
+        const struct cairn_held held = held_at(o->log, item->lock);
         if (w->lock)
             w->lock(o, item, &held);
     } else if (w->event) {
@@ -67,7 +63,6 @@ static void event(struct cairn_output *o, const struct cairn_item *item, size_t 
 static void tell_all(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
-    size_t locks[CAIRN_MAX_CPUS] = {0};
     struct cairn_timeline t;
     struct cairn_item item;
     cairn_timeline_init(&t, o->log, -1, o->compact, by);
@@ -79,7 +74,7 @@ static void tell_all(struct cairn_output *o, enum cairn_by by)
             : item.kind == CAIRN_ITEM_HOLE   ? w->lost
                                              : NULL;
         if (item.kind == CAIRN_ITEM_EVENT)
-            event(o, &item, locks);
+            event(o, &item);
         else if (tell)
             tell(o, &item);
     }

@@ -174,6 +174,37 @@ static void unpack(void *out, size_t size, const struct cairn_live *l)
     memcpy((uint8_t *)out + r->at + 8, l->payload + r->at + 4, size - r->at - 8);
 }
 
+bool cairn_live_thread(const struct cairn_live *l, uint32_t *tid)
+{
+    union {
+        struct etw_ready_thread ready;
+        struct etw_priority priority;
+        struct perfinfo_sampled_profile profile;
+        struct perfinfo_pmc_sample pmc;
+    } e;
+    switch ((enum cairn_live_kind)l->kind) {
+    case CAIRN_LIVE_READY:
+        unpack(&e.ready, sizeof(e.ready), l);
+        *tid = e.ready.thread_id;
+        return true;
+    case CAIRN_LIVE_PRIORITY:
+    case CAIRN_LIVE_BASE_PRIORITY:
+        unpack(&e.priority, sizeof(e.priority), l);
+        *tid = e.priority.thread_id;
+        return true;
+    case CAIRN_LIVE_PROFILE:
+        unpack(&e.profile, sizeof(e.profile), l);
+        *tid = e.profile.thread_id;
+        return true;
+    case CAIRN_LIVE_PMC:
+        unpack(&e.pmc, sizeof(e.pmc), l);
+        *tid = e.pmc.thread_id;
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* ---- show ------------------------------------------------------------------------------------------------------- */
 
 #define WIDE 40

@@ -28,6 +28,9 @@ bool cairn_live_of(const struct cairn_event *event, struct cairn_live *live);
 /* Notes the event where it is one of these. *live: whether; false where it is, but cannot be read. */
 bool cairn_live_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece, bool *live);
 
+/* The thread it names: made ready, of another priority, sampled. False: it names none. */
+bool cairn_live_thread(const struct cairn_live *live, uint32_t *tid);
+
 /* How many of these there are of which the truth tells: all but marks and configurations. */
 size_t cairn_live_told(const struct cairn_cpu *cpu);
 

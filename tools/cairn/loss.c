@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/filter.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
@@ -19,33 +20,20 @@ static void add_lost(struct cairn_lost *sum, uint64_t lost)
         sum->counted += lost;
 }
 
-static struct cairn_lost of_epochs(const struct cairn_log *log, uint32_t cpu, bool swallowed)
+enum what { DROPPED, SWALLOWED, BRANCHES };
+
+/* Of the drains of a CPU that pass by time. */
+static struct cairn_lost of_cpu(const struct cairn_cpu *cpu, enum what what)
 {
     struct cairn_lost sum = {0};
-    for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].epochs.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++) {
-            const struct cairn_epoch *e = &log->cpu[c].epochs.items[i];
-            add_lost(&sum, swallowed ? e->swallowed : e->lost);
-        }
-    return sum;
-}
-
-struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu)
-{
-    return of_epochs(log, cpu, false);
-}
-
-struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu)
-{
-    return of_epochs(log, cpu, true);
-}
-
-struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu)
-{
-    struct cairn_lost sum = {0};
-    for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].bts_drains.count && (c == cpu || cpu == CAIRN_MAX_CPUS); i++)
-            add_lost(&sum, log->cpu[c].bts_drains.items[i].lost);
+    for (size_t i = 0; what != BRANCHES && i < cpu->epochs.count; i++) {
+        const struct cairn_epoch *e = &cpu->epochs.items[i];
+        if (cairn_filter_time(e->time))
+            add_lost(&sum, what == DROPPED ? e->lost : e->swallowed);
+    }
+    for (size_t i = 0; what == BRANCHES && i < cpu->bts_drains.count; i++)
+        if (cairn_filter_time(cpu->bts_drains.items[i].time))
+            add_lost(&sum, cpu->bts_drains.items[i].lost);
     return sum;
 }
 
@@ -55,19 +43,43 @@ static void add(struct cairn_lost *sum, struct cairn_lost lost)
     sum->unknown |= lost.unknown;
 }
 
+static struct cairn_lost of_log(const struct cairn_log *log, enum what what)
+{
+    struct cairn_lost sum = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        if (cairn_filter_cpu(c))
+            add(&sum, of_cpu(&log->cpu[c], what));
+    return sum;
+}
+
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log)
+{
+    return of_log(log, DROPPED);
+}
+
+struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log)
+{
+    return of_log(log, SWALLOWED);
+}
+
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log)
+{
+    return of_log(log, BRANCHES);
+}
+
 /* What the end summary says, of all drains, in the log or not; where it is missing, what the drains of the log say. */
 static struct cairn_lost told(bool whole, bool known, uint64_t lost, struct cairn_lost drains)
 {
     return !whole ? drains : known ? (struct cairn_lost){.counted = lost} : (struct cairn_lost){.unknown = true};
 }
 
-struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log, uint32_t cpu)
+struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log)
 {
     struct cairn_lost sum = {0};
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu_end *e = &log->cpu[c].end;
-        if (c == cpu || cpu == CAIRN_MAX_CPUS)
-            add(&sum, told(e->ds_known, e->ds_lost_known, e->ds[3], cairn_pebs_dropped(log, c)));
+        if (cairn_filter_cpu(c))
+            add(&sum, told(e->ds_known, e->ds_lost_known, e->ds[3], of_cpu(&log->cpu[c], DROPPED)));
     }
     return sum;
 }
@@ -163,8 +175,8 @@ static void show_part(char out[CAIRN_SHOWN], struct cairn_lost lost, uint64_t th
 static void print_records(const struct lines *l)
 {
     const struct cairn_log *log = l->log;
-    struct cairn_lost pebs = cairn_pebs_dropped_in_run(log, CAIRN_MAX_CPUS), bts = {0};
-    struct cairn_lost swallowed = cairn_pebs_swallowed(log, CAIRN_MAX_CPUS);
+    struct cairn_lost pebs = cairn_pebs_dropped_in_run(log), bts = {0};
+    struct cairn_lost swallowed = cairn_pebs_swallowed(log);
     uint64_t records = 0, branches = 0;
     char part[CAIRN_SHOWN];
     for (uint32_t c = 0; c < log->cpus; c++) {
@@ -172,7 +184,7 @@ static void print_records(const struct lines *l)
         const struct cairn_cpu_end *e = &cpu->end;
         records += e->ds_known ? e->ds[0] : cpu->records.count;
         branches += e->bts_known ? e->bts[0] : cpu->bts_records;
-        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], cairn_bts_lost(log, c)));
+        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], of_cpu(cpu, BRANCHES)));
     }
     if (pebs.counted || pebs.unknown) {
         show_part(part, pebs, records, "PEBS records");

@@ -9,12 +9,13 @@ struct cairn_lost {
     uint64_t counted;
     bool unknown;
 };
-/* CAIRN_MAX_CPUS: of all. Records a full buffer cost; samples that went with another counter's record. */
-struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log, uint32_t cpu);
-/* The same of the whole run, as the end summary tells it; where that is missing, of the drains of the log. */
-struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log, uint32_t cpu);
-struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log, uint32_t cpu);
-struct cairn_lost cairn_bts_lost(const struct cairn_log *log, uint32_t cpu);
+/* Of what passes the filter's CPUs and times (filter.h). Records a full buffer cost; samples that went with another
+ * counter's record. */
+struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log);
+/* The same of those CPUs' whole run, as the end summary tells it; where that is missing, of the drains of the log. */
+struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log);
+struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log);
+struct cairn_lost cairn_bts_lost(const struct cairn_log *log);
 
 /* Some lines for each kind of thing that was lost or overwritten: how much, of how much, and which option keeps more.
  * Nothing where nothing was. The first line of each begins with `label`, the others with `indent` blanks. */

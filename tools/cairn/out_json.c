@@ -86,6 +86,8 @@ static void begin(struct cairn_output *o)
     cairn_json_number(j, "cpus", log->cpus);
     cairn_json_bool(j, "from_session_start", log->session.start_known);
     cairn_json_text(j, "switches_from", o->compact ? "0525H" : "0524H");
+    if (cairn_filter_on())
+        cairn_json_text(j, "only", cairn_filter_text());
     if (cairn_has_key(&log->text, "ds.emulated"))
         cairn_json_bool(j, "emulated_ds", cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1"));
     cairn_json_open(j, "keys");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/filter.h"
 
 static bool has_others(const struct cairn_cpu *cpu)
 {
@@ -64,15 +65,13 @@ static bool missing_around(const struct cairn_lane *lane, const struct cairn_swi
     return hole->kind != CAIRN_HOLE_STOPPED || time <= hole->until;
 }
 
-static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct cairn_switch *next,
-                                    const struct cairn_record *r)
+/* The thread that ran at that time. */
+static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct cairn_switch *next, int64_t time)
 {
     struct cairn_verdict v = {.blame = CAIRN_BLAME_KNOWN};
-    if (!r->timed)
-        v.blame = CAIRN_BLAME_NO_TIME;
-    else if ((lane->has_last && lane->last.time == r->time) || (next && next->time == r->time))
+    if ((lane->has_last && lane->last.time == time) || (next && next->time == time))
         v.blame = CAIRN_BLAME_SAME_UNIT;
-    else if (missing_around(lane, next, r->time))
+    else if (missing_around(lane, next, time))
         v.blame = CAIRN_BLAME_LOSS;
     else if (next)
         v.tid = next->old_tid;
@@ -80,6 +79,15 @@ static struct cairn_verdict by_time(const struct cairn_lane *lane, const struct 
         v.tid = lane->last.new_tid;
     else
         v.blame = CAIRN_BLAME_LAST;
+    return v;
+}
+
+static struct cairn_verdict caused_by_time(const struct cairn_lane *lane, const struct cairn_switch *next,
+                                           const struct cairn_record *r)
+{
+    struct cairn_verdict v = {.blame = CAIRN_BLAME_NO_TIME};
+    if (r->timed)
+        v = by_time(lane, next, r->time);
     if (v.blame == CAIRN_BLAME_KNOWN && lane->only_sampled && !cairn_is_sampled(lane->log, v.tid))
         v.blame = CAIRN_BLAME_UNSAMPLED;
     return v;
@@ -89,11 +97,25 @@ static void blame(const struct cairn_lane *lane, const struct cairn_switch *next
 {
     const struct cairn_record *r = item->record;
     enum cairn_by rule = lane->rule != CAIRN_BY_FORMAT ? lane->rule : r->timed ? CAIRN_BY_TIME : CAIRN_BY_INDEX;
-    item->by[CAIRN_BY_TIME] = by_time(lane, next, r);
+    item->by[CAIRN_BY_TIME] = caused_by_time(lane, next, r);
     item->by[CAIRN_BY_INDEX] = cairn_spans_find(&lane->spans, r->epoch, r->address);
     item->rule = (uint8_t)rule;
     item->blame = item->by[rule].blame;
     item->tid = item->by[rule].tid;
+}
+
+static void take_other(struct cairn_lane *lane, const struct cairn_switch *next, struct cairn_item *item)
+{
+    const struct cairn_cpu *cpu = lane->cursor.cpu;
+    const struct cairn_verdict ran = by_time(lane, next, lane->other.time);
+    item->kind = CAIRN_ITEM_EVENT;
+    item->time = lane->other.time;
+    item->event = lane->other;
+    item->blame = ran.blame;
+    item->tid = ran.tid;
+    if (lane->lock < cpu->locks.count && cpu->locks.items[lane->lock].payload == lane->other.payload)
+        item->lock = &cpu->locks.items[lane->lock++]; /* they were indexed in this order */
+    find_other(lane);
 }
 
 bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
@@ -110,14 +132,12 @@ bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
         item->kind = CAIRN_ITEM_HOLE;
         item->hole = &cpu->holes.items[lane->holes_shown++];
         item->time = lane->has_last ? lane->last.time : next ? next->time : r ? r->time : e ? e->time : 0;
+        item->until = next ? next->time : INT64_MAX;
         return true;
     }
     if (lane->has_other && (!next || lane->other.time <= next->time) && (!r || lane->other.time <= r->time) &&
         (!e || lane->other.time <= e->time)) {
-        item->kind = CAIRN_ITEM_EVENT;
-        item->time = lane->other.time;
-        item->event = lane->other;
-        find_other(lane);
+        take_other(lane, next, item);
         return true;
     }
     if (r && (!next || r->time < next->time) && (!e || r->time <= e->time)) {
@@ -155,7 +175,7 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
     }
 }
 
-bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item)
+bool cairn_timeline_any(struct cairn_timeline *t, struct cairn_item *item)
 {
     struct cairn_lane *first = NULL;
     for (uint32_t i = 0; i < t->lanes; i++)
@@ -166,6 +186,14 @@ bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item)
     *item = first->ahead;
     first->has_ahead = cairn_lane_next(first, &first->ahead);
     return true;
+}
+
+bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item)
+{
+    while (cairn_timeline_any(t, item))
+        if (cairn_filter_passes(item))
+            return true;
+    return false;
 }
 
 void cairn_timeline_free(struct cairn_timeline *t)

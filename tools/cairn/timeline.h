@@ -27,15 +27,17 @@ struct cairn_item {
     int64_t time;
     uint32_t cpu;
     uint8_t kind;
-    uint8_t blame;                           /* RECORD: enum cairn_blame, by the rule asked for */
-    uint32_t tid;                            /* RECORD: with CAIRN_BLAME_KNOWN */
+    uint8_t blame;                           /* RECORD: enum cairn_blame, by the rule asked for; EVENT: by time */
+    uint32_t tid;                            /* of these, with CAIRN_BLAME_KNOWN */
     uint8_t rule; /* RECORD: of the two, the one asked for */
     struct cairn_verdict by[CAIRN_BY_RULES]; /* RECORD: by each rule */
     struct cairn_switch sw;                  /* SWITCH */
     const struct cairn_record *record;       /* RECORD */
     const struct cairn_epoch *epoch;         /* EPOCH */
     const struct cairn_hole *hole;           /* HOLE */
+    int64_t until;                           /* HOLE: the switch behind it; INT64_MAX: there is none */
     struct cairn_event event;                /* EVENT */
+    const struct cairn_lock_event *lock;     /* EVENT: the same as of a spin lock that was let go; NULL: it is none */
 };
 
 struct cairn_lane { /* one CPU's */
@@ -45,7 +47,7 @@ struct cairn_lane { /* one CPU's */
     struct cairn_spans spans;
     enum cairn_by rule;
     uint32_t cpu;
-    size_t record, epoch;
+    size_t record, epoch, lock;
     struct cairn_switch last; /* the switch before */
     bool has_last;
     uint32_t holes_shown;
@@ -71,5 +73,7 @@ void cairn_lane_free(struct cairn_lane *lane);
 /* `cpu`: one CPU, or -1 for all. */
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact,
                          enum cairn_by by);
+/* The next that passes the filter (filter.h); the next of all. */
 bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item);
+bool cairn_timeline_any(struct cairn_timeline *t, struct cairn_item *item);
 void cairn_timeline_free(struct cairn_timeline *t);

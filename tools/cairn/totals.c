@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/stints.h"
 
 struct stamps { /* of one CPU, and the truth beside them */
@@ -22,31 +23,49 @@ static struct cairn_total_thread *thread_of(struct cairn_totals *t, uint32_t tid
     return added;
 }
 
+/* The part of the stint that passes by time. */
 static void count_stint(struct cairn_totals *t, uint32_t cpu, const struct cairn_stint *stint)
 {
-    const uint64_t span = (uint64_t)stint->to - (uint64_t)stint->from;
+    const uint64_t span = cairn_filter_span(stint->from, stint->to);
     if (stint->kind == CAIRN_STINT_UNKNOWN) {
         t->unknown[cpu] += span;
     } else if (stint->kind == CAIRN_STINT_IDLE) {
         t->idle[cpu] += span;
+    } else if (!cairn_filter_thread(stint->tid)) {
+        t->others[cpu] += span;
     } else {
         t->busy[cpu] += span;
-        thread_of(t, stint->tid)->busy += span;
+        if (span)
+            thread_of(t, stint->tid)->busy += span;
     }
 }
 
-static void count_switch(struct cairn_totals *t, uint32_t cpu, const struct cairn_switch *sw,
-                         struct cairn_stints *stints)
+static void count_switch(struct cairn_totals *t, const struct cairn_item *item, struct cairn_stints *stints)
 {
     struct cairn_stint stint;
-    const bool timed = cairn_stints_next(stints, sw, &stint);
-    if (!cairn_totals_has(t, cpu))
+    const bool timed = cairn_stints_next(stints, &item->sw, &stint);
+    if (timed && cairn_filter_cpu(item->cpu))
+        count_stint(t, item->cpu, &stint);
+    if (!cairn_filter_passes(item))
         return;
-    t->switches[cpu]++;
-    if (timed)
-        count_stint(t, cpu, &stint);
-    if (sw->old_tid)
-        thread_of(t, sw->old_tid)->runs++;
+    t->switches[item->cpu]++;
+    t->passed.forms[item->sw.form]++;
+    if (item->sw.old_tid && cairn_filter_thread(item->sw.old_tid))
+        thread_of(t, item->sw.old_tid)->runs++;
+}
+
+static void count_event(struct cairn_totals *t, const struct cairn_item *item)
+{
+    struct cairn_live live;
+    if (!cairn_filter_passes(item))
+        return;
+    t->passed.events++;
+    if (item->lock)
+        t->passed.locks++;
+    else if (cairn_live_of(&item->event, &live))
+        t->passed.live[live.kind]++;
+    else if (item->event.hook <= UINT16_MAX)
+        t->passed.hooks[item->event.hook]++;
 }
 
 static void count_verdict(struct cairn_total_rule *a, struct cairn_verdict v, bool told, uint32_t tid)
@@ -85,9 +104,13 @@ static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, stru
     cairn_culprits_read(&stamps.culprits, t->log, c);
     while (cairn_lane_next(&lane, &item)) {
         if (item.kind == CAIRN_ITEM_SWITCH)
-            count_switch(t, c, &item.sw, stints);
-        if (item.kind == CAIRN_ITEM_RECORD && cairn_totals_has(t, c))
+            count_switch(t, &item, stints);
+        if (item.kind == CAIRN_ITEM_RECORD && cairn_filter_passes(&item))
             count_record(t, &item, &stamps);
+        if (item.kind == CAIRN_ITEM_EVENT)
+            count_event(t, &item);
+        if (item.kind == CAIRN_ITEM_EPOCH && cairn_filter_passes(&item))
+            t->passed.drains += item.epoch->reason != CAIRN_DS_START;
     }
     cairn_spans_free(&stamps.switches);
     cairn_spans_free(&stamps.batches);
@@ -97,19 +120,14 @@ static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, stru
     return hole;
 }
 
-bool cairn_totals_has(const struct cairn_totals *t, uint32_t cpu)
-{
-    return t->cpu == CAIRN_MAX_CPUS || t->cpu == cpu;
-}
-
-void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, uint32_t cpu, enum cairn_by by)
+void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by)
 {
     struct cairn_stints stints[CAIRN_MAX_CPUS];
     struct cairn_stint rest;
     bool hole[CAIRN_MAX_CPUS];
     int64_t stop = log->session.stop; /* where that is missing: the last switch of all CPUs */
     bool stop_known = log->session.stop_known;
-    *t = (struct cairn_totals){.log = log, .cpu = cpu, .compact = cairn_prefers_compact(log)};
+    *t = (struct cairn_totals){.log = log, .compact = cairn_prefers_compact(log)};
     for (uint32_t c = 0; c < log->cpus; c++) {
         hole[c] = count_cpu(t, c, by, &stints[c]);
         if (stints[c].has_time && (!stop_known || stints[c].time > stop)) {
@@ -118,7 +136,7 @@ void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, uint
         }
     }
     for (uint32_t c = 0; c < log->cpus && stop_known; c++)
-        if (cairn_totals_has(t, c) && cairn_stints_rest(&stints[c], log, c, hole[c], stop, &rest))
+        if (cairn_filter_cpu(c) && cairn_stints_rest(&stints[c], log, c, hole[c], stop, &rest))
             count_stint(t, c, &rest);
 }
 

@@ -2,6 +2,7 @@
 /* What `cairn stat` adds up: who ran how long, whose the PEBS records are. */
 #pragma once
 
+#include "tools/cairn/live.h"
 #include "tools/cairn/map.h"
 #include "tools/cairn/timeline.h"
 
@@ -15,7 +16,6 @@ enum { CAIRN_TOTAL_TIME, CAIRN_TOTAL_0524, CAIRN_TOTAL_0525, CAIRN_TOTAL_RULES }
 
 struct cairn_totals {
     const struct cairn_log *log;
-    uint32_t cpu; /* the only one; CAIRN_MAX_CPUS: all */
     bool compact; /* the kind of switches counted for shares */
     struct {
         struct cairn_total_thread *items;
@@ -23,15 +23,18 @@ struct cairn_totals {
     } threads; /* at the positions of `by_tid` until they are sorted to be printed */
     struct cairn_map by_tid;
     uint64_t busy[CAIRN_MAX_CPUS], idle[CAIRN_MAX_CPUS], unknown[CAIRN_MAX_CPUS], switches[CAIRN_MAX_CPUS];
+    uint64_t others[CAIRN_MAX_CPUS]; /* the time of threads that the filter leaves out */
+    struct cairn_total_passed {      /* the filter, of the kind of switches that is counted, and of all other things */
+        uint64_t events, forms[CAIRN_FORM_EVENT + 1], locks, drains;
+        uint64_t live[CAIRN_LIVE_KINDS], hooks[UINT16_MAX + 1]; /* hooks: of the other events */
+    } passed;
     struct cairn_total_rule {
         uint64_t blames[CAIRN_BLAMES], told, wrong; /* told: of the attributed, those the truth knows */
     } rules[CAIRN_TOTAL_RULES];
     uint64_t records, attributed; /* attributed: by the rule asked for */
 };
 
-/* Adds everything up, of one CPU, or of all where `cpu` is CAIRN_MAX_CPUS; records' threads by the rule `by`. */
-void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, uint32_t cpu, enum cairn_by by);
+/* Adds up all that passes the filter (filter.h); of who ran how long, what passes by CPU, time and thread; records'
+ * threads by the rule `by`. */
+void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by);
 void cairn_totals_free(struct cairn_totals *t);
-
-/* Whether that CPU is one of those that are added up. */
-bool cairn_totals_has(const struct cairn_totals *t, uint32_t cpu);
