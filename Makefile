@@ -162,7 +162,7 @@ $(B)/host/libcairn.a: $(patsubst %.c,$(B)/host/%.o,$(filter-out tools/cairn/main
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 $(B)/san/libcairn.a: $(patsubst %.c,$(B)/san/%.o,$(filter-out tools/cairn/main.c,$(CAIRN_C))) $(B)/cairn.objects
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
-CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c
+CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c -lm
 # the messages of a Perfetto trace, made into C
 $(PF_C) $(PF_C:.c=.h) &: tools/cairn/perfetto.proto
 	@mkdir -p $(@D)

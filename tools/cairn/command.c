@@ -112,8 +112,8 @@ static const char *set(const struct cairn_option *o, const char *value, char *ou
     return NULL;
 }
 
-/* Sets what the options say and *operand. False: that is all, with *status. */
-static bool read_arguments(const struct cairn_command *c, int argc, char **argv, char **operand, int *status)
+/* Sets what the options say and *operands. False: that is all, with *status. */
+static bool read_arguments(const struct cairn_command *c, int argc, char **argv, char ***operands, int *status)
 {
     struct option names[OPTIONS_MAX + 2] = {0};
     char letters[2 * OPTIONS_MAX + 2] = "h", title[32], text[128];
@@ -143,10 +143,10 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
             cairn_usage(c, "--%s %s: %s", names[i].name, optarg, refusal);
         return false;
     }
-    *operand = argv[optind];
-    if (optind + 1 == argc)
+    *operands = argv + optind;
+    if (optind + (c->compare ? 2 : 1) == argc)
         return true;
-    *status = cairn_usage(c, "one %s is needed", c->show ? "LOG" : "DEV");
+    *status = cairn_usage(c, c->compare ? "two LOGs are needed" : c->show ? "one LOG is needed" : "one DEV is needed");
     return false;
 }
 
@@ -313,23 +313,49 @@ static int close_log(struct source *source, int status)
     return status;
 }
 
+/* Opens a log and chooses the session. 0, or the exit status, the reason told. */
+static int open_session(struct source *source, const struct cairn_command *command, const char *path)
+{
+    int status = open_log(source, path);
+    if (!status && (status = choose_session(source, command)) != 0) {
+        cairn_log_free(&source->log);
+        cairn_input_close(&source->input);
+    }
+    return status;
+}
+
+static int run_compare(const struct cairn_command *command, char **paths)
+{
+    struct source *sources = cairn_alloc(2 * sizeof(*sources));
+    int status = open_session(&sources[0], command, paths[0]);
+    if (!status && (status = open_session(&sources[1], command, paths[1])) != 0)
+        close_log(&sources[0], status);
+    else if (!status) {
+        status = cairn_flush(command->compare(&sources[0].log, &sources[1].log));
+        for (unsigned i = 0; i < 2; i++) {
+            if (cairn_log_damaged(&sources[i].log))
+                fprintf(stderr, "%s:\n", sources[i].input.name);
+            status = close_log(&sources[i], status);
+        }
+    }
+    free(sources);
+    return status;
+}
+
 int cairn_run(const struct cairn_command *command, int argc, char **argv)
 {
-    char *operand;
+    char **operands;
     struct source source;
     int status;
-    if (!read_arguments(command, argc, argv, &operand, &status))
+    if (!read_arguments(command, argc, argv, &operands, &status))
         return status;
     if (command->run)
-        return command->run(operand);
-    status = open_log(&source, operand);
+        return command->run(operands[0]);
+    if (command->compare)
+        return run_compare(command, operands);
+    status = open_session(&source, command, operands[0]);
     if (status)
         return status;
-    if ((status = choose_session(&source, command)) != 0) {
-        cairn_log_free(&source.log);
-        cairn_input_close(&source.input);
-        return status;
-    }
     bool all = command->all_sessions && !cairn_which_session && source.log.sessions;
     return close_log(&source, cairn_flush(all ? show_all(&source, command) : show(&source, command)));
 }

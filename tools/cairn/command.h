@@ -33,12 +33,13 @@ struct cairn_command {
     /* One of these. They return the exit status. */
     int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
     int (*run)(char *operand);
+    int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
     bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
 };
 
 extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_stat_command, cairn_info_command,
     cairn_check_command, cairn_locks_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
-    cairn_export_command;
+    cairn_export_command, cairn_diff_command;
 
 /* The last rows of the options of every command that reads a LOG. */
 #define CAIRN_LOG_OPTIONS                                                                                              \

@@ -34,3 +34,27 @@ bool cairn_stints_rest(const struct cairn_stints *s, const struct cairn_log *log
     *out = (struct cairn_stint){s->time, stop, known ? s->last.new_tid : 0, kind_of(known, s->last.new_tid)};
     return s->has_time && stop > s->time;
 }
+
+void cairn_stints_range(const struct cairn_log *log, bool compact, int64_t *start, int64_t *stop)
+{
+    const struct cairn_session *session = &log->session;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    struct cairn_timeline t;
+    struct cairn_item item;
+    if (!session->start_known || !session->stop_known) {
+        cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT);
+        while (cairn_timeline_next(&t, &item)) {
+            if (item.kind == CAIRN_ITEM_HOLE)
+                continue;
+            first = item.time < first ? item.time : first;
+            last = item.time > last ? item.time : last;
+        }
+        cairn_timeline_free(&t);
+    }
+    *start = session->start_known ? session->start : first;
+    *stop = session->stop_known ? session->stop : last;
+    if (*start == INT64_MAX) /* there are none */
+        *start = 0;
+    if (*stop <= *start)
+        *stop = *start + 1;
+}

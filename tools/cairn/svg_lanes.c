@@ -27,34 +27,11 @@ static int64_t begin_of(const struct cairn_svg_lanes *lanes, unsigned column)
     return (int64_t)((uint64_t)lanes->start + (uint64_t)((unsigned __int128)lanes->units * column / CAIRN_SVG_COLUMNS));
 }
 
-/* From the session stream or, where that is missing, from the events themselves. */
-static void find_range(struct cairn_svg_lanes *lanes, const struct cairn_output *o)
-{
-    const struct cairn_session *session = &o->log->session;
-    int64_t first = INT64_MAX, last = INT64_MIN;
-    struct cairn_timeline t;
-    struct cairn_item item;
-    if (!session->start_known || !session->stop_known) {
-        cairn_timeline_init(&t, o->log, -1, o->compact, CAIRN_BY_FORMAT);
-        while (cairn_timeline_next(&t, &item)) {
-            if (item.kind == CAIRN_ITEM_HOLE)
-                continue;
-            first = item.time < first ? item.time : first;
-            last = item.time > last ? item.time : last;
-        }
-        cairn_timeline_free(&t);
-    }
-    if (first > last) /* there is nothing */
-        first = last = 0;
-    lanes->start = session->start_known ? session->start : first;
-    last = session->stop_known ? session->stop : last;
-    lanes->start -= lanes->start == INT64_MAX;
-    lanes->units = last > lanes->start ? (uint64_t)last - (uint64_t)lanes->start : 1;
-}
-
 void cairn_svg_lanes_begin(struct cairn_svg_lanes *lanes, const struct cairn_output *o)
 {
-    find_range(lanes, o);
+    int64_t stop;
+    cairn_stints_range(o->log, o->compact, &lanes->start, &stop);
+    lanes->units = (uint64_t)stop - (uint64_t)lanes->start;
     lanes->step = 1 + o->log->cpus / 8;
     lanes->items = cairn_alloc((o->log->cpus + 1) * sizeof(*lanes->items));
     for (uint32_t c = 0; c < o->log->cpus; c++) {

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""`cairn diff`: expected text for golden logs, its numbers those of other commands, how sure it is, bad input."""
+
+import re
+import subprocess
+
+import pytest
+
+import cairn_boot
+from cairn_tool import GOLDEN, cairn, expect_text, text_of
+
+SAMPLES = GOLDEN.parent.parent / "samples"
+ROW = re.compile(r"^  (.{34}) +(-?[\d.]+) +(-?[\d.]+) +([-+][\d.]+(?: %)?|new|0\.0 %)(?: ([~?]))?$", re.M)
+
+
+def path_of(name):
+    return next(path for path in (GOLDEN / f"{name}.log", GOLDEN / f"{name}.etl", SAMPLES / f"{name}.log")
+                if path.exists())
+
+
+def compared(*arguments):
+    done = cairn("diff", *arguments)
+    assert done.returncode == 0 and done.stderr == b"", done.stderr.decode()
+    return text_of(done)
+
+
+def rows(text):
+    """{(title, name): (A, B, change, mark)}"""
+    found, title = {}, None
+    for line in text.splitlines():
+        row = ROW.match(line)
+        if row:
+            found[title, row[1].strip()] = (float(row[2]), float(row[3]), row[4], row[5] or "")
+        elif line and not line.startswith(" "):
+            title = re.split(r"  |,", line)[0]
+    return found
+
+
+@pytest.mark.parametrize("a, b", [("small", "full"), ("plain", "small"), ("lost", "small"), ("locks", "nods"),
+                                  ("windows-10240-64", "windows-19041-64")])
+def test_golden(a, b):
+    expect_text(f"{a}.{b}.diff", compared(path_of(a), path_of(b)))
+
+
+@pytest.mark.parametrize("log", ["small", "plain", "locks", "sessions", "hw", "windows-cycles"])
+def test_a_log_is_like_itself(log):
+    options = ["--session", "1"] if log == "sessions" else []
+    text = compared("--top", "1000", *options, path_of(log), path_of(log))
+    assert "what was another" not in text
+    found = rows(text)
+    assert found and all(a == b and float(change.split()[0]) == 0 for a, b, change, _ in found.values())
+    assert all(mark for _, _, _, mark in found.values())  # nothing is more than chance
+
+
+def test_numbers_are_those_of_stat():
+    found = rows(compared("--top", "1000", path_of("plain"), path_of("small")))
+    for side, log in enumerate(("plain", "small")):
+        text = text_of(cairn("stat", "--top", "1000", path_of(log)))
+        busy = text[text.index("threads by time"):text.index("Debug Store")]
+        threads = {name: float(share) for name, share in re.findall(r"^  (\S+):\d+ +([\d.]+) %", busy, re.M)}
+        assert threads
+        for name, share in threads.items():
+            assert found["threads", name][side] == pytest.approx(share, abs=0.011)
+        profile = text_of(cairn("profile", "--per", "function", "--top", "1000", path_of(log)))
+        functions = dict(re.findall(r"^ +\d+ +([\d.]+) %   (\S+)$", profile, re.M))
+        assert functions
+        for share, name in functions.items():
+            assert any(key == ("functions", name) and row[side] == float(share) for key, row in found.items())
+
+
+def test_what_differs_is_told():
+    text = compared(path_of("plain"), path_of("small"))
+    assert re.search(r"^  option\.workload +mix +script$", text, re.M)
+    assert "(emulated)" in text.splitlines()[0]
+    assert "(emulated)" not in compared(path_of("hw"), path_of("hw")).splitlines()[0]
+
+
+@pytest.fixture(scope="module", name="runs")
+def made_runs(tmp_path_factory):
+    """Two runs of one script with different seeds, and one of another number of CPUs."""
+    folder = tmp_path_factory.mktemp("runs")
+    for name, cpus, seed in (("one", 4, 1), ("other", 4, 2), ("wide", 8, 1)):
+        with (folder / name).open("wb") as file:
+            subprocess.run([cairn_boot.BUILD / "make_golden", "large", "20000", str(cpus), str(seed)], stdout=file,
+                           check=True)
+    return folder
+
+
+def test_chance_is_told_apart(runs):
+    """Runs of another seed differ by chance alone; twice as many CPUs are more than that."""
+    same = rows(compared("--top", "1000", runs / "one", runs / "other"))
+    marked = [row for row in same.values() if row[3]]
+    assert len(same) > 20 and len(marked) >= 0.95 * len(same), same
+    wide = rows(compared(runs / "one", runs / "wide"))
+    assert wide["as a whole", "switches a second"][3] == ""
+
+
+def test_few_are_no_judgement():
+    found = rows(compared("--top", "1000", path_of("plain"), path_of("small")))
+    assert found["functions", "kwait"][3] == "?"  # 6 records and none
+    assert found["functions", "kpart_compute"][3] == ""  # 34 and none
+
+
+def test_bad_input(tmp_path):
+    small, damaged = path_of("small"), path_of("damaged")
+    done = cairn("diff", small, damaged)
+    assert done.returncode == 1 and f"{damaged}:\nmissing: ".encode() in done.stderr and done.stdout
+    assert f"{small}:".encode() not in done.stderr
+    assert re.search(rb"the log is damaged +no +yes", done.stdout)
+    for arguments in ([small], [small, small, small], []):
+        done = cairn("diff", *arguments)
+        assert done.returncode == 2 and b"two LOGs are needed" in done.stderr
+    (tmp_path / "empty").write_bytes(b"")
+    for arguments in ([small, tmp_path / "empty"], [tmp_path / "empty", small], [small, tmp_path / "none"]):
+        assert cairn("diff", *arguments).returncode == 3
+    assert cairn("diff", "--elf", tmp_path / "none", small, small).returncode == 3
+    assert cairn("diff", "-", small, data=small.read_bytes()).returncode == 0

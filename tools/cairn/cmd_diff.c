@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn diff: what changed from one run to another, and whether chance alone may have done it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/locks.h"
+#include "tools/cairn/map.h"
+#include "tools/cairn/names.h"
+#include "tools/cairn/show.h"
+#include "tools/cairn/stints.h"
+#include "tools/cairn/tally.h"
+#include "tools/cairn/writer.h"
+
+#define FEW   10u /* less than so many in both runs: no judgement */
+#define SURE  3.0 /* standard deviations: beyond them it is more than chance */
+#define NAMES 34  /* columns */
+
+enum { A, B, SIDES };
+_Static_assert(SIDES == CAIRN_SIDES, "two");
+
+static uint64_t top = 10;
+static const char *elf_path;
+static const struct cairn_option options[] = {
+    {0, "top", "N", "the first N rows of each kind (10)", .number = &top, .low = 1, .high = UINT32_MAX},
+    {'e', "elf", "FILE", "functions from this kernel.elf.full, for both", .text = &elf_path},
+    CAIRN_LOG_OPTIONS,
+};
+
+struct side {
+    const struct cairn_log *log;
+    int64_t start, stop; /* session clock */
+    double seconds;
+    struct cairn_series time, cpu_time, switches, busy, records, lock_events; /* times in seconds */
+    struct cairn_lost dropped;
+    uint64_t events_lost, events_tried;
+    bool loss_known;
+};
+
+struct diff {
+    struct side side[SIDES];
+    struct cairn_tally threads, waits, functions, locks;
+};
+
+/* ---- adding up --------------------------------------------------------------------------------------------------- */
+
+struct adding { /* of one side */
+    struct diff *d;
+    unsigned side;
+    struct cairn_output out; /* for names of functions */
+    struct cairn_map by_tid;
+    struct {
+        struct cairn_tally_row **items;
+        size_t count, room;
+    } threads;
+};
+
+static unsigned slice_of(const struct side *s, int64_t time)
+{
+    const __int128 at = ((__int128)time - s->start) * CAIRN_SLICES / ((__int128)s->stop - s->start);
+    return at < 0 ? 0 : at >= CAIRN_SLICES ? CAIRN_SLICES - 1 : (unsigned)at;
+}
+
+static void add_one(const struct adding *a, struct cairn_tally *tally, struct cairn_series *all, const char *name,
+                    int64_t time)
+{
+    const unsigned slice = slice_of(&a->d->side[a->side], time);
+    struct cairn_series *series = &cairn_tally_row(tally, name)->side[a->side];
+    series->slice[slice]++;
+    series->count++;
+    if (all) {
+        all->slice[slice]++;
+        all->count++;
+    }
+}
+
+/* The same thread has another TID in another run: its name is what is compared. */
+static struct cairn_series *thread_of(struct adding *a, uint32_t tid)
+{
+    uint32_t at = cairn_map_find(&a->by_tid, tid);
+    if (!at) {
+        char name[CAIRN_SHOWN];
+        const struct cairn_name *n = cairn_find_name(&a->out.log->text, tid);
+        if (n)
+            snprintf(name, sizeof(name), "%.*s", (int)n->name.size < NAMES ? (int)n->name.size : NAMES, n->name.at);
+        else
+            snprintf(name, sizeof(name), "thread:%" PRIu32, tid);
+        cairn_map_add(&a->by_tid, tid, (uint32_t)a->threads.count);
+        *CAIRN_ADD(a->threads) = cairn_tally_row(&a->d->threads, name);
+        at = (uint32_t)a->threads.count;
+    }
+    return &a->threads.items[at - 1]->side[a->side];
+}
+
+static void add_stint(struct adding *a, const struct cairn_stint *stint)
+{
+    struct side *s = &a->d->side[a->side];
+    const double second = s->seconds / ((double)s->stop - (double)s->start);
+    struct cairn_series *thread = stint->kind == CAIRN_STINT_THREAD ? thread_of(a, stint->tid) : NULL;
+    if (stint->to <= stint->from)
+        return;
+    for (unsigned i = slice_of(s, stint->from), last = slice_of(s, stint->to); i <= last; i++) {
+        const __int128 units = (__int128)s->stop - s->start;
+        const int64_t begins = s->start + (int64_t)(units * i / CAIRN_SLICES);
+        const int64_t ends = s->start + (int64_t)(units * (i + 1) / CAIRN_SLICES);
+        const int64_t from = stint->from > begins ? stint->from : begins, to = stint->to < ends ? stint->to : ends;
+        const double time = to > from ? ((double)to - (double)from) * second : 0.0;
+        s->cpu_time.slice[i] += time;
+        if (!thread)
+            continue;
+        thread->slice[i] += time;
+        s->busy.slice[i] += time;
+    }
+    if (thread) {
+        thread->count++;
+        s->busy.count++;
+    }
+}
+
+static void add_switch(struct adding *a, const struct cairn_switch *sw)
+{
+    struct side *s = &a->d->side[a->side];
+    s->switches.slice[slice_of(s, sw->time)]++;
+    s->switches.count++;
+    if (sw->old_tid && sw->detailed && !sw->raw)
+        add_one(a, &a->d->waits, NULL,
+                sw->state == KTHREAD_WAITING ? cairn_reason_name(sw->reason) : cairn_state_name(sw->state), sw->time);
+}
+
+static void add_cpu(struct adding *a, uint32_t c)
+{
+    struct side *s = &a->d->side[a->side];
+    const struct cairn_cpu *cpu = &s->log->cpu[c];
+    struct cairn_lane lane;
+    struct cairn_item item;
+    struct cairn_stints stints;
+    struct cairn_stint stint;
+    char name[CAIRN_SHOWN];
+    bool hole = false;
+    cairn_stints_init(&stints, s->log);
+    cairn_lane_init(&lane, s->log, c, a->out.compact, CAIRN_BY_FORMAT);
+    while (cairn_lane_next(&lane, &item)) {
+        if (item.kind == CAIRN_ITEM_HOLE)
+            hole = true;
+        if (item.kind == CAIRN_ITEM_SWITCH) {
+            add_switch(a, &item.sw);
+            if (cairn_stints_next(&stints, &item.sw, &stint))
+                add_stint(a, &stint);
+            hole = false;
+        }
+        if (item.kind == CAIRN_ITEM_RECORD)
+            add_one(a, &a->d->functions, &s->records,
+                    cairn_out_function(&a->out, item.record->ip, name) ? name : "[unknown]", item.time);
+    }
+    cairn_lane_free(&lane);
+    if (cairn_stints_rest(&stints, s->log, c, hole, s->stop, &stint))
+        add_stint(a, &stint);
+    for (size_t i = 0; i < cpu->locks.count; i++) {
+        const struct wmi_spinlock l = cairn_lock_read(&cpu->locks.items[i]);
+        add_one(a, &a->d->locks, &s->lock_events, cairn_show_lock(name, s->log, l.spin_lock_address, NAMES),
+                cpu->locks.items[i].time);
+    }
+}
+
+static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, struct cairn_elf *elf)
+{
+    struct adding a = {.d = d, .side = side, .out = {.log = log, .elf = elf, .compact = cairn_prefers_compact(log)}};
+    struct side *s = &d->side[side];
+    s->log = log;
+    cairn_stints_range(log, a.out.compact, &s->start, &s->stop);
+    s->seconds = ((double)s->stop - (double)s->start) / (double)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ);
+    for (unsigned i = 0; i < CAIRN_SLICES; i++)
+        s->time.slice[i] = s->seconds / CAIRN_SLICES;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        add_cpu(&a, c);
+    s->dropped = cairn_pebs_dropped(log);
+    s->loss_known = cairn_slice_u64(cairn_end_key(log, "events_tried"), &s->events_tried) &&
+                    cairn_slice_u64(cairn_end_key(log, "events_lost"), &s->events_lost);
+    cairn_map_free(&a.by_tid);
+    free(a.threads.items);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+struct line {
+    const char *name;
+    double value[SIDES]; /* a second, or per cent */
+    const char *mark;    /* "?" too few to tell, "~" chance alone may do it, "" neither */
+};
+
+/* `wholes`: what the parts are of; `share`: per cent. */
+static struct line line_of(const char *name, const struct cairn_series parts[SIDES],
+                           const struct cairn_series *const wholes[SIDES], bool share)
+{
+    struct line l = {.name = name};
+    double deviation[SIDES];
+    for (unsigned s = A; s < SIDES; s++)
+        l.value[s] = cairn_series_ratio(&parts[s], wholes[s], &deviation[s]) * (share ? 100.0 : 1.0);
+    const double sure = SURE * hypot(deviation[A], deviation[B]) * (share ? 100.0 : 1.0);
+    l.mark = parts[A].count < FEW && parts[B].count < FEW ? "?" : fabs(l.value[B] - l.value[A]) <= sure ? "~" : "";
+    return l;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const struct line *x = a, *y = b;
+    const double cx = fabs(x->value[B] - x->value[A]), cy = fabs(y->value[B] - y->value[A]);
+    if (cx != cy)
+        return cx > cy ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static void print_change(double a, double b, bool share)
+{
+    if (share)
+        printf(" %+11.2f", b - a);
+    else if (a > 0.0)
+        printf(" %+9.1f %%", 100.0 * (b - a) / a);
+    else
+        printf(" %11s", b > 0.0 ? "new" : "0.0 %");
+}
+
+static void print_line(const struct line *l, bool share)
+{
+    printf("  %-*.*s %10.2f %12.2f", NAMES, NAMES, l->name, l->value[A], l->value[B]);
+    print_change(l->value[A], l->value[B], share);
+    printf("%s%s\n", *l->mark ? " " : "", l->mark);
+}
+
+static void print_lines(struct line *lines, size_t count, const char *title, bool share)
+{
+    if (!count)
+        return;
+    qsort(lines, count, sizeof(*lines), by_change);
+    printf("\n%-*s %10s %12s %11s\n", NAMES + 2, title, "A", "B", share ? "B - A" : "change");
+    for (size_t i = 0; i < count && i < top; i++)
+        print_line(&lines[i], share);
+    if (count > top)
+        printf("  and %zu more (--top N)\n", count - (size_t)top);
+}
+
+static void print_tally(const struct cairn_tally *tally, const char *title,
+                        const struct cairn_series *const wholes[SIDES], bool share)
+{
+    struct line *lines = cairn_alloc((tally->rows.count + 1) * sizeof(*lines));
+    for (size_t i = 0; i < tally->rows.count; i++)
+        lines[i] = line_of(tally->rows.items[i]->name, tally->rows.items[i]->side, wholes, share);
+    print_lines(lines, tally->rows.count, title, share);
+    free(lines);
+}
+
+/* ---- what is told ------------------------------------------------------------------------------------------------ */
+
+static void print_side(const struct side *s, char letter)
+{
+    char span[CAIRN_SHOWN];
+    printf("%c: %" PRIu32 " %s, %s, %" PRIu64 " switches, %" PRIu64 " PEBS records%s\n", letter, s->log->cpus,
+           cairn_plural(s->log->cpus, "CPU", "CPUs"),
+           cairn_show_span(span, s->log, (uint64_t)s->stop - (uint64_t)s->start), s->switches.count, s->records.count,
+           cairn_slice_is(cairn_key(&s->log->text, "ds.emulated"), "1") ? " (emulated)" : "");
+}
+
+/* What of the machine, the options and the Debug Store is another. */
+static bool told_key(struct cairn_slice name)
+{
+    static const char *const begins[] = {"option.", "machine.", "kernel.version", "kernel.build_id", "ds.backend",
+                                         "ds.preset", "ds.event.", "ds.format"};
+    for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+        if (name.size >= strlen(begins[i]) && memcmp(name.at, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+static void print_key(struct cairn_slice name, struct cairn_slice a, struct cairn_slice b, bool *any)
+{
+    const struct cairn_slice none = {"-", 1};
+    a = a.size ? a : none;
+    b = b.size ? b : none;
+    if (!*any)
+        printf("\n%-32s %-22s %s\n", "what was another", "A", "B");
+    *any = true;
+    printf("  %-30.*s %-22.*s %.*s\n", name.size < 30 ? (int)name.size : 30, name.at, a.size < 22 ? (int)a.size : 22,
+           a.at, b.size < 22 ? (int)b.size : 22, b.at);
+}
+
+static bool is_last(const struct cairn_text *t, const struct cairn_key *key)
+{
+    return cairn_key(t, "%.*s", CAIRN_SLICE(key->name)).at == key->value.at;
+}
+
+static void print_keys(const struct diff *d)
+{
+    const struct cairn_text *a = &d->side[A].log->text, *b = &d->side[B].log->text;
+    bool any = false;
+    for (size_t i = 0; i < a->keys.count; i++) {
+        const struct cairn_key *key = &a->keys.items[i];
+        const struct cairn_slice other = cairn_key(b, "%.*s", CAIRN_SLICE(key->name));
+        if (told_key(key->name) && is_last(a, key) &&
+            (other.size != key->value.size || memcmp(other.at, key->value.at, other.size) != 0))
+            print_key(key->name, key->value, other, &any);
+    }
+    for (size_t i = 0; i < b->keys.count; i++) {
+        const struct cairn_key *key = &b->keys.items[i];
+        if (told_key(key->name) && is_last(b, key) && !cairn_has_key(a, "%.*s", CAIRN_SLICE(key->name)))
+            print_key(key->name, (struct cairn_slice){0}, key->value, &any);
+    }
+}
+
+static void print_whole(const struct diff *d)
+{
+    const struct side *a = &d->side[A], *b = &d->side[B];
+    const struct cairn_series *const times[] = {&a->time, &b->time}, *const cpu_times[] = {&a->cpu_time, &b->cpu_time};
+    const struct line switches =
+        line_of("switches a second", (const struct cairn_series[]){a->switches, b->switches}, times, false);
+    const struct line busy =
+        line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, cpu_times, true);
+    printf("\n%-*s %10s %12s %11s\n", NAMES + 2, "as a whole", "A", "B", "change");
+    print_line(&switches, false);
+    print_line(&busy, true);
+}
+
+static void print_loss(const struct diff *d)
+{
+    char text[SIDES][CAIRN_SHOWN];
+    bool any = false;
+    for (unsigned s = A; s < SIDES; s++)
+        any |= !d->side[s].loss_known || d->side[s].events_lost || d->side[s].dropped.counted ||
+               d->side[s].dropped.unknown || cairn_log_damaged(d->side[s].log);
+    if (!any) {
+        puts("\nnothing was lost in either");
+        return;
+    }
+    printf("\n%-*s %10s %12s\n", NAMES + 2, "loss", "A", "B");
+    for (unsigned s = A; s < SIDES; s++)
+        if (d->side[s].loss_known)
+            snprintf(text[s], CAIRN_SHOWN, "%" PRIu64, d->side[s].events_lost);
+        else
+            snprintf(text[s], CAIRN_SHOWN, "unknown");
+    printf("  %-*s %10s %12s\n", NAMES, "events lost", text[A], text[B]);
+    for (unsigned s = A; s < SIDES; s++)
+        if (d->side[s].dropped.unknown)
+            snprintf(text[s], CAIRN_SHOWN, "unknown");
+        else
+            snprintf(text[s], CAIRN_SHOWN, "%" PRIu64, d->side[s].dropped.counted);
+    printf("  %-*s %10s %12s\n", NAMES, "PEBS records lost by the processor", text[A], text[B]);
+    printf("  %-*s %10s %12s\n", NAMES, "the log is damaged", cairn_log_damaged(d->side[A].log) ? "yes" : "no",
+           cairn_log_damaged(d->side[B].log) ? "yes" : "no");
+}
+
+static void print_all(const struct diff *d)
+{
+    const struct side *a = &d->side[A], *b = &d->side[B];
+    const struct cairn_series *const times[] = {&a->time, &b->time}, *const busy[] = {&a->busy, &b->busy};
+    const struct cairn_series *const records[] = {&a->records, &b->records};
+    print_side(a, 'A');
+    print_side(b, 'B');
+    print_keys(d);
+    print_whole(d);
+    print_tally(&d->threads, "threads, % of busy time", busy, true);
+    print_tally(&d->waits, "states and wait reasons, a second", times, false);
+    if (a->records.count && b->records.count)
+        print_tally(&d->functions, "functions, % of PEBS records", records, true);
+    else if (a->records.count || b->records.count)
+        printf("\nfunctions: only %c has PEBS records\n", a->records.count ? 'A' : 'B');
+    print_tally(&d->locks, "spin lock events, a second", times, false);
+    print_loss(d);
+    puts("\n~ chance alone may make such a difference  ? too few to tell");
+}
+
+static int compare(const struct cairn_log *before, const struct cairn_log *after)
+{
+    struct diff *d = cairn_alloc(sizeof(*d));
+    const struct cairn_log *logs[SIDES] = {before, after};
+    char error[CAIRN_SHOWN];
+    int status = CAIRN_GOOD;
+    for (unsigned s = A; s < SIDES && !status; s++) {
+        struct cairn_elf *elf = elf_path ? cairn_elf_open(elf_path, logs[s], error) : NULL;
+        if (elf_path && !elf) {
+            fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
+            status = CAIRN_UNREADABLE;
+        } else {
+            add_up(d, s, logs[s], elf);
+        }
+        cairn_elf_close(elf);
+    }
+    if (!status)
+        print_all(d);
+    cairn_tally_free(&d->threads);
+    cairn_tally_free(&d->waits);
+    cairn_tally_free(&d->functions);
+    cairn_tally_free(&d->locks);
+    free(d);
+    return status;
+}
+
+const struct cairn_command cairn_diff_command = {
+    .name = "diff",
+    .arguments = "[options] A B",
+    .summary = "what changed from one log to another",
+    .options = options,
+    .notes = "Threads are compared by name, since another run gives other TIDs. Rows come by\n"
+             "how much has changed. '~': less than 3 standard deviations, which are those of\n"
+             "20 slices of each run: what goes on for longer than a slice they do not show.\n"
+             "'?': fewer than 10 in both runs. A change without a mark is more than chance:\n"
+             "of what, the options that differ may tell.\n",
+    .compare = compare,
+};
