@@ -8,7 +8,7 @@
 #define NAME(name) #name,
 #define WRITER(name) &cairn_writer_##name,
 static const char *const names[] = {CAIRN_WRITERS(NAME) NULL};
-static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER)};
+static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER) NULL};
 
 static unsigned format = UINT32_MAX;
 static const char *path, *elf_path;
@@ -36,6 +36,9 @@ static int show(const struct cairn_log *log)
     if (cairn_filter_on() && !o.writer->on_switch && !o.writer->record)
         return cairn_usage(&cairn_export_command, "%s: a file of the format %s holds the whole trace",
                            cairn_filter_text(), o.writer->name);
+    if ((cairn_filter_by_thread() || cairn_filter_by_reason()) && !o.writer->each)
+        return cairn_usage(&cairn_export_command, "%s: the format %s shows whose a CPU's time was: give --cpu and times "
+                           "alone", cairn_filter_text(), o.writer->name);
     if (!path && o.writer->needs_path)
         return cairn_usage(&cairn_export_command, "-o FILE says where to");
     if (elf_path && !(o.elf = cairn_elf_open(elf_path, log, error))) {
@@ -52,24 +55,7 @@ const struct cairn_command cairn_export_command = {
     .arguments = "--to FORMAT LOG [-o FILE]",
     .summary = "the trace for other tools",
     .options = options,
-    .notes = "json    one object a line: every switch, PEBS record, drain, spin lock, event,\n"
-             "        and what is missing (docs/export.md)\n"
-             "folded  thread;function and how many PEBS records were found there: what flame\n"
-             "        graphs are made from. With --elf, where the trace has branches (LBR,\n"
-             "        BTS), those who had called as well, as far as these tell\n"
-             "svg     a picture: what ran on each CPU, where records were found, what is\n"
-             "        missing, a flame graph\n"
-             "perfetto\n"
-             "        for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records\n"
-             "        as samples, spin locks, DS buffers, what is missing (docs/export.md)\n"
-             "html    one page, for any browser, that needs nothing else: a time line, and the\n"
-             "        bytes of each record and switch with their fields\n"
-             "ctf     a folder for babeltrace2 and Trace Compass: Common Trace Format 1.8\n"
-             "etl     as Windows writes its kernel's traces. Processes, threads, the image\n"
-             "        and the machine come before and behind the events, made from what the\n"
-             "        log says where it has no such events. Without --strict the file also\n"
-             "        holds, as events of Cairn's own, all else the log has: cairn reads it\n"
-             "        as it reads the log (docs/etl.md)\n"
-             "A FILE that is there and of another format is kept.\n",
+    .formats = writers,
+    .notes = "A FILE that is there and of another format is kept.\n",
     .show = show,
 };

@@ -16,6 +16,7 @@
 #include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
+#include "tools/cairn/writer.h"
 
 static void usage_line(const struct cairn_command *c)
 {
@@ -70,6 +71,10 @@ static int help(const struct cairn_command *c)
             cairn_print_wrapped((unsigned)width + 2, "", (unsigned)width + 2,
                                 (struct cairn_slice){o->help, (uint32_t)strlen(o->help)});
         }
+    for (const struct cairn_writer *const *f = c->formats; f && *f; f++) {
+        const int at = printf("  %-8s  ", (*f)->name);
+        cairn_print_wrapped((unsigned)at, "", 12, (struct cairn_slice){(*f)->summary, (uint32_t)strlen((*f)->summary)});
+    }
     fputs(c->notes, stdout);
     return cairn_flush(CAIRN_GOOD);
 }

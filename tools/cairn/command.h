@@ -26,10 +26,13 @@ struct cairn_option {
     const char *(*take)(const char *value); /* NULL, or what the value must be instead: "must be ..." */
 };
 
+struct cairn_writer;
+
 struct cairn_command {
     const char *name, *arguments, *summary;
     const struct cairn_option *options; /* up to one without a name */
     const char *notes;                  /* what --help says below them */
+    const struct cairn_writer *const *formats; /* and before that, up to a NULL; NULL: none */
     /* One of these. They return the exit status. */
     int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
     int (*run)(char *operand);

@@ -274,12 +274,17 @@ bool cairn_filter_thread(uint32_t tid)
     return !filter.threads || cairn_map_find(&filter.chosen, tid);
 }
 
+void cairn_filter_cut(int64_t *from, int64_t *until)
+{
+    if (filter.from && *from < filter.begin)
+        *from = filter.begin;
+    if (filter.until && *until > filter.end)
+        *until = filter.end;
+}
+
 uint64_t cairn_filter_span(int64_t from, int64_t until)
 {
-    if (filter.from && from < filter.begin)
-        from = filter.begin;
-    if (filter.until && until > filter.end)
-        until = filter.end;
+    cairn_filter_cut(&from, &until);
     return until > from ? (uint64_t)until - (uint64_t)from : 0;
 }
 

@@ -36,6 +36,8 @@ bool cairn_filter_passes(const struct cairn_item *item);
 bool cairn_filter_cpu(uint32_t cpu);
 bool cairn_filter_time(int64_t time);
 bool cairn_filter_thread(uint32_t tid);
+/* Moves the ends of a time to those of --from and --until that lie within. */
+void cairn_filter_cut(int64_t *from, int64_t *until);
 /* Of a span of time what passes, in units of the session clock. */
 uint64_t cairn_filter_span(int64_t from, int64_t until);
 

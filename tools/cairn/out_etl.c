@@ -63,6 +63,10 @@ static void free_export(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_etl = {
     .name = "etl",
+    .summary = "as Windows writes its kernel's traces. Processes, threads, the image and the machine come before and "
+               "behind the events, made from what the log says where it has no such events. Without --strict the "
+               "file also holds, as events of Cairn's own, all else the log has: cairn reads it as it reads the log "
+               "(docs/etl.md)",
     .state = sizeof(struct cairn_etl_export),
     .needs_path = true,
     .own = cairn_etl_is,

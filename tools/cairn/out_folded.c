@@ -35,6 +35,9 @@ static void free_stacks(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_folded = {
     .name = "folded",
+    .summary = "thread;function and how many PEBS records were found there: what flame graphs are made from. With "
+               "--elf, where the trace has branches (LBR, BTS), those who had called as well, as far as these tell",
+    .each = true,
     .state = sizeof(struct cairn_stacks),
     .own = own,
     .record = record,

@@ -347,6 +347,8 @@ static void free_html(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_html = {
     .name = "html",
+    .summary = "one page, for any browser, that needs nothing else: a time line, and the bytes of each record and "
+               "switch with their fields",
     .state = sizeof(struct html),
     .own = own,
     .begin = begin,

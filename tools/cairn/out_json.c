@@ -261,6 +261,9 @@ static int end(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_json = {
     .name = "json",
+    .summary = "one object a line: every switch, PEBS record, drain, spin lock, event, and what is missing "
+               "(docs/export.md)",
+    .each = true,
     .state = sizeof(struct json),
     .own = own,
     .begin = begin,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/names.h"
 
 #define SHOWN  5u /* threads of one column */
@@ -31,12 +32,15 @@ void cairn_svg_lanes_begin(struct cairn_svg_lanes *lanes, const struct cairn_out
 {
     int64_t stop;
     cairn_stints_range(o->log, o->compact, &lanes->start, &stop);
-    lanes->units = (uint64_t)stop - (uint64_t)lanes->start;
+    cairn_filter_cut(&lanes->start, &stop);
+    lanes->units = stop > lanes->start ? (uint64_t)stop - (uint64_t)lanes->start : 1;
     lanes->step = 1 + o->log->cpus / 8;
     lanes->items = cairn_alloc((o->log->cpus + 1) * sizeof(*lanes->items));
     for (uint32_t c = 0; c < o->log->cpus; c++) {
         struct cairn_svg_lane *lane = &lanes->items[c];
         cairn_stints_init(&lane->stints, o->log);
+        if (lane->stints.time < lanes->start)
+            lane->stints.time = lanes->start; /* --from: who leaves at the first switch had come before it */
         CAIRN_ADD(lane->runners)->tid = 0;
     }
 }
@@ -252,7 +256,7 @@ void cairn_svg_lanes_end(struct cairn_svg_lanes *lanes, const struct cairn_outpu
         struct cairn_svg_lane *lane = &lanes->items[c];
         const bool hole = lane->hole;
         struct cairn_stint rest;
-        if (cairn_stints_rest(&lane->stints, o->log, c, hole, stop, &rest)) {
+        if (cairn_filter_cpu(c) && cairn_stints_rest(&lane->stints, o->log, c, hole, stop, &rest)) {
             add_stint(lanes, lane, &rest, NULL);
             if (rest.kind == CAIRN_STINT_UNKNOWN && !hole)
                 add_gap(lanes, lane, &(struct cairn_svg_gap){.from = rest.from, .to = stop, .kind = CAIRN_SVG_UNTOLD});

@@ -34,7 +34,8 @@ struct cairn_held { /* a spin lock, at its release */
 };
 
 struct cairn_writer {
-    const char *name;
+    const char *name, *summary; /* for --help */
+    bool each; /* it writes each thing for itself, and what comes before and behind does not matter */
     size_t state;    /* bytes */
     bool needs_path; /* it cannot go to standard output */
     /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`
