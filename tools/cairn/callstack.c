@@ -3,37 +3,37 @@
 
 #include <string.h>
 
+#include "ds/insn.h"
 #include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/pebs.h"
 
-#define INSTRUCTION 15u  /* bytes, at most */
 #define LBR_ENTRIES 256u /* a record's, at most: 8 bits less one in MSR_PEBS_DATA_CFG */
 
 /* ---- what an instruction does ------------------------------------------------------------------------------------ */
 
 enum branch_kind { BRANCH_UNKNOWN, BRANCH_JUMP, BRANCH_CALL, BRANCH_RETURN };
 
-/* Intel's manual, volume 2, appendix A. Whatever is no branch has been interrupted, or has faulted: as if it called. */
+/* Whatever is no branch has been interrupted, or has faulted: as if it called. */
 static enum branch_kind kind_of(const uint8_t *code, size_t size)
 {
-    size_t at = 0;
-    while (at < size && (code[at] == 0x66 || code[at] == 0xF2 || code[at] == 0xF3 || code[at] == 0x2E ||
-                         code[at] == 0x3E || (code[at] & 0xF0) == 0x40)) /* prefixes of branches */
-        at++;
-    if (size - at < 2)
-        return size - at && code[at] == 0xC3 ? BRANCH_RETURN : BRANCH_UNKNOWN;
-    const uint8_t op = code[at], next = code[at + 1];
-    if (op == 0xC2 || op == 0xC3 || op == 0xCA || op == 0xCB || op == 0xCF) /* RET, IRET */
-        return BRANCH_RETURN;
-    if (op == 0x0F && (next == 0x07 || next == 0x35)) /* SYSRET, SYSEXIT */
-        return BRANCH_RETURN;
-    if (op == 0xE9 || op == 0xEB || (op & 0xF0) == 0x70 || (op & 0xFC) == 0xE0 ||
-        (op == 0x0F && (next & 0xF0) == 0x80))
+    struct ds_insn insn;
+    if (!ds_insn_decode(code, size, &insn))
+        return BRANCH_UNKNOWN;
+    switch (insn.kind) {
+    case DS_INSN_CONDITIONAL:
+    case DS_INSN_JUMP:
         return BRANCH_JUMP;
-    if (op == 0xFF && ((next >> 3 & 7) == 4 || (next >> 3 & 7) == 5))
-        return BRANCH_JUMP;
-    return BRANCH_CALL; /* CALL, SYSCALL, INT, and what was interrupted */
+    case DS_INSN_RETURN:
+    case DS_INSN_IRET:
+        return BRANCH_RETURN;
+    case DS_INSN_FAR: /* CALL, JMP or RET */
+        return BRANCH_UNKNOWN;
+    case DS_INSN_SYSTEM: /* SYSCALL and SYSENTER, or back from there */
+        return code[0] == 0x0F && (code[1] == 0x05 || code[1] == 0x34) ? BRANCH_CALL : BRANCH_RETURN;
+    default:
+        return BRANCH_CALL;
+    }
 }
 
 /* ---- a way through the code -------------------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ static bool straight_on(const struct cairn_log *log, uint64_t here, uint64_t the
 
 static void take(struct way *w, const struct cairn_branch *b)
 {
-    uint8_t code[INSTRUCTION];
+    uint8_t code[DS_INSN_MAX];
     const enum branch_kind kind = kind_of(code, cairn_elf_code(w->elf, b->from, code, sizeof(code)));
     if (kind == BRANCH_UNKNOWN || (w->known && !straight_on(w->log, w->here, b->from)))
         w->depth = 0; /* there were others in between */
@@ -83,7 +83,7 @@ static void take(struct way *w, const struct cairn_branch *b)
         w->call[w->depth++] = b->from;
     } else if (kind == BRANCH_RETURN && w->depth) {
         const uint64_t call = w->call[--w->depth];
-        if (b->to < call || b->to - call > INSTRUCTION)
+        if (b->to < call || b->to - call > DS_INSN_MAX)
             w->depth = 0; /* not to where it was called from */
     }
 }
