@@ -246,6 +246,7 @@ make tools     the host tools alone
 make image     build/cairn.img for a USB stick;
                CONFIG='workload=hogs seconds=5 end=halt'
 make gdb       boot and wait for a debugger
+make screenshot   docs/images/view.png, the README's picture (needs Chromium)
 make docs      docs/options.md from the option table
 make clean     remove build/
 Variables: CC=gcc-13, EXTRA_CFLAGS=..., V=1 (show the commands),

@@ -11,4 +11,10 @@ $(B)/cairn-damage: $(B)/host/tests/cairn/damage.o $(B)/host/libcairn.a $(B)/host
 $(B)/cairn-damage-san: $(B)/san/tests/cairn/damage.o $(B)/san/libcairn.a $(B)/san/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^
+# The picture in the README. Its bytes depend on the browser and its fonts: no test compares them.
+screenshot: $(B)/cairn
+	@mkdir -p docs/images
+	$< export --to html samples/plain.log -o $(B)/view.html
+	$(PYTHON) tests/cairn/screenshot.py $(B)/view.html docs/images/view.png
+.PHONY: screenshot
 test-products: $(B)/cairn-damage $(B)/cairn-damage-san $(B)/san/cairn $(B)/make_golden

@@ -4,6 +4,7 @@ say, it asks the network for nothing, and pointer and keys do what they should."
 
 import json
 import re
+import struct
 import subprocess
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import browser
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, LOGS, cairn, text_of
+from cairn_tool import GOLDEN, LOGS, cairn, events, patch, text_of
 
 LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
 SAMPLES = GOLDEN.parent.parent / "samples"
@@ -305,6 +306,82 @@ def test_gaps_lie_where_json_has_them(chromium, pages):
         assert any(f[0] == what and f[1] == since and until in (None, f[2]) for f in found), (expected, found)
 
 
+# ---- lanes -----------------------------------------------------------------------------------------------------------
+
+
+def tip(it, x, y):
+    it.mouse("mouseMoved", x, y)
+    return it.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
+
+
+def states(lines, tid):
+    """What a thread was about, one after another: (from, to, words), where the switches tell."""
+    now = None
+    for line in of(lines, "switch"):
+        old, new = line["old"]["tid"] == tid, line.get("new", {}).get("tid") == tid
+        if old or new:
+            if now and now[1]:
+                yield now[0], line["ns"] / NS, now[1]
+            now = (line["ns"] / NS, "Running" if new else line.get("reason", line.get("state")))
+
+
+def test_lanes_of_threads(chromium, pages):
+    """In the middle of each stretch the tip says what JSON does."""
+    path, lines = pages("small")
+    chromium.open(path)
+    names = chromium.run("[...document.querySelectorAll('#labels .thread')].map(e => e.textContent)")
+    seen = set()
+    for row, name in list(enumerate(names))[:4]:
+        for since, until, words in states(lines, int(name.rsplit(":")[-1])):
+            if until - since < 20:
+                continue
+            margin = (until - since) / 10
+            go(chromium, f"from={(since - margin) / 1e7}&to={(until + margin) / 1e7}")
+            chromium.run(f"document.querySelectorAll('#labels .thread')[{row}].scrollIntoView()")
+            assert tip(chromium, *place(chromium, ".thread", row, (since + until) / 2)).startswith(f"{name}: {words} for ")
+            seen.add(words)
+    assert {"Running", "Ready"} < seen and len(seen) > 3
+
+
+def test_lanes_of_cpus(chromium, pages):
+    path, lines = pages("small")
+    chromium.open(path)
+    for before, after in list(zip(of(lines, "switch"), of(lines, "switch")[1:]))[:50]:
+        if before["cpu"] != after["cpu"] or "new" not in before or after["ns"] - before["ns"] < 20 * NS:
+            continue
+        go(chromium, f"from={(before['ns'] - 500) / 1e9}&to={(after['ns'] + 500) / 1e9}")
+        middle = (before["ns"] + after["ns"]) / 2 / NS
+        assert tip(chromium, *place(chromium, ".cpu", before["cpu"], middle)).startswith(f"{called(before['new'])} for ")
+
+
+def test_readied_threads(chromium, pages):
+    """From its 0532H on a thread that waited is ready. No golden log has any: an interrupt becomes one."""
+    parts = frames.read((GOLDEN / "told.log").read_bytes())
+    _, lines = pages("told")
+    origin = int(re.search(rb"session.1.origin=(\d+)", b"".join(p for s, p in parts if s == "L"))[1])
+    assert origin == 0
+    waits = [(tid, since, until) for tid in {line["tid"] for line in of(lines, "thread")} - {0}
+             for since, until, words in states(lines, tid) if words not in ("Running", "Ready")]
+    for frame, at, hook, size in events(parts):
+        time = struct.unpack_from("<q", parts[frame][1], at + 8)[0]
+        found = [tid for tid, since, until in waits if since < time < until - 40]
+        if hook == 0x0F43 and size == 36 and found:
+            break
+    tid = found[0]
+    marker = struct.unpack_from("<I", parts[frame][1], at)[0] & ~0xFF
+    patch(parts, (frame, at), 0, struct.pack("<IHHqQ", marker | 2, 24, 0x0532, time, tid) +
+          struct.pack("<IHHq", marker, 16, 0x0FFF, time))  # and what is left of it: an event nobody knows
+    path, lines = pages("readied", frames.write(parts))
+    assert any(line.get("hook") == "0532H" for line in lines)
+    chromium.open(path)
+    names = chromium.run("[...document.querySelectorAll('#labels .thread')].map(e => +e.dataset.tid)")
+    row = names.index(tid)
+    chromium.run(f"document.querySelectorAll('#labels .thread')[{row}].scrollIntoView()")
+    go(chromium, f"from={(time - 100) / 1e7}&to={(time + 100) / 1e7}")
+    assert ": Ready for " in tip(chromium, *place(chromium, ".thread", row, time + 10))
+    assert ": Ready for " not in tip(chromium, *place(chromium, ".thread", row, time - 10))
+
+
 # ---- looking around --------------------------------------------------------------------------------------------------
 
 
@@ -433,6 +510,14 @@ def test_names_are_never_markup(chromium, pages):
     assert "<b>spin</b></script>" in chromium.run(FACTS)["function"]
     assert evil.decode() in chromium.run("document.getElementById('labels').textContent")
     assert "<!--</script>" in chromium.run("document.title")
+    assert not chromium.complaints
+
+
+def test_a_log_without_a_trace(chromium, pages):
+    parts = [(s, p) for s, p in frames.read((GOLDEN / "small.log").read_bytes()) if s not in "TLU"]
+    chromium.open(pages("empty", frames.write(parts))[0])
+    assert chromium.run(FACTS)["switches"] == "0"
+    chromium.key("ArrowUp", "c", "r", "n", "g", "Home", "f")
     assert not chromium.complaints
 
 

@@ -27,7 +27,7 @@ const shownAs = {
     hex: () => "",
     bool: (value) => value ? "yes" : "no",
     time: (value) => `${seconds(Number(value - BigInt(meta.origin)))} s`,
-    delta: (value) => `${span(Number(value))} after the switch before`,
+    delta: (value) => `+${span(Number(value))}`,
     thread: (value) => value ? threads.name(Number(value)) : "",
     form: (value) => `${meta.form_names[Number(value)]}, ${meta.forms[Number(value)].bytes} bytes`,
     slot: (value, about) => `TidTable[${value}]: ${threads.name(about.slots[Number(value)])}`,
@@ -103,14 +103,15 @@ class ByteView {
         let group;
         this.fields.forEach((field, i) => {
             if (field.group && field.group !== group)
-                body.append(make("tr", { class: "group" }, make("th", { colspan: 4, scope: "colgroup" }, field.group)));
+                body.append(make("tr", { class: "group" }, make("th", { colspan: 3, scope: "colgroup" }, field.group)));
             group = field.group;
             const row = make("tr", { tabindex: i ? -1 : 0, "data-field": i, "data-name": field.name,
                                      "data-value": field.number },
                              make("td", { class: "at" }, field.bits % 8 || field.bit % 8
                                  ? `${hex(field.bit >> 3, 2)}.${field.bit & 7}` : hex(field.bit >> 3, 2)),
-                             make("th", { scope: "row" }, field.name), make("td", { class: "value" }, field.number),
-                             make("td", { class: "means" }, field.means));
+                             make("th", { scope: "row" }, field.name),
+                             make("td", {}, make("span", { class: "value" }, field.number), " ",
+                                  make("span", { class: "means" }, field.means)));
             this.rows.push(row);
             body.append(row);
         });

@@ -142,7 +142,7 @@ class Painter {
 
     /* The PEBS buffer: records as dots, as high as they lay in it; it fills up to a drain, and begins again. */
     pebbles(row) {
-        const { cpu } = row, { look, unit } = this, { threshold } = theme.colours;
+        const { cpu } = row, { look, unit } = this;
         const top = row.y + 4 * unit, height = row.height - 14 * unit, floor = top + height;
         const high = (share) => floor - share * (height - 4 * unit) - 2 * unit;
         this.rect(0, top, look.width, height, theme.colours.lane);
@@ -154,36 +154,37 @@ class Painter {
             this.fill(cpu, ...seen, high, floor);
         if (end - first < look.width / 4)
             for (let i = Math.max(first, 0); i < end + 1 && i < cpu.drains.length; i++)
-                this.epoch(cpu.drains, i, top, floor, high, { threshold });
+                this.epoch(cpu.drains, i, top, floor, high, end - first < look.width / 24);
+        const column = size / 2;
         for (let i = lastAtOrBefore(times, look.from - size * look.perPixel) + 1; i < records.length; ) {
-            const x = look.x(times[i]);
-            if (x > look.width + size)
+            const left = Math.floor(look.x(times[i]) / column) * column;
+            if (left > look.width + size)
                 break;
-            const next = Math.max(lastAtOrBefore(times, look.time(x + size / 2)) + 1, i + 1);
+            const next = Math.max(lastAtOrBefore(times, look.time(left + column)) + 1, i + 1);
             if (next - i <= 3)
                 for (let k = i; k < next; k++)
                     this.dot(look.x(times[k]), high(records[k].level), records[k]);
             else
-                this.heap(x, records[i], records[next - 1], size / 2, high);
+                this.heap(left, records[i], records[next - 1], column, high);
             i = next;
         }
     }
-    epoch(drains, i, top, floor, high, colours) {
-        const { look, unit } = this, drain = drains[i];
+    epoch(drains, i, top, floor, high, few) {
+        const { look, unit } = this, drain = drains[i], { threshold } = theme.colours;
         const from = i ? look.x(drains[i - 1].time) : 0, to = look.x(drain.time);
         if (drain.code === meta.drain.unthrottle) /* nothing was counted up to here */
             this.rect(from, top, to - from, floor - top, theme.hatch(this.pen, "stopped"));
         if (drain.area && drain.area.threshold < drain.area.maximum) {
             const room = Number(drain.area.maximum - drain.area.base);
             const y = Math.round(high(Number(drain.area.threshold - drain.area.base) / room)) + 0.5;
-            this.dashes(from, y, to, colours.threshold);
+            this.dashes(from, y, to, threshold);
         }
-        this.rect(Math.round(to), top, 1.5, floor - top, colours.threshold);
+        this.rect(Math.round(to), top, 1.5, floor - top, threshold);
         const { pen } = this;
-        if (to < -20 || to > look.width + 20)
+        if (!few || to < -20 || to > look.width + 20)
             return;
         this.shapes++;
-        pen.fillStyle = colours.threshold;
+        pen.fillStyle = threshold;
         pen.beginPath();
         pen.moveTo(to - 5 * unit, floor + 8 * unit);
         pen.lineTo(to + 6 * unit, floor + 8 * unit);
@@ -233,7 +234,9 @@ class Painter {
         const drained = first.epoch !== last.epoch;
         const low = drained ? 0 : Math.min(first.level, last.level);
         const top = high(drained ? 1 : Math.max(first.level, last.level));
-        this.rect(x - width / 2, top - 2, width, high(low) - top + 4, theme.colours.pebble);
+        this.pen.globalAlpha = 0.6;
+        this.rect(x, top - 2, width, high(low) - top + 4, theme.colours.pebble);
+        this.pen.globalAlpha = 1;
     }
 
     locks(row) {
