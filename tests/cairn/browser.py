@@ -30,8 +30,8 @@ class Browser:
         self.of, to_write = os.pipe()
         options = ["--headless", "--remote-debugging-pipe", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
                    "--disable-background-networking", "--disable-dev-shm-usage", "--force-color-profile=srgb",
-                   f"--user-data-dir={self.profile.name}", *(["--no-sandbox"] if os.getuid() == 0 else []),
-                   "about:blank"]
+                   "--no-sandbox",  # root and containers have none; the pages are our own
+                   f"--user-data-dir={self.profile.name}", "about:blank"]
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (to_read, to_write)]
 
         def connect():  # the protocol is on descriptors 3 and 4; all others close by themselves

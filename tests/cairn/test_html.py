@@ -338,7 +338,8 @@ def test_lanes_of_threads(chromium, pages):
             margin = (until - since) / 10
             go(chromium, f"from={(since - margin) / 1e7}&to={(until + margin) / 1e7}")
             chromium.run(f"document.querySelectorAll('#labels .thread')[{row}].scrollIntoView()")
-            assert tip(chromium, *place(chromium, ".thread", row, (since + until) / 2)).startswith(f"{name}: {words} for ")
+            said = tip(chromium, *place(chromium, ".thread", row, (since + until) / 2))
+            assert said.startswith(f"{name}: {words} for ")
             seen.add(words)
     assert {"Running", "Ready"} < seen and len(seen) > 3
 
@@ -351,7 +352,8 @@ def test_lanes_of_cpus(chromium, pages):
             continue
         go(chromium, f"from={(before['ns'] - 500) / 1e9}&to={(after['ns'] + 500) / 1e9}")
         middle = (before["ns"] + after["ns"]) / 2 / NS
-        assert tip(chromium, *place(chromium, ".cpu", before["cpu"], middle)).startswith(f"{called(before['new'])} for ")
+        said = tip(chromium, *place(chromium, ".cpu", before["cpu"], middle))
+        assert said.startswith(f"{called(before['new'])} for ")
 
 
 def test_readied_threads(chromium, pages):

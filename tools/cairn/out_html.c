@@ -317,13 +317,12 @@ static int end(struct cairn_output *o)
     cairn_json_text(&j, "cairn", CAIRN_VERSION);
     cairn_json_number(&j, "session", o->log->number);
     cairn_json_number(&j, "cpus", o->log->cpus);
-    cairn_json_number(&j, "hz", (int64_t)(session->hz ? session->hz : TRACE_CLOCK_HZ));
+    cairn_json_count(&j, "hz", session->hz ? session->hz : TRACE_CLOCK_HZ);
     snprintf(origin, sizeof(origin), "%" PRId64, h->origin);
     cairn_json_text(&j, "origin", origin);
     cairn_json_bool(&j, "from_session_start", session->start_known);
     if (session->start_known && session->stop_known)
         cairn_json_number(&j, "stop", between(session->start, session->stop));
-    cairn_json_number(&j, "tick_units", (int64_t)session->tick_units);
     cairn_json_number(&j, "maximum_wait_reason", session->maximum_wait_reason);
     cairn_json_text(&j, "switches_from", o->compact ? "0525H" : "0524H");
     if (cairn_has_key(&o->log->text, "ds.emulated"))

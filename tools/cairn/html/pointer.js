@@ -30,9 +30,12 @@ class Pointer {
         const gap = row.kind === "cpu" || row.kind === "pebbles" ? cpu.gaps.find(inside) : undefined;
         if (gap)
             return gap;
+        const drain = row.kind === "pebbles" ? near(cpu.drains, cpu.times.drains) : undefined;
+        if (drain && top > row.y + row.height - 12 * this.view.unit) /* where its triangle is */
+            return drain;
         if (row.kind === "pebbles")
             return near(cpu.records, cpu.times.records, (r) => (top - row.y - row.height + 10 * this.view.unit +
-                r.level * (row.height - 18 * this.view.unit)) / 6) ?? near(cpu.drains, cpu.times.drains);
+                r.level * (row.height - 18 * this.view.unit)) / 6) ?? drain;
         if (row.kind === "locks")
             return cpu.locks.find((l) => l.timed && l.acquired <= time && time <= l.released) ??
                 near(cpu.locks, cpu.times.locks);
