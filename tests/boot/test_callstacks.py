@@ -3,11 +3,13 @@
 
 import re
 import subprocess
+from collections import Counter
 
 import pytest
 
 import cairn_boot as cb
 from cairn_log import cairn, checked
+from perfetto import Trace, packets_of
 
 LINE = re.compile(r"^([0-9a-f]{16}) <(.+)>:$|^\s*[0-9a-f]+:\s+(?:notrack |bnd )?(call|j\w+)\s+(.*)$")
 
@@ -62,6 +64,19 @@ def test_calls_are_the_codes(tmp_path, options):
             assert callee in reached(calls, jumps, caller) or caller in pointers, line
             pairs += 1
     assert pairs >= 10, text
+
+    # in a Perfetto trace they are the same
+    done = subprocess.run([cb.BUILD / "cairn", "export", "--to", "perfetto", "--elf", cb.BUILD / "kernel.elf.full",
+                           result.log], capture_output=True, check=True)
+    trace = Trace(packets_of(done.stdout))
+    stacks = Counter()
+    for sample, (calls, cut) in zip(trace.samples, trace.calls):
+        stacks[";".join(["[...]"] * cut + [name or "[unknown]" for name in (*calls, sample[3])])] += 1
+    folded = Counter()
+    for line in text.splitlines():
+        stack, records = line.rsplit(" ", 1)
+        folded[stack.split(";", 1)[1]] += int(records)
+    assert stacks == folded
 
     def count(rows):
         return sum(int(row.rsplit(" ", 1)[1]) for row in rows.splitlines())

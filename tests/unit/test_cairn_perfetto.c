@@ -25,7 +25,10 @@ static struct {
     } iid[IIDS];
     uint32_t packets, forgotten, samples;
     uint64_t stack; /* of the last sample */
+    bool cut;       /* that one: it is not all */
 } viewer;
+
+static struct cairn_callstack called; /* what branches tell */
 
 static struct cairn_log viewed;
 static struct cairn_output shown = {.log = &viewed};
@@ -51,6 +54,16 @@ int64_t cairn_out_ns(const struct cairn_output *o, int64_t time)
 {
     (void)o;
     return time;
+}
+
+bool cairn_callstack_read(struct cairn_callstack *stack, const struct cairn_log *log, struct cairn_elf *elf,
+                          const struct cairn_item *item)
+{
+    (void)log;
+    (void)elf;
+    (void)item;
+    *stack = called;
+    return called.count;
 }
 
 static void see_interned(const Pf__InternedData *data)
@@ -94,6 +107,7 @@ void cairn_pf_put(struct cairn_output *o, Pf__TracePacket *p, enum cairn_pf_sequ
     if (p->perf_sample) {
         viewer.samples++;
         viewer.stack = p->perf_sample->callstack_iid;
+        viewer.cut = p->perf_sample->has_unwind_error;
     }
 }
 
@@ -104,6 +118,7 @@ static int begin(void **state)
     (void)state;
     memset(&viewer, 0, sizeof(viewer));
     memset(&interned, 0, sizeof(interned));
+    called.count = 0;
     return 0;
 }
 
@@ -168,6 +183,22 @@ static void test_stacks_of_any_depth(void **state)
     assert_int_equal(viewer.forgotten, 1);
 }
 
+static void test_who_had_called_comes_first_and_is_never_all(void **state)
+{
+    static const uint64_t expected[] = {30, 20, 10, 5};
+    const struct cairn_record record = {.ip = 5};
+    const struct cairn_item item = {.kind = CAIRN_ITEM_RECORD, .record = &record};
+    (void)state;
+    called = (struct cairn_callstack){.call = {10, 20, 30}, .count = 3};
+    cairn_pf_sample(&shown, &interned, &item);
+    expect_stack(viewer.stack, expected, 4);
+    assert_true(viewer.cut);
+    called.count = 0;
+    cairn_pf_sample(&shown, &interned, &item);
+    expect_stack(viewer.stack, expected + 3, 1);
+    assert_false(viewer.cut);
+}
+
 static void test_deep_stacks_do_not_fill_the_tree(void **state)
 {
     uint64_t deep[CAIRN_PF_DEPTH];
@@ -187,6 +218,7 @@ int main(void)
         cmocka_unit_test_setup(test_samples_find_their_address_however_many_there_are, begin),
         cmocka_unit_test_setup(test_what_the_viewer_has_is_not_written_again, begin),
         cmocka_unit_test_setup(test_stacks_of_any_depth, begin),
+        cmocka_unit_test_setup(test_who_had_called_comes_first_and_is_never_all, begin),
         cmocka_unit_test_setup(test_deep_stacks_do_not_fill_the_tree, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "perfetto.pb-c.h"
+#include "tools/cairn/callstack.h"
 #include "tools/cairn/writer.h"
 
 /* What nobody knows has a TID of its own, and so a name that says it: one for each reason why the thread of a PEBS
@@ -59,8 +60,8 @@ void cairn_pf_gap(struct cairn_output *o, struct cairn_pf_sched *s, const struct
 
 /* ---- out_perfetto_samples.c: PEBS records ------------------------------------------------------------------------ */
 
-#define CAIRN_PF_DEPTH 128u  /* of a call stack */
-#define CAIRN_PF_NODES 4096u /* of twice as many slots */
+#define CAIRN_PF_DEPTH (CAIRN_CALLS + 1u) /* of a call stack */
+#define CAIRN_PF_NODES 4096u              /* of twice as many slots */
 
 /* The call stacks that were written, as a tree: each node is a call stack, the caller's with one more address. A node
  * without a caller is the frame of its address, too. When no more fit, all are forgotten, here and by the viewer. */

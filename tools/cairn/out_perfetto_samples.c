@@ -210,11 +210,26 @@ static void put_sample(struct cairn_output *o, const struct cairn_item *item, Pf
     cairn_pf_put(o, &p, CAIRN_PF_SAMPLES);
 }
 
+/* The record's function behind those who had called, where branches tell them: never all, then. */
+static uint64_t calls_of(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item,
+                         protobuf_c_boolean *cut)
+{
+    struct cairn_callstack calls;
+    uint64_t address[CAIRN_PF_DEPTH];
+    size_t depth = 0;
+    *cut = cairn_callstack_read(&calls, o->log, o->elf, item);
+    for (unsigned i = *cut ? calls.count : 0; i-- > 0;)
+        address[depth++] = calls.call[i];
+    address[depth++] = item->record->ip;
+    return cairn_pf_stack(o, stacks, address, depth);
+}
+
 void cairn_pf_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item)
 {
     Pf__PerfSample s = PF__PERF_SAMPLE__INIT;
     const bool known = item->blame == CAIRN_BLAME_KNOWN;
-    s.callstack_iid = cairn_pf_stack(o, stacks, &item->record->ip, 1);
+    s.callstack_iid = calls_of(o, stacks, item, &s.has_unwind_error);
+    s.unwind_error = PF__PERF_SAMPLE__STACK_UNWIND_ERROR__UNWIND_ERROR_MAX_FRAMES_EXCEEDED;
     s.has_pid = s.has_tid = s.has_cpu_mode = s.has_callstack_iid = true;
     s.pid = (uint32_t)(known ? cairn_pf_process(o, item->tid) : CAIRN_PF_UNKNOWN);
     s.tid = known ? item->tid : (uint32_t)cairn_pf_blame_tid(item->blame);
