@@ -11,7 +11,8 @@ build=$1 log=$2
 folder=$build/bench/ctf
 mkdir -p "$build/bench"
 "$build/cairn" export --to ctf "$log" -o "$folder"
-events=$(babeltrace2 "$folder" -c sink.utils.counter -p 'step=+0,hide-zero=yes' | awk '$2 == "Event" { n = $1 } END { print n }')
+events=$(babeltrace2 "$folder" -c sink.utils.counter -p 'step=+0,hide-zero=yes' |
+    awk '$2 == "Event" { n = $1 } END { print n }')
 TIMEFORMAT='%U %S'
 least=$(for _ in 1 2 3; do
     { time taskset -c 0 babeltrace2 -o dummy "$folder"; } 2>&1
