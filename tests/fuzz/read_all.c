@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fuzz/ctf.h"
 #include "tests/fuzz/log.h"
 #include "tools/cairn/check.h"
 #include "tools/cairn/command.h"
@@ -174,6 +175,7 @@ static void read_session(const struct cairn_log *log, void *context)
     for (int strict = 0; strict < 2 && !log->etl; strict++)
         export_session(log, strict);
     export_all(log);
+    fuzz_ctf(log);
     struct cairn_check check;
     cairn_check_init(&check, log, fuzz_nowhere);
     cairn_check_trace(&check);
