@@ -40,6 +40,16 @@ def test_sessions(tmp_path, session):
     check(tmp_path / "ctf", GOLDEN / "sessions.log", "--session", session, in_order=True)
 
 
+@pytest.mark.parametrize("log, options", [
+    ("lost", ["--cpu", "0"]), ("lost", ["--cpu", "0,1"]), ("lost", ["--from", "10ms", "--until", "20ms"]),
+    ("lost", ["--cpu", "1", "--reason", "Waiting"]), ("small", ["--thread", "idle,16"])])
+def test_part(tmp_path, log, options):
+    folder = tmp_path / "ctf"
+    got = check(folder, GOLDEN / f"{log}.log", *options, in_order=True)
+    assert {e["type"] for e in got.events} >= {"thread", "sched_switch"}
+    assert f'    only = "{" ".join(options)}";\n' in (folder / "metadata").read_text(encoding="ascii")
+
+
 @pytest.mark.parametrize("step", range(7))
 def test_damaged(tmp_path, step):
     """Lines of the log missing, from each part of it."""

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/ctf.h"
 #include "tools/cairn/date.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/names.h"
 
@@ -60,6 +61,8 @@ static void env(const struct cairn_output *o)
             log->number, log->cpus);
     fprintf(f, "    from_session_start = %d;\n    switches_from = \"%s\";\n    missing_frames = %" PRIu64 ";\n",
             log->session.start_known, o->compact ? "0525H" : "0524H", (uint64_t)log->frames.missing_frames);
+    if (cairn_filter_on())
+        env_text(f, "only", (struct cairn_slice){cairn_filter_text(), (uint32_t)strlen(cairn_filter_text())});
     if (cairn_has_key(&log->text, "ds.emulated"))
         fprintf(f, "    emulated_ds = %d;\n", cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1"));
     if (cairn_has_key(&log->text, "machine.emulated"))

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/ctf.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/folder.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/pebs.h"
@@ -211,11 +212,11 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     cairn_ctf_close(s);
 }
 
-/* What the kernel lost on this CPU and counted; 0 where it does not say. */
+/* What the kernel lost on this CPU and counted; 0 where it does not say, and of a part of the CPU's trace. */
 static uint64_t events_lost(const struct cairn_output *o, uint32_t cpu)
 {
     const struct cairn_cpu_end *end = &o->log->cpu[cpu].end;
-    return end->events_known ? end->events[CAIRN_LOST] : 0;
+    return end->events_known && cairn_filter_cpu(cpu) && !cairn_filter_narrow() ? end->events[CAIRN_LOST] : 0;
 }
 
 static void lost(struct cairn_output *o, const struct cairn_item *item)
