@@ -62,8 +62,8 @@ def test_filters():
 
 @pytest.mark.parametrize("arguments, status, word", [
     (["--cpu", "7", GOLDEN / "bts.log"], 2, "CPUs in this trace: 2"),
-    (["--thread", "x", GOLDEN / "bts.log"], 2, "--thread x: not a number"),
-    (["--thread", "5", GOLDEN / "bts.log"], 1, "no branch records of that CPU or thread"),
+    (["--thread", "x", GOLDEN / "bts.log"], 2, "--thread x: no thread of this trace"),
+    (["--thread", "5", GOLDEN / "bts.log"], 1, "no branch records of that CPU, thread or time"),
     ([GOLDEN / "small.log"], 1, "boot with bts=circular or bts=interrupt"),
 ])
 def test_status(arguments, status, word):

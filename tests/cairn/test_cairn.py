@@ -462,6 +462,7 @@ def test_stat_of_each_cpu_adds_up(log):
     sums = {}
     for text in each:
         titles = [re.sub(", all CPUs", "", line) for line in text.splitlines() if line[:1] not in ("", " ")]
+        assert titles.pop(1).startswith("only: --cpu ")
         wanted = [line for line in whole.splitlines() if line[:1] not in ("", " ")]
         assert [title.split()[0] for title in titles] == [line.split()[0] for line in wanted]
         for name, count in re.findall(figures, text, re.M):
