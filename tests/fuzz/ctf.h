@@ -4,6 +4,6 @@
 
 #include "tools/cairn/log.h"
 
-/* Exports the session into a folder of its own, which does not stay. Aborts where a stream is not whole packets of whole
- * events, where time goes back, or a count, or where a text is no UTF-8. */
+/* Exports the session into a folder of its own, which does not stay. Aborts where a stream is not whole packets of
+ * whole events, where time goes back, or a count, or where a text is no UTF-8. */
 void fuzz_ctf(const struct cairn_log *log);

@@ -37,8 +37,9 @@ static int show(const struct cairn_log *log)
         return cairn_usage(&cairn_export_command, "%s: a file of the format %s holds the whole trace",
                            cairn_filter_text(), o.writer->name);
     if ((cairn_filter_by_thread() || cairn_filter_by_reason()) && !o.writer->each)
-        return cairn_usage(&cairn_export_command, "%s: the format %s shows whose a CPU's time was: give --cpu and times "
-                           "alone", cairn_filter_text(), o.writer->name);
+        return cairn_usage(&cairn_export_command,
+                           "%s: the format %s shows whose a CPU's time was: give --cpu and times alone",
+                           cairn_filter_text(), o.writer->name);
     if (!path && o.writer->needs_path)
         return cairn_usage(&cairn_export_command, "-o FILE says where to");
     if (elf_path && !(o.elf = cairn_elf_open(elf_path, log, error))) {

@@ -5,8 +5,8 @@
  *   by CPU     what happened on one of these: all kinds of things;
  *   by time    what happened at `from` or later and before `until`: all kinds. Something is missing from the switch
  *              before it to the next, so a gap passes that reaches into that time;
- *   by thread  a switch from or to one of these; a PEBS record that one of these is known to have caused; a spin lock it
- *              let go; any other event while it ran, or that names it; drains that lost something, and gaps;
+ *   by thread  a switch from or to one of these; a PEBS record that one of these is known to have caused; a spin lock
+ *              it let go; any other event while it ran, or that names it; drains that lost something, and gaps;
  *   by reason  a switch whose thread that leaves has one of these states or wait reasons; drains that lost something,
  *              and gaps. Nothing else has a reason.
  * So no loss is ever hidden but by its place: its CPU and its time. All that are given must pass.
