@@ -74,6 +74,7 @@ class Trace:
     def __init__(self, packets):
         self.packets = packets
         self.switches, self.made, self.wakings, self.samples, self.lost_records = [], [], [], [], []
+        self.all_switches = []
         self.calls, self.reasons, self.sampled, self.valid = [], {}, [], set()
         self.events, self.slices, self.counters = [], [], []
         self.tracks, self.threads, self.processes, self.attributes, self.clocks = {}, {}, {}, {}, []
@@ -99,6 +100,7 @@ class Trace:
                 assert one(other, "timestamp") == one(event, "timestamp") and len(blocked) == 1
                 assert one(reason, "pid") == one(switch, "prev_pid") and one(packet, "sequence_flags") & 2
                 switch["reason"] = [self.reasons[one(reason, "caller")]]
+            self.all_switches.append((*at, switch))
             (self.made if one(event, "pid") == UNKNOWN else self.switches).append((*at, switch))
         else:
             self.wakings.append((*at, one(event, "sched_waking"), one(event, "pid")))

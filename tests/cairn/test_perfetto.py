@@ -17,8 +17,8 @@ LOGS += [path.name for path in sorted(GOLDEN.glob("windows-*.etl"))]
 LOGS += [SAMPLES / "plain.log", SAMPLES / "life.log"]  # boots that were recorded
 
 
-def export(form, log, data=None):
-    done = cairn("export", "--to", form, "-" if data else GOLDEN / log, data=data)
+def export(form, log, *options, data=None):
+    done = cairn("export", "--to", form, *options, "-" if data else GOLDEN / log, data=data)
     assert b"Sanitizer" not in done.stderr, done.stderr.decode()
     return done
 
@@ -28,8 +28,8 @@ def lines_of(done):
 
 
 @functools.cache
-def both(log):
-    text, trace = export("json", log), export("perfetto", log)
+def both(log, *options):
+    text, trace = export("json", log, *options), export("perfetto", log, *options)
     assert (trace.returncode, trace.stderr) == (text.returncode, text.stderr)
     return lines_of(text), Trace(packets_of(trace.stdout))
 
@@ -42,10 +42,8 @@ def sched(tid, name):
     return {"tid": tid, **({"name": name} if name and tid else {})}
 
 
-@pytest.mark.parametrize("log", LOGS)
-def test_switches_are_those_of_json(log):
+def switches_equal(lines, trace):
     states = {"Waiting": 1, "Terminated": 0x10, "Transition": 2}
-    lines, trace = both(log)
     expected = []
     for line in of(lines, "switch"):
         new = line.get("new", {"tid": UNKNOWN, "name": "[unknown]"})
@@ -55,6 +53,33 @@ def test_switches_are_those_of_json(log):
     assert [(ns, cpu, sched(one(s, "prev_pid"), one(s, "prev_comm")), sched(one(s, "next_pid"), one(s, "next_comm")),
              one(s, "prev_state"), one(s, "reason"), one(s, "prev_prio"))
             for ns, cpu, s in trace.switches] == expected
+
+
+@pytest.mark.parametrize("log", LOGS)
+def test_switches_are_those_of_json(log):
+    switches_equal(*both(log))
+
+
+@pytest.mark.parametrize("options", [("--cpu", "1"), ("--thread", "idle,server*"), ("--reason", "Waiting"),
+                                     ("--from", "1ms", "--until", "5ms")])
+def test_a_part_of_a_trace(options):
+    """It is the same part, and no thread seems to run on where its next switch was left out."""
+    lines, trace = both("small.log", *options)
+    switches_equal(lines, trace)
+    assert trace.switches and trace.attributes["cairn.only"] == lines[0]["only"] == " ".join(options)
+    ran, last = {}, {}
+    for at, cpu, switch in trace.all_switches:
+        if cpu in last and at > last[cpu]:
+            ran[one(switch, "prev_pid")] = one(switch, "prev_comm")
+        last[cpu] = at
+    if options[0] == "--thread":
+        assert set(ran) > {0, UNKNOWN} and all(tid in (0, UNKNOWN) or name.startswith("server")
+                                               for tid, name in ran.items())
+    elif options[0] == "--reason":
+        assert set(ran) == {UNKNOWN}
+    else:
+        assert UNKNOWN not in ran
+    assert any("DS buffer fill" in track for _, track, _ in trace.counters) == (options[0] in ("--cpu", "--from"))
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -191,7 +216,7 @@ def test_decodes_without_a_schema(log):
 def test_damaged_log():
     """What is missing is missing in both, and shown in both."""
     damaged = (SAMPLES / "damaged.log").read_bytes()
-    text, trace = export("json", None, damaged), export("perfetto", None, damaged)
+    text, trace = export("json", None, data=damaged), export("perfetto", None, data=damaged)
     assert trace.returncode == text.returncode != 0
     lines, seen = lines_of(text), Trace(packets_of(trace.stdout))
     assert len(of(lines, "switch")) == len(seen.switches) and len(of(lines, "sample")) == len(seen.samples)

@@ -10,6 +10,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/out_perfetto.h"
@@ -247,7 +248,8 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     struct perfetto *s = o->state;
     struct lane *l = &s->cpu[item->cpu];
     cairn_pf_sample(o, &s->stacks, item);
-    if (!item->record->timed) /* when it came into the buffer is not known */
+    /* when it came into the buffer is not known, or what is in there besides */
+    if (!item->record->timed || !l->has_epoch || cairn_filter_by_thread())
         return;
     l->fill = l->fill_epoch == item->record->epoch ? l->fill + 1 : 1;
     l->fill_epoch = item->record->epoch;
@@ -282,7 +284,8 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
     l->next_epoch = starts ? e->number : e->number + 1;
     l->since = item->time;
     l->fill = 0;
-    put_counter(o, TRACK_FILL, item->cpu, item->time, 0);
+    if (!cairn_filter_by_thread() && !cairn_filter_by_reason())
+        put_counter(o, TRACK_FILL, item->cpu, item->time, 0);
     if (e->lost != CAIRN_DS_LOST_UNKNOWN) {
         l->lost_records += e->lost;
         put_counter(o, TRACK_LOST_RECORDS, item->cpu, item->time, l->lost_records);

@@ -55,7 +55,7 @@ void cairn_pf_switch(struct cairn_output *o, struct cairn_pf_sched *s, const str
 /* `ready`: what CAIRN_LIVE_READY is. */
 void cairn_pf_ready(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item,
                     const struct cairn_live *ready);
-/* Who runs is not known from here on. */
+/* Something is missing here. */
 void cairn_pf_gap(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item);
 
 /* ---- out_perfetto_samples.c: PEBS records ------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/date.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/out_perfetto.h"
 
 #define SESSION_CLOCK 64u /* the first that is only of its sequence */
@@ -61,6 +62,8 @@ static void put_attributes(struct cairn_output *o)
     put_attribute(o, "cairn.session", value);
     snprintf(value, sizeof(value), "%" PRIu64, (uint64_t)o->log->frames.missing_frames);
     put_attribute(o, "cairn.missing_frames", value);
+    if (cairn_filter_on())
+        put_attribute(o, "cairn.only", cairn_filter_text());
 }
 
 void cairn_pf_system(struct cairn_output *o)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/out_perfetto.h"
 #include "trace/etw.h"
@@ -73,6 +74,22 @@ static void put_made(struct cairn_output *o, struct cairn_pf_sched *s, const str
     put_events(o, s, item, CAIRN_PF_UNKNOWN, list, 1, NULL, false);
 }
 
+/* Who runs is not known from here on. */
+static void put_unknown(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item)
+{
+    const uint32_t runs = s->cpu[item->cpu].tid;
+    if (s->cpu[item->cpu].ran && runs != CAIRN_PF_UNKNOWN) {
+        put_made(o, s, item, true, runs);
+        s->cpu[item->cpu].tid = CAIRN_PF_UNKNOWN;
+    }
+}
+
+/* Whether the thread's next switch is in the trace, as far as that goes: the filter may leave it out. */
+static bool is_followed(uint32_t tid)
+{
+    return !cairn_filter_by_reason() && (!cairn_filter_by_thread() || cairn_filter_thread(tid));
+}
+
 void cairn_pf_switch(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item)
 {
     const struct cairn_switch *sw = &item->sw;
@@ -114,6 +131,8 @@ void cairn_pf_switch(struct cairn_output *o, struct cairn_pf_sched *s, const str
     s->reasons[sw->reason] |= waits;
     s->cpu[item->cpu].ran = true;
     s->cpu[item->cpu].tid = (uint32_t)f.next_pid;
+    if (sw->new_known && !is_followed(sw->new_tid))
+        put_unknown(o, s, item);
 }
 
 void cairn_pf_ready(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item,
@@ -134,10 +153,6 @@ void cairn_pf_ready(struct cairn_output *o, struct cairn_pf_sched *s, const stru
 
 void cairn_pf_gap(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item)
 {
-    const uint32_t runs = s->cpu[item->cpu].tid;
-    if (s->cpu[item->cpu].ran && runs != CAIRN_PF_UNKNOWN) {
-        put_made(o, s, item, true, runs);
-        s->cpu[item->cpu].tid = CAIRN_PF_UNKNOWN;
-    }
+    put_unknown(o, s, item);
     s->cpu[item->cpu].lost = true;
 }
