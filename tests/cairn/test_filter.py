@@ -250,7 +250,7 @@ LOG = GOLDEN / "small.log"
     (["export", "--to", "json", "--from", "1000", LOG], 1, "nothing in this log passes"),
     (["export", "--to", "1.5s", LOG], 2, "--to 1.5s: must be ctf, etl,"),
     (["export", "--to", "svg", "--thread", "4", LOG], 2, "give --cpu and times alone"),
-    (["export", "--to", "perfetto", "--reason", "Ready", LOG], 2, "give --cpu and times alone"),
+    (["export", "--to", "svg", "--reason", "Ready", LOG], 2, "give --cpu and times alone"),
     (["export", "--to", "etl", "--cpu", "0", "-o", "/dev/null", LOG], 2, "--cpu 0: a file of the format etl holds"),
     (["locks", "--thread", "999999", GOLDEN / "locks.log"], 1, "no spin lock events of that CPU, thread or time"),
     (["bts", "--from", "1000", BRANCHES], 1, "no branch records of that CPU, thread or time"),

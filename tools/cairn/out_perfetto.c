@@ -402,6 +402,7 @@ static void free_all(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_perfetto = {
     .name = "perfetto",
+    .each = true, /* between switches that are left, nobody seems to run */
     .summary = "for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records as samples, spin locks, DS "
                "buffers, what is missing (docs/export.md)",
     .state = sizeof(struct perfetto),

@@ -35,7 +35,7 @@ struct cairn_held { /* a spin lock, at its release */
 
 struct cairn_writer {
     const char *name, *summary; /* for --help */
-    bool each; /* it writes each thing for itself, and what comes before and behind does not matter */
+    bool each; /* it may be given some switches of a CPU and not others */
     size_t state;    /* bytes */
     bool needs_path; /* it cannot go to standard output */
     /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`
