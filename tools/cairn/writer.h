@@ -35,8 +35,8 @@ struct cairn_held { /* a spin lock, at its release */
 
 struct cairn_writer {
     const char *name, *summary; /* for --help */
-    bool each; /* it may be given some switches of a CPU and not others */
-    size_t state;    /* bytes */
+    bool each;                  /* it may be given some switches of a CPU and not others */
+    size_t state;               /* bytes */
     bool needs_path; /* it cannot go to standard output */
     /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`
      * and a number. NULL: it writes a file. */
