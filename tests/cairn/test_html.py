@@ -515,6 +515,34 @@ def test_names_are_never_markup(chromium, pages):
     assert not chromium.complaints
 
 
+def test_a_part_of_a_trace(chromium, tmp_path):
+    """Of one CPU, of a stretch of time: no lanes of others, nothing before, and what cannot be known is not shown."""
+    page = tmp_path / "part.html"
+    assert cairn("export", "--to", "html", "--cpu", 1, GOLDEN / "small.log", "-o", page).returncode == 0
+    chromium.open(page)
+    assert chromium.run("[...document.querySelectorAll('#labels .cpu')].map(e => e.textContent)") == ["CPU 1"]
+    assert "only --cpu 1" in chromium.run("document.getElementById('identity').textContent")
+    assert cairn("export", "--to", "html", "--from", "3ms", "--until", "5ms", GOLDEN / "small.log", "-o",
+                 page).returncode == 0
+    chromium.open(page)
+    assert chromium.run(SEEN) == [30000, 50000]
+    assert not chromium.complaints
+
+
+@pytest.mark.parametrize("log", [*sorted((GOLDEN.parent / "fuzz" / "corpus" / "cairn_log").iterdir()),
+                                 *sorted(GOLDEN.glob("*.etl"))], ids=lambda log: log.name)
+def test_strange_logs(chromium, tmp_path, log):
+    """What fuzzing has found, and what Windows writes: looked through without a complaint."""
+    page = tmp_path / "page.html"
+    status = cairn("export", "--to", "html", log, "-o", page).returncode
+    if status == 3:  # it is no log at all
+        assert not page.exists()
+        return
+    chromium.open(page)
+    chromium.key("c", "r", "n", "b", "g", "k", "e", "ArrowUp", "ArrowUp", "ArrowRight", "Home", "f")
+    assert not chromium.complaints
+
+
 def test_a_log_without_a_trace(chromium, pages):
     parts = [(s, p) for s, p in frames.read((GOLDEN / "small.log").read_bytes()) if s not in "TLU"]
     chromium.open(pages("empty", frames.write(parts))[0])

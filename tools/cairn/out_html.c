@@ -6,9 +6,11 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/html.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/names.h"
+#include "tools/cairn/stints.h"
 #include "trace/etw.h"
 
 struct html {
@@ -288,6 +290,24 @@ static void keys(struct cairn_json *j, const struct cairn_text *text)
     cairn_json_close_list(j);
 }
 
+/* The times there are, from the beginning on, and what of the trace this is. */
+static void range(struct cairn_json *j, const struct cairn_output *o)
+{
+    const struct html *h = o->state;
+    int64_t first, last;
+    cairn_stints_range(o->log, o->compact, &first, &last);
+    cairn_filter_cut(&first, &last);
+    cairn_json_number(j, "first", between(h->origin, first));
+    cairn_json_number(j, "last", between(h->origin, last));
+    cairn_json_text(j, "only", cairn_filter_text());
+    cairn_json_bool(j, "only_cpus", cairn_filter_by_cpu());
+    cairn_json_open_list(j, "shown");
+    for (uint32_t cpu = 0; cpu < o->log->cpus; cpu++)
+        if (cairn_filter_cpu(cpu))
+            cairn_json_number(j, NULL, cpu);
+    cairn_json_close_list(j);
+}
+
 static void totals(struct cairn_json *j, const struct cairn_output *o)
 {
     const struct html *h = o->state;
@@ -321,8 +341,7 @@ static int end(struct cairn_output *o)
     snprintf(origin, sizeof(origin), "%" PRId64, h->origin);
     cairn_json_text(&j, "origin", origin);
     cairn_json_bool(&j, "from_session_start", session->start_known);
-    if (session->start_known && session->stop_known)
-        cairn_json_number(&j, "stop", between(session->start, session->stop));
+    range(&j, o);
     cairn_json_number(&j, "maximum_wait_reason", session->maximum_wait_reason);
     cairn_json_text(&j, "switches_from", o->compact ? "0525H" : "0524H");
     if (cairn_has_key(&o->log->text, "ds.emulated"))

@@ -16,7 +16,8 @@ function layOut(model, unit) {
         rows.push({ kind, y, height: height * unit, ...more });
         y += height * unit;
     };
-    model.cpus.forEach((cpu, number) => {
+    model.shown.forEach((cpu) => {
+        const { number } = cpu;
         add("space", 10);
         add("cpu", 30, { cpu, number });
         if (cpu.records.length || cpu.drains.length)
@@ -351,7 +352,7 @@ class Painter {
 
     /* ---- the small picture of all of it ---- */
     overview(canvas, width, height) {
-        const ratio = devicePixelRatio || 1, pen = canvas.getContext("2d"), { cpus } = this.model, all = this.look;
+        const ratio = devicePixelRatio || 1, pen = canvas.getContext("2d"), all = this.look, cpus = this.model.shown;
         canvas.width = Math.round(width * ratio);
         canvas.height = Math.round(height * ratio);
         pen.setTransform(ratio, 0, 0, ratio, 0, 0);

@@ -5,7 +5,7 @@
 /* How far the trace reaches: to where the session ended, or the last thing there is. */
 function extentOf(trace) {
     const { switches } = trace;
-    let first = 0, last = meta.stop ?? 0;
+    let { first, last } = meta;
     const take = (time) => {
         first = Math.min(first, time);
         last = Math.max(last, time);

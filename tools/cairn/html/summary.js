@@ -8,6 +8,7 @@ function identity() {
     const key = (name) => keyOf.get(name) ?? "";
     const kernel = key("kernel.version"), build = key("kernel.build_id");
     return [
+        ["Only", meta.only],
         ["Workload", key("workload.name") || key("option.workload")],
         ["Booted", key("boot.time")],
         ["Kernel", `${kernel}${build ? `, build ID ${build.slice(0, 16)}` : ""}`],
@@ -46,10 +47,10 @@ function summary(trace, model, choose) {
     const cpus = make("table", { class: "cpus" }, make("thead", {}, make("tr", {},
         ...["CPU", "busy", "switches", "records"].map((t) => make("th", {}, t)))));
     const body = make("tbody");
-    model.cpus.forEach((cpu, i) => {
+    model.shown.forEach((cpu) => {
         const busy = length > 0 ? cpu.track.upTo(model.last, isBusy) / length : 0;
         const switches = cpu.track.refs.reduce((sum, ref) => sum + (ref !== NOBODY), 0);
-        body.append(make("tr", {}, ...[i, `${(100 * busy).toFixed(1)} %`, switches, cpu.records.length]
+        body.append(make("tr", {}, ...[cpu.number, `${(100 * busy).toFixed(1)} %`, switches, cpu.records.length]
             .map((v) => make("td", {}, String(v)))));
     });
     cpus.append(body);

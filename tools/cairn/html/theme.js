@@ -43,12 +43,12 @@ const theme = {
 
 /* Names and colours of threads. What is called alike up to a slash has one hue: "hog/0" and "hog/1". */
 const threads = {
-    names: new Map(), bases: new Map(), colours: new Map(), kinds: new Map(),
+    names: new Map(), colours: new Map(), kinds: new Map(),
     read() {
-        for (const [tid, name, base] of meta.threads)
+        for (const [tid, name] of meta.threads)
             if (tid !== IDLE) {
                 this.names.set(tid, name);
-                this.bases.set(tid, base);
+                this.member(tid); /* in the log's order, so that a part of it has the same colours */
             }
     },
     name(tid) {
@@ -59,16 +59,20 @@ const threads = {
         this.colours.clear();
         this.dark = dark;
     },
+    /* Its hue, and which of that hue's threads it is. */
+    member(tid) {
+        const kind = this.short(tid).split("/")[0];
+        if (!this.kinds.has(kind))
+            this.kinds.set(kind, { hue: (this.kinds.size * 137.5 + 250) % 360, members: new Map() });
+        const { hue, members } = this.kinds.get(kind);
+        if (!members.has(tid))
+            members.set(tid, members.size);
+        return { hue, number: members.get(tid) };
+    },
     colour(tid) {
         let colour = this.colours.get(tid);
         if (!colour) {
-            const kind = this.short(tid).split("/")[0];
-            if (!this.kinds.has(kind))
-                this.kinds.set(kind, { hue: (this.kinds.size * 137.5 + 250) % 360, members: new Map() });
-            const { hue, members } = this.kinds.get(kind);
-            if (!members.has(tid))
-                members.set(tid, members.size);
-            const shade = members.get(tid) % 4 * 0.035;
+            const { hue, number } = this.member(tid), shade = number % 4 * 0.035;
             colour = this.dark ? `oklch(${0.66 - shade} 0.12 ${hue})` : `oklch(${0.82 - shade} 0.11 ${hue})`;
             this.colours.set(tid, colour);
         }

@@ -123,7 +123,7 @@ class TrackMaker {
     }
     left(i) { /* what the thread that leaves is about from then on */
         const s = this.trace.switches;
-        if (!s.detailed[i] || s.raw[i])
+        if (!s.detailed[i] || s.raw[i] || meta.only_cpus) /* it may run where nobody looks */
             return UNKNOWN;
         return s.state[i] === meta.state.waiting ? WAITS + s.reason[i] : s.state[i];
     }
@@ -136,7 +136,7 @@ class TrackMaker {
         const s = this.trace.switches, time = s.time[i], old = s.old[i], next = s.next[i], number = s.cpu[i];
         const cpu = this.cpus[number];
         if (!cpu.times.count) { /* who leaves first has run since the beginning, if nothing is missing */
-            const from = Math.min(0, time), known = !cpu.open.length;
+            const from = Math.min(meta.first, time), known = !cpu.open.length;
             this.push(cpu, from, known ? old : NOBODY, NOBODY);
             if (known && old !== IDLE) {
                 this.step(old, from, meta.state.running, NOBODY);
@@ -156,8 +156,9 @@ class TrackMaker {
         this.push(cpu, time, next, i);
     }
     lost(loss) {
-        const cpu = this.cpus[loss.cpu], n = cpu.times.count, from = n ? cpu.times.items[n - 1] : 0;
-        const gap = { cpu: loss.cpu, why: loss.kind, text: loss.text, from: loss.since ?? from, until: loss.until };
+        const cpu = this.cpus[loss.cpu], n = cpu.times.count, from = n ? cpu.times.items[n - 1] : meta.first;
+        const gap = { cpu: loss.cpu, why: loss.kind, text: loss.text,
+                      from: Math.max(loss.since ?? from, meta.first), until: loss.until };
         cpu.gaps.push(gap);
         cpu.open.push(gap);
         if (isBusy(cpu.runs) && this.where.get(cpu.runs) === loss.cpu) {
@@ -222,7 +223,7 @@ function cyclesWaited(trace, lock) {
 
 /* How high in its buffer a record lay, from 0 to 1; and each CPU's things, in the order of time. */
 function arrange(trace, model) {
-    model.cpus.forEach((cpu) => Object.assign(cpu, { records: [], drains: [], locks: [], events: [] }));
+    model.cpus.forEach((cpu, number) => Object.assign(cpu, { number, records: [], drains: [], locks: [], events: [] }));
     for (const kind of ["drains", "records", "locks", "events"])
         trace[kind].forEach((thing, i) => {
             thing.kind = kind.slice(0, -1);
@@ -238,9 +239,10 @@ function arrange(trace, model) {
                 readArea(trace, drain);
                 cpu.drainOf.set(drain.epoch, drain);
             }
+        const spare = cpu.drains.find((drain) => drain.area)?.area ?? areaOfKeys(cpu.number);
         for (const record of cpu.records) {
             record.drain = cpu.drainOf.get(record.epoch);
-            const area = (record.drain ?? cpu.drains.find((drain) => drain.area))?.area;
+            const area = record.drain?.area ?? spare;
             const room = area ? Number(area.maximum - area.base) : 0;
             const up = area ? Number(record.address - area.base) : 0;
             record.level = room > 0 && up >= 0 && up <= room ? up / room : 0;
@@ -249,6 +251,7 @@ function arrange(trace, model) {
         for (const kind of ["records", "drains", "locks", "events"])
             cpu.times[kind] = Float64Array.from(cpu[kind], (thing) => thing.time);
     }
+    model.shown = meta.shown.map((number) => model.cpus[number]);
     model.gaps = model.cpus.flatMap((cpu) => cpu.gaps).sort((a, b) => a.from - b.from);
     model.gaps.forEach((gap, i) => Object.assign(gap, { kind: "gap", index: i, time: gap.from }));
     const byThread = new Map();
@@ -262,6 +265,15 @@ function arrange(trace, model) {
         thread.records = byThread.get(thread.tid) ?? [];
         thread.times = Float64Array.from(thread.records, (record) => record.time);
     }
+}
+
+/* What the log's keys say of a CPU's buffer, where no drain does. */
+function areaOfKeys(cpu) {
+    const number = (name) => keyOf.get(`ds.cpu.${cpu}.${name}`) ?? keyOf.get(`ds.${name}`) ?? "";
+    const [base, bytes, records] = ["buffer", "record_bytes", "records"].map(number);
+    if (![base, bytes, records].every((text) => /^(0x[0-9a-f]{1,16}|\d{1,12})$/.test(text)))
+        return undefined;
+    return { base: BigInt(base), maximum: BigInt(base) + BigInt(bytes) * BigInt(records) };
 }
 
 /* The four pointers of the PEBS buffer, by Windows' names for them. */

@@ -279,7 +279,7 @@ class View {
     start() {
         const name = keyOf.get("workload.name"), when = keyOf.get("boot.time");
         document.title = `Cairn: ${name ?? "a trace"}${when ? `, ${when}` : ""}`;
-        element("identity").textContent = [name, when, `${meta.cpus} CPUs`,
+        element("identity").textContent = [meta.only && `only ${meta.only}`, name, when, `${meta.cpus} CPUs`,
                                            `build ${(keyOf.get("kernel.build_id") ?? "unknown").slice(0, 12)}`,
                                            meta.panic ? "a panic's dump" : ""].filter(Boolean).join(" · ");
         const emulated = [meta.emulated_ds ? "Debug Store emulated" : "",
