@@ -11,10 +11,18 @@ $(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%
                        trace/spinlock) $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
+$(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/streams.o \
+                      $(patsubst %.c,$(B)/host/%.o,$(sort $(wildcard trace/*.c)))
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^
+$(B)/bench/read-dump: $(B)/host/tests/bench/read_dump.o $(patsubst tools/cairn/%.c,$(B)/host/tools/cairn/%.o, \
+                      $(filter-out tools/cairn/main.c,$(CAIRN_C))) $(B)/host/libshared.a
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(CAIRN_LIBS)
 $(B)/bench/workload.bin: $(B)/bench/bench
 	@$< generate $@.new 1000000 && mv $@.new $@ # a CPU, of four
 bench: bench-figures
-bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks bench-qemu-ds-guests
+bench-figures: $(B)/bench/workload.bin $(B)/bench/bench-locks bench-read-products bench-qemu-ds-guests
 	@tests/bench/run.sh $(B) $(CC)
 bench-gate: $(B)/bench/workload.bin
 	@tests/bench/run.sh $(B) $(CC) --gate
@@ -34,4 +42,7 @@ $(B)/bench/init: $(B)/kernel/tests/bench/qemu_ds/init.asm.o
 bench-qemu-ds-guests: $(B)/bench/guest.bin $(B)/bench/init
 bench-qemu-ds: bench-qemu-ds-guests all
 	@tests/bench/qemu_ds/run.sh $(B)
-.PHONY: bench-figures bench-qemu-ds bench-qemu-ds-guests
+bench-read-products: $(B)/bench/make-dump $(B)/bench/read-dump $(B)/cairn
+bench-read: bench-read-products
+	@tests/bench/read.sh $(B)
+.PHONY: bench-read bench-read-products bench-figures bench-qemu-ds bench-qemu-ds-guests

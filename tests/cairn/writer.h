@@ -5,11 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/cairn/input.h"
+
 struct writer { /* text of a log */
     char *data;
     size_t size;
     uint32_t number; /* of the next frame */
 };
+
+#define WRITER_INPUT(w) (struct cairn_input){.data = (w)->data, .size = (w)->size}
 
 void writer_free(struct writer *w);
 void writer_raw(struct writer *w, const void *data, size_t size);

@@ -5,12 +5,12 @@
  *
  *     make_golden KIND [SWITCHES [CPUS [SEED]]]
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/golden/script.h"
+#include "tests/golden/streams.h"
 #include "trace/dump.h"
 #include "trace/live.h"
 
@@ -55,204 +55,98 @@ static void write_console(void *context, const char *data, size_t size)
         fputs("cairn: dump: still at it\r\n", stdout);
 }
 
-static void text(struct trace_dump *d, enum cairn_stream stream, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void text(struct trace_dump *d, enum cairn_stream stream, const char *format, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(line, sizeof(line), format, args);
-    va_end(args);
-    trace_dump_line(d, stream, line, (size_t)n);
-}
-
-#define U(v) ((unsigned long long)(v))
-
-/* The counting pass's findings, which frame 0 of the writing pass tells. Fixed widths, so that both have one length. */
-struct totals {
-    uint32_t frames;
-    uint64_t bytes, raw;
-};
-
-static void header(struct trace_dump *d, const struct totals *t, bool live, const char *cause)
-{
-    text(d, CAIRN_STREAM_HEADER, "cairn.format=%u", live ? CAIRN_FORMAT_LIVE : CAIRN_FORMAT_VERSION);
-    text(d, CAIRN_STREAM_HEADER, "dump.frames=%010u", t->frames);
-    text(d, CAIRN_STREAM_HEADER, "dump.bytes=%012llu", U(t->bytes));
-    text(d, CAIRN_STREAM_HEADER, "dump.raw=%012llu", U(t->raw));
-    text(d, CAIRN_STREAM_HEADER, "dump.cause=%s", cause);
-}
-
 static void machine(struct trace_dump *d, const struct kind *k, const struct script *s)
 {
     const enum cairn_stream m = CAIRN_STREAM_MACHINE;
     const char *backend = !k->ds ? "off" : k->hw ? "hw" : "soft";
-    text(d, m, "kernel.version=golden");
-    text(d, m, "kernel.build_id=00112233445566778899aabbccddeeff00112233");
-    text(d, m, "kernel.base=0xffffffff80000000");
-    text(d, m, "kernel.size=131072");
-    text(d, m, "loader.version=golden");
-    text(d, m, "firmware.vendor=script");
-    text(d, m, "firmware.revision=0x10000");
-    text(d, m, "boot.time=2026-11-21T02:10:59Z");
-    text(d, m, "machine.hypervisor=TCGTCGTCGTCG");
-    text(d, m, "machine.emulated=1");
-    text(d, m, "machine.cpus=%u", k->cpus);
-    text(d, m, "machine.cpus_left_out=0");
-    text(d, m, "machine.memory_bytes=134217728");
-    text(d, m, "machine.memory_left_out=0");
-    text(d, m, "machine.features=nx smep smap umip");
-    text(d, m, "machine.tsc_hz=%llu", U(SCRIPT_TSC_HZ));
-    text(d, m, "machine.time_source=script");
-    text(d, m, "memory.0=0x0 0x8000000 conventional-7");
-    text(d, m, "option.ds=%s", backend);
+    stream_text(d, m, "kernel.version=golden");
+    stream_text(d, m, "kernel.build_id=00112233445566778899aabbccddeeff00112233");
+    stream_text(d, m, "kernel.base=0xffffffff80000000");
+    stream_text(d, m, "kernel.size=131072");
+    stream_text(d, m, "loader.version=golden");
+    stream_text(d, m, "firmware.vendor=script");
+    stream_text(d, m, "firmware.revision=0x10000");
+    stream_text(d, m, "boot.time=2026-11-21T02:10:59Z");
+    stream_text(d, m, "machine.hypervisor=TCGTCGTCGTCG");
+    stream_text(d, m, "machine.emulated=1");
+    stream_text(d, m, "machine.cpus=%u", k->cpus);
+    stream_text(d, m, "machine.cpus_left_out=0");
+    stream_text(d, m, "machine.memory_bytes=134217728");
+    stream_text(d, m, "machine.memory_left_out=0");
+    stream_text(d, m, "machine.features=nx smep smap umip");
+    stream_text(d, m, "machine.tsc_hz=%llu", U(SCRIPT_TSC_HZ));
+    stream_text(d, m, "machine.time_source=script");
+    stream_text(d, m, "memory.0=0x0 0x8000000 conventional-7");
+    stream_text(d, m, "option.ds=%s", backend);
     if (k->log)
-        text(d, m, "option.ds.log=1");
+        stream_text(d, m, "option.ds.log=1");
     if (k->locks) {
-        text(d, m, "option.spinlock.spin_threshold=%u", script_sampling[0].spin_threshold);
-        text(d, m, "option.spinlock.contention_sample_rate=%u", script_sampling[0].contention_sample_rate);
-        text(d, m, "option.spinlock.acquire_sample_rate=%u", script_sampling[0].acquire_sample_rate);
-        text(d, m, "option.spinlock.hold_threshold=%u", script_sampling[0].hold_threshold);
-        text(d, m, "option.spinlock.every=0");
+        stream_text(d, m, "option.spinlock.spin_threshold=%u", script_sampling[0].spin_threshold);
+        stream_text(d, m, "option.spinlock.contention_sample_rate=%u", script_sampling[0].contention_sample_rate);
+        stream_text(d, m, "option.spinlock.acquire_sample_rate=%u", script_sampling[0].acquire_sample_rate);
+        stream_text(d, m, "option.spinlock.hold_threshold=%u", script_sampling[0].hold_threshold);
+        stream_text(d, m, "option.spinlock.every=0");
     }
-    text(d, m, "option.truth=%u", k->truth);
-    text(d, m, "option.workload=script");
+    stream_text(d, m, "option.truth=%u", k->truth);
+    stream_text(d, m, "option.workload=script");
     for (uint32_t c = 0; c < k->cpus; c++) {
-        text(d, m, "cpu.%u.apic_id=%u", c, c);
-        text(d, m, "cpu.%u.cpuid.00000000.00000000=00000016 756e6547 6c65746e 49656e69", c);
-        text(d, m, "cpu.%u.cpuid.00000001.00000000=000606a6 00010800 80000001 078bfbff", c);
-        text(d, m, "cpu.%u.msr.1A0=0x1", c);
-        text(d, m, "cpu.%u.microcode=0x0", c);
+        stream_text(d, m, "cpu.%u.apic_id=%u", c, c);
+        stream_text(d, m, "cpu.%u.cpuid.00000000.00000000=00000016 756e6547 6c65746e 49656e69", c);
+        stream_text(d, m, "cpu.%u.cpuid.00000001.00000000=000606a6 00010800 80000001 078bfbff", c);
+        stream_text(d, m, "cpu.%u.msr.1A0=0x1", c);
+        stream_text(d, m, "cpu.%u.microcode=0x0", c);
     }
-    text(d, m, "ds.backend=%s", backend);
-    text(d, m, "ds.reason=%s", k->ds ? "scripted: no processor was asked." : "ds=off was asked for.");
+    stream_text(d, m, "ds.backend=%s", backend);
+    stream_text(d, m, "ds.reason=%s", k->ds ? "scripted: no processor was asked." : "ds=off was asked for.");
     if (k->ds) {
-        text(d, m, "ds.emulated=%u", !k->hw);
+        stream_text(d, m, "ds.emulated=%u", !k->hw);
         for (uint32_t c = 0; c < k->cpus; c++) {
-            text(d, m, "ds.detect.%s.%u.0=CPUID.01H:EDX.DS[21]|0x1|ok|the Debug Store is there", backend, c);
-            text(d, m, "ds.detect.%s.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", backend, c);
+            stream_text(d, m, "ds.detect.%s.%u.0=CPUID.01H:EDX.DS[21]|0x1|ok|the Debug Store is there", backend, c);
+            stream_text(d, m, "ds.detect.%s.%u.1=IA32_MISC_ENABLE|0x1|ok|PEBS is available", backend, c);
             if (!k->hw)
-                text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
-            text(d, m, "ds.cpu.%u.counters=0", c);
-            text(d, m, "ds.cpu.%u.area=0x%llx", c, U(0xFFFF800000200000 + c * 0x1000));
-            text(d, m, "ds.cpu.%u.buffer=0x%llx", c, U(s->cpu[c].base));
-            text(d, m, "ds.cpu.%u.buffer_bytes=4096", c);
+                stream_text(d, m, "ds.detect.hw.%u.0=CPUID.01H:EDX.DS[21]|0x0|no|no Debug Store", c);
+            stream_text(d, m, "ds.cpu.%u.counters=0", c);
+            stream_text(d, m, "ds.cpu.%u.area=0x%llx", c, U(0xFFFF800000200000 + c * 0x1000));
+            stream_text(d, m, "ds.cpu.%u.buffer=0x%llx", c, U(s->cpu[c].base));
+            stream_text(d, m, "ds.cpu.%u.buffer_bytes=4096", c);
         }
-        text(d, m, "ds.format=4");
-        text(d, m, "ds.baseline=1");
-        text(d, m, "ds.record_bytes=%u", SCRIPT_RECORD_BYTES);
-        text(d, m, "ds.records=%u", SCRIPT_RECORDS);
-        text(d, m, "ds.threshold=%u", SCRIPT_THRESHOLD);
-        text(d, m, "ds.area_form=A0H");
-        text(d, m, "ds.data_cfg=0x2");
-        text(d, m, "ds.scope=thread");
+        stream_text(d, m, "ds.format=4");
+        stream_text(d, m, "ds.baseline=1");
+        stream_text(d, m, "ds.record_bytes=%u", SCRIPT_RECORD_BYTES);
+        stream_text(d, m, "ds.records=%u", SCRIPT_RECORDS);
+        stream_text(d, m, "ds.threshold=%u", SCRIPT_THRESHOLD);
+        stream_text(d, m, "ds.area_form=A0H");
+        stream_text(d, m, "ds.data_cfg=0x2");
+        stream_text(d, m, "ds.scope=thread");
         if (k->bts) {
-            text(d, m, "ds.bts=%s", k->bts == SCRIPT_BTS_CIRCULAR ? "circular" : "interrupt");
-            text(d, m, "ds.bts.records=%u", SCRIPT_BTS_RECORDS);
+            stream_text(d, m, "ds.bts=%s", k->bts == SCRIPT_BTS_CIRCULAR ? "circular" : "interrupt");
+            stream_text(d, m, "ds.bts.records=%u", SCRIPT_BTS_RECORDS);
             for (uint32_t c = 0; c < k->cpus; c++)
-                text(d, m, "ds.cpu.%u.bts.buffer=0x%llx", c, U(s->cpu[c].bts_base));
+                stream_text(d, m, "ds.cpu.%u.bts.buffer=0x%llx", c, U(s->cpu[c].bts_base));
         }
-        text(d, m, "ds.event.0=INST_RETIRED.ANY_P:%u:uk", SCRIPT_PERIOD);
+        stream_text(d, m, "ds.event.0=INST_RETIRED.ANY_P:%u:uk", SCRIPT_PERIOD);
     }
-    text(d, m, "workload.name=script");
+    stream_text(d, m, "workload.name=script");
 }
 
 static void symbols(struct trace_dump *d, const struct script *s)
 {
     for (unsigned i = 0; i < script_symbol_count; i++)
-        text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_symbols[i].address), script_symbols[i].size,
+        stream_text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_symbols[i].address), script_symbols[i].size,
              script_symbols[i].name);
     for (unsigned i = 0; s->options.locks && i < SCRIPT_LOCK_SYMBOLS; i++)
-        text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_lock_symbols[i].address), script_lock_symbols[i].size,
+        stream_text(d, CAIRN_STREAM_SYMBOLS, "%016llx %x %s", U(script_lock_symbols[i].address),
+                    script_lock_symbols[i].size,
              script_lock_symbols[i].name);
 }
 
 static void names(struct trace_dump *d, const struct script *s)
 {
     for (uint32_t c = 0; c < s->options.cpus; c++)
-        text(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
+        stream_text(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
     for (uint32_t i = 1; i <= SCRIPT_THREADS; i++)
-        text(d, CAIRN_STREAM_NAMES, "%u %d %s %s", s->thread[i].tid, s->thread[i].base,
+        stream_text(d, CAIRN_STREAM_NAMES, "%u %d %s %s", s->thread[i].tid, s->thread[i].base,
              s->thread[i].sampled ? "s" : "-", s->thread[i].name);
-}
-
-static void session(struct trace_dump *d, const struct kind *k, const struct trace_config *c)
-{
-    const enum cairn_stream l = CAIRN_STREAM_SESSION;
-    static const char *const events[] = {"", "compact", "full", "compact+full"};
-    const uint32_t *m = c->masks.masks;
-    char groups[TRACE_GROUPS_TEXT], p[16];
-    trace_groups_show(&c->masks, groups);
-    snprintf(p, sizeof(p), "session.%u", c->number);
-    text(d, l, "%s.events=%s", p,
-         events[(trace_group_compact(&c->masks) ? COMPACT : 0) | (trace_group_full(&c->masks) ? FULL : 0)]);
-    text(d, l, "%s.mode=%s", p, c->circular ? "circular" : "sequential");
-    text(d, l, "%s.clock=%u", p, c->clock.type);
-    text(d, l, "%s.clock_hz=%llu", p, U(trace_clock_hz(&c->clock)));
-    text(d, l, "%s.tsc_hz=%llu", p, U(c->clock.tsc_hz));
-    text(d, l, "%s.tsc_base=%llu", p, U(c->clock.base));
-    text(d, l, "%s.multiplier=%llu", p, U(c->clock.multiplier));
-    text(d, l, "%s.origin=%lld", p, (long long)c->clock.origin);
-    text(d, l, "%s.groups=%s", p, groups);
-    text(d, l, "%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
-    text(d, l, "%s.buffer_bytes=%u", p, c->buffer_bytes);
-    text(d, l, "%s.buffers=%u", p, c->buffers);
-    text(d, l, "%s.build=%u", p, CCSWAP_BUILD);
-    text(d, l, "%s.maximum_wait_reason=%u", p, CCSWAP_MAXIMUM_WAIT_REASON);
-    text(d, l, "%s.cpus=%u", p, c->cpus);
-    text(d, l, "%s.tick_us=%u", p, SCRIPT_TICK_US);
-    text(d, l, "%s.tick_units=%llu", p, U(c->tick_units));
-    text(d, l, "%s.pebs=%u", p, k->ds);
-    if (k->live)
-        text(d, l, "%s.dump=%s", p, c->live ? "live" : "end");
-}
-
-static void lives(struct trace_dump *d, const struct script *s, const struct trace_config *c)
-{
-    text(d, CAIRN_STREAM_SESSION, "session.%u.start_tsc=%llu", c->number, U(s->start_tsc));
-    text(d, CAIRN_STREAM_SESSION, "session.%u.stop_tsc=%llu", c->number, U(s->stop_tsc));
-}
-
-/* What a session has counted. */
-static void counts(struct trace_dump *d, struct trace_session *session)
-{
-    const enum cairn_stream e = CAIRN_STREAM_END;
-    const struct trace_config *config = trace_session_config(session);
-    struct trace_overwritten over;
-    struct trace_counts all = {0}, n;
-    char p[24] = "end.";
-    if (config->number > 1)
-        snprintf(p, sizeof(p), "end.session.%u.", config->number);
-    for (uint32_t c = 0; c < config->cpus; c++) {
-        trace_cpu_counts(trace_session_cpu(session, c), &n);
-        const uint64_t *b = n.batches;
-        all.events_tried += n.events_tried;
-        all.events_written += n.events_written;
-        all.events_lost += n.events_lost;
-        all.buffers_lost += n.buffers_lost;
-#define THREE(key, what)                                                                                              \
-    text(d, e, "%scpu.%u." key "=%llu %llu %llu", p, c, U(n.what##_tried), U(n.what##_written), U(n.what##_lost))
-        THREE("events", events);
-        THREE("switches", switches);
-        THREE("compact", compact);
-        THREE("full", full);
-        text(d, e, "%scpu.%u.batches=%llu %llu %llu %llu %llu %llu %llu", p, c, U(b[CCSWAP_CLOSE_TIDS]),
-             U(b[CCSWAP_CLOSE_AGE]), U(b[CCSWAP_CLOSE_SPACE]), U(b[CCSWAP_CLOSE_DELTA]), U(b[CCSWAP_CLOSE_STOP]),
-             U(b[CCSWAP_CLOSE_DRAIN]), U(b[CCSWAP_CLOSE_PANIC]));
-        text(d, e, "%scpu.%u.buffers=%llu", p, c, U(n.buffers_begun));
-        text(d, e, "%scpu.%u.lives=%llu", p, c, U(n.lives));
-    }
-    trace_session_overwritten(session, &over);
-    text(d, e, "%sevents_tried=%llu", p, U(all.events_tried));
-    text(d, e, "%sevents_written=%llu", p, U(all.events_written));
-    text(d, e, "%sevents_lost=%llu", p, U(all.events_lost));
-    text(d, e, "%sbuffers_lost=%llu", p, U(all.buffers_lost));
-    const char *how = config->live ? "live" : "overwritten";
-    text(d, e, "%s%s.buffers=%llu", p, how, U(over.buffers));
-    text(d, e, "%s%s.events=%llu", p, how, U(over.events));
-    text(d, e, "%s%s.compact=%llu", p, how, U(over.compact));
-    text(d, e, "%s%s.full=%llu", p, how, U(over.full));
 }
 
 static uint64_t truth_switches(const struct script_cpu *cpu)
@@ -291,12 +185,12 @@ static void sender_turn(void *context, uint32_t n)
     struct sender *s = context;
     struct trace_live live;
     if (n == 0) { /* before anything can be full */
-        text(&s->dump, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
-        text(&s->dump, CAIRN_STREAM_HEADER, "dump.cause=live");
-        text(&s->dump, CAIRN_STREAM_HEADER, "dump.tsc=%llu", U(SCRIPT_TSC_START));
+        stream_text(&s->dump, CAIRN_STREAM_HEADER, "cairn.format=%u", CAIRN_FORMAT_LIVE);
+        stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.cause=live");
+        stream_text(&s->dump, CAIRN_STREAM_HEADER, "dump.tsc=%llu", U(SCRIPT_TSC_START));
         machine(&s->dump, s->kind, s->script);
         symbols(&s->dump, s->script);
-        session(&s->dump, s->kind, trace_session_config(s->session));
+        stream_session(&s->dump, trace_session_config(s->session), s->kind->ds, true, SCRIPT_TICK_US);
         trace_dump_flush(&s->dump);
     }
     if (n % SENDER_EVERY || !trace_live_next(s->session, &live))
@@ -313,60 +207,63 @@ static void summary(struct trace_dump *d, const struct kind *k, const struct scr
     const enum cairn_stream e = CAIRN_STREAM_END;
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (s->sessions[i])
-            counts(d, s->sessions[i]);
+            stream_counts(d, s->sessions[i]);
     for (uint32_t c = 0; c < k->cpus; c++) {
         const struct script_cpu *cpu = &s->cpu[c];
         if (k->hw && cpu->lost_unknown)
-            text(d, e, "end.cpu.%u.ds=%llu %llu %llu unknown 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis));
+            stream_text(d, e, "end.cpu.%u.ds=%llu %llu %llu unknown 0", c, U(cpu->all_records), U(cpu->drains),
+                        U(cpu->pmis));
         else if (k->ds)
-            text(d, e, "end.cpu.%u.ds=%llu %llu %llu %llu 0", c, U(cpu->all_records), U(cpu->drains), U(cpu->pmis),
+            stream_text(d, e, "end.cpu.%u.ds=%llu %llu %llu %llu 0", c, U(cpu->all_records), U(cpu->drains),
+                        U(cpu->pmis),
                  U(cpu->all_lost));
         if (k->hw && cpu->bts_lost_unknown)
-            text(d, e, "end.cpu.%u.bts=%llu %llu unknown", c, U(cpu->all_branches), U(cpu->bts_drains));
+            stream_text(d, e, "end.cpu.%u.bts=%llu %llu unknown", c, U(cpu->all_branches), U(cpu->bts_drains));
         else if (k->bts)
-            text(d, e, "end.cpu.%u.bts=%llu %llu %llu", c, U(cpu->all_branches), U(cpu->bts_drains),
+            stream_text(d, e, "end.cpu.%u.bts=%llu %llu %llu", c, U(cpu->all_branches), U(cpu->bts_drains),
                  U(cpu->all_bts_lost));
         if (k->log)
-            text(d, e, "end.cpu.%u.log=%u", c, cpu->entries);
+            stream_text(d, e, "end.cpu.%u.log=%u", c, cpu->entries);
         if (k->locks)
-            text(d, e, "end.cpu.%u.locks=%llu %llu %llu %llu %llu", c, U(cpu->locks.counts.contended),
+            stream_text(d, e, "end.cpu.%u.locks=%llu %llu %llu %llu %llu", c, U(cpu->locks.counts.contended),
                  U(cpu->locks.counts.uncontended), U(cpu->locks.released), U(cpu->locks.events),
                  U(cpu->locks.untracked));
-        text(d, e, "end.cpu.%u.ticks=%llu", c,
+        stream_text(d, e, "end.cpu.%u.ticks=%llu", c,
              U((s->stop_tsc - s->start_tsc) / (SCRIPT_TSC_HZ / 1000000 * SCRIPT_TICK_US)));
         if (k->truth)
-            text(d, e, "end.cpu.%u.truth=%llu %llu 0", c, U(truth_switches(cpu)),
+            stream_text(d, e, "end.cpu.%u.truth=%llu %llu 0", c, U(truth_switches(cpu)),
                  U(cpu->truth_count - truth_switches(cpu)));
     }
     if (k->live) {
-        text(d, e, "end.live.frames=%u", sender->frames);
-        text(d, e, "end.live.again=%u", sender->again);
+        stream_text(d, e, "end.live.frames=%u", sender->frames);
+        stream_text(d, e, "end.live.again=%u", sender->again);
     }
-    text(d, e, "end.hook.count=%u", s->options.switches);
-    text(d, e, "end.hook.min=400");
-    text(d, e, "end.hook.median=620");
-    text(d, e, "end.hook.p99=2900");
-    text(d, e, "end.hook.emulated=1");
-    text(d, e, "end.truth=%u", k->truth);
+    stream_text(d, e, "end.hook.count=%u", s->options.switches);
+    stream_text(d, e, "end.hook.min=400");
+    stream_text(d, e, "end.hook.median=620");
+    stream_text(d, e, "end.hook.p99=2900");
+    stream_text(d, e, "end.hook.emulated=1");
+    stream_text(d, e, "end.truth=%u", k->truth);
     if (k->panic) {
-        text(d, e, "end.verdict=panic");
-        text(d, e, "end.panic=page fault at 0x0 in workload_spin");
+        stream_text(d, e, "end.verdict=panic");
+        stream_text(d, e, "end.panic=page fault at 0x0 in workload_spin");
     } else {
-        text(d, e, "end.verdict=pass");
-        text(d, e, "end.pass=3");
-        text(d, e, "end.fail=0");
-        text(d, e, "end.skip=0");
+        stream_text(d, e, "end.verdict=pass");
+        stream_text(d, e, "end.pass=3");
+        stream_text(d, e, "end.fail=0");
+        stream_text(d, e, "end.skip=0");
     }
 }
 
-static struct totals pass(struct trace_dump *d, const struct trace_sink *sink, struct totals told, const struct kind *k,
+static struct stream_totals pass(struct trace_dump *d, const struct trace_sink *sink, struct stream_totals told,
+                                 const struct kind *k,
                           const struct script *s, const struct sender *sender)
 {
     trace_dump_init(d, sink);
     d->frames = sender->dump.frames; /* 0 unless it is live: what is out */
     d->bytes = sender->dump.bytes;
     d->raw_bytes = sender->dump.raw_bytes;
-    header(d, &told, k->live, k->panic ? "panic" : "end");
+    stream_header(d, &told, k->live, k->panic ? "panic" : "end");
     if (!k->live)
         machine(d, k, s);
     names(d, s);
@@ -374,9 +271,10 @@ static struct totals pass(struct trace_dump *d, const struct trace_sink *sink, s
         symbols(d, s);
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
         if (s->sessions[i] && !k->live)
-            session(d, k, trace_session_config(s->sessions[i]));
+            stream_session(d, trace_session_config(s->sessions[i]), k->ds, k->live,
+                           SCRIPT_TICK_US);
         if (s->sessions[i])
-            lives(d, s, trace_session_config(s->sessions[i]));
+            stream_lives(d, trace_session_config(s->sessions[i]), s->start_tsc, s->stop_tsc);
     }
     for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
         if (s->sessions[i])
@@ -385,9 +283,9 @@ static struct totals pass(struct trace_dump *d, const struct trace_sink *sink, s
     for (uint32_t c = 0; c < k->cpus; c++)
         trace_dump_truth(d, (uint16_t)c, 0, s->cpu[c].truth, s->cpu[c].truth_count);
     trace_dump_flush(d);
-    text(d, CAIRN_STREAM_LAST, "dump.frames=%u", d->frames + 1);
+    stream_text(d, CAIRN_STREAM_LAST, "dump.frames=%u", d->frames + 1);
     trace_dump_flush(d);
-    return (struct totals){d->frames, d->bytes, d->raw_bytes};
+    return (struct stream_totals){d->frames, d->bytes, d->raw_bytes};
 }
 
 static struct trace_session *make_session(const struct kind *k, struct trace_clocks *clocks, uint32_t number,
@@ -473,10 +371,10 @@ int main(int argc, char **argv)
 
     unsigned frames = 0;
     struct trace_sink sink = {write_console, &frames};
-    struct totals counted = pass(dump, NULL, (struct totals){0}, &k, s, &sender);
+    struct stream_totals counted = pass(dump, NULL, (struct stream_totals){0}, &k, s, &sender);
     printf("cairn: dump: %u frames, %llu bytes follow\r\n", counted.frames - sender.dump.frames,
            U(counted.bytes - sender.dump.bytes));
-    struct totals written = pass(dump, &sink, counted, &k, s, &sender);
+    struct stream_totals written = pass(dump, &sink, counted, &k, s, &sender);
     if (written.frames != counted.frames || written.bytes != counted.bytes || written.raw != counted.raw) {
         fprintf(stderr, "make_golden: the counting pass and the writing pass differ\n");
         return 1;

@@ -33,7 +33,7 @@ static struct writer begin(int scope)
 static struct cairn_log *read_log(const struct writer *w)
 {
     struct cairn_log *log = malloc(sizeof(*log));
-    assert_int_equal(cairn_log_read(log, w->data, w->size, &(struct cairn_choice){0}, NULL), 0);
+    assert_int_equal(cairn_log_read(log, &WRITER_INPUT(w), &(struct cairn_choice){0}, NULL), 0);
     assert_int_equal(log->frames.suspects.count, 0); /* none is longer than a frame may be */
     return log;
 }
@@ -126,15 +126,16 @@ struct answer {
 
 static void assert_answers(const struct cairn_log *log, bool compact, const struct answer *answers, size_t count)
 {
-    struct cairn_spans spans;
-    cairn_spans_read(&spans, log, 0, compact);
+    struct cairn_stamps stamps;
+    cairn_stamps_init(&stamps, log, 0, compact);
+    cairn_stamps_read(&stamps, 0, UINT32_MAX);
     for (size_t i = 0; i < count; i++) {
-        struct cairn_verdict v = cairn_spans_find(&spans, answers[i].epoch, AT(answers[i].record));
+        struct cairn_verdict v = cairn_stamps_find(&stamps, answers[i].epoch, AT(answers[i].record));
         assert_int_equal(v.blame, answers[i].blame);
         if (v.blame == CAIRN_BLAME_KNOWN)
             assert_int_equal(v.tid, answers[i].tid);
     }
-    cairn_spans_free(&spans);
+    cairn_stamps_free(&stamps);
 }
 #define ANSWERS(log, compact, ...)                                                                                     \
     assert_answers(log, compact, (const struct answer[]){__VA_ARGS__},                                                 \

@@ -51,7 +51,7 @@ static struct cairn_check *checked(const struct bytes *events)
                          "session.1.tick_units=1000\nsession.1.buffer_bytes=8192\n");
     writer_buffer(&w, 0, 0, events);
     writer_text(&w, 'Z', "dump.frames=4\n");
-    assert_int_equal(cairn_log_read(log, w.data, w.size, &(struct cairn_choice){0}, NULL), 0);
+    assert_int_equal(cairn_log_read(log, &WRITER_INPUT(&w), &(struct cairn_choice){0}, NULL), 0);
     cairn_check_init(&check, log, NULL);
     cairn_check_trace(&check);
     cairn_log_free(log);

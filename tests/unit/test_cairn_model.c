@@ -22,7 +22,7 @@
 static struct cairn_log *read_log(const struct writer *w)
 {
     struct cairn_log *log = malloc(sizeof(*log));
-    assert_int_equal(cairn_log_read(log, w->data, w->size, &(struct cairn_choice){0}, NULL), 0);
+    assert_int_equal(cairn_log_read(log, &WRITER_INPUT(w), &(struct cairn_choice){0}, NULL), 0);
     return log;
 }
 
@@ -410,17 +410,17 @@ struct answer {
 static void assert_answers(const struct cairn_log *log, bool compact, const struct answer *answers, unsigned count)
 {
     struct cairn_lane lane;
-    struct cairn_item item;
+    const struct cairn_item *item;
     unsigned n = 0;
     cairn_lane_init(&lane, log, 0, compact, CAIRN_BY_TIME);
-    while (cairn_lane_next(&lane, &item)) {
-        if (item.kind != CAIRN_ITEM_RECORD)
+    while ((item = cairn_lane_next(&lane)) != NULL) {
+        if (item->kind != CAIRN_ITEM_RECORD)
             continue;
         assert_true(n < count);
-        assert_int_equal(item.time, answers[n].time);
-        assert_int_equal(item.blame, answers[n].blame);
-        if (item.blame == CAIRN_BLAME_KNOWN)
-            assert_int_equal(item.tid, answers[n].tid);
+        assert_int_equal(item->time, answers[n].time);
+        assert_int_equal(item->blame, answers[n].blame);
+        if (item->blame == CAIRN_BLAME_KNOWN)
+            assert_int_equal(item->tid, answers[n].tid);
         n++;
     }
     cairn_lane_free(&lane);
@@ -502,11 +502,11 @@ static void blame_without_time(void **state)
     struct writer w = three_switches("session.1.cpus=2\n", false, false); /* the clock is not known */
     struct cairn_log *log = read_log(&w);
     struct cairn_lane lane;
-    struct cairn_item item;
+    const struct cairn_item *item;
     cairn_lane_init(&lane, log, 0, true, CAIRN_BY_TIME);
-    while (cairn_lane_next(&lane, &item))
-        if (item.kind == CAIRN_ITEM_RECORD)
-            assert_int_equal(item.blame, CAIRN_BLAME_NO_TIME);
+    while ((item = cairn_lane_next(&lane)) != NULL)
+        if (item->kind == CAIRN_ITEM_RECORD)
+            assert_int_equal(item->blame, CAIRN_BLAME_NO_TIME);
     cairn_lane_free(&lane);
     done(log, &w);
 
@@ -534,11 +534,11 @@ static void merged_by_time(void **state)
     struct cairn_log *log = read_log(&w);
     static const uint32_t order[] = {12, 20, 16, 24};
     struct cairn_timeline t;
-    struct cairn_item item;
+    const struct cairn_item *item;
     unsigned n = 0;
     cairn_timeline_init(&t, log, -1, true, CAIRN_BY_FORMAT);
-    for (; cairn_timeline_next(&t, &item); n++)
-        assert_int_equal(item.sw.old_tid, order[n]);
+    for (; (item = cairn_timeline_next(&t)) != NULL; n++)
+        assert_int_equal(item->sw.old_tid, order[n]);
     assert_int_equal(n, 4);
     cairn_timeline_free(&t);
     done(log, &w);

@@ -50,22 +50,8 @@ bool cairn_is_sampled(const struct cairn_log *log, uint32_t tid)
 
 /* ---- the rule of the index --------------------------------------------------------------------------------------- */
 
-struct stamps { /* walking the events of one CPU */
-    const struct cairn_log *log;
-    struct cairn_spans *spans;
-    bool compact;
-    bool only_sampled; /* threads that are not sampled cause no records */
-    size_t unplaced;   /* the first span whose epoch is not known yet */
-    bool epoch_known;  /* `epoch` is that of the stamps that come now */
-    uint32_t epoch;
-    bool hole;      /* something may be missing since the stamp before */
-    size_t waiting; /* the first span that does not know yet who ran at its end */
-    uint32_t came;  /* 0524H: who came at the last switch, nothing missing since */
-    bool came_known;
-};
-
 /* Whether thread `tid` can have caused a record: not, where only sampled threads are counted and it is none. */
-static bool suspect(const struct stamps *s, uint32_t tid)
+static bool suspect(const struct cairn_stamps *s, uint32_t tid)
 {
     return !s->only_sampled || cairn_is_sampled(s->log, tid);
 }
@@ -73,7 +59,7 @@ static bool suspect(const struct stamps *s, uint32_t tid)
 #define NOBODY UINT32_MAX /* no suspect yet */
 
 /* One more thread that ran within a span. */
-static void accuse(const struct stamps *s, struct cairn_span *span, uint32_t tid)
+static void accuse(const struct cairn_stamps *s, struct cairn_span *span, uint32_t tid)
 {
     if (span->who.blame != CAIRN_BLAME_KNOWN || !suspect(s, tid))
         return;
@@ -84,10 +70,10 @@ static void accuse(const struct stamps *s, struct cairn_span *span, uint32_t tid
 }
 
 /* Who ran at the end of the spans that wait for it: `tid`, or `blame` tells why that is not known. */
-static void settle(struct stamps *s, enum cairn_blame blame, uint32_t tid)
+static void settle(struct cairn_stamps *s, enum cairn_blame blame, uint32_t tid)
 {
-    for (; s->waiting < s->spans->count; s->waiting++) {
-        struct cairn_span *span = &s->spans->items[s->waiting];
+    for (; s->waiting < s->spans.count; s->waiting++) {
+        struct cairn_span *span = &s->spans.items[s->waiting];
         if (blame == CAIRN_BLAME_KNOWN)
             accuse(s, span, tid);
         else if (span->who.blame == CAIRN_BLAME_KNOWN)
@@ -98,9 +84,9 @@ static void settle(struct stamps *s, enum cairn_blame blame, uint32_t tid)
     }
 }
 
-static struct cairn_span *add_span(struct stamps *s, uint64_t end)
+static struct cairn_span *add_span(struct cairn_stamps *s, uint64_t end)
 {
-    struct cairn_span *span = CAIRN_ADD(*s->spans);
+    struct cairn_span *span = CAIRN_ADD(s->spans);
     span->end = end;
     span->who = (struct cairn_verdict){s->hole ? CAIRN_BLAME_LOSS : CAIRN_BLAME_KNOWN, NOBODY};
     s->hole = false;
@@ -108,17 +94,17 @@ static struct cairn_span *add_span(struct stamps *s, uint64_t end)
 }
 
 /* The spans whose epoch is still open are of `epoch`; of none (a part of the log is missing that would tell): gone. */
-static void place(struct stamps *s, bool known, uint32_t epoch)
+static void place(struct cairn_stamps *s, bool known, uint32_t epoch)
 {
     if (!known)
-        s->spans->count = s->unplaced;
-    for (; s->unplaced < s->spans->count; s->unplaced++)
-        s->spans->items[s->unplaced].epoch = epoch;
-    if (s->waiting > s->spans->count)
-        s->waiting = s->spans->count;
+        s->spans.count = s->unplaced;
+    for (; s->unplaced < s->spans.count; s->unplaced++)
+        s->spans.items[s->unplaced].epoch = epoch;
+    if (s->waiting > s->spans.count)
+        s->waiting = s->spans.count;
 }
 
-static void meet_hole(struct stamps *s)
+static void meet_hole(struct cairn_stamps *s)
 {
     settle(s, CAIRN_BLAME_LOSS, 0);
     place(s, s->epoch_known, s->epoch);
@@ -128,7 +114,7 @@ static void meet_hole(struct stamps *s)
 }
 
 /* All that left in this batch, and who left first in the next: that one ran when this one was closed. */
-static void read_batch(struct stamps *s, const struct cairn_event *e)
+static void read_batch(struct cairn_stamps *s, const struct cairn_event *e)
 {
     const uint8_t *table = e->payload + offsetof(struct ccswap_buffer, tid_table), *end = e->payload + e->size;
     const uint8_t *first = e->payload + sizeof(struct ccswap_buffer);
@@ -142,18 +128,18 @@ static void read_batch(struct stamps *s, const struct cairn_event *e)
             accuse(s, span, 0);
 }
 
-static void read_switch(struct stamps *s, const struct cairn_event *e)
+static void read_switch(struct cairn_stamps *s, const struct cairn_event *e)
 {
     uint32_t old = cairn_get32(e->payload + offsetof(struct wmi_contextswap, old_thread_id));
     settle(s, CAIRN_BLAME_KNOWN, old);
     add_span(s, e->pebs_index)->who.tid = old;
-    s->waiting = s->spans->count;
+    s->waiting = s->spans.count;
     s->came = cairn_get32(e->payload + offsetof(struct wmi_contextswap, new_thread_id));
     s->came_known = true;
 }
 
 /* No batch spans a drain, and it is written behind the last stamp of its epoch. */
-static void read_drain(struct stamps *s, const struct cairn_event *e)
+static void read_drain(struct cairn_stamps *s, const struct cairn_event *e)
 {
     uint32_t number = cairn_get32(e->payload + offsetof(struct cairn_ds_epoch, epoch));
     bool starts = e->payload[offsetof(struct cairn_ds_epoch, reason)] == CAIRN_DS_START;
@@ -161,7 +147,7 @@ static void read_drain(struct stamps *s, const struct cairn_event *e)
         struct cairn_span *rest = add_span(s, UINT64_MAX);
         if (s->came_known) {
             rest->who.tid = s->came;
-            s->waiting = s->spans->count;
+            s->waiting = s->spans.count;
         }
     }
     place(s, !starts, number);
@@ -172,18 +158,18 @@ static void read_drain(struct stamps *s, const struct cairn_event *e)
 
 /* The session comes, or takes switches again, or stamps them again: what lies below PebsIndex is of threads it does not
  * know. */
-static void read_start(struct stamps *s, const struct cairn_event *e)
+static void read_start(struct cairn_stamps *s, const struct cairn_event *e)
 {
     if (!s->hole)
         return;
     add_span(s, cairn_get64(e->payload + offsetof(struct cairn_session_event, pebs_index)));
-    s->waiting = s->spans->count;
+    s->waiting = s->spans.count;
     s->epoch_known = true;
     s->epoch = cairn_get32(e->payload + offsetof(struct cairn_session_event, epoch));
 }
 
 /* What the session takes from here on: with these masks perhaps no such switches, and who runs is not known. */
-static void read_masks(struct stamps *s, const struct cairn_event *e)
+static void read_masks(struct cairn_stamps *s, const struct cairn_event *e)
 {
     struct cairn_session_event ack;
     struct perfinfo_groupmask masks;
@@ -197,7 +183,7 @@ static void read_masks(struct stamps *s, const struct cairn_event *e)
         read_start(s, e);
 }
 
-static void read_event(struct stamps *s, const struct cairn_event *e)
+static void read_event(struct cairn_stamps *s, const struct cairn_event *e)
 {
     if (e->hook == (s->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP)) {
         if (!e->has_pebs_index)
@@ -213,30 +199,53 @@ static void read_event(struct stamps *s, const struct cairn_event *e)
     }
 }
 
-void cairn_spans_read(struct cairn_spans *spans, const struct cairn_log *log, uint32_t cpu, bool compact)
+void cairn_stamps_init(struct cairn_stamps *s, const struct cairn_log *log, uint32_t cpu, bool compact)
 {
-    const struct cairn_cpu *c = &log->cpu[cpu];
-    struct stamps s = {.log = log, .spans = spans, .compact = compact, .epoch_known = true}; /* they count from 0 */
-    struct cairn_event e;
-    *spans = (struct cairn_spans){0};
-    s.only_sampled = cairn_only_sampled(log);
-    if (!c->records.count)
-        return;
-    for (size_t i = 0; i < c->piece_count; i++) {
-        if (c->pieces[i].hole != CAIRN_NO_HOLE)
-            meet_hole(&s);
-        for (uint32_t at = 0; cairn_event_at(c->pieces[i].data, c->pieces[i].size, at, &e); at += e.space)
-            read_event(&s, &e);
-    }
-    if (c->tail != CAIRN_NO_HOLE)
-        meet_hole(&s);
-    settle(&s, CAIRN_BLAME_LAST, 0);
-    place(&s, s.epoch_known, s.epoch);
+    memset(s, 0, offsetof(struct cairn_stamps, walk));
+    s->log = log;
+    s->compact = compact;
+    s->only_sampled = cairn_only_sampled(log);
+    s->epoch_known = true; /* they count from 0 */
+    s->ended = !log->cpu[cpu].pebs_records;
+    cairn_walk_init(&s->walk, log, cpu);
 }
 
-struct cairn_verdict cairn_spans_find(const struct cairn_spans *spans, uint32_t epoch, uint64_t address)
+/* Whether all spans of the epochs up to `number` are there, and know who ran at their end. */
+static bool told(const struct cairn_stamps *s, uint32_t number)
 {
-    size_t low = 0, high = spans->count; /* the first span that ends above the record */
+    return s->unplaced && s->waiting >= s->unplaced && s->spans.items[s->unplaced - 1].epoch >= number &&
+           s->epoch_known && s->epoch > number;
+}
+
+void cairn_stamps_read(struct cairn_stamps *s, uint32_t from, uint32_t to)
+{
+    struct cairn_event e;
+    size_t gone = 0;
+    while (gone < s->unplaced && gone < s->waiting && s->spans.items[gone].epoch < from)
+        gone++;
+    if (gone) {
+        s->spans.count -= gone;
+        s->unplaced -= gone;
+        s->waiting -= gone;
+        memmove(s->spans.items, s->spans.items + gone, s->spans.count * sizeof(*s->spans.items));
+    }
+    while (!s->ended && !told(s, to)) {
+        s->ended = !cairn_walk_next(&s->walk, &e);
+        if (s->walk.hole != CAIRN_NO_HOLE)
+            meet_hole(s);
+        if (!s->ended)
+            read_event(s, &e);
+        if (!s->ended)
+            continue;
+        settle(s, CAIRN_BLAME_LAST, 0);
+        place(s, s->epoch_known, s->epoch);
+    }
+}
+
+struct cairn_verdict cairn_stamps_find(const struct cairn_stamps *s, uint32_t epoch, uint64_t address)
+{
+    const struct cairn_spans *spans = &s->spans;
+    size_t low = 0, high = s->unplaced; /* the first span that ends above the record */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct cairn_span *span = &spans->items[middle];
@@ -245,15 +254,14 @@ struct cairn_verdict cairn_spans_find(const struct cairn_spans *spans, uint32_t 
         else
             high = middle;
     }
-    if (low == spans->count || spans->items[low].epoch != epoch)
+    if (low == s->unplaced || spans->items[low].epoch != epoch)
         return (struct cairn_verdict){.blame = CAIRN_BLAME_NO_STAMP};
     return spans->items[low].who;
 }
 
-void cairn_spans_free(struct cairn_spans *spans)
+void cairn_stamps_free(struct cairn_stamps *s)
 {
-    free(spans->items);
-    *spans = (struct cairn_spans){0};
+    free(s->spans.items);
 }
 
 /* ---- what really happened ---------------------------------------------------------------------------------------- */
@@ -266,17 +274,37 @@ static int by_place(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
+static void add_culprits(struct cairn_culprits *culprits, const uint8_t *records, uint32_t count)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        struct cairn_truth_pebs t;
+        memcpy(&t, records + (size_t)n * CAIRN_TRUTH_BYTES, sizeof(t));
+        if (t.kind == CAIRN_TRUTH_PEBS && t.stored)
+            *CAIRN_ADD(*culprits) = (struct cairn_culprit){t.address, t.epoch, t.tid};
+    }
+}
+
 void cairn_culprits_read(struct cairn_culprits *culprits, const struct cairn_log *log, uint32_t cpu)
 {
+    const uint32_t head = sizeof(struct cairn_truth_frame);
     const struct cairn_cpu *c = &log->cpu[cpu];
+    struct cairn_links links;
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
     *culprits = (struct cairn_culprits){0};
-    for (size_t i = 0; i < c->truth.count; i++)
-        for (uint32_t n = 0; n < c->truth.items[i].count; n++) {
-            struct cairn_truth_pebs t;
-            memcpy(&t, c->truth.items[i].records + (size_t)n * CAIRN_TRUTH_BYTES, sizeof(t));
-            if (t.kind == CAIRN_TRUTH_PEBS && t.stored)
-                *CAIRN_ADD(*culprits) = (struct cairn_culprit){t.address, t.epoch, t.tid};
+    cairn_links_init(&links, &log->frames);
+    for (size_t i = 0; i < c->truth.count; i++) {
+        const struct cairn_truth_part *t = &c->truth.items[i];
+        const struct cairn_chain chain = {
+            .at = t->at, .number = t->frame, .count = t->frames, .stream = CAIRN_STREAM_TRUTH};
+        if (t->records) {
+            add_culprits(culprits, t->records, t->count);
+            continue;
         }
+        cairn_links_begin(&links, &chain);
+        while (cairn_links_next(&links, &frame, payload) && frame.size >= head)
+            add_culprits(culprits, frame.payload + head, (frame.size - head) / (uint32_t)CAIRN_TRUTH_BYTES);
+    }
     if (culprits->count)
         qsort(culprits->items, culprits->count, sizeof(*culprits->items), by_place);
 }

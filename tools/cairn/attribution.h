@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "tools/cairn/log.h"
+#include "tools/cairn/walk.h"
 
 enum cairn_by {
     CAIRN_BY_TIME,
@@ -64,10 +64,28 @@ struct cairn_spans { /* of one CPU, in order */
     size_t count, room;
 };
 
-/* From the stamps of the 0525H (`compact`) or of the 0524H events. */
-void cairn_spans_read(struct cairn_spans *spans, const struct cairn_log *log, uint32_t cpu, bool compact);
-struct cairn_verdict cairn_spans_find(const struct cairn_spans *spans, uint32_t epoch, uint64_t address);
-void cairn_spans_free(struct cairn_spans *spans);
+struct cairn_stamps { /* walking the events of one CPU: the stamps of the 0525H (`compact`) or of the 0524H events */
+    const struct cairn_log *log;
+    struct cairn_spans spans;
+    bool compact;
+    bool only_sampled; /* threads that are not sampled cause no records */
+    size_t unplaced;   /* the first span whose epoch is not known yet */
+    bool epoch_known;  /* `epoch` is that of the stamps that come now */
+    uint32_t epoch;
+    bool hole;      /* something may be missing since the stamp before */
+    size_t waiting; /* the first span that does not know yet who ran at its end */
+    uint32_t came;  /* 0524H: who came at the last switch, nothing missing since */
+    bool came_known;
+    bool ended; /* all have been read; at once where the CPU has no records */
+    struct cairn_walk walk; /* last: it is large, and not zeroed */
+};
+
+void cairn_stamps_init(struct cairn_stamps *stamps, const struct cairn_log *log, uint32_t cpu, bool compact);
+/* Reads as far as the spans of epochs `from` to `to` need; those of earlier ones are forgotten. UINT32_MAX: to the
+ * end. */
+void cairn_stamps_read(struct cairn_stamps *stamps, uint32_t from, uint32_t to);
+struct cairn_verdict cairn_stamps_find(const struct cairn_stamps *stamps, uint32_t epoch, uint64_t address);
+void cairn_stamps_free(struct cairn_stamps *stamps);
 
 /* ---- what really happened ---------------------------------------------------------------------------------------- */
 

@@ -2,12 +2,15 @@
 #include "tools/cairn/bts.h"
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/loss.h"
 
-static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
+static bool index_epoch(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
 {
     const uint8_t *p = e->payload;
     if (e->size != sizeof(struct cairn_bts_epoch))
         return false;
+    if (log->passing) /* the last one is all that is needed */
+        cpu->bts_drains.count = cpu->bts_parts.count = 0;
     struct cairn_bts_drain *d = CAIRN_ADD(cpu->bts_drains);
     d->payload = p;
     d->time = e->time;
@@ -21,6 +24,8 @@ static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
     d->tid = cairn_get32(p + offsetof(struct cairn_bts_epoch, tid));
     d->first_part = cpu->bts_parts.count;
     d->piece = piece;
+    cpu->bts_drained += d->reason != CAIRN_DS_START;
+    cairn_lost_add(&cpu->bts_lost, d->lost);
     return d->record_bytes % CAIRN_BTS_BYTES == 0;
 }
 
@@ -51,13 +56,14 @@ static bool index_records(struct cairn_cpu *cpu, const struct cairn_event *e)
     return true;
 }
 
-bool cairn_bts_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece)
+bool cairn_bts_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event,
+                     uint32_t piece)
 {
     if (event->size < 2 || event->version != HOOK_VERSION_CAIRN_BTS)
         return false;
     switch (cairn_get16(event->payload)) {
     case CAIRN_BTS_EPOCH:
-        return index_epoch(cpu, event, piece);
+        return index_epoch(log, cpu, event, piece);
     case CAIRN_BTS_RECORDS:
         return index_records(cpu, event);
     default:

@@ -12,7 +12,8 @@ struct cairn_branch {
 };
 
 /* False: not what such an event can hold. */
-bool cairn_bts_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece);
+bool cairn_bts_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event,
+                     uint32_t piece);
 
 /* Whether all records of the drain are there. */
 bool cairn_bts_complete(const struct cairn_bts_drain *drain);

@@ -73,12 +73,13 @@ void cairn_batches_next(struct cairn_batches *w, const struct cairn_event *e)
     memcpy(&b, e->payload, sizeof(b));
     struct cairn_piece piece = {.data = e->payload - e->head, .size = e->space, .hole = CAIRN_NO_HOLE};
     struct cairn_cpu alone = {.pieces = &piece, .piece_count = 1, .tail = CAIRN_NO_HOLE};
-    struct cairn_cursor c = {.log = w->check->log, .cpu = &alone, .compact = true, .hole = CAIRN_NO_HOLE};
+    struct cairn_cursor c;
     struct cairn_switch sw;
     const bool own = w->check->log->own; /* what Windows does beyond the layout is not known */
     unsigned used = 0, records = 0;
     uint32_t bytes = sizeof(b);
     int64_t time = b.first_time_stamp, first = time;
+    cairn_cursor_begin(&c, w->check->log, &alone, true);
     w->check->compared[CAIRN_RULE_BATCHES]++;
     if (w->has_last && first < w->last)
         FAIL(w, CAIRN_RULE_TIMES, &first, "a batch begins before the switch before it");

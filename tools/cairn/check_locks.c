@@ -36,7 +36,7 @@ static void check_event(struct cairn_check *check, uint32_t n, size_t i, uint64_
         FAIL("released before it was acquired, or before the event before");
     if (log->session.known && event->time < trace_clock_units(&log->session.clock, e.release_time))
         FAIL("the event's time is before its ReleaseTime");
-    if (own && cairn_lock_sampling(log, n, i, &s) && !cairn_lock_rules(&s, &e))
+    if (own && cairn_lock_sampling(log, n, &log->cpu[n].locks.items[i], &s) && !cairn_lock_rules(&s, &e))
         FAIL("no rule of the sampling wants it");
     *last = e.release_time;
 #undef FAIL

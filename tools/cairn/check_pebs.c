@@ -133,18 +133,18 @@ static void check_part(struct walk *w, const struct cairn_event *event)
 
 static void check_events(struct walk *w)
 {
-    for (uint32_t i = 0; i < w->cpu->piece_count; i++) {
-        const struct cairn_piece *p = &w->cpu->pieces[i];
-        struct cairn_event e;
-        if (p->hole != CAIRN_NO_HOLE) {
+    struct cairn_walk walk;
+    struct cairn_event e;
+    cairn_walk_init(&walk, w->check->log, (uint32_t)w->n);
+    while (cairn_walk_next(&walk, &e)) {
+        if (walk.hole != CAIRN_NO_HOLE) {
             w->now = NULL;
             w->later = w->later == NOT_YET ? MAYBE : w->later;
         }
-        for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
-            if (e.hook == HOOK_CAIRN_DS && cairn_get16(e.payload) == CAIRN_DS_EPOCH)
-                check_epoch(w);
-            else if (e.hook == HOOK_CAIRN_DS)
-                check_part(w, &e);
+        if (e.hook == HOOK_CAIRN_DS && cairn_get16(e.payload) == CAIRN_DS_EPOCH)
+            check_epoch(w);
+        else if (e.hook == HOOK_CAIRN_DS)
+            check_part(w, &e);
     }
 }
 
@@ -233,14 +233,14 @@ static void check_threads(const struct walk *w)
 {
     const struct cairn_log *log = w->check->log;
     struct cairn_lane lane;
-    struct cairn_item item;
+    const struct cairn_item *item;
     cairn_lane_init(&lane, log, (uint32_t)w->n, cairn_prefers_compact(log), CAIRN_BY_FORMAT);
-    while (cairn_lane_next(&lane, &item))
-        for (unsigned rule = 0; item.kind == CAIRN_ITEM_RECORD && rule < CAIRN_BY_RULES; rule++)
-            if (item.by[rule].blame == CAIRN_BLAME_UNSAMPLED)
-                FAIL(w, CAIRN_RULE_RECORDS, &item.time,
-                     "epoch %" PRIu32 ", 0x%" PRIx64 ": by %s no sampled thread can have caused it", item.record->epoch,
-                     item.record->address, cairn_by_names[rule]);
+    while ((item = cairn_lane_next(&lane)) != NULL)
+        for (unsigned rule = 0; item->kind == CAIRN_ITEM_RECORD && rule < CAIRN_BY_RULES; rule++)
+            if (item->by[rule].blame == CAIRN_BLAME_UNSAMPLED)
+                FAIL(w, CAIRN_RULE_RECORDS, &item->time,
+                     "epoch %" PRIu32 ", 0x%" PRIx64 ": by %s no sampled thread can have caused it",
+                     item->record->epoch, item->record->address, cairn_by_names[rule]);
     cairn_lane_free(&lane);
 }
 

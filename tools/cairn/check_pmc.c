@@ -31,13 +31,13 @@ static void compare_items(struct cairn_check *check, uint32_t n, const struct ca
 /* In Windows somebody else may set counters: only this kernel's are known to do nothing but count. */
 void cairn_check_items(struct cairn_check *check, uint32_t n)
 {
-    const struct cairn_cpu *cpu = &check->log->cpu[n];
     struct cairn_pmcs last = {0};
+    struct cairn_walk walk;
     struct cairn_event e;
-    for (uint32_t i = 0; check->log->own && i < cpu->piece_count; i++)
-        for (uint32_t at = 0; cairn_event_at(cpu->pieces[i].data, cpu->pieces[i].size, at, &e); at += e.space)
-            if (e.counters)
-                compare_items(check, n, &e, &last);
+    cairn_walk_init(&walk, check->log, n);
+    while (check->log->own && cairn_walk_next(&walk, &e))
+        if (e.counters)
+            compare_items(check, n, &e, &last);
 }
 
 /* ---- against the truth ------------------------------------------------------------------------------------------- */

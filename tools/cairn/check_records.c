@@ -269,13 +269,13 @@ void cairn_check_records(struct cairn_check *check, uint32_t n)
     const struct cairn_cpu *cpu = &check->log->cpu[n];
     struct records s = {.check = check, .n = (int)n, .truth = {.cpu = cpu}};
     struct cairn_lane lane;
-    struct cairn_item item;
+    const struct cairn_item *item;
     s.epochs = cairn_alloc(cpu->epochs.count * sizeof(*s.epochs));
     cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log), check->by);
     step_stored(&s);
-    while (cairn_lane_next(&lane, &item))
-        if (item.kind == CAIRN_ITEM_RECORD)
-            compare_record(&s, &item);
+    while ((item = cairn_lane_next(&lane)) != NULL)
+        if (item->kind == CAIRN_ITEM_RECORD)
+            compare_record(&s, item);
     /* What a panic left in the buffer of the epoch it came into was not drained. */
     for (; s.have; step_stored(&s))
         if (!check->log->panic || find_epoch(cpu, s.t.epoch))

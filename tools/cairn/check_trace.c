@@ -8,6 +8,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/check.h"
 #include "tools/cairn/etl.h"
+#include "tools/cairn/pieces.h"
 #include "tools/cairn/show.h"
 
 struct stamp {
@@ -43,7 +44,7 @@ struct walk { /* along one CPU's events */
 static void check_frames(struct cairn_check *check)
 {
     const struct cairn_frames *f = &check->log->frames;
-    check->compared[CAIRN_RULE_FRAMES] = check->log->etl ? 0 : f->frames.count;
+    check->compared[CAIRN_RULE_FRAMES] = check->log->etl ? 0 : f->count;
     if (f->missing_frames || !f->total_known)
         cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames %s missing",
                    f->missing_frames, f->total, cairn_plural(f->missing_frames, "is", "are"));
@@ -120,10 +121,13 @@ static void check_sequence(struct cairn_check *check)
 {
     const bool live = check->log->session.live;
     uint32_t next[CAIRN_MAX_CPUS] = {0};
-    size_t n = check->log->pieces.count;
-    const struct cairn_piece **order = cairn_alloc(n * sizeof(*order));
-    for (size_t i = 0; i < n; i++)
-        order[i] = &check->log->pieces.items[i];
+    size_t n = 0, all = 0;
+    for (uint32_t c = 0; c < check->log->cpus; c++)
+        all += check->log->cpu[c].piece_count;
+    const struct cairn_piece **order = cairn_alloc(all * sizeof(*order));
+    for (uint32_t c = 0; c < check->log->cpus; c++)
+        for (size_t i = 0; i < check->log->cpu[c].piece_count; i++)
+            order[n++] = &check->log->cpu[c].pieces[i];
     qsort(order, n, sizeof(*order), live ? by_number : by_frame);
     for (size_t i = 0; i < n && live; i++) {
         if (order[i]->buffer < next[order[i]->cpu])
@@ -256,7 +260,8 @@ bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu
     const struct cairn_frames *f = &log->frames;
     const struct cairn_piece *last = &cpu->pieces[cpu->piece_count - 1];
     return cpu->tail != CAIRN_NO_HOLE ||
-           (!cpu->end.buffers_known && (!f->total_known || cairn_missing_between(f, last->frame, UINT32_MAX) != NULL));
+           (!cpu->end.buffers_known &&
+            (!f->total_known || cairn_missing_between(f, cairn_piece_last(last), UINT32_MAX) != NULL));
 }
 
 static void check_epoch(struct walk *w)
@@ -385,7 +390,7 @@ static void check_cpu(struct cairn_check *check, uint32_t n)
         struct cairn_event e;
         if (p->hole != CAIRN_NO_HOLE)
             check_hole(&w, p->hole);
-        if (!check->log->etl && p->offset == sizeof(struct wmi_buffer_header))
+        if (p->header)
             check_buffer(check, p);
         for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
             check_event(&w, p, &e);

@@ -382,7 +382,8 @@ static bool keep_log(void)
     struct cairn_input there;
     if (lstat(log_path, &s) != 0 || !S_ISREG(s.st_mode) || cairn_input_open(&there, log_path) != 0)
         return true;
-    bool trace = memmem(there.data, there.size, first_frame, sizeof(first_frame) - 1) != NULL;
+    bool trace = cairn_input_map(&there) == 0 && there.size &&
+                 memmem(there.data, there.size, first_frame, sizeof(first_frame) - 1) != NULL;
     cairn_input_close(&there);
     if (!trace)
         return true;

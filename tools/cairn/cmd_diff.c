@@ -136,25 +136,25 @@ static void add_cpu(struct adding *a, uint32_t c)
     struct side *s = &a->d->side[a->side];
     const struct cairn_cpu *cpu = &s->log->cpu[c];
     struct cairn_lane lane;
-    struct cairn_item item;
+    const struct cairn_item *item;
     struct cairn_stints stints;
     struct cairn_stint stint;
     char name[CAIRN_SHOWN];
     bool hole = false;
     cairn_stints_init(&stints, s->log);
     cairn_lane_init(&lane, s->log, c, a->out.compact, CAIRN_BY_FORMAT);
-    while (cairn_lane_next(&lane, &item)) {
-        if (item.kind == CAIRN_ITEM_HOLE)
+    while ((item = cairn_lane_next(&lane)) != NULL) {
+        if (item->kind == CAIRN_ITEM_HOLE)
             hole = true;
-        if (item.kind == CAIRN_ITEM_SWITCH) {
-            add_switch(a, &item.sw);
-            if (cairn_stints_next(&stints, &item.sw, &stint))
+        if (item->kind == CAIRN_ITEM_SWITCH) {
+            add_switch(a, &item->sw);
+            if (cairn_stints_next(&stints, &item->sw, &stint))
                 add_stint(a, &stint);
             hole = false;
         }
-        if (item.kind == CAIRN_ITEM_RECORD)
+        if (item->kind == CAIRN_ITEM_RECORD)
             add_one(a, &a->d->functions, &s->records,
-                    cairn_out_function(&a->out, item.record->ip, name) ? name : "[unknown]", item.time);
+                    cairn_out_function(&a->out, item->record->ip, name) ? name : "[unknown]", item->time);
     }
     cairn_lane_free(&lane);
     if (cairn_stints_rest(&stints, s->log, c, hole, s->stop, &stint))

@@ -84,11 +84,11 @@ static struct items records_of(const struct cairn_log *log, uint32_t cpu, uint32
 {
     struct items all = {0};
     struct cairn_lane lane;
-    struct cairn_item item;
+    const struct cairn_item *item;
     cairn_lane_init(&lane, log, cpu, cairn_prefers_compact(log), cairn_by);
-    while (cairn_lane_next(&lane, &item))
-        if (item.kind == CAIRN_ITEM_RECORD && item.record->epoch == epoch)
-            *CAIRN_ADD(all) = item;
+    while ((item = cairn_lane_next(&lane)) != NULL)
+        if (item->kind == CAIRN_ITEM_RECORD && item->record->epoch == epoch)
+            *CAIRN_ADD(all) = *item;
     cairn_lane_free(&lane);
     if (all.count)
         qsort(all.items, all.count, sizeof(*all.items), by_address);

@@ -65,7 +65,7 @@ static struct release *collect(const struct cairn_log *log, size_t *count)
                                   .wait = e.wait_time_in_cycles,
                                   .spins = e.spin_count,
                                   .mode = e.flags & WMI_SPINLOCK_MODE_MASK};
-            weigh(r, &s, cairn_lock_sampling(log, c, i, &s) ? cairn_lock_rules(&s, &e) : 0);
+            weigh(r, &s, cairn_lock_sampling(log, c, &log->cpu[c].locks.items[i], &s) ? cairn_lock_rules(&s, &e) : 0);
         }
     return releases;
 }
@@ -268,7 +268,8 @@ static bool find_sampling(const struct cairn_log *log, bool *changed)
 {
     uint32_t c = 0;
     sampling = (struct trace_spinlock_sampling){0};
-    while (c < log->cpus && !(log->cpu[c].locks.count && cairn_lock_sampling(log, c, 0, &sampling)))
+    while (c < log->cpus &&
+           !(log->cpu[c].locks.count && cairn_lock_sampling(log, c, &log->cpu[c].locks.items[0], &sampling)))
         c++;
     bool told = c < log->cpus;
     *changed = false;

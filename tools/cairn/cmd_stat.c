@@ -8,6 +8,7 @@
 #include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/drains.h"
 #include "tools/cairn/live.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
@@ -74,8 +75,8 @@ static void print_live(const struct cairn_totals *t)
     const struct cairn_log *log = t->log;
     uint64_t count[CAIRN_LIVE_KINDS] = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].live.count && cairn_filter_cpu(c); i++)
-            count[log->cpu[c].live.items[i].kind]++;
+        for (unsigned k = 0; k < CAIRN_LIVE_KINDS && cairn_filter_cpu(c); k++)
+            count[k] += log->cpu[c].live_events[k];
     for (unsigned k = 0; k < CAIRN_LIVE_KINDS; k++)
         if (count[k])
             printf("  %-20s %10" PRIu64 "   %04XH\n", cairn_live_name(k), count[k], cairn_live_hook(k));
@@ -99,7 +100,7 @@ static void print_switches(const struct cairn_totals *t)
         buffers += cpu->buffers;
         other += cpu->other_events;
         with_items += cpu->with_items;
-        locks += cpu->locks.count;
+        locks += cpu->lock_events;
         for (unsigned i = 0; i <= CCSWAP_FULL; i++)
             forms[i] += cpu->forms[i];
     }
@@ -339,19 +340,9 @@ static void print_throttled(const struct cairn_totals *t)
 {
     uint64_t throttles = 0, cycles = 0;
     for (uint32_t c = 0; c < t->log->cpus; c++) {
-        const struct cairn_cpu *cpu = &t->log->cpu[c];
-        const struct cairn_epoch *throttled = NULL; /* since its end */
-        for (size_t i = 0; i < cpu->epochs.count && cairn_filter_cpu(c); i++) {
-            const struct cairn_epoch *e = &cpu->epochs.items[i];
-            const bool passes = cairn_filter_time(e->time);
-            throttles += passes && e->reason == CAIRN_DS_THROTTLE;
-            if (throttled && e->reason != CAIRN_DS_RECONFIGURE) { /* which does not end it */
-                cycles += e->tsc - throttled->tsc;
-                throttled = NULL;
-            }
-            if (passes && e->reason == CAIRN_DS_THROTTLE)
-                throttled = e;
-        }
+        const struct cairn_drain_sum sum = cairn_drains_passed(t->log, c);
+        throttles += cairn_filter_cpu(c) ? sum.throttles : 0;
+        cycles += cairn_filter_cpu(c) ? sum.cycles : 0;
     }
     if (throttles && t->log->session.known)
         printf("  throttled          %12" PRIu64 "   %s, %.6f s%s\n", throttles,
@@ -457,6 +448,11 @@ static void print_branches(const struct cairn_totals *t, uint64_t records, uint6
 /* Of the drains that pass: they are whose branches they hold. */
 static void count_branches(const struct cairn_cpu *cpu, uint64_t *branches, uint64_t *drains)
 {
+    if (!cairn_filter_narrow()) {
+        *branches += cpu->bts_records;
+        *drains += cpu->bts_drained;
+        return;
+    }
     for (size_t i = 0; i < cpu->bts_drains.count && !cairn_filter_by_reason(); i++) {
         const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
         if (!cairn_filter_time(d->time) || !cairn_filter_thread(d->tid))
@@ -475,10 +471,9 @@ static void print_debug_store(struct cairn_totals *t)
         const struct cairn_cpu *cpu = &log->cpu[c];
         if (!cairn_filter_cpu(c))
             continue;
-        records += cpu->records.count;
-        for (size_t i = 0; i < cpu->epochs.count; i++)
-            drains += cpu->epochs.items[i].reason != CAIRN_DS_START;
-        logged += cpu->logged.count;
+        records += cpu->pebs_records;
+        drains += cpu->drains.drains;
+        logged += cpu->log_entries;
         count_branches(cpu, &branches, &branch_drains);
     }
     if (cairn_filter_narrow()) {
@@ -566,6 +561,12 @@ static int show(const struct cairn_log *log)
     return CAIRN_GOOD;
 }
 
+/* Which of the branches pass, their drains tell. */
+static bool keeps(const struct cairn_log *log)
+{
+    return cairn_filter_narrow() && cairn_log_has_branches(log);
+}
+
 const struct cairn_command cairn_stat_command = {
     .name = "stat",
     .arguments = "[options] LOG",
@@ -573,4 +574,6 @@ const struct cairn_command cairn_stat_command = {
     .options = options,
     .notes = "",
     .show = show,
+    .passing = true,
+    .keeps = keeps,
 };

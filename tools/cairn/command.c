@@ -191,30 +191,44 @@ struct source {
     struct cairn_log log;
 };
 
+static const char *reading_failed(int error)
+{
+    return error == -ENODATA  ? "the file has become shorter while it was read"
+           : error == -ESTALE ? "the file has changed while it was read"
+                              : strerror(-error);
+}
+
 /* 0, or the exit status, the reason told. */
-static int open_log(struct source *source, const char *path)
+static int open_log(struct source *source, const struct cairn_command *command, const char *path)
 {
     uint32_t dump = (uint32_t)cairn_which_dump;
     char refusal[CAIRN_REFUSAL] = "";
     struct cairn_choice choice = {
         .dump = dump,
         .maximum_wait_reason = (uint32_t)cairn_maximum_wait_reason,
+        .passing = command->passing,
         .progress = isatty(STDERR_FILENO) ? progress : NULL,
     };
     int e = cairn_input_open(&source->input, path);
-    if (e) {
+    if (e && source->input.no_room)
+        fprintf(stderr, "cairn: %s: no copy of it in %s, which it needs: %s: set TMPDIR, or give a file\n",
+                source->input.name, source->input.no_room, strerror(-e));
+    else if (e)
         fprintf(stderr, "cairn: %s: %s\n", path, strerror(-e));
+    if (e)
         return CAIRN_UNREADABLE;
-    }
-    e = cairn_log_read(&source->log, source->input.data, source->input.size, &choice, refusal);
+    e = cairn_log_read(&source->log, &source->input, &choice, refusal);
     progress_end();
     if (e) {
         if (e == -ENOTSUP)
             fprintf(stderr, "cairn: %s: %s\n", source->input.name, refusal);
+        else if (e != -ENOENT)
+            fprintf(stderr, "cairn: %s: offset %" PRIu64 ": %s\n", source->input.name, source->log.input.error_at,
+                    reading_failed(e));
         else if (dump)
             fprintf(stderr, "cairn: %s: holds no dump number %" PRIu32 "\n", source->input.name, dump);
         else
-            fprintf(stderr, "cairn: %s: not a trace: no ETL file, and no undamaged frame in %zu bytes\n",
+            fprintf(stderr, "cairn: %s: not a trace: no ETL file, and no undamaged frame in %" PRIu64 " bytes\n",
                     source->input.name, source->input.size);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
@@ -273,6 +287,8 @@ static int choose_session(struct source *source, const struct cairn_command *com
 static int show(struct source *source, const struct cairn_command *command)
 {
     char why[2 * CAIRN_SHOWN];
+    if (command->keeps && command->keeps(&source->log))
+        cairn_log_keep(&source->log);
     if (cairn_filter_use(&source->log, why))
         return cairn_usage(command, "%s", why);
     return command->show(&source->log);
@@ -313,6 +329,11 @@ static int close_log(struct source *source, int status)
         fprintf(stderr, "cairn: the trace is damaged; what is shown is what is left of it\n");
         status = status ? status : CAIRN_BAD;
     }
+    if (source->log.input.error) {
+        fprintf(stderr, "cairn: %s: offset %" PRIu64 ": %s\n", source->input.name, source->log.input.error_at,
+                reading_failed(source->log.input.error));
+        status = CAIRN_UNREADABLE;
+    }
     cairn_log_free(&source->log);
     cairn_input_close(&source->input);
     return status;
@@ -321,7 +342,7 @@ static int close_log(struct source *source, int status)
 /* Opens a log and chooses the session. 0, or the exit status, the reason told. */
 static int open_session(struct source *source, const struct cairn_command *command, const char *path)
 {
-    int status = open_log(source, path);
+    int status = open_log(source, command, path);
     if (!status && (status = choose_session(source, command)) != 0) {
         cairn_log_free(&source->log);
         cairn_input_close(&source->input);

@@ -37,6 +37,8 @@ struct cairn_command {
     int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
     int (*run)(char *operand);
     int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
+    bool passing; /* its LOG need not be kept (log.h), */
+    bool (*keeps)(const struct cairn_log *log); /* but for such a one; NULL: none */
     bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
 };
 

@@ -1,47 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/cursor.h"
 
-#include "tools/cairn/bytes.h"
+#include <string.h>
 
-static bool enter_piece(struct cairn_cursor *c)
-{
-    if (c->piece >= c->cpu->piece_count) {
-        if (c->cpu->tail != CAIRN_NO_HOLE)
-            c->hole = c->cpu->tail;
-        return false;
-    }
-    uint32_t hole = c->cpu->pieces[c->piece].hole;
-    if (hole != CAIRN_NO_HOLE)
-        c->hole = hole;
-    return true;
-}
+#include "tools/cairn/bytes.h"
 
 void cairn_cursor_init(struct cairn_cursor *c, const struct cairn_log *log, uint32_t cpu, bool compact)
 {
-    *c = (struct cairn_cursor){.log = log, .cpu = &log->cpu[cpu], .compact = compact, .hole = CAIRN_NO_HOLE};
-    enter_piece(c);
+    cairn_cursor_begin(c, log, &log->cpu[cpu], compact);
+}
+
+void cairn_cursor_begin(struct cairn_cursor *c, const struct cairn_log *log, const struct cairn_cpu *cpu, bool compact)
+{
+    c->log = log;
+    c->cpu = cpu;
+    c->compact = compact;
+    c->next = c->end = NULL;
+    c->hole = CAIRN_NO_HOLE;
+    c->has_ahead = false;
+    c->ahead = 0;
+    cairn_cursor_slots(c, &c->own[0], &c->own[1]);
+    c->events = c->of[0] = c->of[1] = 0;
+    cairn_walk_begin(&c->walk, log, cpu);
 }
 
 /* The next event of the cursor's kind. */
 static bool next_event(struct cairn_cursor *c)
 {
     const uint32_t hook = c->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP;
-    while (c->piece < c->cpu->piece_count) {
-        const struct cairn_piece *p = &c->cpu->pieces[c->piece];
-        if (!cairn_event_at(p->data, p->size, c->at, &c->event)) {
-            c->piece++;
-            c->at = 0;
-            enter_piece(c);
-            continue;
-        }
-        c->at += c->event.space;
-        if (c->event.hook == hook && cairn_event_decoded(&c->event))
-            return true;
-    }
-    return false;
+    bool any;
+    do {
+        any = cairn_walk_next(&c->walk, &c->event);
+        if (c->walk.hole != CAIRN_NO_HOLE)
+            c->hole = c->walk.hole;
+    } while (any && (c->event.hook != hook || !cairn_event_decoded(&c->event)));
+    if (any)
+        cairn_walk_hold(&c->walk);
+    return any;
 }
 
-static void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, uint32_t state_wr)
+static inline void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, uint32_t state_wr)
 {
     uint32_t most = c->log->session.maximum_wait_reason;
     sw->raw = most == CAIRN_WAIT_REASONS_UNKNOWN;
@@ -49,7 +47,7 @@ static void decode_state(const struct cairn_cursor *c, struct cairn_switch *sw, 
     sw->reason = (uint8_t)(state_wr < most ? state_wr : 0);
 }
 
-static void decode_thread(struct cairn_cursor *c, struct cairn_switch *sw, uint32_t slot)
+static inline void decode_thread(struct cairn_cursor *c, struct cairn_switch *sw, uint32_t slot)
 {
     const uint8_t *table = c->event.payload;
     sw->old_tid = cairn_get32(table + offsetof(struct ccswap_buffer, tid_table) + 4 * slot);
@@ -61,7 +59,7 @@ static void decode_thread(struct cairn_cursor *c, struct cairn_switch *sw, uint3
 }
 
 /* One record of a batch that the index has checked: it ends with a record, every slot named is used. */
-static void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
+static inline void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
 {
     const uint8_t *p = c->next;
     uint32_t delta, low;
@@ -108,45 +106,68 @@ static void decode_event(struct cairn_cursor *c, struct cairn_switch *sw)
     sw->wait = cairn_get32(p + offsetof(struct wmi_contextswap, new_thread_wait_time));
 }
 
-static bool read_ahead(struct cairn_cursor *c)
+/* Opens the next event that has a switch. */
+static bool open_event(struct cairn_cursor *c)
 {
-    struct cairn_switch *sw = &c->ahead;
-    c->has_ahead = false;
-    while (c->next == c->end) {
+    do {
         if (!next_event(c))
             return false;
+        c->events++;
         if (!c->compact)
-            break;
+            return true;
         c->time = (int64_t)cairn_get64(c->event.payload);
         c->slots = 0;
         c->next = c->event.payload + sizeof(struct ccswap_buffer);
         c->end = c->event.payload + c->event.size;
+    } while (c->next == c->end);
+    return true;
+}
+
+bool cairn_cursor_look(struct cairn_cursor *c)
+{
+    struct cairn_switch *sw = c->slot[c->ahead];
+    c->has_ahead = c->next != c->end || open_event(c);
+    if (!c->has_ahead)
+        return false;
+    memset(sw, 0, offsetof(struct cairn_switch, event));
+    if (c->of[c->ahead] != c->events) {
+        sw->event = c->event;
+        c->of[c->ahead] = c->events;
     }
-    *sw = (struct cairn_switch){.hole = c->hole, .event = c->event};
+    sw->hole = c->hole;
     if (c->compact)
         decode_record(c, sw);
     else
         decode_event(c, sw);
     c->hole = CAIRN_NO_HOLE;
-    c->has_ahead = true;
     return true;
 }
 
-const struct cairn_switch *cairn_cursor_peek(struct cairn_cursor *c)
+const struct cairn_switch *cairn_cursor_take(struct cairn_cursor *c)
 {
-    return c->has_ahead || read_ahead(c) ? &c->ahead : NULL;
+    if (!cairn_cursor_peek(c))
+        return NULL;
+    struct cairn_switch *sw = c->slot[c->ahead];
+    c->ahead = !c->ahead;
+    if (cairn_cursor_look(c) && c->compact && c->slot[c->ahead]->hole == CAIRN_NO_HOLE) {
+        sw->new_tid = c->slot[c->ahead]->old_tid;
+        sw->new_known = true;
+    }
+    return sw;
+}
+
+void cairn_cursor_slots(struct cairn_cursor *c, struct cairn_switch *even, struct cairn_switch *odd)
+{
+    c->slot[0] = even;
+    c->slot[1] = odd;
 }
 
 bool cairn_cursor_next(struct cairn_cursor *c, struct cairn_switch *sw)
 {
-    if (!cairn_cursor_peek(c))
-        return false;
-    *sw = c->ahead;
-    if (read_ahead(c) && c->compact && c->ahead.hole == CAIRN_NO_HOLE) {
-        sw->new_tid = c->ahead.old_tid;
-        sw->new_known = true;
-    }
-    return true;
+    const struct cairn_switch *next = cairn_cursor_take(c);
+    if (next)
+        *sw = *next;
+    return next;
 }
 
 bool cairn_prefers_compact(const struct cairn_log *log)

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/deframe.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
-#include "tools/cairn/map.h"
+#include "tools/cairn/simd.h"
 #include "trace/base64.h"
-#include "trace/crc32c.h"
-#include "trace/format.h"
+#include "trace/etw.h"
+#include "trace/truth.h"
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
+#define LOOK_AHEAD    4096u /* of a mark: a line that may be a frame is shorter */
+#define CHAIN_MOST    64u   /* frames: so that each is found in few steps */
 
 /* ---- one line --------------------------------------------------------------------------------------------------- */
 
 bool cairn_is_stream(char c)
 {
-    return c != '\0' && strchr("HMNSLTEUZ", c) != NULL;
+    return c != '\0' && strchr(CAIRN_STREAMS, c) != NULL;
+}
+
+unsigned cairn_stream_index(uint8_t stream)
+{
+    return (unsigned)(strchr(CAIRN_STREAMS, stream) - CAIRN_STREAMS);
 }
 
 const char *cairn_flaw_text(enum cairn_flaw flaw)
@@ -70,47 +78,223 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
     uint32_t crc;
     if (!hex8(separator + 1, end, &crc))
         return flawed(mark, end - separator < 9 ? end : separator + 9, end, CAIRN_FLAW_TEXT);
-    if (crc != trace_crc32c(0, mark + 1, (size_t)(separator - mark) - 1))
+    if (crc != cairn_crc32c(mark + 1, (size_t)(separator - mark) - 1))
         return flawed(mark, separator, end, CAIRN_FLAW_CRC);
-    long size = trace_base64_decode(to, text, (size_t)(separator - text));
+    long size = cairn_base64_decode(to, text, (size_t)(separator - text));
     if (size < 0)
         return flawed(mark, separator, end, CAIRN_FLAW_TEXT);
     l->frame.size = (uint32_t)size;
+    l->frame.payload = to;
     l->end = separator + 9;
     return 0;
+}
+
+/* ---- chains ------------------------------------------------------------------------------------------------------ */
+
+static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
+{
+    const uint32_t head = sizeof(struct cairn_trace_frame);
+    const uint8_t *p = f->payload;
+    c->bad = f->size < head;
+    if (c->bad)
+        return;
+    c->bytes = f->size - head;
+    c->sequence = cairn_get32(p + offsetof(struct cairn_trace_frame, sequence));
+    c->buffer = cairn_get32(p + offsetof(struct cairn_trace_frame, cpu_buffer));
+    c->cpu = cairn_get16(p + offsetof(struct cairn_trace_frame, cpu));
+    c->session = cairn_get16(p + offsetof(struct cairn_trace_frame, session));
+    c->offset = cairn_get32(p + offsetof(struct cairn_trace_frame, offset));
+    c->used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
+    c->bad = c->cpu >= CAIRN_MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
+             c->bytes > c->used - c->offset;
+    if (!c->bad && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
+        c->lost = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
+}
+
+static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
+{
+    const uint32_t head = sizeof(struct cairn_truth_frame);
+    c->bad = f->size < head;
+    if (c->bad)
+        return;
+    c->bytes = f->size - head;
+    c->cpu = cairn_get16(f->payload);
+    c->offset = cairn_get32(f->payload + offsetof(struct cairn_truth_frame, first));
+    c->bad = c->cpu >= CAIRN_MAX_CPUS ||
+             cairn_get16(f->payload + offsetof(struct cairn_truth_frame, count)) * CAIRN_TRUTH_BYTES != c->bytes;
+}
+
+struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
+{
+    struct cairn_chain c = {.at = f->at, .number = f->number, .count = 1, .bytes = f->size, .stream = f->stream};
+    if (f->stream == CAIRN_STREAM_TRACE)
+        read_trace_head(&c, f);
+    else if (f->stream == CAIRN_STREAM_TRUTH)
+        read_truth_head(&c, f);
+    return c;
+}
+
+/* Whether `next`, the frame behind the chain in the log, goes on where it ends. */
+static bool joins(const struct cairn_chain *c, const struct cairn_chain *next)
+{
+    if (c->stream != next->stream || next->number != c->number + c->count || c->count >= CHAIN_MOST || c->bad ||
+        next->bad || c->cpu != next->cpu)
+        return false;
+    if (c->stream == CAIRN_STREAM_TRUTH)
+        return (uint64_t)c->offset + c->bytes / CAIRN_TRUTH_BYTES == next->offset;
+    return c->stream != CAIRN_STREAM_TRACE ||
+           (c->session == next->session && c->buffer == next->buffer && c->sequence == next->sequence &&
+            c->used == next->used && (!c->offset || c->offset >= sizeof(struct wmi_buffer_header)) &&
+            next->offset >= sizeof(struct wmi_buffer_header) && c->offset + c->bytes == next->offset);
+}
+
+void cairn_links_init(struct cairn_links *l, const struct cairn_frames *frames)
+{
+    l->frames = frames;
+    l->left.count = 0;
+    cairn_window_init(&l->window, frames->input);
+}
+
+void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)
+{
+    l->left = *chain;
+}
+
+bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t *to)
+{
+    struct cairn_chain *left = &l->left;
+    if (!left->count)
+        return false;
+    left->count--;
+    if (l->frames->arena) {
+        const uint8_t *p = l->frames->arena + left->at;
+        *frame = (struct cairn_frame){
+            .number = left->number, .size = cairn_get32(p), .payload = p + 4, .stream = left->stream};
+        return true;
+    }
+    size_t have;
+    for (const char *p; (p = cairn_window(&l->window, left->at, LOOK_AHEAD, &have)), have; left->at += have) {
+        const char *mark = memchr(p, CAIRN_FRAME_MARK, have);
+        struct cairn_line line;
+        if (!mark)
+            continue;
+        left->at += (uint64_t)(mark - p);
+        p = cairn_window(&l->window, left->at, LOOK_AHEAD, &have);
+        if (cairn_frame_read(&line, p, p + have, to) == 0 && line.frame.number == left->number &&
+            line.frame.stream == left->stream) {
+            *frame = line.frame;
+            frame->at = left->at;
+            left->at += (uint64_t)(line.end - p);
+            left->number++;
+            return true;
+        }
+        have = 1;
+    }
+    cairn_input_failed(l->frames->input, -ESTALE, left->at);
+    left->count = 0;
+    return false;
+}
+
+uint32_t cairn_chain_drop(const struct cairn_frames *f, struct cairn_chain *chain, uint32_t head)
+{
+    struct cairn_links links;
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    cairn_links_init(&links, f);
+    cairn_links_begin(&links, chain);
+    uint32_t bytes = cairn_links_next(&links, &frame, payload) && frame.size >= head ? frame.size - head : 0;
+    *chain = links.left;
+    return bytes;
 }
 
 /* ---- the log ---------------------------------------------------------------------------------------------------- */
 
 struct reader {
     struct cairn_frames *f;
-    struct cairn_map have; /* frames of this dump by number */
     uint32_t which;
     uint32_t highest;
     bool trailer;               /* of this dump has come */
+    size_t last;                /* the chain that the frame before is in */
     uint64_t newlines, counted; /* line numbers: newlines before offset `counted` */
-    const char *data;
+    struct cairn_window lines;
+    struct cairn_window window;
+    struct cairn_links links;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX], other[CAIRN_FRAME_PAYLOAD_MAX];
 };
 
 static void begin_dump(struct reader *r)
 {
     struct cairn_frames *f = r->f;
-    f->frames.count = 0;
+    f->chains.count = f->count = 0;
+    memset(f->of, 0, sizeof(f->of));
     if (f->dumps) /* what was damaged before the first good frame belongs to the first dump */
         f->suspects.count = 0;
     f->repeated = f->misplaced = f->again = 0;
-    f->arena_used = 0;
     f->dumps++;
     r->trailer = false;
     r->highest = 0;
-    cairn_map_free(&r->have);
 }
 
 static uint64_t line_number(struct reader *r, uint64_t at)
 {
-    for (; r->counted < at; r->counted++)
-        r->newlines += r->data[r->counted] == '\n';
+    while (r->counted < at) {
+        size_t have;
+        const char *p = cairn_window(&r->lines, r->counted, 1, &have);
+        if (!have)
+            break;
+        have = have < at - r->counted ? have : (size_t)(at - r->counted);
+        for (size_t i = 0; i < have; i++)
+            r->newlines += p[i] == '\n';
+        r->counted += have;
+    }
     return r->newlines + 1;
+}
+
+/* The first chain that does not end before frame `number`; their count where none is. */
+static size_t find_chain(const struct cairn_frames *f, uint32_t number)
+{
+    size_t low = 0, high = f->chains.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (f->chains.items[middle].number + (f->chains.items[middle].count - 1) < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The frame of that number, of chain `i`. */
+static bool find_frame(struct reader *r, size_t i, uint32_t number, struct cairn_frame *frame)
+{
+    const struct cairn_frames *f = r->f;
+    if (i >= f->chains.count || f->chains.items[i].number > number)
+        return false;
+    cairn_links_begin(&r->links, &f->chains.items[i]);
+    while (cairn_links_next(&r->links, frame, r->other))
+        if (frame->number == number)
+            return true;
+    return false;
+}
+
+static void add_frame(struct reader *r, const struct cairn_frame *frame)
+{
+    struct cairn_frames *f = r->f;
+    const struct cairn_chain chain = cairn_chain_of(frame);
+    const unsigned stream = cairn_stream_index(frame->stream);
+    f->count++;
+    f->of[stream].frames++;
+    f->of[stream].bytes += frame->size;
+    f->of[stream].characters += TRACE_BASE64_SIZE(frame->size) + CAIRN_FRAME_OVERHEAD;
+    if (f->chains.count && joins(&f->chains.items[r->last], &chain)) {
+        f->chains.items[r->last].count++;
+        f->chains.items[r->last].bytes += chain.bytes;
+        return;
+    }
+    r->last = find_chain(f, frame->number);
+    struct cairn_chain *end = CAIRN_ADD(f->chains), *to = &f->chains.items[r->last];
+    memmove(to + 1, to, (size_t)(end - to) * sizeof(*to));
+    *to = chain;
 }
 
 /* False: the dump asked for has ended before this frame. */
@@ -118,34 +302,29 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
 {
     struct cairn_frames *f = r->f;
     bool begins = f->dumps == 0 || (frame->stream == CAIRN_STREAM_HEADER && r->trailer);
-    if (!begins) {
-        uint32_t have = cairn_map_find(&r->have, frame->number);
-        if (have) {
-            const struct cairn_frame *other = &f->frames.items[have - 1];
-            if (other->stream == frame->stream && other->size == frame->size &&
-                memcmp(f->arena + other->payload, f->arena + frame->payload, frame->size) == 0) {
+    if (!begins && f->count && frame->number <= r->highest) {
+        struct cairn_frame other;
+        size_t chain = find_chain(f, frame->number);
+        if (find_frame(r, chain, frame->number, &other)) {
+            if (other.stream == frame->stream && other.size == frame->size &&
+                memcmp(other.payload, frame->payload, frame->size) == 0) {
                 f->repeated++;
                 return true;
             }
             begins = true;
         }
     }
-    struct cairn_frame taken = *frame;
     if (begins) {
         if (r->which && f->dumps == r->which)
             return false;
         begin_dump(r);
-        memmove(f->arena, f->arena + frame->payload, frame->size);
-        taken.payload = 0;
     }
-    if (f->frames.count && frame->number < r->highest)
+    if (f->count && frame->number < r->highest)
         f->misplaced++;
     else
         r->highest = frame->number;
     r->trailer |= frame->stream == CAIRN_STREAM_LAST;
-    cairn_map_add(&r->have, taken.number, (uint32_t)f->frames.count);
-    *CAIRN_ADD(f->frames) = taken;
-    f->arena_used = taken.payload + taken.size;
+    add_frame(r, frame);
     return true;
 }
 
@@ -159,12 +338,6 @@ bool cairn_frame_suspect(const struct cairn_line *l, const char *data, const cha
     const char *eol = memchr(mark, '\n', left);
     size_t length = eol ? (size_t)(eol - mark) : left;
     return length >= CAIRN_FRAME_OVERHEAD && memchr(mark, CAIRN_FRAME_SEPARATOR, length) && !memchr(mark, ' ', length);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = ((const struct cairn_frame *)a)->number, y = ((const struct cairn_frame *)b)->number;
-    return (x > y) - (x < y);
 }
 
 bool cairn_payload_number(const uint8_t *payload, size_t size, const char *key, uint64_t *value)
@@ -197,54 +370,65 @@ static void add_missing(struct cairn_frames *f, uint64_t first, uint64_t last, u
 }
 
 /* The number of frames by a header: the first frame, or in a live dump the one in front of what came at the end. */
-static bool header_total(const struct cairn_frames *f, uint64_t *total)
+static bool header_total(struct reader *r, uint64_t *total)
 {
-    for (size_t i = 0; i < f->frames.count; i++) {
-        const struct cairn_frame *frame = &f->frames.items[i];
-        if (frame->stream == CAIRN_STREAM_HEADER &&
-            cairn_payload_number(f->arena + frame->payload, frame->size, "dump.frames", total))
-            return true;
+    const struct cairn_frames *f = r->f;
+    struct cairn_frame frame;
+    for (size_t i = 0; i < f->chains.count; i++) {
+        if (f->chains.items[i].stream != CAIRN_STREAM_HEADER)
+            continue;
+        cairn_links_begin(&r->links, &f->chains.items[i]);
+        while (cairn_links_next(&r->links, &frame, r->other))
+            if (cairn_payload_number(frame.payload, frame.size, "dump.frames", total))
+                return true;
     }
     return false;
 }
 
-static void find_missing(struct cairn_frames *f)
+/* By the trailer, where that is the last frame. */
+static bool trailer_total(struct reader *r, uint64_t *total)
 {
-    size_t n = f->frames.count;
-    const struct cairn_frame *frames = f->frames.items;
-    uint64_t header = 0, trailer = 0;
-    bool has_header = header_total(f, &header);
-    bool has_trailer =
-        n && frames[n - 1].stream == CAIRN_STREAM_LAST &&
-        cairn_payload_number(f->arena + frames[n - 1].payload, frames[n - 1].size, "dump.frames", &trailer);
+    const struct cairn_frames *f = r->f;
+    const struct cairn_chain *last = f->chains.count ? &f->chains.items[f->chains.count - 1] : NULL;
+    struct cairn_frame frame;
+    return last && last->stream == CAIRN_STREAM_LAST &&
+           find_frame(r, f->chains.count - 1, last->number + (last->count - 1), &frame) &&
+           cairn_payload_number(frame.payload, frame.size, "dump.frames", total);
+}
+
+static void find_missing(struct reader *r)
+{
+    struct cairn_frames *f = r->f;
+    const size_t n = f->chains.count;
+    const struct cairn_chain *chains = f->chains.items, *last = n ? &chains[n - 1] : NULL;
+    uint64_t header = 0, trailer = 0, next = 0;
+    bool has_header = header_total(r, &header), has_trailer = trailer_total(r, &trailer);
     f->total_known = has_header || has_trailer;
     f->totals_differ = (has_header && has_trailer && header != trailer);
     f->total = has_header ? header : trailer;
-    if (n && f->total <= frames[n - 1].number) {
+    if (n && f->total <= last->number + (last->count - 1)) {
         f->totals_differ |= f->total_known;
-        f->total = (uint64_t)frames[n - 1].number + 1;
+        f->total = (uint64_t)last->number + last->count;
     }
-    uint64_t next = 0;
     for (size_t i = 0; i < n; i++) {
-        if (frames[i].number > next)
-            add_missing(f, next, frames[i].number - 1, i ? frames[i - 1].stream : 0, frames[i].stream);
-        next = (uint64_t)frames[i].number + 1;
+        if (chains[i].number > next)
+            add_missing(f, next, chains[i].number - 1, i ? chains[i - 1].stream : 0, chains[i].stream);
+        next = (uint64_t)chains[i].number + chains[i].count;
     }
     if (f->total > next && next <= UINT32_MAX)
-        add_missing(f, next, f->total - 1 > UINT32_MAX ? UINT32_MAX : f->total - 1, n ? frames[n - 1].stream : 0, 0);
+        add_missing(f, next, f->total - 1 > UINT32_MAX ? UINT32_MAX : f->total - 1, n ? last->stream : 0, 0);
 }
 
 /* Lines that were broken off and sent again are no damage. */
-static void pass_over_again(struct cairn_frames *f)
+static void pass_over_again(struct reader *r)
 {
+    struct cairn_frames *f = r->f;
     size_t kept = 0;
     for (size_t i = 0; i < f->suspects.count; i++) {
         const struct cairn_suspect *s = &f->suspects.items[i];
-        const struct cairn_frame wanted = {.number = s->number};
-        const struct cairn_frame *whole = NULL;
-        if (s->flaw == CAIRN_FLAW_CUT && s->numbered && f->frames.count)
-            whole = bsearch(&wanted, f->frames.items, f->frames.count, sizeof(wanted), by_number);
-        if (whole && whole->stream == s->stream && whole->at > s->at)
+        struct cairn_frame whole;
+        if (s->flaw == CAIRN_FLAW_CUT && s->numbered && find_frame(r, find_chain(f, s->number), s->number, &whole) &&
+            whole.stream == s->stream && whole.at > s->at)
             f->again++;
         else
             f->suspects.items[kept++] = *s;
@@ -252,51 +436,82 @@ static void pass_over_again(struct cairn_frames *f)
     f->suspects.count = kept;
 }
 
-void cairn_deframe(struct cairn_frames *f, const char *data, size_t size, uint32_t which,
+/* Frames whose marks lie in `size` bytes at `p`, offset `at` of the log; up to `end` may be looked at. Returns how far
+ * it came, or 0: the dump asked for has ended. */
+static size_t read_part(struct reader *r, const char *p, size_t size, const char *end, uint64_t at)
+{
+    const char *mark = p + (at != 0), *limit = p + size; /* the byte before the first mark is there, too */
+    while (mark < limit && (mark = memchr(mark, CAIRN_FRAME_MARK, (size_t)(limit - mark))) != NULL) {
+        const char *look = (size_t)(end - mark) > LOOK_AHEAD ? mark + LOOK_AHEAD : end;
+        const uint64_t offset = at + (uint64_t)(mark - p);
+        struct cairn_line l;
+        int flaw = cairn_frame_read(&l, mark, look, r->payload);
+        if (flaw == 0) {
+            l.frame.at = offset;
+            if (!take(r, &l.frame))
+                return 0;
+            mark = l.end;
+            continue;
+        }
+        if (cairn_frame_suspect(&l, p, mark, look))
+            *CAIRN_ADD(r->f->suspects) = (struct cairn_suspect){
+                .at = offset,
+                .line = line_number(r, offset),
+                .number = l.frame.number,
+                .numbered = l.numbered,
+                .stream = l.frame.stream,
+                .flaw = (uint8_t)(flaw - 1),
+            };
+        mark++;
+    }
+    return mark > limit ? (size_t)(mark - p) : size;
+}
+
+void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which,
                    void (*progress)(uint64_t done, uint64_t all))
 {
-    struct reader r = {.f = f, .which = which, .data = data};
-    const char *p = data, *end = data + size;
-    uint64_t next_progress = PROGRESS_STEP;
+    struct reader *r = cairn_alloc(sizeof(*r)); /* too large for every stack */
+    uint64_t at = 0, next_progress = PROGRESS_STEP;
     memset(f, 0, sizeof(*f));
-    f->arena = cairn_alloc(size / 4 * 3 + CAIRN_FRAME_PAYLOAD_MAX);
-    while (p < end && (p = memchr(p, CAIRN_FRAME_MARK, (size_t)(end - p))) != NULL) {
-        struct cairn_line l;
-        int flaw = cairn_frame_read(&l, p, end, f->arena + f->arena_used);
-        if (flaw == 0) {
-            l.frame.at = (uint64_t)(p - data);
-            l.frame.payload = f->arena_used;
-            if (!take(&r, &l.frame))
-                break;
-            p = l.end;
-        } else {
-            if (cairn_frame_suspect(&l, data, p, end))
-                *CAIRN_ADD(f->suspects) = (struct cairn_suspect){
-                    .at = (uint64_t)(p - data),
-                    .line = line_number(&r, (uint64_t)(p - data)),
-                    .number = l.frame.number,
-                    .numbered = l.numbered,
-                    .stream = l.frame.stream,
-                    .flaw = (uint8_t)(flaw - 1),
-                };
-            p++;
-        }
-        if (progress && (uint64_t)(p - data) >= next_progress) {
-            progress((uint64_t)(p - data), size);
+    f->input = input;
+    cairn_window_init(&r->window, input);
+    cairn_window_init(&r->lines, input);
+    cairn_links_init(&r->links, f);
+    r->f = f;
+    r->which = which;
+    while (at < input->size) {
+        const unsigned before = at != 0; /* a mark at the start of a line is told by the byte before it */
+        size_t have;
+        const char *p = cairn_window(&r->window, at - before, LOOK_AHEAD + 2, &have);
+        const bool last = at - before + have >= input->size || have < LOOK_AHEAD + 2;
+        if (have <= before)
+            break;
+        size_t done = read_part(r, p, last ? have : have - LOOK_AHEAD, p + have, at - before);
+        if (!done)
+            break;
+        at += done - before;
+        if (progress && at >= next_progress) {
+            progress(at, input->size);
             next_progress += PROGRESS_STEP;
         }
     }
-    cairn_map_free(&r.have);
     f->dump = f->dumps;
-    if (f->misplaced)
-        qsort(f->frames.items, f->frames.count, sizeof(*f->frames.items), by_number);
-    pass_over_again(f);
-    find_missing(f);
+    pass_over_again(r);
+    find_missing(r);
+    free(r);
+}
+
+uint64_t cairn_frames_bytes(const struct cairn_frames *f)
+{
+    uint64_t bytes = f->arena_used;
+    for (unsigned i = 0; i < CAIRN_STREAM_COUNT; i++)
+        bytes += f->of[i].bytes;
+    return bytes;
 }
 
 void cairn_frames_free(struct cairn_frames *f)
 {
-    free(f->frames.items);
+    free(f->chains.items);
     free(f->suspects.items);
     free(f->missing.items);
     free(f->arena);

@@ -10,12 +10,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/cairn/input.h"
+#include "trace/format.h"
+
+#define CAIRN_MAX_CPUS 64u
+
 struct cairn_frame {
     uint32_t number, size; /* size: of the payload */
-    uint64_t payload;      /* offset in `arena` */
-    uint64_t at;           /* offset of the mark in the log */
-    uint8_t stream;        /* enum cairn_stream */
+    const uint8_t *payload;
+    uint64_t at;    /* offset of the mark in the log */
+    uint8_t stream; /* enum cairn_stream */
 };
+
+/* Frames of one stream whose numbers follow each other, in the order of the log. Those of the trace are of one buffer
+ * and session, those of the truth of one CPU, and each begins where the one before it ends: what they hold joins. */
+struct cairn_chain {
+    uint64_t at;            /* offset of the first one's mark; where there is an arena, of its size there */
+    uint32_t number, count; /* of the first; how many */
+    uint32_t bytes;         /* that they hold behind their heads */
+    uint8_t stream;
+    bool bad;               /* one alone whose head, of trace or truth, says what cannot be: nothing below is known */
+    bool lost;              /* trace, where offset is 0: the buffer header says that events were lost in front of it */
+    uint16_t cpu, session;  /* as the heads say; session: 0 where the frame is too short for one */
+    uint32_t sequence, buffer, used;
+    uint32_t offset;        /* trace: of the first byte in the buffer; truth: ordinal of the first record */
+};
+
+#define CAIRN_STREAMS "HMNSLTEUZ" /* their letters in the order of a dump */
+#define CAIRN_STREAM_COUNT (sizeof(CAIRN_STREAMS) - 1)
 
 /* Why something that began like a frame is none. */
 enum cairn_flaw {
@@ -38,10 +60,15 @@ struct cairn_run { /* consecutive frames that are missing */
 };
 
 struct cairn_frames {
+    struct cairn_input *input;
     struct {
-        struct cairn_frame *items;
+        struct cairn_chain *items;
         size_t count, room;
-    } frames; /* by number, each once */
+    } chains; /* by number, each frame once */
+    uint64_t count; /* of frames */
+    struct {
+        uint64_t frames, bytes, characters; /* bytes: of the payloads; characters: of the lines */
+    } of[CAIRN_STREAM_COUNT];
     struct {
         struct cairn_suspect *items;
         size_t count, room;
@@ -50,7 +77,7 @@ struct cairn_frames {
         struct cairn_run *items;
         size_t count, room;
     } missing;
-    uint8_t *arena;
+    uint8_t *arena; /* of an ETL file: size (4 bytes) and payload of each, a chain each; NULL: they are in `input` */
     size_t arena_used;
     uint64_t total;     /* frames there should be */
     bool total_known;   /* else the end is missing, and `total` only counts up to the last frame found */
@@ -64,10 +91,38 @@ struct cairn_frames {
 };
 
 /* Reads dump number `which` (from 1; 0: the last one) of the log. A new dump begins where a frame number comes again
- * with other contents, or a header after a trailer. `progress` may be NULL; it gets bytes done and bytes in all. */
-void cairn_deframe(struct cairn_frames *f, const char *data, size_t size, uint32_t which,
+ * with other contents, or a header after a trailer. `progress` may be NULL; it gets bytes done and bytes in all.
+ * `input` must stay as long as `f`. */
+void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which,
                    void (*progress)(uint64_t done, uint64_t all));
 void cairn_frames_free(struct cairn_frames *f);
+
+/* Position of a stream's letter in CAIRN_STREAMS. */
+unsigned cairn_stream_index(uint8_t stream);
+
+/* ---- the frames of a chain, again ------------------------------------------------------------------------------- */
+
+struct cairn_links {
+    const struct cairn_frames *frames;
+    struct cairn_chain left; /* what is to come */
+    struct cairn_window window;
+};
+
+/* A frame as a chain of one. */
+struct cairn_chain cairn_chain_of(const struct cairn_frame *frame);
+/* Bytes of all payloads. */
+uint64_t cairn_frames_bytes(const struct cairn_frames *f);
+
+void cairn_links_init(struct cairn_links *links, const struct cairn_frames *frames);
+/* Goes to the beginning of a chain. */
+void cairn_links_begin(struct cairn_links *links, const struct cairn_chain *chain);
+/* The next frame; its payload lies at `to` (room for CAIRN_FRAME_PAYLOAD_MAX) or where it always was. False: that was
+ * the last one, or the file has changed meanwhile. */
+bool cairn_links_next(struct cairn_links *links, struct cairn_frame *frame, uint8_t *to);
+/* Takes the first frame off a chain. Returns how many bytes it held behind its head, which is of `head` bytes. */
+uint32_t cairn_chain_drop(const struct cairn_frames *f, struct cairn_chain *chain, uint32_t head);
+
+/* ---- keys and lines --------------------------------------------------------------------------------------------- */
 
 /* Value of a decimal key in a text payload, e.g. "dump.frames". False: not there or not a number. */
 bool cairn_payload_number(const uint8_t *payload, size_t size, const char *key, uint64_t *value);
@@ -77,7 +132,7 @@ struct cairn_line {           /* one frame as it is read */
     const char *end;          /* behind a good frame */
     bool numbered;
 };
-/* Reads the frame at `mark` into `to` (room for CAIRN_FRAME_PAYLOAD_MAX). 0, or the flaw + 1. */
+/* Reads the frame at `mark`, its payload into `to` (room for CAIRN_FRAME_PAYLOAD_MAX). 0, or the flaw + 1. */
 int cairn_frame_read(struct cairn_line *line, const char *mark, const char *end, uint8_t *to);
 /* Whether what cairn_frame_read refused at `mark` was a frame once: by its letter and number, or because it starts a
  * line, is long and holds no blank. `data`: the first byte that may be looked at. */

@@ -63,5 +63,4 @@ uint32_t cairn_etl_wait_reasons(uint32_t build);
 
 /* Parts of cairn_log_read. What the file says, as frames of text; whether it has the streams of a serial log. */
 void cairn_etl_gather(struct cairn_log *log, struct cairn_etl *etl);
-int cairn_etl_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
-                   char refusal[CAIRN_REFUSAL]);
+int cairn_etl_read(struct cairn_log *log, const struct cairn_choice *choice, char refusal[CAIRN_REFUSAL]);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/walk.h"
 #include "trace/groups.h"
 
 #define BUFFER_LEAST 4096u /* room for what is put beside the log's events */
@@ -21,10 +22,10 @@ static void survey(struct cairn_etl_export *x)
     int64_t extended = INT64_MAX;
     x->start = log->session.start_known ? log->session.start : INT64_MAX;
     x->stop = log->session.stop_known ? log->session.stop : INT64_MIN;
-    for (size_t i = 0; i < log->pieces.count; i++) {
-        const struct cairn_piece *p = &log->pieces.items[i];
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        struct cairn_walk walk;
         struct cairn_event e;
-        for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space) {
+        for (cairn_walk_init(&walk, log, c); cairn_walk_next(&walk, &e);) {
             if (e.has_time && e.time < x->start)
                 x->start = e.time;
             if (e.has_time && e.time > x->stop)
@@ -72,11 +73,16 @@ static void put_stream(struct cairn_etl_export *x, uint8_t stream, uint32_t numb
 static void put_streams(struct cairn_etl_export *x, bool end)
 {
     const struct cairn_frames *f = &x->log->frames;
-    for (size_t i = 0; i < f->frames.count && !x->strict; i++) {
-        const struct cairn_frame *frame = &f->frames.items[i];
-        if (frame->stream != CAIRN_STREAM_TRACE && of_the_end(frame->stream) == end)
-            put_stream(x, frame->stream, frame->number, f->arena + frame->payload, frame->size,
-                       end ? x->stop : x->start);
+    struct cairn_links links;
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    cairn_links_init(&links, f);
+    for (size_t i = 0; i < f->chains.count && !x->strict; i++) {
+        if (f->chains.items[i].stream == CAIRN_STREAM_TRACE || of_the_end(f->chains.items[i].stream) != end)
+            continue;
+        cairn_links_begin(&links, &f->chains.items[i]);
+        while (cairn_links_next(&links, &frame, payload))
+            put_stream(x, frame.stream, frame.number, frame.payload, frame.size, end ? x->stop : x->start);
     }
 }
 
@@ -224,7 +230,7 @@ void cairn_etl_export(struct cairn_etl_export *x, const struct cairn_log *log, b
 {
     *x = (struct cairn_etl_export){.log = log, .strict = strict};
     x->writer.buffer_bytes = buffer_bytes(log);
-    x->writer.most = (uint64_t)log->frames.arena_used * CAIRN_ETL_GROWTH_MAX + CAIRN_ETL_GROWTH_FREE;
+    x->writer.most = cairn_frames_bytes(&log->frames) * CAIRN_ETL_GROWTH_MAX + CAIRN_ETL_GROWTH_FREE;
     survey(x);
     cairn_etl_begin(&x->writer, 0);
     cairn_etl_put_header(x); /* again once the file can be counted */

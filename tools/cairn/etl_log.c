@@ -6,6 +6,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl.h"
+#include "tools/cairn/pieces.h"
 #include "tools/cairn/stops.h"
 #include "tools/cairn/stretch.h"
 
@@ -31,7 +32,6 @@ static void read_session(struct cairn_log *log, const struct cairn_etl *etl)
 struct stream { /* one CPU's, being built */
     struct cairn_log *log;
     uint32_t cpu;
-    size_t first;              /* of log->pieces */
     bool open;                 /* the last piece takes the next event */
     bool gap;                  /* `hole` is before the next piece */
     struct cairn_hole hole;
@@ -44,7 +44,7 @@ static void note_bytes(struct stream *s, uint32_t buffer, uint64_t bytes)
     s->hole.bytes += bytes;
     s->gap = true;
     s->open = false;
-    s->log->bad_pieces++;
+    s->log->cpu[s->cpu].bad_pieces++;
 }
 
 static uint32_t take_hole(struct stream *s)
@@ -61,17 +61,19 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
 {
     struct cairn_log *log = s->log;
     struct cairn_event e;
-    uint32_t at = 0, ordinal = (uint32_t)log->cpu[s->cpu].buffers++;
+    struct cairn_cpu *cpu = &log->cpu[s->cpu];
+    uint32_t at = 0, ordinal = (uint32_t)cpu->buffers++;
     s->open = false;
     for (; cairn_event_at(b->events, b->size, at, &e); at += e.space) {
-        uint32_t piece = (uint32_t)(log->pieces.count - s->first) - (s->open ? 1 : 0);
+        uint32_t piece = (uint32_t)cpu->piece_count - (s->open ? 1 : 0);
+        cpu->piece_begins = !s->open;
         if (!cairn_log_index_event(log, s->cpu, &e, piece) ||
-            (log->etl->account && !b->added && !cairn_told_index(&log->cpu[s->cpu], &e))) {
+            (log->etl->account && !b->added && !cairn_told_index(log, cpu, &e))) {
             note_bytes(s, ordinal, e.space);
             continue;
         }
         if (!s->open)
-            *CAIRN_ADD(log->pieces) = (struct cairn_piece){
+            *cairn_add_piece(cpu) = (struct cairn_piece){
                 .data = b->events + at,
                 .buffer = ordinal,
                 .sequence = (uint32_t)b->sequence,
@@ -82,7 +84,7 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
                 .added = b->added,
             };
         s->open = true;
-        log->pieces.items[log->pieces.count - 1].size += e.space;
+        cpu->pieces[cpu->piece_count - 1].size += e.space;
     }
     if (at != b->size)
         note_bytes(s, ordinal, b->size - at);
@@ -163,7 +165,7 @@ static void note_lost(struct stream *s)
 /* The buffers of one CPU, which begin at `at` of the order. Returns where the next CPU's begin. */
 static size_t add_cpu(struct cairn_log *log, const struct order *o, uint32_t n, size_t at)
 {
-    struct stream s = {.log = log, .cpu = n, .first = log->pieces.count};
+    struct stream s = {.log = log, .cpu = n};
     const struct cairn_etl_buffer *last = NULL;
     uint64_t overwritten;
     if (cairn_slice_u64(cairn_key(&log->text, "export.cpu.%" PRIu32 ".overwritten", n), &overwritten) && overwritten &&
@@ -180,7 +182,8 @@ static size_t add_cpu(struct cairn_log *log, const struct order *o, uint32_t n, 
     if (last && lost_behind(o, last, o->sequences[o->count - 1] + 1))
         note_lost(&s);
     log->cpu[n].tail = take_hole(&s);
-    log->cpu[n].piece_count = log->pieces.count - s.first;
+    cairn_log_index_end(log, n);
+    log->bad_pieces += log->cpu[n].bad_pieces;
     return at;
 }
 
@@ -198,16 +201,12 @@ static void add_buffers(struct cairn_log *log, const struct cairn_etl *etl, void
     qsort(o.buffers, o.count, sizeof(*o.buffers),
           etl->header.log_file_mode & ETL_MODE_CIRCULAR ? by_sequence : by_place);
     qsort(o.sequences, o.count, sizeof(*o.sequences), by_value);
-    size_t at = 0, piece = 0;
+    size_t at = 0;
     for (uint32_t n = 0; n < log->cpus; n++) {
         cairn_log_cpu(log, n);
         at = add_cpu(log, &o, n, at);
         if (progress)
             progress(at, o.count);
-    }
-    for (uint32_t n = 0; n < log->cpus; n++) {
-        log->cpu[n].pieces = log->pieces.items ? &log->pieces.items[piece] : NULL;
-        piece += log->cpu[n].piece_count;
     }
     free(o.sequences);
     free(o.buffers);
@@ -238,11 +237,12 @@ static void take_off_writers(struct cairn_log *log, struct cairn_etl *etl)
         cairn_etl_flaw(etl, UINT32_MAX, "the log that the file was made from was damaged");
 }
 
-int cairn_etl_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
-                   char refusal[CAIRN_REFUSAL])
+int cairn_etl_read(struct cairn_log *log, const struct cairn_choice *choice, char refusal[CAIRN_REFUSAL])
 {
     struct cairn_etl *etl = log->etl = cairn_alloc(sizeof(*etl));
-    int e = choice->dump > 1 ? -ENOENT : cairn_etl_open(etl, (const uint8_t *)data, size, refusal);
+    int e = choice->dump > 1 ? -ENOENT : cairn_input_map(&log->input);
+    if (!e)
+        e = cairn_etl_open(etl, (const uint8_t *)log->input.data, log->input.size, refusal);
     if (e) {
         cairn_log_free(log);
         return e;

@@ -44,6 +44,7 @@ struct facts { /* gathered in one walk through the file */
     } texts;
     uint64_t images;
     size_t arena_room;
+    struct cairn_frame frame; /* being written */
     bool names, symbols; /* streams of the file's own */
     bool has_extension;
     struct etw_header_extension extension; /* the groups of all; version of the first */
@@ -56,26 +57,27 @@ static void append(struct facts *f, const void *data, size_t size)
     struct cairn_frames *frames = &f->log->frames;
     while (f->arena_room - frames->arena_used < size)
         frames->arena = cairn_grow(frames->arena, f->arena_room, &f->arena_room, 1);
-    if (size) /* an empty frame may be the first: then there is no arena */
-        memcpy(frames->arena + frames->arena_used, data, size);
+    memcpy(frames->arena + frames->arena_used, data, size);
     frames->arena_used += size;
 }
 
 /* Begins a frame of `stream`; what is appended until the next is in it. */
 static void begin(struct facts *f, uint8_t stream)
 {
-    struct cairn_frames *frames = &f->log->frames;
-    struct cairn_frame *frame = CAIRN_ADD(frames->frames);
-    frame->stream = stream;
-    frame->number = (uint32_t)frames->frames.count - 1;
-    frame->payload = frames->arena_used;
+    const uint32_t size = 0; /* not known yet */
+    f->frame = (struct cairn_frame){
+        .number = (uint32_t)f->log->frames.count++, .at = f->log->frames.arena_used, .stream = stream};
+    append(f, &size, sizeof(size));
 }
 
 static void end(struct facts *f)
 {
     struct cairn_frames *frames = &f->log->frames;
-    struct cairn_frame *frame = &frames->frames.items[frames->frames.count - 1];
-    frame->size = (uint32_t)(frames->arena_used - frame->payload);
+    uint8_t *at = frames->arena + f->frame.at;
+    f->frame.payload = at + sizeof(f->frame.size);
+    f->frame.size = (uint32_t)(frames->arena_used - f->frame.at - sizeof(f->frame.size));
+    memcpy(at, &f->frame.size, sizeof(f->frame.size));
+    *CAIRN_ADD(frames->chains) = cairn_chain_of(&f->frame);
 }
 
 static void line(struct facts *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -266,7 +268,7 @@ void cairn_etl_gather(struct cairn_log *log, struct cairn_etl *etl)
     gather(&f);
     tell_header(&f);
     tell_names(&f);
-    log->frames.total = log->frames.frames.count;
+    log->frames.total = log->frames.count;
     log->frames.total_known = true;
     free(f.processes.list.items);
     free(f.threads.list.items);

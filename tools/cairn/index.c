@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Events where they lie: finds them, checks them once, counts them, and notes where the Debug Store's are. */
+/* Events where they lie: finds them, checks them once, counts them, and lists those that are wanted by themselves. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "ds/layout.h"
 #include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/drains.h"
 #include "tools/cairn/etl_layout.h"
 #include "tools/cairn/life.h"
 #include "tools/cairn/live.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/log.h"
-#include "tools/cairn/pebs.h"
+#include "tools/cairn/loss.h"
+#include "tools/cairn/pieces.h"
 #include "tools/cairn/stretch.h"
 
 /* ---- context switches -------------------------------------------------------------------------------------------- */
@@ -49,115 +51,36 @@ static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
 
 /* ---- Debug Store events ----------------------------------------------------------------------------------------- */
 
-static bool index_epoch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
+/* What the drain that came last tells, now that all that belongs to it has come. */
+static void end_drain(struct cairn_cpu *cpu)
 {
-    const uint8_t *p = e->payload;
-    if (e->size < sizeof(struct cairn_ds_epoch))
-        return false;
-    uint32_t bytes = e->size - (uint32_t)sizeof(struct cairn_ds_epoch);
-    uint8_t format = p[offsetof(struct cairn_ds_epoch, format)];
-    if (e->version == 1 ? bytes != CAIRN_DS_AREA_BYTES_1
-                        : bytes != ds_area_bytes(format, false) && bytes != ds_area_bytes(format, true))
-        return false;
-    struct cairn_epoch *n = CAIRN_ADD(cpu->epochs);
-    n->area = p + sizeof(struct cairn_ds_epoch);
-    n->area_bytes = bytes;
-    n->time = e->time;
-    n->reason = p[offsetof(struct cairn_ds_epoch, reason)];
-    n->format = format;
-    n->number = cairn_get32(p + offsetof(struct cairn_ds_epoch, epoch));
-    n->tsc = cairn_get64(p + offsetof(struct cairn_ds_epoch, tsc));
-    n->lost = cairn_get64(p + offsetof(struct cairn_ds_epoch, lost));
-    n->record_bytes = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_bytes));
-    n->record_events = cairn_get32(p + offsetof(struct cairn_ds_epoch, record_events));
-    n->piece = piece;
-    return true;
+    const struct cairn_epoch *e = cpu->epochs.count ? &cpu->epochs.items[cpu->epochs.count - 1] : NULL;
+    cpu->pebs_records += cpu->records.count - cpu->records_ended;
+    cpu->records_ended = cpu->records.count;
+    if (!e)
+        return;
+    cpu->epochs_seen++;
+    cairn_drains_add(&cpu->drains, e, true);
 }
 
-/* Instruction and time of a record, where its format has them. */
-static void read_record(struct cairn_record *r, const struct cairn_session *session, bool fault_like)
+static bool index_drains(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
 {
-    if (!cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_EVENTING_IP, &r->ip)) {
-        cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &r->ip);
-        r->after = !fault_like;
+    struct cairn_cpu *cpu = &log->cpu[n];
+    cpu->ds_events++;
+    if (cairn_drains_begins(e)) {
+        end_drain(cpu);
+        if (log->passing)
+            cpu->epochs.count = cpu->records.count = cpu->records_ended = 0;
     }
-    r->timed = cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_TSC, &r->tsc) && session->known;
-    if (r->timed)
-        r->time = trace_clock_units(&session->clock, r->tsc);
-}
-
-static bool index_records(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
-                          uint32_t piece)
-{
-    const uint8_t *p = e->payload;
-    const uint32_t head = sizeof(struct cairn_ds_records);
-    if (e->size < head || cairn_get32(p + offsetof(struct cairn_ds_records, bytes)) != e->size - head)
-        return false;
-    uint8_t format = p[offsetof(struct cairn_ds_records, format)];
-    uint32_t epoch = cairn_get32(p + offsetof(struct cairn_ds_records, epoch)), bytes = e->size - head;
-    uint64_t address = cairn_get64(p + offsetof(struct cairn_ds_records, address));
-    uint32_t count = 0;
-    for (uint32_t at = 0; at < bytes;) {
-        uint64_t basic[sizeof(struct ds_pebs_basic) / 8] = {0}; /* aligned, for ds_pebs_record_size */
-        memcpy(basic, p + head + at, bytes - at < sizeof(basic) ? bytes - at : sizeof(basic));
-        uint32_t size = ds_pebs_record_size(format, basic, bytes - at);
-        if (!size)
-            return false;
-        struct cairn_record *r = CAIRN_ADD(cpu->records);
-        r->at = p + head + at;
-        r->address = address + at;
-        r->size = size;
-        r->format = format;
-        r->epoch = epoch;
-        r->piece = piece;
-        r->time = e->time;
-        read_record(r, session, cpu->fault_like);
-        at += size;
-        count++;
-    }
-    if (cpu->epochs.count) {
-        struct cairn_epoch *last = &cpu->epochs.items[cpu->epochs.count - 1];
-        if (last->number == epoch) {
-            last->bytes_seen += bytes;
-            last->events_seen++;
-            last->records += count;
-        }
-    }
-    return true;
-}
-
-static bool index_swallowed(struct cairn_cpu *cpu, const struct cairn_event *e)
-{
-    struct cairn_ds_swallowed s;
-    if (e->size != sizeof(s) || e->version != HOOK_VERSION_CAIRN_SWALLOWED)
-        return false;
-    memcpy(&s, e->payload, sizeof(s));
-    struct cairn_epoch *last = cpu->epochs.count ? &cpu->epochs.items[cpu->epochs.count - 1] : NULL;
-    if (last && last->number == s.epoch) /* else its epoch is missing */
-        last->swallowed = s.samples;
-    return true;
-}
-
-static bool index_ds(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *e,
-                     uint32_t piece)
-{
-    if (e->size < 2 || e->version < 1 || e->version > HOOK_VERSION_CAIRN_DS)
-        return false;
-    switch (cairn_get16(e->payload)) {
-    case CAIRN_DS_EPOCH:
-        return index_epoch(cpu, e, piece);
-    case CAIRN_DS_RECORDS:
-        return index_records(cpu, session, e, piece);
-    default:
-        return false;
-    }
+    return cairn_drains_index(&cpu->epochs, &cpu->records, log, n, e, piece);
 }
 
 /* ---- sessions that come and go ---------------------------------------------------------------------------------- */
 
-static bool index_ack(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
+static bool index_ack(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece,
+                      bool first)
 {
-    struct cairn_ack a = {.payload = e->payload, .time = e->time, .piece = piece};
+    struct cairn_ack a = {.time = e->time, .piece = piece, .first = first};
     if (e->version != HOOK_VERSION_CAIRN_SESSION || e->size != sizeof(a.event))
         return false;
     memcpy(&a.event, e->payload, sizeof(a.event));
@@ -187,13 +110,12 @@ static bool own_form(const struct cairn_event *e)
 bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
 {
     struct cairn_cpu *cpu = &log->cpu[n];
-    const struct cairn_session *session = &log->session;
     bool good = true, known;
     if (!log->etl && !own_form(e))
         return false;
     switch (cairn_event_decoded(e) ? e->hook : CAIRN_NO_HOOK) {
     case HOOK_CONTEXTSWAP_BATCH:
-        good = index_batch(cpu, e, session->maximum_wait_reason);
+        good = index_batch(cpu, e, log->session.maximum_wait_reason);
         break;
     case HOOK_CONTEXTSWAP:
         good = e->size >= sizeof(struct wmi_contextswap);
@@ -203,53 +125,118 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
         }
         break;
     case HOOK_CAIRN_BTS:
-        good = cairn_bts_index(cpu, e, piece);
+        good = cairn_bts_index(log, cpu, e, piece);
         break;
     case HOOK_CAIRN_MODEL:
-        good = cairn_logged_index(cpu, session, e);
+        good = cairn_logged_index(log, cpu, e);
         break;
     case HOOK_CAIRN_DS:
-        good = index_ds(cpu, session, e, piece);
-        break;
     case HOOK_CAIRN_SWALLOWED:
-        good = index_swallowed(cpu, e);
+        good = index_drains(log, n, e, piece);
         break;
     case HOOK_CAIRN_SESSION:
-        good = index_ack(log, cpu, e, piece);
+        good = index_ack(log, cpu, e, piece, cpu->piece_begins && e->head == sizeof(struct perfinfo_trace_header));
         break;
     case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
         break;
     default:
-        good = cairn_live_index(cpu, e, piece, &known);
+        good = cairn_live_index(log, cpu, e, piece, &known);
         if (good && !known)
-            good = cairn_locks_index(cpu, e, piece, &known);
+            good = cairn_locks_index(log, cpu, e, piece, &known);
         if (good && !known && !log->etl)
-            good = cairn_told_index(cpu, e);
+            good = cairn_told_index(log, cpu, e);
         good |= log->etl != NULL; /* of Windows, there may be other forms */
         cpu->other_events += good && !known;
+        cpu->undecoded += good;
     }
     cpu->events += good;
     cpu->with_items += good && e->counters;
     return good;
 }
 
-/* Everything in one piece, up to the first byte that is no event. */
-static void index_piece(struct cairn_log *log, uint32_t c, uint32_t n)
+/* Events of one frame: up to the first byte that is none, whose place is returned. */
+static uint32_t index_frame(struct cairn_log *log, uint32_t c, const uint8_t *p, uint32_t size)
 {
-    struct cairn_piece *piece = &log->cpu[c].pieces[n];
+    const uint32_t piece = (uint32_t)log->cpu[c].piece_count - 1;
     struct cairn_event e;
     uint32_t at = 0;
-    while (cairn_event_at(piece->data, piece->size, at, &e) && cairn_log_index_event(log, c, &e, n))
-        at += e.space;
-    if (at != piece->size) {
-        piece->size = at;
-        piece->malformed = true;
-        log->bad_pieces++;
-    }
+    for (; cairn_event_at(p, size, at, &e) && cairn_log_index_event(log, c, &e, piece); at += e.space)
+        log->cpu[c].piece_begins = false;
+    return at;
 }
 
-void cairn_log_index(struct cairn_log *log, uint32_t cpu)
+/* The frames of one chain. They become pieces of the CPU: one, or where some hold what is no event, more. Returns what
+ * is left of the arena. */
+static uint8_t *index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *links,
+                            const struct cairn_piece *whole, uint8_t *arena)
 {
-    for (uint32_t i = 0; i < log->cpu[cpu].piece_count; i++)
-        index_piece(log, cpu, i);
+    const struct cairn_chain chain = {
+        .at = whole->at, .number = whole->frame, .count = whole->frames, .stream = CAIRN_STREAM_TRACE};
+    struct cairn_cpu *cpu = &log->cpu[c];
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    struct cairn_piece *piece = NULL;
+    uint32_t offset = whole->offset, end = whole->offset + whole->size;
+    cairn_links_begin(links, &chain);
+    while (cairn_links_next(links, &frame, payload)) {
+        const bool begins = whole->header && frame.number == whole->frame;
+        const uint32_t head = begins ? sizeof(struct wmi_buffer_header) : 0;
+        const uint8_t *p = frame.payload + sizeof(struct cairn_trace_frame);
+        if (frame.size < sizeof(struct cairn_trace_frame) + head)
+            break;
+        uint32_t size = frame.size - (uint32_t)sizeof(struct cairn_trace_frame) - head;
+        if (size > end - offset) /* it is not the file it was */
+            break;
+        if (arena) {
+            memcpy(arena, p, head + size);
+            p = arena;
+            arena += head + size;
+        }
+        if (!piece) {
+            piece = cairn_add_piece(cpu);
+            *piece = *whole;
+            piece->data = log->passing ? NULL : p + head;
+            piece->at = frame.at;
+            piece->frame = frame.number;
+            piece->offset = offset;
+            piece->size = piece->frames = 0;
+            piece->header = begins;
+            piece->lost_before = begins && whole->lost_before;
+            cpu->piece_begins = true;
+        }
+        uint32_t used = index_frame(log, c, p + head, size);
+        piece->frames++;
+        piece->size += used;
+        offset += size;
+        if (used != size) {
+            piece->malformed = true;
+            cpu->bad_pieces++;
+            piece = NULL;
+        }
+    }
+    return arena;
+}
+
+void cairn_log_index(struct cairn_log *log, uint32_t c, uint8_t *arena)
+{
+    struct cairn_cpu *cpu = &log->cpu[c];
+    struct cairn_piece *chains = cpu->pieces;
+    const size_t count = cpu->piece_count;
+    struct cairn_links links;
+    cpu->pieces = NULL;
+    cpu->piece_count = cpu->piece_room = 0;
+    cairn_links_init(&links, &log->frames);
+    for (size_t i = 0; i < count; i++)
+        arena = index_chain(log, c, &links, &chains[i], arena);
+    free(chains);
+    cairn_log_index_end(log, c);
+}
+
+void cairn_log_index_end(struct cairn_log *log, uint32_t c)
+{
+    struct cairn_cpu *cpu = &log->cpu[c];
+    end_drain(cpu);
+    cairn_records_order(&cpu->records);
+    if (log->passing)
+        cpu->epochs.count = cpu->records.count = 0;
 }

@@ -3,77 +3,163 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int read_all(struct cairn_input *input, int fd)
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+static int write_whole(int fd, const char *data, size_t size)
 {
-    char *data = NULL;
-    size_t size = 0, room = 0;
-    for (;;) {
-        if (size == room) {
-            room = room ? 2 * room : 1 << 16;
-            char *grown = realloc(data, room);
-            if (!grown) {
-                free(data);
-                return -ENOMEM;
-            }
-            data = grown;
-        }
-        ssize_t n = read(fd, data + size, room - size);
+    while (size) {
+        ssize_t n = write(fd, data, size);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0) {
-            int e = errno;
-            free(data);
-            return -e;
-        }
-        if (n == 0)
-            break;
-        size += (size_t)n;
+        if (n < 0)
+            return -errno;
+        data += n;
+        size -= (size_t)n;
     }
-    input->data = data;
-    input->size = size;
     return 0;
+}
+
+/* A file that nobody else sees, gone when it is closed; or negative errno. */
+static int temporary(const char *folder)
+{
+    char path[4096];
+    if (snprintf(path, sizeof(path), "%s/cairn-XXXXXX", folder) >= (int)sizeof(path))
+        return -ENAMETOOLONG;
+    int fd = mkstemp(path);
+    if (fd < 0)
+        return -errno;
+    unlink(path);
+    return fd;
+}
+
+/* What `fd` gives until its end, as a temporary file. */
+static int spool(struct cairn_input *input, int fd)
+{
+    static char part[1 << 16];
+    const char *folder = getenv("TMPDIR");
+    ssize_t n = 0;
+    input->no_room = folder && *folder ? folder : "/var/tmp";
+    input->fd = temporary(input->no_room);
+    if (input->fd < 0)
+        return input->fd;
+    input->own = true;
+    while ((n = read(fd, part, sizeof(part))) > 0 || (n < 0 && errno == EINTR)) {
+        int e = n > 0 ? write_whole(input->fd, part, (size_t)n) : 0;
+        if (e)
+            return e;
+        input->size += n > 0 ? (uint64_t)n : 0;
+    }
+    input->no_room = NULL;
+    return n < 0 ? -errno : 0;
 }
 
 int cairn_input_open(struct cairn_input *input, const char *path)
 {
-    *input = (struct cairn_input){.name = path};
-    if (strcmp(path, "-") == 0) {
-        input->name = "standard input";
-        return read_all(input, STDIN_FILENO);
-    }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
+    const bool standard = strcmp(path, "-") == 0;
     struct stat st;
-    int e = fstat(fd, &st) ? -errno : 0;
-    if (e == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-        void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map != MAP_FAILED) {
-            madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
-            input->data = map;
-            input->size = (size_t)st.st_size;
-            input->mapped = true;
+    *input = (struct cairn_input){.name = standard ? "standard input" : path};
+    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st)) {
+        int e = -errno;
+        if (fd >= 0 && !standard)
             close(fd);
-            return 0;
-        }
+        return e;
     }
-    if (e == 0)
-        e = read_all(input, fd);
-    close(fd);
+    if (S_ISREG(st.st_mode) && st.st_size > 0 && (!standard || lseek(fd, 0, SEEK_CUR) == 0)) {
+        input->fd = fd;
+        input->own = !standard;
+        input->size = (uint64_t)st.st_size;
+        return 0;
+    }
+    int e = spool(input, fd);
+    if (!standard)
+        close(fd);
+    if (e && input->own)
+        close(input->fd);
     return e;
+}
+
+int cairn_input_map(struct cairn_input *input)
+{
+    if (input->data || !input->size)
+        return 0;
+    void *map = mmap(NULL, input->size, PROT_READ, MAP_PRIVATE, input->fd, 0);
+    if (map == MAP_FAILED)
+        return -errno;
+    input->data = map;
+    input->mapped = true;
+    return 0;
 }
 
 void cairn_input_close(struct cairn_input *input)
 {
     if (input->mapped)
         munmap((void *)input->data, input->size);
-    else
-        free((void *)input->data);
+    if (input->own)
+        close(input->fd);
     *input = (struct cairn_input){0};
+}
+
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
+
+void cairn_input_failed(struct cairn_input *input, int error, uint64_t at)
+{
+    int none = 0;
+    if (__atomic_compare_exchange_n(&input->error, &none, error, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        input->error_at = at;
+}
+
+/* Fills the window from the first byte it does not have; false where no more comes. */
+static bool fill(struct cairn_window *w)
+{
+    struct cairn_input *input = w->input;
+    ssize_t n;
+    do
+        n = pread(input->fd, w->bytes + w->have, sizeof(w->bytes) - w->have, (off_t)(w->at + w->have));
+    while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        w->have += (size_t)n;
+        return true;
+    }
+    cairn_input_failed(input, n < 0 ? -errno : -ENODATA, w->at + w->have);
+    return false;
+}
+
+void cairn_window_init(struct cairn_window *w, struct cairn_input *input)
+{
+    w->input = input;
+    w->at = w->have = 0;
+}
+
+const char *cairn_window(struct cairn_window *w, uint64_t offset, size_t want, size_t *have)
+{
+    const struct cairn_input *input = w->input;
+    const uint64_t left = offset < input->size ? input->size - offset : 0;
+    if (input->data) {
+        *have = (size_t)left;
+        return input->data + (left ? offset : 0);
+    }
+    if (want > left)
+        want = (size_t)left;
+    if (offset < w->at || offset > w->at + w->have) {
+        w->at = offset;
+        w->have = 0;
+    }
+    if (w->at + w->have - offset < want) { /* what is there of it goes to the front */
+        w->have = (size_t)(w->at + w->have - offset);
+        memmove(w->bytes, w->bytes + (offset - w->at), w->have);
+        w->at = offset;
+        while (w->have < want && fill(w))
+            ;
+    }
+    const uint64_t inside = w->at + w->have - offset;
+    *have = (size_t)(inside < left ? inside : left);
+    return w->bytes + (offset - w->at);
 }

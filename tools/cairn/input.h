@@ -1,17 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a log: a file, mapped where that can be done, or standard input. */
+/*
+ * The bytes of a log, however many: read through windows, a piece of the file at a time, so that neither memory nor
+ * address space grows with its length. What cannot be read twice, a pipe, is copied to a temporary file first.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cairn_input {
     const char *name; /* for messages */
-    const char *data;
-    size_t size;
-    bool mapped;
+    const char *data; /* all of it, where it is in memory; NULL: it is read from `fd` */
+    uint64_t size;
+    int fd;
+    bool mapped, own;    /* to be given back: `data`, `fd` */
+    const char *no_room; /* where it was not opened: the folder that did not take its copy, NULL: it was not for that */
+    /* The first read that failed: negative errno, 0: none; and where. -ENODATA: the file has become shorter, -ESTALE:
+     * it has changed. */
+    int error;
+    uint64_t error_at;
 };
 
-/* `path` "-" is standard input. 0 or negative errno. */
+/* `path` "-" is standard input: read where it stands if it is a file, else copied to an unlinked temporary file in
+ * $TMPDIR or /var/tmp, as is any other path that is no regular file. 0 or negative errno, and nothing is open. */
 int cairn_input_open(struct cairn_input *input, const char *path);
+/* All of it at `data`, for formats that are not read in order. 0 or negative errno. */
+int cairn_input_map(struct cairn_input *input);
 void cairn_input_close(struct cairn_input *input);
+
+/* Notes that reading failed, if it is the first time. From any thread. */
+void cairn_input_failed(struct cairn_input *input, int error, uint64_t at);
+
+/* ---- windows ---------------------------------------------------------------------------------------------------- */
+
+#define CAIRN_WINDOW_BYTES 16384u
+#define CAIRN_WINDOW_LEAST 8192u /* what can be asked for at once */
+
+struct cairn_window {
+    struct cairn_input *input;
+    uint64_t at; /* offset of bytes[0] */
+    size_t have;
+    char bytes[CAIRN_WINDOW_BYTES];
+};
+
+void cairn_window_init(struct cairn_window *window, struct cairn_input *input);
+/* The bytes from `offset` on: at least `want`, up to CAIRN_WINDOW_LEAST, or as many as there are. *have: how many.
+ * Valid until the next call. A read that fails is the end of the input, and noted in it. */
+const char *cairn_window(struct cairn_window *window, uint64_t offset, size_t want, size_t *have);

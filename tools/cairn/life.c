@@ -6,7 +6,7 @@
 
 #define ACTION ((uint32_t)sizeof(struct cairn_model_action))
 
-bool cairn_logged_index(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *event)
+bool cairn_logged_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event)
 {
     struct cairn_logged n = {.actions = event->payload + sizeof(n.head), .time = event->time};
     if (event->version != HOOK_VERSION_CAIRN_MODEL || event->size < sizeof(n.head))
@@ -19,16 +19,18 @@ bool cairn_logged_index(struct cairn_cpu *cpu, const struct cairn_session *sessi
         if (a.kind < CAIRN_MODEL_OVERFLOWED || a.kind > CAIRN_MODEL_PMI_LOST || a.counter >= DS_COUNTER_NUMBERS)
             return false;
     }
-    if (session->known)
-        n.time = trace_clock_units(&session->clock, n.head.tsc);
-    *CAIRN_ADD(cpu->logged) = n;
+    if (log->session.known)
+        n.time = trace_clock_units(&log->session.clock, n.head.tsc);
+    cpu->log_entries++;
+    if (!log->passing)
+        *CAIRN_ADD(cpu->logged) = n;
     return true;
 }
 
 bool cairn_logged_any(const struct cairn_log *log)
 {
     for (uint32_t c = 0; c < log->cpus; c++)
-        if (log->cpu[c].logged.count)
+        if (log->cpu[c].log_entries)
             return true;
     return cairn_slice_is(cairn_key(&log->text, "option.ds.log"), "1");
 }

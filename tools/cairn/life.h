@@ -7,8 +7,8 @@
 
 #include "tools/cairn/log.h"
 
-/* Checks an event of the log and keeps it; false: it is none. */
-bool cairn_logged_index(struct cairn_cpu *cpu, const struct cairn_session *session, const struct cairn_event *event);
+/* Checks an event of the log, counts and lists it; false: it is none. */
+bool cairn_logged_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event);
 
 /* Whether the model kept a log, as far as what is left of the trace tells. */
 bool cairn_logged_any(const struct cairn_log *log);

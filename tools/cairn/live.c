@@ -141,22 +141,31 @@ bool cairn_live_of(const struct cairn_event *e, struct cairn_live *live)
     return true;
 }
 
-bool cairn_live_index(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece, bool *live)
+_Static_assert(CAIRN_LIVE_KINDS <= CAIRN_LIVE_MOST, "each kind is counted");
+
+bool cairn_live_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece,
+                      bool *live)
 {
     struct cairn_live l;
     *live = cairn_live_of(e, &l);
     if (!*live)
         return kind_of(e) == CAIRN_LIVE_KINDS;
     l.piece = piece;
-    *CAIRN_ADD(cpu->live) = l;
+    cpu->live_events[l.kind]++;
+    if (!log->passing)
+        *CAIRN_ADD(cpu->live) = l;
+    if (l.kind == CAIRN_LIVE_PMC_CONFIG && !cpu->pmc_config.payload) {
+        cpu->pmc_config = l;
+        cpu->pmc_config.payload = cairn_hold(log, cpu, l.payload, l.size);
+    }
     return true;
 }
 
 size_t cairn_live_told(const struct cairn_cpu *cpu)
 {
     size_t told = 0;
-    for (size_t i = 0; i < cpu->live.count; i++)
-        told += cpu->live.items[i].kind < CAIRN_LIVE_PMC_CONFIG;
+    for (unsigned kind = 0; kind < CAIRN_LIVE_PMC_CONFIG; kind++)
+        told += cpu->live_events[kind];
     return told;
 }
 

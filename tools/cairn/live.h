@@ -25,8 +25,9 @@ enum cairn_live_kind {
 /* Whether the event is one of these and can be read: then *live is all but its piece. */
 bool cairn_live_of(const struct cairn_event *event, struct cairn_live *live);
 
-/* Notes the event where it is one of these. *live: whether; false where it is, but cannot be read. */
-bool cairn_live_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece, bool *live);
+/* Counts and lists the event where it is one of these. *live: whether; false where it is, but cannot be read. */
+bool cairn_live_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event,
+                      uint32_t piece, bool *live);
 
 /* The thread it names: made ready, of another priority, sampled. False: it names none. */
 bool cairn_live_thread(const struct cairn_live *live, uint32_t *tid);

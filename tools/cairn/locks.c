@@ -33,7 +33,8 @@ static bool read_event(struct cairn_lock_event *l, const struct cairn_event *e)
     return !e->unknown_items && e->version >= HOOK_VERSION_SPINLOCK && e->size >= ETL_SPINLOCK_BYTES(e->pointer);
 }
 
-bool cairn_locks_index(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece, bool *lock)
+bool cairn_locks_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece,
+                       bool *lock)
 {
     struct cairn_lock_config c;
     struct cairn_lock_event l;
@@ -44,9 +45,25 @@ bool cairn_locks_index(struct cairn_cpu *cpu, const struct cairn_event *e, uint3
     } else if (e->hook == HOOK_SPINLOCK && (*lock = read_event(&l, e))) {
         l.piece = piece;
         l.configs = (uint32_t)cpu->lock_configs.count;
-        *CAIRN_ADD(cpu->locks) = l;
+        cpu->lock_events++;
+        if (!log->passing)
+            *CAIRN_ADD(cpu->locks) = l;
     }
     return *lock || !(is_config(e) || e->hook == HOOK_SPINLOCK);
+}
+
+bool cairn_lock_of(struct cairn_lock_event *lock, const struct cairn_event *e)
+{
+    if (e->hook != HOOK_SPINLOCK || !read_event(lock, e))
+        return false;
+    lock->piece = e->piece;
+    return true;
+}
+
+bool cairn_lock_configures(const struct cairn_event *e)
+{
+    struct cairn_lock_config c;
+    return is_config(e) && read_config(&c, e);
 }
 
 struct wmi_spinlock cairn_lock_read(const struct cairn_lock_event *event)
@@ -108,10 +125,10 @@ static const struct cairn_lock_config *told_anywhere(const struct cairn_log *log
     return last;
 }
 
-bool cairn_lock_sampling(const struct cairn_log *log, uint32_t n, size_t i, struct trace_spinlock_sampling *s)
+bool cairn_lock_sampling(const struct cairn_log *log, uint32_t n, const struct cairn_lock_event *e,
+                         struct trace_spinlock_sampling *s)
 {
     const struct cairn_cpu *cpu = &log->cpu[n];
-    const struct cairn_lock_event *e = &cpu->locks.items[i];
     const struct cairn_lock_config *c = !log->own    ? told_anywhere(log, e->time)
                                         : e->configs ? &cpu->lock_configs.items[e->configs - 1]
                                                      : NULL;
@@ -152,12 +169,13 @@ const char *cairn_lock_mode_name(uint8_t mode)
 
 /* ---- show ------------------------------------------------------------------------------------------------------- */
 
-const char *cairn_lock_show(char out[CAIRN_LOCK_TEXT], const struct cairn_log *log, uint32_t cpu, size_t i)
+const char *cairn_lock_show(char out[CAIRN_LOCK_TEXT], const struct cairn_log *log, uint32_t cpu,
+                            const struct cairn_lock_event *event)
 {
-    struct wmi_spinlock e = cairn_lock_read(&log->cpu[cpu].locks.items[i]);
+    struct wmi_spinlock e = cairn_lock_read(event);
     struct trace_spinlock_sampling s;
     char lock[CAIRN_SHOWN], thread[CAIRN_SHOWN];
-    bool told = cairn_lock_sampling(log, cpu, i, &s);
+    bool told = cairn_lock_sampling(log, cpu, event, &s);
     snprintf(out, CAIRN_LOCK_TEXT,
              "%s (%s) let go by %s%s: depth %u, %" PRIu32 " %s, wait %" PRIu32 ", held %" PRIu64 " cycles (%s)",
              cairn_show_lock(lock, log, e.spin_lock_address, 40),

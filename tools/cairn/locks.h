@@ -5,14 +5,21 @@
 #include "tools/cairn/log.h"
 #include "trace/spinlock.h"
 
-/* Notes the event where it is one of these. *lock: whether; false where it is, but cannot be read. */
-bool cairn_locks_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece, bool *lock);
+/* Counts and lists the event where it is one of these. *lock: whether; false where it is, but cannot be read. */
+bool cairn_locks_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event,
+                       uint32_t piece, bool *lock);
+
+/* Whether the event is an 0529H and can be read: then *lock is all but how many configurations came before it. */
+bool cairn_lock_of(struct cairn_lock_event *lock, const struct cairn_event *event);
+/* Whether it is a configuration, of those that the CPU lists. */
+bool cairn_lock_configures(const struct cairn_event *event);
 
 struct wmi_spinlock cairn_lock_read(const struct cairn_lock_event *event);
 
-/* What the sampling was when the CPU's event `i` was written: as the last 0F4BH before it says (of Windows: on any CPU)
+/* What the sampling was when an event of the CPU was written: as the last 0F4BH before it says (of Windows: on any CPU)
  * or, where a hole may hide one, the log's options. False: nothing tells. */
-bool cairn_lock_sampling(const struct cairn_log *log, uint32_t cpu, size_t i, struct trace_spinlock_sampling *s);
+bool cairn_lock_sampling(const struct cairn_log *log, uint32_t cpu, const struct cairn_lock_event *event,
+                         struct trace_spinlock_sampling *s);
 void cairn_lock_use(struct trace_spinlock_sampling *s, const struct perfinfo_spinlock_config *config);
 /* The options of the log. False: it has none. */
 bool cairn_lock_options(const struct cairn_log *log, struct trace_spinlock_sampling *s);
@@ -27,8 +34,9 @@ const char *cairn_lock_rule_name(unsigned rule);
 
 const char *cairn_lock_mode_name(uint8_t mode); /* enum spinlock_mode */
 
-/* What the CPU's event `i` says, in one line of any length below CAIRN_LOCK_TEXT. */
+/* What an event of the CPU says, in one line of any length below CAIRN_LOCK_TEXT. */
 #define CAIRN_LOCK_TEXT 384u
-const char *cairn_lock_show(char out[CAIRN_LOCK_TEXT], const struct cairn_log *log, uint32_t cpu, size_t i);
+const char *cairn_lock_show(char out[CAIRN_LOCK_TEXT], const struct cairn_log *log, uint32_t cpu,
+                            const struct cairn_lock_event *event);
 /* What a configuration says; NULL: the event is none, or cannot be read. */
 const char *cairn_lock_config_show(char out[CAIRN_LOCK_TEXT], const struct cairn_event *event);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "tools/cairn/log.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,226 +13,30 @@
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/etl.h"
+#include "tools/cairn/pieces.h"
 #include "tools/cairn/stops.h"
 #include "tools/cairn/stretch.h"
 
-/* ---- pieces ----------------------------------------------------------------------------------------------------- */
-
-static bool add_piece(struct cairn_log *log, const struct cairn_frame *f)
-{
-    const uint8_t *p = log->frames.arena + f->payload;
-    uint32_t head = sizeof(struct cairn_trace_frame), size = f->size;
-    if (size < head)
-        return false;
-    struct cairn_piece piece = {
-        .sequence = cairn_get32(p + offsetof(struct cairn_trace_frame, sequence)),
-        .buffer = cairn_get32(p + offsetof(struct cairn_trace_frame, cpu_buffer)),
-        .cpu = cairn_get16(p + offsetof(struct cairn_trace_frame, cpu)),
-        .offset = cairn_get32(p + offsetof(struct cairn_trace_frame, offset)),
-        .used = cairn_get32(p + offsetof(struct cairn_trace_frame, used)),
-        .frame = f->number,
-        .hole = CAIRN_NO_HOLE,
-    };
-    uint16_t session = cairn_get16(p + offsetof(struct cairn_trace_frame, session));
-    if (piece.cpu >= CAIRN_MAX_CPUS || piece.buffer == UINT32_MAX || piece.used > INT32_MAX ||
-        piece.offset > piece.used || size - head > piece.used - piece.offset)
-        return false;
-    if (session < 1 || session > TRACE_MAX_SESSIONS) {
-        log->other_sessions++;
-        return true;
-    }
-    if (session != log->number)
-        return true;
-    if (piece.offset == 0) {
-        if (size - head < sizeof(struct wmi_buffer_header))
-            return false;
-        uint16_t flag = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag));
-        piece.lost_before = flag & WMI_BUFFER_FLAG_BUFFER_LOST;
-        head += sizeof(struct wmi_buffer_header);
-        piece.offset = sizeof(struct wmi_buffer_header);
-    } else if (piece.offset < sizeof(struct wmi_buffer_header)) {
-        return false;
-    }
-    piece.data = p + head;
-    piece.size = size - head;
-    *CAIRN_ADD(log->pieces) = piece;
-    return true;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct cairn_piece *x = a, *y = b;
-    if (x->cpu != y->cpu)
-        return x->cpu < y->cpu ? -1 : 1;
-    if (x->buffer != y->buffer)
-        return x->buffer < y->buffer ? -1 : 1;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return x->frame < y->frame ? -1 : x->frame > y->frame;
-}
-
-/* Sorts the pieces and gives each CPU its own; drops those that lie over another. */
-static void place_pieces(struct cairn_log *log)
-{
-    struct cairn_piece *p = log->pieces.items;
-    size_t kept = 0;
-    if (log->pieces.count)
-        qsort(p, log->pieces.count, sizeof(*p), by_place);
-    for (size_t i = 0; i < log->pieces.count; i++) {
-        const struct cairn_piece *last = kept ? &p[kept - 1] : NULL;
-        if (last && last->cpu == p[i].cpu && last->buffer == p[i].buffer &&
-            (last->sequence != p[i].sequence || last->used != p[i].used || last->offset + last->size > p[i].offset)) {
-            log->bad_frames++;
-            continue;
-        }
-        p[kept++] = p[i];
-    }
-    log->pieces.count = kept;
-    for (size_t i = 0; i < kept; i++) {
-        struct cairn_cpu *cpu = &log->cpu[p[i].cpu];
-        if (!cpu->piece_count++)
-            cpu->pieces = &p[i];
-        if (cpu->piece_count == 1 || p[i].buffer != p[i - 1].buffer)
-            cpu->buffers++;
-        if (p[i].cpu >= log->cpus)
-            log->cpus = p[i].cpu + 1u;
-    }
-}
-
-/* ---- holes ------------------------------------------------------------------------------------------------------ */
-
-const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint32_t after, uint32_t before)
-{
-    size_t low = 0, high = f->missing.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (f->missing.items[middle].last < after)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < f->missing.count && f->missing.items[low].first < before ? &f->missing.items[low] : NULL;
-}
-
-static uint32_t add_hole(struct cairn_cpu *cpu, struct cairn_hole hole)
-{
-    *CAIRN_ADD(cpu->holes) = hole;
-    return (uint32_t)cpu->holes.count - 1;
-}
-
-/* Numbers of the frames just outside the trace stream: what is missing at its ends lies between them and it. */
-static void trace_bounds(const struct cairn_frames *f, uint32_t *before, uint32_t *behind)
-{
-    *before = 0;
-    *behind = UINT32_MAX;
-    bool trace = false;
-    for (size_t i = 0; i < f->frames.count; i++) {
-        uint8_t s = f->frames.items[i].stream;
-        bool later = s == CAIRN_STREAM_END || s == CAIRN_STREAM_TRUTH || s == CAIRN_STREAM_LAST;
-        trace |= s == CAIRN_STREAM_TRACE;
-        if (!trace && !later) /* in a live dump some come between its frames */
-            *before = f->frames.items[i].number;
-        if (later && *behind == UINT32_MAX)
-            *behind = f->frames.items[i].number;
-    }
-}
-
-/* The hole between the end of `last` (NULL: the CPU's beginning) and `offset` of `buffer`, where piece `begins` lies
- * (NULL: the CPU's end); CAIRN_NO_HOLE where they join. `after`, `before`: frames between which missing ones belong to
- * it. */
-static uint32_t hole_between(struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_piece *last,
-                             const struct cairn_piece *begins, uint32_t buffer, uint32_t offset, uint32_t after,
-                             uint32_t before)
-{
-    uint64_t next = last ? (uint64_t)last->buffer + 1 : 0; /* first buffer that has not begun */
-    uint64_t left = last ? last->used - last->offset - last->size : 0;
-    struct cairn_hole hole = {.after = after, .before = before, .buffer = last ? last->buffer : buffer};
-    if (last && last->buffer == buffer && offset) {
-        if (last->offset + last->size == offset)
-            return CAIRN_NO_HOLE;
-        hole.kind = CAIRN_HOLE_BYTES;
-        hole.malformed = last->malformed;
-        hole.bytes = offset - last->offset - last->size;
-        return add_hole(cpu, hole);
-    }
-    uint64_t head = offset > sizeof(struct wmi_buffer_header) ? offset : 0; /* missing from the start of `buffer` */
-    if (left == 0 && head == 0 && next == buffer && begins && begins->lost_before) {
-        hole.kind = CAIRN_HOLE_LOST_HERE;
-        return add_hole(cpu, hole);
-    }
-    if (left == 0 && head == 0 && next == buffer) {
-        if (!log->session.circular || !last || (cpu->end.events_known && cpu->end.events[CAIRN_LOST] == 0))
-            return CAIRN_NO_HOLE;
-        hole.kind = CAIRN_HOLE_MAYBE_LOST; /* while a CPU has no buffer: between two of them */
-        return add_hole(cpu, hole);
-    }
-    if (left == 0 && head == 0) {
-        hole.buffer = (uint32_t)next;
-        hole.buffers = (uint32_t)(buffer - next);
-        bool missing = cairn_missing_between(&log->frames, after, before);
-        hole.kind = log->session.circular && !missing ? CAIRN_HOLE_OVERWRITTEN : CAIRN_HOLE_BUFFERS;
-        return add_hole(cpu, hole);
-    }
-    hole.kind = next == buffer || (last && last->buffer == buffer) ? CAIRN_HOLE_BYTES : CAIRN_HOLE_BUFFERS;
-    hole.malformed = last && last->malformed;
-    hole.bytes = left + head;
-    hole.buffers = buffer > next ? (uint32_t)(buffer - next) : 0;
-    if (left == 0)
-        hole.buffer = (uint32_t)next;
-    return add_hole(cpu, hole);
-}
-
-static void find_holes(struct cairn_log *log, struct cairn_cpu *cpu, uint32_t before, uint32_t behind)
-{
-    const struct cairn_piece *last = NULL;
-    cpu->tail = CAIRN_NO_HOLE;
-    for (size_t i = 0; i < cpu->piece_count; i++) {
-        struct cairn_piece *p = &cpu->pieces[i];
-        p->hole = hole_between(log, cpu, last, p, p->buffer, p->offset, last ? last->frame : before, p->frame);
-        last = p;
-    }
-    uint64_t begun = last ? (uint64_t)last->buffer + 1 : 0;
-    uint32_t after = last ? last->frame : before;
-    if (cpu->end.buffers_known && cpu->end.buffers > begun && cpu->end.buffers <= UINT32_MAX) {
-        cpu->tail = hole_between(log, cpu, last, NULL, (uint32_t)cpu->end.buffers, 0, after, behind);
-    } else if (last && last->offset + last->size != last->used) {
-        struct cairn_hole hole = {.kind = CAIRN_HOLE_BYTES,
-                                  .malformed = last->malformed,
-                                  .buffer = last->buffer,
-                                  .bytes = last->used - last->offset - last->size,
-                                  .after = after,
-                                  .before = behind};
-        cpu->tail = add_hole(cpu, hole);
-    } else if (cpu->end.events_known && cpu->end.events[CAIRN_LOST] && (!log->session.circular || log->panic)) {
-        /* A panic loses what a CPU was writing as it was stopped, whatever the mode. */
-        struct cairn_hole hole = {.kind = log->panic || log->session.live ? CAIRN_HOLE_MAYBE_LOST : CAIRN_HOLE_LOST,
-                                  .buffer = (uint32_t)begun,
-                                  .after = after,
-                                  .before = after};
-        cpu->tail = add_hole(cpu, hole);
-    }
-}
+#define WORTH_THREADS 2048u        /* frames: some 4 MB, a few ms of work */
+#define THREAD_STACK  (256u << 10) /* a window, and little else */
 
 /* ---- the truth -------------------------------------------------------------------------------------------------- */
 
-static bool add_truth(struct cairn_log *log, const struct cairn_frame *f)
+static bool add_truth(struct cairn_log *log, const struct cairn_chain *c)
 {
-    const uint8_t *p = log->frames.arena + f->payload;
-    const uint32_t head = sizeof(struct cairn_truth_frame);
-    if (f->size < head)
+    if (c->bad)
         return false;
-    uint32_t cpu = cairn_get16(p), count = cairn_get16(p + offsetof(struct cairn_truth_frame, count));
-    if (cpu >= CAIRN_MAX_CPUS || count * CAIRN_TRUTH_BYTES != f->size - head)
-        return false;
-    *CAIRN_ADD(log->cpu[cpu].truth) = (struct cairn_truth_part){
-        .records = p + head,
-        .first = cairn_get32(p + offsetof(struct cairn_truth_frame, first)),
-        .count = count,
-        .frame = f->number,
+    *CAIRN_ADD(log->cpu[c->cpu].truth) = (struct cairn_truth_part){
+        .records = log->frames.arena ? log->frames.arena + c->at + 4 + sizeof(struct cairn_truth_frame) : NULL,
+        .at = c->at,
+        .first = c->offset,
+        .count = c->bytes / CAIRN_TRUTH_BYTES,
+        .frame = c->number,
+        .frames = c->count,
     };
     log->has_truth = true;
-    if (cpu >= log->cpus)
-        log->cpus = cpu + 1;
+    if (c->cpu >= log->cpus)
+        log->cpus = c->cpu + 1u;
     return true;
 }
 
@@ -241,21 +48,52 @@ static int by_first(const void *a, const void *b)
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
+static void drop_truth(struct cairn_log *log, struct cairn_truth_part *t)
+{
+    struct cairn_chain c = {.at = t->at, .number = t->frame, .count = t->frames, .stream = CAIRN_STREAM_TRUTH};
+    const uint32_t count = cairn_chain_drop(&log->frames, &c, sizeof(struct cairn_truth_frame)) / CAIRN_TRUTH_BYTES;
+    t->at = c.at;
+    t->frame = c.number;
+    t->frames = c.count;
+    t->first += count;
+    t->count -= count < t->count ? count : t->count;
+    log->bad_frames++;
+}
+
 static void order_truth(struct cairn_log *log, struct cairn_cpu *cpu)
 {
+    struct cairn_truth_part *t = cpu->truth.items;
     size_t kept = 0;
     if (!cpu->truth.count)
         return;
-    qsort(cpu->truth.items, cpu->truth.count, sizeof(*cpu->truth.items), by_first);
+    qsort(t, cpu->truth.count, sizeof(*t), by_first);
     for (size_t i = 0; i < cpu->truth.count; i++) {
-        const struct cairn_truth_part *last = kept ? &cpu->truth.items[kept - 1] : NULL;
-        if (last && (uint64_t)last->first + last->count > cpu->truth.items[i].first) {
-            log->bad_frames++;
-            continue;
-        }
-        cpu->truth.items[kept++] = cpu->truth.items[i];
+        while (kept && t[i].frames && (uint64_t)t[kept - 1].first + t[kept - 1].count > t[i].first)
+            drop_truth(log, &t[i]);
+        if (t[i].frames)
+            t[kept++] = t[i];
     }
     cpu->truth.count = kept;
+}
+
+/* Where the records of a part are kept, from `arena` on; returns what is left of that. */
+static uint8_t *keep_truth(const struct cairn_log *log, struct cairn_truth_part *t, uint8_t *arena)
+{
+    const uint32_t head = sizeof(struct cairn_truth_frame);
+    const struct cairn_chain c = {.at = t->at, .number = t->frame, .count = t->frames, .stream = CAIRN_STREAM_TRUTH};
+    struct cairn_links links;
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    uint8_t *end = arena, *limit = arena + (size_t)t->count * CAIRN_TRUTH_BYTES;
+    t->records = arena;
+    cairn_links_init(&links, &log->frames);
+    cairn_links_begin(&links, &c);
+    while (cairn_links_next(&links, &frame, payload) && frame.size >= head && frame.size - head <= limit - end) {
+        memcpy(end, frame.payload + head, frame.size - head);
+        end += frame.size - head;
+    }
+    t->count = (uint32_t)((size_t)(end - arena) / CAIRN_TRUTH_BYTES);
+    return end;
 }
 
 /* ---- session and end -------------------------------------------------------------------------------------------- */
@@ -352,23 +190,6 @@ static void read_cpu_end(const struct cairn_log *log, uint32_t n, struct cairn_c
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-static int by_time(const void *a, const void *b)
-{
-    const struct cairn_record *x = a, *y = b;
-    if (x->time != y->time)
-        return x->time < y->time ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-static void order_records(struct cairn_cpu *cpu)
-{
-    for (size_t i = 1; i < cpu->records.count; i++)
-        if (cpu->records.items[i].time < cpu->records.items[i - 1].time) {
-            qsort(cpu->records.items, cpu->records.count, sizeof(*cpu->records.items), by_time);
-            return;
-        }
-}
-
 /* IA32_PERF_CAPABILITIES.PEBS_TRAP as this CPU said. The model's is set, and so was that of every processor so old that
  * it has no such register. */
 static bool fault_like(const struct cairn_log *log, uint32_t cpu)
@@ -387,13 +208,10 @@ static uint32_t find_sessions(const struct cairn_log *log)
     for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
         if (cairn_has_key(&log->text, "session.%" PRIu32 ".events", number))
             found |= 1u << (number - 1);
-    for (size_t i = 0; i < log->frames.frames.count; i++) {
-        const struct cairn_frame *f = &log->frames.frames.items[i];
-        if (f->stream != CAIRN_STREAM_TRACE || f->size < sizeof(struct cairn_trace_frame))
-            continue;
-        uint16_t session = cairn_get16(log->frames.arena + f->payload + offsetof(struct cairn_trace_frame, session));
-        if (session >= 1 && session <= TRACE_MAX_SESSIONS)
-            found |= 1u << (session - 1);
+    for (size_t i = 0; i < log->frames.chains.count; i++) {
+        const struct cairn_chain *c = &log->frames.chains.items[i];
+        if (c->stream == CAIRN_STREAM_TRACE && c->session >= 1 && c->session <= TRACE_MAX_SESSIONS)
+            found |= 1u << (c->session - 1);
     }
     return found;
 }
@@ -413,10 +231,14 @@ static void free_session(struct cairn_log *log)
         free(log->cpu[c].truth.items);
         free(log->cpu[c].acks.items);
         free(log->cpu[c].told.items);
+        for (size_t i = 0; i < log->cpu[c].held.count; i++)
+            free(log->cpu[c].held.items[i]);
+        free(log->cpu[c].held.items);
+        free(log->cpu[c].pieces);
     }
-    free(log->pieces.items);
+    free(log->arena);
+    log->arena = NULL;
     memset(log->cpu, 0, sizeof(log->cpu));
-    memset(&log->pieces, 0, sizeof(log->pieces));
     log->cpus = log->bad_frames = log->bad_pieces = log->other_sessions = 0;
     log->has_end = log->has_truth = false;
 }
@@ -426,10 +248,10 @@ static void read_streams(struct cairn_log *log)
     read_session(log);
     if (log->wait_reasons)
         log->session.maximum_wait_reason = log->wait_reasons;
-    for (size_t i = 0; i < log->frames.frames.count; i++) {
-        const struct cairn_frame *f = &log->frames.frames.items[i];
-        log->bad_frames += f->stream == CAIRN_STREAM_TRUTH && !add_truth(log, f);
-        log->has_end |= f->stream == CAIRN_STREAM_END;
+    for (size_t i = 0; i < log->frames.chains.count; i++) {
+        const struct cairn_chain *c = &log->frames.chains.items[i];
+        log->bad_frames += c->stream == CAIRN_STREAM_TRUTH && !add_truth(log, c);
+        log->has_end |= c->stream == CAIRN_STREAM_END;
     }
     log->bad_frames += log->text.malformed;
     log->panic = cairn_slice_is(cairn_key(&log->text, "dump.cause"), "panic");
@@ -444,7 +266,6 @@ void cairn_log_cpu(struct cairn_log *log, uint32_t cpu)
 void cairn_log_order(struct cairn_log *log, uint32_t cpu)
 {
     order_truth(log, &log->cpu[cpu]);
-    order_records(&log->cpu[cpu]);
 }
 
 void cairn_log_streams(struct cairn_log *log)
@@ -458,39 +279,124 @@ void cairn_log_streams(struct cairn_log *log)
     read_streams(log);
 }
 
+/* Room for what is kept of a CPU: its events, buffer headers with them, and its truth. */
+static uint64_t kept_bytes(const struct cairn_cpu *cpu)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < cpu->piece_count; i++)
+        bytes += cpu->pieces[i].size + sizeof(struct wmi_buffer_header);
+    for (size_t i = 0; i < cpu->truth.count; i++)
+        bytes += (uint64_t)cpu->truth.items[i].count * CAIRN_TRUTH_BYTES;
+    return bytes;
+}
+
+struct work { /* the streams of all CPUs, each of which somebody takes and decodes */
+    struct cairn_log *log;
+    uint8_t *arena[CAIRN_MAX_CPUS]; /* where a CPU's are kept */
+    uint32_t taken;
+};
+
+static void *decode(void *work)
+{
+    struct work *w = work;
+    uint32_t c;
+    while ((c = __atomic_fetch_add(&w->taken, 1, __ATOMIC_RELAXED)) < w->log->cpus) {
+        struct cairn_cpu *cpu = &w->log->cpu[c];
+        uint8_t *arena = w->arena[c];
+        for (size_t i = 0; i < cpu->truth.count && arena; i++)
+            arena = keep_truth(w->log, &cpu->truth.items[i], arena);
+        cairn_log_index(w->log, c, arena);
+    }
+    return NULL;
+}
+
+/* How many besides this one are to help. */
+static uint32_t helpers(const struct cairn_log *log)
+{
+    cpu_set_t cores;
+    uint32_t wanted = log->threads;
+    if (!wanted && log->frames.count >= WORTH_THREADS && sched_getaffinity(0, sizeof(cores), &cores) == 0)
+        wanted = (uint32_t)CPU_COUNT(&cores);
+    wanted = wanted < log->cpus ? wanted : log->cpus;
+    return wanted ? wanted - 1 : 0;
+}
+
+static void decode_all(struct work *w)
+{
+    pthread_t thread[CAIRN_MAX_CPUS];
+    pthread_attr_t small;
+    uint32_t count = 0, wanted = helpers(w->log);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, THREAD_STACK);
+    while (count < wanted && pthread_create(&thread[count], &small, decode, w) == 0)
+        count++; /* where there is no room for more, the others do the work */
+    decode(w);
+    while (count)
+        pthread_join(thread[--count], NULL);
+    pthread_attr_destroy(&small);
+}
+
 void cairn_log_select(struct cairn_log *log, uint32_t number)
 {
+    struct work work = {.log = log};
+    uint64_t room[CAIRN_MAX_CPUS], all = 0;
     free_session(log);
     log->number = number;
     read_streams(log);
-    for (size_t i = 0; i < log->frames.frames.count; i++) {
-        const struct cairn_frame *f = &log->frames.frames.items[i];
-        log->bad_frames += f->stream == CAIRN_STREAM_TRACE && !add_piece(log, f);
-    }
-    place_pieces(log);
-    uint32_t before, behind;
-    trace_bounds(&log->frames, &before, &behind);
+    cairn_pieces_place(log);
     for (uint32_t c = 0; c < log->cpus; c++) {
-        cairn_log_cpu(log, c);
-        cairn_log_index(log, c);
-        find_holes(log, &log->cpu[c], before, behind);
-        cairn_stops_find(&log->cpu[c]);
         cairn_log_order(log, c);
+        cairn_log_cpu(log, c);
+        room[c] = log->passing ? 0 : kept_bytes(&log->cpu[c]);
+        all += room[c];
+    }
+    uint8_t *arena = log->arena = all ? cairn_alloc(all) : NULL;
+    for (uint32_t c = 0; c < log->cpus && all; arena += room[c++])
+        work.arena[c] = arena;
+    decode_all(&work);
+    cairn_pieces_holes(log);
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        log->bad_pieces += log->cpu[c].bad_pieces;
+        cairn_stops_find(&log->cpu[c]);
     }
     cairn_told_names(log);
 }
 
-int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
+void cairn_log_keep(struct cairn_log *log)
+{
+    if (!log->passing)
+        return;
+    log->passing = false;
+    cairn_log_select(log, log->number);
+}
+
+bool cairn_log_has_branches(const struct cairn_log *log)
+{
+    for (uint32_t c = 0; c < log->cpus; c++)
+        if (log->cpu[c].bts_records || log->cpu[c].bts_drained)
+            return true;
+    return false;
+}
+
+int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const struct cairn_choice *choice,
                    char refusal[CAIRN_REFUSAL])
 {
+    struct cairn_window first;
+    size_t have;
     memset(log, 0, sizeof(*log));
+    log->input = *input;
+    log->input.own = false;
     log->wait_reasons = choice->maximum_wait_reason;
-    if (cairn_etl_is(data, size))
-        return cairn_etl_read(log, data, size, choice, refusal);
-    cairn_deframe(&log->frames, data, size, choice->dump, choice->progress);
-    if (!log->frames.frames.count || (choice->dump && log->frames.dump != choice->dump)) {
+    cairn_window_init(&first, &log->input);
+    const char *start = cairn_window(&first, 0, CAIRN_WINDOW_LEAST, &have);
+    if (cairn_etl_is(start, have))
+        return cairn_etl_read(log, choice, refusal);
+    log->passing = choice->passing;
+    log->threads = choice->threads;
+    cairn_deframe(&log->frames, &log->input, choice->dump, choice->progress);
+    if (!log->frames.count || (choice->dump && log->frames.dump != choice->dump)) {
         cairn_frames_free(&log->frames);
-        return -ENOENT;
+        return log->input.error ? log->input.error : -ENOENT;
     }
     log->own = true;
     cairn_text_read(&log->text, &log->frames);
@@ -505,6 +411,7 @@ void cairn_log_free(struct cairn_log *log)
     cairn_etl_free(log->etl);
     cairn_text_free(&log->text);
     cairn_frames_free(&log->frames);
+    cairn_input_close(&log->input);
     memset(log, 0, sizeof(*log));
 }
 
@@ -526,9 +433,11 @@ bool cairn_log_damaged(const struct cairn_log *log)
 /* Number of the frame with which what came at the end of a live dump begins: its second header. */
 static uint64_t end_of_live(const struct cairn_log *log)
 {
-    for (size_t i = 1; i < log->frames.frames.count; i++)
-        if (log->frames.frames.items[i].stream == CAIRN_STREAM_HEADER)
-            return log->frames.frames.items[i].number;
+    for (size_t i = 0; i < log->frames.chains.count; i++) {
+        const struct cairn_chain *c = &log->frames.chains.items[i];
+        if (c->stream == CAIRN_STREAM_HEADER && (i || c->count > 1))
+            return (uint64_t)c->number + !i;
+    }
     return cairn_slice_is(cairn_key(&log->text, "dump.cause"), "live") ? UINT64_MAX : 0;
 }
 
@@ -536,14 +445,27 @@ struct cairn_sent cairn_log_sent(const struct cairn_log *log)
 {
     struct cairn_sent live = {0};
     const uint64_t end = end_of_live(log);
-    for (size_t i = 0; i < log->frames.frames.count; i++)
-        live.frames += log->frames.frames.items[i].stream == CAIRN_STREAM_TRACE &&
-                       log->frames.frames.items[i].number < end;
-    for (size_t i = 0; i < log->pieces.count; i++) {
-        const struct cairn_piece *p = &log->pieces.items[i];
-        live.buffers += p->frame < end && p->offset + p->size == p->used; /* its last piece */
+    for (size_t i = 0; i < log->frames.chains.count; i++) {
+        const struct cairn_chain *c = &log->frames.chains.items[i];
+        if (c->stream == CAIRN_STREAM_TRACE && c->number < end)
+            live.frames += end - c->number < c->count ? end - c->number : c->count;
     }
+    for (uint32_t n = 0; n < log->cpus; n++)
+        for (size_t i = 0; i < log->cpu[n].piece_count; i++) {
+            const struct cairn_piece *p = &log->cpu[n].pieces[i];
+            live.buffers += cairn_piece_last(p) < end && p->offset + p->size == p->used; /* its last piece */
+        }
     return live;
+}
+
+const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, const uint8_t *payload, uint32_t size)
+{
+    if (!log->passing)
+        return payload;
+    uint8_t *copy = cairn_alloc(size ? size : 1);
+    memcpy(copy, payload, size);
+    *CAIRN_ADD(cpu->held) = copy;
+    return copy;
 }
 
 bool cairn_log_modelled(const struct cairn_log *log)

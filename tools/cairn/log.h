@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a log holds, checked once and indexed: the session, each CPU's stream of events, where pieces of it are missing,
- * its PEBS epochs and records, the truth. Events are not unpacked here: cursor.h walks them where they lie, so memory
- * stays below that of the log itself.
+ * what was counted of it. Events are not unpacked here: walk.h goes along them. There are two ways to read a log:
+ *   kept     The events lie in memory, and lists point to what they tell of: records, drains, branches, spin locks, the
+ *            model's log, the truth. Memory grows with the log.
+ *   passing  The events stay in the file, and those lists are empty: whoever wants them walks, and keeps what he needs.
+ *            Memory hardly grows with the log: an entry for each of its buffers, and for each place where something is
+ *            missing. What is always there: threads and processes, sessions, configurations, counts.
  */
 #pragma once
 
@@ -16,8 +20,6 @@
 #include "trace/format.h"
 #include "trace/trace.h"
 #include "trace/truth.h"
-
-#define CAIRN_MAX_CPUS 64u
 
 /* ---- holes: where a CPU's stream is not continuous -------------------------------------------------------------- */
 
@@ -47,15 +49,17 @@ struct cairn_hole {
 
 /* ---- one CPU ---------------------------------------------------------------------------------------------------- */
 
-struct cairn_piece {     /* one frame's part of one buffer: whole events */
-    const uint8_t *data; /* behind struct cairn_trace_frame, and behind WMI_BUFFER_HEADER where offset is 0 */
-    uint32_t size;       /* up to the first byte that is no event */
+struct cairn_piece {     /* a part of one buffer in which nothing is missing: whole events */
+    const uint8_t *data; /* behind WMI_BUFFER_HEADER where that is part of it; NULL: not kept in memory (walk.h) */
+    uint64_t at;         /* of its first frame: see struct cairn_chain */
+    uint32_t size;       /* of the events, up to the first byte that is none */
     uint32_t buffer;     /* this CPU's how-manieth */
-    uint32_t sequence, offset, used; /* as in the frame; offset counts from the buffer header */
-    uint32_t frame;                  /* number */
+    uint32_t sequence, offset, used; /* as in the first frame; offset counts from the buffer header */
+    uint32_t frame, frames;          /* number of the first frame; how many. 0: of an ETL file */
     uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
     uint16_t cpu;
     bool malformed;
+    bool header;      /* it begins its buffer: the first frame has WMI_BUFFER_HEADER in front of the events */
     bool added;       /* of an ETL file: by its writer, it is not the kernel's */
     bool lost_before; /* it begins its buffer, whose header says that events were lost in front of it */
 };
@@ -107,6 +111,8 @@ struct cairn_logged { /* one entry of the model's log */
     int64_t time;           /* session clock */
 };
 
+#define CAIRN_LIVE_MOST 16u /* kinds: live.h */
+
 #define CAIRN_STRETCHES 3u /* stretch.h */
 
 struct cairn_told { /* an event about a process, a thread, an image, or what goes with them */
@@ -120,10 +126,10 @@ struct cairn_told { /* an event about a process, a thread, an image, or what goe
 
 struct cairn_ack { /* a session came, went, or got other masks: this one, or another of the same clock */
     struct cairn_session_event event;
-    const uint8_t *payload; /* of the event it was in */
     int64_t time;
     uint32_t piece;
     bool own;   /* of the session that is read */
+    bool first; /* it is the first event of its piece */
     uint32_t stretch[CAIRN_STRETCHES]; /* own: in force from here on */
 };
 
@@ -152,8 +158,15 @@ struct cairn_lock_config { /* 0F4BH, 0F4CH */
 };
 
 struct cairn_truth_part {
-    const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned */
-    uint32_t first, count, frame;
+    const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned; NULL: not kept in memory (walk.h) */
+    uint64_t at;            /* of its first frame: see struct cairn_chain */
+    uint32_t first, count;  /* ordinal of the first record, how many */
+    uint32_t frame, frames;
+};
+
+struct cairn_lost {
+    uint64_t counted;
+    bool unknown; /* and others, nobody knows how many */
 };
 
 enum { CAIRN_TRIED, CAIRN_WRITTEN, CAIRN_LOST };
@@ -175,22 +188,35 @@ struct cairn_cpu_end {
     uint64_t locks[5]; /* contended uncontended released events untracked */
 };
 
+struct cairn_drain_sum {         /* over epochs in their order: drains.h */
+    uint64_t drains;             /* that ended something */
+    uint64_t missing_bytes;      /* of records, behind the drains that are there */
+    uint64_t throttles, cycles;  /* how often counting stood still, and how long by the TSC */
+    struct cairn_lost dropped, swallowed;
+    uint64_t since;              /* TSC: it does since then, */
+    bool throttled;              /* if it does */
+};
+
+struct cairn_records {
+    struct cairn_record *items;
+    size_t count, room;
+};
+
+struct cairn_epochs {
+    struct cairn_epoch *items;
+    size_t count, room;
+};
+
 struct cairn_cpu {
-    struct cairn_piece *pieces; /* into cairn_log.pieces */
-    size_t piece_count;
+    struct cairn_piece *pieces;
+    size_t piece_count, piece_room;
     struct {
         struct cairn_hole *items;
         size_t count, room;
     } holes;
     uint32_t tail; /* hole behind the last piece, or CAIRN_NO_HOLE */
-    struct {
-        struct cairn_record *items;
-        size_t count, room;
-    } records;
-    struct {
-        struct cairn_epoch *items;
-        size_t count, room;
-    } epochs;
+    struct cairn_records records; /* of a log that is kept, as are the other lists but those that say so */
+    struct cairn_epochs epochs;
     struct {
         struct cairn_bts_drain *items;
         size_t count, room;
@@ -214,26 +240,41 @@ struct cairn_cpu {
     struct {
         struct cairn_lock_config *items;
         size_t count, room;
-    } lock_configs;
+    } lock_configs; /* always */
     struct {
         struct cairn_truth_part *items;
         size_t count, room;
-    } truth; /* by `first` */
+    } truth; /* by `first`; always, their records of a log that is kept */
     struct {
         struct cairn_ack *items;
         size_t count, room;
-    } acks;
+    } acks; /* always */
     struct {
         struct cairn_told *items;
         size_t count, room;
-    } told;
+    } told; /* always */
+    struct {
+        uint8_t **items;
+        size_t count, room;
+    } held; /* payloads that lists point to, where the log is not kept */
     uint32_t stretch[CAIRN_STRETCHES], stretches[CAIRN_STRETCHES]; /* the last one; so many so far */
     struct cairn_cpu_end end;
     bool fault_like; /* its PEBS records hold the state before the instruction: RIP is that of the instruction itself */
     /* what is there */
     uint64_t buffers, events, batches, other_events;
+    uint64_t undecoded;  /* that are shown as they are (cairn_event_decoded) */
     uint64_t with_items; /* of `events`: they carry PMC items */
     uint64_t bts_records, bts_strays; /* strays: their drain, or records before them, are missing */
+    uint64_t ds_events;               /* CA01H, CA04H */
+    uint64_t bts_drained;             /* drains that ended something, as of PEBS */
+    uint64_t pebs_records, epochs_seen;
+    struct cairn_drain_sum drains;
+    bool piece_begins;        /* while it is indexed: with the next event */
+    size_t records_ended;     /* of `records`: up to the last drain but one */
+    struct cairn_lost bts_lost;
+    uint64_t live_events[CAIRN_LIVE_MOST], lock_events, log_entries;
+    struct cairn_live pmc_config; /* the first; payload NULL: none */
+    uint32_t bad_pieces;          /* trace frames with bytes that are no events */
     uint64_t forms[CCSWAP_FULL + 1], compact, full; /* switches: by record form, in 0525H, in 0524H */
     uint64_t compact_bytes, full_bytes;             /* of the events that hold them, headers and padding included */
 };
@@ -259,19 +300,19 @@ struct cairn_etl;
 
 struct cairn_log {
     struct cairn_etl *etl; /* the file it was read from; NULL: a serial log */
+    struct cairn_input input; /* what failed in reading it shows here */
+    bool passing;             /* not kept */
+    uint8_t *arena;        /* the trace and the truth, of a serial log that is kept */
     bool own;              /* it has the streams of a serial log beside the trace: text, truth */
     struct cairn_frames frames;
     struct cairn_text text;
     uint32_t sessions; /* bit i: something of session i + 1 is there */
     uint32_t number;   /* of the one that `session` and `cpu` are about */
     uint32_t wait_reasons; /* MaximumWaitReason that was asked for; 0: none */
+    uint32_t threads;      /* as in struct cairn_choice */
     struct cairn_session session;
     struct cairn_cpu cpu[CAIRN_MAX_CPUS];
     uint32_t cpus; /* highest seen + 1, or as the session says */
-    struct {
-        struct cairn_piece *items;
-        size_t count, room;
-    } pieces;
     uint32_t bad_frames;     /* frames whose contents are not what their stream holds */
     uint32_t bad_pieces;     /* trace frames with bytes that are no events */
     uint32_t other_sessions; /* frames of sessions this reader does not know */
@@ -282,18 +323,26 @@ struct cairn_log {
 struct cairn_choice { /* what to read, and how; zeroed: the usual */
     uint32_t dump;                /* of a serial log, from 1; 0: the last */
     uint32_t maximum_wait_reason; /* of compact switches; 0: as the log says, or the build of Windows */
+    bool passing;                 /* not kept; an ETL file always is */
+    uint32_t threads;             /* that decode CPUs' streams; 0: one for each core, if the log is worth it */
     void (*progress)(uint64_t done, uint64_t all);
 };
 
 /* Reads a serial log or an ETL file. 0; -ENOENT: it is neither, or has no such dump; -ENOTSUP: an ETL file that cannot
- * be read here, `refusal` says why. `data` must stay as long as the log. */
+ * be read here, `refusal` says why; or another negative errno. `input` is to be closed behind the log, and the log
+ * stays where it is. */
 #define CAIRN_REFUSAL 160u
-int cairn_log_read(struct cairn_log *log, const char *data, size_t size, const struct cairn_choice *choice,
+int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const struct cairn_choice *choice,
                    char refusal[CAIRN_REFUSAL]);
 void cairn_log_free(struct cairn_log *log);
 
 /* Reads another session of the same serial log: 1..TRACE_MAX_SESSIONS, whether there is anything of it or not. */
 void cairn_log_select(struct cairn_log *log, uint32_t number);
+
+/* Keeps a log that was read in passing: reads its session again. */
+void cairn_log_keep(struct cairn_log *log);
+/* Whether any CPU of the session has BTS records or drains. */
+bool cairn_log_has_branches(const struct cairn_log *log);
 
 /* A key of the session: "session.N." and `key`. */
 struct cairn_slice cairn_session_key(const struct cairn_log *log, const char *key);
@@ -316,9 +365,14 @@ void cairn_log_streams(struct cairn_log *log);
 void cairn_log_cpu(struct cairn_log *log, uint32_t cpu);
 /* Behind the index: records by time, the truth in order. */
 void cairn_log_order(struct cairn_log *log, uint32_t cpu);
-/* Checks and counts the events of one CPU's pieces, and cuts each piece at the first byte that is no event. Cursors
- * rely on that. */
-void cairn_log_index(struct cairn_log *log, uint32_t cpu);
+/* Checks and counts the events of one CPU's pieces, and cuts each piece at the first byte that is no event, where
+ * another begins with the next frame. Walks rely on that. `arena`: where the events are kept, NULL: nowhere. Touches
+ * nothing of the log but this CPU. */
+void cairn_log_index(struct cairn_log *log, uint32_t cpu, uint8_t *arena);
+/* What comes behind the last event has been indexed. */
+void cairn_log_index_end(struct cairn_log *log, uint32_t cpu);
+/* A payload that lists may point to. */
+const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, const uint8_t *payload, uint32_t size);
 
 /* Whether anything is missing or malformed. What the kernel lost and counted, or overwrote, is no damage. */
 bool cairn_log_damaged(const struct cairn_log *log);
@@ -343,6 +397,7 @@ struct cairn_event {
     uint64_t pebs_index;
     uint32_t hook;           /* or CAIRN_NO_HOOK; then `id` is what the provider calls it */
     uint32_t tid, pid;       /* of the header, or CAIRN_NO_TID */
+    uint32_t piece;          /* of the CPU: where it lies (walk.h) */
     uint16_t id;
     uint8_t version;
     uint8_t header;   /* enum etl_header */

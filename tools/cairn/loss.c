@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/cairn/drains.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
 /* ---- by the drains, and by the end summary ----------------------------------------------------------------------- */
 
-static void add_lost(struct cairn_lost *sum, uint64_t lost)
+void cairn_lost_add(struct cairn_lost *sum, uint64_t lost)
 {
     if (lost == CAIRN_DS_LOST_UNKNOWN)
         sum->unknown = true;
@@ -23,17 +24,19 @@ static void add_lost(struct cairn_lost *sum, uint64_t lost)
 enum what { DROPPED, SWALLOWED, BRANCHES };
 
 /* Of the drains of a CPU that pass by time. */
-static struct cairn_lost of_cpu(const struct cairn_cpu *cpu, enum what what)
+static struct cairn_lost of_cpu(const struct cairn_log *log, uint32_t c, enum what what)
 {
+    const struct cairn_cpu *cpu = &log->cpu[c];
     struct cairn_lost sum = {0};
-    for (size_t i = 0; what != BRANCHES && i < cpu->epochs.count; i++) {
-        const struct cairn_epoch *e = &cpu->epochs.items[i];
-        if (cairn_filter_time(e->time))
-            add_lost(&sum, what == DROPPED ? e->lost : e->swallowed);
+    if (what != BRANCHES) {
+        const struct cairn_drain_sum drains = cairn_drains_passed(log, c);
+        return what == DROPPED ? drains.dropped : drains.swallowed;
     }
-    for (size_t i = 0; what == BRANCHES && i < cpu->bts_drains.count; i++)
+    if (!cairn_filter_narrow())
+        return cpu->bts_lost;
+    for (size_t i = 0; i < cpu->bts_drains.count; i++) /* such a log is kept: cmd_stat.c */
         if (cairn_filter_time(cpu->bts_drains.items[i].time))
-            add_lost(&sum, cpu->bts_drains.items[i].lost);
+            cairn_lost_add(&sum, cpu->bts_drains.items[i].lost);
     return sum;
 }
 
@@ -48,7 +51,7 @@ static struct cairn_lost of_log(const struct cairn_log *log, enum what what)
     struct cairn_lost sum = {0};
     for (uint32_t c = 0; c < log->cpus; c++)
         if (cairn_filter_cpu(c))
-            add(&sum, of_cpu(&log->cpu[c], what));
+            add(&sum, of_cpu(log, c, what));
     return sum;
 }
 
@@ -79,7 +82,7 @@ struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log)
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu_end *e = &log->cpu[c].end;
         if (cairn_filter_cpu(c))
-            add(&sum, told(e->ds_known, e->ds_lost_known, e->ds[3], of_cpu(&log->cpu[c], DROPPED)));
+            add(&sum, told(e->ds_known, e->ds_lost_known, e->ds[3], of_cpu(log, c, DROPPED)));
     }
     return sum;
 }
@@ -182,9 +185,9 @@ static void print_records(const struct lines *l)
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_cpu *cpu = &log->cpu[c];
         const struct cairn_cpu_end *e = &cpu->end;
-        records += e->ds_known ? e->ds[0] : cpu->records.count;
+        records += e->ds_known ? e->ds[0] : cpu->pebs_records;
         branches += e->bts_known ? e->bts[0] : cpu->bts_records;
-        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], of_cpu(cpu, BRANCHES)));
+        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], of_cpu(log, c, BRANCHES)));
     }
     if (pebs.counted || pebs.unknown) {
         show_part(part, pebs, records, "PEBS records");

@@ -4,11 +4,9 @@
 
 #include "tools/cairn/log.h"
 
-/* Records the processor dropped, or overwrote: what drains have counted, and whether one of them could not. */
-struct cairn_lost {
-    uint64_t counted;
-    bool unknown;
-};
+/* `lost`: as an epoch has it, or CAIRN_DS_LOST_UNKNOWN. */
+void cairn_lost_add(struct cairn_lost *sum, uint64_t lost);
+
 /* Of what passes the filter's CPUs and times (filter.h). Records a full buffer cost; samples that went with another
  * counter's record. */
 struct cairn_lost cairn_pebs_dropped(const struct cairn_log *log);

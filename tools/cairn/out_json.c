@@ -265,6 +265,7 @@ const struct cairn_writer cairn_writer_json = {
                "(docs/export.md)",
     .each = true,
     .state = sizeof(struct json),
+    .passing = true,
     .own = own,
     .begin = begin,
     .on_switch = on_switch,

@@ -406,6 +406,7 @@ const struct cairn_writer cairn_writer_perfetto = {
     .summary = "for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records as samples, spin locks, DS "
                "buffers, what is missing (docs/export.md)",
     .state = sizeof(struct perfetto),
+    .passing = true,
     .own = own,
     .begin = begin,
     .on_switch = on_switch,

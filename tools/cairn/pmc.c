@@ -15,11 +15,10 @@ void cairn_pmc_names(struct cairn_pmc_names *names, const struct cairn_log *log)
 {
     names->count = 0;
     for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].live.count; i++)
-            if (log->cpu[c].live.items[i].kind == CAIRN_LIVE_PMC_CONFIG) {
-                read_names(names, &log->cpu[c].live.items[i]);
-                return;
-            }
+        if (log->cpu[c].pmc_config.payload) {
+            read_names(names, &log->cpu[c].pmc_config);
+            return;
+        }
 }
 
 void cairn_pmcs_of(struct cairn_pmcs *pmcs, const struct cairn_event *e)

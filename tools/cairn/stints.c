@@ -40,14 +40,14 @@ void cairn_stints_range(const struct cairn_log *log, bool compact, int64_t *star
     const struct cairn_session *session = &log->session;
     int64_t first = INT64_MAX, last = INT64_MIN;
     struct cairn_timeline t;
-    struct cairn_item item;
+    const struct cairn_item *item;
     if (!session->start_known || !session->stop_known) {
         cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT);
-        while (cairn_timeline_next(&t, &item)) {
-            if (item.kind == CAIRN_ITEM_HOLE)
+        while ((item = cairn_timeline_next(&t)) != NULL) {
+            if (item->kind == CAIRN_ITEM_HOLE)
                 continue;
-            first = item.time < first ? item.time : first;
-            last = item.time > last ? item.time : last;
+            first = item->time < first ? item->time : first;
+            last = item->time > last ? item->time : last;
         }
         cairn_timeline_free(&t);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/pieces.h"
 
 enum { COMPACT = 1, FULL = 2 };
 
@@ -44,20 +45,14 @@ static void add_end(struct cairn_cpu *cpu, const struct cairn_ack *off)
     const struct cairn_piece *last = &cpu->pieces[cpu->piece_count - 1];
     const struct cairn_hole hole = {.kind = CAIRN_HOLE_STOPPED,
                                     .buffer = last->buffer,
-                                    .after = last->frame,
-                                    .before = last->frame,
+                                    .after = cairn_piece_last(last),
+                                    .before = cairn_piece_last(last),
                                     .until = INT64_MAX,
                                     .since = off->time};
     if (cpu->tail != CAIRN_NO_HOLE)
         return;
     cpu->tail = (uint32_t)cpu->holes.count;
     *CAIRN_ADD(cpu->holes) = hole;
-}
-
-static bool begins_buffer(const struct cairn_cpu *cpu, const struct cairn_ack *a)
-{
-    const struct cairn_piece *p = &cpu->pieces[a->piece];
-    return a->payload == p->data + sizeof(struct perfinfo_trace_header);
 }
 
 /* Holes are numbered in the order of their places. */
@@ -92,9 +87,9 @@ void cairn_stops_find(struct cairn_cpu *cpu)
             gone = 0;
         }
         bool late = !last && a->event.in_epoch;
-        if (a->event.what == CAIRN_SESSION_START && begins_buffer(cpu, a) && (last || late))
+        if (a->event.what == CAIRN_SESSION_START && a->first && (last || late))
             add_stop(cpu, a, last && last->event.what == CAIRN_SESSION_STOP ? last : NULL);
-        else if (turns_on(a, last) && begins_buffer(cpu, a))
+        else if (turns_on(a, last) && a->first)
             add_stop(cpu, a, last);
         last = a;
     }

@@ -59,7 +59,7 @@ uint32_t cairn_told_group(uint32_t hook)
 
 /* ---- index ------------------------------------------------------------------------------------------------------- */
 
-bool cairn_told_index(struct cairn_cpu *cpu, const struct cairn_event *e)
+bool cairn_told_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e)
 {
     const struct row *r = find(e->hook);
     if (!r || e->version != r->version || e->unknown_items || e->pointer != 8)
@@ -67,7 +67,7 @@ bool cairn_told_index(struct cairn_cpu *cpu, const struct cairn_event *e)
     if (e->size < r->least)
         return false;
     struct cairn_told *n = CAIRN_ADD(cpu->told);
-    n->payload = e->payload;
+    n->payload = cairn_hold(log, cpu, e->payload, e->size);
     n->time = e->time;
     n->size = e->size;
     n->hook = (uint16_t)e->hook;

@@ -22,7 +22,7 @@ enum cairn_told_what {
 };
 
 /* Notes the event where it is one of these. False: its payload is not what its hook ID and version say. */
-bool cairn_told_index(struct cairn_cpu *cpu, const struct cairn_event *event);
+bool cairn_told_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event);
 /* The session's own acknowledgements, in their order: fills in the stretches that are in force from there on. */
 void cairn_stretch_begin(struct cairn_cpu *cpu, struct cairn_ack *ack);
 

@@ -181,13 +181,30 @@ static int by_address(const void *a, const void *b)
     return (x->name.at > y->name.at) - (x->name.at < y->name.at);
 }
 
-void cairn_text_read(struct cairn_text *t, struct cairn_frames *frames)
+static bool is_text(const struct cairn_chain *c)
+{
+    return c->stream != CAIRN_STREAM_TRACE && c->stream != CAIRN_STREAM_TRUTH;
+}
+
+void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames)
 {
     memset(t, 0, sizeof(*t));
-    for (size_t i = 0; i < frames->frames.count; i++) {
-        const struct cairn_frame *f = &frames->frames.items[i];
-        if (f->stream != CAIRN_STREAM_TRACE && f->stream != CAIRN_STREAM_TRUTH)
-            read_payload(t, f->stream, (char *)frames->arena + f->payload, f->size);
+    struct cairn_links links;
+    struct cairn_frame f;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    size_t bytes = 0, used = 0;
+    for (size_t i = 0; i < frames->chains.count; i++)
+        bytes += is_text(&frames->chains.items[i]) ? frames->chains.items[i].bytes : 0;
+    t->arena = cairn_alloc(bytes + 1);
+    cairn_links_init(&links, frames);
+    for (size_t i = 0; i < frames->chains.count; i++) {
+        if (!is_text(&frames->chains.items[i]))
+            continue;
+        cairn_links_begin(&links, &frames->chains.items[i]);
+        for (; cairn_links_next(&links, &f, payload) && f.size <= bytes - used; used += f.size) {
+            memcpy(t->arena + used, f.payload, f.size);
+            read_payload(t, f.stream, t->arena + used, f.size);
+        }
     }
     t->sorted = cairn_alloc(t->keys.count * sizeof(*t->sorted));
     for (size_t i = 0; i < t->keys.count; i++)
@@ -220,6 +237,7 @@ void cairn_text_free(struct cairn_text *t)
     for (size_t i = 0; i < t->kept.count; i++)
         free(t->kept.items[i]);
     free(t->kept.items);
+    free(t->arena);
     free(t->keys.items);
     free(t->names.items);
     free(t->symbols.items);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text streams: key=value lines, thread names, symbols. Everything points into the frames' payloads, in which
- * characters a terminal might act on have been replaced.
+ * The text streams: key=value lines, thread names, symbols. Everything points into a copy of the frames' payloads, in
+ * which characters a terminal might act on have been replaced.
  */
 #pragma once
 
@@ -36,6 +36,7 @@ struct cairn_symbol {
 };
 
 struct cairn_text {
+    char *arena; /* the copy */
     struct {
         struct cairn_key *items;
         size_t count, room;
@@ -56,8 +57,7 @@ struct cairn_text {
     uint32_t malformed;              /* lines that are not what their stream holds */
 };
 
-/* Changes unprintable characters of text payloads to '?'. */
-void cairn_text_read(struct cairn_text *t, struct cairn_frames *frames);
+void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames);
 void cairn_text_free(struct cairn_text *t);
 /* A copy that lives as long as `t`. */
 struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text);

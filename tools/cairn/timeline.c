@@ -2,50 +2,79 @@
 #include "tools/cairn/timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/filter.h"
+#include "tools/cairn/locks.h"
 
-static bool has_others(const struct cairn_cpu *cpu)
-{
-    return cpu->other_events || cpu->live.count || cpu->locks.count || cpu->lock_configs.count;
-}
+#define GROUP CAIRN_TIMELINE_GROUP
 
 /* The next event that is neither switches nor the Debug Store's. */
 static void find_other(struct cairn_lane *lane)
 {
-    const struct cairn_cpu *cpu = lane->cursor.cpu;
     int64_t time = lane->other.time;
     lane->has_other = false;
-    for (; lane->piece < cpu->piece_count && has_others(cpu); lane->piece++, lane->at = 0) {
-        const struct cairn_piece *p = &cpu->pieces[lane->piece];
-        if (p->hole != CAIRN_NO_HOLE)
-            lane->other_holes = p->hole + 1;
-        for (; cairn_event_at(p->data, p->size, lane->at, &lane->other); lane->at += lane->other.space) {
-            if (!lane->other.has_time)
-                lane->other.time = time;
-            time = lane->other.time;
-            if (cairn_event_decoded(&lane->other))
-                continue;
-            lane->at += lane->other.space;
-            lane->has_other = true;
+    while (lane->has_others && cairn_walk_next(&lane->walk, &lane->other)) {
+        if (lane->walk.hole != CAIRN_NO_HOLE)
+            lane->other_holes = lane->walk.hole + 1;
+        if (!lane->other.has_time)
+            lane->other.time = time;
+        time = lane->other.time;
+        lane->has_other = !cairn_event_decoded(&lane->other);
+        if (lane->has_other) {
+            cairn_walk_hold(&lane->walk);
             return;
         }
     }
+    lane->has_others = false;
+}
+
+/* Records and epochs that come next, where those there were have all come. */
+static void find_group(struct cairn_lane *lane)
+{
+    uint32_t from = UINT32_MAX, to = 0;
+    if (lane->record < lane->group.records.count || lane->epoch < lane->group.epochs.count ||
+        !cairn_group_next(&lane->group))
+        return;
+    lane->record = lane->epoch = 0;
+    for (size_t i = 0; i < lane->group.records.count; i++) {
+        const uint32_t epoch = lane->group.records.items[i].epoch;
+        from = epoch < from ? epoch : from;
+        to = epoch > to ? epoch : to;
+    }
+    if (lane->group.records.count)
+        cairn_stamps_read(&lane->stamps, from, to);
 }
 
 void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact, enum cairn_by by)
 {
-    *lane = (struct cairn_lane){.cpu = cpu, .rule = by, .log = log, .only_sampled = cairn_only_sampled(log)};
+    const struct cairn_cpu *c = &log->cpu[cpu];
+    memset(lane, 0, offsetof(struct cairn_lane, cursor));
+    lane->cpu = lane->item.cpu = cpu;
+    lane->rule = by;
+    lane->log = log;
+    lane->only_sampled = cairn_only_sampled(log);
+    for (unsigned i = 0; i < 2; i++)
+        lane->switches[i] = (struct cairn_item){.cpu = cpu, .kind = CAIRN_ITEM_SWITCH};
     cairn_cursor_init(&lane->cursor, log, cpu, compact);
-    cairn_spans_read(&lane->spans, log, cpu, compact);
+    cairn_cursor_slots(&lane->cursor, &lane->switches[0].sw, &lane->switches[1].sw);
+    cairn_stamps_init(&lane->stamps, log, cpu, compact);
+    cairn_group_init(&lane->group, log, cpu);
+    if (!log->passing)
+        cairn_stamps_read(&lane->stamps, 0, UINT32_MAX);
+    cairn_walk_init(&lane->walk, log, cpu);
+    lane->has_others = c->undecoded != 0;
     lane->other.time = log->session.start_known ? log->session.start : 0;
     find_other(lane);
+    lane->only_switches =
+        !lane->has_other && lane->group.ended && !lane->group.records.count && !lane->group.epochs.count;
 }
 
 void cairn_lane_free(struct cairn_lane *lane)
 {
-    cairn_spans_free(&lane->spans);
+    cairn_stamps_free(&lane->stamps);
+    cairn_group_free(&lane->group);
 }
 
 /* The hole between the last switch and the next. */
@@ -98,47 +127,66 @@ static void blame(const struct cairn_lane *lane, const struct cairn_switch *next
     const struct cairn_record *r = item->record;
     enum cairn_by rule = lane->rule != CAIRN_BY_FORMAT ? lane->rule : r->timed ? CAIRN_BY_TIME : CAIRN_BY_INDEX;
     item->by[CAIRN_BY_TIME] = caused_by_time(lane, next, r);
-    item->by[CAIRN_BY_INDEX] = cairn_spans_find(&lane->spans, r->epoch, r->address);
+    item->by[CAIRN_BY_INDEX] = cairn_stamps_find(&lane->stamps, r->epoch, r->address);
     item->rule = (uint8_t)rule;
     item->blame = item->by[rule].blame;
     item->tid = item->by[rule].tid;
 }
 
-static void take_other(struct cairn_lane *lane, const struct cairn_switch *next, struct cairn_item *item)
+static void take_other(struct cairn_lane *lane, const struct cairn_switch *next)
 {
-    const struct cairn_cpu *cpu = lane->cursor.cpu;
+    struct cairn_item *item = &lane->item;
     const struct cairn_verdict ran = by_time(lane, next, lane->other.time);
     item->kind = CAIRN_ITEM_EVENT;
     item->time = lane->other.time;
     item->event = lane->other;
     item->blame = ran.blame;
     item->tid = ran.tid;
-    if (lane->lock < cpu->locks.count && cpu->locks.items[lane->lock].payload == lane->other.payload)
-        item->lock = &cpu->locks.items[lane->lock++]; /* they were indexed in this order */
+    item->lock = cairn_lock_of(&lane->let_go, &lane->other) ? &lane->let_go : NULL;
+    lane->let_go.configs = lane->lock_configs;
+    lane->lock_configs += cairn_lock_configures(&lane->other);
     find_other(lane);
 }
 
-bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
+static const struct cairn_item *take_switch(struct cairn_lane *lane)
 {
-    const struct cairn_cpu *cpu = lane->cursor.cpu;
+    struct cairn_item *item = &lane->switches[lane->cursor.ahead];
+    const struct cairn_switch *sw = cairn_cursor_take(&lane->cursor);
+    lane->last.time = item->time = sw->time;
+    lane->last.new_tid = sw->new_tid;
+    lane->last.new_known = sw->new_known;
+    lane->has_last = true;
+    return item;
+}
+
+const struct cairn_item *cairn_lane_next(struct cairn_lane *lane)
+{
+    struct cairn_item *item = &lane->item;
     const struct cairn_switch *next = cairn_cursor_peek(&lane->cursor);
-    const struct cairn_record *r = lane->record < cpu->records.count ? &cpu->records.items[lane->record] : NULL;
-    const struct cairn_epoch *e = lane->epoch < cpu->epochs.count ? &cpu->epochs.items[lane->epoch] : NULL;
-    *item = (struct cairn_item){.cpu = lane->cpu};
+    if (lane->only_switches && next && next->hole == CAIRN_NO_HOLE)
+        return take_switch(lane);
+    find_group(lane);
+    const struct cairn_group *g = &lane->group;
+    const struct cairn_record *r = lane->record < g->records.count ? &g->records.items[lane->record] : NULL;
+    const struct cairn_epoch *e = lane->epoch < g->epochs.count ? &g->epochs.items[lane->epoch] : NULL;
 
     uint32_t hole = hole_ahead(lane, next);
     bool due = !lane->has_other || lane->holes_shown < lane->other_holes;
     if (hole != CAIRN_NO_HOLE && lane->holes_shown <= hole && due) { /* holes are numbered in their order */
         item->kind = CAIRN_ITEM_HOLE;
-        item->hole = &cpu->holes.items[lane->holes_shown++];
-        item->time = lane->has_last ? lane->last.time : next ? next->time : r ? r->time : e ? e->time : 0;
+        item->hole = &lane->cursor.cpu->holes.items[lane->holes_shown++];
+        item->time = lane->has_last                    ? lane->last.time
+                     : next                            ? next->time
+                     : r && (!e || r->time <= e->time) ? r->time
+                     : e                               ? e->time
+                                                       : 0;
         item->until = next ? next->time : INT64_MAX;
-        return true;
+        return item;
     }
     if (lane->has_other && (!next || lane->other.time <= next->time) && (!r || lane->other.time <= r->time) &&
         (!e || lane->other.time <= e->time)) {
-        take_other(lane, next, item);
-        return true;
+        take_other(lane, next);
+        return item;
     }
     if (r && (!next || r->time < next->time) && (!e || r->time <= e->time)) {
         lane->record++;
@@ -146,54 +194,72 @@ bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item)
         item->time = r->time;
         item->record = r;
         blame(lane, next, item);
-        return true;
+        return item;
     }
     if (e && (!next || e->time < next->time)) {
         lane->epoch++;
         item->kind = CAIRN_ITEM_EPOCH;
         item->time = e->time;
         item->epoch = e;
-        return true;
+        return item;
     }
-    if (!cairn_cursor_next(&lane->cursor, &item->sw))
-        return false;
-    lane->last = item->sw;
-    lane->has_last = true;
-    item->kind = CAIRN_ITEM_SWITCH;
-    item->time = item->sw.time;
-    return true;
+    return next ? take_switch(lane) : NULL;
+}
+
+/* ---- all CPUs ---------------------------------------------------------------------------------------------------- */
+
+/* The place of the least of GROUP times; of equal ones the first. Nobody could guess which it is: no branches. */
+static uint32_t least(const int64_t time[GROUP])
+{
+    uint32_t at = 0;
+    int64_t best = time[0];
+    for (uint32_t i = 1; i < GROUP; i++) {
+        const bool less = time[i] < best;
+        at = less ? i : at;
+        best = less ? time[i] : best;
+    }
+    return at;
+}
+
+/* The lane's next item comes: which lane is first now? */
+static void advance(struct cairn_timeline *t, uint32_t lane)
+{
+    const struct cairn_item *next = t->next[lane] = cairn_lane_next(&t->lane[lane]);
+    const uint32_t group = lane / GROUP;
+    t->time[lane] = next ? next->time - (next->time == INT64_MAX) : INT64_MAX;
+    const uint32_t best = GROUP * group + least(&t->time[GROUP * group]);
+    t->best[group] = best;
+    t->best_time[group] = t->time[best];
+    t->first = t->lanes <= GROUP ? best : t->best[least(t->best_time)];
 }
 
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by)
 {
-    t->lanes = cpu < 0 ? log->cpus : 1;
+    *t = (struct cairn_timeline){.lanes = cpu < 0 ? log->cpus : 1};
+    for (uint32_t i = 0; i < CAIRN_MAX_CPUS; i++)
+        t->time[i] = t->best_time[i / GROUP] = INT64_MAX;
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
     for (uint32_t i = 0; i < t->lanes; i++) {
-        struct cairn_lane *lane = &t->lane[i];
-        cairn_lane_init(lane, log, cpu < 0 ? i : (uint32_t)cpu, compact, by);
-        lane->has_ahead = cairn_lane_next(lane, &lane->ahead);
+        cairn_lane_init(&t->lane[i], log, cpu < 0 ? i : (uint32_t)cpu, compact, by);
+        advance(t, i);
     }
 }
 
-bool cairn_timeline_any(struct cairn_timeline *t, struct cairn_item *item)
+const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t)
 {
-    struct cairn_lane *first = NULL;
-    for (uint32_t i = 0; i < t->lanes; i++)
-        if (t->lane[i].has_ahead && (!first || t->lane[i].ahead.time < first->ahead.time))
-            first = &t->lane[i];
-    if (!first)
-        return false;
-    *item = first->ahead;
-    first->has_ahead = cairn_lane_next(first, &first->ahead);
-    return true;
+    if (t->began && t->next[t->first]) /* only now: what it pointed to may lie where the next comes */
+        advance(t, t->first);
+    t->began = true;
+    return t->next[t->first];
 }
 
-bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item)
+const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t)
 {
-    while (cairn_timeline_any(t, item))
-        if (cairn_filter_passes(item))
-            return true;
-    return false;
+    const struct cairn_item *item;
+    do
+        item = cairn_timeline_any(t);
+    while (item && !cairn_filter_passes(item));
+    return item;
 }
 
 void cairn_timeline_free(struct cairn_timeline *t)

@@ -14,6 +14,7 @@
 
 #include "tools/cairn/attribution.h"
 #include "tools/cairn/cursor.h"
+#include "tools/cairn/drains.h"
 
 enum cairn_item_kind {
     CAIRN_ITEM_SWITCH,
@@ -43,37 +44,57 @@ struct cairn_item {
 struct cairn_lane { /* one CPU's */
     const struct cairn_log *log;
     bool only_sampled;
-    struct cairn_cursor cursor;
-    struct cairn_spans spans;
+    bool only_switches; /* and places where some are missing: there is nothing else on this CPU */
     enum cairn_by rule;
     uint32_t cpu;
-    size_t record, epoch, lock;
-    struct cairn_switch last; /* the switch before */
+    size_t record, epoch; /* of the group, next */
+    struct { /* the switch before */
+        int64_t time;
+        uint32_t new_tid;
+        bool new_known;
+    } last;
     bool has_last;
     uint32_t holes_shown;
-    uint32_t piece, at;       /* behind `other` */
-    struct cairn_event other; /* the next of the events that are shown as they are; its time: or of the one before */
-    bool has_other;
+    struct cairn_event other;   /* the next of the events that are shown as they are; its time: or of the one before */
+    bool has_other, has_others; /* `other` is there; there may be more */
     uint32_t other_holes; /* of the CPU, that lie before it */
-    struct cairn_item ahead;
-    bool has_ahead;
+    struct cairn_lock_event let_go; /* of the item */
+    uint32_t lock_configs;          /* passed so far */
+    struct cairn_item item; /* that came last, if it was no switch */
+    struct cairn_item switches[2]; /* where the cursor unpacks them */
+    /* these are large, and not zeroed */
+    struct cairn_cursor cursor;
+    struct cairn_stamps stamps;
+    struct cairn_group group; /* whose records and epochs come next */
+    struct cairn_walk walk;   /* behind `other` */
 };
+
+#define CAIRN_TIMELINE_GROUP 8u /* lanes, and groups */
+_Static_assert(CAIRN_MAX_CPUS == CAIRN_TIMELINE_GROUP * CAIRN_TIMELINE_GROUP, "groups of all CPUs");
 
 struct cairn_timeline {
     uint32_t lanes;
     struct cairn_lane *lane;
+    const struct cairn_item *next[CAIRN_MAX_CPUS]; /* of each lane, NULL: it has none */
+    int64_t time[CAIRN_MAX_CPUS];                  /* of that, or INT64_MAX */
+    /* the lane that comes first in each group, and its time; the one that is first of all */
+    uint32_t best[CAIRN_MAX_CPUS / CAIRN_TIMELINE_GROUP], first;
+    int64_t best_time[CAIRN_MAX_CPUS / CAIRN_TIMELINE_GROUP];
+    bool began; /* that one's item has been returned */
 };
 
 /* `compact`: the switches of 0525H, else of 0524H; `by`: the rule that fills an item's `blame` and `tid`. */
 void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact,
                      enum cairn_by by);
-bool cairn_lane_next(struct cairn_lane *lane, struct cairn_item *item);
+/* The next item, NULL: there is none. It, and what it points to, may be looked at until the next call. */
+const struct cairn_item *cairn_lane_next(struct cairn_lane *lane);
 void cairn_lane_free(struct cairn_lane *lane);
 
 /* `cpu`: one CPU, or -1 for all. */
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact,
                          enum cairn_by by);
-/* The next that passes the filter (filter.h); the next of all. */
-bool cairn_timeline_next(struct cairn_timeline *t, struct cairn_item *item);
-bool cairn_timeline_any(struct cairn_timeline *t, struct cairn_item *item);
+/* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next that passes the filter
+ * (filter.h); the next of all. */
+const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t);
+const struct cairn_item *cairn_timeline_any(struct cairn_timeline *t);
 void cairn_timeline_free(struct cairn_timeline *t);

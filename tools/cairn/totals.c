@@ -7,8 +7,8 @@
 #include "tools/cairn/filter.h"
 #include "tools/cairn/stints.h"
 
-struct stamps { /* of one CPU, and the truth beside them */
-    struct cairn_spans switches, batches;
+struct stamps { /* of one CPU, the other kind than the lane's; and the truth beside them */
+    struct cairn_stamps other;
     struct cairn_culprits culprits;
 };
 
@@ -76,14 +76,18 @@ static void count_verdict(struct cairn_total_rule *a, struct cairn_verdict v, bo
     a->wrong += known && told && v.tid != tid;
 }
 
-static void count_record(struct cairn_totals *t, const struct cairn_item *item, const struct stamps *stamps)
+static void count_record(struct cairn_totals *t, const struct cairn_item *item, struct stamps *stamps)
 {
     const struct cairn_record *r = item->record;
     uint32_t tid = 0;
     bool told = cairn_culprits_find(&stamps->culprits, r->epoch, r->address, &tid);
     count_verdict(&t->rules[CAIRN_TOTAL_TIME], item->by[CAIRN_BY_TIME], told, tid);
-    count_verdict(&t->rules[CAIRN_TOTAL_0524], cairn_spans_find(&stamps->switches, r->epoch, r->address), told, tid);
-    count_verdict(&t->rules[CAIRN_TOTAL_0525], cairn_spans_find(&stamps->batches, r->epoch, r->address), told, tid);
+    if (t->log->passing)
+        cairn_stamps_read(&stamps->other, r->epoch, r->epoch);
+    const struct cairn_verdict other = cairn_stamps_find(&stamps->other, r->epoch, r->address);
+    const struct cairn_verdict own = item->by[CAIRN_BY_INDEX];
+    count_verdict(&t->rules[CAIRN_TOTAL_0524], t->compact ? other : own, told, tid);
+    count_verdict(&t->rules[CAIRN_TOTAL_0525], t->compact ? own : other, told, tid);
     t->records++;
     t->attributed += item->blame == CAIRN_BLAME_KNOWN;
     if (item->blame == CAIRN_BLAME_KNOWN)
@@ -95,25 +99,25 @@ static void count_record(struct cairn_totals *t, const struct cairn_item *item, 
 static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, struct cairn_stints *stints)
 {
     struct cairn_lane lane;
-    struct cairn_item item;
+    const struct cairn_item *item;
     struct stamps stamps;
     cairn_stints_init(stints, t->log);
     cairn_lane_init(&lane, t->log, c, t->compact, by);
-    cairn_spans_read(&stamps.switches, t->log, c, false);
-    cairn_spans_read(&stamps.batches, t->log, c, true);
+    cairn_stamps_init(&stamps.other, t->log, c, !t->compact);
+    if (!t->log->passing)
+        cairn_stamps_read(&stamps.other, 0, UINT32_MAX);
     cairn_culprits_read(&stamps.culprits, t->log, c);
-    while (cairn_lane_next(&lane, &item)) {
-        if (item.kind == CAIRN_ITEM_SWITCH)
-            count_switch(t, &item, stints);
-        if (item.kind == CAIRN_ITEM_RECORD && cairn_filter_passes(&item))
-            count_record(t, &item, &stamps);
-        if (item.kind == CAIRN_ITEM_EVENT)
-            count_event(t, &item);
-        if (item.kind == CAIRN_ITEM_EPOCH && cairn_filter_passes(&item))
-            t->passed.drains += item.epoch->reason != CAIRN_DS_START;
+    while ((item = cairn_lane_next(&lane)) != NULL) {
+        if (item->kind == CAIRN_ITEM_SWITCH)
+            count_switch(t, item, stints);
+        if (item->kind == CAIRN_ITEM_RECORD && cairn_filter_passes(item))
+            count_record(t, item, &stamps);
+        if (item->kind == CAIRN_ITEM_EVENT)
+            count_event(t, item);
+        if (item->kind == CAIRN_ITEM_EPOCH && cairn_filter_passes(item))
+            t->passed.drains += item->epoch->reason != CAIRN_DS_START;
     }
-    cairn_spans_free(&stamps.switches);
-    cairn_spans_free(&stamps.batches);
+    cairn_stamps_free(&stamps.other);
     cairn_culprits_free(&stamps.culprits);
     const bool hole = lane.cursor.hole != CAIRN_NO_HOLE;
     cairn_lane_free(&lane);

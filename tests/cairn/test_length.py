@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Logs of any length: neither memory nor address space grows with them, wherever they come from."""
+
+import os
+import resource
+import signal
+import subprocess
+
+import pytest
+
+import cairn_boot
+from cairn_tool import CAIRN, GOLDEN, cairn, text_of
+
+PLAIN = cairn_boot.BUILD / "cairn"  # the sanitizers want more address space than there is memory
+LIMIT = 24 << 20
+COMMANDS = [["dump"], ["info"], ["stat"], ["profile"], ["export", "--to", "json"], ["export", "--to", "folded"]]
+
+
+def make(path, switches):
+    with open(path, "wb") as file:
+        subprocess.run([cairn_boot.BUILD / "make_golden", "large", str(switches)], stdout=file, check=True)
+    return path
+
+
+def run(arguments, stdin=subprocess.DEVNULL, address_space=None):
+    """(exit status, standard error, peak memory in bytes, of which libraries are a part)"""
+    def limit():
+        if address_space:
+            resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
+    # pylint: disable-next=subprocess-popen-preexec-fn, consider-using-with
+    process = subprocess.Popen([PLAIN, *map(str, arguments)], stdin=stdin, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, preexec_fn=limit)
+    error = process.stderr.read().decode()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, error, usage.ru_maxrss << 10
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_memory(command, tmp_path_factory):
+    """A log of a tenth of the length takes hardly less."""
+    folder = tmp_path_factory.getbasetemp()
+    logs = [folder / f"{n}.log" for n in (20000, 200000)]
+    for log, n in zip(logs, (20000, 200000)):
+        if not log.exists():
+            make(log, n)
+    small, large = (run([*command, log]) for log in logs)
+    assert (small[0], large[0]) == (0, 0), large[1]
+    assert logs[1].stat().st_size > 9 * logs[0].stat().st_size
+    assert large[2] < small[2] + (8 << 20) and large[2] < 32 << 20
+
+
+def read_within(log, least):
+    assert log.stat().st_size >= least
+    for command in COMMANDS:
+        status, error, _ = run([*command, log], address_space=LIMIT)
+        assert status == 0, f"{command}: {error}"
+
+
+def test_log_larger_than_the_address_space(tmp_path):
+    read_within(make(tmp_path / "log", 120000), LIMIT)
+
+
+@pytest.mark.long
+def test_log_ten_times_larger_than_the_address_space(tmp_path):
+    read_within(make(tmp_path / "log", 1050000), 10 * LIMIT)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ["check"], ["ds"]], ids=" ".join)
+def test_pipe_and_file(command):
+    """Through a pipe, as standard input and by its name: the same."""
+    log = GOLDEN / "small.log"
+    by_name = cairn(*command, log)
+    with open(log, "rb") as file:
+        as_input = subprocess.run([CAIRN, *command, "-"], stdin=file, capture_output=True, check=False)
+    by_pipe = cairn(*command, "-", data=log.read_bytes())
+    with open(log, "rb") as file:  # somebody has read its first line
+        file.readline()
+        os.lseek(file.fileno(), file.tell(), os.SEEK_SET)
+        rest = subprocess.run([CAIRN, *command, "-"], stdin=file, capture_output=True, check=False)
+    for other in (as_input, by_pipe, rest):
+        assert text_of(other) == text_of(by_name) and other.returncode == by_name.returncode == 0
+
+
+def test_named_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with subprocess.Popen([CAIRN, "stat", tmp_path / "pipe"], stdout=subprocess.PIPE) as process:
+        (tmp_path / "pipe").write_bytes((GOLDEN / "small.log").read_bytes())
+        assert process.stdout.read() == cairn("stat", GOLDEN / "small.log").stdout
+    assert process.returncode == 0
+
+
+def test_no_room_for_a_copy(tmp_path):
+    """What comes through a pipe is read twice: it says where it wanted to keep it, and what to do."""
+    log = (GOLDEN / "small.log").read_bytes()
+    done = subprocess.run([CAIRN, "stat", "-"], input=log, capture_output=True, check=False,
+                          env={**os.environ, "TMPDIR": str(tmp_path / "nowhere")})
+    assert done.returncode == 3 and not done.stdout
+    assert done.stderr.decode() == f"cairn: standard input: no copy of it in {tmp_path}/nowhere, which it needs: " \
+                                   "No such file or directory: set TMPDIR, or give a file\n"
+
+    def little_room():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    # pylint: disable-next=subprocess-popen-preexec-fn
+    done = subprocess.run([CAIRN, "stat", "-"], input=log, capture_output=True, check=False, preexec_fn=little_room,
+                          env={**os.environ, "TMPDIR": str(tmp_path)})
+    assert done.returncode == 3 and not done.stdout
+    assert "File too large: set TMPDIR, or give a file\n" in done.stderr.decode()
+    assert not list(tmp_path.iterdir())

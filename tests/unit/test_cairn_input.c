@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* Files through windows: every byte where it is, wherever a window begins; a file that changes meanwhile. */
+#define _GNU_SOURCE /* memfd_create */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/cairn/writer.h"
+#include "tools/cairn/log.h"
+
+static struct cairn_input file_of(const void *data, size_t size)
+{
+    struct cairn_input input = {.name = "test", .fd = memfd_create("test", 0), .size = size, .own = true};
+    assert_true(input.fd >= 0);
+    assert_int_equal(write(input.fd, data, size), size);
+    return input;
+}
+
+static void every_byte(void **state)
+{
+    (void)state;
+    const size_t size = 5 * CAIRN_WINDOW_BYTES + 77;
+    uint8_t *data = malloc(size);
+    static struct cairn_window w;
+    uint32_t x = 1;
+    for (size_t i = 0; i < size; i++)
+        data[i] = (uint8_t)(i * 31 + (i >> 8));
+    struct cairn_input input = file_of(data, size);
+    cairn_window_init(&w, &input);
+    for (unsigned i = 0; i < 20000; i++) { /* forwards by little steps, now and then anywhere */
+        x = x * 1664525 + 1013904223;
+        size_t at = x >> 28 ? (w.at + (x >> 20) % 4000) % (size + 10) : (x >> 4) % (size + 10), have;
+        const size_t want = x % (CAIRN_WINDOW_LEAST + 1), left = at < size ? size - at : 0;
+        const char *p = cairn_window(&w, at, want, &have);
+        assert_true(have >= (want < left ? want : left) && have <= left);
+        assert_memory_equal(p, data + (left ? at : 0), have);
+    }
+    assert_int_equal(input.error, 0);
+    assert_int_equal(ftruncate(input.fd, 3 * CAIRN_WINDOW_BYTES), 0);
+    size_t have;
+    cairn_window_init(&w, &input);
+    cairn_window(&w, 3 * CAIRN_WINDOW_BYTES - 10, 100, &have);
+    assert_int_equal(have, 10);
+    assert_true(input.error == -ENODATA && input.error_at == 3 * CAIRN_WINDOW_BYTES);
+    cairn_input_close(&input);
+    free(data);
+}
+
+/* Frames of all lengths, and damaged lines between them. */
+static void write_log(struct writer *w, size_t before)
+{
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    memset(payload, 'x', sizeof(payload));
+    for (size_t i = 0; i < before; i++)
+        writer_raw(w, i % 70 == 69 ? "\n" : ".", 1);
+    writer_text(w, 'H', "dump.frames=24\n");
+    for (unsigned i = 1; i < 23; i++) {
+        writer_frame(w, 'M', payload, 1 + i * 397 % CAIRN_FRAME_PAYLOAD_MAX);
+        if (i % 5 == 0)
+            writer_raw(w, "~M0000000a:QUJD", 15); /* cut short */
+        if (i % 7 == 0)
+            writer_raw(w, "\r\n~ a line of the console: ~\r\n", 31);
+    }
+    writer_text(w, 'Z', "dump.frames=24\n");
+}
+
+static void frames_across_windows(void **state)
+{
+    (void)state;
+    for (size_t before = 0; before < 2 * CAIRN_WINDOW_BYTES; before += 61) {
+        struct writer w = {0};
+        struct cairn_frames f, g;
+        write_log(&w, before);
+        struct cairn_input memory = WRITER_INPUT(&w), file = file_of(w.data, w.size);
+        cairn_deframe(&f, &memory, 0, NULL);
+        cairn_deframe(&g, &file, 0, NULL);
+        assert_int_equal(f.count, 24);
+        assert_true(f.count == g.count && f.chains.count == g.chains.count && f.missing_frames == g.missing_frames);
+        for (size_t i = 0; i < f.chains.count; i++)
+            assert_memory_equal(&f.chains.items[i], &g.chains.items[i], sizeof(struct cairn_chain));
+        assert_int_equal(f.suspects.count, 4);
+        assert_int_equal(g.suspects.count, 4);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(f.suspects.items[i].at == g.suspects.items[i].at &&
+                        f.suspects.items[i].line == g.suspects.items[i].line);
+        cairn_frames_free(&f);
+        cairn_frames_free(&g);
+        cairn_input_close(&file);
+        writer_free(&w);
+    }
+}
+
+/* Between the first reading and the second. */
+static void changed_meanwhile(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    struct cairn_log *log = malloc(sizeof(*log));
+    struct bytes b = {0};
+    char refusal[CAIRN_REFUSAL];
+    bytes_full(&b, 1000, 4, 8);
+    writer_text(&w, 'H', "dump.frames=2\n");
+    const size_t trace = w.size;
+    writer_piece(&w, 0, 0, 0, 0x48 + b.size, &b);
+    struct cairn_input file = file_of(w.data, w.size);
+    assert_int_equal(cairn_log_read(log, &file, &(struct cairn_choice){.passing = true}, refusal), 0);
+    assert_int_equal(log->cpu[0].full, 1);
+    assert_int_equal(log->input.error, 0);
+    assert_int_equal(pwrite(file.fd, "?", 1, (off_t)trace + 40), 1);
+    cairn_log_select(log, 1);
+    assert_int_equal(log->cpu[0].full, 0);
+    assert_true(log->input.error == -ESTALE && log->input.error_at >= trace);
+    cairn_log_free(log);
+    cairn_input_close(&file);
+    writer_free(&w);
+    free(log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte),
+        cmocka_unit_test(frames_across_windows),
+        cmocka_unit_test(changed_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

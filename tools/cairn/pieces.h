@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a CPU's stream, as frames of a serial log or buffers of an ETL file hold them. */
+#pragma once
+
+#include "tools/cairn/log.h"
+
+/* Adds one to the CPU's: no hole before it, all else 0. */
+struct cairn_piece *cairn_add_piece(struct cairn_cpu *cpu);
+/* The number of its last frame. */
+uint32_t cairn_piece_last(const struct cairn_piece *piece);
+
+/* Gives each CPU the chains of the session's trace, in the order of its stream, each frame once. Their events have not
+ * been looked at: cairn_log_index. */
+void cairn_pieces_place(struct cairn_log *log);
+/* Once they have been: finds what is missing between them, and behind. */
+void cairn_pieces_holes(struct cairn_log *log);
