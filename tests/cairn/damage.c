@@ -71,7 +71,7 @@ static void gather(struct said *s, const struct cairn_log *log)
             if (item->kind != CAIRN_ITEM_RECORD)
                 continue;
             if (s->record_count == room)
-                s->records = realloc(s->records, (room = 2 * room + 64) * sizeof(item));
+                s->records = realloc(s->records, (room = 2 * room + 64) * sizeof(*item));
             s->records[s->record_count] = *item;
             s->records[s->record_count].sw.time = (int64_t)item->record->address; /* kept beyond the log's life */
             s->records[s->record_count++].sw.old_tid = item->record->epoch;

@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -22,18 +23,27 @@ def make(path, switches):
     return path
 
 
-def run(arguments, stdin=subprocess.DEVNULL, address_space=None):
+# A process begins with the peak of the one it was forked from: this one is small.
+LAUNCH = """
+import os, resource, sys
+limit, *command = sys.argv[1:]
+child = os.fork()
+if not child:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if int(limit):
+        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+    os.execv(command[0], command)
+_, status, usage = os.wait4(child, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def run(arguments, stdin=subprocess.DEVNULL, address_space=0):
     """(exit status, standard error, peak memory in bytes, of which libraries are a part)"""
-    def limit():
-        if address_space:
-            resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
-    # pylint: disable-next=subprocess-popen-preexec-fn, consider-using-with
-    process = subprocess.Popen([PLAIN, *map(str, arguments)], stdin=stdin, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, preexec_fn=limit)
-    error = process.stderr.read().decode()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, error, usage.ru_maxrss << 10
+    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, str(address_space), PLAIN, *map(str, arguments)],
+                          stdin=stdin, capture_output=True, check=False)
+    return done.returncode, done.stderr.decode(), int(done.stdout) << 10
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
