@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "tools/cairn/colour.h"
 #include "tools/cairn/show.h"
 
 #define SHOWN_OF_EACH 5
@@ -65,7 +66,8 @@ void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const 
     va_list args;
     if (check->failed[rule]++ >= SHOWN_OF_EACH || !check->out)
         return;
-    fprintf(check->out, "FAIL %s\n  ", cairn_rule_text(rule));
+    fprintf(check->out, "%sFAIL%s %s\n  ", cairn_colour(check->out, CAIRN_COLOUR_BAD),
+            cairn_colour(check->out, CAIRN_COLOUR_OFF), cairn_rule_text(rule));
     if (cpu >= 0)
         at += (unsigned)fprintf(check->out, "CPU %d%s", cpu, time ? "" : ": ");
     if (time)

@@ -117,6 +117,7 @@ static void print_plugin(const struct cairn_check *check)
 static void print_verdict(const struct cairn_check *check)
 {
     uint64_t failed = cairn_check_failed(check), covered = 0, left_out = 0;
+    const char *good = cairn_colour(stdout, CAIRN_COLOUR_GOOD), *plain = cairn_colour(stdout, CAIRN_COLOUR_OFF);
     unsigned words[CAIRN_WORDS] = {0};
     char why[CAIRN_SHOWN];
     for (unsigned i = 0; i < CAIRN_RULES; i++)
@@ -127,12 +128,13 @@ static void print_verdict(const struct cairn_check *check)
         left_out += e->truth_known ? e->truth[2] : 0;
     }
     if (failed)
-        printf("FAIL: %" PRIu64 " %s a rule did not hold\n", failed, cairn_plural(failed, "time", "times"));
+        printf("%sFAIL%s: %" PRIu64 " %s a rule did not hold\n", cairn_colour(stdout, CAIRN_COLOUR_BAD), plain, failed,
+               cairn_plural(failed, "time", "times"));
     else if (left_out)
-        printf("PASS, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", covered,
+        printf("%sPASS%s, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", good, plain, covered,
                covered + left_out);
     else
-        printf("PASS: every rule held: %u verified, %u consistent, %u cannot be known here\n",
+        printf("%sPASS%s: every rule held: %u verified, %u consistent, %u cannot be known here\n", good, plain,
                words[CAIRN_VERIFIED] + words[CAIRN_VERIFIED_PARTLY], words[CAIRN_CONSISTENT], words[CAIRN_NOT_KNOWN]);
 }
 

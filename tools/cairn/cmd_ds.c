@@ -179,6 +179,7 @@ static int show(const struct cairn_log *log)
     if (only_record != UINT64_MAX && records_shown != RECORDS_SHOWN)
         return cairn_usage(&cairn_ds_command, "--records is how many, --record which one: give one of them");
     cairn_print_backend(log, "Debug Store: ", "");
+    cairn_filter_print("");
     for (uint32_t c = 0; c < log->cpus; c++) {
         const struct cairn_epoch *epoch = choose(&log->cpu[c]);
         if (!cairn_filter_cpu(c) || !epoch)

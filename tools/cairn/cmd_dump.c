@@ -65,8 +65,9 @@ static void print_head(const struct dump *d, bool compact)
         printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
                "# numbers (--max-wait-reason N)\n");
     cairn_filter_print("# ");
-    printf("#%*s %2s   %-*s %-17s %2s   %-14s %5s\n", d->width - 1, "seconds", "cp", room_for(d, 16), "who left",
-           "state or reason", "pr", "who came", "ticks");
+    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 1, "seconds",
+           "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
+           cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 
 static const char *state_text(char out[CAIRN_SHOWN], const struct cairn_switch *sw)
@@ -95,8 +96,9 @@ static void print_switch(const struct dump *d, const struct cairn_item *item)
     else if (sw->form == CAIRN_FORM_LITE)
         snprintf(wait, sizeof(wait), "<=1");
     print_place(d, sw->time, item->cpu);
-    printf("  %-*s %-17.17s %2s > %-14s %5s\n", room_for(d, 16),
-           cairn_show_thread(old, d->log, sw->old_tid, room_for(d, 16)), state_text(state, sw), priority,
+    printf("  %-*s %s%-17.17s%s %2s > %-14s %5s\n", room_for(d, 16),
+           cairn_show_thread(old, d->log, sw->old_tid, room_for(d, 16)), cairn_colour(stdout, CAIRN_COLOUR_STATE),
+           state_text(state, sw), cairn_colour(stdout, CAIRN_COLOUR_OFF), priority,
            sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
 }
 
@@ -136,7 +138,8 @@ static void print_record(const struct dump *d, const struct cairn_item *item)
     if (!function)
         function = cairn_show_address(where, d->log, r->ip, room);
     print_place(d, r->time, item->cpu);
-    printf("%c %-*s %s\n", r->after ? '>' : '*', room, function,
+    printf("%c %s%-*s%s %s\n", r->after ? '>' : '*', cairn_colour(stdout, CAIRN_COLOUR_PLACE), room, function,
+           cairn_colour(stdout, CAIRN_COLOUR_OFF),
            item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27)
                                             : cairn_blame_text(item->blame));
     if (d->elf && cairn_elf_line(d->elf, r->ip, line))
@@ -160,14 +163,17 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
     int size = snprintf(text, sizeof(text), "drain of epoch %" PRIu32 " (%s): %" PRIu32 " %s%s, %s", e->number,
                         cairn_drain_name(e->reason), e->records, cairn_plural(e->records, "record", "records"),
                         e->bytes_seen == e->record_bytes ? "" : " (others are missing)", lost);
-    int used = print_place(d, item->time, item->cpu) + printf("= ");
+    const int used = print_place(d, item->time, item->cpu) + 2;
+    const enum cairn_colour colour = e->lost ? CAIRN_COLOUR_BAD : CAIRN_COLOUR_OFF;
+    printf("%s=%s ", cairn_colour(stdout, colour), cairn_colour(stdout, CAIRN_COLOUR_OFF));
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)size});
 }
 
 static void print_hole(const struct dump *d, const struct cairn_item *item)
 {
     char what[CAIRN_SHOWN];
-    printf("%*s %2" PRIu32 " ! %s\n", d->width, "", item->cpu, cairn_show_hole(what, d->log, item->hole));
+    printf("%*s %2" PRIu32 " %s! %s%s\n", d->width, "", item->cpu, cairn_colour(stdout, CAIRN_COLOUR_BAD),
+           cairn_show_hole(what, d->log, item->hole), cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 
 /* NULL: it is nothing about spin locks. */
@@ -230,7 +236,8 @@ static void print_all(const struct dump *d, bool compact)
     cairn_timeline_free(&t);
     for (size_t i = 0; i < d->log->frames.missing.count; i++) {
         char frames[CAIRN_SHOWN];
-        printf("! %s missing\n", cairn_show_run(frames, &d->log->frames.missing.items[i]));
+        printf("%s! %s missing%s\n", cairn_colour(stdout, CAIRN_COLOUR_BAD),
+               cairn_show_run(frames, &d->log->frames.missing.items[i]), cairn_colour(stdout, CAIRN_COLOUR_OFF));
     }
 }
 

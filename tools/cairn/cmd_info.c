@@ -74,7 +74,7 @@ static void print_machine(const struct cairn_log *log)
 
 static void print_debug_store(const struct cairn_log *log)
 {
-    printf("\nDebug Store\n");
+    printf("\n%sDebug Store%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), cairn_colour(stdout, CAIRN_COLOUR_OFF));
     print_value(log, "  backend", "ds.backend");
     print_value(log, "  because", "ds.reason");
     print_value(log, "  processor", "ds.preset");
@@ -244,7 +244,8 @@ static void print_sessions(const struct cairn_log *log)
 static void print_streams(const struct cairn_log *log)
 {
     const struct cairn_frames *f = &log->frames;
-    printf("\n%-16s %8s %12s\n", "streams", "frames", "bytes");
+    printf("\n%s%-16s %8s %12s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), "streams", "frames", "bytes",
+           cairn_colour(stdout, CAIRN_COLOUR_OFF));
     uint64_t raw = 0, lines = 0;
     for (unsigned i = 0; i < CAIRN_STREAM_COUNT; i++) {
         const char s = CAIRN_STREAMS[i];

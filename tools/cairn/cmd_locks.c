@@ -196,7 +196,8 @@ static void print_callers(const struct cairn_log *log, const struct lock *l, uin
 static void print_lock(const struct cairn_log *log, const struct lock *l, uint64_t *values)
 {
     char name[CAIRN_SHOWN];
-    printf("\n%s, %s\n", cairn_show_lock(name, log, l->first->lock, 60), cairn_lock_mode_name(l->first->mode));
+    printf("\n%s%s, %s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), cairn_show_lock(name, log, l->first->lock, 60),
+           cairn_lock_mode_name(l->first->mode), cairn_colour(stdout, CAIRN_COLOUR_OFF));
     printf("  %s%" PRIu64 " acquired; %zu %s, %zu contended\n", l->estimated ? "about " : "", l->acquired, l->count,
            l->count == 1 ? "event" : "events", l->contended);
     printf("  %-6s %26s %26s\n", "", "median", "maximum");

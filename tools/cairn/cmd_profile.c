@@ -19,6 +19,7 @@
 enum per { PER_BOTH, PER_THREAD, PER_FUNCTION, PER_LINE };
 static const char *const per_names[] = {"both", "thread", "function", "line", NULL};
 
+#define HOT       20u /* a row of more than one in so many has its colour */
 #define NOT_GIVEN UINT64_MAX
 static uint64_t only_counter = NOT_GIVEN, top = 40;
 static unsigned per = PER_BOTH;
@@ -297,7 +298,10 @@ static void print_rows(const struct profile *p)
             used += printf("   %-27s", who);
         const char *last = per == PER_THREAD ? who : r->where;
         used += printf("   ");
-        cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){last, (uint32_t)strlen(last)});
+        if (per != PER_THREAD && r->count >= p->records / HOT + 1 && (size_t)used + strlen(last) <= CAIRN_COLUMNS)
+            printf("%s%s%s\n", cairn_colour(stdout, CAIRN_COLOUR_PLACE), last, cairn_colour(stdout, CAIRN_COLOUR_OFF));
+        else
+            cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){last, (uint32_t)strlen(last)});
     }
     if (p->rows.count > top)
         printf("# and %zu more %s (--top N)\n", p->rows.count - (size_t)top,

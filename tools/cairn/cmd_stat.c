@@ -27,6 +27,22 @@ static const struct cairn_option options[] = {
 
 /* ---- printing --------------------------------------------------------------------------------------------------- */
 
+static const char *heading(void)
+{
+    return cairn_colour(stdout, CAIRN_COLOUR_HEAD);
+}
+
+static const char *plain(void)
+{
+    return cairn_colour(stdout, CAIRN_COLOUR_OFF);
+}
+
+/* Of a number of lost things. */
+static const char *loss(bool any)
+{
+    return cairn_colour(stdout, any ? CAIRN_COLOUR_BAD : CAIRN_COLOUR_OFF);
+}
+
 static double percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
@@ -166,7 +182,7 @@ static void print_flushes(const struct cairn_totals *t)
             all += t->log->cpu[c].end.batches[i];
             known = true;
         }
-    printf("\nbatches closed, by reason\n");
+    printf("\n%sbatches closed, by reason%s\n", heading(), plain());
     if (!known)
         printf("  unknown: the end summary is missing\n");
     for (unsigned i = 0; known && i < CCSWAP_CLOSE_REASONS; i++)
@@ -177,11 +193,11 @@ static void print_loss(const struct cairn_totals *t)
 {
     uint64_t tried = 0, lost = 0, switches = 0, overwritten, over[4] = {0};
     bool known = true, switches_known = true;
-    printf("\nloss%s\n", cairn_filter_narrow() ? ", of the whole session" : "");
+    printf("\n%sloss%s%s\n", heading(), cairn_filter_narrow() ? ", of the whole session" : "", plain());
     if (!t->log->own && cairn_slice_u64(cairn_key(&t->log->text, "etl.events_lost"), &lost) &&
         cairn_slice_u64(cairn_key(&t->log->text, "etl.buffers_lost"), &over[0])) {
-        printf("  events lost        %12" PRIu64 "   as the file's header says\n", lost);
-        printf("  buffers lost       %12" PRIu64 "\n", over[0]);
+        printf("  events lost        %s%12" PRIu64 "%s   as the file's header says\n", loss(lost), lost, plain());
+        printf("  buffers lost       %s%12" PRIu64 "%s\n", loss(over[0]), over[0], plain());
         return;
     }
     for (uint32_t c = 0; c < t->log->cpus; c++) {
@@ -201,9 +217,9 @@ static void print_loss(const struct cairn_totals *t)
         printf("  unknown: the end summary is missing\n");
         return;
     }
-    printf("  events lost        %12" PRIu64 "   of %" PRIu64 " tried\n", lost, tried);
+    printf("  events lost        %s%12" PRIu64 "%s   of %" PRIu64 " tried\n", loss(lost), lost, plain(), tried);
     if (switches_known)
-        printf("  switches lost      %12" PRIu64 "\n", switches);
+        printf("  switches lost      %s%12" PRIu64 "%s\n", loss(switches), switches, plain());
     else
         printf("  switches lost      %12s   part of the end summary is missing\n", "unknown");
     cairn_slice_u64(cairn_end_key(t->log, "overwritten.buffers"), &over[0]);
@@ -220,7 +236,7 @@ static void print_loss(const struct cairn_totals *t)
 static void print_cpus(const struct cairn_totals *t)
 {
     const bool chosen = cairn_filter_by_thread();
-    printf("\nCPU      switches       busy%s       idle    unknown\n", chosen ? "     others" : "");
+    printf("\n%sCPU      switches       busy%s       idle    unknown%s\n", heading(), chosen ? "     others" : "", plain());
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         const uint64_t all = t->busy[c] + t->others[c] + t->idle[c] + t->unknown[c];
         if (!cairn_filter_cpu(c))
@@ -261,7 +277,7 @@ static void print_threads(struct cairn_totals *t)
         qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_busy);
     for (size_t i = 0; i < t->threads.count; i++)
         all += t->threads.items[i].busy;
-    printf("\nthreads by time on a CPU     of busy time       time   switched out    records\n");
+    printf("\n%sthreads by time on a CPU     of busy time       time   switched out    records%s\n", heading(), plain());
     for (size_t i = 0; i < t->threads.count && i < top; i++) {
         const struct cairn_total_thread *h = &t->threads.items[i];
         printf("  %-28s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_show_thread(name, t->log, h->tid, 28),
@@ -300,7 +316,7 @@ static void print_attribution(const struct cairn_totals *t)
         there[CAIRN_TOTAL_0524] |= t->log->cpu[c].full != 0;
         there[CAIRN_TOTAL_0525] |= t->log->cpu[c].compact != 0;
     }
-    printf("\n%-19s", "records by");
+    printf("\n%s%-19s%s", heading(), "records by", plain());
     for (unsigned i = 0; i < CAIRN_TOTAL_RULES; i++) {
         all[i] = t->records;
         told[i] = t->rules[i].told;
@@ -400,8 +416,8 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
     else
         printf("  PEBS records       %12" PRIu64 "   in %" PRIu64 " %s\n", records, drains,
                cairn_plural(drains, "drain", "drains"));
-    printf("  lost by processor  %12s%s\n", lost.unknown ? "unknown" : cairn_show_lost(name, lost),
-           lost.unknown ? "   a buffer was full" : "");
+    printf("  lost by processor  %s%12s%s%s\n", loss(lost.unknown || lost.counted),
+           lost.unknown ? "unknown" : cairn_show_lost(name, lost), plain(), lost.unknown ? "   a buffer was full" : "");
     if (lost.unknown && lost.counted)
         printf("%*" PRIu64 "   at least\n", 33, lost.counted);
     const struct cairn_lost run = cairn_pebs_dropped_in_run(log);
@@ -442,7 +458,7 @@ static void print_branches(const struct cairn_totals *t, uint64_t records, uint6
     }
     printf("  branch records     %12" PRIu64 "   in %" PRIu64 " %s\n", records, drains,
            cairn_plural(drains, "drain", "drains"));
-    printf("  lost, overwritten  %12s\n", cairn_show_lost(name, lost));
+    printf("  lost, overwritten  %s%12s%s\n", loss(lost.unknown || lost.counted), cairn_show_lost(name, lost), plain());
 }
 
 /* Of the drains that pass: they are whose branches they hold. */
@@ -480,7 +496,8 @@ static void print_debug_store(struct cairn_totals *t)
         records = t->records;
         drains = t->passed.drains;
     }
-    int used = printf("\nDebug Store          %12.*s   ", CAIRN_SLICE(backend)) - 1;
+    printf("\n%sDebug Store%s", heading(), plain());
+    const int used = 11 + printf("          %12.*s   ", CAIRN_SLICE(backend));
     cairn_print_wrapped((unsigned)used, "", 36, reason);
     print_pebs(t, records, drains);
     if (!cairn_filter_narrow())
@@ -504,14 +521,14 @@ static void print_hook(const struct cairn_totals *t)
     if (!cairn_slice_u64(cairn_end_key(t->log, "hook.min"), &min) ||
         !cairn_slice_u64(cairn_end_key(t->log, "hook.median"), &median) ||
         !cairn_slice_u64(cairn_key(x, "end.hook.p99"), &p99)) {
-        printf("\nswitch hook\n  unknown: %s\n",
+        printf("\n%sswitch hook%s\n  unknown: %s\n", heading(), plain(),
                t->log->has_end ? "the kernel has not measured it" : "the end summary is missing");
         return;
     }
     cairn_slice_u64(cairn_end_key(t->log, "hook.emulated"), &emulated);
-    printf("\nswitch hook, TSC cycles%s%s\n  minimum            %12" PRIu64 "\n  median             %12" PRIu64
+    printf("\n%sswitch hook, TSC cycles%s%s%s\n  minimum            %12" PRIu64 "\n  median             %12" PRIu64
            "\n  99th percentile    %12" PRIu64 "\n",
-           emulated ? " (emulated)" : "", !cairn_filter_by_cpu() ? "" : ", all CPUs", min, median, p99);
+           heading(), emulated ? " (emulated)" : "", !cairn_filter_by_cpu() ? "" : ", all CPUs", plain(), min, median, p99);
 }
 
 static void print_truth(const struct cairn_totals *t)

@@ -326,7 +326,8 @@ static int show_all(struct source *source, const struct cairn_command *command)
 static int close_log(struct source *source, int status)
 {
     if (cairn_report_damage(stderr, &source->log)) {
-        fprintf(stderr, "cairn: the trace is damaged; what is shown is what is left of it\n");
+        fprintf(stderr, "cairn: %sthe trace is damaged%s; what is shown is what is left of it\n",
+                cairn_colour(stderr, CAIRN_COLOUR_BAD), cairn_colour(stderr, CAIRN_COLOUR_OFF));
         status = status ? status : CAIRN_BAD;
     }
     if (source->log.input.error) {

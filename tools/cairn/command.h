@@ -3,6 +3,7 @@
 #pragma once
 
 #include "tools/cairn/attribution.h"
+#include "tools/cairn/colour.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/log.h"
 
@@ -46,7 +47,8 @@ extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_s
     cairn_check_command, cairn_locks_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
     cairn_export_command, cairn_diff_command;
 
-/* The last rows of the options of every command that reads a LOG. */
+/* The last rows of the options of every command that reads a LOG. What comes before says which part of it is looked
+ * at, and how. */
 #define CAIRN_LOG_OPTIONS                                                                                              \
     {0,                                                                                                                \
      "session",                                                                                                        \
@@ -69,6 +71,12 @@ extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_s
      .number = &cairn_maximum_wait_reason,                                                                             \
      .low = 1,                                                                                                         \
      .high = CCSWAP_MASK(CCSWAP_STATE_BITS)},                                                                          \
+    {0,                                                                                                                \
+     "color",                                                                                                          \
+     "WHEN",                                                                                                           \
+     "colours: auto (on a terminal, without NO_COLOR), always or never",                                               \
+     .word = &cairn_colour_when,                                                                                       \
+     .words = cairn_colour_names},                                                                          \
     {                                                                                                                  \
         .name = NULL                                                                                                   \
     }

@@ -2,12 +2,25 @@
 #include "tools/cairn/report.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 
+#include "tools/cairn/colour.h"
 #include "tools/cairn/etl.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
 #define LINES_MAX 20 /* of one kind */
+
+/* "missing: what": how a line begins that is no note. */
+__attribute__((format(printf, 3, 4)))
+static void bad(FILE *to, const char *word, const char *format, ...)
+{
+    va_list args;
+    fprintf(to, "%s%s%s: ", cairn_colour(to, CAIRN_COLOUR_BAD), word, cairn_colour(to, CAIRN_COLOUR_OFF));
+    va_start(args, format);
+    vfprintf(to, format, args);
+    va_end(args);
+}
 
 static void streams_of(char out[64], const struct cairn_run *run)
 {
@@ -25,23 +38,23 @@ static void report_missing(FILE *to, const struct cairn_frames *f)
         const struct cairn_run *run = &f->missing.items[i];
         char where[64], frames[CAIRN_SHOWN];
         streams_of(where, run);
-        fprintf(to, "missing: %s of %s%" PRIu64 " (%s)\n", cairn_show_run(frames, run),
+        bad(to, "missing", "%s of %s%" PRIu64 " (%s)\n", cairn_show_run(frames, run),
                 f->total_known ? "" : "at least ", f->total, where);
     }
     if (f->missing.count > LINES_MAX)
-        fprintf(to, "missing: %zu more %s, %" PRIu64 " frames in all\n", f->missing.count - LINES_MAX,
+        bad(to, "missing", "%zu more %s, %" PRIu64 " frames in all\n", f->missing.count - LINES_MAX,
                 cairn_plural(f->missing.count - LINES_MAX, "place", "places"), f->missing_frames);
     if (!f->total_known)
-        fprintf(to, "missing: header and trailer: nothing says how many frames there were\n");
+        bad(to, "missing", "header and trailer: nothing says how many frames there were\n");
     if (f->totals_differ)
-        fprintf(to, "damaged: header, trailer and frames do not agree on how many there are\n");
+        bad(to, "damaged", "header, trailer and frames do not agree on how many there are\n");
 }
 
 static void report_suspects(FILE *to, const struct cairn_frames *f)
 {
     for (size_t i = 0; i < f->suspects.count && i < LINES_MAX; i++) {
         const struct cairn_suspect *s = &f->suspects.items[i];
-        fprintf(to, "damaged: line %" PRIu64 ": %s", s->line, cairn_flaw_text(s->flaw));
+        bad(to, "damaged", "line %" PRIu64 ": %s", s->line, cairn_flaw_text(s->flaw));
         if (s->numbered)
             fprintf(to, "; it calls itself frame %" PRIu32, s->number);
         if (s->stream)
@@ -49,7 +62,7 @@ static void report_suspects(FILE *to, const struct cairn_frames *f)
         fputc('\n', to);
     }
     if (f->suspects.count > LINES_MAX)
-        fprintf(to, "damaged: %zu %s more\n", f->suspects.count - LINES_MAX,
+        bad(to, "damaged", "%zu %s more\n", f->suspects.count - LINES_MAX,
                 cairn_plural(f->suspects.count - LINES_MAX, "line", "lines"));
 }
 
@@ -57,9 +70,9 @@ static void report_flaws(FILE *to, const struct cairn_etl *etl)
 {
     char what[CAIRN_SHOWN];
     for (size_t i = 0; i < etl->flaws.count && i < LINES_MAX; i++)
-        fprintf(to, "damaged: %s\n", cairn_show_flaw(what, &etl->flaws.items[i]));
+        bad(to, "damaged", "%s\n", cairn_show_flaw(what, &etl->flaws.items[i]));
     if (etl->flaws.count > LINES_MAX)
-        fprintf(to, "damaged: %zu more things in the file\n", etl->flaws.count - LINES_MAX);
+        bad(to, "damaged", "%zu more things in the file\n", etl->flaws.count - LINES_MAX);
 }
 
 static void report_holes(FILE *to, const struct cairn_log *log)
@@ -72,12 +85,12 @@ static void report_holes(FILE *to, const struct cairn_log *log)
             if (h->kind != CAIRN_HOLE_BYTES && h->kind != CAIRN_HOLE_BUFFERS)
                 continue;
             if (lines++ < LINES_MAX)
-                fprintf(to, "missing: CPU %" PRIu32 ": %s\n", c, cairn_show_hole(what, log, h));
+                bad(to, "missing", "CPU %" PRIu32 ": %s\n", c, cairn_show_hole(what, log, h));
             else
                 more++;
         }
     if (more)
-        fprintf(to, "missing: %u more %s in the CPUs' streams\n", more, cairn_plural(more, "place", "places"));
+        bad(to, "missing", "%u more %s in the CPUs' streams\n", more, cairn_plural(more, "place", "places"));
 }
 
 /* Trace frames may be gone at the end of the stream, where the end summary must say how many buffers each CPU began. */
@@ -87,7 +100,7 @@ static void report_unknown_tails(FILE *to, const struct cairn_log *log)
         return;
     for (uint32_t c = 0; c < log->cpus; c++)
         if (!log->cpu[c].end.buffers_known) {
-            fprintf(to, "missing: the end summary: which CPU's last buffers are missing cannot be told\n");
+            bad(to, "missing", "the end summary: which CPU's last buffers are missing cannot be told\n");
             return;
         }
 }
@@ -102,10 +115,10 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log)
     report_holes(to, log);
     report_unknown_tails(to, log);
     if (log->bad_frames)
-        fprintf(to, "damaged: in %" PRIu32 " %s: what that stream cannot hold\n", log->bad_frames,
+        bad(to, "damaged", "in %" PRIu32 " %s: what that stream cannot hold\n", log->bad_frames,
                 cairn_plural(log->bad_frames, "frame or line", "frames or lines"));
     if (log->bad_pieces)
-        fprintf(to, "damaged: %" PRIu32 " %s bytes that are no events\n", log->bad_pieces,
+        bad(to, "damaged", "%" PRIu32 " %s bytes that are no events\n", log->bad_pieces,
                 log->etl ? cairn_plural(log->bad_pieces, "time a buffer holds", "times a buffer holds")
                          : cairn_plural(log->bad_pieces, "trace frame holds", "trace frames hold"));
     if (f->repeated || f->misplaced)
