@@ -180,7 +180,33 @@ $(B)/san/cairn: $(CAIRN_C:%.c=$(B)/san/%.o) $(B)/san/libshared.a $(B)/cairn.obje
 $(B)/cairn-options: $(OPTIONS_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $^
-tools: $(B)/cairn $(B)/cairn-options
+# What is installed beside the tool, made from its tables.
+MANUAL_C := $(sort $(wildcard tools/manual/*.c))
+$(B)/cairn-manual: $(MANUAL_C:%.c=$(B)/host/%.o) $(B)/host/libcairn.a $(B)/host/libshared.a
+	$(call say,LINK)
+	$(Q)$(CC) -o $@ $^ $(CAIRN_LIBS)
+$(B)/cairn.1: $(B)/cairn-manual
+	$(Q)$< man > $@
+$(B)/cairn.bash: $(B)/cairn-manual
+	$(Q)$< bash > $@
+$(B)/_cairn: $(B)/cairn-manual
+	$(Q)$< zsh > $@
+$(B)/cairn.fish: $(B)/cairn-manual
+	$(Q)$< fish > $@
+manual: $(B)/cairn.1 $(B)/cairn.bash $(B)/_cairn $(B)/cairn.fish
+tools: $(B)/cairn $(B)/cairn-options manual
+
+# ---- install: the host tool, for all of this machine's users or, with PREFIX=$HOME/.local, for one
+PREFIX  := /usr/local
+DESTDIR :=
+INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
+               share/bash-completion/completions/cairn share/zsh/site-functions/_cairn \
+               share/fish/vendor_completions.d/cairn.fish)
+install: tools
+	@set -e; set -- $(addprefix $(B)/,cairn cairn.1 cairn.bash _cairn cairn.fish); mode=755; \
+	for to in $(INSTALLED); do install -D -m $$mode $$1 $$to; echo $$to; shift; mode=644; done
+uninstall:
+	rm -f $(INSTALLED)
 docs: $(B)/cairn-options
 	$< docs > docs/options.md
 
@@ -243,6 +269,8 @@ make soak      Linux and Cairn under qemu-ds for 20 minutes (SOAK_MINUTES=)
 make fuzz      one minute of fuzzing, shared by all fuzzers
 make lint      shellcheck and the rules of the house
 make tools     the host tools alone
+make install   cairn, its manual page and completions for bash, zsh and fish
+               (PREFIX=/usr/local, DESTDIR=); make uninstall
 make image     build/cairn.img for a USB stick;
                CONFIG='workload=hogs seconds=5 end=halt'
 make gdb       boot and wait for a debugger
@@ -259,6 +287,6 @@ clean:
 FORCE:
 .SECONDARY:
 -include $(shell find $(B) -path $(B)/qemu11 -prune -o -path $(B)/linux -prune -o -name '*.d' -print 2>/dev/null)
-.PHONY: all kernel loader tools docs run gdb image unit test-products test test-ds test-linux test-ci test-all bench \
-        bench-gate fuzz lint help clean FORCE
+.PHONY: all kernel loader tools manual install uninstall docs run gdb image unit test-products test test-ds test-linux \
+        test-ci test-all bench bench-gate fuzz lint help clean FORCE
 endif

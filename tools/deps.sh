@@ -64,6 +64,7 @@ pytest_there               python3-pytest  python3-pytest        python-pytest  
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
 on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace
 bt2_there                  python3-bt2     python3-bt2           -               python3-babeltrace2 -
+on_path groff              groff-base      groff-base            groff           groff            groff
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
 browser_there  chromium-headless-shell chromium-headless     chromium        chromium         -
 on_path curl               curl            curl                  curl            curl             curl

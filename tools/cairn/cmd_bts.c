@@ -217,7 +217,8 @@ static void print_thread(const struct cairn_log *log, const struct stint *stints
     if (lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost_text, sizeof(lost_text), "%" PRIu64, lost);
     printf("\n%s%s%s: %" PRIu64 " %s in %zu %s, lost: %s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD),
-           cairn_show_thread(thread, log, stints[0].drain->tid, 30), cairn_colour(stdout, CAIRN_COLOUR_OFF), records, cairn_plural(records, "branch", "branches"), count, cairn_plural(count, "drain", "drains"),
+           cairn_show_thread(thread, log, stints[0].drain->tid, 30), cairn_colour(stdout, CAIRN_COLOUR_OFF), records,
+           cairn_plural(records, "branch", "branches"), count, cairn_plural(count, "drain", "drains"),
            lost_text);
     for (size_t i = 0; i < count; i++)
         print_stint(&f, &stints[i]);

@@ -131,7 +131,8 @@ static void print_verdict(const struct cairn_check *check)
         printf("%sFAIL%s: %" PRIu64 " %s a rule did not hold\n", cairn_colour(stdout, CAIRN_COLOUR_BAD), plain, failed,
                cairn_plural(failed, "time", "times"));
     else if (left_out)
-        printf("%sPASS%s, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", good, plain, covered,
+        printf("%sPASS%s, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", good, plain,
+               covered,
                covered + left_out);
     else
         printf("%sPASS%s: every rule held: %u verified, %u consistent, %u cannot be known here\n", good, plain,

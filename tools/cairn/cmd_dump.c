@@ -65,8 +65,8 @@ static void print_head(const struct dump *d, bool compact)
         printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
                "# numbers (--max-wait-reason N)\n");
     cairn_filter_print("# ");
-    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 1, "seconds",
-           "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
+    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD),
+           d->width - 1, "seconds", "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
            cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 

@@ -236,7 +236,8 @@ static void print_loss(const struct cairn_totals *t)
 static void print_cpus(const struct cairn_totals *t)
 {
     const bool chosen = cairn_filter_by_thread();
-    printf("\n%sCPU      switches       busy%s       idle    unknown%s\n", heading(), chosen ? "     others" : "", plain());
+    printf("\n%sCPU      switches       busy%s       idle    unknown%s\n", heading(),
+           chosen ? "     others" : "", plain());
     for (uint32_t c = 0; c < t->log->cpus; c++) {
         const uint64_t all = t->busy[c] + t->others[c] + t->idle[c] + t->unknown[c];
         if (!cairn_filter_cpu(c))
@@ -277,7 +278,8 @@ static void print_threads(struct cairn_totals *t)
         qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_busy);
     for (size_t i = 0; i < t->threads.count; i++)
         all += t->threads.items[i].busy;
-    printf("\n%sthreads by time on a CPU     of busy time       time   switched out    records%s\n", heading(), plain());
+    printf("\n%sthreads by time on a CPU     of busy time       time   switched out    records%s\n", heading(),
+           plain());
     for (size_t i = 0; i < t->threads.count && i < top; i++) {
         const struct cairn_total_thread *h = &t->threads.items[i];
         printf("  %-28s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_show_thread(name, t->log, h->tid, 28),
@@ -528,7 +530,8 @@ static void print_hook(const struct cairn_totals *t)
     cairn_slice_u64(cairn_end_key(t->log, "hook.emulated"), &emulated);
     printf("\n%sswitch hook, TSC cycles%s%s%s\n  minimum            %12" PRIu64 "\n  median             %12" PRIu64
            "\n  99th percentile    %12" PRIu64 "\n",
-           heading(), emulated ? " (emulated)" : "", !cairn_filter_by_cpu() ? "" : ", all CPUs", plain(), min, median, p99);
+           heading(), emulated ? " (emulated)" : "", !cairn_filter_by_cpu() ? "" : ", all CPUs", plain(),
+           min, median, p99);
 }
 
 static void print_truth(const struct cairn_totals *t)

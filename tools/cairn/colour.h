@@ -19,6 +19,6 @@ enum cairn_colour {
 extern const char *const cairn_colour_names[]; /* of --color: auto, always, never, then NULL */
 extern unsigned cairn_colour_when;             /* which of them */
 
-/* What begins a colour in `to`, and with CAIRN_COLOUR_OFF ends it: "" where there are none. It takes no columns: what is
- * padded is padded in between. No newline belongs in between: pagers end colours there. */
+/* What begins a colour in `to`, and with CAIRN_COLOUR_OFF ends it: "" where there are none. It takes no columns: what
+ * is padded is padded in between. No newline belongs in between: pagers end colours there. */
 const char *cairn_colour(FILE *to, enum cairn_colour colour);

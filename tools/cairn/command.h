@@ -47,6 +47,8 @@ extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_s
     cairn_check_command, cairn_locks_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
     cairn_export_command, cairn_diff_command;
 
+extern const struct cairn_command *const cairn_commands[]; /* all, in the order of --help, up to a NULL */
+
 /* The last rows of the options of every command that reads a LOG. What comes before says which part of it is looked
  * at, and how. */
 #define CAIRN_LOG_OPTIONS                                                                                              \

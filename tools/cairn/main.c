@@ -5,18 +5,11 @@
 
 #include "tools/cairn/command.h"
 
-static const struct cairn_command *const commands[] = {
-    &cairn_dump_command,  &cairn_stat_command, &cairn_info_command,    &cairn_check_command,
-    &cairn_ds_command,    &cairn_bts_command,  &cairn_profile_command, &cairn_locks_command,
-    &cairn_capture_command, &cairn_export_command, &cairn_diff_command,
-};
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
 static void usage(FILE *to)
 {
     fputs("usage: cairn COMMAND ...\n", to);
-    for (unsigned i = 0; i < COMMANDS; i++)
-        fprintf(to, "  %-8s %-20s %s\n", commands[i]->name, commands[i]->arguments, commands[i]->summary);
+    for (const struct cairn_command *const *c = cairn_commands; *c; c++)
+        fprintf(to, "  %-8s %-20s %s\n", (*c)->name, (*c)->arguments, (*c)->summary);
     fputs("LOG is a serial log or an ETL file, - standard input. cairn help COMMAND tells\n"
           "more.\n"
           "Exit: 0 good, 1 the trace is damaged or a check failed, 2 usage, 3 unreadable or\n"
@@ -34,9 +27,9 @@ static int no_command(const char *name)
 /* NULL: there is none of that name. */
 static const struct cairn_command *find(const char *name)
 {
-    for (unsigned i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i]->name) == 0)
-            return commands[i];
+    for (unsigned i = 0; cairn_commands[i]; i++)
+        if (strcmp(name, cairn_commands[i]->name) == 0)
+            return cairn_commands[i];
     return NULL;
 }
 

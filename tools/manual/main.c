@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* What cairn's own tables say of its commands and options, as a manual page and for shells to complete words by. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/command.h"
+#include "tools/cairn/writer.h"
+
+static bool takes_file(const struct cairn_option *o)
+{
+    return o->value && strcmp(o->value, "FILE") == 0;
+}
+
+/* The words a value may be, separated; nothing where it may be anything. */
+static void print_words(const struct cairn_option *o, const char *between)
+{
+    for (unsigned i = 0; o->words && o->words[i]; i++)
+        printf("%s%s", i ? between : "", o->words[i]);
+}
+
+/* ---- manual page ------------------------------------------------------------------------------------------------- */
+
+/* Text in which no character means anything to troff. */
+static void print_roff(const char *text)
+{
+    bool line_begins = true;
+    for (; *text; line_begins = *text++ == '\n') {
+        if (line_begins && (*text == '.' || *text == '\''))
+            fputs("\\&", stdout);
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\'')
+            fputs("\\(aq", stdout);
+        else if (*text == '^')
+            fputs("\\(ha", stdout);
+        else if (*text == '~')
+            fputs("\\(ti", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+static void print_option(const struct cairn_option *o)
+{
+    puts(".TP");
+    if (o->letter)
+        printf("\\fB\\-%c\\fR, ", o->letter);
+    fputs("\\fB\\-\\-", stdout);
+    print_roff(o->name);
+    fputs("\\fR", stdout);
+    if (o->value) {
+        fputs(" \\fI", stdout);
+        print_roff(o->value);
+        fputs("\\fR", stdout);
+    }
+    putchar('\n');
+    print_roff(o->help);
+    putchar('\n');
+}
+
+static void print_command(const struct cairn_command *c)
+{
+    fputs(".SS \"cairn ", stdout);
+    print_roff(c->name);
+    putchar(' ');
+    print_roff(c->arguments);
+    puts("\"");
+    print_roff(c->summary);
+    puts(".");
+    for (const struct cairn_option *o = c->options; o->name; o++)
+        print_option(o);
+    for (const struct cairn_writer *const *f = c->formats; f && *f; f++) {
+        fputs(".TP\nformat \\fB", stdout);
+        print_roff((*f)->name);
+        fputs("\\fR\n", stdout);
+        print_roff((*f)->summary);
+        putchar('\n');
+    }
+    if (*c->notes) {
+        puts(".PP");
+        print_roff(c->notes);
+    }
+}
+
+static int manual(void)
+{
+    fputs(".\\\" Made from the tables of cairn's commands (tools/manual).\n.TH CAIRN 1 \"\" \"cairn " CAIRN_VERSION
+          "\" \"Cairn\"\n.SH NAME\ncairn \\- read traces of context switches and of Intel\\(aqs Debug Store\n"
+          ".SH SYNOPSIS\n.nf\n",
+          stdout);
+    for (unsigned i = 0; cairn_commands[i]; i++) {
+        printf("\\fBcairn %s\\fR ", cairn_commands[i]->name);
+        print_roff(cairn_commands[i]->arguments);
+        putchar('\n');
+    }
+    fputs("\\fBcairn help\\fR [COMMAND]\n\\fBcairn \\-\\-version\\fR\n.fi\n.SH DESCRIPTION\n"
+          "A LOG is the serial log of a run of the kernel Cairn, or an ETL file, its own or Windows\\(aq; \\- is\n"
+          "standard input. What is damaged or missing in it is told on standard error; the rest is shown.\n"
+          ".SH COMMANDS\n",
+          stdout);
+    for (unsigned i = 0; cairn_commands[i]; i++)
+        print_command(cairn_commands[i]);
+    fputs(".SH A PART OF A TRACE\n"
+          "Options of several kinds must all hold. What lies at \\-\\-from is in, what lies at \\-\\-until is not;\n"
+          "times are those that \\fBcairn dump\\fR shows. \\-\\-thread and \\-\\-reason never hide what was lost.\n"
+          "Counts and shares are of what is left. docs/filters.md has the whole.\n"
+          ".SH EXIT STATUS\n"
+          ".TP\n0\nGood. With \\fBcapture\\fR: the guest\\(aqs verdict was pass.\n"
+          ".TP\n1\nThe trace is damaged, a check failed, or there is nothing in it of what was asked for; of the\n"
+          "guest of \\fBcapture\\fR the verdict was fail. What there is has been shown.\n"
+          ".TP\n2\nUsage: the arguments are wrong, or do not fit this log.\n"
+          ".TP\n3\nA file could not be read or written, or is no trace; \\fBcapture\\fR: no verdict came.\n"
+          ".TP\n130\n\\fBcapture\\fR: ended by Ctrl\\-C.\n"
+          ".SH ENVIRONMENT\n.TP\nNO_COLOR\nSet and not empty: no colours, unless \\-\\-color=always.\n",
+          stdout);
+    return 0;
+}
+
+/* ---- bash -------------------------------------------------------------------------------------------------------- */
+
+static int bash(void)
+{
+    fputs("# bash completion of cairn: made from its tables (tools/manual)\n"
+          "_cairn() {\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options='' words=''\n"
+          "    if [ \"$cur\" = '=' ]; then\n"
+          "        cur=''\n"
+          "    elif [ \"$prev\" = '=' ]; then\n"
+          "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
+          "    fi\n"
+          "    COMPREPLY=()\n"
+          "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
+          "        mapfile -t COMPREPLY < <(compgen -W '",
+          stdout);
+    for (unsigned i = 0; cairn_commands[i]; i++)
+        printf("%s ", cairn_commands[i]->name);
+    puts("help --help --version' -- \"$cur\")\n"
+         "        return\n"
+         "    fi\n"
+         "    case ${COMP_WORDS[1]} in");
+    for (unsigned i = 0; cairn_commands[i]; i++) {
+        const struct cairn_command *c = cairn_commands[i];
+        printf("    %s)\n        options='", c->name);
+        for (const struct cairn_option *o = c->options; o->name; o++)
+            printf("--%s ", o->name);
+        puts("--help'\n        case $prev in");
+        for (const struct cairn_option *o = c->options; o->name; o++) {
+            if (!o->value)
+                continue;
+            printf("        --%s", o->name);
+            if (o->letter)
+                printf(" | -%c", o->letter);
+            fputs(") words=", stdout);
+            if (takes_file(o))
+                fputs("'<file>'", stdout);
+            else if (o->words) {
+                putchar('\'');
+                print_words(o, " ");
+                putchar('\'');
+            } else
+                fputs("'<any>'", stdout);
+            puts(" ;;");
+        }
+        puts("        esac\n        ;;");
+    }
+    fputs("    help) words='", stdout);
+    for (unsigned i = 0; cairn_commands[i]; i++)
+        printf("%s%s", i ? " " : "", cairn_commands[i]->name);
+    puts("' ;;\n"
+         "    esac\n"
+         "    if [ \"$words\" = '<any>' ]; then\n"
+         "        return\n"
+         "    elif [ -n \"$words\" ] && [ \"$words\" != '<file>' ]; then\n"
+         "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+         "    elif [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
+         "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
+         "    else\n"
+         "        compopt -o filenames 2>/dev/null\n"
+         "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+         "    fi\n"
+         "}\n"
+         "complete -F _cairn cairn");
+    return 0;
+}
+
+/* ---- zsh, fish --------------------------------------------------------------------------------------------------- */
+
+/* Within single quotes; what `special` has gets a backslash. */
+static void print_quoted(const char *text, const char *special, const char *quote)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs(quote, stdout);
+        else
+            printf("%s%c", strchr(special, *text) ? "\\" : "", *text);
+    }
+}
+
+static int zsh(void)
+{
+    puts("#compdef cairn\n# zsh completion of cairn: made from its tables (tools/manual)\n"
+         "_cairn() {\n    if (( CURRENT == 2 )); then\n        local -a commands=(");
+    for (unsigned i = 0; cairn_commands[i]; i++) {
+        printf("            '%s:", cairn_commands[i]->name);
+        print_quoted(cairn_commands[i]->summary, ":\\", "'\\''");
+        puts("'");
+    }
+    puts("            'help:what a command is for, and its options'\n        )\n        _describe command commands\n"
+         "        return\n    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
+         "    case $command in");
+    for (unsigned i = 0; cairn_commands[i]; i++) {
+        printf("    %s)\n        _arguments", cairn_commands[i]->name);
+        for (const struct cairn_option *o = cairn_commands[i]->options; o->name; o++) {
+            if (o->letter)
+                printf(" \\\n            '(-%c --%s)'{-%c,--%s%s}'[", o->letter, o->name, o->letter, o->name,
+                       o->value ? "=" : "");
+            else
+                printf(" \\\n            '--%s%s[", o->name, o->value ? "=" : "");
+            print_quoted(o->help, "[]:\\", "'\\''");
+            putchar(']');
+            if (o->value)
+                printf(":%s:", o->value);
+            if (takes_file(o))
+                fputs("_files", stdout);
+            if (o->words) {
+                putchar('(');
+                print_words(o, " ");
+                putchar(')');
+            }
+            putchar('\'');
+        }
+        puts(" \\\n            '--help[this command]' '*:log:_files'\n        ;;");
+    }
+    fputs("    help) compadd", stdout);
+    for (unsigned i = 0; cairn_commands[i]; i++)
+        printf(" %s", cairn_commands[i]->name);
+    puts(" ;;\n    esac\n}\n_cairn \"$@\"");
+    return 0;
+}
+
+static int fish(void)
+{
+    puts("# fish completion of cairn: made from its tables (tools/manual)");
+    for (unsigned i = 0; cairn_commands[i]; i++) {
+        const struct cairn_command *c = cairn_commands[i];
+        printf("complete -c cairn -n __fish_use_subcommand -f -a %s -d '", c->name);
+        print_quoted(c->summary, "\\", "\\'");
+        puts("'");
+        for (const struct cairn_option *o = c->options; o->name; o++) {
+            printf("complete -c cairn -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
+            if (o->letter)
+                printf(" -s %c", o->letter);
+            if (o->value)
+                printf(" -%s", takes_file(o) ? "r" : "x");
+            if (o->words) {
+                fputs(" -a '", stdout);
+                print_words(o, " ");
+                putchar('\'');
+            }
+            fputs(" -d '", stdout);
+            print_quoted(o->help, "\\", "\\'");
+            puts("'");
+        }
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*print)(void);
+    } kinds[] = {{"man", manual}, {"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+    for (unsigned i = 0; argc == 2 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (strcmp(argv[1], kinds[i].name) == 0)
+            return cairn_flush(kinds[i].print());
+    fputs("usage: cairn-manual man|bash|zsh|fish\n", stderr);
+    return CAIRN_USAGE;
+}
