@@ -306,6 +306,17 @@ def test_gaps_lie_where_json_has_them(chromium, pages):
         assert any(f[0] == what and f[1] == since and until in (None, f[2]) for f in found), (expected, found)
 
 
+def test_nobody_knows_who_ran_in_a_gap(chromium, pages):
+    """A thread that is said to wait may have run where switches are missing: the tip does not hide that."""
+    path, lines = pages(SAMPLES / "damaged.log")
+    chromium.open(path)
+    start, end = 1.4860035e7, 1.6146524e7  # of CPU 0: test_gaps_lie_where_json_has_them
+    assert any(line["ns"] == start * NS for line in of(lines, "switch"))
+    rows = range(chromium.run("document.querySelectorAll('#labels .thread').length"))
+    said = [tip(chromium, *place(chromium, ".thread", row, (start + end) / 2)) for row in list(rows)[:4]]
+    assert any("DelayExecution for" in words and "switches of CPU 0 are missing" in words for words in said), said
+
+
 # ---- lanes -----------------------------------------------------------------------------------------------------------
 
 

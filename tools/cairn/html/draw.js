@@ -83,6 +83,7 @@ class Painter {
         for (const tick of look.ticks(110 * this.unit))
             this.rect(Math.round(look.x(tick.time)), 0, 1, height, colours.line);
         pen.translate(0, -scroll);
+        this.bands(rows);
         for (const row of rows)
             if (row.y + row.height > scroll && row.y < scroll + height)
                 this[row.kind]?.(row);
@@ -273,7 +274,7 @@ class Painter {
     }
 
     thread(row) {
-        const { track, tid, records, times } = row.thread, { look, unit } = this, { ink, faint } = theme.colours;
+        const { track, tid, records, times } = row.thread, { look, unit } = this, { faint } = theme.colours;
         const y = row.y, height = row.height - 5 * unit, mid = y + height / 2;
         this.fade(tid);
         this.stretches(track, (i, x, end) => {
@@ -284,7 +285,7 @@ class Painter {
             } else if (isReady(code)) {
                 this.rect(x, y + height * 0.25, width, height * 0.5, theme.colours.ready);
                 if (room > 46 * unit)
-                    this.text(stateName(code), left + 5 * unit, mid + 1, ink, room, 11.5);
+                    this.text(stateName(code), left + 5 * unit, mid + 1, theme.colours.onReady, room, 11.5);
             } else if (isResting(code)) {
                 this.rect(x, mid - unit, width, 2 * unit, theme.colours.waiting);
                 if (room > 46 * unit) {
@@ -314,6 +315,15 @@ class Painter {
         this.pen.globalAlpha = 1;
     }
 
+    /* Behind the threads: what does not run may have run where switches are missing. */
+    bands(rows) {
+        const first = rows.find((row) => row.kind === "thread"), last = rows.at(-1);
+        if (!first)
+            return;
+        this.pen.globalAlpha = 0.3;
+        this.gaps(this.model.gaps, first.y, last.y - first.y);
+        this.pen.globalAlpha = 1;
+    }
     /* Where something is missing: never narrower than one can see. */
     gaps(gaps, y, height) {
         const { look } = this;
@@ -322,10 +332,9 @@ class Painter {
             const x = look.x(gap.from), end = Math.max(look.x(gap.to), x + 4);
             if (end < 0 || x > look.width || end <= shown)
                 continue;
-            const quiet = gap.why === meta.hole.stopped || gap.why === meta.hole.overwritten;
             const left = Math.max(x, shown);
             this.rect(left, y, end - left, height, theme.colours.paper);
-            this.rect(left, y, end - left, height, theme.hatch(this.pen, quiet ? "stopped" : "gap"));
+            this.rect(left, y, end - left, height, theme.hatch(this.pen, isQuiet(gap) ? "stopped" : "gap"));
             shown = end;
         }
     }
@@ -377,12 +386,17 @@ class Painter {
                 const end = Math.max((gap.to - all.first) / length * width, x + 2);
                 if (end < shown + 0.5)
                     continue;
-                pen.fillStyle = theme.colours[gap.why === meta.hole.stopped ? "stopped" : "gap"];
+                pen.fillStyle = theme.colours[isQuiet(gap) ? "stopped" : "gap"];
                 pen.fillRect(x, each * n, end - x, each - 1);
                 shown = end;
             }
         });
     }
+}
+
+/* It was meant to be so: no damage. */
+function isQuiet(gap) {
+    return gap.why === meta.hole.stopped || gap.why === meta.hole.overwritten;
 }
 
 /* What a code of a thread's track is called. */

@@ -74,9 +74,12 @@ class Pointer {
         const i = track ? track.at(this.view.look.time(x)) : -1;
         if (i < 0)
             return "";
-        const long = span(track.ends(i) - track.begins(i));
-        return row.kind === "thread" ? `${threads.name(row.thread.tid)}: ${stateName(track.codes[i])} for ${long}`
-            : `${threads.name(track.codes[i])} for ${long}`;
+        const from = track.begins(i), to = track.ends(i), code = track.codes[i], long = span(to - from);
+        if (row.kind === "cpu")
+            return `${threads.name(code)} for ${long}`;
+        const words = `${threads.name(row.thread.tid)}: ${stateName(code)} for ${long}`;
+        const gap = isRunning(code) ? undefined : this.view.model.gaps.find((g) => g.from < to && g.to > from);
+        return gap ? `${words},\nif it did not run where switches of CPU ${gap.cpu} are missing` : words;
     }
     tip(x, y, clientX, clientY) {
         const tip = element("tip"), thing = x === undefined ? undefined : this.hit(x, y);
