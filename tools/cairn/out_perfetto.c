@@ -407,6 +407,7 @@ const struct cairn_writer cairn_writer_perfetto = {
                "buffers, what is missing (docs/export.md)",
     .state = sizeof(struct perfetto),
     .passing = true,
+    .stacks = true,
     .own = own,
     .begin = begin,
     .on_switch = on_switch,
