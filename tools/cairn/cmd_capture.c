@@ -12,17 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/feed.h"
 #include "tools/cairn/input.h"
+#include "tools/cairn/serial.h"
 #include "tools/cairn/show.h"
 #include "trace/format.h"
 
-#define LINE_MAX_BYTES 8192u
 #define QUIET_MS       500  /* after the verdict: what still comes */
 #define TRAILER_MS     5000 /* after the trailer: the verdict should have come */
 
@@ -41,12 +41,9 @@ struct capture {
     bool raw, bar;         /* bar: a progress line is wanted */
     bool terminal;         /* long lines are for people to read */
     bool bar_shown, blank; /* blank: the last line shown was empty */
-    char line[LINE_MAX_BYTES];
-    size_t used;
+    struct cairn_feed feed;
     uint64_t total, bytes; /* of the dump, from its header; 0: not seen */
-    uint64_t good, damaged, read_bytes;
-    uint32_t cut;  /* number of the frame whose line was cut last, */
-    uint64_t cuts; /* and how many times it was: no damage where it comes whole behind that */
+    uint64_t good, read_bytes;
     struct {
         uint8_t *items; /* by frame number: whether this dump's came */
         size_t count, room;
@@ -56,13 +53,6 @@ struct capture {
     enum verdict verdict;
     bool loader_failed;
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
-}
 
 static bool write_all(int fd, const char *data, size_t size)
 {
@@ -78,53 +68,6 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-/* ---- the line --------------------------------------------------------------------------------------------------- */
-
-static bool find_speed(const char *text, speed_t *speed)
-{
-    static const struct {
-        const char *text;
-        speed_t speed;
-    } table[] = {
-        {"9600", B9600},       {"19200", B19200},     {"38400", B38400},     {"57600", B57600},
-        {"115200", B115200},   {"230400", B230400},   {"460800", B460800},   {"921600", B921600},
-        {"1000000", B1000000}, {"1500000", B1500000}, {"2000000", B2000000}, {"3000000", B3000000},
-    };
-    for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-        if (strcmp(text, table[i].text) == 0) {
-            *speed = table[i].speed;
-            return true;
-        }
-    return false;
-}
-
-/* Opens the device: 8 data bits, no parity, raw. `old` is what to put back; *changed: whether there is anything. Never
- * waits, as for a line's carrier: reads come after polls. */
-static int open_line(const char *device, speed_t speed, struct termios *old, bool *changed)
-{
-    *changed = false;
-    if (strcmp(device, "-") == 0)
-        return STDIN_FILENO;
-    int fd = open(device, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 || !isatty(fd))
-        return fd;
-    struct termios t;
-    if (tcgetattr(fd, &t) == 0) {
-        *old = t;
-        *changed = true;
-        cfmakeraw(&t);
-        t.c_cflag |= CLOCAL | CREAD;
-        t.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
-        cfsetspeed(&t, speed);
-        if (tcsetattr(fd, TCSANOW, &t) == 0)
-            return fd;
-    }
-    int e = errno;
-    close(fd);
-    errno = e;
-    return -1;
-}
-
 /* ---- what is shown ---------------------------------------------------------------------------------------------- */
 
 static void clear_bar(struct capture *c)
@@ -136,14 +79,14 @@ static void clear_bar(struct capture *c)
 
 static void show_bar(struct capture *c)
 {
-    int64_t now = now_ms();
+    int64_t now = cairn_now_ms();
     if (!c->bar || !c->good || now - c->bar_ms < 200)
         return;
     c->bar_ms = now;
     fprintf(stderr, "\r\033[Kdump: %" PRIu64, c->good);
     if (c->total)
         fprintf(stderr, " of %" PRIu64, c->total);
-    fprintf(stderr, " frames, %" PRIu64 " damaged", c->damaged);
+    fprintf(stderr, " frames, %" PRIu64 " damaged", c->feed.damaged);
     double seconds = (double)(now - c->began_ms) / 1000.0;
     if (c->bytes > c->read_bytes && seconds > 0.3 && c->read_bytes)
         fprintf(stderr, ", %.0f s left", seconds / (double)c->read_bytes * (double)(c->bytes - c->read_bytes));
@@ -154,7 +97,7 @@ static void show_bar(struct capture *c)
 /* Console text without the escape sequences of firmware, and without its many empty lines. */
 static void show_text(struct capture *c, const char *p, size_t size)
 {
-    char shown[LINE_MAX_BYTES];
+    char shown[CAIRN_FEED_LINE];
     size_t n = 0;
     for (size_t i = 0; i < size; i++) {
         unsigned char x = (unsigned char)p[i];
@@ -198,21 +141,19 @@ static bool mark_seen(struct capture *c, uint32_t number)
     return first;
 }
 
-static void take_frame(struct capture *c, const struct cairn_line *l, const uint8_t *payload)
+static void take_frame(void *context, const struct cairn_line *l, const uint8_t *payload, const char *text, size_t size)
 {
+    struct capture *c = context;
+    (void)text, (void)size;
     if (l->frame.stream == CAIRN_STREAM_HEADER && c->trailer) { /* another dump */
         c->good = c->seen.count = 0;
         c->trailer = false;
     }
     if (!c->good)
-        c->began_ms = now_ms();
+        c->began_ms = cairn_now_ms();
     if (!mark_seen(c, l->frame.number))
         return; /* it came before */
     c->good++;
-    if (c->cuts && c->cut == l->frame.number) {
-        c->damaged -= c->cuts;
-        c->cuts = 0;
-    }
     if (l->frame.stream == CAIRN_STREAM_HEADER) {
         cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total);
         cairn_payload_number(payload, l->frame.size, "dump.bytes", &c->bytes);
@@ -221,15 +162,6 @@ static void take_frame(struct capture *c, const struct cairn_line *l, const uint
         c->trailer = true;
         cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total); /* the header may be what is missing */
     }
-}
-
-static void note_damage(struct capture *c, const struct cairn_line *l, enum cairn_flaw flaw)
-{
-    c->damaged++;
-    if (flaw != CAIRN_FLAW_CUT || !l->numbered)
-        return;
-    c->cuts = c->cuts && c->cut == l->frame.number ? c->cuts + 1 : 1;
-    c->cut = l->frame.number;
 }
 
 static void read_verdict(struct capture *c, const char *line, size_t size)
@@ -248,48 +180,17 @@ static void read_verdict(struct capture *c, const char *line, size_t size)
         c->verdict = fail ? FAIL : PASS;
 }
 
-/* Where the ends of lines were damaged, there are several frames in one. */
-static void take_line(struct capture *c)
+static void take_line(void *context, const char *text, size_t size, size_t console)
 {
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
-    const char *p = c->line, *end = c->line + c->used, *first = NULL;
-    struct cairn_line l;
-    for (const char *mark = p; (mark = memchr(mark, CAIRN_FRAME_MARK, (size_t)(end - mark))) != NULL;) {
-        int flaw = cairn_frame_read(&l, mark, end, payload);
-        bool good = flaw == 0;
-        bool damaged = !good && cairn_frame_suspect(&l, p, mark, end);
-        if (good)
-            take_frame(c, &l, payload);
-        if (damaged)
-            note_damage(c, &l, (enum cairn_flaw)(flaw - 1));
-        if (!first && (good || damaged))
-            first = mark;
-        mark = good ? l.end : mark + 1;
-    }
-    if (first)
-        c->read_bytes += c->used + 1;
+    struct capture *c = context;
+    read_verdict(c, text, size);
+    if (console < size)
+        c->read_bytes += size + 1;
     if (c->raw)
         return;
-    size_t size = first ? (size_t)(first - p) : c->used; /* console text before it is shown */
-    if (size || !first)
-        show_text(c, p, size);
+    if (console || !size)
+        show_text(c, text, console);
     show_bar(c);
-}
-
-static void take_bytes(struct capture *c, const char *data, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (data[i] != '\n') {
-            c->line[c->used++] = data[i];
-            if (c->used < sizeof(c->line))
-                continue;
-        }
-        while (c->used && c->line[c->used - 1] == '\r')
-            c->used--;
-        read_verdict(c, c->line, c->used);
-        take_line(c);
-        c->used = 0;
-    }
 }
 
 /* ---- the run ---------------------------------------------------------------------------------------------------- */
@@ -297,7 +198,7 @@ static void take_bytes(struct capture *c, const char *data, size_t size)
 /* Milliseconds to wait for more; 0: it is over. */
 static int patience(const struct capture *c, int64_t deadline)
 {
-    int64_t left = deadline ? deadline - now_ms() : INT32_MAX;
+    int64_t left = deadline ? deadline - cairn_now_ms() : INT32_MAX;
     int64_t quiet = c->verdict ? QUIET_MS : c->trailer ? TRAILER_MS : INT32_MAX;
     if (c->loader_failed || left <= 0 || interrupted)
         return 0;
@@ -329,7 +230,7 @@ static int record(struct capture *c, int64_t deadline, const sigset_t *while_wai
         }
         if (c->raw)
             write_all(STDOUT_FILENO, data, (size_t)n);
-        take_bytes(c, data, (size_t)n);
+        cairn_feed_bytes(&c->feed, data, (size_t)n);
     }
     return 0;
 }
@@ -340,14 +241,14 @@ static int judge(const struct capture *c, int64_t deadline, const char *log)
     fprintf(stderr, "capture: %" PRIu64 " %s", c->good, cairn_plural(c->good, "frame", "frames"));
     if (c->total)
         fprintf(stderr, " of %" PRIu64, c->total);
-    fprintf(stderr, ", %" PRIu64 " damaged, %" PRIu64 " missing, in %s\n", c->damaged, missing, log);
+    fprintf(stderr, ", %" PRIu64 " damaged, %" PRIu64 " missing, in %s\n", c->feed.damaged, missing, log);
     if (interrupted) {
         fprintf(stderr, "capture: interrupted\n");
         return 128 + SIGINT;
     }
     if (c->verdict == NONE) {
         fprintf(stderr, "capture: no verdict: %s\n",
-                deadline && now_ms() >= deadline ? "the time was up" : "the line ended without one");
+                deadline && cairn_now_ms() >= deadline ? "the time was up" : "the line ended without one");
         return 3;
     }
     if (c->verdict == FAIL) {
@@ -407,11 +308,9 @@ static int record_to(int64_t deadline, const sigset_t *while_waiting)
     c.bar = !c.raw && isatty(STDERR_FILENO);
     c.terminal = isatty(STDOUT_FILENO);
     c.blank = true;
+    c.feed = (struct cairn_feed){.context = &c, .frame = take_frame, .line = take_line};
     int status = record(&c, deadline, while_waiting);
-    if (c.used) {
-        read_verdict(&c, c.line, c.used);
-        take_line(&c);
-    }
+    cairn_feed_end(&c.feed);
     clear_bar(&c);
     free(c.seen.items);
     if (close(c.out) != 0 && status == 0) {
@@ -425,30 +324,25 @@ static int run(char *device)
 {
     if (!log_path)
         return cairn_usage(&cairn_capture_command, "-o LOG is needed");
-    char *comma = strchr(device, ',');
-    speed_t speed = B115200;
-    if (comma && !find_speed(comma + 1, &speed))
-        return cairn_usage(&cairn_capture_command, "%s: not a rate a serial line has, like 115200", comma + 1);
-    if (comma)
-        *comma = '\0';
-
     sigset_t blocked, before;
     sigemptyset(&blocked);
     sigaddset(&blocked, SIGINT);
     sigprocmask(SIG_BLOCK, &blocked, &before);
     sigaction(SIGINT, &(struct sigaction){.sa_handler = interrupt}, NULL);
     sigdelset(&before, SIGINT);
-    struct termios old;
-    bool changed;
-    c.in = open_line(device, speed, &old, &changed);
-    if (c.in < 0) {
-        fprintf(stderr, "cairn: %s: %s\n", device, strerror(errno));
+    struct cairn_serial serial;
+    const int e = cairn_serial_open(&serial, device);
+    if (e == -EINVAL)
+        return cairn_usage(&cairn_capture_command, "%s: not a rate a serial line has, like 115200",
+                           strchr(device, ',') + 1);
+    if (e) {
+        fprintf(stderr, "cairn: %s: %s\n", device, strerror(-e));
         return CAIRN_UNREADABLE;
     }
-    int64_t deadline = timeout ? now_ms() + (int64_t)timeout * 1000 : 0;
+    c.in = serial.fd;
+    int64_t deadline = timeout ? cairn_now_ms() + (int64_t)timeout * 1000 : 0;
     int status = record_to(deadline, &before);
-    if (changed)
-        tcsetattr(c.in, TCSANOW, &old);
+    cairn_serial_close(&serial);
     return status ? status : judge(&c, deadline, log_path);
 }
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The line a machine sends its log over. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <termios.h>
+
+struct cairn_serial {
+    int fd;
+    struct termios old; /* what cairn_serial_close puts back, */
+    bool changed;       /* if anything */
+};
+
+/* Opens "DEV[,BAUD]": 8 data bits, no parity, raw, 115200 baud unless told; or "-", or any other file there is, or a
+ * UNIX socket, to which it connects. Never waits, as for a line's carrier: reads come after polls. 0; -EINVAL: not a
+ * rate a line can have; or another negative errno. `operand` is cut before the rate. */
+int cairn_serial_open(struct cairn_serial *serial, char *operand);
+void cairn_serial_close(struct cairn_serial *serial);
+
+int64_t cairn_now_ms(void); /* of a clock that nobody sets */
