@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace that is still coming, added up as it comes. Whole buffers of the trace are read as a small log of their own,
+ * with the text streams that came so far, and are forgotten then: memory does not grow with the trace.
+ */
+#pragma once
+
+#include "tools/cairn/feed.h"
+#include "tools/cairn/map.h"
+#include "tools/cairn/show.h"
+#include "tools/cairn/stints.h"
+#include "tools/cairn/tally.h"
+
+#define CAIRN_FOLLOW_RECENT 256u /* switches of a CPU that are kept: a drain's records are older than the drain */
+#define CAIRN_FOLLOW_WINDOW (UINT32_C(4) << 20) /* bytes of lines that wait, at most */
+
+struct cairn_follow_thread {
+    uint32_t tid;
+    char name[CAIRN_SHOWN]; /* as cairn_show_thread has it */
+    uint64_t busy, busy_now, runs, runs_now, records; /* clock units; times switched out */
+};
+
+struct cairn_follow_cpu {
+    /* The last frame that came, and the last that was read. */
+    struct cairn_follow_place {
+        uint32_t buffer, end, used; /* end: of the bytes that came, of those used */
+        bool known;
+    } came, read;
+    struct cairn_stints stints;
+    struct cairn_follow_recent {
+        int64_t time;
+        uint32_t tid; /* who left */
+        bool hole;    /* right before it */
+    } recent[CAIRN_FOLLOW_RECENT]; /* the last at switches % CAIRN_FOLLOW_RECENT */
+    uint64_t switches;
+    /* Records whose thread is the one that leaves next, and when the last of them was: that switch is still to come. */
+    uint64_t orphans;
+    int64_t orphaned;
+    bool there, joined; /* joined: what is read now begins where it ended before */
+    uint64_t busy, busy_now, idle, idle_now, unknown, unknown_now;
+};
+
+struct cairn_follow { /* "now": since cairn_follow_mark */
+    struct cairn_feed feed;
+    uint32_t session; /* 0: that of the first frame of the trace */
+    struct {
+        char *items;
+        size_t count, room;
+    } head, trace; /* lines that are kept; that have not been read */
+    struct {
+        struct cairn_follow_frame {
+            size_t at, size; /* in `trace` */
+            struct cairn_follow_place place;
+            uint32_t offset;
+            uint16_t cpu;
+            bool lost; /* events, right before it */
+        } * items;
+        size_t count, room;
+    } waiting;
+    struct cairn_follow_cpu cpu[CAIRN_MAX_CPUS];
+    struct cairn_map by_tid;
+    struct {
+        struct cairn_follow_thread *items;
+        size_t count, room;
+    } threads;
+    struct cairn_tally reasons, functions; /* side 0: in all, side 1: now */
+    uint64_t switches, switches_now, records, records_now;
+    uint64_t frames, trace_frames, missing, gaps; /* frames: good ones; gaps: where events are missing */
+    uint32_t next;                                /* frame */
+    int64_t first, last, last_now; /* session clock, of switches; last_now: when "now" began */
+    bool timed;
+    uint64_t hz;
+    bool emulated, full_head; /* full_head: there was more text than is kept */
+    bool ended;               /* the trailer has come */
+    bool stale;               /* "now" is over: it begins anew with what comes next */
+};
+
+void cairn_follow_init(struct cairn_follow *f, uint32_t session);
+void cairn_follow_bytes(struct cairn_follow *f, const char *data, size_t size);
+/* Reads what has come, `all` of it or whole buffers only. */
+void cairn_follow_read(struct cairn_follow *f, bool all);
+/* What is shown has been: what comes from here on is "now". */
+void cairn_follow_mark(struct cairn_follow *f);
+/* Nothing is known any more: the file is another. */
+void cairn_follow_reset(struct cairn_follow *f);
