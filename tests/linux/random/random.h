@@ -49,6 +49,7 @@ enum random_kind {
     RANDOM_REP,
     RANDOM_PUSHF,
     RANDOM_SHADOW, /* MOV SS: a single step goes on to behind the next instruction */
+    RANDOM_LOCKED, /* with LOCK: must not be followed by the #DB of single-stepping */
     RANDOM_JCC,    /* from here on branches */
     RANDOM_LOOP,   /* and JRCXZ */
     RANDOM_JUMP,

@@ -126,25 +126,28 @@ static void unary(struct random_emit *e)
     const bool memory = random_chance(e->rng, 30);
     const struct random_operand to = memory ? data(e) : random_reg(dst(e));
     const unsigned op = random_below(e->rng, 4); /* INC DEC NOT NEG */
-    if (memory && random_chance(e->rng, 30))
+    const bool lock = memory && random_chance(e->rng, 30);
+    if (lock)
         random_u8(e, 0xF0);
     random_modrm(e, size, op < 2 ? 0xFE | (size > 1) : 0xF6 | (size > 1), op, to, 0);
-    random_end(e, RANDOM_PLAIN);
+    random_end(e, lock ? RANDOM_LOCKED : RANDOM_PLAIN);
 }
 
 static void exchanges(struct random_emit *e)
 {
     const unsigned size = size_of(e);
+    bool lock = false;
     if (random_chance(e->rng, 50)) { /* XCHG */
         random_modrm(e, size, size > 1 ? 0x87 : 0x86, dst(e), random_reg(dst(e)), 0);
     } else { /* XADD */
         const struct random_operand to = data(e);
         const unsigned from = dst(e);
-        if (random_chance(e->rng, 50))
+        lock = random_chance(e->rng, 50);
+        if (lock)
             random_u8(e, 0xF0);
         random_modrm(e, size, size > 1 ? 0x0FC1 : 0x0FC0, from, to, 0);
     }
-    random_end(e, RANDOM_PLAIN);
+    random_end(e, lock ? RANDOM_LOCKED : RANDOM_PLAIN);
 }
 
 static void test(struct random_emit *e)
