@@ -5,6 +5,7 @@ import os
 import re
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import cairn_boot
@@ -18,6 +19,31 @@ LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw"]
 
 def cairn(*arguments, data=None, timeout=60):
     return subprocess.run([CAIRN, *map(str, arguments)], input=data, capture_output=True, timeout=timeout, check=False)
+
+
+# A process begins with the peak of the one it was forked from: this one is small.
+LAUNCH = """
+import os, resource, sys
+limit, *command = sys.argv[1:]
+child = os.fork()
+if not child:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    if int(limit):
+        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
+    os.execv(command[0], command)
+_, status, usage = os.wait4(child, 0)
+print(usage.ru_maxrss)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+def measured(arguments, stdin=subprocess.DEVNULL, address_space=0):
+    """Of the tool without sanitizers, which want more address space than there is memory: exit status, standard error,
+    peak memory in bytes, of which libraries are a part."""
+    command = [cairn_boot.BUILD / "cairn", *map(str, arguments)]
+    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, str(address_space), *command], stdin=stdin,
+                          capture_output=True, check=False)
+    return done.returncode, done.stderr.decode(), int(done.stdout) << 10
 
 
 def text_of(done):

@@ -5,14 +5,12 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, GOLDEN, cairn, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, measured, text_of
 
-PLAIN = cairn_boot.BUILD / "cairn"  # the sanitizers want more address space than there is memory
 LIMIT = 24 << 20
 COMMANDS = [["dump"], ["info"], ["stat"], ["profile"], ["export", "--to", "json"], ["export", "--to", "folded"]]
 
@@ -23,29 +21,6 @@ def make(path, switches):
     return path
 
 
-# A process begins with the peak of the one it was forked from: this one is small.
-LAUNCH = """
-import os, resource, sys
-limit, *command = sys.argv[1:]
-child = os.fork()
-if not child:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    if int(limit):
-        resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
-    os.execv(command[0], command)
-_, status, usage = os.wait4(child, 0)
-print(usage.ru_maxrss)
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
-def run(arguments, stdin=subprocess.DEVNULL, address_space=0):
-    """(exit status, standard error, peak memory in bytes, of which libraries are a part)"""
-    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, str(address_space), PLAIN, *map(str, arguments)],
-                          stdin=stdin, capture_output=True, check=False)
-    return done.returncode, done.stderr.decode(), int(done.stdout) << 10
-
-
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_memory(command, tmp_path_factory):
     """A log of a tenth of the length takes hardly less."""
@@ -54,7 +29,7 @@ def test_memory(command, tmp_path_factory):
     for log, n in zip(logs, (20000, 200000)):
         if not log.exists():
             make(log, n)
-    small, large = (run([*command, log]) for log in logs)
+    small, large = (measured([*command, log]) for log in logs)
     assert (small[0], large[0]) == (0, 0), large[1]
     assert logs[1].stat().st_size > 9 * logs[0].stat().st_size
     assert large[2] < small[2] + (8 << 20) and large[2] < 32 << 20
@@ -63,7 +38,7 @@ def test_memory(command, tmp_path_factory):
 def read_within(log, least):
     assert log.stat().st_size >= least
     for command in COMMANDS:
-        status, error, _ = run([*command, log], address_space=LIMIT)
+        status, error, _ = measured([*command, log], address_space=LIMIT)
         assert status == 0, f"{command}: {error}"
 
 
