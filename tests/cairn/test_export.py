@@ -126,8 +126,10 @@ def test_files(tmp_path, form):
     for _ in range(2):
         assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", path).returncode == 0
         assert path.read_bytes() == cairn("export", "--to", form, GOLDEN / "small.log").stdout
-    other.write_bytes(b"notes\n")
-    done = cairn("export", "--to", form, GOLDEN / "small.log", "-o", other)
-    assert done.returncode == 2 and f"not of the format {form}" in done.stderr.decode()
-    assert other.read_bytes() == b"notes\n"
+    log = (GOLDEN.parent.parent / "samples" / "plain.log").read_bytes()  # the firmware's first line has semicolons
+    for content in (b"notes\n", b"int main(void) { return 0; }\n", log):
+        other.write_bytes(content)
+        done = cairn("export", "--to", form, GOLDEN / "small.log", "-o", other)
+        assert done.returncode == 2 and f"not of the format {form}" in done.stderr.decode()
+        assert other.read_bytes() == content
     assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", "/dev/full").returncode == 3

@@ -5,11 +5,18 @@
 
 #include "tools/cairn/stacks.h"
 
-/* Text, and a semicolon in its first line. */
+/* Its first line is frames with a semicolon in between, a blank, and a number. */
 static bool own(const char *start, size_t size)
 {
-    const char *line = memchr(start, '\n', size);
-    return line && memchr(start, ';', (size_t)(line - start)) && !memchr(start, '\0', size);
+    const char *end = memchr(start, '\n', size), *at = start;
+    bool several = false;
+    for (; end && at < end && (unsigned char)*at > ' '; at++)
+        several |= *at == ';';
+    if (!several || *at != ' ' || ++at == end)
+        return false;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at == end;
 }
 
 static void record(struct cairn_output *o, const struct cairn_item *item)
