@@ -66,7 +66,7 @@ SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
               $(wildcard kernel/options*.c kernel/workload/paper.c boot/elf.c boot/memory.c boot/paging.c \
                 arch/acpi_parse.c))
 PF_C     := $(B)/perfetto/perfetto.pb-c.c
-CAIRN_C  := $(sort $(wildcard tools/cairn/*.c)) $(PF_C)
+CAIRN_C  := $(sort $(wildcard $(addsuffix /*.c,tools/cairn tools/cairn/check tools/cairn/export))) $(PF_C)
 OPTIONS_C := $(sort $(wildcard tools/options/*.c)) tools/cairn/wrap.c
 UNIT_C   := $(sort $(wildcard tests/unit/test_*.c))
 UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
@@ -164,13 +164,14 @@ $(B)/san/libcairn.a: $(patsubst %.c,$(B)/san/%.o,$(filter-out tools/cairn/main.c
 	@rm -f $@; $(AR) rcs $@ $(filter %.o,$^)
 CAIRN_LIBS := -ldw -lelf -lcapstone -lprotobuf-c -lm
 # the messages of a Perfetto trace, made into C
-$(PF_C) $(PF_C:.c=.h) &: tools/cairn/perfetto.proto
+$(PF_C) $(PF_C:.c=.h) &: tools/cairn/export/perfetto.proto
 	@mkdir -p $(@D)
 	$(call say,PROTOC)
-	$(Q)protoc-c --proto_path=tools/cairn --c_out=$(@D) perfetto.proto
-$(foreach d,host san fuzz/o,$(patsubst %.c,$(B)/$(d)/%.o,$(wildcard tools/cairn/out_perfetto*.c))): | $(PF_C:.c=.h)
+	$(Q)protoc-c --proto_path=tools/cairn/export --c_out=$(@D) perfetto.proto
+PF_USERS := $(wildcard tools/cairn/export/out_perfetto*.c)
+$(foreach d,host san fuzz/o,$(PF_USERS:%.c=$(B)/$(d)/%.o)): | $(PF_C:.c=.h)
 # it takes in the page of `cairn export --to html`
-$(addprefix $(B)/,$(addsuffix /tools/cairn/html_page.o,host san fuzz/o)): $(wildcard tools/cairn/html/*)
+$(addprefix $(B)/,$(addsuffix /tools/cairn/export/html_page.o,host san fuzz/o)): $(wildcard tools/cairn/export/html/*)
 $(B)/cairn: $(CAIRN_C:%.c=$(B)/host/%.o) $(B)/host/libshared.a $(B)/cairn.objects
 	$(call say,LINK)
 	$(Q)$(CC) -o $@ $(filter %.o %.a,$^) $(CAIRN_LIBS)

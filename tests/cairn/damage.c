@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/cairn/check.h"
+#include "tools/cairn/check/check.h"
 #include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/timeline.h"

@@ -7,7 +7,7 @@ from collections import Counter
 
 import cairn_boot
 
-SCHEMA = cairn_boot.ROOT / "tools" / "cairn"
+SCHEMA = cairn_boot.ROOT / "tools" / "cairn" / "export"
 UNKNOWN = 0x7FFFFFFF
 EVENTS = 1  # the sequence of all but samples
 TOKEN = re.compile(r'\s*(?:([\w.]+)(?:: ("(?:[^"\\]|\\.)*"|\S+)| (\{))|(\}))')

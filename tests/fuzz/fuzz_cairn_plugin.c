@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "tests/fuzz/log.h"
-#include "tools/cairn/check.h"
+#include "tools/cairn/check/check.h"
 #include "tools/cairn/plugin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

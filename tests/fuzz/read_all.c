@@ -8,17 +8,17 @@
 
 #include "tests/fuzz/ctf.h"
 #include "tests/fuzz/log.h"
-#include "tools/cairn/check.h"
+#include "tools/cairn/check/check.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
 #include "tools/cairn/etl.h"
-#include "tools/cairn/etl_export.h"
+#include "tools/cairn/export/etl_export.h"
 #include "tools/cairn/life.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
-#include "tools/cairn/writer.h"
+#include "tools/cairn/export/writer.h"
 
 #define LIVES_SHOWN 4u          /* of a CPU */
 #define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */

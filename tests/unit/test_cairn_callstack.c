@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "ds/layout.h"
-#include "tools/cairn/callstack.h"
+#include "tools/cairn/export/callstack.h"
 #include "tools/cairn/pebs.h"
 
 enum { OUTER = 0x1000, MIDDLE = 0x1100, INNER = 0x1200, HANDLER = 0x1300 };

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "tests/cairn/writer.h"
-#include "tools/cairn/check.h"
+#include "tools/cairn/check/check.h"
 
 #define TICK 1000u /* clock units */
 

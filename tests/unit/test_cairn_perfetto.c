@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tools/cairn/out_perfetto.h"
+#include "tools/cairn/export/out_perfetto.h"
 
 #define IIDS 65536u
 

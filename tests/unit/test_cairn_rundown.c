@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/cairn/writer.h"
-#include "tools/cairn/check.h"
+#include "tools/cairn/check/check.h"
 #include "tools/cairn/stretch.h"
 #include "trace/groups.h"
 #include "trace/rundown.h"

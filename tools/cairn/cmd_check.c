@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/check.h"
+#include "tools/cairn/check/check.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/input.h"
 #include "tools/cairn/loss.h"

@@ -14,7 +14,7 @@
 #include "tools/cairn/show.h"
 #include "tools/cairn/stints.h"
 #include "tools/cairn/tally.h"
-#include "tools/cairn/writer.h"
+#include "tools/cairn/export/writer.h"
 
 #define FEW   10u /* less than so many in both runs: no judgement */
 #define SURE  3.0 /* standard deviations: beyond them it is more than chance */

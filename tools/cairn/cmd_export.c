@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/command.h"
-#include "tools/cairn/writer.h"
+#include "tools/cairn/export/writer.h"
 
 #define NAME(name) #name,
 #define WRITER(name) &cairn_writer_##name,

@@ -16,7 +16,7 @@
 #include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
-#include "tools/cairn/writer.h"
+#include "tools/cairn/export/writer.h"
 
 static void usage_line(const struct cairn_command *c)
 {

@@ -6,7 +6,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/names.h"
-#include "tools/cairn/writer.h"
+#include "tools/cairn/export/writer.h"
 #include "trace/format.h"
 
 #define HEAD_MAX (UINT32_C(8) << 20) /* bytes of text that are kept */

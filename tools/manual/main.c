@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tools/cairn/command.h"
-#include "tools/cairn/writer.h"
+#include "tools/cairn/export/writer.h"
 
 static bool takes_file(const struct cairn_option *o)
 {

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/export/callstack.h"
+
+#include <string.h>
+
+#include "ds/insn.h"
+#include "tools/cairn/bts.h"
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/pebs.h"
+
+#define LBR_ENTRIES 256u /* a record's, at most: 8 bits less one in MSR_PEBS_DATA_CFG */
+
+/* ---- what an instruction does ------------------------------------------------------------------------------------ */
+
+enum branch_kind { BRANCH_UNKNOWN, BRANCH_JUMP, BRANCH_CALL, BRANCH_RETURN };
+
+/* Whatever is no branch has been interrupted, or has faulted: as if it called. */
+static enum branch_kind kind_of(const uint8_t *code, size_t size)
+{
+    struct ds_insn insn;
+    if (!ds_insn_decode(code, size, &insn))
+        return BRANCH_UNKNOWN;
+    switch (insn.kind) {
+    case DS_INSN_CONDITIONAL:
+    case DS_INSN_JUMP:
+        return BRANCH_JUMP;
+    case DS_INSN_RETURN:
+    case DS_INSN_IRET:
+        return BRANCH_RETURN;
+    case DS_INSN_FAR: /* CALL, JMP or RET */
+        return BRANCH_UNKNOWN;
+    case DS_INSN_SYSTEM: /* SYSCALL and SYSENTER, or back from there */
+        return code[0] == 0x0F && (code[1] == 0x05 || code[1] == 0x34) ? BRANCH_CALL : BRANCH_RETURN;
+    default:
+        return BRANCH_CALL;
+    }
+}
+
+/* ---- a way through the code -------------------------------------------------------------------------------------- */
+
+struct way {
+    const struct cairn_log *log;
+    struct cairn_elf *elf;
+    uint64_t call[CAIRN_CALLS]; /* open ones, the outermost first */
+    unsigned depth;
+    uint64_t here; /* where the last branch led */
+    bool known;
+};
+
+/* A label within a function carries its name, and its own behind a dot. */
+static size_t function_size(const struct cairn_symbol *s)
+{
+    const char *dot = s->name.size ? memchr(s->name.at + 1, '.', s->name.size - 1) : NULL;
+    return dot ? (size_t)(dot - s->name.at) : s->name.size;
+}
+
+static bool same_function(const struct cairn_log *log, uint64_t a, uint64_t b)
+{
+    const struct cairn_symbol *x = cairn_find_symbol(&log->text, a), *y = cairn_find_symbol(&log->text, b);
+    if (!x || !y)
+        return false;
+    return x == y ||
+           (function_size(x) == function_size(y) && memcmp(x->name.at, y->name.at, function_size(x)) == 0);
+}
+
+/* Whether one gets from `here` to `there` without a branch, as far as addresses tell. */
+static bool straight_on(const struct cairn_log *log, uint64_t here, uint64_t there)
+{
+    return there >= here && same_function(log, here, there);
+}
+
+static void take(struct way *w, const struct cairn_branch *b)
+{
+    uint8_t code[DS_INSN_MAX];
+    const enum branch_kind kind = kind_of(code, cairn_elf_code(w->elf, b->from, code, sizeof(code)));
+    if (kind == BRANCH_UNKNOWN || (w->known && !straight_on(w->log, w->here, b->from)))
+        w->depth = 0; /* there were others in between */
+    w->here = b->to;
+    w->known = true;
+    if (kind == BRANCH_CALL) {
+        if (w->depth == CAIRN_CALLS)
+            memmove(w->call, w->call + 1, --w->depth * sizeof(w->call[0]));
+        w->call[w->depth++] = b->from;
+    } else if (kind == BRANCH_RETURN && w->depth) {
+        const uint64_t call = w->call[--w->depth];
+        if (b->to < call || b->to - call > DS_INSN_MAX)
+            w->depth = 0; /* not to where it was called from */
+    }
+}
+
+static void tell(struct cairn_callstack *stack, const struct way *w)
+{
+    for (stack->count = 0; stack->count < w->depth; stack->count++)
+        stack->call[stack->count] = w->call[w->depth - 1 - stack->count];
+}
+
+/* Keeps what both have. */
+static void join(struct cairn_callstack *stack, const struct way *w)
+{
+    unsigned same = 0;
+    while (same < stack->count && same < w->depth && stack->call[same] == w->call[w->depth - 1 - same])
+        same++;
+    stack->count = same;
+}
+
+/* ---- LBR --------------------------------------------------------------------------------------------------------- */
+
+/* Entries as the record has them, the newest first; how many. */
+static unsigned read_lbr(struct cairn_branch entry[LBR_ENTRIES], const struct cairn_record *r)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field field;
+    unsigned n = 0;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &field) && n < LBR_ENTRIES) {
+        if (field.what == CAIRN_PEBS_LBR_FROM)
+            entry[n].from = field.value;
+        else if (field.what == CAIRN_PEBS_LBR_TO)
+            entry[n++].to = field.value;
+    }
+    while (n && !entry[n - 1].from && !entry[n - 1].to) /* slots that were never filled */
+        n--;
+    return n;
+}
+
+static bool from_lbr(struct cairn_callstack *stack, struct way *w, const struct cairn_record *r)
+{
+    struct cairn_branch entry[LBR_ENTRIES];
+    const unsigned n = read_lbr(entry, r), newest = n && entry[0].from == r->ip; /* itself: it may be a branch */
+    if (n <= newest)
+        return false;
+    for (unsigned i = n; i-- > newest;)
+        take(w, &entry[i]);
+    if (!straight_on(w->log, w->here, r->ip))
+        w->depth = 0;
+    tell(stack, w);
+    return true;
+}
+
+/* ---- BTS --------------------------------------------------------------------------------------------------------- */
+
+/* The drain of what the thread did when the record was stored; NULL: none has all of it. */
+static const struct cairn_bts_drain *drain_of(const struct cairn_cpu *cpu, const struct cairn_item *item)
+{
+    size_t low = 0, high = cpu->bts_drains.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (cpu->bts_drains.items[middle].time <= item->time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == cpu->bts_drains.count || (low && cpu->bts_drains.items[low - 1].time == item->time))
+        return NULL;
+    const struct cairn_bts_drain *d = &cpu->bts_drains.items[low];
+    return item->blame == CAIRN_BLAME_KNOWN && d->tid == item->tid && !d->lost && d->bytes_seen &&
+                   cairn_bts_complete(d)
+               ? d
+               : NULL;
+}
+
+static bool from_bts(struct cairn_callstack *stack, struct way *w, const struct cairn_item *item)
+{
+    const struct cairn_cpu *cpu = &w->log->cpu[item->cpu];
+    const struct cairn_bts_drain *d = item->record->timed ? drain_of(cpu, item) : NULL;
+    const uint64_t ip = item->record->ip;
+    struct cairn_branch b, next;
+    bool any = false;
+    if (!d || !cairn_bts_record(cpu, d, 0, &next))
+        return false;
+    stack->count = 0;
+    any = straight_on(w->log, ip, next.from); /* before the first */
+    for (uint32_t i = 0, more = 1; more; i++) {
+        b = next;
+        more = cairn_bts_record(cpu, d, i + 1, &next);
+        take(w, &b);
+        if (!straight_on(w->log, b.to, ip) || (more && !straight_on(w->log, ip, next.from)))
+            continue;
+        if (any)
+            join(stack, w);
+        else
+            tell(stack, w);
+        any = true;
+    }
+    return any;
+}
+
+bool cairn_callstack_read(struct cairn_callstack *stack, const struct cairn_log *log, struct cairn_elf *elf,
+                          const struct cairn_item *item)
+{
+    struct way w = {.log = log, .elf = elf};
+    stack->count = 0;
+    if (!elf || item->record->after || !cairn_elf_same_build(elf))
+        return false;
+    return from_lbr(stack, &w, item->record) || from_bts(stack, &w, item);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/export/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/export/folder.h"
+#include "tools/cairn/locks.h"
+
+#define NS UINT64_C(1000000000)
+
+int64_t cairn_out_ns(const struct cairn_output *o, int64_t time)
+{
+    const struct cairn_session *s = &o->log->session;
+    const __int128 units = (__int128)time - (s->start_known ? s->start : 0);
+    return (int64_t)(units * (__int128)NS / (__int128)(s->hz ? s->hz : TRACE_CLOCK_HZ));
+}
+
+const char *cairn_out_function(const struct cairn_output *o, uint64_t address, char out[CAIRN_SHOWN])
+{
+    const char *named = o->elf ? cairn_elf_function(o->elf, address, out) : NULL;
+    if (named) {
+        char *offset = strrchr(out, '+');
+        if (offset && named == out)
+            *offset = '\0';
+        return named;
+    }
+    const struct cairn_symbol *s = cairn_find_symbol(&o->log->text, address);
+    if (!s)
+        return NULL;
+    snprintf(out, CAIRN_SHOWN, "%.*s", s->name.size < CAIRN_SHOWN ? (int)s->name.size : (int)CAIRN_SHOWN - 1,
+             s->name.at);
+    return out;
+}
+
+static struct cairn_held held_at(const struct cairn_log *log, const struct cairn_lock_event *event)
+{
+    struct cairn_held h = {.is = cairn_lock_read(event), .timed = log->session.known};
+    if (h.timed) {
+        h.acquired = trace_clock_units(&log->session.clock, h.is.acquire_time);
+        h.released = trace_clock_units(&log->session.clock, h.is.release_time);
+    }
+    return h;
+}
+
+static void event(struct cairn_output *o, const struct cairn_item *item)
+{
+    const struct cairn_writer *w = o->writer;
+    struct cairn_live live;
+    if (item->lock) {
+        const struct cairn_held held = held_at(o->log, item->lock);
+        if (w->lock)
+            w->lock(o, item, &held);
+    } else if (w->event) {
+        w->event(o, item, cairn_live_of(&item->event, &live) ? &live : NULL);
+    }
+}
+
+static void tell_all(struct cairn_output *o, enum cairn_by by)
+{
+    const struct cairn_writer *w = o->writer;
+    struct cairn_timeline t;
+    const struct cairn_item *item;
+    cairn_timeline_init(&t, o->log, -1, o->compact, by);
+    while ((item = cairn_timeline_next(&t)) != NULL) {
+        void (*const tell)(struct cairn_output *, const struct cairn_item *) =
+            item->kind == CAIRN_ITEM_SWITCH   ? w->on_switch
+            : item->kind == CAIRN_ITEM_RECORD ? w->record
+            : item->kind == CAIRN_ITEM_EPOCH  ? w->epoch
+            : item->kind == CAIRN_ITEM_HOLE   ? w->lost
+                                             : NULL;
+        if (item->kind == CAIRN_ITEM_EVENT)
+            event(o, item);
+        else if (tell)
+            tell(o, item);
+    }
+    cairn_timeline_free(&t);
+}
+
+static int open_output(struct cairn_output *o)
+{
+    if (o->writer->folder)
+        return cairn_folder_begin(o);
+    o->file = o->path ? fopen(o->path, "wb") : stdout;
+    return o->file ? 0 : -errno;
+}
+
+/* 0 or negative errno. */
+static int write_all(struct cairn_output *o, enum cairn_by by)
+{
+    const struct cairn_writer *w = o->writer;
+    int e = open_output(o);
+    if (e)
+        return e;
+    if (w->begin)
+        w->begin(o);
+    if (w->on_switch || w->record)
+        tell_all(o, by);
+    e = w->end(o);
+    if (!e && ferror(o->file))
+        e = -EIO;
+    if (w->folder)
+        return cairn_folder_end(o, e);
+    if (o->path && fclose(o->file) && !e)
+        e = -errno;
+    return e;
+}
+
+/* Whether the path is a file with something in it that this format has not written: a log, perhaps the one that is
+ * exported. */
+static bool is_kept(const struct cairn_output *o)
+{
+    struct stat st;
+    char start[4096];
+    if (o->writer->folder)
+        return cairn_folder_is_kept(o);
+    if (!o->path || stat(o->path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+        return false;
+    FILE *f = fopen(o->path, "rb");
+    const size_t size = f ? fread(start, 1, sizeof(start), f) : 0;
+    if (f)
+        fclose(f);
+    return f && !o->writer->own(start, size);
+}
+
+int cairn_export(struct cairn_output *o, enum cairn_by by)
+{
+    const struct cairn_writer *w = o->writer;
+    if (is_kept(o)) {
+        fprintf(stderr, "cairn: %s: is there, and not of the format %s: name another with -o\n", o->path, w->name);
+        return CAIRN_USAGE;
+    }
+    o->compact = cairn_prefers_compact(o->log);
+    o->state = cairn_alloc(w->state);
+    int status = w->prepare ? w->prepare(o) : CAIRN_GOOD, e = status ? 0 : write_all(o, by);
+    if (e) {
+        fprintf(stderr, "cairn: %s: %s\n", o->path ? o->path : "standard output", strerror(-e));
+        status = CAIRN_UNREADABLE;
+    }
+    if (w->free)
+        w->free(o);
+    free(o->state);
+    return status;
+}

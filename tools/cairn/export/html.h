@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The page that `cairn export --to html` writes: the files of html/ (html_page.c), and between them what the log
+ * holds. That is a stream of bytes in base64 (html_stream.c), cut into script elements of no language, and one JSON
+ * object behind it (meta; html_layouts.c has its tables). html/read.js reads both.
+ *
+ * The stream is items in the order of the timeline. Numbers are LEB128 where nothing else is said, *signed* ones
+ * zigzag. An item begins with a byte that says what it is; then, but for `text` and `batch`, the CPU and how many units
+ * of the session clock have passed since the item before (signed; of a `lost`: 0). Then:
+ *
+ *   text     size, bytes. Texts are numbered from 1 in their order; where an item has a text, it has the number; 0 is
+ *            none
+ *   batch    CPU, bytes of the event header, size of the event, the event itself (0525H, 0524H): the switches of this
+ *            CPU that follow are in it
+ *   switch   1 byte: bits 2:0 enum cairn_form, 3 who came is known, 4 state and priority are, 5 raw (cursor.h); who
+ *            left; [3: who came;] [4: state, reason, priority, 1 byte each;] [form FULL or EVENT: timer ticks that the
+ *            new one had waited]
+ *   record   1 byte: bit 0 timed, 1 ip is that after, 2 the thread is known; the thread, else text: why not; ip and
+ *            address, 8 bytes each; text: function; text: which words, as JSON [[group, name, offset], ...]; epoch;
+ *            format; size, bytes; of each word the text that says what it means
+ *   drain    number, reason (enum cairn_ds_reason), text: reason; records in the log; 1 byte: they are all; text: lost;
+ *            bytes of a record, 0 unknown; text: rows of the area, as JSON [[offset, words, name, by, what, counter],
+ *            ...]; format; size of the DS area, bytes
+ *   lock     thread; text: lock; text: function that released it; 1 byte: the next two are known; from here to when it
+ *            was acquired, released (signed); text: why it is here; struct wmi_spinlock
+ *   event    hook, text; bytes of the event header, size of the event, the event itself
+ *   ready    thread: it can run from now on (0532H); then what an event has
+ *   lost     enum cairn_hole_kind; text; 1 byte: bit 0 since, 1 until are known; these, from the beginning (signed)
+ */
+#pragma once
+
+#include "tools/cairn/export/json.h"
+#include "tools/cairn/export/writer.h"
+
+#define CAIRN_HTML_FORMAT 1
+
+#define CAIRN_HTML_ITEMS(I) I(text) I(batch) I(switch) I(record) I(drain) I(lock) I(event) I(ready) I(lost)
+#define CAIRN_HTML_ITEM(name) CAIRN_HTML_##name,
+enum cairn_html_item { CAIRN_HTML_ITEMS(CAIRN_HTML_ITEM) };
+#undef CAIRN_HTML_ITEM
+
+#define CAIRN_HTML_CHUNK (3u << 18) /* bytes of the stream in one element: a mebibyte of base64 */
+
+struct cairn_html_stream {
+    FILE *to;
+    void *texts; /* tsearch()'s, of struct text */
+    uint64_t bytes, texts_count;
+    size_t used;
+    uint8_t chunk[CAIRN_HTML_CHUNK];
+};
+
+void cairn_html_byte(struct cairn_html_stream *s, uint8_t byte);
+void cairn_html_bytes(struct cairn_html_stream *s, const void *bytes, size_t size);
+void cairn_html_number(struct cairn_html_stream *s, uint64_t number);
+void cairn_html_signed(struct cairn_html_stream *s, int64_t number);
+/* The number of the text, which it has now if it had none: call it before the item that has it begins. "": 0. */
+uint64_t cairn_html_text(struct cairn_html_stream *s, const char *text);
+/* What is left. */
+void cairn_html_stream_end(struct cairn_html_stream *s);
+void cairn_html_stream_free(struct cairn_html_stream *s);
+
+/* Members of the meta object: how bytes divide into fields, and what numbers are called. */
+void cairn_html_layouts(struct cairn_json *j);
+
+/* The page up to the stream, and behind the meta object. */
+extern const char cairn_html_begins[]; /* its first characters */
+void cairn_html_head(FILE *to);
+void cairn_html_tail(FILE *to);

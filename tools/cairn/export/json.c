@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/export/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+unsigned cairn_utf8(const uint8_t *p, size_t left)
+{
+    static const struct {
+        uint8_t first, last, low, high; /* of the lead byte; of the one behind it */
+    } leads[] = {
+        {0xC2, 0xDF, 0x80, 0xBF}, {0xE0, 0xE0, 0xA0, 0xBF}, {0xE1, 0xEC, 0x80, 0xBF}, {0xED, 0xED, 0x80, 0x9F},
+        {0xEE, 0xEF, 0x80, 0xBF}, {0xF0, 0xF0, 0x90, 0xBF}, {0xF1, 0xF3, 0x80, 0xBF}, {0xF4, 0xF4, 0x80, 0x8F},
+    };
+    if (*p < 0x80)
+        return 1;
+    for (unsigned i = 0; i < sizeof leads / sizeof leads[0]; i++) {
+        const unsigned size = *p < 0xE0 ? 2 : *p < 0xF0 ? 3 : 4;
+        if (*p < leads[i].first || *p > leads[i].last)
+            continue;
+        if (left < size || p[1] < leads[i].low || p[1] > leads[i].high)
+            return 0;
+        for (unsigned k = 2; k < size; k++)
+            if ((p[k] & 0xC0) != 0x80)
+                return 0;
+        return size;
+    }
+    return 0;
+}
+
+static void quoted(FILE *to, const char *text, size_t size, bool in_markup)
+{
+    const uint8_t *p = (const void *)text, *end = p + size;
+    putc('"', to);
+    while (p < end) {
+        const unsigned n = cairn_utf8(p, (size_t)(end - p));
+        if (!n)
+            fputs("\\ufffd", to);
+        else if (*p == '"' || *p == '\\')
+            fprintf(to, "\\%c", *p);
+        else if (*p < 0x20 || *p == 0x7F || (*p == '<' && in_markup))
+            fprintf(to, "\\u%04x", *p);
+        else
+            fwrite(p, 1, n, to);
+        p += n ? n : 1;
+    }
+    putc('"', to);
+}
+
+static void member(struct cairn_json *j, const char *name)
+{
+    if (j->more)
+        putc(',', j->to);
+    j->more = true;
+    if (name)
+        fprintf(j->to, "\"%s\":", name);
+}
+
+void cairn_json_slice(struct cairn_json *j, const char *name, struct cairn_slice text)
+{
+    member(j, name);
+    quoted(j->to, text.at, text.size, j->in_markup);
+}
+
+void cairn_json_key(struct cairn_json *j, struct cairn_slice name, struct cairn_slice text)
+{
+    member(j, NULL);
+    quoted(j->to, name.at, name.size, j->in_markup);
+    putc(':', j->to);
+    quoted(j->to, text.at, text.size, j->in_markup);
+}
+
+void cairn_json_text(struct cairn_json *j, const char *name, const char *text)
+{
+    cairn_json_slice(j, name, (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
+void cairn_json_number(struct cairn_json *j, const char *name, int64_t value)
+{
+    member(j, name);
+    fprintf(j->to, "%" PRId64, value);
+}
+
+void cairn_json_count(struct cairn_json *j, const char *name, uint64_t value)
+{
+    member(j, name);
+    fprintf(j->to, "%" PRIu64, value);
+}
+
+void cairn_json_hex(struct cairn_json *j, const char *name, uint64_t value)
+{
+    member(j, name);
+    fprintf(j->to, "\"0x%" PRIx64 "\"", value);
+}
+
+void cairn_json_bool(struct cairn_json *j, const char *name, bool value)
+{
+    member(j, name);
+    fputs(value ? "true" : "false", j->to);
+}
+
+void cairn_json_open(struct cairn_json *j, const char *name)
+{
+    if (name || j->more)
+        member(j, name);
+    putc('{', j->to);
+    j->more = false;
+}
+
+void cairn_json_close(struct cairn_json *j)
+{
+    putc('}', j->to);
+    j->more = true;
+}
+
+void cairn_json_open_list(struct cairn_json *j, const char *name)
+{
+    member(j, name);
+    putc('[', j->to);
+    j->more = false;
+}
+
+void cairn_json_close_list(struct cairn_json *j)
+{
+    putc(']', j->to);
+    j->more = true;
+}
+
+void cairn_json_end(struct cairn_json *j)
+{
+    cairn_json_close(j);
+    putc('\n', j->to);
+    j->more = false;
+}

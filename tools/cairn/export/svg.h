@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parts of out_svg.c's picture: a lane for each CPU, and a flame graph. What is drawn of a lane is added up by
+ * columns of the picture, so the file does not grow with the trace.
+ */
+#pragma once
+
+#include "tools/cairn/export/stacks.h"
+#include "tools/cairn/export/writer.h"
+
+#define CAIRN_SVG_WIDTH   1200u /* of the picture */
+#define CAIRN_SVG_MARGIN  10u
+#define CAIRN_SVG_COLOURS 12u /* threads that have one of their own: class t0 and so on; all others: o */
+#define CAIRN_SVG_OTHERS  CAIRN_SVG_COLOURS
+
+/* ---- text (svg.c): what markup means, and what is no printable ASCII, is none of it ------------------------------ */
+
+void cairn_svg_text(FILE *to, const char *text);
+/* What fits into a width, with some room around it; nothing where that is too little to read. */
+void cairn_svg_label(FILE *to, double x, double y, double width, const char *text);
+/* "t3", "o" */
+const char *cairn_svg_class(char out[8], unsigned colour);
+
+/* ---- lanes (svg_lanes.c, drawn in svg_draw.c) -------------------------------------------------------------------- */
+
+struct cairn_svg_lane; /* svg_lanes.h */
+
+struct cairn_svg_lanes {
+    int64_t start;  /* session clock */
+    uint64_t units; /* of the whole picture */
+    unsigned step;  /* pixels that marks are apart, at least: the more CPUs, the more */
+    struct cairn_svg_lane *items; /* by CPU */
+    uint64_t switches, untimed;   /* untimed: records that have no place in time */
+    struct cairn_svg_whole {
+        uint32_t tid;
+        uint64_t units;
+    } threads[CAIRN_SVG_COLOURS]; /* behind cairn_svg_lanes_end: that ran longest on all CPUs together */
+    unsigned coloured;            /* of these */
+    uint64_t busy;                /* of all threads */
+};
+
+void cairn_svg_lanes_begin(struct cairn_svg_lanes *lanes, const struct cairn_output *o);
+void cairn_svg_lanes_switch(struct cairn_svg_lanes *lanes, const struct cairn_item *item);
+void cairn_svg_lanes_record(struct cairn_svg_lanes *lanes, const struct cairn_item *item);
+void cairn_svg_lanes_lost(struct cairn_svg_lanes *lanes, const struct cairn_item *item);
+/* Behind the last of them. */
+void cairn_svg_lanes_end(struct cairn_svg_lanes *lanes, const struct cairn_output *o);
+void cairn_svg_lanes_free(struct cairn_svg_lanes *lanes, const struct cairn_output *o);
+
+/* Of all of them, with a scale above and the threads' colours below. */
+unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o);
+void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y);
+
+/* ---- the flame graph (svg_flames.c) ------------------------------------------------------------------------------ */
+
+/* How high it is, caption included. */
+unsigned cairn_svg_flames_height(const struct cairn_stacks *stacks);
+/* From `y` down. `threads`: their colours. */
+void cairn_svg_flames_draw(const struct cairn_stacks *stacks, const struct cairn_output *o,
+                           const struct cairn_svg_lanes *threads, unsigned y);
