@@ -161,6 +161,15 @@ def test_code_that_changes_itself(tmp_path, history):
     assert (said["stores"], said["stores_taken"]) == (7, 1)
 
 
+@pytest.mark.parametrize("history", [0, 1])
+def test_devices(tmp_path, history):
+    """Nor does what comes behind an access of a device count twice, nor the access."""
+    said, _ = run(tmp_path, "devices", defines=(f"HISTORY={history}",))
+    for name, loads, stores in (("nothing", 0, 0), ("read", 1, 0), ("write", 0, 1), ("both", 1, 1), ("string", 0, 1)):
+        counts = [said[f"{name}_{what}"] for what in ("instructions", "taken", "loads", "stores")]
+        assert counts == [17, 1, loads, stores], name
+
+
 @pytest.mark.parametrize("preset, signature, pmu, history, capabilities", [
     ("penryn", 0x10676, 0x07280202, 0, 0xC2),
     ("skylake", 0x506E3, 0x07300404, 0, 0x23C5),

@@ -136,10 +136,18 @@ static void repeats(struct qds_vcpu *v, uint64_t physical)
 }
 
 /* Whether a block may be one that QEMU makes of a single instruction, to begin that anew where it was part of another
- * block: that has stored into its own code, or the host lacks an atomic operation. */
+ * block: that has stored into its own code or come to an access of a device, or the host lacks an atomic operation. */
 bool qds_run_may_resume(const struct qds_block *b)
 {
     return b->length == 1 && !ds_insn_is_branch(&b->insns[0].insn) && b->insns[0].insn.kind != DS_INSN_REP_STRING;
+}
+
+/* QEMU has left its block before the instruction. */
+static void leave_before(struct qds_vcpu *v, const struct qds_block_insn *i)
+{
+    if (v->step.block == i->block)
+        v->step.on = false; /* its last, which has not run */
+    uncount(v, i);
 }
 
 /* Such a block begins. If its instruction is part of the last block, that has been left there: no branch leads from its
@@ -148,9 +156,7 @@ static void resume(struct qds_vcpu *v, const struct qds_block *b)
 {
     const struct qds_block_insn *i = counted_at(v, b->physical);
     if (i) {
-        if (v->step.block == i->block)
-            v->step.on = false; /* its last, which has not run */
-        uncount(v, i);
+        leave_before(v, i);
     } else if (!v->board->block && v->counted && v->counted->block->physical + v->counted->offset == b->physical) {
         adjust_one(v, v->counted, UINT64_MAX);
         v->counted = NULL;
@@ -214,6 +220,21 @@ void qds_run_resumes(unsigned vcpu, void *userdata)
 {
     const struct qds_block *b = userdata;
     resume(qds_vcpu(vcpu), b);
+}
+
+/* The block of an access of a device has only this. Where it was left the access is never last, and goes on counting as
+ * part of that block. */
+void qds_run_alone_accesses(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
+{
+    const struct qds_block *b = userdata;
+    struct qds_vcpu *v = qds_vcpu(vcpu);
+    const struct qds_block_insn *i = counted_at(v, b->physical);
+    (void)info, (void)vaddr;
+    if (!i || i->block == b || i == &i->block->insns[i->block->length - 1])
+        return;
+    leave_before(v, i + 1);
+    sync(v);
+    arm(v);
 }
 
 /* A REP string instruction follows in the same block. REP CMPS and SCAS may fault after iterations that have set flags:

@@ -13,8 +13,9 @@
 void qds_run_due(unsigned vcpu, void *userdata);
 /* One begins with a REP string instruction. */
 void qds_run_repeats(unsigned vcpu, void *userdata);
-/* One begins that may resume another. */
+/* One begins that may resume another; the same, where that is an access of a device: QEMU calls nothing else. */
 void qds_run_resumes(unsigned vcpu, void *userdata);
+void qds_run_alone_accesses(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
 bool qds_run_may_resume(const struct qds_block *block);
 /* The instruction reads, writes data. */
 void qds_run_loads(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata);
