@@ -17,8 +17,9 @@ CAIRN = cairn_boot.BUILD / "san" / "cairn"
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw"]
 
 
-def cairn(*arguments, data=None, timeout=60):
-    return subprocess.run([CAIRN, *map(str, arguments)], input=data, capture_output=True, timeout=timeout, check=False)
+def cairn(*arguments, data=None, timeout=60, env=None):
+    return subprocess.run([CAIRN, *map(str, arguments)], input=data, capture_output=True, timeout=timeout, check=False,
+                          env={**os.environ, **(env or {})})
 
 
 # A process begins with the peak of the one it was forked from: this one is small.

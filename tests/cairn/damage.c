@@ -274,7 +274,7 @@ static struct {
 static void read_input(const char *path)
 {
     struct cairn_input in;
-    if (cairn_input_open(&in, path) || cairn_input_map(&in)) {
+    if (cairn_input_open(&in, path) || cairn_input_load(&in)) {
         printf("FAIL: damage: %s cannot be read\n", path);
         exit(1);
     }

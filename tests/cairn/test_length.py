@@ -84,6 +84,14 @@ def test_no_room_for_a_copy(tmp_path):
     assert done.stderr.decode() == f"cairn: standard input: no copy of it in {tmp_path}/nowhere, which it needs: " \
                                    "No such file or directory: set TMPDIR, or give a file\n"
 
+    empty = subprocess.run([CAIRN, "stat", "-"], input=b"", capture_output=True, check=False,
+                           env={**os.environ, "TMPDIR": str(tmp_path / "nowhere")})
+    (tmp_path / "empty").touch()
+    file = cairn("stat", tmp_path / "empty", env={"TMPDIR": str(tmp_path / "nowhere")})
+    for done in (empty, file):  # there is nothing to copy
+        assert done.returncode == 3 and "TMPDIR" not in done.stderr.decode()
+    (tmp_path / "empty").unlink()
+
     def little_room():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -17,9 +17,12 @@ void writer_free(struct writer *w)
 
 void writer_raw(struct writer *w, const void *data, size_t size)
 {
-    w->data = realloc(w->data, w->size + size);
-    if (!w->data)
-        abort();
+    if (!w->data || size > w->room - w->size) {
+        w->room = 2 * (w->size + size);
+        w->data = realloc(w->data, w->room);
+        if (!w->data)
+            abort();
+    }
     memcpy(w->data + w->size, data, size);
     w->size += size;
 }

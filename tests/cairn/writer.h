@@ -9,7 +9,7 @@
 
 struct writer { /* text of a log */
     char *data;
-    size_t size;
+    size_t size, room;
     uint32_t number; /* of the next frame */
 };
 

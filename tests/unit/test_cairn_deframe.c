@@ -178,6 +178,68 @@ static void order_and_repetition(void **state)
 }
 
 /* A line that was cut by what came in between is no damage where its frame comes whole behind it; else it is. */
+/* Number `i` of 2^bits, each once: as they are, falling, every other one first, or anyhow. */
+static uint32_t nth(unsigned order, unsigned bits, uint32_t i)
+{
+    const uint32_t count = 1u << bits;
+    return order == 0   ? i
+           : order == 1 ? count - 1 - i
+           : order == 2 ? (i % (count / 2)) * 2 + i / (count / 2)
+                        : (i * 40503 + 12345) % count;
+}
+
+/* As many as take very long where each costs something for every other. */
+static void any_order(void **state)
+{
+    (void)state;
+    const unsigned bits = 16;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    for (unsigned order = 0; order < 4; order++) {
+        struct writer w = {0};
+        uint32_t misplaced = 0, highest = 0, again = 0;
+        for (uint32_t i = 0; i < 1u << bits; i++) {
+            uint32_t number = w.number = nth(order, bits, i);
+            writer_frame(&w, 'M', &number, sizeof(number));
+            misplaced += number < highest;
+            highest = number > highest ? number : highest;
+            if (i % 1000 == 0) { /* one comes again */
+                number = w.number = nth(order, bits, i / 2);
+                writer_frame(&w, 'M', &number, sizeof(number));
+                again++;
+            }
+        }
+        struct cairn_frames f = read_log(&w, 0);
+        assert_true(f.count == 1u << bits && f.missing_frames == 0 && f.dumps == 1);
+        assert_true(f.misplaced == misplaced && f.repeated == again);
+        struct cairn_links *links = malloc(sizeof(*links));
+        struct cairn_frame frame;
+        uint32_t next = 0;
+        cairn_links_init(links, &f);
+        for (size_t c = 0; c < f.chains.count; c++)
+            for (cairn_links_begin(links, &f.chains.items[c]); cairn_links_next(links, &frame, payload); next++)
+                assert_true(frame.number == next && memcmp(payload, &next, sizeof(next)) == 0);
+        assert_int_equal(next, 1u << bits);
+        free(links);
+        cairn_frames_free(&f);
+        writer_free(&w);
+    }
+}
+
+/* The highest number there is, and the lowest behind it. */
+static void numbers_do_not_wrap(void **state)
+{
+    (void)state;
+    struct writer w = {.number = UINT32_MAX};
+    writer_text(&w, 'M', "a=b\n");
+    writer_text(&w, 'M', "c=d\n");
+    struct cairn_frames f = read_log(&w, 0);
+    assert_true(f.count == 2 && f.chains.count == 2 && f.misplaced == 1 && f.missing_frames == UINT32_MAX - 1);
+    assert_payload(&f, 0, "c=d\n");
+    assert_payload(&f, 1, "a=b\n");
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
 static void cut_and_sent_again(void **state)
 {
     (void)state;
@@ -328,6 +390,7 @@ int main(void)
         cmocka_unit_test(missing_runs),       cmocka_unit_test(total_without_header),
         cmocka_unit_test(totals_that_differ), cmocka_unit_test(several_dumps),
         cmocka_unit_test(cut_and_sent_again), cmocka_unit_test(total_by_a_later_header),
+        cmocka_unit_test(any_order),          cmocka_unit_test(numbers_do_not_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/drains.h"
 
 const char *const cairn_by_names[] = {[CAIRN_BY_TIME] = "time", [CAIRN_BY_INDEX] = "index", NULL};
 
@@ -186,15 +187,15 @@ static void read_masks(struct cairn_stamps *s, const struct cairn_event *e)
 static void read_event(struct cairn_stamps *s, const struct cairn_event *e)
 {
     if (e->hook == (s->compact ? HOOK_CONTEXTSWAP_BATCH : HOOK_CONTEXTSWAP)) {
-        if (!e->has_pebs_index)
-            meet_hole(s); /* it is the stamp that is missing */
+        if (!e->has_pebs_index || !cairn_event_decoded(e))
+            meet_hole(s); /* it is the stamp that is missing, or who ran */
         else if (s->compact)
             read_batch(s, e);
         else
             read_switch(s, e);
-    } else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH) {
+    } else if (cairn_drains_begins(e)) {
         read_drain(s, e);
-    } else if (e->hook == HOOK_CAIRN_SESSION) {
+    } else if (e->hook == HOOK_CAIRN_SESSION && cairn_event_decoded(e)) {
         read_masks(s, e);
     }
 }
@@ -295,8 +296,7 @@ void cairn_culprits_read(struct cairn_culprits *culprits, const struct cairn_log
     cairn_links_init(&links, &log->frames);
     for (size_t i = 0; i < c->truth.count; i++) {
         const struct cairn_truth_part *t = &c->truth.items[i];
-        const struct cairn_chain chain = {
-            .at = t->at, .number = t->frame, .count = t->frames, .stream = CAIRN_STREAM_TRUTH};
+        const struct cairn_chain chain = cairn_truth_chain(t);
         if (t->records) {
             add_culprits(culprits, t->records, t->count);
             continue;

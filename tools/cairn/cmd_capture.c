@@ -273,18 +273,31 @@ static const struct cairn_option options[] = {
     {.name = NULL},
 };
 
+static bool has_trace(struct cairn_input *log)
+{
+    static const char first_frame[] = "~H00000000:";
+    static struct cairn_window window;
+    const size_t size = sizeof(first_frame) - 1;
+    size_t have = size;
+    cairn_window_init(&window, log);
+    for (uint64_t at = 0; have >= size; at += have - size + 1) {
+        const char *p = cairn_window(&window, at, CAIRN_WINDOW_LEAST, &have);
+        if (memmem(p, have, first_frame, size))
+            return true;
+    }
+    return false;
+}
+
 /* A log with a trace that is there is kept as LOG.1: a capture of nothing does not cost the last good one. False: that
  * cannot be, and why is told. */
 static bool keep_log(void)
 {
-    static const char first_frame[] = "~H00000000:";
     char kept[PATH_MAX];
     struct stat s;
     struct cairn_input there;
     if (lstat(log_path, &s) != 0 || !S_ISREG(s.st_mode) || cairn_input_open(&there, log_path) != 0)
         return true;
-    bool trace = cairn_input_map(&there) == 0 && there.size &&
-                 memmem(there.data, there.size, first_frame, sizeof(first_frame) - 1) != NULL;
+    const bool trace = has_trace(&there);
     cairn_input_close(&there);
     if (!trace)
         return true;

@@ -158,7 +158,7 @@ static int open_plugin(struct cairn_plugin *plugin)
     struct cairn_input input;
     char why[CAIRN_PLUGIN_REFUSAL];
     int e = cairn_input_open(&input, plugin_file);
-    if (!e && (e = cairn_input_map(&input)) != 0)
+    if (!e && (e = cairn_input_load(&input)) != 0)
         cairn_input_close(&input);
     if (e) {
         fprintf(stderr, "cairn: %s: %s\n", plugin_file, strerror(-e));

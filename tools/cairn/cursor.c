@@ -58,7 +58,19 @@ static inline void decode_thread(struct cairn_cursor *c, struct cairn_switch *sw
     sw->detailed = true;
 }
 
-/* One record of a batch that the index has checked: it ends with a record, every slot named is used. */
+/* Whether a record of the open batch comes. The index has checked that it ends with one. */
+static inline bool has_record(struct cairn_cursor *c)
+{
+    if (c->next == c->end)
+        return false;
+    if (c->end - c->next >= (ptrdiff_t)ccswap_record_bytes(*c->next))
+        return true;
+    cairn_walk_changed(&c->walk);
+    c->next = c->end;
+    return false;
+}
+
+/* One record of a batch; its slot is one of the table, whatever it says. */
 static inline void decode_record(struct cairn_cursor *c, struct cairn_switch *sw)
 {
     const uint8_t *p = c->next;
@@ -119,14 +131,14 @@ static bool open_event(struct cairn_cursor *c)
         c->slots = 0;
         c->next = c->event.payload + sizeof(struct ccswap_buffer);
         c->end = c->event.payload + c->event.size;
-    } while (c->next == c->end);
+    } while (!has_record(c));
     return true;
 }
 
 bool cairn_cursor_look(struct cairn_cursor *c)
 {
     struct cairn_switch *sw = c->slot[c->ahead];
-    c->has_ahead = c->next != c->end || open_event(c);
+    c->has_ahead = has_record(c) || open_event(c);
     if (!c->has_ahead)
         return false;
     memset(sw, 0, offsetof(struct cairn_switch, event));

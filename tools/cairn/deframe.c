@@ -14,6 +14,7 @@
 #define PROGRESS_STEP (UINT64_C(4) << 20)
 #define LOOK_AHEAD    4096u /* of a mark: a line that may be a frame is shorter */
 #define CHAIN_MOST    64u   /* frames: so that each is found in few steps */
+#define RUNS_MOST     40u   /* of chains: see begin_run() */
 
 /* ---- one line --------------------------------------------------------------------------------------------------- */
 
@@ -78,6 +79,7 @@ int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, ui
     uint32_t crc;
     if (!hex8(separator + 1, end, &crc))
         return flawed(mark, end - separator < 9 ? end : separator + 9, end, CAIRN_FLAW_TEXT);
+    l->frame.crc = crc;
     if (crc != cairn_crc32c(mark + 1, (size_t)(separator - mark) - 1))
         return flawed(mark, separator, end, CAIRN_FLAW_CRC);
     long size = cairn_base64_decode(to, text, (size_t)(separator - text));
@@ -137,8 +139,8 @@ struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
 /* Whether `next`, the frame behind the chain in the log, goes on where it ends. */
 static bool joins(const struct cairn_chain *c, const struct cairn_chain *next)
 {
-    if (c->stream != next->stream || next->number != c->number + c->count || c->count >= CHAIN_MOST || c->bad ||
-        next->bad || c->cpu != next->cpu)
+    if (c->stream != next->stream || next->number != (uint64_t)c->number + c->count || c->count >= CHAIN_MOST ||
+        c->bad || next->bad || c->cpu != next->cpu)
         return false;
     if (c->stream == CAIRN_STREAM_TRUTH)
         return (uint64_t)c->offset + c->bytes / CAIRN_TRUTH_BYTES == next->offset;
@@ -163,7 +165,7 @@ void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)
 bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t *to)
 {
     struct cairn_chain *left = &l->left;
-    if (!left->count)
+    if (!left->count || cairn_input_changed(l->frames->input))
         return false;
     left->count--;
     if (l->frames->arena) {
@@ -186,7 +188,9 @@ bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t 
             frame->at = left->at;
             left->at += (uint64_t)(line.end - p);
             left->number++;
-            return true;
+            if (frame->crc == l->frames->crcs.items[left->crc++])
+                return true;
+            break;
         }
         have = 1;
     }
@@ -214,7 +218,8 @@ struct reader {
     uint32_t which;
     uint32_t highest;
     bool trailer;               /* of this dump has come */
-    size_t last;                /* the chain that the frame before is in */
+    size_t run[RUNS_MOST];      /* where runs of chains in order begin; */
+    unsigned runs;              /* so many */
     uint64_t newlines, counted; /* line numbers: newlines before offset `counted` */
     struct cairn_window lines;
     struct cairn_window window;
@@ -225,7 +230,7 @@ struct reader {
 static void begin_dump(struct reader *r)
 {
     struct cairn_frames *f = r->f;
-    f->chains.count = f->count = 0;
+    f->chains.count = f->crcs.count = f->count = r->runs = 0;
     memset(f->of, 0, sizeof(f->of));
     if (f->dumps) /* what was damaged before the first good frame belongs to the first dump */
         f->suspects.count = 0;
@@ -250,13 +255,13 @@ static uint64_t line_number(struct reader *r, uint64_t at)
     return r->newlines + 1;
 }
 
-/* The first chain that does not end before frame `number`; their count where none is. */
-static size_t find_chain(const struct cairn_frames *f, uint32_t number)
+/* The first chain of `count` in order that does not end before frame `number`; their count where none is. */
+static size_t find_chain(const struct cairn_chain *chains, size_t count, uint32_t number)
 {
-    size_t low = 0, high = f->chains.count;
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (f->chains.items[middle].number + (f->chains.items[middle].count - 1) < number)
+        if (chains[middle].number + (chains[middle].count - 1) < number)
             low = middle + 1;
         else
             high = middle;
@@ -264,37 +269,62 @@ static size_t find_chain(const struct cairn_frames *f, uint32_t number)
     return low;
 }
 
-/* The frame of that number, of chain `i`. */
-static bool find_frame(struct reader *r, size_t i, uint32_t number, struct cairn_frame *frame)
+/* The chain that has the frame of that number; NULL: there is none yet. */
+static const struct cairn_chain *find_frame(const struct reader *r, uint32_t number)
 {
-    const struct cairn_frames *f = r->f;
-    if (i >= f->chains.count || f->chains.items[i].number > number)
-        return false;
-    cairn_links_begin(&r->links, &f->chains.items[i]);
-    while (cairn_links_next(&r->links, frame, r->other))
-        if (frame->number == number)
-            return true;
-    return false;
+    size_t end = r->f->chains.count;
+    for (unsigned run = r->runs; run--; end = r->run[run]) {
+        const struct cairn_chain *chains = &r->f->chains.items[r->run[run]];
+        const size_t count = end - r->run[run], i = find_chain(chains, count, number);
+        if (i < count && chains[i].number <= number)
+            return &chains[i];
+    }
+    return NULL;
+}
+
+/* Makes one run of the last two. */
+static void merge_runs(struct reader *r)
+{
+    const size_t begin = r->run[r->runs - 2], middle = r->run[r->runs - 1], end = r->f->chains.count;
+    struct cairn_chain *chains = r->f->chains.items, *last = cairn_alloc((end - middle) * sizeof(*last));
+    memcpy(last, chains + middle, (end - middle) * sizeof(*last));
+    size_t i = middle, j = end - middle;
+    for (size_t to = end; j; to--) /* from the back */
+        chains[to - 1] = i > begin && chains[i - 1].number > last[j - 1].number ? chains[--i] : last[--j];
+    free(last);
+    r->runs--;
+}
+
+/* Chains come in order but in a damaged or a hostile log: then another run begins. Each is at least half as long as the
+ * one before it, or they become one, so that there are few and each chain is moved a few times. */
+static void begin_run(struct reader *r)
+{
+    const size_t end = r->f->chains.count;
+    while (r->runs > 1 && r->run[r->runs - 1] - r->run[r->runs - 2] < 2 * (end - r->run[r->runs - 1]))
+        merge_runs(r);
+    r->run[r->runs++] = end;
 }
 
 static void add_frame(struct reader *r, const struct cairn_frame *frame)
 {
     struct cairn_frames *f = r->f;
-    const struct cairn_chain chain = cairn_chain_of(frame);
+    struct cairn_chain chain = cairn_chain_of(frame);
+    struct cairn_chain *last = f->chains.count ? &f->chains.items[f->chains.count - 1] : NULL;
     const unsigned stream = cairn_stream_index(frame->stream);
     f->count++;
     f->of[stream].frames++;
     f->of[stream].bytes += frame->size;
     f->of[stream].characters += TRACE_BASE64_SIZE(frame->size) + CAIRN_FRAME_OVERHEAD;
-    if (f->chains.count && joins(&f->chains.items[r->last], &chain)) {
-        f->chains.items[r->last].count++;
-        f->chains.items[r->last].bytes += chain.bytes;
+    chain.crc = (uint32_t)f->crcs.count;
+    *CAIRN_ADD(f->crcs) = frame->crc;
+    if (last && joins(last, &chain)) {
+        last->count++;
+        last->bytes += chain.bytes;
         return;
     }
-    r->last = find_chain(f, frame->number);
-    struct cairn_chain *end = CAIRN_ADD(f->chains), *to = &f->chains.items[r->last];
-    memmove(to + 1, to, (size_t)(end - to) * sizeof(*to));
-    *to = chain;
+    if (!last || chain.number < last->number)
+        begin_run(r);
+    *CAIRN_ADD(f->chains) = chain;
 }
 
 /* False: the dump asked for has ended before this frame. */
@@ -303,16 +333,13 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
     struct cairn_frames *f = r->f;
     bool begins = f->dumps == 0 || (frame->stream == CAIRN_STREAM_HEADER && r->trailer);
     if (!begins && f->count && frame->number <= r->highest) {
-        struct cairn_frame other;
-        size_t chain = find_chain(f, frame->number);
-        if (find_frame(r, chain, frame->number, &other)) {
-            if (other.stream == frame->stream && other.size == frame->size &&
-                memcmp(other.payload, frame->payload, frame->size) == 0) {
-                f->repeated++;
-                return true;
-            }
-            begins = true;
+        const struct cairn_chain *chain = find_frame(r, frame->number);
+        if (chain && chain->stream == frame->stream &&
+            f->crcs.items[chain->crc + (frame->number - chain->number)] == frame->crc) {
+            f->repeated++;
+            return true;
         }
+        begins = chain;
     }
     if (begins) {
         if (r->which && f->dumps == r->which)
@@ -369,6 +396,16 @@ static void add_missing(struct cairn_frames *f, uint64_t first, uint64_t last, u
     f->missing_frames += last - first + 1;
 }
 
+/* The frame of that number, of the chain that has it. */
+static bool read_frame(struct reader *r, const struct cairn_chain *chain, uint32_t number, struct cairn_frame *frame)
+{
+    cairn_links_begin(&r->links, chain);
+    while (cairn_links_next(&r->links, frame, r->other))
+        if (frame->number == number)
+            return true;
+    return false;
+}
+
 /* The number of frames by a header: the first frame, or in a live dump the one in front of what came at the end. */
 static bool header_total(struct reader *r, uint64_t *total)
 {
@@ -392,7 +429,7 @@ static bool trailer_total(struct reader *r, uint64_t *total)
     const struct cairn_chain *last = f->chains.count ? &f->chains.items[f->chains.count - 1] : NULL;
     struct cairn_frame frame;
     return last && last->stream == CAIRN_STREAM_LAST &&
-           find_frame(r, f->chains.count - 1, last->number + (last->count - 1), &frame) &&
+           read_frame(r, last, last->number + (last->count - 1), &frame) &&
            cairn_payload_number(frame.payload, frame.size, "dump.frames", total);
 }
 
@@ -419,21 +456,43 @@ static void find_missing(struct reader *r)
         add_missing(f, next, f->total - 1 > UINT32_MAX ? UINT32_MAX : f->total - 1, n ? last->stream : 0, 0);
 }
 
-/* Lines that were broken off and sent again are no damage. */
+static int by_number(const void *a, const void *b)
+{
+    const struct cairn_suspect *x = *(struct cairn_suspect *const *)a, *y = *(struct cairn_suspect *const *)b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Lines that were broken off and sent again are no damage. By their numbers, so that each frame is read once. */
 static void pass_over_again(struct reader *r)
 {
     struct cairn_frames *f = r->f;
-    size_t kept = 0;
+    struct cairn_suspect **cut = cairn_alloc(f->suspects.count * sizeof(struct cairn_suspect *));
+    const struct cairn_chain *chain = NULL;
+    struct cairn_frame whole = {0};
+    size_t count = 0, kept = 0;
+    for (size_t i = 0; i < f->suspects.count; i++)
+        if (f->suspects.items[i].flaw == CAIRN_FLAW_CUT && f->suspects.items[i].numbered)
+            cut[count++] = &f->suspects.items[i];
+    qsort(cut, count, sizeof(struct cairn_suspect *), by_number);
+    for (size_t i = 0; i < count; i++) {
+        const struct cairn_chain *next = find_frame(r, cut[i]->number);
+        bool there = next && next == chain && whole.number == cut[i]->number;
+        if (next && next != chain)
+            cairn_links_begin(&r->links, next);
+        while (next && !there && cairn_links_next(&r->links, &whole, r->other))
+            there = whole.number == cut[i]->number;
+        if (next)
+            chain = next;
+        if (there && whole.stream == cut[i]->stream && whole.at > cut[i]->at)
+            cut[i]->again = true;
+    }
     for (size_t i = 0; i < f->suspects.count; i++) {
-        const struct cairn_suspect *s = &f->suspects.items[i];
-        struct cairn_frame whole;
-        if (s->flaw == CAIRN_FLAW_CUT && s->numbered && find_frame(r, find_chain(f, s->number), s->number, &whole) &&
-            whole.stream == s->stream && whole.at > s->at)
-            f->again++;
-        else
-            f->suspects.items[kept++] = *s;
+        f->again += f->suspects.items[i].again;
+        if (!f->suspects.items[i].again)
+            f->suspects.items[kept++] = f->suspects.items[i];
     }
     f->suspects.count = kept;
+    free(cut);
 }
 
 /* Frames whose marks lie in `size` bytes at `p`, offset `at` of the log; up to `end` may be looked at. Returns how far
@@ -496,6 +555,8 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
         }
     }
     f->dump = f->dumps;
+    while (r->runs > 1)
+        merge_runs(r);
     pass_over_again(r);
     find_missing(r);
     free(r);
@@ -512,6 +573,7 @@ uint64_t cairn_frames_bytes(const struct cairn_frames *f)
 void cairn_frames_free(struct cairn_frames *f)
 {
     free(f->chains.items);
+    free(f->crcs.items);
     free(f->suspects.items);
     free(f->missing.items);
     free(f->arena);

@@ -17,6 +17,7 @@
 
 struct cairn_frame {
     uint32_t number, size; /* size: of the payload */
+    uint32_t crc;          /* of a serial log's */
     const uint8_t *payload;
     uint64_t at;    /* offset of the mark in the log */
     uint8_t stream; /* enum cairn_stream */
@@ -28,6 +29,7 @@ struct cairn_chain {
     uint64_t at;            /* offset of the first one's mark; where there is an arena, of its size there */
     uint32_t number, count; /* of the first; how many */
     uint32_t bytes;         /* that they hold behind their heads */
+    uint32_t crc;           /* the first one's place in cairn_frames.crcs; of no use where there is an arena */
     uint8_t stream;
     bool bad;               /* one alone whose head, of trace or truth, says what cannot be: nothing below is known */
     bool lost;              /* trace, where offset is 0: the buffer header says that events were lost in front of it */
@@ -50,6 +52,7 @@ struct cairn_suspect { /* a line that looks like a damaged frame */
     uint64_t at, line; /* offset, and line number from 1 */
     uint32_t number;   /* as read: may itself be what is damaged */
     bool numbered;
+    bool again;     /* its frame came whole behind it: while they are looked for */
     uint8_t stream; /* as read, 0: no stream's letter */
     uint8_t flaw;
 };
@@ -66,6 +69,10 @@ struct cairn_frames {
         size_t count, room;
     } chains; /* by number, each frame once */
     uint64_t count; /* of frames */
+    struct {
+        uint32_t *items;
+        size_t count, room;
+    } crcs; /* of a serial log's frames, as they came: what is read again must have the same */
     struct {
         uint64_t frames, bytes, characters; /* bytes: of the payloads; characters: of the lines */
     } of[CAIRN_STREAM_COUNT];
@@ -117,7 +124,7 @@ void cairn_links_init(struct cairn_links *links, const struct cairn_frames *fram
 /* Goes to the beginning of a chain. */
 void cairn_links_begin(struct cairn_links *links, const struct cairn_chain *chain);
 /* The next frame; its payload lies at `to` (room for CAIRN_FRAME_PAYLOAD_MAX) or where it always was. False: that was
- * the last one, or the file has changed meanwhile. */
+ * the last one, or another is there now: the file has changed, which is noted in the input, and no frames follow. */
 bool cairn_links_next(struct cairn_links *links, struct cairn_frame *frame, uint8_t *to);
 /* Takes the first frame off a chain. Returns how many bytes it held behind its head, which is of `head` bytes. */
 uint32_t cairn_chain_drop(const struct cairn_frames *f, struct cairn_chain *chain, uint32_t head);

@@ -240,13 +240,14 @@ static void take_off_writers(struct cairn_log *log, struct cairn_etl *etl)
 int cairn_etl_read(struct cairn_log *log, const struct cairn_choice *choice, char refusal[CAIRN_REFUSAL])
 {
     struct cairn_etl *etl = log->etl = cairn_alloc(sizeof(*etl));
-    int e = choice->dump > 1 ? -ENOENT : cairn_input_map(&log->input);
+    int e = choice->dump > 1 ? -ENOENT : cairn_input_load(&log->input);
     if (!e)
         e = cairn_etl_open(etl, (const uint8_t *)log->input.data, log->input.size, refusal);
     if (e) {
         cairn_log_free(log);
         return e;
     }
+    log->frames.input = &log->input;
     cairn_etl_gather(log, etl);
     cairn_log_streams(log);
     if (!log->own)

@@ -115,6 +115,25 @@ bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cair
     return true;
 }
 
+bool cairn_event_short(const struct cairn_event *e)
+{
+    uint32_t least;
+    switch (e->hook) {
+    case HOOK_CONTEXTSWAP:
+        least = sizeof(struct wmi_contextswap);
+        break;
+    case HOOK_CONTEXTSWAP_BATCH:
+        least = sizeof(struct ccswap_buffer);
+        break;
+    case HOOK_CAIRN_SESSION:
+        least = sizeof(struct cairn_session_event);
+        break;
+    default:
+        return false;
+    }
+    return e->size < least && cairn_event_decoded(e);
+}
+
 bool cairn_event_decoded(const struct cairn_event *e)
 {
     if (e->unknown_items)

@@ -21,7 +21,7 @@
 static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t maximum_wait_reason)
 {
     const uint8_t *p = e->payload, *end = p + e->size;
-    if (e->size < sizeof(struct ccswap_buffer))
+    if (cairn_event_short(e))
         return false;
     uint64_t forms[CCSWAP_FULL + 1] = {0};
     const uint8_t *tids = p + offsetof(struct ccswap_buffer, tid_table);
@@ -118,7 +118,7 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
         good = index_batch(cpu, e, log->session.maximum_wait_reason);
         break;
     case HOOK_CONTEXTSWAP:
-        good = e->size >= sizeof(struct wmi_contextswap);
+        good = !cairn_event_short(e);
         if (good) {
             cpu->full++;
             cpu->full_bytes += e->space;
@@ -170,8 +170,7 @@ static uint32_t index_frame(struct cairn_log *log, uint32_t c, const uint8_t *p,
 static uint8_t *index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *links,
                             const struct cairn_piece *whole, uint8_t *arena)
 {
-    const struct cairn_chain chain = {
-        .at = whole->at, .number = whole->frame, .count = whole->frames, .stream = CAIRN_STREAM_TRACE};
+    const struct cairn_chain chain = cairn_piece_chain(whole);
     struct cairn_cpu *cpu = &log->cpu[c];
     struct cairn_frame frame;
     uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
@@ -200,6 +199,7 @@ static uint8_t *index_chain(struct cairn_log *log, uint32_t c, struct cairn_link
             piece->frame = frame.number;
             piece->offset = offset;
             piece->size = piece->frames = 0;
+            piece->crc = whole->crc + (frame.number - whole->frame);
             piece->header = begins;
             piece->lost_before = begins && whole->lost_before;
             cpu->piece_begins = true;

@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tools/cairn/bytes.h"
 
 /* ---- opening ---------------------------------------------------------------------------------------------------- */
 
@@ -39,25 +40,39 @@ static int temporary(const char *folder)
     return fd;
 }
 
-/* What `fd` gives until its end, as a temporary file. */
+/* Opens the copy: where $TMPDIR says, else where there is a place. */
+static int begin_copy(struct cairn_input *input)
+{
+    const char *told = getenv("TMPDIR");
+    const bool is_told = told && *told;
+    input->no_room = is_told ? told : "/var/tmp";
+    input->fd = temporary(input->no_room);
+    if (input->fd < 0 && !is_told)
+        input->fd = temporary(input->no_room = "/tmp");
+    input->own = input->fd >= 0;
+    return input->own ? 0 : input->fd;
+}
+
+/* What `fd` gives until its end, as a temporary file; where it gives nothing there is none. */
 static int spool(struct cairn_input *input, int fd)
 {
     static char part[1 << 16];
-    const char *folder = getenv("TMPDIR");
-    ssize_t n = 0;
-    input->no_room = folder && *folder ? folder : "/var/tmp";
-    input->fd = temporary(input->no_room);
-    if (input->fd < 0)
-        return input->fd;
-    input->own = true;
-    while ((n = read(fd, part, sizeof(part))) > 0 || (n < 0 && errno == EINTR)) {
-        int e = n > 0 ? write_whole(input->fd, part, (size_t)n) : 0;
-        if (e)
+    ssize_t n;
+    input->fd = -1;
+    while ((n = read(fd, part, sizeof(part))) != 0) {
+        if (n < 0 && errno == EINTR)
+            continue;
+        int e = n < 0 ? -errno : input->own ? 0 : begin_copy(input);
+        if (!e)
+            e = write_whole(input->fd, part, (size_t)n);
+        if (e) {
+            input->no_room = n < 0 ? NULL : input->no_room;
             return e;
-        input->size += n > 0 ? (uint64_t)n : 0;
+        }
+        input->size += (size_t)n;
     }
     input->no_room = NULL;
-    return n < 0 ? -errno : 0;
+    return 0;
 }
 
 int cairn_input_open(struct cairn_input *input, const char *path)
@@ -86,22 +101,31 @@ int cairn_input_open(struct cairn_input *input, const char *path)
     return e;
 }
 
-int cairn_input_map(struct cairn_input *input)
+int cairn_input_load(struct cairn_input *input)
 {
     if (input->data || !input->size)
         return 0;
-    void *map = mmap(NULL, input->size, PROT_READ, MAP_PRIVATE, input->fd, 0);
-    if (map == MAP_FAILED)
-        return -errno;
-    input->data = map;
-    input->mapped = true;
+    char *data = cairn_alloc(input->size);
+    for (uint64_t at = 0; at < input->size;) {
+        ssize_t n = pread(input->fd, data + at, input->size - at, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            cairn_input_failed(input, n < 0 ? -errno : -ENODATA, at);
+            free(data);
+            return input->error;
+        }
+        at += (uint64_t)n;
+    }
+    input->data = data;
+    input->loaded = true;
     return 0;
 }
 
 void cairn_input_close(struct cairn_input *input)
 {
-    if (input->mapped)
-        munmap((void *)input->data, input->size);
+    if (input->loaded)
+        free((void *)input->data);
     if (input->own)
         close(input->fd);
     *input = (struct cairn_input){0};

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +15,7 @@ struct cairn_input {
     const char *data; /* all of it, where it is in memory; NULL: it is read from `fd` */
     uint64_t size;
     int fd;
-    bool mapped, own;    /* to be given back: `data`, `fd` */
+    bool loaded, own;    /* to be given back: `data`, `fd` */
     const char *no_room; /* where it was not opened: the folder that did not take its copy, NULL: it was not for that */
     /* The first read that failed: negative errno, 0: none; and where. -ENODATA: the file has become shorter, -ESTALE:
      * it has changed. */
@@ -23,14 +24,21 @@ struct cairn_input {
 };
 
 /* `path` "-" is standard input: read where it stands if it is a file, else copied to an unlinked temporary file in
- * $TMPDIR or /var/tmp, as is any other path that is no regular file. 0 or negative errno, and nothing is open. */
+ * $TMPDIR, else in /var/tmp or /tmp, as is any other path that is no regular file (or says that it is empty: those of
+ * /proc do). 0 or negative errno, and nothing is open. */
 int cairn_input_open(struct cairn_input *input, const char *path);
-/* All of it at `data`, for formats that are not read in order. 0 or negative errno. */
-int cairn_input_map(struct cairn_input *input);
+/* All of it at `data`, for formats that are not read in order: a copy, which stays what it is whatever becomes of the
+ * file. 0 or negative errno, which is noted. */
+int cairn_input_load(struct cairn_input *input);
 void cairn_input_close(struct cairn_input *input);
 
 /* Notes that reading failed, if it is the first time. From any thread. */
 void cairn_input_failed(struct cairn_input *input, int error, uint64_t at);
+/* Whether -ESTALE has been noted: what is read from now on does not belong to what was read before. */
+static inline bool cairn_input_changed(const struct cairn_input *input)
+{
+    return __atomic_load_n(&input->error, __ATOMIC_RELAXED) == -ESTALE;
+}
 
 /* ---- windows ---------------------------------------------------------------------------------------------------- */
 

@@ -33,11 +33,18 @@ static bool add_truth(struct cairn_log *log, const struct cairn_chain *c)
         .count = c->bytes / CAIRN_TRUTH_BYTES,
         .frame = c->number,
         .frames = c->count,
+        .crc = c->crc,
     };
     log->has_truth = true;
     if (c->cpu >= log->cpus)
         log->cpus = c->cpu + 1u;
     return true;
+}
+
+struct cairn_chain cairn_truth_chain(const struct cairn_truth_part *t)
+{
+    return (struct cairn_chain){
+        .at = t->at, .number = t->frame, .count = t->frames, .crc = t->crc, .stream = CAIRN_STREAM_TRUTH};
 }
 
 static int by_first(const void *a, const void *b)
@@ -50,11 +57,12 @@ static int by_first(const void *a, const void *b)
 
 static void drop_truth(struct cairn_log *log, struct cairn_truth_part *t)
 {
-    struct cairn_chain c = {.at = t->at, .number = t->frame, .count = t->frames, .stream = CAIRN_STREAM_TRUTH};
+    struct cairn_chain c = cairn_truth_chain(t);
     const uint32_t count = cairn_chain_drop(&log->frames, &c, sizeof(struct cairn_truth_frame)) / CAIRN_TRUTH_BYTES;
     t->at = c.at;
     t->frame = c.number;
     t->frames = c.count;
+    t->crc = c.crc;
     t->first += count;
     t->count -= count < t->count ? count : t->count;
     log->bad_frames++;
@@ -80,7 +88,7 @@ static void order_truth(struct cairn_log *log, struct cairn_cpu *cpu)
 static uint8_t *keep_truth(const struct cairn_log *log, struct cairn_truth_part *t, uint8_t *arena)
 {
     const uint32_t head = sizeof(struct cairn_truth_frame);
-    const struct cairn_chain c = {.at = t->at, .number = t->frame, .count = t->frames, .stream = CAIRN_STREAM_TRUTH};
+    const struct cairn_chain c = cairn_truth_chain(t);
     struct cairn_links links;
     struct cairn_frame frame;
     uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];

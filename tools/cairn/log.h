@@ -55,7 +55,7 @@ struct cairn_piece {     /* a part of one buffer in which nothing is missing: wh
     uint32_t size;       /* of the events, up to the first byte that is none */
     uint32_t buffer;     /* this CPU's how-manieth */
     uint32_t sequence, offset, used; /* as in the first frame; offset counts from the buffer header */
-    uint32_t frame, frames;          /* number of the first frame; how many. 0: of an ETL file */
+    uint32_t frame, frames, crc;     /* as in struct cairn_chain: number, count (0: of an ETL file), crc */
     uint32_t hole;                   /* index of the hole before it, or CAIRN_NO_HOLE */
     uint16_t cpu;
     bool malformed;
@@ -161,7 +161,7 @@ struct cairn_truth_part {
     const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned; NULL: not kept in memory (walk.h) */
     uint64_t at;            /* of its first frame: see struct cairn_chain */
     uint32_t first, count;  /* ordinal of the first record, how many */
-    uint32_t frame, frames;
+    uint32_t frame, frames, crc;
 };
 
 struct cairn_lost {
@@ -356,6 +356,9 @@ struct cairn_sent {
 };
 struct cairn_sent cairn_log_sent(const struct cairn_log *log);
 
+/* The frames of a part of the truth. */
+struct cairn_chain cairn_truth_chain(const struct cairn_truth_part *part);
+
 /* Whether the session did not run all the time that the Debug Store did on this CPU. */
 bool cairn_part_of_run(const struct cairn_log *log, uint32_t cpu);
 
@@ -410,6 +413,8 @@ struct cairn_event {
 /* The event at `at` of `size` bytes, whatever its header is. False: there is none (end, or no event). */
 bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cairn_event *event);
 
+/* Whether its payload is shorter than those who decode it (cairn_event_decoded) take for granted. */
+bool cairn_event_short(const struct cairn_event *event);
 /* Whether it holds context switches, or something of the Debug Store's; else it is shown as one line. */
 bool cairn_event_decoded(const struct cairn_event *event);
 

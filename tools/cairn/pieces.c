@@ -16,6 +16,12 @@ struct cairn_piece *cairn_add_piece(struct cairn_cpu *cpu)
     return p;
 }
 
+struct cairn_chain cairn_piece_chain(const struct cairn_piece *p)
+{
+    return (struct cairn_chain){
+        .at = p->at, .number = p->frame, .count = p->frames, .crc = p->crc, .stream = CAIRN_STREAM_TRACE};
+}
+
 uint32_t cairn_piece_last(const struct cairn_piece *p)
 {
     return p->frames ? p->frame + (p->frames - 1) : p->frame;
@@ -39,6 +45,7 @@ static bool add_chain(struct cairn_log *log, const struct cairn_chain *c)
     p->at = c->at;
     p->frame = c->number;
     p->frames = c->count;
+    p->crc = c->crc;
     p->cpu = c->cpu;
     p->buffer = c->buffer;
     p->sequence = c->sequence;
@@ -64,13 +71,14 @@ static int by_place(const void *a, const void *b)
 
 static void drop_frame(struct cairn_log *log, struct cairn_piece *p)
 {
-    struct cairn_chain c = {.at = p->at, .number = p->frame, .count = p->frames, .stream = CAIRN_STREAM_TRACE};
+    struct cairn_chain c = cairn_piece_chain(p);
     uint32_t bytes = cairn_chain_drop(&log->frames, &c, sizeof(struct cairn_trace_frame));
     if (p->header && bytes >= sizeof(struct wmi_buffer_header))
         bytes -= (uint32_t)sizeof(struct wmi_buffer_header);
     p->at = c.at;
     p->frame = c.number;
     p->frames = c.count;
+    p->crc = c.crc;
     p->offset += bytes;
     p->size -= bytes < p->size ? bytes : p->size;
     p->header = p->lost_before = false;

@@ -6,6 +6,8 @@
 
 /* Adds one to the CPU's: no hole before it, all else 0. */
 struct cairn_piece *cairn_add_piece(struct cairn_cpu *cpu);
+/* Its frames. */
+struct cairn_chain cairn_piece_chain(const struct cairn_piece *piece);
 /* The number of its last frame. */
 uint32_t cairn_piece_last(const struct cairn_piece *piece);
 

@@ -144,7 +144,8 @@ static void take_other(struct cairn_lane *lane, const struct cairn_switch *next)
     item->tid = ran.tid;
     item->lock = cairn_lock_of(&lane->let_go, &lane->other) ? &lane->let_go : NULL;
     lane->let_go.configs = lane->lock_configs;
-    lane->lock_configs += cairn_lock_configures(&lane->other);
+    if (lane->lock_configs < lane->cursor.cpu->lock_configs.count) /* else the file has changed */
+        lane->lock_configs += cairn_lock_configures(&lane->other);
     find_other(lane);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/walk.h"
 
+#include "tools/cairn/pieces.h"
+
 #define NONE 2u /* of the payloads */
 
 void cairn_walk_init(struct cairn_walk *w, const struct cairn_log *log, uint32_t cpu)
@@ -54,17 +56,32 @@ static bool next_piece(struct cairn_walk *w)
         w->size = p->size;
         return true;
     }
-    const struct cairn_chain chain = {
-        .at = p->at, .number = p->frame, .count = p->frames, .stream = CAIRN_STREAM_TRACE};
+    const struct cairn_chain chain = cairn_piece_chain(p);
     w->left = p->size;
     cairn_links_begin(&w->links, &chain);
     return true;
 }
 
+void cairn_walk_changed(const struct cairn_walk *w)
+{
+    const bool kept = !w->cpu->pieces[w->next - 1].frames;
+    cairn_input_failed(w->log->frames.input, -ESTALE, kept ? 0 : w->links.left.at);
+}
+
+/* The event behind those that have come of this frame. All that is there of it are events, as the index found it. */
+static bool next_event(struct cairn_walk *w, struct cairn_event *e)
+{
+    if (cairn_event_at(w->data, w->size, w->at, e) && !cairn_event_short(e))
+        return true;
+    if (w->at < w->size)
+        cairn_walk_changed(w);
+    return false;
+}
+
 bool cairn_walk_next(struct cairn_walk *w, struct cairn_event *e)
 {
     w->hole = CAIRN_NO_HOLE;
-    while (!cairn_event_at(w->data, w->size, w->at, e))
+    while (!next_event(w, e))
         if (!next_frame(w) && !next_piece(w))
             return false;
     w->at += e->space;

@@ -19,6 +19,10 @@ struct cairn_walk {
 void cairn_walk_init(struct cairn_walk *walk, const struct cairn_log *log, uint32_t cpu);
 /* The same along pieces that are nobody's. */
 void cairn_walk_begin(struct cairn_walk *walk, const struct cairn_log *log, const struct cairn_cpu *cpu);
-/* The next event. It may be looked at until the next call; or, if it is held, until another is. */
+/* The next event. It may be looked at until the next call; or, if it is held, until another is. Its payload is as large
+ * as its hook ID wants it (cairn_event_short); what else the index has checked may be otherwise in a file that somebody
+ * has written to since. */
 bool cairn_walk_next(struct cairn_walk *walk, struct cairn_event *event);
 void cairn_walk_hold(struct cairn_walk *walk);
+/* Notes that the event that came last is not what the index has checked: the file has changed since. */
+void cairn_walk_changed(const struct cairn_walk *walk);
