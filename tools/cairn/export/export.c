@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
@@ -89,25 +90,50 @@ static int open_output(struct cairn_output *o)
     return o->file ? 0 : -errno;
 }
 
+/* `e`: 0, or the error because of which nothing of it is left, where it is a file. 0 or negative errno. */
+static int close_output(struct cairn_output *o, int e)
+{
+    struct stat st;
+    const bool file = fstat(fileno(o->file), &st) == 0 && S_ISREG(st.st_mode);
+    if (!o->path)
+        return e;
+    if (fclose(o->file) && !e)
+        e = -errno;
+    if (e && file && truncate(o->path, 0) == 0) /* a link would leave it */
+        unlink(o->path);
+    return e;
+}
+
 /* 0 or negative errno. */
 static int write_all(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
-    int e = open_output(o);
+    int e = o->log->input.error ? o->log->input.error : open_output(o);
     if (e)
         return e;
     if (w->begin)
         w->begin(o);
     if (w->on_switch || w->record)
         tell_all(o, by);
-    e = w->end(o);
-    if (!e && ferror(o->file))
-        e = -EIO;
-    if (w->folder)
-        return cairn_folder_end(o, e);
-    if (o->path && fclose(o->file) && !e)
+    if (!o->log->input.error) /* else it would say that this is all */
+        e = w->end(o);
+    if (!e)
+        e = o->log->input.error;
+    errno = EIO;
+    if (!e && (fflush(o->file) || ferror(o->file)))
         e = -errno;
-    return e;
+    return w->folder ? cairn_folder_end(o, e) : close_output(o, e);
+}
+
+/* Whether what is to be written is what is read, by whatever name. */
+static bool is_input(const struct cairn_output *o)
+{
+    const struct cairn_input *input = &o->log->input;
+    struct stat in, out;
+    const bool file = !input->data || input->loaded;
+    return file && fstat(input->fd, &in) == 0 && S_ISREG(in.st_mode) &&
+           (o->path ? stat(o->path, &out) : fstat(STDOUT_FILENO, &out)) == 0 && in.st_dev == out.st_dev &&
+           in.st_ino == out.st_ino;
 }
 
 /* Whether the path is a file with something in it that this format has not written: a log, perhaps the one that is
@@ -130,6 +156,10 @@ static bool is_kept(const struct cairn_output *o)
 int cairn_export(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
+    if (is_input(o)) {
+        fprintf(stderr, "cairn: %s: is the log itself: name another with -o\n", o->path ? o->path : "standard output");
+        return CAIRN_USAGE;
+    }
     if (is_kept(o)) {
         fprintf(stderr, "cairn: %s: is there, and not of the format %s: name another with -o\n", o->path, w->name);
         return CAIRN_USAGE;
@@ -138,7 +168,10 @@ int cairn_export(struct cairn_output *o, enum cairn_by by)
     o->state = cairn_alloc(w->state);
     int status = w->prepare ? w->prepare(o) : CAIRN_GOOD, e = status ? 0 : write_all(o, by);
     if (e) {
-        fprintf(stderr, "cairn: %s: %s\n", o->path ? o->path : "standard output", strerror(-e));
+        fprintf(stderr, "cairn: %s: %s\n", o->path ? o->path : "standard output",
+                !o->log->input.error ? strerror(-e)
+                : o->path            ? "not written: the log could not be read to its end"
+                                     : "cut short: the log could not be read to its end");
         status = CAIRN_UNREADABLE;
     }
     if (w->free)

@@ -58,7 +58,8 @@ struct cairn_writer {
     void (*event)(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live);
     /* Something is missing on the CPU, behind what came last. */
     void (*lost)(struct cairn_output *o, const struct cairn_item *item);
-    int (*end)(struct cairn_output *o); /* 0 or negative errno */
+    /* That was all. 0 or negative errno. Not called where the log could not be read to its end. */
+    int (*end)(struct cairn_output *o);
     void (*free)(struct cairn_output *o); /* what the state holds, always; NULL: nothing */
 };
 
@@ -66,7 +67,8 @@ struct cairn_writer {
 CAIRN_WRITERS(CAIRN_WRITER)
 #undef CAIRN_WRITER
 
-/* Writes the log. The exit status, the reason told. */
+/* Writes the log. The exit status, the reason told. A file that is not whole, because of what is read or what is
+ * written, is removed; standard output cannot be. */
 int cairn_export(struct cairn_output *o, enum cairn_by by);
 
 /* Nanoseconds since the session began; of the session clock where that is not known. */
