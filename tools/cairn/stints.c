@@ -14,8 +14,9 @@ static uint8_t kind_of(bool known, uint32_t tid)
 bool cairn_stints_next(struct cairn_stints *s, const struct cairn_switch *sw, struct cairn_stint *out)
 {
     const bool known = s->has_time;
-    *out = (struct cairn_stint){s->time, sw->time, sw->old_tid, kind_of(sw->hole == CAIRN_NO_HOLE, sw->old_tid)};
-    s->time = sw->time;
+    const int64_t from = s->time;
+    s->time = known && sw->time < from ? from : sw->time;
+    *out = (struct cairn_stint){from, s->time, sw->old_tid, kind_of(sw->hole == CAIRN_NO_HOLE, sw->old_tid)};
     s->has_time = true;
     s->last = *sw;
     s->has_last = true;

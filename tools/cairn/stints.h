@@ -14,14 +14,15 @@ struct cairn_stint {
 };
 
 struct cairn_stints { /* of one CPU, as far as its switches have been told */
-    int64_t time;     /* of the last; before it of the session's start */
+    int64_t time;     /* of the last, the latest where times go back; before it of the session's start */
     bool has_time;
     struct cairn_switch last;
     bool has_last;
 };
 
 void cairn_stints_init(struct cairn_stints *s, const struct cairn_log *log);
-/* The time up to this switch, the CPU's next. False: nobody knows since when. */
+/* The time up to this switch, the CPU's next: none, where it comes before the last one in a damaged log, so `to` is
+ * never below `from`. False: nobody knows since when. */
 bool cairn_stints_next(struct cairn_stints *s, const struct cairn_switch *sw, struct cairn_stint *out);
 /* From the last switch to `stop`, where the session ended; `hole`: something is missing behind that switch. False:
  * there is no such time. */
