@@ -9,6 +9,7 @@ import cairn_boot
 
 SCHEMA = cairn_boot.ROOT / "tools" / "cairn" / "export"
 UNKNOWN = 0x7FFFFFFF
+ORIGIN = 10**18  # when the session begins
 EVENTS = 1  # the sequence of all but samples
 TOKEN = re.compile(r'\s*(?:([\w.]+)(?:: ("(?:[^"\\]|\\.)*"|\S+)| (\{))|(\}))')
 ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
@@ -64,8 +65,9 @@ def one(message, name, default=None):
     return values[0]
 
 
-def signed(number):
-    return number - (1 << 64) if number >> 63 else number
+def since_start(timestamp):
+    assert timestamp < 1 << 63  # a viewer drops others
+    return timestamp - ORIGIN
 
 
 class Trace:
@@ -91,7 +93,7 @@ class Trace:
 
     def take_ftrace_events(self, bundle, packet):
         event, *blocked = bundle["event"]
-        at = signed(one(event, "timestamp")), one(bundle, "cpu")
+        at = since_start(one(event, "timestamp")), one(bundle, "cpu")
         self.lost_bundles[at[1]] += one(bundle, "lost_events", False)
         if "sched_switch" in event:
             switch = one(event, "sched_switch")
@@ -141,7 +143,7 @@ class Trace:
                 kept[one(item, "iid")] = item
 
     def take_perf_sample(self, sample, packet):
-        at = signed(one(packet, "timestamp")), one(sample, "cpu")
+        at = since_start(one(packet, "timestamp")), one(sample, "cpu")
         if "kernel_records_lost" in sample:
             self.lost_records.append((*at, one(sample, "kernel_records_lost")))
             return
@@ -157,7 +159,7 @@ class Trace:
         return ip, one(self.functions[one(frame, "function_name_id")], "str") if "function_name_id" in frame else None
 
     def take_track_event(self, event, packet):
-        at, uuid = signed(one(packet, "timestamp")), one(event, "track_uuid")
+        at, uuid = since_start(one(packet, "timestamp")), one(event, "track_uuid")
         track = one(self.tracks[uuid], "name")
         notes = {one(note, "name"): next(value[0] for key, value in note.items() if key != "name")
                  for note in event.get("debug_annotations", [])}

@@ -3,13 +3,15 @@
 
 import functools
 import json
+import re
 from collections import Counter
 
 import pytest
 
 import cairn_boot
+import frames
 from cairn_tool import GOLDEN, LOGS, cairn
-from perfetto import UNKNOWN, Trace, decoded, one, packets_of
+from perfetto import ORIGIN, UNKNOWN, Trace, decoded, one, packets_of
 
 SAMPLES = cairn_boot.ROOT / "samples"
 LOGS = [f"{log}.log" for log in (*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told")]
@@ -177,8 +179,8 @@ def test_names_emulation_and_clocks():
     assert not any("emulated" in one(track, "name", "") for track in real.tracks.values())
     keys = lines[0]["keys"]
     first = trace.clocks[0]
-    assert first[6] == 0 and first[64] * 100 // 100 == first[64] and keys["boot.time"].startswith("2026-11-21")
-    assert first[1] // 10**9 >= 1795226000 and trace.clocks[-1][6] > 0
+    assert first[6] == ORIGIN and first[64] * 100 // 100 == first[64] and keys["boot.time"].startswith("2026-11-21")
+    assert first[1] // 10**9 >= 1795226000 and trace.clocks[-1][6] > ORIGIN
 
 
 def test_samples_are_of_the_event_that_was_counted():
@@ -204,13 +206,27 @@ def test_decodes_without_a_schema(log):
     assert one(first, "1") == "Cairn" and one(packets[0], "10") == 1 and one(packets[0], "13") == 1
     switch = next(one(one(packet, "1"), "2") for packet in packets if "1" in packet)
     line = of(lines, "switch")[0]
-    assert one(switch, "1") == line["ns"] and one(switch, "2") == line["old"]["tid"]
+    assert one(switch, "1") == line["ns"] + ORIGIN and one(switch, "2") == line["old"]["tid"]
     assert one(one(switch, "4"), "2") == line["old"]["tid"] and one(one(switch, "4"), "6") == line["new"]["tid"]
     assert one(one(switch, "4"), "5") == line["new"]["name"]
     assert sum("66" in packet for packet in packets) == len(of(lines, "sample"))
     slices = [one(packet, "11") for packet in packets if "11" in packet]
     if log == "locks.log":
         assert sum(one(e, "9") == 2 for e in slices) >= len(of(lines, "lock"))
+
+
+def test_records_older_than_the_session():
+    """The DS buffer may hold some when it begins. Their times are below 0, and are told."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    later = [(stream, re.sub(rb"(?<=session\.1\.start_tsc=)\d+", lambda start: b"%d" % (int(start[0]) + 2000000),
+                             payload)) for stream, payload in parts]
+    assert later != parts
+    data = frames.write(later)
+    lines = lines_of(export("json", None, data=data))
+    trace = Trace(packets_of(export("perfetto", None, data=data).stdout))
+    samples = [(line["ns"], line["cpu"]) for line in of(lines, "sample")]
+    assert sum(ns < 0 for ns, _ in samples) > 3 and [(ns, cpu) for ns, cpu, *_ in trace.samples] == samples
+    switches_equal(lines, trace)
 
 
 def test_damaged_log():

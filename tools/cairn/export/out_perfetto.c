@@ -186,7 +186,7 @@ static void put_event(struct cairn_output *o, uint64_t uuid, int64_t time, Pf__T
         e->debug_annotations = notes->list;
     }
     p.has_timestamp = true;
-    p.timestamp = (uint64_t)cairn_out_ns(o, time);
+    p.timestamp = cairn_pf_time(o, time);
     p.track_event = e;
     cairn_pf_put(o, &p, CAIRN_PF_EVENTS);
 }

@@ -21,6 +21,16 @@ static inline int32_t cairn_pf_blame_tid(uint8_t blame)
 /* Of packets that rely on each other: what is interned in one is not known to the other. */
 enum cairn_pf_sequence { CAIRN_PF_EVENTS = 1, CAIRN_PF_SAMPLES };
 
+/* What the trace's clock says when the session begins, in ns: PEBS records may be older, and viewers drop what is below
+ * 0. As in CTF. */
+#define CAIRN_PF_ORIGIN INT64_C(1000000000000000000)
+/* A time of the session clock as a timestamp. */
+static inline uint64_t cairn_pf_time(const struct cairn_output *o, int64_t time)
+{
+    const int64_t ns = cairn_out_ns(o, time), most = INT64_MAX - CAIRN_PF_ORIGIN;
+    return (uint64_t)(CAIRN_PF_ORIGIN + (ns > most ? most : ns < -CAIRN_PF_ORIGIN ? -CAIRN_PF_ORIGIN : ns));
+}
+
 /* ---- out_perfetto.c ---------------------------------------------------------------------------------------------- */
 
 /* Writes it, as part of the trace. */

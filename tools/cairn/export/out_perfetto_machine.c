@@ -106,7 +106,7 @@ void cairn_pf_clocks(struct cairn_output *o, int64_t time)
     c.has_primary_trace_clock = true;
     c.primary_trace_clock = PF__BUILTIN_CLOCK__BUILTIN_CLOCK_BOOTTIME;
     clock[c.n_clocks].clock_id = PF__BUILTIN_CLOCK__BUILTIN_CLOCK_BOOTTIME;
-    clock[c.n_clocks++].timestamp = (uint64_t)cairn_out_ns(o, time);
+    clock[c.n_clocks++].timestamp = cairn_pf_time(o, time);
     if (1000000000 % hz == 0) { /* a unit of whole nanoseconds: others cannot be told */
         clock[c.n_clocks].clock_id = SESSION_CLOCK;
         clock[c.n_clocks].has_unit_multiplier_ns = true;

@@ -205,7 +205,7 @@ static void put_sample(struct cairn_output *o, const struct cairn_item *item, Pf
     s->cpu = item->cpu;
     p.perf_sample = s;
     p.has_timestamp = p.has_sequence_flags = true;
-    p.timestamp = (uint64_t)cairn_out_ns(o, time);
+    p.timestamp = cairn_pf_time(o, time);
     p.sequence_flags = PF__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
     cairn_pf_put(o, &p, CAIRN_PF_SAMPLES);
 }

@@ -38,7 +38,7 @@ static void put_events(struct cairn_output *o, struct cairn_pf_sched *s, const s
     Pf__TracePacket p = PF__TRACE_PACKET__INIT;
     for (size_t i = 0; i < count; i++) {
         events[i]->has_timestamp = events[i]->has_pid = true;
-        events[i]->timestamp = (uint64_t)cairn_out_ns(o, item->time);
+        events[i]->timestamp = cairn_pf_time(o, item->time);
         events[i]->pid = by;
     }
     b.has_cpu = true;
