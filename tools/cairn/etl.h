@@ -18,6 +18,7 @@ struct cairn_etl_buffer {
     uint64_t sequence;
     int64_t time;
     bool added; /* by this project's writer: nothing in it is the kernel's */
+    bool unread; /* its header cannot be: whose it is, nobody knows */
 };
 
 struct cairn_etl_flaw {

@@ -157,26 +157,84 @@ static void add_buffer(struct cairn_etl *etl, const uint8_t *p, uint32_t size, s
         b.decoded = NULL;
         b.size = 0;
         b.cpu = 0;
+        b.unread = true;
     }
     *CAIRN_ADD(etl->buffers) = b;
+}
+
+/* Whether the buffer's header says what can be: its size, with `left` bytes from there to the end of the file. One that
+ * is cut short is as long as the others, `usual`, where that is known. */
+static bool is_sound(const uint8_t *p, size_t left, uint32_t usual)
+{
+    if (left < HEADER)
+        return false;
+    const uint32_t bytes = cairn_get32(FIELD(p, buffer_size));
+    return bytes >= HEADER && (bytes <= left || !usual || bytes == usual);
+}
+
+/* How far the next buffer with a sound header lies behind one that has none, in a file whose buffers are `usual` bytes
+ * each; also the end of the file. 0: nobody knows. */
+static size_t next_sound(const uint8_t *p, size_t left, uint32_t usual)
+{
+    for (size_t by = usual; usual && by <= left; by += usual)
+        if (by == left || (is_sound(p + by, left - by, usual) && cairn_get32(FIELD(p + by, buffer_size)) == usual))
+            return by;
+    return 0;
+}
+
+/* Whether something begins behind a buffer, or the file ends there. */
+static bool leads_on(const uint8_t *p, size_t left, uint32_t usual)
+{
+    const uint32_t bytes = cairn_get32(FIELD(p, buffer_size));
+    return bytes == usual || bytes >= left || is_sound(p + bytes, left - bytes, usual);
+}
+
+/* The buffers that lie in `bytes` bytes at `at`, where a header is damaged: they keep their places. */
+static void pass_over(struct cairn_etl *etl, size_t at, size_t bytes, uint32_t usual)
+{
+    cairn_etl_flaw(etl, UINT32_MAX, "buffer %zu, at 0x%zx, has no header that can be: %zu bytes are not read",
+                   etl->buffers.count, at, bytes);
+    for (size_t by = 0; by < bytes; by += usual) {
+        const struct cairn_etl_buffer b = {.number = (uint32_t)etl->buffers.count, .unread = true};
+        *CAIRN_ADD(etl->buffers) = b;
+    }
+}
+
+/* The file's first event, which says how large its buffers are: as large as the first, or it is not gone by. */
+static bool begin_file(struct cairn_etl *etl, const uint8_t *data, uint32_t *usual)
+{
+    const struct cairn_etl_buffer *first = &etl->buffers.items[0];
+    const uint32_t bytes = cairn_get32(FIELD(data, buffer_size));
+    if (first->decoded || !read_header(etl, first))
+        return false;
+    *usual = etl->header.buffer_size == bytes ? bytes : 0;
+    return true;
 }
 
 int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char refusal[CAIRN_REFUSAL])
 {
     uint64_t room = (uint64_t)size * GROWTH_MAX + GROWTH_FREE;
-    uint32_t format = cairn_get32(FIELD(data, state)) & 0xFFFF;
+    uint32_t format = cairn_get32(FIELD(data, state)) & 0xFFFF, usual = 0;
     for (size_t at = 0; at < size;) {
         const uint8_t *p = data + at;
-        if (size - at < HEADER) {
-            cairn_etl_flaw(etl, UINT32_MAX, "%zu bytes behind the last buffer are too few for another", size - at);
+        const size_t left = size - at;
+        if (left < HEADER) {
+            cairn_etl_flaw(etl, UINT32_MAX, "%zu bytes behind the last buffer are too few for another", left);
             break;
         }
-        uint32_t bytes = cairn_get32(FIELD(p, buffer_size));
-        if (bytes < HEADER || etl->buffers.count >= UINT32_MAX - 1) {
+        const bool sound = is_sound(p, left, usual) && etl->buffers.count < UINT32_MAX - 1;
+        const size_t by = sound && leads_on(p, left, usual) ? 0 : next_sound(p, left, usual);
+        if (by) {
+            pass_over(etl, at, by, usual);
+            at += by;
+            continue;
+        }
+        if (!sound) {
             cairn_etl_flaw(etl, UINT32_MAX, "buffer %zu, at 0x%zx, is none: nothing from there on is read",
                            etl->buffers.count, at);
             break;
         }
+        uint32_t bytes = cairn_get32(FIELD(p, buffer_size));
         if (etl->buffers.count && cairn_get16(FIELD(p, buffer_flag)) & ETL_BUFFER_FLAG_COMPRESSED &&
             format != ETL_XPRESS) {
             snprintf(refusal, CAIRN_REFUSAL,
@@ -184,10 +242,14 @@ int cairn_etl_open(struct cairn_etl *etl, const uint8_t *data, size_t size, char
                      algorithm(format), format, ETL_XPRESS);
             return -ENOTSUP;
         }
-        add_buffer(etl, p, bytes, size - at, &room);
-        at += bytes < size - at ? bytes : size - at;
+        add_buffer(etl, p, bytes, left, &room);
+        if (!at && !begin_file(etl, data, &usual))
+            return -ENOENT;
+        if (etl->compressed) /* they are as long as they have become */
+            usual = 0;
+        at += bytes < left ? bytes : left;
     }
-    if (!etl->buffers.count || etl->buffers.items[0].decoded || !read_header(etl, &etl->buffers.items[0]))
+    if (!etl->buffers.count)
         return -ENOENT;
     if (etl->header.end_time && etl->header.buffers_written != etl->buffers.count)
         cairn_etl_flaw(etl, UINT32_MAX, "the file's header counts %" PRIu32 " buffers, %zu are there",

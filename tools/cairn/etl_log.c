@@ -115,6 +115,7 @@ struct order { /* of all buffers */
     uint64_t *sequences; /* sorted */
     const struct cairn_etl_buffer **buffers; /* by CPU, then as they were written */
     size_t count;
+    uint32_t *unread; /* so many of the file's buffers are before each, and before its end */
 };
 
 static int by_place(const void *a, const void *b)
@@ -155,6 +156,14 @@ static bool lost_behind(const struct order *o, const struct cairn_etl_buffer *la
                                             next - last->sequence - 1;
 }
 
+/* Whether between two positions in the file a buffer lies that might be of any CPU. A circular file goes on at its
+ * beginning. */
+static bool unread_between(const struct order *o, size_t from, size_t to)
+{
+    return from <= to ? o->unread[to] != o->unread[from]
+                      : o->unread[to] || o->unread[o->etl->buffers.count] != o->unread[from];
+}
+
 static void note_lost(struct stream *s)
 {
     if (!s->gap)
@@ -174,12 +183,15 @@ static size_t add_cpu(struct cairn_log *log, const struct order *o, uint32_t n, 
         s.gap = true;
     }
     for (; at < o->count && o->buffers[at]->cpu == n; at++) {
-        if (last && lost_behind(o, last, o->buffers[at]->sequence))
+        const struct cairn_etl_buffer *next = o->buffers[at];
+        if ((last && lost_behind(o, last, next->sequence)) ||
+            unread_between(o, last ? last->number : 0, next->number))
             note_lost(&s);
-        last = o->buffers[at];
+        last = next;
         add_buffer(&s, last);
     }
-    if (last && lost_behind(o, last, o->sequences[o->count - 1] + 1))
+    if ((last && lost_behind(o, last, o->sequences[o->count - 1] + 1)) ||
+        unread_between(o, last ? last->number : 0, o->etl->buffers.count))
         note_lost(&s);
     log->cpu[n].tail = take_hole(&s);
     cairn_log_index_end(log, n);
@@ -189,14 +201,19 @@ static size_t add_cpu(struct cairn_log *log, const struct order *o, uint32_t n, 
 
 static void add_buffers(struct cairn_log *log, const struct cairn_etl *etl, void (*progress)(uint64_t, uint64_t))
 {
-    struct order o = {.etl = etl, .count = etl->buffers.count};
-    o.sequences = cairn_alloc(o.count * sizeof(*o.sequences));
-    o.buffers = cairn_alloc(o.count * sizeof(*o.buffers));
-    for (size_t i = 0; i < o.count; i++) {
-        o.buffers[i] = &etl->buffers.items[i];
-        o.sequences[i] = etl->buffers.items[i].sequence;
-        if (etl->buffers.items[i].cpu >= log->cpus)
-            log->cpus = etl->buffers.items[i].cpu + 1u;
+    struct order o = {.etl = etl};
+    o.sequences = cairn_alloc(etl->buffers.count * sizeof(*o.sequences));
+    o.buffers = cairn_alloc(etl->buffers.count * sizeof(*o.buffers));
+    o.unread = cairn_alloc((etl->buffers.count + 1) * sizeof(*o.unread));
+    for (size_t i = 0; i < etl->buffers.count; i++) {
+        const struct cairn_etl_buffer *b = &etl->buffers.items[i];
+        o.unread[i + 1] = o.unread[i] + b->unread;
+        if (b->unread)
+            continue;
+        o.buffers[o.count] = b;
+        o.sequences[o.count++] = b->sequence;
+        if (b->cpu >= log->cpus)
+            log->cpus = b->cpu + 1u;
     }
     qsort(o.buffers, o.count, sizeof(*o.buffers),
           etl->header.log_file_mode & ETL_MODE_CIRCULAR ? by_sequence : by_place);
@@ -209,6 +226,7 @@ static void add_buffers(struct cairn_log *log, const struct cairn_etl *etl, void
             progress(at, o.count);
     }
     free(o.sequences);
+    free(o.unread);
     free(o.buffers);
 }
 
@@ -221,7 +239,7 @@ static void mark_writers(const struct cairn_log *log, struct cairn_etl *etl)
                    cairn_slice_u64(cairn_key(&log->text, "export.buffers_behind"), &behind) && before <= count &&
                    behind <= count - before;
     for (size_t i = 0; i < count && etl->account; i++)
-        etl->buffers.items[i].added = i < before || i >= count - behind;
+        etl->buffers.items[i].added = !etl->buffers.items[i].unread && (i < before || i >= count - behind);
 }
 
 /* What the writer of the file added to the kernel's events and buffers, all of CPU 0; it is not in the kernel's counts.

@@ -94,11 +94,12 @@ static void check_file(struct cairn_check *check)
     check->compared[CAIRN_RULE_BUFFERS] = etl->buffers.count;
     for (size_t i = 0; i < etl->flaws.count; i++)
         cairn_fail(check, CAIRN_RULE_BUFFERS, -1, NULL, "%s", cairn_show_flaw(what, &etl->flaws.items[i]));
-    for (size_t i = 1; i < etl->buffers.count && etl->cairn; i++)
-        if (etl->buffers.items[i].sequence != etl->buffers.items[i - 1].sequence + 1)
-            cairn_fail(check, CAIRN_RULE_BUFFERS, etl->buffers.items[i].cpu, NULL,
-                       "sequence number %" PRIu64 " after %" PRIu64, etl->buffers.items[i].sequence,
-                       etl->buffers.items[i - 1].sequence);
+    for (size_t i = 1; i < etl->buffers.count && etl->cairn; i++) {
+        const struct cairn_etl_buffer *b = &etl->buffers.items[i];
+        if (!b->unread && !b[-1].unread && b->sequence != b[-1].sequence + 1)
+            cairn_fail(check, CAIRN_RULE_BUFFERS, b->cpu, NULL, "sequence number %" PRIu64 " after %" PRIu64,
+                       b->sequence, b[-1].sequence);
+    }
 }
 
 static int by_number(const void *a, const void *b)
