@@ -4,7 +4,7 @@
 FUZZ_SECONDS := 60
 FUZZ_CC      := clang
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_SHARED  := tests/fuzz/log.c tests/fuzz/read_all.c tests/fuzz/ctf.c $(filter-out tools/cairn/main.c,$(CAIRN_C)) \
+FUZZ_SHARED  := tests/fuzz/log.c tests/fuzz/read_all.c tests/fuzz/ctf.c tests/fuzz/formats.c $(filter-out tools/cairn/main.c,$(CAIRN_C)) \
                 $(sort $(wildcard trace/*.c) ds/events.c ds/insn.c)
 FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
@@ -19,6 +19,7 @@ $(B)/fuzz/o/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(FUZZ_CC) $(filter-out -Werror,$(HCFLAGS)) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) $(DEPFLAGS) -c $< -o $@
+$(B)/san/tests/fuzz/formats.o $(B)/fuzz/o/tests/fuzz/formats.o: | $(PF_C:.c=.h)
 $(B)/fuzz/fuzz-%: $(B)/fuzz/o/tests/fuzz/fuzz_%.o $(FUZZ_SHARED:%.c=$(B)/fuzz/o/%.o)
 	$(call say,FUZZER)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(CAIRN_LIBS)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/fuzz/ctf.h"
+#include "tests/fuzz/formats.h"
 #include "tests/fuzz/log.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/command.h"
@@ -140,16 +141,30 @@ static void export_all(const struct cairn_log *log)
 #define WRITER(name) &cairn_writer_##name,
     static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER)};
 #undef WRITER
-    FILE *out = stdout;
-    stdout = fuzz_nowhere;
+    FILE *out = stdout, *errors = stderr;
+    char *text = NULL;
+    size_t size = 0;
+    stderr = fuzz_nowhere;
     for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
         struct cairn_output o = {.log = log, .writer = writers[i]};
         if (log->passing && (!writers[i]->passing || (writers[i]->stacks && cairn_log_has_branches(log))))
             continue;
-        if (!writers[i]->needs_path && cairn_export(&o, CAIRN_BY_FORMAT) != CAIRN_GOOD)
+        if (writers[i]->needs_path)
+            continue;
+        if (!(stdout = open_memstream(&text, &size)))
             abort();
+        const bool begun = !log->input.error;
+        const int status = cairn_export(&o, CAIRN_BY_FORMAT);
+        if (fclose(stdout) || status != (log->input.error ? CAIRN_UNREADABLE : CAIRN_GOOD))
+            abort();
+        if (begun)
+            fuzz_format(writers[i]->name, text, size, status == CAIRN_GOOD);
+        else if (size)
+            abort();
+        free(text);
     }
     stdout = out;
+    stderr = errors;
 }
 
 static void read_items(const struct cairn_log *log)
@@ -203,6 +218,30 @@ static void read_passing(const struct cairn_log *log, void *context)
     show_all(log);
     export_all(log);
     cairn_report_damage(fuzz_nowhere, log);
+}
+
+void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_size, bool agree)
+{
+    struct cairn_log log;
+    struct cairn_frames other;
+    char refusal[CAIRN_REFUSAL];
+    const struct cairn_input input = {.data = data, .size = size};
+    struct cairn_input changed = {.data = then, .size = then_size};
+    if (!fuzz_nowhere && !(fuzz_nowhere = fopen("/dev/null", "w")))
+        abort();
+    if (cairn_log_read(&log, &input, &(struct cairn_choice){.passing = true}, refusal))
+        return;
+    if (agree && !log.etl) {
+        cairn_deframe(&other, &changed, 0, NULL);
+        for (size_t i = 0; i < other.crcs.count && i < log.frames.crcs.count; i++)
+            log.frames.crcs.items[i] = other.crcs.items[i];
+        cairn_frames_free(&other);
+    }
+    memcpy(data, then, size < then_size ? size : then_size);
+    read_passing(&log, NULL);
+    cairn_log_select(&log, log.number);
+    read_passing(&log, NULL);
+    cairn_log_free(&log);
 }
 
 void fuzz_read_all(const char *data, size_t size)

@@ -2,7 +2,11 @@
 /* What every fuzzer of the reader does with a log: all the commands, what they print thrown away. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Reads `size` bytes as a log and walks everything in it. */
 void fuzz_read_all(const char *data, size_t size);
+/* Reads `size` bytes as a log in passing, and walks everything in it when `then` is there instead. `agree`: its frames'
+ * checksums are taken for those there were. */
+void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_size, bool agree);

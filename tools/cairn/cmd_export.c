@@ -54,7 +54,7 @@ static int show(const struct cairn_log *log)
 static bool keeps(const struct cairn_log *log)
 {
     return format != UINT32_MAX &&
-           (!writers[format]->passing || (writers[format]->stacks && cairn_log_has_branches(log)));
+           (!writers[format]->passing || (writers[format]->stacks && elf_path && cairn_log_has_branches(log)));
 }
 
 const struct cairn_command cairn_export_command = {
