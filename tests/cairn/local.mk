@@ -2,7 +2,7 @@
 CAIRN_UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_cairn_*.c))
 $(CAIRN_UNIT): $(B)/san/tests/cairn/writer.o $(B)/san/libcairn.a
 $(B)/unit/test_cairn_perfetto: UNIT_LIBS := -lprotobuf-c
-$(B)/unit/test_cairn_export: UNIT_LIBS := $(CAIRN_LIBS)
+$(B)/unit/test_cairn_export $(B)/unit/test_cairn_threads: UNIT_LIBS := $(CAIRN_LIBS)
 $(B)/san/tests/unit/test_cairn_perfetto.o: | $(PF_C:.c=.h)
 
 # Damage: plain for the many, sanitized for the few.
