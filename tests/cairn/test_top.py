@@ -14,7 +14,8 @@ import threading
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, GOLDEN, cairn, expect_text, measured, text_of
+import frames
+from cairn_tool import CAIRN, GOLDEN, cairn, expect_text, measured, patch, text_of
 
 SAMPLES = GOLDEN.parent.parent / "samples"
 LIVE = GOLDEN / "live.log"
@@ -35,8 +36,8 @@ def figures(block):
     """What a screen says of the whole trace: not of 'now'."""
     lines = block.splitlines()
     switches = re.match(r"(\d+) switches, .*; (\d+) PEBS records$", lines[1])
-    lost = re.match(r"lost: (\d+) frames? missing, (\d+) damaged, (\d+) gaps? in the trace, ([\d.]+) % of time$",
-                    lines[3])
+    lost = re.match(r"unknown: ([\d.]+) % of time; (\d+) gaps?, (\d+) frames? missing, (\d+) damaged"
+                    r"(?:, (\d+) misplaced)?$", lines[3])
     threads = {m[1]: m.groups()[1:] for m in re.finditer(r"^(\S+:\d+) +[\d.]+ +([\d.]+) +(\d+) +(\d+)$", block, re.M)}
     reasons = dict(re.findall(r"^([A-Z]\w+) +\d+ +(\d+)\b", block, re.M))
     return switches.groups(), lost.groups(), threads, reasons
@@ -49,7 +50,7 @@ def start(*arguments):
 def block(process):
     """The next screen."""
     lines = []
-    while not lines or lines[-1] != b"\n" or len(lines) < 9 or lines[-2] == b"\n" or lines.count(b"\n") < 3:
+    while not lines or lines[-1] != b"\n" or (lines.count(b"\n") < 3 and b": nothing yet" not in lines[0]):
         lines.append(process.stdout.readline())
         if not lines[-1]:
             break
@@ -69,20 +70,28 @@ def test_golden(log):
     expect_text(f"{log}.top", text_of(done))
 
 
-@pytest.mark.parametrize("log", ["live", "plain", "lost", "small", "full", "bts", "sessions", "told"])
+def busy(block):
+    return {int(cpu): float(share) for cpu, share in re.findall(r" CPU (\d+) +([\d.]+)", block.splitlines()[2])}
+
+
+@pytest.mark.parametrize("log", ["live", "plain", "lost", "small", "full", "bts", "sessions", "told", "circular",
+                                 "damaged", "life", "panic", "locks", "hw", "ring", "nods"])
 def test_as_stat(log):
+    """Of a trace that has ended, all figures that both tell: what is missing is missing in both."""
     session = ["--session", "1"] if log == "sessions" else []
-    (switches, records), _, threads, _ = figures(text_of(cairn("top", "--once", *session, path_of(log))))
-    stat = text_of(cairn("stat", "--top", "1000", *session, path_of(log)))
-    cpus = re.findall(r"^ +\d+ +(\d+)(?:  +[\d.]+ %){3}$", stat, re.M)
-    assert int(switches) == sum(map(int, cpus))
+    text = cairn("top", "--once", *session, path_of(log)).stdout.decode()
+    (switches, records), _, threads, _ = figures(text)
+    stat = cairn("stat", "--top", "1000", *session, path_of(log)).stdout.decode()
+    cpus = re.findall(r"^ +(\d+) +(\d+) +([\d.]+) % +[\d.]+ % +[\d.]+ %$", stat, re.M)
+    assert int(switches) == sum(int(count) for _, count, _ in cpus)
+    assert busy(text) == pytest.approx({int(cpu): float(share) for cpu, _, share in cpus}, abs=0.0501)
     found = re.search(r"^  PEBS records +(\d+) ", stat, re.M)
     assert int(records) == int(found[1] if found else 0)
     table = {m[1]: m.groups()[1:]
-             for m in re.finditer(r"^  (\S+:\d+) +[\d.]+ % +[\d.]+ \w+ +(\d+) +(\d+)$", stat, re.M)}
+             for m in re.finditer(r"^  (\S+:\d+) +([\d.]+) % +[\d.]+ \w+ +(\d+) +(\d+)$", stat, re.M)}
     assert threads
-    for name, (_, runs, mine) in threads.items():
-        assert table[name] == (runs, mine)
+    for name, figure in threads.items():
+        assert table[name] == figure
 
 
 @pytest.mark.parametrize("log, count", [("live", 9), ("plain", 5), ("lost", 3)])
@@ -95,8 +104,9 @@ def test_a_file_that_grows(tmp_path, log, count):
         for piece in pieces[:-1]:
             file.write(piece)
             text = block(process)
-            seen.append(int(re.search(r"^(\d+) switches", text, re.M)[1]))
-            assert ": coming, " in text or ": nothing yet, " in text
+            counted = re.search(r"^(\d+) switches", text, re.M)
+            assert ": coming, " in text if counted else ": nothing yet: " in text
+            seen.append(int(counted[1]) if counted else 0)
         file.write(pieces[-1])
         status, out, err = finish(process)
     assert status == 0, err
@@ -117,6 +127,50 @@ def test_a_file_that_is_written_anew(tmp_path):
         path.write_bytes(path_of("small").read_bytes())
         status, out, _ = finish(process)
     assert status == 0 and figures(out)[0] == figures(text_of(cairn("top", "--once", path_of("small"))))[0]
+
+
+def test_another_file_of_its_name(tmp_path):
+    """As logs are rotated; and one that was written anew and is longer than it was when that is seen."""
+    path, plain, live = tmp_path / "log", path_of("plain").read_bytes(), LIVE.read_bytes()
+    path.write_bytes(plain[:90000])
+    with start(path) as process:
+        assert ": coming, " in block(process)
+        path.rename(tmp_path / "log.1")
+        path.write_bytes(live[:100000])
+        while not block(process).splitlines()[1].endswith(" PEBS records"):
+            pass
+        path.write_bytes(plain)
+        status, out, _ = finish(process)
+    assert status == 0 and figures(out)[0] == figures(text_of(cairn("top", "--once", path_of("plain"))))[0]
+
+
+def test_frames_out_of_place(tmp_path):
+    """One that comes again is no loss; one that comes late is not missing, but cannot be read any more; and one that
+    belongs nowhere is damaged."""
+    lines = path_of("plain").read_bytes().splitlines(keepends=True)
+    trace = [i for i, line in enumerate(lines) if line.startswith(b"~T")]
+    first, second = trace[3], trace[4]
+
+    def told(*order):
+        path = tmp_path / "log"
+        path.write_bytes(b"".join(lines[:first] + [lines[i] for i in order] + lines[second + 1:]))
+        done = cairn("top", "--once", path)
+        return done.returncode, figures(done.stdout.decode())[1][1:]
+    assert told(first, second) == (0, ("0", "0", "0", None))
+    assert told(first, second, first, second) == (0, ("0", "0", "0", None))
+    assert told(second, first) == (1, ("1", "0", "0", "1"))
+    assert told(second) == (1, ("1", "1", "0", None))
+
+
+def test_frames_that_say_what_cannot_be(tmp_path):
+    parts = frames.read(path_of("plain").read_bytes())
+    i = next(i for i, (stream, _) in enumerate(parts) if stream == "T")
+    for offset, value in ((8, b"\xff\xff"), (10, b"\0\0"), (10, b"\xff\xff"), (12, b"\xff\xff\xff\xff")):
+        wrong = list(parts)
+        patch(wrong, (i, 0), offset, value)
+        (tmp_path / "log").write_bytes(frames.write(wrong))
+        done = cairn("top", "--once", tmp_path / "log")
+        assert done.returncode == 1 and figures(done.stdout.decode())[1][2:4] == ("0", "1")
 
 
 def test_a_pipe():
@@ -173,11 +227,13 @@ ENTER, LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 class Terminal:
-    """A terminal of 24 rows and 80 columns, and cairn top in its foreground."""
+    """A terminal of 24 rows and 80 columns, or another size, and cairn top in its foreground."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, size=None):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            if size:
+                termios.tcsetwinsize(0, size)
             os.execv(CAIRN, ["cairn", "top", *map(str, arguments)])
         self.seen = b""
 
@@ -212,12 +268,12 @@ def test_keys(tmp_path, key, status):
     path.write_bytes(LIVE.read_bytes()[:60000])
     terminal = Terminal(path)
     before = termios.tcgetattr(terminal.fd)
-    terminal.until(b"thread ")
+    terminal.until(b"thread, ")
     assert ENTER in terminal.seen and LEAVE not in terminal.seen
     assert not termios.tcgetattr(terminal.fd)[3] & termios.ICANON
     os.write(terminal.fd, key)
     terminal.until(LEAVE)
-    terminal.until(b"state or reason")
+    terminal.until(b"switched out as")
     while b"\r\n\r\n" not in terminal.seen.split(LEAVE)[1][-8:]:
         terminal.more()
     assert termios.tcgetattr(terminal.fd)[3] == before[3]
@@ -256,12 +312,45 @@ def test_memory_is_bounded(tmp_path):
 def test_damage_is_told():
     done = cairn("top", "--once", path_of("damaged"))
     assert done.returncode == 1
-    assert figures(done.stdout.decode())[1][:3] == ("4", "2", "1")  # behind the others comes no switch
+    assert figures(done.stdout.decode())[1] == ("22.7", "3", "4", "2", None)
+    assert "\nlost: 64 of 439 switches\n" in done.stdout.decode()
 
 
 def test_bad_input(tmp_path):
+    """What is wrong is told with the path as it was given, in one line."""
     (tmp_path / "empty").write_bytes(b"")
-    for arguments, status in ((["--once", tmp_path / "empty"], 3), ([tmp_path / "none"], 3), ([], 2),
-                              (["--interval", "0", LIVE], 2), ([f"{tmp_path}/none,123"], 2)):
+    etl = SAMPLES / "cairn.etl"
+    for arguments, status, words in ((["--once", tmp_path / "empty"], 3, f"{tmp_path}/empty: not a trace: "),
+                                     ([tmp_path / "none"], 3, f"{tmp_path}/none: No such file"),
+                                     ([], 2, "LOG"), (["--interval", "0", LIVE], 2, "--interval"),
+                                     ([f"{tmp_path}/none,123"], 2, "123: not a rate"),
+                                     (["--once", tmp_path], 3, f"{tmp_path}: Is a directory"),
+                                     ([etl], 3, f"{etl}: an ETL file, ")):
         done = cairn("top", *arguments)
-        assert done.returncode == status and done.stderr.count(b"cairn") >= 1, done.stderr
+        assert done.returncode == status and done.stdout == b""
+        assert done.stderr.decode().startswith("cairn") and words in done.stderr.decode()
+
+
+def test_nothing_yet(tmp_path):
+    """No figures of nothing: what has not come is not 0."""
+    parts = frames.read(path_of("plain").read_bytes())
+    begun = [part for part in parts if part[0] in "HMNSL"]
+    (tmp_path / "log").write_bytes(frames.write(begun))
+    done = cairn("top", "--once", tmp_path / "log")
+    assert done.returncode == 0 and b": coming, " in done.stdout
+    assert done.stdout.splitlines()[2] == b"busy now, %: CPU 0     - CPU 1     -"
+
+
+def test_a_small_terminal(tmp_path):
+    """Threads first; a line that is cut says so."""
+    path = tmp_path / "log"
+    path.write_bytes(LIVE.read_bytes()[:60000])
+    terminal = Terminal(path, size=(12, 50))
+    terminal.until(b"thread, ")
+    screen = terminal.until(b"\x1b[J")
+    os.write(terminal.fd, b"q")
+    assert terminal.end() == 0
+    rows = re.sub(rb"\x1b\[\??\d*[A-Za-z]", b"", screen.split(b"\x1b[H")[1].split(b"\x1b[J")[0]).split(b"\r\n")
+    assert len(rows) <= 12 and max(map(len, rows)) == 50
+    assert rows[3].startswith(b"unknown: ") and rows[3].endswith(b">")
+    assert not any(row.startswith(b"switched out as") for row in rows)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,13 +15,16 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/etl.h"
 #include "tools/cairn/follow.h"
 #include "tools/cairn/serial.h"
 
 #define FILE_MS 100 /* how often a file is looked at that may have grown */
 #define ROWS    24u /* where there is no terminal */
 #define COLUMNS 80u
-#define FIXED   9u /* rows that are always there */
+#define FIXED   7u  /* rows above the threads */
+#define COUNTS  18u /* rows of a screen that has room for states and functions below them */
+#define BEHIND  256u /* bytes of a file, in front of what is read next, that tell whether it is the same still */
 
 static uint64_t interval = 1;
 static bool once;
@@ -45,9 +49,13 @@ static void take_signal(int number)
 struct top {
     struct cairn_follow follow;
     struct cairn_serial source;
-    const char *name;
+    char *path;
+    const char *name;         /* the last part of that */
     bool file;                /* regular: it may grow, or be another */
-    uint64_t at;              /* of a file: bytes read */
+    uint64_t at;              /* bytes read of it */
+    char behind[BEHIND];      /* of a file: the last ones */
+    int error;                /* errno of a read */
+    bool etl;                 /* it is an ETL file */
     bool keys, screen;  /* keys are read; the screen is ours */
     struct termios old;       /* of the keys */
     bool over, quit;          /* the line ended; 'q' */
@@ -134,13 +142,17 @@ static struct line *lines_of(const struct cairn_tally *tally)
     return lines;
 }
 
-static void print_threads(FILE *to, const struct cairn_follow *f, unsigned rows, uint64_t now, uint64_t all)
+static void print_threads(FILE *to, const struct cairn_follow *f, unsigned rows)
 {
     const struct cairn_follow_thread **sorted = cairn_alloc((f->threads.count + 1) * sizeof(*sorted));
-    for (size_t i = 0; i < f->threads.count; i++)
+    uint64_t all = 0, now = 0;
+    for (size_t i = 0; i < f->threads.count; i++) {
         sorted[i] = &f->threads.items[i];
+        all += sorted[i]->busy;
+        now += sorted[i]->busy_now;
+    }
     qsort(sorted, f->threads.count, sizeof(*sorted), threads_by_now);
-    fprintf(to, "%-30s %8s %8s %14s %8s\n", "thread", "now %", "all %", "switched out", "records");
+    fprintf(to, "%-30s %8s %8s %14s %8s\n", "thread, % of busy time", "now", "all", "switched out", "records");
     for (size_t i = 0; i < f->threads.count && i < rows; i++)
         fprintf(to, "%-30.30s %8.2f %8.2f %14" PRIu64 " %8" PRIu64 "\n", sorted[i]->name,
                 percent(sorted[i]->busy_now, now), percent(sorted[i]->busy, all), sorted[i]->runs,
@@ -152,8 +164,8 @@ static void print_threads(FILE *to, const struct cairn_follow *f, unsigned rows,
 static void print_counts(FILE *to, const struct cairn_follow *f, unsigned rows)
 {
     struct line *reasons = lines_of(&f->reasons), *functions = lines_of(&f->functions);
-    fprintf(to, "%-18s %8s %9s   %-20s %8s %8s\n", "state or reason", "now", "all",
-            f->records ? "function of records" : "", f->records ? "now" : "", f->records ? "all" : "");
+    fprintf(to, "%-18s %8s %9s   %-20s %8s %8s\n", "switched out as", "now", "all",
+            f->records ? "records in function" : "", f->records ? "now" : "", f->records ? "all" : "");
     for (size_t i = 0; i < rows && (i < f->reasons.rows.count || i < f->functions.rows.count); i++) {
         int used = 0;
         if (i < f->reasons.rows.count)
@@ -172,20 +184,54 @@ static double seconds(const struct cairn_follow *f, int64_t from)
     return f->timed && f->last > from ? ((double)f->last - (double)from) / (double)f->hz : 0.0;
 }
 
+/* Of a CPU whose time nothing has told of yet, or not since the screen before: "-". */
 static void print_cpus(FILE *to, const struct cairn_follow *f)
 {
     unsigned shown = 0, cpus = 0;
     fputs("busy now, %:", to);
     for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
         const struct cairn_follow_cpu *cpu = &f->cpu[c];
+        const uint64_t told = cpu->busy_now + cpu->idle_now + cpu->unknown_now;
         cpus += cpu->there;
         if (!cpu->there || shown == 5)
             continue;
         shown++;
-        fprintf(to, " CPU %u %5.1f", c, percent(cpu->busy_now, cpu->busy_now + cpu->idle_now + cpu->unknown_now));
+        if (told)
+            fprintf(to, " CPU %u %5.1f", c, percent(cpu->busy_now, told));
+        else
+            fprintf(to, " CPU %u     -", c);
     }
     if (cpus > shown)
         fprintf(to, " +%u", cpus - shown);
+    putc('\n', to);
+}
+
+/* What is missing, most of all as a share of the time; and how many switches that is, which only the end tells. */
+static void print_loss(FILE *to, const struct cairn_follow *f)
+{
+    const uint64_t damaged = f->feed.damaged + f->bad;
+    uint64_t told = 0, unknown = 0;
+    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
+        told += cairn_follow_told(&f->cpu[c]);
+        unknown += f->cpu[c].unknown;
+    }
+    fprintf(to, "unknown: %.1f %% of time; %" PRIu64 " %s, %" PRIu64 " %s missing, %" PRIu64 " damaged",
+            percent(unknown, told), f->gaps, cairn_plural(f->gaps, "gap", "gaps"), f->missing,
+            cairn_plural(f->missing, "frame", "frames"), damaged);
+    if (f->misplaced)
+        fprintf(to, ", %" PRIu64 " misplaced", f->misplaced);
+    fputs("\nlost: ", to);
+    if (!f->whole)
+        fputs("how many switches, the end of the trace tells", to);
+    else if (!f->tried_known || f->tried < f->switches)
+        fputs("switches unknown, the end summary is missing", to);
+    else
+        fprintf(to, "%" PRIu64 " of %" PRIu64 " switches", f->tried - f->switches, f->tried);
+    if (f->dropped.unknown)
+        fputs("; PEBS records: unknown", to);
+    else if (f->dropped.counted)
+        fprintf(to, "; %" PRIu64 " PEBS %s", f->dropped.counted,
+                cairn_plural(f->dropped.counted, "record", "records"));
     putc('\n', to);
 }
 
@@ -193,30 +239,29 @@ static void print_cpus(FILE *to, const struct cairn_follow *f)
 static void print_screen(FILE *to, const struct top *t, unsigned rows)
 {
     const struct cairn_follow *f = &t->follow;
-    const unsigned free_rows = rows > FIXED + 4 ? rows - FIXED : 4, threads = (free_rows + 1) / 2;
+    const bool counts = rows >= COUNTS;
+    const unsigned others = FIXED + (counts ? 2 : 0), free_rows = rows > others + 2 ? rows - others - 1 : 2;
+    const unsigned threads = counts ? (free_rows + 1) / 2 : free_rows;
     const double all = seconds(f, f->first), now = seconds(f, f->last_now);
-    uint64_t busy = 0, busy_now = 0, unknown = 0;
     char span[32] = "", rate[32] = "-";
-    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
-        const struct cairn_follow_cpu *cpu = &f->cpu[c];
-        busy += cpu->busy + cpu->idle + cpu->unknown;
-        busy_now += cpu->busy_now + cpu->idle_now + cpu->unknown_now;
-        unknown += cpu->unknown;
+    if (!f->frames) {
+        fprintf(to, "%.26s: nothing yet: no frame of a trace in %" PRIu64 " bytes\n", t->name, t->at);
+        return;
     }
-    snprintf(span, sizeof(span), "%.3f s", all);
+    snprintf(span, sizeof(span), "%.3f s", floor(all * 1000.0) / 1000.0); /* as other commands have it */
     if (now > 0.0)
         snprintf(rate, sizeof(rate), "%.1f/s now", (double)f->switches_now / now);
     fprintf(to, "%.26s: %s, session %" PRIu32 ", %s of trace%s\n", t->name,
-            f->ended ? "ended" : t->over ? "broken off" : f->frames ? "coming" : "nothing yet", f->session, span,
+            f->ended ? "ended" : t->over ? "broken off" : "coming", f->session ? f->session : 1, span,
             f->emulated ? ", emulated" : "");
     fprintf(to, "%" PRIu64 " switches, %s, %.1f/s in all; %" PRIu64 " PEBS records\n", f->switches, rate,
             all > 0.0 ? (double)f->switches / all : 0.0, f->records);
     print_cpus(to, f);
-    fprintf(to, "lost: %" PRIu64 " %s missing, %" PRIu64 " damaged, %" PRIu64 " %s in the trace, %.1f %% of time\n",
-            f->missing, cairn_plural(f->missing, "frame", "frames"), f->feed.damaged, f->gaps,
-            cairn_plural(f->gaps, "gap", "gaps"), percent(unknown, busy));
+    print_loss(to, f);
     putc('\n', to);
-    print_threads(to, f, threads, busy_now, busy);
+    print_threads(to, f, threads);
+    if (!counts)
+        return;
     putc('\n', to);
     print_counts(to, f, free_rows - threads);
 }
@@ -246,9 +291,10 @@ static void show(struct top *t)
     } else {
         unsigned row = 0;
         fputs("\033[H", stdout);
-        for (char *line = text, *eol; (eol = strchr(line, '\n')) != NULL && row < w.ws_row; line = eol + 1, row++)
-            printf("%s\033[K%.*s", row ? "\n" : "",
-                   (int)(eol - line) < w.ws_col ? (int)(eol - line) : w.ws_col, line);
+        for (char *line = text, *eol; (eol = strchr(line, '\n')) != NULL && row < w.ws_row; line = eol + 1, row++) {
+            const bool cut = eol - line > w.ws_col; /* which is marked */
+            printf("%s\033[K%.*s%s", row ? "\n" : "", cut ? w.ws_col - 1 : (int)(eol - line), line, cut ? ">" : "");
+        }
         fputs(row < w.ws_row ? "\n\033[J" : "", stdout);
     }
     fflush(stdout);
@@ -258,25 +304,61 @@ static void show(struct top *t)
 
 /* ---- what comes -------------------------------------------------------------------------------------------------- */
 
+/* Whether the file is not the one that was read so far: there is another of its name, or it was written anew. */
+static bool is_another(const struct top *t)
+{
+    struct stat now, ours;
+    char behind[BEHIND];
+    const size_t size = t->at < BEHIND ? (size_t)t->at : BEHIND;
+    if (fstat(t->source.fd, &ours) != 0)
+        return false;
+    if (strcmp(t->path, "-") != 0 && stat(t->path, &now) == 0 && S_ISREG(now.st_mode) &&
+        (now.st_ino != ours.st_ino || now.st_dev != ours.st_dev))
+        return true;
+    if ((uint64_t)ours.st_size < t->at)
+        return true;
+    return pread(t->source.fd, behind, size, (off_t)(t->at - size)) != (ssize_t)size ||
+           memcmp(behind, t->behind + (BEHIND - size), size) != 0;
+}
+
+static void begin_anew(struct top *t)
+{
+    struct cairn_serial other;
+    if (strcmp(t->path, "-") != 0 && cairn_serial_open(&other, t->path) == 0) {
+        cairn_serial_close(&t->source);
+        t->source = other;
+    }
+    lseek(t->source.fd, 0, SEEK_SET);
+    t->at = 0;
+    t->follow.feed.used = 0;
+    cairn_follow_reset(&t->follow);
+}
+
+static void keep_behind(struct top *t, const char *data, size_t size)
+{
+    const size_t n = size < BEHIND ? size : BEHIND;
+    memmove(t->behind, t->behind + n, BEHIND - n);
+    memcpy(t->behind + (BEHIND - n), data + (size - n), n);
+}
+
 /* Reads what is there. Whether it was anything. */
 static bool read_some(struct top *t)
 {
     char data[65536];
-    struct stat s;
-    if (t->file && fstat(t->source.fd, &s) == 0 && (uint64_t)s.st_size < t->at) {
-        lseek(t->source.fd, 0, SEEK_SET); /* it was written anew */
-        t->at = 0;
-        t->follow.feed.used = 0;
-        cairn_follow_reset(&t->follow);
-    }
+    if (t->file && is_another(t))
+        begin_anew(t);
     const ssize_t n = read(t->source.fd, data, sizeof(data));
     if (n > 0) {
+        t->etl |= !t->at && cairn_etl_is(data, (size_t)n);
+        t->over |= t->etl;
         t->at += (uint64_t)n;
+        keep_behind(t, data, (size_t)n);
         cairn_follow_bytes(&t->follow, data, (size_t)n);
         return true;
     }
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return false;
+    t->error = n < 0 && errno != EIO ? errno : 0; /* a terminal whose other end is closed */
     t->over = !t->file || n < 0;
     return false;
 }
@@ -321,6 +403,8 @@ static void follow(struct top *t)
         if (cairn_now_ms() < due)
             continue;
         due += (int64_t)interval * 1000;
+        if (due < cairn_now_ms()) /* it was suspended */
+            due = cairn_now_ms() + (int64_t)interval * 1000;
         cairn_follow_read(f, false);
         if (t->screen || shown != f->frames)
             show(t);
@@ -344,15 +428,24 @@ static int judge(const struct top *t)
     const struct cairn_follow *f = &t->follow;
     if (ended_by)
         return 128 + ended_by;
+    if (t->etl) {
+        fprintf(stderr, "cairn: %s: an ETL file, which is whole and grows no more: cairn stat reads it\n", t->path);
+        return CAIRN_UNREADABLE;
+    }
+    if (t->error) {
+        fprintf(stderr, "cairn: %s: %s\n", t->path, strerror(t->error));
+        return CAIRN_UNREADABLE;
+    }
     if (!f->frames && (once || t->over)) {
-        fprintf(stderr, "cairn: %s: not a trace: no undamaged frame in %" PRIu64 " bytes\n", t->name, t->at);
+        fprintf(stderr, "cairn: %s: not a trace: no undamaged frame in %" PRIu64 " bytes\n", t->path, t->at);
         return CAIRN_UNREADABLE;
     }
     if (f->full_head)
-        fprintf(stderr, "cairn: %s: more text than is kept: some names are missing\n", t->name);
+        fprintf(stderr, "cairn: %s: more text than is kept: some names are missing\n", t->path);
     if (t->over && !f->ended)
-        fprintf(stderr, "cairn: %s: the line ended before the trace did\n", t->name);
-    return f->missing || f->feed.damaged || (t->over && !f->ended) ? CAIRN_BAD : CAIRN_GOOD;
+        fprintf(stderr, "cairn: %s: the line ended before the trace did\n", t->path);
+    const bool lost = f->missing || f->feed.damaged || f->bad || f->misplaced;
+    return lost || (t->over && !f->ended) ? CAIRN_BAD : CAIRN_GOOD;
 }
 
 static void catch_signals(struct top *t)
@@ -376,6 +469,7 @@ static int run(char *operand)
 {
     struct top *t = cairn_alloc(sizeof(*t));
     struct stat s;
+    t->path = operand;
     t->name = strrchr(operand, '/') && strrchr(operand, '/')[1] ? strrchr(operand, '/') + 1 : operand;
     const int e = cairn_serial_open(&t->source, operand);
     if (e) {
@@ -421,6 +515,7 @@ const struct cairn_command cairn_top_command = {
              "runs with dump=live. Ends with the trace, or by 'q' or Ctrl-C, and leaves the\n"
              "last figures. 'now' is what came since the screen before: buffers come when they\n"
              "are full. Names of threads come at the end of a trace, unless session.1= asks\n"
-             "for threads. Exit: 0, 1 something is missing or the line ended first, 130 Ctrl-C.\n",
+             "for threads. At the end the figures of the whole trace are those of cairn stat.\n"
+             "Exit: 0, 1 frames are missing or damaged, or the line ended first, 130 Ctrl-C.\n",
     .run = run,
 };

@@ -275,7 +275,7 @@ int cairn_etl_read(struct cairn_log *log, const struct cairn_choice *choice, cha
     mark_writers(log, etl);
     add_buffers(log, etl, choice->progress);
     for (uint32_t n = 0; n < log->cpus; n++) {
-        cairn_stops_find(&log->cpu[n]);
+        cairn_stops_find(&(struct cairn_stops){0}, &log->cpu[n]);
         cairn_log_order(log, n);
         log->session.compact |= !log->own && log->cpu[n].compact;
         log->session.full |= !log->own && log->cpu[n].full;

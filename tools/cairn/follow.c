@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
+#include "tools/cairn/pieces.h"
 #include "tools/cairn/export/writer.h"
 #include "trace/format.h"
 
@@ -24,54 +26,112 @@ static void keep_line(char **items, size_t *count, size_t *room, const char *tex
     (*items)[(*count)++] = '\n';
 }
 
-/* A buffer of the trace is as its frames say; what does not fit behind what came is a repetition. */
-static void keep_trace(struct cairn_follow *f, const uint8_t *p, uint32_t size, const char *text, size_t length)
+/* What a frame of the trace says of its place. Whether it lies behind what came of its CPU. */
+static bool place(struct cairn_follow *f, const struct cairn_chain *chain, struct cairn_follow_frame *n)
 {
-    const uint32_t head = sizeof(struct cairn_trace_frame);
-    if (size < head)
+    const struct cairn_follow_place *came = &f->cpu[chain->cpu].came;
+    n->cpu = chain->cpu;
+    n->offset = chain->offset;
+    n->lost = chain->lost;
+    n->place = (struct cairn_follow_place){
+        chain->buffer, chain->sequence, chain->offset + chain->bytes, chain->used, .known = true};
+    if (!came->known || chain->buffer > came->buffer)
+        return true;
+    return chain->buffer == came->buffer && chain->sequence == came->sequence && chain->used == came->used &&
+           chain->offset >= came->end;
+}
+
+static void keep_trace(struct cairn_follow *f, const struct cairn_line *l, const char *text, size_t length)
+{
+    const struct cairn_chain chain = cairn_chain_of(&l->frame);
+    struct cairn_follow_frame n = {.size = length + 1, .at = f->trace.count};
+    if (chain.bad || chain.session < 1 || chain.session > TRACE_MAX_SESSIONS) {
+        f->bad++;
         return;
-    const uint16_t cpu = cairn_get16(p + offsetof(struct cairn_trace_frame, cpu));
-    const uint32_t session = cairn_get16(p + offsetof(struct cairn_trace_frame, session));
-    struct cairn_follow_frame n = {.size = length + 1, .cpu = cpu};
-    n.offset = cairn_get32(p + offsetof(struct cairn_trace_frame, offset));
-    n.place.buffer = cairn_get32(p + offsetof(struct cairn_trace_frame, cpu_buffer));
-    n.place.used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
-    n.place.end = n.offset + (size - head);
-    n.place.known = true;
-    if (cpu >= CAIRN_MAX_CPUS || session < 1 || session > TRACE_MAX_SESSIONS || n.place.end < n.offset)
+    }
+    f->session = f->session ? f->session : chain.session;
+    if (chain.session != f->session)
         return;
-    f->session = f->session ? f->session : session;
-    if (session != f->session)
+    if (!cairn_chain_fits(&chain)) {
+        f->bad++;
         return;
-    struct cairn_follow_cpu *c = &f->cpu[cpu];
-    if (c->came.known && (n.place.buffer < c->came.buffer ||
-                          (n.place.buffer == c->came.buffer && n.offset < c->came.end)))
+    }
+    if (!place(f, &chain, &n)) {
+        f->misplaced++;
         return;
-    n.lost = !n.offset && size - head >= sizeof(struct wmi_buffer_header) &&
-             cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
-    n.at = f->trace.count;
+    }
     keep_line(&f->trace.items, &f->trace.count, &f->trace.room, text, length);
     *CAIRN_ADD(f->waiting) = n;
-    c->came = n.place;
-    c->there = true;
+    f->cpu[n.cpu].came = n.place;
+    f->cpu[n.cpu].there = true;
     f->trace_frames++;
+}
+
+/* Takes a frame out of those that are missing. False: it is none of them. */
+static bool was_missing(struct cairn_follow *f, uint32_t number)
+{
+    struct cairn_run *run = f->late.items, *end = run + f->late.count;
+    while (run < end && run->last < number)
+        run++;
+    if (run == end || run->first > number)
+        return false;
+    f->missing--;
+    if (run->first == run->last) {
+        memmove(run, run + 1, (size_t)(end - run - 1) * sizeof(*run));
+        f->late.count--;
+    } else if (run->first == number) {
+        run->first++;
+    } else if (run->last == number || f->late.count == CAIRN_FOLLOW_RUNS) { /* too many: the rest is forgotten */
+        run->last = number - 1;
+    } else {
+        memmove(run + 2, run + 1, (size_t)(end - run - 1) * sizeof(*run));
+        run[1] = (struct cairn_run){.first = number + 1, .last = run->last};
+        run->last = number - 1;
+        f->late.count++;
+    }
+    return true;
+}
+
+static void note_missing(struct cairn_follow *f, uint64_t first, uint32_t last)
+{
+    f->missing += last - first + 1;
+    if (f->late.count == CAIRN_FOLLOW_RUNS)
+        memmove(f->late.items, f->late.items + 1, --f->late.count * sizeof(f->late.items[0]));
+    f->late.items[f->late.count++] = (struct cairn_run){.first = (uint32_t)first, .last = last};
+}
+
+/* Whether the frame is one that has not come before. One that comes again the same is a repetition, and nothing is lost
+ * by it: the line was sent again. */
+static bool is_new(struct cairn_follow *f, uint32_t number, const char crc[8])
+{
+    struct cairn_follow_sent *sent = &f->sent[number % CAIRN_FOLLOW_SENT];
+    if (number >= f->next) {
+        if (number > f->next)
+            note_missing(f, f->next, number - 1);
+        f->next = (uint64_t)number + 1;
+    } else if (!was_missing(f, number)) {
+        f->misplaced += !sent->crc[0] || sent->number != number || memcmp(sent->crc, crc, 8) != 0;
+        return false;
+    }
+    sent->number = number;
+    memcpy(sent->crc, crc, 8);
+    return true;
 }
 
 static void take_frame(void *context, const struct cairn_line *l, const uint8_t *payload, const char *text, size_t size)
 {
     struct cairn_follow *f = context;
     const uint32_t number = l->frame.number;
+    (void)payload; /* the line has it, too */
     if (l->frame.stream == CAIRN_STREAM_HEADER && number == 0 && f->frames && (f->ended || f->next > 1))
         cairn_follow_reset(f); /* another dump */
     if (f->ended)
         return;
     f->frames++;
-    if (number >= f->next) {
-        f->missing += number - f->next;
-        f->next = number + (number < UINT32_MAX);
-    }
+    if (!is_new(f, number, text + size - 8))
+        return;
     if (l->frame.stream == CAIRN_STREAM_TRACE)
-        keep_trace(f, payload, l->frame.size, text, size);
+        keep_trace(f, l, text, size);
     else if (l->frame.stream == CAIRN_STREAM_LAST)
         f->ended = true;
     else if (l->frame.stream != CAIRN_STREAM_TRUTH && f->head.count + size < HEAD_MAX)
@@ -227,7 +287,7 @@ static void add_record(struct cairn_follow *f, struct cairn_follow_cpu *c, const
     if (item->blame == CAIRN_BLAME_KNOWN)
         thread_of(f, item->tid)->records++;
     else if (item->rule == CAIRN_BY_TIME && ((item->blame == CAIRN_BLAME_LOSS && joins) ||
-                                             (item->blame == CAIRN_BLAME_LAST && c->stints.has_last)))
+                                             item->blame == CAIRN_BLAME_LAST))
         find_thread(f, c, log, item->time);
 }
 
@@ -242,40 +302,122 @@ static void remember(struct cairn_follow *f, struct cairn_follow_cpu *c, const s
     c->recent[c->switches % CAIRN_FOLLOW_RECENT] = (struct cairn_follow_recent){sw->time, sw->old_tid, hole};
 }
 
-/* Where this part joins the one before, what seems to be missing in front of its first buffer is not. */
-static void add_cpu(struct cairn_follow *f, const struct cairn_log *log, uint32_t number)
+/* Whether the first piece really goes on where the part before ended. */
+static bool goes_on(struct cairn_follow_cpu *c, const struct cairn_log *log, struct cairn_cpu *cpu)
+{
+    const bool begins = cairn_stops_find(&c->stops, cpu);
+    const bool lossless = cpu->end.events_known && !cpu->end.events[CAIRN_LOST];
+    return c->joined && !begins && !(log->session.circular && cpu->pieces[0].header && !lossless); /* see pieces.c */
+}
+
+/* What is there of a CPU. Where that joins the part before, what seems to be missing in front of it is not. */
+static void add_cpu(struct cairn_follow *f, struct cairn_log *log, uint32_t number)
 {
     struct cairn_follow_cpu *c = &f->cpu[number];
+    struct cairn_cpu *cpu = &log->cpu[number];
     struct cairn_lane lane;
     const struct cairn_item *item;
-    uint32_t holes = 0;
+    cpu->tail = CAIRN_NO_HOLE; /* the end is not there yet: finish */
+    c->joined = goes_on(c, log, cpu);
+    cpu->tail = CAIRN_NO_HOLE;
+    const uint32_t none = c->joined ? cpu->pieces[0].hole : CAIRN_NO_HOLE;
+    c->there = true;
+    f->bad += cpu->bad_pieces;
+    cairn_lost_add(&f->dropped, cpu->drains.dropped.unknown ? CAIRN_DS_LOST_UNKNOWN : 0);
+    cairn_lost_add(&f->dropped, cpu->drains.dropped.counted);
+    for (size_t i = 0; i < cpu->piece_count; i++) {
+        const uint32_t hole = cpu->pieces[i].hole;
+        f->gaps += hole != CAIRN_NO_HOLE && hole != none &&
+                   cpu->holes.items[hole].kind != CAIRN_HOLE_STOPPED;
+    }
+    if (!c->stints.has_time)
+        cairn_stints_init(&c->stints, log);
     cairn_lane_init(&lane, log, number, cairn_prefers_compact(log), CAIRN_BY_FORMAT);
     while ((item = cairn_lane_next(&lane)) != NULL) {
-        if (item->kind == CAIRN_ITEM_HOLE)
-            holes++;
         if (item->kind == CAIRN_ITEM_SWITCH) {
             struct cairn_switch sw = item->sw;
-            if (c->joined && holes <= 1)
-                sw.hole = CAIRN_NO_HOLE;
-            c->joined = false;
-            f->gaps += sw.hole != CAIRN_NO_HOLE;
+            sw.hole = c->hole ? 0 : sw.hole == none ? CAIRN_NO_HOLE : sw.hole;
+            c->hole = false;
             remember(f, c, log, &sw);
             add_switch(f, c, &sw);
         }
-        if (item->kind == CAIRN_ITEM_RECORD)
-            add_record(f, c, log, item, c->joined && holes <= 1);
+        if (item->kind == CAIRN_ITEM_RECORD) {
+            const struct cairn_switch *next = cairn_cursor_peek(&lane.cursor);
+            add_record(f, c, log, item, !c->hole && none == (next ? next->hole : lane.cursor.hole));
+        }
     }
+    c->hole |= lane.cursor.hole != CAIRN_NO_HOLE && lane.cursor.hole != none;
     cairn_lane_free(&lane);
+}
+
+/* Whether something is missing behind the last frame of a CPU, as the end summary tells. */
+static bool misses_end(const struct cairn_follow_place *read, const struct cairn_log *log, uint32_t cpu)
+{
+    const struct cairn_cpu_end *e = &log->cpu[cpu].end;
+    const uint64_t begun = read->known ? (uint64_t)read->buffer + 1 : 0;
+    return (e->buffers_known && e->buffers > begun) || (read->known && read->end != read->used) ||
+           (e->events_known && e->events[CAIRN_LOST] && (!log->session.circular || log->panic));
+}
+
+/* The time behind the last switches, up to the session's end. */
+static void finish(struct cairn_follow *f, const struct cairn_log *log)
+{
+    struct cairn_stint rest;
+    const int64_t stop = log->session.stop_known ? log->session.stop : f->last;
+    for (uint32_t i = 0; i < CAIRN_MAX_CPUS && (f->timed || log->session.stop_known); i++) {
+        struct cairn_follow_cpu *c = &f->cpu[i];
+        const bool ends = misses_end(&c->read, log, i), known = !ends && !c->hole && !c->stops.gone && !f->missing;
+        if (!c->there)
+            continue;
+        f->gaps += ends;
+        if (!c->stints.has_time)
+            cairn_stints_init(&c->stints, log);
+        if (c->orphans && known && c->stints.last.new_known && c->orphaned > c->stints.time &&
+            may_be(log, c->stints.last.new_tid))
+            thread_of(f, c->stints.last.new_tid)->records += c->orphans;
+        c->orphans = 0;
+        if (cairn_stints_end(&c->stints, log, i, known, stop, &rest))
+            add_stint(f, c, &rest);
+    }
+    f->last = f->timed && f->last > stop ? f->last : stop;
+    f->whole = true;
+}
+
+/* What the streams of text tell so far, the session's times and the end summary among it. */
+static void add_text(struct cairn_follow *f, struct cairn_log *log)
+{
+    const bool compact = cairn_prefers_compact(log);
+    const struct cairn_session *session = &log->session;
+    f->hz = session->hz ? session->hz : TRACE_CLOCK_HZ;
+    f->emulated |= cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1");
+    if (!f->timed && session->start_known) {
+        f->first = f->last = f->last_now = session->start;
+        f->timed = true;
+    }
+    f->tried = 0;
+    f->tried_known = log->has_end;
+    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++) {
+        const struct cairn_cpu_end *e = &log->cpu[c].end;
+        f->cpu[c].there |= c < log->cpus;
+        if (!f->cpu[c].there)
+            continue;
+        if (c >= log->cpus) /* it is in none of these frames */
+            cairn_log_cpu(log, c);
+        f->tried_known &= compact ? e->compact_known : e->full_known;
+        f->tried += compact ? e->compact[CAIRN_TRIED] : e->full[CAIRN_TRIED];
+    }
 }
 
 static void add_log(struct cairn_follow *f, struct cairn_log *log)
 {
     if (log->number != f->session && f->session)
         cairn_log_select(log, f->session);
-    f->hz = log->session.hz ? log->session.hz : TRACE_CLOCK_HZ;
-    f->emulated |= cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1");
+    add_text(f, log);
     for (uint32_t c = 0; c < log->cpus; c++)
-        add_cpu(f, log, c);
+        if (log->cpu[c].piece_count)
+            add_cpu(f, log, c);
+    if (f->ended && !f->waiting.count && !f->whole)
+        finish(f, log);
     for (size_t i = 0; i < f->threads.count; i++) /* the last names come at the end */
         cairn_show_thread(f->threads.items[i].name, log, f->threads.items[i].tid, CAIRN_SHOWN - 1);
 }
@@ -331,11 +473,13 @@ void cairn_follow_read(struct cairn_follow *f, bool all)
         memcpy(text, f->head.items, f->head.count);
     const size_t size = take_part(f, all, text + f->head.count);
     const struct cairn_input input = {.name = "", .data = text, .size = f->head.count + size, .fd = -1};
-    if ((size || all) && cairn_log_read(log, &input, &(struct cairn_choice){0}, refusal) == 0) {
+    if (size || all) {
         if (size)
             begin_now(f);
-        add_log(f, log);
-        cairn_log_free(log);
+        if (cairn_log_read(log, &input, &(struct cairn_choice){0}, refusal) == 0) {
+            add_log(f, log);
+            cairn_log_free(log);
+        }
     }
     free(log);
     free(text);

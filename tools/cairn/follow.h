@@ -9,10 +9,13 @@
 #include "tools/cairn/map.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/stints.h"
+#include "tools/cairn/stops.h"
 #include "tools/cairn/tally.h"
 
 #define CAIRN_FOLLOW_RECENT 256u /* switches of a CPU that are kept: a drain's records are older than the drain */
 #define CAIRN_FOLLOW_WINDOW (UINT32_C(4) << 20) /* bytes of lines that wait, at most */
+#define CAIRN_FOLLOW_SENT   4096u /* frames that are known again when they come again */
+#define CAIRN_FOLLOW_RUNS   4096u /* of missing frames, that may come late */
 
 struct cairn_follow_thread {
     uint32_t tid;
@@ -23,10 +26,11 @@ struct cairn_follow_thread {
 struct cairn_follow_cpu {
     /* The last frame that came, and the last that was read. */
     struct cairn_follow_place {
-        uint32_t buffer, end, used; /* end: of the bytes that came, of those used */
+        uint32_t buffer, sequence, end, used; /* end: of the bytes that came, of those used */
         bool known;
     } came, read;
     struct cairn_stints stints;
+    struct cairn_stops stops;
     struct cairn_follow_recent {
         int64_t time;
         uint32_t tid; /* who left */
@@ -37,6 +41,7 @@ struct cairn_follow_cpu {
     uint64_t orphans;
     int64_t orphaned;
     bool there, joined; /* joined: what is read now begins where it ended before */
+    bool hole;          /* something is missing behind the last switch */
     uint64_t busy, busy_now, idle, idle_now, unknown, unknown_now;
 };
 
@@ -65,15 +70,37 @@ struct cairn_follow { /* "now": since cairn_follow_mark */
     } threads;
     struct cairn_tally reasons, functions; /* side 0: in all, side 1: now */
     uint64_t switches, switches_now, records, records_now;
-    uint64_t frames, trace_frames, missing, gaps; /* frames: good ones; gaps: where events are missing */
-    uint32_t next;                                /* frame */
-    int64_t first, last, last_now; /* session clock, of switches; last_now: when "now" began */
+    uint64_t frames, trace_frames, gaps; /* frames: good ones; gaps: where events are missing */
+    /* Frames: that have not come; whose contents are not what they can be, or not all; that came where they could not
+     * be read any more, behind later ones. Those damaged on their way are the feed's. */
+    uint64_t missing, bad, misplaced;
+    uint64_t next; /* frame */
+    struct {
+        struct cairn_run items[CAIRN_FOLLOW_RUNS]; /* by number; the last ones */
+        size_t count;
+    } late; /* frames that are missing, and may come yet */
+    struct cairn_follow_sent {
+        uint32_t number;
+        char crc[8]; /* as it stands in the line; 0: none */
+    } sent[CAIRN_FOLLOW_SENT]; /* at number % CAIRN_FOLLOW_SENT */
+    /* As the end summary tells of the kind of switches that is counted; what the processor lost, as the drains tell. */
+    uint64_t tried;
+    bool tried_known;
+    struct cairn_lost dropped;
+    int64_t first, last, last_now; /* session clock: when it began, the last switch or its end, when "now" began */
     bool timed;
     uint64_t hz;
     bool emulated, full_head; /* full_head: there was more text than is kept */
-    bool ended;               /* the trailer has come */
+    bool ended;               /* the trailer has come, */
+    bool whole;               /* and all up to the end has been added up */
     bool stale;               /* "now" is over: it begins anew with what comes next */
 };
+
+/* The time of a CPU that is told: up to its last switch, or to the end of the session. */
+static inline uint64_t cairn_follow_told(const struct cairn_follow_cpu *c)
+{
+    return c->busy + c->idle + c->unknown;
+}
 
 void cairn_follow_init(struct cairn_follow *f, uint32_t session);
 void cairn_follow_bytes(struct cairn_follow *f, const char *data, size_t size);

@@ -365,7 +365,7 @@ void cairn_log_select(struct cairn_log *log, uint32_t number)
     cairn_pieces_holes(log);
     for (uint32_t c = 0; c < log->cpus; c++) {
         log->bad_pieces += log->cpu[c].bad_pieces;
-        cairn_stops_find(&log->cpu[c]);
+        cairn_stops_find(&(struct cairn_stops){0}, &log->cpu[c]);
     }
     cairn_told_names(log);
 }

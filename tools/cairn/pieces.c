@@ -27,6 +27,12 @@ uint32_t cairn_piece_last(const struct cairn_piece *p)
     return p->frames ? p->frame + (p->frames - 1) : p->frame;
 }
 
+bool cairn_chain_fits(const struct cairn_chain *c)
+{
+    const uint32_t header = c->offset ? 0 : sizeof(struct wmi_buffer_header);
+    return !c->bad && c->bytes >= header && c->offset + header >= sizeof(struct wmi_buffer_header);
+}
+
 /* A chain of the session as a piece of its CPU. False: it is not what the trace can hold. */
 static bool add_chain(struct cairn_log *log, const struct cairn_chain *c)
 {
@@ -39,7 +45,7 @@ static bool add_chain(struct cairn_log *log, const struct cairn_chain *c)
     }
     if (c->session != log->number)
         return true;
-    if (c->bytes < header || c->offset + header < sizeof(struct wmi_buffer_header))
+    if (!cairn_chain_fits(c))
         return false;
     struct cairn_piece *p = cairn_add_piece(&log->cpu[c->cpu]);
     p->at = c->at;

@@ -11,6 +11,9 @@ struct cairn_chain cairn_piece_chain(const struct cairn_piece *piece);
 /* The number of its last frame. */
 uint32_t cairn_piece_last(const struct cairn_piece *piece);
 
+/* Whether a chain of the trace is what a CPU's stream can hold. */
+bool cairn_chain_fits(const struct cairn_chain *chain);
+
 /* Gives each CPU the chains of the session's trace, in the order of its stream, each frame once. Their events have not
  * been looked at: cairn_log_index. */
 void cairn_pieces_place(struct cairn_log *log);

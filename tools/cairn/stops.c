@@ -72,30 +72,40 @@ static void number_holes(struct cairn_cpu *cpu)
     free(sorted);
 }
 
-void cairn_stops_find(struct cairn_cpu *cpu)
+/* The session's next acknowledgement. Whether a hole belongs right before it. */
+static bool step(struct cairn_stops *s, const struct cairn_ack *a)
 {
-    const struct cairn_ack *last = NULL, *off = NULL;
-    unsigned gone = 0; /* forms that this life had, and has no more: since `off` */
-    for (size_t i = 0; i < cpu->acks.count; i++) {
-        const struct cairn_ack *a = &cpu->acks.items[i];
-        if (!a->own)
-            continue;
-        if (a->event.what == CAIRN_SESSION_MASKS && last) {
-            off = forms(last) & ~forms(a) ? a : off;
-            gone = (gone | forms(last)) & ~forms(a);
-        } else if (a->event.what == CAIRN_SESSION_START) {
-            gone = 0;
-        }
-        bool late = !last && a->event.in_epoch;
-        if (a->event.what == CAIRN_SESSION_START && a->first && (last || late))
-            add_stop(cpu, a, last && last->event.what == CAIRN_SESSION_STOP ? last : NULL);
-        else if (turns_on(a, last) && a->first)
-            add_stop(cpu, a, last);
-        last = a;
+    const struct cairn_ack *last = s->any ? &s->last : NULL;
+    const bool late = !last && a->event.in_epoch;
+    const bool hole = a->first && (a->event.what == CAIRN_SESSION_START ? last || late : turns_on(a, last));
+    if (a->event.what == CAIRN_SESSION_MASKS && last) {
+        const unsigned had = forms(last), has = forms(a);
+        if (had & ~has)
+            s->off = *a;
+        s->gone = (s->gone | had) & ~has;
+    } else if (a->event.what == CAIRN_SESSION_START) {
+        s->gone = 0;
     }
-    if (gone)
-        add_end(cpu, off);
+    s->last = *a;
+    s->any = true;
+    return hole;
+}
+
+bool cairn_stops_find(struct cairn_stops *s, struct cairn_cpu *cpu)
+{
+    bool begins = false;
+    for (size_t i = 0; i < cpu->acks.count; i++) {
+        const struct cairn_ack *a = &cpu->acks.items[i], before = s->last;
+        const bool ran = !s->any || (a->event.what == CAIRN_SESSION_START && before.event.what != CAIRN_SESSION_STOP);
+        if (!a->own || !step(s, a))
+            continue;
+        add_stop(cpu, a, ran ? NULL : &before);
+        begins |= a->piece == 0;
+    }
+    if (s->gone && cpu->piece_count)
+        add_end(cpu, &s->off);
     number_holes(cpu);
+    return begins;
 }
 
 bool cairn_part_of_run(const struct cairn_log *log, uint32_t n)

@@ -18,19 +18,20 @@ static int by_name(const void *a, const void *b)
 
 struct cairn_tally_row *cairn_tally_row(struct cairn_tally *tally, const char *name)
 {
+    struct cairn_tally_row wanted;
+    wanted.name = name;
+    struct cairn_tally_row **known = tfind(&wanted, &tally->tree, by_name);
+    if (known)
+        return *known;
     const size_t size = strlen(name) + 1;
-    struct cairn_tally_row *row = cairn_alloc(sizeof(*row) + size), **found;
-    memcpy(row->name, name, size);
-    found = tsearch(row, &tally->tree, by_name);
-    if (!found) {
+    struct cairn_tally_row *row = cairn_alloc(sizeof(*row) + size);
+    row->name = memcpy(row + 1, name, size);
+    if (!tsearch(row, &tally->tree, by_name)) {
         fputs("cairn: out of memory\n", stderr);
         exit(CAIRN_UNREADABLE);
     }
-    if (*found != row)
-        free(row);
-    else
-        *CAIRN_ADD(tally->rows) = row;
-    return *found;
+    *CAIRN_ADD(tally->rows) = row;
+    return row;
 }
 
 static void nothing(void *row)

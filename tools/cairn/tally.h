@@ -21,7 +21,7 @@ struct cairn_series { /* of one run */
 
 struct cairn_tally_row {
     struct cairn_series side[CAIRN_SIDES];
-    char name[];
+    const char *name;
 };
 
 struct cairn_tally { /* zeroed: empty */
