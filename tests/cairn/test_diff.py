@@ -46,7 +46,8 @@ def test_golden(a, b):
 def test_a_log_is_like_itself(log):
     options = ["--session", "1"] if log == "sessions" else []
     text = compared("--top", "1000", *options, path_of(log), path_of(log))
-    assert "what was another" not in text
+    assert "what was another" not in text and "~ chance alone" not in text
+    assert re.search(r"^no difference: \d+ threads, wait reasons, functions and locks are equal$", text, re.M)
     found = rows(text)
     assert found and all(a == b and float(change.split()[0]) == 0 for a, b, change, _ in found.values())
     assert all(mark for _, _, _, mark in found.values())  # nothing is more than chance
@@ -73,6 +74,31 @@ def test_what_differs_is_told():
     assert re.search(r"^  option\.workload +mix +script$", text, re.M)
     assert "(emulated)" in text.splitlines()[0]
     assert "(emulated)" not in compared(path_of("hw"), path_of("hw")).splitlines()[0]
+    assert "A: plain.log (emulated)" == text.splitlines()[0] and "B: small.log (emulated)" in text
+
+
+def test_what_an_etl_file_cannot_tell_is_no_difference(tmp_path):
+    assert cairn("export", "--to", "etl", path_of("plain"), "-o", tmp_path / "plain.etl").returncode == 0
+    assert cairn("export", "--to", "etl", "--strict", path_of("plain"), "-o", tmp_path / "strict.etl").returncode == 0
+    assert "no difference: " in compared(path_of("plain"), tmp_path / "plain.etl")
+    plain, strict = path_of("plain"), tmp_path / "strict.etl"
+    for a, b, letter in ((plain, strict, "A"), (strict, plain, "B")):
+        text = compared(a, b)
+        assert "what was another" not in text and "no difference: " in text
+        assert re.search(rf"^\d+ keys of machine and run: only {letter} tells", text, re.M)
+
+
+def test_rates_are_of_the_time_that_is_known():
+    """Where switches are missing a CPU was not idle, nor was it slow: nobody knows."""
+    text = cairn("diff", path_of("plain"), path_of("damaged")).stdout.decode()
+    assert "   2 CPUs, 2.708 s, 375 switches, 41 PEBS records; 22.7 % of time unknown" in text
+    stat = cairn("stat", path_of("damaged")).stdout.decode()
+    cpus = re.findall(r"^ +\d+ +\d+ +([\d.]+) % +([\d.]+) % +[\d.]+ %$", stat, re.M)
+    shares = [[float(x) for x in row] for row in cpus]
+    busy, idle = (sum(column) for column in zip(*shares))
+    found = rows(text)
+    assert found["as a whole", "CPUs busy, %"][1] == pytest.approx(100 * busy / (busy + idle), abs=0.02)
+    assert found["as a whole", "switches a second"][1] == pytest.approx(375 / 2.7087 / (busy + idle) * 200, rel=0.001)
 
 
 @pytest.fixture(scope="module", name="runs")

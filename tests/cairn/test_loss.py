@@ -102,3 +102,23 @@ def test_drains_of_which_nothing_is_left():
     assert re.search(r"^  PEBS records +none   the run had 39: no event here tells of them$", text, re.M), text
     assert re.search(r"^  PEBS records +none   no PEBS buffer was drained$",
                      text_of(cairn("stat", "--cpu", "0", GOLDEN / "locks.log")), re.M)
+
+
+def test_what_is_missing_is_on_standard_output():
+    """Figures that go into a file say themselves what they are not of; the guest's verdict is none of the log."""
+    damaged = GOLDEN.parent.parent / "samples" / "damaged.log"
+    stat, info, check, lost = (cairn(*command, damaged).stdout.decode()
+                               for command in (["stat"], ["info"], ["check"], ["info", "--lost"]))
+    for row in ("not here, 0525H +64   of 439 switches", "frames missing +4   of 72", "frames damaged +2 "):
+        assert re.search(f"^  {row}", stat, re.M), stat
+    words = ("4 of 72 frames are missing in this log; of 439 switches 64 are not there: the line, or who copied the log, "
+             "lost them: no option keeps more")
+    assert all(words in paragraphs(text) for text in (info, check, lost))
+    assert re.search(r"^guest's verdict  pass$", info, re.M)
+    whole = text_of(cairn("stat", damaged.with_name("plain.log")))
+    assert not re.search(r"^  (not here|frames)", whole, re.M)
+
+
+def test_whether_emulated_an_etl_file_does_not_tell():
+    info = text_of(cairn("info", GOLDEN.parent.parent / "samples" / "cairn.etl"))
+    assert info.startswith("emulated         not told: an ETL file has no place for it\n")

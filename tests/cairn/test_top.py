@@ -10,6 +10,7 @@ import socket
 import subprocess
 import termios
 import threading
+import time
 
 import pytest
 
@@ -282,6 +283,24 @@ def test_keys(tmp_path, key, status):
     rows = re.sub(rb"\x1b\[\??\d*[A-Za-z]", b"", screen.split(b"\x1b[H")[1].split(b"\x1b[J")[0]).split(b"\r\n")
     assert 20 <= len(rows) <= 24 and max(map(len, rows)) <= 80
     assert b"\x1b[?25h" in screen and b"switches" in left
+
+
+def test_ends_when_the_terminal_is_gone(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(LIVE.read_bytes()[:60000])
+    terminal = Terminal(path)
+    terminal.until(b"thread, ")
+    os.close(terminal.fd)
+    for _ in range(10 * PATIENCE):
+        pid, status = os.waitpid(terminal.pid, os.WNOHANG)
+        if pid:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(terminal.pid, signal.SIGKILL)
+        os.waitpid(terminal.pid, 0)
+        pytest.fail("it goes on")
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
 
 
 def test_ends_with_the_trace_on_a_terminal(tmp_path):

@@ -35,15 +35,18 @@ struct side {
     const struct cairn_log *log;
     int64_t start, stop; /* session clock */
     double seconds;
-    struct cairn_series time, cpu_time, switches, busy, records, lock_events; /* times in seconds */
+    /* Times in seconds: of all CPUs together, of it what is known, and that of one CPU in the mean. */
+    struct cairn_series cpu_time, known, time, switches, busy, records, lock_events;
     struct cairn_lost dropped;
-    uint64_t events_lost, events_tried;
+    uint64_t events_lost;
     bool loss_known;
 };
 
 struct diff {
     struct side side[SIDES];
     struct cairn_tally threads, waits, functions, locks;
+    size_t rows, equal; /* of the tallies; of them those that are equal in both */
+    bool other_keys;    /* something told of the machine and the run is another */
 };
 
 /* ---- adding up --------------------------------------------------------------------------------------------------- */
@@ -110,6 +113,8 @@ static void add_stint(struct adding *a, const struct cairn_stint *stint)
         const int64_t from = stint->from > begins ? stint->from : begins, to = stint->to < ends ? stint->to : ends;
         const double time = to > from ? ((double)to - (double)from) * second : 0.0;
         s->cpu_time.slice[i] += time;
+        if (stint->kind != CAIRN_STINT_UNKNOWN)
+            s->known.slice[i] += time;
         if (!thread)
             continue;
         thread->slice[i] += time;
@@ -173,13 +178,13 @@ static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, s
     s->log = log;
     cairn_stints_range(log, a.out.compact, &s->start, &s->stop);
     s->seconds = ((double)s->stop - (double)s->start) / (double)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ);
-    for (unsigned i = 0; i < CAIRN_SLICES; i++)
-        s->time.slice[i] = s->seconds / CAIRN_SLICES;
     for (uint32_t c = 0; c < log->cpus; c++)
         add_cpu(&a, c);
+    for (unsigned i = 0; i < CAIRN_SLICES && log->cpus; i++)
+        s->time.slice[i] = s->known.slice[i] / log->cpus;
     s->dropped = cairn_pebs_dropped(log);
-    s->loss_known = cairn_slice_u64(cairn_end_key(log, "events_tried"), &s->events_tried) &&
-                    cairn_slice_u64(cairn_end_key(log, "events_lost"), &s->events_lost);
+    s->loss_known = cairn_slice_u64(log->own ? cairn_end_key(log, "events_lost")
+                                             : cairn_key(&log->text, "etl.events_lost"), &s->events_lost);
     cairn_map_free(&a.by_tid);
     free(a.threads.items);
 }
@@ -231,7 +236,7 @@ static void print_line(const struct line *l, bool share)
     printf("%s%s\n", *l->mark ? " " : "", l->mark);
 }
 
-static void print_lines(struct line *lines, size_t count, const char *title, bool share)
+static void print_lines(struct line *lines, size_t count, size_t equal, const char *title, bool share)
 {
     if (!count)
         return;
@@ -241,15 +246,24 @@ static void print_lines(struct line *lines, size_t count, const char *title, boo
         print_line(&lines[i], share);
     if (count > top)
         printf("  and %zu more (--top N)\n", count - (size_t)top);
+    if (equal)
+        printf("  and %zu that %s equal in both\n", equal, cairn_plural(equal, "is", "are"));
 }
 
-static void print_tally(const struct cairn_tally *tally, const char *title,
+/* Rows that differ. */
+static void print_tally(struct diff *d, const struct cairn_tally *tally, const char *title,
                         const struct cairn_series *const wholes[SIDES], bool share)
 {
-    struct line *lines = cairn_alloc((tally->rows.count + 1) * sizeof(*lines));
-    for (size_t i = 0; i < tally->rows.count; i++)
-        lines[i] = line_of(tally->rows.items[i]->name, tally->rows.items[i]->side, wholes, share);
-    print_lines(lines, tally->rows.count, title, share);
+    const size_t count = tally->rows.count;
+    struct line *lines = cairn_alloc((count + 1) * sizeof(*lines));
+    size_t differ = 0;
+    for (size_t i = 0; i < count; i++) {
+        lines[differ] = line_of(tally->rows.items[i]->name, tally->rows.items[i]->side, wholes, share);
+        differ += lines[differ].value[A] != lines[differ].value[B];
+    }
+    print_lines(lines, differ, count - differ, title, share);
+    d->rows += count;
+    d->equal += count - differ;
     free(lines);
 }
 
@@ -257,11 +271,19 @@ static void print_tally(const struct cairn_tally *tally, const char *title,
 
 static void print_side(const struct side *s, char letter)
 {
+    const double all = cairn_series_sum(&s->cpu_time), unknown = all - cairn_series_sum(&s->known);
+    const char *path = s->log->input.name ? s->log->input.name : "", *name = strrchr(path, '/');
     char span[CAIRN_SHOWN];
-    printf("%c: %" PRIu32 " %s, %s, %" PRIu64 " switches, %" PRIu64 " PEBS records%s\n", letter, s->log->cpus,
+    name = name && name[1] ? name + 1 : path;
+    printf("%c: %.50s%s%s\n", letter, name,
+           cairn_slice_is(cairn_key(&s->log->text, "ds.emulated"), "1") ? " (emulated)" : "",
+           cairn_log_damaged(s->log) ? ", damaged" : "");
+    printf("   %" PRIu32 " %s, %s, %" PRIu64 " switches, %" PRIu64 " PEBS records", s->log->cpus,
            cairn_plural(s->log->cpus, "CPU", "CPUs"),
-           cairn_show_span(span, s->log, (uint64_t)s->stop - (uint64_t)s->start), s->switches.count, s->records.count,
-           cairn_slice_is(cairn_key(&s->log->text, "ds.emulated"), "1") ? " (emulated)" : "");
+           cairn_show_span(span, s->log, (uint64_t)s->stop - (uint64_t)s->start), s->switches.count, s->records.count);
+    if (unknown > 0.0005 * all)
+        printf("; %.1f %% of time unknown", 100.0 * unknown / all);
+    putchar('\n');
 }
 
 /* What of the machine, the options and the Debug Store is another. */
@@ -275,16 +297,30 @@ static bool told_key(struct cairn_slice name)
     return false;
 }
 
-static void print_key(struct cairn_slice name, struct cairn_slice a, struct cairn_slice b, bool *any)
+/* What is longer than the column has a mark where it is cut. */
+static void print_cell(struct cairn_slice s, unsigned width)
+{
+    if (s.size > width)
+        printf("%.*s.. ", (int)width - 2, s.at);
+    else
+        printf("%-*.*s ", (int)width, CAIRN_SLICE(s));
+}
+
+static void print_key(struct diff *d, struct cairn_slice name, struct cairn_slice a, struct cairn_slice b)
 {
     const struct cairn_slice none = {"-", 1};
     a = a.size ? a : none;
     b = b.size ? b : none;
-    if (!*any)
+    if (!d->other_keys)
         printf("\n%-32s %-22s %s\n", "what was another", "A", "B");
-    *any = true;
-    printf("  %-30.*s %-22.*s %.*s\n", name.size < 30 ? (int)name.size : 30, name.at, a.size < 22 ? (int)a.size : 22,
-           a.at, b.size < 22 ? (int)b.size : 22, b.at);
+    d->other_keys = true;
+    fputs("  ", stdout);
+    print_cell(name, 30);
+    print_cell(a, 22);
+    if (b.size > 22)
+        printf("%.20s..\n", b.at);
+    else
+        printf("%.*s\n", CAIRN_SLICE(b));
 }
 
 static bool is_last(const struct cairn_text *t, const struct cairn_key *key)
@@ -292,33 +328,51 @@ static bool is_last(const struct cairn_text *t, const struct cairn_key *key)
     return cairn_key(t, "%.*s", CAIRN_SLICE(key->name)).at == key->value.at;
 }
 
-static void print_keys(const struct diff *d)
+static bool equal(struct cairn_slice a, struct cairn_slice b)
 {
-    const struct cairn_text *a = &d->side[A].log->text, *b = &d->side[B].log->text;
-    bool any = false;
-    for (size_t i = 0; i < a->keys.count; i++) {
-        const struct cairn_key *key = &a->keys.items[i];
-        const struct cairn_slice other = cairn_key(b, "%.*s", CAIRN_SLICE(key->name));
-        if (told_key(key->name) && is_last(a, key) &&
-            (other.size != key->value.size || memcmp(other.at, key->value.at, other.size) != 0))
-            print_key(key->name, key->value, other, &any);
+    return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
+}
+
+/* The keys of one side that are another in the other, or not there. An ETL file has no place for most of them: what it
+ * does not tell is no difference. How many of these there are. */
+static size_t print_keys_of(struct diff *d, unsigned side)
+{
+    const struct cairn_text *mine = &d->side[side].log->text, *other = &d->side[!side].log->text;
+    size_t untold = 0;
+    for (size_t i = 0; i < mine->keys.count; i++) {
+        const struct cairn_key *key = &mine->keys.items[i];
+        const struct cairn_slice there = cairn_key(other, "%.*s", CAIRN_SLICE(key->name));
+        const bool has = cairn_has_key(other, "%.*s", CAIRN_SLICE(key->name));
+        if (!told_key(key->name) || !is_last(mine, key) || (has && side == B) || equal(key->value, there))
+            continue;
+        if (!has && !d->side[!side].log->own)
+            untold++;
+        else
+            print_key(d, key->name, side == A ? key->value : there, side == A ? there : key->value);
     }
-    for (size_t i = 0; i < b->keys.count; i++) {
-        const struct cairn_key *key = &b->keys.items[i];
-        if (told_key(key->name) && is_last(b, key) && !cairn_has_key(a, "%.*s", CAIRN_SLICE(key->name)))
-            print_key(key->name, (struct cairn_slice){0}, key->value, &any);
-    }
+    return untold;
+}
+
+static void print_keys(struct diff *d)
+{
+    size_t untold[SIDES];
+    for (unsigned s = A; s < SIDES; s++)
+        untold[s] = print_keys_of(d, s);
+    for (unsigned s = A; s < SIDES; s++)
+        if (untold[s])
+            printf("\n%zu %s of machine and run: only %c tells, an ETL file has no place for them\n", untold[s],
+                   cairn_plural(untold[s], "key", "keys"), "AB"[s]);
 }
 
 static void print_whole(const struct diff *d)
 {
     const struct side *a = &d->side[A], *b = &d->side[B];
-    const struct cairn_series *const times[] = {&a->time, &b->time}, *const cpu_times[] = {&a->cpu_time, &b->cpu_time};
+    const struct cairn_series *const times[] = {&a->time, &b->time}, *const known[] = {&a->known, &b->known};
     const struct line switches =
         line_of("switches a second", (const struct cairn_series[]){a->switches, b->switches}, times, false);
     const struct line busy =
-        line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, cpu_times, true);
-    printf("\n%-*s %10s %12s %11s\n", NAMES + 2, "as a whole", "A", "B", "change");
+        line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, known, true);
+    printf("\n%-*s %10s %12s %11s\n", NAMES + 2, "as a whole, of known time", "A", "B", "change");
     print_line(&switches, false);
     print_line(&busy, true);
 }
@@ -342,7 +396,7 @@ static void print_loss(const struct diff *d)
             snprintf(text[s], CAIRN_SHOWN, "unknown");
     printf("  %-*s %10s %12s\n", NAMES, "events lost", text[A], text[B]);
     for (unsigned s = A; s < SIDES; s++)
-        if (d->side[s].dropped.unknown)
+        if (d->side[s].dropped.unknown || !d->side[s].log->own)
             snprintf(text[s], CAIRN_SHOWN, "unknown");
         else
             snprintf(text[s], CAIRN_SHOWN, "%" PRIu64, d->side[s].dropped.counted);
@@ -351,7 +405,7 @@ static void print_loss(const struct diff *d)
            cairn_log_damaged(d->side[B].log) ? "yes" : "no");
 }
 
-static void print_all(const struct diff *d)
+static void print_all(struct diff *d)
 {
     const struct side *a = &d->side[A], *b = &d->side[B];
     const struct cairn_series *const times[] = {&a->time, &b->time}, *const busy[] = {&a->busy, &b->busy};
@@ -360,15 +414,19 @@ static void print_all(const struct diff *d)
     print_side(b, 'B');
     print_keys(d);
     print_whole(d);
-    print_tally(&d->threads, "threads, % of busy time", busy, true);
-    print_tally(&d->waits, "states and wait reasons, a second", times, false);
+    print_tally(d, &d->threads, "threads, % of busy time", busy, true);
+    print_tally(d, &d->waits, "states and wait reasons, a second", times, false);
     if (a->records.count && b->records.count)
-        print_tally(&d->functions, "functions, % of PEBS records", records, true);
+        print_tally(d, &d->functions, "functions, % of PEBS records", records, true);
     else if (a->records.count || b->records.count)
         printf("\nfunctions: only %c has PEBS records\n", a->records.count ? 'A' : 'B');
-    print_tally(&d->locks, "spin lock events, a second", times, false);
+    print_tally(d, &d->locks, "spin lock events, a second", times, false);
     print_loss(d);
-    puts("\n~ chance alone may make such a difference  ? too few to tell");
+    if (d->rows == d->equal && a->switches.count == b->switches.count)
+        printf("\nno difference: %zu threads, wait reasons, functions and locks are equal%s\n", d->rows,
+               d->other_keys ? " in them" : "");
+    else
+        puts("\n~ chance alone may make such a difference  ? too few to tell");
 }
 
 static int compare(const struct cairn_log *before, const struct cairn_log *after)
@@ -406,6 +464,7 @@ const struct cairn_command cairn_diff_command = {
              "how much has changed. '~': less than 3 standard deviations, which are those of\n"
              "20 slices of each run: what goes on for longer than a slice they do not show.\n"
              "'?': fewer than 10 in both runs. A change without a mark is more than chance:\n"
-             "of what, the options that differ may tell.\n",
+             "of what, the options that differ may tell. Rates and shares are of the time that\n"
+             "is known: where switches are missing, it is not.\n",
     .compare = compare,
 };

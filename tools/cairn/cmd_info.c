@@ -394,6 +394,8 @@ static int show(const struct cairn_log *log)
     if (log->own) {
         print_machine(log);
         print_debug_store(log);
+    } else {
+        printf("%-16s %s\n\n", "emulated", "not told: an ETL file has no place for it");
     }
     print_prefixed(log, log->own ? "\nETL file" : "ETL file", "etl.");
     print_prefixed(log, "\nmade by cairn export", "export.");
@@ -412,7 +414,7 @@ static int show(const struct cairn_log *log)
         print_streams(log);
     print_kinds(log);
     putchar('\n');
-    print_value(log, "verdict", "end.verdict");
+    print_value(log, "guest's verdict", "end.verdict");
     print_value(log, "panic", "end.panic");
     cairn_print_losses(log, "lost             ", 17);
     print_other(log);

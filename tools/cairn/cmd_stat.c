@@ -182,7 +182,7 @@ static void print_flushes(const struct cairn_totals *t)
             all += t->log->cpu[c].end.batches[i];
             known = true;
         }
-    printf("\n%sbatches closed, by reason%s\n", heading(), plain());
+    printf("\n%sbatches closed, by reason, as the kernel counted%s\n", heading(), plain());
     if (!known)
         printf("  unknown: the end summary is missing\n");
     for (unsigned i = 0; known && i < CCSWAP_CLOSE_REASONS; i++)
@@ -499,8 +499,7 @@ static void print_debug_store(struct cairn_totals *t)
         drains = t->passed.drains;
     }
     printf("\n%sDebug Store%s", heading(), plain());
-    const int used = 11 + printf("          %12.*s   ", CAIRN_SLICE(backend));
-    cairn_print_wrapped((unsigned)used, "", 36, reason);
+    cairn_print_wrapped(11 + (unsigned)printf("          %12.*s   ", CAIRN_SLICE(backend)), "", 36, reason);
     print_pebs(t, records, drains);
     if (!cairn_filter_narrow())
         print_plain(t);
@@ -568,6 +567,7 @@ static int show(const struct cairn_log *log)
         print_flushes(t);
     }
     print_loss(t);
+    cairn_print_missing(log);
     print_cpus(t);
     print_threads(t);
     if (log->own) {

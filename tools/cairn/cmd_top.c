@@ -366,8 +366,11 @@ static bool read_some(struct top *t)
 static void read_key(struct top *t)
 {
     char key;
-    if (read(STDIN_FILENO, &key, 1) == 1)
+    const ssize_t n = read(STDIN_FILENO, &key, 1);
+    if (n == 1)
         t->quit |= key == 'q' || key == 'Q' || key == 4; /* Ctrl-D */
+    else if (n == 0 || (errno != EINTR && errno != EAGAIN))
+        ended_by = SIGHUP; /* the terminal is gone */
 }
 
 /* Waits, and reads what comes; at most up to the deadline. */

@@ -214,10 +214,65 @@ static void print_etl(const struct lines *l)
             cairn_plural(lost, "event", "events"));
 }
 
+/* ---- what is not in this log, whyever ---------------------------------------------------------------------------- */
+
+bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *there, uint64_t *tried)
+{
+    bool told = log->has_end;
+    *there = *tried = 0;
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        if (!cairn_filter_cpu(c))
+            continue;
+        told &= compact ? cpu->end.compact_known : cpu->end.full_known;
+        *tried += compact ? cpu->end.compact[CAIRN_TRIED] : cpu->end.full[CAIRN_TRIED];
+        *there += compact ? cpu->compact : cpu->full;
+    }
+    return told && *tried >= *there;
+}
+
+void cairn_print_missing(const struct cairn_log *log)
+{
+    const struct cairn_frames *f = &log->frames;
+    const uint64_t damaged = (uint64_t)f->suspects.count + log->bad_frames + log->bad_pieces;
+    uint64_t there, tried;
+    for (int compact = 1; compact >= 0; compact--)
+        if (cairn_switches_told(log, compact, &there, &tried) && tried > there)
+            printf("  not here, %s    %12" PRIu64 "   of %" PRIu64 " %s\n", compact ? "0525H" : "0524H", tried - there,
+                   tried, cairn_plural(tried, "switch", "switches"));
+    if (log->etl || (!f->missing_frames && !damaged))
+        return;
+    printf("  frames missing     %12" PRIu64 "   of %s%" PRIu64 "\n", f->missing_frames, f->total_known ? "" : "at least ",
+           f->total);
+    printf("  frames damaged     %12" PRIu64 "   (cairn check names them)\n", damaged);
+}
+
+/* Of a serial line that lost or changed bytes. */
+static void print_frames(const struct lines *l)
+{
+    const struct cairn_frames *f = &l->log->frames;
+    uint64_t there, tried, missing = 0, all = 0;
+    char switches[80] = "";
+    if (l->log->etl || !f->missing_frames)
+        return;
+    for (int compact = 0; compact < 2; compact++)
+        if (cairn_switches_told(l->log, compact, &there, &tried)) {
+            missing += tried - there;
+            all += tried;
+        }
+    if (missing)
+        snprintf(switches, sizeof(switches), "; of %" PRIu64 " %s %" PRIu64 " %s not there", all,
+                 cairn_plural(all, "switch", "switches"), missing, cairn_plural(missing, "is", "are"));
+    say(l, "the line, or who copied the log, lost them: no option keeps more",
+        "%" PRIu64 " of %s%" PRIu64 " frames %s missing in this log%s", f->missing_frames,
+        f->total_known ? "" : "at least ", f->total, cairn_plural(f->missing_frames, "is", "are"), switches);
+}
+
 void cairn_print_losses(const struct cairn_log *log, const char *label, unsigned indent)
 {
     const struct lines l = {log, label, indent};
     print_etl(&l);
+    print_frames(&l);
     for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
         print_session(&l, n);
     print_records(&l);
