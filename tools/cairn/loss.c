@@ -242,8 +242,8 @@ void cairn_print_missing(const struct cairn_log *log)
                    tried, cairn_plural(tried, "switch", "switches"));
     if (log->etl || (!f->missing_frames && !damaged))
         return;
-    printf("  frames missing     %12" PRIu64 "   of %s%" PRIu64 "\n", f->missing_frames, f->total_known ? "" : "at least ",
-           f->total);
+    printf("  frames missing     %12" PRIu64 "   of %s%" PRIu64 "\n", f->missing_frames,
+           f->total_known ? "" : "at least ", f->total);
     printf("  frames damaged     %12" PRIu64 "   (cairn check names them)\n", damaged);
 }
 

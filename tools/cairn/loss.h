@@ -15,8 +15,8 @@ struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log);
 struct cairn_lost cairn_pebs_swallowed(const struct cairn_log *log);
 struct cairn_lost cairn_bts_lost(const struct cairn_log *log);
 
-/* Switches of one kind (0525H: compact) on the CPUs of the filter, in the whole log: those that are there, and those the
- * session met, as the end summary tells. False: it does not. */
+/* Switches of one kind (0525H: compact) on the CPUs of the filter, in the whole log: those that are there, and those
+ * the session met, as the end summary tells. False: it does not. */
 bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *there, uint64_t *tried);
 
 /* Rows of `cairn stat`, for what there should be and is not in this log: frames, damaged ones, switches. */
