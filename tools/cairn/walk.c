@@ -23,13 +23,13 @@ void cairn_walk_begin(struct cairn_walk *w, const struct cairn_log *log, const s
 /* The next frame of the piece, of which `left` bytes are events. */
 static bool next_frame(struct cairn_walk *w)
 {
-    const struct cairn_piece *p = &w->cpu->pieces[w->next - 1];
     struct cairn_frame frame;
     uint32_t head = sizeof(struct cairn_trace_frame);
     if (w->which == w->held)
         w->which = !w->held;
     if (!w->left || !cairn_links_next(&w->links, &frame, w->payload[w->which]))
         return false;
+    const struct cairn_piece *p = &w->cpu->pieces[w->next - 1];
     if (p->header && frame.number == p->frame)
         head += sizeof(struct wmi_buffer_header);
     w->data = frame.payload + head;
@@ -42,8 +42,8 @@ static bool next_frame(struct cairn_walk *w)
 
 static bool next_piece(struct cairn_walk *w)
 {
-    const struct cairn_piece *p = &w->cpu->pieces[w->next];
     const bool end = w->next >= w->cpu->piece_count;
+    const struct cairn_piece *p = end ? NULL : &w->cpu->pieces[w->next];
     const uint32_t hole = end ? w->cpu->tail : p->hole;
     if (hole != CAIRN_NO_HOLE)
         w->hole = hole;
