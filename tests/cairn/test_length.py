@@ -46,6 +46,16 @@ def test_log_larger_than_the_address_space(tmp_path):
     read_within(make(tmp_path / "log", 120000), LIMIT)
 
 
+@pytest.mark.parametrize("command", [["check"], ["export", "--to", "html"]], ids=" ".join)
+def test_out_of_memory(command, tmp_path):
+    """Those that keep the log say who wanted how much, and what to do."""
+    log = make(tmp_path / "log", 120000)
+    status, error, _ = measured([*command, log], address_space=LIMIT)
+    assert (status, error) == (3, f"cairn {command[0]}: {log}: out of memory:\n"
+                                  "  it keeps all of the log: give it more (ulimit -v), or look at the log with dump,\n"
+                                  "  stat, info or profile, which do not (docs/reader.md)\n")
+
+
 @pytest.mark.long
 def test_log_ten_times_larger_than_the_address_space(tmp_path):
     read_within(make(tmp_path / "log", 1050000), 10 * LIMIT)

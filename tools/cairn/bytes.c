@@ -4,9 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *what, *of, *advice;
+
+void cairn_memory_for(const char *command, const char *log, const char *then)
+{
+    what = command;
+    of = log;
+    advice = then;
+}
+
 static _Noreturn void no_memory(void)
 {
-    fputs("cairn: out of memory\n", stderr);
+    if (what)
+        fprintf(stderr, "cairn %s: %s: out of memory%s\n", what, of, advice);
+    else
+        fputs("cairn: out of memory\n", stderr);
     exit(3);
 }
 

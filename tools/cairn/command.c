@@ -284,11 +284,22 @@ static int choose_session(struct source *source, const struct cairn_command *com
     return 0;
 }
 
+/* What to do where there is not memory enough. */
+static void want_memory(const struct cairn_command *command, const char *log, bool kept)
+{
+    cairn_memory_for(command->name, log,
+                     kept ? ":\n  it keeps all of the log: give it more (ulimit -v), or look at the log with dump,\n"
+                            "  stat, info or profile, which do not (docs/reader.md)"
+                          : ": give it more (ulimit -v)");
+}
+
 static int show(struct source *source, const struct cairn_command *command)
 {
     char why[2 * CAIRN_SHOWN];
-    if (command->keeps && command->keeps(&source->log))
+    if (command->keeps && command->keeps(&source->log)) {
+        want_memory(command, source->input.name, true);
         cairn_log_keep(&source->log);
+    }
     if (cairn_filter_use(&source->log, why))
         return cairn_usage(command, "%s", why);
     return command->show(&source->log);
@@ -343,6 +354,7 @@ static int close_log(struct source *source, int status)
 /* Opens a log and chooses the session. 0, or the exit status, the reason told. */
 static int open_session(struct source *source, const struct cairn_command *command, const char *path)
 {
+    want_memory(command, path, !command->passing);
     int status = open_log(source, command, path);
     if (!status && (status = choose_session(source, command)) != 0) {
         cairn_log_free(&source->log);
