@@ -46,6 +46,12 @@ def test_log_larger_than_the_address_space(tmp_path):
     read_within(make(tmp_path / "log", 120000), LIMIT)
 
 
+def test_locks_keep_what_they_show(tmp_path):
+    """Which is nothing here."""
+    status, error, _ = measured(["locks", make(tmp_path / "log", 120000)], address_space=LIMIT)
+    assert (status, error.split("(")[0]) == (1, "cairn: no spin lock events ")
+
+
 @pytest.mark.parametrize("command", [["check"], ["export", "--to", "html"]], ids=" ".join)
 def test_out_of_memory(command, tmp_path):
     """Those that keep the log say who wanted how much, and what to do."""

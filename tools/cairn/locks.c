@@ -66,6 +66,27 @@ bool cairn_lock_configures(const struct cairn_event *e)
     return is_config(e) && read_config(&c, e);
 }
 
+void cairn_lock_walk_init(struct cairn_lock_walk *w, const struct cairn_log *log, uint32_t cpu)
+{
+    w->cpu = &log->cpu[cpu];
+    w->configs = 0;
+    cairn_walk_init(&w->walk, log, cpu);
+}
+
+bool cairn_lock_walk_next(struct cairn_lock_walk *w, struct cairn_lock_event *lock)
+{
+    struct cairn_event e;
+    while ((w->cpu->lock_events || w->cpu->lock_configs.count) && cairn_walk_next(&w->walk, &e)) {
+        if (cairn_lock_of(lock, &e)) {
+            lock->configs = w->configs;
+            return true;
+        }
+        if (w->configs < w->cpu->lock_configs.count) /* else the file has changed */
+            w->configs += cairn_lock_configures(&e);
+    }
+    return false;
+}
+
 struct wmi_spinlock cairn_lock_read(const struct cairn_lock_event *event)
 {
     const uint32_t p = event->pointer, tail = offsetof(struct wmi_spinlock, acquire_time);

@@ -2,7 +2,7 @@
 /* Spin lock events of the log (0529H, 0F4BH, 0F4CH): indexed here, checked in check_locks.c, shown by cmd_locks.c. */
 #pragma once
 
-#include "tools/cairn/log.h"
+#include "tools/cairn/walk.h"
 #include "trace/spinlock.h"
 
 /* Counts and lists the event where it is one of these. *lock: whether; false where it is, but cannot be read. */
@@ -13,6 +13,15 @@ bool cairn_locks_index(const struct cairn_log *log, struct cairn_cpu *cpu, const
 bool cairn_lock_of(struct cairn_lock_event *lock, const struct cairn_event *event);
 /* Whether it is a configuration, of those that the CPU lists. */
 bool cairn_lock_configures(const struct cairn_event *event);
+
+struct cairn_lock_walk { /* along the events of one CPU's spin locks, whether the log is kept or not */
+    const struct cairn_cpu *cpu;
+    uint32_t configs; /* so far */
+    struct cairn_walk walk;
+};
+void cairn_lock_walk_init(struct cairn_lock_walk *walk, const struct cairn_log *log, uint32_t cpu);
+/* The next; its payload stays until the call after. False: there is none. */
+bool cairn_lock_walk_next(struct cairn_lock_walk *walk, struct cairn_lock_event *lock);
 
 struct wmi_spinlock cairn_lock_read(const struct cairn_lock_event *event);
 
