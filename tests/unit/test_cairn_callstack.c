@@ -35,6 +35,7 @@ static const struct {
     {INNER_RETURNS, {0xF3, 0xC3}},  {HANDLER_RETURNS, {0x48, 0xCF}}, {INNER_CALLS_ITSELF, {0xE8}},
 };
 static bool same_build;
+static unsigned looked; /* at code */
 
 /* In place of elf.c. */
 bool cairn_elf_same_build(const struct cairn_elf *elf)
@@ -46,6 +47,7 @@ bool cairn_elf_same_build(const struct cairn_elf *elf)
 size_t cairn_elf_code(struct cairn_elf *elf, uint64_t address, uint8_t *code, size_t size)
 {
     (void)elf;
+    looked++;
     for (size_t i = 0; i < sizeof(program) / sizeof(program[0]); i++)
         if (program[i].at == address) {
             memset(code, 0x90, size);
@@ -70,6 +72,7 @@ struct scene {
     struct cairn_record record;
     struct cairn_item item;
     struct cairn_callstack stack;
+    struct cairn_branches cache;
 };
 
 static int begin(void **state)
@@ -94,6 +97,7 @@ static int begin(void **state)
 static int end(void **state)
 {
     struct scene *s = *state;
+    cairn_branches_free(&s->cache);
     free(s->log);
     free(s);
     return 0;
@@ -129,6 +133,7 @@ static void bts(struct scene *s, const uint64_t (*branches)[2])
     s->drains[0] = (struct cairn_bts_drain){.time = 400, .tid = TID};
     s->drains[1] = (struct cairn_bts_drain){.time = 600, .tid = TID, .record_events = 1, .events_seen = 1};
     s->drains[1].record_bytes = s->drains[1].bytes_seen = n * (uint32_t)sizeof(struct ds_bts_record);
+    s->cache.drain = NULL; /* these are others */
     cpu->bts_drains.items = s->drains;
     cpu->bts_drains.count = 2;
     cpu->bts_parts.items = &s->part;
@@ -138,7 +143,7 @@ static void bts(struct scene *s, const uint64_t (*branches)[2])
 static bool read_stack(struct scene *s)
 {
     struct cairn_elf *some = (void *)s; /* only passed on */
-    return cairn_callstack_read(&s->stack, s->log, some, &s->item);
+    return cairn_callstack_read(&s->stack, &s->cache, s->log, some, &s->item);
 }
 
 static void expect(struct scene *s, unsigned count, uint64_t first, uint64_t second)
@@ -252,6 +257,20 @@ static void bts_which(void **state)
     assert_false(read_stack(s));
 }
 
+/* However many records are of a drain, its branches are looked at once. */
+static void bts_once(void **state)
+{
+    struct scene *s = *state;
+    bts(s, (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5},
+                                 {0, 0}});
+    looked = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        s->record.ip = i % 2 ? INNER + 4 : MIDDLE + 4;
+        expect(s, i % 2 ? 2 : 1, i % 2 ? MIDDLE_CALLS : OUTER_CALLS, OUTER_CALLS);
+    }
+    assert_int_equal(looked, 4);
+}
+
 static void too_deep(void **state)
 {
     struct scene *s = *state;
@@ -274,6 +293,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(lbr_missing, begin, end),
         cmocka_unit_test_setup_teardown(bts_calls, begin, end),
         cmocka_unit_test_setup_teardown(bts_which, begin, end),
+        cmocka_unit_test_setup_teardown(bts_once, begin, end),
         cmocka_unit_test_setup_teardown(too_deep, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,9 +56,10 @@ int64_t cairn_out_ns(const struct cairn_output *o, int64_t time)
     return time;
 }
 
-bool cairn_callstack_read(struct cairn_callstack *stack, const struct cairn_log *log, struct cairn_elf *elf,
-                          const struct cairn_item *item)
+bool cairn_callstack_read(struct cairn_callstack *stack, struct cairn_branches *branches, const struct cairn_log *log,
+                          struct cairn_elf *elf, const struct cairn_item *item)
 {
+    (void)branches;
     (void)log;
     (void)elf;
     (void)item;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/export/callstack.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ds/insn.h"
@@ -43,8 +44,6 @@ struct way {
     struct cairn_elf *elf;
     uint64_t call[CAIRN_CALLS]; /* open ones, the outermost first */
     unsigned depth;
-    uint64_t here; /* where the last branch led */
-    bool known;
 };
 
 /* A label within a function carries its name, and its own behind a dot. */
@@ -69,21 +68,29 @@ static bool straight_on(const struct cairn_log *log, uint64_t here, uint64_t the
     return there >= here && same_function(log, here, there);
 }
 
-static void take(struct way *w, const struct cairn_branch *b)
+/* `before`: NULL: it is the first. */
+static struct cairn_step step_of(const struct way *w, const struct cairn_branch *b, const struct cairn_step *before)
 {
     uint8_t code[DS_INSN_MAX];
-    const enum branch_kind kind = kind_of(code, cairn_elf_code(w->elf, b->from, code, sizeof(code)));
-    if (kind == BRANCH_UNKNOWN || (w->known && !straight_on(w->log, w->here, b->from)))
+    return (struct cairn_step){
+        .from = b->from,
+        .to = b->to,
+        .kind = (uint8_t)kind_of(code, cairn_elf_code(w->elf, b->from, code, sizeof(code))),
+        .apart = before && !straight_on(w->log, before->to, b->from),
+    };
+}
+
+static void take(struct way *w, const struct cairn_step *s)
+{
+    if (s->kind == BRANCH_UNKNOWN || s->apart)
         w->depth = 0; /* there were others in between */
-    w->here = b->to;
-    w->known = true;
-    if (kind == BRANCH_CALL) {
+    if (s->kind == BRANCH_CALL) {
         if (w->depth == CAIRN_CALLS)
             memmove(w->call, w->call + 1, --w->depth * sizeof(w->call[0]));
-        w->call[w->depth++] = b->from;
-    } else if (kind == BRANCH_RETURN && w->depth) {
+        w->call[w->depth++] = s->from;
+    } else if (s->kind == BRANCH_RETURN && w->depth) {
         const uint64_t call = w->call[--w->depth];
-        if (b->to < call || b->to - call > DS_INSN_MAX)
+        if (s->to < call || s->to - call > DS_INSN_MAX)
             w->depth = 0; /* not to where it was called from */
     }
 }
@@ -129,9 +136,12 @@ static bool from_lbr(struct cairn_callstack *stack, struct way *w, const struct 
     const unsigned n = read_lbr(entry, r), newest = n && entry[0].from == r->ip; /* itself: it may be a branch */
     if (n <= newest)
         return false;
-    for (unsigned i = n; i-- > newest;)
-        take(w, &entry[i]);
-    if (!straight_on(w->log, w->here, r->ip))
+    struct cairn_step step;
+    for (unsigned i = n; i-- > newest;) {
+        step = step_of(w, &entry[i], i + 1 < n ? &step : NULL);
+        take(w, &step);
+    }
+    if (!straight_on(w->log, step.to, r->ip))
         w->depth = 0;
     tell(stack, w);
     return true;
@@ -159,22 +169,46 @@ static const struct cairn_bts_drain *drain_of(const struct cairn_cpu *cpu, const
                : NULL;
 }
 
-static bool from_bts(struct cairn_callstack *stack, struct way *w, const struct cairn_item *item)
+/* All of a drain's, which many records may be of. */
+static void read_branches(struct cairn_branches *branches, const struct way *w, const struct cairn_cpu *cpu,
+                          const struct cairn_bts_drain *d)
+{
+    struct cairn_branch b;
+    branches->drain = d;
+    branches->count = 0;
+    for (uint32_t i = 0; cairn_bts_record(cpu, d, i, &b); i++) {
+        struct cairn_step *s = CAIRN_ADD(*branches);
+        *s = step_of(w, &b, i ? s - 1 : NULL);
+    }
+}
+
+/* Whether one gets from a branch to `ip`, and from there on to the next one (NULL: there is none). Addresses alone tell
+ * of most that one does not. */
+static bool leads_past(const struct cairn_log *log, const struct cairn_step *s, uint64_t ip,
+                       const struct cairn_step *next)
+{
+    return s->to <= ip && (!next || ip <= next->from) && straight_on(log, s->to, ip) &&
+           (!next || straight_on(log, ip, next->from));
+}
+
+static bool from_bts(struct cairn_callstack *stack, struct cairn_branches *branches, struct way *w,
+                     const struct cairn_item *item)
 {
     const struct cairn_cpu *cpu = &w->log->cpu[item->cpu];
     const struct cairn_bts_drain *d = item->record->timed ? drain_of(cpu, item) : NULL;
     const uint64_t ip = item->record->ip;
-    struct cairn_branch b, next;
-    bool any = false;
-    if (!d || !cairn_bts_record(cpu, d, 0, &next))
+    if (!d)
         return false;
+    if (branches->drain != d)
+        read_branches(branches, w, cpu, d);
+    if (!branches->count)
+        return false;
+    const struct cairn_step *s = branches->items, *end = s + branches->count;
+    bool any = straight_on(w->log, ip, s->from); /* before the first */
     stack->count = 0;
-    any = straight_on(w->log, ip, next.from); /* before the first */
-    for (uint32_t i = 0, more = 1; more; i++) {
-        b = next;
-        more = cairn_bts_record(cpu, d, i + 1, &next);
-        take(w, &b);
-        if (!straight_on(w->log, b.to, ip) || (more && !straight_on(w->log, ip, next.from)))
+    for (; s < end; s++) {
+        take(w, s);
+        if (!leads_past(w->log, s, ip, s + 1 < end ? s + 1 : NULL))
             continue;
         if (any)
             join(stack, w);
@@ -185,12 +219,17 @@ static bool from_bts(struct cairn_callstack *stack, struct way *w, const struct 
     return any;
 }
 
-bool cairn_callstack_read(struct cairn_callstack *stack, const struct cairn_log *log, struct cairn_elf *elf,
-                          const struct cairn_item *item)
+void cairn_branches_free(struct cairn_branches *branches)
+{
+    free(branches->items);
+}
+
+bool cairn_callstack_read(struct cairn_callstack *stack, struct cairn_branches *branches, const struct cairn_log *log,
+                          struct cairn_elf *elf, const struct cairn_item *item)
 {
     struct way w = {.log = log, .elf = elf};
     stack->count = 0;
     if (!elf || item->record->after || !cairn_elf_same_build(elf))
         return false;
-    return from_lbr(stack, &w, item->record) || from_bts(stack, &w, item);
+    return from_lbr(stack, &w, item->record) || from_bts(stack, branches, &w, item);
 }

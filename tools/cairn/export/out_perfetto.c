@@ -397,7 +397,9 @@ static int end(struct cairn_output *o)
 
 static void free_all(struct cairn_output *o)
 {
-    free(((struct perfetto *)o->state)->packet);
+    struct perfetto *s = o->state;
+    free(s->packet);
+    cairn_branches_free(&s->stacks.branches);
 }
 
 const struct cairn_writer cairn_writer_perfetto = {

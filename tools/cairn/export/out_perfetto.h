@@ -84,6 +84,7 @@ struct cairn_pf_stacks {
     uint32_t used;
     uint64_t last_iid;
     bool begun;
+    struct cairn_branches branches;
 };
 /* The IID of a call stack, its outermost frame first, written before where the viewer still has it. An IID never means
  * two things, whatever was forgotten. `depth`: 1..CAIRN_PF_DEPTH. */

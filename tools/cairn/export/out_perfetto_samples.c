@@ -217,7 +217,7 @@ static uint64_t calls_of(struct cairn_output *o, struct cairn_pf_stacks *stacks,
     struct cairn_callstack calls;
     uint64_t address[CAIRN_PF_DEPTH];
     size_t depth = 0;
-    *cut = cairn_callstack_read(&calls, o->log, o->elf, item);
+    *cut = cairn_callstack_read(&calls, &stacks->branches, o->log, o->elf, item);
     for (unsigned i = *cut ? calls.count : 0; i-- > 0;)
         address[depth++] = calls.call[i];
     address[depth++] = item->record->ip;

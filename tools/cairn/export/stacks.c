@@ -86,7 +86,7 @@ void cairn_stacks_add(struct cairn_stacks *stacks, const struct cairn_output *o,
     else
         snprintf(frame, sizeof(frame), "[%s]", cairn_blame_text(item->blame));
     size_t used = add_frame(text, 0, frame);
-    if (cairn_callstack_read(&calls, o->log, o->elf, item)) {
+    if (cairn_callstack_read(&calls, &stacks->branches, o->log, o->elf, item)) {
         snprintf(frame, sizeof(frame), "[...]");
         used = add_frame(text, used, frame);
         for (unsigned i = calls.count; i-- > 0;)
@@ -117,4 +117,5 @@ void cairn_stacks_walk(const struct cairn_stacks *stacks,
 void cairn_stacks_free(struct cairn_stacks *stacks)
 {
     tdestroy(stacks->tree, free);
+    cairn_branches_free(&stacks->branches);
 }

@@ -2,12 +2,14 @@
 /* Where PEBS records were found: how many in each function of each thread. */
 #pragma once
 
+#include "tools/cairn/export/callstack.h"
 #include "tools/cairn/export/writer.h"
 
 struct cairn_stacks { /* zeroed: none */
     void *tree;
     size_t count; /* of different ones */
     uint64_t records;
+    struct cairn_branches branches;
 };
 
 /* A stack is its frames with semicolons in between, the thread ("name:tid", or in brackets why it is not known) first.
