@@ -133,7 +133,7 @@ static void read_html(struct view v)
     expect(skip(&v, "</script>") && memmem(v.at, (size_t)(v.end - v.at), "</html>", 7));
 }
 
-/* ---- XML: elements, attributes, text, what a picture has ---------------------------------------------------------- */
+/* ---- XML: elements, attributes, text, what a picture has --------------------------------------------------------- */
 
 static bool in_name(char c)
 {
@@ -194,7 +194,7 @@ static void read_svg(struct view v)
     expect(v.at == v.end);
 }
 
-/* ---- Perfetto: a packet behind another ---------------------------------------------------------------------------- */
+/* ---- Perfetto: a packet behind another --------------------------------------------------------------------------- */
 
 static void read_perfetto(struct view v)
 {

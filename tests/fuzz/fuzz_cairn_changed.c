@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A log that is another one when it is read again: the input is a byte, so many changes (its low bits), then of each
- * three bytes, then payloads of frames (fuzz_frames). A change is where (two bytes) and the byte that is there then; the
- * number's high bit: the checksums agree all the same, as somebody can bring about who wants to.
+ * three bytes, then payloads of frames (fuzz_frames). A change is where (two bytes) and the byte that is there then;
+ * the number's high bit: the checksums agree all the same, as somebody can bring about who wants to.
  */
 #include <stdint.h>
 #include <stdlib.h>
