@@ -40,9 +40,9 @@ def run(folder, preset, seed, programs, smp=1):
     assert "flags exact" in done.plugin
 
 
-@pytest.mark.parametrize("preset, seed", [("icelake", 1), ("skylake", 1000)])
-def test_programs(tmp_path, preset, seed):
-    run(tmp_path, preset, seed, 150)
+@pytest.mark.parametrize("preset, smp, seed", [("icelake", 1, 1), ("skylake", 2, 1000)])
+def test_programs(tmp_path, preset, smp, seed):
+    run(tmp_path, preset, seed, 150, smp=smp)
 
 
 @pytest.mark.long

@@ -18,6 +18,7 @@
 
 #define TF UINT64_C(0x100)
 #define RF UINT64_C(0x10000)
+#define INT3 0xCC
 
 pid_t random_start(const struct random_program *program, int fd)
 {
@@ -62,21 +63,28 @@ static bool set(pid_t child, size_t at, uint64_t value) /* in struct user */
 
 /* Runs the instruction that `at` stands before, or delivers the signal. With several vCPUs QEMU (11.1) stops the others
  * for a LOCK whose operand is not aligned, and an exception raised then clears the arithmetic flags and DF: so does #DB
- * where RFLAGS.TF is set. A breakpoint behind it, where such an instruction always leads, belongs to the next block. TF
- * must be cleared for that: after POPF and IRET Linux takes it for the program's. */
-static bool advance(pid_t child, const struct random_insn *insn, const struct random_registers *at, int signal,
-                    int *status)
+ * where RFLAGS.TF is set. INT3 behind it, where such an instruction always leads, belongs to the next block; a
+ * breakpoint by DR7 there QEMU passes over at times. TF must be cleared: after POPF and IRET Linux takes it for the
+ * program's. */
+static bool advance(const struct random_program *p, pid_t child, const struct random_insn *insn,
+                    const struct random_registers *at, int signal, int *status)
 {
-    const size_t dr0 = offsetof(struct user, u_debugreg), dr7 = offsetof(struct user, u_debugreg[7]);
-    const size_t rflags = offsetof(struct user_regs_struct, eflags);
     const bool locked = insn && insn->kind == RANDOM_LOCKED && !signal;
-    if (locked &&
-        !(set(child, rflags, at->rflags) && set(child, dr0, at->rip + insn->length) && set(child, dr7, 1 /* L0 */)))
-        return false;
+    const uint64_t next = locked ? at->rip + insn->length : 0;
+    uint8_t *code = locked ? p->file + random_place(next) : NULL, kept = locked ? *code : 0;
+    if (locked) {
+        if (!set(child, offsetof(struct user_regs_struct, eflags), at->rflags))
+            return false;
+        *code = INT3;
+    }
     if (ptrace(locked ? PTRACE_CONT : PTRACE_SINGLESTEP, child, NULL, (long)signal) != 0 ||
         waitpid(child, status, 0) != child)
         return false;
-    return !locked || !WIFSTOPPED(*status) || set(child, dr7, 0);
+    if (!locked)
+        return true;
+    *code = kept;
+    return !WIFSTOPPED(*status) || WSTOPSIG(*status) != SIGTRAP ||
+           set(child, offsetof(struct user_regs_struct, rip), next);
 }
 
 static bool set_r11(pid_t child, uint64_t value)
@@ -238,7 +246,7 @@ const char *random_step(const struct random_program *p, pid_t child, struct rand
         return "its registers cannot be read";
     while (t->count < RANDOM_STEPS_MAX) {
         const struct random_insn *insn = random_at(p, at.rip);
-        if (!advance(child, insn, &at, signal, &status))
+        if (!advance(p, child, insn, &at, signal, &status))
             return "it cannot be stepped";
         signal = 0;
         if (!WIFSTOPPED(status)) {
