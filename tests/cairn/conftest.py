@@ -1,12 +1,41 @@
 # SPDX-License-Identifier: MIT
 """The tests here run programs that `make` alone does not build."""
 
+import json
+
 import pytest
 
+import browser
 import cairn_boot
+from cairn_tool import GOLDEN, cairn
 
 
 def pytest_configure():
     for name in ("san/cairn", "cairn-damage", "cairn-damage-san", "make_golden"):
         if not (cairn_boot.BUILD / name).exists():
             raise pytest.UsageError(f"{cairn_boot.BUILD / name} is not there: run 'make test-products'")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser.Browser() as it:
+        yield it
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The page of a log, and what JSON says of it."""
+    folder, made = tmp_path_factory.mktemp("html"), {}
+
+    def page(log, data=None):
+        name = f"{log.parent.name}-{log.stem}" if hasattr(log, "stem") else log
+        if name not in made:
+            path = folder / f"{name}.html"
+            source = "-" if data else log if log is not name else GOLDEN / f"{log}.log"
+            status = cairn("export", "--to", "html", source, "-o", path, data=data).returncode
+            told = cairn("export", "--to", "json", source, data=data)
+            assert status == told.returncode
+            made[name] = path, [json.loads(line) for line in told.stdout.decode().splitlines()]
+        return made[name]
+
+    return page

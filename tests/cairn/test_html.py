@@ -4,85 +4,16 @@ say, it asks the network for nothing, and pointer and keys do what they should."
 
 import json
 import re
-import struct
 import subprocess
 
 import pytest
 
-import browser
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, LOGS, cairn, events, patch, text_of
+from cairn_tool import GOLDEN, cairn, text_of
+from html_page import FACTS, FIELDS, LIT, LOGS, MARKS, NS, SAMPLES, SEEN, TITLE, called, each, go, log_path, of, place
 
-LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
-SAMPLES = GOLDEN.parent.parent / "samples"
-NO_BROWSER = pytest.mark.skipif(not browser.found(), reason="no Chromium: run 'make deps'")
-pytestmark = [NO_BROWSER, pytest.mark.xdist_group("browser")]  # one browser for all of them
-FACTS = """Object.fromEntries([...document.querySelectorAll("#parts [data-fact]")].map(e =>
-           [e.dataset.fact, e.textContent]))"""
-FIELDS = """Object.fromEntries([...document.querySelectorAll("#parts section:nth-of-type(2) [data-field]")].map(e =>
-            [e.dataset.name, [e.dataset.value, e.querySelector(".means").textContent]]))"""
-LIT = """[...document.querySelectorAll("#parts section:nth-of-type(2) .byte.lit")].map(e => +e.dataset.at)"""
-TITLE = "document.getElementById('panel-title').textContent"
-SEEN = "[+document.documentElement.dataset.from, +document.documentElement.dataset.to]"
-NS = 100  # of a unit of the clock
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with browser.Browser() as it:
-        yield it
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """The page of a log, and what JSON says of it."""
-    folder, made = tmp_path_factory.mktemp("html"), {}
-
-    def page(log, data=None):
-        name = getattr(log, "stem", log)
-        if name not in made:
-            path = folder / f"{name}.html"
-            source = "-" if data else log if log is not name else GOLDEN / f"{log}.log"
-            status = cairn("export", "--to", "html", source, "-o", path, data=data).returncode
-            told = cairn("export", "--to", "json", source, data=data)
-            assert status == told.returncode
-            made[name] = path, [json.loads(line) for line in told.stdout.decode().splitlines()]
-        return made[name]
-
-    return page
-
-
-def of(lines, kind):
-    return [line for line in lines if line["type"] == kind]
-
-
-def go(it, where):
-    it.run(f"location.hash = '#{where}'")
-    it.settle()
-
-
-def each(it, kind, count):
-    """Of each thing of a kind: title, facts and fields of the panel, as a link to it shows them."""
-    return it.run(f"""Array.from({{ length: {count} }}, (_, i) => {{
-        const newURL = location.href.split("#")[0] + "#{kind}=" + i;
-        dispatchEvent(new HashChangeEvent("hashchange", {{ newURL }}));
-        return [{TITLE}, {FACTS}, {FIELDS}];
-    }})""")
-
-
-def called(thread):
-    return "idle" if thread["tid"] == 0 else f"{thread.get('name', 'thread')}:{thread['tid']}"
-
-
-def place(it, label, number, units):
-    """Where on the screen a time of the so-manieth row of that kind is."""
-    return it.run(f"""(() => {{
-        const row = document.querySelectorAll("#labels > {label}")[{number}].getBoundingClientRect();
-        const lanes = document.getElementById("lanes").getBoundingClientRect(), [from, to] = {SEEN};
-        return [lanes.left + ({units} - from) / (to - from) * lanes.width, row.top + row.height / 2];
-    }})()""")
-
+pytestmark = MARKS
 
 # ---- opening ---------------------------------------------------------------------------------------------------------
 
@@ -95,9 +26,14 @@ def test_opens(chromium, pages, log):
     facts, end = chromium.run(FACTS), lines[-1]
     assert not chromium.complaints
     assert chromium.requests == [path.resolve().as_uri()]
-    assert [facts["switches"], facts["samples"], facts["drains"]] == [
-        str(end[name]) for name in ("switches", "samples", "drains")]
-    assert facts["lost"].startswith(str(end["lost"]) if end["lost"] or end["missing_frames"] else "nothing")
+    drains = sum(line["reason"] != "start" for line in of(lines, "drain"))
+    assert [facts[name] for name in ("switches", "samples", "drains")] == [
+        str(count) for count in (end["switches"], end["samples"], drains)]
+    lost, frames_missing = end["lost"], end["missing_frames"]
+    assert re.match(rf"{lost} gaps?\b" if lost else "PEBS|[0-9]+ frame" if frames_missing else "nothing|PEBS",
+                    facts["lost"])
+    assert facts["length"] == re.search(r"^session +(.*)$", text_of(cairn("stat", log_path(log))), re.M)[1].replace(
+        " us", " µs")
 
 
 def test_nothing_can_be_fetched(chromium, pages):
@@ -259,140 +195,6 @@ def test_a_byte_of_another_switch_leads_there(chromium, pages):
     before = chromium.run(TITLE)
     chromium.run("document.querySelector('.byte.link').click()")
     assert chromium.run(TITLE) != before and chromium.run("document.querySelectorAll('.byte.own').length") >= 2
-
-
-# ---- what is missing -------------------------------------------------------------------------------------------------
-
-REDS = """(() => {
-    const lanes = document.getElementById("lanes"), pen = lanes.getContext("2d");
-    const { data } = pen.getImageData(0, 0, lanes.width, lanes.height);
-    const gap = getComputedStyle(document.documentElement).getPropertyValue("--gap").match(/\\w\\w/g)
-        .map(h => parseInt(h, 16));
-    let n = 0;
-    for (let i = 0; i < data.length; i += 4)
-        n += gap.every((c, k) => Math.abs(c - data[i + k]) < 6);
-    return n;
-})()"""
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_gaps_are_drawn(chromium, pages, scheme):
-    chromium.prefers(scheme)
-    chromium.open(pages("small")[0])
-    assert chromium.run(REDS) == 0
-    chromium.open(pages(SAMPLES / "damaged.log")[0])
-    assert chromium.run(REDS) > 500
-    chromium.key("g")
-    assert "missing" in chromium.run("document.querySelector('[data-fact=what]').textContent")
-    chromium.prefers("light")
-
-
-def test_gaps_lie_where_json_has_them(chromium, pages):
-    """Between the last switch before them and the first behind."""
-    path, lines = pages(SAMPLES / "damaged.log")
-    chromium.open(path)
-    expected = []
-    for i, line in enumerate(lines):
-        if line["type"] == "lost":
-            own = [(k, s["ns"]) for k, s in enumerate(lines) if s["type"] == "switch" and s["cpu"] == line["cpu"]]
-            ends = [ns for k, ns in own if k > i]
-            expected.append((line["text"], max(ns for k, ns in own if k < i), min(ends, default=None)))
-    found = []
-    for n in range(len(expected)):
-        go(chromium, f"gap={n}")
-        facts = chromium.run(FACTS)
-        found.append((facts["what"], round(float(facts["from"][:-2]) * 1e9), round(float(facts["to"][:-2]) * 1e9)))
-    for what, since, until in expected:
-        assert any(f[0] == what and f[1] == since and until in (None, f[2]) for f in found), (expected, found)
-
-
-def test_nobody_knows_who_ran_in_a_gap(chromium, pages):
-    """A thread that is said to wait may have run where switches are missing: the tip does not hide that."""
-    path, lines = pages(SAMPLES / "damaged.log")
-    chromium.open(path)
-    start, end = 1.4860035e7, 1.6146524e7  # of CPU 0: test_gaps_lie_where_json_has_them
-    assert any(line["ns"] == start * NS for line in of(lines, "switch"))
-    rows = range(chromium.run("document.querySelectorAll('#labels .thread').length"))
-    said = [tip(chromium, *place(chromium, ".thread", row, (start + end) / 2)) for row in list(rows)[:4]]
-    assert any("DelayExecution for" in words and "switches of CPU 0 are missing" in words for words in said), said
-
-
-# ---- lanes -----------------------------------------------------------------------------------------------------------
-
-
-def tip(it, x, y):
-    it.mouse("mouseMoved", x, y)
-    return it.run("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
-
-
-def states(lines, tid):
-    """What a thread was about, one after another: (from, to, words), where the switches tell."""
-    now = None
-    for line in of(lines, "switch"):
-        old, new = line["old"]["tid"] == tid, line.get("new", {}).get("tid") == tid
-        if old or new:
-            if now and now[1]:
-                yield now[0], line["ns"] / NS, now[1]
-            now = (line["ns"] / NS, "Running" if new else line.get("reason", line.get("state")))
-
-
-def test_lanes_of_threads(chromium, pages):
-    """In the middle of each stretch the tip says what JSON does."""
-    path, lines = pages("small")
-    chromium.open(path)
-    names = chromium.run("[...document.querySelectorAll('#labels .thread')].map(e => e.textContent)")
-    seen = set()
-    for row, name in list(enumerate(names))[:4]:
-        for since, until, words in states(lines, int(name.rsplit(":")[-1])):
-            if until - since < 20:
-                continue
-            margin = (until - since) / 10
-            go(chromium, f"from={(since - margin) / 1e7}&to={(until + margin) / 1e7}")
-            chromium.run(f"document.querySelectorAll('#labels .thread')[{row}].scrollIntoView()")
-            said = tip(chromium, *place(chromium, ".thread", row, (since + until) / 2))
-            assert said.startswith(f"{name}: {words} for ")
-            seen.add(words)
-    assert {"Running", "Ready"} < seen and len(seen) > 3
-
-
-def test_lanes_of_cpus(chromium, pages):
-    path, lines = pages("small")
-    chromium.open(path)
-    for before, after in list(zip(of(lines, "switch"), of(lines, "switch")[1:]))[:50]:
-        if before["cpu"] != after["cpu"] or "new" not in before or after["ns"] - before["ns"] < 20 * NS:
-            continue
-        go(chromium, f"from={(before['ns'] - 500) / 1e9}&to={(after['ns'] + 500) / 1e9}")
-        middle = (before["ns"] + after["ns"]) / 2 / NS
-        said = tip(chromium, *place(chromium, ".cpu", before["cpu"], middle))
-        assert said.startswith(f"{called(before['new'])} for ")
-
-
-def test_readied_threads(chromium, pages):
-    """From its 0532H on a thread that waited is ready. No golden log has any: an interrupt becomes one."""
-    parts = frames.read((GOLDEN / "told.log").read_bytes())
-    _, lines = pages("told")
-    origin = int(re.search(rb"session.1.origin=(\d+)", b"".join(p for s, p in parts if s == "L"))[1])
-    assert origin == 0
-    waits = [(tid, since, until) for tid in {line["tid"] for line in of(lines, "thread")} - {0}
-             for since, until, words in states(lines, tid) if words not in ("Running", "Ready")]
-    for frame, at, hook, size in events(parts):
-        time = struct.unpack_from("<q", parts[frame][1], at + 8)[0]
-        found = [tid for tid, since, until in waits if since < time < until - 40]
-        if hook == 0x0F43 and size == 36 and found:
-            break
-    tid = found[0]
-    marker = struct.unpack_from("<I", parts[frame][1], at)[0] & ~0xFF
-    patch(parts, (frame, at), 0, struct.pack("<IHHqQ", marker | 2, 24, 0x0532, time, tid) +
-          struct.pack("<IHHq", marker, 16, 0x0FFF, time))  # and what is left of it: an event nobody knows
-    path, lines = pages("readied", frames.write(parts))
-    assert any(line.get("hook") == "0532H" for line in lines)
-    chromium.open(path)
-    names = chromium.run("[...document.querySelectorAll('#labels .thread')].map(e => +e.dataset.tid)")
-    row = names.index(tid)
-    chromium.run(f"document.querySelectorAll('#labels .thread')[{row}].scrollIntoView()")
-    go(chromium, f"from={(time - 100) / 1e7}&to={(time + 100) / 1e7}")
-    assert ": Ready for " in tip(chromium, *place(chromium, ".thread", row, time + 10))
-    assert ": Ready for " not in tip(chromium, *place(chromium, ".thread", row, time - 10))
 
 
 # ---- looking around --------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ void cairn_memory_for(const char *command, const char *log, const char *then)
     advice = then;
 }
 
-static _Noreturn void no_memory(void)
+_Noreturn void cairn_out_of_memory(void)
 {
     if (what)
         fprintf(stderr, "cairn %s: %s: out of memory%s\n", what, of, advice);
@@ -29,7 +29,7 @@ void *cairn_grow(void *array, size_t count, size_t *room, size_t size)
     size_t wanted = *room + *room / 2 + 16;
     void *grown = reallocarray(array, wanted, size);
     if (!grown)
-        no_memory();
+        cairn_out_of_memory();
     *room = wanted;
     return grown;
 }
@@ -38,6 +38,6 @@ void *cairn_alloc(size_t size)
 {
     void *memory = calloc(1, size ? size : 1);
     if (!memory)
-        no_memory();
+        cairn_out_of_memory();
     return memory;
 }

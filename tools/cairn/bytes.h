@@ -33,6 +33,8 @@ static inline uint64_t cairn_get64(const void *p)
 /* For whom memory is wanted from now on, to be told where there is none: a command, the name of a log, and words that
  * follow: what to do. All of them stay. */
 void cairn_memory_for(const char *command, const char *log, const char *then);
+/* Says so, and ends the program with status 3. */
+_Noreturn void cairn_out_of_memory(void);
 
 /* Makes room for element `count` (elements of `size` bytes); the array grows by half. Ends the program with status 3
  * where there is no memory: nothing here can go on without, and sizes are bounded by the input's. */

@@ -89,11 +89,11 @@ struct cairn_lost cairn_pebs_dropped_in_run(const struct cairn_log *log)
 
 struct lines {
     const struct cairn_log *log;
-    const char *label;
-    unsigned indent;
+    cairn_tell *tell;
+    void *to;
 };
 
-/* A paragraph: "label  what: which option". */
+/* "what: which option". */
 __attribute__((format(printf, 3, 4)))
 static void say(const struct lines *l, const char *option, const char *format, ...)
 {
@@ -103,8 +103,7 @@ static void say(const struct lines *l, const char *option, const char *format, .
     int n = vsnprintf(text, sizeof(text), format, a);
     va_end(a);
     snprintf(text + n, sizeof(text) - (size_t)n, ": %s", option);
-    fputs(l->label, stdout);
-    cairn_print_wrapped((unsigned)strlen(l->label), "", l->indent, (struct cairn_slice){text, (uint32_t)strlen(text)});
+    l->tell(l->to, text);
 }
 
 static double percent(uint64_t part, uint64_t all)
@@ -133,7 +132,7 @@ static void add_switches(const struct cairn_log *log, const char *prefix, uint64
 }
 
 /* Events of session `number` that had no room, and those that newer ones took the place of. */
-static void print_session(const struct lines *l, uint32_t number)
+static void tell_session(const struct lines *l, uint32_t number)
 {
     const struct cairn_log *log = l->log;
     char prefix[24] = "end.", who[24] = "";
@@ -175,7 +174,7 @@ static void show_part(char out[CAIRN_SHOWN], struct cairn_lost lost, uint64_t th
                  percent(lost.counted, lost.counted + there));
 }
 
-static void print_records(const struct lines *l)
+static void tell_records(const struct lines *l)
 {
     const struct cairn_log *log = l->log;
     struct cairn_lost pebs = cairn_pebs_dropped_in_run(log), bts = {0};
@@ -206,7 +205,7 @@ static void print_records(const struct lines *l)
 }
 
 /* An ETL file that is not made of a log of Cairn's. */
-static void print_etl(const struct lines *l)
+static void tell_etl(const struct lines *l)
 {
     uint64_t lost;
     if (!l->log->own && cairn_slice_u64(cairn_key(&l->log->text, "etl.events_lost"), &lost) && lost)
@@ -248,7 +247,7 @@ void cairn_print_missing(const struct cairn_log *log)
 }
 
 /* Of a serial line that lost or changed bytes. */
-static void print_frames(const struct lines *l)
+static void tell_frames(const struct lines *l)
 {
     const struct cairn_frames *f = &l->log->frames;
     uint64_t there, tried, missing = 0, all = 0;
@@ -268,12 +267,31 @@ static void print_frames(const struct lines *l)
         f->total_known ? "" : "at least ", f->total, cairn_plural(f->missing_frames, "is", "are"), switches);
 }
 
+void cairn_tell_losses(const struct cairn_log *log, cairn_tell *tell, void *to)
+{
+    const struct lines l = {log, tell, to};
+    tell_etl(&l);
+    tell_frames(&l);
+    for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
+        tell_session(&l, n);
+    tell_records(&l);
+}
+
+struct label {
+    const char *text;
+    unsigned indent;
+};
+
+static void print_loss(void *to, const char *text)
+{
+    const struct label *label = to;
+    fputs(label->text, stdout);
+    cairn_print_wrapped((unsigned)strlen(label->text), "", label->indent,
+                        (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
 void cairn_print_losses(const struct cairn_log *log, const char *label, unsigned indent)
 {
-    const struct lines l = {log, label, indent};
-    print_etl(&l);
-    print_frames(&l);
-    for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
-        print_session(&l, n);
-    print_records(&l);
+    struct label l = {label, indent};
+    cairn_tell_losses(log, print_loss, &l);
 }

@@ -22,6 +22,9 @@ bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *th
 /* Rows of `cairn stat`, for what there should be and is not in this log: frames, damaged ones, switches. */
 void cairn_print_missing(const struct cairn_log *log);
 
-/* Some lines for each kind of thing that was lost or overwritten: how much, of how much, and which option keeps more.
- * Nothing where nothing was. The first line of each begins with `label`, the others with `indent` blanks. */
+/* Each kind of thing that was lost or overwritten: how much, of how much, and which option keeps more. Nothing where
+ * nothing was. */
+typedef void cairn_tell(void *to, const char *text);
+void cairn_tell_losses(const struct cairn_log *log, cairn_tell *tell, void *to);
+/* The same as some lines for each kind. The first begins with `label`, the others with `indent` blanks. */
 void cairn_print_losses(const struct cairn_log *log, const char *label, unsigned indent);

@@ -235,16 +235,28 @@ void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix)
     }
 }
 
-void cairn_print_bad_end(const struct cairn_log *log, const char *prefix)
+bool cairn_show_bad_end(char out[CAIRN_SHOWN_END], const struct cairn_log *log)
 {
     struct cairn_slice verdict = cairn_key(&log->text, "end.verdict"), panic = cairn_key(&log->text, "end.panic");
     struct cairn_slice failed = cairn_key(&log->text, "end.fail");
-    if (panic.size) {
-        int used = printf("%sthe guest panicked: ", prefix);
-        cairn_print_wrapped((unsigned)used, prefix, (unsigned)strlen(prefix), panic);
-    } else if (log->panic) {
-        printf("%sthe guest panicked; why is missing in this log\n", prefix);
-    } else if (cairn_slice_is(verdict, "fail")) {
-        printf("%sthe guest's own verdict is fail: %.*s of its tests failed\n", prefix, CAIRN_SLICE(failed));
-    }
+    if (panic.size)
+        snprintf(out, CAIRN_SHOWN_END, "the guest panicked: %.*s", CAIRN_SLICE(panic));
+    else if (log->panic)
+        snprintf(out, CAIRN_SHOWN_END, "the guest panicked; why is missing in this log");
+    else if (cairn_slice_is(verdict, "fail"))
+        snprintf(out, CAIRN_SHOWN_END, "the guest's own verdict is fail: %.*s of its tests failed",
+                 CAIRN_SLICE(failed));
+    else
+        return false;
+    return true;
+}
+
+void cairn_print_bad_end(const struct cairn_log *log, const char *prefix)
+{
+    char text[CAIRN_SHOWN_END];
+    if (!cairn_show_bad_end(text, log))
+        return;
+    fputs(prefix, stdout);
+    cairn_print_wrapped((unsigned)strlen(prefix), prefix, (unsigned)strlen(prefix),
+                        (struct cairn_slice){text, (uint32_t)strlen(text)});
 }

@@ -6,7 +6,7 @@
  *
  * The stream is items in the order of the timeline. Numbers are LEB128 where nothing else is said, *signed* ones
  * zigzag. An item begins with a byte that says what it is; then, but for `text` and `batch`, the CPU and how many units
- * of the session clock have passed since the item before (signed; of a `lost`: 0). Then:
+ * of the session clock have passed since the item before (signed; of a `lost` and a `missed`: 0). Then:
  *
  *   text     size, bytes. Texts are numbered from 1 in their order; where an item has a text, it has the number; 0 is
  *            none
@@ -26,6 +26,8 @@
  *   event    hook, text; bytes of the event header, size of the event, the event itself
  *   ready    thread: it can run from now on (0532H); then what an event has
  *   lost     enum cairn_hole_kind; text; 1 byte: bit 0 since, 1 until are known; these, from the beginning (signed)
+ *   missed   PEBS records are missing: text; 1 byte: nothing was damaged or lost there; from and to (signed), both from
+ *            the beginning; it has no time of its own
  */
 #pragma once
 
@@ -34,7 +36,7 @@
 
 #define CAIRN_HTML_FORMAT 1
 
-#define CAIRN_HTML_ITEMS(I) I(text) I(batch) I(switch) I(record) I(drain) I(lock) I(event) I(ready) I(lost)
+#define CAIRN_HTML_ITEMS(I) I(text) I(batch) I(switch) I(record) I(drain) I(lock) I(event) I(ready) I(lost) I(missed)
 #define CAIRN_HTML_ITEM(name) CAIRN_HTML_##name,
 enum cairn_html_item { CAIRN_HTML_ITEMS(CAIRN_HTML_ITEM) };
 #undef CAIRN_HTML_ITEM

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
-#include "tools/cairn/command.h"
 #include "tools/cairn/export/html.h"
 #include "trace/base64.h"
 
 struct text {
     uint64_t number;
-    char text[];
+    const char *text;
+    char own[]; /* that, of one that is kept */
 };
 
 static void flush(struct cairn_html_stream *s)
@@ -64,15 +64,15 @@ uint64_t cairn_html_text(struct cairn_html_stream *s, const char *text)
     const size_t size = strlen(text);
     if (!size)
         return 0;
-    struct text *t = cairn_alloc(sizeof(*t) + size + 1);
-    memcpy(t->text, text, size + 1);
-    struct text **found = tsearch(t, &s->texts, by_text);
-    if (!found)
-        exit(CAIRN_UNREADABLE);
-    if (*found != t) {
-        free(t);
+    const struct text key = {.text = text};
+    struct text **found = tfind(&key, &s->texts, by_text);
+    if (found)
         return (*found)->number;
-    }
+    struct text *t = cairn_alloc(sizeof(*t) + size + 1);
+    memcpy(t->own, text, size + 1);
+    t->text = t->own;
+    if (!tsearch(t, &s->texts, by_text))
+        cairn_out_of_memory();
     t->number = ++s->texts_count;
     cairn_html_byte(s, CAIRN_HTML_text);
     cairn_html_number(s, size);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One page that needs nothing else: a time line to look around in, and the bytes behind each thing on it (html.h). */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
@@ -8,7 +9,9 @@
 #include "tools/cairn/draw.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/export/html.h"
+#include "tools/cairn/export/record_gaps.h"
 #include "tools/cairn/locks.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/stints.h"
 #include "trace/etw.h"
@@ -17,12 +20,17 @@ struct html {
     struct cairn_html_stream s;
     int64_t origin, before; /* units; `before`: of the item before */
     bool begun;             /* these are known */
-    uint64_t switches, batches, records, drains, locks, events, lost;
-    struct {
-        const uint8_t *payload;
-        int64_t time;
-    } open[CAIRN_MAX_CPUS]; /* each CPU's last batch */
-    char words[8192], rows[32768]; /* JSON, before it is a text */
+    int64_t first, last;    /* of the trace, session clock */
+    uint64_t switches, batches, records, starts, drains, locks, events, lost;
+    struct html_cpu {
+        const uint8_t *payload; /* of the last batch */
+        int64_t time;           /* its */
+        struct cairn_stints stints;
+        uint64_t whose[CAIRN_STINT_THREAD + 1]; /* units of time by enum cairn_stint_kind */
+        bool hole;                              /* behind the last switch */
+        struct cairn_record_gaps gaps;
+    } cpu[CAIRN_MAX_CPUS];
+    char words[8192]; /* JSON, before it is a text */
 };
 
 static bool own(const char *start, size_t size)
@@ -35,6 +43,15 @@ static void begin(struct cairn_output *o)
 {
     struct html *h = o->state;
     h->s.to = o->file;
+    cairn_stints_range(o->log, o->compact, &h->first, &h->last);
+    cairn_filter_cut(&h->first, &h->last);
+    for (uint32_t c = 0; c < o->log->cpus; c++) {
+        struct html_cpu *cpu = &h->cpu[c];
+        cairn_stints_init(&cpu->stints, o->log);
+        if (cpu->stints.time < h->first)
+            cpu->stints.time = h->first; /* --from: who leaves at the first switch had come before it */
+        cairn_record_gaps_begin(&cpu->gaps, h->first);
+    }
     if (o->log->session.start_known) {
         h->origin = h->before = o->log->session.start;
         h->begun = true;
@@ -73,13 +90,23 @@ static void whole_event(struct cairn_html_stream *s, const struct cairn_event *e
     cairn_html_bytes(s, event->payload - event->head, event->head + event->size);
 }
 
+static void add_stint(struct html_cpu *cpu, const struct cairn_stint *stint)
+{
+    cpu->whose[stint->kind] += (uint64_t)stint->to - (uint64_t)stint->from;
+}
+
 static void on_switch(struct cairn_output *o, const struct cairn_item *item)
 {
     struct html *h = o->state;
     const struct cairn_switch *sw = &item->sw;
-    if (h->open[item->cpu].payload != sw->event.payload || h->open[item->cpu].time != sw->event.time) {
-        h->open[item->cpu].payload = sw->event.payload;
-        h->open[item->cpu].time = sw->event.time;
+    struct html_cpu *cpu = &h->cpu[item->cpu];
+    struct cairn_stint stint;
+    if (cairn_stints_next(&cpu->stints, sw, &stint))
+        add_stint(cpu, &stint);
+    cpu->hole = false;
+    if (cpu->payload != sw->event.payload || cpu->time != sw->event.time) {
+        cpu->payload = sw->event.payload;
+        cpu->time = sw->event.time;
         h->batches++;
         cairn_html_byte(&h->s, CAIRN_HTML_batch);
         cairn_html_number(&h->s, item->cpu);
@@ -135,6 +162,7 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     for (unsigned i = 0; i < words && cairn_pebs_next(&walk, &f); i++)
         means[i] = cairn_html_text(&h->s, cairn_show_field(meaning, o->log, item->cpu, r, &f));
     struct cairn_html_stream *s = item_of(h, CAIRN_HTML_record, item);
+    cairn_record_gaps_record(&h->cpu[item->cpu].gaps, r);
     h->records++;
     cairn_html_byte(s, (uint8_t)(r->timed | r->after << 1 | known << 2));
     cairn_html_number(s, known ? item->tid : why);
@@ -150,15 +178,29 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
         cairn_html_number(s, means[i]);
 }
 
+static void missed(struct html *h, uint32_t cpu, const struct cairn_record_gap *gap)
+{
+    const uint64_t text = cairn_html_text(&h->s, gap->text);
+    cairn_html_byte(&h->s, CAIRN_HTML_missed);
+    cairn_html_number(&h->s, cpu);
+    cairn_html_signed(&h->s, 0);
+    cairn_html_number(&h->s, text);
+    cairn_html_byte(&h->s, gap->quiet);
+    cairn_html_signed(&h->s, between(h->origin, gap->from));
+    cairn_html_signed(&h->s, between(h->origin, gap->to));
+}
+
 /* The DS area as JSON; an event's name in it is the log's. */
 static uint64_t rows_of(struct cairn_output *o, const struct cairn_item *item)
 {
     struct html *h = o->state;
     const struct cairn_epoch *e = item->epoch;
     struct cairn_area_row row;
-    struct cairn_json j = {.to = fmemopen(h->rows, sizeof(h->rows), "w")};
+    char *rows = NULL;
+    size_t size;
+    struct cairn_json j = {.to = open_memstream(&rows, &size)};
     if (!j.to)
-        return 0;
+        cairn_out_of_memory();
     cairn_json_open_list(&j, NULL);
     for (unsigned n = 0; n < e->area_bytes / 8; n += row.words) {
         char by[2] = {0};
@@ -174,8 +216,11 @@ static uint64_t rows_of(struct cairn_output *o, const struct cairn_item *item)
         cairn_json_close_list(&j);
     }
     cairn_json_close_list(&j);
-    fclose(j.to);
-    return cairn_html_text(&h->s, h->rows);
+    if (fclose(j.to))
+        cairn_out_of_memory();
+    const uint64_t text = cairn_html_text(&h->s, rows);
+    free(rows);
+    return text;
 }
 
 static void epoch(struct cairn_output *o, const struct cairn_item *item)
@@ -190,7 +235,8 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
     const uint64_t reason = cairn_html_text(&h->s, cairn_drain_name(e->reason)), dropped = cairn_html_text(&h->s, lost);
     const uint64_t rows = rows_of(o, item);
     struct cairn_html_stream *s = item_of(h, CAIRN_HTML_drain, item);
-    h->drains++;
+    h->starts += e->reason == CAIRN_DS_START;
+    h->drains += e->reason != CAIRN_DS_START;
     cairn_html_number(s, e->number);
     cairn_html_number(s, e->reason);
     cairn_html_number(s, reason);
@@ -202,6 +248,10 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
     cairn_html_number(s, e->format);
     cairn_html_number(s, e->area_bytes);
     cairn_html_bytes(s, e->area, e->area_bytes);
+    struct cairn_record_gap gaps[CAIRN_RECORD_GAPS];
+    const unsigned count = cairn_record_gaps_drain(&h->cpu[item->cpu].gaps, e, gaps);
+    for (unsigned i = 0; i < count; i++)
+        missed(h, item->cpu, &gaps[i]);
 }
 
 static void lock(struct cairn_output *o, const struct cairn_item *item, const struct cairn_held *held)
@@ -251,6 +301,8 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
     char text[CAIRN_SHOWN];
     const uint64_t says = cairn_html_text(&h->s, cairn_show_hole(text, o->log, hole));
     struct cairn_html_stream *s = item_of(h, CAIRN_HTML_lost, item);
+    h->cpu[item->cpu].hole = true;
+    cairn_record_gaps_hole(&h->cpu[item->cpu].gaps, hole);
     h->lost++;
     cairn_html_number(s, hole->kind);
     cairn_html_number(s, says);
@@ -294,17 +346,57 @@ static void keys(struct cairn_json *j, const struct cairn_text *text)
 static void range(struct cairn_json *j, const struct cairn_output *o)
 {
     const struct html *h = o->state;
-    int64_t first, last;
-    cairn_stints_range(o->log, o->compact, &first, &last);
-    cairn_filter_cut(&first, &last);
-    cairn_json_number(j, "first", between(h->origin, first));
-    cairn_json_number(j, "last", between(h->origin, last));
+    cairn_json_number(j, "first", between(h->origin, h->first));
+    cairn_json_number(j, "last", between(h->origin, h->last));
     cairn_json_text(j, "only", cairn_filter_text());
     cairn_json_bool(j, "only_cpus", cairn_filter_by_cpu());
     cairn_json_open_list(j, "shown");
     for (uint32_t cpu = 0; cpu < o->log->cpus; cpu++)
         if (cairn_filter_cpu(cpu))
             cairn_json_number(j, NULL, cpu);
+    cairn_json_close_list(j);
+}
+
+static void whose(struct cairn_json *j, const struct html *h, uint32_t cpus)
+{
+    cairn_json_open_list(j, "whose");
+    for (uint32_t c = 0; c < cpus; c++) {
+        cairn_json_open(j, NULL);
+        cairn_json_number(j, "busy", (int64_t)h->cpu[c].whose[CAIRN_STINT_THREAD]);
+        cairn_json_number(j, "idle", (int64_t)h->cpu[c].whose[CAIRN_STINT_IDLE]);
+        cairn_json_number(j, "unknown", (int64_t)h->cpu[c].whose[CAIRN_STINT_UNKNOWN]);
+        cairn_json_close(j);
+    }
+    cairn_json_close_list(j);
+}
+
+/* From each CPU's last switch, and its last drain, to the end. Which of them it is known of who ran there. */
+static void rests(struct cairn_json *j, struct cairn_output *o)
+{
+    struct html *h = o->state;
+    cairn_json_open_list(j, "rest_known");
+    for (uint32_t c = 0; c < o->log->cpus; c++) {
+        struct cairn_stint rest = {.kind = CAIRN_STINT_UNKNOWN};
+        struct html_cpu *cpu = &h->cpu[c];
+        if (cairn_filter_cpu(c) && cairn_stints_rest(&cpu->stints, o->log, c, cpu->hole, h->last, &rest))
+            add_stint(cpu, &rest);
+        cairn_json_bool(j, NULL, rest.kind != CAIRN_STINT_UNKNOWN);
+    }
+    cairn_json_close_list(j);
+}
+
+/* Why the run did not end well, and what it lost: "" and [], where it did and nothing was. */
+static void tell_loss(void *to, const char *text)
+{
+    cairn_json_text(to, NULL, text);
+}
+
+static void verdict(struct cairn_json *j, const struct cairn_log *log)
+{
+    char text[CAIRN_SHOWN_END];
+    cairn_json_text(j, "bad_end", cairn_show_bad_end(text, log) ? text : "");
+    cairn_json_open_list(j, "losses");
+    cairn_tell_losses(log, tell_loss, j);
     cairn_json_close_list(j);
 }
 
@@ -316,6 +408,7 @@ static void totals(struct cairn_json *j, const struct cairn_output *o)
     cairn_json_number(j, "switches", (int64_t)h->switches);
     cairn_json_number(j, "batches", (int64_t)h->batches);
     cairn_json_number(j, "samples", (int64_t)h->records);
+    cairn_json_number(j, "starts", (int64_t)h->starts);
     cairn_json_number(j, "drains", (int64_t)h->drains);
     cairn_json_number(j, "locks", (int64_t)h->locks);
     cairn_json_number(j, "events", (int64_t)h->events);
@@ -329,7 +422,11 @@ static int end(struct cairn_output *o)
     struct html *h = o->state;
     const struct cairn_session *session = &o->log->session;
     struct cairn_json j = {.to = o->file, .in_markup = true};
+    struct cairn_record_gap gap;
     char origin[32];
+    for (uint32_t c = 0; c < o->log->cpus; c++)
+        if (cairn_filter_cpu(c) && cairn_record_gaps_end(&h->cpu[c].gaps, o->log, c, h->cpu[c].hole, h->last, &gap))
+            missed(h, c, &gap);
     cairn_html_stream_end(&h->s);
     fputs("<script type=\"application/json\" id=\"meta\">", o->file);
     cairn_json_open(&j, NULL);
@@ -347,7 +444,9 @@ static int end(struct cairn_output *o)
     if (cairn_has_key(&o->log->text, "ds.emulated"))
         cairn_json_bool(&j, "emulated_ds", cairn_slice_is(cairn_key(&o->log->text, "ds.emulated"), "1"));
     cairn_json_bool(&j, "emulated_machine", cairn_slice_is(cairn_key(&o->log->text, "machine.emulated"), "1"));
-    cairn_json_bool(&j, "panic", o->log->panic);
+    verdict(&j, o->log);
+    rests(&j, o);
+    whose(&j, h, o->log->cpus);
     totals(&j, o);
     cairn_html_layouts(&j);
     threads(&j, &o->log->text);

@@ -240,10 +240,10 @@ class Details {
     }
     gap(g) {
         return {
-            title: `Missing, CPU ${g.cpu}`,
+            title: `${g.why === UNTOLD ? "Unknown" : "Missing"}, CPU ${g.cpu}`,
             parts: [section("What it says", facts([
                 ["What", g.text], ["From", `${seconds(g.from)} s`], ["To", `${seconds(g.to)} s`],
-                ["As long as", span(g.to - g.from)],
+                ["Length", span(g.to - g.from)],
             ]))],
         };
     }

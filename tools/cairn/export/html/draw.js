@@ -6,7 +6,10 @@
 const COLUMN = 2; /* pixels, where many stretches share one */
 
 /* Which row of its CPU a thing stands in. */
-const ROW_OF = { switch: "cpu", gap: "cpu", record: "pebbles", drain: "pebbles", lock: "locks", event: "events" };
+const ROW_OF = { switch: "cpu", record: "pebbles", drain: "pebbles", lock: "locks", event: "events" };
+const rowOf = (thing) => thing.kind !== "gap" ? ROW_OF[thing.kind] : thing.why === RECORDS ? "pebbles" : "cpu";
+
+const GAP_WIDTH = 4; /* pixels, at least: what is missing must be seen */
 
 /* What stands below what. `unit`: pixels of 1/16 of the page's type size. */
 function layOut(model, unit) {
@@ -20,7 +23,7 @@ function layOut(model, unit) {
         const { number } = cpu;
         add("space", 10);
         add("cpu", 30, { cpu, number });
-        if (cpu.records.length || cpu.drains.length)
+        if (cpu.records.length || cpu.drains.length || cpu.missed.length)
             add("pebbles", 54, { cpu, number });
         if (cpu.locks.length)
             add("locks", 18, { cpu, number });
@@ -71,7 +74,7 @@ class Painter {
     draw(rows, scroll, height, state) {
         const ratio = devicePixelRatio || 1, { canvas, pen, look } = this, colours = theme.colours;
         this.state = state;
-        this.shapes = 0;
+        this.shapes = work.steps = 0;
         if (canvas.width !== Math.round(look.width * ratio) || canvas.height !== Math.round(height * ratio)) {
             canvas.width = Math.round(look.width * ratio);
             canvas.height = Math.round(height * ratio);
@@ -83,11 +86,12 @@ class Painter {
         for (const tick of look.ticks(110 * this.unit))
             this.rect(Math.round(look.x(tick.time)), 0, 1, height, colours.line);
         pen.translate(0, -scroll);
-        this.bands(rows);
-        for (const row of rows)
-            if (row.y + row.height > scroll && row.y < scroll + height)
-                this[row.kind]?.(row);
-        this.marks(rows, scroll, height);
+        const seen = rows.slice(firstWhere(rows.length, (i) => rows[i].y + rows[i].height > scroll),
+                                firstWhere(rows.length, (i) => rows[i].y >= scroll + height));
+        this.bands(seen);
+        for (const row of seen)
+            this[row.kind]?.(row);
+        this.marks(seen, scroll, height);
         pen.setTransform(1, 0, 0, 1, 0, 0);
     }
 
@@ -119,6 +123,8 @@ class Painter {
         this.rect(0, y, this.look.width, height, theme.colours.lane);
         this.stretches(track, (i, x, end) => {
             const tid = track.codes[i];
+            if (isUnknown(tid))
+                this.unknown(x, y, end - x, height);
             if (!isBusy(tid))
                 return;
             this.fade(tid);
@@ -127,7 +133,9 @@ class Painter {
             if (width > 34 * this.unit)
                 this.text(threads.short(tid), left + 5 * this.unit, y + height / 2 + 1, ink, width - 8 * this.unit, 14);
         }, (first, last, from, to, x) => {
-            const longest = track.longest(first, last, isBusy);
+            const longest = track.longest(first, last, isBusy), known = 1 - this.share(track, from, to, isUnknown);
+            if (known < 1)
+                this.rect(x, y, COLUMN, height * (1 - known), theme.colours.unknown);
             if (longest < 0)
                 return;
             const tall = Math.max(2, height * Math.min(1, this.share(track, from, to, isBusy)));
@@ -135,7 +143,13 @@ class Painter {
             this.rect(x, y + height - tall, COLUMN, tall, threads.colour(track.codes[longest]));
         });
         this.pen.globalAlpha = 1;
-        this.gaps(row.cpu.gaps, y, height);
+        this.gaps(row.cpu.holes, y, height);
+    }
+    unknown(x, y, width, height) {
+        const left = Math.max(x, 0), room = Math.min(x + width, this.look.width) - left;
+        this.rect(x, y, width, height, theme.colours.unknown);
+        if (room > 70 * this.unit)
+            this.text("unknown", left + 5 * this.unit, y + height / 2 + 1, theme.colours.faint, room, 12);
     }
     fade(tid) {
         const { only } = this.state;
@@ -148,7 +162,7 @@ class Painter {
         const top = row.y + 4 * unit, height = row.height - 14 * unit, floor = top + height;
         const high = (share) => floor - share * (height - 4 * unit) - 2 * unit;
         this.rect(0, top, look.width, height, theme.colours.lane);
-        this.gaps(cpu.gaps, top, height);
+        this.gaps(cpu.unread, top, height);
         const first = lastAtOrBefore(cpu.times.drains, look.from), end = lastAtOrBefore(cpu.times.drains, look.to) + 1;
         const size = 5 * unit, { records } = cpu, times = cpu.times.records;
         const seen = [lastAtOrBefore(times, look.from), lastAtOrBefore(times, look.to) + 1];
@@ -242,23 +256,29 @@ class Painter {
     }
 
     locks(row) {
-        const { cpu } = row, { look, unit } = this, { lock, spin, ink } = theme.colours;
-        const height = row.height - 4 * unit, times = cpu.times.locks;
+        const { cpu } = row, { look, unit } = this, height = row.height - 4 * unit, times = cpu.times.locks;
         const first = lastAtOrBefore(times, look.from) + 1;
         let end = lastAtOrBefore(times, look.to) + 1;
         if (end < cpu.locks.length)
             end++; /* one may be held beyond the edge */
         const cycles = meta.hz / (Number(keyOf.get(`session.${meta.session}.tsc_hz`)) || Infinity);
-        for (let i = first; i < end; ) {
-            const l = cpu.locks[i], from = l.timed ? l.acquired : l.time, to = l.timed ? l.released : l.time;
-            const x = look.x(from), width = Math.max(look.x(to) - x, 2), waited = l.waited * cycles;
-            if (waited / look.perPixel >= 1)
-                this.rect(x - waited / look.perPixel, row.y + height / 3, waited / look.perPixel, height / 3, spin);
-            this.rect(x, row.y, width, height, lock);
-            if (width > 40 * unit)
-                this.text(l.name, Math.max(x, 0) + 4 * unit, row.y + height / 2 + 1, ink, width - 8 * unit, 12);
-            i = width > 2 ? i + 1 : Math.max(lastAtOrBefore(times, look.time(x + 1)) + 1, i + 1);
+        for (let i = first, next; i < end; i = next) { /* of many that were let go within half a pixel, one */
+            next = Math.min(Math.max(lastAtOrBefore(times, look.time(look.x(times[i]) + 0.5)), i) + 1, end);
+            const all = next - i <= 3, longest = all ? i : Math.max(cpu.longestHeld.of(i, next - 1), i);
+            for (let k = longest; k < (all ? next : longest + 1); k++)
+                this.lock(row, cpu.locks[k], height, cycles);
         }
+    }
+    lock(row, l, height, cycles) {
+        const { look, unit } = this, { lock, spin, ink } = theme.colours;
+        const from = l.timed ? l.acquired : l.time, to = l.timed ? l.released : l.time;
+        const x = look.x(from), width = Math.max(look.x(to) - x, 2), waited = l.waited * cycles / look.perPixel;
+        work.steps++;
+        if (waited >= 1)
+            this.rect(x - waited, row.y + height / 3, waited, height / 3, spin);
+        this.rect(x, row.y, width, height, lock);
+        if (width > 40 * unit)
+            this.text(l.name, Math.max(x, 0) + 4 * unit, row.y + height / 2 + 1, ink, width - 8 * unit, 12);
     }
     events(row) {
         const { cpu } = row, { look, unit } = this, times = cpu.times.events;
@@ -321,21 +341,26 @@ class Painter {
         if (!first)
             return;
         this.pen.globalAlpha = 0.3;
-        this.gaps(this.model.gaps, first.y, last.y - first.y);
+        this.gaps(this.model.holes, first.y, last.y + last.height - first.y);
         this.pen.globalAlpha = 1;
     }
-    /* Where something is missing: never narrower than one can see. */
+    /* Where something is missing. What lies behind a gap that is drawn already, in the same pixels, is passed over; but
+     * what was damaged or lost is always seen. */
     gaps(gaps, y, height) {
-        const { look } = this;
-        let shown = -Infinity;
-        for (const gap of gaps) {
-            const x = look.x(gap.from), end = Math.max(look.x(gap.to), x + 4);
-            if (end < 0 || x > look.width || end <= shown)
-                continue;
-            const left = Math.max(x, shown);
-            this.rect(left, y, end - left, height, theme.colours.paper);
-            this.rect(left, y, end - left, height, theme.hatch(this.pen, isQuiet(gap) ? "stopped" : "gap"));
-            shown = end;
+        const { look, pen } = this;
+        for (const [kind, spans] of Object.entries(gaps.byKind)) {
+            const colour = kind === "unknown" ? theme.colours.unknown : theme.hatch(pen, kind);
+            for (let i = spans.endsBehind(look.time(-GAP_WIDTH)), shown = 0; i < spans.count; ) {
+                const x = look.x(spans.from[i]), left = Math.max(x, shown);
+                const end = Math.max(look.x(spans.items[i].to), x + GAP_WIDTH, shown + 1);
+                work.steps++;
+                if (x > look.width)
+                    break;
+                this.rect(left, y, end - left, height, theme.colours.paper);
+                this.rect(left, y, end - left, height, colour);
+                shown = end;
+                i = spans.endsBehind(look.time(shown), i + 1);
+            }
         }
     }
 
@@ -348,7 +373,7 @@ class Painter {
             return;
         const x = look.x(selected.time), { accent } = theme.colours;
         this.rect(x - 0.75, scroll, 1.5, height, accent);
-        const row = rows.find((r) => r.number === selected.cpu && r.kind === ROW_OF[selected.kind]);
+        const row = rows.find((r) => r.number === selected.cpu && r.kind === rowOf(selected));
         if (!row || selected.kind === "record")
             return;
         const end = selected.kind === "gap" ? look.x(selected.to) : selected.kind === "lock" ? x : x + 3;
@@ -380,23 +405,15 @@ class Painter {
                     pen.fillRect(x, each * (n + 1) - 3, 1, 2);
                 }
             }
-            let shown = -1;
-            for (const gap of cpu.gaps) {
-                const x = (gap.from - all.first) / length * width;
-                const end = Math.max((gap.to - all.first) / length * width, x + 2);
-                if (end < shown + 0.5)
-                    continue;
-                pen.fillStyle = theme.colours[isQuiet(gap) ? "stopped" : "gap"];
-                pen.fillRect(x, each * n, end - x, each - 1);
-                shown = end;
-            }
+            for (const [kind, spans] of Object.entries(cpu.holes.byKind))
+                for (const gap of spans.items) {
+                    const x = (gap.from - all.first) / length * width;
+                    const end = Math.max((gap.to - all.first) / length * width, x + 2);
+                    pen.fillStyle = theme.colours[kind];
+                    pen.fillRect(x, each * n, end - x, each - 1);
+                }
         });
     }
-}
-
-/* It was meant to be so: no damage. */
-function isQuiet(gap) {
-    return gap.why === meta.hole.stopped || gap.why === meta.hole.overwritten;
 }
 
 /* What a code of a thread's track is called. */

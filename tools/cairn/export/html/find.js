@@ -2,19 +2,6 @@
 /* Looking for things: the next of a kind; and the search box: a time, a thread, a function, a lock. */
 "use strict";
 
-/* Of `count` places in order the first for which `holds` says yes: `count`, where none is. */
-function firstWhere(count, holds) {
-    let low = 0, high = count;
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if (holds(middle))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 /* All things of a kind, in their order; of one CPU only, where that is given. */
 function allOf(trace, model, kind, cpu) {
     if (kind === "switch") {

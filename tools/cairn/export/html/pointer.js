@@ -9,13 +9,13 @@ class Pointer {
     /* What is at this place of the lanes: a thing, and words for it. */
     hit(x, y) {
         const top = y + element("scroller").scrollTop, time = this.view.look.time(x), reach = 7 * this.view.unit;
-        const row = this.view.rows.find((r) => top >= r.y && top < r.y + r.height);
+        const row = this.view.rowAt(top);
         if (!row)
             return undefined;
         const near = (list, times, more = () => 0) => {
             let best, least = reach;
             for (let i = lastAtOrBefore(times, this.view.look.time(x - reach)) + 1, n = 0;
-                 i < list.length && times[i] <= this.view.look.time(x + reach) && n < 4096; i++, n++) {
+                 i < list.length && times[i] <= this.view.look.time(x + reach) && n < 4096; i++, n++, work.steps++) {
                 const far = Math.hypot(this.view.look.x(times[i]) - x, more(list[i]));
                 if (far < least)
                     [best, least] = [list[i], far];
@@ -23,22 +23,18 @@ class Pointer {
             return best;
         };
         const { cpu } = row;
-        const inside = (gap) => {
-            const from = this.view.look.x(gap.from);
-            return x >= from - 2 && x <= Math.max(this.view.look.x(gap.to), from + 4);
-        };
-        const gap = row.kind === "cpu" || row.kind === "pebbles" ? cpu.gaps.find(inside) : undefined;
-        if (gap)
+        const gaps = row.kind === "cpu" ? cpu.holes : row.kind === "pebbles" ? cpu.unread : undefined;
+        const gap = gaps?.overlap(this.view.look.time(x - GAP_WIDTH), this.view.look.time(x + 2));
+        if (gap && row.kind === "cpu")
             return gap;
         const drain = row.kind === "pebbles" ? near(cpu.drains, cpu.times.drains) : undefined;
         if (drain && top > row.y + row.height - 12 * this.view.unit) /* where its triangle is */
             return drain;
         if (row.kind === "pebbles")
             return near(cpu.records, cpu.times.records, (r) => (top - row.y - row.height + 10 * this.view.unit +
-                r.level * (row.height - 18 * this.view.unit)) / 6) ?? drain;
+                r.level * (row.height - 18 * this.view.unit)) / 6) ?? gap ?? drain;
         if (row.kind === "locks")
-            return cpu.locks.find((l) => l.timed && l.acquired <= time && time <= l.released) ??
-                near(cpu.locks, cpu.times.locks);
+            return cpu.held.innermost(time)?.lock ?? near(cpu.locks, cpu.times.locks);
         if (row.kind === "events")
             return near(cpu.events, cpu.times.events);
         const track = row.kind === "thread" ? row.thread.track : row.kind === "cpu" ? cpu.track : undefined;
@@ -62,14 +58,14 @@ class Pointer {
         case "drain": return `epoch ${thing.epoch}: ${thing.reason}, ${thing.records} records, ${thing.lost} lost`;
         case "lock": return `${thing.name}, ${thing.timed ? `held ${span(thing.released - thing.acquired)}` : ""} by ` +
             `${threads.name(thing.tid)}`;
-        case "gap": return `missing: ${thing.text}`;
+        case "gap": return thing.why === UNTOLD ? thing.text : `missing: ${thing.text}`;
         default: return thing.text;
         }
     }
     /* What goes on at a place of a track, for the tip. */
     stretchWords(x, y) {
         const top = y + element("scroller").scrollTop;
-        const row = this.view.rows.find((r) => top >= r.y && top < r.y + r.height);
+        const row = this.view.rowAt(top);
         const track = row?.kind === "thread" ? row.thread.track : row?.kind === "cpu" ? row.cpu.track : undefined;
         const i = track ? track.at(this.view.look.time(x)) : -1;
         if (i < 0)
@@ -78,8 +74,11 @@ class Pointer {
         if (row.kind === "cpu")
             return `${threads.name(code)} for ${long}`;
         const words = `${threads.name(row.thread.tid)}: ${stateName(code)} for ${long}`;
-        const gap = isRunning(code) ? undefined : this.view.model.gaps.find((g) => g.from < to && g.to > from);
-        return gap ? `${words},\nif it did not run where switches of CPU ${gap.cpu} are missing` : words;
+        const gap = isRunning(code) ? undefined : this.view.model.holes.overlap(from, to);
+        if (!gap)
+            return words;
+        return `${words},\nif it did not run where ` + (gap.why === UNTOLD
+            ? `nobody knows who ran on CPU ${gap.cpu}` : `switches of CPU ${gap.cpu} are missing`);
     }
     tip(x, y, clientX, clientY) {
         const tip = element("tip"), thing = x === undefined ? undefined : this.hit(x, y);
@@ -99,14 +98,17 @@ class Pointer {
     }
     listenLanes() {
         const { view } = this;
-        const lanes = element("lanes"), at = (e) => [e.offsetX, e.offsetY];
+        const lanes = element("lanes"), at = (e) => {
+            const { left, top } = lanes.getBoundingClientRect(); /* offsetX has no fractions */
+            return [e.clientX - left, e.clientY - top];
+        };
         let drag;
         lanes.addEventListener("wheel", (e) => {
             e.preventDefault();
             if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY))
                 view.pan((e.deltaX || e.deltaY) / 1000);
             else
-                view.zoom(Math.exp(Math.min(Math.max(e.deltaY, -200), 200) / 400), view.look.time(e.offsetX));
+                view.zoom(Math.exp(Math.min(Math.max(e.deltaY, -200), 200) / 400), view.look.time(at(e)[0]));
         }, { passive: false });
         lanes.addEventListener("pointerdown", (e) => {
             lanes.setPointerCapture(e.pointerId);
@@ -130,14 +132,14 @@ class Pointer {
         });
         lanes.addEventListener("pointerup", (e) => {
             if (drag && !drag.moved) {
-                const thing = this.hit(...at(e));
+                const [x, y] = at(e), thing = this.hit(x, y);
                 if (thing)
-                    view.choose(thing, { reveal: false });
+                    view.choose(thing, { reveal: false, keep: view.rowAt(y + element("scroller").scrollTop) });
             }
             drag = undefined;
             element("scroller").focus({ preventScroll: true });
         });
-        lanes.addEventListener("dblclick", (e) => view.zoom(0.3, view.look.time(e.offsetX)));
+        lanes.addEventListener("dblclick", (e) => view.zoom(0.3, view.look.time(at(e)[0])));
         lanes.addEventListener("pointerleave", () => {
             view.pointer = undefined;
             this.tip();
@@ -160,6 +162,7 @@ class Pointer {
     listenSplitter() {
         const splitter = element("splitter"), panel = element("panel");
         const set = (height) => {
+            panel.style.maxHeight = "none";
             panel.style.height = `${Math.min(Math.max(height, 0), innerHeight * 0.8)}px`;
             this.view.resize();
         };

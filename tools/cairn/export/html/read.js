@@ -54,7 +54,7 @@ class ItemReader {
         this.open = []; /* by CPU: its batch, and where in that the next switch lies */
         this.trace = {
             bytes, texts: [""], batches: [], switches: new Switches(meta.totals.switches),
-            records: [], drains: [], locks: [], events: [], losses: [],
+            records: [], drains: [], locks: [], events: [], losses: [], missed: [],
             order: [], /* losses and readied threads, and which switch comes behind each */
         };
     }
@@ -187,6 +187,11 @@ class ItemReader {
         l.until = flags & 2 ? this.signed() : undefined;
         this.trace.order.push({ before: this.trace.switches.count, loss: l });
         this.trace.losses.push(l);
+    }
+
+    missed() {
+        const text = this.said(), quiet = !!this.byte(), from = this.signed(), to = this.signed();
+        this.trace.missed.push({ cpu: this.cpu, why: RECORDS, quiet, text, from, to });
     }
 
     /* Items up to that place of the stream. */

@@ -12,8 +12,8 @@ function identity() {
         ["Workload", key("workload.name") || key("option.workload")],
         ["Booted", key("boot.time")],
         ["Kernel", `${kernel}${build ? `, build ID ${build.slice(0, 16)}` : ""}`],
-        ["Machine", [`${meta.cpus} CPUs`, key("machine.hypervisor"), meta.emulated_machine ? "emulated" : ""]
-            .filter(Boolean).join(", ")],
+        ["Machine", [plural(meta.cpus, "CPU", "CPUs"), key("machine.hypervisor"),
+                     meta.emulated_machine ? "emulated" : ""].filter(Boolean).join(", ")],
         ["Debug Store", [key("ds.backend"), meta.emulated_ds ? "emulated: a model, not a processor" : "",
                          key("ds.preset")].filter(Boolean).join(", "), "ds"],
         ["Events", key("ds.event.0")],
@@ -21,14 +21,32 @@ function identity() {
     ];
 }
 
-function lossWords() {
-    const n = meta.totals;
-    const frames = n.missing_frames ? `, ${n.missing_frames} frames of the log missing` : "";
-    return n.lost || frames ? `${n.lost} ${n.lost === 1 ? "gap" : "gaps"}${frames}` : "nothing";
+const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+
+function lossWords(model) {
+    const n = meta.totals, gaps = model.shown.reduce((sum, cpu) => sum + cpu.missed.length, 0);
+    const words = [n.lost ? plural(n.lost, "gap", "gaps") : "",
+                   gaps ? `PEBS records at ${plural(gaps, "place", "places")}` : "",
+                   n.missing_frames ? `${plural(n.missing_frames, "frame", "frames")} of the log` : ""];
+    return words.filter(Boolean).join(", ") || "nothing";
+}
+
+/* Shares of each CPU's time, as `cairn stat` has them. */
+function cpuTable(model) {
+    const titles = ["CPU", "busy", "idle", "unknown", "switches", "records"], body = make("tbody");
+    for (const cpu of model.shown) {
+        const { busy, idle, unknown } = meta.whose[cpu.number], all = busy + idle + unknown;
+        const shares = [busy, idle, all ? unknown : 1].map((part) => `${(100 * part / (all || 1)).toFixed(2)} %`);
+        const switches = cpu.track.refs.reduce((sum, ref) => sum + (ref !== NOBODY), 0);
+        body.append(make("tr", {}, ...[cpu.number, ...shares, switches, cpu.records.length]
+            .map((value) => make("td", {}, String(value)))));
+    }
+    return make("table", { class: "cpus" },
+                make("thead", {}, make("tr", {}, ...titles.map((title) => make("th", {}, title)))), body);
 }
 
 function summary(trace, model, choose) {
-    const n = meta.totals, counted = new Map(), length = model.last - model.first;
+    const n = meta.totals, counted = new Map();
     for (const record of trace.records) {
         const name = record.name || "unknown";
         if (!counted.has(name))
@@ -44,25 +62,20 @@ function summary(trace, model, choose) {
         bar.style.width = `${100 * count / hot[0].count}%`;
         list.append(make("li", {}, make("span", { class: "count" }, String(count)), button, bar));
     }
-    const cpus = make("table", { class: "cpus" }, make("thead", {}, make("tr", {},
-        ...["CPU", "busy", "switches", "records"].map((t) => make("th", {}, t)))));
-    const body = make("tbody");
-    model.shown.forEach((cpu) => {
-        const busy = length > 0 ? cpu.track.upTo(model.last, isBusy) / length : 0;
-        const switches = cpu.track.refs.reduce((sum, ref) => sum + (ref !== NOBODY), 0);
-        body.append(make("tr", {}, ...[cpu.number, `${(100 * busy).toFixed(1)} %`, switches, cpu.records.length]
-            .map((v) => make("td", {}, String(v)))));
-    });
-    cpus.append(body);
     const parts = [
         section("In this log", facts([
             ["Switches", String(n.switches)], ["PEBS records", String(n.samples), "samples"],
             ["Drains", String(n.drains)], ["Spin locks", n.locks ? String(n.locks) : ""],
-            ["Other events", n.events ? String(n.events) : "", "events"], ["Missing", lossWords(), "lost"],
-            ["As long as", span(length)],
-        ]), cpus),
+            ["Other events", n.events ? String(n.events) : "", "events"], ["Missing", lossWords(model), "lost"],
+            ["Length", span(meta.last - meta.first)],
+        ]), cpuTable(model)),
         section("This log", facts(identity())),
     ];
+    const wrong = [meta.bad_end, ...meta.losses].filter(Boolean);
+    if (wrong.length) {
+        parts.unshift(section("What went wrong", make("ul", {}, ...wrong.map((text) => make("li", {}, text)))));
+        parts[0].className = "wrong";
+    }
     if (hot.length)
         parts.push(section("Functions with most records", list));
     return { title: "Summary", parts };

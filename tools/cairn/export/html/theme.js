@@ -16,7 +16,7 @@ const theme = {
         document.documentElement.dataset.theme = this.dark ? "dark" : "light";
         const style = getComputedStyle(document.documentElement);
         for (const name of ["paper", "lane", "line", "ink", "faint", "pebble", "ready", "waiting", "gap", "stopped",
-                            "accent", "lock", "spin", "event", "threshold", "level", "onReady"])
+                            "accent", "lock", "spin", "event", "threshold", "level", "onReady", "unknown"])
             this.colours[name] = style.getPropertyValue(`--${name}`).trim();
         threads.paint(this.dark);
         this.hatches = {};

@@ -11,10 +11,12 @@ function seconds(units, places = 7) {
     return `${all / hz}.${String(all % hz * 10n ** BigInt(places) / hz).padStart(places, "0")}`;
 }
 
+/* As `cairn` writes it: what is left of the last digit is cut off. */
 function span(units) {
-    const us = units / meta.hz * 1e6;
-    return us < 0.95 ? `${Math.round(us * 1000)} ns` : us < 1000 ? `${us.toFixed(1)} µs`
-        : us < 1e6 ? `${(us / 1000).toFixed(2)} ms` : `${(us / 1e6).toFixed(3)} s`;
+    const us = units / meta.hz * 1e6, cut = (value, places) => (Math.floor(value * 10 ** places + 1e-6) / 10 ** places)
+        .toFixed(places);
+    return us < 0.95 ? `${Math.round(us * 1000)} ns` : us < 1000 ? `${cut(us, 1)} µs`
+        : us < 1e6 ? `${cut(us / 1000, 2)} ms` : `${cut(us / 1e6, 3)} s`;
 }
 
 /* "0.2631", "1.5 ms": units since the beginning; undefined: it is no time. */

@@ -5,6 +5,8 @@
 const IDLE = 0;
 /* What a thread is about: KTHREAD_STATE; or that it waits, and for which reason; or nobody knows. */
 const WAITS = 16, UNKNOWN = 255;
+/* Why a gap is one: meta.hole; or nothing is lost, but the log does not say; or PEBS records are missing. */
+const UNTOLD = -1, RECORDS = -2;
 
 class Column { /* a typed array that grows */
     constructor(Type) {
@@ -20,19 +22,6 @@ class Column { /* a typed array that grows */
         this.items[this.count++] = value;
     }
     done() { return this.items.slice(0, this.count); }
-}
-
-/* The last index whose time is not after `time`; -1: none. */
-function lastAtOrBefore(times, time, count = times.length) {
-    let low = 0, high = count;
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if (times[middle] <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
 }
 
 /* Stretches one after another: from times[i] to times[i + 1] it was codes[i], since the switch refs[i]. */
@@ -66,31 +55,16 @@ class Track {
         return sums[i] + (counts(this.codes[i]) ? Math.min(time, this.ends(i)) - this.begins(i) : 0);
     }
 
-    /* Of the stretches first to last the longest for which `counts` says yes; -1: none. A tree over all of them, made
-     * when it is first asked for, holds the longest of each pair, of each four, and so on. */
+    /* Of the stretches first to last the longest for which `counts` says yes; -1: none. Of a track always the same
+     * `counts`. */
     longest(first, last, counts) {
-        const n = this.count;
-        const length = (i) => i >= 0 && counts(this.codes[i]) ? this.ends(i) - this.begins(i) : -1;
-        const longer = (a, b) => length(a) >= length(b) ? a : b;
-        if (!this.tree) {
-            this.tree = new Int32Array(2 * n);
-            for (let i = 0; i < n; i++)
-                this.tree[n + i] = i;
-            for (let i = n - 1; i > 0; i--)
-                this.tree[i] = longer(this.tree[2 * i], this.tree[2 * i + 1]);
-        }
-        let best = -1;
-        for (let a = first + n, b = last + n + 1; a < b; a >>= 1, b >>= 1) {
-            if (a & 1)
-                best = longer(best, this.tree[a++]);
-            if (b & 1)
-                best = longer(best, this.tree[--b]);
-        }
-        return length(best) > 0 ? best : -1;
+        this.lengths ??= new Longest(this.count, (i) => counts(this.codes[i]) ? this.ends(i) - this.begins(i) : -1);
+        return this.lengths.of(first, last);
     }
 }
 
 const isBusy = (tid) => tid !== IDLE && tid !== NOBODY;
+const isUnknown = (tid) => tid === NOBODY;
 const isRunning = (code) => code === meta.state.running;
 const isReady = (code) =>
     code === meta.state.ready || code === meta.state.standby || code === meta.state.deferred_ready;
@@ -135,8 +109,11 @@ class TrackMaker {
     switched(i) {
         const s = this.trace.switches, time = s.time[i], old = s.old[i], next = s.next[i], number = s.cpu[i];
         const cpu = this.cpus[number];
-        if (!cpu.times.count) { /* who leaves first has run since the beginning, if nothing is missing */
-            const from = Math.min(meta.first, time), known = !cpu.open.length;
+        const known = !cpu.open.length;
+        if (cpu.times.count) {
+            cpu.codes.items[cpu.codes.count - 1] = known ? old : NOBODY;
+        } else if (meta.from_session_start) { /* who leaves first has run since the beginning */
+            const from = Math.min(meta.first, time);
             this.push(cpu, from, known ? old : NOBODY, NOBODY);
             if (known && old !== IDLE) {
                 this.step(old, from, meta.state.running, NOBODY);
@@ -161,10 +138,28 @@ class TrackMaker {
                       from: Math.max(loss.since ?? from, meta.first), until: loss.until };
         cpu.gaps.push(gap);
         cpu.open.push(gap);
-        if (isBusy(cpu.runs) && this.where.get(cpu.runs) === loss.cpu) {
-            this.step(cpu.runs, from, UNKNOWN, n ? cpu.refs.items[n - 1] : NOBODY);
+        this.forget(cpu, loss.cpu, from);
+    }
+    /* Who came last may have left since. */
+    forget(cpu, number, from) {
+        if (isBusy(cpu.runs) && this.where.get(cpu.runs) === number) {
+            this.step(cpu.runs, from, UNKNOWN, cpu.refs.count ? cpu.refs.items[cpu.refs.count - 1] : NOBODY);
             this.where.delete(cpu.runs);
         }
+    }
+    /* From the last switch to the end. */
+    finish(cpu, number) {
+        const n = cpu.times.count, from = n ? cpu.times.items[n - 1] : meta.first;
+        if (!meta.rest_known[number]) {
+            if (!n && meta.from_session_start)
+                this.push(cpu, from, NOBODY, NOBODY);
+            if (n)
+                cpu.codes.items[n - 1] = NOBODY;
+            if (!cpu.open.length && from < this.end)
+                cpu.gaps.push({ cpu: number, why: UNTOLD, text: "who ran here is not known", from, to: this.end });
+            this.forget(cpu, number, from);
+        }
+        this.closeGaps(cpu, this.end);
     }
     readied(happens) {
         if (!this.where.has(happens.ready))
@@ -182,7 +177,7 @@ class TrackMaker {
             if (i < switches.count)
                 this.switched(i);
         }
-        this.cpus.forEach((cpu) => this.closeGaps(cpu, this.end));
+        this.cpus.forEach((cpu, number) => this.finish(cpu, number));
         return { cpus: this.cpus.map((cpu) => this.cpuTrack(cpu)), threads: this.threadTracks() };
     }
     cpuTrack(cpu) {
@@ -206,6 +201,21 @@ class TrackMaker {
             t.refs[t.used++] = ref.items[i];
         }
         return [...made.values()].map((t) => ({ tid: t.tid, track: new Track(t.times, t.codes, t.refs, this.end) }));
+    }
+}
+
+/* How a gap is drawn: as damage or a loss, or as something that was meant to be so. */
+function kindOf(gap) {
+    if (gap.why === UNTOLD)
+        return "unknown";
+    return gap.quiet || gap.why === meta.hole.stopped || gap.why === meta.hole.overwritten ? "stopped" : "gap";
+}
+
+class Gaps extends Spans { /* and those of each kind, in the order in which one hides another */
+    constructor(items) {
+        super(items);
+        this.byKind = Object.fromEntries(["unknown", "stopped", "gap"].map((kind) =>
+            [kind, new Spans(items.filter((gap) => kindOf(gap) === kind))]));
     }
 }
 
@@ -252,8 +262,21 @@ function arrange(trace, model) {
             cpu.times[kind] = Float64Array.from(cpu[kind], (thing) => thing.time);
     }
     model.shown = meta.shown.map((number) => model.cpus[number]);
-    model.gaps = model.cpus.flatMap((cpu) => cpu.gaps).sort((a, b) => a.from - b.from);
+    for (const cpu of model.cpus)
+        cpu.missed = trace.missed.filter((gap) => gap.cpu === cpu.number);
+    const byBegin = (a, b) => a.from - b.from;
+    model.gaps = model.cpus.flatMap((cpu) => [...cpu.gaps, ...cpu.missed]).sort(byBegin);
     model.gaps.forEach((gap, i) => Object.assign(gap, { kind: "gap", index: i, time: gap.from }));
+    for (const cpu of model.cpus) {
+        cpu.holes = new Gaps(cpu.gaps.sort(byBegin));
+        cpu.unread = new Gaps(cpu.missed.sort(byBegin));
+        cpu.gaps = [...cpu.gaps, ...cpu.missed].sort(byBegin);
+        const held = cpu.locks.filter((lock) => lock.timed);
+        cpu.held = new Spans(held.map((lock) => ({ lock, from: lock.acquired, to: lock.released })).sort(byBegin));
+        cpu.longestHeld = new Longest(cpu.locks.length, (i) => cpu.locks[i].timed
+            ? cpu.locks[i].released - cpu.locks[i].acquired : 0);
+    }
+    model.holes = new Gaps(model.shown.flatMap((cpu) => cpu.holes.items).sort(byBegin));
     const byThread = new Map();
     for (const record of trace.records)
         if (record.tid !== NOBODY) {

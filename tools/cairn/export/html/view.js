@@ -18,6 +18,11 @@ class View {
     }
 
     /* ---- drawing ---- */
+    /* The row at this height of all of them. */
+    rowAt(y) {
+        const row = this.rows[firstWhere(this.rows.length, (i) => this.rows[i].y + this.rows[i].height > y)];
+        return row && y >= row.y ? row : undefined;
+    }
     resize() {
         this.unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
         this.painter.unit = this.unit;
@@ -50,6 +55,7 @@ class View {
         this.overview();
         this.frames++;
         document.documentElement.dataset.shapes = painter.shapes; /* how much work it was */
+        document.documentElement.dataset.steps = work.steps;
         document.documentElement.dataset.frames = this.frames;
         document.documentElement.dataset.from = look.from;
         document.documentElement.dataset.to = look.to;
@@ -153,7 +159,8 @@ class View {
     }
 
     /* ---- what is chosen ---- */
-    choose(thing, { reveal = true } = {}) {
+    /* `keep`: the row that must stay in sight. */
+    choose(thing, { reveal = true, keep } = {}) {
         this.chosen = thing;
         const shown = thing ? this.details.of(thing) : summary(this.trace, this.model, (t) => this.choose(t));
         element("panel-title").textContent = shown.title;
@@ -165,7 +172,20 @@ class View {
             thing ? `${shown.title}, ${seconds(thing.time)} s. ${this.mouse.words(thing)}` : "";
         if (thing && reveal)
             this.look.reveal(thing.time);
+        if (element("scroller").clientHeight !== this.height) /* the panel is as high as what it holds */
+            this.resize();
+        const row = keep ?? (reveal && thing ? this.rowOf(thing) : undefined);
+        if (row)
+            this.scrollTo(row);
         this.moved();
+    }
+    rowOf(thing) {
+        const rows = this.rows.filter((row) => row.number === thing.cpu);
+        return rows.find((row) => row.kind === rowOf(thing)) ?? rows[0];
+    }
+    scrollTo({ y, height }) {
+        const scroller = element("scroller");
+        scroller.scrollTop = Math.max(Math.min(scroller.scrollTop, y), y + height - this.height);
     }
     /* The next of a kind, from what is chosen or from the middle of the window. */
     next(kind, by, cpu) {
@@ -279,11 +299,15 @@ class View {
     start() {
         const name = keyOf.get("workload.name"), when = keyOf.get("boot.time");
         document.title = `Cairn: ${name ?? "a trace"}${when ? `, ${when}` : ""}`;
-        element("identity").textContent = [meta.only && `only ${meta.only}`, name, when, `${meta.cpus} CPUs`,
-                                           `build ${(keyOf.get("kernel.build_id") ?? "unknown").slice(0, 12)}`,
-                                           meta.panic ? "a panic's dump" : ""].filter(Boolean).join(" · ");
+        element("identity").textContent = [
+            meta.only && `only ${meta.only}`, name, when, plural(meta.cpus, "CPU", "CPUs"),
+            `build ${(keyOf.get("kernel.build_id") ?? "unknown").slice(0, 12)}`,
+        ].filter(Boolean).join(" · ");
         const emulated = [meta.emulated_ds ? "Debug Store emulated" : "",
                           meta.emulated_machine ? "times are an emulator's" : ""].filter(Boolean).join(", ");
+        element("wrong").hidden = !meta.bad_end;
+        element("wrong").textContent = meta.bad_end.split(/[:;]/)[0];
+        element("wrong").title = meta.bad_end;
         element("emulated").hidden = !emulated;
         element("emulated").textContent = emulated;
         element("keys").append(make("h2", {}, "Keys"), helpTable());

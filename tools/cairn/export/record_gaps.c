@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/export/record_gaps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/bytes.h"
+#include "tools/cairn/filter.h"
+#include "tools/cairn/show.h"
+
+void cairn_record_gaps_begin(struct cairn_record_gaps *g, int64_t start)
+{
+    *g = (struct cairn_record_gaps){.since = start, .partial = cairn_filter_narrow()};
+}
+
+void cairn_record_gaps_hole(struct cairn_record_gaps *g, const struct cairn_hole *hole)
+{
+    g->hole = true;
+    if (hole->kind != CAIRN_HOLE_OVERWRITTEN && hole->kind != CAIRN_HOLE_STOPPED)
+        g->damage = 2;
+}
+
+void cairn_record_gaps_record(struct cairn_record_gaps *g, const struct cairn_record *r)
+{
+    g->any = true;
+    if (g->seen.any && g->seen.epoch != r->epoch) { /* that one's drain is missing */
+        g->since = g->seen.last_time;
+        g->seen.any = false;
+    }
+    if (!g->seen.any) {
+        memset(&g->seen, 0, sizeof(g->seen));
+        g->seen.any = true;
+        g->seen.epoch = r->epoch;
+        g->seen.first = r->address;
+        g->seen.first_time = r->time;
+    } else if (r->address > g->seen.end) {
+        if (!g->seen.bytes)
+            g->seen.from = g->seen.last_time;
+        g->seen.to = r->time;
+        g->seen.bytes += r->address - g->seen.end;
+    }
+    g->seen.untimed |= !r->timed;
+    g->seen.end = r->address + r->size;
+    g->seen.last_time = r->time;
+}
+
+static void add(const struct cairn_record_gaps *g, struct cairn_record_gap *gap, int64_t from, int64_t to)
+{
+    gap->from = from;
+    gap->to = to > from ? to : from;
+    gap->quiet = !g->damage;
+}
+
+static void say_epochs(struct cairn_record_gap *gap, uint64_t first, uint64_t end)
+{
+    if (end - first == 1)
+        snprintf(gap->text, sizeof(gap->text), "the drain of epoch %" PRIu64 ", and its PEBS records", first);
+    else
+        snprintf(gap->text, sizeof(gap->text), "drains of %" PRIu64 " epochs, %" PRIu64 " to %" PRIu64
+                 ", and their PEBS records", end - first, first, end - 1);
+}
+
+static void say_bytes(struct cairn_record_gap *gap, uint32_t epoch, uint64_t bytes)
+{
+    snprintf(gap->text, sizeof(gap->text), "%" PRIu64 " bytes of PEBS records of epoch %" PRIu32, bytes, epoch);
+}
+
+/* Of the drain's own epoch, at the beginning (`before`) and further on. */
+static unsigned own_records(const struct cairn_record_gaps *g, const struct cairn_epoch *e, bool before,
+                            struct cairn_record_gap *out)
+{
+    const uint64_t base = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_buffer_base));
+    const uint64_t end = base + e->record_bytes;
+    unsigned n = 0;
+    if (e->bytes_seen >= e->record_bytes)
+        return 0;
+    if (!g->seen.any || g->seen.untimed) {
+        say_bytes(&out[n], e->number, e->record_bytes - e->bytes_seen);
+        add(g, &out[n++], g->since, e->time);
+        return n;
+    }
+    if (before && g->seen.first > base) {
+        say_bytes(&out[n], e->number, g->seen.first - base);
+        add(g, &out[n++], g->since, g->seen.first_time);
+    }
+    if (g->seen.bytes) {
+        say_bytes(&out[n], e->number, g->seen.bytes);
+        add(g, &out[n++], g->seen.from, g->seen.to);
+    }
+    if (end > g->seen.end) {
+        say_bytes(&out[n], e->number, end - g->seen.end);
+        add(g, &out[n++], g->seen.last_time, e->time);
+    }
+    return n;
+}
+
+unsigned cairn_record_gaps_drain(struct cairn_record_gaps *g, const struct cairn_epoch *e,
+                                 struct cairn_record_gap out[CAIRN_RECORD_GAPS])
+{
+    const bool cut = g->partial && !g->drained; /* its epoch began before what is looked at */
+    unsigned n = 0;
+    if (g->seen.any && g->seen.epoch != e->number)
+        g->seen.any = false;
+    /* A session that came later than the Debug Store does not begin with epoch 0, and misses nothing. */
+    if (e->number > g->next && !cut && (g->drained || g->hole)) {
+        say_epochs(&out[n], g->next, e->number);
+        add(g, &out[n++], g->since, g->seen.any && !g->seen.untimed ? g->seen.first_time : e->time);
+    }
+    if (e->reason != CAIRN_DS_START)
+        n += own_records(g, e, !n && !cut, &out[n]);
+    *g = (struct cairn_record_gaps){.partial = g->partial, .any = true, .drained = true, .since = e->time,
+                                    .hole = g->hole, .damage = g->damage - (g->damage != 0)};
+    g->next = (uint64_t)e->number + (e->reason != CAIRN_DS_START);
+    g->stopped = e->reason == CAIRN_DS_STOP || e->reason == CAIRN_DS_PANIC;
+    return n;
+}
+
+bool cairn_record_gaps_end(const struct cairn_record_gaps *g, const struct cairn_log *log, uint32_t cpu, bool hole,
+                           int64_t stop, struct cairn_record_gap *out)
+{
+    const struct cairn_cpu_end *end = &log->cpu[cpu].end;
+    if (g->partial || !(hole || !log->has_end))
+        return false;
+    add(g, out, g->seen.any && !g->seen.untimed ? g->seen.last_time : g->since, stop);
+    if (end->ds_known && end->ds[1] > g->next) {
+        say_epochs(out, g->next, end->ds[1]);
+        if (g->seen.any && end->ds[1] - g->next == 1)
+            snprintf(out->text, sizeof(out->text), "the drain of epoch %" PRIu64 ", and PEBS records behind these, if "
+                     "there were any", g->next);
+        return true;
+    }
+    if (end->ds_known || g->stopped || !g->any)
+        return false;
+    snprintf(out->text, sizeof(out->text), "PEBS records behind the last drain, if there were any");
+    return true;
+}
