@@ -14,6 +14,7 @@ import frames
 from cairn_tool import GOLDEN, LOGS, cairn, text_of
 
 LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told", "windows-19041-64", "windows-cycles"]
+SAMPLES = GOLDEN.parent.parent / "samples"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -115,7 +116,7 @@ def test_records_are_those_of_json(log):
     for row in exported("folded", log).decode().splitlines():
         stack, count = row.rsplit(" ", 1)
         for depth, frame in enumerate(stack.split(";")):
-            folded[depth, frame] += int(count)
+            folded[depth, frame.replace("_", " ") if frame.startswith("[") else frame] += int(count)
     assert flames == folded
     assert sum(count for (depth, _), count in flames.items() if depth == 0) == len(samples)
 
@@ -129,6 +130,23 @@ def test_gaps_are_those_of_json(log):
         assert sum(int(rect.get("data-holes")) for rect in gaps) == len(mine) == int(lane.get("data-holes"))
         for rect in gaps:
             assert re.sub(r"(, and \d+ more here)? \(\S+ to \S+ s\)$", "", title(rect)) in mine
+
+
+def test_missing_records_lie_in_gaps():
+    """Of the same trace before it was damaged: each that is gone lies where the picture says that some are."""
+    damaged = cairn("export", "--to", "svg", SAMPLES / "damaged.log")
+    whole, left = ([json.loads(line) for line in cairn("export", "--to", "json", SAMPLES / f"{name}.log").stdout
+                    .splitlines()] for name in ("plain", "damaged"))
+    there = {(line["cpu"], line["epoch"], line["address"]) for line in left if line["type"] == "sample"}
+    marked = [(cpu, *map(float, re.search(r"missing: .*PEBS records.* \((\S+) to (\S+) s\)$", title(rect)).groups()))
+              for cpu, lane in lanes(ElementTree.fromstring(damaged.stdout)).items()
+              for rect in lane.findall(f"{SVG}rect") if rect.get("data-unread")]
+    gone = [line for line in whole if line["type"] == "sample"
+            and (line["cpu"], line["epoch"], line["address"]) not in there]
+    assert len(gone) > 20
+    for line in gone:
+        assert any(cpu == line["cpu"] and since <= line["ns"] / 1e9 <= until for cpu, since, until in marked), line
+    assert not any(rect.get("data-unread") for rect in picture("small").iter(f"{SVG}rect"))
 
 
 def test_gaps_are_there():
@@ -155,12 +173,59 @@ def texts(svg):
     return " ".join("".join(element.itertext()) for element in svg.findall(f"{SVG}text"))
 
 
+def test_is_called_as_its_log():
+    svg = picture("small")
+    assert svg.find(f"{SVG}title").text == "small.log: script, 2026-11-21T02:10:59Z"
+    assert texts(svg).startswith("small.log: script, 2026-11-21T02:10:59Z 2 CPUs, ")
+    signs = "".join(next(g for g in svg.iter(f"{SVG}g") if g.get("id") == "signs").itertext())
+    assert all(words in signs for words in ("idle", "not known who ran", "missing", "PEBS record"))
+
+
+def went_wrong(svg):
+    return ["".join(g.itertext()) for g in svg.findall(f"{SVG}g") if g.get("class") == "w s"]
+
+
+def test_says_what_went_wrong():
+    told = text_of(cairn("info", "--lost", GOLDEN / "lost.log"))
+    lines = went_wrong(picture("lost"))
+    assert len(lines) == 2 and " ".join(f"lost {line}" for line in lines) == " ".join(told.split())
+    assert went_wrong(picture("small")) == []
+    done = cairn("export", "--to", "svg", SAMPLES / "panic.log")
+    assert went_wrong(ElementTree.fromstring(done.stdout))[0].startswith("the guest panicked: page fault")
+
+
+def colours(log):
+    """Of each thread that has a colour of its own: on a light page, on a dark one."""
+    svg = ElementTree.fromstring(cairn("export", "--to", "svg", log).stdout)
+    light, dark = svg.find(f"{SVG}style").text.split("@media")
+    fills = [dict(re.findall(r"\.(t\d+)\{fill:(#[0-9a-f]{6})\}", part)) for part in (light, dark)]
+    return {title(group).rsplit(" on CPU ", 1)[0]: tuple(fill[group.get("class")] for fill in fills)
+            for lane in lanes(svg).values() for group in lane.findall(f"{SVG}g") if group.get("class") != "o"}
+
+
+def test_a_thread_has_one_colour(tmp_path):
+    """In all pictures: it is that of its name, whatever else there is in a log; in the page as well."""
+    for logs in ([GOLDEN / f"{log}.log" for log in ("small", "lost", "live", "sessions")],
+                 [SAMPLES / f"{log}.log" for log in ("plain", "damaged", "panic", "branches")]):
+        found = [colours(log) for log in logs]
+        for other in found[1:]:
+            common = found[0].keys() & other.keys()
+            assert common and all(found[0][name] == other[name] for name in common)
+        assert len(set(found[0].values())) > 8
+        page = tmp_path / "page.html"
+        assert cairn("export", "--to", "html", logs[0], "-o", page).returncode == 0
+        meta = json.loads(re.search(r'id="meta">(.*?)</script>', page.read_text(), re.S)[1])
+        shown = {f"{name}:{tid}": (meta["palette"]["light"][colour], meta["palette"]["dark"][colour])
+                 for tid, colour, name, _ in meta["threads"]}
+        assert found[0].items() <= shown.items()
+
+
 def test_says_what_was_emulated_or_damaged():
     assert "model of the Debug Store" in texts(picture("small"))
     assert "model" not in texts(picture("hw")) and "emulator" in texts(picture("hw"))
     assert "emulator" not in texts(picture("windows-19041-64"))
     assert "damaged" not in texts(picture("small"))
-    done = cairn("export", "--to", "svg", GOLDEN.parent.parent / "samples" / "damaged.log")
+    done = cairn("export", "--to", "svg", SAMPLES / "damaged.log")
     assert done.returncode == 1 and "The log is damaged" in texts(ElementTree.fromstring(done.stdout))
 
 

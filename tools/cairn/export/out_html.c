@@ -10,8 +10,10 @@
 #include "tools/cairn/filter.h"
 #include "tools/cairn/export/html.h"
 #include "tools/cairn/export/record_gaps.h"
+#include "tools/cairn/export/thread_colours.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/loss.h"
+#include "tools/cairn/map.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/stints.h"
 #include "trace/etw.h"
@@ -30,6 +32,12 @@ struct html {
         bool hole;                              /* behind the last switch */
         struct cairn_record_gaps gaps;
     } cpu[CAIRN_MAX_CPUS];
+    struct cairn_thread_colours colours;
+    struct {
+        uint32_t *items;
+        size_t count, room;
+    } nameless; /* threads that came or went */
+    struct cairn_map is_nameless;
     char words[8192]; /* JSON, before it is a text */
 };
 
@@ -43,6 +51,7 @@ static void begin(struct cairn_output *o)
 {
     struct html *h = o->state;
     h->s.to = o->file;
+    cairn_thread_colours_read(&h->colours, o->log);
     cairn_stints_range(o->log, o->compact, &h->first, &h->last);
     cairn_filter_cut(&h->first, &h->last);
     for (uint32_t c = 0; c < o->log->cpus; c++) {
@@ -95,6 +104,15 @@ static void add_stint(struct html_cpu *cpu, const struct cairn_stint *stint)
     cpu->whose[stint->kind] += (uint64_t)stint->to - (uint64_t)stint->from;
 }
 
+static void note_thread(struct cairn_output *o, uint32_t tid)
+{
+    struct html *h = o->state;
+    if (!tid || cairn_find_name(&o->log->text, tid) || cairn_map_find(&h->is_nameless, tid))
+        return;
+    cairn_map_add(&h->is_nameless, tid, (uint32_t)h->nameless.count);
+    *CAIRN_ADD(h->nameless) = tid;
+}
+
 static void on_switch(struct cairn_output *o, const struct cairn_item *item)
 {
     struct html *h = o->state;
@@ -104,6 +122,9 @@ static void on_switch(struct cairn_output *o, const struct cairn_item *item)
     if (cairn_stints_next(&cpu->stints, sw, &stint))
         add_stint(cpu, &stint);
     cpu->hole = false;
+    note_thread(o, sw->old_tid);
+    if (sw->new_known)
+        note_thread(o, sw->new_tid);
     if (cpu->payload != sw->event.payload || cpu->time != sw->event.time) {
         cpu->payload = sw->event.payload;
         cpu->time = sw->event.time;
@@ -315,15 +336,36 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
 
 /* ---- the meta object -------------------------------------------------------------------------------------------- */
 
-static void threads(struct cairn_json *j, const struct cairn_text *text)
+static void palette(struct cairn_json *j)
+{
+    char colour[8];
+    cairn_json_open(j, "palette");
+    for (unsigned dark = 0; dark < 2; dark++) {
+        cairn_json_open_list(j, dark ? "dark" : "light");
+        for (unsigned i = 0; i < CAIRN_COLOURS; i++)
+            cairn_json_text(j, NULL, cairn_colour_text(colour, i, dark));
+        cairn_json_close_list(j);
+    }
+    cairn_json_close(j);
+}
+
+/* TID and colour; of those with a name, that and the base priority. */
+static void threads(struct cairn_json *j, const struct html *h, const struct cairn_text *text)
 {
     cairn_json_open_list(j, "threads");
     for (size_t i = 0; i < text->names.count; i++) {
         const struct cairn_name *n = &text->names.items[i];
         cairn_json_open_list(j, NULL);
         cairn_json_number(j, NULL, n->tid);
+        cairn_json_number(j, NULL, cairn_thread_colour(&h->colours, n->tid));
         cairn_json_slice(j, NULL, n->name);
         cairn_json_number(j, NULL, n->base);
+        cairn_json_close_list(j);
+    }
+    for (size_t i = 0; i < h->nameless.count; i++) {
+        cairn_json_open_list(j, NULL);
+        cairn_json_number(j, NULL, h->nameless.items[i]);
+        cairn_json_number(j, NULL, cairn_thread_colour(&h->colours, h->nameless.items[i]));
         cairn_json_close_list(j);
     }
     cairn_json_close_list(j);
@@ -449,7 +491,8 @@ static int end(struct cairn_output *o)
     whose(&j, h, o->log->cpus);
     totals(&j, o);
     cairn_html_layouts(&j);
-    threads(&j, &o->log->text);
+    palette(&j);
+    threads(&j, h, &o->log->text);
     keys(&j, &o->log->text);
     cairn_json_end(&j);
     fputs("</script>\n", o->file);
@@ -459,7 +502,11 @@ static int end(struct cairn_output *o)
 
 static void free_html(struct cairn_output *o)
 {
-    cairn_html_stream_free(&((struct html *)o->state)->s);
+    struct html *h = o->state;
+    cairn_html_stream_free(&h->s);
+    cairn_thread_colours_free(&h->colours);
+    cairn_map_free(&h->is_nameless);
+    free(h->nameless.items);
 }
 
 const struct cairn_writer cairn_writer_html = {

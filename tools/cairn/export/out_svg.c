@@ -6,8 +6,12 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/export/svg.h"
+#include "tools/cairn/loss.h"
+#include "tools/cairn/show.h"
 
-#define TOP 44u /* where the lanes begin */
+#define TOP  44u /* where the lanes begin, if nothing went wrong */
+#define LINE 14u /* for each thing that did, */
+#define LINE_MOST 200u /* characters of it */
 
 struct svg {
     struct cairn_svg_lanes lanes;
@@ -38,24 +42,79 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     cairn_stacks_add(&s->stacks, o, item);
 }
 
+static void epoch(struct cairn_output *o, const struct cairn_item *item)
+{
+    cairn_svg_lanes_drain(&((struct svg *)o->state)->lanes, item);
+}
+
 static void lost(struct cairn_output *o, const struct cairn_item *item)
 {
     cairn_svg_lanes_lost(&((struct svg *)o->state)->lanes, item);
 }
 
 /* Colours: text on what is coloured is dark in both themes. */
-static void style(FILE *to)
+static void style(FILE *to, const struct cairn_svg_lanes *lanes)
 {
+    char colour[8];
     fputs("<style>\n"
           "svg.cairn{color:#222}.g{fill:#fff}text{fill:currentColor}.d{fill:currentColor}\n"
-          ".l{fill:#8883}.a{stroke:#8886}.s{font-size:11px}.w{fill:#c00}\n"
+          ".l{fill:#8883}.a{stroke:#8886}.s{font-size:11px}.w text,tspan.w{fill:#c00}\n"
           ".o{fill:#a8a8a8}.m{fill:#e00;fill-opacity:.45}.y{fill:#e90;fill-opacity:.35}.u{fill:#888;fill-opacity:.35}\n"
-          "[class^=t] text,.o text,.f text{fill:#111}.f rect{stroke:#fff;stroke-width:.6}\n"
-          "@media(prefers-color-scheme:dark){svg.cairn{color:#ddd}.g{fill:#1b1b1f}.w{fill:#f66}"
-          ".f rect{stroke:#1b1b1f}}\n", to);
-    for (unsigned i = 0; i < CAIRN_SVG_COLOURS; i++)
-        fprintf(to, ".t%u{fill:hsl(%u,62%%,%u%%)}", i, (210 + 150 * i) % 360, i % 2 ? 74 : 66);
-    fputs("\n</style>\n", to);
+          "[class^=t] text,.o text,.f text{fill:#111}.f rect{stroke:#fff;stroke-width:.6}\n", to);
+    for (unsigned dark = 0; dark < 2; dark++) {
+        if (dark)
+            fputs("\n@media(prefers-color-scheme:dark){svg.cairn{color:#ddd}.g{fill:#1b1b1f}.w text,tspan.w{fill:#f66}"
+                  ".f rect{stroke:#1b1b1f}\n", to);
+        for (unsigned i = 0; i < lanes->coloured; i++)
+            fprintf(to, ".t%u{fill:%s}", i, cairn_colour_text(colour, lanes->threads[i].colour, dark));
+    }
+    fputs("}\n</style>\n", to);
+}
+
+/* Why the run ended badly, and what it lost, a line each from `y` down; without `to` they are only counted. */
+struct wrong {
+    FILE *to;
+    unsigned y, count;
+};
+
+static void tell_wrong(void *to, const char *text)
+{
+    struct wrong *w = to;
+    char cut[LINE_MOST + 1];
+    if (w->to) {
+        snprintf(cut, sizeof(cut), "%s", text);
+        fprintf(w->to, "<g class=\"w s\"><text x=\"%u\" y=\"%u\">", CAIRN_SVG_MARGIN, w->y + LINE * w->count);
+        cairn_svg_text(w->to, cut);
+        fprintf(w->to, "%s</text></g>\n", strlen(text) > LINE_MOST ? "&#8230;" : "");
+    }
+    w->count++;
+}
+
+static unsigned tell_wrongs(const struct cairn_output *o, FILE *to, unsigned y)
+{
+    struct wrong w = {.to = to, .y = y};
+    char text[CAIRN_SHOWN_END];
+    if (cairn_show_bad_end(text, o->log))
+        tell_wrong(&w, text);
+    cairn_tell_losses(o->log, tell_wrong, &w);
+    return w.count;
+}
+
+/* "plain.log: mix, 2026-11-22T01:29:10" */
+static void print_name(struct cairn_output *o)
+{
+    const struct cairn_text *text = &o->log->text;
+    const char *slash = strrchr(o->log->input.name, '/'), *before = ": ";
+    const struct cairn_slice about[] = {cairn_key(text, "workload.name"), cairn_key(text, "boot.time")};
+    char shown[CAIRN_SHOWN];
+    cairn_svg_text(o->file, slash ? slash + 1 : o->log->input.name);
+    for (unsigned i = 0; i < 2; i++)
+        if (about[i].size) {
+            fputs(before, o->file);
+            snprintf(shown, sizeof(shown), "%.*s", CAIRN_SLICE(about[i]));
+            cairn_svg_text(o->file, shown);
+            before = ", ";
+        }
 }
 
 static void head(struct cairn_output *o, unsigned height)
@@ -68,13 +127,17 @@ static void head(struct cairn_output *o, unsigned height)
     cairn_show_span(span, o->log, s->lanes.units);
     fprintf(o->file,
             BEGINS "xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %u %u\" "
-            "font-family=\"sans-serif\" font-size=\"12\">\n", CAIRN_SVG_WIDTH, height);
-    style(o->file);
+            "font-family=\"sans-serif\" font-size=\"12\">\n<title>", CAIRN_SVG_WIDTH, height);
+    print_name(o);
+    fputs("</title>\n", o->file);
+    style(o->file, &s->lanes);
     fprintf(o->file, "<rect class=\"g\" width=\"%u\" height=\"%u\"/>\n", CAIRN_SVG_WIDTH, height);
-    fprintf(o->file, "<text x=\"%u\" y=\"18\" font-size=\"15\">%" PRIu32 " %s, %s, %" PRIu64 " switches, %" PRIu64
-            " PEBS records</text>\n", CAIRN_SVG_MARGIN, o->log->cpus, cairn_plural(o->log->cpus, "CPU", "CPUs"), span,
-            s->lanes.switches, s->stacks.records);
-    fprintf(o->file, "<text class=\"s\" x=\"%u\" y=\"34\">", CAIRN_SVG_MARGIN);
+    fprintf(o->file, "<text x=\"%u\" y=\"18\" font-size=\"15\">", CAIRN_SVG_MARGIN);
+    print_name(o);
+    fprintf(o->file, "</text>\n<text class=\"s\" x=\"%u\" y=\"34\">%" PRIu32 " %s, %s, %" PRIu64 " %s, %" PRIu64
+            " %s. ", CAIRN_SVG_MARGIN, o->log->cpus, cairn_plural(o->log->cpus, "CPU", "CPUs"), span,
+            s->lanes.switches, cairn_plural(s->lanes.switches, "switch", "switches"), s->stacks.records,
+            cairn_plural(s->stacks.records, "PEBS record", "PEBS records"));
     if (o->log->sessions & (o->log->sessions - 1))
         fprintf(o->file, "Session %" PRIu32 ". ", o->log->number);
     if (machine && model)
@@ -88,15 +151,16 @@ static void head(struct cairn_output *o, unsigned height)
     if (cairn_log_damaged(o->log))
         fputs("<tspan class=\"w\">The log is damaged: this is what is left of it.</tspan>", o->file);
     fputs("</text>\n", o->file);
+    tell_wrongs(o, o->file, TOP + 3);
 }
 
 static int end(struct cairn_output *o)
 {
     struct svg *s = o->state;
     cairn_svg_lanes_end(&s->lanes, o);
-    const unsigned flames = TOP + cairn_svg_lanes_height(&s->lanes, o);
+    const unsigned top = TOP + LINE * tell_wrongs(o, NULL, 0), flames = top + cairn_svg_lanes_height(&s->lanes, o);
     head(o, flames + cairn_svg_flames_height(&s->stacks) + CAIRN_SVG_MARGIN);
-    cairn_svg_lanes_draw(&s->lanes, o, TOP);
+    cairn_svg_lanes_draw(&s->lanes, o, top);
     cairn_svg_flames_draw(&s->stacks, o, &s->lanes, flames);
     fputs("</svg>\n", o->file);
     return 0;
@@ -119,6 +183,7 @@ const struct cairn_writer cairn_writer_svg = {
     .begin = begin,
     .on_switch = on_switch,
     .record = record,
+    .epoch = epoch,
     .lost = lost,
     .end = end,
     .free = free_all,

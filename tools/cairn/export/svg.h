@@ -6,11 +6,12 @@
 #pragma once
 
 #include "tools/cairn/export/stacks.h"
+#include "tools/cairn/export/thread_colours.h"
 #include "tools/cairn/export/writer.h"
 
 #define CAIRN_SVG_WIDTH   1200u /* of the picture */
 #define CAIRN_SVG_MARGIN  10u
-#define CAIRN_SVG_COLOURS 12u /* threads that have one of their own: class t0 and so on; all others: o */
+#define CAIRN_SVG_COLOURS 23u /* threads that have one of their own: class t0 and so on; all others: o */
 #define CAIRN_SVG_OTHERS  CAIRN_SVG_COLOURS
 
 /* ---- text (svg.c): what markup means, and what is no printable ASCII, is none of it ------------------------------ */
@@ -34,6 +35,7 @@ struct cairn_svg_lanes {
     struct cairn_svg_whole {
         uint32_t tid;
         uint64_t units;
+        unsigned colour; /* thread_colours.h */
     } threads[CAIRN_SVG_COLOURS]; /* behind cairn_svg_lanes_end: that ran longest on all CPUs together */
     unsigned coloured;            /* of these */
     uint64_t busy;                /* of all threads */
@@ -42,12 +44,13 @@ struct cairn_svg_lanes {
 void cairn_svg_lanes_begin(struct cairn_svg_lanes *lanes, const struct cairn_output *o);
 void cairn_svg_lanes_switch(struct cairn_svg_lanes *lanes, const struct cairn_item *item);
 void cairn_svg_lanes_record(struct cairn_svg_lanes *lanes, const struct cairn_item *item);
+void cairn_svg_lanes_drain(struct cairn_svg_lanes *lanes, const struct cairn_item *item);
 void cairn_svg_lanes_lost(struct cairn_svg_lanes *lanes, const struct cairn_item *item);
 /* Behind the last of them. */
 void cairn_svg_lanes_end(struct cairn_svg_lanes *lanes, const struct cairn_output *o);
 void cairn_svg_lanes_free(struct cairn_svg_lanes *lanes, const struct cairn_output *o);
 
-/* Of all of them, with a scale above and the threads' colours below. */
+/* Of all of them, with a scale above and what the colours mean below. */
 unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o);
 void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/export/svg_lanes.h"
@@ -219,6 +220,25 @@ static void draw_gaps(const struct pen *p, const struct cairn_svg_lane *lane)
     }
 }
 
+/* Behind the marks. */
+static void draw_unread(const struct pen *p, const struct cairn_svg_lane *lane)
+{
+    char from[CAIRN_SHOWN], to[CAIRN_SHOWN];
+    for (size_t i = 0; i < lane->unread.count; i++) {
+        const struct cairn_svg_unread *u = &lane->unread.items[i];
+        const double x = CAIRN_SVG_LEFT + cairn_svg_column(p->lanes, u->is.from);
+        const double width = CAIRN_SVG_LEFT + cairn_svg_column(p->lanes, u->is.to) - x;
+        fprintf(p->to, "<rect class=\"%s\" data-unread=\"%" PRIu32 "\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\">"
+                       "<title>missing: ", u->is.quiet ? "u" : "m", 1 + u->more, x, p->y + CAIRN_SVG_RUNS + 3,
+                width < 1.5 ? 1.5 : width, MARKS - 1);
+        cairn_svg_text(p->to, u->is.text);
+        if (u->more)
+            fprintf(p->to, ", and at %" PRIu32 " more %s here", u->more, cairn_plural(u->more, "place", "places"));
+        fprintf(p->to, " (%s to %s s)</title></rect>\n", cairn_show_time(from, p->o->log, u->is.from),
+                cairn_show_time(to, p->o->log, u->is.to));
+    }
+}
+
 static void draw_lane(const struct pen *p, uint32_t cpu, uint32_t most)
 {
     const struct cairn_svg_lanes *lanes = p->lanes;
@@ -242,12 +262,40 @@ static void draw_lane(const struct pen *p, uint32_t cpu, uint32_t most)
                    "height=\"%u\"/>\n", CAIRN_SVG_MARGIN, p->y + 16, cpu, CAIRN_SVG_LEFT, p->y, CAIRN_SVG_COLUMNS,
             CAIRN_SVG_RUNS);
     draw_threads(p, cpu);
+    draw_unread(p, lane);
     draw_marks(p, lane, most);
     draw_gaps(p, lane);
     fputs("</g>\n", p->to);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+/* What is no thread's colour. */
+static void draw_signs(const struct pen *p)
+{
+    static const struct {
+        const char *class, *text;
+    } signs[] = {
+        {"", "idle"},
+        {"u", "not known who ran, or not recorded"},
+        {"m", "missing"},
+        {"y", "may be missing"},
+        {"d", "PEBS record: the higher, the more"},
+    };
+    unsigned x = CAIRN_SVG_LEFT;
+    fputs("<g class=\"s\" id=\"signs\">\n", p->to);
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        const unsigned size = signs[i].class[0] == 'd' ? 3 : 10;
+        if (size == 10) /* what lies in a lane lies upon that */
+            fprintf(p->to, "<rect class=\"l\" x=\"%u\" y=\"%u\" width=\"10\" height=\"10\"/>", x, p->y);
+        if (signs[i].class[0])
+            fprintf(p->to, "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"/>", signs[i].class, x, p->y,
+                    size, size == 3 ? 8 : size);
+        fprintf(p->to, "<text x=\"%u\" y=\"%u\">%s</text>\n", x + size + 4, p->y + 9, signs[i].text);
+        x += size + 24 + 11 * (unsigned)strlen(signs[i].text) / 2;
+    }
+    fputs("</g>\n", p->to);
+}
 
 static void draw_legend(const struct pen *p)
 {
@@ -282,7 +330,7 @@ static unsigned legend_rows(const struct cairn_svg_lanes *lanes)
 
 unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o)
 {
-    return SCALE + o->log->cpus * LANE + legend_rows(lanes) * LEGEND + LEGEND * (lanes->untimed != 0) + 6;
+    return SCALE + o->log->cpus * LANE + (legend_rows(lanes) + 1) * LEGEND + LEGEND * (lanes->untimed != 0) + 6;
 }
 
 void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y)
@@ -293,6 +341,8 @@ void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cair
     for (p.y += SCALE; p.y < y + SCALE + o->log->cpus * LANE; p.y += LANE)
         draw_lane(&p, (p.y - y - SCALE) / LANE, most);
     p.y += 4;
+    draw_signs(&p);
+    p.y += LEGEND;
     draw_legend(&p);
     if (lanes->untimed)
         fprintf(o->file, "<text class=\"s\" x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time: %s in no lane</text>\n",

@@ -77,6 +77,8 @@ static void draw_frame(struct flames *f, unsigned depth)
         return;
     }
     snprintf(name, sizeof(name), "%.*s", (int)f->open[depth].size, f->open[depth].name);
+    for (char *p = name; *name == '[' && *p; p++) /* words of our own: folded stacks have no blanks */
+        *p = *p == '_' ? ' ' : *p;
     if (depth) {
         uint32_t hash = 2166136261u; /* FNV-1a */
         for (const char *p = name; *p; p++)

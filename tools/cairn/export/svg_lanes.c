@@ -39,6 +39,7 @@ void cairn_svg_lanes_begin(struct cairn_svg_lanes *lanes, const struct cairn_out
     for (uint32_t c = 0; c < o->log->cpus; c++) {
         struct cairn_svg_lane *lane = &lanes->items[c];
         cairn_stints_init(&lane->stints, o->log);
+        cairn_record_gaps_begin(&lane->record_gaps, lanes->start);
         if (lane->stints.time < lanes->start)
             lane->stints.time = lanes->start; /* --from: who leaves at the first switch had come before it */
         CAIRN_ADD(lane->runners)->tid = 0;
@@ -168,6 +169,7 @@ void cairn_svg_lanes_record(struct cairn_svg_lanes *lanes, const struct cairn_it
 {
     struct cairn_svg_lane *lane = &lanes->items[item->cpu];
     lane->records++;
+    cairn_record_gaps_record(&lane->record_gaps, item->record);
     if (!item->record->timed) {
         lanes->untimed++;
         return;
@@ -179,6 +181,27 @@ void cairn_svg_lanes_record(struct cairn_svg_lanes *lanes, const struct cairn_it
         m->tid = item->tid;
         m->blame = item->blame;
     }
+}
+
+static void add_unread(struct cairn_svg_lanes *lanes, struct cairn_svg_lane *lane, const struct cairn_record_gap *gap)
+{
+    struct cairn_svg_unread *last = lane->unread.count ? &lane->unread.items[lane->unread.count - 1] : NULL;
+    if (last && column_of(lanes, last->is.from) / lanes->step == column_of(lanes, gap->from) / lanes->step) {
+        last->is.to = gap->to > last->is.to ? gap->to : last->is.to;
+        last->is.quiet &= gap->quiet;
+        last->more++;
+    } else {
+        CAIRN_ADD(lane->unread)->is = *gap;
+    }
+}
+
+void cairn_svg_lanes_drain(struct cairn_svg_lanes *lanes, const struct cairn_item *item)
+{
+    struct cairn_svg_lane *lane = &lanes->items[item->cpu];
+    struct cairn_record_gap gaps[CAIRN_RECORD_GAPS];
+    const unsigned count = cairn_record_gaps_drain(&lane->record_gaps, item->epoch, gaps);
+    for (unsigned i = 0; i < count; i++)
+        add_unread(lanes, lane, &gaps[i]);
 }
 
 /* A gap is from what came before it to the next switch; those that begin in the same place are one. */
@@ -208,6 +231,7 @@ void cairn_svg_lanes_lost(struct cairn_svg_lanes *lanes, const struct cairn_item
                : h->kind == CAIRN_HOLE_MAYBE_LOST ? CAIRN_SVG_MAYBE
                                                   : CAIRN_SVG_MISSING;
     lane->holes++;
+    cairn_record_gaps_hole(&lane->record_gaps, h);
     add_gap(lanes, lane, &gap);
     lane->hole = true;
 }
@@ -222,14 +246,15 @@ static int by_units(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-static void find_colours(struct cairn_svg_lanes *lanes, uint32_t cpus)
+static void find_colours(struct cairn_svg_lanes *lanes, const struct cairn_log *log)
 {
+    struct cairn_thread_colours colours;
     struct {
         struct cairn_svg_whole *items;
         size_t count, room;
     } all = {0};
     struct cairn_map by_tid = {0};
-    for (uint32_t c = 0; c < cpus; c++)
+    for (uint32_t c = 0; c < log->cpus; c++)
         for (size_t i = 1; i < lanes->items[c].runners.count; i++) {
             const struct cairn_svg_runner *r = &lanes->items[c].runners.items[i];
             uint32_t at = cairn_map_find(&by_tid, r->tid);
@@ -243,8 +268,13 @@ static void find_colours(struct cairn_svg_lanes *lanes, uint32_t cpus)
         }
     if (all.count)
         qsort(all.items, all.count, sizeof(*all.items), by_units);
-    for (; lanes->coloured < CAIRN_SVG_COLOURS && lanes->coloured < all.count; lanes->coloured++)
-        lanes->threads[lanes->coloured] = all.items[lanes->coloured];
+    cairn_thread_colours_read(&colours, log);
+    for (; lanes->coloured < CAIRN_SVG_COLOURS && lanes->coloured < all.count; lanes->coloured++) {
+        struct cairn_svg_whole *thread = &lanes->threads[lanes->coloured];
+        *thread = all.items[lanes->coloured];
+        thread->colour = cairn_thread_colour(&colours, thread->tid);
+    }
+    cairn_thread_colours_free(&colours);
     free(all.items);
     cairn_map_free(&by_tid);
 }
@@ -256,6 +286,9 @@ void cairn_svg_lanes_end(struct cairn_svg_lanes *lanes, const struct cairn_outpu
         struct cairn_svg_lane *lane = &lanes->items[c];
         const bool hole = lane->hole;
         struct cairn_stint rest;
+        struct cairn_record_gap gap;
+        if (cairn_filter_cpu(c) && cairn_record_gaps_end(&lane->record_gaps, o->log, c, hole, stop, &gap))
+            add_unread(lanes, lane, &gap);
         if (cairn_filter_cpu(c) && cairn_stints_rest(&lane->stints, o->log, c, hole, stop, &rest)) {
             add_stint(lanes, lane, &rest, NULL);
             if (rest.kind == CAIRN_STINT_UNKNOWN && !hole)
@@ -264,7 +297,7 @@ void cairn_svg_lanes_end(struct cairn_svg_lanes *lanes, const struct cairn_outpu
         end_gap(lane, stop);
         close_column(lanes, lane);
     }
-    find_colours(lanes, o->log->cpus);
+    find_colours(lanes, o->log);
 }
 
 void cairn_svg_lanes_free(struct cairn_svg_lanes *lanes, const struct cairn_output *o)
@@ -278,6 +311,7 @@ void cairn_svg_lanes_free(struct cairn_svg_lanes *lanes, const struct cairn_outp
         free(lane->runners.items);
         free(lane->in_column.items);
         free(lane->gaps.items);
+        free(lane->unread.items);
         cairn_map_free(&lane->by_tid);
     }
     free(lanes->items);

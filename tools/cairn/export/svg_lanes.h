@@ -4,6 +4,7 @@
 
 #include "tools/cairn/map.h"
 #include "tools/cairn/stints.h"
+#include "tools/cairn/export/record_gaps.h"
 #include "tools/cairn/export/svg.h"
 
 #define CAIRN_SVG_LEFT    58u /* where lanes begin */
@@ -73,6 +74,14 @@ struct cairn_svg_lane {
         size_t count, room;
     } gaps;
     bool hole; /* the last gap has no end yet: it is where the next switch is */
+    struct cairn_record_gaps record_gaps; /* as far as told; and those of them that do not begin in the same place: */
+    struct {
+        struct cairn_svg_unread {
+            struct cairn_record_gap is;
+            uint32_t more;
+        } *items;
+        size_t count, room;
+    } unread;
     struct cairn_svg_marks marks[CAIRN_SVG_COLUMNS];
 };
 

@@ -119,7 +119,7 @@ class Painter {
 
     /* ---- rows ---- */
     cpu(row) {
-        const { track } = row.cpu, y = row.y, height = row.height - 4 * this.unit, { ink } = theme.colours;
+        const { track } = row.cpu, y = row.y, height = row.height - 4 * this.unit, { onColour } = theme.colours;
         this.rect(0, y, this.look.width, height, theme.colours.lane);
         this.stretches(track, (i, x, end) => {
             const tid = track.codes[i];
@@ -131,7 +131,7 @@ class Painter {
             this.rect(x, y, Math.max(end - x - 0.5, 1), height, threads.colour(tid));
             const left = Math.max(x, 0), width = Math.min(end, this.look.width) - left;
             if (width > 34 * this.unit)
-                this.text(threads.short(tid), left + 5 * this.unit, y + height / 2 + 1, ink, width - 8 * this.unit, 14);
+                this.text(threads.short(tid), left + 5 * this.unit, y + height / 2 + 1, onColour, width - 8 * this.unit, 14);
         }, (first, last, from, to, x) => {
             const longest = track.longest(first, last, isBusy), known = 1 - this.share(track, from, to, isUnknown);
             if (known < 1)
@@ -305,7 +305,7 @@ class Painter {
             } else if (isReady(code)) {
                 this.rect(x, y + height * 0.25, width, height * 0.5, theme.colours.ready);
                 if (room > 46 * unit)
-                    this.text(stateName(code), left + 5 * unit, mid + 1, theme.colours.onReady, room, 11.5);
+                    this.text(stateName(code), left + 5 * unit, mid + 1, theme.colours.onColour, room, 11.5);
             } else if (isResting(code)) {
                 this.rect(x, mid - unit, width, 2 * unit, theme.colours.waiting);
                 if (room > 46 * unit) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours, light and dark: those of the style sheet, and one for each thread. */
+/* Colours, light and dark: those of the style sheet, and one for each thread (thread_colours.h). */
 "use strict";
 
 const theme = {
@@ -16,9 +16,9 @@ const theme = {
         document.documentElement.dataset.theme = this.dark ? "dark" : "light";
         const style = getComputedStyle(document.documentElement);
         for (const name of ["paper", "lane", "line", "ink", "faint", "pebble", "ready", "waiting", "gap", "stopped",
-                            "accent", "lock", "spin", "event", "threshold", "level", "onReady", "unknown"])
+                            "accent", "lock", "spin", "event", "threshold", "level", "onColour", "unknown"])
             this.colours[name] = style.getPropertyValue(`--${name}`).trim();
-        threads.paint(this.dark);
+        this.palette = meta.palette[this.dark ? "dark" : "light"];
         this.hatches = {};
     },
     /* Lines across, of a colour: what is not there. */
@@ -41,41 +41,19 @@ const theme = {
     },
 };
 
-/* Names and colours of threads. What is called alike up to a slash has one hue: "hog/0" and "hog/1". */
+/* Names and colours of threads. */
 const threads = {
-    names: new Map(), colours: new Map(), kinds: new Map(),
+    names: new Map(), colours: new Map(),
     read() {
-        for (const [tid, name] of meta.threads)
-            if (tid !== IDLE) {
+        for (const [tid, colour, name] of meta.threads) {
+            this.colours.set(tid, colour);
+            if (tid !== IDLE && name !== undefined)
                 this.names.set(tid, name);
-                this.member(tid); /* in the log's order, so that a part of it has the same colours */
-            }
+        }
     },
     name(tid) {
         return tid === IDLE ? "idle" : tid === NOBODY ? "unknown" : `${this.names.get(tid) ?? "thread"}:${tid}`;
     },
     short(tid) { return this.names.get(tid) ?? this.name(tid); },
-    paint(dark) {
-        this.colours.clear();
-        this.dark = dark;
-    },
-    /* Its hue, and which of that hue's threads it is. */
-    member(tid) {
-        const kind = this.short(tid).split("/")[0];
-        if (!this.kinds.has(kind))
-            this.kinds.set(kind, { hue: (this.kinds.size * 137.5 + 250) % 360, members: new Map() });
-        const { hue, members } = this.kinds.get(kind);
-        if (!members.has(tid))
-            members.set(tid, members.size);
-        return { hue, number: members.get(tid) };
-    },
-    colour(tid) {
-        let colour = this.colours.get(tid);
-        if (!colour) {
-            const { hue, number } = this.member(tid), shade = number % 4 * 0.035;
-            colour = this.dark ? `oklch(${0.66 - shade} 0.12 ${hue})` : `oklch(${0.82 - shade} 0.11 ${hue})`;
-            this.colours.set(tid, colour);
-        }
-        return colour;
-    },
+    colour(tid) { return theme.palette[this.colours.get(tid) ?? 0]; },
 };
