@@ -364,29 +364,64 @@ def test_a_log_without_a_trace(chromium, pages):
     assert not chromium.complaints
 
 
+def made(tmp_path, kind, switches):
+    log, page = tmp_path / f"{kind}.log", tmp_path / f"{kind}.html"
+    with log.open("wb") as out:
+        subprocess.run([cairn_boot.BUILD / "make_golden", kind, str(switches)], stdout=out, check=True)
+    subprocess.run([cairn_boot.BUILD / "cairn", "export", "--to", "html", log, "-o", page], capture_output=True,
+                   check=False)
+    return page
+
+
 def frame_work(it):
     return int(it.run("document.documentElement.dataset.shapes"))
+
+
+def zoom_in(it):
+    """And back, by keys and from switch to switch."""
+    for keys in (*["ArrowUp"] * 24, *"ccccc", "Home"):
+        it.key(keys)
+        yield
 
 
 @pytest.mark.parametrize("switches", [100000, pytest.param(1000000, marks=pytest.mark.long)])
 def test_long_traces(chromium, tmp_path, switches):
     """However much there is, a frame draws a few shapes for each column of pixels in each lane, and no more."""
-    log, page = tmp_path / "large.log", tmp_path / "large.html"
-    with log.open("wb") as out:
-        subprocess.run([cairn_boot.BUILD / "make_golden", "large", str(switches)], stdout=out, check=True)
-    subprocess.run([cairn_boot.BUILD / "cairn", "export", "--to", "html", log, "-o", page], check=True)
-    chromium.open(page)
+    chromium.open(made(tmp_path, "large", switches))
     assert chromium.run(FACTS)["switches"] == str(switches)
     lanes = chromium.run("document.querySelectorAll('#labels > *').length")
-    most = 0
-    for _ in range(24):
+    most = frame_work(chromium)
+    for _ in zoom_in(chromium):
         most = max(most, frame_work(chromium))
-        chromium.key("ArrowUp")
-    for _ in range(5):
-        chromium.key("c")
-        most = max(most, frame_work(chromium))
-    chromium.key("Home")
-    most = max(most, frame_work(chromium))
     assert 100 < most < 2 * 1280 * lanes
     assert chromium.run(TITLE).startswith("Context switch")
+    assert not chromium.complaints
+
+
+def test_many_gaps_and_locks(chromium, tmp_path):
+    """Nor does it look at all of them; and the pointer at a few."""
+    chromium.open(made(tmp_path, "crowd", 80000))
+    facts = chromium.run(FACTS)
+    many, steps = 30000, "work.steps"
+    assert int(facts["spin locks"]) > many and int(facts["lost"].split()[0]) > 1000
+    left, width = chromium.run("(({left, width}) => [left, width])(document.getElementById('lanes')"
+                               ".getBoundingClientRect())")
+    labels = chromium.run("[...document.querySelectorAll('#labels > *')].map(e => (({top, height}) => top + height / 2)"
+                          "(e.getBoundingClientRect())).filter(y => y < document.getElementById('splitter')"
+                          ".getBoundingClientRect().top)")
+    lanes, before, most, told = len(labels), chromium.run(steps), 0, set()
+    for _ in zoom_in(chromium):
+        after = chromium.run(steps)
+        most, before = max(most, after - before), after
+        assert frame_work(chromium) < 2 * 1280 * lanes
+    chromium.key("Escape")
+    for y in labels[:8]:
+        for x in range(200, round(width), 300):
+            chromium.mouse("mouseMoved", left + x, y)
+            chromium.settle()
+            after = chromium.run(steps)
+            most, before = max(most, after - before), after
+            told |= set(re.findall("missing|held", chromium.run("document.getElementById('tip').textContent")))
+    assert told == {"missing", "held"}
+    assert 1000 < most < many / 2  # of a few frames; a walk over all locks alone would take more
     assert not chromium.complaints

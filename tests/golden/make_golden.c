@@ -45,6 +45,8 @@ static const struct kind {
      .live = true},
     {"told", "who is there, comes and goes; interrupts", 160, 2, COMPACT, 8192, 8, .truth = true, .told = true},
     {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 2048, .ds = true, .truth = true},
+    {"crowd", "as many, with spin locks and gaps", 200000, 2, COMPACT, 4096, 4, .ds = true, .locks = true,
+     .live = true},
 };
 
 static void write_console(void *context, const char *data, size_t size)

@@ -76,12 +76,11 @@ bool cairn_bts_complete(const struct cairn_bts_drain *drain)
     return drain->bytes_seen == drain->record_bytes && drain->events_seen == drain->record_events;
 }
 
-bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i,
-                      struct cairn_branch *branch)
+const uint8_t *cairn_bts_at(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i)
 {
     size_t low = drain->first_part, high = low + drain->events_seen;
     if (i >= drain->bytes_seen / CAIRN_BTS_BYTES)
-        return false;
+        return NULL;
     while (high - low > 1) { /* the last part whose first record is not behind `i` */
         size_t middle = low + (high - low) / 2;
         if (cpu->bts_parts.items[middle].first <= i)
@@ -90,7 +89,15 @@ bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain 
             high = middle;
     }
     const struct cairn_bts_part *part = &cpu->bts_parts.items[low];
-    const uint8_t *p = part->at + (size_t)(i - part->first) * CAIRN_BTS_BYTES;
+    return part->at + (size_t)(i - part->first) * CAIRN_BTS_BYTES;
+}
+
+bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i,
+                      struct cairn_branch *branch)
+{
+    const uint8_t *p = cairn_bts_at(cpu, drain, i);
+    if (!p)
+        return false;
     branch->from = cairn_get64(p + offsetof(struct ds_bts_record, from));
     branch->to = cairn_get64(p + offsetof(struct ds_bts_record, to));
     return true;

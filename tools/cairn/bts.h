@@ -21,3 +21,5 @@ bool cairn_bts_complete(const struct cairn_bts_drain *drain);
 /* Record `i` of those of the drain that are there, from 0: the oldest. False: there are no more. */
 bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i,
                       struct cairn_branch *branch);
+/* The same as it lies there, CAIRN_BTS_BYTES, unaligned; NULL: there are no more. */
+const uint8_t *cairn_bts_at(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i);

@@ -6,7 +6,7 @@
  *
  * The stream is items in the order of the timeline. Numbers are LEB128 where nothing else is said, *signed* ones
  * zigzag. An item begins with a byte that says what it is; then, but for `text` and `batch`, the CPU and how many units
- * of the session clock have passed since the item before (signed; of a `lost` and a `missed`: 0). Then:
+ * of the session clock have passed since the item before (signed; of a `lost`, a `missed` and a `btsdrain`: 0). Then:
  *
  *   text     size, bytes. Texts are numbered from 1 in their order; where an item has a text, it has the number; 0 is
  *            none
@@ -28,6 +28,9 @@
  *   lost     enum cairn_hole_kind; text; 1 byte: bit 0 since, 1 until are known; these, from the beginning (signed)
  *   missed   PEBS records are missing: text; 1 byte: nothing was damaged or lost there; from and to (signed), both from
  *            the beginning; it has no time of its own
+ *   btsdrain of a BTS buffer: time, from the beginning (signed); number, text: reason; thread; branches; text: lost;
+ *            1 byte: an interrupt would have come before any is lost; how many of them the log has; 24 bytes of each;
+ *            of each two texts, where it was and where it led. These come last, by CPU, the others' time is not theirs
  */
 #pragma once
 
@@ -36,7 +39,9 @@
 
 #define CAIRN_HTML_FORMAT 1
 
-#define CAIRN_HTML_ITEMS(I) I(text) I(batch) I(switch) I(record) I(drain) I(lock) I(event) I(ready) I(lost) I(missed)
+#define CAIRN_HTML_ITEMS(I)                                                                                            \
+    I(text) I(batch) I(switch) I(record) I(drain) I(lock) I(event) I(ready) I(lost) I(missed)      \
+    I(btsdrain)
 #define CAIRN_HTML_ITEM(name) CAIRN_HTML_##name,
 enum cairn_html_item { CAIRN_HTML_ITEMS(CAIRN_HTML_ITEM) };
 #undef CAIRN_HTML_ITEM

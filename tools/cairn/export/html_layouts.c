@@ -2,6 +2,7 @@
 /* How the bytes divide into fields, bit by bit, from the constants that kernel and reader go by. */
 #include <stddef.h>
 
+#include "ds/layout.h"
 #include "tools/cairn/cursor.h"
 #include "tools/cairn/etl_layout.h"
 #include "tools/cairn/export/html.h"
@@ -85,6 +86,13 @@ static const struct field spinlock[] = {
 _Static_assert(WMI_SPINLOCK_MODE_MASK == (1u << 6) - 1 && WMI_SPINLOCK_EXECUTE_DPC == 1u << 6 &&
                WMI_SPINLOCK_EXECUTE_ISR == 1u << 7, "bits of WMI_SPINLOCK.Flags");
 
+static const struct field branch[] = {
+    MEMBER(ds_bts_record, from, "From", "from"),
+    MEMBER(ds_bts_record, to, "To", "to"),
+    BITS("Predicted", offsetof(struct ds_bts_record, flags), 4, 1, "bool"),
+};
+_Static_assert(DS_BTS_PREDICTED == 1u << 4, "bit of the flags");
+
 static const struct {
     const char *name;
     const struct field *fields;
@@ -93,6 +101,7 @@ static const struct {
     {"header", perfinfo, COUNT(perfinfo), sizeof(struct perfinfo_trace_header)},
     {"contextswap", contextswap, COUNT(contextswap), sizeof(struct wmi_contextswap)},
     {"spinlock", spinlock, COUNT(spinlock), sizeof(struct wmi_spinlock)},
+    {"branch", branch, COUNT(branch), sizeof(struct ds_bts_record)},
 };
 
 static const struct { /* by enum cairn_form */

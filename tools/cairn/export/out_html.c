@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
@@ -23,7 +24,7 @@ struct html {
     int64_t origin, before; /* units; `before`: of the item before */
     bool begun;             /* these are known */
     int64_t first, last;    /* of the trace, session clock */
-    uint64_t switches, batches, records, starts, drains, locks, events, lost;
+    uint64_t switches, batches, records, starts, drains, locks, events, lost, branches, bts_drains;
     struct html_cpu {
         const uint8_t *payload; /* of the last batch */
         int64_t time;           /* its */
@@ -334,6 +335,61 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
         cairn_html_signed(s, between(h->origin, hole->until));
 }
 
+/* ---- branches: no items of the timeline ------------------------------------------------------------------------- */
+
+static uint64_t place(struct cairn_output *o, uint64_t address)
+{
+    struct html *h = o->state;
+    char shown[CAIRN_SHOWN];
+    return cairn_html_text(&h->s, cairn_show_address(shown, o->log, address, CAIRN_SHOWN - 1));
+}
+
+static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_bts_drain *d)
+{
+    struct html *h = o->state;
+    struct cairn_branch b;
+    char lost[32] = "unknown";
+    uint32_t seen = 0;
+    if (d->lost != CAIRN_DS_LOST_UNKNOWN)
+        snprintf(lost, sizeof(lost), "%" PRIu64, d->lost);
+    const uint64_t reason = cairn_html_text(&h->s, cairn_drain_name(d->reason)), dropped = cairn_html_text(&h->s, lost);
+    for (; cairn_bts_record(&o->log->cpu[cpu], d, seen, &b); seen++) { /* a text comes before what has it */
+        place(o, b.from);
+        place(o, b.to);
+    }
+    struct cairn_html_stream *s = &h->s;
+    h->branches += seen;
+    h->bts_drains++;
+    cairn_html_byte(s, CAIRN_HTML_btsdrain);
+    cairn_html_number(s, cpu);
+    cairn_html_signed(s, 0);
+    cairn_html_signed(s, between(h->origin, d->time));
+    cairn_html_number(s, d->number);
+    cairn_html_number(s, reason);
+    cairn_html_number(s, d->tid);
+    cairn_html_number(s, d->record_bytes / CAIRN_BTS_BYTES);
+    cairn_html_number(s, dropped);
+    cairn_html_byte(s, d->interrupting);
+    cairn_html_number(s, seen);
+    for (uint32_t i = 0; i < seen; i++)
+        cairn_html_bytes(s, cairn_bts_at(&o->log->cpu[cpu], d, i), CAIRN_BTS_BYTES);
+    for (uint32_t i = 0; i < seen; i++) {
+        cairn_bts_record(&o->log->cpu[cpu], d, i, &b);
+        cairn_html_number(s, place(o, b.from));
+        cairn_html_number(s, place(o, b.to));
+    }
+}
+
+static void bts_drains(struct cairn_output *o)
+{
+    for (uint32_t c = 0; c < o->log->cpus; c++)
+        for (size_t i = 0; cairn_filter_cpu(c) && i < o->log->cpu[c].bts_drains.count; i++) {
+            const struct cairn_bts_drain *d = &o->log->cpu[c].bts_drains.items[i];
+            if (d->reason != CAIRN_DS_START && cairn_filter_time(d->time))
+                bts_drain(o, c, d);
+        }
+}
+
 /* ---- the meta object -------------------------------------------------------------------------------------------- */
 
 static void palette(struct cairn_json *j)
@@ -455,6 +511,8 @@ static void totals(struct cairn_json *j, const struct cairn_output *o)
     cairn_json_number(j, "locks", (int64_t)h->locks);
     cairn_json_number(j, "events", (int64_t)h->events);
     cairn_json_number(j, "lost", (int64_t)h->lost);
+    cairn_json_number(j, "branches", (int64_t)h->branches);
+    cairn_json_number(j, "bts_drains", (int64_t)h->bts_drains);
     cairn_json_number(j, "missing_frames", (int64_t)o->log->frames.missing_frames);
     cairn_json_close(j);
 }
@@ -469,6 +527,7 @@ static int end(struct cairn_output *o)
     for (uint32_t c = 0; c < o->log->cpus; c++)
         if (cairn_filter_cpu(c) && cairn_record_gaps_end(&h->cpu[c].gaps, o->log, c, h->cpu[c].hole, h->last, &gap))
             missed(h, c, &gap);
+    bts_drains(o);
     cairn_html_stream_end(&h->s);
     fputs("<script type=\"application/json\" id=\"meta\">", o->file);
     cairn_json_open(&j, NULL);

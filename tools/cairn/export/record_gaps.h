@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where PEBS records are missing, on the time line of one CPU. A drain that is not in the log takes with it records that
- * are older than the hole in the trace it lay in, so holes do not tell. Numbers of epochs do, and addresses: the records
- * of an epoch lie one behind another, from PebsBufferBase up to PebsIndex.
+ * Where PEBS records are missing, on the time line of one CPU. A drain that is not in the log takes with it records
+ * that are older than the hole in the trace it lay in, so holes do not tell. Numbers of epochs do, and addresses: the
+ * records of an epoch lie one behind another, from PebsBufferBase up to PebsIndex.
  */
 #pragma once
 

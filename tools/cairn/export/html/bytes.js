@@ -43,13 +43,16 @@ const shownAs = {
     cycles: (value) => `${value} cycles`,
     lock: (value, about) => about.lock ?? "",
     caller: (value, about) => about.caller ?? "",
+    from: (value, about) => about.from ?? "",
+    to: (value, about) => about.to ?? "",
 };
 
 /* The fields of a layout whose first byte is byte `at` of `bytes`. */
 function fieldsOf(layout, bytes, at, group, about = {}) {
     return layout.fields.map(([name, bit, bits, as]) => {
         const value = readBits(bytes, 8 * at + bit, bits);
-        const number = ["hex", "lock", "caller"].includes(as) ? `0x${hex(value, Math.ceil(bits / 4))}` : String(value);
+        const isHex = ["hex", "lock", "caller", "from", "to"].includes(as);
+        const number = isHex ? `0x${hex(value, Math.ceil(bits / 4))}` : String(value);
         return { group, name, bit: 8 * at + bit, bits, value, number, means: shownAs[as](value, about, bits) };
     });
 }

@@ -14,6 +14,8 @@ function facts(rows) {
 const section = (title, ...children) => make("section", {}, make("h3", {}, title), ...children);
 const address = (value) => `0x${hex(value, 16)}`;
 
+const BRANCHES_AT_ONCE = 200; /* rows; the others are asked for */
+
 class Details {
     constructor(trace, model, choose) {
         this.trace = trace;
@@ -205,6 +207,49 @@ class Details {
                 cell.classList.toggle("lit", fields.includes(Number(cell.dataset.bitField)));
         };
         return strip;
+    }
+
+    /* ---- branches ---- */
+    btsdrain(d) {
+        const all = branchesOf(this.trace, d), bytes = section("");
+        const show = ({ from, to, at, size }, i) => bytes.replaceChildren(make("h3", {}, `Bytes of branch ${i}`),
+            new ByteView(this.slice(at, size), fieldsOf(meta.layouts.branch, this.slice(at, size), 0, "", { from, to }))
+                .element);
+        if (all.length)
+            show(all[0], 0);
+        return {
+            title: `Branches of ${threads.name(d.tid)}, drain ${d.epoch}, CPU ${d.cpu}`,
+            parts: [
+                section("What it says", facts([
+                    ["Drained", `${seconds(d.time)} s`], ["Reason", d.reason], ["Thread", threads.name(d.tid)],
+                    ["Branches", String(d.branches)],
+                    [d.interrupting ? "Lost behind" : "Overwritten before", d.lost, "lost"],
+                    ["In the log", d.seen === d.branches ? "all of them" : `${d.seen} of them`],
+                ]), make("p", { class: "note" }, "The oldest first; records hold addresses, no times. 'cairn bts' " +
+                    "shows them by thread, calls indented.")),
+                section("From, and to", all.length ? this.branchTable(all, show)
+                    : make("p", {}, "None is in the log.")),
+                bytes,
+            ],
+        };
+    }
+    branchTable(all, show) {
+        const body = make("tbody"), table = make("table", { class: "branches" }, body);
+        const rows = (first, end) => body.append(...all.slice(first, end).map((branch, i) => {
+            const button = make("button", { type: "button", class: "link" }, branch.from);
+            button.addEventListener("click", () => show(branch, first + i));
+            return make("tr", {}, make("td", { class: "at" }, String(first + i)), make("td", {}, button),
+                        make("td", {}, "→"), make("td", {}, branch.to));
+        }));
+        rows(0, BRANCHES_AT_ONCE);
+        if (all.length <= BRANCHES_AT_ONCE)
+            return table;
+        const more = make("button", { type: "button", class: "link" }, `and ${all.length - BRANCHES_AT_ONCE} more`);
+        more.addEventListener("click", () => {
+            more.remove();
+            rows(BRANCHES_AT_ONCE, all.length);
+        });
+        return make("div", {}, table, more);
     }
 
     /* ---- the others ---- */

@@ -6,7 +6,8 @@
 const COLUMN = 2; /* pixels, where many stretches share one */
 
 /* Which row of its CPU a thing stands in. */
-const ROW_OF = { switch: "cpu", record: "pebbles", drain: "pebbles", lock: "locks", event: "events" };
+const ROW_OF = { switch: "cpu", record: "pebbles", drain: "pebbles", lock: "locks", event: "events",
+                 btsdrain: "branches" };
 const rowOf = (thing) => thing.kind !== "gap" ? ROW_OF[thing.kind] : thing.why === RECORDS ? "pebbles" : "cpu";
 
 const GAP_WIDTH = 4; /* pixels, at least: what is missing must be seen */
@@ -25,6 +26,8 @@ function layOut(model, unit) {
         add("cpu", 30, { cpu, number });
         if (cpu.records.length || cpu.drains.length || cpu.missed.length)
             add("pebbles", 54, { cpu, number });
+        if (cpu.btsdrains.length)
+            add("branches", 18, { cpu, number });
         if (cpu.locks.length)
             add("locks", 18, { cpu, number });
         if (cpu.events.length)
@@ -74,7 +77,7 @@ class Painter {
     draw(rows, scroll, height, state) {
         const ratio = devicePixelRatio || 1, { canvas, pen, look } = this, colours = theme.colours;
         this.state = state;
-        this.shapes = work.steps = 0;
+        this.shapes = 0;
         if (canvas.width !== Math.round(look.width * ratio) || canvas.height !== Math.round(height * ratio)) {
             canvas.width = Math.round(look.width * ratio);
             canvas.height = Math.round(height * ratio);
@@ -131,7 +134,8 @@ class Painter {
             this.rect(x, y, Math.max(end - x - 0.5, 1), height, threads.colour(tid));
             const left = Math.max(x, 0), width = Math.min(end, this.look.width) - left;
             if (width > 34 * this.unit)
-                this.text(threads.short(tid), left + 5 * this.unit, y + height / 2 + 1, onColour, width - 8 * this.unit, 14);
+                this.text(threads.short(tid), left + 5 * this.unit, y + height / 2 + 1, onColour,
+                          width - 8 * this.unit, 14);
         }, (first, last, from, to, x) => {
             const longest = track.longest(first, last, isBusy), known = 1 - this.share(track, from, to, isUnknown);
             if (known < 1)
@@ -279,6 +283,26 @@ class Painter {
         this.rect(x, row.y, width, height, lock);
         if (width > 40 * unit)
             this.text(l.name, Math.max(x, 0) + 4 * unit, row.y + height / 2 + 1, ink, width - 8 * unit, 12);
+    }
+    /* The BTS buffer: a box for what a drain has taken out. */
+    branches(row) {
+        const { cpu } = row, { look, unit } = this, times = cpu.times.btsdrains, height = row.height - 4 * unit;
+        this.rect(0, row.y, look.width, height, theme.colours.lane);
+        for (let i = lastAtOrBefore(times, look.from) + 1, next; i < times.length; i = next) {
+            next = Math.max(lastAtOrBefore(times, look.time(look.x(times[i]) + 1)), i) + 1;
+            const drain = cpu.btsdrains[i], from = look.x(drain.from), to = look.x(times[next - 1]);
+            work.steps++;
+            if (from > look.width)
+                break;
+            this.fade(drain.tid);
+            this.rect(from, row.y, Math.max(to - from - 1, 1), height, threads.colour(drain.tid));
+            this.pen.globalAlpha = 1;
+            this.rect(to - 1, row.y, 1.5, height, theme.colours.threshold);
+            const left = Math.max(from, 0), room = Math.min(to, look.width) - left - 8 * unit;
+            if (next === i + 1 && room > 24 * unit)
+                this.text(plural(drain.branches, "branch", "branches"), left + 4 * unit, row.y + height / 2 + 1,
+                          theme.colours.onColour, room, 11.5);
+        }
     }
     events(row) {
         const { cpu } = row, { look, unit } = this, times = cpu.times.events;

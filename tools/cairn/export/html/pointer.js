@@ -35,6 +35,10 @@ class Pointer {
                 r.level * (row.height - 18 * this.view.unit)) / 6) ?? gap ?? drain;
         if (row.kind === "locks")
             return cpu.held.innermost(time)?.lock ?? near(cpu.locks, cpu.times.locks);
+        if (row.kind === "branches") {
+            const drain = cpu.btsdrains[lastAtOrBefore(cpu.times.btsdrains, time) + 1];
+            return drain && drain.from <= time ? drain : near(cpu.btsdrains, cpu.times.btsdrains);
+        }
         if (row.kind === "events")
             return near(cpu.events, cpu.times.events);
         const track = row.kind === "thread" ? row.thread.track : row.kind === "cpu" ? cpu.track : undefined;
@@ -58,6 +62,9 @@ class Pointer {
         case "drain": return `epoch ${thing.epoch}: ${thing.reason}, ${thing.records} records, ${thing.lost} lost`;
         case "lock": return `${thing.name}, ${thing.timed ? `held ${span(thing.released - thing.acquired)}` : ""} by ` +
             `${threads.name(thing.tid)}`;
+        case "btsdrain":
+            return `${plural(thing.branches, "branch", "branches")} of ${threads.name(thing.tid)}, up to here ` +
+                `(${thing.reason}), ${thing.lost} lost`;
         case "gap": return thing.why === UNTOLD ? thing.text : `missing: ${thing.text}`;
         default: return thing.text;
         }

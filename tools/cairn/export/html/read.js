@@ -54,7 +54,7 @@ class ItemReader {
         this.open = []; /* by CPU: its batch, and where in that the next switch lies */
         this.trace = {
             bytes, texts: [""], batches: [], switches: new Switches(meta.totals.switches),
-            records: [], drains: [], locks: [], events: [], losses: [], missed: [],
+            records: [], drains: [], locks: [], events: [], losses: [], missed: [], btsdrains: [],
             order: [], /* losses and readied threads, and which switch comes behind each */
         };
     }
@@ -194,6 +194,23 @@ class ItemReader {
         this.trace.missed.push({ cpu: this.cpu, why: RECORDS, quiet, text, from, to });
     }
 
+    btsdrain() {
+        const d = this.place();
+        d.time = this.signed();
+        d.epoch = this.number();
+        d.reason = this.said();
+        d.tid = this.number();
+        d.branches = this.number();
+        d.lost = this.said();
+        d.interrupting = !!this.byte();
+        d.seen = this.number();
+        d.bytes = this.some(d.seen * meta.layouts.branch.bytes);
+        d.names = this.at; /* read when they are asked for: branchesOf */
+        for (let n = 2 * d.seen; n > 0; n--)
+            this.number();
+        this.trace.btsdrains.push(d);
+    }
+
     /* Items up to that place of the stream. */
     read(end) {
         const { text, batch } = meta.items, read = [];
@@ -217,4 +234,13 @@ function wordsOf(trace, record) {
     reader.trace = trace;
     reader.at = record.means;
     return JSON.parse(record.words).map(([group, name, at]) => ({ group, name, at, means: reader.said() }));
+}
+
+/* The branches of a drain: where each was, and where it led. */
+function branchesOf(trace, drain) {
+    const reader = new ItemReader(trace.bytes), { bytes } = meta.layouts.branch;
+    reader.trace = trace;
+    reader.at = drain.names;
+    return Array.from({ length: drain.seen }, (_, i) =>
+        ({ from: reader.said(), to: reader.said(), at: drain.bytes + i * bytes, size: bytes }));
 }

@@ -2,7 +2,7 @@
 /* Quick answers about many stretches of time at once: none of them goes through all. */
 "use strict";
 
-const work = { steps: 0 }; /* how many things a frame, or the pointer, has looked at */
+const work = { steps: 0 }; /* how many things frames and the pointer have looked at so far */
 
 /* Of `count` places in order the first for which `holds` says yes: `count`, where none is. */
 function firstWhere(count, holds) {

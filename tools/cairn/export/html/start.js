@@ -12,7 +12,7 @@ function extentOf(trace) {
     };
     for (let i = 0; i < switches.count; i++)
         take(switches.time[i]);
-    for (const kind of ["records", "drains", "locks", "events"])
+    for (const kind of ["records", "drains", "locks", "events", "btsdrains"])
         for (const thing of trace[kind])
             take(thing.time);
     return { first, last };

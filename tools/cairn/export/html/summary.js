@@ -62,10 +62,12 @@ function summary(trace, model, choose) {
         bar.style.width = `${100 * count / hot[0].count}%`;
         list.append(make("li", {}, make("span", { class: "count" }, String(count)), button, bar));
     }
+    const branches = n.bts_drains ? `${n.branches} in ${plural(n.bts_drains, "drain", "drains")}` : "";
     const parts = [
         section("In this log", facts([
             ["Switches", String(n.switches)], ["PEBS records", String(n.samples), "samples"],
-            ["Drains", String(n.drains)], ["Spin locks", n.locks ? String(n.locks) : ""],
+            ["Drains", String(n.drains)], ["Branch records", branches, "branches"],
+            ["Spin locks", n.locks ? String(n.locks) : ""],
             ["Other events", n.events ? String(n.events) : "", "events"], ["Missing", lossWords(model), "lost"],
             ["Length", span(meta.last - meta.first)],
         ]), cpuTable(model)),
@@ -73,7 +75,8 @@ function summary(trace, model, choose) {
     ];
     const wrong = [meta.bad_end, ...meta.losses].filter(Boolean);
     if (wrong.length) {
-        parts.unshift(section("What went wrong", make("ul", {}, ...wrong.map((text) => make("li", {}, text)))));
+        parts.unshift(section(meta.bad_end ? "What went wrong" : "What was lost",
+                              make("ul", {}, ...wrong.map((text) => make("li", {}, text)))));
         parts[0].className = "wrong";
     }
     if (hot.length)

@@ -233,8 +233,10 @@ function cyclesWaited(trace, lock) {
 
 /* How high in its buffer a record lay, from 0 to 1; and each CPU's things, in the order of time. */
 function arrange(trace, model) {
-    model.cpus.forEach((cpu, number) => Object.assign(cpu, { number, records: [], drains: [], locks: [], events: [] }));
-    for (const kind of ["drains", "records", "locks", "events"])
+    model.cpus.forEach((cpu, number) => Object.assign(cpu, { number, records: [], drains: [], locks: [], events: [],
+                                                               btsdrains: [] }));
+    trace.btsdrains.sort((a, b) => a.time - b.time);
+    for (const kind of ["drains", "records", "locks", "events", "btsdrains"])
         trace[kind].forEach((thing, i) => {
             thing.kind = kind.slice(0, -1);
             thing.index = i;
@@ -258,7 +260,12 @@ function arrange(trace, model) {
             record.level = room > 0 && up >= 0 && up <= room ? up / room : 0;
         }
         cpu.times = {};
-        for (const kind of ["records", "drains", "locks", "events"])
+        cpu.btsdrains.forEach((drain, i) => { /* a thread's branches are drained when it leaves, if not before */
+            const { track } = cpu, stretch = lastAtOrBefore(track.times, drain.time - 0.5);
+            const came = stretch >= 0 && track.codes[stretch] === drain.tid ? track.begins(stretch) : meta.first;
+            drain.from = Math.min(Math.max(came, i ? cpu.btsdrains[i - 1].time : meta.first), drain.time);
+        });
+        for (const kind of ["records", "drains", "locks", "events", "btsdrains"])
             cpu.times[kind] = Float64Array.from(cpu[kind], (thing) => thing.time);
     }
     model.shown = meta.shown.map((number) => model.cpus[number]);

@@ -99,11 +99,12 @@ class View {
     label() {
         const labels = [];
         for (const row of this.rows) {
-            const words = { cpu: `CPU ${row.number}`, pebbles: "PEBS buffer", locks: "spin locks", events: "events",
+            const words = { cpu: `CPU ${row.number}`, pebbles: "PEBS buffer", branches: "BTS branches",
+                            locks: "spin locks", events: "events",
                             title: row.text, thread: row.thread && threads.name(row.thread.tid) }[row.kind];
             if (!words)
                 continue;
-            const thread = row.kind === "thread", sub = ["pebbles", "locks", "events"].includes(row.kind);
+            const thread = row.kind === "thread", sub = ["pebbles", "branches", "locks", "events"].includes(row.kind);
             const label = make(thread ? "button" : "div", { class: sub ? "sub" : row.kind, title: words,
                                                             type: thread ? "button" : undefined,
                                                             tabindex: thread ? -1 : undefined }, words);
@@ -287,7 +288,7 @@ class View {
     fromHash(hash = location.hash) {
         const said = new URLSearchParams(hash.slice(1)), number = (name) => Number(said.get(name) ?? NaN);
         let thing;
-        for (const kind of ["switch", "record", "drain", "lock", "event", "gap"])
+        for (const kind of ["switch", "record", "drain", "lock", "event", "btsdrain", "gap"])
             if (Number.isInteger(number(kind))) {
                 const { count, at } = allOf(this.trace, this.model, kind);
                 thing = number(kind) >= 0 && number(kind) < count ? at(number(kind)) : undefined;
