@@ -228,8 +228,9 @@ static void draw_unread(const struct pen *p, const struct cairn_svg_lane *lane)
         const struct cairn_svg_unread *u = &lane->unread.items[i];
         const double x = CAIRN_SVG_LEFT + cairn_svg_column(p->lanes, u->is.from);
         const double width = CAIRN_SVG_LEFT + cairn_svg_column(p->lanes, u->is.to) - x;
-        fprintf(p->to, "<rect class=\"%s\" data-unread=\"%" PRIu32 "\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" "
-                       "height=\"%u\"><title>missing: ", u->is.quiet ? "u" : "m", 1 + u->more, x, p->y + CAIRN_SVG_RUNS + 3,
+        fprintf(p->to,
+                "<rect class=\"%s\" data-unread=\"%" PRIu32 "\" x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%u\">"
+                "<title>missing: ", u->is.quiet ? "u" : "m", 1 + u->more, x, p->y + CAIRN_SVG_RUNS + 3,
                 width < 1.5 ? 1.5 : width, MARKS - 1);
         cairn_svg_text(p->to, u->is.text);
         if (u->more)
