@@ -206,6 +206,19 @@ def test_a_socket(tmp_path):
     assert figures(out)[0] == figures(text_of(cairn("top", "--once", LIVE)))[0]
 
 
+def test_a_signal_ends_it_while_it_reads(tmp_path):
+    """There is always more in this file, so that it never waits."""
+    (tmp_path / "log").touch()
+    os.truncate(tmp_path / "log", 1 << 40)
+    with start("--once", tmp_path / "log") as process:
+        time.sleep(1)
+        process.terminate()
+        try:
+            assert process.wait(PATIENCE) in (128 + signal.SIGTERM, -signal.SIGTERM)  # the latter: it had not begun
+        finally:
+            process.kill()
+
+
 def test_a_line_that_is_a_terminal():
     """A serial device, or the pseudo-terminal QEMU makes: it gets its settings back."""
     master, slave = pty.openpty()

@@ -341,10 +341,19 @@ static void keep_behind(struct top *t, const char *data, size_t size)
     memcpy(t->behind + (BEHIND - n), data + (size - n), n);
 }
 
+/* They come while it waits, and where there is always something to read it never does. */
+static void take_signals(const struct top *t)
+{
+    sigset_t blocked;
+    sigprocmask(SIG_SETMASK, &t->while_waiting, &blocked);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+}
+
 /* Reads what is there. Whether it was anything. */
 static bool read_some(struct top *t)
 {
     char data[65536];
+    take_signals(t);
     if (t->file && is_another(t))
         begin_anew(t);
     const ssize_t n = read(t->source.fd, data, sizeof(data));
