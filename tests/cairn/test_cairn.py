@@ -272,17 +272,6 @@ def test_help(command):
     assert all(len(line) <= 80 for line in text_of(done).splitlines())
 
 
-def test_elf_names_functions(tmp_path):
-    kernel = cairn_boot.BUILD / "kernel.elf.full"
-    if not kernel.exists():
-        pytest.skip("no kernel built")
-    done = cairn("dump", "--elf", kernel, GOLDEN / "small.log")
-    assert done.returncode == 0
-    assert b"another build" in done.stderr
-    assert all(len(line) <= 80 for line in done.stderr.splitlines() if str(kernel).encode() not in line)
-    assert "+0x" in text_of(done)
-
-
 def test_another_format_is_refused():
     parts = frames.read((GOLDEN / "small.log").read_bytes())
     parts[0] = (parts[0][0], parts[0][1].replace(b"cairn.format=1", b"cairn.format=9"))

@@ -79,12 +79,3 @@ def test_event_refused():
 def test_event_by_an_alias(event, alias):
     log = session([f"{event}:100:uk"], ["0"] * 2)
     assert profile(log, "--event", alias)[0] == profile(log, "--event", event)[0] == 39
-
-
-def test_lines_of_a_file_without_them():
-    log = (cairn_boot.ROOT / "samples" / "plain.log").read_bytes()
-    done = cairn("profile", "--per", "line", "--elf", cairn_boot.BUILD / "kernel.elf", "-", data=log)
-    assert done.returncode == 2 and not done.stdout
-    assert b"has no line table: give kernel.elf.full" in b" ".join(done.stderr.split())
-    full = cairn("profile", "--per", "line", "--elf", cairn_boot.BUILD / "kernel.elf.full", "-", data=log)
-    assert full.returncode == 0 and b"no line table" not in full.stderr

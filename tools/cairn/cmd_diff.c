@@ -27,7 +27,7 @@ static uint64_t top = 10;
 static const char *elf_path;
 static const struct cairn_option options[] = {
     {0, "top", "N", "the first N rows of each kind (10)", .number = &top, .low = 1, .high = UINT32_MAX},
-    {'e', "elf", "FILE", "functions from this kernel.elf.full, for both", .text = &elf_path},
+    {'e', "elf", "FILE", "functions from this kernel.elf.full; both logs are of its build", .text = &elf_path},
     CAIRN_LOG_OPTIONS,
 };
 
@@ -433,16 +433,12 @@ static int compare(const struct cairn_log *before, const struct cairn_log *after
 {
     struct diff *d = cairn_alloc(sizeof(*d));
     const struct cairn_log *logs[SIDES] = {before, after};
-    char error[CAIRN_SHOWN];
     int status = CAIRN_GOOD;
     for (unsigned s = A; s < SIDES && !status; s++) {
-        struct cairn_elf *elf = elf_path ? cairn_elf_open(elf_path, logs[s], error) : NULL;
-        if (elf_path && !elf) {
-            fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
-            status = CAIRN_UNREADABLE;
-        } else {
+        struct cairn_elf *elf = NULL;
+        status = elf_path ? cairn_elf_open(&elf, elf_path, logs[s]) : CAIRN_GOOD;
+        if (!status)
             add_up(d, s, logs[s], elf);
-        }
         cairn_elf_close(elf);
     }
     if (!status)

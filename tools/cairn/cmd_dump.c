@@ -267,7 +267,6 @@ static const struct cairn_option options[] = {
 static int show(const struct cairn_log *log)
 {
     struct dump d = {.log = log, .width = width_of(log)};
-    char error[CAIRN_SHOWN];
     if (want_compact && want_full)
         return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
     if ((want_compact || want_full) && !has_events(log, want_compact)) {
@@ -275,10 +274,9 @@ static int show(const struct cairn_log *log)
                 want_compact ? "0525H batches" : "0524H events", want_compact ? "compact" : "full");
         return CAIRN_BAD;
     }
-    if (elf_path && !(d.elf = cairn_elf_open(elf_path, log, error))) {
-        fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
-        return CAIRN_UNREADABLE;
-    }
+    const int status = elf_path ? cairn_elf_open(&d.elf, elf_path, log) : CAIRN_GOOD;
+    if (status)
+        return status;
     bool compact = want_compact || (!want_full && cairn_prefers_compact(log));
     cairn_pmc_names(&d.pmc_names, log);
     d.pmc_last = cairn_alloc(CAIRN_MAX_CPUS * sizeof(*d.pmc_last));

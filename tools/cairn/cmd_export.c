@@ -29,7 +29,6 @@ static const struct cairn_option options[] = {
 static int show(const struct cairn_log *log)
 {
     struct cairn_output o = {.log = log, .path = path, .strict = strict};
-    char error[CAIRN_SHOWN];
     if (format == UINT32_MAX)
         return cairn_usage(&cairn_export_command, "--to FORMAT says what it is to become");
     o.writer = writers[format];
@@ -42,11 +41,10 @@ static int show(const struct cairn_log *log)
                            cairn_filter_text(), o.writer->name);
     if (!path && o.writer->needs_path)
         return cairn_usage(&cairn_export_command, "-o FILE says where to");
-    if (elf_path && !(o.elf = cairn_elf_open(elf_path, log, error))) {
-        fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
-        return CAIRN_UNREADABLE;
-    }
-    const int status = cairn_export(&o, cairn_by);
+    int status = elf_path ? cairn_elf_open(&o.elf, elf_path, log) : CAIRN_GOOD;
+    if (status)
+        return status;
+    status = cairn_export(&o, cairn_by);
     cairn_elf_close(o.elf);
     return cairn_filtered(status);
 }

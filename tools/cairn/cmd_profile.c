@@ -385,7 +385,6 @@ static int refuse_event(const struct cairn_log *log)
 static int show(const struct cairn_log *log)
 {
     struct profile p = {.log = log};
-    char error[CAIRN_SHOWN];
     only_event = name_in_log(given_event);
     if (per == PER_LINE && !elf_path)
         return cairn_usage(&cairn_profile_command, "--per line: lines are in the kernel's file: give --elf FILE");
@@ -393,16 +392,15 @@ static int show(const struct cairn_log *log)
         return cairn_usage(&cairn_profile_command, "--event and --counter: give one of them");
     if (only_event && !is_recorded(log))
         return refuse_event(log);
-    if (elf_path && !(p.elf = cairn_elf_open(elf_path, log, error))) {
-        fprintf(stderr, "cairn: %s: %s\n", elf_path, error);
-        return CAIRN_UNREADABLE;
-    }
+    int status = elf_path ? cairn_elf_open(&p.elf, elf_path, log) : CAIRN_GOOD;
+    if (status)
+        return status;
     if (per == PER_LINE && !cairn_elf_has_lines(p.elf)) {
         cairn_elf_close(p.elf);
         return cairn_usage(&cairn_profile_command, "--per line: %s has no line table: give kernel.elf.full", elf_path);
     }
     count(&p);
-    int status = p.records ? CAIRN_GOOD : none(&p);
+    status = p.records ? CAIRN_GOOD : none(&p);
     if (p.records) {
         fold(&p);
         print_head(&p);

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 
 struct cairn_elf {
     Dwfl *dwfl;
@@ -31,24 +33,30 @@ static const Dwfl_Callbacks callbacks = {
     .section_address = dwfl_offline_section_address,
 };
 
-static void compare_build_ids(struct cairn_elf *elf, const char *path, const struct cairn_log *log)
+/* Whether it is of the build that wrote the log, as far as can be told; the reason told where it is not. */
+static bool is_of_log(struct cairn_elf *elf, const char *path, const struct cairn_log *log)
 {
-    struct cairn_slice ours = cairn_key(&log->text, "kernel.build_id");
+    const struct cairn_slice wanted = cairn_key(&log->text, "kernel.build_id");
     const unsigned char *bits;
     GElf_Addr where;
-    char hex[129] = "";
-    int n = dwfl_module_build_id(elf->module, &bits, &where);
+    char hex[129] = "none";
+    const int n = dwfl_module_build_id(elf->module, &bits, &where);
     for (int i = 0; i < n && i < 64; i++)
         snprintf(hex + 2 * i, 3, "%02x", bits[i]);
-    elf->same_build = ours.size && cairn_slice_is(ours, hex);
-    if (ours.size && !elf->same_build)
-        fprintf(stderr, "cairn: %s: another build than the kernel of this log:\n  build ID %s\n  not      %.*s\n", path,
-                n > 0 ? hex : "none", CAIRN_SLICE(ours));
+    elf->same_build = wanted.size && cairn_slice_is(wanted, hex);
+    if (!wanted.size)
+        cairn_note("%s: %s has no build ID of its kernel, so whether this is that kernel's file is not known", path,
+                   log->input.name);
+    else if (!elf->same_build)
+        cairn_error("%s: of another build than the kernel of %s: build ID %s, not %.*s: give that build's file, or no "
+                    "--elf: the log names its functions itself", path, log->input.name, hex, CAIRN_SLICE(wanted));
+    return !wanted.size || elf->same_build;
 }
 
-struct cairn_elf *cairn_elf_open(const char *path, const struct cairn_log *log, char *error)
+int cairn_elf_open(struct cairn_elf **opened, const char *path, const struct cairn_log *log)
 {
     struct cairn_elf *elf = cairn_alloc(sizeof(*elf));
+    int status = CAIRN_GOOD;
     elf->dwfl = dwfl_begin(&callbacks);
     if (elf->dwfl) {
         dwfl_report_begin(elf->dwfl);
@@ -56,12 +64,15 @@ struct cairn_elf *cairn_elf_open(const char *path, const struct cairn_log *log, 
         dwfl_report_end(elf->dwfl, NULL, NULL);
     }
     if (!elf->module) {
-        snprintf(error, CAIRN_SHOWN, "%s", dwfl_errmsg(-1));
-        cairn_elf_close(elf);
-        return NULL;
+        cairn_error("%s: %s", path, dwfl_errmsg(-1));
+        status = CAIRN_UNREADABLE;
+    } else if (!is_of_log(elf, path, log)) {
+        status = CAIRN_USAGE;
     }
-    compare_build_ids(elf, path, log);
-    return elf;
+    if (status)
+        cairn_elf_close(elf);
+    *opened = status ? NULL : elf;
+    return status;
 }
 
 bool cairn_elf_has_lines(struct cairn_elf *elf)
