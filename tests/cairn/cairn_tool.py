@@ -54,6 +54,13 @@ def text_of(done):
     return re.sub(r"\n {4}(?=\S)", " ", text) if "check" in done.args[1:2] else text
 
 
+def told(done):
+    """What standard error says, its lines made one; none of them is too wide that could be narrower."""
+    text = done.stderr.decode("ascii")
+    assert all(len(line) <= 80 or " " not in line.strip() for line in text.splitlines()), text
+    return " ".join(text.split())
+
+
 def expect_text(name, text):
     """It is what tests/cairn/expected has under that name, and fits 80 columns. CAIRN_UPDATE=1 writes it anew."""
     assert all(len(line) <= 80 for line in text.splitlines())

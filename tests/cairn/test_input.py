@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, GOLDEN, cairn, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, text_of, told
 
 SAMPLES = cairn_boot.ROOT / "samples"
 READERS = {
@@ -49,11 +49,10 @@ def test_file_and_standard_input(name, tmp_path):
 
 @pytest.mark.parametrize("name", READERS)
 def test_nothing_to_read(name, tmp_path):
-    """A line says what is wrong with which file, and the exit status is 3."""
+    """One thing is said, what is wrong with which file, and the exit status is 3."""
     words, _ = READERS[name]
     for path, reason, data in ((tmp_path / "none", "No such file", None), (tmp_path, "", None),
                                ("-", "not a trace", b"nothing\n")):
         done = cairn(*words, path, data=data)
-        line, *rest = done.stderr.decode().splitlines()
-        assert done.returncode == 3 and done.stdout == b"" and not rest, done.stderr
-        assert reason in line and ("standard input" in line if path == "-" else str(path) in line), line
+        assert done.returncode == 3 and done.stdout == b"" and done.stderr.count(b"cairn: ") == 1, done.stderr
+        assert reason in told(done) and ("standard input" if path == "-" else str(path)) in told(done)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, GOLDEN, cairn, measured, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, measured, text_of, told
 
 LIMIT = 24 << 20
 COMMANDS = [["dump"], ["info"], ["stat"], ["profile"], ["export", "--to", "json"], ["export", "--to", "folded"]]
@@ -97,8 +97,9 @@ def test_no_room_for_a_copy(tmp_path):
     done = subprocess.run([CAIRN, "stat", "-"], input=log, capture_output=True, check=False,
                           env={**os.environ, "TMPDIR": str(tmp_path / "nowhere")})
     assert done.returncode == 3 and not done.stdout
-    assert done.stderr.decode() == f"cairn: standard input: no copy of it in {tmp_path}/nowhere, which it needs: " \
-                                   "No such file or directory: set TMPDIR, or give a file\n"
+    assert told(done) == (
+        f"cairn: standard input: no copy of it in {tmp_path}/nowhere, which it needs: "
+        "No such file or directory: set TMPDIR, or give a file")
 
     empty = subprocess.run([CAIRN, "stat", "-"], input=b"", capture_output=True, check=False,
                            env={**os.environ, "TMPDIR": str(tmp_path / "nowhere")})

@@ -19,6 +19,7 @@
 #include "tools/cairn/bts.h"
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
@@ -274,13 +275,13 @@ static int none(const struct cairn_log *log, bool any)
 {
     struct cairn_slice reason = cairn_key(&log->text, "ds.bts.reason");
     if (any)
-        fprintf(stderr, "cairn: no branch records of that CPU, thread or time\n");
+        cairn_error("no branch records of that CPU, thread or time");
     else if (reason.size > REASON_MAX)
-        fprintf(stderr, "cairn: no branch records in this log (cairn info says why)\n");
+        cairn_error("no branch records in this log (cairn info says why)");
     else if (reason.size)
-        fprintf(stderr, "cairn: no branch records in this log: %.*s\n", CAIRN_SLICE(reason));
+        cairn_error("no branch records in this log: %.*s", CAIRN_SLICE(reason));
     else
-        fprintf(stderr, "cairn: no branch records in this log (boot with bts=circular or bts=interrupt)\n");
+        cairn_error("no branch records in this log (boot with bts=circular or bts=interrupt)");
     return CAIRN_BAD;
 }
 

@@ -17,6 +17,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/feed.h"
 #include "tools/cairn/input.h"
 #include "tools/cairn/serial.h"
@@ -225,7 +226,7 @@ static int record(struct capture *c, int64_t deadline, const sigset_t *while_wai
             return 0; /* a line that is unplugged or whose other end closed: EIO, or the end */
         if (!write_all(c->out, data, (size_t)n)) {
             clear_bar(c);
-            fprintf(stderr, "cairn: the log cannot be written: %s\n", strerror(errno));
+            cairn_error("the log cannot be written: %s", strerror(errno));
             return CAIRN_UNREADABLE;
         }
         if (c->raw)
@@ -304,7 +305,7 @@ static bool keep_log(void)
     errno = ENAMETOOLONG;
     if (snprintf(kept, sizeof(kept), "%s.1", log_path) < (int)sizeof(kept) && rename(log_path, kept) == 0)
         return true;
-    fprintf(stderr, "cairn: %s cannot be kept as %s.1: %s\n", log_path, log_path, strerror(errno));
+    cairn_error("%s cannot be kept as %s.1: %s", log_path, log_path, strerror(errno));
     return false;
 }
 
@@ -315,7 +316,7 @@ static int record_to(int64_t deadline, const sigset_t *while_waiting)
         return CAIRN_UNREADABLE;
     c.out = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (c.out < 0) {
-        fprintf(stderr, "cairn: %s: %s\n", log_path, strerror(errno));
+        cairn_error("%s: %s", log_path, strerror(errno));
         return CAIRN_UNREADABLE;
     }
     c.bar = !c.raw && isatty(STDERR_FILENO);
@@ -327,7 +328,7 @@ static int record_to(int64_t deadline, const sigset_t *while_waiting)
     clear_bar(&c);
     free(c.seen.items);
     if (close(c.out) != 0 && status == 0) {
-        fprintf(stderr, "cairn: %s: %s\n", log_path, strerror(errno));
+        cairn_error("%s: %s", log_path, strerror(errno));
         status = CAIRN_UNREADABLE;
     }
     return status;
@@ -349,7 +350,7 @@ static int run(char *device)
         return cairn_usage(&cairn_capture_command, "%s: not a rate a serial line has, like 115200",
                            strchr(device, ',') + 1);
     if (e) {
-        fprintf(stderr, "cairn: %s: %s\n", device, strerror(-e));
+        cairn_error("%s: %s", device, strerror(-e));
         return CAIRN_UNREADABLE;
     }
     c.in = serial.fd;
@@ -369,5 +370,6 @@ const struct cairn_command cairn_capture_command = {
              "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
              "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict or unreadable,\n"
              "130 Ctrl-C.\n",
+    .device = true,
     .run = run,
 };

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/input.h"
 #include "tools/cairn/loss.h"
 #include "tools/cairn/plugin.h"
@@ -161,12 +162,12 @@ static int open_plugin(struct cairn_plugin *plugin)
     if (!e && (e = cairn_input_load(&input)) != 0)
         cairn_input_close(&input);
     if (e) {
-        fprintf(stderr, "cairn: %s: %s\n", plugin_file, strerror(-e));
+        cairn_error("%s: %s", plugin_file, strerror(-e));
         return CAIRN_UNREADABLE;
     }
     e = cairn_plugin_read(plugin, input.data, input.size, why);
     if (e) {
-        fprintf(stderr, "cairn: %s: %s\n", plugin_file, why);
+        cairn_error("%s: %s", plugin_file, why);
         cairn_plugin_free(plugin);
     }
     cairn_input_close(&input);
@@ -227,6 +228,7 @@ const struct cairn_command cairn_check_command = {
              "what the model cannot know must be 0. It is ambiguous where a switch falls\n"
              "into the same clock unit (by time) or its batch has several threads (by\n"
              "index), or switches are missing around it.\n",
+    .all_damage = true,
     .show = show,
     .all_sessions = true,
 };

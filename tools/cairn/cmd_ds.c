@@ -9,6 +9,7 @@
 #include "tools/cairn/cmd_ds_life.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/draw.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/life.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
@@ -126,11 +127,9 @@ static bool print_records(const struct cairn_log *log, uint32_t cpu, const struc
 static int no_drain(void)
 {
     if (epoch_number != UINT64_MAX)
-        fprintf(stderr, "cairn: no drain of epoch %" PRIu64 ": ds without --epoch names those there are\n",
-                epoch_number);
+        cairn_error("no drain of epoch %" PRIu64 ": ds without --epoch names those there are", epoch_number);
     else
-        fprintf(stderr, "cairn: no drain of a Debug Store in this log%s\n",
-                cairn_filter_on() ? " of that CPU or time" : "");
+        cairn_error("no drain of a Debug Store in this log%s", cairn_filter_on() ? " of that CPU or time" : "");
     return CAIRN_BAD;
 }
 
@@ -149,7 +148,7 @@ static int show_life(const struct cairn_log *log)
         return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records, --record and "
                            "--bytes out");
     if (cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1") && !cairn_logged_any(log)) {
-        fprintf(stderr, "cairn: the model kept no log of what it did in this log (boot with ds.log=1)\n");
+        cairn_error("the model kept no log of what it did in this log (boot with ds.log=1)");
         return CAIRN_BAD;
     }
     if (cpu >= log->cpus)
@@ -164,8 +163,8 @@ static int show_life(const struct cairn_log *log)
         cairn_show_life(log, epoch, all.items, (size_t)n);
         status = CAIRN_GOOD;
     } else {
-        fprintf(stderr, "cairn: --life %s: epoch %" PRIu32 " has %zu %s, counted from 0 (--epoch N)\n", life,
-                epoch->number, all.count, cairn_plural(all.count, "record", "records"));
+        cairn_error("--life %s: epoch %" PRIu32 " has %zu %s, counted from 0 (--epoch N)", life, epoch->number,
+                    all.count, cairn_plural(all.count, "record", "records"));
     }
     free(all.items);
     return status;
@@ -191,7 +190,7 @@ static int show(const struct cairn_log *log)
         found |= print_records(log, c, epoch);
     }
     if (any && !found)
-        fprintf(stderr, "cairn: --record %" PRIu64 ": no drain shown has so many, counted from 0\n", only_record);
+        cairn_error("--record %" PRIu64 ": no drain shown has so many, counted from 0", only_record);
     return !any ? no_drain() : found ? CAIRN_GOOD : CAIRN_BAD;
 }
 

@@ -8,6 +8,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/elf.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/live.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/names.h"
@@ -270,8 +271,8 @@ static int show(const struct cairn_log *log)
     if (want_compact && want_full)
         return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
     if ((want_compact || want_full) && !has_events(log, want_compact)) {
-        fprintf(stderr, "cairn: no %s in this log: try it without --%s\n",
-                want_compact ? "0525H batches" : "0524H events", want_compact ? "compact" : "full");
+        cairn_error("no %s in this log: try it without --%s", want_compact ? "0525H batches" : "0524H events",
+                    want_compact ? "compact" : "full");
         return CAIRN_BAD;
     }
     const int status = elf_path ? cairn_elf_open(&d.elf, elf_path, log) : CAIRN_GOOD;

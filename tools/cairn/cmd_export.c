@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn export: a log as a file that other tools read. */
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "tools/cairn/command.h"
 #include "tools/cairn/export/writer.h"
@@ -15,7 +17,7 @@ static const char *path, *elf_path;
 static bool strict;
 static const struct cairn_option options[] = {
     {0, "to", "FORMAT", "one of those below", .word = &format, .words = names},
-    {'o', "output", "FILE", "where to: a must for etl, and for ctf, where it is a folder", .text = &path},
+    {'o', "output", "FILE", "where to; etl needs one, and ctf, where it is a folder", .text = &path},
     {'e', "elf", "FILE", "functions from this kernel.elf.full", .text = &elf_path},
     {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
     CAIRN_CPU_OPTION,
@@ -28,7 +30,7 @@ static const struct cairn_option options[] = {
 
 static int show(const struct cairn_log *log)
 {
-    struct cairn_output o = {.log = log, .path = path, .strict = strict};
+    struct cairn_output o = {.log = log, .path = path && strcmp(path, "-") ? path : NULL, .strict = strict};
     if (format == UINT32_MAX)
         return cairn_usage(&cairn_export_command, "--to FORMAT says what it is to become");
     o.writer = writers[format];
@@ -39,8 +41,14 @@ static int show(const struct cairn_log *log)
         return cairn_usage(&cairn_export_command,
                            "%s: the format %s shows whose a CPU's time was: give --cpu and times alone",
                            cairn_filter_text(), o.writer->name);
-    if (!path && o.writer->needs_path)
-        return cairn_usage(&cairn_export_command, "-o FILE says where to");
+    if (strict && o.writer != &cairn_writer_etl)
+        return cairn_usage(&cairn_export_command, "--strict: only etl has a format of Windows to keep to");
+    if (!o.path && o.writer->needs_path)
+        return cairn_usage(&cairn_export_command, "-o FILE says where to: %s does not go to standard output",
+                           o.writer->name);
+    if (!o.path && o.writer->binary && isatty(STDOUT_FILENO))
+        return cairn_usage(&cairn_export_command, "-o FILE says where to: %s is no text for a terminal",
+                           o.writer->name);
     int status = elf_path ? cairn_elf_open(&o.elf, elf_path, log) : CAIRN_GOOD;
     if (status)
         return status;

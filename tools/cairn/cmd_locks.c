@@ -7,6 +7,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/show.h"
 
@@ -292,10 +293,10 @@ static int show(const struct cairn_log *log)
     for (uint32_t c = 0; c < log->cpus; c++)
         collect(&all, log, c, &told);
     if (!all.count) {
-        fprintf(stderr, "cairn: no spin lock events %s\n",
-                cairn_filter_on() ? "of that CPU, thread or time"
-                : log->etl        ? "in this file"
-                                  : "(boot with session.1=auto+spinlock:qpc:sequential)");
+        cairn_error("no spin lock events %s",
+                    cairn_filter_on() ? "of that CPU, thread or time"
+                    : log->etl        ? "in this file"
+                                      : "(boot with session.1=auto+spinlock:qpc:sequential)");
         return CAIRN_BAD;
     }
     struct lock *lock = group(all.items, all.count, &locks);

@@ -13,6 +13,7 @@
 #include "tools/cairn/drains.h"
 #include "tools/cairn/draw.h"
 #include "tools/cairn/elf.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/show.h"
 
@@ -339,13 +340,12 @@ static int none(const struct profile *p)
     for (uint32_t c = 0; c < p->log->cpus; c++)
         any |= p->log->cpu[c].pebs_records != 0;
     if (p->mixed)
-        fprintf(stderr,
-                "cairn: %" PRIu64 " %s of several counters, not told apart: profile without --counter, --event\n",
-                p->mixed, cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));
+        cairn_error("%" PRIu64 " %s of several counters, not told apart: profile without --counter, --event", p->mixed,
+                    cairn_plural(p->mixed, "PEBS record is", "PEBS records are"));
     else if (any)
-        fprintf(stderr, "cairn: no PEBS records of that CPU, thread, time, counter or event\n");
+        cairn_error("no PEBS records of that CPU, thread, time, counter or event");
     else
-        fprintf(stderr, "cairn: no PEBS records in this log%s\n", off ? " (cairn info says why)" : "");
+        cairn_error("no PEBS records in this log%s", off ? " (cairn info says why)" : "");
     return CAIRN_BAD;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/input.h"
 #include "tools/cairn/report.h"
 #include "tools/cairn/show.h"
@@ -25,17 +26,12 @@ static void usage_line(const struct cairn_command *c)
 
 int cairn_usage(const struct cairn_command *command, const char *format, ...)
 {
+    char head[32];
     va_list args;
+    snprintf(head, sizeof(head), "cairn %s: ", command->name);
     va_start(args, format);
-    int size = vsnprintf(NULL, 0, format, args);
+    cairn_say(head, format, args);
     va_end(args);
-    char *text = cairn_alloc((size_t)size + 1);
-    va_start(args, format);
-    vsnprintf(text, (size_t)size + 1, format, args);
-    va_end(args);
-    int used = fprintf(stderr, "cairn %s: ", command->name);
-    cairn_wrap(stderr, (unsigned)used, "", 2, (struct cairn_slice){text, (uint32_t)size});
-    free(text);
     usage_line(command);
     return CAIRN_USAGE;
 }
@@ -44,7 +40,7 @@ int cairn_flush(int status)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
-    fprintf(stderr, "cairn: standard output: %s\n", strerror(errno));
+    cairn_error("standard output: %s", strerror(errno));
     return CAIRN_UNREADABLE;
 }
 
@@ -149,9 +145,13 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
         return false;
     }
     *operands = argv + optind;
-    if (optind + (c->compare ? 2 : 1) == argc)
+    const int wanted = c->compare ? 2 : 1, given = argc - optind;
+    if (given == wanted)
         return true;
-    *status = cairn_usage(c, c->compare ? "two LOGs are needed" : c->show ? "one LOG is needed" : "one DEV is needed");
+    if (given)
+        snprintf(text, sizeof(text), "%d %s", given, given == 1 ? "is" : "are");
+    const char *needed = c->compare ? "two LOGs are" : c->device ? "one DEV is" : "one LOG is";
+    *status = cairn_usage(c, "%s needed, %s given", needed, given ? text : "none is");
     return false;
 }
 
@@ -198,6 +198,31 @@ static const char *reading_failed(int error)
                               : strerror(-error);
 }
 
+static void no_trace(const struct cairn_input *input)
+{
+    static const struct {
+        const char *begins, *name, *reader;
+    } packed[] = {
+        {"\x1F\x8B", "gzip", "zcat"}, {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"}, {"\xFD" "7zXZ", "xz", "xzcat"},
+        {"BZh", "bzip2", "bzcat"},
+    };
+    char start[8] = "";
+    if (!input->size) {
+        cairn_error("%s: is empty", input->name);
+        return;
+    }
+    if (pread(input->fd, start, sizeof(start), 0) < 0)
+        start[0] = '\0';
+    for (unsigned i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+        if (strncmp(start, packed[i].begins, strlen(packed[i].begins)) == 0) {
+            cairn_error("%s: packed with %s: unpack it first, as in %s FILE | cairn dump -", input->name,
+                        packed[i].name, packed[i].reader);
+            return;
+        }
+    cairn_error("%s: not a trace: no ETL file, and no undamaged frame in %" PRIu64 " %s", input->name, input->size,
+                cairn_plural(input->size, "byte", "bytes"));
+}
+
 /* 0, or the exit status, the reason told. */
 static int open_log(struct source *source, const struct cairn_command *command, const char *path)
 {
@@ -211,25 +236,24 @@ static int open_log(struct source *source, const struct cairn_command *command, 
     };
     int e = cairn_input_open(&source->input, path);
     if (e && source->input.no_room)
-        fprintf(stderr, "cairn: %s: no copy of it in %s, which it needs: %s: set TMPDIR, or give a file\n",
-                source->input.name, source->input.no_room, strerror(-e));
+        cairn_error("%s: no copy of it in %s, which it needs: %s: set TMPDIR, or give a file", source->input.name,
+                    source->input.no_room, strerror(-e));
     else if (e)
-        fprintf(stderr, "cairn: %s: %s\n", path, strerror(-e));
+        cairn_file_error(path, e);
     if (e)
         return CAIRN_UNREADABLE;
     e = cairn_log_read(&source->log, &source->input, &choice, refusal);
     progress_end();
     if (e) {
         if (e == -ENOTSUP)
-            fprintf(stderr, "cairn: %s: %s\n", source->input.name, refusal);
+            cairn_error("%s: %s", source->input.name, refusal);
         else if (e != -ENOENT)
-            fprintf(stderr, "cairn: %s: offset %" PRIu64 ": %s\n", source->input.name, source->log.input.error_at,
-                    reading_failed(e));
+            cairn_error("%s: offset %" PRIu64 ": %s", source->input.name, source->log.input.error_at,
+                        reading_failed(e));
         else if (dump)
-            fprintf(stderr, "cairn: %s: holds no dump number %" PRIu32 "\n", source->input.name, dump);
+            cairn_error("%s: holds no dump number %" PRIu32, source->input.name, dump);
         else
-            fprintf(stderr, "cairn: %s: not a trace: no ETL file, and no undamaged frame in %" PRIu64 " bytes\n",
-                    source->input.name, source->input.size);
+            no_trace(&source->input);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }
@@ -237,15 +261,15 @@ static int open_log(struct source *source, const struct cairn_command *command, 
     uint64_t version;
     if (format.size && (!cairn_slice_u64(format, &version) || version < CAIRN_FORMAT_VERSION ||
                         version > CAIRN_FORMAT_LIVE)) {
-        fprintf(stderr, "cairn: %s: format %.*s is not known here, only %u and %u: use the cairn of that kernel\n",
-                source->input.name, CAIRN_SLICE(format), CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
+        cairn_error("%s: format %.*s is not known here, only %u and %u: use the cairn of that kernel",
+                    source->input.name, CAIRN_SLICE(format), CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
         cairn_log_free(&source->log);
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }
     if (source->log.frames.dumps > 1)
-        fprintf(stderr, "note: the log holds several dumps; this is number %" PRIu32 " (--dump N for another)\n",
-                source->log.frames.dump);
+        cairn_note("the log holds several dumps; this is number %" PRIu32 " (--dump N for another)",
+                   source->log.frames.dump);
     return 0;
 }
 
@@ -267,16 +291,16 @@ static int choose_session(struct source *source, const struct cairn_command *com
     char list[32];
     if (!number) {
         if (__builtin_popcount(source->log.sessions) > 1 && !command->all_sessions)
-            fprintf(stderr, "note: this is session %" PRIu32 " of %s (--session N for another)\n", source->log.number,
-                    list_sessions(list, &source->log));
+            cairn_note("this is session %" PRIu32 " of %s (--session N for another)", source->log.number,
+                       list_sessions(list, &source->log));
         return 0;
     }
     if (!(source->log.sessions >> (number - 1) & 1)) {
         if (source->log.sessions)
-            fprintf(stderr, "cairn: %s: holds no session number %" PRIu32 ", but %s\n", source->input.name, number,
-                    list_sessions(list, &source->log));
+            cairn_error("%s: holds no session number %" PRIu32 ", but %s", source->input.name, number,
+                        list_sessions(list, &source->log));
         else
-            fprintf(stderr, "cairn: %s: holds no session\n", source->input.name);
+            cairn_error("%s: holds no session", source->input.name);
         return CAIRN_UNREADABLE;
     }
     if (number != source->log.number)
@@ -309,9 +333,7 @@ int cairn_filtered(int status)
 {
     if (!cairn_filter_on() || cairn_filter_passed())
         return status;
-    const char *text = cairn_filter_text();
-    cairn_wrap(stderr, (unsigned)fprintf(stderr, "cairn: nothing in this log passes "), "", 2,
-               (struct cairn_slice){text, (uint32_t)strlen(text)});
+    cairn_error("nothing in this log passes %s", cairn_filter_text());
     return status ? status : CAIRN_BAD;
 }
 
@@ -333,17 +355,19 @@ static int show_all(struct source *source, const struct cairn_command *command)
     return status;
 }
 
+#define DAMAGE_SHOWN 5u /* and how many more there are */
+
 /* Reports damage and closes. Returns the exit status, at least `status`. */
-static int close_log(struct source *source, int status)
+static int close_log(struct source *source, const struct cairn_command *command, int status)
 {
-    if (cairn_report_damage(stderr, &source->log)) {
-        fprintf(stderr, "cairn: %sthe trace is damaged%s; what is shown is what is left of it\n",
-                cairn_colour(stderr, CAIRN_COLOUR_BAD), cairn_colour(stderr, CAIRN_COLOUR_OFF));
+    if (cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {
+        cairn_error("%sthe trace is damaged%s; what is shown is what is left of it",
+                    cairn_colour(stderr, CAIRN_COLOUR_BAD), cairn_colour(stderr, CAIRN_COLOUR_OFF));
         status = status ? status : CAIRN_BAD;
     }
     if (source->log.input.error) {
-        fprintf(stderr, "cairn: %s: offset %" PRIu64 ": %s\n", source->input.name, source->log.input.error_at,
-                reading_failed(source->log.input.error));
+        cairn_error("%s: offset %" PRIu64 ": %s", source->input.name, source->log.input.error_at,
+                    reading_failed(source->log.input.error));
         status = CAIRN_UNREADABLE;
     }
     cairn_log_free(&source->log);
@@ -368,13 +392,13 @@ static int run_compare(const struct cairn_command *command, char **paths)
     struct source *sources = cairn_alloc(2 * sizeof(*sources));
     int status = open_session(&sources[0], command, paths[0]);
     if (!status && (status = open_session(&sources[1], command, paths[1])) != 0)
-        close_log(&sources[0], status);
+        close_log(&sources[0], command, status);
     else if (!status) {
         status = cairn_flush(command->compare(&sources[0].log, &sources[1].log));
         for (unsigned i = 0; i < 2; i++) {
             if (cairn_log_damaged(&sources[i].log))
                 fprintf(stderr, "%s:\n", sources[i].input.name);
-            status = close_log(&sources[i], status);
+            status = close_log(&sources[i], command, status);
         }
     }
     free(sources);
@@ -396,5 +420,5 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv)
     if (status)
         return status;
     bool all = command->all_sessions && !cairn_which_session && source.log.sessions;
-    return close_log(&source, cairn_flush(all ? show_all(&source, command) : show(&source, command)));
+    return close_log(&source, command, cairn_flush(all ? show_all(&source, command) : show(&source, command)));
 }

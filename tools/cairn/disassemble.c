@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/disassemble.h"
+#include "tools/cairn/error.h"
 
 #if !__has_include(<capstone/capstone.h>)
 #error capstone is not there: run 'make deps'
@@ -13,7 +14,7 @@ const char *cairn_disassemble(char out[CAIRN_SHOWN], const uint8_t *code, size_t
     csh handle;
     cs_insn *insn;
     if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK) {
-        fprintf(stderr, "cairn: capstone, the disassembler, does not start\n");
+        cairn_error("capstone, the disassembler, does not start");
         exit(3);
     }
     size_t count = cs_disasm(handle, code, size, address, 1, &insn);

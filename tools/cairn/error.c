@@ -10,7 +10,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/wrap.h"
 
-static void say(const char *head, const char *format, va_list args)
+void cairn_say(const char *head, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
@@ -19,7 +19,7 @@ static void say(const char *head, const char *format, va_list args)
     char *text = cairn_alloc((size_t)size + 1);
     vsnprintf(text, (size_t)size + 1, format, args);
     fputs(head, stderr);
-    cairn_wrap(stderr, (unsigned)strlen(head), "", 2, (struct cairn_slice){text, (uint32_t)size});
+    cairn_wrap_words(stderr, (unsigned)strlen(head), 2, (struct cairn_slice){text, (uint32_t)size});
     free(text);
 }
 
@@ -27,7 +27,7 @@ void cairn_error(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say("cairn: ", format, args);
+    cairn_say("cairn: ", format, args);
     va_end(args);
 }
 
@@ -35,7 +35,7 @@ void cairn_note(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    say("note: ", format, args);
+    cairn_say("note: ", format, args);
     va_end(args);
 }
 

@@ -2,12 +2,14 @@
 /* What went wrong, on standard error: "cairn: what, where, what to do", in lines of a terminal's width. */
 #pragma once
 
-#include <stdint.h>
+#include <stdarg.h>
 
 /* "cairn: " and the text, which ends without a newline. */
 void cairn_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The same, begun with "note: ": nothing is wrong. */
 void cairn_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Any other beginning. */
+void cairn_say(const char *head, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* That a file of that name, as it was given, could not be opened, read or written: `error`, a negative errno, in words,
  * and what to do where that can be told. */
 void cairn_file_error(const char *path, int error);

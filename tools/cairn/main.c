@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 
 static void usage(FILE *to)
 {
@@ -12,15 +13,51 @@ static void usage(FILE *to)
         fprintf(to, "  %-8s %-20s %s\n", (*c)->name, (*c)->arguments, (*c)->summary);
     fputs("LOG is a serial log or an ETL file, - standard input. cairn help COMMAND tells\n"
           "more.\n"
-          "Exit: 0 good, 1 the trace is damaged or a check failed, 2 usage, 3 unreadable or\n"
-          "not a trace.\n",
+          "Exit: 0 good, 1 the trace is damaged, a check failed, or there is nothing of\n"
+          "what was asked for, 2 usage, 3 unreadable or not a trace.\n",
           to);
+}
+
+/* How many letters are to be changed, put in, taken out or swapped with the next to make one word of the other; of
+ * words shorter than 16. */
+static unsigned differences(const char *a, const char *b)
+{
+    unsigned d[16][16];
+    const unsigned m = (unsigned)strnlen(a, 16), n = (unsigned)strnlen(b, 16);
+    if (m == 16 || n == 16)
+        return 16;
+    for (unsigned i = 0; i <= m; i++)
+        for (unsigned j = 0; j <= n; j++) {
+            if (!i || !j) {
+                d[i][j] = i + j;
+                continue;
+            }
+            const unsigned changed = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            const unsigned shifted = (d[i - 1][j] < d[i][j - 1] ? d[i - 1][j] : d[i][j - 1]) + 1;
+            d[i][j] = changed < shifted ? changed : shifted;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
+                d[i][j] = d[i - 2][j - 2] + 1;
+        }
+    return d[m][n];
 }
 
 static int no_command(const char *name)
 {
-    fprintf(stderr, "cairn: '%s' is no command\n", name);
-    usage(stderr);
+    const char *near = NULL;
+    unsigned least = 3; /* more is another word */
+    for (unsigned i = 0; cairn_commands[i]; i++) {
+        const unsigned d = differences(name, cairn_commands[i]->name);
+        if (d < least && d < strlen(name)) {
+            least = d;
+            near = cairn_commands[i]->name;
+        }
+    }
+    if (name[0] == '-')
+        cairn_error("'%s' is no option: --help and --version are; those of a command stand behind it", name);
+    else if (near)
+        cairn_error("'%s' is no command: did you mean %s? cairn help lists them", name, near);
+    else
+        cairn_error("'%s' is no command: cairn help lists them", name);
     return CAIRN_USAGE;
 }
 

@@ -6,6 +6,6 @@
 
 #include "tools/cairn/log.h"
 
-/* Names everything that is missing or malformed, one line each, and says nothing about an intact log. Returns whether
- * the log is damaged. */
-bool cairn_report_damage(FILE *to, const struct cairn_log *log);
+/* Names what is missing or malformed, each once, up to `most` of them and how many more there are; says nothing of an
+ * intact log. Returns whether the log is damaged. */
+bool cairn_report_damage(FILE *to, const struct cairn_log *log, size_t most);

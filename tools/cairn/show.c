@@ -101,23 +101,30 @@ const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *
     return out;
 }
 
+const char *cairn_show_hole_part(char out[CAIRN_SHOWN], const struct cairn_hole *h)
+{
+    if (h->kind == CAIRN_HOLE_BYTES)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 " bytes of buffer %" PRIu32, h->bytes, h->buffer);
+    else if (h->buffers > 1)
+        snprintf(out, CAIRN_SHOWN, "buffers %" PRIu32 "..%" PRIu32, h->buffer, h->buffer + h->buffers - 1);
+    else
+        snprintf(out, CAIRN_SHOWN, "buffer %" PRIu32, h->buffer);
+    return out;
+}
+
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *h)
 {
     char frames[CAIRN_SHOWN] = "", named[CAIRN_SHOWN], what[CAIRN_SHOWN];
     const struct cairn_run *run = cairn_missing_between(&log->frames, h->after, h->before);
     if (run)
         snprintf(frames, sizeof(frames), " (%.60s)", cairn_show_run(named, run));
-    if (h->buffers > 1)
-        snprintf(what, sizeof(what), "buffers %" PRIu32 "..%" PRIu32, h->buffer, h->buffer + h->buffers - 1);
-    else
-        snprintf(what, sizeof(what), "buffer %" PRIu32, h->buffer);
+    cairn_show_hole_part(what, h);
     switch (h->kind) {
     case CAIRN_HOLE_STOPPED:
         snprintf(out, CAIRN_SHOWN, "the session did not run, or take switches, up to here");
         break;
     case CAIRN_HOLE_BYTES:
-        snprintf(out, CAIRN_SHOWN, "%" PRIu64 " bytes of buffer %" PRIu32 " %s%.40s", h->bytes, h->buffer,
-                 h->malformed ? "are no events" : "missing", frames);
+        snprintf(out, CAIRN_SHOWN, "%.40s %s%.40s", what, h->malformed ? "are no events" : "missing", frames);
         break;
     case CAIRN_HOLE_BUFFERS:
         snprintf(out, CAIRN_SHOWN, "%.40s missing%s%.40s", what, h->bytes ? ", and parts beside" : "", frames);

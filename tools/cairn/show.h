@@ -22,8 +22,10 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
 const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
 /* `one` or `many` of `n` things. */
 const char *cairn_plural(uint64_t n, const char *one, const char *many);
-/* What is missing at a hole, in words: "1200 bytes of buffer 3". */
+/* What is missing at a hole, in words: "1200 bytes of buffer 3 missing (frame 7)". */
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
+/* Which bytes or buffers that are: "1200 bytes of buffer 3", "buffers 3..5". */
+const char *cairn_show_hole_part(char out[CAIRN_SHOWN], const struct cairn_hole *hole);
 struct cairn_etl_flaw;
 /* What is wrong with an ETL file: "buffer 3 is cut short ...". */
 const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *flaw);

@@ -12,7 +12,7 @@ static uint32_t part_of(struct cairn_slice word, uint32_t room)
     return room;
 }
 
-void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
+static void wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text, bool whole)
 {
     const uint32_t room = CAIRN_COLUMNS - indent;
     bool blank_before = false;
@@ -26,7 +26,7 @@ void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, stru
             fputc(' ', to);
             at++;
         }
-        bool cut = word > room;
+        bool cut = word > room && !whole;
         if (cut)
             word = part_of(text, room); /* it begins a line */
         fprintf(to, "%.*s", (int)word, text.at);
@@ -36,6 +36,16 @@ void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, stru
         text.size -= word + blank_before;
     }
     fputc('\n', to);
+}
+
+void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
+{
+    wrap(to, at, prefix, indent, text, false);
+}
+
+void cairn_wrap_words(FILE *to, unsigned at, unsigned indent, struct cairn_slice text)
+{
+    wrap(to, at, "", indent, text, true);
 }
 
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)

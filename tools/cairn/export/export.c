@@ -9,6 +9,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/export/folder.h"
 #include "tools/cairn/locks.h"
 
@@ -157,21 +158,22 @@ int cairn_export(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
     if (is_input(o)) {
-        fprintf(stderr, "cairn: %s: is the log itself: name another with -o\n", o->path ? o->path : "standard output");
+        cairn_error("%s: is the log itself: name another with -o", o->path ? o->path : "standard output");
         return CAIRN_USAGE;
     }
     if (is_kept(o)) {
-        fprintf(stderr, "cairn: %s: is there, and not of the format %s: name another with -o\n", o->path, w->name);
+        cairn_error("%s: is there, and not of the format %s: name another with -o", o->path, w->name);
         return CAIRN_USAGE;
     }
     o->compact = cairn_prefers_compact(o->log);
     o->state = cairn_alloc(w->state);
     int status = w->prepare ? w->prepare(o) : CAIRN_GOOD, e = status ? 0 : write_all(o, by);
     if (e) {
-        fprintf(stderr, "cairn: %s: %s\n", o->path ? o->path : "standard output",
-                !o->log->input.error ? strerror(-e)
-                : o->path            ? "not written: the log could not be read to its end"
-                                     : "cut short: the log could not be read to its end");
+        const char *to = o->path ? o->path : "standard output";
+        if (o->log->input.error)
+            cairn_error("%s: %s: the log could not be read to its end", to, o->path ? "not written" : "cut short");
+        else
+            cairn_file_error(to, e);
         status = CAIRN_UNREADABLE;
     }
     if (w->free)

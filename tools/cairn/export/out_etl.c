@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/etl.h"
 #include "tools/cairn/export/etl_export.h"
 #include "tools/cairn/export/writer.h"
@@ -12,15 +13,15 @@ static int prepare(struct cairn_output *o)
 {
     struct cairn_etl_export *x = o->state;
     if (o->log->etl) {
-        fprintf(stderr, "cairn: that is an ETL file already: nothing to export\n");
+        cairn_error("that is an ETL file already: nothing to export");
         return CAIRN_BAD;
     }
     cairn_etl_export(x, o->log, o->strict);
     if (!x->writer.over)
         return CAIRN_GOOD;
-    fprintf(stderr, "cairn: with buffers of %" PRIu32 " bytes, as the log has them, the file would have over %" PRIu64
-            " MiB, %u times the log: not written\n", x->writer.buffer_bytes, x->writer.most >> 20,
-            CAIRN_ETL_GROWTH_MAX);
+    cairn_error("with buffers of %" PRIu32 " bytes, as the log has them, the file would have over %" PRIu64
+                " MiB, %u times the log: not written", x->writer.buffer_bytes, x->writer.most >> 20,
+                CAIRN_ETL_GROWTH_MAX);
     return CAIRN_BAD;
 }
 

@@ -407,6 +407,7 @@ const struct cairn_writer cairn_writer_perfetto = {
     .each = true, /* between switches that are left, nobody seems to run */
     .summary = "for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records as samples, spin locks, DS "
                "buffers, what is missing (docs/export.md)",
+    .binary = true,
     .state = sizeof(struct perfetto),
     .passing = true,
     .stacks = true,

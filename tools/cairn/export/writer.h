@@ -38,6 +38,7 @@ struct cairn_writer {
     bool each;                  /* it may be given some switches of a CPU and not others */
     size_t state;               /* bytes */
     bool needs_path; /* it cannot go to standard output */
+    bool binary;     /* it may, but not to a terminal */
     bool passing;    /* the log need not be kept (log.h): it makes do with what it is told, while it is told; */
     bool stacks;     /* but where it has branches: call stacks are made from them (callstack.h) */
     /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""What is said, and the exit status, where a command cannot do what it was asked for: what, where, what to do."""
+
+import bz2
+import gzip
+import lzma
+import os
+import pty
+import subprocess
+
+import pytest
+
+from cairn_tool import CAIRN, GOLDEN, cairn, text_of, told
+
+SMALL = GOLDEN / "small.log"
+
+
+@pytest.mark.parametrize("arguments, status, word", [
+    ([], 2, "usage"),
+    (["frobnicate"], 2, "cairn: 'frobnicate' is no command: cairn help lists them\n"),
+    (["dmup"], 2, "did you mean dump?"),
+    (["help", "exprot"], 2, "did you mean export?"),
+    (["version"], 2, "'version' is no command: cairn help"),
+    (["-V"], 2, "'-V' is no option: --help and --version are"),
+    (["--bogus", "a"], 2, "'--bogus' is no option"),
+    (["dump"], 2, "one LOG is needed, none is given"),
+    (["dump", "a", "b"], 2, "one LOG is needed, 2 are given"),
+    (["top", "a", "b"], 2, "one LOG is needed, 2 are given"),
+    (["capture"], 2, "one DEV is needed, none is given"),
+    (["diff", "a"], 2, "two LOGs are needed, 1 is given"),
+    (["dump", "--cpu", "x", "a"], 2, "--cpu x: must be numbers from 0 to 63"),
+    (["dump", "--cpu", "64", "a"], 2, "--cpu 64"),
+    (["dump", "--cpu", "7", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
+    (["check", "--frob", "a"], 2, "unrecognized option"),
+    (["stat", "--top", "0", "a"], 2, "--top 0"),
+    (["stat", "--by", "thyme", "a"], 2, "--by thyme: must be time or index"),
+    (["ds", GOLDEN / "nods.log"], 1, "no drain of a Debug Store"),
+    (["ds", "--epoch", "99", GOLDEN / "small.log"], 1, "no drain of epoch 99"),
+    (["ds", "--cpu", "2", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
+    (["ds", "--life", "0:1", GOLDEN / "small.log"], 1, "the model kept no log"),
+    (["bts", GOLDEN / "small.log"], 1, "boot with bts=circular"),
+    (["profile", GOLDEN / "nods.log"], 1, "no PEBS records in this log"),
+    (["profile", "--cpu", "1", "--thread", "999", GOLDEN / "small.log"], 1, "no PEBS records of that CPU"),
+    (["stat", "--cpu", "2", GOLDEN / "small.log"], 2, "CPUs in this trace: 2"),
+    (["profile", "--per", "moon", "a"], 2, "--per moon: must be both, thread, function or line"),
+    (["profile", "--per", "line", GOLDEN / "small.log"], 2, "give --elf FILE"),
+    (["profile", "--elf", "/dev/null", GOLDEN / "small.log"], 3, "/dev/null"),
+    (["capture", "-"], 2, "-o LOG"),
+    (["capture", "/dev/null,1", "-o", "/dev/null"], 2, "115200"),
+    (["dump", "/no/such/log"], 3, "No such file"),
+    (["dump", ""], 3, "the name of a file is empty"),
+    (["dump", "/dev/null"], 3, "/dev/null: is empty"),
+    (["stat", GOLDEN], 3, "is a folder: a file is needed"),
+    (["dump", CAIRN], 3, "not a trace"),
+    (["dump", "--elf", "/dev/null", GOLDEN / "small.log"], 3, "/dev/null"),
+    (["dump", "--dump", "2", GOLDEN / "small.log"], 3, "no dump number 2"),
+    (["capture", "/no/such/device", "-o", "/dev/null"], 3, "No such file"),
+])
+def test_status(arguments, status, word):
+    done = cairn(*arguments)
+    assert b"Sanitizer" not in done.stderr
+    assert done.returncode == status
+    assert word.strip() in told(done)
+    if "\n" in word:
+        assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["stat", "--help"], ["info", GOLDEN / "small.log"]])
+def test_output_that_cannot_be_written(arguments):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([CAIRN, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 3 and b"No space left" in done.stderr
+
+
+def test_unknown_option():
+    done = cairn("dump", "--frob", "a")
+    assert done.stderr.decode().splitlines()[1:] == ["usage: cairn dump [options] LOG   (cairn dump --help)"]
+
+
+def test_help_of_all():
+    text = text_of(cairn("--help"))
+    assert all(len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("command", ["dump", "stat", "info", "check", "ds", "profile", "bts", "capture", "export"])
+def test_help(command):
+    done = cairn(command, "--help")
+    assert done.returncode == 0
+    assert text_of(done).startswith(f"usage: cairn {command}")
+    assert all(len(line) <= 80 for line in text_of(done).splitlines())
+
+
+@pytest.mark.parametrize("pack, how", [(gzip.compress, "zcat"), (lzma.compress, "xzcat"), (bz2.compress, "bzcat")])
+def test_a_packed_log_says_how_to_unpack_it(pack, how, tmp_path):
+    packed = tmp_path / "log"
+    packed.write_bytes(pack(SMALL.read_bytes()))
+    for done in (cairn("dump", packed), cairn("dump", "-", data=packed.read_bytes())):
+        assert done.returncode == 3 and not done.stdout and f"as in {how} FILE | cairn dump -" in told(done)
+
+
+# ---- export ----------------------------------------------------------------------------------------------------------
+
+def test_output_dash_is_standard_output(tmp_path):
+    plain = cairn("export", "--to", "json", SMALL)
+    dash = subprocess.run([CAIRN, "export", "--to", "json", "-o", "-", SMALL], cwd=tmp_path, capture_output=True,
+                          check=False)
+    assert dash.returncode == 0 and plain.stdout == dash.stdout != b"" and not list(tmp_path.iterdir())
+    for form in ("etl", "ctf"):
+        done = subprocess.run([CAIRN, "export", "--to", form, "-o", "-", SMALL], cwd=tmp_path, capture_output=True,
+                              check=False)
+        assert done.returncode == 2 and f"{form} does not go to standard output" in told(done)
+        assert not list(tmp_path.iterdir())
+
+
+def test_strict_is_for_etl():
+    for form in ("json", "html"):
+        done = cairn("export", "--to", form, "--strict", SMALL)
+        assert done.returncode == 2 and not done.stdout and "--strict: only etl" in told(done)
+
+
+def on_a_terminal(*arguments):
+    """Exit status, and what the terminal shows."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([CAIRN, *map(str, arguments)], stdout=theirs, stderr=subprocess.PIPE) as running:
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError: # its end
+            pass
+        running.communicate()
+    os.close(ours)
+    return running.returncode, shown
+
+
+def test_what_is_not_text_goes_to_no_terminal():
+    assert on_a_terminal("export", "--to", "perfetto", SMALL) == (2, b"")
+    status, shown = on_a_terminal("export", "--to", "folded", SMALL)
+    assert status == 0 and b";workload_spin 1" in shown
+
+
+@pytest.mark.parametrize("form", ["json", "html", "svg", "perfetto"])
+def test_a_full_disk_is_named(form):
+    done = cairn("export", "--to", form, "-o", "/dev/full", SMALL)
+    assert done.returncode == 3 and "/dev/full: No space left on device" in told(done)
