@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 ORIGIN = 10**18  # what the clock says when the session begins (docs/export.md)
 NOT_TOLD, NO_PRIORITY = -2**63, -2**15
-LINUX_STATES = {"Ready": 0, "Running": 0, "Standby": 0, "DeferredReady": 0, "Terminated": 16}  # others wait: 1
+LINUX_STATES = {"Waiting": 1, "GateWait": 1, "Transition": 2, "WaitingForProcessInSwap": 2, "Terminated": 16}
 MOST_TICKS = 2**17 - 1  # of the form FULL: so many, or more
 DISCARDED = re.compile(r"WARNING: Tracer discarded (\d+) events? between")
 
@@ -95,7 +95,7 @@ def as_json(e):
     if kind == "sched_switch":
         state, detailed, waited = e["state"], e["state"][0] != 0x100, told(e["next_waited_ticks"])
         raw = state[0] == 0x101
-        assert e["prev_state"] == (1 if raw else LINUX_STATES.get(label(state), 1) if detailed else 0)
+        assert e["prev_state"] == (1 if raw else LINUX_STATES.get(label(state), 0) if detailed else 0)
         return out | {
             "type": "switch",
             "old": thread(e["prev_tid"], e["prev_comm"]), "new": thread(e["next_tid"], e["next_comm"]),

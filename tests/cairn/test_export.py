@@ -133,3 +133,13 @@ def test_files(tmp_path, form):
         assert done.returncode == 2 and f"not of the format {form}" in done.stderr.decode()
         assert other.read_bytes() == content
     assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", "/dev/full").returncode == 3
+
+
+def test_json_has_every_key_however_long_its_name():
+    keys = {f"machine.{'x' * length}": str(length) for length in (10, 88, 96, 120, 127, 128, 500)}
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    with_keys(parts, keys)
+    with_keys(parts, {next(iter(keys)): "the last counts"})
+    lines = cairn("export", "--to", "json", "-", data=frames.write(parts)).stdout.decode("ascii").splitlines()
+    found = json.loads(lines[0])["keys"]
+    assert {**keys, next(iter(keys)): "the last counts"}.items() <= found.items()

@@ -8,10 +8,12 @@ import subprocess
 import pytest
 
 import cairn_boot
-from cairn_tool import cairn, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, text_of, told
 
+SMALL = GOLDEN / "small.log"
 WHERE = {"tool": "bin/cairn", "manual": "share/man/man1/cairn.1", "bash": "share/bash-completion/completions/cairn",
          "zsh": "share/zsh/site-functions/_cairn", "fish": "share/fish/vendor_completions.d/cairn.fish"}
+OPTION = r"^(?:\\fB-\w\\fR, )?\\fB--([\w-]+)\\fR( \\fI.*?\\fR)?$"
 README = (cairn_boot.ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -48,7 +50,11 @@ def test_install_and_uninstall(tmp_path):
     assert all(f"{tmp_path}/usr/{path}" in done.stdout for path in WHERE.values())
     tool = tmp_path / "usr" / WHERE["tool"]
     assert subprocess.run([tool, "--version"], capture_output=True, check=True).stdout.startswith(b"cairn ")
+    page = (tmp_path / "usr" / WHERE["manual"]).read_text(encoding="ascii")
+    named = set(re.findall(r"docs/([\w-]+\.md)", page.replace("\\-", "-")))
+    assert {"filters.md", "export.md"} <= named <= {path.name for path in (tmp_path / "usr/share/doc/cairn").iterdir()}
     make("uninstall", tmp_path)
+    assert not (tmp_path / "usr/share/doc/cairn").exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
@@ -60,8 +66,11 @@ def test_manual_has_no_mistake(installed):
     shown = subprocess.run(["groff", "-man", "-Tascii", "-P-c", "-rLL=80n", installed["manual"]], capture_output=True,
                            check=True).stdout.decode("ascii")
     text = re.sub(r".\x08", "", shown)
-    for heading in ("NAME", "SYNOPSIS", "COMMANDS", "EXIT STATUS", "ENVIRONMENT"):
+    for heading in ("NAME", "SYNOPSIS", "COMMANDS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SEE ALSO"):
         assert f"\n{heading}\n" in text
+    for word in ("TMPDIR", "TERM", "NO_COLOR", "130"):
+        assert f"\n       {word}" in text
+    assert text.count("--max-wait-reason N") == 1  # what several commands have is told once
     assert all(f"cairn {command} " in text for command in commands())
 
 
@@ -69,9 +78,12 @@ def test_help_manual_and_readme_agree(installed):
     page = installed["manual"].read_text(encoding="ascii").replace("\\-", "-").replace("\\(aq", "'")
     sections = {name: body for name, body in re.findall(r'^\.SS "cairn (\w+) .*"\n((?:(?!\.S[SH]).*\n)*)', page, re.M)}
     assert list(sections) == commands() and len(commands()) > 9
+    common = page[page.index(".SH OPTIONS OF SEVERAL"):page.index(".SH A PART")]
+    values = {name: bool(value) for name, value in re.findall(OPTION, common, re.M)}
     for command in commands():
-        listed = {name: bool(value) for name, value in
-                  re.findall(r"\\fB--([\w-]+)\\fR( \\fI.*?\\fR)?$", sections[command], re.M)}
+        listed = {name: bool(value) for name, value in re.findall(OPTION, sections[command], re.M)}
+        also = re.search(r"^Also (.*): see below\.$", sections[command], re.M)
+        listed |= {name: values[name] for name in re.findall(r"--([\w-]+)", also[1] if also else "")}
         assert listed == options(command), command
         assert f"build/cairn {command} " in README, command
     assert re.findall(r"^format \\fB(\w+)", sections["export"], re.M) == formats()
@@ -80,6 +92,31 @@ def test_help_manual_and_readme_agree(installed):
     assert set(formats()) == set(re.findall(r"^  (\w+)  ", text_of(cairn("export", "--help")), re.M))
     for status in re.findall(r"(\d) ", re.search(r"Exit: .*", text_of(cairn("--help")).replace("\n", " "))[0]):
         assert f"\n.TP\n{status}\n" in page
+
+
+def test_examples_of_the_manual(installed):
+    """What it shows is what there is: each command reads a log as it stands there."""
+    page = installed["manual"].read_text(encoding="ascii").replace("\\-", "-").replace("\\(aq", "'")
+    examples = re.findall(r"^cairn (\w+) (.*)$", page[page.index(".SH EXAMPLES"):], re.M)
+    assert len(examples) > 6
+    for command, words in examples:
+        for name in re.findall(r"--([\w-]+)", words):
+            assert name in options(command), (command, name)
+    done = subprocess.run(f"{CAIRN} " + " ".join(next(e for e in examples if "--reason" in e[1])).replace(
+        "t.log", str(cairn_boot.ROOT / "samples" / "plain.log")), shell=True, capture_output=True, check=False)
+    assert done.returncode == 0 and b"Mutex" in done.stdout and not done.stderr
+
+
+def test_states_and_wait_reasons_are_listed():
+    """By a refusal, by the completion and by the document: all the same, and each is one."""
+    refusal = told(cairn("dump", "--reason", "Nothing", "a"))
+    words = re.search(r"for others: (.*) usage:", refusal)[1].split(", ")
+    assert len(words) > 50 and words[0] == "Initialized" and "WrMutex" in words
+    document = (cairn_boot.ROOT / "docs" / "filters.md").read_text(encoding="utf-8")
+    listed = re.search(r"^States: (.*?)\n\n", document, re.M | re.S)[1]
+    assert re.findall(r"`(\w+)`", listed) == words
+    assert b"nothing in this log passes" in cairn("dump", "--reason", ",".join(words[-9:]), SMALL).stderr
+    assert cairn("dump", "--reason", "ready,WRMUTEX", SMALL).returncode == 0
 
 
 def test_readme_shows_no_option_there_is_not():
@@ -116,6 +153,8 @@ def test_bash_values(installed):
     script = installed["bash"]
     assert complete(script, "cairn", "export", "--to", "") == formats()
     assert complete(script, "cairn", "dump", "--color", "=", "al") == ["always"]
+    assert complete(script, "cairn", "dump", "--reason", "WrMu") == ["WrMutex"]
+    assert complete(script, "cairn", "stat", "--reason", "Ready,Gate") == ["Ready,GateWait"]
     assert complete(script, "cairn", "dump", "--color", "=") == ["auto", "always", "never"]
     assert not complete(script, "cairn", "dump", "--from", "")
     assert "samples/plain.log" in complete(script, "cairn", "dump", "samples/p")

@@ -22,7 +22,7 @@ static const struct cairn_option options[] = {
     {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
     CAIRN_CPU_OPTION,
     CAIRN_THREAD_OPTION,
-    CAIRN_SINCE_OPTIONS,
+    CAIRN_TIME_OPTIONS,
     CAIRN_REASON_OPTION,
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,

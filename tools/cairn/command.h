@@ -6,6 +6,7 @@
 #include "tools/cairn/colour.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/log.h"
+#include "tools/cairn/names.h"
 
 /* Exit statuses. */
 enum {
@@ -25,6 +26,7 @@ struct cairn_option {
     unsigned *word;              /* which of `words`, up to a NULL */
     const char *const *words;
     const char *(*take)(const char *value); /* NULL, or what the value must be instead: "must be ..." */
+    const char *const *hints; /* words that a list for `take` may hold, up to a NULL; NULL: any */
 };
 
 struct cairn_writer;
@@ -88,8 +90,7 @@ extern uint64_t cairn_which_dump;          /* 0: the last */
 extern uint64_t cairn_which_session;       /* 0: the first, or all */
 extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
 
-/* Rows of the options of commands that look at a part of a log (filter.h). A time has two names: of `--to` export has
- * another use. */
+/* Rows of the options of commands that look at a part of a log (filter.h). */
 #define CAIRN_CPU_OPTION                                                                                               \
     {                                                                                                                  \
         'c', "cpu", "LIST", "only these CPUs, as in 0,2-3", .take = cairn_filter_cpus                                  \
@@ -99,20 +100,15 @@ extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
         't', "thread", "LIST", "only these threads: TIDs, names, or both as shown; * and ? stand for others",          \
             .take = cairn_filter_threads                                                                               \
     }
-#define CAIRN_SINCE_OPTIONS                                                                                            \
+#define CAIRN_TIME_OPTIONS                                                                                             \
     {0, "from", "TIME", "from then on: 1.5s, 200ms, 10us, 100ns; seconds", .take = cairn_filter_from},                 \
     {                                                                                                                  \
         0, "until", "TIME", "up to then", .take = cairn_filter_until                                                   \
     }
-#define CAIRN_TIME_OPTIONS                                                                                             \
-    CAIRN_SINCE_OPTIONS,                                                                                               \
-    {                                                                                                                  \
-        0, "to", "TIME", "the same as --until", .take = cairn_filter_until                                             \
-    }
 #define CAIRN_REASON_OPTION                                                                                            \
     {                                                                                                                  \
-        0, "reason", "LIST", "only switches with these states or wait reasons, as in Ready,WrMutex,Wr*",               \
-            .take = cairn_filter_reasons                                                                               \
+        0, "reason", "LIST", "only switches with these states or wait reasons, as in Ready,WrMutex,Wr*",         \
+            .take = cairn_filter_reasons, .hints = cairn_switch_words                                                  \
     }
 
 /* A row of the options of commands that say who caused a record. */

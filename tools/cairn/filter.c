@@ -164,8 +164,11 @@ static bool is_like(const char *pattern, const char *name)
 
 const char *cairn_filter_reasons(const char *list)
 {
-    static const char must[] = "must be states or wait reasons by Windows' names, as in Ready,WrMutex,Wr*";
+    static char must[1024];
     char word[WORD];
+    size_t n = (size_t)snprintf(must, sizeof(must), "must be of these, with * and ? for others:");
+    for (const char *const *w = cairn_switch_words; *w && n < sizeof(must); w++)
+        n += (size_t)snprintf(must + n, sizeof(must) - n, "%s %s", w == cairn_switch_words ? "" : ",", *w);
     bool bad = !*list;
     filter.reasons = list;
     for (const char *at = list; *at && next_word(&at, word, &bad);) {
@@ -208,8 +211,7 @@ static bool choose_named(const struct cairn_log *log, const char *word)
         const struct cairn_name *n = &log->text.names.items[i];
         if (!n->tid)
             continue;
-        snprintf(name, sizeof(name), "%.*s", n->name.size < CAIRN_SHOWN ? (int)n->name.size : (int)CAIRN_SHOWN - 1,
-                 n->name.at);
+        cairn_slice_text(name, sizeof(name), n->name);
         cairn_show_thread(shown, log, n->tid, CAIRN_SHOWN - 1);
         if (fnmatch(word, name, 0) == 0 || fnmatch(word, shown, 0) == 0) {
             choose(n->tid);

@@ -1,41 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/names.h"
 
+#include <stddef.h>
+
 #include "tools/cairn/etl_layout.h"
 #include "trace/ccswap.h"
 #include "trace/format.h"
 
 #define LOOK_UP(table, i) ((i) < sizeof(table) / sizeof((table)[0]) && (table)[i] ? (table)[i] : "?")
 
+#define REASONS 43u
+
+const char *const cairn_switch_words[] = {
+    "Initialized", "Ready", "Running", "Standby", "Terminated", "Waiting", "Transition", "DeferredReady", "GateWait",
+    "WaitingForProcessInSwap",
+    "Executive", "FreePage", "PageIn", "PoolAllocation", "DelayExecution", "Suspended", "UserRequest", "WrExecutive",
+    "WrFreePage", "WrPageIn", "WrPoolAllocation", "WrDelayExecution", "WrSuspended", "WrUserRequest", "WrEventPair",
+    "WrQueue", "WrLpcReceive", "WrLpcReply", "WrVirtualMemory", "WrPageOut", "WrRendezvous", "WrKeyedEvent",
+    "WrTerminated", "WrProcessInSwap", "WrCpuRateControl", "WrCalloutStack", "WrKernel", "WrResource", "WrPushLock",
+    "WrMutex", "WrQuantumEnd", "WrDispatchInt", "WrPreempted", "WrYieldExecution", "WrFastMutex", "WrGuardedMutex",
+    "WrRundown", "WrAlertByThreadId", "WrDeferredPreempt", "WrPhysicalFault", "WrIoRing", "WrMdlCache", "WrRcu",
+    NULL,
+};
+_Static_assert(sizeof(cairn_switch_words) / sizeof(cairn_switch_words[0]) == KTHREAD_STATES + REASONS + 1,
+               "states, then reasons, by their numbers");
+
 const char *cairn_state_name(uint8_t state)
 {
-    static const char *const names[KTHREAD_STATES] = {
-        "Initialized", "Ready",      "Running",       "Standby",  "Terminated",
-        "Waiting",     "Transition", "DeferredReady", "GateWait", "WaitingForProcessInSwap",
-    };
-    return LOOK_UP(names, state);
+    return state < KTHREAD_STATES ? cairn_switch_words[state] : "?";
 }
 
 const char *cairn_reason_name(uint8_t reason)
 {
-    static const char *const names[] = {
-        "Executive",        "FreePage",          "PageIn",
-        "PoolAllocation",   "DelayExecution",    "Suspended",
-        "UserRequest",      "WrExecutive",       "WrFreePage",
-        "WrPageIn",         "WrPoolAllocation",  "WrDelayExecution",
-        "WrSuspended",      "WrUserRequest",     "WrEventPair",
-        "WrQueue",          "WrLpcReceive",      "WrLpcReply",
-        "WrVirtualMemory",  "WrPageOut",         "WrRendezvous",
-        "WrKeyedEvent",     "WrTerminated",      "WrProcessInSwap",
-        "WrCpuRateControl", "WrCalloutStack",    "WrKernel",
-        "WrResource",       "WrPushLock",        "WrMutex",
-        "WrQuantumEnd",     "WrDispatchInt",     "WrPreempted",
-        "WrYieldExecution", "WrFastMutex",       "WrGuardedMutex",
-        "WrRundown",        "WrAlertByThreadId", "WrDeferredPreempt",
-        "WrPhysicalFault",  "WrIoRing",          "WrMdlCache",
-        "WrRcu",
-    };
-    return LOOK_UP(names, reason);
+    return reason < REASONS ? cairn_switch_words[KTHREAD_STATES + reason] : "?";
+}
+
+unsigned cairn_linux_state(uint8_t state)
+{
+    switch (state) {
+    case KTHREAD_WAITING:
+    case KTHREAD_GATE_WAIT:
+        return CAIRN_LINUX_INTERRUPTIBLE;
+    case KTHREAD_TRANSITION: /* its stack, or its process, is not in memory */
+    case KTHREAD_WAITING_FOR_PROCESS_IN_SWAP:
+        return CAIRN_LINUX_UNINTERRUPTIBLE;
+    case KTHREAD_TERMINATED:
+        return CAIRN_LINUX_DEAD;
+    default: /* it can run */
+        return CAIRN_LINUX_RUNNING;
+    }
 }
 
 /* What Windows calls them in its type names, in words. */

@@ -19,6 +19,14 @@ static int compare(struct cairn_slice a, struct cairn_slice b)
     return c ? c : (a.size > b.size) - (a.size < b.size);
 }
 
+const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s)
+{
+    const size_t n = s.size < size ? s.size : size - 1;
+    memcpy(out, s.at, n);
+    out[n] = '\0';
+    return out;
+}
+
 bool cairn_slice_is(struct cairn_slice s, const char *text)
 {
     return s.size == strlen(text) && memcmp(s.at, text, s.size) == 0;
@@ -245,11 +253,8 @@ void cairn_text_free(struct cairn_text *t)
     memset(t, 0, sizeof(*t));
 }
 
-static const struct cairn_key *find_key(const struct cairn_text *t, const char *format, va_list args)
+static const struct cairn_key *find_name(const struct cairn_text *t, struct cairn_slice wanted)
 {
-    char name[96];
-    int n = vsnprintf(name, sizeof(name), format, args);
-    struct cairn_slice wanted = {name, n < (int)sizeof(name) ? (uint32_t)n : (uint32_t)sizeof(name) - 1};
     size_t low = 0, high = t->keys.count; /* the first key above `wanted` */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -259,6 +264,18 @@ static const struct cairn_key *find_key(const struct cairn_text *t, const char *
             high = middle;
     }
     return low && compare(t->sorted[low - 1]->name, wanted) == 0 ? t->sorted[low - 1] : NULL;
+}
+
+static const struct cairn_key *find_key(const struct cairn_text *t, const char *format, va_list args)
+{
+    char name[96];
+    const int n = vsnprintf(name, sizeof(name), format, args);
+    return n < (int)sizeof(name) ? find_name(t, (struct cairn_slice){name, (uint32_t)n}) : NULL;
+}
+
+bool cairn_key_counts(const struct cairn_text *t, const struct cairn_key *key)
+{
+    return find_name(t, key->name) == key;
 }
 
 struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...)

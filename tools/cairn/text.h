@@ -69,7 +69,11 @@ struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...
 /* The number of "ds.cpu.CPU.NAME", which a CPU has that is not like CPU 0, else of "ds.NAME". False: neither is one. */
 bool cairn_ds_number(const struct cairn_text *t, uint32_t cpu, const char *name, uint64_t *value);
 bool cairn_has_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether it is the last of its name, whose value counts. */
+bool cairn_key_counts(const struct cairn_text *t, const struct cairn_key *key);
 
+/* The slice as a string in `out` of `size` bytes, its end cut off where it is longer. */
+const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s);
 bool cairn_slice_is(struct cairn_slice s, const char *text);
 /* Takes one number (decimal, or hex after 0x) and the blanks behind it off the slice. */
 bool cairn_slice_number(struct cairn_slice *s, uint64_t *value);

@@ -11,11 +11,26 @@ static bool takes_file(const struct cairn_option *o)
     return o->value && strcmp(o->value, "FILE") == 0;
 }
 
-/* The words a value may be, separated; nothing where it may be anything. */
+/* The words a value may be, or that a list of them may hold; NULL where it may be anything. */
+static const char *const *words_of(const struct cairn_option *o)
+{
+    return o->words ? o->words : o->hints;
+}
+
 static void print_words(const struct cairn_option *o, const char *between)
 {
-    for (unsigned i = 0; o->words && o->words[i]; i++)
-        printf("%s%s", i ? between : "", o->words[i]);
+    for (unsigned i = 0; words_of(o) && words_of(o)[i]; i++)
+        printf("%s%s", i ? between : "", words_of(o)[i]);
+}
+
+/* Whether that option, with the same words of help, is one of several commands. */
+static bool is_common(const struct cairn_option *option)
+{
+    unsigned found = 0;
+    for (unsigned i = 0; cairn_commands[i]; i++)
+        for (const struct cairn_option *o = cairn_commands[i]->options; o->name; o++)
+            found += strcmp(o->name, option->name) == 0 && strcmp(o->help, option->help) == 0;
+    return found > 2;
 }
 
 /* ---- manual page ------------------------------------------------------------------------------------------------- */
@@ -69,8 +84,10 @@ static void print_command(const struct cairn_command *c)
     puts("\"");
     print_roff(c->summary);
     puts(".");
+    unsigned common = 0;
     for (const struct cairn_option *o = c->options; o->name; o++)
-        print_option(o);
+        if (!is_common(o))
+            print_option(o);
     for (const struct cairn_writer *const *f = c->formats; f && *f; f++) {
         fputs(".TP\nformat \\fB", stdout);
         print_roff((*f)->name);
@@ -82,12 +99,42 @@ static void print_command(const struct cairn_command *c)
         puts(".PP");
         print_roff(c->notes);
     }
+    for (const struct cairn_option *o = c->options; o->name; o++)
+        if (is_common(o)) {
+            fputs(common++ ? ", " : ".PP\nAlso ", stdout);
+            printf("\\fB\\-\\-");
+            print_roff(o->name);
+            fputs("\\fR", stdout);
+        }
+    if (common)
+        puts(": see below.");
+}
+
+/* Options that several commands have, each once. */
+static void print_common(void)
+{
+    puts(".SH OPTIONS OF SEVERAL COMMANDS");
+    for (unsigned i = 0; cairn_commands[i]; i++)
+        for (const struct cairn_option *o = cairn_commands[i]->options; o->name; o++) {
+            bool told = !is_common(o);
+            for (unsigned before = 0; before < i; before++)
+                for (const struct cairn_option *b = cairn_commands[before]->options; b->name; b++)
+                    told |= strcmp(b->name, o->name) == 0 && strcmp(b->help, o->help) == 0;
+            if (told)
+                continue;
+            print_option(o);
+            if (o->hints) {
+                fputs("The words: ", stdout);
+                print_words(o, ", ");
+                puts(".");
+            }
+        }
 }
 
 static int manual(void)
 {
     fputs(".\\\" Made from the tables of cairn's commands (tools/manual).\n.TH CAIRN 1 \"\" \"cairn " CAIRN_VERSION
-          "\" \"Cairn\"\n.SH NAME\ncairn \\- read traces of context switches and of Intel\\(aqs Debug Store\n"
+          "\" \"Cairn\"\n.nh\n.SH NAME\ncairn \\- read traces of context switches and of Intel\\(aqs Debug Store\n"
           ".SH SYNOPSIS\n.nf\n",
           stdout);
     for (unsigned i = 0; cairn_commands[i]; i++) {
@@ -102,6 +149,7 @@ static int manual(void)
           stdout);
     for (unsigned i = 0; cairn_commands[i]; i++)
         print_command(cairn_commands[i]);
+    print_common();
     fputs(".SH A PART OF A TRACE\n"
           "Options of several kinds must all hold. What lies at \\-\\-from is in, what lies at \\-\\-until is not;\n"
           "times are those that \\fBcairn dump\\fR shows. \\-\\-thread and \\-\\-reason never hide what was lost.\n"
@@ -112,8 +160,30 @@ static int manual(void)
           "guest of \\fBcapture\\fR the verdict was fail. What there is has been shown.\n"
           ".TP\n2\nUsage: the arguments are wrong, or do not fit this log.\n"
           ".TP\n3\nA file could not be read or written, or is no trace; \\fBcapture\\fR: no verdict came.\n"
-          ".TP\n130\n\\fBcapture\\fR: ended by Ctrl\\-C.\n"
-          ".SH ENVIRONMENT\n.TP\nNO_COLOR\nSet and not empty: no colours, unless \\-\\-color=always.\n",
+          ".TP\n130\n\\fBcapture\\fR, \\fBtop\\fR: ended by Ctrl\\-C. \\fBtop\\fR ended by another signal: 128 and\n"
+          "its number, 143 for SIGTERM.\n"
+          ".SH ENVIRONMENT\n"
+          ".TP\nNO_COLOR\nSet and not empty: no colours, unless \\-\\-color=always.\n"
+          ".TP\nTERM\nNot set, or \\fIdumb\\fR: no colours, unless \\-\\-color=always.\n"
+          ".TP\nTMPDIR\nWhere what comes through a pipe, as with \\-, is copied to, in a file that nobody else sees\n"
+          "and that is gone in the end. Without it /var/tmp. It needs the room that the log does.\n"
+          ".SH FILES\n"
+          ".TP\n\\fIPREFIX\\fR/share/doc/cairn\nThe documents that are named here as docs/...: \\fIPREFIX\\fR is\n"
+          "where cairn was installed, /usr/local unless told.\n"
+          ".SH EXAMPLES\n"
+          "What ran, and what was lost:\n.IP\n.nf\ncairn dump t.log | less\ncairn stat t.log\n.fi\n.PP\n"
+          "Whether that is what the kernel really did:\n.IP\n.nf\ncairn check t.log\n.fi\n.PP\n"
+          "Who waited for a mutex in half a second, and where some of the threads spent their time:\n"
+          ".IP\n.nf\ncairn dump \\-\\-reason \\(aqWr*Mutex\\(aq \\-\\-from 1.5s \\-\\-until 2s t.log\n"
+          "cairn profile \\-\\-thread \\(aqconsumer*\\(aq t.log\n.fi\n.PP\n"
+          "For a browser, for ui.perfetto.dev, and as a flame graph:\n.IP\n.nf\n"
+          "cairn export \\-\\-to html t.log \\-o t.html\n"
+          "cairn export \\-\\-to perfetto t.log \\-o t.pftrace\n"
+          "cairn export \\-\\-to folded t.log | flamegraph.pl > t.svg\n.fi\n.PP\n"
+          "A packed log, and one that a machine sends over its serial line:\n.IP\n.nf\n"
+          "zcat t.log.gz | cairn stat \\-\n"
+          "cairn capture /dev/ttyUSB0,115200 \\-o t.log\n.fi\n"
+          ".SH SEE ALSO\n\\fBbabeltrace2\\fR(1), \\fBperf\\fR(1), \\fBless\\fR(1); the documents of FILES\n",
           stdout);
     return 0;
 }
@@ -155,7 +225,7 @@ static int bash(void)
             fputs(") words=", stdout);
             if (takes_file(o))
                 fputs("'<file>'", stdout);
-            else if (o->words) {
+            else if (words_of(o)) {
                 putchar('\'');
                 print_words(o, " ");
                 putchar('\'');
@@ -173,7 +243,8 @@ static int bash(void)
          "    if [ \"$words\" = '<any>' ]; then\n"
          "        return\n"
          "    elif [ -n \"$words\" ] && [ \"$words\" != '<file>' ]; then\n"
-         "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+         "        local before=${cur%\"${cur##*,}\"}\n"
+         "        mapfile -t COMPREPLY < <(compgen -P \"$before\" -W \"$words\" -- \"${cur##*,}\")\n"
          "    elif [ -z \"$words\" ] && [[ $cur == -* ]]; then\n"
          "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$cur\")\n"
          "    else\n"
@@ -224,10 +295,10 @@ static int zsh(void)
                 printf(":%s:", o->value);
             if (takes_file(o))
                 fputs("_files", stdout);
-            if (o->words) {
-                putchar('(');
+            if (words_of(o)) {
+                fputs(o->words ? "(" : "_values -s , LIST ", stdout);
                 print_words(o, " ");
-                putchar(')');
+                fputs(o->words ? ")" : "", stdout);
             }
             putchar('\'');
         }
@@ -254,7 +325,7 @@ static int fish(void)
                 printf(" -s %c", o->letter);
             if (o->value)
                 printf(" -%s", takes_file(o) ? "r" : "x");
-            if (o->words) {
+            if (words_of(o)) {
                 fputs(" -a '", stdout);
                 print_words(o, " ");
                 putchar('\'');

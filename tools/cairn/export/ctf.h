@@ -33,12 +33,6 @@ enum cairn_ctf_event {
 #define CAIRN_CTF_NO_STATE    0x100u /* of state and reason: the form does not tell */
 #define CAIRN_CTF_RAW_STATE   0x101u /* state: not to be told from a reason; `reason` is the field itself */
 
-enum { /* prev_state: Linux's, for tools that know its sched_switch */
-    CAIRN_CTF_TASK_RUNNING = 0,
-    CAIRN_CTF_TASK_INTERRUPTIBLE = 1,
-    CAIRN_CTF_EXIT_DEAD = 16,
-};
-
 /* Writes the metadata to o->file, behind CAIRN_CTF_MARK. */
 void cairn_ctf_metadata(const struct cairn_output *o);
 

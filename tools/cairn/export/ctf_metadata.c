@@ -41,10 +41,10 @@ static void env_key(const struct cairn_output *o, const struct cairn_key *key)
 {
     char name[CAIRN_SHOWN];
     bool kept = false;
-    snprintf(name, sizeof(name), "%.*s", key->name.size < CAIRN_SHOWN ? (int)key->name.size : 0, key->name.at);
+    cairn_slice_text(name, sizeof(name), key->name);
     for (size_t i = 0; i < sizeof(kept_keys) / sizeof(kept_keys[0]); i++)
         kept |= strncmp(name, kept_keys[i], strlen(kept_keys[i])) == 0;
-    if (!kept || cairn_key(&o->log->text, "%s", name).at != key->value.at) /* not the last of that name */
+    if (!kept || key->name.size >= sizeof(name) || !cairn_key_counts(&o->log->text, key))
         return;
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c))

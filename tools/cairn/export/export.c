@@ -32,11 +32,7 @@ const char *cairn_out_function(const struct cairn_output *o, uint64_t address, c
         return named;
     }
     const struct cairn_symbol *s = cairn_find_symbol(&o->log->text, address);
-    if (!s)
-        return NULL;
-    snprintf(out, CAIRN_SHOWN, "%.*s", s->name.size < CAIRN_SHOWN ? (int)s->name.size : (int)CAIRN_SHOWN - 1,
-             s->name.at);
-    return out;
+    return s ? cairn_slice_text(out, CAIRN_SHOWN, s->name) : NULL;
 }
 
 static struct cairn_held held_at(const struct cairn_log *log, const struct cairn_lock_event *event)

@@ -7,6 +7,7 @@
 #include "tools/cairn/export/ctf.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/export/folder.h"
+#include "tools/cairn/names.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/pebs.h"
 
@@ -98,23 +99,11 @@ static void begin(struct cairn_output *o)
 
 /* Linux's state of the thread that leaves. The forms that tell none are of the idle threads, which can always run on.
  * Where a state cannot be told from a reason (raw), most likely it waits. */
-static unsigned linux_state(const struct cairn_switch *sw)
+static unsigned previous_state(const struct cairn_switch *sw)
 {
     if (!sw->detailed)
-        return CAIRN_CTF_TASK_RUNNING;
-    if (sw->raw)
-        return CAIRN_CTF_TASK_INTERRUPTIBLE;
-    switch (sw->state) {
-    case KTHREAD_READY:
-    case KTHREAD_RUNNING:
-    case KTHREAD_STANDBY:
-    case KTHREAD_DEFERRED_READY:
-        return CAIRN_CTF_TASK_RUNNING;
-    case KTHREAD_TERMINATED:
-        return CAIRN_CTF_EXIT_DEAD;
-    default:
-        return CAIRN_CTF_TASK_INTERRUPTIBLE;
-    }
+        return CAIRN_LINUX_RUNNING;
+    return sw->raw ? CAIRN_LINUX_INTERRUPTIBLE : cairn_linux_state(sw->state);
 }
 
 static void on_switch(struct cairn_output *o, const struct cairn_item *item)
@@ -126,7 +115,7 @@ static void on_switch(struct cairn_output *o, const struct cairn_item *item)
     comm(o, s, true, sw->old_tid);
     cairn_ctf_number(s, sw->old_tid, 4);
     cairn_ctf_number(s, (uint16_t)(sw->detailed ? sw->priority : CAIRN_CTF_NO_PRIORITY), 2);
-    cairn_ctf_number(s, linux_state(sw), 1);
+    cairn_ctf_number(s, previous_state(sw), 1);
     comm(o, s, sw->new_known, sw->new_tid);
     signed64(s, sw->new_known, sw->new_tid, CAIRN_CTF_NO_NUMBER);
     cairn_ctf_number(s, sw->form, 1);

@@ -93,9 +93,7 @@ static void begin(struct cairn_output *o)
     cairn_json_open(j, "keys");
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *key = &log->text.keys.items[i];
-        char name[CAIRN_SHOWN];
-        snprintf(name, sizeof(name), "%.*s", key->name.size < CAIRN_SHOWN ? (int)key->name.size : 0, key->name.at);
-        if (*name && cairn_key(&log->text, "%s", name).at == key->value.at) /* the last of that name */
+        if (cairn_key_counts(&log->text, key))
             cairn_json_key(j, key->name, key->value);
     }
     cairn_json_close(j);

@@ -27,8 +27,7 @@ char *cairn_pf_name(const struct cairn_output *o, uint32_t tid, char out[CAIRN_S
     if (!tid)
         snprintf(out, CAIRN_SHOWN, "idle");
     else if (n)
-        snprintf(out, CAIRN_SHOWN, "%.*s", n->name.size < CAIRN_SHOWN ? (int)n->name.size : (int)CAIRN_SHOWN - 1,
-                 n->name.at);
+        cairn_slice_text(out, CAIRN_SHOWN, n->name);
     return !tid || n ? out : NULL;
 }
 

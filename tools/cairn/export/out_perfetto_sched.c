@@ -11,25 +11,6 @@
 #include "tools/cairn/export/out_perfetto.h"
 #include "trace/etw.h"
 
-/* As sched_switch has it on Linux; of any version, these are told alike. */
-enum { LINUX_RUNNING = 0, LINUX_INTERRUPTIBLE = 1, LINUX_UNINTERRUPTIBLE = 2, LINUX_DEAD = 0x10 };
-
-static int64_t linux_state(uint8_t state)
-{
-    switch (state) {
-    case KTHREAD_WAITING:
-    case KTHREAD_GATE_WAIT:
-        return LINUX_INTERRUPTIBLE;
-    case KTHREAD_TRANSITION: /* its stack, or its process, is not in memory */
-    case KTHREAD_WAITING_FOR_PROCESS_IN_SWAP:
-        return LINUX_UNINTERRUPTIBLE;
-    case KTHREAD_TERMINATED:
-        return LINUX_DEAD;
-    default:
-        return LINUX_RUNNING;
-    }
-}
-
 /* `by`: who was running. `data`: NULL, or what the events refer to for the first time; `refers`: whether they do. */
 static void put_events(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item, uint32_t by,
                        Pf__FtraceEvent **events, size_t count, Pf__InternedData *data, bool refers)
@@ -112,7 +93,7 @@ void cairn_pf_switch(struct cairn_output *o, struct cairn_pf_sched *s, const str
     f.next_pid = sw->new_known ? (int32_t)sw->new_tid : CAIRN_PF_UNKNOWN;
     f.next_comm = sw->new_known ? cairn_pf_name(o, sw->new_tid, new) : (char *)CAIRN_PF_UNKNOWN_NAME;
     f.has_prev_state = told;
-    f.prev_state = told ? linux_state(sw->state) : 0;
+    f.prev_state = told ? (int64_t)cairn_linux_state(sw->state) : 0;
     f.has_prev_prio = sw->detailed;
     f.prev_prio = sw->priority;
     e[0].sched_switch = &f;
