@@ -40,7 +40,7 @@ def test_every_release(tmp_path):
     assert {mode for _, mode in rows} == KINDS and "about " not in text
     assert {"locks_ordinary", "locks_queued", "locks_executive", "dispatcher"} <= {lock for lock, _ in rows}
     # where they are let go of: the functions that do it, the dispatcher lock by whoever runs by then
-    where = dict(re.findall(r"^(\S+), \w+\n(?:  .*\n)*?  released in: (.*\n(?:    .*\n)*)", text, re.M))
+    where = dict(re.findall(r"^(\S+), \w+\n(?:  .*\n)*?  events released in: (.*\n(?:    .*\n)*)", text, re.M))
     assert set(re.findall(r"([a-z]\w*)\+", where["locks_queued"])) == {"queued"}
     assert "kernel_irq_exit+" in where["dispatcher"]
     lines = re.findall(r" let go by ([^,:]+:\d+|idle)(, in a DPC|, in an interrupt)?: depth ",

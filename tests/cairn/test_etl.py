@@ -114,7 +114,7 @@ def test_spin_locks(name):
             got = re.search(rf"^  {field} +(\d+) +(\d+)$", part, re.M)
             assert (int(got[1]), int(got[2])) == middle_and_most(values)
         long = 0 if maker.build == 7600 else sum(row[2] > 1_000_000 for row in rows)
-        rule = re.search(r"^  chosen by: (.*)$", part, re.M)[1]
+        rule = re.search(r"^  events chosen by: (.*)$", part, re.M)[1]
         assert (f"held long {long}" in rule) == (long > 0) and "no rule" not in rule
         acquired = int(re.search(r"about (\d+) acquired", part)[1])
         assert acquired == sum(1 if row[0] or (long and row[2] > 1_000_000) else 1000 for row in rows)

@@ -26,6 +26,24 @@ def test_golden(command):
     expect_text(f"locks.{command}", text)
 
 
+def test_table():
+    """A row a lock, with the numbers of its detail; --top N is of both."""
+    text = text_of(cairn("locks", LOG))
+    head, *blocks = text.split("\n\n")
+    rows = re.findall(r"^(\S+) +(\w+) +(\d+) +(\d+) +(\d+) +(\d+) +(\d+)$", head, re.M)
+    assert len(rows) == len(blocks) > 5
+    for (name, mode, acquired, count, contended, wait, hold), block in zip(rows, blocks):
+        assert block.startswith(f"{name}, {mode}\n"), block
+        assert re.search(rf" {acquired} acquired; {count} events?, {contended} contended\n", block)
+        for field, value in (("wait", wait), ("hold", hold)):
+            assert re.search(rf"^  {field} .* {value}(?: \(\S+ us\))?$", block, re.M)
+    assert [int(row[4]) for row in rows] == sorted((int(row[4]) for row in rows), reverse=True)
+    few = text_of(cairn("locks", "--top", "2", LOG))
+    assert few.count(" acquired; ") == 2 and f"\nand {len(rows) - 2} more locks (--top N)\n" in few
+    assert few.split("\n\n")[1:3] == blocks[:2]
+    assert head.count("# an address: of no variable of the kernel's") == 1 and re.search(r"^0x\w+ ", head, re.M)
+
+
 # ---- the truth, replayed by nothing but what is in this file ---------------------------------------------------------
 
 def samplings(parts):

@@ -29,6 +29,7 @@ struct lock { /* those of one lock in one mode */
     struct release *first;
     size_t count, contended;
     uint64_t acquired; /* by their weights */
+    uint64_t longest_wait, longest_hold; /* cycles */
     bool estimated;
 };
 
@@ -111,9 +112,47 @@ static struct lock *group(struct release *releases, size_t count, size_t *locks)
         l->contended += releases[i].spins != 0;
         l->acquired += releases[i].weight;
         l->estimated |= !releases[i].every;
+        if (releases[i].wait > l->longest_wait)
+            l->longest_wait = releases[i].wait;
+        if (releases[i].held > l->longest_hold)
+            l->longest_hold = releases[i].held;
     }
     qsort(lock, *locks, sizeof(*lock), by_contention);
     return lock;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+/* In `width` columns; of what has no room there, the power of ten. */
+static const char *show_number(char out[CAIRN_SHOWN], uint64_t value, unsigned width)
+{
+    if (snprintf(out, CAIRN_SHOWN, "%" PRIu64, value) > (int)width)
+        snprintf(out, CAIRN_SHOWN, "%.2e", (double)value);
+    return out;
+}
+
+static void print_table(const struct cairn_log *log, const struct lock *lock, size_t count)
+{
+    static const char *const heads[] = {"acquired", "events", "contended", "max wait", "max hold"};
+    static const unsigned widths[] = {9, 7, 9, 8, 8};
+    bool nameless = false;
+    printf("%s%-23s %-9s", cairn_colour(stdout, CAIRN_COLOUR_HEAD), "lock", "mode");
+    for (unsigned i = 0; i < 5; i++)
+        printf(" %*s", (int)widths[i], heads[i]);
+    printf("%s\n", cairn_colour(stdout, CAIRN_COLOUR_OFF));
+    for (size_t n = 0; n < count; n++) {
+        const struct lock *l = &lock[n];
+        const uint64_t values[] = {l->acquired, l->count, l->contended, l->longest_wait, l->longest_hold};
+        char text[CAIRN_SHOWN];
+        cairn_show_lock(text, log, l->first->lock, 23);
+        nameless |= strncmp(text, "0x", 2) == 0;
+        printf("%-23s %-9s", text, cairn_lock_mode_name(l->first->mode));
+        for (unsigned i = 0; i < 5; i++)
+            printf(" %*s", (int)widths[i], show_number(text, values[i], widths[i]));
+        putchar('\n');
+    }
+    if (nameless && log->text.symbols.count)
+        puts("# an address: of no variable of the kernel's, but of its heap or a stack");
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------------------ */
@@ -164,8 +203,8 @@ static void print_rules(const struct lock *l)
         if (by[r])
             n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s %zu", n ? ", " : "",
                           cairn_lock_rule_name(r), by[r]);
-    printf("  chosen by: ");
-    cairn_print_wrapped(13, "", 4, (struct cairn_slice){text, (uint32_t)n});
+    printf("  events chosen by: ");
+    cairn_print_wrapped(20, "", 4, (struct cairn_slice){text, (uint32_t)n});
 }
 
 static int by_count(const void *a, const void *b)
@@ -198,8 +237,8 @@ static void print_callers(const struct cairn_log *log, const struct lock *l, uin
         others += callers[i].count;
     if (others)
         n += snprintf(text + n, sizeof(text) - (size_t)n, ", %zu others %zu", count - CALLERS_SHOWN, others);
-    printf("  released in: ");
-    cairn_print_wrapped(15, "", 4, (struct cairn_slice){text, (uint32_t)n});
+    printf("  events released in: ");
+    cairn_print_wrapped(22, "", 4, (struct cairn_slice){text, (uint32_t)n});
     free(callers);
 }
 
@@ -261,7 +300,9 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
         puts("# the machine is an emulator: cycles and times are no processor's");
 }
 
+static uint64_t top = 20;
 static const struct cairn_option options[] = {
+    {0, "top", "N", "the first N locks (20)", .number = &top, .low = 1, .high = UINT32_MAX},
     CAIRN_CPU_OPTION,
     CAIRN_THREAD_OPTION,
     CAIRN_TIME_OPTIONS,
@@ -302,8 +343,12 @@ static int show(const struct cairn_log *log)
     struct lock *lock = group(all.items, all.count, &locks);
     uint64_t *values = cairn_alloc(all.count * sizeof(*values));
     print_head(log, told, changes(log));
-    for (size_t i = 0; i < locks; i++)
+    const size_t shown = locks < top ? locks : (size_t)top;
+    print_table(log, lock, shown);
+    for (size_t i = 0; i < shown; i++)
         print_lock(log, &lock[i], values);
+    if (shown < locks)
+        printf("\nand %zu more %s (--top N)\n", locks - shown, cairn_plural(locks - shown, "lock", "locks"));
     free(values);
     free(lock);
     free(all.items);
@@ -315,11 +360,12 @@ const struct cairn_command cairn_locks_command = {
     .arguments = "[options] LOG",
     .summary = "each spin lock: contention, waits, holds",
     .options = options,
-    .notes = "A lock's lines are of the releases that the sampling chose (0529H), one part for\n"
-             "each mode. 'about': what they stand for, by the rates; a release that was held\n"
-             "long stands for itself. Spins are those of contended acquisitions. Cycles are\n"
-             "the TSC's. 'chosen by': held long, contended, uncontended, every; the first of\n"
-             "these where several rules may have.\n",
+    .notes = "First a table, the most contended locks first, waits and holds in cycles; then\n"
+             "each in detail. A lock's lines are of the releases that the sampling chose\n"
+             "(0529H), one part for each mode. 'acquired', 'about': what they stand for, by the\n"
+             "rates; a release that was held long stands for itself. Spins are those of\n"
+             "contended acquisitions. Cycles are the TSC's. 'chosen by': held long, contended,\n"
+             "uncontended, every; the first of these where several rules may have.\n",
     .show = show,
     .passing = true,
 };

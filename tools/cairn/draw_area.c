@@ -173,8 +173,9 @@ static void print_marks(const struct mark marks[4], uint64_t span)
     }
 }
 
-/* One buffer: recorded, free, beyond the threshold, beyond the maximum. `end`: of the memory, where that is known. */
-static void draw_buffer(const struct area *a, const char *name, unsigned first, uint64_t bytes, uint64_t end)
+/* One buffer: recorded, free, beyond the threshold, beyond the maximum. `end`: of the memory, where that is known.
+ * Whether there was one to draw. */
+static bool draw_buffer(const struct area *a, const char *name, unsigned first, uint64_t bytes, uint64_t end)
 {
     uint64_t base = word(a, first);
     const struct mark marks[4] = {{"base", 0},
@@ -184,11 +185,11 @@ static void draw_buffer(const struct area *a, const char *name, unsigned first, 
     uint64_t maximum = marks[3].offset, span = end > base + maximum ? end - base : maximum;
     if (!base) {
         printf("\n%s buffer: none\n", name);
-        return;
+        return false;
     }
     if (word(a, first + 2) <= base || span >> 32 || marks[1].offset >> 32 || marks[2].offset >> 32) {
         printf("\n%s buffer: these pointers describe none\n", name);
-        return;
+        return false;
     }
     for (unsigned i = 1; i < 3; i++) /* an index that overran the maximum, a threshold nothing reaches */
         span = marks[i].offset > span ? marks[i].offset : span;
@@ -204,6 +205,7 @@ static void draw_buffer(const struct area *a, const char *name, unsigned first, 
                                                      : '-');
     putchar('\n');
     print_marks(marks, span);
+    return true;
 }
 
 void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
@@ -220,9 +222,12 @@ void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cai
         read_row(&a, n, &row);
         print_row(8 * n, &row);
     }
-    draw_buffer(&a, "BTS", BTS_BASE, sizeof(struct ds_bts_record), 0);
+    puts("  by: d the driver writes it, p the processor; all of these numbers are hex");
+    bool drawn = draw_buffer(&a, "BTS", BTS_BASE, sizeof(struct ds_bts_record), 0);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer", cpu), &buffer);
     cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu), &bytes);
     bool ours = buffer && buffer == word(&a, PEBS_BASE) && bytes <= UINT32_MAX;
-    draw_buffer(&a, "PEBS", PEBS_BASE, a.record_bytes, ours ? buffer + bytes : 0);
+    drawn |= draw_buffer(&a, "PEBS", PEBS_BASE, a.record_bytes, ours ? buffer + bytes : 0);
+    if (drawn)
+        puts("  # recorded  - free  . beyond the threshold  _ beyond the absolute maximum");
 }
