@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Prints one figure a line, `name value unit`, and writes them to BUILD/bench.json. With --gate: compares the two
-# figures that have a limit, prints PASS, FAIL or SKIP for each, and fails where one is over.
+# Prints one figure a line, `name value unit`, and writes them to BUILD/bench.json. With --gate: compares the figures
+# that have a limit, which are sizes and counts of instructions and no times, prints PASS, FAIL or SKIP for each, and
+# fails where one is beyond it.
 #
 #     tests/bench/run.sh BUILD CC [--gate]
 set -eu
@@ -33,6 +34,7 @@ figures() {
     fi
     command -v valgrind >/dev/null || return 0
     echo "ccswap.instructions_per_switch $(instructions trace_ccswap_switch compact) instructions"
+    tests/bench/read_count.sh "$build"
     [ -n "$gate" ] && return 0
     echo "plain.instructions_per_switch $(instructions trace_full_switch full) instructions"
     echo "items.instructions_per_switch $(instructions trace_full_switch items) instructions"
@@ -71,11 +73,24 @@ check() {
 }
 check ccswap.bytes_per_switch 3.84
 version=$("$cc" -dumpfullversion 2>/dev/null || echo unknown)
+if ! command -v valgrind >/dev/null; then
+    echo "SKIP: bench: instructions: no valgrind: run 'make deps'"
+    exit $status
+fi
 if ! "$cc" --version 2>/dev/null | head -n 1 | grep -qi gcc || [ "${version%%.*}" != 12 ]; then
     echo "SKIP: bench: ccswap.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
-elif ! command -v valgrind >/dev/null; then
-    echo "SKIP: bench: ccswap.instructions_per_switch: no valgrind"
+    echo "SKIP: bench: read.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
 else
     check ccswap.instructions_per_switch 42
+    check read.instructions_per_switch 420
+fi
+v=$(value read.babeltrace2_instructions_ratio)
+if [ -z "$v" ]; then
+    echo "SKIP: bench: read.babeltrace2_instructions_ratio: no babeltrace2: run 'make deps'"
+elif awk -v v="$v" 'BEGIN { exit !(v >= 10) }'; then
+    echo "PASS: bench: read.babeltrace2_instructions_ratio $v (at least 10)"
+else
+    echo "FAIL: bench: read.babeltrace2_instructions_ratio $v is below its limit of 10"
+    status=1
 fi
 exit $status
