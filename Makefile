@@ -26,8 +26,10 @@ CONFIG   := workload=mix switches=20000 end=halt
 # ---- 'make deps GOALS...': first deps, alone, then a new make for the rest, which looks for tools and headers anew
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
 GOALS := $(filter-out deps,$(MAKECMDGOALS))
+# goals for which nothing of the tests' need be there
+BUILD_GOALS := all kernel loader tools manual install uninstall docs run gdb image
 deps:
-	@tools/deps.sh
+	@tools/deps.sh $(and $(GOALS),$(if $(filter-out $(BUILD_GOALS),$(GOALS)),,build))
 ifneq ($(GOALS),)
 goals: deps
 	@+$(MAKE) --no-print-directory $(GOALS)
@@ -258,7 +260,8 @@ lint:
 -include $(sort $(wildcard tests/*/local.mk tools/*/local.mk))
 
 define HELP
-make deps      install what build and tests need (apt), or say what is missing
+make deps      install what build and tests need (apt), or say what is missing;
+               with goals such as run, what these need
 make deps-ds   a QEMU that takes qemu-ds, and a Linux guest for it, into
                build/qemu11 and build/linux (no root; 250 MB, some minutes)
 make           kernel, loader and tools into build/, with map and listing

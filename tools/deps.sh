@@ -3,7 +3,10 @@
 # What build, run and test need. Looks for the commands and headers themselves, so that it does nothing where all is
 # there, whoever installed it. On Debian and Ubuntu it installs what is missing; elsewhere it names the packages and
 # fails.
+#
+#     tools/deps.sh [build]     build: not what only the tests need, a browser among it
 set -u
+what=${1:-all}
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -43,22 +46,24 @@ needs() {
 on_path gcc                gcc             gcc                   gcc             gcc              x86_64-elf-gcc
 on_path ld                 binutils        binutils              binutils        binutils         x86_64-elf-binutils
 on_path nasm               nasm            nasm                  nasm            nasm             nasm
-on_path clang              clang           clang                 clang           clang            llvm
-fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt     clang            llvm
 efi_there                  gnu-efi         gnu-efi-devel         gnu-efi         gnu-efi          -
 header stdlib.h            libc6-dev       glibc-devel           glibc           glibc-devel      -
-static_libc_there          libc6-dev       glibc-static          glibc           glibc-devel-static -
-header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
 header libelf.h            libelf-dev      elfutils-libelf-devel libelf          libelf-devel     libelf
 header elfutils/libdw.h    libdw-dev       elfutils-devel        elfutils        libdw-devel      -
 header capstone/capstone.h libcapstone-dev capstone-devel        capstone        libcapstone-devel capstone
 header protobuf-c/protobuf-c.h libprotobuf-c-dev protobuf-c-devel protobuf-c libprotobuf-c-devel protobuf-c
 on_path protoc-c           protobuf-c-compiler protobuf-c-compiler protobuf-c      protobuf-c       protobuf-c
-on_path protoc             protobuf-compiler protobuf-compiler  protobuf        protobuf-devel   protobuf
 on_path qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86 qemu-x86         qemu
 firmware_there             ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
 on_path mformat            mtools          mtools                mtools          mtools           mtools
 on_path sgdisk             gdisk           gdisk                 gptfdisk        gptfdisk         gptfdisk
+END
+    [ "$what" = build ] || cat <<'END'
+on_path clang              clang           clang                 clang           clang            llvm
+fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt     clang            llvm
+static_libc_there          libc6-dev       glibc-static          glibc           glibc-devel-static -
+header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
+on_path protoc             protobuf-compiler protobuf-compiler  protobuf        protobuf-devel   protobuf
 on_path python3            python3         python3               python          python3          python
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -

@@ -54,7 +54,7 @@ def text_of(done):
     return re.sub(r"\n {4}(?=\S)", " ", text) if "check" in done.args[1:2] else text
 
 
-def told(done):
+def errors_of(done):
     """What standard error says, its lines made one; none of them is too wide that could be narrower."""
     text = done.stderr.decode("ascii")
     assert all(len(line) <= 80 or " " not in line.strip() for line in text.splitlines()), text

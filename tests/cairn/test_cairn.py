@@ -9,8 +9,8 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import (CAIRN, EXPECTED, GOLDEN, LOGS, TRUTH_PEBS, cairn, events, expect_text, patch, text_of, told,
-                        truths, without)
+from cairn_tool import (CAIRN, EXPECTED, GOLDEN, LOGS, TRUTH_PEBS, cairn, errors_of, events, expect_text, patch,
+                        text_of, truths, without)
 
 
 # ---- expected text: CAIRN_UPDATE=1 writes it anew ----------------------------------------------------------
@@ -224,7 +224,7 @@ def test_damaged(command):
     done = cairn(command, "-", data=damaged)
     text, errors = text_of(done), done.stderr.decode()
     assert done.returncode == 1
-    assert re.search(r"missing: frame 9 of 24 \(trace\): CPU \d: \d+ bytes of buffer 0; line \d+: ", told(done))
+    assert re.search(r"missing: frame 9 of 24 \(trace\): CPU \d: \d+ bytes of buffer 0; line \d+: ", errors_of(done))
     assert errors.count("missing: ") == 1 and "damaged: " not in errors
     if command == "dump":
         assert "! frame 9 missing" in text and "missing (frame 9)" in text
@@ -241,9 +241,9 @@ def test_every_hole_is_shown():
     shown = re.findall(r"^ +(\d) ! (.*) missing", text_of(done), re.M)
     for command, most in (("check", len(shown)), ("dump", 5)):
         done = cairn(command, "-", data=b"".join(log))
-        reported = re.findall(r"CPU (\d): (\d+ bytes of buffer \d+|buffers? [\d.]+)", told(done))
+        reported = re.findall(r"CPU (\d): (\d+ bytes of buffer \d+|buffers? [\d.]+)", errors_of(done))
         assert set(reported) <= set(shown) and len(reported) == most
-        more = re.search(r" and (\d+) more: cairn check names each", told(done))
+        more = re.search(r" and (\d+) more: cairn check names each", errors_of(done))
         assert (int(more[1]) if more else 0) == len(shown) - most
     assert len(shown) > 5 and max(sum(c == cpu for c, _ in shown) for cpu in "01") > 1
 

@@ -8,7 +8,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, cairn, text_of, told, with_keys
+from cairn_tool import GOLDEN, cairn, errors_of, text_of, with_keys
 
 KERNEL = cairn_boot.BUILD / "kernel.elf.full"
 SMALL = GOLDEN / "small.log"
@@ -36,8 +36,8 @@ def test_another_build_is_refused(command, tmp_path):
     out = ["-o", tmp_path / "out"] if command[0] == "export" else []
     done = cairn(*command, "--elf", KERNEL, *out, SMALL)
     assert done.returncode == 2 and not done.stdout and not list(tmp_path.iterdir())
-    assert "another build than the kernel of" in told(done) and "small.log: build ID" in told(done)
-    assert f"build ID {build_id()}, not 0011223344" in told(done) and "or no --elf" in told(done)
+    assert "another build than the kernel of" in errors_of(done) and "small.log: build ID" in errors_of(done)
+    assert f"build ID {build_id()}, not 0011223344" in errors_of(done) and "or no --elf" in errors_of(done)
 
 
 def test_names_and_lines_of_its_own_build():
@@ -48,14 +48,14 @@ def test_names_and_lines_of_its_own_build():
 
 def test_nothing_to_compare_is_told():
     done = cairn("dump", "--elf", KERNEL, "-", data=of_build(None))
-    assert done.returncode == 0 and "standard input has no build ID of its kernel" in told(done)
+    assert done.returncode == 0 and "standard input has no build ID of its kernel" in errors_of(done)
     assert "+0x" in text_of(done)
 
 
 def test_lines_of_a_file_without_them():
     done = cairn("profile", "--per", "line", "--elf", cairn_boot.BUILD / "kernel.elf", "-", data=of_build(build_id()))
     assert done.returncode == 2 and not done.stdout
-    assert "has no line table: give kernel.elf.full" in told(done)
+    assert "has no line table: give kernel.elf.full" in errors_of(done)
     full = cairn("profile", "--per", "line", "--elf", KERNEL, "-", data=of_build(build_id()))
     assert full.returncode == 0 and not full.stderr
 
@@ -64,4 +64,4 @@ def test_it_is_no_elf_file(tmp_path):
     (tmp_path / "text").write_text("text", encoding="ascii")
     for path in (tmp_path / "text", tmp_path / "none", "/dev/null"):
         done = cairn("dump", "--elf", path, SMALL)
-        assert done.returncode == 3 and str(path) in told(done)
+        assert done.returncode == 3 and str(path) in errors_of(done)

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from cairn_tool import CAIRN, GOLDEN, cairn, text_of, told
+from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, text_of
 
 SMALL = GOLDEN / "small.log"
 
@@ -60,7 +60,7 @@ def test_status(arguments, status, word):
     done = cairn(*arguments)
     assert b"Sanitizer" not in done.stderr
     assert done.returncode == status
-    assert word.strip() in told(done)
+    assert word.strip() in errors_of(done)
     if "\n" in word:
         assert len(done.stderr.splitlines()) == 1
 
@@ -95,7 +95,7 @@ def test_a_packed_log_says_how_to_unpack_it(pack, how, tmp_path):
     packed = tmp_path / "log"
     packed.write_bytes(pack(SMALL.read_bytes()))
     for done in (cairn("dump", packed), cairn("dump", "-", data=packed.read_bytes())):
-        assert done.returncode == 3 and not done.stdout and f"as in {how} FILE | cairn dump -" in told(done)
+        assert done.returncode == 3 and not done.stdout and f"as in {how} FILE | cairn dump -" in errors_of(done)
 
 
 # ---- export ----------------------------------------------------------------------------------------------------------
@@ -108,14 +108,14 @@ def test_output_dash_is_standard_output(tmp_path):
     for form in ("etl", "ctf"):
         done = subprocess.run([CAIRN, "export", "--to", form, "-o", "-", SMALL], cwd=tmp_path, capture_output=True,
                               check=False)
-        assert done.returncode == 2 and f"{form} does not go to standard output" in told(done)
+        assert done.returncode == 2 and f"{form} does not go to standard output" in errors_of(done)
         assert not list(tmp_path.iterdir())
 
 
 def test_strict_is_for_etl():
     for form in ("json", "html"):
         done = cairn("export", "--to", form, "--strict", SMALL)
-        assert done.returncode == 2 and not done.stdout and "--strict: only etl" in told(done)
+        assert done.returncode == 2 and not done.stdout and "--strict: only etl" in errors_of(done)
 
 
 def on_a_terminal(*arguments):
@@ -143,4 +143,4 @@ def test_what_is_not_text_goes_to_no_terminal():
 @pytest.mark.parametrize("form", ["json", "html", "svg", "perfetto"])
 def test_a_full_disk_is_named(form):
     done = cairn("export", "--to", form, "-o", "/dev/full", SMALL)
-    assert done.returncode == 3 and "/dev/full: No space left on device" in told(done)
+    assert done.returncode == 3 and "/dev/full: No space left on device" in errors_of(done)

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 import cairn_boot
-from cairn_tool import GOLDEN, cairn, text_of
+from cairn_tool import GOLDEN, cairn, errors_of, text_of
 
 BUFFER_HEADER = 0x48
 CAIRN = cairn_boot.ROOT / "samples" / "cairn.etl"
@@ -47,7 +47,7 @@ def test_what_lies_behind_is_read(path):
         left, missing, done = told(bytes(damaged))
         assert left == told(bytes(empty))[0] and done.returncode == 1
         message = f"buffer {found.index((at, size))}, at {at:#x}, has no header that can be: {size} bytes are not read"
-        assert message in done.stderr.decode()
+        assert message in errors_of(done)
         assert {line["cpu"] for line in missing} >= {line["cpu"] for line in left}
         lost_some += left != whole
         check = text_of(cairn("check", "-", data=bytes(damaged)))
@@ -62,11 +62,11 @@ def test_several_and_the_last():
         data[at:at + BUFFER_HEADER] = bytes(BUFFER_HEADER)
     _, missing, done = told(bytes(data))
     both = sum(size for _, size in found[-2:])
-    assert done.returncode == 1 and f"has no header that can be: {both} bytes are not read" in done.stderr.decode()
+    assert done.returncode == 1 and f"has no header that can be: {both} bytes are not read" in errors_of(done)
     assert missing
 
 
 def test_a_file_that_is_cut_short_is_that():
     data = CAIRN.read_bytes()
     done = told(data[:-100])[2]
-    assert "is cut short" in done.stderr.decode() and "no header" not in done.stderr.decode()
+    assert "is cut short" in errors_of(done) and "no header" not in errors_of(done)

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, GOLDEN, cairn, text_of, told
+from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, text_of
 
 SAMPLES = cairn_boot.ROOT / "samples"
 READERS = {
@@ -55,4 +55,4 @@ def test_nothing_to_read(name, tmp_path):
                                ("-", "not a trace", b"nothing\n")):
         done = cairn(*words, path, data=data)
         assert done.returncode == 3 and done.stdout == b"" and done.stderr.count(b"cairn: ") == 1, done.stderr
-        assert reason in told(done) and ("standard input" if path == "-" else str(path)) in told(done)
+        assert reason in errors_of(done) and ("standard input" if path == "-" else str(path)) in errors_of(done)

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, GOLDEN, cairn, text_of, told
+from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, text_of
 
 SMALL = GOLDEN / "small.log"
 WHERE = {"tool": "bin/cairn", "manual": "share/man/man1/cairn.1", "bash": "share/bash-completion/completions/cairn",
@@ -18,8 +18,9 @@ README = (cairn_boot.ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def make(goal, root):
-    return subprocess.run(["make", "--no-print-directory", goal, f"B={cairn_boot.BUILD}", f"DESTDIR={root}",
-                           "PREFIX=/usr"], cwd=cairn_boot.ROOT, capture_output=True, text=True, check=True)
+    """Installs what is built: nothing is made anew below the feet of the other tests."""
+    return subprocess.run(["make", "--no-print-directory", "-o", "tools", goal, f"B={cairn_boot.BUILD}",
+                           f"DESTDIR={root}", "PREFIX=/usr"], cwd=cairn_boot.ROOT, capture_output=True, text=True, check=True)
 
 
 @pytest.fixture(scope="module", name="installed")
@@ -109,7 +110,7 @@ def test_examples_of_the_manual(installed):
 
 def test_states_and_wait_reasons_are_listed():
     """By a refusal, by the completion and by the document: all the same, and each is one."""
-    refusal = told(cairn("dump", "--reason", "Nothing", "a"))
+    refusal = errors_of(cairn("dump", "--reason", "Nothing", "a"))
     words = re.search(r"for others: (.*) usage:", refusal)[1].split(", ")
     assert len(words) > 50 and words[0] == "Initialized" and "WrMutex" in words
     document = (cairn_boot.ROOT / "docs" / "filters.md").read_text(encoding="utf-8")

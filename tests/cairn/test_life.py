@@ -8,7 +8,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of
+from cairn_tool import GOLDEN, cairn, errors_of, events, expect_text, patch, text_of
 
 HOOK = 0xCA03
 HEAD, ACTION = 0x38, 0x18
@@ -284,7 +284,7 @@ def test_code(length, code, words):
 ])
 def test_status(life, status, words):
     done = cairn("ds", "--life", life, LIFE)
-    assert done.returncode == status and words in done.stderr.decode(), done.stderr
+    assert done.returncode == status and words in errors_of(done)
 
 
 def test_status_of_other_options():

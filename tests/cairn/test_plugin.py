@@ -8,7 +8,7 @@ import struct
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, cairn, events, patch, text_of, told
+from cairn_tool import GOLDEN, cairn, errors_of, events, patch, text_of
 
 TRACE_CPU, PAYLOAD, HEAD = 8, 16, 0x18
 GPR, BYTES = 4, 176  # first word of the group, size of a record in hw.log: BASIC and GPR
@@ -182,16 +182,16 @@ NOT_COME_TO = r"line \d+: totals that the lines above do not come to"
 def test_files_that_are_none(tmp_path, lines, change, why):
     done = check(tmp_path, change(text(lines)))
     assert done.returncode == 3 and not done.stdout
-    assert re.fullmatch(f"cairn: {tmp_path}/truth: {why}", told(done))
+    assert re.fullmatch(f"cairn: {tmp_path}/truth: {why}", errors_of(done))
 
 
 def test_no_such_file(tmp_path):
     done = cairn("check", "--plugin", tmp_path / "none", GOLDEN / "hw.log")
     assert done.returncode == 3
-    assert told(done) == f"cairn: {tmp_path}/none: No such file or directory"
+    assert errors_of(done) == f"cairn: {tmp_path}/none: No such file or directory"
 
 
 def test_a_log_of_the_model(tmp_path, lines):
     done = check(tmp_path, text(lines), (GOLDEN / "small.log").read_bytes())
     assert done.returncode == 2
-    assert "--plugin: this log's Debug Store was the kernel's own model (ds=soft)" in told(done)
+    assert "--plugin: this log's Debug Store was the kernel's own model (ds=soft)" in errors_of(done)

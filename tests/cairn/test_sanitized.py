@@ -30,7 +30,7 @@ def variants(out):
                     yield [command, "--to", form, "-o", out / form, *PART]
         elif command not in ("capture", "diff"):
             yield [command]
-            if command not in ("info", "check"):
+            if "--cpu LIST" in text_of(cairn(command, "--help")):
                 yield [command, *PART]
 
 
@@ -47,10 +47,11 @@ def damaged(data, seed):
     return bytes(data)
 
 
-def run(words, data):
-    done = cairn(*words, "-", data=data, timeout=600)
+def run(words, data, path=None):
+    """What a file or, without one, standard input holds. That it is refused as a usage would be this file's mistake."""
+    done = cairn(*words, path or "-", data=data, timeout=600)
     assert b"Sanitizer" not in done.stderr and b"runtime error" not in done.stderr, (words, done.stderr.decode())
-    assert done.returncode in (0, 1, 2, 3), (words, done.returncode)
+    assert done.returncode in (0, 1, 3), (words, done.returncode)
     assert done.returncode or not done.stderr or b"note: " in done.stderr, (words, done.stderr.decode())
 
 
@@ -67,5 +68,7 @@ def test_every_command(path, tmp_path):
 @pytest.mark.parametrize("seed", [0, 1, 2, *map(cairn_boot.long, range(3, 12))])
 def test_every_command_on_damage(path, seed, tmp_path):
     data = damaged(path.read_bytes(), seed)
-    for words in variants(tmp_path):
-        run(words, data)
+    file = tmp_path / "damaged"
+    file.write_bytes(data)
+    for i, words in enumerate(variants(tmp_path)):
+        run(words, data, file if i % 2 == seed % 2 else None)
