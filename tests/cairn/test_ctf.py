@@ -143,7 +143,8 @@ def test_folders(tmp_path):
     file.write_bytes(b"notes\n")
     for path in (other, file):
         done = cairn("export", "--to", "ctf", GOLDEN / "small.log", "-o", path)
-        assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"not of the format ctf" in done.stderr
+        assert done.returncode == 2 and done.stderr.count(b"cairn: ") == 1 and \
+            b"not of the format ctf" in b" ".join(done.stderr.split())
     assert [path.name for path in other.iterdir()] == ["notes"] and file.read_bytes() == b"notes\n"
     assert cairn("export", "--to", "ctf", GOLDEN / "small.log").returncode == 2
 

@@ -204,8 +204,8 @@ def test_other_compression_is_refused_by_name(number, name):
     data = bytearray((GOLDEN / "windows-compressed.etl").read_bytes())
     data[0x2C:0x2E] = struct.pack("<H", number)
     done = cairn("dump", "-", data=bytes(data))
-    assert done.returncode == 3 and name in done.stderr and done.stdout == b""
-    assert len(done.stderr.splitlines()) == 1
+    assert done.returncode == 3 and name in b" ".join(done.stderr.split()) and done.stdout == b""
+    assert done.stderr.count(b"cairn: ") == 1
 
 
 def test_compressed_is_what_is_plain():

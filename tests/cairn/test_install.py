@@ -20,7 +20,8 @@ README = (cairn_boot.ROOT / "README.md").read_text(encoding="utf-8")
 def make(goal, root):
     """Installs what is built: nothing is made anew below the feet of the other tests."""
     return subprocess.run(["make", "--no-print-directory", "-o", "tools", goal, f"B={cairn_boot.BUILD}",
-                           f"DESTDIR={root}", "PREFIX=/usr"], cwd=cairn_boot.ROOT, capture_output=True, text=True, check=True)
+                           f"DESTDIR={root}", "PREFIX=/usr"], cwd=cairn_boot.ROOT, capture_output=True, text=True,
+                          check=True)
 
 
 @pytest.fixture(scope="module", name="installed")
