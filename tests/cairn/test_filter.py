@@ -244,7 +244,7 @@ LOG = GOLDEN / "small.log"
     (["dump", "--from", "1.", LOG], 2, "must be a time"),
     (["dump", "--from", "99999999999999999999", LOG], 2, "must be a time"),
     (["dump", "--from", "2s", "--until", "2000ms", LOG], 2, "--from 2s is not before --until 2000ms"),
-    (["dump", "--reason", "Tired", LOG], 2, "must be states or wait reasons"),
+    (["dump", "--reason", "Tired", LOG], 2, "must be of these, with * and ? for others: Initialized"),
     (["dump", "--thread", "999999", LOG], 1, "nothing in this log passes --thread 999999"),
     (["dump", "--from", "1000", LOG], 1, "nothing in this log passes --from 1000"),
     (["export", "--to", "json", "--from", "1000", LOG], 1, "nothing in this log passes"),

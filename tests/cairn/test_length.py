@@ -54,17 +54,17 @@ def test_log_larger_than_the_address_space(tmp_path, limit):
     assert (tmp_path / "log").stat().st_size >= limit
 
 
-def test_locks_keep_what_they_show(tmp_path):
+def test_locks_keep_what_they_show(tmp_path, limit):
     """Which is nothing here."""
-    status, error, _ = measured(["locks", make(tmp_path / "log", 120000)], address_space=LIMIT)
+    status, error, _ = measured(["locks", make(tmp_path / "log", 120000)], address_space=limit)
     assert (status, error.split("(")[0]) == (1, "cairn: no spin lock events ")
 
 
 @pytest.mark.parametrize("command", [["check"], ["export", "--to", "html"]], ids=" ".join)
-def test_out_of_memory(command, tmp_path):
+def test_out_of_memory(command, tmp_path, limit):
     """Those that keep the log say who wanted how much, and what to do."""
     log = make(tmp_path / "log", 120000)
-    status, error, _ = measured([*command, log], address_space=LIMIT)
+    status, error, _ = measured([*command, log], address_space=limit)
     assert (status, error) == (3, f"cairn {command[0]}: {log}: out of memory:\n"
                                   "  it keeps all of the log: give it more (ulimit -v), or look at the log with dump,\n"
                                   "  stat, info or profile, which do not (docs/reader.md)\n")

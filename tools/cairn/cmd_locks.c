@@ -362,8 +362,8 @@ const struct cairn_command cairn_locks_command = {
     .options = options,
     .notes = "First a table, the most contended locks first, waits and holds in cycles; then\n"
              "each in detail. A lock's lines are of the releases that the sampling chose\n"
-             "(0529H), one part for each mode. 'acquired', 'about': what they stand for, by the\n"
-             "rates; a release that was held long stands for itself. Spins are those of\n"
+             "(0529H), one part for each mode. 'acquired', 'about': what they stand for, by\n"
+             "the rates; a release that was held long stands for itself. Spins are those of\n"
              "contended acquisitions. Cycles are the TSC's. 'chosen by': held long, contended,\n"
              "uncontended, every; the first of these where several rules may have.\n",
     .show = show,
