@@ -16,7 +16,7 @@ void fuzz_sessions(const char *data, size_t size, bool passing,
     char refusal[CAIRN_REFUSAL];
     if (!fuzz_nowhere && !(fuzz_nowhere = fopen("/dev/null", "w")))
         abort();
-    const struct cairn_input input = {.data = data, .size = size};
+    const struct cairn_input input = {.name = "fuzz", .data = data, .size = size};
     if (cairn_log_read(&log, &input, &(struct cairn_choice){.passing = passing}, refusal))
         return;
     look(&log, context);

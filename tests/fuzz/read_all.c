@@ -107,7 +107,8 @@ static void read_export(const struct cairn_etl_writer *w)
     size_t size = 0;
     FILE *out = open_memstream(&data, &size);
     if (!out || cairn_etl_write(w, out) || fclose(out) ||
-        cairn_log_read(&log, &(struct cairn_input){.data = data, .size = size}, &(struct cairn_choice){0}, refusal))
+        cairn_log_read(&log, &(struct cairn_input){.name = "fuzz", .data = data, .size = size},
+                       &(struct cairn_choice){0}, refusal))
         abort();
     for (size_t i = 0; i < log.etl->flaws.count; i++)
         if (log.etl->flaws.items[i].buffer != UINT32_MAX) /* else of the log it was made from */
@@ -225,8 +226,8 @@ void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_si
     struct cairn_log log;
     struct cairn_frames other;
     char refusal[CAIRN_REFUSAL];
-    const struct cairn_input input = {.data = data, .size = size};
-    struct cairn_input changed = {.data = then, .size = then_size};
+    const struct cairn_input input = {.name = "fuzz", .data = data, .size = size};
+    struct cairn_input changed = {.name = "fuzz", .data = then, .size = then_size};
     if (!fuzz_nowhere && !(fuzz_nowhere = fopen("/dev/null", "w")))
         abort();
     if (cairn_log_read(&log, &input, &(struct cairn_choice){.passing = true}, refusal))

@@ -272,7 +272,7 @@ static void print_tally(struct diff *d, const struct cairn_tally *tally, const c
 static void print_side(const struct side *s, char letter)
 {
     const double all = cairn_series_sum(&s->cpu_time), unknown = all - cairn_series_sum(&s->known);
-    const char *path = s->log->input.name ? s->log->input.name : "", *name = strrchr(path, '/');
+    const char *path = s->log->input.name, *name = strrchr(path, '/');
     char span[CAIRN_SHOWN];
     name = name && name[1] ? name + 1 : path;
     printf("%c: %.50s%s%s\n", letter, name,

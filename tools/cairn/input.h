@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct cairn_input {
-    const char *name; /* for messages */
+    const char *name; /* for messages; not NULL */
     const char *data; /* all of it, where it is in memory; NULL: it is read from `fd` */
     uint64_t size;
     int fd;
