@@ -38,7 +38,8 @@ def keys(log, streams):
 
 
 def numbers(value):
-    return [int(word) for word in value.split()]
+    """None: the kernel says 'unknown'."""
+    return [None if word == "unknown" else int(word) for word in value.split()]
 
 
 def per_cpu(found, name):

@@ -142,7 +142,7 @@ def test_storm(tmp_path):
     result, end = run_and_check(tmp_path, 2, 200, "ds=soft", "pebs=INST_RETIRED.ANY:1", "pebs.records=1",
                                 "pebs.threshold=1", "bts=interrupt", "bts.records=1", "ds.throttle=5")
     assert sum(int(end[f"end.cpu.{n}.throttled"].split()[0]) for n in range(2)) > 10
-    assert all(len(counts) == 5 for counts in per_cpu(end, "ds"))  # none is 'unknown'
+    assert all(None not in counts for counts in per_cpu(end, "ds"))
     _, text = cairn("stat", result.log)
     assert re.search(r"throttled +\d+   times", text)
 

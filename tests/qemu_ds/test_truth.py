@@ -58,10 +58,10 @@ def run_preset(tmp_path, preset, cpus, switches):
     found = keys(result.log, "M")
     assert [found[f"ds.{key}"] for key in ("backend", "format", "area_form", "record_bytes")] \
         == ["hw", str(form), area, str(size)]
-    ours = [sum(column) for column in zip(*per_cpu(end, "ds"))]
-    assert ours[0] > 300 and ours[2] > 2
+    ours = per_cpu(end, "ds")  # what was lost is unknown where a buffer was full
+    assert sum(records for records, *_ in ours) > 300 and sum(pmis for _, _, pmis, *_ in ours) > 2
     _, kinds = steps(tmp_path / "truth")
-    for cpu, (records, _, pmis, *_) in enumerate(per_cpu(end, "ds")):
+    for cpu, (records, _, pmis, *_) in enumerate(ours):
         stats = re.search(rf"^qemu-ds +vCPU {cpu}: (\d+) records, (\d+) dropped, 0 branch records, "
                           r"0 dropped, (\d+) PMIs, .*, flags exact$", result.output, re.M)
         assert stats, result.output
