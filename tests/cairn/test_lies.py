@@ -11,7 +11,8 @@ from cairn_tool import (GOLDEN, TRUTH_PEBS, TRUTH_SWALLOWED, TRUTH_SWITCH, TRUTH
                         truths, without)
 
 
-EPOCH = 0xCA01
+TRUTH_SESSION = 16
+EPOCH, HOOK_SESSION = 0xCA01, 0xCA10
 PAYLOAD, AREA = 16, 16 + 0x20  # in a Debug Store event: its payload; in an epoch's: the DS area
 
 
@@ -186,23 +187,18 @@ def panicked(parts):
             parts[i] = ("H", re.sub(rb"dump.cause=\w+", b"dump.cause=panic", payload))
 
 
-def truth_cut_off(parts, which, cpu=0):
-    """Takes one switch, counted from the last, out of a CPU's truth."""
-    frame, at = [p for p in truths(parts, TRUTH_SWITCH) if parts[p[0]][1][0] == cpu][-which]
+def truth_cut_off(parts, which, cpu=0, kind=TRUTH_SWITCH):
+    """Takes one record of a kind, counted from the last, out of a CPU's truth."""
+    frame, at = [p for p in truths(parts, kind) if parts[p[0]][1][0] == cpu][-which]
     payload = parts[frame][1]
     count = struct.unpack_from("<H", payload, 2)[0] - 1
     parts[frame] = ("U", payload[:2] + struct.pack("<H", count) + payload[4:at] + payload[at + 48:])
-    for i in range(frame + 1, len(parts)):
-        stream, payload = parts[i]
-        if stream == "U" and payload[0] == cpu:
+    for i, (stream, payload) in enumerate(parts):
+        if stream == "U" and payload[0] == cpu and i > frame:
             parts[i] = ("U", payload[:4] + struct.pack("<I", struct.unpack_from("<I", payload, 4)[0] - 1) + payload[8:])
         elif stream == "E":
-            parts[i] = ("E", re.sub(rb"(end\.cpu\.%d\.truth=)(\d+)" % cpu,
-                                    lambda m: m.group(1) + b"%d" % (int(m.group(2)) - 1), payload))
-    for i in range(frame):
-        stream, payload = parts[i]
-        if stream == "E":
-            parts[i] = ("E", re.sub(rb"(end\.cpu\.%d\.truth=)(\d+)" % cpu,
+            before = b"" if kind == TRUTH_SWITCH else rb"\d+ "
+            parts[i] = ("E", re.sub(rb"(end\.cpu\.%d\.truth=%s)(\d+)" % (cpu, before),
                                     lambda m: m.group(1) + b"%d" % (int(m.group(2)) - 1), payload))
 
 
@@ -243,6 +239,35 @@ def test_panic_within_a_switch_that_was_lost(panic, more):
             parts[i] = ("E", payload)
     done = cairn("check", "-", data=frames.write(parts))
     assert done.returncode == (0 if panic and more == 1 else 1), text_of(done)
+
+
+def stop_not_in_the_truth(parts):
+    truth_cut_off(parts, 1, kind=TRUTH_SESSION)
+
+
+def drain_behind_the_stop(parts):
+    """Of CPU 0: it changes places with the stop, whose time it gets."""
+    (_, drain, *_), (frame, stop, hook, size) = [e for e in events(parts) if parts[e[0]][1][8] == 0][-2:]
+    assert hook == HOOK_SESSION
+    payload = parts[frame][1]
+    end = stop + (size + 7 & ~7)
+    stopped = payload[stop:stop + 8] + payload[drain + 8:drain + 16] + payload[stop + 16:end]
+    parts[frame] = ("T", payload[:drain] + stopped + payload[drain:stop] + payload[end:])
+
+
+@pytest.mark.parametrize("panic", [False, True])
+@pytest.mark.parametrize("log", ["small", "full"])
+@pytest.mark.parametrize("change, rule", [(stop_not_in_the_truth, "truth: each start, stop"),
+                                          (drain_behind_the_stop, "session: starts, stops")])
+def test_panic_within_a_stop(log, change, rule, panic):
+    """The end is told, and what comes behind that was not done."""
+    parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
+    change(parts)
+    if panic:
+        panicked(parts)
+    done = cairn("check", "-", data=frames.write(parts))
+    assert done.returncode == (0 if panic else 1), text_of(done)
+    assert (f"FAIL {rule}" in text_of(done)) == (not panic)
 
 
 def test_cpus_swapped():

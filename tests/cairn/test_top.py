@@ -265,6 +265,11 @@ class Terminal:
         assert data, self.seen
         self.seen += data
 
+    def screens(self):
+        """The rows of each it has drawn; the last may not be whole."""
+        drawn = self.seen.split(LEAVE)[0].split(b"\x1b[H")[1:]
+        return [re.sub(rb"\x1b\[\??\d*[A-Za-z]", b"", screen.split(b"\x1b[J")[0]).split(b"\r\n") for screen in drawn]
+
     def end(self):
         try:
             while True:
@@ -282,7 +287,8 @@ def test_keys(tmp_path, key, status):
     path.write_bytes(LIVE.read_bytes()[:60000])
     terminal = Terminal(path)
     before = termios.tcgetattr(terminal.fd)
-    terminal.until(b"thread, ")
+    while not any(len(rows) >= 20 for rows in terminal.screens()):
+        terminal.more()
     assert ENTER in terminal.seen and LEAVE not in terminal.seen
     assert not termios.tcgetattr(terminal.fd)[3] & termios.ICANON
     os.write(terminal.fd, key)
@@ -293,8 +299,7 @@ def test_keys(tmp_path, key, status):
     assert termios.tcgetattr(terminal.fd)[3] == before[3]
     assert terminal.end() == status
     screen, left = terminal.seen.split(LEAVE)
-    rows = re.sub(rb"\x1b\[\??\d*[A-Za-z]", b"", screen.split(b"\x1b[H")[1].split(b"\x1b[J")[0]).split(b"\r\n")
-    assert 20 <= len(rows) <= 24 and max(map(len, rows)) <= 80
+    assert all(len(rows) <= 24 and max(map(len, rows)) <= 80 for rows in terminal.screens())
     assert b"\x1b[?25h" in screen and b"switches" in left
 
 

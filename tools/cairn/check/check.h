@@ -105,6 +105,8 @@ struct cairn_running {
     bool unknown;     /* since a hole: neither whether it runs nor with which masks and stamps */
     bool runs;
     bool began;       /* it has run before */
+    uint16_t late;    /* the hook of an event behind its end, which a panic may have written, and its time; 0: none */
+    int64_t late_time;
     uint32_t life;    /* the running one, or the last */
     struct perfinfo_groupmask masks;
     uint32_t stamps;  /* CAIRN_STAMP_... */
