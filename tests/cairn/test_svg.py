@@ -249,3 +249,15 @@ def test_stays_small(tmp_path):
         sizes.append((len(done.stdout), sum(1 for _ in ElementTree.fromstring(done.stdout).iter())))
     assert sizes[1][0] < 2 * sizes[0][0] and sizes[1][0] < 3 << 20
     assert sizes[1][1] < 20000
+
+
+@pytest.mark.parametrize("arguments, cpus", [(["--cpu", "1"], [1]), (["--from", "5ms", "--until", "9ms"], [0, 1])])
+def test_part(arguments, cpus):
+    """A CPU that is left out is not drawn as idle, and the picture says that it is a part."""
+    done = cairn("export", "--to", "svg", *arguments, path_of("small"))
+    assert done.returncode == 0
+    svg = ElementTree.fromstring(done.stdout)
+    assert list(lanes(svg)) == cpus
+    assert f"Only {' '.join(arguments)}. " in " ".join(svg.itertext())
+    whole = picture("small")
+    assert list(lanes(whole)) == [0, 1] and "Only" not in " ".join(whole.itertext())

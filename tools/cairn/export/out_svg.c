@@ -6,6 +6,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/export/svg.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/loss.h"
 #include "tools/cairn/show.h"
 
@@ -140,6 +141,11 @@ static void head(struct cairn_output *o, unsigned height)
             cairn_plural(s->stacks.records, "PEBS record", "PEBS records"));
     if (o->log->sessions & (o->log->sessions - 1))
         fprintf(o->file, "Session %" PRIu32 ". ", o->log->number);
+    if (cairn_filter_on()) {
+        fputs("Only ", o->file);
+        cairn_svg_text(o->file, cairn_filter_text());
+        fputs(". ", o->file);
+    }
     if (machine && model)
         fputs("Emulated: times are the emulator's, records those of a model of the Debug Store. ", o->file);
     else if (machine)

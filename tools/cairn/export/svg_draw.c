@@ -5,6 +5,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/export/svg_lanes.h"
+#include "tools/cairn/filter.h"
 
 #define SCALE    20u /* the height of the scale */
 #define MARKS    8u  /* of the records' marks, below what ran */
@@ -329,18 +330,30 @@ static unsigned legend_rows(const struct cairn_svg_lanes *lanes)
     return (lanes->coloured + A_ROW) / A_ROW;
 }
 
+static uint32_t shown(const struct cairn_log *log)
+{
+    uint32_t count = 0;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        count += cairn_filter_cpu(c);
+    return count;
+}
+
 unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o)
 {
-    return SCALE + o->log->cpus * LANE + (legend_rows(lanes) + 1) * LEGEND + LEGEND * (lanes->untimed != 0) + 6;
+    return SCALE + shown(o->log) * LANE + (legend_rows(lanes) + 1) * LEGEND + LEGEND * (lanes->untimed != 0) + 6;
 }
 
 void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y)
 {
     struct pen p = {lanes, o, o->file, y};
     const uint32_t most = most_marks(lanes, o->log->cpus);
-    draw_scale(&p, o->log->cpus * LANE);
-    for (p.y += SCALE; p.y < y + SCALE + o->log->cpus * LANE; p.y += LANE)
-        draw_lane(&p, (p.y - y - SCALE) / LANE, most);
+    draw_scale(&p, shown(o->log) * LANE);
+    p.y += SCALE;
+    for (uint32_t c = 0; c < o->log->cpus; c++)
+        if (cairn_filter_cpu(c)) {
+            draw_lane(&p, c, most);
+            p.y += LANE;
+        }
     p.y += 4;
     draw_signs(&p);
     p.y += LEGEND;
