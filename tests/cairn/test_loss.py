@@ -17,7 +17,7 @@ PEBS_FULL = "found their buffer full: more room above pebs.threshold= in pebs.re
 LOSSES = {
     "small": [],
     "nods": [],
-    "lost": [f"460 of 596 events (77.18 %), with 820 of 1000 switches, {NO_ROOM}",
+    "lost": [f"460 of 596 events (77.18 %), with 820 of 1000 records of switches, {NO_ROOM}",
              f"48 of 221 PEBS records (21.72 %) {PEBS_FULL}"],
     "circular": [f"407 of 519 events (78.42 %) {OVERWRITTEN}"],
     "bts": ["33 of 424 branch records (7.78 %) found their buffer full: bts.records= gives more room"],
@@ -65,8 +65,9 @@ def test_another_session_and_its_own_buffers():
             parts[i] = ("M", payload.replace(b"ds.scope=thread", b"option.session.2=full:system:sequential:64:4"))
     losses = paragraphs(text_of(cairn("info", "--lost", "-", data=frames.write(parts))))
     [line] = [line for line in losses if line.startswith("session 2: ")]
-    assert re.fullmatch(r"session 2: 7 of 28 events \(25.00 %\), with 0 of \d+ switches, had no room in the trace "
-                        r"buffers: more or larger buffers in session.N= keep more, fewer switches= need less", line)
+    assert re.fullmatch(r"session 2: 7 of 28 events \(25.00 %\), with 0 of \d+ records of switches, had no room in the "
+                        r"trace buffers: more or larger buffers in session.N= keep more, fewer switches= need less",
+                        line)
 
 
 def test_etl_files(tmp_path):
@@ -122,3 +123,14 @@ def test_what_is_missing_is_on_standard_output():
 def test_whether_emulated_an_etl_file_does_not_tell():
     info = text_of(cairn("info", GOLDEN.parent.parent / "samples" / "cairn.etl"))
     assert info.startswith("emulated         not told: an ETL file has no place for it\n")
+
+
+@pytest.mark.parametrize("log", ["circular", "lost"])
+def test_frames_missing_where_the_session_lost_more(log):
+    """Which switches the line has lost nobody knows there: none are named."""
+    lines = (GOLDEN / f"{log}.log").read_bytes().splitlines(keepends=True)
+    last = max(i for i, line in enumerate(lines) if line.startswith(b"~T"))
+    said = paragraphs(text_of(cairn("info", "--lost", "-", data=b"".join(lines[:last] + lines[last + 1:]))))
+    words = r"1 of \d+ frames is missing in this log: the line, or who copied the log, lost them: no option keeps more"
+    assert sum(bool(re.fullmatch(words, text)) for text in said) == 1
+    assert not any("not there" in text for text in said)

@@ -131,16 +131,22 @@ static void add_switches(const struct cairn_log *log, const char *prefix, uint64
     }
 }
 
+/* What the keys of a session's end begin with. */
+static const char *prefix_of(char out[24], uint32_t number)
+{
+    snprintf(out, 24, number > 1 ? "end.session.%" PRIu32 "." : "end.", number);
+    return out;
+}
+
 /* Events of session `number` that had no room, and those that newer ones took the place of. */
 static void tell_session(const struct lines *l, uint32_t number)
 {
     const struct cairn_log *log = l->log;
-    char prefix[24] = "end.", who[24] = "";
+    char prefix[24], who[24] = "";
     uint64_t switches[3] = {0};
-    if (number > 1) {
-        snprintf(prefix, sizeof(prefix), "end.session.%" PRIu32 ".", number);
+    prefix_of(prefix, number);
+    if (number > 1)
         snprintf(who, sizeof(who), "session %" PRIu32 ": ", number);
-    }
     const uint64_t tried = end_number(log, prefix, "events_tried"), lost = end_number(log, prefix, "events_lost");
     const uint64_t over = end_number(log, prefix, "overwritten.events");
     add_switches(log, prefix, switches);
@@ -152,8 +158,9 @@ static void tell_session(const struct lines *l, uint32_t number)
     const char *more = colons > 2 ? "more or larger buffers in session.N= keep more, fewer switches= need less"
                                   : "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less";
     if (lost)
-        say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%), with %" PRIu64 " of %" PRIu64 " switches, had no "
-            "room in the trace buffers", who, lost, tried, percent(lost, tried), switches[2], switches[0]);
+        say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%), with %" PRIu64 " of %" PRIu64 " records of "
+            "switches, had no room in the trace buffers", who, lost, tried, percent(lost, tried), switches[2],
+            switches[0]);
     if (over)
         say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%) were overwritten by newer ones, as circular "
             "sessions do", who, over, tried, percent(over, tried));
@@ -246,22 +253,20 @@ void cairn_print_missing(const struct cairn_log *log)
     printf("  frames damaged     %12" PRIu64 "   (cairn check names them)\n", damaged);
 }
 
-/* Of a serial line that lost or changed bytes. */
+/* Of a serial line that lost or changed bytes. Which switches it lost nobody knows where the session lost some, too. */
 static void tell_frames(const struct lines *l)
 {
-    const struct cairn_frames *f = &l->log->frames;
-    uint64_t there, tried, missing = 0, all = 0;
-    char switches[80] = "";
-    if (l->log->etl || !f->missing_frames)
+    const struct cairn_log *log = l->log;
+    const struct cairn_frames *f = &log->frames;
+    uint64_t there, tried;
+    char switches[80] = "", prefix[24];
+    if (log->etl || !f->missing_frames)
         return;
-    for (int compact = 0; compact < 2; compact++)
-        if (cairn_switches_told(l->log, compact, &there, &tried)) {
-            missing += tried - there;
-            all += tried;
-        }
-    if (missing)
-        snprintf(switches, sizeof(switches), "; of %" PRIu64 " %s %" PRIu64 " %s not there", all,
-                 cairn_plural(all, "switch", "switches"), missing, cairn_plural(missing, "is", "are"));
+    prefix_of(prefix, log->number);
+    if (cairn_switches_told(log, cairn_prefers_compact(log), &there, &tried) && tried > there &&
+        !end_number(log, prefix, "events_lost") && !end_number(log, prefix, "overwritten.events"))
+        snprintf(switches, sizeof(switches), "; of %" PRIu64 " %s %" PRIu64 " %s not there", tried,
+                 cairn_plural(tried, "switch", "switches"), tried - there, cairn_plural(tried - there, "is", "are"));
     say(l, "the line, or who copied the log, lost them: no option keeps more",
         "%" PRIu64 " of %s%" PRIu64 " frames %s missing in this log%s", f->missing_frames,
         f->total_known ? "" : "at least ", f->total, cairn_plural(f->missing_frames, "is", "are"), switches);
