@@ -2,6 +2,7 @@
 """`cairn capture`: from standard input, a pseudo-terminal, a pipe; what it shows, keeps and returns."""
 
 import os
+import shutil
 import signal
 import subprocess
 import termios
@@ -155,11 +156,29 @@ def test_capture_keeps_the_last_trace(tmp_path):
     for _ in range(2):  # the second finds a log without a trace, which is not worth keeping
         assert cairn("capture", "-", "-o", log, data=b"not a trace\r\n").returncode == 3
         assert log.read_bytes() == b"not a trace\r\n" and kept.read_bytes() == trace
+    tail = trace[trace.index(b"~T00000009"):]  # without its first frames it is still one
+    log.write_bytes(tail)
+    assert cairn("capture", "-", "-o", log, data=b"").returncode == 3 and kept.read_bytes() == tail
     log.write_bytes(trace)
     kept.unlink()
     kept.mkdir()
     done = cairn("capture", "-", "-o", log, data=b"")
     assert done.returncode == 3 and b"cannot be kept as" in done.stderr and log.read_bytes() == trace
+
+
+def test_capture_keeps_what_cannot_be_read(tmp_path):
+    """It may be the last good trace."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "log").write_bytes(b"what is it?\n")
+    (folder / "log").chmod(0o200)
+    folder.chmod(0o777)
+    shutil.copy(CAIRN, folder / "cairn")
+    nobody = {"user": 65534, "env": {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}} if os.geteuid() == 0 else {}
+    done = subprocess.run(["./cairn", "capture", "-", "-o", "log"], cwd=folder, input=b"", capture_output=True,
+                          timeout=LIMIT, check=False, **nobody)
+    assert done.returncode == 3 and b"no verdict" in done.stderr, done.stderr
+    assert (folder / "log").read_bytes() == b"" and (folder / "log.1").stat().st_size == len(b"what is it?\n")
 
 
 def test_capture_interrupted(tmp_path):

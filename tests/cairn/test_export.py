@@ -119,12 +119,6 @@ def test_folded_adds_up(log):
     assert sum(stacks.values()) == len(samples)
 
 
-def test_no_stacks_is_told():
-    """Nothing is no flame graph."""
-    done = cairn("export", "--to", "folded", GOLDEN / "nods.log")
-    assert done.returncode == 1 and done.stdout == b"" and b"no PEBS records in this log" in done.stderr
-
-
 @pytest.mark.parametrize("form", ["json", "folded", "svg", "html"])
 def test_files(tmp_path, form):
     """What is there and of another format is kept; what the format has written is written over."""

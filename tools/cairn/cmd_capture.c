@@ -274,34 +274,47 @@ static const struct cairn_option options[] = {
     {.name = NULL},
 };
 
-static bool has_trace(struct cairn_input *log)
+/* "~H00000000:" is how frames begin. */
+#define FRAME_HEAD 11u
+
+static bool is_frame_head(const char *p)
 {
-    static const char first_frame[] = "~H00000000:";
-    static struct cairn_window window;
-    const size_t size = sizeof(first_frame) - 1;
-    size_t have = size;
-    cairn_window_init(&window, log);
-    for (uint64_t at = 0; have >= size; at += have - size + 1) {
-        const char *p = cairn_window(&window, at, CAIRN_WINDOW_LEAST, &have);
-        if (memmem(p, have, first_frame, size))
-            return true;
-    }
-    return false;
+    return p[0] == '~' && memchr(CAIRN_STREAMS, p[1], CAIRN_STREAM_COUNT) && p[FRAME_HEAD - 1] == ':' &&
+           strspn(p + 2, "0123456789abcdef") == FRAME_HEAD - 3;
 }
 
-/* A log with a trace that is there is kept as LOG.1: a capture of nothing does not cost the last good one. False: that
- * cannot be, and why is told. */
+/* Whether it was read to its end, and has no frame. */
+static bool has_no_trace(struct cairn_input *log)
+{
+    static struct cairn_window window;
+    size_t have;
+    cairn_window_init(&window, log);
+    for (uint64_t at = 0;; at += have - FRAME_HEAD + 1) {
+        const char *p = cairn_window(&window, at, CAIRN_WINDOW_LEAST, &have);
+        if (have < FRAME_HEAD)
+            return !log->error;
+        const char *last = p + have - FRAME_HEAD;
+        for (; p <= last && (p = memchr(p, '~', (size_t)(last - p) + 1)); p++)
+            if (is_frame_head(p))
+                return false;
+    }
+}
+
+/* A log that is there is kept as LOG.1, unless it surely has no trace: a capture of nothing does not cost the last good
+ * one. False: that cannot be, and why is told. */
 static bool keep_log(void)
 {
     char kept[PATH_MAX];
     struct stat s;
     struct cairn_input there;
-    if (lstat(log_path, &s) != 0 || !S_ISREG(s.st_mode) || cairn_input_open(&there, log_path) != 0)
+    if (lstat(log_path, &s) != 0 || !S_ISREG(s.st_mode))
         return true;
-    const bool trace = has_trace(&there);
-    cairn_input_close(&there);
-    if (!trace)
-        return true;
+    if (cairn_input_open(&there, log_path) == 0) {
+        const bool none = has_no_trace(&there);
+        cairn_input_close(&there);
+        if (none)
+            return true;
+    }
     errno = ENAMETOOLONG;
     if (snprintf(kept, sizeof(kept), "%s.1", log_path) < (int)sizeof(kept) && rename(log_path, kept) == 0)
         return true;
@@ -366,7 +379,7 @@ const struct cairn_command cairn_capture_command = {
     .summary = "record a serial line, show its console text",
     .options = options,
     .notes = "DEV: a serial device (/dev/ttyUSB0; 115200 baud unless told), - standard input.\n"
-             "A LOG with a trace that is there is kept as LOG.1.\n"
+             "A LOG that is there is kept as LOG.1, unless it has no trace.\n"
              "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
              "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict or unreadable,\n"
              "130 Ctrl-C.\n",

@@ -28,14 +28,6 @@ static const struct cairn_option options[] = {
     CAIRN_LOG_OPTIONS,
 };
 
-static bool has_records(const struct cairn_log *log)
-{
-    for (uint32_t c = 0; c < log->cpus; c++)
-        if (log->cpu[c].pebs_records)
-            return true;
-    return false;
-}
-
 static int show(const struct cairn_log *log)
 {
     struct cairn_output o = {.log = log, .path = path && strcmp(path, "-") ? path : NULL, .strict = strict};
@@ -62,11 +54,7 @@ static int show(const struct cairn_log *log)
         return status;
     status = cairn_export(&o, cairn_by);
     cairn_elf_close(o.elf);
-    if (!status && o.writer == &cairn_writer_folded && !has_records(log)) {
-        fputs("cairn: no PEBS records in this log, so no stacks (cairn info says why)\n", stderr);
-        return CAIRN_BAD;
-    }
-    return cairn_filtered(status);
+    return status ? status : cairn_filtered(status);
 }
 
 static bool keeps(const struct cairn_log *log)

@@ -11,6 +11,7 @@
 #include "tools/cairn/command.h"
 #include "tools/cairn/error.h"
 #include "tools/cairn/export/folder.h"
+#include "tools/cairn/export/partial.h"
 #include "tools/cairn/locks.h"
 
 #define NS UINT64_C(1000000000)
@@ -79,29 +80,37 @@ static void tell_all(struct cairn_output *o, enum cairn_by by)
     cairn_timeline_free(&t);
 }
 
+static bool is_regular(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
+}
+
 static int open_output(struct cairn_output *o)
 {
     if (o->writer->folder)
         return cairn_folder_begin(o);
-    o->file = o->path ? fopen(o->path, "wb") : stdout;
+    if (!o->path)
+        o->file = stdout;
+    else
+        o->file = is_regular(o->path) ? cairn_partial_file(o->path) : fopen(o->path, "wb");
     return o->file ? 0 : -errno;
 }
 
-/* `e`: 0, or the error because of which nothing of it is left, where it is a file. 0 or negative errno. */
+/* `e`: not 0 where there is to be no file. That, or negative errno. */
 static int close_output(struct cairn_output *o, int e)
 {
-    struct stat st;
-    const bool file = fstat(fileno(o->file), &st) == 0 && S_ISREG(st.st_mode);
     if (!o->path)
         return e;
     if (fclose(o->file) && !e)
         e = -errno;
-    if (e && file && truncate(o->path, 0) == 0) /* a link would leave it */
-        unlink(o->path);
+    if (!e)
+        return cairn_partial_commit(NULL, NULL);
+    cairn_partial_drop();
     return e;
 }
 
-/* 0 or negative errno. */
+/* As a writer's `end`. */
 static int write_all(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
@@ -164,7 +173,9 @@ int cairn_export(struct cairn_output *o, enum cairn_by by)
     o->compact = cairn_prefers_compact(o->log);
     o->state = cairn_alloc(w->state);
     int status = w->prepare ? w->prepare(o) : CAIRN_GOOD, e = status ? 0 : write_all(o, by);
-    if (e) {
+    if (e > 0) {
+        status = e;
+    } else if (e) {
         const char *to = o->path ? o->path : "standard output";
         if (o->log->input.error)
             cairn_error("%s: %s: the log could not be read to its end", to, o->path ? "not written" : "cut short");

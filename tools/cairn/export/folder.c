@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PARTIAL ".partial"
+#include "tools/cairn/export/partial.h"
 
 static const char *path_of(char out[PATH_MAX], const struct cairn_output *o, const char *name, const char *more)
 {
@@ -17,21 +17,23 @@ static const char *path_of(char out[PATH_MAX], const struct cairn_output *o, con
     return n < PATH_MAX ? out : NULL;
 }
 
-static bool is_part(const struct cairn_writer *w, const char *name)
+/* `head`, perhaps a number, and `tail`. */
+static bool is_name(const char *name, const char *head, bool number, const char *tail)
 {
-    const size_t head = strlen(w->parts);
-    return strncmp(name, w->parts, head) == 0 && name[head] && !name[head + strspn(name + head, "0123456789")];
+    const size_t size = strlen(head), digits = number ? strspn(name + strnlen(name, size), "0123456789") : 0;
+    return strncmp(name, head, size) == 0 && (digits || !number) && strcmp(name + size + digits, tail) == 0;
 }
 
-static bool is_main(const struct cairn_writer *w, const char *name)
+static bool is_part(const struct cairn_writer *w, const char *name, const char *tail)
 {
-    const size_t head = strlen(w->folder);
-    return strncmp(name, w->folder, head) == 0 && (!name[head] || strcmp(name + head, PARTIAL) == 0);
+    return is_name(name, w->parts, true, tail);
 }
 
 static bool is_own(const struct cairn_output *o, const char *name)
 {
     char path[PATH_MAX], start[4096];
+    if (!is_name(name, o->writer->folder, false, "") && !is_name(name, o->writer->folder, false, CAIRN_PARTIAL))
+        return false;
     FILE *f = path_of(path, o, name, "") ? fopen(path, "rb") : NULL;
     const size_t size = f ? fread(start, 1, sizeof(start), f) : 0;
     if (f)
@@ -48,9 +50,9 @@ bool cairn_folder_is_kept(const struct cairn_output *o)
     for (const struct dirent *d; (d = readdir(dir));) {
         if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
             continue;
-        if (is_main(o->writer, d->d_name) && is_own(o, d->d_name))
+        if (is_own(o, d->d_name))
             own = true;
-        else if (is_part(o->writer, d->d_name))
+        else if (is_part(o->writer, d->d_name, "") || is_part(o->writer, d->d_name, CAIRN_PARTIAL))
             parts = true;
         else
             others = true;
@@ -59,45 +61,50 @@ bool cairn_folder_is_kept(const struct cairn_output *o)
     return others || (parts && !own);
 }
 
-/* Removes the format's files. The main file goes first: what is left if that is interrupted is no whole folder. */
-static int clear(const struct cairn_output *o)
+/* 0 or negative errno. */
+static int remove_parts(const struct cairn_output *o, const char *tail)
 {
-    char path[PATH_MAX];
     int e = 0;
-    if (!path_of(path, o, o->writer->folder, ""))
-        return -ENAMETOOLONG;
-    if (unlink(path) && errno != ENOENT)
-        return -errno;
     DIR *dir = opendir(o->path);
     if (!dir)
         return -errno;
     for (const struct dirent *d; !e && (d = readdir(dir));)
-        if (is_part(o->writer, d->d_name) && unlinkat(dirfd(dir), d->d_name, 0) && errno != ENOENT)
+        if (is_part(o->writer, d->d_name, tail) && unlinkat(dirfd(dir), d->d_name, 0) && errno != ENOENT)
             e = -errno;
     closedir(dir);
     return e;
 }
 
+/* Removes what was written before. The main file goes first: what is left if that is interrupted is no whole folder. */
+static int clear(const void *context)
+{
+    const struct cairn_output *o = context;
+    char path[PATH_MAX];
+    path_of(path, o, o->writer->folder, ""); /* that and more was opened: there is room */
+    if (unlink(path) && errno != ENOENT)
+        return -errno;
+    return remove_parts(o, "");
+}
+
 int cairn_folder_begin(struct cairn_output *o)
 {
     char path[PATH_MAX];
-    const bool made = mkdir(o->path, 0777) == 0;
-    if (!made && errno != EEXIST)
-        return -errno;
-    if (!path_of(path, o, o->writer->folder, PARTIAL))
-        return -ENAMETOOLONG;
-    o->made = made;
-    o->file = fopen(path, "wb");
-    int e = o->file ? 0 : -errno;
-    if (e) {
-        if (made)
-            rmdir(o->path);
+    int e = path_of(path, o, o->writer->folder, CAIRN_PARTIAL) ? cairn_partial_folder(o->path) : -ENAMETOOLONG;
+    if (e && e != -EEXIST)
         return e;
+    path_of(path, o, o->writer->folder, "");
+    o->file = cairn_partial_part(path);
+    e = o->file ? 0 : -errno;
+    if (!e) {
+        /* From the first moment on it can be told whose folder this is. */
+        fputs(o->writer->mark, o->file);
+        e = fflush(o->file) ? -errno : remove_parts(o, CAIRN_PARTIAL); /* of one that was killed */
+        if (e)
+            fclose(o->file);
     }
-    /* From the first moment on it can be told whose folder this is. */
-    fputs(o->writer->mark, o->file);
-    e = fflush(o->file) ? -errno : clear(o);
-    return e ? cairn_folder_end(o, e) : 0;
+    if (e)
+        cairn_partial_drop();
+    return e;
 }
 
 FILE *cairn_folder_part(const struct cairn_output *o, unsigned number)
@@ -105,25 +112,17 @@ FILE *cairn_folder_part(const struct cairn_output *o, unsigned number)
     char path[PATH_MAX], digits[16];
     snprintf(digits, sizeof(digits), "%u", number);
     if (path_of(path, o, o->writer->parts, digits))
-        return fopen(path, "wb");
+        return cairn_partial_part(path);
     errno = ENAMETOOLONG;
     return NULL;
 }
 
 int cairn_folder_end(struct cairn_output *o, int e)
 {
-    char partial[PATH_MAX], path[PATH_MAX];
     if (fclose(o->file) && !e)
         e = -errno;
-    path_of(partial, o, o->writer->folder, PARTIAL); /* it was opened: there is room */
-    path_of(path, o, o->writer->folder, "");
-    if (!e && rename(partial, path))
-        e = -errno;
     if (!e)
-        return 0;
-    clear(o);
-    unlink(partial);
-    if (o->made)
-        rmdir(o->path);
+        return cairn_partial_commit(clear, o);
+    cairn_partial_drop();
     return e;
 }

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/export/stacks.h"
 
 /* Its first line is frames with a semicolon in between, a blank, and a number. */
@@ -31,8 +33,15 @@ static void write_stack(void *to, const char *stack, uint64_t records)
 
 static int end(struct cairn_output *o)
 {
-    cairn_stacks_walk(o->state, write_stack, o->file);
-    return 0;
+    const struct cairn_stacks *stacks = o->state;
+    cairn_stacks_walk(stacks, write_stack, o->file);
+    if (stacks->records)
+        return 0;
+    if (cairn_filter_on())
+        cairn_error("no PEBS records pass %s: no stacks", cairn_filter_text());
+    else
+        cairn_error("no PEBS records in this log, so no stacks (cairn info says why)");
+    return CAIRN_BAD;
 }
 
 static void free_stacks(struct cairn_output *o)

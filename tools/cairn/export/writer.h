@@ -20,7 +20,6 @@ struct cairn_output {
     const struct cairn_writer *writer;
     const char *path; /* NULL: standard output */
     FILE *file;
-    bool made; /* the folder, which was not there */
     struct cairn_elf *elf; /* NULL: none was given */
     bool compact;          /* switches are those of 0525H, else of 0524H */
     bool strict;           /* etl */
@@ -59,7 +58,8 @@ struct cairn_writer {
     void (*event)(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live);
     /* Something is missing on the CPU, behind what came last. */
     void (*lost)(struct cairn_output *o, const struct cairn_item *item);
-    /* That was all. 0 or negative errno. Not called where the log could not be read to its end. */
+    /* That was all. 0, negative errno, or the exit status, the reason told: then there is nothing worth a file. Not
+     * called where the log could not be read to its end. */
     int (*end)(struct cairn_output *o);
     void (*free)(struct cairn_output *o); /* what the state holds, always; NULL: nothing */
 };
@@ -68,8 +68,8 @@ struct cairn_writer {
 CAIRN_WRITERS(CAIRN_WRITER)
 #undef CAIRN_WRITER
 
-/* Writes the log. The exit status, the reason told. A file that is not whole, because of what is read or what is
- * written, is removed; standard output cannot be. */
+/* Writes the log. The exit status, the reason told. Unless it is CAIRN_GOOD the file, if it is one (partial.h), stays
+ * what it was. */
 int cairn_export(struct cairn_output *o, enum cairn_by by);
 
 /* Nanoseconds since the session began; of the session clock where that is not known. */
