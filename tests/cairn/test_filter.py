@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""--cpu, --thread, --from, --until (--to), --reason: what passes is what the whole log has of it."""
+"""--cpu, --thread, --from, --until, --reason: what passes is what the whole log has of it."""
 
 import fnmatch
 import json
@@ -122,6 +122,12 @@ def test_reason(log):
         assert lines == [line for line in whole if lost_something(line) or line["type"] == "switch" and any(
             fnmatch.fnmatch(line.get(key, "").lower(), word.lower()) for key in ("state", "reason"))]
         assert done.returncode == (0 if lines else 1)
+
+
+def test_the_last_of_each_option_holds():
+    for option, first, last in (("--cpu", "0", "1"), ("--thread", "56", "72"), ("--from", "1s", "100ms"),
+                                ("--until", "100ms", "1s"), ("--reason", "Ready", "WrMutex")):
+        assert body(option, first, option, last, PLAIN) == body(option, last, PLAIN) != body(option, first, PLAIN)
 
 
 def test_loss_is_not_hidden():

@@ -194,6 +194,23 @@ static void read_svg(struct view v)
     expect(v.at == v.end);
 }
 
+/* ---- folded: frames with ';' between them, a blank, how many times ----------------------------------------------- */
+
+static void read_folded(struct view v)
+{
+    while (v.at < v.end) {
+        const char *end = memchr(v.at, '\n', (size_t)(v.end - v.at)), *blank = end;
+        while (blank && blank > v.at && *blank != ' ')
+            blank--;
+        expect(blank && blank > v.at);
+        for (struct view text = {v.at, blank}; text.at < text.end;)
+            expect((uint8_t)*text.at++ > ' ');
+        v.at = blank + 1;
+        take_digits(&v);
+        expect(v.at == end && *v.at++ == '\n');
+    }
+}
+
 /* ---- Perfetto: a packet behind another --------------------------------------------------------------------------- */
 
 static void read_perfetto(struct view v)
@@ -221,6 +238,8 @@ void fuzz_format(const char *name, const char *text, size_t size, int whole)
         read_json(v, whole);
     else if (strcmp(name, "perfetto") == 0)
         read_perfetto(v);
+    else if (strcmp(name, "folded") == 0)
+        read_folded(v);
     else if (strcmp(name, "svg") == 0 && whole)
         read_svg(v);
     else if (strcmp(name, "html") == 0 && whole)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A log that is another one when it is read again: the input is a byte, so many changes (its low bits), then of each
- * three bytes, then payloads of frames (fuzz_frames). A change is where (two bytes) and the byte that is there then;
- * the number's high bit: the checksums agree all the same, as somebody can bring about who wants to.
+ * Two logs that differ little: what `cairn diff` says of them, and one that is the other when it is read again. The
+ * input is a byte, so many changes (its low bits), then of each three bytes, then payloads of frames (fuzz_frames). A
+ * change is where (two bytes) and the byte that is there then; the number's high bit: the checksums agree all the
+ * same, as somebody can bring about who wants to.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         changed[(data[1 + 3 * i] | (size_t)data[2 + 3 * i] << 8) % (size - head)] = data[3 + 3 * i];
     char *before = fuzz_frames(data + head, size - head, &before_size);
     char *after = fuzz_frames(changed, size - head, &after_size);
+    fuzz_compare(before, before_size, after, after_size);
     fuzz_read_changed(before, before_size, after, after_size, data[0] & 0x80);
     free(before);
     free(after);

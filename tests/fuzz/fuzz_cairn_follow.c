@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What `cairn top` adds up, of any bytes at all: the same whatever pieces they come in; and of a whole trace that is
- * undamaged, what `cairn stat` adds up. The first bytes of the input say where it is cut, the rest is the log.
+ * undamaged, what `cairn stat` adds up. Then the command, on a file of them. The first bytes of the input say where it
+ * is cut, the rest is the log.
  */
+#define _GNU_SOURCE /* memfd_create */
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "tests/fuzz/log.h"
+#include "tools/cairn/command.h"
 #include "tools/cairn/follow.h"
 #include "tools/cairn/totals.h"
 
@@ -43,12 +49,73 @@ static void believe(bool what)
         abort();
 }
 
+/* Whether text comes behind the first of the trace: what is read before it comes is read without. */
+struct order {
+    bool trace, text_behind;
+};
+
+static void note(void *context, const struct cairn_line *l, const uint8_t *payload, const char *text, size_t size)
+{
+    struct order *o = context;
+    (void)payload, (void)text, (void)size;
+    if (l->frame.stream == CAIRN_STREAM_TRACE)
+        o->trace = true;
+    else if (l->frame.stream != CAIRN_STREAM_TRUTH && l->frame.stream != CAIRN_STREAM_END &&
+             l->frame.stream != CAIRN_STREAM_LAST)
+        o->text_behind |= o->trace;
+}
+
+static bool told_before(const char *log, size_t size)
+{
+    struct order order = {0};
+    struct cairn_feed *feed = calloc(1, sizeof(*feed));
+    if (!feed)
+        abort();
+    *feed = (struct cairn_feed){.context = &order, .frame = note};
+    cairn_feed_bytes(feed, log, size);
+    cairn_feed_end(feed);
+    free(feed);
+    return !order.text_behind;
+}
+
 /* Nothing that came is in none of the sums, or in two. */
-static void compare(const struct cairn_follow *a, const struct cairn_follow *b)
+static void compare(const struct cairn_follow *a, const struct cairn_follow *b, bool told)
 {
     believe(a->frames == b->frames && a->missing == b->missing && a->misplaced == b->misplaced);
     believe(a->feed.damaged == b->feed.damaged && a->ended == b->ended && a->session == b->session);
     believe(a->trace_frames == b->trace_frames);
+    if (!told)
+        return;
+    believe(a->switches == b->switches && a->records == b->records && a->bad == b->bad);
+}
+
+/* The command itself, of a file. */
+static void show(const char *log, size_t size)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP};
+    struct sigaction before[sizeof(signals) / sizeof(signals[0])];
+    const struct cairn_option *o = cairn_top_command.options;
+    const int fd = memfd_create("log", 0);
+    char path[32];
+    FILE *out = stdout, *errors = stderr;
+    sigset_t mask;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    believe(fd >= 0 && write(fd, log, size) == (ssize_t)size);
+    while (strcmp(o->name, "once") != 0)
+        o++;
+    *o->on = true;
+    sigprocmask(SIG_SETMASK, NULL, &mask);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], NULL, &before[i]);
+    stdout = stderr = fuzz_nowhere;
+    const int status = cairn_top_command.run(path);
+    stdout = out;
+    stderr = errors;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        sigaction(signals[i], &before[i], NULL);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    believe(status == CAIRN_GOOD || status == CAIRN_BAD || status == CAIRN_UNREADABLE);
+    close(fd);
 }
 
 static uint64_t busy_of(const struct cairn_follow *f, uint32_t tid)
@@ -87,9 +154,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const char *log = (const char *)data + CUTS;
     struct cairn_follow *whole = follow(log, size - CUTS, NULL), *parts = follow(log, size - CUTS, data);
-    compare(parts, whole);
+    compare(parts, whole, told_before(log, size - CUTS));
     fuzz_sessions(log, size - CUTS, false, compare_totals, whole);
     fuzz_sessions(log, size - CUTS, false, compare_totals, parts);
+    show(log, size - CUTS);
     cairn_follow_reset(whole);
     cairn_follow_reset(parts);
     free(whole);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/fuzz/ctf.h"
+#include "tests/fuzz/filters.h"
 #include "tests/fuzz/formats.h"
 #include "tests/fuzz/log.h"
 #include "tools/cairn/check/check.h"
@@ -20,6 +21,7 @@
 #include "tools/cairn/show.h"
 #include "tools/cairn/timeline.h"
 #include "tools/cairn/export/writer.h"
+#include "trace/crc32c.h"
 
 #define LIVES_SHOWN 4u          /* of a CPU */
 #define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */
@@ -82,11 +84,13 @@ static void show_all(const struct cairn_log *log)
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (log->passing && (!commands[i]->passing || (commands[i]->keeps && commands[i]->keeps(log))))
             continue;
+        if (!fuzz_filter_taken(commands[i]))
+            continue;
         int status = commands[i]->show(log);
         if (status != CAIRN_GOOD && status != CAIRN_BAD)
             abort(); /* the arguments were right, and the log could be read */
     }
-    for (uint32_t cpu = 0; cpu < log->cpus && !log->passing; cpu++)
+    for (uint32_t cpu = 0; cpu < log->cpus && !log->passing && !cairn_filter_on(); cpu++)
         for (unsigned n = 0; n < LIVES_SHOWN; n++) {
             char life[32];
             snprintf(life, sizeof(life), "%u:%u", cpu, n);
@@ -150,13 +154,17 @@ static void export_all(const struct cairn_log *log)
         struct cairn_output o = {.log = log, .writer = writers[i]};
         if (log->passing && (!writers[i]->passing || (writers[i]->stacks && cairn_log_has_branches(log))))
             continue;
-        if (writers[i]->needs_path)
+        if (writers[i]->needs_path || (cairn_filter_on() && !writers[i]->on_switch && !writers[i]->record) ||
+            ((cairn_filter_by_thread() || cairn_filter_by_reason()) && !writers[i]->each))
             continue;
         if (!(stdout = open_memstream(&text, &size)))
             abort();
         const bool begun = !log->input.error;
         const int status = cairn_export(&o, CAIRN_BY_FORMAT);
-        if (fclose(stdout) || status != (log->input.error ? CAIRN_UNREADABLE : CAIRN_GOOD))
+        if (fclose(stdout))
+            abort();
+        const bool nothing = status == CAIRN_BAD && writers[i] == &cairn_writer_folded && !size; /* no stack */
+        if (!nothing && status != (log->input.error ? CAIRN_UNREADABLE : CAIRN_GOOD))
             abort();
         if (begun)
             fuzz_format(writers[i]->name, text, size, status == CAIRN_GOOD);
@@ -218,7 +226,54 @@ static void read_passing(const struct cairn_log *log, void *context)
     read_items(log);
     show_all(log);
     export_all(log);
+    fuzz_ctf(log);
     cairn_report_damage(fuzz_nowhere, log, SIZE_MAX);
+}
+
+/* A part of it; which, the input says. */
+static void read_part(const struct cairn_log *log, void *context)
+{
+    const uint32_t *choice = context;
+    if (log->etl && log->passing)
+        return;
+    if (!log->passing)
+        fuzz_filter_parts(log, *choice);
+    if (fuzz_filter(log, *choice)) {
+        show_all(log);
+        export_all(log);
+        fuzz_ctf(log);
+    }
+    cairn_filter_clear();
+}
+
+/* What changed from one to the other; from one to itself, nothing. */
+static void compare(const struct cairn_log *a, const struct cairn_log *b)
+{
+    FILE *out = stdout;
+    char *text = NULL;
+    size_t size = 0;
+    if (!(stdout = open_memstream(&text, &size)) || cairn_diff_command.compare(a, b) != CAIRN_GOOD || fclose(stdout))
+        abort();
+    stdout = out;
+    if (a == b && !strstr(text, "\nno difference: "))
+        abort();
+    free(text);
+}
+
+void fuzz_compare(const char *data, size_t size, const char *then, size_t then_size)
+{
+    struct cairn_log a, b;
+    char refusal[CAIRN_REFUSAL];
+    const struct cairn_input before = {.name = "a", .data = data, .size = size};
+    const struct cairn_input after = {.name = "b", .data = then, .size = then_size};
+    if (cairn_log_read(&a, &before, &(struct cairn_choice){0}, refusal))
+        return;
+    compare(&a, &a);
+    if (cairn_log_read(&b, &after, &(struct cairn_choice){0}, refusal) == 0) {
+        compare(&a, &b);
+        cairn_log_free(&b);
+    }
+    cairn_log_free(&a);
 }
 
 void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_size, bool agree)
@@ -249,4 +304,6 @@ void fuzz_read_all(const char *data, size_t size)
 {
     fuzz_sessions(data, size, false, read_session, NULL);
     fuzz_sessions(data, size, true, read_passing, NULL);
+    uint32_t choice = trace_crc32c(0, data, size);
+    fuzz_sessions(data, size, choice >> 31, read_part, &choice);
 }

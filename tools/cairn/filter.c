@@ -31,6 +31,12 @@ static struct {
     bool passed;             /* anything has */
 } filter;
 
+void cairn_filter_clear(void)
+{
+    cairn_map_free(&filter.chosen);
+    memset(&filter, 0, sizeof(filter));
+}
+
 bool cairn_filter_by_cpu(void)
 {
     return filter.cpus;
@@ -171,6 +177,8 @@ const char *cairn_filter_reasons(const char *list)
         n += (size_t)snprintf(must + n, sizeof(must) - n, "%s %s", w == cairn_switch_words ? "" : ",", *w);
     bool bad = !*list;
     filter.reasons = list;
+    memset(filter.state, 0, sizeof(filter.state));
+    memset(filter.reason, 0, sizeof(filter.reason));
     for (const char *at = list; *at && next_word(&at, word, &bad);) {
         bool any = false;
         for (unsigned i = 0; i < KTHREAD_STATES; i++)

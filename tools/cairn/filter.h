@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of a log is looked at: --cpu, --thread, --from, --until (--to) and --reason, for all commands that have them.
+ * What of a log is looked at: --cpu, --thread, --from, --until and --reason, for all commands that have them.
  * It passes
  *   by CPU     what happened on one of these: all kinds of things;
  *   by time    what happened at `from` or later and before `until`: all kinds. Something is missing from the switch
@@ -22,6 +22,9 @@ const char *cairn_filter_threads(const char *list); /* "12,idle,consumer*,worker
 const char *cairn_filter_from(const char *time);    /* "1.5s", "200ms", "10us", "100ns", "1.5" */
 const char *cairn_filter_until(const char *time);
 const char *cairn_filter_reasons(const char *list); /* "WrMutex,Ready" */
+
+/* No option was given. */
+void cairn_filter_clear(void);
 
 /* The log it is used on from here on, another session of it the next time. 0; -EINVAL: `why` says what of it this log
  * has not. `why` is "" before. */

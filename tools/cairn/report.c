@@ -169,7 +169,7 @@ static void report_frames(struct report *r)
         const size_t first = at;
         while (at < all.count && all.items[at].run == i)
             at++;
-        report_run(r, &f->missing.items[i], all.items + first, at - first);
+        report_run(r, &f->missing.items[i], all.count ? all.items + first : NULL, at - first);
     }
     if (!f->total_known)
         bad(r, "missing", "header and trailer: nothing says how many frames there were");
