@@ -165,7 +165,9 @@ void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)
 bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t *to)
 {
     struct cairn_chain *left = &l->left;
-    if (!left->count || cairn_input_changed(l->frames->input))
+    if (cairn_input_changed(l->frames->input))
+        left->count = 0; /* who goes on until none is left comes to an end */
+    if (!left->count)
         return false;
     left->count--;
     if (l->frames->arena) {
