@@ -7,6 +7,14 @@
 #     tests/bench/read_count.sh BUILD
 set -eu
 build=$1 short=20000 long=60000
+clean() {
+    for n in "$short" "$long"; do
+        rm -rf "$build/bench/$n.log" "$build/bench/$n.ctf"
+    done
+}
+trap clean EXIT
+trap 'exit 1' HUP INT TERM
+clean
 core=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
 
 count() { # COMMAND...
@@ -30,6 +38,4 @@ if command -v babeltrace2 >/dev/null; then
     of_long=$(count babeltrace2 -o dummy "$build/bench/$long.ctf")
     echo "$((of_long - of_short)) $ours" | awk -v n=$(((long - short) / 100)) '{
         printf "read.babeltrace2_instructions_ratio %.1f ratio\n", $1 / n / $2 }'
-    rm -r "$build/bench/$short.ctf" "$build/bench/$long.ctf"
 fi
-rm "$build/bench/$short.log" "$build/bench/$long.log"
