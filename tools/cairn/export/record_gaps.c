@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
@@ -66,24 +67,34 @@ static void say_bytes(struct cairn_record_gap *gap, uint32_t epoch, uint64_t byt
     snprintf(gap->text, sizeof(gap->text), "%" PRIu64 " bytes of PEBS records of epoch %" PRIu32, bytes, epoch);
 }
 
-/* Of the drain's own epoch, at the beginning (`before`) and further on. */
-static unsigned own_records(const struct cairn_record_gaps *g, const struct cairn_epoch *e, bool before,
-                            struct cairn_record_gap *out)
+/* At the beginning of the drain's own epoch, up to `to`; told with the epochs that are missing before it, if any. */
+static unsigned first_records(const struct cairn_record_gaps *g, const struct cairn_epoch *e, uint64_t bytes,
+                              int64_t to, struct cairn_record_gap *epochs, struct cairn_record_gap *out)
+{
+    if (epochs) {
+        const size_t used = strlen(epochs->text);
+        snprintf(epochs->text + used, sizeof(epochs->text) - used, "; %" PRIu64 " bytes of those of epoch %" PRIu32,
+                 bytes, e->number);
+        return 0;
+    }
+    say_bytes(out, e->number, bytes);
+    add(g, out, g->since, to);
+    return 1;
+}
+
+/* Of the drain's own epoch. `cut`: what is missing at its beginning may lie before what is looked at. */
+static unsigned own_records(const struct cairn_record_gaps *g, const struct cairn_epoch *e, bool cut,
+                            struct cairn_record_gap *epochs, struct cairn_record_gap *out)
 {
     const uint64_t base = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_buffer_base));
     const uint64_t end = base + e->record_bytes;
     unsigned n = 0;
     if (e->bytes_seen >= e->record_bytes)
         return 0;
-    if (!g->seen.any || g->seen.untimed) {
-        say_bytes(&out[n], e->number, e->record_bytes - e->bytes_seen);
-        add(g, &out[n++], g->since, e->time);
-        return n;
-    }
-    if (before && g->seen.first > base) {
-        say_bytes(&out[n], e->number, g->seen.first - base);
-        add(g, &out[n++], g->since, g->seen.first_time);
-    }
+    if (!g->seen.any || g->seen.untimed)
+        return first_records(g, e, e->record_bytes - e->bytes_seen, e->time, epochs, out);
+    if (!cut && g->seen.first > base)
+        n += first_records(g, e, g->seen.first - base, g->seen.first_time, epochs, out);
     if (g->seen.bytes) {
         say_bytes(&out[n], e->number, g->seen.bytes);
         add(g, &out[n++], g->seen.from, g->seen.to);
@@ -108,7 +119,7 @@ unsigned cairn_record_gaps_drain(struct cairn_record_gaps *g, const struct cairn
         add(g, &out[n++], g->since, g->seen.any && !g->seen.untimed ? g->seen.first_time : e->time);
     }
     if (e->reason != CAIRN_DS_START)
-        n += own_records(g, e, !n && !cut, &out[n]);
+        n += own_records(g, e, cut, n ? out : NULL, &out[n]);
     *g = (struct cairn_record_gaps){.partial = g->partial, .any = true, .drained = true, .since = e->time,
                                     .hole = g->hole, .damage = g->damage - (g->damage != 0)};
     g->next = (uint64_t)e->number + (e->reason != CAIRN_DS_START);
