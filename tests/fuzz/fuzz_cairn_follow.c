@@ -49,20 +49,22 @@ static void believe(bool what)
         abort();
 }
 
-/* Whether text comes behind the first of the trace: what is read before it comes is read without. */
+/* Whether the text comes before the trace: what is read before it comes is read without. Of that of the session there
+ * must be some: which kind of switches is counted, a part without it tells only by what it has. */
 struct order {
-    bool trace, text_behind;
+    bool trace, session, text_behind;
 };
 
-static void note(void *context, const struct cairn_line *l, const uint8_t *payload, const char *text, size_t size)
+static void note(void *context, const struct cairn_line *l, const char *text, size_t size)
 {
     struct order *o = context;
-    (void)payload, (void)text, (void)size;
+    (void)text, (void)size;
     if (l->frame.stream == CAIRN_STREAM_TRACE)
         o->trace = true;
     else if (l->frame.stream != CAIRN_STREAM_TRUTH && l->frame.stream != CAIRN_STREAM_END &&
              l->frame.stream != CAIRN_STREAM_LAST)
         o->text_behind |= o->trace;
+    o->session |= l->frame.stream == CAIRN_STREAM_SESSION;
 }
 
 static bool told_before(const char *log, size_t size)
@@ -75,7 +77,7 @@ static bool told_before(const char *log, size_t size)
     cairn_feed_bytes(feed, log, size);
     cairn_feed_end(feed);
     free(feed);
-    return !order.text_behind;
+    return order.session && !order.text_behind;
 }
 
 /* Nothing that came is in none of the sums, or in two. */

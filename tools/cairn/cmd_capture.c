@@ -142,7 +142,7 @@ static bool mark_seen(struct capture *c, uint32_t number)
     return first;
 }
 
-static void take_frame(void *context, const struct cairn_line *l, const uint8_t *payload, const char *text, size_t size)
+static void take_frame(void *context, const struct cairn_line *l, const char *text, size_t size)
 {
     struct capture *c = context;
     (void)text, (void)size;
@@ -156,12 +156,13 @@ static void take_frame(void *context, const struct cairn_line *l, const uint8_t 
         return; /* it came before */
     c->good++;
     if (l->frame.stream == CAIRN_STREAM_HEADER) {
-        cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total);
-        cairn_payload_number(payload, l->frame.size, "dump.bytes", &c->bytes);
+        cairn_payload_number(l->frame.payload, l->frame.size, "dump.frames", &c->total);
+        cairn_payload_number(l->frame.payload, l->frame.size, "dump.bytes", &c->bytes);
     }
     if (l->frame.stream == CAIRN_STREAM_LAST) {
         c->trailer = true;
-        cairn_payload_number(payload, l->frame.size, "dump.frames", &c->total); /* the header may be what is missing */
+        /* the header may be what is missing */
+        cairn_payload_number(l->frame.payload, l->frame.size, "dump.frames", &c->total);
     }
 }
 

@@ -1,219 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/deframe.h"
 
-#include <errno.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
-#include "tools/cairn/simd.h"
 #include "trace/base64.h"
-#include "trace/etw.h"
-#include "trace/truth.h"
 
 #define PROGRESS_STEP (UINT64_C(4) << 20)
-#define LOOK_AHEAD    4096u /* of a mark: a line that may be a frame is shorter */
-#define CHAIN_MOST    64u   /* frames: so that each is found in few steps */
-#define RUNS_MOST     40u   /* of chains: see begin_run() */
-
-/* ---- one line --------------------------------------------------------------------------------------------------- */
-
-bool cairn_is_stream(char c)
-{
-    return c != '\0' && strchr(CAIRN_STREAMS, c) != NULL;
-}
-
-unsigned cairn_stream_index(uint8_t stream)
-{
-    return (unsigned)(strchr(CAIRN_STREAMS, stream) - CAIRN_STREAMS);
-}
-
-const char *cairn_flaw_text(enum cairn_flaw flaw)
-{
-    static const char *const text[] = {"cut short", "characters that no frame has", "wrong checksum"};
-    return text[flaw];
-}
-
-/* Exactly eight lower-case hex digits. */
-static bool hex8(const char *p, const char *end, uint32_t *value)
-{
-    if (end - p < 8)
-        return false;
-    uint32_t v = 0;
-    for (int i = 0; i < 8; i++) {
-        char c = p[i];
-        uint32_t digit = c >= '0' && c <= '9'   ? (uint32_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
-                                                : 16;
-        if (digit > 15)
-            return false;
-        v = v << 4 | digit;
-    }
-    *value = v;
-    return true;
-}
-
-/* The flaw of a frame that goes wrong at `at`: where the line (or the log) has ended by then, that is what it is. */
-static int flawed(const char *mark, const char *at, const char *end, enum cairn_flaw flaw)
-{
-    size_t size = (size_t)(at - mark);
-    if (at >= end || memchr(mark, '\r', size) || memchr(mark, '\n', size))
-        flaw = CAIRN_FLAW_CUT;
-    return 1 + (int)flaw;
-}
-
-int cairn_frame_read(struct cairn_line *l, const char *mark, const char *end, uint8_t *to)
-{
-    const size_t longest = TRACE_BASE64_SIZE(CAIRN_FRAME_PAYLOAD_MAX);
-    *l = (struct cairn_line){0};
-    if (end - mark >= 2 && cairn_is_stream(mark[1]))
-        l->frame.stream = (uint8_t)mark[1];
-    l->numbered = end - mark >= 10 && hex8(mark + 2, end, &l->frame.number);
-    if (end - mark < 11 || !l->frame.stream || !l->numbered || mark[10] != CAIRN_FRAME_SEPARATOR)
-        return flawed(mark, end - mark < 11 ? end : mark + 11, end, CAIRN_FLAW_TEXT);
-    const char *text = mark + 11;
-    size_t left = (size_t)(end - text);
-    const char *separator = memchr(text, CAIRN_FRAME_SEPARATOR, left < longest + 1 ? left : longest + 1);
-    if (!separator)
-        return flawed(mark, left > longest ? text + longest : end, end, CAIRN_FLAW_TEXT);
-    uint32_t crc;
-    if (!hex8(separator + 1, end, &crc))
-        return flawed(mark, end - separator < 9 ? end : separator + 9, end, CAIRN_FLAW_TEXT);
-    l->frame.crc = crc;
-    if (crc != cairn_crc32c(mark + 1, (size_t)(separator - mark) - 1))
-        return flawed(mark, separator, end, CAIRN_FLAW_CRC);
-    long size = cairn_base64_decode(to, text, (size_t)(separator - text));
-    if (size < 0)
-        return flawed(mark, separator, end, CAIRN_FLAW_TEXT);
-    l->frame.size = (uint32_t)size;
-    l->frame.payload = to;
-    l->end = separator + 9;
-    return 0;
-}
-
-/* ---- chains ------------------------------------------------------------------------------------------------------ */
-
-static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
-{
-    const uint32_t head = sizeof(struct cairn_trace_frame);
-    const uint8_t *p = f->payload;
-    c->bad = f->size < head;
-    if (c->bad)
-        return;
-    c->bytes = f->size - head;
-    c->sequence = cairn_get32(p + offsetof(struct cairn_trace_frame, sequence));
-    c->buffer = cairn_get32(p + offsetof(struct cairn_trace_frame, cpu_buffer));
-    c->cpu = cairn_get16(p + offsetof(struct cairn_trace_frame, cpu));
-    c->session = cairn_get16(p + offsetof(struct cairn_trace_frame, session));
-    c->offset = cairn_get32(p + offsetof(struct cairn_trace_frame, offset));
-    c->used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
-    c->bad = c->cpu >= CAIRN_MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
-             c->bytes > c->used - c->offset;
-    if (!c->bad && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
-        c->lost = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
-}
-
-static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
-{
-    const uint32_t head = sizeof(struct cairn_truth_frame);
-    c->bad = f->size < head;
-    if (c->bad)
-        return;
-    c->bytes = f->size - head;
-    c->cpu = cairn_get16(f->payload);
-    c->offset = cairn_get32(f->payload + offsetof(struct cairn_truth_frame, first));
-    c->bad = c->cpu >= CAIRN_MAX_CPUS ||
-             cairn_get16(f->payload + offsetof(struct cairn_truth_frame, count)) * CAIRN_TRUTH_BYTES != c->bytes;
-}
-
-struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
-{
-    struct cairn_chain c = {.at = f->at, .number = f->number, .count = 1, .bytes = f->size, .stream = f->stream};
-    if (f->stream == CAIRN_STREAM_TRACE)
-        read_trace_head(&c, f);
-    else if (f->stream == CAIRN_STREAM_TRUTH)
-        read_truth_head(&c, f);
-    return c;
-}
-
-/* Whether `next`, the frame behind the chain in the log, goes on where it ends. */
-static bool joins(const struct cairn_chain *c, const struct cairn_chain *next)
-{
-    if (c->stream != next->stream || next->number != (uint64_t)c->number + c->count || c->count >= CHAIN_MOST ||
-        c->bad || next->bad || c->cpu != next->cpu)
-        return false;
-    if (c->stream == CAIRN_STREAM_TRUTH)
-        return (uint64_t)c->offset + c->bytes / CAIRN_TRUTH_BYTES == next->offset;
-    return c->stream != CAIRN_STREAM_TRACE ||
-           (c->session == next->session && c->buffer == next->buffer && c->sequence == next->sequence &&
-            c->used == next->used && (!c->offset || c->offset >= sizeof(struct wmi_buffer_header)) &&
-            next->offset >= sizeof(struct wmi_buffer_header) && c->offset + c->bytes == next->offset);
-}
-
-void cairn_links_init(struct cairn_links *l, const struct cairn_frames *frames)
-{
-    l->frames = frames;
-    l->left.count = 0;
-    cairn_window_init(&l->window, frames->input);
-}
-
-void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)
-{
-    l->left = *chain;
-}
-
-bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t *to)
-{
-    struct cairn_chain *left = &l->left;
-    if (cairn_input_changed(l->frames->input))
-        left->count = 0; /* who goes on until none is left comes to an end */
-    if (!left->count)
-        return false;
-    left->count--;
-    if (l->frames->arena) {
-        const uint8_t *p = l->frames->arena + left->at;
-        *frame = (struct cairn_frame){
-            .number = left->number, .size = cairn_get32(p), .payload = p + 4, .stream = left->stream};
-        return true;
-    }
-    size_t have;
-    for (const char *p; (p = cairn_window(&l->window, left->at, LOOK_AHEAD, &have)), have; left->at += have) {
-        const char *mark = memchr(p, CAIRN_FRAME_MARK, have);
-        struct cairn_line line;
-        if (!mark)
-            continue;
-        left->at += (uint64_t)(mark - p);
-        p = cairn_window(&l->window, left->at, LOOK_AHEAD, &have);
-        if (cairn_frame_read(&line, p, p + have, to) == 0 && line.frame.number == left->number &&
-            line.frame.stream == left->stream) {
-            *frame = line.frame;
-            frame->at = left->at;
-            left->at += (uint64_t)(line.end - p);
-            left->number++;
-            if (frame->crc == l->frames->crcs.items[left->crc++])
-                return true;
-            break;
-        }
-        have = 1;
-    }
-    cairn_input_failed(l->frames->input, -ESTALE, left->at);
-    left->count = 0;
-    return false;
-}
-
-uint32_t cairn_chain_drop(const struct cairn_frames *f, struct cairn_chain *chain, uint32_t head)
-{
-    struct cairn_links links;
-    struct cairn_frame frame;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
-    cairn_links_init(&links, f);
-    cairn_links_begin(&links, chain);
-    uint32_t bytes = cairn_links_next(&links, &frame, payload) && frame.size >= head ? frame.size - head : 0;
-    *chain = links.left;
-    return bytes;
-}
-
-/* ---- the log ---------------------------------------------------------------------------------------------------- */
+#define RUNS_MOST     40u /* of chains: see begin_run() */
 
 struct reader {
     struct cairn_frames *f;
@@ -297,13 +93,15 @@ static void merge_runs(struct reader *r)
     r->runs--;
 }
 
-/* Chains come in order but in a damaged or a hostile log: then another run begins. Each is at least half as long as the
- * one before it, or they become one, so that there are few and each chain is moved a few times. */
+/* Chains come in order but in a damaged or a hostile log: then another run begins. Each is at most half as long as the
+ * one before it, or they become one, so that there are few (log2 of all chains, and those are fewer than 2^32 frames)
+ * and each chain is moved a few times. */
 static void begin_run(struct reader *r)
 {
     const size_t end = r->f->chains.count;
     while (r->runs > 1 && r->run[r->runs - 1] - r->run[r->runs - 2] < 2 * (end - r->run[r->runs - 1]))
         merge_runs(r);
+    assert(r->runs < RUNS_MOST);
     r->run[r->runs++] = end;
 }
 
@@ -319,7 +117,7 @@ static void add_frame(struct reader *r, const struct cairn_frame *frame)
     f->of[stream].characters += TRACE_BASE64_SIZE(frame->size) + CAIRN_FRAME_OVERHEAD;
     chain.crc = (uint32_t)f->crcs.count;
     *CAIRN_ADD(f->crcs) = frame->crc;
-    if (last && joins(last, &chain)) {
+    if (last && cairn_chain_joins(last, &chain)) {
         last->count++;
         last->bytes += chain.bytes;
         return;
@@ -355,41 +153,6 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
     r->trailer |= frame->stream == CAIRN_STREAM_LAST;
     add_frame(r, frame);
     return true;
-}
-
-bool cairn_frame_suspect(const struct cairn_line *l, const char *data, const char *mark, const char *end)
-{
-    if (l->frame.stream && l->numbered)
-        return true;
-    if (mark != data && mark[-1] != '\n')
-        return false;
-    size_t left = (size_t)(end - mark);
-    const char *eol = memchr(mark, '\n', left);
-    size_t length = eol ? (size_t)(eol - mark) : left;
-    return length >= CAIRN_FRAME_OVERHEAD && memchr(mark, CAIRN_FRAME_SEPARATOR, length) && !memchr(mark, ' ', length);
-}
-
-bool cairn_payload_number(const uint8_t *payload, size_t size, const char *key, uint64_t *value)
-{
-    size_t length = strlen(key);
-    const char *p = (const char *)payload, *end = p + size;
-    while (p < end) {
-        const char *eol = memchr(p, '\n', (size_t)(end - p));
-        if (!eol)
-            eol = end;
-        if ((size_t)(eol - p) > length + 1 && memcmp(p, key, length) == 0 && p[length] == '=') {
-            uint64_t v = 0;
-            for (p += length + 1; p < eol; p++) {
-                if (*p < '0' || *p > '9' || v > (UINT64_MAX - 9) / 10)
-                    return false;
-                v = v * 10 + (uint64_t)(*p - '0');
-            }
-            *value = v;
-            return true;
-        }
-        p = eol + 1;
-    }
-    return false;
 }
 
 static void add_missing(struct cairn_frames *f, uint64_t first, uint64_t last, uint8_t before, uint8_t after)
@@ -503,7 +266,7 @@ static size_t read_part(struct reader *r, const char *p, size_t size, const char
 {
     const char *mark = p + (at != 0), *limit = p + size; /* the byte before the first mark is there, too */
     while (mark < limit && (mark = memchr(mark, CAIRN_FRAME_MARK, (size_t)(limit - mark))) != NULL) {
-        const char *look = (size_t)(end - mark) > LOOK_AHEAD ? mark + LOOK_AHEAD : end;
+        const char *look = (size_t)(end - mark) > CAIRN_FRAME_AHEAD ? mark + CAIRN_FRAME_AHEAD : end;
         const uint64_t offset = at + (uint64_t)(mark - p);
         struct cairn_line l;
         int flaw = cairn_frame_read(&l, mark, look, r->payload);
@@ -543,11 +306,11 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
     while (at < input->size) {
         const unsigned before = at != 0; /* a mark at the start of a line is told by the byte before it */
         size_t have;
-        const char *p = cairn_window(&r->window, at - before, LOOK_AHEAD + 2, &have);
-        const bool last = at - before + have >= input->size || have < LOOK_AHEAD + 2;
+        const char *p = cairn_window(&r->window, at - before, CAIRN_FRAME_AHEAD + 2, &have);
+        const bool last = at - before + have >= input->size || have < CAIRN_FRAME_AHEAD + 2;
         if (have <= before)
             break;
-        size_t done = read_part(r, p, last ? have : have - LOOK_AHEAD, p + have, at - before);
+        size_t done = read_part(r, p, last ? have : have - CAIRN_FRAME_AHEAD, p + have, at - before);
         if (!done)
             break;
         at += done - before;

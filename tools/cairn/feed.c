@@ -37,7 +37,7 @@ static void take_line(struct cairn_feed *feed)
             first = mark;
         if (!flaw) {
             note_frame(feed, &l);
-            feed->frame(feed->context, &l, payload, mark, (size_t)(l.end - mark));
+            feed->frame(feed->context, &l, mark, (size_t)(l.end - mark));
         }
         mark = flaw ? mark + 1 : l.end;
     }

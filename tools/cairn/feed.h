@@ -2,15 +2,14 @@
 /* Frames out of a log that is still coming, line by line. */
 #pragma once
 
-#include "tools/cairn/deframe.h"
-#include "trace/format.h"
+#include "tools/cairn/frame.h"
 
 #define CAIRN_FEED_LINE 8192u /* longer ones are cut */
 
 struct cairn_feed {
     void *context;
     /* A frame that is right; `text` is all of it. */
-    void (*frame)(void *context, const struct cairn_line *line, const uint8_t *payload, const char *text, size_t size);
+    void (*frame)(void *context, const struct cairn_line *line, const char *text, size_t size);
     /* Each line without its end, behind its frames. `console`: so many characters of it are in front of the first
      * frame, or of what was one. NULL: nobody asks. */
     void (*line)(void *context, const char *text, size_t size, size_t console);

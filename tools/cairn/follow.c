@@ -118,11 +118,10 @@ static bool is_new(struct cairn_follow *f, uint32_t number, const char crc[8])
     return true;
 }
 
-static void take_frame(void *context, const struct cairn_line *l, const uint8_t *payload, const char *text, size_t size)
+static void take_frame(void *context, const struct cairn_line *l, const char *text, size_t size)
 {
     struct cairn_follow *f = context;
     const uint32_t number = l->frame.number;
-    (void)payload; /* the line has it, too */
     if (l->frame.stream == CAIRN_STREAM_HEADER && number == 0 && f->frames && (f->ended || f->next > 1))
         cairn_follow_reset(f); /* another dump */
     if (f->ended)
