@@ -51,6 +51,7 @@ def test_modes(tmp_path, preset, mode, records, wraps):
     assert " > kpart_compute\n" in text or records < 1024  # symbols, calls
 
 
+@pytest.mark.long
 def test_smallest_buffers(tmp_path):
     """A PMI at every branch and at every second instruction: slow, but it goes on, and loss is exact."""
     _, end, compared = run(tmp_path, "bts=interrupt", "bts.records=1", "pebs=INST_RETIRED.ANY:1", "pebs.records=1",

@@ -204,7 +204,7 @@ def test_icount_repeats(tmp_path, cpus):
     """The same options, the same trace bytes."""
     streams = []
     for turn in "ab":
-        result = cb.boot(tmp_path / turn, "--icount", "--smp", cpus, "switches=1500", "seed=7", cb.UNHURRIED)
+        result = cb.boot(tmp_path / turn, "--icount", "--smp", cpus, "switches=800", "seed=7", cb.UNHURRIED)
         assert result.status == cb.PASS, result.output
         streams.append(list(frames(result.log, "T")))
     assert streams[0]
