@@ -21,7 +21,11 @@ def make(path, switches):
     return path
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def of(log, command):
+    return [*command, log, log] if command == ["diff"] else [*command, log]
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, ["diff"]], ids=" ".join)
 def test_memory(command, tmp_path_factory):
     """A log of a tenth of the length takes hardly less."""
     folder = tmp_path_factory.getbasetemp()
@@ -29,7 +33,7 @@ def test_memory(command, tmp_path_factory):
     for log, n in zip(logs, (20000, 200000)):
         if not log.exists():
             make(log, n)
-    small, large = (measured([*command, log]) for log in logs)
+    small, large = (measured(of(log, command)) for log in logs)
     assert (small[0], large[0]) == (0, 0), large[1]
     assert logs[1].stat().st_size > 9 * logs[0].stat().st_size
     assert large[2] < small[2] + (8 << 20) and large[2] < 32 << 20
@@ -44,8 +48,8 @@ def fixture_limit():
 
 
 def read_within(log, limit):
-    for command in COMMANDS:
-        status, error, _ = measured([*command, log], address_space=limit)
+    for command in [*COMMANDS, ["diff"]]:
+        status, error, _ = measured(of(log, command), address_space=limit)
         assert status == 0, f"{command}: {error}"
 
 

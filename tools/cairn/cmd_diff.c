@@ -139,9 +139,10 @@ static void add_switch(struct adding *a, const struct cairn_switch *sw)
 static void add_cpu(struct adding *a, uint32_t c)
 {
     struct side *s = &a->d->side[a->side];
-    const struct cairn_cpu *cpu = &s->log->cpu[c];
     struct cairn_lane lane;
     const struct cairn_item *item;
+    struct cairn_lock_walk locks;
+    struct cairn_lock_event lock;
     struct cairn_stints stints;
     struct cairn_stint stint;
     char name[CAIRN_SHOWN];
@@ -164,11 +165,10 @@ static void add_cpu(struct adding *a, uint32_t c)
     cairn_lane_free(&lane);
     if (cairn_stints_rest(&stints, s->log, c, hole, s->stop, &stint))
         add_stint(a, &stint);
-    for (size_t i = 0; i < cpu->locks.count; i++) {
-        const struct wmi_spinlock l = cairn_lock_read(&cpu->locks.items[i]);
-        add_one(a, &a->d->locks, &s->lock_events, cairn_show_lock(name, s->log, l.spin_lock_address, NAMES),
-                cpu->locks.items[i].time);
-    }
+    cairn_lock_walk_init(&locks, s->log, c);
+    while (cairn_lock_walk_next(&locks, &lock))
+        add_one(a, &a->d->locks, &s->lock_events,
+                cairn_show_lock(name, s->log, cairn_lock_read(&lock).spin_lock_address, NAMES), lock.time);
 }
 
 static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, struct cairn_elf *elf)
@@ -456,6 +456,7 @@ const struct cairn_command cairn_diff_command = {
     .arguments = "[options] A B",
     .summary = "what changed from one log to another",
     .options = options,
+    .passing = true,
     .notes = "Threads are compared by name, since another run gives other TIDs. Rows come by\n"
              "how much has changed. '~': less than 3 standard deviations, which are those of\n"
              "20 slices of each run: what goes on for longer than a slice they do not show.\n"
