@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """`cairn top`: a trace that comes in pieces adds up to what it is as a whole; terminal, lines, and where they end."""
 
+import base64
 import os
 import pty
 import re
 import select
 import signal
 import socket
+import struct
 import subprocess
 import termios
 import threading
@@ -118,6 +120,54 @@ def test_a_file_that_grows(tmp_path, log, count):
     for part in (2, 3):  # of each the rows that are on both screens, which are ordered by what is 'now'
         a, b = figures(out)[part], figures(whole)[part]
         assert set(a) & set(b) and all(a[name] == b[name] for name in set(a) & set(b))
+
+
+def seen_in_two(path, data, cut):
+    """What is left in the end, where a screen was drawn of what comes before `cut`."""
+    path.write_bytes(data[:cut])
+    with start(path) as process, path.open("ab", buffering=0) as file:
+        assert ": coming, " in block(process)
+        file.write(data[cut:])
+        status, out, err = finish(process)
+    assert status == 0, err
+    return out[out.rindex(f"{path.name}: ended, "):]
+
+
+def test_the_beginning_is_told_at_the_end(tmp_path):
+    """When the session began a live dump says in its second part; the time up to the first switches is counted still."""
+    parts = frames.read(LIVE.read_bytes())
+    last = max(i for i, (stream, payload) in enumerate(parts) if stream == "L" and b"start_tsc=" in payload)
+    told = re.search(rb"start_tsc=(\d+)", parts[last][1])
+    earlier = b"%d" % (int(told[1]) - 240000000)
+    assert len(earlier) == len(told[1])
+    patch(parts, (last, told.start(1)), 0, earlier)
+    data = frames.write(parts)
+    second = max(match.start() for match in re.finditer(rb"^~H", data, re.M))
+    out, whole = seen_in_two(tmp_path / "log", data, second), text_of(cairn("top", "--once", tmp_path / "log"))
+    assert out.split("\n")[0] == whole.split("\n")[0]
+    assert re.search(r"[\d.]+/s in all", out)[0] == re.search(r"[\d.]+/s in all", whole)[0]
+    for a, b in zip(figures(out), figures(whole)):
+        if isinstance(a, dict):
+            assert set(a) & set(b) and all(a[name] == b[name] for name in set(a) & set(b))
+        else:
+            assert a == b
+
+
+def rate_now(text):
+    return float(re.search(r" ([\d.]+)/s now, ", text)[1])
+
+
+def test_now_is_each_cpus_own(tmp_path):
+    """One CPU's whole trace comes while the other's had come before: the rate is by its time, not by how far the newest
+    time has moved."""
+    data = path_of("plain").read_bytes()
+    lines = list(re.finditer(rb"^~.*\n", data, re.M))
+    cpus = [(m, struct.unpack_from("<H", base64.b64decode(m[0][11:].split(b":")[0]), 8)[0])
+            for m in lines if m[0].startswith(b"~T")]
+    cut = next(m.start() for m, cpu in cpus if cpu)
+    out = seen_in_two(tmp_path / "log", data, cut)
+    whole = rate_now(text_of(cairn("top", "--once", tmp_path / "log")))
+    assert 0 < rate_now(out) < 1.5 * whole
 
 
 def test_a_file_that_is_written_anew(tmp_path):
@@ -327,7 +377,9 @@ def test_ends_with_the_trace_on_a_terminal(tmp_path):
     terminal = Terminal(path)
     assert terminal.end() == 0
     assert terminal.seen.index(ENTER) < terminal.seen.index(LEAVE)
-    assert b": ended, " in terminal.seen.split(LEAVE)[1]
+    left = terminal.seen.split(LEAVE)[1]
+    assert b": ended, " in left
+    assert left.count(b"\r\n") < 24  # with the prompt below, all of it can be seen
 
 
 # ---- bounds and errors -----------------------------------------------------------------------------------------------

@@ -179,9 +179,23 @@ static void print_counts(FILE *to, const struct cairn_follow *f, unsigned rows)
     free(functions);
 }
 
-static double seconds(const struct cairn_follow *f, int64_t from)
+static double seconds(const struct cairn_follow *f)
 {
-    return f->timed && f->last > from ? ((double)f->last - (double)from) / (double)f->hz : 0.0;
+    return f->timed && f->last > f->first ? ((double)f->last - (double)f->first) / (double)f->hz : 0.0;
+}
+
+/* Of all CPUs together, each by the time that it has told of since. */
+static void print_rate(char out[static 32], const struct cairn_follow *f)
+{
+    double rate = 0.0;
+    bool told = false;
+    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
+        const uint64_t now = cairn_follow_told_now(&f->cpu[c]);
+        if (now)
+            rate += (double)f->cpu[c].switches_now * (double)f->hz / (double)now;
+        told |= now != 0;
+    }
+    snprintf(out, 32, told ? "%.1f/s now" : "-", rate);
 }
 
 /* Of a CPU whose time nothing has told of yet, or not since the screen before: "-". */
@@ -191,7 +205,7 @@ static void print_cpus(FILE *to, const struct cairn_follow *f)
     fputs("busy now, %:", to);
     for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
         const struct cairn_follow_cpu *cpu = &f->cpu[c];
-        const uint64_t told = cpu->busy_now + cpu->idle_now + cpu->unknown_now;
+        const uint64_t told = cairn_follow_told_now(cpu);
         cpus += cpu->there;
         if (!cpu->there || shown == 5)
             continue;
@@ -242,15 +256,14 @@ static void print_screen(FILE *to, const struct top *t, unsigned rows)
     const bool counts = rows >= COUNTS;
     const unsigned others = FIXED + (counts ? 2 : 0), free_rows = rows > others + 2 ? rows - others - 1 : 2;
     const unsigned threads = counts ? (free_rows + 1) / 2 : free_rows;
-    const double all = seconds(f, f->first), now = seconds(f, f->last_now);
-    char span[32] = "", rate[32] = "-";
+    const double all = seconds(f);
+    char span[32] = "", rate[32];
     if (!f->frames) {
         fprintf(to, "%.26s: nothing yet: no frame of a trace in %" PRIu64 " bytes\n", t->name, t->at);
         return;
     }
     snprintf(span, sizeof(span), "%.3f s", floor(all * 1000.0) / 1000.0); /* as other commands have it */
-    if (now > 0.0)
-        snprintf(rate, sizeof(rate), "%.1f/s now", (double)f->switches_now / now);
+    print_rate(rate, f);
     fprintf(to, "%.26s: %s, session %" PRIu32 ", %s of trace%s\n", t->name,
             f->ended ? "ended" : t->over ? "broken off" : "coming", f->session ? f->session : 1, span,
             f->emulated ? ", emulated" : "");
@@ -275,6 +288,14 @@ static struct winsize size_of(void)
     return w;
 }
 
+/* What is left on a terminal at the end has an empty line and the shell's prompt below it. */
+static unsigned rows_of(const struct top *t, const struct winsize *w)
+{
+    if (t->screen)
+        return w->ws_row;
+    return isatty(STDOUT_FILENO) && w->ws_row > FIXED ? w->ws_row - 2u : ROWS;
+}
+
 /* On a terminal from its upper left corner, each line cleared as it is written: nothing flickers. */
 static void show(struct top *t)
 {
@@ -284,7 +305,7 @@ static void show(struct top *t)
     if (!to)
         return;
     const struct winsize w = size_of();
-    print_screen(to, t, t->screen ? w.ws_row : ROWS);
+    print_screen(to, t, rows_of(t, &w));
     fclose(to);
     if (!t->screen) {
         printf("%s\n", text);
@@ -522,12 +543,14 @@ const struct cairn_command cairn_top_command = {
     .arguments = "[options] LOG",
     .summary = "what runs now, by a trace that is still coming",
     .options = options,
-    .notes = "LOG: a file that grows, a serial device (/dev/ttyUSB0,115200), a pseudo-terminal,\n"
-             "a UNIX socket, or - for standard input; the machine sends its trace while it\n"
-             "runs with dump=live. Ends with the trace, or by 'q' or Ctrl-C, and leaves the\n"
-             "last figures. 'now' is what came since the screen before: buffers come when they\n"
-             "are full. Names of threads come at the end of a trace, unless session.1= asks\n"
-             "for threads. At the end the figures of the whole trace are those of cairn stat.\n"
+    .notes = "LOG: a file that grows, a serial device (/dev/ttyUSB0,115200), a\n"
+             "pseudo-terminal, a UNIX socket, or - for standard input; the machine sends its\n"
+             "trace while it runs with dump=live. Ends with the trace, or by 'q' or Ctrl-C,\n"
+             "and leaves the last figures. 'now' is what came since the screen before, of\n"
+             "each CPU by its own time: buffers come when they are full, small ones sooner\n"
+             "(trace.buffer_kib=4). Names of threads come at the end of a trace, unless\n"
+             "session.1= asks for threads.\n"
+             "At the end the figures of the whole trace are those of cairn stat.\n"
              "Exit: 0, 1 frames are missing or damaged, or the line ended first, 130 Ctrl-C.\n",
     .run = run,
 };

@@ -33,8 +33,8 @@ static bool place(struct cairn_follow *f, const struct cairn_chain *chain, struc
     n->cpu = chain->cpu;
     n->offset = chain->offset;
     n->lost = chain->lost;
-    n->place = (struct cairn_follow_place){
-        chain->buffer, chain->sequence, chain->offset + chain->bytes, chain->used, .known = true};
+    n->place = (struct cairn_follow_place){chain->buffer, chain->sequence, chain->offset + chain->bytes, chain->used,
+                                           .known = true};
     if (!came->known || chain->buffer > came->buffer)
         return true;
     return chain->buffer == came->buffer && chain->sequence == came->sequence && chain->used == came->used &&
@@ -158,6 +158,8 @@ void cairn_follow_reset(struct cairn_follow *f)
 {
     const struct cairn_feed feed = f->feed; /* it may be what calls */
     const uint32_t session = f->session;
+    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
+        free(f->cpu[i].recent);
     cairn_tally_free(&f->reasons);
     cairn_tally_free(&f->functions);
     cairn_map_free(&f->by_tid);
@@ -176,12 +178,10 @@ static void begin_now(struct cairn_follow *f)
     if (!f->stale)
         return;
     f->stale = false;
-    f->switches_now = f->records_now = 0;
-    f->last_now = f->last;
     for (size_t i = 0; i < f->threads.count; i++)
         f->threads.items[i].busy_now = f->threads.items[i].runs_now = 0;
     for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++)
-        f->cpu[c].busy_now = f->cpu[c].idle_now = f->cpu[c].unknown_now = 0;
+        f->cpu[c].busy_now = f->cpu[c].idle_now = f->cpu[c].unknown_now = f->cpu[c].switches_now = 0;
     for (size_t i = 0; i < f->reasons.rows.count; i++)
         f->reasons.rows.items[i]->side[NOW].count = 0;
     for (size_t i = 0; i < f->functions.rows.count; i++)
@@ -206,37 +206,56 @@ static void add_count(struct cairn_tally *tally, const char *name)
     row->side[NOW].count++;
 }
 
-static void add_stint(struct cairn_follow *f, struct cairn_follow_cpu *c, const struct cairn_stint *stint)
+static void add_stint(struct cairn_follow *f, struct cairn_follow_cpu *c, const struct cairn_stint *stint, bool now)
 {
     const uint64_t span = stint->to > stint->from ? (uint64_t)stint->to - (uint64_t)stint->from : 0;
+    const uint64_t span_now = now ? span : 0;
     if (stint->kind == CAIRN_STINT_UNKNOWN) {
         c->unknown += span;
-        c->unknown_now += span;
+        c->unknown_now += span_now;
     } else if (stint->kind == CAIRN_STINT_IDLE) {
         c->idle += span;
-        c->idle_now += span;
+        c->idle_now += span_now;
     } else {
         struct cairn_follow_thread *t = thread_of(f, stint->tid);
         c->busy += span;
-        c->busy_now += span;
+        c->busy_now += span_now;
         t->busy += span;
-        t->busy_now += span;
+        t->busy_now += span_now;
+    }
+}
+
+/* A live dump tells when the session began at its end only: then the time of each CPU before its first switch. */
+static void add_beginnings(struct cairn_follow *f, const struct cairn_log *log)
+{
+    if (f->timed && log->session.start < f->first)
+        f->first = log->session.start;
+    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++) {
+        struct cairn_follow_cpu *c = &f->cpu[i];
+        struct cairn_stints stints;
+        struct cairn_stint stint;
+        cairn_stints_init(&stints, log);
+        if (c->began_untold && cairn_stints_next(&stints, &c->first, &stint))
+            add_stint(f, c, &stint, false);
+        c->began_untold = false;
     }
 }
 
 static void add_switch(struct cairn_follow *f, struct cairn_follow_cpu *c, const struct cairn_switch *sw)
 {
     struct cairn_stint stint;
-    if (cairn_stints_next(&c->stints, sw, &stint))
-        add_stint(f, c, &stint);
+    if (cairn_stints_next(&c->stints, sw, &stint)) {
+        add_stint(f, c, &stint, true);
+    } else {
+        c->began_untold = true;
+        c->first = *sw;
+    }
     f->switches++;
-    f->switches_now++;
+    c->switches_now++;
     if (!f->timed || sw->time < f->first)
         f->first = sw->time;
     if (!f->timed || sw->time > f->last)
         f->last = sw->time;
-    if (!f->timed)
-        f->last_now = sw->time;
     f->timed = true;
     if (sw->old_tid) {
         struct cairn_follow_thread *t = thread_of(f, sw->old_tid);
@@ -281,12 +300,11 @@ static void add_record(struct cairn_follow *f, struct cairn_follow_cpu *c, const
     const struct cairn_output names = {.log = log};
     char function[CAIRN_SHOWN];
     f->records++;
-    f->records_now++;
     add_count(&f->functions, cairn_out_function(&names, item->record->ip, function) ? function : "[unknown]");
     if (item->blame == CAIRN_BLAME_KNOWN)
         thread_of(f, item->tid)->records++;
-    else if (item->rule == CAIRN_BY_TIME && ((item->blame == CAIRN_BLAME_LOSS && joins) ||
-                                             item->blame == CAIRN_BLAME_LAST))
+    else if (item->rule == CAIRN_BY_TIME &&
+             ((item->blame == CAIRN_BLAME_LOSS && joins) || item->blame == CAIRN_BLAME_LAST))
         find_thread(f, c, log, item->time);
 }
 
@@ -297,6 +315,8 @@ static void remember(struct cairn_follow *f, struct cairn_follow_cpu *c, const s
     if (c->orphans && !hole && sw->time > c->orphaned && may_be(log, sw->old_tid))
         thread_of(f, sw->old_tid)->records += c->orphans;
     c->orphans = 0;
+    if (!c->recent)
+        c->recent = cairn_alloc(CAIRN_FOLLOW_RECENT * sizeof(*c->recent));
     c->switches++;
     c->recent[c->switches % CAIRN_FOLLOW_RECENT] = (struct cairn_follow_recent){sw->time, sw->old_tid, hole};
 }
@@ -326,8 +346,7 @@ static void add_cpu(struct cairn_follow *f, struct cairn_log *log, uint32_t numb
     cairn_lost_add(&f->dropped, cpu->drains.dropped.counted);
     for (size_t i = 0; i < cpu->piece_count; i++) {
         const uint32_t hole = cpu->pieces[i].hole;
-        f->gaps += hole != CAIRN_NO_HOLE && hole != none &&
-                   cpu->holes.items[hole].kind != CAIRN_HOLE_STOPPED;
+        f->gaps += hole != CAIRN_NO_HOLE && hole != none && cpu->holes.items[hole].kind != CAIRN_HOLE_STOPPED;
     }
     if (!c->stints.has_time)
         cairn_stints_init(&c->stints, log);
@@ -376,7 +395,7 @@ static void finish(struct cairn_follow *f, const struct cairn_log *log)
             thread_of(f, c->stints.last.new_tid)->records += c->orphans;
         c->orphans = 0;
         if (cairn_stints_end(&c->stints, log, i, known, stop, &rest))
-            add_stint(f, c, &rest);
+            add_stint(f, c, &rest, true);
     }
     f->last = f->timed && f->last > stop ? f->last : stop;
     f->whole = true;
@@ -390,9 +409,11 @@ static void add_text(struct cairn_follow *f, struct cairn_log *log)
     f->hz = session->hz ? session->hz : TRACE_CLOCK_HZ;
     f->emulated |= cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1");
     if (!f->timed && session->start_known) {
-        f->first = f->last = f->last_now = session->start;
+        f->first = f->last = session->start;
         f->timed = true;
     }
+    if (session->start_known)
+        add_beginnings(f, log);
     f->tried = 0;
     f->tried_known = log->has_end;
     for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++) {

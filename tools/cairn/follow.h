@@ -12,14 +12,14 @@
 #include "tools/cairn/stops.h"
 #include "tools/cairn/tally.h"
 
-#define CAIRN_FOLLOW_RECENT 256u /* switches of a CPU that are kept: a drain's records are older than the drain */
+#define CAIRN_FOLLOW_RECENT 16384u /* switches of a CPU that are kept: a drain's records are older than the drain */
 #define CAIRN_FOLLOW_WINDOW (UINT32_C(4) << 20) /* bytes of lines that wait, at most */
-#define CAIRN_FOLLOW_SENT   4096u /* frames that are known again when they come again */
-#define CAIRN_FOLLOW_RUNS   4096u /* of missing frames, that may come late */
+#define CAIRN_FOLLOW_SENT   4096u               /* frames that are known again when they come again */
+#define CAIRN_FOLLOW_RUNS   4096u               /* of missing frames, that may come late */
 
 struct cairn_follow_thread {
     uint32_t tid;
-    char name[CAIRN_SHOWN]; /* as cairn_show_thread has it */
+    char name[CAIRN_SHOWN];                           /* as cairn_show_thread has it */
     uint64_t busy, busy_now, runs, runs_now, records; /* clock units; times switched out */
 };
 
@@ -35,14 +35,18 @@ struct cairn_follow_cpu {
         int64_t time;
         uint32_t tid; /* who left */
         bool hole;    /* right before it */
-    } recent[CAIRN_FOLLOW_RECENT]; /* the last at switches % CAIRN_FOLLOW_RECENT */
+    } * recent;       /* CAIRN_FOLLOW_RECENT, once there is one; the last at switches % CAIRN_FOLLOW_RECENT */
     uint64_t switches;
     /* Records whose thread is the one that leaves next, and when the last of them was: that switch is still to come. */
     uint64_t orphans;
     int64_t orphaned;
     bool there, joined; /* joined: what is read now begins where it ended before */
     bool hole;          /* something is missing behind the last switch */
-    uint64_t busy, busy_now, idle, idle_now, unknown, unknown_now;
+    /* The first switch, where it came before anything told when the session began: the time before it is to be added.
+     */
+    struct cairn_switch first;
+    bool began_untold;
+    uint64_t busy, busy_now, idle, idle_now, unknown, unknown_now, switches_now;
 };
 
 struct cairn_follow { /* "now": since cairn_follow_mark */
@@ -69,7 +73,7 @@ struct cairn_follow { /* "now": since cairn_follow_mark */
         size_t count, room;
     } threads;
     struct cairn_tally reasons, functions; /* side 0: in all, side 1: now */
-    uint64_t switches, switches_now, records, records_now;
+    uint64_t switches, records;
     uint64_t frames, trace_frames, gaps; /* frames: good ones; gaps: where events are missing */
     /* Frames: that have not come; whose contents are not what they can be, or not all; that came where they could not
      * be read any more, behind later ones. Those damaged on their way are the feed's. */
@@ -81,13 +85,13 @@ struct cairn_follow { /* "now": since cairn_follow_mark */
     } late; /* frames that are missing, and may come yet */
     struct cairn_follow_sent {
         uint32_t number;
-        char crc[8]; /* as it stands in the line; 0: none */
+        char crc[8];           /* as it stands in the line; 0: none */
     } sent[CAIRN_FOLLOW_SENT]; /* at number % CAIRN_FOLLOW_SENT */
     /* As the end summary tells of the kind of switches that is counted; what the processor lost, as the drains tell. */
     uint64_t tried;
     bool tried_known;
     struct cairn_lost dropped;
-    int64_t first, last, last_now; /* session clock: when it began, the last switch or its end, when "now" began */
+    int64_t first, last; /* session clock: when it began, the last switch or its end */
     bool timed;
     uint64_t hz;
     bool emulated, full_head; /* full_head: there was more text than is kept */
@@ -100,6 +104,12 @@ struct cairn_follow { /* "now": since cairn_follow_mark */
 static inline uint64_t cairn_follow_told(const struct cairn_follow_cpu *c)
 {
     return c->busy + c->idle + c->unknown;
+}
+
+/* The time of a CPU that "now" tells of. CPUs send their buffers when they are full: each has its own "now". */
+static inline uint64_t cairn_follow_told_now(const struct cairn_follow_cpu *c)
+{
+    return c->busy_now + c->idle_now + c->unknown_now;
 }
 
 void cairn_follow_init(struct cairn_follow *f, uint32_t session);
