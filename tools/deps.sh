@@ -70,6 +70,8 @@ xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist pyt
 on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace
 bt2_there                  python3-bt2     python3-bt2           -               python3-babeltrace2 -
 on_path groff              groff-base      groff-base            groff           groff            groff
+on_path zsh                zsh             zsh                   zsh             zsh              zsh
+on_path fish               fish            fish                  fish            fish             fish
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
 browser_there  chromium-headless-shell chromium-headless     chromium        chromium         -
 on_path curl               curl            curl                  curl            curl             curl

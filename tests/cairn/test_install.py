@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `make install` brings: the tool, its manual page, completions. All made from one table, so all say the same."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -162,12 +163,52 @@ def test_bash_values(installed):
     assert "samples/plain.log" in complete(script, "cairn", "dump", "samples/p")
     assert "samples/plain.log" in complete(script, "cairn", "dump", "--elf", "samples/p")
     assert complete(script, "cairn", "dump", "--cpu", "0", "samples/pl") == ["samples/plain.log"]
+    assert complete(script, "cairn", "capture", "--output", "samples/pl") == ["samples/plain.log"]
+
+
+# A line, and what its last word becomes: there is one way only.
+COMPLETED = [
+    ("cairn exp", "export"),
+    ("cairn --ver", "--version"),
+    ("cairn help du", "dump"),
+    ("cairn dump --fr", "--from"),
+    ("cairn top --on", "--once"),
+    ("cairn export --to pe", "perfetto"),
+    ("cairn export --to=pe", "--to=perfetto"),
+    ("cairn stat --reason Ready,Gate", "Ready,GateWait"),
+    ("cairn stat --reason=Ready,Gate", "--reason=Ready,GateWait"),
+    ("cairn dump samples/pla", "samples/plain.log"),
+    ("cairn dump --elf samples/pla", "samples/plain.log"),
+    ("cairn capture --output samples/pla", "samples/plain.log"),
+]
+
+
+def test_zsh_completes(installed, tmp_path):
+    if not shutil.which("zsh"):
+        pytest.skip("no zsh: run 'make deps'")
+    done = subprocess.run(["zsh", "-f", cairn_boot.ROOT / "tests/cairn/complete.zsh", installed["zsh"],
+                           *(line for line, _ in COMPLETED)], capture_output=True, text=True, cwd=cairn_boot.ROOT,
+                          env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "dumb"}, timeout=300,
+                          check=True)
+    # an option that wants a value gets a '=', a list a comma
+    assert [line.split()[-1].rstrip("=,") for line in done.stdout.splitlines()] == [word for _, word in COMPLETED]
+
+
+def test_fish_completes(installed, tmp_path):
+    if not shutil.which("fish"):
+        pytest.skip("no fish: run 'make deps'")
+    command = f"source '{installed['fish']}'; for line in $argv; complete -C $line; echo; end"
+    done = subprocess.run(["fish", "--no-config", "-c", command, *(line for line, _ in COMPLETED)],
+                          capture_output=True, text=True, cwd=cairn_boot.ROOT, timeout=300, check=True,
+                          env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)})
+    told = [line.split("\t")[0] for line in done.stdout.splitlines()]
+    assert told == [word for _, completed in COMPLETED for word in (completed, "")]
 
 
 @pytest.mark.parametrize("shell, arguments", [("bash", ["-n"]), ("zsh", ["-n"]), ("fish", ["--no-execute"])])
 def test_syntax(installed, shell, arguments):
     if not shutil.which(shell):
-        pytest.skip(f"no {shell} here")
+        pytest.skip(f"no {shell}: run 'make deps'")
     done = subprocess.run([shell, *arguments, installed[shell]], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr
 

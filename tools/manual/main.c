@@ -8,7 +8,7 @@
 
 static bool takes_file(const struct cairn_option *o)
 {
-    return o->value && strcmp(o->value, "FILE") == 0;
+    return o->value && (strcmp(o->value, "FILE") == 0 || strcmp(o->value, "LOG") == 0);
 }
 
 /* The words a value may be, or that a list of them may hold; NULL where it may be anything. */
@@ -278,9 +278,10 @@ static int zsh(void)
         print_quoted(cairn_commands[i]->summary, ":\\", "'\\''");
         puts("'");
     }
-    puts("            'help:what a command is for, and its options'\n        )\n        _describe command commands\n"
-         "        return\n    fi\n    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
-         "    case $command in");
+    puts("            'help:what a command is for, and its options'\n"
+         "            '--help:all commands'\n            '--version:of this tool'\n"
+         "        )\n        _describe command commands\n        return\n    fi\n"
+         "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n    case $command in");
     for (unsigned i = 0; cairn_commands[i]; i++) {
         printf("    %s)\n        _arguments", cairn_commands[i]->name);
         for (const struct cairn_option *o = cairn_commands[i]->options; o->name; o++) {
@@ -325,16 +326,20 @@ static int fish(void)
                 printf(" -s %c", o->letter);
             if (o->value)
                 printf(" -%s", takes_file(o) ? "r" : "x");
-            if (words_of(o)) {
-                fputs(" -a '", stdout);
+            if (words_of(o)) { /* what is no choice of one is a list with commas */
+                fputs(o->words ? " -a '" : " -a '(__fish_append , ", stdout);
                 print_words(o, " ");
-                putchar('\'');
+                fputs(o->words ? "'" : ")'", stdout);
             }
             fputs(" -d '", stdout);
             print_quoted(o->help, "\\", "\\'");
             puts("'");
         }
+        printf("complete -c cairn -n '__fish_seen_subcommand_from help' -f -a %s\n", c->name);
     }
+    puts("complete -c cairn -n __fish_use_subcommand -f -a help -d 'what a command is for, and its options'\n"
+         "complete -c cairn -l help -d 'all commands, or this one'\n"
+         "complete -c cairn -n __fish_use_subcommand -l version -d 'of this tool'");
     return 0;
 }
 
