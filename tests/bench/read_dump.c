@@ -35,7 +35,7 @@ static uint64_t read_all(const char *path)
         fprintf(stderr, "read-dump: %s cannot be read, or is damaged\n", path);
         exit(1);
     }
-    cairn_timeline_init(&t, &log, -1, cairn_prefers_compact(&log), CAIRN_BY_FORMAT);
+    cairn_timeline_init(&t, &log, -1, cairn_prefers_compact(&log), CAIRN_BY_FORMAT, false);
     int64_t last = INT64_MIN;
     while ((item = cairn_timeline_next(&t)) != NULL) {
         if (item->time < last) {

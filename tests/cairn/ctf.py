@@ -114,6 +114,15 @@ def as_json(e):
         return out | {"epoch": e["epoch"], "reason": label(e["reason"]), "records": e["records"],
                       "complete": e["complete"][0] == 1, "lost": None if e["lost_unknown"][0] else e["lost"],
                       "lost_unknown": e["lost_unknown"][0] == 1 or None}
+    if kind == "branch_drain":
+        return out | {"epoch": e["epoch"], "reason": label(e["reason"]), "thread": thread(e["tid"], e["comm"]),
+                      "records": e["records"], "circular": e["circular"][0] == 1,
+                      "lost": None if e["lost_unknown"][0] else e["lost"],
+                      "lost_unknown": e["lost_unknown"][0] == 1 or None}
+    if kind == "branch":
+        return out | {"epoch": e["epoch"], "number": e["number"], "thread": thread(e["tid"], e["comm"]),
+                      "from": hex(e["from"]), "from_function": text(e["from_function"]),
+                      "to": hex(e["to"]), "to_function": text(e["to_function"]), "flags": hex(e["flags"])}
     if kind == "lock":
         return out | {
             "lock": hex(e["lock"]), "name": text(e["name"]), "caller": hex(e["caller"]),
@@ -160,7 +169,8 @@ def equal(folder, lines, in_order):
     assert by_cpu(events) == by_cpu(told_lines)
     if in_order:
         assert [e["ns"] for e in events if "ns" in e] == [line["ns"] for line in told_lines if "ns" in line]
-    lost = lost_by_kernel(lines[0]) + sum(line.get("lost", 0) for line in told_lines if line["type"] == "drain")
+    lost = lost_by_kernel(lines[0]) + sum(line.get("lost", 0) for line in told_lines
+                                          if line["type"] in ("drain", "branch_drain"))
     assert sum(message["count"] for message in got.discarded) == lost
     said, discarded = warnings(folder)
     assert not said and discarded == lost

@@ -141,6 +141,13 @@ static bool same_switch(const struct cairn_switch *a, const struct cairn_switch 
            a->event.size == b->event.size && memcmp(a->event.payload, b->event.payload, a->event.size) == 0;
 }
 
+static bool same_branches(const struct cairn_bts_step *a, const struct cairn_bts_step *b)
+{
+    return a->drain.number == b->drain.number && a->drain.tid == b->drain.tid && a->drain.lost == b->drain.lost &&
+           a->drain.record_bytes == b->drain.record_bytes && a->first == b->first && a->count == b->count &&
+           (!a->count || memcmp(a->at, b->at, (size_t)a->count * CAIRN_BTS_BYTES) == 0);
+}
+
 static bool same_item(const struct cairn_item *a, const struct cairn_item *b)
 {
     if (a->kind != b->kind || a->time != b->time || a->cpu != b->cpu)
@@ -156,6 +163,8 @@ static bool same_item(const struct cairn_item *a, const struct cairn_item *b)
         return a->epoch->number == b->epoch->number && a->epoch->records == b->epoch->records &&
                a->epoch->bytes_seen == b->epoch->bytes_seen && a->epoch->swallowed == b->epoch->swallowed &&
                memcmp(a->epoch->area, b->epoch->area, a->epoch->area_bytes) == 0;
+    case CAIRN_ITEM_BRANCHES:
+        return same_branches(a->branches, b->branches);
     case CAIRN_ITEM_EVENT:
         return a->event.hook == b->event.hook && a->event.size == b->event.size &&
                memcmp(a->event.payload, b->event.payload, a->event.size) == 0;
@@ -192,8 +201,8 @@ static void compare_passing(const struct cairn_log *kept, const char *data, size
         passing.cpus != kept->cpus || passing.frames.suspects.count != kept->frames.suspects.count)
         fail("read in passing it is another log");
     compare_lists(kept, &passing);
-    cairn_timeline_init(&t, kept, -1, cairn_prefers_compact(kept), CAIRN_BY_FORMAT);
-    cairn_timeline_init(&u, &passing, -1, cairn_prefers_compact(kept), CAIRN_BY_FORMAT);
+    cairn_timeline_init(&t, kept, -1, cairn_prefers_compact(kept), CAIRN_BY_FORMAT, true);
+    cairn_timeline_init(&u, &passing, -1, cairn_prefers_compact(kept), CAIRN_BY_FORMAT, true);
     do {
         a = cairn_timeline_next(&t);
         b = cairn_timeline_next(&u);

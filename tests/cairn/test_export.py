@@ -8,8 +8,9 @@ from collections import Counter
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, LOGS, cairn, events, patch, text_of, with_keys
+from cairn_tool import GOLDEN, LOGS, cairn, events, patch, text_of, with_keys, without
 
+SAMPLES = GOLDEN.parent.parent / "samples"
 LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
 LINE = re.compile(r" *(\d+\.\d{7}) +(\d+) (.) (.*)")
 SWITCH = re.compile(r"(?:idle|\S*:(\d+)) .*> (?:(unknown)|idle|\S*:(\d+))")
@@ -48,10 +49,9 @@ def test_json_tells_what_dump_does(log):
     assert [line["type"] for line in (lines[0], lines[-1])] == ["trace", "end"]
     assert list(told(lines)) == list(dumped(text_of(cairn("dump", GOLDEN / f"{log}.log"))))
     kinds = Counter(line["type"] for line in lines)
-    end = lines[-1]
-    assert [end[f"{kind}{'' if kind == 'lost' else 's'}".replace("switchs", "switches")] for kind in
-            ("switch", "sample", "drain", "lock", "event", "lost")] == [kinds[kind] for kind in (
-                "switch", "sample", "drain", "lock", "event", "lost")]
+    assert lines[-1] == {"type": "end", "missing_frames": 0, "lost": kinds["lost"], **{
+        kind + ("es" if kind.endswith("ch") else "s"): kinds[kind]
+        for kind in ("switch", "sample", "drain", "branch_drain", "branch", "lock", "event")}}
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -59,6 +59,71 @@ def test_json_says_where_something_is_missing(log):
     text = text_of(cairn("dump", GOLDEN / f"{log}.log"))
     holes = [(int(found[1]), found[2]) for found in re.finditer(r"^ +(\d+) ! (.*)$", text, re.M)]
     assert [(line["cpu"], line["text"]) for line in exported(log) if line["type"] == "lost"] == holes
+
+
+def branches_of(lines):
+    """Each thread's drains that hold something: time, CPU, epoch, records told of, lost; and where its branches led."""
+    threads = {}
+    for line in lines:
+        if line["type"] == "branch_drain" and (line["records"] or line.get("lost", 1)):
+            threads.setdefault(line["thread"]["tid"], []).append(
+                [line["ns"] // 100, line["cpu"], line["epoch"], line["records"], 0])
+        if line["type"] == "branch":
+            drain = next(drain for drain in reversed(threads[line["thread"]["tid"]]) if drain[1] == line["cpu"])
+            assert [drain[0], drain[2], drain[4]] == [line["ns"] // 100, line["epoch"], line["number"]]
+            drain[4] += 1
+    return threads
+
+
+@pytest.mark.parametrize("path", [*(GOLDEN / f"{log}.log" for log in ("bts", "ring", "hw")),
+                                  SAMPLES / "branches.log"], ids=lambda path: path.name)
+@pytest.mark.parametrize("kept", [False, True])
+def test_json_of_branches(path, kept):
+    """Drains, threads and numbers are those of `cairn bts`, the sums those of `cairn stat`, however it is read."""
+    done = cairn("export", "--to", "json", "-", data=path.read_bytes()) if kept else \
+        cairn("export", "--to", "json", path)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    threads = branches_of(lines)
+    text, shown, tid = text_of(cairn("bts", path)), {}, None
+    for line in text.splitlines():
+        if found := re.match(r"\S*:(\d+): \d+ branch", line):
+            tid = int(found[1])
+        if found := re.match(r"  to (\d+\.\d+) s \([^)]*\), CPU (\d+), epoch (\d+): (\d+) branch", line):
+            records = int(found[4])
+            shown.setdefault(tid, []).append(
+                [int(found[1].replace(".", "")), int(found[2]), int(found[3]), records, records])
+    assert threads and threads == shown
+    end, stat = lines[-1], text_of(cairn("stat", path))
+    starts = sum(line["type"] == "branch_drain" and line["reason"] == "start" for line in lines)
+    assert re.search(rf"branch records +{end['branches']}   in {end['branch_drains'] - starts} drains", stat), stat
+    lost = [line.get("lost") for line in lines if line["type"] == "branch_drain"]
+    assert re.search(r"lost, overwritten +" + ("unknown" if None in lost else f"{sum(lost)}$"), stat, re.M), stat
+
+
+@pytest.mark.parametrize("options", [["--thread", "computer/0"], ["--cpu", "1"], ["--until", "90ms"],
+                                     ["--reason", "Executive"]], ids=lambda options: options[0])
+def test_json_of_some_branches(options):
+    """Filters leave as many as `cairn stat` counts with them."""
+    lines = [json.loads(line) for line in cairn("export", "--to", "json", *options, SAMPLES / "branches.log")
+             .stdout.splitlines()]
+    found = re.search(r"branch records +(\d+|none)", cairn("stat", *options, SAMPLES / "branches.log").stdout.decode())
+    left = int(found[1]) if found and found[1] != "none" else 0
+    assert sum(line["type"] == "branch" for line in lines) == left
+    assert left or options[0] in ("--cpu", "--reason")
+
+
+def test_json_leaves_out_branches_whose_drain_is_missing():
+    """As `cairn bts` and `cairn stat` do; what is missing is told right before."""
+    parts = frames.read((GOLDEN / "bts.log").read_bytes())
+    trace = [i for i, (stream, _) in enumerate(parts) if stream == "T"]
+    without(parts, lambda i, _: i in trace[2:4])
+    data = frames.write(parts)
+    lines = [json.loads(line) for line in cairn("export", "--to", "json", "-", data=data).stdout.splitlines()]
+    found = re.search(r"branch records +(\d+)   in (\d+)", cairn("stat", "-", data=data).stdout.decode())
+    branches = [line for line in lines if line["type"] == "branch"]
+    assert 0 < len(branches) == int(found[1]) < 391
+    assert sum(line["type"] == "branch_drain" and line["reason"] != "start" for line in lines) == int(found[2])
+    assert branches_of(lines)
 
 
 def test_json_of_samples():
@@ -126,7 +191,7 @@ def test_files(tmp_path, form):
     for _ in range(2):
         assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", path).returncode == 0
         assert path.read_bytes() == cairn("export", "--to", form, GOLDEN / "small.log").stdout
-    log = (GOLDEN.parent.parent / "samples" / "plain.log").read_bytes()  # the firmware's first line has semicolons
+    log = (SAMPLES / "plain.log").read_bytes()  # the firmware's first line has semicolons
     for content in (b"notes\n", b"int main(void) { return 0; }\n", log):
         other.write_bytes(content)
         done = cairn("export", "--to", form, GOLDEN / "small.log", "-o", other)

@@ -176,19 +176,28 @@ static void export_all(const struct cairn_log *log)
     stderr = errors;
 }
 
+static void read_branches(const struct cairn_log *log, const struct cairn_bts_step *step)
+{
+    char text[CAIRN_SHOWN];
+    for (uint32_t i = 0; i < step->count; i++)
+        fputs(cairn_show_address(text, log, cairn_bts_step_record(step, i).to, 30), fuzz_nowhere);
+}
+
 static void read_items(const struct cairn_log *log)
 {
     for (int compact = 0; compact < 2; compact++) {
         struct cairn_timeline t;
         const struct cairn_item *item;
         char text[CAIRN_SHOWN];
-        cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT);
+        cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT, true);
         while ((item = cairn_timeline_next(&t)) != NULL) {
             fputs(cairn_show_time(text, log, item->time), fuzz_nowhere);
             if (item->kind == CAIRN_ITEM_SWITCH)
                 fputs(cairn_show_thread(text, log, item->sw.old_tid, 16), fuzz_nowhere);
             else if (item->kind == CAIRN_ITEM_RECORD)
                 read_record(log, item);
+            else if (item->kind == CAIRN_ITEM_BRANCHES)
+                read_branches(log, item->branches);
             else if (item->kind == CAIRN_ITEM_HOLE)
                 fputs(cairn_show_hole(text, log, item->hole), fuzz_nowhere);
             else if (item->kind == CAIRN_ITEM_EVENT)

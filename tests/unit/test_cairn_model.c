@@ -536,7 +536,7 @@ static void merged_by_time(void **state)
     struct cairn_timeline t;
     const struct cairn_item *item;
     unsigned n = 0;
-    cairn_timeline_init(&t, log, -1, true, CAIRN_BY_FORMAT);
+    cairn_timeline_init(&t, log, -1, true, CAIRN_BY_FORMAT, false);
     for (; (item = cairn_timeline_next(&t)) != NULL; n++)
         assert_int_equal(item->sw.old_tid, order[n]);
     assert_int_equal(n, 4);

@@ -226,7 +226,7 @@ static void print_all(const struct dump *d, bool compact)
     struct cairn_timeline t;
     const struct cairn_item *item;
     print_head(d, compact);
-    cairn_timeline_init(&t, d->log, -1, compact, cairn_by);
+    cairn_timeline_init(&t, d->log, -1, compact, cairn_by, false);
     while ((item = cairn_timeline_any(&t)) != NULL) {
         const bool shown = cairn_filter_passes(item);
         if (shown)

@@ -322,6 +322,8 @@ static bool is_chosen(const struct cairn_item *item)
         return item->blame == CAIRN_BLAME_KNOWN && cairn_filter_thread(item->tid);
     case CAIRN_ITEM_EPOCH:
         return item->epoch->lost || item->epoch->swallowed;
+    case CAIRN_ITEM_BRANCHES:
+        return cairn_filter_thread(item->branches->drain.tid);
     case CAIRN_ITEM_EVENT:
         return is_chosen_event(item);
     default:

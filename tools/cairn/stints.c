@@ -48,7 +48,7 @@ void cairn_stints_range(const struct cairn_log *log, bool compact, int64_t *star
     struct cairn_timeline t;
     const struct cairn_item *item;
     if (!session->start_known || !session->stop_known) {
-        cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT);
+        cairn_timeline_init(&t, log, -1, compact, CAIRN_BY_FORMAT, false);
         while ((item = cairn_timeline_next(&t)) != NULL) {
             if (item->kind == CAIRN_ITEM_HOLE)
                 continue;

@@ -10,7 +10,7 @@
 
 #define GROUP CAIRN_TIMELINE_GROUP
 
-/* The next event that is neither switches nor the Debug Store's. */
+/* The next event that is neither switches nor the Debug Store's, but branches where they are asked for. */
 static void find_other(struct cairn_lane *lane)
 {
     int64_t time = lane->other.time;
@@ -21,7 +21,8 @@ static void find_other(struct cairn_lane *lane)
         if (!lane->other.has_time)
             lane->other.time = time;
         time = lane->other.time;
-        lane->has_other = !cairn_event_decoded(&lane->other);
+        lane->other_is_bts = lane->branches && cairn_bts_follow(&lane->ahead, &lane->other);
+        lane->has_other = lane->other_is_bts || !cairn_event_decoded(&lane->other);
         if (lane->has_other) {
             cairn_walk_hold(&lane->walk);
             return;
@@ -47,9 +48,21 @@ static void find_group(struct cairn_lane *lane)
         cairn_stamps_read(&lane->stamps, from, to);
 }
 
+/* From the CPU's first event on. */
+static void begin_others(struct cairn_lane *lane, bool any)
+{
+    const struct cairn_session *session = &lane->log->session;
+    cairn_walk_init(&lane->walk, lane->log, lane->cpu);
+    lane->has_others = any;
+    lane->other_holes = 0;
+    lane->other.time = session->start_known ? session->start : 0;
+    find_other(lane);
+    lane->only_switches =
+        !lane->has_other && lane->group.ended && !lane->group.records.count && !lane->group.epochs.count;
+}
+
 void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact, enum cairn_by by)
 {
-    const struct cairn_cpu *c = &log->cpu[cpu];
     memset(lane, 0, offsetof(struct cairn_lane, cursor));
     lane->cpu = lane->item.cpu = cpu;
     lane->rule = by;
@@ -63,12 +76,15 @@ void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint3
     cairn_group_init(&lane->group, log, cpu);
     if (!log->passing)
         cairn_stamps_read(&lane->stamps, 0, UINT32_MAX);
-    cairn_walk_init(&lane->walk, log, cpu);
-    lane->has_others = c->undecoded != 0;
-    lane->other.time = log->session.start_known ? log->session.start : 0;
-    find_other(lane);
-    lane->only_switches =
-        !lane->has_other && lane->group.ended && !lane->group.records.count && !lane->group.epochs.count;
+    begin_others(lane, log->cpu[cpu].undecoded);
+}
+
+void cairn_lane_branches(struct cairn_lane *lane)
+{
+    const struct cairn_cpu *cpu = lane->cursor.cpu;
+    lane->branches = cpu->bts_drains.count;
+    if (lane->branches)
+        begin_others(lane, true);
 }
 
 void cairn_lane_free(struct cairn_lane *lane)
@@ -137,8 +153,15 @@ static void take_other(struct cairn_lane *lane, const struct cairn_switch *next)
 {
     struct cairn_item *item = &lane->item;
     const struct cairn_verdict ran = by_time(lane, next, lane->other.time);
-    item->kind = CAIRN_ITEM_EVENT;
     item->time = lane->other.time;
+    if (lane->other_is_bts) {
+        lane->bts = lane->ahead;
+        item->kind = CAIRN_ITEM_BRANCHES;
+        item->branches = &lane->bts;
+        find_other(lane);
+        return;
+    }
+    item->kind = CAIRN_ITEM_EVENT;
     item->event = lane->other;
     item->blame = ran.blame;
     item->tid = ran.tid;
@@ -234,7 +257,8 @@ static void advance(struct cairn_timeline *t, uint32_t lane)
     t->first = t->lanes <= GROUP ? best : t->best[least(t->best_time)];
 }
 
-void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by)
+void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
+                         bool branches)
 {
     *t = (struct cairn_timeline){.lanes = cpu < 0 ? log->cpus : 1};
     for (uint32_t i = 0; i < CAIRN_MAX_CPUS; i++)
@@ -242,6 +266,8 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
     for (uint32_t i = 0; i < t->lanes; i++) {
         cairn_lane_init(&t->lane[i], log, cpu < 0 ? i : (uint32_t)cpu, compact, by);
+        if (branches)
+            cairn_lane_branches(&t->lane[i]);
         advance(t, i);
     }
 }

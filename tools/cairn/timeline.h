@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Everything in the order of time, of one CPU or merged over all: switches, PEBS records with the thread that caused
- * them, drains, all other events, and the places where something is missing.
+ * them, drains, all other events, and the places where something is missing; branches of BTS for those who ask.
  *
  * By the rule of time (attribution.h) the thread that caused a record is the one that leaves at the next switch. It is
  * not told, and the reason is given, where
@@ -13,6 +13,7 @@
 #pragma once
 
 #include "tools/cairn/attribution.h"
+#include "tools/cairn/bts.h"
 #include "tools/cairn/cursor.h"
 #include "tools/cairn/drains.h"
 
@@ -21,7 +22,8 @@ enum cairn_item_kind {
     CAIRN_ITEM_RECORD,
     CAIRN_ITEM_EPOCH,
     CAIRN_ITEM_HOLE,
-    CAIRN_ITEM_EVENT, /* any other */
+    CAIRN_ITEM_BRANCHES, /* a drain of the BTS buffer, and then its records: cairn_lane_branches */
+    CAIRN_ITEM_EVENT,    /* any other */
 };
 
 struct cairn_item {
@@ -37,6 +39,7 @@ struct cairn_item {
     const struct cairn_epoch *epoch;         /* EPOCH */
     const struct cairn_hole *hole;           /* HOLE */
     int64_t until;                           /* HOLE: the switch behind it; INT64_MAX: there is none */
+    const struct cairn_bts_step *branches;   /* BRANCHES */
     struct cairn_event event;                /* EVENT */
     const struct cairn_lock_event *lock;     /* EVENT: the same as of a spin lock that was let go; NULL: it is none */
 };
@@ -55,6 +58,9 @@ struct cairn_lane { /* one CPU's */
     } last;
     bool has_last;
     uint32_t holes_shown;
+    bool branches;                    /* they come, too */
+    bool other_is_bts;                /* `other` is of branches: */
+    struct cairn_bts_step ahead, bts; /* of `other`, of the item */
     struct cairn_event other;   /* the next of the events that are shown as they are; its time: or of the one before */
     bool has_other, has_others; /* `other` is there; there may be more */
     uint32_t other_holes; /* of the CPU, that lie before it */
@@ -86,13 +92,15 @@ struct cairn_timeline {
 /* `compact`: the switches of 0525H, else of 0524H; `by`: the rule that fills an item's `blame` and `tid`. */
 void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint32_t cpu, bool compact,
                      enum cairn_by by);
+/* Those of branches come, too. Right behind cairn_lane_init. */
+void cairn_lane_branches(struct cairn_lane *lane);
 /* The next item, NULL: there is none. It, and what it points to, may be looked at until the next call. */
 const struct cairn_item *cairn_lane_next(struct cairn_lane *lane);
 void cairn_lane_free(struct cairn_lane *lane);
 
-/* `cpu`: one CPU, or -1 for all. */
-void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact,
-                         enum cairn_by by);
+/* `cpu`: one CPU, or -1 for all; `branches`: they come, too. */
+void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
+                         bool branches);
 /* As cairn_lane_next; of what has the same time, the lowest CPU's comes first. The next that passes the filter
  * (filter.h); the next of all. */
 const struct cairn_item *cairn_timeline_next(struct cairn_timeline *t);

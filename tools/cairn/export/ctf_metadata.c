@@ -137,6 +137,10 @@ static const struct {
                           "struct { string name; hex_t value; } record[words];"},
     [CAIRN_CTF_DRAIN] = {"drain", "uint32_t epoch; drain_t reason; uint32_t records; yes_t complete; uint64_t lost; "
                          "yes_t lost_unknown;"},
+    [CAIRN_CTF_BRANCH_DRAIN] = {"branch_drain", "uint32_t epoch; drain_t reason; int64_t tid; string comm; "
+                                "uint32_t records; yes_t circular; uint64_t lost; yes_t lost_unknown;"},
+    [CAIRN_CTF_BRANCH] = {"branch", "uint32_t epoch; uint32_t number; int64_t tid; string comm; hex_t from; "
+                          "string from_function; hex_t to; string to_function; hex_t flags;"},
     [CAIRN_CTF_LOCK] = {"lock", "hex_t lock; string name; hex_t caller; string function; uint32_t tid; string comm; "
                         "string mode; int64_t acquired_ns; int64_t released_ns; uint64_t wait_cycles; uint32_t spins; "
                         "uint32_t interrupts; uint8_t irql; uint32_t depth; yes_t in_dpc; yes_t in_isr;"},

@@ -64,14 +64,15 @@ static void tell_all(struct cairn_output *o, enum cairn_by by)
     const struct cairn_writer *w = o->writer;
     struct cairn_timeline t;
     const struct cairn_item *item;
-    cairn_timeline_init(&t, o->log, -1, o->compact, by);
+    cairn_timeline_init(&t, o->log, -1, o->compact, by, w->branches);
     while ((item = cairn_timeline_next(&t)) != NULL) {
         void (*const tell)(struct cairn_output *, const struct cairn_item *) =
-            item->kind == CAIRN_ITEM_SWITCH   ? w->on_switch
-            : item->kind == CAIRN_ITEM_RECORD ? w->record
-            : item->kind == CAIRN_ITEM_EPOCH  ? w->epoch
-            : item->kind == CAIRN_ITEM_HOLE   ? w->lost
-                                             : NULL;
+            item->kind == CAIRN_ITEM_SWITCH     ? w->on_switch
+            : item->kind == CAIRN_ITEM_RECORD   ? w->record
+            : item->kind == CAIRN_ITEM_EPOCH    ? w->epoch
+            : item->kind == CAIRN_ITEM_BRANCHES ? w->branches
+            : item->kind == CAIRN_ITEM_HOLE     ? w->lost
+                                                : NULL;
         if (item->kind == CAIRN_ITEM_EVENT)
             event(o, item);
         else if (tell)

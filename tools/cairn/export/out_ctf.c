@@ -40,6 +40,12 @@ static void signed64(struct cairn_ctf_stream *s, bool told, int64_t value, int64
     cairn_ctf_number(s, (uint64_t)(told ? value : otherwise), 8);
 }
 
+static void thread(struct cairn_output *o, struct cairn_ctf_stream *s, bool known, uint32_t tid)
+{
+    signed64(s, known, tid, CAIRN_CTF_NO_NUMBER);
+    comm(o, s, known, tid);
+}
+
 static void threads(struct cairn_output *o, struct cairn_ctf_stream *s, int64_t ns)
 {
     struct ctf *c = o->state;
@@ -136,8 +142,7 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     address(o, s, r->ip);
     cairn_ctf_number(s, r->timed, 1);
     cairn_ctf_number(s, r->after, 1);
-    signed64(s, known, item->tid, CAIRN_CTF_NO_NUMBER);
-    comm(o, s, known, item->tid);
+    thread(o, s, known, item->tid);
     cairn_ctf_number(s, item->blame, 1);
     cairn_ctf_number(s, r->epoch, 4);
     cairn_ctf_number(s, r->format, 1);
@@ -152,19 +157,55 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     cairn_ctf_close(s);
 }
 
+/* Of a drain, its last fields: what it says is lost. */
+static void close_drain(struct cairn_ctf_stream *s, uint64_t lost)
+{
+    const bool counted = lost != CAIRN_DS_LOST_UNKNOWN;
+    cairn_ctf_number(s, counted ? lost : 0, 8);
+    cairn_ctf_number(s, !counted, 1);
+    cairn_ctf_close(s);
+    cairn_ctf_discarded(s, counted ? lost : 0);
+}
+
 static void epoch(struct cairn_output *o, const struct cairn_item *item)
 {
     const struct cairn_epoch *e = item->epoch;
-    const bool counted = e->lost != CAIRN_DS_LOST_UNKNOWN;
     struct cairn_ctf_stream *s = open_at(o, item, item->time, CAIRN_CTF_DRAIN);
     cairn_ctf_number(s, e->number, 4);
     cairn_ctf_number(s, e->reason, 1);
     cairn_ctf_number(s, e->records, 4);
     cairn_ctf_number(s, e->bytes_seen == e->record_bytes, 1);
-    cairn_ctf_number(s, counted ? e->lost : 0, 8);
-    cairn_ctf_number(s, !counted, 1);
-    cairn_ctf_close(s);
-    cairn_ctf_discarded(s, counted ? e->lost : 0);
+    close_drain(s, e->lost);
+}
+
+static void branch_drain(struct cairn_output *o, const struct cairn_item *item)
+{
+    const struct cairn_bts_drain *d = &item->branches->drain;
+    struct cairn_ctf_stream *s = open_at(o, item, item->time, CAIRN_CTF_BRANCH_DRAIN);
+    cairn_ctf_number(s, d->number, 4);
+    cairn_ctf_number(s, d->reason, 1);
+    thread(o, s, d->reason != CAIRN_DS_START, d->tid);
+    cairn_ctf_number(s, d->record_bytes / CAIRN_BTS_BYTES, 4);
+    cairn_ctf_number(s, !d->interrupting, 1);
+    close_drain(s, d->lost);
+}
+
+static void branches(struct cairn_output *o, const struct cairn_item *item)
+{
+    const struct cairn_bts_step *step = item->branches;
+    if (!step->count)
+        branch_drain(o, item);
+    for (uint32_t i = 0; i < step->count; i++) {
+        const struct cairn_branch b = cairn_bts_step_record(step, i);
+        struct cairn_ctf_stream *s = open_at(o, item, item->time, CAIRN_CTF_BRANCH);
+        cairn_ctf_number(s, step->drain.number, 4);
+        cairn_ctf_number(s, step->first + i, 4);
+        thread(o, s, true, step->drain.tid);
+        address(o, s, b.from);
+        address(o, s, b.to);
+        cairn_ctf_number(s, b.flags, 8);
+        cairn_ctf_close(s);
+    }
 }
 
 static void lock(struct cairn_output *o, const struct cairn_item *item, const struct cairn_held *held)
@@ -269,6 +310,7 @@ const struct cairn_writer cairn_writer_ctf = {
     .on_switch = on_switch,
     .record = record,
     .epoch = epoch,
+    .branches = branches,
     .lock = lock,
     .event = event,
     .lost = lost,

@@ -16,7 +16,7 @@
 
 struct json {
     struct cairn_json j;
-    uint64_t switches, samples, drains, locks, events, lost;
+    uint64_t switches, samples, drains, branch_drains, branches, locks, events, lost;
 };
 
 /* ---- pieces ----------------------------------------------------------------------------------------------------- */
@@ -161,6 +161,15 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
     cairn_json_end(j);
 }
 
+/* Of a drain: as it has it. */
+static void lost_records(struct cairn_json *j, uint64_t lost)
+{
+    if (lost == CAIRN_DS_LOST_UNKNOWN)
+        cairn_json_bool(j, "lost_unknown", true);
+    else
+        cairn_json_count(j, "lost", lost);
+}
+
 static void epoch(struct cairn_output *o, const struct cairn_item *item)
 {
     const struct cairn_epoch *e = item->epoch;
@@ -170,11 +179,42 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
     cairn_json_text(j, "reason", cairn_drain_name(e->reason));
     cairn_json_number(j, "records", e->records);
     cairn_json_bool(j, "complete", e->bytes_seen == e->record_bytes);
-    if (e->lost == CAIRN_DS_LOST_UNKNOWN)
-        cairn_json_bool(j, "lost_unknown", true);
-    else
-        cairn_json_count(j, "lost", e->lost);
+    lost_records(j, e->lost);
     cairn_json_end(j);
+}
+
+static void branch_drain(struct cairn_output *o, const struct cairn_item *item)
+{
+    const struct cairn_bts_drain *d = &item->branches->drain;
+    struct cairn_json *j = line_at(o, "branch_drain", item->time, item->cpu);
+    ((struct json *)o->state)->branch_drains++;
+    cairn_json_number(j, "epoch", d->number);
+    cairn_json_text(j, "reason", cairn_drain_name(d->reason));
+    if (d->reason != CAIRN_DS_START)
+        thread(o, "thread", d->tid);
+    cairn_json_number(j, "records", d->record_bytes / CAIRN_BTS_BYTES);
+    cairn_json_bool(j, "circular", !d->interrupting);
+    lost_records(j, d->lost);
+    cairn_json_end(j);
+}
+
+static void branches(struct cairn_output *o, const struct cairn_item *item)
+{
+    const struct cairn_bts_step *step = item->branches;
+    if (!step->count)
+        branch_drain(o, item);
+    for (uint32_t i = 0; i < step->count; i++) {
+        const struct cairn_branch b = cairn_bts_step_record(step, i);
+        struct cairn_json *j = line_at(o, "branch", item->time, item->cpu);
+        ((struct json *)o->state)->branches++;
+        cairn_json_number(j, "epoch", step->drain.number);
+        cairn_json_number(j, "number", step->first + i);
+        thread(o, "thread", step->drain.tid);
+        address(o, "from", "from_function", b.from);
+        address(o, "to", "to_function", b.to);
+        cairn_json_hex(j, "flags", b.flags);
+        cairn_json_end(j);
+    }
 }
 
 static void lock(struct cairn_output *o, const struct cairn_item *item, const struct cairn_held *held)
@@ -249,6 +289,8 @@ static int end(struct cairn_output *o)
     cairn_json_count(j, "switches", s->switches);
     cairn_json_count(j, "samples", s->samples);
     cairn_json_count(j, "drains", s->drains);
+    cairn_json_count(j, "branch_drains", s->branch_drains);
+    cairn_json_count(j, "branches", s->branches);
     cairn_json_count(j, "locks", s->locks);
     cairn_json_count(j, "events", s->events);
     cairn_json_count(j, "lost", s->lost);
@@ -259,8 +301,8 @@ static int end(struct cairn_output *o)
 
 const struct cairn_writer cairn_writer_json = {
     .name = "json",
-    .summary = "one object a line: every switch, PEBS record, drain, spin lock, event, and what is missing "
-               "(docs/export.md)",
+    .summary = "one object a line: every switch, PEBS record, drain, branch, spin lock, event, and what is "
+               "missing (docs/export.md)",
     .each = true,
     .state = sizeof(struct json),
     .passing = true,
@@ -269,6 +311,7 @@ const struct cairn_writer cairn_writer_json = {
     .on_switch = on_switch,
     .record = record,
     .epoch = epoch,
+    .branches = branches,
     .lock = lock,
     .event = event,
     .lost = lost,

@@ -53,6 +53,8 @@ struct cairn_writer {
     void (*on_switch)(struct cairn_output *o, const struct cairn_item *item);
     void (*record)(struct cairn_output *o, const struct cairn_item *item);
     void (*epoch)(struct cairn_output *o, const struct cairn_item *item);
+    /* A drain of the BTS buffer; or some of its records, of the drain that came last on the CPU. */
+    void (*branches)(struct cairn_output *o, const struct cairn_item *item);
     void (*lock)(struct cairn_output *o, const struct cairn_item *item, const struct cairn_held *held);
     /* Any other event; `live`: NULL, or what it is. */
     void (*event)(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live);
