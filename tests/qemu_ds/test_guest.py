@@ -161,13 +161,23 @@ def test_code_that_changes_itself(tmp_path, history):
     assert (said["stores"], said["stores_taken"]) == (7, 1)
 
 
+@pytest.mark.parametrize("start", [0, -1, -2, -6, -9])
 @pytest.mark.parametrize("history", [0, 1])
-def test_devices(tmp_path, history):
-    """Nor does what comes behind an access of a device count twice, nor the access."""
-    said, _ = run(tmp_path, "devices", defines=(f"HISTORY={history}",))
-    for name, loads, stores in (("nothing", 0, 0), ("read", 1, 0), ("write", 0, 1), ("both", 1, 1), ("string", 0, 1)):
-        counts = [said[f"{name}_{what}"] for what in ("instructions", "taken", "loads", "stores")]
-        assert counts == [17, 1, loads, stores], name
+def test_devices(tmp_path, history, start):
+    """Nor does what comes behind an access of a device count twice, nor the access, nor what else the instruction reads
+    before it."""
+    said, _ = run(tmp_path, "devices", defines=(f"HISTORY={history}", f"START={start}"))
+    names = ("instructions", "taken", "loads", "stores")
+    for name, loads, stores in (("nothing", 0, 0), ("read", 1, 0), ("write", 0, 1), ("both", 1, 1), ("string", 0, 1),
+                                ("move", 1, 1), ("move_byte", 1, 1), ("moves", 1, 1), ("pop", 1, 1), ("push", 1, 1),
+                                ("compare", 1, 0), ("move_from", 1, 1)):
+        instructions = 19 if name == "push" else 17  # with a change of stacks and back
+        assert [said[f"{name}_{what}"] for what in names] == [instructions, 1, loads, stores], name
+    # With 3 instructions of `try`, stores, and of the handler 25: a taken branch, 8 loads and 11 stores.
+    for name in ("fault", "device_fault"):
+        assert [said[f"{name}_{what}"] for what in names] == [16 + 3 + 25, 1 + 1, 8, 3 + 11], name
+    for name in ("memory_record", "move_record", "moves_record"):
+        assert said[f"{name}_ip"] == said[f"{name}_last"], name
 
 
 @pytest.mark.parametrize("preset, signature, pmu, history, capabilities", [

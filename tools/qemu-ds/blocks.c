@@ -106,7 +106,7 @@ static void plant_counting(struct qemu_plugin_tb *tb, struct qds_block *b)
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_repeats, QEMU_PLUGIN_CB_NO_REGS, b);
     if (qds_run_may_resume(b)) {
         qemu_plugin_register_vcpu_tb_exec_cb(tb, qds_run_resumes, QEMU_PLUGIN_CB_NO_REGS, b);
-        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, 0), qds_run_alone_accesses, QEMU_PLUGIN_CB_NO_REGS,
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, 0), qds_run_alone_accesses, QEMU_PLUGIN_CB_R_REGS,
                                          QEMU_PLUGIN_MEM_RW, b);
     }
     for (unsigned g = 0; g < QDS_GROUPS; g++)

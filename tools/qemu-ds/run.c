@@ -223,7 +223,7 @@ void qds_run_resumes(unsigned vcpu, void *userdata)
 }
 
 /* The block of an access of a device has only this. Where it was left the access is never last, and goes on counting as
- * part of that block. */
+ * part of that block, with what it has accessed there: it may have read memory first. */
 void qds_run_alone_accesses(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     const struct qds_block *b = userdata;
@@ -233,6 +233,11 @@ void qds_run_alone_accesses(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t 
     if (!i || i->block == b || i == &i->block->insns[i->block->length - 1])
         return;
     leave_before(v, i + 1);
+    v->counted = &b->insns[0]; /* it may fault yet */
+    v->counted_ip = qds_read(v, QDS_RIP);
+    for (unsigned store = 0; store < 2; store++)
+        if (v->board->accessed[store] == (uintptr_t)i)
+            v->board->accessed[store] = (uintptr_t)v->counted;
     sync(v);
     arm(v);
 }
@@ -313,14 +318,17 @@ void qds_run_insn_steps(unsigned vcpu, void *userdata)
     run_next(v, i, rip, at);
 }
 
-/* An instruction of a block with RF reads or writes data. */
+/* An instruction of a block with RF reads or writes data: that which has begun, for an access of a device is in a block
+ * of its own, which has only this. None has where another vCPU has just turned counting on. */
 void qds_run_access_steps(unsigned vcpu, qemu_plugin_meminfo_t info, uint64_t vaddr, void *userdata)
 {
     struct qds_vcpu *v = qds_vcpu(vcpu);
     bool store = qemu_plugin_mem_is_store(info);
     unsigned event = 1u << (store ? DS_MODEL_STORE : DS_MODEL_LOAD);
+    (void)userdata;
     if (!v->step.on) {
-        count_access(v, userdata, store);
+        if (v->counted)
+            count_access(v, v->counted, store);
         return;
     }
     if (!(v->step.memory & event))
