@@ -134,7 +134,7 @@ def seen_in_two(path, data, cut):
 
 
 def test_the_beginning_is_told_at_the_end(tmp_path):
-    """When the session began a live dump says in its second part; the time up to the first switches is counted still."""
+    """A live dump says when the session began in its second part: the time up to the first switches is counted still."""
     parts = frames.read(LIVE.read_bytes())
     last = max(i for i, (stream, payload) in enumerate(parts) if stream == "L" and b"start_tsc=" in payload)
     told = re.search(rb"start_tsc=(\d+)", parts[last][1])
