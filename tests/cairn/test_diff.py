@@ -136,6 +136,8 @@ def test_bad_input(tmp_path):
     for arguments in ([small], [small, small, small], []):
         done = cairn("diff", *arguments)
         assert done.returncode == 2 and b"two LOGs are needed" in done.stderr
+    done = cairn("diff", "-", "-", data=small.read_bytes())
+    assert done.returncode == 2 and b"one LOG can come from it" in done.stderr
     (tmp_path / "empty").write_bytes(b"")
     for arguments in ([small, tmp_path / "empty"], [tmp_path / "empty", small], [small, tmp_path / "none"]):
         assert cairn("diff", *arguments).returncode == 3

@@ -52,6 +52,17 @@ def test_the_sample_is_what_the_command_writes(tmp_path):
     assert path.read_bytes() == (cairn_boot.ROOT / "samples" / "cairn.etl").read_bytes()
 
 
+@pytest.mark.parametrize("log", ["small", "full", "told", "locks", "live", "circular", "lost"])
+def test_what_is_counted_of_it(tmp_path, log):
+    """The kernel's events and buffers, not what the writer of the file added."""
+    path = GOLDEN / f"{log}.log"
+    assert cairn("export", "--to", "etl", path, "-o", tmp_path / "x.etl").returncode == 0
+
+    def counted(source):
+        return re.match(r"session .*\n(?:events .*\n)(?:  .*\n)*", text_of(cairn("stat", source)))[0]
+    assert counted(tmp_path / "x.etl") == counted(path)
+
+
 def test_a_small_log_makes_no_huge_file(tmp_path):
     """Buffers said to be of 16 MiB, each with little in it: the file is refused before it is written."""
     parts = [(s, p.replace(b"session.1.buffer_bytes=4096\n", b"session.1.buffer_bytes=16777216\n"))

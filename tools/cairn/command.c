@@ -389,6 +389,8 @@ static int open_session(struct source *source, const struct cairn_command *comma
 
 static int run_compare(const struct cairn_command *command, char **paths)
 {
+    if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
+        return cairn_usage(command, "'-' is standard input: one LOG can come from it, not both");
     struct source *sources = cairn_alloc(2 * sizeof(*sources));
     int status = open_session(&sources[0], command, paths[0]);
     if (!status && (status = open_session(&sources[1], command, paths[1])) != 0)

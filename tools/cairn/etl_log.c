@@ -62,6 +62,7 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
     struct cairn_log *log = s->log;
     struct cairn_event e;
     struct cairn_cpu *cpu = &log->cpu[s->cpu];
+    const uint64_t events = cpu->events, other_events = cpu->other_events, with_items = cpu->with_items;
     uint32_t at = 0, ordinal = (uint32_t)cpu->buffers++;
     s->open = false;
     for (; cairn_event_at(b->events, b->size, at, &e); at += e.space) {
@@ -88,6 +89,11 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
     }
     if (at != b->size)
         note_bytes(s, ordinal, b->size - at);
+    if (b->added) { /* in none of the kernel's counts */
+        cpu->events = events;
+        cpu->other_events = other_events;
+        cpu->with_items = with_items;
+    }
 }
 
 static int by_value(const void *a, const void *b)
@@ -242,13 +248,10 @@ static void mark_writers(const struct cairn_log *log, struct cairn_etl *etl)
         etl->buffers.items[i].added = !etl->buffers.items[i].unread && (i < before || i >= count - behind);
 }
 
-/* What the writer of the file added to the kernel's events and buffers, all of CPU 0; it is not in the kernel's counts.
- * And whether the log it was made from was whole. */
+/* The buffers that the writer of the file added are not in the kernel's counts. And whether the log it was made from was
+ * whole. */
 static void take_off_writers(struct cairn_log *log, struct cairn_etl *etl)
 {
-    uint64_t added;
-    if (cairn_slice_u64(cairn_key(&log->text, "export.events"), &added) && added <= log->cpu[0].events)
-        log->cpu[0].events -= added;
     for (size_t i = 0; i < etl->buffers.count; i++)
         log->cpu[etl->buffers.items[i].cpu].buffers -= etl->buffers.items[i].added;
     if (cairn_slice_is(cairn_key(&log->text, "export.damaged"), "1"))
