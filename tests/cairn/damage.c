@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Damages a log in every way and reads it: never a crash, never a switch or a record's thread that the undamaged log
- * does not have (who came may become unknown), and what is missing is named; and the same whether the log is kept or
- * read in passing. In one process, or it would take hours.
+ * Damages a log in every way and reads it: never a crash, never a switch, a record's thread or a branch that the
+ * undamaged log does not have (who came may become unknown), and what is missing is named; and the same whether the log
+ * is kept or read in passing. In one process, or it would take hours.
  *
  *     damage each LOG [STEP]            every line removed, repeated, cut, swapped with the next;
  *                                       every STEPth bit flipped
@@ -29,10 +29,23 @@ struct switches {
     size_t count, room;
 };
 
+struct branch { /* of BTS */
+    uint32_t cpu, epoch, tid, number; /* number: DRAIN, what the drain says; `is` then: `from` lost, `to` bytes */
+    struct cairn_branch is;
+};
+#define DRAIN UINT32_MAX
+_Static_assert(sizeof(struct branch) == 40, "nothing lies between its members: memcmp compares them");
+
+struct branches {
+    struct branch *items;
+    size_t count, room;
+};
+
 struct said {
     struct switches compact[CAIRN_MAX_CPUS], full[CAIRN_MAX_CPUS];
     struct cairn_item *records; /* of all CPUs */
     size_t record_count;
+    struct branches branches; /* of all CPUs */
     uint64_t frames;
     uint32_t cpus;
 };
@@ -45,6 +58,34 @@ static _Noreturn void fail(const char *why)
 {
     printf("FAIL: damage: %s at %" PRIu64 ": %s\n", what, where, why);
     exit(1);
+}
+
+static void add_branch(struct branches *to, const struct cairn_item *item, uint32_t number, struct cairn_branch is)
+{
+    const struct cairn_bts_drain *d = &item->branches->drain;
+    if (to->count == to->room)
+        to->items = realloc(to->items, (to->room = 2 * to->room + 64) * sizeof(*to->items));
+    to->items[to->count++] = (struct branch){item->cpu, d->number, d->tid, number, is};
+}
+
+static void gather_branches(struct branches *to, const struct cairn_log *log)
+{
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        struct cairn_lane lane;
+        const struct cairn_item *item;
+        cairn_lane_init(&lane, log, c, cairn_prefers_compact(log), CAIRN_BY_FORMAT);
+        cairn_lane_branches(&lane);
+        while ((item = cairn_lane_next(&lane)) != NULL) {
+            if (item->kind != CAIRN_ITEM_BRANCHES)
+                continue;
+            const struct cairn_bts_step *step = item->branches;
+            if (!step->count)
+                add_branch(to, item, DRAIN, (struct cairn_branch){step->drain.lost, step->drain.record_bytes, 0});
+            for (uint32_t i = 0; i < step->count; i++)
+                add_branch(to, item, step->first + i, cairn_bts_step_record(step, i));
+        }
+        cairn_lane_free(&lane);
+    }
 }
 
 static void gather(struct said *s, const struct cairn_log *log)
@@ -78,6 +119,7 @@ static void gather(struct said *s, const struct cairn_log *log)
         }
         cairn_lane_free(&lane);
     }
+    gather_branches(&s->branches, log);
 }
 
 static bool equal(const struct cairn_switch *a, const struct cairn_switch *b)
@@ -103,6 +145,21 @@ static size_t compare(const struct cairn_log *log, uint32_t cpu, bool compact)
             fail("the wrong thread came");
     }
     return n;
+}
+
+/* Every branch of the damaged log is one of the undamaged, in order. */
+static void compare_branches(const struct cairn_log *log)
+{
+    struct branches here = {0};
+    size_t at = 0;
+    gather_branches(&here, log);
+    for (size_t i = 0; i < here.count; i++, at++) {
+        while (at < truth.branches.count && memcmp(&here.items[i], &truth.branches.items[at], sizeof(*here.items)))
+            at++;
+        if (at == truth.branches.count)
+            fail("a branch that never was");
+    }
+    free(here.items);
 }
 
 static void compare_records(const struct cairn_log *log)
@@ -240,6 +297,8 @@ static void try(const char *data, size_t size, enum expected expected, uint32_t 
         all += truth.compact[c].count + truth.full[c].count;
     }
     compare_records(&log);
+    if (truth.branches.count || cairn_log_has_branches(&log))
+        compare_branches(&log);
     static unsigned tries; /* single bits are too many for each of them */
     if (expected == ANY || tries++ % 16 == 0)
         compare_passing(&log, data, size);

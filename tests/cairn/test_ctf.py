@@ -61,7 +61,7 @@ def test_damaged(tmp_path, step):
 def test_hostile(tmp_path, seed):
     """Bytes of the trace and of the texts are others, with the right checksums."""
     chance = random.Random(seed)
-    log = GOLDEN / f"{chance.choice(['full', 'life', 'locks', 'lost', 'small', 'told'])}.log"
+    log = GOLDEN / f"{chance.choice(['bts', 'full', 'life', 'locks', 'lost', 'ring', 'small', 'told'])}.log"
     parts = frames.read(log.read_bytes())
     for _ in range(chance.randrange(1, 60)):
         at = chance.randrange(1, len(parts))

@@ -12,7 +12,7 @@ from cairn_tool import GOLDEN, cairn, text_of
 
 FILES = sorted([*GOLDEN.glob("*.log"), *GOLDEN.glob("*.etl"), *(cairn_boot.ROOT / "samples").glob("*.log"),
                 *(cairn_boot.ROOT / "samples").glob("*.etl")])
-FEW = ["hw.log", "sessions.log", "windows-19041-32.etl"]
+FEW = ["hw.log", "bts.log", "sessions.log", "windows-19041-32.etl"]
 PART = ["--cpu", "0", "--from", "1ms"]
 
 
@@ -63,7 +63,7 @@ def test_every_command(path, tmp_path):
         run(words, path.read_bytes())
 
 
-@pytest.mark.parametrize("path", [path if path.name in FEW[:1] else cairn_boot.long(path) for path in FILES],
+@pytest.mark.parametrize("path", [path if path.name in FEW[:2] else cairn_boot.long(path) for path in FILES],
                          ids=lambda path: path.name)
 @pytest.mark.parametrize("seed", [0, 1, 2, *map(cairn_boot.long, range(3, 12))])
 def test_every_command_on_damage(path, seed, tmp_path):
