@@ -18,7 +18,7 @@ enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 
 static const struct kind {
     const char *name, *what;
-    uint32_t switches, cpus, events, buffer_bytes, buffers, restart;
+    uint32_t switches, cpus, events, buffer_bytes, buffers, restart, threads;
     bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live, told;
     enum script_bts bts;
 } kinds[] = {
@@ -47,6 +47,8 @@ static const struct kind {
     {"large", "as many switches as you like", 200000, 4, COMPACT, 65536, 2048, .ds = true, .truth = true},
     {"crowd", "as many, with spin locks and gaps", 200000, 2, COMPACT, 4096, 4, .ds = true, .locks = true,
      .live = true},
+    {"wide", "many CPUs and threads", 6000, 64, COMPACT, 4096, 1024, .ds = true, .truth = true,
+     .threads = SCRIPT_MOST_THREADS},
 };
 
 static void write_console(void *context, const char *data, size_t size)
@@ -146,7 +148,7 @@ static void names(struct trace_dump *d, const struct script *s)
 {
     for (uint32_t c = 0; c < s->options.cpus; c++)
         stream_text(d, CAIRN_STREAM_NAMES, "0 0 i idle/%u", c);
-    for (uint32_t i = 1; i <= SCRIPT_THREADS; i++)
+    for (uint32_t i = 1; i <= s->options.threads; i++)
         stream_text(d, CAIRN_STREAM_NAMES, "%u %d %s %s", s->thread[i].tid, s->thread[i].base,
              s->thread[i].sampled ? "s" : "-", s->thread[i].name);
 }
@@ -364,7 +366,8 @@ int main(int argc, char **argv)
     sender.session = sessions[0];
     trace_dump_init(&sender.dump, &live_sink);
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
-    const struct script_options options = {.cpus = k.cpus, .switches = k.switches, .ds = k.ds, .hw = k.hw,
+    const struct script_options options = {.cpus = k.cpus, .threads = k.threads ? k.threads : SCRIPT_THREADS,
+                                           .switches = k.switches, .ds = k.ds, .hw = k.hw,
                                            .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
                                            .log = k.log, .locks = k.locks, .told = k.told, .bts = k.bts,
                                            .restart = k.restart,

@@ -363,7 +363,7 @@ static void trace_branches(struct script *s, uint32_t c, struct script_thread *t
 static void make_threads(struct script *s)
 {
     static const int8_t bases[] = {8, 8, 9, 8, 13, 8, 10, 15, 8, 6, 8, 11};
-    for (uint32_t i = 1; i <= SCRIPT_THREADS; i++) {
+    for (uint32_t i = 1; i <= s->options.threads; i++) {
         struct script_thread *t = &s->thread[i];
         t->tid = 4 * i + 8;
         t->base = t->priority = bases[i % 12];
@@ -379,7 +379,7 @@ static uint32_t pick(struct script *s, uint32_t old)
         return 0;
     uint32_t n;
     do /* mostly a few favourites, now and then a burst over all of them, which overflows the TidTable */
-        n = 1 + (script_below(s, 4) ? script_below(s, 6) : script_below(s, SCRIPT_THREADS));
+        n = 1 + (script_below(s, 4) ? script_below(s, 6) : script_below(s, s->options.threads));
     while (s->thread[n].busy || n == old);
     return n;
 }

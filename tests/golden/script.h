@@ -13,8 +13,9 @@
 #include "trace/hub.h"
 #include "trace/spinlock.h"
 
-#define SCRIPT_THREADS      24u
-#define SCRIPT_CPUS         8u
+#define SCRIPT_THREADS      24u  /* of most kinds */
+#define SCRIPT_MOST_THREADS 400u
+#define SCRIPT_CPUS         64u  /* at most: TRACE_MAX_CPUS */
 #define SCRIPT_TSC_HZ       UINT64_C(2400000000)
 #define SCRIPT_TSC_START    UINT64_C(9600000000) /* 4 s after power-on */
 #define SCRIPT_TICK_US      1000u
@@ -91,7 +92,7 @@ struct script_cpu {
 enum script_bts { SCRIPT_BTS_OFF, SCRIPT_BTS_CIRCULAR, SCRIPT_BTS_INTERRUPT };
 
 struct script_options {
-    uint32_t cpus, switches;
+    uint32_t cpus, threads, switches;
     enum script_bts bts;
     bool ds;
     bool hw;         /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
@@ -113,7 +114,7 @@ struct script {
     struct trace_session *const *sessions; /* [TRACE_MAX_SESSIONS], NULL: none of this number */
     struct trace_hub_cpu hub[SCRIPT_CPUS];
     uint64_t random;
-    struct script_thread thread[SCRIPT_THREADS + 1]; /* 0: idle */
+    struct script_thread thread[SCRIPT_MOST_THREADS + 1]; /* 0: idle */
     struct script_cpu cpu[SCRIPT_CPUS];
     uint64_t start_tsc, stop_tsc;
 };

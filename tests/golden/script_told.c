@@ -61,7 +61,7 @@ static void put_all(struct script *s, uint64_t *tsc, bool start)
         put_thread(s, tsc, thread, 0, 0, 0, name);
     }
     put_process(s, tsc, process, TELLER, "Cairn");
-    for (uint32_t i = 1; i <= SCRIPT_THREADS; i++)
+    for (uint32_t i = 1; i <= s->options.threads; i++)
         put_thread(s, tsc, thread, TELLER, s->thread[i].tid, s->thread[i].base, s->thread[i].name);
     trace_rundown_image(&p, &image, "kernel.elf");
     put(s, tsc, PERF_LOADER, &teller, start ? HOOK_IMAGE_DC_START : HOOK_IMAGE_DC_END, HOOK_VERSION_IMAGE, &p);

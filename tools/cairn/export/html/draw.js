@@ -11,6 +11,7 @@ const ROW_OF = { switch: "cpu", record: "pebbles", drain: "pebbles", lock: "lock
 const rowOf = (thing) => thing.kind !== "gap" ? ROW_OF[thing.kind] : thing.why === RECORDS ? "pebbles" : "cpu";
 
 const GAP_WIDTH = 4; /* pixels, at least: what is missing must be seen */
+const OVERVIEW_BAND = 4; /* pixels: more CPUs than have so many share one */
 
 /* What stands below what. `unit`: pixels of 1/16 of the page's type size. */
 function layOut(model, unit) {
@@ -327,7 +328,7 @@ class Painter {
             if (isRunning(code)) {
                 this.rect(x, y, width, height, threads.colour(tid));
             } else if (isReady(code)) {
-                this.rect(x, y + height * 0.25, width, height * 0.5, theme.colours.ready);
+                this.rect(x, y + height * 0.12, width, height * 0.76, theme.colours.ready);
                 if (room > 46 * unit)
                     this.text(stateName(code), left + 5 * unit, mid + 1, theme.colours.onColour, room, 11.5);
             } else if (isResting(code)) {
@@ -416,27 +417,35 @@ class Painter {
         pen.setTransform(ratio, 0, 0, ratio, 0, 0);
         pen.fillStyle = theme.colours.lane;
         pen.fillRect(0, 0, width, height);
-        const each = height / cpus.length, length = all.last - all.first;
-        cpus.forEach((cpu, n) => {
-            for (let x = 0; cpu.track.count && x < width; x++) {
-                const from = all.first + x / width * length, to = all.first + (x + 1) / width * length;
-                const busy = this.share(cpu.track, from, to, isBusy);
-                const found = lastAtOrBefore(cpu.times.records, to) - lastAtOrBefore(cpu.times.records, from);
-                pen.fillStyle = theme.colours.waiting;
-                pen.fillRect(x, each * (n + 1) - busy * (each - 1), 1, busy * (each - 1));
-                if (found) {
-                    pen.fillStyle = theme.colours.pebble;
-                    pen.fillRect(x, each * (n + 1) - 3, 1, 2);
-                }
+        const bands = Math.min(cpus.length, Math.floor(height / OVERVIEW_BAND)), each = height / bands;
+        for (let n = 0; n < bands; n++)
+            this.band(pen, cpus.slice(Math.round(n * cpus.length / bands), Math.round((n + 1) * cpus.length / bands)),
+                      each * n, each - 1, width);
+    }
+    /* Some CPUs together: how busy they were on average, whether one has records there; and what any of them misses. */
+    band(pen, cpus, y, height, width) {
+        const { first, last } = this.look, length = last - first, alone = cpus.length === 1;
+        for (let x = 0; x < width; x++) {
+            const from = first + x / width * length, to = first + (x + 1) / width * length;
+            let busy = 0, found = 0;
+            for (const cpu of cpus) {
+                busy += cpu.track.count ? this.share(cpu.track, from, to, isBusy) / cpus.length : 0;
+                found += lastAtOrBefore(cpu.times.records, to) - lastAtOrBefore(cpu.times.records, from);
             }
+            pen.fillStyle = theme.colours.waiting;
+            pen.fillRect(x, y + height * (1 - busy), 1, height * busy);
+            pen.fillStyle = theme.colours.pebble;
+            if (found)
+                pen.fillRect(x, y + height - 2, 1, alone ? 2 : 1);
+        }
+        for (const cpu of cpus)
             for (const [kind, spans] of Object.entries(cpu.holes.byKind))
                 for (const gap of spans.items) {
-                    const x = (gap.from - all.first) / length * width;
-                    const end = Math.max((gap.to - all.first) / length * width, x + 2);
+                    const x = (gap.from - first) / length * width, end = (gap.to - first) / length * width;
                     pen.fillStyle = theme.colours[kind];
-                    pen.fillRect(x, each * n, end - x, each - 1);
+                    if (alone || kind === "gap") /* the others are no loss: where one CPU has one, others run */
+                        pen.fillRect(x, y, Math.max(end - x, 2), height);
                 }
-        });
     }
 }
 

@@ -109,7 +109,8 @@ class View {
                                                             type: thread ? "button" : undefined,
                                                             tabindex: thread ? -1 : undefined }, words);
             label.style.top = `${row.y}px`;
-            label.style.height = `${row.height - (row.kind === "title" ? 0 : 4 * this.unit)}px`;
+            const height = `${row.height - (row.kind === "title" ? 0 : 4 * this.unit)}px`;
+            Object.assign(label.style, { height, lineHeight: height });
             if (thread) {
                 label.style.setProperty("--own-colour", threads.colour(row.thread.tid));
                 label.dataset.tid = row.thread.tid;
@@ -297,6 +298,11 @@ class View {
             this.look.show(number("from") * meta.hz, number("to") * meta.hz);
         this.choose(thing, { reveal: !(number("from") < number("to")) });
     }
+    /* As wide as the threads' names, if there is room. */
+    widenNames() {
+        const longest = Math.max(...this.model.threads.map((thread) => threads.name(thread.tid).length), 0);
+        document.documentElement.style.setProperty("--longest", `${2.2 + 0.53 * longest}rem`);
+    }
     start() {
         const name = keyOf.get("workload.name"), when = keyOf.get("boot.time");
         document.title = `Cairn: ${name ?? "a trace"}${when ? `, ${when}` : ""}`;
@@ -314,6 +320,7 @@ class View {
         element("keys").append(make("h2", {}, "Keys"), helpTable());
         this.listen();
         theme.apply();
+        this.widenNames();
         this.resize();
         this.fromHash();
     }
