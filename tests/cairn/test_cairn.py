@@ -227,7 +227,7 @@ def test_damaged(command):
     assert re.search(r"missing: frame 9 of 24 \(trace\): CPU \d: \d+ bytes of buffer 0; line \d+: ", errors_of(done))
     assert errors.count("missing: ") == 1 and "damaged: " not in errors
     if command == "dump":
-        assert "! frame 9 missing" in text and "missing (frame 9)" in text
+        assert "! frame 9 of 24 missing" in text and "missing (frame 9)" in text
     if command == "check":
         assert "1 of 24 frames is missing" in text
 

@@ -81,6 +81,38 @@ def test_etl_files(tmp_path):
     assert paragraphs(text_of(cairn("info", GOLDEN / "windows-19041-64.etl"))) == []
 
 
+def test_an_etl_file_that_is_cut(tmp_path):
+    """What its header counts and the file has not, and the buffer the cut goes through."""
+    whole = GOLDEN.parent.parent / "samples" / "cairn.etl"
+    (tmp_path / "cut.etl").write_bytes(whole.read_bytes()[:100000])
+    words = "4 of 5 buffers are missing or damaged in this file"
+    info, stat, dump = (cairn(command, tmp_path / "cut.etl").stdout.decode() for command in ("info", "stat", "dump"))
+    assert paragraphs(info) == [f"{words}: who copied the file lost them: no option keeps more"]
+    assert re.search("^  buffers missing +4   of 5, or damaged", stat, re.M)
+    assert dump.startswith(f"# damaged: {words}: cairn check tells\n# where\n")
+    assert "missing" not in "".join(text_of(cairn(command, whole)) for command in ("info", "stat", "dump"))
+
+
+def test_dump_tells_of_its_damage_and_its_end():
+    """In its head how much is missing, where what follows may be none; in its last lines where, and why it ends."""
+    lines = (GOLDEN / "panic.log").read_bytes().splitlines(keepends=True)
+    trace = [i for i, line in enumerate(lines) if line.startswith(b"~T")]
+    whole = cairn("dump", "-", data=b"".join(lines)).stdout.decode().splitlines()
+    panic = whole[-1]
+    assert panic.startswith("! the guest panicked: ") and panic.replace("!", "#", 1) in whole[:9]
+    assert not any(line.startswith("# damaged") for line in whole)
+    frames_of = [i for i, line in enumerate(lines) if line.startswith(b"~")]
+    for gone in (trace[1:2], frames_of[frames_of.index(trace[0]):]):
+        text = cairn("dump", "-", data=b"".join(line for i, line in enumerate(lines) if i not in gone))
+        shown = text.stdout.decode().splitlines()
+        words = f"{len(gone)} of {len(frames_of)} frames {'is' if len(gone) == 1 else 'are'} missing in this log"
+        assert f"# damaged: {words}: '!' tells where" in shown[:9], shown[:9]
+        row = re.compile(rf"! frames? [\d.]+ of {len(frames_of)} missing")
+        ends = [i for i, line in enumerate(shown) if row.fullmatch(line)]
+        assert ends and ends[-1] >= len(shown) - 2 and text.returncode == 1
+        assert (shown[-1] == panic) == (len(gone) == 1)  # else nobody knows of it
+
+
 @pytest.mark.parametrize("every", [2, 3, 5])
 def test_what_is_missing_between_the_switches_is_no_lie(every):
     """Gaps all over a log: each event that is left is as the truth has it, and none is missed that was in a gap."""

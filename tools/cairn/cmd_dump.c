@@ -11,6 +11,7 @@
 #include "tools/cairn/error.h"
 #include "tools/cairn/live.h"
 #include "tools/cairn/locks.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/pmc.h"
 #include "tools/cairn/show.h"
@@ -47,12 +48,28 @@ static int print_place(const struct dump *d, int64_t time, uint32_t cpu)
     return printf("%*.*s %2" PRIu32 " ", d->width, TIME_MOST, cairn_show_time(text, d->log, time), cpu);
 }
 
+/* Where something is missing the rows say so themselves; how much it is in all, only this. */
+static void print_damage(const struct cairn_log *log)
+{
+    char missing[CAIRN_SHOWN], text[CAIRN_SHOWN + 40];
+    const char *where = "cairn check tells where";
+    if (!cairn_log_damaged(log))
+        return;
+    if (!cairn_show_missing(missing, sizeof(missing), log))
+        snprintf(missing, sizeof(missing), "it holds what cannot be");
+    else if (!log->etl)
+        where = "'!' tells where";
+    snprintf(text, sizeof(text), "%s: %s", missing, where);
+    cairn_print_wrapped((unsigned)printf("# damaged: "), "# ", 2, (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
 static void print_head(const struct dump *d, bool compact)
 {
     const struct cairn_log *log = d->log;
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     cairn_print_other_kinds(log, "# ");
     cairn_print_bad_end(log, "# ");
+    print_damage(log);
     if (log->etl && !log->own)
         printf("# ETL file of %.*s, build %.*s: seconds since its header event\n",
                CAIRN_SLICE(cairn_key(&log->text, "etl.logger")), CAIRN_SLICE(cairn_key(&log->text, "etl.build")));
@@ -223,6 +240,7 @@ static void print_item(const struct dump *d, const struct cairn_item *item)
 
 static void print_all(const struct dump *d, bool compact)
 {
+    const struct cairn_frames *frames = &d->log->frames;
     struct cairn_timeline t;
     const struct cairn_item *item;
     print_head(d, compact);
@@ -235,11 +253,14 @@ static void print_all(const struct dump *d, bool compact)
             print_switch_counts(d, item, shown);
     }
     cairn_timeline_free(&t);
-    for (size_t i = 0; i < d->log->frames.missing.count; i++) {
-        char frames[CAIRN_SHOWN];
-        printf("%s! %s missing%s\n", cairn_colour(stdout, CAIRN_COLOUR_BAD),
-               cairn_show_run(frames, &d->log->frames.missing.items[i]), cairn_colour(stdout, CAIRN_COLOUR_OFF));
+    for (size_t i = 0; i < frames->missing.count; i++) {
+        char run[CAIRN_SHOWN];
+        printf("%s! %s of %s%" PRIu64 " missing%s\n", cairn_colour(stdout, CAIRN_COLOUR_BAD),
+               cairn_show_run(run, &frames->missing.items[i]), frames->total_known ? "" : "at least ", frames->total,
+               cairn_colour(stdout, CAIRN_COLOUR_OFF));
     }
+    if (d->log->panic)
+        cairn_print_bad_end(d->log, "! ");
 }
 
 /* Whether there are switches of that kind, or the session wrote them and they were lost. */

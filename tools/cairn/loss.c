@@ -4,9 +4,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "tools/cairn/bytes.h"
 #include "tools/cairn/drains.h"
+#include "tools/cairn/etl.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
@@ -211,15 +214,6 @@ static void tell_records(const struct lines *l)
     }
 }
 
-/* An ETL file that is not made of a log of Cairn's. */
-static void tell_etl(const struct lines *l)
-{
-    uint64_t lost;
-    if (!l->log->own && cairn_slice_u64(cairn_key(&l->log->text, "etl.events_lost"), &lost) && lost)
-        say(l, "more or larger buffers of the logger keep more", "%" PRIu64 " %s, as the file's header says", lost,
-            cairn_plural(lost, "event", "events"));
-}
-
 /* ---- what is not in this log, whyever ---------------------------------------------------------------------------- */
 
 bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *there, uint64_t *tried)
@@ -237,6 +231,39 @@ bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *th
     return told && *tried >= *there;
 }
 
+/* Of the buffers an ETL file has, or should have as its header says: those that are missing or damaged. */
+static uint64_t bad_buffers(const struct cairn_etl *etl, uint64_t *all)
+{
+    const uint64_t there = etl->buffers.count, written = etl->header.end_time ? etl->header.buffers_written : 0;
+    bool *bad = cairn_alloc(there + 1);
+    *all = written > there ? written : there;
+    uint64_t count = *all - there;
+    for (size_t i = 0; i < there; i++)
+        bad[i] = etl->buffers.items[i].unread;
+    for (size_t i = 0; i < etl->flaws.count; i++)
+        if (etl->flaws.items[i].buffer < there)
+            bad[etl->flaws.items[i].buffer] = true;
+    for (size_t i = 0; i < there; i++)
+        count += bad[i];
+    free(bad);
+    return count;
+}
+
+bool cairn_show_missing(char *out, size_t room, const struct cairn_log *log)
+{
+    const struct cairn_frames *f = &log->frames;
+    uint64_t all, bad;
+    if (log->etl) {
+        bad = bad_buffers(log->etl, &all);
+        snprintf(out, room, "%" PRIu64 " of %" PRIu64 " buffers %s missing or damaged in this file", bad, all,
+                 cairn_plural(bad, "is", "are"));
+        return bad != 0;
+    }
+    snprintf(out, room, "%" PRIu64 " of %s%" PRIu64 " frames %s missing in this log", f->missing_frames,
+             f->total_known ? "" : "at least ", f->total, cairn_plural(f->missing_frames, "is", "are"));
+    return f->missing_frames != 0;
+}
+
 void cairn_print_missing(const struct cairn_log *log)
 {
     const struct cairn_frames *f = &log->frames;
@@ -246,37 +273,52 @@ void cairn_print_missing(const struct cairn_log *log)
         if (cairn_switches_told(log, compact, &there, &tried) && tried > there)
             printf("  not here, %s    %12" PRIu64 "   of %" PRIu64 " %s\n", compact ? "0525H" : "0524H", tried - there,
                    tried, cairn_plural(tried, "switch", "switches"));
-    if (log->etl || (!f->missing_frames && !damaged))
+    if (log->etl) {
+        const uint64_t bad = bad_buffers(log->etl, &tried);
+        if (bad)
+            printf("  buffers missing    %12" PRIu64 "   of %" PRIu64 ", or damaged (cairn check names them)\n", bad,
+                   tried);
+        return;
+    }
+    if (!f->missing_frames && !damaged)
         return;
     printf("  frames missing     %12" PRIu64 "   of %s%" PRIu64 "\n", f->missing_frames,
            f->total_known ? "" : "at least ", f->total);
     printf("  frames damaged     %12" PRIu64 "   (cairn check names them)\n", damaged);
 }
 
-/* Of a serial line that lost or changed bytes. Which switches it lost nobody knows where the session lost some, too. */
-static void tell_frames(const struct lines *l)
+/* Of a serial line that lost or changed bytes, or of a file that was copied in part. Which switches that lost nobody
+ * knows where the session lost some, too. */
+static void tell_missing(const struct lines *l)
 {
     const struct cairn_log *log = l->log;
-    const struct cairn_frames *f = &log->frames;
     uint64_t there, tried;
-    char switches[80] = "", prefix[24];
-    if (log->etl || !f->missing_frames)
+    char missing[CAIRN_SHOWN], switches[80] = "", prefix[24];
+    if (!cairn_show_missing(missing, sizeof(missing), log))
         return;
     prefix_of(prefix, log->number);
     if (cairn_switches_told(log, cairn_prefers_compact(log), &there, &tried) && tried > there &&
         !end_number(log, prefix, "events_lost") && !end_number(log, prefix, "overwritten.events"))
         snprintf(switches, sizeof(switches), "; of %" PRIu64 " %s %" PRIu64 " %s not there", tried,
                  cairn_plural(tried, "switch", "switches"), tried - there, cairn_plural(tried - there, "is", "are"));
-    say(l, "the line, or who copied the log, lost them: no option keeps more",
-        "%" PRIu64 " of %s%" PRIu64 " frames %s missing in this log%s", f->missing_frames,
-        f->total_known ? "" : "at least ", f->total, cairn_plural(f->missing_frames, "is", "are"), switches);
+    say(l, log->etl ? "who copied the file lost them: no option keeps more"
+                    : "the line, or who copied the log, lost them: no option keeps more", "%s%s", missing, switches);
+}
+
+/* An ETL file that is not made of a log of Cairn's. */
+static void tell_etl(const struct lines *l)
+{
+    uint64_t lost;
+    if (!l->log->own && cairn_slice_u64(cairn_key(&l->log->text, "etl.events_lost"), &lost) && lost)
+        say(l, "more or larger buffers of the logger keep more", "%" PRIu64 " %s, as the file's header says", lost,
+            cairn_plural(lost, "event", "events"));
 }
 
 void cairn_tell_losses(const struct cairn_log *log, cairn_tell *tell, void *to)
 {
     const struct lines l = {log, tell, to};
+    tell_missing(&l);
     tell_etl(&l);
-    tell_frames(&l);
     for (uint32_t n = 1; n <= TRACE_MAX_SESSIONS; n++)
         tell_session(&l, n);
     tell_records(&l);

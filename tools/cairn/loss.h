@@ -19,7 +19,10 @@ struct cairn_lost cairn_bts_lost(const struct cairn_log *log);
  * the session met, as the end summary tells. False: it does not. */
 bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *there, uint64_t *tried);
 
-/* Rows of `cairn stat`, for what there should be and is not in this log: frames, damaged ones, switches. */
+/* "4 of 72 frames are missing in this log"; of an ETL file, its buffers. False: none are. */
+bool cairn_show_missing(char *out, size_t room, const struct cairn_log *log);
+
+/* Rows of `cairn stat`, for what there should be and is not in this log: frames or buffers, damaged ones, switches. */
 void cairn_print_missing(const struct cairn_log *log);
 
 /* Each kind of thing that was lost or overwritten: how much, of how much, and which option keeps more. Nothing where
