@@ -25,7 +25,7 @@ def of(log, command):
     return [*command, log, log] if command == ["diff"] else [*command, log]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, ["diff"]], ids=" ".join)
+@pytest.mark.parametrize("command", [*COMMANDS, ["diff"], ["ds"]], ids=" ".join)
 def test_memory(command, tmp_path_factory):
     """A log of a tenth of the length takes hardly less."""
     folder = tmp_path_factory.getbasetemp()
@@ -48,7 +48,7 @@ def fixture_limit():
 
 
 def read_within(log, limit):
-    for command in [*COMMANDS, ["diff"]]:
+    for command in [*COMMANDS, ["diff"], ["ds"]]:
         status, error, _ = measured(of(log, command), address_space=limit)
         assert status == 0, f"{command}: {error}"
 
@@ -58,10 +58,11 @@ def test_log_larger_than_the_address_space(tmp_path, limit):
     assert (tmp_path / "log").stat().st_size >= limit
 
 
-def test_locks_keep_what_they_show(tmp_path, limit):
+@pytest.mark.parametrize("command, words", [("locks", "no spin lock events "), ("bts", "no branch records in this ")])
+def test_locks_and_branches_keep_what_they_show(command, words, tmp_path, limit):
     """Which is nothing here."""
-    status, error, _ = measured(["locks", make(tmp_path / "log", 120000)], address_space=limit)
-    assert (status, error.split("(")[0]) == (1, "cairn: no spin lock events ")
+    status, error, _ = measured([command, make(tmp_path / "log", 120000)], address_space=limit)
+    assert (status, error.split("log (")[0].split("(")[0]) == (1, f"cairn: {words}")
 
 
 @pytest.mark.parametrize("command", [["check"], ["export", "--to", "html"]], ids=" ".join)

@@ -322,4 +322,6 @@ const struct cairn_command cairn_bts_command = {
              "these were not traced, as the way back from a system call to ring 3, or are\n"
              "missing.\n",
     .show = show,
+    .passing = true,
+    .keeps = cairn_log_has_branches,
 };

@@ -2,7 +2,6 @@
 /* cairn ds: each CPU's DS area and buffers at a drain, and the records in them. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
@@ -13,10 +12,11 @@
 #include "tools/cairn/life.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
+#include "tools/cairn/taken.h"
 
 #define RECORDS_SHOWN 2 /* unless told otherwise */
 
-static uint64_t epoch_number = UINT64_MAX, records_shown = RECORDS_SHOWN;
+static uint64_t epoch_number = CAIRN_TAKE_FIRST, records_shown = RECORDS_SHOWN;
 static uint64_t only_record = UINT64_MAX;
 static bool want_bytes;
 static const char *life;
@@ -34,26 +34,10 @@ static const struct cairn_option options[] = {
     CAIRN_LOG_OPTIONS,
 };
 
-/* The drain to show, NULL: there is none. */
-static const struct cairn_epoch *choose(const struct cairn_cpu *cpu)
-{
-    const struct cairn_epoch *first = NULL;
-    for (size_t i = 0; i < cpu->epochs.count; i++) {
-        const struct cairn_epoch *e = &cpu->epochs.items[i];
-        if (e->reason == CAIRN_DS_START || !cairn_filter_time(e->time))
-            continue;
-        if (epoch_number != UINT64_MAX ? e->number == epoch_number : e->records)
-            return e;
-        if (!first)
-            first = e;
-    }
-    return epoch_number == UINT64_MAX ? first : NULL;
-}
-
-static void print_epochs(const struct cairn_log *log, uint32_t n, const struct cairn_epoch *shown)
+static void print_epochs(const struct cairn_log *log, uint32_t n, const struct cairn_taken *drain)
 {
     char time[CAIRN_SHOWN];
-    const struct cairn_cpu *cpu = &log->cpu[n];
+    const struct cairn_epoch *shown = &drain->epoch;
     printf("CPU %" PRIu32 ", epoch %" PRIu32 ": drained at %s s (%s), %" PRIu32 " %s, ", n, shown->number,
            cairn_show_time(time, log, shown->time), cairn_drain_name(shown->reason), shown->records,
            cairn_plural(shown->records, "record", "records"));
@@ -64,47 +48,19 @@ static void print_epochs(const struct cairn_log *log, uint32_t n, const struct c
     if (shown->bytes_seen != shown->record_bytes)
         printf("%" PRIu32 " of %" PRIu32 " bytes of its records are missing in this log\n",
                shown->record_bytes - shown->bytes_seen, shown->record_bytes);
-    if (cpu->epochs.count)
-        printf("epochs of this CPU in the log: %" PRIu32 " to %" PRIu32 " (--epoch N)\n", cpu->epochs.items[0].number,
-               cpu->epochs.items[cpu->epochs.count - 1].number);
-}
-
-static int by_address(const void *a, const void *b)
-{
-    const struct cairn_item *x = a, *y = b;
-    return x->record->address < y->record->address ? -1 : x->record->address > y->record->address;
-}
-
-struct items {
-    struct cairn_item *items;
-    size_t count, room;
-};
-
-/* The records of one epoch as they lay in the buffer. */
-static struct items records_of(const struct cairn_log *log, uint32_t cpu, uint32_t epoch)
-{
-    struct items all = {0};
-    struct cairn_lane lane;
-    const struct cairn_item *item;
-    cairn_lane_init(&lane, log, cpu, cairn_prefers_compact(log), cairn_by);
-    while ((item = cairn_lane_next(&lane)) != NULL)
-        if (item->kind == CAIRN_ITEM_RECORD && item->record->epoch == epoch)
-            *CAIRN_ADD(all) = *item;
-    cairn_lane_free(&lane);
-    if (all.count)
-        qsort(all.items, all.count, sizeof(*all.items), by_address);
-    return all;
+    printf("epochs of this CPU in the log: %" PRIu32 " to %" PRIu32 " (--epoch N)\n", drain->first, drain->last);
 }
 
 /* False: it has not the one that was asked for. */
-static bool print_records(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
+static bool print_records(const struct cairn_log *log, uint32_t cpu, const struct cairn_taken *drain)
 {
     char thread[CAIRN_SHOWN];
-    struct items all = records_of(log, cpu, epoch->number);
+    const struct cairn_item *records = drain->records.items;
+    const size_t count = drain->records.count;
     const bool one = only_record != UINT64_MAX;
     const size_t first = one ? (size_t)only_record : 0, end = one ? first + 1 : (size_t)records_shown;
-    for (size_t i = first; i < all.count && i < end; i++) {
-        const struct cairn_item *item = &all.items[i];
+    for (size_t i = first; i < count && i < end; i++) {
+        const struct cairn_item *item = &records[i];
         char of[2 * CAIRN_SHOWN];
         int used = printf("\nrecord %zu at 0x%016" PRIx64 ", %" PRIu32 " bytes: ", i, item->record->address,
                           item->record->size);
@@ -113,20 +69,19 @@ static bool print_records(const struct cairn_log *log, uint32_t cpu, const struc
                                                              : cairn_blame_text(item->blame),
                             cairn_by_names[item->rule]);
         cairn_print_wrapped((unsigned)used - 1, "", 2, (struct cairn_slice){of, (uint32_t)size});
-        cairn_draw_record(log, cpu, item->record, i ? all.items[i - 1].record : NULL);
+        cairn_draw_record(log, cpu, item->record, i ? records[i - 1].record : NULL);
         if (want_bytes)
             cairn_draw_bytes(item->record);
     }
-    if (all.count > end && !one)
-        printf("\n%s%zu more %s (--records N)\n", end ? "and " : "", all.count - end,
-               cairn_plural(all.count - end, "record", "records"));
-    free(all.items);
-    return !one || all.count > first;
+    if (count > end && !one)
+        printf("\n%s%zu more %s (--records N)\n", end ? "and " : "", count - end,
+               cairn_plural(count - end, "record", "records"));
+    return !one || count > first;
 }
 
 static int no_drain(void)
 {
-    if (epoch_number != UINT64_MAX)
+    if (epoch_number != CAIRN_TAKE_FIRST)
         cairn_error("no drain of epoch %" PRIu64 ": ds without --epoch names those there are", epoch_number);
     else
         cairn_error("no drain of a Debug Store in this log%s", cairn_filter_on() ? " of that CPU or time" : "");
@@ -153,20 +108,19 @@ static int show_life(const struct cairn_log *log)
     }
     if (cpu >= log->cpus)
         return cairn_usage(&cairn_ds_command, "--life %s: CPUs in this trace: %" PRIu32, life, log->cpus);
-    const struct cairn_epoch *epoch = choose(&log->cpu[cpu]);
-    if (!epoch)
-        return no_drain();
-    struct items all = records_of(log, (uint32_t)cpu, epoch->number);
+    struct cairn_taken drain;
     int status = CAIRN_BAD;
-    if (n < all.count) {
+    if (!cairn_take(&drain, log, (uint32_t)cpu, epoch_number, cairn_by)) {
+        status = no_drain();
+    } else if (n < drain.records.count) {
         cairn_print_backend(log, "Debug Store: ", "");
-        cairn_show_life(log, epoch, all.items, (size_t)n);
+        cairn_show_life(log, &drain.epoch, drain.records.items, (size_t)n);
         status = CAIRN_GOOD;
     } else {
-        cairn_error("--life %s: epoch %" PRIu32 " has %zu %s, counted from 0 (--epoch N)", life, epoch->number,
-                    all.count, cairn_plural(all.count, "record", "records"));
+        cairn_error("--life %s: epoch %" PRIu32 " has %zu %s, counted from 0 (--epoch N)", life, drain.epoch.number,
+                    drain.records.count, cairn_plural(drain.records.count, "record", "records"));
     }
-    free(all.items);
+    cairn_taken_free(&drain);
     return status;
 }
 
@@ -180,18 +134,28 @@ static int show(const struct cairn_log *log)
     cairn_print_backend(log, "Debug Store: ", "");
     cairn_filter_print("");
     for (uint32_t c = 0; c < log->cpus; c++) {
-        const struct cairn_epoch *epoch = choose(&log->cpu[c]);
-        if (!cairn_filter_cpu(c) || !epoch)
+        struct cairn_taken drain;
+        if (!cairn_filter_cpu(c))
             continue;
-        any = true;
-        putchar('\n');
-        print_epochs(log, c, epoch);
-        cairn_draw_area(log, c, epoch);
-        found |= print_records(log, c, epoch);
+        if (cairn_take(&drain, log, c, epoch_number, cairn_by)) {
+            any = true;
+            putchar('\n');
+            print_epochs(log, c, &drain);
+            cairn_draw_area(log, c, &drain.epoch);
+            found |= print_records(log, c, &drain);
+        }
+        cairn_taken_free(&drain);
     }
     if (any && !found)
         cairn_error("--record %" PRIu64 ": no drain shown has so many, counted from 0", only_record);
     return !any ? no_drain() : found ? CAIRN_GOOD : CAIRN_BAD;
+}
+
+/* The model's own log is looked through back and forth. */
+static bool keeps(const struct cairn_log *log)
+{
+    (void)log;
+    return life != NULL;
 }
 
 const struct cairn_command cairn_ds_command = {
@@ -206,4 +170,6 @@ const struct cairn_command cairn_ds_command = {
              "'*' differs from the record before. --life tells what the model's own log has\n"
              "(boot with ds.log=1); real hardware keeps none: most is unseen.\n",
     .show = show,
+    .passing = true,
+    .keeps = keeps,
 };
