@@ -271,6 +271,17 @@ def test_the_end_is_missing():
         assert line in whole or expected, line
 
 
+def test_the_truths_end_is_missing(tmp_path):
+    """What is left of the truth verifies a part, of a session's starts and stops, too."""
+    parts = frames.read((GOLDEN / "full.log").read_bytes())
+    first = next(i for i, (stream, _) in enumerate(parts) if stream == "U")
+    (tmp_path / "log").write_bytes(frames.write(parts[:first + 1]))
+    text = text_of(cairn("check", tmp_path / "log"))
+    assert re.search(r"^truth: each start, stop, change of masks +[1-3] +0 verified in part$", text, re.M)
+    assert re.search(r"^truth: each 0525H switch equal, in order +[1-9]\d* +0 verified in part$", text, re.M)
+    assert re.search(r"starts, stops or changes of\s+masks are without truth", text)
+
+
 def damage(*arguments, sanitized=True, timeout=1200):
     program = cairn_boot.BUILD / ("cairn-damage-san" if sanitized else "cairn-damage")
     done = subprocess.run([program, *map(str, arguments)], capture_output=True, timeout=timeout, check=False)

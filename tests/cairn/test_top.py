@@ -18,7 +18,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import CAIRN, GOLDEN, cairn, expect_text, measured, patch, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, expect_text, measured, patch, text_of
 
 SAMPLES = GOLDEN.parent.parent / "samples"
 LIVE = GOLDEN / "live.log"
@@ -409,15 +409,15 @@ def test_bad_input(tmp_path):
     """What is wrong is told with the path as it was given, in one line."""
     (tmp_path / "empty").write_bytes(b"")
     etl = SAMPLES / "cairn.etl"
-    for arguments, status, words in ((["--once", tmp_path / "empty"], 3, f"{tmp_path}/empty: not a trace: "),
+    for arguments, status, words in ((["--once", tmp_path / "empty"], 3, f"{tmp_path}/empty: is empty"),
                                      ([tmp_path / "none"], 3, f"{tmp_path}/none: No such file"),
                                      ([], 2, "LOG"), (["--interval", "0", LIVE], 2, "--interval"),
                                      ([f"{tmp_path}/none,123"], 2, "123: not a rate"),
-                                     (["--once", tmp_path], 3, f"{tmp_path}: Is a directory"),
+                                     (["--once", tmp_path], 3, f"{tmp_path}: is a folder"),
                                      ([etl], 3, f"{etl}: an ETL file, ")):
         done = cairn("top", *arguments)
         assert done.returncode == status and done.stdout == b""
-        assert done.stderr.decode().startswith("cairn") and words in done.stderr.decode()
+        assert errors_of(done).startswith("cairn") and words in errors_of(done)
 
 
 def test_nothing_yet(tmp_path):

@@ -15,6 +15,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/error.h"
 #include "tools/cairn/etl.h"
 #include "tools/cairn/follow.h"
 #include "tools/cairn/serial.h"
@@ -466,7 +467,11 @@ static int judge(const struct top *t)
         return CAIRN_UNREADABLE;
     }
     if (t->error) {
-        fprintf(stderr, "cairn: %s: %s\n", t->path, strerror(t->error));
+        cairn_file_error(t->path, -t->error);
+        return CAIRN_UNREADABLE;
+    }
+    if (!t->at && (once || t->over)) {
+        cairn_error("%s: is empty", t->path);
         return CAIRN_UNREADABLE;
     }
     if (!f->frames && (once || t->over)) {
@@ -510,7 +515,7 @@ static int run(char *operand)
         if (e == -EINVAL)
             return cairn_usage(&cairn_top_command, "%s: not a rate a serial line has, like 115200",
                                strchr(operand, ',') + 1);
-        fprintf(stderr, "cairn: %s: %s\n", operand, strerror(-e));
+        cairn_file_error(operand, e);
         return CAIRN_UNREADABLE;
     }
     t->file = fstat(t->source.fd, &s) == 0 && S_ISREG(s.st_mode);

@@ -61,6 +61,7 @@ struct cairn_check {
     uint64_t wrong;
     uint64_t uncompared_branches;
     uint64_t uncompared_live;
+    uint64_t uncompared_sessions; /* starts, stops and changes of masks without truth */
     uint64_t uncompared_locks; /* events of spin locks without truth, and releases that may have been sampled out */
 };
 

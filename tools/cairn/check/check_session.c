@@ -117,6 +117,8 @@ void cairn_check_session(struct cairn_check *check, uint32_t n)
     struct cairn_truth truth = {.cpu = cpu};
     const uint8_t *record;
     size_t at = 0;
+    for (size_t i = 0; next_own(cpu, &i);)
+        check->uncompared_sessions++;
     const struct cairn_ack *a = next_own(cpu, &at);
     while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_SESSION))) {
         struct cairn_truth_session t;
@@ -129,6 +131,7 @@ void cairn_check_session(struct cairn_check *check, uint32_t n)
         truth.gap = false;
         if (a && same(&t, &a->event)) {
             check->compared[CAIRN_RULE_TRUTH_SESSION]++;
+            check->uncompared_sessions--;
             a = next_own(cpu, &at);
         } else if (!cpu->holes.count || (a && a->event.tsc <= t.tsc)) {
             const char *what = t.what <= CAIRN_SESSION_MASKS && t.what ? what_text[t.what] : "?";
