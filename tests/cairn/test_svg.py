@@ -182,7 +182,7 @@ def test_is_called_as_its_log():
 
 
 def went_wrong(svg):
-    return ["".join(g.itertext()) for g in svg.findall(f"{SVG}g") if g.get("class") == "w s"]
+    return [" ".join(" ".join(g.itertext()).split()) for g in svg.findall(f"{SVG}g") if g.get("class") == "w"]
 
 
 def test_says_what_went_wrong():
@@ -192,6 +192,49 @@ def test_says_what_went_wrong():
     assert went_wrong(picture("small")) == []
     done = cairn("export", "--to", "svg", SAMPLES / "panic.log")
     assert went_wrong(ElementTree.fromstring(done.stdout))[0].startswith("the guest panicked: page fault")
+
+
+WIDTH, CHARACTER = 1200, 7.1
+
+
+def test_nothing_runs_out_of_the_picture(tmp_path):
+    """Of 64 CPUs, 400 threads; of a log with a long name, of a part, with losses: no text or box is beyond the edge,
+    and no text is smaller than 12 units, so that it can be read at 80 % as well."""
+    wide = tmp_path / f"{'w' * 200}.log"
+    wide.write_bytes(subprocess.run([cairn_boot.BUILD / "make_golden", "wide"], capture_output=True, check=True).stdout)
+    for log, arguments in ((wide, []), (wide, ["--cpu", ",".join(map(str, range(63))), "--until", "20ms"]),
+                           (path_of("lost"), []), (SAMPLES / "damaged.log", []), (SAMPLES / "plain.log", [])):
+        svg = ElementTree.fromstring(cairn("export", "--to", "svg", *arguments, log).stdout)
+        height = float(svg.get("height"))
+        assert (svg.get("width"), svg.get("viewBox")) == (str(WIDTH), f"0 0 {WIDTH} {svg.get('height')}")
+        assert svg.get("font-size") == "12" and "font-size" not in svg.find(f"{SVG}style").text
+        for rect in svg.iter(f"{SVG}rect"):
+            x, y, w, h = (float(rect.get(name) or 0) for name in ("x", "y", "width", "height"))
+            assert 0 <= x and x + w <= WIDTH + 1 and 0 <= y and y + h <= height
+        for anchor, group in ((g.get("text-anchor"), g) for g in [svg, *svg.iter(f"{SVG}g")]):
+            for text in group.findall(f"{SVG}text"):
+                assert float(text.get("font-size") or 12) >= 12
+                long = len(text.text) * CHARACTER * float(text.get("font-size") or 12) / 12
+                assert float(text.get("x")) + long / (2 if anchor else 1) <= WIDTH + 1, text.text
+                assert 10 < float(text.get("y")) < height
+
+
+def test_scale_of_many_cpus(tmp_path):
+    """Above the lanes and, where those are many, below them, too; its times lie within the session."""
+    log = tmp_path / "wide.log"
+    log.write_bytes(subprocess.run([cairn_boot.BUILD / "make_golden", "wide"], capture_output=True, check=True).stdout)
+    for source, rows in ((log, 2), (path_of("small"), 1)):
+        svg = ElementTree.fromstring(cairn("export", "--to", "svg", source).stdout)
+        scale = next(g for g in svg.findall(f"{SVG}g") if g.get("text-anchor"))
+        times = Counter(text.text for text in scale.findall(f"{SVG}text"))
+        assert len(times) > 3 and set(times.values()) == {rows}
+        assert len({text.get("y") for text in scale.findall(f"{SVG}text")}) == rows
+        last = max(float(re.match(r"[\d.]+", time)[0]) for time in times)
+        length = re.search(r"^session +([\d.]+) ms", text_of(cairn("stat", source)), re.M)[1]
+        assert last <= float(length)
+        ends = {cpu: sum(int(lane.get(f"data-{what}-ns")) for what in ("busy", "idle", "unknown"))
+                for cpu, lane in lanes(svg).items()}
+        assert all(ns / 1e6 == pytest.approx(float(length), abs=0.011) for ns in ends.values())
 
 
 def colours(log):

@@ -19,6 +19,12 @@
 void cairn_svg_text(FILE *to, const char *text);
 /* What fits into a width, with some room around it; nothing where that is too little to read. */
 void cairn_svg_label(FILE *to, double x, double y, double width, const char *text);
+/* So much of it as has room in so many characters. */
+void cairn_svg_cut(FILE *to, const char *text, size_t characters);
+/* In lines as wide as the picture, the first one's base line at `y`: each a text element with these attributes. How
+ * many there are; without `to` they are only counted. */
+unsigned cairn_svg_lines(FILE *to, unsigned y, const char *attributes, const char *text);
+#define CAIRN_SVG_LINE 15u /* that these are apart */
 /* "t3", "o" */
 const char *cairn_svg_class(char out[8], unsigned colour);
 

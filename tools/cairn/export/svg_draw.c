@@ -13,6 +13,7 @@
 #define LEGEND   16u /* of a row of the legend, which has so many: */
 #define A_ROW    6u
 #define TICKS    9u  /* on the scale, at most */
+#define FAR      16u /* lanes; below more than these the scale stands a second time */
 #define GROUPS   512u /* threads of all lanes together that have a group of their own */
 
 struct pen {
@@ -46,21 +47,26 @@ static int64_t tick_step(int64_t span)
         }
 }
 
-static void draw_scale(const struct pen *p, unsigned height)
+/* Behind `height` of lanes; `below`: its words come again below them, if not 0. */
+static void draw_scale(const struct pen *p, unsigned height, unsigned below)
 {
     const struct cairn_svg_lanes *lanes = p->lanes;
     const int64_t from = cairn_out_ns(p->o, lanes->start);
     const int64_t to = cairn_out_ns(p->o, lanes->start + (int64_t)lanes->units);
     const int64_t span = to > from ? to - from : 1, step = tick_step(span);
-    fputs("<g class=\"s\" text-anchor=\"middle\">\n", p->to);
+    fputs("<g text-anchor=\"middle\">\n", p->to);
     for (int64_t ns = from / step * step; ns <= to - step / 4 && ns <= INT64_MAX - step; ns += step) {
         if (ns < from)
             continue;
         const double x = CAIRN_SVG_LEFT + (double)(ns - from) * CAIRN_SVG_COLUMNS / (double)span;
-        fprintf(p->to, "<path class=\"a\" d=\"M%.1f %uv%u\"/><text x=\"%.1f\" y=\"%u\">", x, p->y + SCALE - 4, height,
-                x, p->y + SCALE - 7);
-        print_tick(p->to, ns, step);
-        fputs("</text>\n", p->to);
+        fprintf(p->to, "<path class=\"a\" d=\"M%.1f %uv%u\"/>", x, p->y + SCALE - 4, height);
+        for (unsigned y = p->y + SCALE - 7;; y += height + below - 4) {
+            fprintf(p->to, "<text x=\"%.1f\" y=\"%u\">", x, y);
+            print_tick(p->to, ns, step);
+            fputs("</text>\n", p->to);
+            if (!below || y > p->y + SCALE)
+                break;
+        }
     }
     fputs("</g>\n", p->to);
 }
@@ -285,7 +291,7 @@ static void draw_signs(const struct pen *p)
         {"d", "PEBS record: the higher, the more"},
     };
     unsigned x = CAIRN_SVG_LEFT;
-    fputs("<g class=\"s\" id=\"signs\">\n", p->to);
+    fputs("<g id=\"signs\">\n", p->to);
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         const unsigned size = signs[i].class[0] == 'd' ? 3 : 10;
         if (size == 10) /* what lies in a lane lies upon that */
@@ -294,7 +300,7 @@ static void draw_signs(const struct pen *p)
             fprintf(p->to, "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"%u\" height=\"%u\"/>", signs[i].class, x, p->y,
                     size, size == 3 ? 8 : size);
         fprintf(p->to, "<text x=\"%u\" y=\"%u\">%s</text>\n", x + size + 4, p->y + 9, signs[i].text);
-        x += size + 24 + 11 * (unsigned)strlen(signs[i].text) / 2;
+        x += size + 24 + 13 * (unsigned)strlen(signs[i].text) / 2;
     }
     fputs("</g>\n", p->to);
 }
@@ -305,7 +311,7 @@ static void draw_legend(const struct pen *p)
     const unsigned wide = (CAIRN_SVG_WIDTH - CAIRN_SVG_LEFT) / A_ROW;
     char class[8], thread[CAIRN_SHOWN], text[CAIRN_SHOWN + 16];
     uint64_t rest = lanes->busy;
-    fputs("<g class=\"s\">\n", p->to);
+    fputs("<g>\n", p->to);
     for (unsigned i = 0; i <= lanes->coloured; i++) {
         const uint64_t units = i < lanes->coloured ? lanes->threads[i].units : rest;
         const unsigned x = CAIRN_SVG_LEFT + i % A_ROW * wide, y = p->y + i / A_ROW * LEGEND;
@@ -338,28 +344,34 @@ static uint32_t shown(const struct cairn_log *log)
     return count;
 }
 
+static unsigned below(const struct cairn_log *log)
+{
+    return shown(log) > FAR ? SCALE : 0;
+}
+
 unsigned cairn_svg_lanes_height(const struct cairn_svg_lanes *lanes, const struct cairn_output *o)
 {
-    return SCALE + shown(o->log) * LANE + (legend_rows(lanes) + 1) * LEGEND + LEGEND * (lanes->untimed != 0) + 6;
+    return SCALE + shown(o->log) * LANE + below(o->log) + (legend_rows(lanes) + 1) * LEGEND +
+           LEGEND * (lanes->untimed != 0) + 6;
 }
 
 void cairn_svg_lanes_draw(const struct cairn_svg_lanes *lanes, const struct cairn_output *o, unsigned y)
 {
     struct pen p = {lanes, o, o->file, y};
     const uint32_t most = most_marks(lanes, o->log->cpus);
-    draw_scale(&p, shown(o->log) * LANE);
+    draw_scale(&p, shown(o->log) * LANE, below(o->log));
     p.y += SCALE;
     for (uint32_t c = 0; c < o->log->cpus; c++)
         if (cairn_filter_cpu(c)) {
             draw_lane(&p, c, most);
             p.y += LANE;
         }
-    p.y += 4;
+    p.y += below(o->log) + 4;
     draw_signs(&p);
     p.y += LEGEND;
     draw_legend(&p);
     if (lanes->untimed)
-        fprintf(o->file, "<text class=\"s\" x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time: %s in no lane</text>\n",
+        fprintf(o->file, "<text x=\"%u\" y=\"%u\">%" PRIu64 " PEBS %s no time: %s in no lane</text>\n",
                 CAIRN_SVG_LEFT, p.y + legend_rows(lanes) * LEGEND + 9, lanes->untimed,
                 cairn_plural(lanes->untimed, "record has", "records have"),
                 cairn_plural(lanes->untimed, "it is", "they are"));

@@ -126,7 +126,7 @@ void cairn_svg_flames_draw(const struct cairn_stacks *stacks, const struct cairn
 {
     struct flames f = {.o = o, .threads = threads, .stacks = stacks};
     f.bottom = y + CAPTION + (rows(stacks) ? rows(stacks) - 1 : 0) * ROW;
-    fputs("<g class=\"f s\" id=\"flames\">\n<style>", o->file);
+    fputs("<g class=\"f\" id=\"flames\">\n<style>", o->file);
     for (unsigned i = 0; i < WARM; i++)
         fprintf(o->file, ".f%u{fill:hsl(%u,85%%,%u%%)}", i, 16 + 7 * i, 70 - i % 3 * 5);
     fputs("</style>\n", o->file);
