@@ -134,7 +134,7 @@ def seen_in_two(path, data, cut):
 
 
 def test_the_beginning_is_told_at_the_end(tmp_path):
-    """A live dump says when the session began in its second part: the time up to the first switches is counted still."""
+    """A live dump tells when its session began in its second part only: the time before the first switch counts."""
     parts = frames.read(LIVE.read_bytes())
     last = max(i for i, (stream, payload) in enumerate(parts) if stream == "L" and b"start_tsc=" in payload)
     told = re.search(rb"start_tsc=(\d+)", parts[last][1])

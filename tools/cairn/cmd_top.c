@@ -463,7 +463,7 @@ static int judge(const struct top *t)
     if (ended_by)
         return 128 + ended_by;
     if (t->etl) {
-        fprintf(stderr, "cairn: %s: an ETL file, which is whole and grows no more: cairn stat reads it\n", t->path);
+        cairn_error("%s: an ETL file, which is whole and grows no more: cairn stat reads it", t->path);
         return CAIRN_UNREADABLE;
     }
     if (t->error) {
@@ -475,13 +475,13 @@ static int judge(const struct top *t)
         return CAIRN_UNREADABLE;
     }
     if (!f->frames && (once || t->over)) {
-        fprintf(stderr, "cairn: %s: not a trace: no undamaged frame in %" PRIu64 " bytes\n", t->path, t->at);
+        cairn_error("%s: not a trace: no undamaged frame in %" PRIu64 " bytes", t->path, t->at);
         return CAIRN_UNREADABLE;
     }
     if (f->full_head)
-        fprintf(stderr, "cairn: %s: more text than is kept: some names are missing\n", t->path);
+        cairn_error("%s: more text than is kept: some names are missing", t->path);
     if (t->over && !f->ended)
-        fprintf(stderr, "cairn: %s: the line ended before the trace did\n", t->path);
+        cairn_error("%s: the line ended before the trace did", t->path);
     const bool lost = f->missing || f->feed.damaged || f->bad || f->misplaced;
     return lost || (t->over && !f->ended) ? CAIRN_BAD : CAIRN_GOOD;
 }

@@ -248,8 +248,8 @@ static void mark_writers(const struct cairn_log *log, struct cairn_etl *etl)
         etl->buffers.items[i].added = !etl->buffers.items[i].unread && (i < before || i >= count - behind);
 }
 
-/* The buffers that the writer of the file added are not in the kernel's counts. And whether the log it was made from was
- * whole. */
+/* The buffers that the writer of the file added are not in the kernel's counts. And whether the log it was made from
+ * was whole. */
 static void take_off_writers(struct cairn_log *log, struct cairn_etl *etl)
 {
     for (size_t i = 0; i < etl->buffers.count; i++)
