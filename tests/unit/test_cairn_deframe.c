@@ -381,6 +381,35 @@ static void several_dumps(void **state)
     writer_free(&w);
 }
 
+/* What is damaged behind a trailer is of the dump that follows, where one does. */
+static void damage_between_dumps(void **state)
+{
+    (void)state;
+    struct writer w = {0};
+    for (unsigned dump = 0; dump < 2; dump++) {
+        w.number = 0;
+        const size_t header = w.size;
+        writer_text(&w, 'H', "dump.frames=3\n");
+        w.data[header + 13] ^= 1; /* line 1, line 4 */
+        writer_text(&w, 'M', dump ? "n=two\n" : "n=one\n");
+        writer_text(&w, 'Z', "dump.frames=3\n");
+    }
+    for (uint32_t which = 0; which < 3; which++) {
+        struct cairn_frames f = read_log(&w, which);
+        assert_int_equal(f.dump, which ? which : 2);
+        assert_int_equal(f.missing_frames, 1);
+        assert_int_equal(f.suspects.count, 1);
+        assert_int_equal(f.suspects.items[0].line, which == 1 ? 1 : 4);
+        cairn_frames_free(&f);
+    }
+    writer_frame(&w, 'M', "", 0);
+    w.data[w.size - 4] ^= 1; /* line 7: no other dump follows */
+    struct cairn_frames f = read_log(&w, 0);
+    assert_int_equal(f.suspects.count, 2);
+    cairn_frames_free(&f);
+    writer_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -391,6 +420,7 @@ int main(void)
         cmocka_unit_test(totals_that_differ), cmocka_unit_test(several_dumps),
         cmocka_unit_test(cut_and_sent_again), cmocka_unit_test(total_by_a_later_header),
         cmocka_unit_test(any_order),          cmocka_unit_test(numbers_do_not_wrap),
+        cmocka_unit_test(damage_between_dumps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,8 @@ struct reader {
     struct cairn_frames *f;
     uint32_t which;
     uint32_t highest;
-    bool trailer;               /* of this dump has come */
+    bool trailer;               /* of this dump has come, */
+    uint64_t trailer_at;        /* there */
     size_t run[RUNS_MOST];      /* where runs of chains in order begin; */
     unsigned runs;              /* so many */
     uint64_t newlines, counted; /* line numbers: newlines before offset `counted` */
@@ -25,13 +26,25 @@ struct reader {
     uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX], other[CAIRN_FRAME_PAYLOAD_MAX];
 };
 
+/* How many of the damaged lines are of the dump that ends here: those behind its trailer are of the next one, and those
+ * in front of the first good frame of all are of the first. */
+static size_t own_suspects(const struct reader *r)
+{
+    size_t own = r->f->dumps ? r->f->suspects.count : 0;
+    while (r->trailer && own && r->f->suspects.items[own - 1].at > r->trailer_at)
+        own--;
+    return own;
+}
+
 static void begin_dump(struct reader *r)
 {
     struct cairn_frames *f = r->f;
+    const size_t own = own_suspects(r);
     f->chains.count = f->crcs.count = f->count = r->runs = 0;
     memset(f->of, 0, sizeof(f->of));
-    if (f->dumps) /* what was damaged before the first good frame belongs to the first dump */
-        f->suspects.count = 0;
+    f->suspects.count -= own;
+    if (own && f->suspects.count)
+        memmove(f->suspects.items, f->suspects.items + own, f->suspects.count * sizeof(*f->suspects.items));
     f->repeated = f->misplaced = f->again = 0;
     f->dumps++;
     r->trailer = false;
@@ -142,15 +155,20 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
         begins = chain;
     }
     if (begins) {
-        if (r->which && f->dumps == r->which)
+        if (r->which && f->dumps == r->which) {
+            f->suspects.count = own_suspects(r);
             return false;
+        }
         begin_dump(r);
     }
     if (f->count && frame->number < r->highest)
         f->misplaced++;
     else
         r->highest = frame->number;
-    r->trailer |= frame->stream == CAIRN_STREAM_LAST;
+    if (frame->stream == CAIRN_STREAM_LAST && !r->trailer) {
+        r->trailer = true;
+        r->trailer_at = frame->at;
+    }
     add_frame(r, frame);
     return true;
 }
