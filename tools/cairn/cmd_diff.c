@@ -8,13 +8,13 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/elf.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/map.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/stints.h"
 #include "tools/cairn/tally.h"
-#include "tools/cairn/export/writer.h"
 
 #define FEW   10u /* less than so many in both runs: no judgement */
 #define SURE  3.0 /* standard deviations: beyond them it is more than chance */
@@ -54,7 +54,9 @@ struct diff {
 struct adding { /* of one side */
     struct diff *d;
     unsigned side;
-    struct cairn_output out; /* for names of functions */
+    const struct cairn_log *log;
+    struct cairn_elf *elf; /* NULL: none was given */
+    bool compact;          /* switches are those of 0525H, else of 0524H */
     struct cairn_map by_tid;
     struct {
         struct cairn_tally_row **items;
@@ -87,7 +89,7 @@ static struct cairn_series *thread_of(struct adding *a, uint32_t tid)
     uint32_t at = cairn_map_find(&a->by_tid, tid);
     if (!at) {
         char name[CAIRN_SHOWN];
-        const struct cairn_name *n = cairn_find_name(&a->out.log->text, tid);
+        const struct cairn_name *n = cairn_find_name(&a->log->text, tid);
         if (n)
             snprintf(name, sizeof(name), "%.*s", (int)n->name.size < NAMES ? (int)n->name.size : NAMES, n->name.at);
         else
@@ -148,7 +150,7 @@ static void add_cpu(struct adding *a, uint32_t c)
     char name[CAIRN_SHOWN];
     bool hole = false;
     cairn_stints_init(&stints, s->log);
-    cairn_lane_init(&lane, s->log, c, a->out.compact, CAIRN_BY_FORMAT);
+    cairn_lane_init(&lane, s->log, c, a->compact, CAIRN_BY_FORMAT);
     while ((item = cairn_lane_next(&lane)) != NULL) {
         if (item->kind == CAIRN_ITEM_HOLE)
             hole = true;
@@ -160,7 +162,7 @@ static void add_cpu(struct adding *a, uint32_t c)
         }
         if (item->kind == CAIRN_ITEM_RECORD)
             add_one(a, &a->d->functions, &s->records,
-                    cairn_out_function(&a->out, item->record->ip, name) ? name : "[unknown]", item->time);
+                    cairn_function_name(s->log, a->elf, item->record->ip, name) ? name : "[unknown]", item->time);
     }
     cairn_lane_free(&lane);
     if (cairn_stints_rest(&stints, s->log, c, hole, s->stop, &stint))
@@ -173,10 +175,10 @@ static void add_cpu(struct adding *a, uint32_t c)
 
 static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, struct cairn_elf *elf)
 {
-    struct adding a = {.d = d, .side = side, .out = {.log = log, .elf = elf, .compact = cairn_prefers_compact(log)}};
+    struct adding a = {.d = d, .side = side, .log = log, .elf = elf, .compact = cairn_prefers_compact(log)};
     struct side *s = &d->side[side];
     s->log = log;
-    cairn_stints_range(log, a.out.compact, &s->start, &s->stop);
+    cairn_stints_range(log, a.compact, &s->start, &s->stop);
     s->seconds = ((double)s->stop - (double)s->start) / (double)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ);
     for (uint32_t c = 0; c < log->cpus; c++)
         add_cpu(&a, c);

@@ -99,6 +99,19 @@ const char *cairn_elf_function(struct cairn_elf *elf, uint64_t address, char out
     return out;
 }
 
+const char *cairn_function_name(const struct cairn_log *log, struct cairn_elf *elf, uint64_t address,
+                                char out[CAIRN_SHOWN])
+{
+    if (elf && cairn_elf_function(elf, address, out)) {
+        char *offset = strrchr(out, '+');
+        if (offset)
+            *offset = '\0';
+        return out;
+    }
+    const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
+    return s ? cairn_slice_text(out, CAIRN_SHOWN, s->name) : NULL;
+}
+
 const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN])
 {
     Dwfl_Line *line = dwfl_module_getsrc(elf->module, address);

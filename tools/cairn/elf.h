@@ -17,6 +17,10 @@ void cairn_elf_close(struct cairn_elf *elf);
 
 /* "function+0x1c", NULL: not in this file. */
 const char *cairn_elf_function(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);
+/* The function that holds the address, without an offset: by the file (NULL: none was given), else by the log's own
+ * symbols. NULL: unknown. */
+const char *cairn_function_name(const struct cairn_log *log, struct cairn_elf *elf, uint64_t address,
+                                char out[CAIRN_SHOWN]);
 /* "kernel/sched.c:123", NULL: no line information. */
 const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN]);
 /* Whether it is known to be the file of the kernel that wrote the log, by its build ID. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/elf.h"
 #include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/pieces.h"
-#include "tools/cairn/export/writer.h"
 #include "trace/format.h"
 
 #define HEAD_MAX (UINT32_C(8) << 20) /* bytes of text that are kept */
@@ -297,10 +297,9 @@ static void find_thread(struct cairn_follow *f, struct cairn_follow_cpu *c, cons
 static void add_record(struct cairn_follow *f, struct cairn_follow_cpu *c, const struct cairn_log *log,
                        const struct cairn_item *item, bool joins)
 {
-    const struct cairn_output names = {.log = log};
     char function[CAIRN_SHOWN];
     f->records++;
-    add_count(&f->functions, cairn_out_function(&names, item->record->ip, function) ? function : "[unknown]");
+    add_count(&f->functions, cairn_function_name(log, NULL, item->record->ip, function) ? function : "[unknown]");
     if (item->blame == CAIRN_BLAME_KNOWN)
         thread_of(f, item->tid)->records++;
     else if (item->rule == CAIRN_BY_TIME &&

@@ -25,15 +25,7 @@ int64_t cairn_out_ns(const struct cairn_output *o, int64_t time)
 
 const char *cairn_out_function(const struct cairn_output *o, uint64_t address, char out[CAIRN_SHOWN])
 {
-    const char *named = o->elf ? cairn_elf_function(o->elf, address, out) : NULL;
-    if (named) {
-        char *offset = strrchr(out, '+');
-        if (offset && named == out)
-            *offset = '\0';
-        return named;
-    }
-    const struct cairn_symbol *s = cairn_find_symbol(&o->log->text, address);
-    return s ? cairn_slice_text(out, CAIRN_SHOWN, s->name) : NULL;
+    return cairn_function_name(o->log, o->elf, address, out);
 }
 
 static struct cairn_held held_at(const struct cairn_log *log, const struct cairn_lock_event *event)

@@ -76,5 +76,5 @@ int cairn_export(struct cairn_output *o, enum cairn_by by);
 
 /* Nanoseconds since the session began; of the session clock where that is not known. */
 int64_t cairn_out_ns(const struct cairn_output *o, int64_t time);
-/* The function that holds the address, without an offset; NULL: unknown. */
+/* cairn_function_name of the output's log and file. */
 const char *cairn_out_function(const struct cairn_output *o, uint64_t address, char out[CAIRN_SHOWN]);
