@@ -29,6 +29,9 @@ for m in bt2.TraceCollectionMessageIterator(sys.argv[1]):
         print(json.dumps({"type": m.event.name, "cpu": int(m.event.packet.context_field["cpu_id"]),
                           "clock": m.default_clock_snapshot.value, "date": m.default_clock_snapshot.ns_from_origin,
                           **plain(m.event.payload_field)}))
+    elif type(m) in (bt2._PacketBeginningMessageConst, bt2._PacketEndMessageConst):
+        print(json.dumps({"type": "packet", "cpu": int(m.packet.context_field["cpu_id"]),
+                          "clock": m.default_clock_snapshot.value}))
     elif type(m) is bt2._DiscardedEventsMessageConst:
         print(json.dumps({"type": "discarded", "count": m.count, "from": m.beginning_default_clock_snapshot.value,
                           "to": m.end_default_clock_snapshot.value}))
@@ -40,16 +43,19 @@ for m in bt2.TraceCollectionMessageIterator(sys.argv[1]):
 class Read(NamedTuple):
     events: list     # of dicts, in the order of babeltrace2
     discarded: list  # what it says of events that were discarded, likewise
+    packets: dict    # of each CPU, when they begin and end
 
 
 def read(folder):
     done = subprocess.run(["/usr/bin/python3", "-c", READ, folder], capture_output=True, timeout=300, check=False)
     assert done.returncode == 0 and not done.stderr, done.stderr.decode()
-    out, own = Read([], []), {}
+    out, own = Read([], [], defaultdict(list)), {}
     for line in done.stdout.splitlines():
         message = json.loads(line)
         if message["type"] == "discarded":
             out.discarded.append(message)
+        elif message["type"] == "packet":
+            out.packets[message["cpu"]].append(message["clock"])
         elif message["type"] == "out_of_order":  # of the next event on that CPU
             assert message["ns"] < message["clock"] - ORIGIN or message["ns"] > 4 * ORIGIN
             own[message["cpu"]] = message["ns"]
@@ -172,6 +178,11 @@ def equal(folder, lines, in_order):
     lost = lost_by_kernel(lines[0]) + sum(line.get("lost", 0) for line in told_lines
                                           if line["type"] in ("drain", "branch_drain"))
     assert sum(message["count"] for message in got.discarded) == lost
+    if "ends_ns" in lines[0] and "only" not in lines[0]:  # each CPU's stream is as long as the session
+        clocks = {cpu: [e["clock"] for e in got.events if e["cpu"] == cpu] for cpu in got.packets}
+        for cpu, packets in got.packets.items():
+            assert packets[0] == min([ORIGIN, *clocks[cpu]])
+            assert packets[-1] == max([ORIGIN + lines[0]["ends_ns"], *clocks[cpu]])
     said, discarded = warnings(folder)
     assert not said and discarded == lost
     return got

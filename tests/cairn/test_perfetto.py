@@ -99,7 +99,50 @@ def test_who_leaves_is_who_came(log):
     for _, _, switch in trace.made:
         assert UNKNOWN in (one(switch, "prev_pid"), one(switch, "next_pid"))
     if not of(lines, "lost") and all("new" in line for line in of(lines, "switch")):
-        assert not trace.made
+        last = {line["cpu"]: line["ns"] for line in of(lines, "switch")}
+        assert all(at in (0, last[cpu], lines[0]["ends_ns"]) for at, cpu, _ in trace.made)
+
+
+def shares(trace, ends):
+    """What a viewer draws in each CPU's lane, in ns: busy, idle, unknown."""
+    lanes, runs = {}, {}
+    for at, cpu, switch in sorted(trace.all_switches, key=lambda event: event[0]):
+        assert 0 <= at <= ends
+        if cpu in runs:
+            since, tid = runs[cpu]
+            lanes[cpu]["unknown" if tid == UNKNOWN else "busy" if tid else "idle"] += at - since
+        lanes.setdefault(cpu, Counter(unknown=at))
+        runs[cpu] = at, one(switch, "next_pid")
+    for cpu, (since, tid) in runs.items():
+        assert tid == UNKNOWN  # nobody is told to run on
+        lanes[cpu]["unknown"] += ends - since
+    return {str(cpu): [lane[kind] for kind in ("busy", "idle", "unknown")] for cpu, lane in lanes.items()}
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("options", [(), ("--cpu", "0"), ("--from", "2ms", "--until", "9.5ms")],
+                         ids=["all", "cpu", "part"])
+def test_time_is_that_of_the_session(log, options):
+    """From its beginning to its end, whichever CPU told last; the lanes are those of the picture."""
+    lines, trace = both(log, *options)
+    ends = lines[0]["ends_ns"]
+    begins, ends = (2_000_000, min(9_500_000, ends)) if "--from" in options else (0, ends)
+    marks = {name: at for at, track, name, _ in trace.events if track == "Cairn"}
+    slack = len(trace.all_switches) if str(log).startswith("windows") else 0  # units of other clocks are cut to ns
+    begun = marks["--from" if begins else "the session begins"]
+    assert 0 <= begun - begins < 1000
+    assert 0 <= marks["--until" if ends < lines[0]["ends_ns"] else "the session ends"] - ends < 1000
+    ends = max(packet["timestamp"][0] for packet in trace.packets if "timestamp" in packet) - ORIGIN
+    assert ends in marks.values()
+    svg = export("svg", log, *options).stdout.decode()
+    drawn = {cpu: [int((re.search(rf'data-{kind}-ns="(\d+)"', rest) or [0, 0])[1])
+                   for kind in ("busy", "idle", "unknown")]
+             for cpu, rest in re.findall(r'class="cpu" data-cpu="(\d+)"([^>]*)>', svg)}
+    seen = shares(trace, ends)
+    for cpu, lane in seen.items():
+        lane[2] -= begun
+        assert all(abs(here - there) <= slack for here, there in zip(lane, drawn[cpu])), (lane, drawn[cpu])
+    assert set(seen) == {str(line["cpu"]) for line in of(lines, "switch")}
 
 
 @pytest.mark.parametrize("log", LOGS)
@@ -166,6 +209,17 @@ def test_events_and_what_is_missing_are_those_of_json(log):
         assert sum(n for _, on, n in trace.lost_records if on == cpu) == records
 
 
+def test_an_end_that_is_not_told():
+    """Of a log that is cut: who came last is not known to run on."""
+    log = (GOLDEN / "small.log").read_bytes()
+    data = log[:log.rindex(b"~T")]
+    lines = lines_of(export("json", None, data=data))
+    trace = Trace(packets_of(export("perfetto", None, data=data).stdout))
+    assert of(lines, "switch") and lines[-1]["missing_frames"]
+    assert {one(switch, "next_pid") for switch in {cpu: switch for _, cpu, switch in trace.all_switches}.values()} == \
+        {UNKNOWN}
+
+
 def test_names_emulation_and_clocks():
     lines, trace = both("small.log")
     for line in of(lines, "thread"):
@@ -204,7 +258,8 @@ def test_decodes_without_a_schema(log):
     lines = lines_of(export("json", log))
     first = one(one(packets[0], "45"), "1")
     assert one(first, "1") == "Cairn" and one(packets[0], "10") == 1 and one(packets[0], "13") == 1
-    switch = next(one(one(packet, "1"), "2") for packet in packets if "1" in packet)
+    switch = next(event for event in (one(one(packet, "1"), "2") for packet in packets if "1" in packet)
+                  if one(event, "2") != UNKNOWN)
     line = of(lines, "switch")[0]
     assert one(switch, "1") == line["ns"] + ORIGIN and one(switch, "2") == line["old"]["tid"]
     assert one(one(switch, "4"), "2") == line["old"]["tid"] and one(one(switch, "4"), "6") == line["new"]["tid"]

@@ -39,6 +39,7 @@ struct cairn_etl {
     struct etl_logfile_header header;
     struct etl_logfile_times times;
     int64_t start; /* its time stamp, which is times.start_time */
+    int64_t last;  /* time stamp of the latest event; as they are read */
     uint32_t pointer;
     const uint8_t *names; /* logger name, log file name */
     uint32_t names_bytes;

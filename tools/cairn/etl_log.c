@@ -73,6 +73,8 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
             note_bytes(s, ordinal, e.space);
             continue;
         }
+        if (e.has_time && e.time > log->etl->last)
+            log->etl->last = e.time;
         if (!s->open)
             *cairn_add_piece(cpu) = (struct cairn_piece){
                 .data = b->events + at,
@@ -283,6 +285,8 @@ int cairn_etl_read(struct cairn_log *log, const struct cairn_choice *choice, cha
         log->session.compact |= !log->own && log->cpu[n].compact;
         log->session.full |= !log->own && log->cpu[n].full;
     }
+    if (!log->own && log->session.stop_known && log->session.stop < etl->last)
+        log->session.stop = etl->last; /* Windows tells the end in ticks of its timer: events may lie behind that */
     take_off_writers(log, etl);
     cairn_told_names(log);
     return 0;

@@ -38,12 +38,19 @@ enum cairn_ctf_event {
 /* Writes the metadata to o->file, behind CAIRN_CTF_MARK. */
 void cairn_ctf_metadata(const struct cairn_output *o);
 
-struct cairn_ctf_stream { /* zeroed but for file and cpu: nothing has been written */
+/* A time in ns since the session began as one of the trace's clock; 0 where that has no room for it. */
+static inline uint64_t cairn_ctf_clock(int64_t ns)
+{
+    return ns > -CAIRN_CTF_ORIGIN && ns <= CAIRN_CTF_LONGEST ? (uint64_t)(ns + CAIRN_CTF_ORIGIN) : 0;
+}
+
+struct cairn_ctf_stream { /* zeroed but for file, cpu and begins: nothing has been written */
     FILE *file; /* NULL: with an error */
     int error;  /* the first; negative errno. Nothing is written from then on */
     uint32_t cpu;
     uint8_t *items; /* the open packet */
     size_t count, room;
+    uint64_t begins;      /* clock; 0: with its first event, as where that is older */
     uint64_t first, last; /* clock of the packet's first and the stream's last event */
     uint64_t packets, discarded;
 };
@@ -60,5 +67,6 @@ void cairn_ctf_slice(struct cairn_ctf_stream *s, struct cairn_slice text);
 void cairn_ctf_close(struct cairn_ctf_stream *s);
 /* Between events: so many more are missing since the packet before, which this one, that ends here, counts. */
 void cairn_ctf_discarded(struct cairn_ctf_stream *s, uint64_t count);
-/* Writes the last packet, and closes the file. 0 or negative errno: the first error of all. */
-int cairn_ctf_end(struct cairn_ctf_stream *s);
+/* Writes the last packet, which goes on until then (clock) if no event is later, and closes the file. 0 or negative
+ * errno: the first error of all. */
+int cairn_ctf_end(struct cairn_ctf_stream *s, uint64_t ends);

@@ -61,6 +61,8 @@ static void env(const struct cairn_output *o)
             log->number, log->cpus);
     fprintf(f, "    from_session_start = %d;\n    switches_from = \"%s\";\n    missing_frames = %" PRIu64 ";\n",
             log->session.start_known, o->compact ? "0525H" : "0524H", (uint64_t)log->frames.missing_frames);
+    if (log->session.stop_known)
+        fprintf(f, "    ends_ns = %" PRId64 ";\n", cairn_out_ns(o, log->session.stop));
     if (cairn_filter_on())
         env_text(f, "only", (struct cairn_slice){cairn_filter_text(), (uint32_t)strlen(cairn_filter_text())});
     if (cairn_has_key(&log->text, "ds.emulated"))

@@ -70,12 +70,13 @@ static void end_packet(struct cairn_ctf_stream *s)
 }
 
 /* The first packet is empty: its readers know how many events were discarded only from what a packet counts beyond the
- * one before it. */
+ * one before it. `at`: clock of the first event, 0: there is none yet. */
 static void begin_stream(struct cairn_ctf_stream *s, uint64_t at)
 {
+    const uint64_t begins = s->begins ? s->begins : at ? at : CAIRN_CTF_ORIGIN;
     if (s->packets)
         return;
-    s->last = at;
+    s->last = at && at < begins ? at : begins;
     begin_packet(s);
     end_packet(s);
 }
@@ -89,10 +90,10 @@ static void head(struct cairn_ctf_stream *s, enum cairn_ctf_event event)
 
 void cairn_ctf_open(struct cairn_ctf_stream *s, enum cairn_ctf_event event, int64_t ns)
 {
-    const bool told = ns != CAIRN_CTF_NOT_TOLD, fits = ns >= -CAIRN_CTF_ORIGIN && ns <= CAIRN_CTF_LONGEST;
-    const uint64_t at = fits ? (uint64_t)(ns + CAIRN_CTF_ORIGIN) : 0;
-    begin_stream(s, fits ? at : CAIRN_CTF_ORIGIN);
-    if (fits && at >= s->last) {
+    const bool told = ns != CAIRN_CTF_NOT_TOLD;
+    const uint64_t at = cairn_ctf_clock(ns);
+    begin_stream(s, at);
+    if (at && at >= s->last) {
         s->last = at;
     } else if (told) {
         head(s, CAIRN_CTF_OUT_OF_ORDER);
@@ -111,16 +112,20 @@ void cairn_ctf_discarded(struct cairn_ctf_stream *s, uint64_t count)
 {
     if (!count)
         return;
-    begin_stream(s, CAIRN_CTF_ORIGIN);
+    begin_stream(s, 0);
     begin_packet(s);
     if (__builtin_add_overflow(s->discarded, count, &s->discarded))
         s->discarded = UINT64_MAX; /* a log that lies */
     end_packet(s);
 }
 
-int cairn_ctf_end(struct cairn_ctf_stream *s)
+int cairn_ctf_end(struct cairn_ctf_stream *s, uint64_t ends)
 {
-    begin_stream(s, CAIRN_CTF_ORIGIN);
+    begin_stream(s, 0);
+    if (ends > s->last) {
+        begin_packet(s);
+        s->last = ends;
+    }
     if (s->count)
         end_packet(s);
     if (s->file && fclose(s->file) && !s->error)

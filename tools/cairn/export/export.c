@@ -12,9 +12,26 @@
 #include "tools/cairn/error.h"
 #include "tools/cairn/export/folder.h"
 #include "tools/cairn/export/partial.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/locks.h"
 
 #define NS UINT64_C(1000000000)
+
+bool cairn_out_begins(const struct cairn_output *o, int64_t *time)
+{
+    int64_t end = INT64_MAX;
+    *time = o->log->session.start;
+    cairn_filter_cut(time, &end);
+    return o->log->session.start_known;
+}
+
+bool cairn_out_ends(const struct cairn_output *o, int64_t *time)
+{
+    int64_t begin = INT64_MIN;
+    *time = o->log->session.stop;
+    cairn_filter_cut(&begin, time);
+    return o->log->session.stop_known;
+}
 
 int64_t cairn_out_ns(const struct cairn_output *o, int64_t time)
 {

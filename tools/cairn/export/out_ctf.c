@@ -87,11 +87,14 @@ static bool own(const char *start, size_t size)
 static void begin(struct cairn_output *o)
 {
     struct ctf *c = o->state;
+    int64_t time;
+    const uint64_t begins = cairn_out_begins(o, &time) ? cairn_ctf_clock(cairn_out_ns(o, time)) : 0;
     cairn_ctf_metadata(o);
     for (uint32_t cpu = 0; cpu < o->log->cpus; cpu++) {
         const struct cairn_cpu *from = &o->log->cpu[cpu];
         struct cairn_ctf_stream *s = &c->stream[cpu];
         s->cpu = cpu;
+        s->begins = begins;
         s->file = cairn_folder_part(o, cpu);
         if (!s->file)
             s->error = -errno;
@@ -273,6 +276,8 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
 static int end(struct cairn_output *o)
 {
     struct ctf *c = o->state;
+    int64_t time;
+    const uint64_t ends = cairn_out_ends(o, &time) ? cairn_ctf_clock(cairn_out_ns(o, time)) : 0;
     int error = 0;
     if (!c->named && o->log->cpus) /* nothing happened */
         threads(o, &c->stream[0], 0);
@@ -280,7 +285,7 @@ static int end(struct cairn_output *o)
         struct cairn_ctf_stream *s = &c->stream[cpu];
         if (!c->counted[cpu]) /* nowhere in particular */
             cairn_ctf_discarded(s, events_lost(o, cpu));
-        const int e = cairn_ctf_end(s);
+        const int e = cairn_ctf_end(s, ends);
         error = error ? error : e;
     }
     return error;

@@ -85,6 +85,8 @@ static void begin(struct cairn_output *o)
     cairn_json_number(j, "session", log->number);
     cairn_json_number(j, "cpus", log->cpus);
     cairn_json_bool(j, "from_session_start", log->session.start_known);
+    if (log->session.stop_known)
+        cairn_json_number(j, "ends_ns", cairn_out_ns(o, log->session.stop));
     cairn_json_text(j, "switches_from", o->compact ? "0525H" : "0524H");
     if (cairn_filter_on())
         cairn_json_text(j, "only", cairn_filter_text());

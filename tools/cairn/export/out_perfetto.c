@@ -218,6 +218,12 @@ static void put_counter(struct cairn_output *o, enum track which, uint32_t cpu, 
     put_event(o, uuid, time, &e, NULL);
 }
 
+/* An instant of the whole trace. */
+static void put_mark(struct cairn_output *o, int64_t time, const char *name)
+{
+    put_named(o, uuid_of(TRACK_ROOT, 0, 0), time, PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "cairn", name, NULL);
+}
+
 /* ---- the beginning ----------------------------------------------------------------------------------------------- */
 
 static void begin(struct cairn_output *o)
@@ -225,15 +231,18 @@ static void begin(struct cairn_output *o)
     struct perfetto *s = o->state;
     const struct cairn_session *session = &o->log->session;
     char name[] = CAIRN_PF_SYSTEM;
+    int64_t time;
     s->emulated = cairn_pf_emulated(o);
     cairn_pf_system(o);
-    cairn_pf_clocks(o, session->start_known ? session->start : 0);
+    const bool known = cairn_out_begins(o, &time);
+    cairn_pf_clocks(o, known ? time : 0);
     cairn_pf_threads(o);
     put_track(o, uuid_of(TRACK_ROOT, 0, 0), name, false);
+    cairn_pf_sched_begin(o, &s->sched);
+    if (known)
+        put_mark(o, time, time > session->start ? "--from" : "the session begins");
     if (s->emulated)
-        put_named(o, uuid_of(TRACK_ROOT, 0, 0), session->start_known ? session->start : 0,
-                  PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "cairn",
-                  "the Debug Store is emulated: PEBS records are a model's, not the processor's", NULL);
+        put_mark(o, known ? time : 0, "the Debug Store is emulated: PEBS records are a model's, not the processor's");
 }
 
 /* ---- the Debug Store -------------------------------------------------------------------------------------------- */
@@ -390,8 +399,14 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
 
 static int end(struct cairn_output *o)
 {
-    if (o->log->session.stop_known)
-        cairn_pf_clocks(o, o->log->session.stop);
+    struct perfetto *s = o->state;
+    int64_t stop;
+    const bool known = cairn_out_ends(o, &stop);
+    cairn_pf_sched_end(o, &s->sched, known ? stop : INT64_MAX);
+    if (known) {
+        put_mark(o, stop, stop < o->log->session.stop ? "--until" : "the session ends");
+        cairn_pf_clocks(o, stop);
+    }
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "perfetto.pb-c.h"
 #include "tools/cairn/export/callstack.h"
 #include "tools/cairn/export/writer.h"
+#include "tools/cairn/stints.h"
 
 /* What nobody knows has a TID of its own, and so a name that says it: one for each reason why the thread of a PEBS
  * record is not known, below CAIRN_PF_UNKNOWN. As a process, it is that of threads whose process is not known. */
@@ -57,16 +58,22 @@ struct cairn_pf_sched {
     struct {
         bool ran;     /* `tid` is the one that runs, as far as the viewer knows */
         uint32_t tid;
-        bool lost;    /* something, since the last packet */
+        bool lost;    /* something, since the last packet; */
+        bool hole;    /* since the last switch */
+        struct cairn_stints stints;
     } cpu[CAIRN_MAX_CPUS];
     bool reasons[UINT8_MAX + 1]; /* written, each by its number and 1 */
 };
+void cairn_pf_sched_begin(struct cairn_output *o, struct cairn_pf_sched *s);
 void cairn_pf_switch(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item);
 /* `ready`: what CAIRN_LIVE_READY is. */
 void cairn_pf_ready(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item,
                     const struct cairn_live *ready);
 /* Something is missing here. */
 void cairn_pf_gap(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item);
+
+/* Whoever runs does so no longer than until then; INT64_MAX: to the end, when that may be. */
+void cairn_pf_sched_end(struct cairn_output *o, struct cairn_pf_sched *s, int64_t stop);
 
 /* ---- out_perfetto_samples.c: PEBS records ------------------------------------------------------------------------ */
 

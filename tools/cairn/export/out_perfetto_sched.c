@@ -71,17 +71,39 @@ static bool is_followed(uint32_t tid)
     return !cairn_filter_by_reason() && (!cairn_filter_by_thread() || cairn_filter_thread(tid));
 }
 
+void cairn_pf_sched_begin(struct cairn_output *o, struct cairn_pf_sched *s)
+{
+    for (uint32_t c = 0; c < o->log->cpus; c++)
+        cairn_stints_init(&s->cpu[c].stints, o->log);
+}
+
+/* Who leaves at the CPU's first switch has run since the session began, or since --from. */
+static void put_first(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_stint *stint, uint32_t cpu)
+{
+    struct cairn_item item = {.cpu = cpu};
+    if (s->cpu[cpu].ran || stint->kind == CAIRN_STINT_UNKNOWN || cairn_filter_by_thread() || cairn_filter_by_reason() ||
+        !cairn_out_begins(o, &item.time) || item.time >= stint->to)
+        return;
+    put_made(o, s, &item, false, stint->tid);
+    s->cpu[cpu].ran = true;
+    s->cpu[cpu].tid = stint->tid;
+}
+
 void cairn_pf_switch(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item)
 {
     const struct cairn_switch *sw = &item->sw;
     const bool told = sw->detailed && !sw->raw, waits = told && sw->state == KTHREAD_WAITING;
-    const uint32_t runs = s->cpu[item->cpu].tid;
     Pf__SchedSwitchFtraceEvent f = PF__SCHED_SWITCH_FTRACE_EVENT__INIT;
     Pf__SchedBlockedReasonFtraceEvent blocked = PF__SCHED_BLOCKED_REASON_FTRACE_EVENT__INIT;
     Pf__FtraceEvent e[] = {PF__FTRACE_EVENT__INIT, PF__FTRACE_EVENT__INIT}, *list[] = {&e[0], &e[1]};
     Pf__InternedString reason = PF__INTERNED_STRING__INIT, *reasons[] = {&reason};
     Pf__InternedData data = PF__INTERNED_DATA__INIT;
     char old[CAIRN_SHOWN], new[CAIRN_SHOWN];
+    struct cairn_stint stint;
+    if (cairn_stints_next(&s->cpu[item->cpu].stints, sw, &stint))
+        put_first(o, s, &stint, item->cpu);
+    s->cpu[item->cpu].hole = false;
+    const uint32_t runs = s->cpu[item->cpu].tid;
     if (s->cpu[item->cpu].ran && runs != sw->old_tid) {
         if (runs != CAIRN_PF_UNKNOWN)
             put_made(o, s, item, true, runs);
@@ -135,5 +157,21 @@ void cairn_pf_ready(struct cairn_output *o, struct cairn_pf_sched *s, const stru
 void cairn_pf_gap(struct cairn_output *o, struct cairn_pf_sched *s, const struct cairn_item *item)
 {
     put_unknown(o, s, item);
-    s->cpu[item->cpu].lost = true;
+    s->cpu[item->cpu].lost = s->cpu[item->cpu].hole = true;
+}
+
+void cairn_pf_sched_end(struct cairn_output *o, struct cairn_pf_sched *s, int64_t stop)
+{
+    for (uint32_t c = 0; c < o->log->cpus; c++) {
+        const struct cairn_stints *stints = &s->cpu[c].stints;
+        struct cairn_item item = {.cpu = c, .time = stop};
+        struct cairn_stint rest;
+        if (!cairn_stints_rest(stints, o->log, c, s->cpu[c].hole, stop, &rest))
+            continue;
+        if (rest.kind == CAIRN_STINT_UNKNOWN)
+            item.time = stints->time; /* since then, whoever has come */
+        else if (stop == INT64_MAX)
+            continue;
+        put_unknown(o, s, &item);
+    }
 }

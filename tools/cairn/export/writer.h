@@ -74,6 +74,10 @@ CAIRN_WRITERS(CAIRN_WRITER)
  * what it was. */
 int cairn_export(struct cairn_output *o, enum cairn_by by);
 
+/* When what is written begins and ends: the session, and of that what the filter's times leave (session clock). False:
+ * the log does not tell. */
+bool cairn_out_begins(const struct cairn_output *o, int64_t *time);
+bool cairn_out_ends(const struct cairn_output *o, int64_t *time);
 /* Nanoseconds since the session began; of the session clock where that is not known. */
 int64_t cairn_out_ns(const struct cairn_output *o, int64_t time);
 /* cairn_function_name of the output's log and file. */
