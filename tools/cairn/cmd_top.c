@@ -185,17 +185,33 @@ static double seconds(const struct cairn_follow *f)
     return f->timed && f->last > f->first ? ((double)f->last - (double)f->first) / (double)f->hz : 0.0;
 }
 
-/* Of all CPUs together, each by the time that it has told of since. */
-static void print_rate(char out[static 32], const struct cairn_follow *f)
+/* Switches a second of all CPUs together, by the time of them that is known, as cairn diff has it. */
+static double rate_in_all(const struct cairn_follow *f)
+{
+    uint64_t known = 0;
+    unsigned cpus = 0;
+    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
+        cpus += f->cpu[c].there;
+        known += f->cpu[c].busy + f->cpu[c].idle;
+    }
+    return known ? (double)f->switches * cpus * (double)f->hz / (double)known : 0.0;
+}
+
+/* Each by what it has told of since: one tells much at once, another little. */
+static void print_rate_now(char out[static 32], const struct cairn_follow *f)
 {
     double rate = 0.0;
+    uint64_t switches = 0;
     bool told = false;
     for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
-        const uint64_t now = cairn_follow_told_now(&f->cpu[c]);
-        if (now)
-            rate += (double)f->cpu[c].switches_now * (double)f->hz / (double)now;
-        told |= now != 0;
+        const uint64_t known = f->cpu[c].busy_now + f->cpu[c].idle_now;
+        if (known)
+            rate += (double)f->cpu[c].switches_now * (double)f->hz / (double)known;
+        switches += f->cpu[c].switches_now;
+        told |= known != 0;
     }
+    if (switches == f->switches) /* there was nothing before */
+        rate = rate_in_all(f);
     snprintf(out, 32, told ? "%.1f/s now" : "-", rate);
 }
 
@@ -257,19 +273,18 @@ static void print_screen(FILE *to, const struct top *t, unsigned rows)
     const bool counts = rows >= COUNTS;
     const unsigned others = FIXED + (counts ? 2 : 0), free_rows = rows > others + 2 ? rows - others - 1 : 2;
     const unsigned threads = counts ? (free_rows + 1) / 2 : free_rows;
-    const double all = seconds(f);
     char span[32] = "", rate[32];
     if (!f->frames) {
         fprintf(to, "%.26s: nothing yet: no frame of a trace in %" PRIu64 " bytes\n", t->name, t->at);
         return;
     }
-    snprintf(span, sizeof(span), "%.3f s", floor(all * 1000.0) / 1000.0); /* as other commands have it */
-    print_rate(rate, f);
+    snprintf(span, sizeof(span), "%.3f s", floor(seconds(f) * 1000.0) / 1000.0); /* as other commands have it */
+    print_rate_now(rate, f);
     fprintf(to, "%.26s: %s, session %" PRIu32 ", %s of trace%s\n", t->name,
             f->ended ? "ended" : t->over ? "broken off" : "coming", f->session ? f->session : 1, span,
             f->emulated ? ", emulated" : "");
     fprintf(to, "%" PRIu64 " switches, %s, %.1f/s in all; %" PRIu64 " PEBS records\n", f->switches, rate,
-            all > 0.0 ? (double)f->switches / all : 0.0, f->records);
+            rate_in_all(f), f->records);
     print_cpus(to, f);
     print_loss(to, f);
     putc('\n', to);
@@ -554,8 +569,8 @@ const struct cairn_command cairn_top_command = {
              "and leaves the last figures. 'now' is what came since the screen before, of\n"
              "each CPU by its own time: buffers come when they are full, small ones sooner\n"
              "(trace.buffer_kib=4). Names of threads come at the end of a trace, unless\n"
-             "session.1= asks for threads.\n"
-             "At the end the figures of the whole trace are those of cairn stat.\n"
+             "session.1= asks for threads. Switches a second are by the time that is known.\n"
+             "At the end the figures of the whole trace are those of cairn stat and diff.\n"
              "Exit: 0, 1 frames are missing or damaged, or the line ended first, 130 Ctrl-C.\n",
     .run = run,
 };

@@ -293,17 +293,18 @@ static void find_thread(struct cairn_follow *f, struct cairn_follow_cpu *c, cons
     }
 }
 
-/* `joins`: what seems to be missing in front of it is not. */
+/* `ahead`: a switch behind it has come. `joins`: what seems to be missing in front of that is not. Where none has come
+ * something may be missing yet: the next switch tells whose it is, or the end. */
 static void add_record(struct cairn_follow *f, struct cairn_follow_cpu *c, const struct cairn_log *log,
-                       const struct cairn_item *item, bool joins)
+                       const struct cairn_item *item, bool ahead, bool joins)
 {
+    const bool by_time = item->rule == CAIRN_BY_TIME, known = item->blame == CAIRN_BLAME_KNOWN;
     char function[CAIRN_SHOWN];
     f->records++;
     add_count(&f->functions, cairn_function_name(log, NULL, item->record->ip, function) ? function : "[unknown]");
-    if (item->blame == CAIRN_BLAME_KNOWN)
+    if (known && (ahead || !by_time))
         thread_of(f, item->tid)->records++;
-    else if (item->rule == CAIRN_BY_TIME &&
-             ((item->blame == CAIRN_BLAME_LOSS && joins) || item->blame == CAIRN_BLAME_LAST))
+    else if (by_time && (known || (item->blame == CAIRN_BLAME_LOSS && joins) || item->blame == CAIRN_BLAME_LAST))
         find_thread(f, c, log, item->time);
 }
 
@@ -360,7 +361,7 @@ static void add_cpu(struct cairn_follow *f, struct cairn_log *log, uint32_t numb
         }
         if (item->kind == CAIRN_ITEM_RECORD) {
             const struct cairn_switch *next = cairn_cursor_peek(&lane.cursor);
-            add_record(f, c, log, item, !c->hole && none == (next ? next->hole : lane.cursor.hole));
+            add_record(f, c, log, item, next, !c->hole && none == (next ? next->hole : lane.cursor.hole));
         }
     }
     c->hole |= lane.cursor.hole != CAIRN_NO_HOLE && lane.cursor.hole != none;
