@@ -150,8 +150,10 @@ class Browser:
         self.settle()
 
     def key(self, *keys):
-        for key in keys:
-            about = {"key": key}
+        """One after another: "a", "ArrowUp", "Shift+ArrowUp"."""
+        for name in keys:
+            shift, key = "+" in name[1:], name.removeprefix("Shift+")
+            about = {"key": key, "modifiers": 8 * shift}
             if key in KEYS:
                 about |= {"windowsVirtualKeyCode": KEYS[key], "code": key}
             if len(key) == 1:

@@ -128,6 +128,18 @@ def test_ds_area(chromium, pages):
         assert held == sum(s["cpu"] == sample["cpu"] and s["epoch"] == sample["epoch"] for s in of(lines, "sample"))
 
 
+def test_start_of_a_buffer(chromium, pages):
+    """Before the first record: the DS area as it was programmed, and nothing in the buffer yet."""
+    path, lines = pages("small")
+    chromium.open(path, "#drain=0")
+    assert of(lines, "drain")[0]["reason"] == "start" and chromium.run(TITLE) == "Start of epoch 0, CPU 0"
+    fields = chromium.run(FIELDS)
+    assert int(fields["PebsIndex"][0], 16) == int(fields["PebsBufferBase"][0], 16) != 0
+    assert chromium.run("document.querySelectorAll('.slot').length") == 8
+    assert chromium.run("document.querySelectorAll('.slot.held').length") == 0
+    assert not chromium.complaints
+
+
 # ---- switches --------------------------------------------------------------------------------------------------------
 
 

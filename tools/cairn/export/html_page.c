@@ -14,8 +14,8 @@ FILE_AS(cairn_html_view_css, "view.css")
 FILE_AS(cairn_html_view_html, "view.html")
 
 #define SCRIPTS(S)                                                                                                     \
-    S(read) S(spans) S(tracks) S(time) S(theme) S(draw) S(bytes) S(details) S(summary) S(find) S(keys)                 \
-    S(pointer) S(view) S(start)
+    S(read) S(spans) S(tracks) S(time) S(theme) S(draw) S(bytes) S(details) S(summary) S(find) S(lanes)                \
+    S(keys) S(pointer) S(view) S(start)
 #define SCRIPT(name) FILE_AS(cairn_html_##name##_js, #name ".js")
 SCRIPTS(SCRIPT)
 #undef SCRIPT

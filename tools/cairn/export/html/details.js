@@ -61,13 +61,15 @@ class Details {
 
     /* ---- the DS area and the buffer it describes ---- */
     drain(d) {
+        const start = d.code === meta.drain.start, taken = start ? [] : [
+            ["Records", String(d.records)], ["Lost", d.lost],
+            ["In the log", d.complete ? "all of them" : "not all of them"],
+        ];
         return {
-            title: `${d.code === meta.drain.start ? "Start" : "Drain"} of epoch ${d.epoch}, CPU ${d.cpu}`,
+            title: `${start ? "Start" : "Drain"} of epoch ${d.epoch}, CPU ${d.cpu}`,
             parts: [
-                section("What it says", facts([
-                    ["Time", `${seconds(d.time)} s`], ["Reason", d.reason], ["Records", String(d.records)],
-                    ["Lost", d.lost], ["In the log", d.complete ? "all of them" : "not all of them"],
-                ]), this.area({ cpu: d.cpu, epoch: d.epoch, drain: d })),
+                section("What it says", facts([["Time", `${seconds(d.time)} s`], ["Reason", d.reason], ...taken]),
+                        this.area({ cpu: d.cpu, epoch: d.epoch, drain: d, empty: start })),
                 section("DS area", this.areaView(d)),
             ],
         };
@@ -83,13 +85,13 @@ class Details {
             `${address(record.address + BigInt(record.size))}.`) : "";
         return make("div", {}, then, new ByteView(bytes, fields).element);
     }
-    /* The buffer to scale: a place for each record, what was in it, and which one this is. */
-    area({ cpu, epoch, drain, index, kind }) {
+    /* The buffer to scale: a place for each record, what was in it (`empty`: not yet), and which one this is. */
+    area({ cpu, epoch, drain, index, kind, empty }) {
         const area = drain?.area, size = drain?.recordBytes;
         if (!area || !size || area.maximum - area.base > 1n << 24n)
             return "";
         const room = Number((area.maximum - area.base) / BigInt(size)), due = Number(area.threshold - area.base) / size;
-        const held = new Map(this.model.cpus[cpu].records.filter((r) => r.epoch === epoch)
+        const held = new Map(this.model.cpus[cpu].records.filter((r) => r.epoch === epoch && !empty)
             .map((r) => [Math.floor(Number(r.address - area.base) / size), r]));
         const slots = make("div", { class: "slots", role: "group", "aria-label": "PEBS buffer" });
         if (room > 512)

@@ -195,7 +195,7 @@ class Painter {
         const from = i ? look.x(drains[i - 1].time) : 0, to = look.x(drain.time);
         if (drain.code === meta.drain.unthrottle) /* nothing was counted up to here */
             this.rect(from, top, to - from, floor - top, theme.hatch(this.pen, "stopped"));
-        if (drain.area && drain.area.threshold < drain.area.maximum) {
+        if (drain.code !== meta.drain.start && drain.area && drain.area.threshold < drain.area.maximum) {
             const room = Number(drain.area.maximum - drain.area.base);
             const y = Math.round(high(Number(drain.area.threshold - drain.area.base) / room)) + 0.5;
             this.dashes(from, y, to, threshold);
@@ -398,7 +398,7 @@ class Painter {
             return;
         const x = look.x(selected.time), { accent } = theme.colours;
         this.rect(x - 0.75, scroll, 1.5, height, accent);
-        const row = rows.find((r) => r.number === selected.cpu && r.kind === rowOf(selected));
+        const row = rows.find((r) => sameRow(r, this.state.lane));
         if (!row || selected.kind === "record")
             return;
         const end = selected.kind === "gap" ? look.x(selected.to) : selected.kind === "lock" ? x : x + 3;

@@ -178,8 +178,11 @@ class Pointer {
             e.buttons && set(innerHeight - element("legend").offsetHeight - e.clientY - splitter.offsetHeight / 2));
         splitter.addEventListener("keydown", (e) => {
             const by = { ArrowUp: 30, ArrowDown: -30 }[e.key];
-            if (by)
-                set(panel.offsetHeight + by);
+            if (!by)
+                return;
+            e.preventDefault();
+            e.stopPropagation(); /* elsewhere they zoom */
+            set(panel.offsetHeight + by);
         });
     }
 }

@@ -246,11 +246,11 @@ function arrange(trace, model) {
         lock.waited = cyclesWaited(trace, lock);
     for (const cpu of model.cpus) {
         cpu.drainOf = new Map();
-        for (const drain of cpu.drains)
-            if (drain.code !== meta.drain.start) {
-                readArea(trace, drain);
+        for (const drain of cpu.drains) {
+            readArea(trace, drain);
+            if (drain.code !== meta.drain.start)
                 cpu.drainOf.set(drain.epoch, drain);
-            }
+        }
         const spare = cpu.drains.find((drain) => drain.area)?.area ?? areaOfKeys(cpu.number);
         for (const record of cpu.records) {
             record.drain = cpu.drainOf.get(record.epoch);

@@ -2,6 +2,8 @@
 /* The page: what is looked at, what is chosen, and what pointer and keys do to it. */
 "use strict";
 
+const KIND_NAMES = { switch: "context switch", record: "PEBS record", drain: "drain", lock: "spin lock",
+                     event: "other event", btsdrain: "drain of branches", gap: "gap" };
 const element = (id) => document.getElementById(id);
 
 class View {
@@ -13,6 +15,7 @@ class View {
         this.details = new Details(trace, model, (thing) => this.choose(thing));
         this.finder = new Finder(trace, model);
         this.mouse = new Pointer(this);
+        this.walk = new LaneWalk(this);
         this.chosen = this.hover = this.only = this.pointer = undefined;
         this.frames = 0;
     }
@@ -30,6 +33,8 @@ class View {
         const scroller = element("scroller"), width = scroller.clientWidth - element("labels").offsetWidth;
         this.look.width = Math.max(width, 50);
         this.height = scroller.clientHeight;
+        const share = element("panel").offsetHeight / innerHeight;
+        element("splitter").setAttribute("aria-valuenow", Math.round(100 * share));
         Object.assign(this, layOut(this.model, this.unit), { height: scroller.clientHeight });
         this.extent = this.rows.at(-1).y + this.rows.at(-1).height;
         element("extent").style.height = `${this.extent}px`;
@@ -49,7 +54,7 @@ class View {
     frame() {
         const { look, painter } = this;
         painter.draw(this.rows, element("scroller").scrollTop, this.height, {
-            selected: this.chosen, hover: this.hover, only: this.only, pointer: this.pointer,
+            selected: this.chosen, lane: this.walk.lane, hover: this.hover, only: this.only, pointer: this.pointer,
         });
         this.axis();
         this.overview();
@@ -139,7 +144,14 @@ class View {
         this.moved();
     }
     sees(thing) { return this.look.from <= thing.time && thing.time <= this.look.to; }
+    get scrolled() { return element("scroller").scrollTop; }
     scrollBy(share) { element("scroller").scrollTop += share * this.height; }
+    /* From the CPUs to the threads, or back. */
+    toOthers() {
+        const threads = this.rows.find((row) => row.kind === "title"), scroller = element("scroller");
+        const top = Math.min(threads?.y ?? 0, this.extent - this.height);
+        scroller.scrollTop = this.scrolled < top - 1 ? top : 0;
+    }
     showAll() {
         this.look.showAll();
         this.moved();
@@ -154,24 +166,26 @@ class View {
         this.moved();
     }
     choose1(tid) { /* one thread alone, or all again */
-        this.only = this.only === tid ? undefined : tid;
+        this.only = this.only === tid || !isBusy(tid ?? NOBODY) ? undefined : tid;
+        this.say(this.only === undefined ? "All threads." : `${threads.name(tid)} alone.`);
         for (const label of document.querySelectorAll("#labels .thread"))
             label.classList.toggle("only", Number(label.dataset.tid) === this.only);
         this.draw();
     }
 
     /* ---- what is chosen ---- */
-    /* `keep`: the row that must stay in sight. */
+    /* `keep`: the row it is chosen in, which must stay in sight. */
     choose(thing, { reveal = true, keep } = {}) {
         this.chosen = thing;
+        this.walk.chose(keep ?? (thing ? this.rowOf(thing) : undefined), thing);
         const shown = thing ? this.details.of(thing) : summary(this.trace, this.model, (t) => this.choose(t));
         element("panel-title").textContent = shown.title;
         element("parts").replaceChildren(...shown.parts);
         element("panel").scrollTop = 0;
         element("panel").dataset.kind = thing?.kind ?? "summary";
         element("panel").dataset.index = thing?.index ?? "";
-        element("said").textContent =
-            thing ? `${shown.title}, ${seconds(thing.time)} s. ${this.mouse.words(thing)}` : "";
+        const whose = keep?.kind === "thread" ? `${threads.name(keep.thread.tid)}. ` : "";
+        this.say(thing ? `${whose}${shown.title}, ${seconds(thing.time)} s. ${this.mouse.words(thing)}` : "Summary");
         if (thing && reveal)
             this.look.reveal(thing.time);
         if (element("scroller").clientHeight !== this.height) /* the panel is as high as what it holds */
@@ -191,23 +205,24 @@ class View {
     }
     /* The next of a kind, from what is chosen or from the middle of the window. */
     next(kind, by, cpu) {
-        const all = allOf(this.trace, this.model, kind, cpu);
-        if (!all.count)
-            return;
-        let i;
-        if (this.chosen?.kind === kind) {
-            i = firstWhere(all.count, (n) => all.at(n).index >= this.chosen.index) + by;
-        } else {
-            const time = this.chosen?.time ?? (this.look.from + this.look.to) / 2;
-            i = firstWhere(all.count, (n) => all.at(n).time >= time) - (by > 0 ? 0 : 1);
-        }
-        this.choose(all.at(Math.min(Math.max(i, 0), all.count - 1)));
+        const thing = besides(allOf(this.trace, this.model, kind, cpu), this.chosen,
+                              this.chosen?.time ?? this.walk.middle, by);
+        if (thing)
+            this.choose(thing);
+        else
+            this.say(`There is no ${KIND_NAMES[kind]}.`);
     }
     step(by) {
         if (this.chosen)
             this.next(this.chosen.kind, by, this.chosen.cpu);
         else
             this.next(this.trace.records.length ? "record" : "switch", by);
+    }
+    /* For who does not see it. */
+    say(words) { element("said").textContent = words; }
+    sayWindow() {
+        const places = Math.min(7, Math.max(0, Math.ceil(-Math.log10(this.look.length / meta.hz)) + 2));
+        this.say(`From ${seconds(this.look.from, places)} to ${seconds(this.look.to, places)} s.`);
     }
     enterPanel() {
         (element("parts").querySelector("[tabindex='0'], button") ?? element("panel-title")).focus();
@@ -317,7 +332,7 @@ class View {
         element("wrong").title = meta.bad_end;
         element("emulated").hidden = !emulated;
         element("emulated").textContent = emulated;
-        element("keys").append(make("h2", {}, "Keys"), helpTable());
+        element("keys").append(make("h2", {}, "Keys"), helpTables());
         this.listen();
         theme.apply();
         this.widenNames();
