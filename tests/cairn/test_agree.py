@@ -110,7 +110,8 @@ def test_losses(of, log, side):
 @SIDES
 def test_missing_frames(of, log, side):
     told_by = of(log, side)
-    missing = {number(told_by["stat"], r"^  frames missing +(\d+) "), number(told_by["top"], r", (\d+) frames? missing"),
+    missing = {number(told_by["stat"], r"^  frames missing +(\d+) "),
+               number(told_by["top"], r", (\d+) frames? missing"),
                str(told_by["json"].end["missing_frames"])}
     assert len(missing) == 1
     assert (of_side(told_by["diff"], "^  the log is damaged", side) == "yes") == (missing != {"0"})
