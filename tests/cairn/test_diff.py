@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import cairn_boot
-from cairn_tool import GOLDEN, cairn, expect_text, text_of
+from cairn_tool import GOLDEN, cairn, errors_of, expect_text, text_of
 
 SAMPLES = GOLDEN.parent.parent / "samples"
 ROW = re.compile(r"^  (.{34}) +(-?[\d.]+) +(-?[\d.]+) +([-+][\d.]+(?: %)?|new|0\.0 %)(?: ([~?]))?$", re.M)
@@ -143,3 +143,29 @@ def test_bad_input(tmp_path):
         assert cairn("diff", *arguments).returncode == 3
     assert cairn("diff", "--elf", tmp_path / "none", small, small).returncode == 3
     assert cairn("diff", "-", small, data=small.read_bytes()).returncode == 0
+
+
+@pytest.mark.parametrize("part", [["--cpu", "0"], ["--from", "1s", "--until", "1.5s"], ["--thread", "hog*"],
+                                  ["--reason", "Wr*,Ready"], ["--cpu", "1", "--from", "0.5s", "--thread", "*/0"]],
+                         ids=" ".join)
+def test_a_part(part):
+    """Of both: the counts are those of dump of the same part, and a log is no other than itself in part, too."""
+    plain = path_of("plain")
+    text, dump = text_of(cairn("diff", *part, plain, plain)), text_of(cairn("dump", *part, plain))
+    switches, records = (len(re.findall(rf"^ +[\d.]+ +\d+ {mark}", dump, re.M)) for mark in (r"  \S.* > ", r"\* "))
+    counted = re.findall(r", (\d+) switch(?:es)?, (\d+) PEBS records?", text)
+    assert counted == 2 * [(str(switches), str(records))] and switches
+    assert f"\nonly: {' '.join(part)}\n" in text and "\nno difference: " in text
+
+
+def test_parts_of_time_are_compared():
+    """What changed: here that the run's end is another one than its beginning."""
+    text = text_of(cairn("diff", "--until", "1s", path_of("plain"), path_of("damaged")))
+    assert len(re.findall(r"^   2 CPUs, 1\.000 s, ", text, re.M)) == 2
+
+
+def test_a_part_that_is_empty():
+    for part, words in ((["--from", "99s"], "plain.log: nothing in it passes --from 99s"),
+                        (["--thread", "nobody"], "plain.log: --thread nobody: no thread of this trace has that name")):
+        done = cairn("diff", *part, path_of("plain"), path_of("plain"))
+        assert done.returncode in (1, 2) and words in errors_of(done) and not done.stdout

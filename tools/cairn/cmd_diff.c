@@ -9,6 +9,8 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/elf.h"
+#include "tools/cairn/error.h"
+#include "tools/cairn/filter.h"
 #include "tools/cairn/locks.h"
 #include "tools/cairn/map.h"
 #include "tools/cairn/names.h"
@@ -26,6 +28,10 @@ _Static_assert(SIDES == CAIRN_SIDES, "two");
 static uint64_t top = 10;
 static const char *elf_path;
 static const struct cairn_option options[] = {
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
+    CAIRN_REASON_OPTION,
     {0, "top", "N", "the first N rows of each kind (10)", .number = &top, .low = 1, .high = UINT32_MAX},
     {'e', "elf", "FILE", "functions from this kernel.elf.full; both logs are of its build", .text = &elf_path},
     CAIRN_LOG_OPTIONS,
@@ -35,6 +41,7 @@ struct side {
     const struct cairn_log *log;
     int64_t start, stop; /* session clock */
     double seconds;
+    uint32_t cpus; /* that are looked at */
     /* Times in seconds: of all CPUs together, of it what is known, and that of one CPU in the mean. */
     struct cairn_series cpu_time, known, time, switches, busy, records, lock_events;
     struct cairn_lost dropped;
@@ -105,9 +112,10 @@ static void add_stint(struct adding *a, const struct cairn_stint *stint)
 {
     struct side *s = &a->d->side[a->side];
     const double second = s->seconds / ((double)s->stop - (double)s->start);
-    struct cairn_series *thread = stint->kind == CAIRN_STINT_THREAD ? thread_of(a, stint->tid) : NULL;
-    if (stint->to <= stint->from)
+    if (stint->to <= stint->from || !cairn_filter_span(stint->from, stint->to))
         return;
+    const bool chosen = stint->kind == CAIRN_STINT_THREAD && cairn_filter_thread(stint->tid);
+    struct cairn_series *thread = chosen ? thread_of(a, stint->tid) : NULL;
     for (unsigned i = slice_of(s, stint->from), last = slice_of(s, stint->to); i <= last; i++) {
         const __int128 units = (__int128)s->stop - s->start;
         const int64_t begins = s->start + (int64_t)(units * i / CAIRN_SLICES);
@@ -155,12 +163,13 @@ static void add_cpu(struct adding *a, uint32_t c)
         if (item->kind == CAIRN_ITEM_HOLE)
             hole = true;
         if (item->kind == CAIRN_ITEM_SWITCH) {
-            add_switch(a, &item->sw);
+            if (cairn_filter_passes(item))
+                add_switch(a, &item->sw);
             if (cairn_stints_next(&stints, &item->sw, &stint))
                 add_stint(a, &stint);
             hole = false;
         }
-        if (item->kind == CAIRN_ITEM_RECORD)
+        if (item->kind == CAIRN_ITEM_RECORD && cairn_filter_passes(item))
             add_one(a, &a->d->functions, &s->records,
                     cairn_function_name(s->log, a->elf, item->record->ip, name) ? name : "[unknown]", item->time);
     }
@@ -168,9 +177,12 @@ static void add_cpu(struct adding *a, uint32_t c)
     if (cairn_stints_rest(&stints, s->log, c, hole, s->stop, &stint))
         add_stint(a, &stint);
     cairn_lock_walk_init(&locks, s->log, c);
-    while (cairn_lock_walk_next(&locks, &lock))
-        add_one(a, &a->d->locks, &s->lock_events,
-                cairn_show_lock(name, s->log, cairn_lock_read(&lock).spin_lock_address, NAMES), lock.time);
+    while (!cairn_filter_by_reason() && cairn_lock_walk_next(&locks, &lock)) {
+        const struct wmi_spinlock l = cairn_lock_read(&lock);
+        if (cairn_filter_time(lock.time) && cairn_filter_thread(l.thread_id))
+            add_one(a, &a->d->locks, &s->lock_events, cairn_show_lock(name, s->log, l.spin_lock_address, NAMES),
+                    lock.time);
+    }
 }
 
 static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, struct cairn_elf *elf)
@@ -179,11 +191,18 @@ static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, s
     struct side *s = &d->side[side];
     s->log = log;
     cairn_stints_range(log, a.compact, &s->start, &s->stop);
+    cairn_filter_cut(&s->start, &s->stop);
+    if (s->stop <= s->start) /* the part lies behind all that there is */
+        s->stop = s->start + 1;
     s->seconds = ((double)s->stop - (double)s->start) / (double)(log->session.hz ? log->session.hz : TRACE_CLOCK_HZ);
-    for (uint32_t c = 0; c < log->cpus; c++)
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        if (!cairn_filter_cpu(c))
+            continue;
         add_cpu(&a, c);
-    for (unsigned i = 0; i < CAIRN_SLICES && log->cpus; i++)
-        s->time.slice[i] = s->known.slice[i] / log->cpus;
+        s->cpus++;
+    }
+    for (unsigned i = 0; i < CAIRN_SLICES && s->cpus; i++)
+        s->time.slice[i] = s->known.slice[i] / s->cpus;
     s->dropped = cairn_pebs_dropped(log);
     s->loss_known = cairn_slice_u64(log->own ? cairn_end_key(log, "events_lost")
                                              : cairn_key(&log->text, "etl.events_lost"), &s->events_lost);
@@ -280,9 +299,10 @@ static void print_side(const struct side *s, char letter)
     printf("%c: %.50s%s%s\n", letter, name,
            cairn_slice_is(cairn_key(&s->log->text, "ds.emulated"), "1") ? " (emulated)" : "",
            cairn_log_damaged(s->log) ? ", damaged" : "");
-    printf("   %" PRIu32 " %s, %s, %" PRIu64 " switches, %" PRIu64 " PEBS records", s->log->cpus,
-           cairn_plural(s->log->cpus, "CPU", "CPUs"),
-           cairn_show_span(span, s->log, (uint64_t)s->stop - (uint64_t)s->start), s->switches.count, s->records.count);
+    printf("   %" PRIu32 " %s, %s, %" PRIu64 " %s, %" PRIu64 " PEBS %s", s->cpus, cairn_plural(s->cpus, "CPU", "CPUs"),
+           cairn_show_span(span, s->log, (uint64_t)s->stop - (uint64_t)s->start), s->switches.count,
+           cairn_plural(s->switches.count, "switch", "switches"), s->records.count,
+           cairn_plural(s->records.count, "record", "records"));
     if (unknown > 0.0005 * all)
         printf("; %.1f %% of time unknown", 100.0 * unknown / all);
     putchar('\n');
@@ -390,7 +410,7 @@ static void print_loss(const struct diff *d)
         puts("\nnothing was lost in either");
         return;
     }
-    printf("\n%-*s %10s %12s\n", NAMES + 2, "loss", "A", "B");
+    printf("\n%-*s %10s %12s\n", NAMES + 2, cairn_filter_narrow() ? "loss, of the whole session" : "loss", "A", "B");
     for (unsigned s = A; s < SIDES; s++)
         if (d->side[s].loss_known)
             snprintf(text[s], CAIRN_SHOWN, "%" PRIu64, d->side[s].events_lost);
@@ -414,6 +434,7 @@ static void print_all(struct diff *d)
     const struct cairn_series *const records[] = {&a->records, &b->records};
     print_side(a, 'A');
     print_side(b, 'B');
+    cairn_filter_print("");
     print_keys(d);
     print_whole(d);
     print_tally(d, &d->threads, "threads, % of busy time", busy, true);
@@ -438,10 +459,19 @@ static int compare(const struct cairn_log *before, const struct cairn_log *after
     int status = CAIRN_GOOD;
     for (unsigned s = A; s < SIDES && !status; s++) {
         struct cairn_elf *elf = NULL;
+        char why[2 * CAIRN_SHOWN];
+        if (cairn_filter_use(logs[s], why)) {
+            status = cairn_usage(&cairn_diff_command, "%s: %s", logs[s]->input.name, why);
+            break;
+        }
         status = elf_path ? cairn_elf_open(&elf, elf_path, logs[s]) : CAIRN_GOOD;
         if (!status)
             add_up(d, s, logs[s], elf);
         cairn_elf_close(elf);
+        if (!status && cairn_filter_on() && !d->side[s].switches.count && !d->side[s].records.count) {
+            cairn_error("%s: nothing in it passes %s", logs[s]->input.name, cairn_filter_text());
+            status = CAIRN_BAD;
+        }
     }
     if (!status)
         print_all(d);
