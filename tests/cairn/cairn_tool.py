@@ -2,10 +2,12 @@
 """The host tool for its tests: runs it, sanitized, on the golden logs, and changes what is in them."""
 
 import os
+import pty
 import re
 import struct
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import cairn_boot
@@ -20,6 +22,27 @@ LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw"]
 def cairn(*arguments, data=None, timeout=60, env=None):
     return subprocess.run([CAIRN, *map(str, arguments)], input=data, capture_output=True, timeout=timeout, check=False,
                           env={**os.environ, **(env or {})})
+
+
+def on_a_terminal(*arguments, data=b"", both=False, env=None):
+    """As cairn(); what it writes goes to a terminal, with `both` standard error as well. That is read as it comes, to
+    its end: a terminal gives it in pieces, and holds little."""
+    ours, theirs = pty.openpty()
+    shown = b""
+    with tempfile.TemporaryFile() as given:
+        given.write(data)
+        given.seek(0)
+        with subprocess.Popen([CAIRN, *map(str, arguments)], stdin=given, stdout=theirs,
+                              stderr=theirs if both else subprocess.PIPE, env={**os.environ, **(env or {})}) as process:
+            os.close(theirs)
+            try:
+                while part := os.read(ours, 65536):
+                    shown += part
+            except OSError:
+                pass  # the other end is closed
+            errors = process.communicate()[1]
+    os.close(ours)
+    return subprocess.CompletedProcess(process.args, process.returncode, shown.replace(b"\r\n", b"\n"), errors or b"")
 
 
 # A process begins with the peak of the one it was forked from: this one is small.

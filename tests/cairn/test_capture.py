@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from cairn_tool import CAIRN, GOLDEN, cairn, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, on_a_terminal, text_of
 
 LIMIT = 300  # seconds, for what takes none: only one that hangs takes them
 LOADER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: starting\r\n"
@@ -39,12 +39,8 @@ def test_long_lines_on_a_terminal(tmp_path):
     line = b"ds: backend soft: the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
     log = line + b"\r\n" + (GOLDEN / "small.log").read_bytes()
     assert line in cairn("capture", "-", "-o", tmp_path / "log", data=log).stdout
-    master, slave = os.openpty()
-    done = subprocess.run([CAIRN, "capture", "-", "-o", tmp_path / "log"], input=log, stdout=slave,
-                          stderr=subprocess.PIPE, timeout=LIMIT, check=False)
-    os.close(slave)
-    shown = os.read(master, 65536).decode("ascii").splitlines()
-    os.close(master)
+    done = on_a_terminal("capture", "-", "-o", tmp_path / "log", data=log)
+    shown = done.stdout.decode("ascii").splitlines()
     assert done.returncode == 0 and (tmp_path / "log").read_bytes() == log
     assert shown[:2] == ["ds: backend soft: the processor is AuthenticAMD: AMD has no Debug Store (its",
                          "      precise sampling is IBS)"]
@@ -86,22 +82,30 @@ def test_capture_loader_failed(tmp_path):
 
 
 def test_capture_ends_by_itself_on_a_tty(tmp_path):
+    """It waits half a second behind the verdict. What comes there is written with it, when all before is in the log:
+    so a test that the machine lets wait does not make the line end."""
     log = (GOLDEN / "small.log").read_bytes() + b"halted: you can switch the machine off\r\n"
+    path, end = tmp_path / "log", log.index(b"~Z")
+    assert len(log) - end < 1024
     master, slave = os.openpty()
-    with subprocess.Popen([CAIRN, "capture", os.ttyname(slave) + ",115200", "-o", tmp_path / "log"],
+    with subprocess.Popen([CAIRN, "capture", os.ttyname(slave) + ",115200", "-o", path],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + LIMIT
         while termios.tcgetattr(slave)[3] & termios.ICANON:  # until it has made the line raw
             assert time.monotonic() < deadline
             time.sleep(0.01)
         sent = 0
-        while sent < len(log):
-            sent += os.write(master, log[sent:sent + 512])
+        while sent < end:
+            sent += os.write(master, log[sent:min(end, sent + 512)])
+        while not path.exists() or path.stat().st_size < end:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert os.write(master, log[end:]) == len(log) - end
         assert process.wait(timeout=LIMIT) == 0
         assert b"halted" in process.stdout.read()
     os.close(slave)
     os.close(master)
-    assert (tmp_path / "log").read_bytes() == log
+    assert path.read_bytes() == log
 
 
 def test_capture_timeout(tmp_path):

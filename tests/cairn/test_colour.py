@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Colours: on a terminal, or where --color=always asks for them; never else, and they change no column."""
 
-import os
-import pty
 import re
-import subprocess
 
 import pytest
 
 import cairn_boot
-from cairn_tool import CAIRN, GOLDEN, cairn, text_of
+from cairn_tool import GOLDEN, cairn, on_a_terminal, text_of
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 SAMPLES = cairn_boot.ROOT / "samples"
@@ -25,20 +22,10 @@ def name(words):
 
 def on_terminal(*words, **environment):
     """What the tool writes on a terminal, both streams."""
-    main, side = pty.openpty()
-    with subprocess.Popen([CAIRN, *map(str, words)], stdin=subprocess.DEVNULL, stdout=side, stderr=side,
-                          env={**os.environ, "TERM": "xterm", **environment}) as process:
-        os.close(side)
-        data = b""
-        try:
-            while part := os.read(main, 65536):
-                data += part
-        except OSError:
-            pass  # the other end is closed
-    os.close(main)
-    assert process.returncode in (0, 1)
-    assert b"Sanitizer" not in data
-    return data.decode("ascii").replace("\r\n", "\n")
+    done = on_a_terminal(*words, both=True, env={"TERM": "xterm", **environment})
+    assert done.returncode in (0, 1)
+    assert b"Sanitizer" not in done.stdout
+    return done.stdout.decode("ascii")
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=name)

@@ -4,13 +4,11 @@
 import bz2
 import gzip
 import lzma
-import os
-import pty
 import subprocess
 
 import pytest
 
-from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, on_a_terminal, text_of
 
 SMALL = GOLDEN / "small.log"
 
@@ -118,26 +116,11 @@ def test_strict_is_for_etl():
         assert done.returncode == 2 and not done.stdout and "--strict: only etl" in errors_of(done)
 
 
-def on_a_terminal(*arguments):
-    """Exit status, and what the terminal shows."""
-    ours, theirs = pty.openpty()
-    with subprocess.Popen([CAIRN, *map(str, arguments)], stdout=theirs, stderr=subprocess.PIPE) as running:
-        os.close(theirs)
-        shown = b""
-        try:
-            while part := os.read(ours, 4096):
-                shown += part
-        except OSError: # its end
-            pass
-        running.communicate()
-    os.close(ours)
-    return running.returncode, shown
-
-
 def test_what_is_not_text_goes_to_no_terminal():
-    assert on_a_terminal("export", "--to", "perfetto", SMALL) == (2, b"")
-    status, shown = on_a_terminal("export", "--to", "folded", SMALL)
-    assert status == 0 and b";workload_spin 1" in shown
+    done = on_a_terminal("export", "--to", "perfetto", SMALL)
+    assert (done.returncode, done.stdout) == (2, b"")
+    done = on_a_terminal("export", "--to", "folded", SMALL)
+    assert done.returncode == 0 and b";workload_spin 1" in done.stdout
 
 
 @pytest.mark.parametrize("form", ["json", "html", "svg", "perfetto"])
