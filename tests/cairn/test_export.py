@@ -49,7 +49,7 @@ def test_json_tells_what_dump_does(log):
     assert [line["type"] for line in (lines[0], lines[-1])] == ["trace", "end"]
     assert list(told(lines)) == list(dumped(text_of(cairn("dump", GOLDEN / f"{log}.log"))))
     kinds = Counter(line["type"] for line in lines)
-    assert lines[-1] == {"type": "end", "missing_frames": 0, "lost": kinds["lost"], **{
+    assert lines[-1] == {"type": "end", "missing_frames": 0, "damaged_frames": 0, "lost": kinds["lost"], **{
         kind + ("es" if kind.endswith("ch") else "s"): kinds[kind]
         for kind in ("switch", "sample", "drain", "branch_drain", "branch", "lock", "event")}}
 

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 """What was lost is said last, with how much that is and what keeps more: by check, info and after a boot."""
 
+import json
 import re
 
 import pytest
 
 import cairn_boot
+import ctf
 import frames
 from cairn_tool import GOLDEN, cairn, events, text_of, without
+from perfetto import Trace, packets_of
 from test_next import machine_that_says
 
 MORE_ROOM = "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less"
@@ -44,6 +47,44 @@ def test_losses(log):
     assert paragraphs(text) == LOSSES[log]
     assert paragraphs(text_of(cairn("info", GOLDEN / f"{log}.log"))) == LOSSES[log]
     assert paragraphs(text_of(cairn("info", "--lost", GOLDEN / f"{log}.log"))) == LOSSES[log]
+
+
+EXPORTED = [*(GOLDEN / f"{log}.log" for log in (*LOSSES, "panic")),
+            *(GOLDEN.parent.parent / "samples" / f"{log}.log" for log in ("damaged", "panic"))]
+
+
+@pytest.mark.parametrize("path", EXPORTED, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_exports_say_what_was_lost(path, tmp_path):
+    """JSON, CTF and Perfetto: the same words as `cairn info`, the same numbers as `cairn stat`."""
+    done = cairn("export", "--to", "json", path)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    first, last = lines[0], lines[-1]
+    info, stat = (cairn(command, path).stdout.decode("ascii") for command in ("info", "stat"))
+    assert first["losses"] == paragraphs(info)
+    assert ("bad_end" in first) == (path.name == "panic.log")
+    assert first.get("bad_end", "").split("panicked: ")[-1] in " ".join(info.split())
+
+    def row(name):
+        found = re.search(rf"^ *{name} +(\w+)", stat, re.M)
+        return 0 if not found else None if found[1] == "unknown" else int(found[1])
+    assert [last["missing_frames"], last["damaged_frames"]] == [row("frames missing"), row("frames damaged")]
+    for kind, name in (("drain", "lost by processor"), ("branch_drain", "lost, overwritten")):
+        drains = [line.get("lost") for line in lines if line["type"] == kind]
+        assert row(name) == (None if None in drains else sum(drains))
+
+    cairn("export", "--to", "ctf", path, "-o", tmp_path / "ctf")
+    env = dict(re.findall(r'^    (\w+) = "?(.*?)"?;$', (tmp_path / "ctf" / "metadata").read_text("ascii"), re.M))
+    assert [int(env[name]) for name in ("missing_frames", "damaged_frames")] == \
+        [last["missing_frames"], last["damaged_frames"]]
+    assert [value for name, value in env.items() if name.startswith("loss_")] == first["losses"]
+    assert env.get("bad_end") == first.get("bad_end")
+    assert ctf.read(tmp_path / "ctf").events
+
+    trace = Trace(packets_of(cairn("export", "--to", "perfetto", path).stdout)).attributes
+    assert [int(trace[f"cairn.{name}"]) for name in ("missing_frames", "damaged_frames")] == \
+        [last["missing_frames"], last["damaged_frames"]]
+    assert [value for name, value in trace.items() if name.startswith("cairn.loss.")] == first["losses"]
+    assert trace.get("cairn.bad_end") == first.get("bad_end")
 
 
 @pytest.mark.parametrize("log", ["small", "lost"])

@@ -196,7 +196,7 @@ static void tell_records(const struct lines *l)
         const struct cairn_cpu_end *e = &cpu->end;
         records += e->ds_known ? e->ds[0] : cpu->pebs_records;
         branches += e->bts_known ? e->bts[0] : cpu->bts_records;
-        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], of_cpu(log, c, BRANCHES)));
+        add(&bts, told(e->bts_known, e->bts_lost_known, e->bts[2], cpu->bts_lost));
     }
     if (pebs.counted || pebs.unknown) {
         show_part(part, pebs, records, "PEBS records");
@@ -264,10 +264,15 @@ bool cairn_show_missing(char *out, size_t room, const struct cairn_log *log)
     return f->missing_frames != 0;
 }
 
+uint64_t cairn_damaged_frames(const struct cairn_log *log)
+{
+    return log->etl ? 0 : (uint64_t)log->frames.suspects.count + log->bad_frames + log->bad_pieces;
+}
+
 void cairn_print_missing(const struct cairn_log *log)
 {
     const struct cairn_frames *f = &log->frames;
-    const uint64_t damaged = (uint64_t)f->suspects.count + log->bad_frames + log->bad_pieces;
+    const uint64_t damaged = cairn_damaged_frames(log);
     uint64_t there, tried;
     for (int compact = 1; compact >= 0; compact--)
         if (cairn_switches_told(log, compact, &there, &tried) && tried > there)

@@ -22,6 +22,9 @@ bool cairn_switches_told(const struct cairn_log *log, bool compact, uint64_t *th
 /* "4 of 72 frames are missing in this log"; of an ETL file, its buffers. False: none are. */
 bool cairn_show_missing(char *out, size_t room, const struct cairn_log *log);
 
+/* Frames of a serial log that came damaged, or hold what they cannot: cairn check names them. */
+uint64_t cairn_damaged_frames(const struct cairn_log *log);
+
 /* Rows of `cairn stat`, for what there should be and is not in this log: frames or buffers, damaged ones, switches. */
 void cairn_print_missing(const struct cairn_log *log);
 

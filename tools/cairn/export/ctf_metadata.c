@@ -8,6 +8,7 @@
 #include "tools/cairn/date.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/locks.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
 
 #define NS INT64_C(1000000000)
@@ -52,6 +53,31 @@ static void env_key(const struct cairn_output *o, const struct cairn_key *key)
     env_text(o->file, name, key->value);
 }
 
+struct losses { /* told so far */
+    FILE *to;
+    unsigned count;
+};
+
+static void env_loss(void *to, const char *text)
+{
+    struct losses *l = to;
+    char name[32];
+    snprintf(name, sizeof(name), "loss_%u", ++l->count);
+    env_text(l->to, name, (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
+/* What is not in the trace, and why. */
+static void env_missing(const struct cairn_output *o)
+{
+    struct losses losses = {.to = o->file};
+    char text[CAIRN_SHOWN_END];
+    fprintf(o->file, "    missing_frames = %" PRIu64 ";\n    damaged_frames = %" PRIu64 ";\n",
+            (uint64_t)o->log->frames.missing_frames, cairn_damaged_frames(o->log));
+    if (cairn_show_bad_end(text, o->log))
+        env_text(o->file, "bad_end", (struct cairn_slice){text, (uint32_t)strlen(text)});
+    cairn_tell_losses(o->log, env_loss, &losses);
+}
+
 static void env(const struct cairn_output *o)
 {
     const struct cairn_log *log = o->log;
@@ -59,8 +85,9 @@ static void env(const struct cairn_output *o)
     fputs("env {\n    domain = \"kernel\";\n    tracer_name = \"cairn\";\n", f);
     fprintf(f, "    tracer_version = \"%s\";\n    session = %" PRIu32 ";\n    cpus = %" PRIu32 ";\n", CAIRN_VERSION,
             log->number, log->cpus);
-    fprintf(f, "    from_session_start = %d;\n    switches_from = \"%s\";\n    missing_frames = %" PRIu64 ";\n",
-            log->session.start_known, o->compact ? "0525H" : "0524H", (uint64_t)log->frames.missing_frames);
+    fprintf(f, "    from_session_start = %d;\n    switches_from = \"%s\";\n", log->session.start_known,
+            o->compact ? "0525H" : "0524H");
+    env_missing(o);
     if (log->session.stop_known)
         fprintf(f, "    ends_ns = %" PRId64 ";\n", cairn_out_ns(o, log->session.stop));
     if (cairn_filter_on())

@@ -7,6 +7,7 @@
 #include "tools/cairn/command.h"
 #include "tools/cairn/export/json.h"
 #include "tools/cairn/locks.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/rundown.h"
@@ -74,8 +75,14 @@ static bool own(const char *start, size_t size)
     return size >= sizeof(begins) - 1 && memcmp(start, begins, sizeof(begins) - 1) == 0;
 }
 
+static void tell_loss(void *to, const char *text)
+{
+    cairn_json_text(to, NULL, text);
+}
+
 static void begin(struct cairn_output *o)
 {
+    char bad[CAIRN_SHOWN_END];
     struct json *s = o->state;
     const struct cairn_log *log = o->log;
     s->j.to = o->file;
@@ -92,6 +99,11 @@ static void begin(struct cairn_output *o)
         cairn_json_text(j, "only", cairn_filter_text());
     if (cairn_has_key(&log->text, "ds.emulated"))
         cairn_json_bool(j, "emulated_ds", cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1"));
+    if (cairn_show_bad_end(bad, log))
+        cairn_json_text(j, "bad_end", bad);
+    cairn_json_open_list(j, "losses");
+    cairn_tell_losses(log, tell_loss, j);
+    cairn_json_close_list(j);
     cairn_json_open(j, "keys");
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *key = &log->text.keys.items[i];
@@ -297,6 +309,7 @@ static int end(struct cairn_output *o)
     cairn_json_count(j, "events", s->events);
     cairn_json_count(j, "lost", s->lost);
     cairn_json_count(j, "missing_frames", o->log->frames.missing_frames);
+    cairn_json_count(j, "damaged_frames", cairn_damaged_frames(o->log));
     cairn_json_end(j);
     return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/date.h"
 #include "tools/cairn/filter.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/export/out_perfetto.h"
 
 #define SESSION_CLOCK 64u /* the first that is only of its sequence */
@@ -49,6 +50,33 @@ static void put_attribute(struct cairn_output *o, const char *key, const char *v
     cairn_pf_put(o, &p, CAIRN_PF_EVENTS);
 }
 
+struct losses { /* told so far */
+    struct cairn_output *o;
+    unsigned count;
+};
+
+static void put_loss(void *to, const char *text)
+{
+    struct losses *l = to;
+    char key[32];
+    snprintf(key, sizeof(key), "cairn.loss.%u", ++l->count);
+    put_attribute(l->o, key, text);
+}
+
+/* What is not in the trace, and why. */
+static void put_missing(struct cairn_output *o)
+{
+    struct losses losses = {.o = o};
+    char value[CAIRN_SHOWN], text[CAIRN_SHOWN_END];
+    snprintf(value, sizeof(value), "%" PRIu64, (uint64_t)o->log->frames.missing_frames);
+    put_attribute(o, "cairn.missing_frames", value);
+    snprintf(value, sizeof(value), "%" PRIu64, cairn_damaged_frames(o->log));
+    put_attribute(o, "cairn.damaged_frames", value);
+    if (cairn_show_bad_end(text, o->log))
+        put_attribute(o, "cairn.bad_end", text);
+    cairn_tell_losses(o->log, put_loss, &losses);
+}
+
 static void put_attributes(struct cairn_output *o)
 {
     const struct cairn_text *text = &o->log->text;
@@ -59,8 +87,7 @@ static void put_attributes(struct cairn_output *o)
     put_attribute(o, "cairn.switches_from", o->compact ? "0525H" : "0524H");
     snprintf(value, sizeof(value), "%" PRIu32, o->log->number);
     put_attribute(o, "cairn.session", value);
-    snprintf(value, sizeof(value), "%" PRIu64, (uint64_t)o->log->frames.missing_frames);
-    put_attribute(o, "cairn.missing_frames", value);
+    put_missing(o);
     if (cairn_filter_on())
         put_attribute(o, "cairn.only", cairn_filter_text());
 }
