@@ -56,6 +56,24 @@ def test_loss_unknown_without_reason(log, why):
     assert said_in(f"FAIL DS areas.*how many were lost is unknown, but {why}", lies(log, change))
 
 
+@pytest.mark.parametrize("told", [-176, -8, 8])
+def test_more_or_fewer_records_than_told(told):
+    """None is missing where there are more."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    frame, at = of_kind(parts, 1)[1]
+    cpu, number = parts[frame][1][8], struct.unpack_from("<I", parts[frame][1], at + PAYLOAD + 4)[0]
+    size = struct.unpack_from("<I", parts[frame][1], at + PAYLOAD + 0x18)[0] + told
+    patch(parts, (frame, at), PAYLOAD + 0x18, struct.pack("<I", size))
+    log = frames.write(parts)
+    for command in (["ds", "-", "--cpu", str(cpu), "--epoch", str(number)], ["profile", "-"], ["dump", "-"]):
+        text = text_of(cairn(*command, data=log))
+        said = said_in("(bytes of its records are missing|missing in this log:|others are missing)", text)
+        assert bool(said) == (told > 0), text
+        assert told < 0 or command[0] == "dump" or said_in(r"\b8 (of \d+ )?bytes of (its )?records", text), text
+    assert said_in(f"FAIL PEBS records.*{size - told} bytes of records in .*, not {size} in", text_of(
+        cairn("check", "-", data=log)))
+
+
 @pytest.mark.parametrize("later, periods, right", [
     ("77", [1000, 77], True), ("77", [1000, 1000], False), ("77", [77, 77], False), ("77", [1000, 78], False),
     (None, [1000, 78], True), (None, [999, 999], False), ("none", [1000, 5], True), ("7,7", [1000, 5], True),

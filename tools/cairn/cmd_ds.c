@@ -7,6 +7,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/cmd_ds_life.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/drains.h"
 #include "tools/cairn/draw.h"
 #include "tools/cairn/error.h"
 #include "tools/cairn/life.h"
@@ -45,9 +46,9 @@ static void print_epochs(const struct cairn_log *log, uint32_t n, const struct c
         printf("lost: unknown\n");
     else
         printf("%" PRIu64 " lost\n", shown->lost);
-    if (shown->bytes_seen != shown->record_bytes)
+    if (cairn_epoch_missing(shown))
         printf("%" PRIu32 " of %" PRIu32 " bytes of its records are missing in this log\n",
-               shown->record_bytes - shown->bytes_seen, shown->record_bytes);
+               cairn_epoch_missing(shown), shown->record_bytes);
     printf("epochs of this CPU in the log: %" PRIu32 " to %" PRIu32 " (--epoch N)\n", drain->first, drain->last);
 }
 

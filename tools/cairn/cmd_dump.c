@@ -7,6 +7,7 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
+#include "tools/cairn/drains.h"
 #include "tools/cairn/elf.h"
 #include "tools/cairn/error.h"
 #include "tools/cairn/live.h"
@@ -180,7 +181,7 @@ static void print_epoch(const struct dump *d, const struct cairn_item *item)
         snprintf(lost, sizeof(lost), "%" PRIu64 " lost", e->lost);
     int size = snprintf(text, sizeof(text), "drain of epoch %" PRIu32 " (%s): %" PRIu32 " %s%s, %s", e->number,
                         cairn_drain_name(e->reason), e->records, cairn_plural(e->records, "record", "records"),
-                        e->bytes_seen == e->record_bytes ? "" : " (others are missing)", lost);
+                        cairn_epoch_missing(e) ? " (others are missing)" : "", lost);
     const int used = print_place(d, item->time, item->cpu) + 2;
     const enum cairn_colour colour = e->lost ? CAIRN_COLOUR_BAD : CAIRN_COLOUR_OFF;
     printf("%s=%s ", cairn_colour(stdout, colour), cairn_colour(stdout, CAIRN_COLOUR_OFF));

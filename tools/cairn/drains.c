@@ -224,7 +224,7 @@ void cairn_drains_add(struct cairn_drain_sum *sum, const struct cairn_epoch *e, 
     if (!passes)
         return;
     sum->drains += e->reason != CAIRN_DS_START;
-    sum->missing_bytes += e->record_bytes - (uint64_t)e->bytes_seen;
+    sum->missing_bytes += cairn_epoch_missing(e);
     cairn_lost_add(&sum->dropped, e->lost);
     cairn_lost_add(&sum->swallowed, e->swallowed);
     if (e->reason == CAIRN_DS_THROTTLE) {

@@ -12,6 +12,11 @@ bool cairn_drains_begins(const struct cairn_event *event);
 /* Adds what the event, CA01H or CA04H, tells; the lists point into its payload. False: it is not what it says. */
 bool cairn_drains_index(struct cairn_epochs *epochs, struct cairn_records *records, const struct cairn_log *log,
                         uint32_t cpu, const struct cairn_event *event, uint32_t piece);
+/* Bytes of records that a drain tells of and that are not in the log. None where it has more: such a log lies. */
+static inline uint32_t cairn_epoch_missing(const struct cairn_epoch *e)
+{
+    return e->record_bytes > e->bytes_seen ? e->record_bytes - e->bytes_seen : 0;
+}
 /* Adds an epoch that is complete. `passes`: the filter; what throttled counting is ended by one that does not, too. */
 void cairn_drains_add(struct cairn_drain_sum *sum, const struct cairn_epoch *epoch, bool passes);
 /* Of a CPU, what passes the filter's times (filter.h), whatever CPUs it has. */

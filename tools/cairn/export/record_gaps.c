@@ -7,6 +7,7 @@
 
 #include "ds/layout.h"
 #include "tools/cairn/bytes.h"
+#include "tools/cairn/drains.h"
 #include "tools/cairn/filter.h"
 #include "tools/cairn/show.h"
 
@@ -89,10 +90,10 @@ static unsigned own_records(const struct cairn_record_gaps *g, const struct cair
     const uint64_t base = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_buffer_base));
     const uint64_t end = base + e->record_bytes;
     unsigned n = 0;
-    if (e->bytes_seen >= e->record_bytes)
+    if (!cairn_epoch_missing(e))
         return 0;
     if (!g->seen.any || g->seen.untimed)
-        return first_records(g, e, e->record_bytes - e->bytes_seen, e->time, epochs, out);
+        return first_records(g, e, cairn_epoch_missing(e), e->time, epochs, out);
     if (!cut && g->seen.first > base)
         n += first_records(g, e, g->seen.first - base, g->seen.first_time, epochs, out);
     if (g->seen.bytes) {
