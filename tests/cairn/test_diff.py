@@ -146,7 +146,7 @@ def test_bad_input(tmp_path):
 
 
 @pytest.mark.parametrize("part", [["--cpu", "0"], ["--from", "1s", "--until", "1.5s"], ["--thread", "hog*"],
-                                  ["--reason", "Wr*,Ready"], ["--cpu", "1", "--from", "0.5s", "--thread", "*/0"]],
+                                  ["--reason", "Wr*,Ready"], ["--cpu", "1", "--thread", "*/0", "--from", "0.5s"]],
                          ids=" ".join)
 def test_a_part(part):
     """Of both: the counts are those of dump of the same part, and a log is no other than itself in part, too."""
