@@ -52,6 +52,11 @@ SMALL = GOLDEN / "small.log"
     (["dump", CAIRN], 3, "not a trace"),
     (["dump", "--elf", "/dev/null", GOLDEN / "small.log"], 3, "/dev/null"),
     (["dump", "--dump", "2", GOLDEN / "small.log"], 3, "no dump number 2"),
+    (["export", "--to", "json", GOLDEN / "small.log", "-o", GOLDEN], 3, "is a folder: name a file with -o"),
+    (["export", "--to", "json", GOLDEN / "small.log", "-o", "/no/such/file"], 3, "file: the folder it is to be"),
+    (["export", "--to", "json", GOLDEN / "small.log", "-o", ""], 3, "the name of a file is empty"),
+    (["export", "--to", "ctf", GOLDEN / "small.log", "-o", "/no/such/one"], 3, "one: the folder it is to be"),
+    (["export", "--to", "etl", GOLDEN / "windows-cycles.etl", "-o", "/no"], 1, "cycles.etl: is an ETL file already"),
     (["capture", "/no/such/device", "-o", "/dev/null"], 3, "No such file"),
 ])
 def test_status(arguments, status, word):

@@ -7,7 +7,7 @@ import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, cairn, text_of
+from cairn_tool import GOLDEN, cairn, errors_of, text_of
 
 
 @pytest.mark.parametrize("arguments, said", [
@@ -25,7 +25,7 @@ def test_export_of_an_etl_file_and_to_nowhere(tmp_path):
     done = cairn("export", "--to", "etl", sample, "-o", tmp_path / "again.etl")
     assert done.returncode == 1 and b"already" in done.stderr and not (tmp_path / "again.etl").exists()
     done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", tmp_path / "no" / "x.etl")
-    assert done.returncode == 3 and b"No such file" in done.stderr
+    assert done.returncode == 3 and "is to be written to is not there" in errors_of(done)
     done = cairn("export", "--to", "etl", GOLDEN / "small.log", "-o", "/dev/full")
     assert done.returncode == 3 and b"No space" in done.stderr
 

@@ -169,6 +169,17 @@ static bool is_kept(const struct cairn_output *o)
     return f && !o->writer->own(start, size);
 }
 
+/* `e`: why the file could not be written; a negative errno. */
+static void tell_unwritten(const char *path, int e)
+{
+    if (e == -EISDIR)
+        cairn_error("%s: is a folder: name a file with -o", path);
+    else if (*path && (e == -ENOENT || e == -ENOTDIR))
+        cairn_error("%s: the folder it is to be written to is not there: make it, or name another with -o", path);
+    else
+        cairn_file_error(path, e);
+}
+
 int cairn_export(struct cairn_output *o, enum cairn_by by)
 {
     const struct cairn_writer *w = o->writer;
@@ -190,7 +201,7 @@ int cairn_export(struct cairn_output *o, enum cairn_by by)
         if (o->log->input.error)
             cairn_error("%s: %s: the log could not be read to its end", to, o->path ? "not written" : "cut short");
         else
-            cairn_file_error(to, e);
+            tell_unwritten(to, e);
         status = CAIRN_UNREADABLE;
     }
     if (w->free)

@@ -13,7 +13,7 @@ static int prepare(struct cairn_output *o)
 {
     struct cairn_etl_export *x = o->state;
     if (o->log->etl) {
-        cairn_error("that is an ETL file already: nothing to export");
+        cairn_error("%s: is an ETL file already: there is nothing to make one of", o->log->input.name);
         return CAIRN_BAD;
     }
     cairn_etl_export(x, o->log, o->strict);
