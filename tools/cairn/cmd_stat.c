@@ -43,11 +43,6 @@ static const char *loss(bool any)
     return cairn_colour(stdout, any ? CAIRN_COLOUR_BAD : CAIRN_COLOUR_OFF);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole ? 100.0 * (double)part / (double)whole : 0.0;
-}
-
 /* A figure this log has not, and why. */
 static void print_absent_slice(const char *name, struct cairn_slice why)
 {
@@ -135,7 +130,7 @@ static void print_switches(const struct cairn_totals *t)
                compact ? (double)compact_bytes / (double)compact : 0.0);
         for (unsigned i = 0; i <= CCSWAP_FULL; i++)
             printf("  %-10s         %12" PRIu64 "   %5.1f %%, %u bytes each\n", cairn_form_name((uint8_t)i), forms[i],
-                   percent(forms[i], compact), ccswap_record_bytes((uint8_t)i));
+                   cairn_percent(forms[i], compact), ccswap_record_bytes((uint8_t)i));
     } else {
         print_absent("switches, compact", absent_switches(log));
     }
@@ -159,7 +154,7 @@ static void print_passed(const struct cairn_totals *t)
     printf("switches             %12" PRIu64 "   %s\n", switches, t->compact ? "0525H" : "0524H");
     for (unsigned i = 0; i <= CCSWAP_FULL && t->compact; i++)
         printf("  %-10s         %12" PRIu64 "   %5.1f %%\n", cairn_form_name((uint8_t)i), p->forms[i],
-               percent(p->forms[i], switches));
+               cairn_percent(p->forms[i], switches));
     if (p->locks)
         printf("spin locks let go    %12" PRIu64 "   0529H (cairn locks)\n", p->locks);
     printf("other events         %12" PRIu64 "\n", p->events - p->locks);
@@ -186,7 +181,7 @@ static void print_flushes(const struct cairn_totals *t)
     if (!known)
         printf("  unknown: the end summary is missing\n");
     for (unsigned i = 0; known && i < CCSWAP_CLOSE_REASONS; i++)
-        printf("  %-18s %12" PRIu64 "   %5.1f %%\n", cairn_close_name((uint8_t)i), sum[i], percent(sum[i], all));
+        printf("  %-18s %12" PRIu64 "   %5.1f %%\n", cairn_close_name((uint8_t)i), sum[i], cairn_percent(sum[i], all));
 }
 
 static void print_loss(const struct cairn_totals *t)
@@ -247,10 +242,10 @@ static void print_cpus(const struct cairn_totals *t)
                    chosen ? "     0.00 %" : "", 0.0, 100.0);
             continue;
         }
-        printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%", c, t->switches[c], percent(t->busy[c], all));
+        printf("%3" PRIu32 "  %12" PRIu64 "   %6.2f %%", c, t->switches[c], cairn_percent(t->busy[c], all));
         if (chosen)
-            printf("   %6.2f %%", percent(t->others[c], all));
-        printf("   %6.2f %%   %6.2f %%\n", percent(t->idle[c], all), percent(t->unknown[c], all));
+            printf("   %6.2f %%", cairn_percent(t->others[c], all));
+        printf("   %6.2f %%   %6.2f %%\n", cairn_percent(t->idle[c], all), cairn_percent(t->unknown[c], all));
     }
 }
 
@@ -283,7 +278,7 @@ static void print_threads(struct cairn_totals *t)
     for (size_t i = 0; i < t->threads.count && i < top; i++) {
         const struct cairn_total_thread *h = &t->threads.items[i];
         printf("  %-28s %8.2f %% %12s %12" PRIu64 " %10" PRIu64 "\n", cairn_show_thread(name, t->log, h->tid, 28),
-               percent(h->busy, all), cairn_show_span(span, t->log, h->busy), h->runs, h->records);
+               cairn_percent(h->busy, all), cairn_show_span(span, t->log, h->busy), h->runs, h->records);
     }
     if (t->threads.count > top)
         printf("  and %zu more (--top N)\n", t->threads.count - top);
@@ -300,7 +295,7 @@ static void print_rule_row(const char *name, const bool *there, const uint64_t *
         printf("%*s %10" PRIu64, pad, "", counts[i]);
         pad = of ? 0 : 9;
         if (of)
-            printf(" %6.2f %%", percent(counts[i], of[i]));
+            printf(" %6.2f %%", cairn_percent(counts[i], of[i]));
     }
     putchar('\n');
 }
@@ -430,7 +425,7 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
                swallowed.unknown ? "several counters: one's record may take another's" : "went with another's record");
     print_throttled(t);
     if (t->records)
-        printf("  thread known       %12" PRIu64 "   %6.2f %%%s%s\n", t->attributed, percent(t->attributed, records),
+        printf("  thread known       %12" PRIu64 "   %6.2f %%%s%s\n", t->attributed, cairn_percent(t->attributed, records),
                cairn_by == CAIRN_BY_FORMAT ? "" : ", by ", cairn_by == CAIRN_BY_FORMAT ? "" : cairn_by_names[cairn_by]);
     if (t->threads.count)
         qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), by_records);
@@ -440,7 +435,7 @@ static void print_pebs(struct cairn_totals *t, uint64_t records, uint64_t drains
             printf("  %-28s %12" PRIu64 " %-7s %6.2f %%\n",
                    cairn_show_thread(name, log, t->threads.items[with].tid, 28), t->threads.items[with].records,
                    cairn_plural(t->threads.items[with].records, "record", "records"),
-                   percent(t->threads.items[with].records, records));
+                   cairn_percent(t->threads.items[with].records, records));
     if (with > top)
         printf("  and %zu more (--top N)\n", with - top);
 }

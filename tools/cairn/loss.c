@@ -109,11 +109,6 @@ static void say(const struct lines *l, const char *option, const char *format, .
     l->tell(l->to, text);
 }
 
-static double percent(uint64_t part, uint64_t all)
-{
-    return all ? 100.0 * (double)part / (double)all : 0;
-}
-
 /* ---- trace ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t end_number(const struct cairn_log *log, const char *prefix, const char *what)
@@ -162,11 +157,11 @@ static void tell_session(const struct lines *l, uint32_t number)
                                   : "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less";
     if (lost)
         say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%), with %" PRIu64 " of %" PRIu64 " records of "
-            "switches, had no room in the trace buffers", who, lost, tried, percent(lost, tried), switches[2],
+            "switches, had no room in the trace buffers", who, lost, tried, cairn_percent(lost, tried), switches[2],
             switches[0]);
     if (over)
         say(l, more, "%s%" PRIu64 " of %" PRIu64 " events (%.2f %%) were overwritten by newer ones, as circular "
-            "sessions do", who, over, tried, percent(over, tried));
+            "sessions do", who, over, tried, cairn_percent(over, tried));
 }
 
 /* ---- Debug Store ------------------------------------------------------------------------------------------------- */
@@ -181,7 +176,7 @@ static void show_part(char out[CAIRN_SHOWN], struct cairn_lost lost, uint64_t th
         snprintf(out, CAIRN_SHOWN, "an unknown number of %s%s, beside %" PRIu64 " that are there,", what, least, there);
     else
         snprintf(out, CAIRN_SHOWN, "%" PRIu64 " of %" PRIu64 " %s (%.2f %%)", lost.counted, lost.counted + there, what,
-                 percent(lost.counted, lost.counted + there));
+                 cairn_percent(lost.counted, lost.counted + there));
 }
 
 static void tell_records(const struct lines *l)

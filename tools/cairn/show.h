@@ -22,6 +22,11 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
 const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
 /* `one` or `many` of `n` things. */
 const char *cairn_plural(uint64_t n, const char *one, const char *many);
+/* 0 of nothing. */
+static inline double cairn_percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
 /* What is missing at a hole, in words: "1200 bytes of buffer 3 missing (frame 7)". */
 const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
 /* Which bytes or buffers that are: "1200 bytes of buffer 3", "buffers 3..5". */
