@@ -144,6 +144,28 @@ void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum
             count_stint(t, c, &rest);
 }
 
+static int by_busy(const void *a, const void *b)
+{
+    const struct cairn_total_thread *x = a, *y = b;
+    if (x->busy != y->busy)
+        return x->busy > y->busy ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int by_records(const void *a, const void *b)
+{
+    const struct cairn_total_thread *x = a, *y = b;
+    if (x->records != y->records)
+        return x->records > y->records ? -1 : 1;
+    return by_busy(a, b);
+}
+
+void cairn_totals_order(struct cairn_totals *t, bool records)
+{
+    if (t->threads.count)
+        qsort(t->threads.items, t->threads.count, sizeof(*t->threads.items), records ? by_records : by_busy);
+}
+
 void cairn_totals_free(struct cairn_totals *t)
 {
     free(t->threads.items);
