@@ -54,6 +54,16 @@ SPECIAL = [
 ]
 LOCKED = [((f"lock {text}", 1, 1),) for at in (0, 1, 0x3D, 0xFFD) for text in (
     f"inc dword [r8 + {at}]", f"add [r8 + {at}], eax", f"xadd [r8 + {at}], edx", f"not dword [r8 + {at}]")]
+# Accesses of a device, the local APIC: QEMU leaves the block there, and does each in one of its own.
+READ, WRITTEN = "mov esi, 0xFEE00020", "mov edi, 0xFEE000B0"
+FROM, TO = "lea rsi, [r9 + 0x1000]", "lea rdi, [r9 + 0x1003]"
+DEVICE = [
+    (READ, ("mov eax, [rsi]", 1, 0)), (WRITTEN, ("mov [rdi], eax", 0, 1)), (WRITTEN, ("xor [rdi], eax", 1, 1)),
+    (WRITTEN, ("push rax", 0, 1), ("pop qword [rdi]", 1, 1)), (READ, ("push qword [rsi]", 1, 1), ("pop rax", 1, 0)),
+    (FROM, WRITTEN, ("movsd", 1, 1)), (FROM, WRITTEN, ("movsb", 1, 1)), (READ, TO, ("movsd", 1, 1)),
+    (READ, TO, ("cmpsd", 1, 0)), (READ, WRITTEN, ("movsd", 1, 1)), (WRITTEN, ("lock inc dword [rdi]", 1, 1)),
+    (FROM, WRITTEN, "mov ecx, 3", ("rep movsd", 1, 1)), (WRITTEN, "mov ecx, 3", ("rep stosb", 0, 1)),
+]
 STRINGS = {"movs": (1, 1), "stos": (0, 1), "lods": (1, 0), "repe cmps": (1, 0), "repe scas": (1, 0),
            "repne cmps": (1, 0), "repne scas": (1, 0)}
 COUNTS = (0, 0, 1, 2, 3, 9, 200, 5000)
@@ -96,7 +106,8 @@ class Generator:
 
     def fault(self):
         resume = Insn("nop")
-        kind = self.rng.choice(("ud2", "load", "store", "divide", "string", "fetch", "far_fetch", "wrmsr"))
+        kind = self.rng.choice(("ud2", "load", "store", "divide", "string", "device", "fetch", "far_fetch",
+                                "wrmsr"))
         lines = [Insn("mov r14d, {0}", to=resume)]
         handler = "fault_with_code"
         if kind == "ud2":
@@ -111,6 +122,9 @@ class Generator:
         elif kind == "string":
             lines += plain("lea rdi, [r13 - 20]", "mov ecx, 100", "mov esi, edi")
             what = self.rng.choice(("rep stosb", "rep movsb", "repe cmpsb", "rep stosd"))
+        elif kind == "device":  # which it has read by then
+            lines += plain(READ, "mov rdi, r13")
+            what = "movsd"
         elif kind == "wrmsr":
             lines += plain("mov ecx, 0x3F1", "mov eax, -1", "mov edx, -1")
             what = "wrmsr"
@@ -140,8 +154,9 @@ class Generator:
     def part(self):
         return self.rng.choices((
             lambda: plain(*self.rng.choice(ORDINARY)), lambda: plain(*self.rng.choice(SPECIAL)),
-            lambda: plain(*self.rng.choice(LOCKED)), self.string, self.changes_code, self.fault, self.interrupt,
-            self.short_loop, self.straight_on), (10, 6, 3, 3, int(self.changes), 3, 1, 1, 1))[0]()
+            lambda: plain(*self.rng.choice(LOCKED)), lambda: plain(*self.rng.choice(DEVICE)), self.string,
+            self.changes_code, self.fault, self.interrupt, self.short_loop, self.straight_on),
+            (10, 6, 3, 3, 3, int(self.changes), 3, 1, 1, 1))[0]()
 
     def leads(self, to):
         """What ends a block and goes on at another's beginning."""
