@@ -98,11 +98,15 @@ class Generator:
     def changes_code(self):
         """Stores into an instruction of its own block."""
         target = Insn("mov sil, 0")
-        lock = self.rng.random() < 0.3
-        store = Insn("lock add byte [abs dword {0} + 2], 1" if lock else
-                     f"mov byte [abs dword {{0}} + 2], {self.rng.randrange(256)}", int(lock), 1, to=target)
+        kind = self.rng.choice(("store", "lock", "string"))
+        if kind == "store":
+            store = [Insn(f"mov byte [abs dword {{0}} + 2], {self.rng.randrange(256)}", 0, 1, to=target)]
+        elif kind == "lock":
+            store = [Insn("lock add byte [abs dword {0} + 2], 1", 1, 1, to=target)]
+        else:
+            store = [*plain(FROM), Insn("mov edi, {0} + 2", to=target), *plain(("movsb", 1, 1))]
         between = [insn for _ in range(self.rng.randrange(3)) for insn in plain(*self.rng.choice(ORDINARY))]
-        return [store, *between, target]
+        return [*store, *between, target]
 
     def fault(self):
         resume = Insn("nop")
