@@ -171,13 +171,29 @@ def test_devices(tmp_path, history, start):
     for name, loads, stores in (("nothing", 0, 0), ("read", 1, 0), ("write", 0, 1), ("both", 1, 1), ("string", 0, 1),
                                 ("move", 1, 1), ("move_byte", 1, 1), ("moves", 1, 1), ("pop", 1, 1), ("push", 1, 1),
                                 ("compare", 1, 0), ("move_from", 1, 1)):
-        instructions = 19 if name == "push" else 17  # with a change of stacks and back
+        # With a change of stacks and back, with the count of REP.
+        instructions = 17 + {"push": 2, "string": 1, "moves": 1}.get(name, 0)
         assert [said[f"{name}_{what}"] for what in names] == [instructions, 1, loads, stores], name
     # With 3 instructions of `try`, stores, and of the handler 25: a taken branch, 8 loads and 11 stores.
     for name in ("fault", "device_fault"):
         assert [said[f"{name}_{what}"] for what in names] == [16 + 3 + 25, 1 + 1, 8, 3 + 11], name
     for name in ("memory_record", "move_record", "moves_record"):
         assert said[f"{name}_ip"] == said[f"{name}_last"], name
+
+
+@pytest.mark.parametrize("start", [0, -2, -6, -9])
+@pytest.mark.parametrize("history", [0, 1])
+def test_watched_data(tmp_path, history, start):
+    """What a breakpoint on its data stops behind has retired, once."""
+    said, _ = run(tmp_path, "watch", defines=(f"HISTORY={history}", f"START={start}"))
+    assert said["vector"] == 1
+    counts = {name: [said[f"{name}_{what}"] for what in ("instructions", "taken", "loads", "stores")]
+              for name in ("undefined", "load", "store", "both", "push", "move_from", "move_to", "moves")}
+    handler = counts.pop("undefined")  # and `try`
+    assert handler[0] == 16 + 3 + 22
+    assert {name: [with_it - without for with_it, without in zip(count, handler)] for name, count in counts.items()
+            } == {"load": [1, 0, 1, 0], "store": [1, 0, 0, 1], "both": [1, 0, 1, 1], "push": [1, 0, 1, 1],
+                  "move_from": [1, 0, 1, 1], "move_to": [1, 0, 1, 1], "moves": [1, 0, 1, 1]}
 
 
 @pytest.mark.parametrize("preset, signature, pmu, history, capabilities", [

@@ -1,20 +1,13 @@
 ; SPDX-License-Identifier: MIT
 ; Reads and writes of a device, the local APIC: QEMU leaves the block in whose middle they are, does them in a block of
-; their own, and goes on behind. HISTORY=1: while branches are remembered, so that they go through the model. START:
-; what counters start at; below 0 they overflow on the way, which the model must see for itself.
+; their own, and goes on behind.
         %include "guest.inc"
+        %include "count.inc"
 
 ID      equ 0xFEE00020
 EOI     equ 0xFEE000B0
 BAD     equ 0xC00000             ; no page
 ENTRY   equ TABLES + 0x2000 + BAD / 0x200000 * 8
-%ifndef HISTORY
-HISTORY equ 0
-%endif
-%ifndef START
-START   equ 0
-%endif
-
 IA32_DS_AREA     equ 0x600
 IA32_PEBS_ENABLE equ 0x3F1
 PEBS_BASE        equ DATA + 0x120 ; in the DS management area
@@ -23,38 +16,6 @@ PEBS_MAXIMUM     equ DATA + 0x130
 PEBS_THRESHOLD   equ DATA + 0x138
 RECORDS          equ DATA + 0x1000
 RECORD_IP        equ RECORDS + 0x08
-
-%macro say_counter 2            ; name, number
-        rdmsr_64 IA32_PMC0 + %2
-        sub rax, START
-        shl rax, 16
-        shr rax, 16
-        say %1, rax
-%endmacro
-
-%macro count 2+                 ; name, the access
-%strcat instructions %1, "_instructions"
-%strcat taken %1, "_taken"
-%strcat loads %1, "_loads"
-%strcat stores %1, "_stores"
-%assign n 0
-%rep 4
-        wrmsr_64 IA32_PMC0 + n, START
-  %assign n n + 1
-%endrep
-        wrmsr_64 IA32_PERF_GLOBAL_CTRL, 15
-        times 5 nop             ; 5
-        %2                      ; 1
-        times 4 nop             ; 4
-        jmp %%over              ; 1
-        nop
-%%over: nop                     ; 1
-        wrmsr_64 IA32_PERF_GLOBAL_CTRL, 0 ; 5
-        say_counter instructions, 0
-        say_counter taken, 1
-        say_counter loads, 2
-        say_counter stores, 3
-%endmacro
 
 ; record: of two loads behind the access, which is the first, the last is the one that is recorded.
 %macro record 2+                ; name, the access
@@ -72,6 +33,11 @@ RECORD_IP        equ RECORDS + 0x08
         say last, %%last
 %endmacro
 
+%macro three 1
+        mov ecx, 3
+        rep %1
+%endmacro
+
 %macro push_there 0
         mov rsp, r14
         push qword [DATA]
@@ -80,22 +46,13 @@ RECORD_IP        equ RECORDS + 0x08
 
 test:   mov r12d, ID
         mov r13d, EOI
-        wrmsr_64 IA32_PERF_GLOBAL_CTRL, 0
-        wrmsr_64 IA32_PERFEVTSEL0, 0x4300C0 ; INST_RETIRED.ANY
-        wrmsr_64 IA32_PERFEVTSEL0 + 1, 0x4320C4 ; BR_INST_RETIRED.NEAR_TAKEN
-        wrmsr_64 IA32_PERFEVTSEL0 + 2, 0x4381D0 ; MEM_INST_RETIRED.ALL_LOADS
-        wrmsr_64 IA32_PERFEVTSEL0 + 3, 0x4382D0 ; MEM_INST_RETIRED.ALL_STORES
-%if HISTORY
-        wrmsr_64 0x1D9, 1
-%endif
+        begin_counts
         count "nothing", nop
         count "read", mov eax, [r12]
         count "write", mov dword [r13], 0
         count "both", xor dword [r13], 1
         mov edi, EOI
-        mov eax, 0
-        mov ecx, 3
-        count "string", rep stosd
+        count "string", three stosd
 
         mov esi, DATA           ; from memory to a device
         mov edi, EOI
@@ -105,8 +62,7 @@ test:   mov r12d, ID
         count "move_byte", movsb
         mov esi, DATA
         mov edi, EOI
-        mov ecx, 3
-        count "moves", rep movsd
+        count "moves", three movsd
         push 0
         count "pop", pop qword [r13]
         mov rbx, rsp
@@ -139,6 +95,6 @@ test:   mov r12d, ID
         record "move_record", movsd
         mov esi, DATA
         mov edi, EOI
-        record "moves_record", rep movsd
+        record "moves_record", three movsd
         ret
         image_end
