@@ -273,7 +273,7 @@ def test_tab_reaches_everything(chromium, pages):
         chromium.key("Tab")
         seen.append(chromium.run("document.activeElement.id || document.activeElement.dataset.name ||"
                                  "document.activeElement.className"))
-    assert seen[:6] == ["words", "all", "theme", "help", "scroller", "splitter"]
+    assert seen[:7] == ["words", "all", "fold", "theme", "help", "scroller", "splitter"]
     assert "head" in seen and "slot held own" in seen
 
 

@@ -30,7 +30,7 @@ def test_along_a_lane(chromium, pages):
 
 
 def test_from_lane_to_lane(chromium, pages):
-    """Down from a CPU: its PEBS buffer, the other CPU, its buffer, the threads; there along a thread's own stretches."""
+    """Down from a CPU: its PEBS buffer, the other CPU, its buffer, the threads; there along a thread's stretches."""
     path, lines = pages(PLAIN)
     start = next(i for i, s in enumerate(of(lines, "switch")) if s["cpu"] == 0 and s["ns"] > 1e9)
     time = of(lines, "switch")[start]["ns"]
@@ -134,8 +134,9 @@ def test_all_keys_are_told(chromium, pages):
     bound = chromium.run("KEYS.flatMap(k => k.keys)")
     assert len(bound) == len(set(bound))
     for key in bound:
-        shown = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", "Escape": "Esc", "-": "−",
-                 "PageUp": "Page Up", "PageDown": "Page Down", "=": "+"}.get(key.removeprefix("Shift+"), key)
+        shown = {"ArrowLeft": "←", "ArrowRight": "→", "ArrowUp": "↑", "ArrowDown": "↓", "Escape": "Esc",
+                 "-": "−", "PageUp": "Page Up", "PageDown": "Page Down", "=": "+"}
+        shown = shown.get(key.removeprefix("Shift+"), key)
         assert shown.removeprefix("Shift+") in told, key
     assert chromium.run("(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.getElementById('keys')"
                         ".getBoundingClientRect())")

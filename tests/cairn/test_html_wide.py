@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 import cairn_boot
-from html_page import MARKS, SAMPLES, go
+from html_page import FACTS, MARKS, NS, SAMPLES, go, of, place, tip
 
 pytestmark = MARKS
 WIDE = subprocess.run([cairn_boot.BUILD / "make_golden", "wide"], capture_output=True, check=True).stdout
@@ -43,6 +43,67 @@ def test_overview_of_many_cpus(chromium, pages):
     bands = len(rows) // 4
     apart = [y for y in range(1, len(rows) - 1) if rows[y] != rows[y - 1]]
     assert len(apart) >= bands and len(set(rows)) > 2
+
+
+ROWS = "Object.fromEntries(['cpu', 'sub', 'thread'].map(k => [k, document.querySelectorAll(`#labels .${k}`).length]))"
+OPEN = "[...document.querySelectorAll('#labels .cpu')].filter(e => e.ariaExpanded === 'true').map(e => e.textContent)"
+
+
+def test_many_cpus_have_a_line_each(chromium, pages):
+    """Until one, or all, are asked for; a few CPUs have all of their lanes at once."""
+    chromium.open(pages("wide", WIDE)[0])
+    assert chromium.run(ROWS) == {"cpu": CPUS, "sub": 0, "thread": THREADS}
+    inside = chromium.run("[...document.querySelectorAll('#labels .cpu')].filter(e => e.getBoundingClientRect().bottom"
+                          " < document.getElementById('splitter').getBoundingClientRect().top).length")
+    assert inside >= 12
+    chromium.run("document.querySelectorAll('#labels .cpu')[2].click()")
+    assert chromium.run(OPEN) == ["CPU 2"] and chromium.run(ROWS)["sub"] == 1
+    chromium.key("l")
+    assert chromium.run(ROWS)["sub"] == CPUS and chromium.run("document.getElementById('fold').ariaPressed") == "false"
+    chromium.run("document.getElementById('fold').click()")
+    assert chromium.run(OPEN) == []
+    chromium.open(pages(SAMPLES / "plain.log")[0])
+    assert chromium.run(OPEN) == ["CPU 0", "CPU 1"]
+
+
+def test_what_is_chosen_stays_in_sight(chromium, pages):
+    """Wherever its CPU is, folded or not; a drain, which has no place in one line, opens its CPU."""
+    path, lines = pages("wide", WIDE)
+    last = [i for i, line in enumerate(of(lines, "sample")) if line["cpu"] == CPUS - 2][-1]
+    chromium.open(path, f"#record={last}")
+    seen = """(name => {
+        const row = [...document.querySelectorAll("#labels .cpu")].find(e => e.textContent === name)
+            .getBoundingClientRect(), { top, bottom } = document.getElementById("scroller").getBoundingClientRect();
+        return row.top >= top - 1 && row.bottom <= bottom + 1;
+    })"""
+    name = f"CPU {CPUS - 2}"
+    assert chromium.run(f"{seen}('{name}')")
+    chromium.key("u")
+    assert chromium.run(OPEN) == [name]
+    chromium.key("l", "l")
+    assert chromium.run(OPEN) == [] and chromium.run(f"{seen}('{name}')")
+    drain = next(i for i, line in enumerate(of(lines, "drain")) if line["cpu"] == 7)
+    go(chromium, f"drain={drain}")
+    assert chromium.run(OPEN) == ["CPU 7"]
+    chromium.key("Shift+ArrowDown")
+    assert chromium.run("document.getElementById('panel-title').textContent").endswith("CPU 8")
+    assert not chromium.complaints
+
+
+def test_a_line_has_records_and_gaps(chromium, pages):
+    """A folded CPU's dots can be pointed at and clicked, and what is missing of its records is told."""
+    path, lines = pages(SAMPLES / "damaged.log")
+    chromium.open(path)
+    chromium.key("l")
+    sample = next(s for s in of(lines, "sample") if s["cpu"] == 1 and s["ns"] > 1.3e9)
+    x, y = place(chromium, ".cpu", 1, sample["ns"] / NS)
+    assert tip(chromium, x, y).count("PEBS record:") == 0
+    assert f"PEBS record: {sample['function']}" in tip(chromium, x, y + 7)
+    chromium.click(x, y + 7)
+    assert chromium.run(FACTS)["ip"] == f"0x{int(sample['ip'], 16):016x}"
+    x, y = place(chromium, ".cpu", 1, 0.9e9 / NS)
+    assert "missing: 1232 bytes of PEBS records" in tip(chromium, x, y + 7)
+    assert "missing" not in tip(chromium, x, y)
 
 
 @pytest.mark.parametrize("width, height", [(480, 700), (700, 500)])

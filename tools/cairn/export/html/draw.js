@@ -11,19 +11,26 @@ const ROW_OF = { switch: "cpu", record: "pebbles", drain: "pebbles", lock: "lock
 const rowOf = (thing) => thing.kind !== "gap" ? ROW_OF[thing.kind] : thing.why === RECORDS ? "pebbles" : "cpu";
 
 const GAP_WIDTH = 4; /* pixels, at least: what is missing must be seen */
+const FOLDED_DOTS = 6; /* units, of a CPU's row that is folded */
 const OVERVIEW_BAND = 4; /* pixels: more CPUs than have so many share one */
 
-/* What stands below what. `unit`: pixels of 1/16 of the page's type size. */
-function layOut(model, unit) {
+/* What stands below what. `unit`: pixels of 1/16 of the page's type size. `isFolded`: of a CPU's number; it has one row
+ * then, records as dots at its bottom. */
+function layOut(model, unit, isFolded) {
     const rows = [];
     let y = 0;
     const add = (kind, height, more) => {
         rows.push({ kind, y, height: height * unit, ...more });
         y += height * unit;
     };
+    add("space", 4);
     model.shown.forEach((cpu) => {
         const { number } = cpu;
-        add("space", 10);
+        if (isFolded(number)) {
+            add("cpu", 22, { cpu, number, folded: true });
+            return;
+        }
+        add("space", 6);
         add("cpu", 30, { cpu, number });
         if (cpu.records.length || cpu.drains.length || cpu.missed.length)
             add("pebbles", 54, { cpu, number });
@@ -124,6 +131,7 @@ class Painter {
     /* ---- rows ---- */
     cpu(row) {
         const { track } = row.cpu, y = row.y, height = row.height - 4 * this.unit, { onColour } = theme.colours;
+        const middle = y + 1 + (row.folded ? height - 0.7 * FOLDED_DOTS * this.unit : height) / 2; /* above the dots */
         this.rect(0, y, this.look.width, height, theme.colours.lane);
         this.stretches(track, (i, x, end) => {
             const tid = track.codes[i];
@@ -135,8 +143,8 @@ class Painter {
             this.rect(x, y, Math.max(end - x - 0.5, 1), height, threads.colour(tid));
             const left = Math.max(x, 0), width = Math.min(end, this.look.width) - left;
             if (width > 34 * this.unit)
-                this.text(threads.short(tid), left + 5 * this.unit, y + height / 2 + 1, onColour,
-                          width - 8 * this.unit, 14);
+                this.text(threads.short(tid), left + 5 * this.unit, middle, onColour, width - 8 * this.unit,
+                          row.folded ? 12 : 14);
         }, (first, last, from, to, x) => {
             const longest = track.longest(first, last, isBusy), known = 1 - this.share(track, from, to, isUnknown);
             if (known < 1)
@@ -149,6 +157,10 @@ class Painter {
         });
         this.pen.globalAlpha = 1;
         this.gaps(row.cpu.holes, y, height);
+        if (row.folded) {
+            this.gaps(row.cpu.unread, y + height - FOLDED_DOTS * this.unit, FOLDED_DOTS * this.unit);
+            this.dots(row.cpu.records, row.cpu.times.records, y + height - 2 * this.unit);
+        }
     }
     unknown(x, y, width, height) {
         const left = Math.max(x, 0), room = Math.min(x + width, this.look.width) - left;
@@ -232,6 +244,14 @@ class Painter {
             const to = next && next.epoch === records[i].epoch ? next.time : records[i].drain?.time ?? records[i].time;
             const y = high(records[i].level);
             this.rect(x, y, look.x(to) - x, floor - y, theme.colours.level);
+        }
+    }
+    /* All at the same height; of those that would hide each other, the first. */
+    dots(records, times, y) {
+        const { look } = this;
+        for (let i = lastAtOrBefore(times, look.from) + 1; i < times.length && times[i] <= look.to; ) {
+            this.dot(look.x(times[i]), y, records[i]);
+            i = Math.max(lastAtOrBefore(times, look.time(look.x(times[i]) + 4)) + 1, i + 1);
         }
     }
     dot(x, y, record) {
@@ -353,10 +373,7 @@ class Painter {
                 this.rect(x, y + height - Math.max(2, height * running), COLUMN, Math.max(2, height * running),
                           threads.colour(tid));
         });
-        for (let i = lastAtOrBefore(times, look.from) + 1; i < times.length && times[i] <= look.to; ) {
-            this.dot(look.x(times[i]), y + 2 * unit, records[i]);
-            i = Math.max(lastAtOrBefore(times, look.time(look.x(times[i]) + 4)) + 1, i + 1);
-        }
+        this.dots(records, times, y + 2 * unit);
         this.pen.globalAlpha = 1;
     }
 

@@ -13,6 +13,10 @@ const KEYS = [
     { of: LOOK, keys: ["PageUp"], words: "Page Up", what: "lanes above", does: (view) => view.scrollBy(-0.8) },
     { of: LOOK, keys: ["PageDown"], words: "Page Down", what: "lanes below", does: (view) => view.scrollBy(0.8) },
     { of: LOOK, keys: ["m"], words: "m", what: "to the threads, to the CPUs", does: (view) => view.toOthers() },
+    { of: LOOK, keys: ["l"], words: "l", what: "each CPU in one line, or in all of its",
+      does: (view) => view.folds.all() },
+    { of: LOOK, keys: ["u"], words: "u", what: "so the CPU of what is chosen",
+      does: (view) => view.folds.one(view.chosen?.cpu) },
     { of: LOOK, keys: ["Home", "0"], words: "Home or 0", what: "all of the trace", does: (view) => view.showAll() },
     { of: LOOK, keys: ["f"], words: "f", what: "to what is chosen", does: (view) => view.focusChosen() },
     { of: LOOK, keys: ["o"], words: "o", what: "its thread alone; all threads",
@@ -44,7 +48,8 @@ const KEYS = [
 ];
 const MOUSE = [
     ["wheel", "closer, farther, around the pointer"], ["drag, Shift + wheel", "earlier, later"],
-    ["click", "choose: its bytes"], ["double click", "closer"], ["on the names: click", "that thread alone"],
+    ["click", "choose: its bytes"], ["double click", "closer"], ["on a thread's name", "that thread alone"],
+    ["on a CPU's name", "in one line, or in all of its"],
 ];
 
 function helpTables() {

@@ -7,8 +7,10 @@ const sameRow = (a, b) => !!a && !!b && a.kind === b.kind && a.number === b.numb
 
 const KINDS_OF = { cpu: ["switch"], pebbles: ["record", "drain"], branches: ["btsdrain"], locks: ["lock"],
                    events: ["event"], thread: ["switch", "record"] }; /* the first, unless another is chosen */
+const kindsOf = (row) => row.folded ? ["switch", "record"] : KINDS_OF[row.kind] ?? [];
 
-/* What of a kind lies in a row, in the order of time: {count, at}. Of a thread, the switches its stretches began with. */
+/* What of a kind lies in a row, in the order of time: {count, at}. Of a thread, the switches its stretches began
+ * with. */
 function thingsOf(trace, model, row, kind) {
     if (row.kind !== "thread")
         return allOf(trace, model, kind, row.number);
@@ -48,7 +50,7 @@ class LaneWalk {
         this.time = thing?.time;
     }
     kindIn(row) {
-        const kinds = KINDS_OF[row.kind], now = this.view.chosen?.kind;
+        const kinds = kindsOf(row), now = this.view.chosen?.kind;
         return kinds.includes(now) ? now : kinds[0];
     }
     /* The next in this lane. */
@@ -66,7 +68,7 @@ class LaneWalk {
         const { view } = this, { trace, model, rows } = view, time = this.time ?? this.middle;
         const now = rows.findIndex((row) => sameRow(row, this.lane));
         for (let i = now < 0 ? firstWhere(rows.length, (n) => rows[n].y >= view.scrolled) : now + by; rows[i]; i += by)
-            for (const kind of KINDS_OF[rows[i].kind] ? [this.kindIn(rows[i]), ...KINDS_OF[rows[i].kind]] : []) {
+            for (const kind of kindsOf(rows[i]).length ? [this.kindIn(rows[i]), ...kindsOf(rows[i])] : []) {
                 const things = thingsOf(trace, model, rows[i], kind);
                 if (!things.count)
                     continue;
@@ -81,5 +83,50 @@ class LaneWalk {
         if (this.lane?.kind === "thread")
             return this.lane.thread.tid;
         return chosen?.kind === "switch" ? trace.switches.next[chosen.index] : chosen?.tid;
+    }
+}
+
+const FOLDED_FROM = 9; /* CPUs: with so many each has one line at first */
+
+/* Which CPUs have one line. */
+class Folds {
+    constructor(view) {
+        this.view = view;
+        this.most = view.model.shown.length >= FOLDED_FROM;
+        this.unlike = new Set(); /* CPUs that are not as most are */
+    }
+    has(cpu) { return this.most !== this.unlike.has(cpu); }
+    all() {
+        this.most = !this.most;
+        this.unlike.clear();
+        this.changed();
+        this.view.say(this.most ? "Each CPU in one line." : "Each CPU in all of its lines.");
+    }
+    one(cpu) {
+        if (cpu === undefined)
+            return;
+        this.turn(cpu);
+        this.changed();
+        this.view.say(`CPU ${cpu} in ${this.has(cpu) ? "one line" : "all of its lines"}.`);
+    }
+    turn(cpu) {
+        if (!this.unlike.delete(cpu))
+            this.unlike.add(cpu);
+    }
+    /* One line has no place for it. */
+    openFor(thing) {
+        if (!thing || ["switch", "record", "gap"].includes(thing.kind) || !this.has(thing.cpu))
+            return;
+        this.turn(thing.cpu);
+        this.view.resize();
+    }
+    changed() {
+        const { view } = this, { chosen, walk } = view;
+        view.resize();
+        if (!chosen)
+            return;
+        if (walk.lane?.kind !== "thread")
+            walk.lane = view.rowOf(chosen);
+        view.scrollTo(view.rows.find((row) => sameRow(row, walk.lane)));
     }
 }

@@ -27,6 +27,12 @@ class Pointer {
         const gap = gaps?.overlap(this.view.look.time(x - GAP_WIDTH), this.view.look.time(x + 2));
         if (gap && row.kind === "cpu")
             return gap;
+        if (row.folded && top > row.y + row.height - 2 * FOLDED_DOTS * this.view.unit) {
+            const below = near(cpu.records, cpu.times.records) ??
+                cpu.unread.overlap(this.view.look.time(x - GAP_WIDTH), this.view.look.time(x + 2));
+            if (below)
+                return below;
+        }
         const drain = row.kind === "pebbles" ? near(cpu.drains, cpu.times.drains) : undefined;
         if (drain && top > row.y + row.height - 12 * this.view.unit) /* where its triangle is */
             return drain;

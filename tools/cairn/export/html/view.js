@@ -16,6 +16,7 @@ class View {
         this.finder = new Finder(trace, model);
         this.mouse = new Pointer(this);
         this.walk = new LaneWalk(this);
+        this.folds = new Folds(this);
         this.chosen = this.hover = this.only = this.pointer = undefined;
         this.frames = 0;
     }
@@ -35,8 +36,10 @@ class View {
         this.height = scroller.clientHeight;
         const share = element("panel").offsetHeight / innerHeight;
         element("splitter").setAttribute("aria-valuenow", Math.round(100 * share));
-        Object.assign(this, layOut(this.model, this.unit), { height: scroller.clientHeight });
+        const laidOut = layOut(this.model, this.unit, (cpu) => this.folds.has(cpu));
+        Object.assign(this, laidOut, { height: scroller.clientHeight });
         this.extent = this.rows.at(-1).y + this.rows.at(-1).height;
+        element("fold").setAttribute("aria-pressed", String(this.folds.most));
         element("extent").style.height = `${this.extent}px`;
         const canvas = element("lanes");
         canvas.style.width = `${this.look.width}px`;
@@ -109,13 +112,17 @@ class View {
                             title: row.text, thread: row.thread && threads.name(row.thread.tid) }[row.kind];
             if (!words)
                 continue;
-            const thread = row.kind === "thread", sub = ["pebbles", "branches", "locks", "events"].includes(row.kind);
-            const label = make(thread ? "button" : "div", { class: sub ? "sub" : row.kind, title: words,
-                                                            type: thread ? "button" : undefined,
-                                                            tabindex: thread ? -1 : undefined }, words);
+            const thread = row.kind === "thread", cpu = row.kind === "cpu";
+            const sub = ["pebbles", "branches", "locks", "events"].includes(row.kind);
+            const label = make(thread || cpu ? "button" : "div", {
+                class: sub ? "sub" : row.kind, title: words, type: thread || cpu ? "button" : undefined,
+                tabindex: thread || cpu ? -1 : undefined, "aria-expanded": cpu ? String(!row.folded) : undefined,
+            }, words);
             label.style.top = `${row.y}px`;
             const height = `${row.height - (row.kind === "title" ? 0 : 4 * this.unit)}px`;
             Object.assign(label.style, { height, lineHeight: height });
+            if (cpu)
+                label.addEventListener("click", () => this.folds.one(row.number));
             if (thread) {
                 label.style.setProperty("--own-colour", threads.colour(row.thread.tid));
                 label.dataset.tid = row.thread.tid;
@@ -177,6 +184,7 @@ class View {
     /* `keep`: the row it is chosen in, which must stay in sight. */
     choose(thing, { reveal = true, keep } = {}) {
         this.chosen = thing;
+        this.folds.openFor(thing);
         this.walk.chose(keep ?? (thing ? this.rowOf(thing) : undefined), thing);
         const shown = thing ? this.details.of(thing) : summary(this.trace, this.model, (t) => this.choose(t));
         element("panel-title").textContent = shown.title;
@@ -285,6 +293,7 @@ class View {
         });
         element("words").addEventListener("keydown", (e) => e.key === "Escape" && this.back());
         element("all").addEventListener("click", () => this.showAll());
+        element("fold").addEventListener("click", () => this.folds.all());
         element("theme").addEventListener("click", () => this.toggleTheme());
         element("help").addEventListener("click", () => this.toggleHelp());
         document.addEventListener("keydown", (e) => onKey(this, e));
