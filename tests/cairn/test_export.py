@@ -110,6 +110,9 @@ def test_json_of_some_branches(options):
     left = int(found[1]) if found and found[1] != "none" else 0
     assert sum(line["type"] == "branch" for line in lines) == left
     assert left or options[0] in ("--cpu", "--reason")
+    if options[0] == "--reason":  # which hides no loss
+        drains = [line for line in lines if line["type"] == "branch_drain"]
+        assert sum(line["lost"] for line in drains) == 795 and all(line["lost"] for line in drains)
 
 
 def test_json_leaves_out_branches_whose_drain_is_missing():

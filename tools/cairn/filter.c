@@ -336,6 +336,8 @@ static bool has_reason(const struct cairn_item *item)
     const struct cairn_switch *sw = &item->sw;
     if (item->kind == CAIRN_ITEM_EPOCH)
         return item->epoch->lost || item->epoch->swallowed;
+    if (item->kind == CAIRN_ITEM_BRANCHES)
+        return !item->branches->count && item->branches->drain.lost;
     if (item->kind != CAIRN_ITEM_SWITCH)
         return item->kind == CAIRN_ITEM_HOLE;
     return sw->detailed && !sw->raw &&
