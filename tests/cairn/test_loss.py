@@ -154,6 +154,15 @@ def test_dump_tells_of_its_damage_and_its_end():
         assert (shown[-1] == panic) == (len(gone) == 1)  # else nobody knows of it
 
 
+@pytest.mark.parametrize("command, log", [("profile", "small"), ("ds", "small"), ("bts", "bts"), ("locks", "locks")])
+def test_heads_tell_of_damage(command, log):
+    lines = (GOLDEN / f"{log}.log").read_bytes().splitlines(keepends=True)
+    last = max(i for i, line in enumerate(lines) if line.startswith(b"~T"))
+    assert "damaged" not in text_of(cairn(command, "-", data=b"".join(lines)))
+    text = " ".join(text_of(cairn(command, "-", data=b"".join(lines[:last] + lines[last + 1:]))).split()[:70])
+    assert re.search(r"damaged: 1 of \d+ frames is missing in this log: cairn (# )?check (# )?tells (# )?where", text)
+
+
 @pytest.mark.parametrize("every", [2, 3, 5])
 def test_what_is_missing_between_the_switches_is_no_lie(every):
     """Gaps all over a log: each event that is left is as the truth has it, and none is missed that was in a gap."""

@@ -20,6 +20,7 @@
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 #include "tools/cairn/error.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 
@@ -231,6 +232,7 @@ static void print_head(const struct cairn_log *log)
     struct cairn_slice mode = cairn_key(t, "ds.bts"), records = cairn_key(t, "ds.bts.records");
     struct cairn_slice rings = cairn_key(t, "option.bts.rings");
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
+    cairn_print_damage(log, "# ", "cairn check tells where");
     if (mode.size)
         printf("# BTS: %.*s, a buffer of %.*s %s on each CPU%s\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
                cairn_slice_is(records, "1") ? "record" : "records",

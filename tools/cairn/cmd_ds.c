@@ -11,6 +11,7 @@
 #include "tools/cairn/draw.h"
 #include "tools/cairn/error.h"
 #include "tools/cairn/life.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
 #include "tools/cairn/taken.h"
@@ -133,6 +134,7 @@ static int show(const struct cairn_log *log)
     if (only_record != UINT64_MAX && records_shown != RECORDS_SHOWN)
         return cairn_usage(&cairn_ds_command, "--records is how many, --record which one: give one of them");
     cairn_print_backend(log, "Debug Store: ", "");
+    cairn_print_damage(log, "", "cairn check tells where");
     cairn_filter_print("");
     for (uint32_t c = 0; c < log->cpus; c++) {
         struct cairn_taken drain;

@@ -49,28 +49,13 @@ static int print_place(const struct dump *d, int64_t time, uint32_t cpu)
     return printf("%*.*s %2" PRIu32 " ", d->width, TIME_MOST, cairn_show_time(text, d->log, time), cpu);
 }
 
-/* Where something is missing the rows say so themselves; how much it is in all, only this. */
-static void print_damage(const struct cairn_log *log)
-{
-    char missing[CAIRN_SHOWN], text[CAIRN_SHOWN + 40];
-    const char *where = "cairn check tells where";
-    if (!cairn_log_damaged(log))
-        return;
-    if (!cairn_show_missing(missing, sizeof(missing), log))
-        snprintf(missing, sizeof(missing), "it holds what cannot be");
-    else if (!log->etl)
-        where = "'!' tells where";
-    snprintf(text, sizeof(text), "%s: %s", missing, where);
-    cairn_print_wrapped((unsigned)printf("# damaged: "), "# ", 2, (struct cairn_slice){text, (uint32_t)strlen(text)});
-}
-
 static void print_head(const struct dump *d, bool compact)
 {
     const struct cairn_log *log = d->log;
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     cairn_print_other_kinds(log, "# ");
     cairn_print_bad_end(log, "# ");
-    print_damage(log);
+    cairn_print_damage(log, "# ", "'!' tells where");
     if (log->etl && !log->own)
         printf("# ETL file of %.*s, build %.*s: seconds since its header event\n",
                CAIRN_SLICE(cairn_key(&log->text, "etl.logger")), CAIRN_SLICE(cairn_key(&log->text, "etl.build")));

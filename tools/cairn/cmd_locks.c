@@ -9,6 +9,7 @@
 #include "tools/cairn/command.h"
 #include "tools/cairn/error.h"
 #include "tools/cairn/locks.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/show.h"
 
 #define CALLERS_SHOWN 4u
@@ -278,6 +279,7 @@ static void print_head(const struct cairn_log *log, bool told, bool changed)
         untracked += log->cpu[c].end.locks_known ? log->cpu[c].end.locks[4] : 0;
     if (sampling.hold_threshold)
         snprintf(held, sizeof(held), ", and each held for more than %" PRIu32 " cycles", sampling.hold_threshold);
+    cairn_print_damage(log, "# ", "cairn check tells where");
     if (!told)
         n = (uint64_t)snprintf(text, sizeof(text), "not told: each event is counted for itself");
     else if (sampling.every)

@@ -14,6 +14,7 @@
 #include "tools/cairn/draw.h"
 #include "tools/cairn/elf.h"
 #include "tools/cairn/error.h"
+#include "tools/cairn/loss.h"
 #include "tools/cairn/pebs.h"
 #include "tools/cairn/show.h"
 
@@ -275,6 +276,7 @@ static void print_head(const struct profile *p)
 {
     const struct cairn_log *log = p->log;
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
+    cairn_print_damage(log, "# ", "cairn check tells where");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
     cairn_filter_print("# ");

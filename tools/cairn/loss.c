@@ -264,6 +264,18 @@ uint64_t cairn_damaged_frames(const struct cairn_log *log)
     return log->etl ? 0 : (uint64_t)log->frames.suspects.count + log->bad_frames + log->bad_pieces;
 }
 
+void cairn_print_damage(const struct cairn_log *log, const char *prefix, const char *where)
+{
+    char missing[CAIRN_SHOWN], text[2 * CAIRN_SHOWN];
+    if (!cairn_log_damaged(log))
+        return;
+    const bool told = cairn_show_missing(missing, sizeof(missing), log);
+    snprintf(text, sizeof(text), "%s: %s", told ? missing : "it holds what cannot be",
+             told && !log->etl ? where : "cairn check tells where");
+    cairn_print_wrapped((unsigned)printf("%sdamaged: ", prefix), prefix, (unsigned)strlen(prefix),
+                        (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
 void cairn_print_missing(const struct cairn_log *log)
 {
     const struct cairn_frames *f = &log->frames;

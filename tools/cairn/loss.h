@@ -25,6 +25,10 @@ bool cairn_show_missing(char *out, size_t room, const struct cairn_log *log);
 /* Frames of a serial log that came damaged, or hold what they cannot: cairn check names them. */
 uint64_t cairn_damaged_frames(const struct cairn_log *log);
 
+/* A line for the head of what is shown of a damaged log, nothing where it is whole: figures and rows that go into a
+ * file say themselves what they are not of. It begins with `prefix`; `where`: what tells where frames are missing. */
+void cairn_print_damage(const struct cairn_log *log, const char *prefix, const char *where);
+
 /* Rows of `cairn stat`, for what there should be and is not in this log: frames or buffers, damaged ones, switches. */
 void cairn_print_missing(const struct cairn_log *log);
 
