@@ -294,7 +294,8 @@ clean:
 	rm -rf $(B)
 FORCE:
 .SECONDARY:
--include $(shell find $(B) -path $(B)/qemu11 -prune -o -path $(B)/linux -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(B) -path $(B)/qemu11 -prune -o -path $(B)/linux -prune -o -name '*.d' -type f -print \
+                      2>/dev/null)
 .PHONY: all kernel loader tools manual install uninstall docs run gdb image unit test-products test test-ds test-linux \
         test-ci test-all bench bench-gate fuzz lint help clean FORCE
 endif
