@@ -195,6 +195,15 @@ def test_another_file_of_its_name(tmp_path):
     assert status == 0 and figures(out)[0] == figures(text_of(cairn("top", "--once", path_of("plain"))))[0]
 
 
+def test_the_last_of_several_traces(tmp_path):
+    """As every command reads it, wherever in the file it begins."""
+    path = tmp_path / "log"
+    path.write_bytes(path_of("small").read_bytes() + b"console text\n" * 20000 + path_of("plain").read_bytes())
+    alone = figures(text_of(cairn("top", "--once", path_of("plain"))))
+    assert figures(text_of(cairn("top", "--once", path))) == alone
+    assert figures(text_of(cairn("top", path))) == alone
+
+
 def test_frames_out_of_place(tmp_path):
     """One that comes again is no loss; one that comes late is not missing, but cannot be read any more; and one that
     belongs nowhere is damaged."""

@@ -50,7 +50,8 @@ struct top {
     struct cairn_serial source;
     char *path;
     const char *name;         /* the last part of that */
-    bool file;                /* regular: it may grow, or be another */
+    bool file;                /* regular: it may grow, or be another; */
+    bool at_end;              /* all that it has now has been read */
     uint64_t at;              /* bytes read of it */
     char behind[BEHIND];      /* of a file: the last ones */
     int error;                /* errno of a read */
@@ -200,6 +201,7 @@ static bool read_some(struct top *t)
     if (t->file && is_another(t))
         begin_anew(t);
     const ssize_t n = read(t->source.fd, data, sizeof(data));
+    t->at_end = n <= 0;
     if (n > 0) {
         t->etl |= !t->at && cairn_etl_is(data, (size_t)n);
         t->over |= t->etl;
@@ -242,9 +244,11 @@ static void wait_some(struct top *t, int64_t deadline)
         read_some(t);
 }
 
+/* A trace ends what is to come; in a file another one may lie behind it. */
 static bool goes_on(const struct top *t)
 {
-    return !t->follow.ended && !t->over && !t->quit && !ended_by;
+    const bool ended = t->follow.ended && (!t->file || t->at_end);
+    return !ended && !t->over && !t->quit && !ended_by;
 }
 
 static void follow(struct top *t)
