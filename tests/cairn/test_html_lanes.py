@@ -72,6 +72,26 @@ def test_gaps_lie_where_json_has_them(chromium, pages):
         assert any(f[0] == what and f[1] == since and until in (None, f[2]) for f in found), (expected, found)
 
 
+@pytest.mark.parametrize("log, cpu, seconds, words", [
+    (SAMPLES / "damaged.log", 0, 1.55, "the log is damaged: this part of it is not there, or cannot be read"),
+    ("lost", 0, 0.15, "events came faster than buffers were emptied"),
+    ("circular", 0, None, "newer events took their place"),
+])
+def test_why_something_is_missing(chromium, pages, log, cpu, seconds, words):
+    """Where the lane has a gap, the tip says what, why and for how long; the panel, too."""
+    chromium.open(pages(log)[0])
+    if seconds is None:
+        seconds = chromium.run(SEEN)[0] * NS / 1e9 + 1e-7
+    said = tip(chromium, *place(chromium, ".cpu", cpu, seconds * 1e9 / NS))
+    assert words in said
+    x, y = place(chromium, ".cpu", cpu, seconds * 1e9 / NS)
+    chromium.click(x, y)
+    facts = chromium.run(FACTS)
+    assert facts["why"] == words and facts["what"] in said and "missing: " not in said
+    assert f"{facts['from'][:-2]} to {facts['to']}: {facts['length']}" in said
+    assert float(facts["from"][:-2]) <= seconds <= float(facts["to"][:-2])
+
+
 def test_nobody_knows_who_ran_in_a_gap(chromium, pages):
     """A thread that is said to wait may have run where switches are missing: the tip does not hide that."""
     path, lines = pages(SAMPLES / "damaged.log")

@@ -192,6 +192,10 @@ void cairn_html_layouts(struct cairn_json *j)
     cairn_json_number(j, "waiting", KTHREAD_WAITING);
     cairn_json_close(j);
     cairn_json_open(j, "hole");
+    cairn_json_number(j, "bytes", CAIRN_HOLE_BYTES);
+    cairn_json_number(j, "buffers", CAIRN_HOLE_BUFFERS);
+    cairn_json_number(j, "lost", CAIRN_HOLE_LOST);
+    cairn_json_number(j, "lost_here", CAIRN_HOLE_LOST_HERE);
     cairn_json_number(j, "overwritten", CAIRN_HOLE_OVERWRITTEN);
     cairn_json_number(j, "stopped", CAIRN_HOLE_STOPPED);
     cairn_json_number(j, "maybe", CAIRN_HOLE_MAYBE_LOST);

@@ -289,7 +289,7 @@ class Details {
         return {
             title: `${g.why === UNTOLD ? "Unknown" : "Missing"}, CPU ${g.cpu}`,
             parts: [section("What it says", facts([
-                ["What", g.text], ["From", `${seconds(g.from)} s`], ["To", `${seconds(g.to)} s`],
+                ["What", g.text], ["Why", causeOf(g)], ["From", `${seconds(g.from)} s`], ["To", `${seconds(g.to)} s`],
                 ["Length", span(g.to - g.from)],
             ]))],
         };

@@ -71,7 +71,10 @@ class Pointer {
         case "btsdrain":
             return `${plural(thing.branches, "branch", "branches")} of ${threads.name(thing.tid)}, up to here ` +
                 `(${thing.reason}), ${thing.lost} lost`;
-        case "gap": return thing.why === UNTOLD ? thing.text : `missing: ${thing.text}`;
+        case "gap":
+            return [thing.why === RECORDS ? `missing: ${thing.text}` : thing.text, causeOf(thing),
+                    `${seconds(thing.from)} to ${seconds(thing.to)} s: ${span(thing.to - thing.from)}`]
+                .filter(Boolean).join("\n");
         default: return thing.text;
         }
     }

@@ -211,6 +211,19 @@ function kindOf(gap) {
     return gap.quiet || gap.why === meta.hole.stopped || gap.why === meta.hole.overwritten ? "stopped" : "gap";
 }
 
+/* How it came to be; "": what is missing says that itself. */
+function causeOf(gap) {
+    const { bytes, buffers, overwritten, lost, lost_here, maybe } = meta.hole;
+    if (gap.why === RECORDS)
+        return gap.quiet ? "the events with them were overwritten, or not recorded"
+            : "the events with them are missing";
+    if (gap.why === bytes || gap.why === buffers)
+        return "the log is damaged: this part of it is not there, or cannot be read";
+    if (gap.why === overwritten)
+        return "newer events took their place";
+    return [lost, lost_here, maybe].includes(gap.why) ? "events came faster than buffers were emptied" : "";
+}
+
 class Gaps extends Spans { /* and those of each kind, in the order in which one hides another */
     constructor(items) {
         super(items);
