@@ -39,6 +39,19 @@ def test_memory(command, tmp_path_factory):
     assert large[2] < small[2] + (8 << 20) and large[2] < 32 << 20
 
 
+@pytest.mark.parametrize("noise", [b"~T00000000", b"~T00000000\n"], ids=["line", "lines"])
+def test_noise(noise, tmp_path):
+    """Marks of frames and nothing else, on one line or each on its own: they are counted, the first ones listed."""
+    log, listed, marks = tmp_path / "log", 16384, 2400000
+    log.write_bytes((GOLDEN.parent.parent / "samples" / "plain.log").read_bytes() + noise * marks)
+    status, error, peak = measured(["info", log])
+    assert status == 0 and peak < 32 << 20
+    assert error.endswith(f"and {listed - 5} more: cairn check names each\n"
+                          f"and at most {marks - listed} more damaged frames: only the first {listed} are looked at\n")
+    shown = subprocess.run([cairn_boot.BUILD / "cairn", "stat", log], capture_output=True, check=False).stdout.decode()
+    assert f"frames damaged          {marks}   at most (cairn check names the first)\n" in shown
+
+
 @pytest.fixture(scope="module", name="limit")
 def fixture_limit():
     """Address space: what the tool and this machine's libraries need before a log is opened, and a fixed room."""

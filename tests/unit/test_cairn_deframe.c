@@ -410,17 +410,64 @@ static void damage_between_dumps(void **state)
     writer_free(&w);
 }
 
+/* A line of noise may hold one in ten bytes: those behind the first are counted, for the dump that they are of. */
+static void more_damage_than_is_listed(void **state)
+{
+    (void)state;
+    static const uint32_t most = CAIRN_SUSPECTS_MOST;
+    static const struct {
+        uint32_t first, between, second; /* marks in the first dump, behind its trailer, in the second dump */
+        uint32_t listed, unlisted;       /* of the second */
+        uint32_t of_first;               /* unlisted of the first */
+    } rows[] = {
+        {0, 0, most - 1, most - 1, 0, 0},    {0, 0, most, most, 0, 0},  {0, 0, most + 1, most, 1, 0},
+        {most + 7, 0, 3, 3, 0, 7},           {most + 7, 2, 3, 3, 2, 7}, {5, most, most, most, most, 0},
+        {most, most + 2, 1, 1, most + 2, 0},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct writer w = {0};
+        for (unsigned dump = 0; dump < 2; dump++) {
+            w.number = 0;
+            for (uint32_t mark = 0; dump && mark < rows[i].between; mark++)
+                writer_raw(&w, "~T00000000", 10);
+            writer_text(&w, 'H', "dump.frames=3\n");
+            for (uint32_t mark = 0; mark < (dump ? rows[i].second : rows[i].first); mark++)
+                writer_raw(&w, "~T00000000", 10);
+            writer_text(&w, 'M', dump ? "n=two\n" : "n=one\n");
+            writer_text(&w, 'Z', "dump.frames=3\n");
+        }
+        struct cairn_frames f = read_log(&w, 1), g = read_log(&w, 2);
+        assert_true(f.count == 3 && g.count == 3 && f.dump == 1 && g.dump == 2);
+        assert_int_equal(f.suspects.count, rows[i].first < most ? rows[i].first : most);
+        assert_int_equal(f.unlisted, rows[i].of_first);
+        assert_int_equal(g.suspects.count, rows[i].listed);
+        assert_int_equal(g.unlisted, rows[i].unlisted);
+        assert_int_equal(cairn_frames_damaged(&g), rows[i].between + rows[i].second);
+        cairn_frames_free(&f);
+        cairn_frames_free(&g);
+        writer_free(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_bytes),        cmocka_unit_test(between_other_text),
-        cmocka_unit_test(cut_anywhere),       cmocka_unit_test(bad_characters),
-        cmocka_unit_test(too_long),           cmocka_unit_test(order_and_repetition),
-        cmocka_unit_test(missing_runs),       cmocka_unit_test(total_without_header),
-        cmocka_unit_test(totals_that_differ), cmocka_unit_test(several_dumps),
-        cmocka_unit_test(cut_and_sent_again), cmocka_unit_test(total_by_a_later_header),
-        cmocka_unit_test(any_order),          cmocka_unit_test(numbers_do_not_wrap),
+        cmocka_unit_test(known_bytes),
+        cmocka_unit_test(between_other_text),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(bad_characters),
+        cmocka_unit_test(too_long),
+        cmocka_unit_test(order_and_repetition),
+        cmocka_unit_test(missing_runs),
+        cmocka_unit_test(total_without_header),
+        cmocka_unit_test(totals_that_differ),
+        cmocka_unit_test(several_dumps),
+        cmocka_unit_test(cut_and_sent_again),
+        cmocka_unit_test(total_by_a_later_header),
+        cmocka_unit_test(any_order),
+        cmocka_unit_test(numbers_do_not_wrap),
         cmocka_unit_test(damage_between_dumps),
+        cmocka_unit_test(more_damage_than_is_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@ struct reader {
     uint32_t highest;
     bool trailer;               /* of this dump has come, */
     uint64_t trailer_at;        /* there */
+    uint64_t unlisted_own;      /* of the frames' `unlisted`: up to the trailer, or where none has come yet, all */
     size_t run[RUNS_MOST];      /* where runs of chains in order begin; */
     unsigned runs;              /* so many */
     uint64_t newlines, counted; /* line numbers: newlines before offset `counted` */
@@ -42,6 +43,10 @@ static void begin_dump(struct reader *r)
     const size_t own = own_suspects(r);
     f->chains.count = f->crcs.count = f->count = r->runs = 0;
     memset(f->of, 0, sizeof(f->of));
+    if (f->dumps) { /* those that it has of its own are forgotten */
+        f->unlisted -= r->unlisted_own;
+        r->unlisted_own = f->unlisted;
+    }
     f->suspects.count -= own;
     if (own && f->suspects.count)
         memmove(f->suspects.items, f->suspects.items + own, f->suspects.count * sizeof(*f->suspects.items));
@@ -157,6 +162,7 @@ static bool take(struct reader *r, const struct cairn_frame *frame)
     if (begins) {
         if (r->which && f->dumps == r->which) {
             f->suspects.count = own_suspects(r);
+            f->unlisted = r->unlisted_own;
             return false;
         }
         begin_dump(r);
@@ -278,6 +284,24 @@ static void pass_over_again(struct reader *r)
     free(cut);
 }
 
+static void add_suspect(struct reader *r, const struct cairn_line *l, uint64_t at, enum cairn_flaw flaw)
+{
+    struct cairn_frames *f = r->f;
+    if (f->suspects.count == CAIRN_SUSPECTS_MOST) {
+        f->unlisted++;
+        r->unlisted_own += !r->trailer;
+        return;
+    }
+    *CAIRN_ADD(f->suspects) = (struct cairn_suspect){
+        .at = at,
+        .line = line_number(r, at),
+        .number = l->frame.number,
+        .numbered = l->numbered,
+        .stream = l->frame.stream,
+        .flaw = (uint8_t)flaw,
+    };
+}
+
 /* Frames whose marks lie in `size` bytes at `p`, offset `at` of the log; up to `end` may be looked at. Returns how far
  * it came, or 0: the dump asked for has ended. */
 static size_t read_part(struct reader *r, const char *p, size_t size, const char *end, uint64_t at)
@@ -296,14 +320,7 @@ static size_t read_part(struct reader *r, const char *p, size_t size, const char
             continue;
         }
         if (cairn_frame_suspect(&l, p, mark, look))
-            *CAIRN_ADD(r->f->suspects) = (struct cairn_suspect){
-                .at = offset,
-                .line = line_number(r, offset),
-                .number = l.frame.number,
-                .numbered = l.numbered,
-                .stream = l.frame.stream,
-                .flaw = (uint8_t)(flaw - 1),
-            };
+            add_suspect(r, &l, offset, (enum cairn_flaw)(flaw - 1));
         mark++;
     }
     return mark > limit ? (size_t)(mark - p) : size;
@@ -343,6 +360,11 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
     pass_over_again(r);
     find_missing(r);
     free(r);
+}
+
+uint64_t cairn_frames_damaged(const struct cairn_frames *f)
+{
+    return f->suspects.count + f->unlisted;
 }
 
 uint64_t cairn_frames_bytes(const struct cairn_frames *f)

@@ -12,6 +12,9 @@
 
 #include "tools/cairn/chain.h"
 
+/* Suspects that are listed: a line of noise can hold one in ten bytes, and nobody reads as many. */
+#define CAIRN_SUSPECTS_MOST 16384u
+
 struct cairn_suspect { /* a line that looks like a damaged frame */
     uint64_t at, line; /* offset, and line number from 1 */
     uint32_t number;   /* as read: may itself be what is damaged */
@@ -43,7 +46,8 @@ struct cairn_frames {
     struct {
         struct cairn_suspect *items;
         size_t count, room;
-    } suspects; /* in the order of the log; none that `again` counts */
+    } suspects;        /* in the order of the log, the first CAIRN_SUSPECTS_MOST; none that `again` counts */
+    uint64_t unlisted; /* behind those: at most so many, frames of some may have come whole behind them */
     struct {
         struct cairn_run *items;
         size_t count, room;
@@ -67,5 +71,7 @@ struct cairn_frames {
 void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t which,
                    void (*progress)(uint64_t done, uint64_t all));
 void cairn_frames_free(struct cairn_frames *f);
+/* Damaged lines, listed or not: exact where all are listed, else at most so many. */
+uint64_t cairn_frames_damaged(const struct cairn_frames *f);
 /* Bytes of all payloads. */
 uint64_t cairn_frames_bytes(const struct cairn_frames *f);

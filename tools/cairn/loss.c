@@ -261,7 +261,7 @@ bool cairn_show_missing(char *out, size_t room, const struct cairn_log *log)
 
 uint64_t cairn_damaged_frames(const struct cairn_log *log)
 {
-    return log->etl ? 0 : (uint64_t)log->frames.suspects.count + log->bad_frames + log->bad_pieces;
+    return log->etl ? 0 : cairn_frames_damaged(&log->frames) + log->bad_frames + log->bad_pieces;
 }
 
 void cairn_print_damage(const struct cairn_log *log, const char *prefix, const char *where)
@@ -296,7 +296,8 @@ void cairn_print_missing(const struct cairn_log *log)
         return;
     printf("  frames missing     %12" PRIu64 "   of %s%" PRIu64 "\n", f->missing_frames,
            f->total_known ? "" : "at least ", f->total);
-    printf("  frames damaged     %12" PRIu64 "   (cairn check names them)\n", damaged);
+    printf("  frames damaged     %12" PRIu64 "   %s\n", damaged,
+           f->unlisted ? "at most (cairn check names the first)" : "(cairn check names them)");
 }
 
 /* Of a serial line that lost or changed bytes, or of a file that was copied in part. Which switches that lost nobody

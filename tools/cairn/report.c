@@ -225,6 +225,9 @@ bool cairn_report_damage(FILE *to, const struct cairn_log *log, size_t most)
                      : cairn_plural(log->bad_pieces, "trace frame holds", "trace frames hold"));
     if (r.more)
         fprintf(to, "and %zu more: cairn check names each\n", r.more);
+    if (log->frames.unlisted)
+        fprintf(to, "and at most %" PRIu64 " more damaged %s: only the first %u are looked at\n", log->frames.unlisted,
+                cairn_plural(log->frames.unlisted, "frame", "frames"), CAIRN_SUSPECTS_MOST);
     report_notes(to, log);
     return cairn_log_damaged(log);
 }
