@@ -70,8 +70,11 @@ def measured(arguments, stdin=subprocess.DEVNULL, address_space=0):
     return done.returncode, done.stderr.decode(), int(done.stdout) << 10
 
 
-def text_of(done):
+def text_of(done, refused=False):
+    """What it printed. That its usage was refused (2) is the test's mistake, but for `refused`: it prints nothing then,
+    and nothing lacks whatever is looked for."""
     assert b"Sanitizer" not in done.stderr, done.stderr.decode()
+    assert refused or done.returncode != 2, done.stderr.decode()
     text = done.stdout.decode("ascii")
     # what check says of a rule that failed is one line here, however wide
     return re.sub(r"\n {4}(?=\S)", " ", text) if "check" in done.args[1:2] else text

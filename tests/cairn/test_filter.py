@@ -78,7 +78,7 @@ def test_time_as_dump_shows_it():
     lines = [line for line in text_of(cairn("dump", PLAIN)).splitlines() if " > " in line]
     at = lines[100].split()[0]
     assert lines[100] in text_of(cairn("dump", "--from", at, PLAIN)).splitlines()
-    assert lines[100] not in text_of(cairn("dump", "--to", at, PLAIN)).splitlines()
+    assert lines[100] not in text_of(cairn("dump", "--until", at, PLAIN)).splitlines()
 
 
 @pytest.mark.parametrize("log", ALL, ids=lambda path: path.stem)
