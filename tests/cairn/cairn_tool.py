@@ -16,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden"
 EXPECTED = HERE / "expected"
 CAIRN = cairn_boot.BUILD / "san" / "cairn"
+KERNEL = cairn_boot.BUILD / "kernel.elf.full"
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw"]
 
 
@@ -43,6 +44,11 @@ def on_a_terminal(*arguments, data=b"", both=False, env=None):
             errors = process.communicate()[1]
     os.close(ours)
     return subprocess.CompletedProcess(process.args, process.returncode, shown.replace(b"\r\n", b"\n"), errors or b"")
+
+
+def build_id(path=KERNEL):
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
+    return re.search(r"Build ID: (\w+)", notes)[1]
 
 
 # A process begins with the peak of the one it was forked from: this one is small.

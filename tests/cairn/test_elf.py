@@ -2,22 +2,15 @@
 """--elf: names and lines of the kernel's own file, and of no other build's: those would be wrong, and look right."""
 
 import re
-import subprocess
 
 import pytest
 
 import cairn_boot
 import frames
-from cairn_tool import GOLDEN, cairn, errors_of, text_of, with_keys
+from cairn_tool import GOLDEN, KERNEL, build_id, cairn, errors_of, text_of, with_keys
 
-KERNEL = cairn_boot.BUILD / "kernel.elf.full"
 SMALL = GOLDEN / "small.log"
 COMMANDS = [["dump"], ["profile"], ["export", "--to", "folded"], ["export", "--to", "perfetto"], ["diff", SMALL]]
-
-
-def build_id(path=KERNEL):
-    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True).stdout
-    return re.search(r"Build ID: (\w+)", notes)[1]
 
 
 def of_build(value):

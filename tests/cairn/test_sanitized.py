@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every command and every format of export on every golden log, sample and ETL file, and on damaged ones, under ASan
-and UBSan. Commands are those of --help, formats those that a refusal names: new ones are here by themselves."""
+and UBSan; where the kernel's file can be given, with it, too. Commands are those of --help, formats those that a
+refusal names: new ones are here by themselves."""
 
 import random
 import re
@@ -8,12 +9,14 @@ import re
 import pytest
 
 import cairn_boot
-from cairn_tool import GOLDEN, cairn, text_of
+import frames
+from cairn_tool import GOLDEN, KERNEL, build_id, cairn, text_of, with_keys
 
 FILES = sorted([*GOLDEN.glob("*.log"), *GOLDEN.glob("*.etl"), *(cairn_boot.ROOT / "samples").glob("*.log"),
                 *(cairn_boot.ROOT / "samples").glob("*.etl")])
 FEW = ["hw.log", "bts.log", "sessions.log", "windows-19041-32.etl"]
 PART = ["--cpu", "0", "--from", "1ms"]
+STACKS = ["bts.log", "hw.log", "ring.log"]  # logs whose branches tell who called
 
 
 def variants(out):
@@ -72,3 +75,47 @@ def test_every_command_on_damage(path, seed, tmp_path):
     file.write_bytes(data)
     for i, words in enumerate(variants(tmp_path)):
         run(words, data, file if i % 2 == seed % 2 else None)
+
+
+# ---- with the kernel's file ------------------------------------------------------------------------------------------
+
+def hostile(path, seed):
+    """A log that says it is of the kernel there is. But for seed 0, what its trace holds is not what a kernel wrote:
+    words changed, repeated and moved among each other, in frames whose checksums are right."""
+    rng, parts = random.Random(seed), frames.read(path.read_bytes())
+    with_keys(parts, {"kernel.build_id": build_id()})
+    for i, (stream, payload) in enumerate(parts):
+        changed = bytearray(payload)
+        for _ in range(rng.randrange(1, 5) if seed and stream == "T" and rng.random() < 0.5 else 0):
+            at, other = (8 * rng.randrange(max(len(payload) // 8, 1)) + 4 for _ in range(2))
+            words = [changed[other:other + 8], bytes(8), b"\xff" * 8, rng.randbytes(1) + payload[at + 1:at + 8]]
+            word = rng.choice(words)
+            changed[at:at + len(word)] = word
+        parts[i] = (stream, bytes(changed[:len(payload)]))
+    return frames.write(parts)
+
+
+def with_elf(out):
+    """What each command that takes --elf is called with."""
+    for words in variants(out):
+        if "--elf FILE" in text_of(cairn(words[0], "--help")):
+            yield [*words, "--elf", KERNEL]
+            if words == ["profile"]:
+                yield [*words, "--per", "line", "--elf", KERNEL]
+
+
+@pytest.mark.parametrize("log", STACKS)
+def test_stacks_of_the_kernel(log):
+    """The logs below are ones whose branches are looked at: some tell who called."""
+    done = cairn("export", "--to", "folded", "--elf", KERNEL, "-", data=hostile(GOLDEN / log, 0))
+    assert any(line.count(";") > 1 for line in text_of(done).splitlines())
+
+
+@pytest.mark.parametrize("log", STACKS)
+@pytest.mark.parametrize("seed", [1, *map(cairn_boot.long, range(2, 12))])
+def test_every_command_on_damage_with_the_kernel(log, seed, tmp_path):
+    data = hostile(GOLDEN / log, seed)
+    calls = list(with_elf(tmp_path))
+    assert {words[0] for words in calls} >= {"dump", "profile", "export"}
+    for words in calls:
+        run(words, data)
