@@ -21,6 +21,8 @@ static const char *const fields[] = {
     "s421s81228",         /* sched_switch */
     "8s118s14182*",       /* sample */
     "414181",             /* drain */
+    "418s4181",           /* branch_drain */
+    "448s8s8s8",          /* branch */
     "8s8s4ss888441411",   /* lock */
     "4s",                 /* event */
     "1s88888",            /* lost */
