@@ -9,6 +9,7 @@
 #include "tests/fuzz/ctf.h"
 #include "tests/fuzz/filters.h"
 #include "tests/fuzz/formats.h"
+#include "tests/fuzz/kernel_file.h"
 #include "tests/fuzz/log.h"
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/command.h"
@@ -23,7 +24,7 @@
 #include "tools/cairn/export/writer.h"
 #include "trace/crc32c.h"
 
-#define LIVES_SHOWN 4u          /* of a CPU */
+#define LIVES_SHOWN 4u           /* of a CPU */
 #define EXPORT_READ (256u << 10) /* bytes of a file that is read again: more takes too long */
 
 static void read_record(const struct cairn_log *log, const struct cairn_item *item)
@@ -72,8 +73,9 @@ static void set_text(const struct cairn_command *command, const char *name, cons
     *o->text = value;
 }
 
-/* All the commands that read a log, and records' lives. What they print is not looked at, only made. */
-static void show_all(const struct cairn_log *log)
+/* All the commands that read a log, and records' lives. What they print is not looked at, only made. `elf`: the
+ * kernel's file, or NULL. */
+static void show_all(const struct cairn_log *log, const char *elf)
 {
     static const struct cairn_command *const commands[] = {
         &cairn_dump_command, &cairn_stat_command, &cairn_info_command,    &cairn_check_command,
@@ -81,6 +83,8 @@ static void show_all(const struct cairn_log *log)
     };
     FILE *out = stdout, *errors = stderr;
     stdout = stderr = fuzz_nowhere;
+    set_text(&cairn_dump_command, "elf", elf);
+    set_text(&cairn_profile_command, "elf", elf);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (log->passing && (!commands[i]->passing || (commands[i]->keeps && commands[i]->keeps(log))))
             continue;
@@ -140,8 +144,8 @@ static void export_session(const struct cairn_log *log, bool strict)
     cairn_etl_export_free(&x);
 }
 
-/* As each other format that can be written anywhere. */
-static void export_all(const struct cairn_log *log)
+/* As each other format that can be written anywhere. `path`: of the kernel's file, or NULL. */
+static void export_all(const struct cairn_log *log, const char *path)
 {
 #define WRITER(name) &cairn_writer_##name,
     static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER)};
@@ -149,9 +153,12 @@ static void export_all(const struct cairn_log *log)
     FILE *out = stdout, *errors = stderr;
     char *text = NULL;
     size_t size = 0;
+    struct cairn_elf *elf = NULL;
     stderr = fuzz_nowhere;
+    if (path && cairn_elf_open(&elf, path, log) != CAIRN_GOOD)
+        abort(); /* it is of the log's build */
     for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
-        struct cairn_output o = {.log = log, .writer = writers[i]};
+        struct cairn_output o = {.log = log, .writer = writers[i], .elf = elf};
         if (log->passing && (!writers[i]->passing || (writers[i]->stacks && cairn_log_has_branches(log))))
             continue;
         if (writers[i]->needs_path || (cairn_filter_on() && !writers[i]->on_switch && !writers[i]->record) ||
@@ -172,6 +179,7 @@ static void export_all(const struct cairn_log *log)
             abort();
         free(text);
     }
+    cairn_elf_close(elf);
     stdout = out;
     stderr = errors;
 }
@@ -213,10 +221,10 @@ static void read_session(const struct cairn_log *log, void *context)
     read_items(log);
     for (uint32_t n = 0; n < log->cpus; n++)
         read_lives(log, n);
-    show_all(log);
+    show_all(log, fuzz_kernel_file(log));
     for (int strict = 0; strict < 2 && !log->etl; strict++)
         export_session(log, strict);
-    export_all(log);
+    export_all(log, fuzz_kernel_file(log));
     fuzz_ctf(log);
     struct cairn_check check;
     cairn_check_init(&check, log, fuzz_nowhere);
@@ -233,8 +241,8 @@ static void read_passing(const struct cairn_log *log, void *context)
     if (log->etl) /* which is always kept */
         return;
     read_items(log);
-    show_all(log);
-    export_all(log);
+    show_all(log, NULL);
+    export_all(log, NULL);
     fuzz_ctf(log);
     cairn_report_damage(fuzz_nowhere, log, SIZE_MAX);
 }
@@ -248,8 +256,8 @@ static void read_part(const struct cairn_log *log, void *context)
     if (!log->passing)
         fuzz_filter_parts(log, *choice);
     if (fuzz_filter(log, *choice)) {
-        show_all(log);
-        export_all(log);
+        show_all(log, NULL);
+        export_all(log, NULL);
         fuzz_ctf(log);
     }
     cairn_filter_clear();
