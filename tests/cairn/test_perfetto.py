@@ -45,7 +45,7 @@ def sched(tid, name):
 
 
 def switches_equal(lines, trace):
-    states = {"Waiting": 1, "Terminated": 0x10, "Transition": 2}
+    states = {"Waiting": 1, "GateWait": 1, "Terminated": 0x10, "Transition": 2, "WaitingForProcessInSwap": 2}
     expected = []
     for line in of(lines, "switch"):
         new = line.get("new", {"tid": UNKNOWN, "name": "[unknown]"})
