@@ -213,6 +213,48 @@ static void unchecked(void **state)
     }
 }
 
+/* Every PEBS record is counted, and in passing none is listed, though no drain ends them. */
+static void records_without_drains(void **state)
+{
+    (void)state;
+    const uint32_t buffers = 200, each = 36;
+    struct writer w = {0};
+    struct bytes records = {0}, payload = {0};
+    struct cairn_log *log = malloc(sizeof(*log));
+    char refusal[CAIRN_REFUSAL];
+    for (uint32_t i = 0; i < each; i++) { /* format 4: basic group */
+        bytes_u64(&records, UINT64_C(32) << 48);
+        bytes_u64(&records, 0x401000);
+        bytes_u64(&records, 1);
+        bytes_u64(&records, i);
+    }
+    bytes_u16(&payload, CAIRN_DS_RECORDS);
+    bytes_u16(&payload, 4);
+    bytes_u32(&payload, 0);
+    bytes_u64(&payload, 0x10000);
+    bytes_u32(&payload, records.size);
+    bytes_u32(&payload, 0);
+    bytes_add(&payload, records.data, records.size);
+    writer_text(&w, 'H', "dump.frames=201\n");
+    for (uint32_t i = 0; i < buffers; i++) {
+        struct bytes b = {0};
+        bytes_event(&b, HOOK_CAIRN_DS, 2, 1000 + i, NULL, payload.data, payload.size);
+        writer_buffer(&w, 0, i, &b);
+    }
+    struct cairn_input file = file_of(w.data, w.size);
+    for (int passing = 0; passing < 2; passing++) {
+        assert_int_equal(cairn_log_read(log, &file, &(struct cairn_choice){.passing = passing}, refusal), 0);
+        assert_int_equal(log->bad_pieces, 0);
+        assert_int_equal(log->cpu[0].pebs_records, buffers * each);
+        assert_int_equal(log->cpu[0].records.count, passing ? 0 : buffers * each);
+        assert_true(!passing || log->cpu[0].records.room < 2 * each);
+        cairn_log_free(log);
+    }
+    cairn_input_close(&file);
+    writer_free(&w);
+    free(log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +263,7 @@ int main(void)
         cmocka_unit_test(changed_meanwhile),
         cmocka_unit_test(written_anew),
         cmocka_unit_test(unchecked),
+        cmocka_unit_test(records_without_drains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,8 +55,6 @@ static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint
 static void end_drain(struct cairn_cpu *cpu)
 {
     const struct cairn_epoch *e = cpu->epochs.count ? &cpu->epochs.items[cpu->epochs.count - 1] : NULL;
-    cpu->pebs_records += cpu->records.count - cpu->records_ended;
-    cpu->records_ended = cpu->records.count;
     if (!e)
         return;
     cpu->epochs_seen++;
@@ -66,13 +64,18 @@ static void end_drain(struct cairn_cpu *cpu)
 static bool index_drains(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
 {
     struct cairn_cpu *cpu = &log->cpu[n];
+    const size_t before = cpu->records.count;
     cpu->ds_events++;
     if (cairn_drains_begins(e)) {
         end_drain(cpu);
-        if (log->passing)
-            cpu->epochs.count = cpu->records.count = cpu->records_ended = 0;
+        if (log->passing) /* the last one is all that is needed */
+            cpu->epochs.count = 0;
     }
-    return cairn_drains_index(&cpu->epochs, &cpu->records, log, n, e, piece);
+    const bool good = cairn_drains_index(&cpu->epochs, &cpu->records, log, n, e, piece);
+    cpu->pebs_records += cpu->records.count - before;
+    if (log->passing) /* their number is, however many come without a drain */
+        cpu->records.count = 0;
+    return good;
 }
 
 /* ---- sessions that come and go ---------------------------------------------------------------------------------- */
@@ -238,5 +241,5 @@ void cairn_log_index_end(struct cairn_log *log, uint32_t c)
     end_drain(cpu);
     cairn_records_order(&cpu->records);
     if (log->passing)
-        cpu->epochs.count = cpu->records.count = 0;
+        cpu->epochs.count = 0;
 }

@@ -269,8 +269,7 @@ struct cairn_cpu {
     uint64_t bts_drained;             /* drains that ended something, as of PEBS */
     uint64_t pebs_records, epochs_seen;
     struct cairn_drain_sum drains;
-    bool piece_begins;        /* while it is indexed: with the next event */
-    size_t records_ended;     /* of `records`: up to the last drain but one */
+    bool piece_begins; /* while it is indexed: with the next event */
     struct cairn_lost bts_lost;
     uint64_t live_events[CAIRN_LIVE_MOST], lock_events, log_entries;
     struct cairn_live pmc_config; /* the first; payload NULL: none */
