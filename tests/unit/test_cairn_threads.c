@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* However many threads decode the CPUs' streams, commands say the same of a log. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "tools/cairn/bytes.h"
 #include "tools/cairn/command.h"
 
 static const char *const logs[] = {"tests/golden/small.log", "tests/golden/told.log", "tests/golden/sessions.log",
@@ -59,8 +63,49 @@ static void any_number_of_threads(void **state)
         }
 }
 
+static pthread_barrier_t together;
+
+static void *want_memory(void *context)
+{
+    (void)context;
+    pthread_barrier_wait(&together);
+    cairn_out_of_memory();
+}
+
+/* All threads find none at once: one of them says so and ends the program. */
+static void out_of_memory_once(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 50; i++) {
+        int out[2], status;
+        char text[1000];
+        size_t size = 0;
+        assert_int_equal(pipe(out), 0);
+        const pid_t child = fork();
+        if (!child) {
+            pthread_t thread;
+            dup2(out[1], STDERR_FILENO);
+            cairn_memory_for("stat", "a.log", ": what to do");
+            pthread_barrier_init(&together, NULL, 8);
+            for (unsigned t = 1; t < 8; t++)
+                if (pthread_create(&thread, NULL, want_memory, NULL))
+                    _exit(100);
+            want_memory(NULL);
+        }
+        close(out[1]);
+        for (ssize_t got; (got = read(out[0], text + size, sizeof(text) - 1 - size)) > 0;)
+            size += (size_t)got;
+        close(out[0]);
+        text[size] = '\0';
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 3);
+        assert_string_equal(text, "cairn stat: a.log: out of memory: what to do\n");
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads), cmocka_unit_test(out_of_memory_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/bytes.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,6 +16,8 @@ void cairn_memory_for(const char *command, const char *log, const char *then)
 
 _Noreturn void cairn_out_of_memory(void)
 {
+    static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&first); /* for good: of threads that decode, one says so, and exit() is for one */
     if (what)
         fprintf(stderr, "cairn %s: %s: out of memory%s\n", what, of, advice);
     else

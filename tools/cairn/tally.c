@@ -4,12 +4,10 @@
 
 #include <math.h>
 #include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/bytes.h"
-#include "tools/cairn/command.h"
 
 static int by_name(const void *a, const void *b)
 {
@@ -26,10 +24,8 @@ struct cairn_tally_row *cairn_tally_row(struct cairn_tally *tally, const char *n
     const size_t size = strlen(name) + 1;
     struct cairn_tally_row *row = cairn_alloc(sizeof(*row) + size);
     row->name = memcpy(row + 1, name, size);
-    if (!tsearch(row, &tally->tree, by_name)) {
-        fputs("cairn: out of memory\n", stderr);
-        exit(CAIRN_UNREADABLE);
-    }
+    if (!tsearch(row, &tally->tree, by_name))
+        cairn_out_of_memory();
     *CAIRN_ADD(tally->rows) = row;
     return row;
 }

@@ -8,7 +8,6 @@
 
 #include "tools/cairn/bytes.h"
 #include "tools/cairn/export/callstack.h"
-#include "tools/cairn/command.h"
 
 #define STACK_BYTES ((CAIRN_CALLS + 3u) * CAIRN_SHOWN)
 
@@ -52,10 +51,8 @@ static struct node *node_of(struct cairn_stacks *stacks, const struct node *key)
     const size_t size = strlen(key->text) + 1;
     struct node *n = cairn_alloc(sizeof(*n) + size);
     memcpy(n->text, key->text, size);
-    if (!tsearch(n, &stacks->tree, by_text)) {
-        fputs("cairn: out of memory\n", stderr);
-        exit(CAIRN_UNREADABLE);
-    }
+    if (!tsearch(n, &stacks->tree, by_text))
+        cairn_out_of_memory();
     stacks->count++;
     return n;
 }
