@@ -340,7 +340,7 @@ static bool has_reason(const struct cairn_item *item)
         return !item->branches->count && item->branches->drain.lost;
     if (item->kind != CAIRN_ITEM_SWITCH)
         return item->kind == CAIRN_ITEM_HOLE;
-    return sw->detailed && !sw->raw &&
+    return sw->detailed && !sw->raw && sw->state < KTHREAD_STATES && /* a file may hold any */
            (filter.state[sw->state] || (sw->state == KTHREAD_WAITING && filter.reason[sw->reason]));
 }
 
