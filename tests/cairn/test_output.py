@@ -59,7 +59,9 @@ def test_a_signal_leaves_what_was_there(tmp_path, form, number):
     status = 0
     while status == 0:  # it may be over before the signal comes
         assert time.monotonic() < deadline
-        with subprocess.Popen([CAIRN, "export", "--to", form, SMALL, "-o", out], stderr=subprocess.DEVNULL) as running:
+        # what runs in the background of a script has SIGINT ignored, and so has what it starts
+        with subprocess.Popen(["env", "--default-signal", CAIRN, "export", "--to", form, SMALL, "-o", out],
+                              stderr=subprocess.DEVNULL) as running:
             while running.poll() is None and not list(tmp_path.rglob("*.partial")):
                 pass
             running.send_signal(number)
