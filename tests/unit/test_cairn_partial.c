@@ -181,9 +181,10 @@ static void by_exit(int number)
     cairn_out_of_memory();
 }
 
+static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
+
 static void nothing_partial_is_left(void **state)
 {
-    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
     (void)state;
     put("file", "old");
     for (int folder = 0; folder <= 1; folder++) {
@@ -245,6 +246,9 @@ static void a_folder(void **state)
 
 int main(void)
 {
+    /* What runs this may have SIGINT and SIGHUP ignored, as a shell does for what it runs in the background. */
+    for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        signal(numbers[i], SIG_DFL);
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(a_file_takes_its_place),
         IN_A_FOLDER(links_stay),
