@@ -2,6 +2,7 @@
 /* The run from entry to verdict, in order. */
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "kernel/console.h"
 #include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/dump.h"
@@ -322,6 +323,8 @@ _Noreturn void kernel_main(struct boot_info *info)
     kopt_defaults();
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
     console = arch_serial_init(kopt.serial_port, kopt.serial_baud) == 0 && kopt.serial_port;
+    if (console)
+        console_add(&kprint_serial);
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
     if (!understood)
         fail("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");

@@ -2,6 +2,7 @@
 #include "kernel/print.h"
 
 #include "arch/arch.h"
+#include "kernel/console.h"
 #include "kernel/string.h"
 
 /* A lock of its own, not kernel/spinlock.h's: printing must work before there is a per-CPU area and inside the lock
@@ -40,6 +41,8 @@ void kprint_panic(void)
     __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);
 }
 
+/* ---- the serial port: text, and bytes that are not for humans --------------------------------------------------- */
+
 /* What follows begins a line of its own. */
 static void break_line(void)
 {
@@ -48,11 +51,37 @@ static void break_line(void)
     unfinished = false;
 }
 
+/* Serial terminals want CR LF. */
+static void serial_text(void *context, const char *text, size_t size)
+{
+    (void)context;
+    break_line();
+    while (size) {
+        const char *newline = memchr(text, '\n', size);
+        size_t n = newline ? (size_t)(newline - text) : size;
+        arch_serial_write(text, n);
+        if (newline) {
+            arch_serial_write("\r\n", 2);
+            n++;
+        }
+        text += n;
+        size -= n;
+    }
+}
+
+const struct console_sink kprint_serial = { serial_text, NULL };
+
+/* All bytes of dumps go through here, whole lines and parts of them. */
+static void dump_bytes(const char *data, size_t size)
+{
+    arch_serial_write(data, size);
+}
+
 void kprint_bytes(const char *data, size_t size)
 {
     bool on = lock();
     break_line();
-    arch_serial_write(data, size);
+    dump_bytes(data, size);
     unlock(on);
 }
 
@@ -70,7 +99,7 @@ size_t kprint_line(const char *line, size_t size, size_t done, bool wait)
     size_t ready = wait ? size : arch_serial_ready(), count = size - done < ready ? size - done : ready;
     if (count) {
         unfinished = true; /* first: a panic may come before the last character is out */
-        arch_serial_write(line + done, count);
+        dump_bytes(line + done, count);
         done += count;
         unfinished = done < size;
     }
@@ -78,20 +107,7 @@ size_t kprint_line(const char *line, size_t size, size_t done, bool wait)
     return done;
 }
 
-/* Serial terminals want CR LF. */
-static void write_text(const char *text)
-{
-    while (*text) {
-        const char *newline = strchr(text, '\n');
-        size_t n = newline ? (size_t)(newline - text) : strlen(text);
-        arch_serial_write(text, n);
-        if (newline) {
-            arch_serial_write("\r\n", 2);
-            n++;
-        }
-        text += n;
-    }
-}
+/* ---- text ----------------------------------------------------------------------------------------------------- */
 
 static void print(const char *format, va_list args)
 {
@@ -99,8 +115,7 @@ static void print(const char *format, va_list args)
     if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
         memcpy(text + sizeof text - 5, "...\n", 5); /* cut, and seen to be */
     bool on = lock();
-    break_line();
-    write_text(text);
+    console_write(text, strlen(text));
     unlock(on);
 }
 

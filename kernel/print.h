@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Console text (kprintf is declared in arch/arch.h) and the guest's verdict. */
+/* Console text (kprintf is declared in arch/arch.h), which goes to all sinks of kernel/console.h, and the guest's
+ * verdict. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Raw bytes to the console, serialised with kprintf. For the dump. */
+/* The serial port as one of the console's sinks (kernel/console.h). Text ends a line of kprint_line that is not wholly
+ * out. */
+extern const struct console_sink kprint_serial;
+
+/* Raw bytes to the serial port, and to no other sink of the console; serialised with kprintf. For the dump. */
 void kprint_bytes(const char *data, size_t size);
-/* Goes on with a line of which `done` characters are out, with as many as the port takes now: perhaps none; the lock is
- * not waited for either, nor held for longer than these take. `wait`: with all that are left. Returns how many are out.
- * Other text may come in between: it ends the line, which then begins again, and fewer are out than before. One line at
- * a time; at least one character. */
+/* Likewise, goes on with a line of which `done` characters are out, with as many as the port takes now: perhaps none;
+ * the lock is not waited for either, nor held for longer than these take. `wait`: with all that are left. Returns how
+ * many are out. Other text may come in between: it ends the line, which then begins again, and fewer are out than
+ * before. One line at a time; at least one character. */
 size_t kprint_line(const char *line, size_t size, size_t done, bool wait);
 /* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
 void kprint_panic(void);

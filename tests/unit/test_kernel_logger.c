@@ -50,6 +50,7 @@ static void arch_irq_restore(bool on)
 
 static void arch_pause(void);
 
+#include "kernel/console.c"
 #include "kernel/print.c"
 #include "kernel/logger.c"
 
@@ -82,6 +83,19 @@ void arch_serial_write(const char *data, size_t size)
         out[out_size++] = *data++;
         one_character = 0;
     }
+}
+
+/* Another of the console's sinks: humans look at it. */
+static char screen[4096];
+static size_t screen_size;
+
+static void screen_write(void *context, const char *text, size_t size)
+{
+    (void)context;
+    assert_false(irq_on);
+    assert_true(screen_size + size < sizeof screen);
+    memcpy(screen + screen_size, text, size);
+    screen[screen_size += size] = '\0';
 }
 
 size_t arch_serial_ready(void)
@@ -202,6 +216,14 @@ static void fill(unsigned switches)
     for (uint32_t i = 0; i < buffers_kept; i++)
         memcpy(kept[i], trace_session_buffer(box.session, i, &cpu_buffer), 4096);
     memset(&sender, 0, sizeof sender);
+    static const struct console_sink other = { screen_write, NULL };
+    memset(sinks, 0, sizeof sinks);
+    sink_count = 0;
+    early_size = 0;
+    screen_size = 0;
+    irq_on = false;
+    console_add(&kprint_serial);
+    console_add(&other);
     stopping = unfinished = locked = lock_ignored = sending = false;
     thread = NULL;
     meanwhile = NULL;
@@ -398,6 +420,11 @@ static void test_text_between(void **state)
         assert_true(again > 0);
         assert_int_equal(s.cut + s.repeated, again); /* repeated: it was cut at its very end */
         assert_int_equal(s.texts, 2 + texts_said + 1); /* and those of klogger_begin and dump_rest */
+        unsigned lines = 0;
+        for (size_t i = 0; i < screen_size; i++)
+            lines += screen[i] == '\n';
+        assert_int_equal(lines, s.texts); /* the other sink has the text, and nothing of the frames or the cuts */
+        assert_null(strpbrk(screen, "~\r"));
         box_close(&box);
     }
 }
@@ -453,6 +480,10 @@ static void keep(void *to, bool back)
     KEEP(&unfinished, sizeof unfinished);
     KEEP(&locked, sizeof locked);
     KEEP(&lock_ignored, sizeof lock_ignored);
+    KEEP(&sinks, sizeof sinks);
+    KEEP(&early_size, sizeof early_size);
+    KEEP(&early_missing, sizeof early_missing);
+    KEEP(&screen_size, sizeof screen_size);
     KEEP(&irq_on, sizeof irq_on);
     KEEP(&sending, sizeof sending);
     KEEP(&out_size, sizeof out_size);
@@ -507,7 +538,7 @@ static void test_panic_anywhere(void **state)
     sigaction(SIGTRAP, &step, NULL);
     sigaction(SIGUSR1, &start, NULL);
     fill(3); /* one short line: its CRC, its characters and all around them are stepped */
-    copy = malloc(sizeof sender + box.size + 64);
+    copy = malloc(sizeof sender + box.size + sizeof sinks + 96);
     assert_non_null(copy);
     klogger_begin(true);
     raise(SIGUSR1);
