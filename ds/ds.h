@@ -118,6 +118,7 @@ struct ds_errata {
     bool one_page_buffer;      /* the PEBS buffer stays within one page */
     bool counters_stuck;       /* before they are set up counters are set free, see ds/cpu.c */
     bool period_32;            /* shorter periods are refused */
+    bool period_128;           /* likewise, of INST_RETIRED.PREC_DIST */
     bool period_64;            /* of INST_RETIRED.PREC_DIST: multiples of 64, from 128 on */
     bool pmc3_taken;           /* PMC3 is not used */
 };

@@ -87,6 +87,13 @@ void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct
                     "counters may not count until they have held certain events: set-up begins with these");
     if ((e->period_32 = AMONG(model, 0x1A, 0x1E, 0x1F, 0x2E)))
         ds_caps_row(caps, "erratum: periods of Nehalem", 1, true, "below 32 they are refused");
+    if (AMONG(model, 0x3C, 0x3F, 0x45, 0x46)) {
+        e->period_32 = e->period_128 = true;
+        ds_caps_row(caps, "errata HSW11, HSW143", 1, true,
+                    "periods below 32 are refused; of INST_RETIRED.PREC_DIST below 128");
+    }
+    if (caps->generation == DS_GENERATION_GOLDENCOVE || caps->generation == DS_GENERATION_LIONCOVE)
+        e->period_128 = true; /* no row: precise distribution is made so */
     if ((e->period_64 = AMONG(model, 0x3D, 0x47, 0x4F, 0x56)))
         ds_caps_row(caps, "errata BDM11, BDM55", 1, true,
                     "INST_RETIRED.PREC_DIST: only periods that are multiples of 64, from 128 on");

@@ -73,10 +73,11 @@ uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t perio
 static int check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
                         const char *option, char *error, size_t size)
 {
-    const unsigned least = caps->errata.period_32 ? 32 : 1;
+    const bool pdist = event->kind == DS_EVENT_PREC_DIST;
+    const unsigned least = pdist && caps->errata.period_128 ? 128 : caps->errata.period_32 ? 32 : 1;
     const bool full = caps->full_width_writes || ds_is_fixed(counter); /* IA32_FIXED_CTRi takes its whole width */
     const unsigned bits = full ? width_of(caps, counter) - 1 : 31;
-    if (event->kind == DS_EVENT_PREC_DIST && caps->errata.period_64 && (period < 128 || period % 64)) {
+    if (pdist && caps->errata.period_64 && (period < 128 || period % 64)) {
         snprintf(error, size, "option '%s': period %lu of %s: must be a multiple of 64, from 128 on, on a Broadwell",
                  option, (unsigned long)period, event->name);
         return -EINVAL;

@@ -131,17 +131,27 @@ static void special_events_beside_others(void **state)
         if (e != (rows[i].error ? -EINVAL : 0) || !strstr(error, rows[i].error ? rows[i].error : ""))
             fail_msg("%s, %s: '%s'", rows[i].preset, rows[i].events, error);
     }
-    struct ds_config config = {.records = 1, .threshold = 1}; /* a Broadwell's periods */
-    struct ds_caps caps;
-    char error[200] = "";
-    model_machine_reset(ds_model_preset("haswell"), NULL, model_machine_numbered);
-    assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
-    caps.errata.period_64 = true;
-    for (uint64_t period = 1; period < 300; period++) {
-        assert_int_equal(ds_parse_events("INST_RETIRED.PREC_DIST:9", &config, error, sizeof error), 0);
-        config.event[0].period = period;
-        assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error, sizeof error),
-                         period == 128 || period == 192 || period == 256 ? 0 : -EINVAL);
+    static const char *const machines[] = {"skylake", "haswell", "sapphirerapids", "haswell"};
+    for (unsigned i = 0; i < 4; i++) { /* shortest periods */
+        struct ds_config config = {.records = 1, .threshold = 1};
+        struct ds_caps caps;
+        char error[200] = "";
+        const bool broadwell = i == 3;
+        model_machine_reset(ds_model_preset(machines[i]), NULL, model_machine_numbered);
+        assert_int_equal(ds_detect(&model_machine_hw, &caps), 0);
+        caps.errata.period_64 = broadwell;
+        for (uint64_t period = 1; period < 300; period++) {
+            assert_int_equal(ds_parse_events("INST_RETIRED.PREC_DIST:9,branches:9", &config, error, sizeof error), 0);
+            config.event[0].period = period;
+            config.event[1].period = 300;
+            const bool good = broadwell ? period == 128 || period == 192 || period == 256 : i == 0 || period >= 128;
+            assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error,
+                                         sizeof error), good ? 0 : -EINVAL);
+            config.event[0].period = 128;
+            config.event[1].period = period;
+            assert_int_equal(ds_cpu_init(ds, 0, &model_machine_hw, &caps, &config, &hooks, area, area, error,
+                                         sizeof error), period >= 32 || i % 2 == 0 ? 0 : -EINVAL);
+        }
     }
 }
 
