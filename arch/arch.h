@@ -150,8 +150,8 @@ int arch_acpi_init(const struct boot_info *info);
  * processor; later by arch_smp_start for the others. 0, or negative with one line printed. */
 int arch_apic_init(void);
 
-/* TSC and APIC timer frequency: CPUID 15H/16H, PM timer, HPET or PIT, the first that is there. 0, or -ENODEV. Says in
- * words which was used (arch_time_source). */
+/* TSC and APIC timer frequency: CPUID 15H, else measured by PM timer, HPET or PIT, the first that is there, and CPUID
+ * 16H where none is. 0, or -ENODEV. Says in words which was used (arch_time_source). */
 int arch_time_init(void);
 uint64_t arch_tsc_hz(void);
 const char *arch_time_source(void);

@@ -2,19 +2,18 @@
 /*
  * TSC and APIC timer frequency, and waiting.
  *
- * A measured frequency is an interval, not a number: each clock edge is only known to lie between two reads of the TSC.
- * The interval is made at least as wide as clocks are good (CLOCK_PPM), and the frequency taken is the roundest one
- * inside (the multiple of the largest power of ten). So two runs on one machine agree although their measurements never
- * do, and nominal frequencies come out exact; the price is an error of CLOCK_PPM, or of the measurement where that is
- * worse.
+ * A measured frequency is an interval (arch/frequency.h). It is made at least as wide as clocks are good
+ * (ARCH_CLOCK_PPM), and the frequency taken is that of a crystal times the ratio CPUID gives, else the roundest one
+ * inside. So two runs on one machine agree although their measurements never do, and nominal frequencies come out
+ * exact; the price is an error of ARCH_CLOCK_PPM, or of the measurement where that is worse.
  */
+#include "arch/frequency.h"
 #include "arch/internal.h"
 #include "kernel/errno.h"
 
 #define PM_TIMER_HZ   3579545u /* ACPI, "Power Management Timer" */
 #define PIT_HZ        1193182u
 #define MEASURE_MS    40u      /* under the 54.9 ms in which the PIT's 16 bits wrap */
-#define CLOCK_PPM     20u      /* what quartz oscillators are specified to, at best */
 #define MEASURE_TRIES 8u
 #define EDGE_TRIES    8u
 #define STUCK_POLLS   1000000u /* reads without a change after which a clock is dead; 0.3 s and more on hardware */
@@ -35,11 +34,7 @@
 #define HPET_PERIOD_MAX   100000000u /* fs, "IA-PC HPET Specification" */
 #define FS_PER_SECOND     UINT64_C(1000000000000000)
 
-struct interval {
-    uint64_t low, high; /* Hz, both inclusive */
-};
-
-static struct interval tsc_interval;
+static struct arch_interval tsc_interval;
 static uint64_t tsc_hz, apic_timer_hz;
 static const char *source = "not measured";
 
@@ -159,22 +154,7 @@ static bool sharp_edge(const struct reference *reference, struct edge *best)
     return true;
 }
 
-static uint64_t roundest(struct interval in)
-{
-    uint64_t middle = in.low + (in.high - in.low) / 2;
-    uint64_t slack = middle / 1000000 * CLOCK_PPM;
-    uint64_t low = in.low < middle - slack ? in.low : middle - slack;
-    uint64_t high = in.high > middle + slack ? in.high : middle + slack;
-
-    for (uint64_t unit = UINT64_C(1000000000); unit > 1; unit /= 10) {
-        uint64_t nearest = (middle + unit / 2) / unit * unit;
-        if (nearest >= low && nearest <= high)
-            return nearest;
-    }
-    return middle;
-}
-
-static bool measure_once(const struct reference *reference, struct interval *interval)
+static bool measure_once(const struct reference *reference, struct arch_interval *interval)
 {
     struct edge from, to;
 
@@ -197,16 +177,16 @@ static bool measure_once(const struct reference *reference, struct interval *int
 /* Until two measurements in a row agree: a virtual machine that is not run for a while misses wraps of the PIT. */
 static bool measure_tsc(const struct reference *reference)
 {
-    struct interval last;
+    struct arch_interval last;
 
     if (!measure_once(reference, &last))
         return false;
     for (unsigned i = 0; i < MEASURE_TRIES; i++) {
         if (!measure_once(reference, &tsc_interval))
             return false;
-        uint64_t slack = last.low / 1000000 * CLOCK_PPM;
+        uint64_t slack = last.low / 1000000 * ARCH_CLOCK_PPM;
         if (tsc_interval.low <= last.high + slack && last.low <= tsc_interval.high + slack) {
-            tsc_hz = roundest(tsc_interval);
+            tsc_hz = arch_roundest(tsc_interval);
             source = reference->name;
             return true;
         }
@@ -215,32 +195,56 @@ static bool measure_tsc(const struct reference *reference)
     return false;
 }
 
-/* CPUID 15H: TSC / crystal clock = EBX / EAX, ECX: the crystal in Hz. Where ECX is 0, leaf 16H's base frequency is what
- * the TSC runs at, in MHz (SDM vol. 3, "Determining the Processor Base Frequency"). */
-static bool ask_cpuid(void)
+/* What CPUID says of the TSC: leaf 15H, TSC / core crystal clock = EBX / EAX, ECX: the crystal in Hz; leaf 16H, the
+ * processor's base frequency in MHz (SDM vol. 3, "Determining the Processor Base Frequency"). 0: not told. */
+struct tsc_leaves {
+    uint32_t numerator, denominator, crystal_hz, base_mhz;
+};
+
+static struct tsc_leaves ask_cpuid(void)
 {
+    struct tsc_leaves told = {0};
     uint32_t r[4];
 
     arch_cpuid(0, 0, r);
     uint32_t last = r[0];
     if (last < 0x15)
-        return false;
+        return told;
     arch_cpuid(0x15, 0, r);
     if (!r[0] || !r[1])
-        return false;
-    if (r[2]) {
-        tsc_hz = (uint64_t)r[2] * r[1] / r[0];
-        source = "CPUID leaf 15H";
+        return told;
+    told = (struct tsc_leaves){.numerator = r[1], .denominator = r[0], .crystal_hz = r[2]};
+    if (last >= 0x16) {
+        arch_cpuid(0x16, 0, r);
+        told.base_mhz = r[0] & 0xFFFF;
+    }
+    return told;
+}
+
+/* Measures, and where CPUID knows the ratio but not the crystal (Skylake, Kaby Lake, Denverton) takes the crystal that
+ * the measurement means. Leaf 16H alone would be wrong by up to 0.3 %: its MHz are those of the processor's name, which
+ * on such a machine no multiple of 24 MHz need meet. */
+static bool find_tsc(const struct tsc_leaves *told)
+{
+    static bool (*const starts[])(struct reference *) = {start_pm_timer, start_hpet, start_pit};
+    struct reference reference;
+    bool known = false;
+
+    for (size_t i = 0; !known && i < sizeof(starts) / sizeof(starts[0]); i++)
+        known = starts[i](&reference) && measure_tsc(&reference);
+    if (!known && told->base_mhz) {
+        tsc_hz = told->base_mhz * UINT64_C(1000000);
+        source = "CPUID leaf 16H: nominal, may be wrong by 0.3 %";
+        tsc_interval = (struct arch_interval){tsc_hz, tsc_hz};
         return true;
     }
-    if (last < 0x16)
-        return false;
-    arch_cpuid(0x16, 0, r);
-    if (!(r[0] & 0xFFFF))
-        return false;
-    tsc_hz = (r[0] & 0xFFFF) * UINT64_C(1000000);
-    source = "CPUID leaf 16H";
-    return true;
+    uint64_t exact = known && told->numerator ? arch_by_crystal(told->numerator, told->denominator, tsc_interval) : 0;
+    if (exact) {
+        tsc_hz = exact;
+        source = "CPUID leaf 15H, whose crystal was found by measuring";
+        tsc_interval = (struct arch_interval){tsc_hz, tsc_hz};
+    }
+    return known;
 }
 
 /* One reading of the APIC timer, between two of the TSC; the sharpest of several. */
@@ -270,11 +274,11 @@ static bool measure_apic_timer(void)
     if (!ticks)
         return false;
     /* A reading may be one tick old. */
-    struct interval interval = {
+    struct arch_interval interval = {
         .low = (ticks - 1) * tsc_interval.low / (to.after - from.before),
         .high = (ticks + 1) * tsc_interval.high / (to.before - from.after),
     };
-    apic_timer_hz = roundest(interval);
+    apic_timer_hz = arch_roundest(interval);
     return true;
 }
 
@@ -284,15 +288,13 @@ int arch_time_init(void)
      * under -icount that decides when QEMU goes from one CPU to the next. */
     arch_out8(PIT_COMMAND, PIT_STOP);
 
-    static bool (*const starts[])(struct reference *) = {start_pm_timer, start_hpet, start_pit};
-    struct reference reference;
-    bool known = ask_cpuid();
+    struct tsc_leaves told = ask_cpuid();
 
-    if (known)
-        tsc_interval = (struct interval){tsc_hz, tsc_hz};
-    for (size_t i = 0; !known && i < sizeof(starts) / sizeof(starts[0]); i++)
-        known = starts[i](&reference) && measure_tsc(&reference);
-    if (!known) {
+    if (told.crystal_hz) {
+        tsc_hz = (uint64_t)told.crystal_hz * told.numerator / told.denominator;
+        source = "CPUID leaf 15H";
+        tsc_interval = (struct arch_interval){tsc_hz, tsc_hz};
+    } else if (!find_tsc(&told)) {
         kprintf("time: no clock to measure the TSC with: neither CPUID 15H/16H, PM timer, HPET nor PIT\n");
         return -ENODEV;
     }
