@@ -42,6 +42,18 @@ static void init_ring3(void)
     write_dr7(DR7_NONE);
 }
 
+/* "Limit CPUID Maxval" in the firmware's menu, for systems older than long mode: CPUID ends at leaf 3 then, and 0AH
+ * and all others seem not to be there. SDM vol. 4, "IA32_MISC_ENABLE". */
+static void lift_cpuid_limit(void)
+{
+    uint32_t basic[4];
+    uint64_t enable;
+
+    arch_cpuid(0, 0, basic);
+    if (basic[0] <= 3 && arch_rdmsr_safe(IA32_MISC_ENABLE, &enable) == 0 && enable & MISC_ENABLE_LIMIT_CPUID)
+        (void)arch_wrmsr_safe(IA32_MISC_ENABLE, enable & ~MISC_ENABLE_LIMIT_CPUID);
+}
+
 /* CR4 is made from nothing but the paging mode, whatever the firmware left on: FSGSBASE and PCE would give ring 3 what
  * it must not have. Of the registers beyond the general ones programs have those that FXSAVE saves (arch/fpu.h):
  * without OSXSAVE the instructions of AVX and later raise #UD. */
@@ -50,6 +62,7 @@ void arch_cpu_init(void)
     uint32_t basic[4], one[4], seven[4] = {0};
     bool first = !features[0];
 
+    lift_cpuid_limit();
     arch_cpuid(0, 0, basic);
     arch_cpuid(1, 0, one);
     if (basic[0] >= 7)

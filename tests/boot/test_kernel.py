@@ -22,6 +22,7 @@ def expect_pass(result):
 @pytest.mark.parametrize("machine", [
     cb.long(("--smp", "2", "--mem", "5G"), id="above-4G"),
     pytest.param(("--smp", "2", "--cpu", "qemu64"), id="old-cpu"),  # 2 MiB pages, no SMEP, SMAP, UMIP
+    cb.long(("--smp", "2", "--cpu", "qemu64,level=2"), id="cpuid-limit"),  # CPUID ends at leaf 2
     ])
 def test_machines(tmp_path, machine):
     result = cb.boot(tmp_path / "log", "--raw", *machine, *QUICK)
