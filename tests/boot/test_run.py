@@ -117,6 +117,7 @@ def test_machine_that_halts(tmp_path):
     assert result.status == cb.PASS and result.lines("verdict  pass, by its SUMMARY"), result.output
 
 
+@pytest.mark.long
 def test_raw_machine_that_halts(tmp_path):
     """Nobody reads the frames: the machine's last words end the run, long before the time is up."""
     result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", "end=halt", "ds=off", "switches=100")

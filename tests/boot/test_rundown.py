@@ -138,6 +138,7 @@ def test_names_without_the_names(tmp_path):
     assert not any("thread:" in line for line in without)
 
 
+@pytest.mark.long
 def test_who_comes_and_goes(tmp_path):
     """Sessions of other clocks, groups and modes that are stopped and started while threads come, run and go; each
     tells of everybody, and only of what it was asked for. The rules of `cairn check` hold it against the truth."""
@@ -173,6 +174,7 @@ def test_panic_keeps_the_start(tmp_path):
     assert {0x0005, 0x0303, 0x0503, 0x0B0A, 0x0008, 0x0501} <= hooks and not {0x0504, 0x0020} & hooks
 
 
+@pytest.mark.long
 def test_mutant(tmp_path):
     """A kernel that does not tell of a thread that is there: check notices."""
     build = cb.build_with(tmp_path / "build", kernel_elf=cb.BUILD / "mutant7" / "kernel.elf")

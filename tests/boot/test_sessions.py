@@ -58,6 +58,7 @@ def test_two_hundred_restarts(tmp_path):
     clocks_and_restarts(tmp_path, 4, 100000, 200, "compact", "trace.buffer_kib=16", "pebs=INST_RETIRED.ANY:50021")
 
 
+@pytest.mark.long
 def test_shared_clock_and_circular(tmp_path):
     """Two sessions share their batches, one of them circular; a third one gets nothing but what all get."""
     result, end = run_and_check(
@@ -99,6 +100,7 @@ def test_absurd_sizes(tmp_path):
     assert len(result.lines("FAIL: ")) == 1, result.output
 
 
+@pytest.mark.long
 def test_panic(tmp_path):
     """All sessions that run survive it, each whole up to there."""
     result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=3000", cb.UNHURRIED, "panic=now",
