@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "arch/trapframe.h"
+#include "arch/uart.h"
 #include "boot/info.h"
 
 #define ARCH_PAGE_SIZE 4096u
@@ -85,6 +86,30 @@ static inline uint32_t arch_in32(uint16_t port)
 static inline void arch_out32(uint16_t port, uint32_t v)
 {
     __asm__ volatile("outl %0, %1" ::"a"(v), "Nd"(port));
+}
+
+/* Each byte to the same port. */
+static inline void arch_outs8(uint16_t port, const char *data, size_t count)
+{
+    __asm__ volatile("rep outsb" : "+S"(data), "+c"(count) : "d"(port) : "memory");
+}
+
+/* A device's register in memory (arch_map_device), of 1, 2 or 4 bytes: one access of that width. */
+static inline uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width)
+{
+    return width == 4   ? *(const volatile uint32_t *)(const volatile void *)at
+           : width == 2 ? *(const volatile uint16_t *)(const volatile void *)at
+                        : *at;
+}
+
+static inline void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_t value)
+{
+    if (width == 4)
+        *(volatile uint32_t *)(volatile void *)at = value;
+    else if (width == 2)
+        *(volatile uint16_t *)(volatile void *)at = (uint16_t)value;
+    else
+        *at = (uint8_t)value;
 }
 
 /* Enables interrupts and waits for one: STI;HLT, so that no wake-up is lost. Returns with interrupts off. */
@@ -298,9 +323,13 @@ void *arch_context_new(void *stack_top, void (*entry)(void *), void *arg);
 
 /* ---- serial console ------------------------------------------------------------------------------------------ */
 
-/* 16550 at `port` (0x3F8, ...) with `baud` (2..115200; the divisor must be exact or -EINVAL). Loopback test; a UART
- * that fails it is not used: -ENODEV; every later write is dropped and counted, never waited for. `port` 0: none. */
-int arch_serial_init(uint16_t port, uint32_t baud);
+/* Takes a 16550 into use, and no other one any more: 8 bits, no parity, 1 stop bit; `baud` 0: at the rate it is set to.
+ * Loopback test, within the chip. -ERANGE: its clock gives no such rate (arch_uart_divisor); -ENOMEM: its registers
+ * cannot be mapped; -ENODEV: it fails the test. Without one every write is dropped and counted, never waited for. One
+ * in memory: after arch_paging_init. Boot processor, before the others run. */
+int arch_serial_init(const struct arch_uart *uart, uint32_t baud);
+/* Its rate in baud; 0: there is no UART in use. */
+uint32_t arch_serial_baud(void);
 /* Sends bytes, waiting for the FIFO a bounded time; after one wait in vain it drops and counts until the UART is ready.
  * No lock: kernel/print.c serialises. */
 void arch_serial_write(const char *data, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 16550 UART, polled. National Semiconductor PC16550D datasheet. */
+/* 16550 UART, polled, its registers at I/O ports or in memory. National Semiconductor PC16550D datasheet. */
 #include "arch/arch.h"
 #include "kernel/errno.h"
 
@@ -12,15 +12,23 @@
 #define   LCR_8N1  0x03u
 #define   LCR_DLAB 0x80u
 #define MCR 4u
-#define   MCR_DTR_RTS 0x03u
-#define   MCR_LOOP    0x10u
+#define   MCR_DTR  0x01u
+#define   MCR_RTS  0x02u
+#define   MCR_OUT1 0x04u
+#define   MCR_OUT2 0x08u
+#define   MCR_LOOP 0x10u
 #define LSR 5u
 #define   LSR_DR   0x01u
 #define   LSR_THRE 0x20u /* with FIFOs: the transmit FIFO is empty */
 #define   LSR_TEMT 0x40u /* and the last bit is on the wire */
+#define MSR 6u
+#define   MSR_LINES 0xF0u /* in loopback mode: DCD = OUT2, RI = OUT1, DSR = DTR, CTS = RTS */
+#define     MSR_CTS 0x10u
+#define     MSR_DSR 0x20u
+#define     MSR_RI  0x40u
+#define     MSR_DCD 0x80u
 
 #define FIFO_SIZE 16u
-#define BAUD_MAX  115200u /* 1.8432 MHz / 16 */
 
 /* How long a wait may last: what a full FIFO takes, twice, and a while for an emulator whose reader is slow. Before
  * the TSC frequency is known LSR reads are counted, at 0.1 us (emulated) to 1 us (a real port) each. */
@@ -28,26 +36,47 @@
 #define PATIENCE_POLLS 2000000u
 #define BITS_A_BYTE    10u
 
-static uint16_t base;  /* 0: no UART */
-static unsigned fifo;  /* bytes that may be sent when THRE is set */
+static struct arch_uart uart;       /* the one in use, or tried */
+static volatile uint8_t *registers; /* of one in memory */
+static bool there;
+static unsigned fifo; /* bytes that may be sent when THRE is set */
 static uint32_t rate; /* baud */
 static uint64_t due;  /* TSC: arch_serial_due */
 static uint32_t patience_ms;
-static bool stuck;     /* the last wait ran out: look once instead of waiting until THRE comes back */
+static bool stuck;    /* the last wait ran out: look once instead of waiting until THRE comes back */
 static uint64_t dropped;
 
-static inline void outsb(uint16_t port, const char *data, size_t count)
+static uint8_t get(unsigned reg)
 {
-    __asm__ volatile("rep outsb" : "+S"(data), "+c"(count) : "d"(port) : "memory");
+    if (uart.space == ARCH_UART_IO)
+        return arch_in8((uint16_t)(uart.address + reg * uart.stride));
+    return (uint8_t)arch_mmio_read(registers + reg * uart.stride, uart.width);
 }
 
-static bool wait_lsr(uint16_t port, uint8_t bit)
+static void put(unsigned reg, uint8_t value)
+{
+    if (uart.space == ARCH_UART_IO)
+        arch_out8((uint16_t)(uart.address + reg * uart.stride), value);
+    else
+        arch_mmio_write(registers + reg * uart.stride, uart.width, value);
+}
+
+static void put_each(const char *data, size_t count)
+{
+    if (uart.space == ARCH_UART_IO)
+        arch_outs8((uint16_t)uart.address, data, count);
+    else
+        for (; count; count--)
+            put(THR, (uint8_t)*data++);
+}
+
+static bool wait_lsr(uint8_t bit)
 {
     uint64_t ticks = arch_tsc_hz() / 1000 * patience_ms;
     uint64_t begin = arch_rdtsc();
 
     for (uint32_t poll = 0;; poll++) {
-        if (arch_in8(port + LSR) & bit)
+        if (get(LSR) & bit)
             return true;
         if (ticks ? arch_rdtsc() - begin > ticks : poll >= PATIENCE_POLLS)
             return false;
@@ -55,48 +84,78 @@ static bool wait_lsr(uint16_t port, uint8_t bit)
     }
 }
 
-/* Sends a few bytes to itself inside the chip, which is in loopback mode. An absent UART reads as all ones, or as the
- * last byte on the bus. */
-static bool loopback_works(uint16_t port)
+/* In loopback mode nothing leaves the chip: its four outputs are its four inputs. This is what systems have looked for
+ * ports by for long, so that those which a management controller plays have it, too. An absent UART reads as all ones,
+ * or as the last byte on the bus. */
+static bool lines_loop(void)
+{
+    put(MCR, MCR_LOOP | MCR_OUT2 | MCR_RTS);
+    if ((get(MSR) & MSR_LINES) != (MSR_DCD | MSR_CTS))
+        return false;
+    put(MCR, MCR_LOOP | MCR_OUT1 | MCR_DTR);
+    return (get(MSR) & MSR_LINES) == (MSR_RI | MSR_DSR);
+}
+
+/* Likewise, a few bytes that it sends to itself: for those which have this only. */
+static bool data_loops(void)
 {
     static const uint8_t pattern[] = {0xAE, 0x51, 0x00, 0xFF};
     bool works = true;
 
+    put(MCR, MCR_LOOP | MCR_DTR | MCR_RTS); /* the line brings nothing that could be taken for ours */
     for (size_t i = 0; i < sizeof(pattern) && works; i++) {
-        arch_out8(port + THR, pattern[i]);
-        works = wait_lsr(port, LSR_DR) && arch_in8(port + THR) == pattern[i];
+        put(THR, pattern[i]);
+        works = wait_lsr(LSR_DR) && get(THR) == pattern[i];
     }
     return works;
 }
 
-int arch_serial_init(uint16_t port, uint32_t baud)
+/* 8 bits, no parity, one stop bit; `divisor` 0: the one that is set, which becomes the rate. */
+static void set_line(uint16_t divisor)
 {
-    base = 0;
-    if (!port)
-        return 0;
-    if (!baud || baud > BAUD_MAX || BAUD_MAX % baud)
-        return -EINVAL;
+    put(IER, 0);
+    put(LCR, LCR_DLAB);
+    if (divisor) {
+        put(THR, (uint8_t)divisor);
+        put(IER, (uint8_t)(divisor >> 8));
+    } else {
+        divisor = (uint16_t)(get(THR) | get(IER) << 8);
+        rate = uart.clock / 16 / (divisor ? divisor : 1);
+        rate = rate ? rate : 1;
+    }
+    put(LCR, LCR_8N1);
+}
 
-    uint32_t divisor = BAUD_MAX / baud;
-    if (divisor > UINT16_MAX)
-        return -EINVAL;
-    patience_ms = PATIENCE_MS + 2 * FIFO_SIZE * BITS_A_BYTE * 1000 / baud;
-    arch_out8(port + IER, 0);
-    arch_out8(port + LCR, LCR_DLAB);
-    arch_out8(port + THR, (uint8_t)divisor);
-    arch_out8(port + IER, (uint8_t)(divisor >> 8));
-    arch_out8(port + LCR, LCR_8N1);
-    arch_out8(port + MCR, MCR_LOOP | MCR_DTR_RTS); /* the line brings nothing that could be taken for ours */
-    arch_out8(port + FCR, FCR_ENABLE_AND_CLEAR);
-    fifo = (arch_in8(port + FCR) & IIR_FIFO_MASK) == IIR_FIFO_MASK ? FIFO_SIZE : 1;
-    bool works = loopback_works(port);
-    arch_out8(port + MCR, MCR_DTR_RTS);
+int arch_serial_init(const struct arch_uart *which, uint32_t baud)
+{
+    uint16_t divisor = 0;
+
+    there = false;
+    uart = *which;
+    if (baud && arch_uart_divisor(uart.clock, baud, &divisor, &rate))
+        return -ERANGE;
+    if (uart.space == ARCH_UART_MEMORY) {
+        registers = arch_map_device(uart.address, arch_uart_size(&uart));
+        if (!registers)
+            return -ENOMEM;
+    }
+    set_line(divisor);
+    patience_ms = PATIENCE_MS + 2 * FIFO_SIZE * BITS_A_BYTE * 1000 / rate;
+    put(FCR, FCR_ENABLE_AND_CLEAR);
+    fifo = (get(FCR) & IIR_FIFO_MASK) == IIR_FIFO_MASK ? FIFO_SIZE : 1;
+    bool works = lines_loop() || data_loops();
+    put(MCR, MCR_DTR | MCR_RTS);
     if (!works)
         return -ENODEV;
+    put(FCR, FCR_ENABLE_AND_CLEAR);
     stuck = false;
-    base = port;
-    rate = baud;
+    there = true;
     return 0;
+}
+
+uint32_t arch_serial_baud(void)
+{
+    return there ? rate : 0;
 }
 
 /* `count` more characters follow those that are still on the line. */
@@ -110,17 +169,17 @@ void arch_serial_write(const char *data, size_t size)
 {
     while (size) {
         size_t count = size < fifo ? size : fifo;
-        if (!base) {
+        if (!there) {
             dropped += size;
             return;
         }
-        if (stuck ? !(arch_in8(base + LSR) & LSR_THRE) : !wait_lsr(base, LSR_THRE)) {
+        if (stuck ? !(get(LSR) & LSR_THRE) : !wait_lsr(LSR_THRE)) {
             stuck = true;
             dropped += size;
             return;
         }
         stuck = false;
-        outsb(base + THR, data, count);
+        put_each(data, count);
         note_sent(count);
         data += count;
         size -= count;
@@ -129,7 +188,7 @@ void arch_serial_write(const char *data, size_t size)
 
 size_t arch_serial_ready(void)
 {
-    return base && arch_in8(base + LSR) & LSR_THRE ? fifo : 0;
+    return there && get(LSR) & LSR_THRE ? fifo : 0;
 }
 
 uint64_t arch_serial_due(void)
@@ -139,8 +198,8 @@ uint64_t arch_serial_due(void)
 
 void arch_serial_drain(void)
 {
-    if (base)
-        (void)wait_lsr(base, LSR_TEMT);
+    if (there)
+        (void)wait_lsr(LSR_TEMT);
 }
 
 uint64_t arch_serial_dropped(void)

@@ -392,9 +392,10 @@ void kdump_head(struct trace_dump *d, uint64_t tsc)
 
 void kdump_announce(uint64_t bytes, uint32_t frames)
 {
-    if (kopt.serial_port) /* 10 bits a character: start, 8 data, stop */
+    const uint32_t baud = arch_serial_baud();
+    if (baud) /* 10 bits a character: start, 8 data, stop */
         kprintf("dump: %lu bytes in %u frames follow, %lu s at %u baud\n", (unsigned long)bytes, frames,
-                (unsigned long)((bytes * 10 + kopt.serial_baud - 1) / kopt.serial_baud), kopt.serial_baud);
+                (unsigned long)((bytes * 10 + baud - 1) / baud), baud);
 }
 
 static void write_console(void *context, const char *data, size_t size)

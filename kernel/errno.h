@@ -9,6 +9,7 @@ enum {
     EPERM = 1,
     ENOENT = 2,
     EIO = 5,
+    ENXIO = 6,
     E2BIG = 7,
     EAGAIN = 11,
     ENOMEM = 12,

@@ -2,7 +2,6 @@
 /* The run from entry to verdict, in order. */
 #include "arch/arch.h"
 #include "arch/registers.h"
-#include "kernel/console.h"
 #include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/dump.h"
@@ -18,6 +17,7 @@
 #include "kernel/print.h"
 #include "kernel/restart.h"
 #include "kernel/sched.h"
+#include "kernel/serial.h"
 #include "kernel/session.h"
 #include "kernel/string.h"
 #include "kernel/symbols.h"
@@ -244,7 +244,6 @@ static void mark(const char *what)
 }
 
 static const struct boot_info *boot;
-static bool console; /* there is a UART; without one the run is as good, but nobody sees it */
 
 static void controller(void *unused)
 {
@@ -264,7 +263,7 @@ static void controller(void *unused)
 
     struct kmem_counts before, after;
     kmem_counts(&before);
-    klogger_begin(console);
+    klogger_begin(kserial_there());
     if (ksession_start(error, sizeof error) != 0)
         fail("setup", error);
     uint64_t first = ksched_switches();
@@ -304,7 +303,7 @@ static void controller(void *unused)
             (long)(after.live_pages - before.live_pages), (long)(after.live_objects - before.live_objects));
 
     kdump("end", NULL);
-    if (console && arch_serial_dropped())
+    if (kserial_there() && arch_serial_dropped())
         kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
                 (unsigned long)arch_serial_dropped());
     uint32_t counts[3];
@@ -322,10 +321,8 @@ _Noreturn void kernel_main(struct boot_info *info)
     arch_early_init(&boot_cpu.arch);
     kopt_defaults();
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
-    console = arch_serial_init(kopt.serial_port, kopt.serial_baud) == 0 && kopt.serial_port;
-    if (console)
-        console_add(&kprint_serial);
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
+    kserial_early();
     if (!understood)
         fail("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
     if (bad)
@@ -334,6 +331,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     boot = info;
     if (kmem_init(info) != 0 || arch_paging_init(info) != 0)
         fail("memory", "no room for the page tables: give the machine more memory");
+    kserial_find();
     ksymbols_init(info);
     if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
         fail("machine", "cannot go on without what the line above names");

@@ -148,8 +148,10 @@ static const struct kopt_option table[] = {
       "1: also record, outside the session, what really happened, for 'cairn check'",
       AT(truth), NUMBER32, 0, 1, NULL, NULL },
     { "serial", "com1,115200",
-      "console and dump: com1, com2, an I/O port (0x3f8) or none, and the baud rate",
-      AT(serial_port), SERIAL, 0, 0, NULL, NULL },
+      "console and dump: com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes from register to "
+      "register, and of an access) or none; the baud rate, as near as the port's clock gives it; that clock in Hz, "
+      "where it is not 1843200",
+      AT(serial), SERIAL, 0, 0, NULL, NULL },
     { "end", "halt",
       "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)",
       AT(end), WORD, 0, 0, "halt|exit|reboot|poweroff", NULL },
@@ -256,30 +258,6 @@ bool kopt_number(const char *s, size_t n, uint64_t *out)
             return false;
     }
     *out = v;
-    return true;
-}
-
-static bool parse_serial(const char *value, size_t size, const char **why)
-{
-    const char *comma = memchr(value, ',', size);
-    size_t n = comma ? (size_t)(comma - value) : size;
-    uint64_t port, baud = 115200;
-    if (n == 4 && memcmp(value, "com1", 4) == 0)
-        port = 0x3F8;
-    else if (n == 4 && memcmp(value, "com2", 4) == 0)
-        port = 0x2F8;
-    else if (n == 4 && memcmp(value, "none", 4) == 0)
-        port = 0;
-    else if (!kopt_number(value, n, &port) || port == 0 || port > 0xFFF8) {
-        *why = "the port is com1, com2, none or an I/O address from 0x1 to 0xfff8";
-        return false;
-    }
-    if (comma && (!kopt_number(comma + 1, size - n - 1, &baud) || baud == 0 || baud > 115200 || 115200 % baud != 0)) {
-        *why = "the baud rate is 115200 divided by a whole number";
-        return false;
-    }
-    kopt.serial_port = (uint16_t)port;
-    kopt.serial_baud = (uint32_t)baud;
     return true;
 }
 
@@ -395,7 +373,7 @@ static int set_value(const struct kopt_option *o, const char *word, size_t word_
         }
         break;
     case SERIAL:
-        if (parse_serial(value, size, &reason))
+        if (kopt_serial_parse(value, size, why, sizeof why))
             return 0;
         break;
     case SESSION:
@@ -516,10 +494,7 @@ void kopt_option_show(const struct kopt_option *o, char *text, size_t size)
         snprintf(text, size, "%s", (char *)kopt_option_field(o));
         break;
     case SERIAL:
-        if (kopt.serial_port)
-            snprintf(text, size, "0x%x,%u", kopt.serial_port, kopt.serial_baud);
-        else
-            snprintf(text, size, "none");
+        kopt_serial_show(text, size);
         break;
     case SESSION:
         show_session(kopt_option_field(o), text, size);
@@ -553,7 +528,7 @@ bool kopt_describe(size_t i, struct kopt_help *help)
     help->text = o->text;
     help->needs = o->needs;
     help->values = o->words                  ? o->words
-                   : o->kind == SERIAL       ? "PORT[,BAUD]"
+                   : o->kind == SERIAL       ? "PORT[,BAUD[,CLOCK]]"
                    : o->kind == SESSION      ? "GROUPS:CLOCK:MODE[:KIB[:BUFFERS]]"
                    : o->kind == TEXT         ? "TEXT"
                                              : values;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/uart.h"
 #include "ds/model/model.h"
 #include "trace/spinlock.h"
 #include "trace/trace.h"
@@ -28,6 +29,14 @@ struct kopt_session {
     uint32_t clock; /* enum trace_clock_type */
     uint32_t circular;
     uint32_t buffer_kib, buffers; /* 0: trace.buffer_kib, trace.buffers */
+};
+
+enum kopt_serial_kind { KOPT_SERIAL_NONE, KOPT_SERIAL_PORT };
+
+struct kopt_serial {
+    uint32_t kind; /* enum kopt_serial_kind */
+    struct arch_uart uart;
+    uint32_t baud;
 };
 
 struct kopt {
@@ -57,8 +66,7 @@ struct kopt {
     uint32_t tick_us;
     uint32_t cpus;
     uint32_t truth;
-    uint16_t serial_port; /* 0: none */
-    uint32_t serial_baud;
+    struct kopt_serial serial;
     uint32_t end;   /* enum kopt_end */
     uint32_t panic; /* enum kopt_panic */
     uint32_t tsc_align;
@@ -98,6 +106,10 @@ int kopt_pmc(struct trace_pmc *pmc, char *error, size_t error_size);
 
 /* Whether any session is to have `group` (trace/groups.h), from its beginning. */
 bool kopt_wants(uint32_t group);
+
+/* COM1 (n = 0) to COM4, where PCs have them. */
+#define KOPT_COM_PORTS 4u
+struct arch_uart kopt_com_port(unsigned n);
 
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);

@@ -41,6 +41,10 @@ bool kopt_number(const char *s, size_t n, uint64_t *out);
 void *kopt_option_field(const struct kopt_option *option);
 void kopt_option_show(const struct kopt_option *option, char *text, size_t size);
 
+/* serial=: its value; false: it is wrong, and `why` says in what. In kernel/options_serial.c. */
+bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size);
+void kopt_serial_show(char *text, size_t size);
+
 /* Position of `value` in "a|b|c", or -1; and the word at position `n`, which there is. */
 int kopt_word_index(const char *words, const char *value, size_t size);
 void kopt_word_show(const char *words, uint32_t n, char *text, size_t size);

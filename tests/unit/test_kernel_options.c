@@ -51,13 +51,13 @@ static void each_kind_of_value(void **state)
     assert_int_equal(parse("ds=soft\nseed=0xFFFFFFFFFFFFFFFF\nserial=com2,9600\nbts=circular\nworkload=hogs"), 0);
     assert_int_equal(kopt.ds, KOPT_DS_SOFT);
     assert_true(kopt.seed == UINT64_MAX);
-    assert_int_equal(kopt.serial_port, 0x2F8);
-    assert_int_equal(kopt.serial_baud, 9600);
+    assert_int_equal(kopt.serial.uart.address, 0x2F8);
+    assert_int_equal(kopt.serial.baud, 9600);
     assert_int_equal(kopt.bts, DS_BTS_CIRCULAR);
     assert_int_equal(kopt.bts_rings, DS_BTS_ALL);
     assert_string_equal(kopt.workload, "hogs");
     assert_int_equal(parse("serial=none\nbts=interrupt\nbts.rings=u\nbts.records=1"), 0);
-    assert_int_equal(kopt.serial_port, 0);
+    assert_int_equal(kopt.serial.kind, KOPT_SERIAL_NONE);
     assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
     assert_int_equal(kopt.bts_rings, DS_BTS_USER);
     assert_int_equal(kopt.bts_records, 1);
@@ -341,14 +341,61 @@ static void presets_and_policies(void **state)
     assert_int_equal(rows, DS_MODEL_POLICIES);
 }
 
+static void serial_ports(void **state)
+{
+    (void)state;
+    static const struct { const char *word; struct arch_uart uart; uint32_t baud; const char *shown; } cases[] = {
+        {"com1", {0x3F8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3f8,115200"},
+        {"com2,9600", {0x2F8, 1843200, ARCH_UART_IO, 1, 1}, 9600, "0x2f8,9600"},
+        {"com3", {0x3E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3e8,115200"},
+        {"com4", {0x2E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x2e8,115200"},
+        {"0xc000,115201", {0xC000, 1843200, ARCH_UART_IO, 1, 1}, 115201, "0xc000,115201"},
+        {"49152,921600,14745600", {0xC000, 14745600, ARCH_UART_IO, 1, 1}, 921600, "0xc000,921600,14745600"},
+        {"mmio:0xfe034000", {0xFE034000, 1843200, ARCH_UART_MEMORY, 1, 1}, 115200, "mmio:0xfe034000:1:1,115200"},
+        {"mmio:0xfe034000:4,115200,48000000", {0xFE034000, 48000000, ARCH_UART_MEMORY, 4, 4}, 115200,
+         "mmio:0xfe034000:4:4,115200,48000000"},
+        {"mmio:0xfe034001:4:1", {0xFE034001, 1843200, ARCH_UART_MEMORY, 4, 1}, 115200, "mmio:0xfe034001:4:1,115200"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char word[64], text[64];
+        snprintf(word, sizeof word, "serial=%s", cases[i].word);
+        for (unsigned again = 0; again <= 1; again++) { /* what is shown can be given */
+            const struct arch_uart *u = &kopt.serial.uart;
+            kopt_defaults();
+            assert_int_equal(set(word), 0);
+            assert_int_equal(kopt.serial.kind, KOPT_SERIAL_PORT);
+            assert_int_equal(u->address, cases[i].uart.address);
+            assert_int_equal(u->clock, cases[i].uart.clock);
+            assert_int_equal(u->space, cases[i].uart.space);
+            assert_int_equal(u->stride, cases[i].uart.stride);
+            assert_int_equal(u->width, cases[i].uart.width);
+            assert_int_equal(kopt.serial.baud, cases[i].baud);
+            struct kopt_help help;
+            for (size_t row = 0; kopt_describe(row, &help); row++)
+                if (strcmp(help.name, "serial") == 0)
+                    kopt_show(row, text, sizeof text);
+            snprintf(word, sizeof word, "serial=%s", cases[i].shown);
+            assert_string_equal(text, word);
+        }
+    }
+    kopt_defaults();
+    assert_int_not_equal(set("serial=com1,100000"), 0);
+    assert_non_null(strstr(error, "1843200 Hz gives no baud rate within 2.5 % of that: 115200 is the nearest"));
+}
+
 static void bad_words_are_named(void **state)
 {
     (void)state;
     static const char *const bad[] = {
         "", "ds", "=", "ds=", "ds=sof", "ds=softx", "DS=soft", "nosuch=1", "switches=", "switches=0", "switches=-1",
         "switches=1x", "seed=18446744073709551616", "seed=0x", "tick=99", "cpus=65", "session.1=compact",
-        "session.1=compact:qpc", "session.1=compact:qpc:sequential:", "session.1=half:qpc:circular", "serial=com3",
-        "serial=com1,", "serial=com1,0", "serial=com1,115201", "serial=com1,7", "workload=none", "ds.preset=i486",
+        "session.1=compact:qpc", "session.1=compact:qpc:sequential:", "session.1=half:qpc:circular", "serial=com0",
+        "serial=com5", "serial=", "serial=0", "serial=0xfff9", "serial=com1,", "serial=com1,0", "serial=com1,x",
+        "serial=com1,100000", "serial=com1,4294967296", "serial=com1,115200,", "serial=com1,115200,0",
+        "serial=com1,115200,1000000", "serial=com1,115200,1843200,1", "serial=mmio", "serial=mmio:", "serial=mmio:0",
+        "serial=mmio:0xfe034000:", "serial=mmio:0xfe034000:3", "serial=mmio:0xfe034000:8", "serial=mmio:0xfe034000:4:",
+        "serial=mmio:0xfe034000:4:8", "serial=mmio:0xfe034000:1:2", "serial=mmio:0xfe034000:4:4:4",
+        "serial=mmio:0xfe034002:4", "serial=mmio:0x10000000000000", "workload=none", "ds.preset=i486",
         "ds.preset=", "ds.preset=names of ds_model_presets", "ds.policy.fit=yes", "ds.policy.fit=",
         "ds.policy.nosuch=yes", "truth=2", "bts=on", "bts=", "bts.records=0",
         "bts.records=16385", "panic=later",
@@ -392,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value), cmocka_unit_test(counters),
         cmocka_unit_test(sessions),
+        cmocka_unit_test(serial_ports),
         cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
         cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),
