@@ -291,13 +291,19 @@ build_command() {
             -device "virtio-blk-pci,drive=esp,bootindex=0")
     fi
     no_uart=0
-    value=com1
+    local function
+    value=auto
     has_word serial
+    function=${value##*:} function=${function%%,*}
     case ${value%%,*} in
     none) no_uart=1 command+=(-serial none) ;;
-    com1 | 0x3[fF]8 | 1016) command+=(-serial chardev:uart) ;;
+    auto | com1 | 0x3[fF]8 | 1016) command+=(-serial chardev:uart) ;;
     com2 | 0x2[fF]8 | 760) command+=(-serial null -serial chardev:uart) ;;
-    *) die $USAGE "serial=$value: in QEMU only com1 and com2 are connected" ;;
+    com3 | 0x3[eE]8 | 1000) command+=(-serial null -serial null -serial chardev:uart) ;;
+    com4 | 0x2[eE]8 | 744) command+=(-serial null -serial null -serial null -serial chardev:uart) ;;
+    pci) command+=(-serial none -device "pci-serial,chardev=uart") ;;
+    pci:0:* | pci:00:*) command+=(-serial none -device "pci-serial,chardev=uart,addr=$function") ;;
+    *) die $USAGE "serial=$value: in QEMU only com1 to com4 and PCI's bus 0 are connected: give one of them" ;;
     esac
     # The head of the firmware's own log is watched for the loader's failures.
     [ $no_uart = 1 ] || command+=(-chardev "stdio,id=uart,signal=off,logfile=${tmp//,/,,}/console")

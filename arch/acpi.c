@@ -16,9 +16,15 @@ static const void *read_memory(void *context, uint64_t phys, size_t size)
     return arch_paging_reach(phys, size);
 }
 
+static const struct acpi_memory memory = {.read = read_memory};
+
+int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem)
+{
+    return acpi_find(&memory, arch_boot_info->rsdp, signature, table, size, problem);
+}
+
 int arch_acpi_init(const struct boot_info *info)
 {
-    const struct acpi_memory memory = {.read = read_memory};
     struct acpi_problem problem;
     uint32_t one[4];
 

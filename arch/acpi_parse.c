@@ -458,3 +458,21 @@ int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_ap
     ignore(&parser, parse_optional(&parser, &root, entry_size, "HPET", parse_hpet));
     return 0;
 }
+
+int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **bytes,
+              uint32_t *size, struct acpi_problem *problem)
+{
+    struct parser parser = {.memory = memory, .problem = problem};
+    struct table root, table;
+    unsigned entry_size;
+    int error;
+
+    memset(problem, 0, sizeof(*problem));
+    if ((error = load_root(&parser, rsdp, &root, &entry_size)) != 0)
+        return error;
+    if ((error = find_table(&parser, &root, entry_size, signature, &table)) != 0)
+        return error;
+    *bytes = table.bytes;
+    *size = table.size;
+    return table.bytes ? 0 : -ENOENT;
+}

@@ -13,7 +13,8 @@
 #define ACPI_MAX_CPUS    64u
 #define ACPI_MAX_IOAPICS 64u
 
-/* Gives `size` readable bytes of physical memory, or NULL. They stay readable until acpi_parse returns. */
+/* Gives `size` readable bytes of physical memory, or NULL. They stay readable until acpi_parse returns, or as long
+ * as what acpi_find gives is used. */
 struct acpi_memory {
     const void *(*read)(void *context, uint64_t phys, size_t size);
     void *context;
@@ -71,3 +72,7 @@ struct acpi_info {
  * -ENOENT (no RSDP, no MADT) or -EINVAL (RSDP, root table or MADT malformed). *info is only meaningful after 0. */
 int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
                struct acpi_info *info, struct acpi_problem *problem);
+
+/* Any table, looked up and checked likewise: 0; -ENOENT: there is none, or no RSDP; with *problem filled -EINVAL. */
+int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **bytes,
+              uint32_t *size, struct acpi_problem *problem);

@@ -324,9 +324,10 @@ void *arch_context_new(void *stack_top, void (*entry)(void *), void *arg);
 /* ---- serial console ------------------------------------------------------------------------------------------ */
 
 /* Takes a 16550 into use, and no other one any more: 8 bits, no parity, 1 stop bit; `baud` 0: at the rate it is set to.
- * Loopback test, within the chip. -ERANGE: its clock gives no such rate (arch_uart_divisor); -ENOMEM: its registers
- * cannot be mapped; -ENODEV: it fails the test. Without one every write is dropped and counted, never waited for. One
- * in memory: after arch_paging_init. Boot processor, before the others run. */
+ * Loopback test, within the chip. -ERANGE: its clock gives no such rate (arch_uart_divisor); -EFAULT: memory is where
+ * its registers should be; -ENOMEM: they cannot be mapped; -ENODEV: it fails the test. Without one every write is
+ * dropped and counted, never waited for. One in memory: after arch_paging_init. Boot processor, before the others
+ * run. */
 int arch_serial_init(const struct arch_uart *uart, uint32_t baud);
 /* Its rate in baud; 0: there is no UART in use. */
 uint32_t arch_serial_baud(void);
@@ -341,6 +342,23 @@ uint64_t arch_serial_due(void);
 /* Waits, a bounded time, until the last byte has left: before the machine goes down. */
 void arch_serial_drain(void);
 uint64_t arch_serial_dropped(void);
+
+/* A port that the machine names. */
+struct arch_serial_port {
+    struct arch_uart uart; /* clock 0: not told */
+    uint32_t baud;         /* has_baud: the firmware's; 0: the one that is set */
+    bool has_baud;
+    char who[48]; /* names it */
+};
+
+/* The one of the ACPI table SPCR; the next one of the table DBG2 (*at begins with 0); the next PCI function of class
+ * 0700H that is a 16550, from number *from on; that with the number `function`. PCI's have been enabled. 0, or -ENOENT:
+ * none, or no more; what is there but cannot be used is said in one line. After arch_paging_init; boot processor,
+ * before the others run. */
+int arch_serial_spcr(struct arch_serial_port *port);
+int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port);
+int arch_serial_pci(uint32_t *from, struct arch_serial_port *port);
+int arch_serial_pci_at(uint16_t function, struct arch_serial_port *port);
 
 /* ---- the end ------------------------------------------------------------------------------------------------- */
 

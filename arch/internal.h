@@ -5,6 +5,7 @@
 #include "arch/acpi_parse.h"
 #include "arch/arch.h"
 #include "arch/numbers.h"
+#include "arch/pci_uart.h"
 
 /* Operand of LGDT and LIDT. */
 struct arch_table_pointer {
@@ -69,6 +70,13 @@ void arch_space_use(uint64_t space);
 /* ---- arch/acpi.c ---- */
 
 extern struct acpi_info arch_acpi;
+
+/* As acpi_find, in this machine's memory. After arch_paging_init; boot only. */
+int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size, struct acpi_problem *problem);
+
+/* ---- arch/pci.c ---- */
+
+extern const struct pci_config arch_pci_config; /* boot only: nothing serialises the two ports */
 
 /* ---- arch/power.c ---- */
 

@@ -135,6 +135,9 @@ int arch_serial_init(const struct arch_uart *which, uint32_t baud)
     if (baud && arch_uart_divisor(uart.clock, baud, &divisor, &rate))
         return -ERANGE;
     if (uart.space == ARCH_UART_MEMORY) {
+        if (arch_readable(arch_phys_to_virt(uart.address), 1) ||
+            arch_readable(arch_phys_to_virt(uart.address + arch_uart_size(&uart) - 1), 1))
+            return -EFAULT;
         registers = arch_map_device(uart.address, arch_uart_size(&uart));
         if (!registers)
             return -ENOMEM;

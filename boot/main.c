@@ -75,7 +75,7 @@ static void say_where_output_goes(const char *config)
 {
     static const char key[] = "serial=";
     const size_t key_length = sizeof(key) - 1;
-    char value[40] = "com1";
+    char value[64] = "auto";
     for (const char *at = config; *at != 0;) {
         size_t length = 0;
         if (*at == '#')

@@ -11,6 +11,7 @@
 #include "kernel/lines.h"
 #include "kernel/mem.h"
 #include "kernel/options.h"
+#include "kernel/serial.h"
 #include "kernel/string.h"
 #include "trace/clock.h"
 
@@ -220,6 +221,7 @@ void kmachine_dump(struct trace_dump *d)
     kline(d, CAIRN_STREAM_MACHINE, "machine.features=%s", arch_features());
     kline(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%lu", (unsigned long)arch_tsc_hz());
     kline(d, CAIRN_STREAM_MACHINE, "machine.time_source=%s", arch_time_source());
+    kline(d, CAIRN_STREAM_MACHINE, "machine.serial=%s", kserial_words());
     dump_memory(d);
     for (size_t i = 0; kopt_show(i, text, sizeof text); i++)
         kline(d, CAIRN_STREAM_MACHINE, "option.%s", text);

@@ -37,6 +37,7 @@ static struct kcpu boot_cpu;
 /* One line why the run cannot go on, the verdict, the end. */
 static _Noreturn void fail(const char *name, const char *line)
 {
+    kserial_last_resort();
     kreport(KREPORT_FAIL, name, "%s", line);
     kreport_summary();
     kend(false);

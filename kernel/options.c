@@ -147,10 +147,11 @@ static const struct kopt_option table[] = {
     { "truth", "0",
       "1: also record, outside the session, what really happened, for 'cairn check'",
       AT(truth), NUMBER32, 0, 1, NULL, NULL },
-    { "serial", "com1,115200",
-      "console and dump: com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes from register to "
-      "register, and of an access) or none; the baud rate, as near as the port's clock gives it; that clock in Hz, "
-      "where it is not 1843200",
+    { "serial", "auto",
+      "console and dump: auto (what ACPI's SPCR names, else DBG2, else the first that is there of COM1 to COM4, else "
+      "of PCI), com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes from register to register, and "
+      "of an access), pci (the first) or pci:BUS:DEVICE.FUNCTION as lspci writes it, or none; the baud rate, as near "
+      "as the port's clock gives it (115200, or with auto SPCR's); that clock in Hz, where it is not 1843200",
       AT(serial), SERIAL, 0, 0, NULL, NULL },
     { "end", "halt",
       "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)",

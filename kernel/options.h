@@ -31,12 +31,19 @@ struct kopt_session {
     uint32_t buffer_kib, buffers; /* 0: trace.buffer_kib, trace.buffers */
 };
 
-enum kopt_serial_kind { KOPT_SERIAL_NONE, KOPT_SERIAL_PORT };
+enum kopt_serial_kind {
+    KOPT_SERIAL_NONE,
+    KOPT_SERIAL_AUTO,
+    KOPT_SERIAL_PORT,
+    KOPT_SERIAL_PCI,          /* the first one */
+    KOPT_SERIAL_PCI_FUNCTION, /* this one */
+};
 
 struct kopt_serial {
-    uint32_t kind; /* enum kopt_serial_kind */
-    struct arch_uart uart;
-    uint32_t baud;
+    uint32_t kind;         /* enum kopt_serial_kind */
+    struct arch_uart uart; /* KOPT_SERIAL_PORT; its clock also of the others, where one was given, else 0 */
+    uint16_t function;     /* bus << 8 | device << 3 | function */
+    uint32_t baud;         /* 0: what the firmware has, or else 115200 */
 };
 
 struct kopt {

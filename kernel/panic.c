@@ -12,6 +12,7 @@
 #include "kernel/dump.h"
 #include "kernel/end.h"
 #include "kernel/print.h"
+#include "kernel/serial.h"
 #include "kernel/string.h"
 #include "kernel/symbols.h"
 #include "kernel/thread.h"
@@ -111,6 +112,7 @@ static void begin(const char *line)
     while (running() && arch_rdtsc() < until)
         arch_pause();
     kprint_panic();
+    kserial_last_resort();
     snprintf(first_line, sizeof first_line, "%s", line);
     const struct kthread *t = kcpu_this()->current;
     kprintf("\nPANIC: CPU %u, thread %u (%s): %s\n", me, t ? t->tid : 0, t ? t->name : "none yet", line);

@@ -38,7 +38,7 @@ def test_hand_over(tmp_path, machine):
     console = result.console()
     assert "SUMMARY: pass" in console and console.count("PASS: probe: ") >= 20
     assert "probe.config=seed=7\nend=exit\n" in console
-    assert "\\kernel.elf: " in console and "all output goes to serial port: com1" in console
+    assert "\\kernel.elf: " in console and "all output goes to serial port: auto" in console
 
 
 def test_image_boots_from_a_usb_stick(tmp_path):

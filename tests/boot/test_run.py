@@ -30,7 +30,9 @@ SILENT = (b"\xf4\xeb\xfd")  # hlt; jmp to it
     (["--image", "/no/such/image"], "/no/such/image: cannot be read"),
     (["--log", "/proc/nowhere/log"], "/proc/nowhere/log: cannot be written: there is no folder"),
     (["--mem", "127M"], "--mem 127M: 128M is the least"),
-    (["serial=0x500"], "serial=0x500: in QEMU only com1 and com2"),
+    (["serial=0x500"], "serial=0x500: in QEMU only com1 to com4 and PCI's bus 0 are connected: give one of them"),
+    (["serial=pci:2:00.0"], "serial=pci:2:00.0: in QEMU only com1 to com4 and PCI's bus 0"),
+    (["serial=com1,100000"], "% of that: 115200 is the nearest"),
     ])
 def test_usage(tmp_path, arguments, word):
     result = cb.boot(tmp_path / "log", *arguments)

@@ -554,6 +554,40 @@ static void test_random_damage(void **state)
     }
 }
 
+static int find(struct machine *m, const char *signature, uint32_t *size, struct acpi_problem *problem)
+{
+    const struct acpi_memory memory = {.read = read_memory, .context = m};
+    const uint8_t *bytes;
+    int error = acpi_find(&memory, BASE + RSDP, signature, &bytes, size, problem);
+
+    if (!error)
+        assert_memory_equal(bytes, signature, 4);
+    while (m->copy_count)
+        free(m->copies[--m->copy_count]);
+    return error;
+}
+
+static void test_find(void **state)
+{
+    (void)state;
+    struct machine *m = machine_new();
+    struct acpi_problem problem;
+    uint32_t size;
+
+    assert_int_equal(find(m, "HPET", &size, &problem), 0);
+    assert_int_equal(size, 56);
+    assert_int_equal(find(m, "SPCR", &size, &problem), -ENOENT);
+    m->memory[HPET + 40] ^= 1;
+    assert_int_equal(find(m, "HPET", &size, &problem), -EINVAL);
+    assert_string_equal(problem.table, "HPET");
+    assert_string_equal(problem.what, "its checksum is wrong");
+    assert_int_equal(find(m, "APIC", &size, &problem), 0);
+    m->memory[RSDP] = 'X';
+    assert_int_equal(find(m, "APIC", &size, &problem), -EINVAL);
+    assert_string_equal(problem.table, "RSDP");
+    free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,6 +597,7 @@ int main(void)
         cmocka_unit_test(test_broken_headers), cmocka_unit_test(test_broken_madt),
         cmocka_unit_test(test_s5_variants),    cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_broken_optional_tables),
+        cmocka_unit_test(test_find),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

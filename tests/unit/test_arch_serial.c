@@ -166,6 +166,13 @@ void *arch_map_device(uint64_t phys, size_t size)
     return phys >> 60 ? NULL : (void *)(uintptr_t)phys;
 }
 
+#define MEMORY_END UINT64_C(0x100000000) /* all below is */
+
+bool arch_readable(const void *virt, size_t size)
+{
+    return (uint64_t)virt - BOOT_DIRECT_MAP + size <= MEMORY_END;
+}
+
 static uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width)
 {
     unsigned reg;
@@ -250,8 +257,12 @@ static void test_memory(void **state)
 static void test_cannot_be_mapped(void **state)
 {
     (void)state;
-    const struct arch_uart u = {UINT64_C(1) << 60, ARCH_UART_CLOCK, ARCH_UART_MEMORY, 4, 4};
+    struct arch_uart u = {UINT64_C(1) << 60, ARCH_UART_CLOCK, ARCH_UART_MEMORY, 4, 4};
     assert_int_equal(arch_serial_init(&u, 115200), -ENOMEM);
+    mapped = 0;
+    u.address = MEMORY_END - 32; /* its last byte is */
+    assert_int_equal(arch_serial_init(&u, 115200), -EFAULT);
+    assert_int_equal(mapped, 0);
     assert_int_equal(arch_serial_baud(), 0);
 }
 

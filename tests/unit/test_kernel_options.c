@@ -39,8 +39,7 @@ static void defaults_are_legal(void **state)
         snprintf(word, sizeof word, "%s=%s", help.name, help.standard);
         assert_int_equal(set(word), 0);
         assert_true(kopt_show(i, shown, sizeof shown));
-        if (strcmp(help.name, "serial") != 0) /* shown as a port number */
-            assert_string_equal(shown, word);
+        assert_string_equal(shown, word);
     }
     assert_int_equal(kopt_check(error, sizeof error), 0);
 }
@@ -343,18 +342,30 @@ static void presets_and_policies(void **state)
 
 static void serial_ports(void **state)
 {
+    enum { PORT = KOPT_SERIAL_PORT };
     (void)state;
-    static const struct { const char *word; struct arch_uart uart; uint32_t baud; const char *shown; } cases[] = {
-        {"com1", {0x3F8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3f8,115200"},
-        {"com2,9600", {0x2F8, 1843200, ARCH_UART_IO, 1, 1}, 9600, "0x2f8,9600"},
-        {"com3", {0x3E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3e8,115200"},
-        {"com4", {0x2E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x2e8,115200"},
-        {"0xc000,115201", {0xC000, 1843200, ARCH_UART_IO, 1, 1}, 115201, "0xc000,115201"},
-        {"49152,921600,14745600", {0xC000, 14745600, ARCH_UART_IO, 1, 1}, 921600, "0xc000,921600,14745600"},
-        {"mmio:0xfe034000", {0xFE034000, 1843200, ARCH_UART_MEMORY, 1, 1}, 115200, "mmio:0xfe034000:1:1,115200"},
+    static const struct {
+        const char *word; struct arch_uart uart; uint32_t baud; const char *shown; uint32_t kind, function;
+    } cases[] = {
+        {"com1", {0x3F8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3f8,115200", PORT, 0},
+        {"com2,9600", {0x2F8, 1843200, ARCH_UART_IO, 1, 1}, 9600, "0x2f8,9600", PORT, 0},
+        {"com3", {0x3E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3e8,115200", PORT, 0},
+        {"com4", {0x2E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x2e8,115200", PORT, 0},
+        {"0xc000,115201", {0xC000, 1843200, ARCH_UART_IO, 1, 1}, 115201, "0xc000,115201", PORT, 0},
+        {"49152,921600,14745600", {0xC000, 14745600, ARCH_UART_IO, 1, 1}, 921600, "0xc000,921600,14745600", PORT, 0},
+        {"mmio:0xfe034000", {0xFE034000, 1843200, ARCH_UART_MEMORY, 1, 1}, 115200,
+         "mmio:0xfe034000:1:1,115200", PORT, 0},
         {"mmio:0xfe034000:4,115200,48000000", {0xFE034000, 48000000, ARCH_UART_MEMORY, 4, 4}, 115200,
-         "mmio:0xfe034000:4:4,115200,48000000"},
-        {"mmio:0xfe034001:4:1", {0xFE034001, 1843200, ARCH_UART_MEMORY, 4, 1}, 115200, "mmio:0xfe034001:4:1,115200"},
+         "mmio:0xfe034000:4:4,115200,48000000", PORT, 0},
+        {"mmio:0xfe034001:4:1", {0xFE034001, 1843200, ARCH_UART_MEMORY, 4, 1}, 115200,
+         "mmio:0xfe034001:4:1,115200", PORT, 0},
+        {"auto", {0}, 0, "auto", KOPT_SERIAL_AUTO, 0},
+        {"auto,115200", {0}, 115200, "auto,115200", KOPT_SERIAL_AUTO, 0},
+        {"auto,921600,14745600", {.clock = 14745600}, 921600, "auto,921600,14745600", KOPT_SERIAL_AUTO, 0},
+        {"pci", {0}, 115200, "pci,115200", KOPT_SERIAL_PCI, 0},
+        {"pci:0:3.0", {0}, 115200, "pci:00:03.0,115200", KOPT_SERIAL_PCI_FUNCTION, 0x0018},
+        {"pci:fe:1F.7,9600,3686400", {.clock = 3686400}, 9600, "pci:fe:1f.7,9600,3686400", KOPT_SERIAL_PCI_FUNCTION,
+         0xFEFF},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char word[64], text[64];
@@ -363,7 +374,8 @@ static void serial_ports(void **state)
             const struct arch_uart *u = &kopt.serial.uart;
             kopt_defaults();
             assert_int_equal(set(word), 0);
-            assert_int_equal(kopt.serial.kind, KOPT_SERIAL_PORT);
+            assert_int_equal(kopt.serial.kind, cases[i].kind);
+            assert_int_equal(kopt.serial.function, cases[i].function);
             assert_int_equal(u->address, cases[i].uart.address);
             assert_int_equal(u->clock, cases[i].uart.clock);
             assert_int_equal(u->space, cases[i].uart.space);
@@ -395,7 +407,10 @@ static void bad_words_are_named(void **state)
         "serial=com1,115200,1000000", "serial=com1,115200,1843200,1", "serial=mmio", "serial=mmio:", "serial=mmio:0",
         "serial=mmio:0xfe034000:", "serial=mmio:0xfe034000:3", "serial=mmio:0xfe034000:8", "serial=mmio:0xfe034000:4:",
         "serial=mmio:0xfe034000:4:8", "serial=mmio:0xfe034000:1:2", "serial=mmio:0xfe034000:4:4:4",
-        "serial=mmio:0xfe034002:4", "serial=mmio:0x10000000000000", "workload=none", "ds.preset=i486",
+        "serial=mmio:0xfe034002:4", "serial=auto:1", "serial=pci:", "serial=pci:0", "serial=pci:0:3",
+        "serial=pci:0:3.", "serial=pci:0:3.8", "serial=pci:0:20.0", "serial=pci:100:3.0", "serial=pci:0:3.0.0",
+        "serial=pci:g:3.0", "serial=pci:0x1:3.0", "serial=pci,100000", "serial=none,100000", "serial=none,",
+        "serial=mmio:0x10000000000000", "workload=none", "ds.preset=i486",
         "ds.preset=", "ds.preset=names of ds_model_presets", "ds.policy.fit=yes", "ds.policy.fit=",
         "ds.policy.nosuch=yes", "truth=2", "bts=on", "bts=", "bts.records=0",
         "bts.records=16385", "panic=later",

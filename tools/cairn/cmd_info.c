@@ -69,6 +69,7 @@ static void print_machine(const struct cairn_log *log)
     if (cairn_slice_u64(cairn_key(&log->text, "machine.tsc_hz"), &hz))
         printf("%-16s %" PRIu64 ".%06" PRIu64 " MHz\n", "TSC", hz / 1000000, hz % 1000000);
     print_value(log, "  measured by", "machine.time_source");
+    print_value(log, "serial port", "machine.serial");
     print_value(log, "workload", "workload.name");
 }
 

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* PCI configuration space, by the two I/O ports that every PC has: PCI Local Bus Specification 3.0, "Configuration
+ * Mechanism". They reach the first 256 bytes of segment 0's functions, which is all that is asked for here; MCFG's
+ * memory-mapped way would have to be found and mapped, and then says the same of these. */
+#include "arch/internal.h"
+
+#define CONFIG_ADDRESS 0xCF8u
+#define   CONFIG_ENABLE         0x80000000u
+#define   CONFIG_FUNCTION_SHIFT 8u
+#define CONFIG_DATA    0xCFCu
+
+static uint32_t config_read(void *context, uint16_t function, unsigned offset)
+{
+    (void)context;
+    arch_out32(CONFIG_ADDRESS, CONFIG_ENABLE | (uint32_t)function << CONFIG_FUNCTION_SHIFT | offset);
+    return arch_in32(CONFIG_DATA);
+}
+
+static void config_write(void *context, uint16_t function, unsigned offset, uint32_t value)
+{
+    (void)context;
+    arch_out32(CONFIG_ADDRESS, CONFIG_ENABLE | (uint32_t)function << CONFIG_FUNCTION_SHIFT | offset);
+    arch_out32(CONFIG_DATA, value);
+}
+
+const struct pci_config arch_pci_config = {.read = config_read, .write = config_write};

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The serial ports that the machine itself names: its ACPI tables and its PCI functions. */
+#include "arch/acpi_serial.h"
+#include "arch/internal.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+#define DBG2_PORTS_MAX 16u /* of a hostile table's many */
+
+/* 0; -ENOENT where there is no such table that can be read. */
+static int find_table(const char *signature, const uint8_t **table, uint32_t *size)
+{
+    struct acpi_problem problem;
+    int e = arch_acpi_find(signature, table, size, &problem);
+    if (e == -EINVAL)
+        kprintf("serial: table %s: %s: not used\n", problem.table, problem.what);
+    return e ? -ENOENT : 0;
+}
+
+static int enable(const struct acpi_serial *from, struct arch_serial_port *port)
+{
+    char name[32];
+    if (!from->is_pci)
+        return 0;
+    pci_uart_show(from->function, from->vendor, from->device, name, sizeof name);
+    if (pci_uart_enable(&arch_pci_config, from->function, from->vendor, from->device, from->uart.space)) {
+        kprintf("serial: %s names %s, but that is another device: not used\n", port->who, name);
+        return -ENOENT;
+    }
+    size_t n = strlen(port->who);
+    snprintf(port->who + n, sizeof port->who - n, ", %s", name);
+    return 0;
+}
+
+int arch_serial_spcr(struct arch_serial_port *port)
+{
+    const uint8_t *table;
+    uint32_t size;
+    struct acpi_serial found;
+    const char *what;
+    if (find_table("SPCR", &table, &size))
+        return -ENOENT;
+    if (acpi_spcr_parse(table, size, &found, &what)) {
+        kprintf("serial: table SPCR: %s: not used\n", what);
+        return -ENOENT;
+    }
+    *port = (struct arch_serial_port){.uart = found.uart, .baud = found.baud, .has_baud = true, .who = "SPCR"};
+    return enable(&found, port);
+}
+
+int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port)
+{
+    const uint8_t *table;
+    uint32_t size;
+    struct acpi_serial found;
+    const char *what;
+    int e;
+    if (*at == UINT32_MAX || find_table("DBG2", &table, &size))
+        return -ENOENT;
+    for (unsigned i = 0; i < DBG2_PORTS_MAX; i++) {
+        e = acpi_dbg2_next(table, size, at, &found, &what);
+        if (!e) {
+            *port = (struct arch_serial_port){.uart = found.uart, .who = "DBG2"};
+            return 0;
+        }
+        if (what)
+            kprintf("serial: table DBG2: %s: not used\n", what);
+        if (e != -ENOTSUP)
+            break;
+    }
+    *at = UINT32_MAX;
+    return -ENOENT;
+}
+
+static int take_pci(int e, const struct pci_uart *found, struct arch_serial_port *port)
+{
+    *port = (struct arch_serial_port){.uart = found->uart};
+    pci_uart_show(found->function, found->vendor, found->device, port->who, sizeof port->who);
+    if (e) {
+        kprintf("serial: %s: the firmware has given it no address: not used\n", port->who);
+        return e;
+    }
+    return pci_uart_enable(&arch_pci_config, found->function, found->vendor, found->device, found->uart.space);
+}
+
+int arch_serial_pci(uint32_t *from, struct arch_serial_port *port)
+{
+    struct pci_uart found;
+    for (;;) {
+        int e = pci_uart_next(&arch_pci_config, from, &found);
+        if (e == -ENOENT || take_pci(e, &found, port) == 0)
+            return e;
+    }
+}
+
+int arch_serial_pci_at(uint16_t function, struct arch_serial_port *port)
+{
+    struct pci_uart found;
+    int e = pci_uart_at(&arch_pci_config, function, &found);
+    return e == -ENODEV || take_pci(e, &found, port) ? -ENOENT : 0;
+}
