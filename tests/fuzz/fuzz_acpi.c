@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's readers of ACPI tables and of PCI's configuration space. The input's first byte says which; what follows
+ * is memory from BASE on, its RSDP first, or what the configuration space of some functions holds. A table's bytes are
+ * given as copies of exactly their size, and with a checksum that is right unless the first byte says otherwise: no
+ * fuzzer finds one.
+ */
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/acpi_parse.h"
+#include "arch/acpi_serial.h"
+#include "arch/pci_uart.h"
+#include "kernel/errno.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define BASE     0x10000u
+#define COPIES   4096u
+#define WRONG_CHECKSUMS 1u
+#define PCI             2u
+
+enum { TABLE_HEADER = 36, TABLE_LENGTH = 4, TABLE_CHECKSUM = 9 };
+enum { RSDP_SIZE = 20, RSDP_CHECKSUM = 8, RSDP_SIZE_2 = 36, RSDP_CHECKSUM_2 = 32 };
+
+static struct {
+    const uint8_t *bytes;
+    size_t size;
+    bool seal;
+    void *copies[COPIES];
+    unsigned count;
+} memory;
+
+static void seal(uint8_t *bytes, size_t size, size_t at)
+{
+    uint8_t sum = 0;
+    for (size_t i = 0; i < size; i++)
+        sum = (uint8_t)(sum + bytes[i]);
+    bytes[at] = (uint8_t)(bytes[at] - sum);
+}
+
+static const void *read_memory(void *context, uint64_t phys, size_t size)
+{
+    (void)context;
+    if (phys < BASE || phys - BASE > memory.size || size > memory.size - (phys - BASE) || memory.count == COPIES)
+        return NULL;
+    uint8_t *copy = malloc(size ? size : 1);
+    if (!copy)
+        abort();
+    memcpy(copy, memory.bytes + (phys - BASE), size);
+    memory.copies[memory.count++] = copy;
+    if (memory.seal && phys == BASE) {
+        if (size >= RSDP_SIZE)
+            seal(copy, RSDP_SIZE, RSDP_CHECKSUM);
+        if (size >= RSDP_SIZE_2)
+            seal(copy, size, RSDP_CHECKSUM_2);
+    } else if (memory.seal && size >= TABLE_HEADER) {
+        seal(copy, size, TABLE_CHECKSUM);
+    }
+    return copy;
+}
+
+static void check_uart(const struct arch_uart *u)
+{
+    char text[64];
+    assert(u->space == ARCH_UART_IO || u->space == ARCH_UART_MEMORY);
+    assert(u->width == 1 || u->width == 2 || u->width == 4);
+    assert(u->stride == 1 || u->stride == 2 || u->stride == 4);
+    assert(u->width <= u->stride && u->address && u->address % u->width == 0);
+    assert(u->address + arch_uart_size(u) - 1 > u->address);
+    assert(u->space != ARCH_UART_IO || u->address + arch_uart_size(u) - 1 <= UINT16_MAX);
+    arch_uart_show(u, text, sizeof text);
+}
+
+static void check_machine(const struct acpi_info *info)
+{
+    assert(info->cpu_count >= 1 && info->cpu_count <= ACPI_MAX_CPUS);
+    assert(info->cpus[0].apic_id == 0);
+    assert(info->ioapic_count <= ACPI_MAX_IOAPICS);
+    assert(info->ignored_count <= ACPI_MAX_IGNORED);
+    for (uint32_t i = 0; i < info->cpu_count; i++)
+        for (uint32_t j = 0; j < i; j++)
+            assert(info->cpus[i].apic_id != info->cpus[j].apic_id);
+}
+
+static void read_tables(const uint8_t *data, size_t size, bool right)
+{
+    const struct acpi_memory reader = {.read = read_memory};
+    static struct acpi_info info;
+    struct acpi_problem problem;
+    struct acpi_serial port;
+    const uint8_t *table;
+    const char *what = NULL;
+    uint32_t bytes, at = 0;
+
+    memory.bytes = data;
+    memory.size = size;
+    memory.seal = right;
+    if (acpi_parse(&reader, BASE, 0, 254, &info, &problem) == 0)
+        check_machine(&info);
+    else
+        assert(problem.what && strlen(problem.table) == 4);
+    if (acpi_find(&reader, BASE, "SPCR", &table, &bytes, &problem) == 0 &&
+        acpi_spcr_parse(table, bytes, &port, &what) == 0)
+        check_uart(&port.uart);
+    if (acpi_find(&reader, BASE, "DBG2", &table, &bytes, &problem) == 0)
+        for (uint32_t before = 0;; before = at) {
+            int e = acpi_dbg2_next(table, bytes, &at, &port, &what);
+            assert(!what == (e == 0 || e == -ENOENT));
+            if (e == -ENOENT || e == -EINVAL)
+                break;
+            assert(at > before && at <= bytes); /* it comes to an end */
+            if (!e)
+                check_uart(&port.uart);
+        }
+    while (memory.count)
+        free(memory.copies[--memory.count]);
+}
+
+/* Functions of 64 bytes, those of buses 0 and 255 in turn. */
+static uint32_t config_read(void *context, uint16_t function, unsigned offset)
+{
+    const uint64_t at = ((function & 0xFFu) * 2u + (function >> 15)) * 64u + offset;
+    uint32_t value;
+    (void)context;
+    assert(offset < 64 && offset % 4 == 0);
+    if ((function >> 8 != 0 && function >> 8 != 0xFF) || at + 4 > memory.size)
+        return UINT32_MAX;
+    memcpy(&value, memory.bytes + at, 4);
+    return value;
+}
+
+static void read_pci(const uint8_t *data, size_t size)
+{
+    const struct pci_config config = {.read = config_read};
+    struct pci_uart found;
+    char text[32];
+    int e;
+
+    memory.bytes = data;
+    memory.size = size;
+    for (uint32_t from = 0; (e = pci_uart_next(&config, &from, &found)) != -ENOENT;) {
+        assert(from <= PCI_FUNCTIONS && found.function == from - 1);
+        if (!e)
+            check_uart(&found.uart);
+        pci_uart_show(found.function, found.vendor, found.device, text, sizeof text);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size && data[0] & PCI)
+        read_pci(data + 1, size - 1);
+    else if (size)
+        read_tables(data + 1, size - 1, !(data[0] & WRONG_CHECKSUMS));
+    return 0;
+}
