@@ -29,8 +29,7 @@ int arch_acpi_init(const struct boot_info *info)
     uint32_t one[4];
 
     arch_cpuid(1, 0, one);
-    /* An xAPIC's destination field has 8 bits, and 255 is everybody. */
-    uint32_t highest = one[2] & CPUID_1_ECX_X2APIC ? UINT32_MAX - 1 : 254;
+    uint32_t highest = one[2] & CPUID_1_ECX_X2APIC ? UINT32_MAX - 1 : ACPI_HIGHEST_XAPIC_ID;
     int error = acpi_parse(&memory, info->rsdp, arch_this_cpu()->apic_id, highest, &arch_acpi, &problem);
     if (error) {
         kprintf("acpi: table %s: %s; without ACPI the kernel cannot start\n", problem.table, problem.what);

@@ -54,6 +54,8 @@ enum { /* FADT */
 #define FADT_FLAG_HW_REDUCED    (1u << 20)
 
 enum { HPET_ADDRESS = 40, HPET_SIZE = 56 };
+enum { DMAR_FLAGS = 37, DMAR_SIZE = 48 }; /* Intel VT-d specification, "DMA Remapping Reporting Structure" */
+#define DMAR_FLAG_X2APIC_OPT_OUT 2u
 enum { GAS_SPACE = 0, GAS_ADDRESS = 4, GAS_SIZE = 12 };
 
 enum { /* AML (ACPI, "ACPI Machine Language Specification") */
@@ -426,6 +428,16 @@ static int parse_hpet(struct parser *parser, const struct table *hpet)
     return 0;
 }
 
+static int parse_dmar(struct parser *parser, const struct table *dmar)
+{
+    if (dmar->size < DMAR_SIZE)
+        return fail(parser, -EINVAL, "DMAR", "it is too short");
+    parser->info->x2apic_opt_out = dmar->bytes[DMAR_FLAGS] & DMAR_FLAG_X2APIC_OPT_OUT;
+    if (parser->info->x2apic_opt_out && parser->highest_apic_id > ACPI_HIGHEST_XAPIC_ID)
+        parser->highest_apic_id = ACPI_HIGHEST_XAPIC_ID;
+    return 0;
+}
+
 /* Looks a table up and parses it. 0 where it is not there. */
 static int parse_optional(struct parser *parser, const struct table *root, unsigned entry_size, const char *signature,
                           int (*parse)(struct parser *, const struct table *))
@@ -452,6 +464,7 @@ int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_ap
         return error;
     if (!madt.bytes)
         return fail(&parser, -ENOENT, "APIC", "there is no MADT: cannot tell which CPUs exist");
+    ignore(&parser, parse_optional(&parser, &root, entry_size, "DMAR", parse_dmar)); /* which CPUs can be reached */
     if ((error = parse_madt(&parser, &madt, boot_apic_id)) != 0)
         return error;
     ignore(&parser, parse_optional(&parser, &root, entry_size, "FACP", parse_fadt));

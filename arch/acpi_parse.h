@@ -28,6 +28,9 @@ struct acpi_cpu {
     uint8_t reserved[2];
 };
 
+/* An xAPIC's destination field has 8 bits, and 255 is everybody. */
+#define ACPI_HIGHEST_XAPIC_ID 254u
+
 struct acpi_register { /* Generic Address Structure */
     uint64_t address;  /* 0: not there */
     uint8_t space;     /* ACPI_SPACE_* */
@@ -39,8 +42,8 @@ struct acpi_problem {
     const char *what; /* in words */
 };
 
-/* What the kernel can do without: NMI lines, the FADT (or the DSDT it leads to) and the HPET. */
-#define ACPI_MAX_IGNORED 3u
+/* What the kernel can do without: NMI lines, the FADT (or the DSDT it leads to), the HPET and the DMAR table. */
+#define ACPI_MAX_IGNORED 4u
 
 struct acpi_info {
     struct acpi_cpu cpus[ACPI_MAX_CPUS]; /* enabled ones; [0] is the boot processor */
@@ -50,6 +53,7 @@ struct acpi_info {
     uint64_t ioapics[ACPI_MAX_IOAPICS];
     uint32_t ioapic_count;
     uint32_t ioapics_left_out;
+    bool x2apic_opt_out; /* the firmware asks to stay in xAPIC mode: its own SMM code may know no other */
 
     uint16_t pm_timer;     /* I/O port; 0: none */
     uint8_t pm_timer_bits; /* 24 or 32 */
@@ -68,7 +72,8 @@ struct acpi_info {
     uint32_t ignored_count;
 };
 
-/* `boot_apic_id` becomes cpus[0]; CPUs with an APIC ID above `highest_apic_id` are left out. 0, or with *problem filled
+/* `boot_apic_id` becomes cpus[0]; CPUs with an APIC ID above `highest_apic_id` are left out, where the firmware opts out
+ * of x2APIC mode also those above ACPI_HIGHEST_XAPIC_ID. 0, or with *problem filled
  * -ENOENT (no RSDP, no MADT) or -EINVAL (RSDP, root table or MADT malformed). *info is only meaningful after 0. */
 int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
                struct acpi_info *info, struct acpi_problem *problem);

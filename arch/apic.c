@@ -291,6 +291,12 @@ int arch_apic_init(void)
     if (error)
         return error;
     x2apic = (one[2] & CPUID_1_ECX_X2APIC) != 0;
+    /* In x2APIC mode the page is gone that SMM code of such firmware would still write to. Where the firmware has gone
+     * there itself there is no way back but through a reset. */
+    if (x2apic && arch_acpi.x2apic_opt_out && !(rdmsr(IA32_APIC_BASE) & APIC_BASE_EXTD)) {
+        kprintf("apic: the firmware asks for xAPIC mode (table DMAR): no x2APIC\n");
+        x2apic = false;
+    }
     if (x2apic) {
         arch_features_add("x2apic");
     } else {

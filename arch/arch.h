@@ -171,8 +171,8 @@ int arch_paging_init(const struct boot_info *info);
  * kernel can do without (FADT, DSDT, HPET) is printed and not used. */
 int arch_acpi_init(const struct boot_info *info);
 
-/* Local APIC (x2APIC where CPUID has it, else xAPIC), NMI lines of the MADT, spurious vector, PIC masked. Boot
- * processor; later by arch_smp_start for the others. 0, or negative with one line printed. */
+/* Local APIC (x2APIC where CPUID has it and the firmware does not mind, else xAPIC), NMI lines of the MADT, spurious
+ * vector, PIC masked. Boot processor; later by arch_smp_start for the others. 0, or negative with one line printed. */
 int arch_apic_init(void);
 
 /* TSC and APIC timer frequency: CPUID 15H, else measured by PM timer, HPET or PIT, the first that is there, and CPUID

@@ -14,7 +14,8 @@
 
 #define BASE UINT64_C(0x7F000000) /* where the fake memory begins */
 
-enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x1000, HPET = 0x1200, DSDT = 0x1300 };
+enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x1000, HPET = 0x1200, DMAR = 0x1280,
+       DSDT = 0x1300 };
 enum { END = 0x1400 };
 enum { BOOT_ID = 4, HIGHEST_ID = 254 };
 
@@ -96,10 +97,10 @@ static struct machine *machine_new(void)
     put(m, RSDP + 24, 8, BASE + XSDT);
     seal_rsdp(m);
 
-    header(m, RSDT, "RSDT", 36 + 12);
-    header(m, XSDT, "XSDT", 36 + 24);
-    static const unsigned tables[] = {FADT, MADT, HPET};
-    for (unsigned i = 0; i < 3; i++) {
+    header(m, RSDT, "RSDT", 36 + 16);
+    header(m, XSDT, "XSDT", 36 + 32);
+    static const unsigned tables[] = {FADT, MADT, HPET, DMAR};
+    for (unsigned i = 0; i < 4; i++) {
         put(m, RSDT + 36 + 4 * i, 4, BASE + tables[i]);
         put(m, XSDT + 36 + 8 * i, 8, BASE + tables[i]);
     }
@@ -135,6 +136,10 @@ static struct machine *machine_new(void)
     header(m, HPET, "HPET", 56);
     put(m, HPET + 44, 8, 0xFED00000);
     seal_table(m, HPET);
+
+    header(m, DMAR, "DMAR", 48);
+    put(m, DMAR + 37, 1, 1); /* interrupt remapping, no opt-out */
+    seal_table(m, DMAR);
 
     /* Name (_S5_, Package (4) {5, Zero, Zero, Zero}) behind something that looks like it */
     header(m, DSDT, "DSDT", 36 + 20);
@@ -224,6 +229,28 @@ static void test_whole(void **state)
     assert_int_equal(info.pm1a_control, 0x604);
     assert_int_equal(info.smi_command, 0xB2);
     free(m);
+}
+
+/* Where the firmware wants no x2APIC mode its CPUs with large APIC IDs cannot be reached either. */
+static void test_x2apic_opt_out(void **state)
+{
+    (void)state;
+    for (unsigned flags = 0; flags < 8; flags++) {
+        struct machine *m = machine_new();
+        const struct acpi_memory memory = {.read = read_memory, .context = m};
+        struct acpi_info info;
+        struct acpi_problem problem;
+
+        put(m, DMAR + 37, 1, flags);
+        seal_table(m, DMAR);
+        assert_int_equal(acpi_parse(&memory, BASE + RSDP, BOOT_ID, UINT32_MAX - 1, &info, &problem), 0);
+        assert_int_equal(info.x2apic_opt_out, flags >> 1 & 1);
+        assert_int_equal(info.cpu_count, flags & 2 ? 3 : 4);
+        assert_int_equal(info.cpus_left_out, flags & 2 ? 1 : 0);
+        while (m->copy_count)
+            free(m->copies[--m->copy_count]);
+        free(m);
+    }
 }
 
 static void test_acpi_1(void **state)
@@ -377,7 +404,7 @@ static void test_broken_optional_tables(void **state)
     static const struct {
         unsigned at;
         const char *name;
-    } tables[] = {{FADT, "FACP"}, {HPET, "HPET"}, {DSDT, "DSDT"}};
+    } tables[] = {{FADT, "FACP"}, {HPET, "HPET"}, {DMAR, "DMAR"}, {DSDT, "DSDT"}};
     struct acpi_info info;
 
     for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
@@ -389,7 +416,7 @@ static void test_broken_optional_tables(void **state)
         assert_int_equal(info.pm_timer, at == FADT ? 0 : 0x608);
         assert_true(info.reset.address == (at == FADT ? 0 : 0xCF9));
         assert_true(info.hpet == (at == HPET ? 0 : 0xFED00000));
-        assert_int_equal(info.has_s5, at == HPET);
+        assert_int_equal(info.has_s5, at == HPET || at == DMAR);
         put(m, at + 4, 4, 35);
         expect_ignored(m, &info, tables[i].name, "its length is out of bounds");
         put(m, at + 4, 4, UINT32_MAX);
@@ -408,17 +435,24 @@ static void test_broken_optional_tables(void **state)
     seal_table(m, HPET);
     expect_ignored(m, &info, "HPET", "it is too short");
     free(m);
+    m = machine_new();
+    put(m, DMAR + 4, 4, 47);
+    seal_table(m, DMAR);
+    expect_ignored(m, &info, "DMAR", "it is too short");
+    free(m);
 
     m = machine_new(); /* all that can be wrong at once, NMI lines twice */
     madt_entry(m, (uint8_t[]){4, 6, 0xFF, 0, 0, 2});
     madt_entry(m, (uint8_t[]){10, 12, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0});
     m->memory[FADT + 9]++;
     m->memory[HPET + 9]++;
+    m->memory[DMAR + 9]++;
     expect_good(m, &info);
     assert_int_equal(info.ignored_count, ACPI_MAX_IGNORED);
-    assert_string_equal(info.ignored[0].table, "APIC");
-    assert_string_equal(info.ignored[1].table, "FACP");
-    assert_string_equal(info.ignored[2].table, "HPET");
+    assert_string_equal(info.ignored[0].table, "DMAR");
+    assert_string_equal(info.ignored[1].table, "APIC");
+    assert_string_equal(info.ignored[2].table, "FACP");
+    assert_string_equal(info.ignored[3].table, "HPET");
     assert_int_equal(info.cpus[0].nmi_lint, 2); /* the good line is still there */
     assert_int_equal(info.cpus[2].nmi_lint, 3);
     free(m);
@@ -508,7 +542,7 @@ static void test_every_byte(void **state)
 {
     (void)state;
     static const uint8_t values[] = {0x00, 0x01, 0x7F, 0x80, 0xFF};
-    static const unsigned tables[] = {RSDT, XSDT, MADT, FADT, HPET, DSDT};
+    static const unsigned tables[] = {RSDT, XSDT, MADT, FADT, HPET, DMAR, DSDT};
 
     for (unsigned t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
         struct machine *m = machine_new();
@@ -535,16 +569,16 @@ static void test_random_damage(void **state)
 
     for (unsigned round = 0; round < 20000; round++) {
         struct machine *m = machine_new();
-        static const unsigned tables[] = {XSDT, MADT, FADT, HPET, DSDT};
+        static const unsigned tables[] = {XSDT, MADT, FADT, HPET, DMAR, DSDT};
         for (unsigned hits = 0; hits < 1 + round % 4; hits++) {
             seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            unsigned table = tables[(seed >> 33) % 5];
+            unsigned table = tables[(seed >> 33) % 6];
             unsigned span = get32(m, table + 4) % 512 + 1;
             if (span > END - table - 4)
                 span = END - table - 4;
             m->memory[table + 4 + (seed >> 40) % span] = (uint8_t)(seed >> 56);
         }
-        for (unsigned t = 0; t < 5; t++) {
+        for (unsigned t = 0; t < 6; t++) {
             unsigned size = get32(m, tables[t] + 4);
             if (size >= 36 && size <= END - tables[t])
                 seal_table(m, tables[t]);
@@ -598,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_s5_variants),    cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_random_damage),  cmocka_unit_test(test_broken_optional_tables),
         cmocka_unit_test(test_find),
+        cmocka_unit_test(test_x2apic_opt_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
