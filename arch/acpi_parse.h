@@ -72,9 +72,9 @@ struct acpi_info {
     uint32_t ignored_count;
 };
 
-/* `boot_apic_id` becomes cpus[0]; CPUs with an APIC ID above `highest_apic_id` are left out, where the firmware opts out
- * of x2APIC mode also those above ACPI_HIGHEST_XAPIC_ID. 0, or with *problem filled
- * -ENOENT (no RSDP, no MADT) or -EINVAL (RSDP, root table or MADT malformed). *info is only meaningful after 0. */
+/* `boot_apic_id` becomes cpus[0]; CPUs with an APIC ID above `highest_apic_id` are left out, where the firmware opts
+ * out of x2APIC mode also those above ACPI_HIGHEST_XAPIC_ID. 0, or with *problem filled -ENOENT (no RSDP, no MADT) or
+ * -EINVAL (RSDP, root table or MADT malformed). *info is only meaningful after 0. */
 int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
                struct acpi_info *info, struct acpi_problem *problem);
 

@@ -83,6 +83,42 @@ def test_steps_of_the_driver():
     assert branches[1::2] == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
 
 
+def spoken(text):
+    """C source without the seams of its string literals, so that a line it prints is found whole."""
+    return re.sub(r'"\s*L?"', "", text)
+
+
+def test_hardware_review():
+    """Each entry of docs/hardware-review.md names files and functions that are there and console lines that are
+    printed, its source, how sure that is, and its risk; the entries of a section are numbered without a gap."""
+    text = (cb.ROOT / "docs" / "hardware-review.md").read_text(encoding="utf-8")
+    source = {path: path.read_text(encoding="utf-8") for folder in ("arch", "boot", "ds", "kernel", "tools/cairn")
+              for path in (cb.ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".asm")}
+    lines = spoken("\n".join(source.values()))
+    sections = re.split(r"^## ", text, flags=re.M)[1:]
+    told = re.findall(r"^\| \[(.*?)\]\(#\S+\) \| (?:([A-Z])1 to \2(\d+)|.*) \|$", text, re.M)
+    assert [section.split("\n")[0] for section in sections] == [name for name, _, _ in told]
+    for section, (name, letter, count) in zip(sections, told):
+        entries = re.findall(r"^\*\*[A-Z]\d+\. .*?(?=\n\n|\Z)", section, re.M | re.S)
+        entries = [" ".join(entry.split()) for entry in entries]
+        numbers = [re.match(r"\*\*(\w+)\.", entry)[1] for entry in entries]
+        assert numbers == [f"{letter}{n + 1}" for n in range(int(count or 0))], name
+        for number, entry in zip(numbers, entries):
+            parts = re.search(r" Where: (.*?)\. Source: (.*?)\. Risk: (.*?)\. Sees: (.*)$", entry)
+            where, origin, risk, seen = parts.groups()
+            assert re.search(r"\bcertain\b|\binferred\b|\bnot found\b|^a choice|is a choice", origin), number
+            assert re.match(r"none|low|medium|high", risk), number
+            for place in where.split("; "):
+                if place == "no code":
+                    continue
+                path, names = re.match(r"`(.*?)`: (.*)$", place).groups()
+                for function in re.findall(r"`(\w+)`", names):
+                    assert re.search(rf"\b{function}\b", source[cb.ROOT / path]), (number, path, function)
+            for line in re.findall(r"`(.*?)`", seen):
+                for part in line.split("..."):
+                    assert part.strip() in lines, (number, line)
+
+
 def test_packages():
     """README names every package `make deps` may install, and no other."""
     deps = (cb.ROOT / "tools" / "deps.sh").read_text(encoding="utf-8")
