@@ -88,13 +88,32 @@ def spoken(text):
     return re.sub(r'"\s*L?"', "", text)
 
 
+def kernel_source():
+    """Text by path, and all of it without seams."""
+    source = {path: path.read_text(encoding="utf-8") for folder in ("arch", "boot", "ds", "kernel", "tools/cairn")
+              for path in (cb.ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".asm")}
+    return source, spoken("\n".join(source.values()))
+
+
+def test_hardware_lines():
+    """What docs/hardware.md says that a machine says is printed somewhere; `...` stands for what differs."""
+    text = (cb.ROOT / "docs" / "hardware.md").read_text(encoding="utf-8")
+    _, lines = kernel_source()
+    told = re.findall(r"^\| `(.*?)` \| ", text[text.index("| line | what"):text.index("\n## 6")], re.M)
+    assert len(told) > 10
+    for line in told:
+        for part in line.split("..."):
+            assert part.strip() in lines, line
+    announced = re.findall(r"\| `dump: (\d+) bytes in \d+ frames follow, (\d+) s at (\d+) baud` \|", text)
+    assert len(announced) > 3
+    assert all(int(seconds) == -(-int(size) * 10 // int(baud)) for size, seconds, baud in announced)
+
+
 def test_hardware_review():
     """Each entry of docs/hardware-review.md names files and functions that are there and console lines that are
     printed, its source, how sure that is, and its risk; the entries of a section are numbered without a gap."""
     text = (cb.ROOT / "docs" / "hardware-review.md").read_text(encoding="utf-8")
-    source = {path: path.read_text(encoding="utf-8") for folder in ("arch", "boot", "ds", "kernel", "tools/cairn")
-              for path in (cb.ROOT / folder).rglob("*") if path.suffix in (".c", ".h", ".asm")}
-    lines = spoken("\n".join(source.values()))
+    source, lines = kernel_source()
     sections = re.split(r"^## ", text, flags=re.M)[1:]
     told = re.findall(r"^\| \[(.*?)\]\(#\S+\) \| (?:([A-Z])1 to \2(\d+)|.*) \|$", text, re.M)
     assert [section.split("\n")[0] for section in sections] == [name for name, _, _ in told]

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What docs/hardware.md shows of every processor the plugin can be: taken from real boots.
+usage: python3 tests/qemu_ds/machines.py   boots them all and writes that part of the page anew."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "boot"))
+
+import cairn_boot as cb  # noqa: E402  its folder is known only now
+from cairn_presets import PRESETS  # noqa: E402
+
+PAGE = ROOT / "docs" / "hardware.md"
+OPTIONS = ("--smp", "1", "ds=hw", "workload=hogs", "switches=100", "pebs=INST_RETIRED.ANY:100003", "trace.buffers=16")
+NAMES = [preset[0] for preset in PRESETS]
+# The rows of the detection table that differ between processors; `...` stands for the others.
+TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H)|errat|"
+                     r"IA32_PERF_CAPABILITIES\.(PEBS_FMT|PEBS_BASELINE|FW_WRITE|LBR_FMT))")
+ROWS = 3  # of the profile
+
+
+def boot(folder, name):
+    """Cairn on that processor; the log."""
+    result = cb.boot(Path(folder) / f"{name}.log", *OPTIONS, "--qemu-ds", f"preset={name},exact=flags", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    return result.log
+
+
+def cairn(*arguments):
+    return subprocess.run([cb.BUILD / "cairn", *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def detection(log):
+    """The Debug Store's part of `cairn info`, with the telling rows of the detection table."""
+    info = cairn("info", log)
+    part = info[info.index("\nDebug Store\n") + 1:info.index("\noptions\n")].rstrip("\n")
+    head, table = part.split("\n\n", 1)
+    title, columns, *lines = table.split("\n")
+    shown, keep = [], True
+    for line in lines:
+        if line.startswith("  ") and line[2] != " ":  # else it goes on with what the row before began
+            keep = TELLING.match(line) is not None
+        if keep:
+            shown.append(line)
+        elif shown[-1:] != ["  ..."]:
+            shown.append("  ...")
+    return "\n".join([head, "", title, columns, *shown])
+
+
+def functions(profile):
+    """Its rows' functions, in their order."""
+    return re.findall(r"^ *\d+ +[\d.]+ % +\S+ +(\S+)$", profile, re.M)
+
+
+def profile(log):
+    """The head and the first rows of `cairn profile`."""
+    lines = cairn("profile", log).splitlines()
+    first = next(i for i, line in enumerate(lines) if functions(line))
+    return "\n".join([*lines[:first + ROWS], "..."])
+
+
+def block(name, log):
+    return f"### {name}\n```\n{detection(log)}\n```\n```\n{profile(log)}\n```\n"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        blocks = [block(name, boot(folder, name)) for name in NAMES]
+    text = PAGE.read_text(encoding="utf-8")
+    begin, end = text.index("### "), text.rindex("## ")
+    PAGE.write_text(text[:begin] + "\n".join(blocks) + "\n" + text[end:], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Every processor the plugin can be, as a machine: what docs/hardware.md shows of it is what comes out."""
+
+import re
+
+import pytest
+
+import cairn_boot as cb
+import machines
+
+
+def shown(name):
+    """The two blocks of the page: detection, profile."""
+    text = machines.PAGE.read_text(encoding="utf-8")
+    return re.search(rf"^### {name}\n```\n(.*?)\n```\n```\n(.*?)\n```\n", text, re.M | re.S).groups()
+
+
+def test_the_page_has_them_all():
+    text = machines.PAGE.read_text(encoding="utf-8")
+    assert re.findall(r"^### (\w+)$", text, re.M) == machines.NAMES
+    assert " ".join(("./run-qemu.sh", *machines.OPTIONS)) in text
+
+
+@pytest.mark.parametrize("name", [name if name == "skylake" else cb.long(name) for name in machines.NAMES])
+def test_machine(tmp_path, name):
+    """Line by line what `cairn info` says of it; the numbers of `cairn profile` differ from run to run, what most
+    records are of does not."""
+    detection, profile = shown(name)
+    log = machines.boot(tmp_path, name)
+    assert machines.detection(log) == detection
+    real = machines.cairn("profile", log)
+    assert [line for line in profile.splitlines() if line.startswith("#")] == \
+        [line for line in real.splitlines() if line.startswith("#")][:profile.count("#")]
+    named = machines.functions(profile)
+    assert len(named) == machines.ROWS and set(named) <= set(machines.functions(real))
+    assert named[0] == machines.functions(real)[0]
