@@ -321,6 +321,11 @@ void arch_context_switch(void **save, void *load);
  * Returns the value for arch_context_switch's `load`. */
 void *arch_context_new(void *stack_top, void (*entry)(void *), void *arg);
 
+/* ---- machine checks ------------------------------------------------------------------------------------------ */
+
+/* What this CPU's machine-check banks hold, a line each: for a panic. Nothing where there are none. */
+void arch_machine_check_print(void);
+
 /* ---- serial console ------------------------------------------------------------------------------------------ */
 
 /* Takes a 16550 into use, and no other one any more: 8 bits, no parity, 1 stop bit; `baud` 0: at the rate it is set to.

@@ -178,6 +178,8 @@ _Noreturn void kernel_fault(struct arch_trap_frame *f)
     char line[sizeof first_line];
     kfault_describe(f, read_cr2(), line, sizeof line);
     begin(line);
+    if (f->vector == ARCH_VECTOR_MC)
+        arch_machine_check_print();
     print_registers(f);
     backtrace(f->rip, f->rbp, false);
     finish();

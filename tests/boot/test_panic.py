@@ -62,8 +62,8 @@ class Monitor:
                 return
             text += more
 
-    def nmi(self):
-        self.connection.sendall(b"nmi\n")
+    def say(self, command):
+        self.connection.sendall(f"{command}\n".encode())
         self.until_prompt()
 
     def stay(self):
@@ -95,7 +95,7 @@ def test_nmi(tmp_path):
 
     def press():
         button = Monitor(monitor)
-        button.nmi()
+        button.say("nmi")
         button.stay()
 
     thread = when_running(tmp_path / "log", over, press)
@@ -106,6 +106,29 @@ def test_nmi(tmp_path):
     console = result.console()
     assert len(re.findall(r"^PANIC: CPU \d, thread .*: unexpected NMI$", console, re.M)) == 1, console
     assert "did not answer" not in console and "RIP " in console
+    checked(result.log)
+
+
+def test_machine_check(tmp_path):
+    """An error in a bank of CPU 1's: the panic names bank, status and address."""
+    monitor = tmp_path / "monitor"
+    qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off")
+    over = threading.Event()
+
+    def fail():
+        hardware = Monitor(monitor)
+        hardware.say("mce 1 2 0xb600000000000135 5 0x12345000 0")
+        hardware.stay()
+
+    thread = when_running(tmp_path / "log", over, fail)
+    result = cb.boot(tmp_path / "log", "--smp", 2, "--qemu", qemu, "ds=off", "switches=1000000", cb.UNHURRIED)
+    over.set()
+    thread.join()
+    assert result.status == cb.FAIL, result.output
+    console = result.console()
+    assert re.search(r"^PANIC: CPU 1, thread .*: machine check \(#MC\)$", console, re.M), console
+    assert re.search(r"^machine check: \d+ banks, MCG_STATUS 5$", console, re.M), console
+    assert "machine check: bank 2: status b600000000000135, address 12345000, misc 0\n" in console
     checked(result.log)
 
 
@@ -163,7 +186,7 @@ def test_nmi_between_the_rings(tmp_path, symbol, offset, steps):
         stops.append(debugger.ask(f"z1,{address:x},1"))
         stops.extend(debugger.ask("s") for _ in range(steps))
         button = Monitor(monitor)
-        button.nmi()
+        button.say("nmi")
         debugger.send("c")
         button.stay()
 
