@@ -101,10 +101,12 @@ static void write_lvtpc(struct ds_cpu *ds)
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
 /* 1. Everything off: nothing can hit a half-written area. Nor may branch tracing that somebody left on go on into an
- *    area without a BTS buffer, nor a PMI freeze counters that nobody would thaw. */
+ *    area without a BTS buffer, nor a PMI freeze counters that nobody would thaw, nor the end of an SMI turn counters
+ *    on that are paused (SDM vol. 3B, "IA32_DEBUGCTL MSR"). */
 static int all_off(struct ds_cpu *ds)
 {
-    const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+    const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI |
+                              IA32_DEBUGCTL_FREEZE_WHILE_SMM;
     uint64_t debugctl;
     int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
     if (!e)

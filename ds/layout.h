@@ -138,6 +138,7 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define IA32_DEBUGCTL_BTS_OFF_USR DS_BIT(10)
 #define IA32_DEBUGCTL_FREEZE_LBRS_ON_PMI    DS_BIT(11)
 #define IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI DS_BIT(12)
+#define IA32_DEBUGCTL_FREEZE_WHILE_SMM      DS_BIT(14) /* an SMI clears GLOBAL_CTRL, its end sets all enable bits */
 
 #define IA32_FIXED_CTR0 0x309u /* + i: 0 instructions, 1 core cycles, 2 reference cycles, 3 slots */
 

@@ -90,7 +90,7 @@ static void branch_tracing_left_on(void **state)
 {
     (void)state;
     const uint64_t left_on = IA32_DEBUGCTL_LBR | IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_BTINT |
-                             IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI;
+                             IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI | IA32_DEBUGCTL_FREEZE_WHILE_SMM;
     driver_begin(true, "INST_RETIRED.ANY:1000", "gpr");
     ds_fake_find(&fake, IA32_DEBUGCTL)->value = left_on;
     struct ds_fake before = fake;
