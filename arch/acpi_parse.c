@@ -214,8 +214,10 @@ static void add_cpu(struct parser *parser, uint32_t apic_id, uint32_t uid, uint3
 {
     struct acpi_info *info = parser->info;
 
-    if (!(flags & MADT_CPU_ENABLED))
+    if (!(flags & MADT_CPU_ENABLED)) { /* Online Capable or not: nobody brings one online here */
+        info->cpus_disabled++;
         return;
+    }
     for (uint32_t i = 0; i < info->cpu_count; i++) { /* some firmware lists a CPU as local APIC and as x2APIC */
         if (info->cpus[i].apic_id == apic_id) {
             info->cpus[i].uid = uid;

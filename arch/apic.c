@@ -3,6 +3,7 @@
  * Programmable Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
 #include "arch/internal.h"
 #include "arch/registers.h"
+#include "kernel/cpuset.h"
 #include "kernel/errno.h"
 
 /* Register offsets of the xAPIC page; x2APIC: MSR 800H + offset / 16. */
@@ -59,7 +60,7 @@
 static bool x2apic;
 static volatile uint32_t *registers; /* xAPIC page */
 static uint32_t apic_ids[ARCH_MAX_CPUS]; /* by the kernel's dense CPU number */
-static uint64_t reachable;               /* bit i: CPU i has set its local APIC up */
+static struct kcpuset reachable;         /* CPUs that have set their local APIC up; atomic */
 
 static uint32_t apic_read(uint32_t reg)
 {
@@ -97,7 +98,8 @@ void arch_apic_eoi(void)
 
 bool arch_apic_in_service(unsigned vector)
 {
-    return reachable && apic_read(APIC_ISR + 0x10 * (vector / 32)) >> vector % 32 & 1;
+    return kcpuset_has_atomic(&reachable, arch_cpu_index()) &&
+           apic_read(APIC_ISR + 0x10 * (vector / 32)) >> vector % 32 & 1;
 }
 
 /* ---- interprocessor interrupts ---- */
@@ -145,10 +147,11 @@ void arch_ipi_self(uint8_t vector)
  * HLT loop as well as in the wait for a STARTUP. There an NMI would run into tables that are no longer there. */
 void arch_nmi_others(void)
 {
-    uint64_t others = __atomic_load_n(&reachable, __ATOMIC_ACQUIRE) & ~(UINT64_C(1) << arch_cpu_index());
+    const uint32_t me = arch_cpu_index();
 
-    for (; others; others &= others - 1)
-        (void)arch_apic_send(apic_ids[__builtin_ctzl(others)], ICR_NMI | ICR_LEVEL_ASSERT);
+    for (uint32_t i = 0; i < ARCH_MAX_CPUS; i++)
+        if (i != me && kcpuset_has_atomic(&reachable, i))
+            (void)arch_apic_send(apic_ids[i], ICR_NMI | ICR_LEVEL_ASSERT);
 }
 
 /* ---- timer and performance counter entries ---- */
@@ -235,7 +238,7 @@ void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
     for (unsigned reg = 0; reg < 8; reg++)
         for (uint32_t bits = apic_read(APIC_ISR + 0x10 * reg); bits; bits &= bits - 1)
             arch_apic_eoi();
-    __atomic_fetch_or(&reachable, UINT64_C(1) << this_cpu->index, __ATOMIC_RELEASE);
+    kcpuset_add_atomic(&reachable, this_cpu->index);
 }
 
 /* The two 8259s: moved away from the exceptions (ICW1..4), because even masked ones can give a spurious interrupt. */

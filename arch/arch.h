@@ -14,7 +14,7 @@
 #include "boot/info.h"
 
 #define ARCH_PAGE_SIZE 4096u
-#define ARCH_MAX_CPUS  64u
+#define ARCH_MAX_CPUS  256u
 
 /* ---- instructions -------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,8 @@
 
 #include "arch/arch.h"
 #include "kernel/cpu.h"
+#include "kernel/errno.h"
+#include "kernel/mem.h"
 #include "kernel/mutant.h"
 #include "kernel/pmi.h"
 #include "kernel/session.h"
@@ -23,8 +25,16 @@ static struct hook_cpu {
     uint32_t epoch; /* of PEBS, the running one, */
     bool in_epoch;  /* if any is */
     uint64_t min;
-    uint32_t cost[CLASSES];
 } hook_cpus[ARCH_MAX_CPUS];
+
+/* By CPU in use, then by class. No switch is traced before there is a session, hence before khook_init. */
+static uint32_t (*hook_costs)[CLASSES];
+
+int khook_init(void)
+{
+    hook_costs = kmem_pages_alloc((kcpu_count * sizeof *hook_costs + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+    return hook_costs ? 0 : -ENOMEM;
+}
 
 static unsigned cost_class(uint64_t cycles)
 {
@@ -74,7 +84,7 @@ void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct 
     if (!mutate(KMUTANT_SKIP, cpu))
         trace_hub_switch(trace, &sw);
     uint64_t cycles = arch_rdtsc() - before;
-    h->cost[cost_class(cycles)]++;
+    hook_costs[cpu->arch.index][cost_class(cycles)]++;
     if (!h->min || cycles < h->min)
         h->min = cycles;
 }
@@ -286,15 +296,15 @@ struct khook_cost khook_cost(void)
 {
     struct khook_cost cost = { 0 };
     uint64_t seen = 0;
-    for (uint32_t i = 0; i < kcpu_count; i++) {
+    for (uint32_t i = 0; hook_costs && i < kcpu_count; i++) {
         if (hook_cpus[i].min && (!cost.min || hook_cpus[i].min < cost.min))
             cost.min = hook_cpus[i].min;
         for (unsigned c = 0; c < CLASSES; c++)
-            cost.count += hook_cpus[i].cost[c];
+            cost.count += hook_costs[i][c];
     }
     for (unsigned c = 0; c < CLASSES && cost.count; c++) {
         for (uint32_t i = 0; i < kcpu_count; i++)
-            seen += hook_cpus[i].cost[c];
+            seen += hook_costs[i][c];
         if (!cost.median && seen * 2 >= cost.count)
             cost.median = cost_bound(c);
         if (!cost.p99 && seen * 100 >= cost.count * 99)

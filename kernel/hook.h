@@ -13,6 +13,9 @@
 struct kcpu;
 struct kthread;
 
+/* Once, before the first session: room for what the switch hook costs on each CPU in use. 0 or -ENOMEM. */
+int khook_init(void);
+
 /* Both switch hooks run with interrupts off, counting paused and the dispatcher lock held. */
 
 /* Outgoing side: `old` leaves, `new` comes, at `tsc`. States and priorities of both are final. Writes the trace. */

@@ -30,6 +30,7 @@ struct kcpu *kcpu_table[ARCH_MAX_CPUS];
 uint32_t kcpu_count;
 
 static struct kcpu boot_cpu;
+_Static_assert(ARCH_MAX_CPUS == TRACE_MAX_CPUS, "one limit on CPUs");
 
 /* Above all workloads, so that the run ends when it should. */
 #define CONTROLLER_PRIORITY 16
@@ -251,7 +252,7 @@ static void controller(void *unused)
     static char error[448];
     (void)unused;
 
-    if (kmachine_init(boot) != 0)
+    if (kmachine_init(boot) != 0 || khook_init() != 0)
         fail("setup", "no memory for what is known of the machine");
     if (ksession_init(error, sizeof error) != 0)
         fail("setup", error);

@@ -9,6 +9,7 @@
 #include "ds/ds.h"
 #include "kernel/control.h"
 #include "kernel/cpu.h"
+#include "kernel/cpuset.h"
 #include "kernel/dump.h"
 #include "kernel/end.h"
 #include "kernel/print.h"
@@ -20,7 +21,7 @@
 #define NOBODY UINT32_MAX
 
 static uint32_t panicking = NOBODY; /* index of the CPU that panicked first */
-static uint64_t stopped;            /* bit i: CPU i has, for another's panic */
+static struct kcpuset stopped;      /* CPUs that have, for another's panic; atomic */
 static char first_line[256];
 
 /* "0xffffffff80001234 name+0x12", or the bare address. */
@@ -70,7 +71,7 @@ static void print_registers(const struct arch_trap_frame *f)
 static _Noreturn void stop(void)
 {
     ds_pause(kcpu_this()->active_ds);
-    __atomic_fetch_or(&stopped, UINT64_C(1) << arch_cpu_index(), __ATOMIC_RELEASE);
+    kcpuset_add_atomic(&stopped, arch_cpu_index());
     arch_halt();
 }
 
@@ -87,11 +88,23 @@ void kpanic_release(void)
         stop();
 }
 
-/* The others that still run. */
-static uint64_t running(void)
+/* The first of the others that still runs, from CPU `from` on; kcpu_count: none. */
+static uint32_t running(uint32_t from)
 {
-    uint64_t all = kcpu_count ? ~UINT64_C(0) >> (64 - kcpu_count) : 0;
-    return all & ~(UINT64_C(1) << arch_cpu_index()) & ~__atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
+    while (from < kcpu_count && (from == arch_cpu_index() || kcpuset_has_atomic(&stopped, from)))
+        from++;
+    return from;
+}
+
+static void print_running(void)
+{
+    uint32_t i = running(0);
+    if (i >= kcpu_count)
+        return;
+    kprintf("CPUs that did not answer the NMI:");
+    for (; i < kcpu_count; i = running(i + 1))
+        kprintf(" %u", i);
+    kprintf("\n");
 }
 
 /* Interrupts off, other CPUs stopped. Returns only for the first panic; a panic inside it ends the machine at once. */
@@ -109,15 +122,14 @@ static void begin(const char *line)
     }
     arch_nmi_others();
     uint64_t until = arch_rdtsc() + arch_tsc_hz(); /* a second: an emulator may have fewer cores than CPUs */
-    while (running() && arch_rdtsc() < until)
+    while (running(0) < kcpu_count && arch_rdtsc() < until)
         arch_pause();
     kprint_panic();
     kserial_last_resort();
     snprintf(first_line, sizeof first_line, "%s", line);
     const struct kthread *t = kcpu_this()->current;
     kprintf("\nPANIC: CPU %u, thread %u (%s): %s\n", me, t ? t->tid : 0, t ? t->name : "none yet", line);
-    if (running())
-        kprintf("CPUs that did not answer the NMI: mask 0x%lx\n", (unsigned long)running());
+    print_running();
 }
 
 static _Noreturn void finish(void)

@@ -66,7 +66,7 @@ static void put_process(struct kcpu *cpu, uint32_t sessions, uint16_t hook, cons
 
 static void put_thread(struct kcpu *cpu, uint32_t sessions, uint16_t hook, const struct kthread *t)
 {
-    const uint64_t all = kcpu_count < 64 ? (UINT64_C(1) << kcpu_count) - 1 : UINT64_MAX;
+    const uint32_t group = t->ideal_processor / TRACE_GROUP_CPUS;
     const struct etw_thread thread = {
         .process_id = process_of(t),
         .thread_id = t->tid,
@@ -74,7 +74,7 @@ static void put_thread(struct kcpu *cpu, uint32_t sessions, uint16_t hook, const
         .stack_limit = (uint64_t)(uintptr_t)t->stack + ARCH_PAGE_SIZE,
         .user_stack_base = t->user ? KUSER_STACK_TOP : 0,
         .user_stack_limit = t->user ? KUSER_STACK_TOP - KUSER_STACK_PAGES * (uint64_t)ARCH_PAGE_SIZE : 0,
-        .affinity = t->affinity & all,
+        .affinity = t->affinity.word[group] & trace_rundown_group(kcpu_count, group),
         .start_address = t->user ? t->user->entry : (uint64_t)(uintptr_t)t->entry,
         .base_priority = t->base_priority,
     };

@@ -39,7 +39,7 @@ struct kthread *krunq_first(const struct krunq *queue, uint32_t cpu)
         const struct klist *list = &queue->list[priority];
         for (struct klist *node = list->next; node != list; node = node->next) {
             struct kthread *thread = KLIST_ITEM(node, struct kthread, queue_link);
-            if (thread->affinity >> cpu & 1)
+            if (kcpuset_has(&thread->affinity, cpu))
                 return thread;
         }
         left &= ~(UINT32_C(1) << priority);

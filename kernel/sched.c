@@ -22,18 +22,13 @@
 
 static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 
-/* All under the dispatcher lock. Masks have bit i for CPU i. */
-static uint64_t online; /* CPUs that take threads into their queues */
-static uint64_t idle;   /* CPUs that run their idle thread and have no standby thread */
+/* All under the dispatcher lock. */
+static struct kcpuset online; /* CPUs that take threads into their queues */
+static struct kcpuset idle;   /* CPUs that run their idle thread and have no standby thread */
 static uint64_t tick_count; /* counted by CPU 0; may be read without the lock */
 static uint32_t next_ideal;
 static struct klist timers;
 static struct kdpc expiry; /* ends the waits of `timers` that are due; CPU 0 */
-
-static inline uint64_t bit(uint32_t cpu)
-{
-    return UINT64_C(1) << cpu;
-}
 
 void ksched_lock(void)
 {
@@ -53,16 +48,17 @@ uint64_t ksched_switches(void)
     return n;
 }
 
-bool ksched_usable(uint64_t affinity)
+bool ksched_usable(const struct kcpuset *affinity)
 {
-    return (affinity & online) != 0;
+    const struct kcpuset usable = kcpuset_common(affinity, &online);
+    return !kcpuset_empty(&usable);
 }
 
-uint32_t ksched_ideal_cpu(uint64_t affinity)
+uint32_t ksched_ideal_cpu(const struct kcpuset *affinity)
 {
     do
         next_ideal = (next_ideal + 1) % kcpu_count;
-    while (!(affinity & online & bit(next_ideal)));
+    while (!kcpuset_has(affinity, next_ideal) || !kcpuset_has(&online, next_ideal));
     return next_ideal;
 }
 
@@ -100,8 +96,9 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
     krunq_add(&cpu->ready, thread, front);
     /* A preempted thread may be of use to a CPU that idles: let one come and take it that has not been asked yet, for
      * it takes one thread only. */
-    for (uint64_t left = idle & thread->affinity; left; left &= left - 1) {
-        struct kcpu *taker = kcpu_table[__builtin_ctzl(left)];
+    const struct kcpuset takers = kcpuset_common(&idle, &thread->affinity);
+    for (uint32_t i = 0; (i = kcpuset_next(&takers, i)) < ARCH_MAX_CPUS; i++) {
+        struct kcpu *taker = kcpu_table[i];
         if (!asked_to_switch(taker)) {
             request_switch(taker);
             break;
@@ -112,34 +109,32 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
 static void make_standby(struct kcpu *cpu, struct kthread *thread)
 {
     struct kthread *displaced = cpu->standby;
-    bool asked = (idle & bit(cpu->arch.index)) && asked_to_switch(cpu);
+    bool asked = kcpuset_has(&idle, cpu->arch.index) && asked_to_switch(cpu);
     cpu->standby = thread;
     thread->state = KTHREAD_STANDBY;
     thread->cpu = cpu->arch.index;
-    idle &= ~bit(cpu->arch.index);
+    kcpuset_remove(&idle, cpu->arch.index);
     if (displaced)
         enqueue(cpu, displaced, true);
     request_switch(cpu);
     if (asked) /* to take a thread out of a queue, which it will not do now: the other idle ones shall look */
-        for (uint64_t left = idle; left; left &= left - 1)
-            request_switch(kcpu_table[__builtin_ctzl(left)]);
+        for (uint32_t i = 0; (i = kcpuset_next(&idle, i)) < ARCH_MAX_CPUS; i++)
+            request_switch(kcpu_table[i]);
 }
 
 /* Gives a thread to a CPU. */
 static void place(struct kthread *thread)
 {
-    uint64_t allowed = thread->affinity & online;
-    uint64_t idlers = allowed & idle;
-    uint32_t ideal = thread->ideal_processor;
+    const struct kcpuset allowed = kcpuset_common(&thread->affinity, &online);
+    const struct kcpuset idlers = kcpuset_common(&allowed, &idle);
+    const uint32_t ideal = thread->ideal_processor, any = kcpuset_next(&idlers, 0);
 
-    if (idlers) {
-        uint32_t i = idlers & bit(ideal)         ? ideal
-                     : idlers & bit(thread->cpu) ? thread->cpu
-                                                 : (uint32_t)__builtin_ctzl(idlers);
+    if (any < ARCH_MAX_CPUS) {
+        uint32_t i = kcpuset_has(&idlers, ideal) ? ideal : kcpuset_has(&idlers, thread->cpu) ? thread->cpu : any;
         make_standby(kcpu_table[i], thread);
         return;
     }
-    struct kcpu *cpu = kcpu_table[allowed & bit(ideal) ? ideal : (uint32_t)__builtin_ctzl(allowed)];
+    struct kcpu *cpu = kcpu_table[kcpuset_has(&allowed, ideal) ? ideal : kcpuset_next(&allowed, 0)];
     const struct kthread *rival = cpu->standby ? cpu->standby : cpu->current;
     if (thread->priority > rival->priority)
         make_standby(cpu, thread);
@@ -219,17 +214,17 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
         kpanic("sched: switch from thread %u to itself", old->tid);
     if (old->state == KTHREAD_RUNNING && old != cpu->idle)
         kpanic("sched: thread %u leaves its CPU but is still running", old->tid);
-    if (!(next->affinity & bit(cpu->arch.index)))
+    if (!kcpuset_has(&next->affinity, cpu->arch.index))
         kpanic("sched: thread %u may not run on CPU %u", next->tid, cpu->arch.index);
 
     next->state = KTHREAD_RUNNING;
     next->cpu = cpu->arch.index;
     if (next == cpu->idle) {
-        idle |= bit(cpu->arch.index);
+        kcpuset_add(&idle, cpu->arch.index);
     } else {
         uint64_t waited = tick_count - next->wait_start;
         next->waited = waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited;
-        idle &= ~bit(cpu->arch.index);
+        kcpuset_remove(&idle, cpu->arch.index);
     }
     if (next->quantum <= 0)
         next->quantum = KSCHED_QUANTUM;
@@ -412,9 +407,9 @@ static _Noreturn void idle_loop(void *unused)
     ksched_lock();
     kthread_remember(cpu->idle);
     cpu->online = true;
-    online |= bit(cpu->arch.index);
+    kcpuset_add(&online, cpu->arch.index);
     if (!cpu->standby)
-        idle |= bit(cpu->arch.index);
+        kcpuset_add(&idle, cpu->arch.index);
     cpu->reschedule = true; /* threads may have been queued before there was anybody to ask */
     ksched_unlock();
     for (;;) { /* threads come in on the way out of the interrupt */
@@ -433,7 +428,7 @@ int ksched_cpu_init(struct kcpu *cpu)
         return -ENOMEM;
     snprintf(name, sizeof name, "idle/%u", cpu->arch.index);
     struct kthread_params params = { .name = name, .priority = KPRIORITY_IDLE, .flags = KTHREAD_IDLE,
-                                     .affinity = bit(cpu->arch.index), .entry = idle_loop };
+                                     .affinity = kcpuset_of(cpu->arch.index), .entry = idle_loop };
     int e = kthread_prepare(t, &params);
     if (e) {
         kmem_free(t);
@@ -444,7 +439,7 @@ int ksched_cpu_init(struct kcpu *cpu)
     krunq_init(&cpu->ready);
     cpu->idle = cpu->current = t;
     if (cpu->arch.index == 0)
-        online |= bit(0); /* kernel_main may create threads: CPU 0 takes them when it enters */
+        kcpuset_add(&online, 0); /* kernel_main may create threads: CPU 0 takes them when it enters */
     return 0;
 }
 

@@ -64,8 +64,8 @@ void ksched_switch_away(void);
 /* The current thread goes behind its equals, where there are any. */
 void ksched_yield(void);
 /* True where `affinity` holds a CPU in use. */
-bool ksched_usable(uint64_t affinity);
+bool ksched_usable(const struct kcpuset *affinity);
 /* A CPU for a new thread: the usable ones in turn. */
-uint32_t ksched_ideal_cpu(uint64_t affinity);
+uint32_t ksched_ideal_cpu(const struct kcpuset *affinity);
 /* Ends the current thread's wait by time at tick `due`, unless ended before: kernel/timerq.h. */
 void ksched_timer_add(struct kthread *thread, uint64_t due);

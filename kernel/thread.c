@@ -83,7 +83,9 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     thread->state = KTHREAD_INITIALIZED;
     thread->priority = thread->base_priority = (int8_t)params->priority;
     thread->quantum = KSCHED_QUANTUM;
-    thread->affinity = params->affinity ? params->affinity : ~UINT64_C(0);
+    thread->affinity = params->affinity;
+    if (kcpuset_empty(&thread->affinity))
+        memset(&thread->affinity, 0xFF, sizeof thread->affinity);
     klist_init(&thread->queue_link);
     klist_init(&thread->wait_link);
     klist_init(&thread->timer_link);
@@ -109,11 +111,11 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
     if (t && (e = kthread_prepare(t, params)) == 0) {
         ksched_lock();
         krundown_wait();
-        if (ksched_usable(t->affinity)) {
+        if (ksched_usable(&t->affinity)) {
             if (t->user)
                 t->user->process_id = take_number();
             t->tid = take_number();
-            t->ideal_processor = t->cpu = ksched_ideal_cpu(t->affinity);
+            t->ideal_processor = t->cpu = ksched_ideal_cpu(&t->affinity);
             t->wait_start = ksched_ticks();
             kthread_remember(t);
             krundown_created(t);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kernel/cpuset.h"
 #include "kernel/list.h"
 #include "kernel/stack.h"
 #include "kernel/wait.h"
@@ -33,7 +34,7 @@ struct kthread {
     int32_t quantum;       /* timer ticks left */
     uint32_t ideal_processor;
     uint32_t cpu;          /* where it runs, is queued, or ran last */
-    uint64_t affinity;     /* bit i: may run on CPU i */
+    struct kcpuset affinity; /* where it may run */
     uint64_t wait_start;   /* tick of creation, begin of the wait or entry into a ready queue: Windows' WaitTime */
     uint32_t waited;       /* ticks from there to its coming in, set by that switch; idle threads: 0 */
 
@@ -63,11 +64,18 @@ struct kthread_params {
     const char *name; /* copied, cut at KTHREAD_NAME - 1 */
     int priority;     /* base, 1..31 */
     uint32_t flags;   /* KTHREAD_SAMPLED, KTHREAD_USER or 0 */
-    uint64_t affinity;/* 0: any CPU */
+    struct kcpuset affinity; /* empty: any CPU */
     void (*entry)(void *);
     void *argument;
     struct kuser *user; /* with KTHREAD_USER, instead of entry and argument; kuser_create's. kthread_join frees it */
 };
+
+#define KTHREAD_ANY_CPU UINT32_MAX
+/* As an affinity: one CPU, or KTHREAD_ANY_CPU. */
+static inline struct kcpuset kthread_affinity(uint32_t cpu)
+{
+    return cpu == KTHREAD_ANY_CPU ? (struct kcpuset){ 0 } : kcpuset_of(cpu);
+}
 
 /* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority,
  * flags or an affinity without a CPU in use), -ENOMEM. */

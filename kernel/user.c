@@ -46,7 +46,7 @@ void kuser_free(struct kuser *user)
     kmem_free(user);
 }
 
-int kuser_create(struct kthread **thread, const char *name, int priority, uint64_t affinity, user_program *program,
+int kuser_create(struct kthread **thread, const char *name, int priority, uint32_t cpu, user_program *program,
                  uint64_t first, uint64_t second, struct kevent *event, uint32_t events)
 {
     bool on = kgate_enter(); /* making it is not the caller's own work */
@@ -60,7 +60,7 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint64
         user->event = event;
         user->events = events;
         e = make_space(user);
-        const struct kthread_params params = { .name = name, .priority = priority, .affinity = affinity,
+        const struct kthread_params params = { .name = name, .priority = priority, .affinity = kthread_affinity(cpu),
                                                .flags = KTHREAD_SAMPLED | KTHREAD_USER, .user = user };
         if (!e)
             e = kthread_create(thread, &params);

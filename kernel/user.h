@@ -33,9 +33,10 @@ struct kuser {
     bool ended;          /* kuser_end: leaves ring 3 for good at the next interrupt or call */
 };
 
-/* A thread of the kernel's that will run `program` in ring 3; sampled, as workloads' threads are. `events` must outlive
- * it. kthread_join frees it and its address space. 0, -EINVAL (as kthread_create), -ENOMEM. */
-int kuser_create(struct kthread **thread, const char *name, int priority, uint64_t affinity, user_program *program,
+/* A thread of the kernel's that will run `program` in ring 3; sampled, as workloads' threads are. `cpu`: the only one
+ * it may run on, or KTHREAD_ANY_CPU. `events` must outlive it. kthread_join frees it and its address space. 0, -EINVAL
+ * (as kthread_create), -ENOMEM. */
+int kuser_create(struct kthread **thread, const char *name, int priority, uint32_t cpu, user_program *program,
                  uint64_t first, uint64_t second, struct kevent *event, uint32_t events);
 
 /* Exit codes of those that did not exit by themselves. A program's own codes are INT16_MIN..INT16_MAX. */

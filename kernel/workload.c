@@ -61,7 +61,7 @@ static int remember(struct member *m, int e)
     return 0;
 }
 
-int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t affinity, void (*entry)(void *),
+int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t cpu, void (*entry)(void *),
                      void *argument)
 {
     char text[KTHREAD_NAME];
@@ -69,8 +69,8 @@ int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t a
     struct member *m = kmem_alloc(sizeof *m);
     if (!m)
         return -ENOMEM;
-    struct kthread_params params = { .name = text, .priority = priority, .flags = KTHREAD_SAMPLED, .affinity = affinity,
-                                     .entry = entry, .argument = argument };
+    struct kthread_params params = { .name = text, .priority = priority, .flags = KTHREAD_SAMPLED,
+                                     .affinity = kthread_affinity(cpu), .entry = entry, .argument = argument };
     return remember(m, kthread_create(&m->thread, &params));
 }
 
@@ -82,7 +82,8 @@ int kworkload_user(const char *name, uint32_t number, int priority, user_program
     struct member *m = kmem_alloc(sizeof *m);
     if (!m)
         return -ENOMEM;
-    return remember(m, kuser_create(&m->thread, text, priority, 0, program, first, second, event, events));
+    return remember(m, kuser_create(&m->thread, text, priority, KTHREAD_ANY_CPU, program, first, second, event,
+                                    events));
 }
 
 int kworkload_start(const char *name, uint64_t seed)

@@ -23,9 +23,9 @@ struct kworkload {
     int (*start)(uint64_t seed);
 };
 
-/* Creates a sampled thread, called NAME/NUMBER, that kworkload_finish will join. `affinity` 0: any CPU. 0, -EINVAL,
- * -ENOMEM. */
-int kworkload_thread(const char *name, uint32_t number, int priority, uint64_t affinity, void (*entry)(void *),
+/* Creates a sampled thread, called NAME/NUMBER, that kworkload_finish will join. `cpu`: the only one it may run on, or
+ * KTHREAD_ANY_CPU. 0, -EINVAL, -ENOMEM. */
+int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t cpu, void (*entry)(void *),
                      void *argument);
 /* The same for a thread in ring 3, on any CPU: kuser_create. */
 int kworkload_user(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,

@@ -4,6 +4,7 @@
 
 #include "kernel/string.h"
 #include "trace/pmcsource.h"
+#include "trace/trace.h"
 
 /* The longest of each kind has room. */
 #define NARROW (ETW_NAME_MAX + 1)
@@ -13,7 +14,7 @@ _Static_assert(sizeof(struct etw_process) + sizeof(struct etw_local_system) + NA
 _Static_assert(sizeof(struct etw_thread) + WIDE <= ETW_RUNDOWN_MAX, "thread");
 _Static_assert(sizeof(struct etw_image) + WIDE <= ETW_RUNDOWN_MAX, "image");
 _Static_assert(sizeof(struct etw_cpu_config) <= ETW_RUNDOWN_MAX, "CPU configuration");
-_Static_assert(4 + 64 * 4 <= ETW_RUNDOWN_MAX, "processor numbers");
+_Static_assert(4 + TRACE_MAX_CPUS * 4 <= ETW_RUNDOWN_MAX, "processor numbers");
 
 static void add(struct etw_payload *p, const void *data, uint32_t size)
 {
@@ -98,12 +99,20 @@ void trace_rundown_cpu_config(struct etw_payload *p, const struct etw_cpu_config
         name[2 * i] = (uint8_t)computer[i];
 }
 
+uint64_t trace_rundown_group(uint32_t cpus, uint32_t group)
+{
+    const uint32_t left = cpus > group * TRACE_GROUP_CPUS ? cpus - group * TRACE_GROUP_CPUS : 0;
+    return left < TRACE_GROUP_CPUS ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+}
+
 void trace_rundown_processor_group(struct etw_payload *p, uint32_t cpus)
 {
-    const uint32_t groups = 1;
-    const uint64_t affinity = cpus < 64 ? (UINT64_C(1) << cpus) - 1 : UINT64_MAX;
+    const uint32_t groups = (cpus + TRACE_GROUP_CPUS - 1) / TRACE_GROUP_CPUS;
     begin(p, &groups, sizeof(groups));
-    add(p, &affinity, sizeof(affinity));
+    for (uint32_t i = 0; i < groups; i++) {
+        const uint64_t affinity = trace_rundown_group(cpus, i);
+        add(p, &affinity, sizeof(affinity));
+    }
 }
 
 void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus)

@@ -175,8 +175,8 @@ _Static_assert(offsetof(struct etw_profile_interval, old_interval) == 0x08, "Sam
 
 /* ================================================================ payloads */
 
-/* The longest of them: CPU configuration; text is cut at ETW_NAME_MAX characters. */
-#define ETW_RUNDOWN_MAX 0x340u
+/* The longest of them: processor numbers; text is cut at ETW_NAME_MAX characters. */
+#define ETW_RUNDOWN_MAX 0x408u
 #define ETW_NAME_MAX    64u
 struct etw_payload {
     uint32_t size;
@@ -195,7 +195,10 @@ void trace_rundown_kernel_base(struct etw_payload *p, uint64_t base);
 void trace_rundown_masks(struct etw_payload *p, const uint32_t masks[8]);
 /* `computer` becomes the ComputerName of *config. */
 void trace_rundown_cpu_config(struct etw_payload *p, const struct etw_cpu_config *config, const char *computer);
-/* One group with these CPUs; and their numbers within it. `cpus`: 1..64. */
+/* Windows' processor groups: of 64 CPUs each, the last one of what is left. Those of `group`, bit i: its CPU i. */
+#define TRACE_GROUP_CPUS 64u
+uint64_t trace_rundown_group(uint32_t cpus, uint32_t group);
+/* The groups, each with its CPUs; and the numbers of all CPUs. `cpus`: 1..TRACE_MAX_CPUS. */
 void trace_rundown_processor_group(struct etw_payload *p, uint32_t cpus);
 void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus);
 /* Of the timer. */

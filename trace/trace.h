@@ -16,7 +16,7 @@
 #include "trace/groups.h"
 #include "trace/pmcitem.h"
 
-#define TRACE_MAX_CPUS     64u
+#define TRACE_MAX_CPUS     256u /* an ideal processor has one byte in switch events */
 #define TRACE_MAX_SESSIONS 8u
 
 struct trace_config {

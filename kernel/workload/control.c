@@ -406,7 +406,7 @@ static int start(uint64_t seed)
         struct ktrial *t = kworkload_alloc(sizeof *t);
         if (!t)
             return -ENOMEM;
-        e = kworkload_thread("control", i, KPRIORITY_NORMAL + 1, UINT64_C(1) << i, ask, t);
+        e = kworkload_thread("control", i, KPRIORITY_NORMAL + 1, i, ask, t);
     }
     return e;
 }

@@ -32,7 +32,7 @@ int kpart_hogs(struct kevent *day, uint64_t seed, uint32_t hogs, uint32_t burst)
         h->day = day;
         h->burst = burst;
         krand_init(&h->random, seed + i);
-        e = kworkload_thread("hog", i, KPRIORITY_NORMAL, 0, devour, h);
+        e = kworkload_thread("hog", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, devour, h);
     }
     return e;
 }

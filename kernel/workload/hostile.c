@@ -148,7 +148,7 @@ static bool try_at(struct keeper *k, const struct attempt *a, enum place place)
     uint64_t first = place == VALUE ? a->first : k->places[place];
     uint64_t second = a->second == TICKS ? arch_tsc_hz() / 1000000 * kopt.tick_us * 3 : a->second;
     snprintf(name, sizeof name, "hostile/%u", k->tried);
-    if (kuser_create(&thread, name, KPRIORITY_NORMAL + 2, UINT64_C(1) << k->tried % kcpu_count, a->program, first,
+    if (kuser_create(&thread, name, KPRIORITY_NORMAL + 2, k->tried % kcpu_count, a->program, first,
                      second, &k->event, 1) != 0)
         return false;
     k->tried++;
@@ -209,7 +209,7 @@ static int start(uint64_t seed)
     for (uint32_t i = 0; i < kcpu_count && !e; i++) /* not disturbed, they end with code 0 */
         (void)((e = kworkload_user("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
                (e = kworkload_user("napper", i, KPRIORITY_NORMAL, user_sleeper, seed + i, 0, NULL, 0)));
-    return e ? e : kworkload_thread("keeper", 0, KPRIORITY_NORMAL + 3, 0, keep, k);
+    return e ? e : kworkload_thread("keeper", 0, KPRIORITY_NORMAL + 3, KTHREAD_ANY_CPU, keep, k);
 }
 
 const struct kworkload kworkload_hostile = { "hostile", start };

@@ -166,7 +166,7 @@ static bool run_program(struct prover *p)
     char name[KTHREAD_NAME];
     int code;
     snprintf(name, sizeof name, "known/%s", p->known->name);
-    if (kuser_create(&thread, name, KPRIORITY_NORMAL, UINT64_C(1) << p->cpu, p->known->program, 0, 0, NULL, 0) != 0) {
+    if (kuser_create(&thread, name, KPRIORITY_NORMAL, p->cpu, p->known->program, 0, 0, NULL, 0) != 0) {
         snprintf(p->why, sizeof p->why, "no memory for the program");
         return false;
     }
@@ -432,7 +432,7 @@ static int start(uint64_t seed)
         if (ksession.pebs)
             e = get_memory(p);
         if (!e)
-            e = kworkload_thread("prover", i, KPRIORITY_NORMAL + 1, UINT64_C(1) << i, prove_all, p);
+            e = kworkload_thread("prover", i, KPRIORITY_NORMAL + 1, i, prove_all, p);
         if (e)
             free_memory(p);
     }

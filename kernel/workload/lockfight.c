@@ -50,7 +50,7 @@ int kpart_lockfight(struct kevent *day, uint64_t seed, uint32_t groups, uint32_t
         a->day = day;
         a->seed = seed;
         for (uint32_t k = 0; k < fighters && !e; k++)
-            e = kworkload_thread("fighter", i * fighters + k, KPRIORITY_NORMAL, 0, fight, a);
+            e = kworkload_thread("fighter", i * fighters + k, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, fight, a);
     }
     return e;
 }

@@ -107,7 +107,7 @@ static int start(uint64_t seed)
     for (uint32_t i = 0; i < NESTED; i++)
         locks_nested[i].name = "locks: nested";
     for (uint32_t i = 0; i < 2 * kcpu_count && !e; i++)
-        e = kworkload_thread("locker", i, KPRIORITY_NORMAL, 0, fight, base);
+        e = kworkload_thread("locker", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, fight, base);
     return e;
 }
 

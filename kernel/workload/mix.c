@@ -104,15 +104,15 @@ static int start(uint64_t seed)
         kevent_init(&d->done, false, false);
         d->mix = m;
         krand_init(&d->random, seed + i);
-        (void)((e = kworkload_thread("driver", i, 5, 0, driver, d)) ||
-               (e = kworkload_thread("device", i, KPRIORITY_REALTIME, 0, device, d)) ||
-               (e = kworkload_thread("moody", i, KPRIORITY_NORMAL, 0, moody, d)));
+        (void)((e = kworkload_thread("driver", i, 5, KTHREAD_ANY_CPU, driver, d)) ||
+               (e = kworkload_thread("device", i, KPRIORITY_REALTIME, KTHREAD_ANY_CPU, device, d)) ||
+               (e = kworkload_thread("moody", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, moody, d)));
     }
     (void)(e || (e = kpart_pingpong(&m->day, seed + 1000, n, 40)) || (e = kpart_prodcons(&m->day, seed + 2000, n)) ||
            (e = kpart_lockfight(&m->day, seed + 3000, n, 3)) || (e = kpart_hogs(&m->day, seed + 4000, n, 6)) ||
            (e = kpart_sleepers(&m->day, seed + 5000, 6 * n)) ||
-           (e = kworkload_thread("watchman", 0, KPRIORITY_NORMAL, 1, watchman, m)) ||
-           (e = kworkload_thread("sun", 0, 24, 0, sun, m)));
+           (e = kworkload_thread("watchman", 0, KPRIORITY_NORMAL, 0, watchman, m)) ||
+           (e = kworkload_thread("sun", 0, 24, KTHREAD_ANY_CPU, sun, m)));
     return e;
 }
 

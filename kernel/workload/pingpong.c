@@ -37,9 +37,9 @@ int kpart_pingpong(struct kevent *day, uint64_t seed, uint32_t pairs, uint32_t b
             p[k].day = day;
             p[k].burst = burst;
         }
-        e = kworkload_thread("ping", i, KPRIORITY_NORMAL, 0, play, &p[0]);
+        e = kworkload_thread("ping", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, play, &p[0]);
         if (!e)
-            e = kworkload_thread("pong", i, KPRIORITY_NORMAL, 0, play, &p[1]);
+            e = kworkload_thread("pong", i, KPRIORITY_NORMAL, KTHREAD_ANY_CPU, play, &p[1]);
     }
     return e;
 }

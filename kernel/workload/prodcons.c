@@ -70,9 +70,9 @@ int kpart_prodcons(struct kevent *day, uint64_t seed, uint32_t rings)
         r->day = day;
         r->seed = seed;
         for (unsigned k = 0; k < 2 && !e; k++) {
-            e = kworkload_thread("producer", 2 * i + k, KPRIORITY_NORMAL - 1, 0, produce, r);
+            e = kworkload_thread("producer", 2 * i + k, KPRIORITY_NORMAL - 1, KTHREAD_ANY_CPU, produce, r);
             if (!e)
-                e = kworkload_thread("consumer", 2 * i + k, KPRIORITY_NORMAL + 1, 0, consume, r);
+                e = kworkload_thread("consumer", 2 * i + k, KPRIORITY_NORMAL + 1, KTHREAD_ANY_CPU, consume, r);
         }
     }
     return e;

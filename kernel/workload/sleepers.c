@@ -26,7 +26,8 @@ int kpart_sleepers(struct kevent *day, uint64_t seed, uint32_t sleepers)
             return -ENOMEM;
         s->day = day;
         krand_init(&s->random, seed + i);
-        e = kworkload_thread("sleeper", i, 2 + (int)(i * 5 % 22), 0, sleep_and_wake, s); /* 2..23: some are real-time */
+        e = kworkload_thread("sleeper", i, 2 + (int)(i * 5 % 22), KTHREAD_ANY_CPU, sleep_and_wake,
+                             s); /* 2..23: some are real-time */
     }
     return e;
 }

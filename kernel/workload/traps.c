@@ -158,7 +158,7 @@ static int start(uint64_t seed)
                 e = -EINVAL;
         }
         if (!e)
-            e = kworkload_thread("trapper", i, KPRIORITY_NORMAL, UINT64_C(1) << i, step_through, t);
+            e = kworkload_thread("trapper", i, KPRIORITY_NORMAL, i, step_through, t);
         if (e && t->model)
             kmem_pages_free(t->model, model_pages());
     }

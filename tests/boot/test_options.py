@@ -46,7 +46,7 @@ def test_beyond_the_preset(tmp_path, preset, word, line):
     (2, ["session.8=full:tsc:circular:4:2"],
      "option 'session.8': 2 trace buffers are too few for 2 CPUs: give at least 3"),
     (3, ["trace.buffers=2"], "option 'trace.buffers=2': too few for session.1 on 3 CPUs: give at least 3"),
-    (70, ["trace.buffers=63"], "option 'trace.buffers=63': too few for session.1 on 64 CPUs: give at least 64"),
+    (270, ["trace.buffers=63"], "option 'trace.buffers=63': too few for session.1 on 256 CPUs: give at least 256"),
     (4, ["trace.buffers=2", "cpus=2"], ""),
     (4, ["trace.buffers=2", "session.1=auto:qpc:sequential:4:4"], ""),
     ])

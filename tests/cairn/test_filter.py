@@ -240,7 +240,7 @@ LOG = GOLDEN / "small.log"
 
 
 @pytest.mark.parametrize("arguments, status, word", [
-    (["dump", "--cpu", "0,,1", LOG], 2, "must be numbers from 0 to 63, as in 0,2-3"),
+    (["dump", "--cpu", "0,,1", LOG], 2, "must be numbers from 0 to 255, as in 0,2-3"),
     (["dump", "--cpu", "2-1", LOG], 2, "must be numbers"),
     (["dump", "--cpu", "", LOG], 2, "must be numbers"),
     (["dump", "--cpu", "0-7", LOG], 2, "CPUs in this trace: 2"),

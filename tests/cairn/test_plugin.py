@@ -176,7 +176,8 @@ NOT_COME_TO = r"line \d+: totals that the lines above do not come to"
     (lambda truth: truth.replace("wrmsr msr", "wrmsr msr 11111111111111111", 1), "line 2 is damaged"),
     (lambda truth: truth.replace(" words", " words" + 200 * " 0", 1), "line 4 is damaged"),  # no record is as large
     (lambda truth: truth.replace(" words", 10_000_000 * "s", 1), "line 4 is damaged"),
-    (lambda truth: truth.replace("0 6 pmi", "64 6 pmi", 1), "line 3: vCPU 64, but this cairn knows 64 of them at most"),
+    (lambda truth: truth.replace("0 6 pmi", "256 6 pmi", 1),
+     "line 3: vCPU 256, but this cairn knows 256 of them at most"),
     (lambda truth: truth.replace("0 6 pmi", "0 4 pmi"), "line 3: vCPU 0 goes back, from 5 instructions to 4"),
 ])
 def test_files_that_are_none(tmp_path, lines, change, why):

@@ -74,7 +74,7 @@ def test_every_failed_rule(log):
 REFUSALS = [[], ["frobnicate"], ["--help"], ["--version"],
             *([command, *rest] for command in (*COMMANDS, "capture")
               for rest in (["--help"], [], ["a", "b"], ["--frobnicate", "a"], ["--dump", "x", "a"],
-                           ["--dump", "9", "a"], ["--cpu", "64", "a"], ["--by", "thyme", "a"], ["--top", "0", "a"],
+                           ["--dump", "9", "a"], ["--cpu", "256", "a"], ["--by", "thyme", "a"], ["--top", "0", "a"],
                            ["/dev/null"],
                            ["/no/such/log"])),
             *([command, *rest, GOLDEN / "small.log"] for command, rest in (

@@ -14,9 +14,9 @@
 
 #define BASE UINT64_C(0x7F000000) /* where the fake memory begins */
 
-enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x1000, HPET = 0x1200, DMAR = 0x1280,
-       DSDT = 0x1300 };
-enum { END = 0x1400 };
+enum { RSDP = 0x10, RSDT = 0x100, XSDT = 0x200, MADT = 0x400, FADT = 0x2000, HPET = 0x2200, DMAR = 0x2280,
+       DSDT = 0x2300 };
+enum { END = 0x2400 };
 enum { BOOT_ID = 4, HIGHEST_ID = 254 };
 
 struct machine {
@@ -162,14 +162,19 @@ static const void *read_memory(void *context, uint64_t phys, size_t size)
     return copy;
 }
 
-static int parse(struct machine *m, struct acpi_info *info, struct acpi_problem *problem)
+static int parse_up_to(struct machine *m, uint32_t highest_id, struct acpi_info *info, struct acpi_problem *problem)
 {
     const struct acpi_memory memory = {.read = read_memory, .context = m};
-    int error = acpi_parse(&memory, BASE + RSDP, BOOT_ID, HIGHEST_ID, info, problem);
+    int error = acpi_parse(&memory, BASE + RSDP, BOOT_ID, highest_id, info, problem);
 
     while (m->copy_count)
         free(m->copies[--m->copy_count]);
     return error;
+}
+
+static int parse(struct machine *m, struct acpi_info *info, struct acpi_problem *problem)
+{
+    return parse_up_to(m, HIGHEST_ID, info, problem);
 }
 
 static void expect_good(struct machine *m, struct acpi_info *info)
@@ -207,6 +212,7 @@ static void test_whole(void **state)
     assert_int_equal(info.ignored_count, 0);
     assert_int_equal(info.cpu_count, 3);
     assert_int_equal(info.cpus_left_out, 1);
+    assert_int_equal(info.cpus_disabled, 2);
     assert_int_equal(info.cpus[0].apic_id, BOOT_ID); /* first, although listed second */
     assert_int_equal(info.cpus[0].uid, 2);
     assert_int_equal(info.cpus[1].apic_id, 0);
@@ -329,15 +335,22 @@ static void test_many_cpus(void **state)
     struct machine *m = machine_new();
     struct acpi_info info;
 
-    /* 3 are there; 61 more fit, 9 do not. One listed twice counts once. */
-    for (unsigned i = 0; i < 70; i++)
+    /* 3 are there; 253 more fit, 7 do not. Those listed twice, as local APIC and as x2APIC, count once. */
+    for (unsigned i = 0; i < 200; i++)
         madt_cpu(m, (uint8_t)(20 + i), (uint8_t)(20 + i), 1);
-    madt_x2apic(m, 21, 21, 1);
+    for (unsigned i = 0; i < 80; i++)
+        madt_x2apic(m, 200 + i, 200 + i, 1); /* 200 to 219 are there, above 254 they need x2APIC mode */
     expect_good(m, &info);
+    assert_int_equal(info.cpu_count, 3 + 200 + 35);
+    assert_int_equal(info.cpus_left_out, 1 + 25);
+    assert_int_equal(info.cpus[237].apic_id, 254);
+    struct acpi_problem problem;
+    assert_int_equal(parse_up_to(m, UINT32_MAX - 1, &info, &problem), 0);
     assert_int_equal(info.cpu_count, ACPI_MAX_CPUS);
-    assert_int_equal(info.cpus_left_out, 1 + 9);
-    assert_int_equal(info.cpus[63].apic_id, 80);
-    assert_int_equal(info.cpus[63].nmi_lint, 2);
+    assert_int_equal(info.cpus_left_out, 1 + 3 + 200 + 60 - ACPI_MAX_CPUS);
+    assert_int_equal(info.cpus[255].apic_id, 271);
+    assert_int_equal(info.cpus[255].uid, 271);
+    assert_int_equal(info.cpus[255].nmi_lint, 2);
     free(m);
 }
 

@@ -321,7 +321,7 @@ static void overlap_is_dropped(void **state)
     writer_buffer(&w, 0, 0, &a);
     writer_piece(&w, 0, 0, 0x50, 0x48 + a.size, &(struct bytes){0});
     writer_buffer(&w, 0, 0, &b);
-    writer_buffer(&w, 64, 0, &b); /* no such CPU */
+    writer_buffer(&w, 256, 0, &b); /* no such CPU */
     struct cairn_log *log = read_log(&w);
     assert_int_equal(log->cpu[0].compact, 1);
     assert_int_equal(log->bad_frames, 3);

@@ -41,6 +41,14 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
     memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
 }
 
+static uint8_t cost_room[2 * ARCH_PAGE_SIZE] __attribute__((aligned(ARCH_PAGE_SIZE)));
+void *kmem_pages_alloc(size_t pages)
+{
+    assert_int_equal(pages, kcpu_count);
+    memset(cost_room, 0, sizeof cost_room);
+    return cost_room;
+}
+
 void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
 {
     fail_msg("%p, CPU %u, event %u", context, index, event); /* no counter overflows here */
@@ -57,6 +65,7 @@ static void begin(uint32_t events)
 {
     box_open(&box, 1, events, false, 8, 8192);
     memset(hook_cpus, 0, sizeof hook_cpus);
+    assert_int_equal(khook_init(), 0);
     cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .pebs_index = &pebs_index};
     truths = 0;
     pebs_index = BASE;
@@ -360,6 +369,7 @@ static void counts_of_threads(void **state)
     assert_int_equal(trace_session_init(&box.session, &box.config, box.memory, box.size), 0);
     box.hub[0].read_counters = khook_counters;
     memset(hook_cpus, 0, sizeof hook_cpus);
+    assert_int_equal(khook_init(), 0);
     cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .ds = (void *)&area};
     truths = counters_read = 0;
     box_start(&box, 0, &pebs_index);
@@ -557,11 +567,12 @@ static void costs(void **state)
     static struct kcpu second;
     kcpu_table[1] = &second;
     kcpu_count = 2;
-    hook_cpus[1].cost[cost_class(10)] = 34; /* of 100 calls 50 took up to 100 cycles, 99 up to 1000 */
-    hook_cpus[0].cost[cost_class(100)] = 10;
-    hook_cpus[1].cost[cost_class(100)] = 6;
-    hook_cpus[1].cost[cost_class(1000)] = 49;
-    hook_cpus[0].cost[cost_class(50000)] = 1;
+    assert_int_equal(khook_init(), 0);
+    hook_costs[1][cost_class(10)] = 34; /* of 100 calls 50 took up to 100 cycles, 99 up to 1000 */
+    hook_costs[0][cost_class(100)] = 10;
+    hook_costs[1][cost_class(100)] = 6;
+    hook_costs[1][cost_class(1000)] = 49;
+    hook_costs[0][cost_class(50000)] = 1;
     hook_cpus[0].min = 98;
     hook_cpus[1].min = 97;
     struct khook_cost cost = khook_cost();

@@ -400,7 +400,7 @@ static void bad_words_are_named(void **state)
     (void)state;
     static const char *const bad[] = {
         "", "ds", "=", "ds=", "ds=sof", "ds=softx", "DS=soft", "nosuch=1", "switches=", "switches=0", "switches=-1",
-        "switches=1x", "seed=18446744073709551616", "seed=0x", "tick=99", "cpus=65", "session.1=compact",
+        "switches=1x", "seed=18446744073709551616", "seed=0x", "tick=99", "cpus=257", "session.1=compact",
         "session.1=compact:qpc", "session.1=compact:qpc:sequential:", "session.1=half:qpc:circular", "serial=com0",
         "serial=com5", "serial=", "serial=0", "serial=0xfff9", "serial=com1,", "serial=com1,0", "serial=com1,x",
         "serial=com1,100000", "serial=com1,4294967296", "serial=com1,115200,", "serial=com1,115200,0",

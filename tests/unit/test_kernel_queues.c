@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -20,7 +21,8 @@ static struct kthread threads[THREADS];
 static void reset(void)
 {
     for (int i = 0; i < THREADS; i++) {
-        threads[i] = (struct kthread){ .tid = 8 + 4 * (uint32_t)i, .affinity = ~UINT64_C(0) };
+        threads[i] = (struct kthread){ .tid = 8 + 4 * (uint32_t)i };
+        memset(&threads[i].affinity, 0xFF, sizeof threads[i].affinity);
         klist_init(&threads[i].queue_link);
         klist_init(&threads[i].timer_link);
     }
@@ -63,13 +65,13 @@ static void queue_affinity(void **state)
     reset();
     for (int i = 0; i < 3; i++) {
         threads[i].priority = (int8_t)(20 - i);
-        threads[i].affinity = UINT64_C(1) << (63 - i);
+        threads[i].affinity = kcpuset_of(200 - 64 * (uint32_t)i);
         krunq_add(&q, &threads[i], false);
     }
     assert_null(krunq_first(&q, 0));
-    assert_ptr_equal(pop(&q, 62), &threads[1]);
-    assert_ptr_equal(pop(&q, 61), &threads[2]);
-    assert_ptr_equal(pop(&q, 63), &threads[0]);
+    assert_ptr_equal(pop(&q, 136), &threads[1]);
+    assert_ptr_equal(pop(&q, 72), &threads[2]);
+    assert_ptr_equal(pop(&q, 200), &threads[0]);
 }
 
 /* Against a plain search for the first of the highest priority. */

@@ -184,7 +184,7 @@ static void create(void)
     t->tid = next_number;
     t->base_priority = 8;
     t->state = KTHREAD_INITIALIZED;
-    t->affinity = ~UINT64_C(0);
+    memset(&t->affinity, 0xFF, sizeof t->affinity);
     memcpy(t->name, "some", 5);
     if (user) {
         t->user = &b->user;
@@ -451,7 +451,7 @@ static struct trace_hub_cpu *begin(uint64_t number)
     assert_int_equal(trace_clocks_init(&clocks, arch_tsc_hz(), 0, 0, 1000), 0);
     for (uint32_t i = 0; i < CPUS; i++) {
         trace_hub_init(&hubs[i], i, &clocks, NULL);
-        idles[i] = (struct kthread){.flags = KTHREAD_IDLE, .affinity = 1u << i, .state = KTHREAD_RUNNING};
+        idles[i] = (struct kthread){.flags = KTHREAD_IDLE, .affinity = kcpuset_of(i), .state = KTHREAD_RUNNING};
         cpus[i] = (struct kcpu){.arch.index = i, .trace = &hubs[i], .current = &controller, .idle = &idles[i]};
         kcpu_table[i] = &cpus[i];
     }

@@ -160,7 +160,8 @@ static void placement_body(void)
     assert_int_equal(where[0], 2 | 4);
     assert_int_equal(free_one->cpu, 2);
     struct kthread *t = NULL;
-    struct kthread_params nowhere = { .name = "nowhere", .priority = 8, .affinity = 8, .entry = run_until_told };
+    struct kthread_params nowhere = { .name = "nowhere", .priority = 8, .affinity = { { 8 } },
+                                     .entry = run_until_told };
     assert_int_equal(kthread_create(&t, &nowhere), -EINVAL); /* there is no CPU 3 */
     kevent_set(&go, 0);
     kthread_join(free_one, KWAIT_FOREVER, NULL);
@@ -223,7 +224,7 @@ static uint32_t queued_for(uint32_t i)
     for (uint32_t c = 0; c < kcpu_count; c++)
         for (int p = 0; p < KPRIORITIES; p++)
             for (struct klist *l = cpus[c].ready.list[p].next; l != &cpus[c].ready.list[p]; l = l->next)
-                n += KLIST_ITEM(l, struct kthread, queue_link)->affinity >> i & 1;
+                n += kcpuset_has(&KLIST_ITEM(l, struct kthread, queue_link)->affinity, i);
     return n;
 }
 

@@ -127,11 +127,17 @@ static void machine(void **state)
     static const uint8_t all[] = {1, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     trace_rundown_processor_group(&p, 64);
     SAME(all);
+    static const uint8_t more[] = {2, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0, 0, 0, 0};
+    trace_rundown_processor_group(&p, 65); /* the 65th CPU is the first of a second group */
+    SAME(more);
+    trace_rundown_processor_group(&p, 256);
+    assert_int_equal(p.size, 4 + 4 * 8);
+    assert_true(trace_rundown_group(128, 1) == UINT64_MAX && trace_rundown_group(128, 2) == 0);
     static const uint8_t numbers[] = {3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0};
     trace_rundown_processor_numbers(&p, 3);
     SAME(numbers);
-    trace_rundown_processor_numbers(&p, 64);
-    assert_int_equal(p.size, 260);
+    trace_rundown_processor_numbers(&p, 256);
+    assert_int_equal(p.size, 4 + 4 * 256);
 }
 
 static void interval(void **state)

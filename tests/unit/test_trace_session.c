@@ -47,8 +47,8 @@ static void test_config(void **state)
     for (unsigned i = 0; i < 8; i++)
         limit[i] = good;
     limit[limits++].cpus = 1;
-    limit[limits].cpus = 64;
-    limit[limits++].buffers = 64;
+    limit[limits].cpus = 256;
+    limit[limits++].buffers = 256;
     limit[limits++].number = 8;
     limit[limits++].buffer_bytes = 1024 * 1024;
     limit[limits++].buffers = 1024 * 1024;

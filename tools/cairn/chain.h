@@ -5,7 +5,7 @@
 #include "tools/cairn/frame.h"
 #include "tools/cairn/input.h"
 
-#define CAIRN_MAX_CPUS 64u
+#define CAIRN_MAX_CPUS 256u
 
 struct cairn_frames;
 

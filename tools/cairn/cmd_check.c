@@ -58,7 +58,9 @@ static void print_truth(const struct cairn_check *check)
     if (check->truth_missing)
         printf("lost, overwritten or damaged: %" PRIu64 " %s\n", check->truth_missing,
                cairn_plural(check->truth_missing, "switch", "switches"));
-    unsigned unfinished = (unsigned)__builtin_popcountll(check->unfinished);
+    unsigned unfinished = 0;
+    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
+        unfinished += check->unfinished[i];
     if (unfinished)
         printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
                cairn_plural(unfinished, "CPU", "CPUs"));

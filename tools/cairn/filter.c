@@ -22,7 +22,8 @@
 
 static struct {
     const char *cpus, *threads, *from, *until, *reasons; /* as given; NULL: not */
-    uint64_t cpu;                                        /* bit n: CPU n */
+    bool cpu[CAIRN_MAX_CPUS];
+    uint32_t highest_cpu;
     uint64_t from_ns, until_ns;
     bool state[KTHREAD_STATES], reason[UINT8_MAX + 1];
     /* of the log that is read */
@@ -83,13 +84,15 @@ static bool number(const char *text, uint64_t most, uint64_t *value)
            cairn_slice_u64((struct cairn_slice){text, (uint32_t)strlen(text)}, value) && *value <= most;
 }
 
+_Static_assert(CAIRN_MAX_CPUS == 256, "the text below");
 const char *cairn_filter_cpus(const char *list)
 {
-    static const char must[] = "must be numbers from 0 to 63, as in 0,2-3";
+    static const char must[] = "must be numbers from 0 to 255, as in 0,2-3";
     char word[WORD];
     bool bad = !*list;
     filter.cpus = list;
-    filter.cpu = 0;
+    memset(filter.cpu, 0, sizeof(filter.cpu));
+    filter.highest_cpu = 0;
     for (const char *at = list; *at && next_word(&at, word, &bad);) {
         uint64_t first, last;
         char *dash = strchr(word, '-');
@@ -99,7 +102,9 @@ const char *cairn_filter_cpus(const char *list)
             last < first)
             return must;
         for (; first <= last; first++)
-            filter.cpu |= UINT64_C(1) << first;
+            filter.cpu[first] = true;
+        if (filter.highest_cpu < last)
+            filter.highest_cpu = (uint32_t)last;
     }
     return bad ? must : NULL;
 }
@@ -254,7 +259,7 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
                      word);
     filter.begin = filter.from ? units(log, filter.from_ns) : INT64_MIN;
     filter.end = filter.until ? units(log, filter.until_ns) : INT64_MAX;
-    if (filter.cpus && log->cpus < CAIRN_MAX_CPUS && filter.cpu >> log->cpus)
+    if (filter.cpus && filter.highest_cpu >= log->cpus)
         snprintf(why, 2 * CAIRN_SHOWN, "--cpu %.*s: CPUs in this trace: %" PRIu32 ", numbered from 0", (int)WORD,
                  filter.cpus, log->cpus);
     else if (filter.from && filter.until && filter.until_ns <= filter.from_ns)
@@ -271,7 +276,7 @@ int cairn_filter_use(const struct cairn_log *log, char why[2 * CAIRN_SHOWN])
 
 bool cairn_filter_cpu(uint32_t cpu)
 {
-    return !filter.cpus || filter.cpu >> cpu & 1;
+    return !filter.cpus || filter.cpu[cpu];
 }
 
 bool cairn_filter_time(int64_t time)

@@ -254,7 +254,14 @@ static void advance(struct cairn_timeline *t, uint32_t lane)
     const uint32_t best = GROUP * group + least(&t->time[GROUP * group]);
     t->best[group] = best;
     t->best_time[group] = t->time[best];
-    t->first = t->lanes <= GROUP ? best : t->best[least(t->best_time)];
+    t->first = best;
+    if (t->lanes <= GROUP)
+        return;
+    const uint32_t above = group / GROUP, low = GROUP * above + least(&t->best_time[GROUP * above]);
+    t->first = t->high[above] = t->best[low];
+    t->high_time[above] = t->best_time[low];
+    if (t->lanes > GROUP * GROUP)
+        t->first = t->high[least(t->high_time)];
 }
 
 void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, int cpu, bool compact, enum cairn_by by,
@@ -262,7 +269,7 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
 {
     *t = (struct cairn_timeline){.lanes = cpu < 0 ? log->cpus : 1};
     for (uint32_t i = 0; i < CAIRN_MAX_CPUS; i++)
-        t->time[i] = t->best_time[i / GROUP] = INT64_MAX;
+        t->time[i] = t->best_time[i / GROUP] = t->high_time[i / (CAIRN_MAX_CPUS / GROUP)] = INT64_MAX;
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
     for (uint32_t i = 0; i < t->lanes; i++) {
         cairn_lane_init(&t->lane[i], log, cpu < 0 ? i : (uint32_t)cpu, compact, by);

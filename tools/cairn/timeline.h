@@ -75,17 +75,20 @@ struct cairn_lane { /* one CPU's */
     struct cairn_walk walk;   /* behind `other` */
 };
 
-#define CAIRN_TIMELINE_GROUP 8u /* lanes, and groups */
-_Static_assert(CAIRN_MAX_CPUS == CAIRN_TIMELINE_GROUP * CAIRN_TIMELINE_GROUP, "groups of all CPUs");
+#define CAIRN_TIMELINE_GROUP 8u                                          /* lanes; groups; groups of groups */
+#define CAIRN_TIMELINE_LOW   (CAIRN_MAX_CPUS / CAIRN_TIMELINE_GROUP)     /* groups of lanes */
+#define CAIRN_TIMELINE_HIGH  (CAIRN_TIMELINE_LOW / CAIRN_TIMELINE_GROUP) /* groups of those */
+_Static_assert(CAIRN_MAX_CPUS % (CAIRN_TIMELINE_GROUP * CAIRN_TIMELINE_GROUP) == 0 &&
+                   CAIRN_TIMELINE_HIGH <= CAIRN_TIMELINE_GROUP, "groups of all CPUs");
 
 struct cairn_timeline {
     uint32_t lanes;
     struct cairn_lane *lane;
     const struct cairn_item *next[CAIRN_MAX_CPUS]; /* of each lane, NULL: it has none */
     int64_t time[CAIRN_MAX_CPUS];                  /* of that, or INT64_MAX */
-    /* the lane that comes first in each group, and its time; the one that is first of all */
-    uint32_t best[CAIRN_MAX_CPUS / CAIRN_TIMELINE_GROUP], first;
-    int64_t best_time[CAIRN_MAX_CPUS / CAIRN_TIMELINE_GROUP];
+    /* the lane that comes first in each group, and its time; likewise of groups; the one that is first of all */
+    uint32_t best[CAIRN_TIMELINE_LOW], high[CAIRN_TIMELINE_HIGH], first;
+    int64_t best_time[CAIRN_TIMELINE_LOW], high_time[CAIRN_TIMELINE_GROUP];
     bool began; /* that one's item has been returned */
 };
 

@@ -262,7 +262,7 @@ struct kthread *sched_thread(int priority, uint64_t affinity, void (*entry)(void
 {
     struct kthread *t = NULL;
     struct kthread_params params = { .name = "test", .priority = priority, .flags = KTHREAD_SAMPLED,
-                                     .affinity = affinity, .entry = entry, .argument = argument };
+                                     .affinity = { { affinity } }, .entry = entry, .argument = argument };
     assert_int_equal(kthread_create(&t, &params), 0);
     return t;
 }
@@ -272,7 +272,7 @@ static void (*body)(void);
 static void run_body(void *unused)
 {
     (void)unused;
-    while (online != bit(kcpu_count) - 1)
+    while (online.word[0] != (UINT64_C(1) << kcpu_count) - 1)
         pause_cpu(); /* until every CPU has entered */
     body();
     finished = true;
@@ -286,7 +286,8 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
     memset(ipis, 0, sizeof ipis);
     memset(irq_on, 0, sizeof irq_on);
     memset(counting, 0, sizeof counting);
-    online = idle = tick_count = 0;
+    online = idle = (struct kcpuset){ 0 };
+    tick_count = 0;
     stacks = 0;
     kdpc_init_queues();
     next_ideal = count - 1; /* so that the first thread's ideal CPU is 0 */

@@ -236,7 +236,7 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
     }
     for (bool first = true; p.have_switch; step_switch(&p), first = false) {
         if (!p.truth.gap && first && unfinished_last(&p)) {
-            check->unfinished |= UINT64_C(1) << n;
+            check->unfinished[n] = true;
             *unfinished = true;
             continue;
         }
@@ -282,7 +282,7 @@ static void compare_loss(struct cairn_check *check, bool compact)
         uint64_t counted = compact ? log->cpu[n].end.compact[CAIRN_LOST] : log->cpu[n].end.full[CAIRN_LOST];
         check->compared[CAIRN_RULE_TRUTH_LOST]++;
         if (within[n] && missing[n] + 1 == counted)
-            check->unfinished |= UINT64_C(1) << n;
+            check->unfinished[n] = true;
         else if (missing[n] != counted)
             cairn_fail(check, CAIRN_RULE_TRUTH_LOST, (int)n, NULL,
                        "%" PRIu64 " of the truth are not in the trace, but %" PRIu64 " were counted as lost",

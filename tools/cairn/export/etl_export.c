@@ -95,11 +95,31 @@ static void put_number(struct cairn_etl_export *x)
         put_stream(x, CAIRN_STREAM_HEADER, 0, text, (uint32_t)n, x->start);
 }
 
-/* What put_account writes at most: the numbers that stand alone, and a line of each CPU. */
+/* What one event of put_account holds at most: the numbers that stand alone, and a line of each of some CPUs. */
 #define ACCOUNT_HEAD 224u
-#define ACCOUNT_CPU  ((uint32_t)sizeof("export.cpu.63.overwritten=4294967295\n"))
-_Static_assert(ACCOUNT_HEAD + CAIRN_MAX_CPUS * ACCOUNT_CPU + sizeof(struct etl_cairn_stream) <= CAIRN_ETL_PAYLOAD_MAX,
-               "one event holds the account of all CPUs");
+#define ACCOUNT_CPU  ((uint32_t)sizeof("export.cpu.255.overwritten=4294967295\n"))
+#define ACCOUNT_CPUS 64u
+_Static_assert(ACCOUNT_HEAD + ACCOUNT_CPUS * ACCOUNT_CPU + sizeof(struct etl_cairn_stream) <= CAIRN_ETL_PAYLOAD_MAX,
+               "one event holds as many");
+struct account {
+    char text[CAIRN_ETL_PAYLOAD_MAX - sizeof(struct etl_cairn_stream)];
+    size_t size;
+};
+
+static void add_account_cpus(const struct cairn_etl_export *x, struct account *a, uint32_t from)
+{
+    for (uint32_t c = from; c < x->log->cpus && c < from + ACCOUNT_CPUS; c++)
+        a->size += (size_t)snprintf(a->text + a->size, sizeof(a->text) - a->size,
+                                    "export.cpu.%" PRIu32 ".overwritten=%" PRIu32 "\n", c,
+                                    x->log->cpu[c].piece_count ? x->log->cpu[c].pieces[0].buffer : 0);
+}
+
+static void put_account_text(struct cairn_etl_export *x, const struct account *a)
+{
+    if (!cairn_etl_fits(&x->writer, sizeof(a->text))) /* more than it will be */
+        cairn_etl_begin(&x->writer, 0);
+    put_stream(x, CAIRN_STREAM_HEADER, 0, a->text, (uint32_t)a->size, x->stop);
+}
 
 /* Buffers from `first` up to `end` that are not empty. */
 static uint64_t used_buffers(const struct cairn_etl_writer *w, size_t first, size_t end)
@@ -115,23 +135,25 @@ static uint64_t used_buffers(const struct cairn_etl_writer *w, size_t first, siz
  * `first` up to `end`. */
 static void put_account(struct cairn_etl_export *x, uint64_t kernel_events, size_t first, size_t end)
 {
-    char text[CAIRN_ETL_PAYLOAD_MAX - sizeof(struct etl_cairn_stream)];
+    struct account a;
     const struct cairn_etl_writer *w = &x->writer;
     bool made = x->threads || x->images;
     if (x->strict)
         return;
+    for (uint32_t c = ACCOUNT_CPUS; c < x->log->cpus; c += ACCOUNT_CPUS) { /* what does not fit the last one */
+        a.size = 0;
+        add_account_cpus(x, &a, c);
+        put_account_text(x, &a);
+    }
     uint64_t behind = used_buffers(w, end, w->buffers.count) +
-                      (!w->buffers.items[w->buffers.count - 1].used || !cairn_etl_fits(w, sizeof(text)));
-    int n = snprintf(text, sizeof(text), "export.rundown=%s\nexport.events=%" PRIu64 "\nexport.buffers_before=%" PRIu64
-                     "\nexport.buffers_behind=%" PRIu64 "\nexport.damaged=%u\n",
-                     made ? "made from names and keys" : "the kernel's own",
-                     w->events + 1 - kernel_events, used_buffers(w, 0, first), behind, cairn_log_damaged(x->log));
-    for (uint32_t c = 0; c < x->log->cpus; c++)
-        n += snprintf(text + n, sizeof(text) - (size_t)n, "export.cpu.%" PRIu32 ".overwritten=%" PRIu32 "\n", c,
-                      x->log->cpu[c].piece_count ? x->log->cpu[c].pieces[0].buffer : 0);
-    if (!cairn_etl_fits(&x->writer, sizeof(text))) /* more than it will be */
-        cairn_etl_begin(&x->writer, 0);
-    put_stream(x, CAIRN_STREAM_HEADER, 0, text, (uint32_t)n, x->stop);
+                      (!w->buffers.items[w->buffers.count - 1].used || !cairn_etl_fits(w, sizeof(a.text)));
+    a.size = (size_t)snprintf(a.text, sizeof(a.text),
+                              "export.rundown=%s\nexport.events=%" PRIu64 "\nexport.buffers_before=%" PRIu64
+                              "\nexport.buffers_behind=%" PRIu64 "\nexport.damaged=%u\n",
+                              made ? "made from names and keys" : "the kernel's own", w->events + 1 - kernel_events,
+                              used_buffers(w, 0, first), behind, cairn_log_damaged(x->log));
+    add_account_cpus(x, &a, 0);
+    put_account_text(x, &a);
 }
 
 /* ---- the kernel's buffers --------------------------------------------------------------------------------------- */

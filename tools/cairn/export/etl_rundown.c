@@ -182,8 +182,10 @@ static void put_machine(struct cairn_etl_export *x, int64_t time)
     cairn_etl_add(&p, &c, sizeof(c));
     cairn_etl_system(&x->writer, HOOK_CPU_CONFIG, HOOK_VERSION_CPU_CONFIG, time, 0, KERNEL_PROCESS, &p);
     p.size = 0;
-    cairn_etl_add32(&p, 1); /* one group, and its processors */
-    cairn_etl_add64(&p, log->cpus < 64 ? (UINT64_C(1) << log->cpus) - 1 : UINT64_MAX);
+    const uint32_t groups = (log->cpus + TRACE_GROUP_CPUS - 1) / TRACE_GROUP_CPUS;
+    cairn_etl_add32(&p, groups); /* and the processors of each */
+    for (uint32_t i = 0; i < groups; i++)
+        cairn_etl_add64(&p, trace_rundown_group(log->cpus, i));
     cairn_etl_system(&x->writer, HOOK_PROCESSOR_GROUP, HOOK_VERSION_PROCESSOR, time, 0, KERNEL_PROCESS, &p);
     p.size = 0;
     cairn_etl_add32(&p, log->cpus);
@@ -248,15 +250,16 @@ static void put_image(struct cairn_etl_export *x, uint16_t hook, int64_t time)
 static void put_rundown(struct cairn_etl_export *x, int64_t time, bool start)
 {
     const struct cairn_text *text = &x->log->text;
-    uint64_t all = x->log->cpus < 64 ? (UINT64_C(1) << x->log->cpus) - 1 : UINT64_MAX;
+    const uint64_t all = trace_rundown_group(x->log->cpus, 0); /* a mask is of one group */
     uint16_t process = start ? HOOK_PROCESS_DC_START : HOOK_PROCESS_DC_END;
     uint16_t thread = start ? HOOK_THREAD_DC_START : HOOK_THREAD_DC_END;
     uint32_t idle = 0;
     if (!x->has_threads) {
         put_process(x, process, time, IDLE_PROCESS, "Idle");
-        for (size_t i = 0; i < text->names.count && idle < 64; i++)
+        for (size_t i = 0; i < text->names.count && idle < CAIRN_MAX_CPUS; i++)
             if (text->names.items[i].tid == 0)
-                put_thread(x, thread, time, IDLE_PROCESS, UINT64_C(1) << idle++, &text->names.items[i]);
+                put_thread(x, thread, time, IDLE_PROCESS, UINT64_C(1) << idle++ % TRACE_GROUP_CPUS,
+                           &text->names.items[i]);
         put_process(x, process, time, KERNEL_PROCESS, "Cairn");
         for (size_t i = 0; i < text->names.count; i++)
             if (text->names.items[i].tid)
