@@ -27,6 +27,7 @@ enum madt_type {
     MADT_TYPE_X2APIC_NMI = 10,
 };
 #define MADT_CPU_ENABLED    1u
+#define MADT_NO_CPU         0xFFu
 #define MADT_ALL_CPUS       0xFFu
 #define MADT_X2_ALL_CPUS    0xFFFFFFFFu
 #define MADT_POLARITY_MASK  3u
@@ -276,8 +277,8 @@ static unsigned madt_entry_size(unsigned type)
 
 static void madt_cpu(struct parser *parser, const uint8_t *entry)
 {
-    if (entry[0] == MADT_TYPE_LOCAL_APIC)
-        add_cpu(parser, entry[3], entry[2], get32(entry + 4));
+    if (entry[0] == MADT_TYPE_LOCAL_APIC) /* 255 addresses everybody: such an entry is a placeholder, enabled or not */
+        add_cpu(parser, entry[3], entry[2], entry[3] == MADT_NO_CPU ? 0 : get32(entry + 4));
     else if (entry[0] == MADT_TYPE_X2APIC)
         add_cpu(parser, get32(entry + 4), get32(entry + 12), get32(entry + 8));
 }

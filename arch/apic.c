@@ -25,6 +25,8 @@
 #define APIC_LVT_LINT1     0x360u
 #define APIC_LVT_ERROR     0x370u
 #define   LVT_MASKED       0x10000u
+#define   LVT_DELIVERY     0x00700u
+#define   LVT_SMI          0x00200u
 #define   LVT_NMI          0x00400u
 #define   LVT_ACTIVE_LOW   0x02000u
 #define APIC_VERSION       0x030u
@@ -207,6 +209,14 @@ static uint32_t lint_value(const struct acpi_cpu *cpu, unsigned lint)
     return LVT_NMI | (cpu->nmi_low >> lint & 1 ? LVT_ACTIVE_LOW : 0);
 }
 
+/* Firmware that looks after heat and memory errors itself has these lead to SMM: its own, and the kernel never sees
+ * them. */
+static void mask_unless_smi(uint32_t lvt)
+{
+    if ((apic_read(lvt) & LVT_DELIVERY) != LVT_SMI)
+        apic_write(lvt, LVT_MASKED);
+}
+
 void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
 {
     const struct acpi_cpu *cpu = madt_cpu(this_cpu->apic_id);
@@ -226,9 +236,9 @@ void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
     if (last_lvt >= 4)
         apic_write(APIC_LVT_PC, LVT_MASKED);
     if (last_lvt >= 5)
-        apic_write(APIC_LVT_THERMAL, LVT_MASKED);
+        mask_unless_smi(APIC_LVT_THERMAL);
     if (last_lvt >= 6)
-        apic_write(APIC_LVT_CMCI, LVT_MASKED);
+        mask_unless_smi(APIC_LVT_CMCI);
     apic_write(APIC_LVT_LINT0, lint_value(cpu, 0));
     apic_write(APIC_LVT_LINT1, lint_value(cpu, 1));
     apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_1);

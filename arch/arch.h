@@ -192,6 +192,8 @@ void arch_tsc_align(unsigned n);
 /* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond ARCH_MAX_CPUS. */
 uint32_t arch_cpus_found(void);
 uint32_t arch_cpus_left_out(void);
+/* Places of the MADT without a CPU that is enabled: empty sockets, CPUs switched off, those that could be added. */
+uint32_t arch_cpus_disabled(void);
 
 /* APIC ID of CPU `index` in the MADT's order, of those that can be used: 0 (the boot processor) ..
  * arch_cpus_found() - arch_cpus_left_out() - 1. */

@@ -8,6 +8,7 @@
  * exact; the price is an error of ARCH_CLOCK_PPM, or of the measurement where that is worse.
  */
 #include "arch/frequency.h"
+#include "arch/hpet.h"
 #include "arch/internal.h"
 #include "kernel/errno.h"
 
@@ -27,11 +28,6 @@
 #define   PORT_B_GATE2   0x01u
 #define   PORT_B_SPEAKER 0x02u
 
-#define HPET_CAPABILITIES 0x000u /* 63:32: period in fs */
-#define HPET_CONFIGURATION 0x010u
-#define   HPET_ENABLE     1u
-#define HPET_COUNTER      0x0F0u
-#define HPET_PERIOD_MAX   100000000u /* fs, "IA-PC HPET Specification" */
 #define FS_PER_SECOND     UINT64_C(1000000000000000)
 
 static struct arch_interval tsc_interval;
@@ -52,7 +48,7 @@ struct edge {
     uint32_t value;
 };
 
-static volatile uint32_t *hpet;
+static volatile uint32_t *hpet; /* NULL: there is none */
 
 static uint32_t read_pm_timer(void)
 {
@@ -84,14 +80,9 @@ static bool start_pm_timer(struct reference *reference)
 
 static bool start_hpet(struct reference *reference)
 {
-    if (!arch_acpi.hpet)
-        return false;
-    hpet = arch_map_device(arch_acpi.hpet, 1024);
     if (!hpet)
         return false;
-    uint32_t period = hpet[HPET_CAPABILITIES / 4 + 1];
-    if (!period || period > HPET_PERIOD_MAX)
-        return false;
+    uint32_t period = hpet[HPET_PERIOD / 4];
     hpet[HPET_CONFIGURATION / 4] |= HPET_ENABLE;
     *reference = (struct reference){.name = "HPET, rounded within the measurement error",
                                     .hz = FS_PER_SECOND / period,
@@ -282,11 +273,23 @@ static bool measure_apic_timer(void)
     return true;
 }
 
+/* The firmware's own ticks. That of the PIT nobody hears any more, but it costs an emulator, and it ticks at a phase of
+ * its own: under -icount that decides when QEMU goes from one CPU to the next. Those of an HPET may come past the I/O
+ * APICs, which are masked. */
+static void stop_firmware_ticks(void)
+{
+    arch_out8(PIT_COMMAND, PIT_STOP);
+    if (arch_acpi.hpet)
+        hpet = arch_map_device(arch_acpi.hpet, HPET_SIZE);
+    if (hpet && arch_hpet_silence(hpet) != 0) {
+        kprintf("time: what ACPI calls an HPET, at 0x%lx, is none: not used\n", arch_acpi.hpet);
+        hpet = NULL;
+    }
+}
+
 int arch_time_init(void)
 {
-    /* The firmware's own tick. Nobody hears it any more, but it costs an emulator, and it ticks at a phase of its own:
-     * under -icount that decides when QEMU goes from one CPU to the next. */
-    arch_out8(PIT_COMMAND, PIT_STOP);
+    stop_firmware_ticks();
 
     struct tsc_leaves told = ask_cpuid();
 

@@ -218,6 +218,7 @@ void kmachine_dump(struct trace_dump *d)
     kline(d, CAIRN_STREAM_MACHINE, "machine.emulated=%d", kmachine_emulated());
     kline(d, CAIRN_STREAM_MACHINE, "machine.cpus=%u", kcpu_count);
     kline(d, CAIRN_STREAM_MACHINE, "machine.cpus_left_out=%u", arch_cpus_found() - kcpu_count);
+    kline(d, CAIRN_STREAM_MACHINE, "machine.cpus_disabled=%u", arch_cpus_disabled());
     kline(d, CAIRN_STREAM_MACHINE, "machine.features=%s", arch_features());
     kline(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%lu", (unsigned long)arch_tsc_hz());
     kline(d, CAIRN_STREAM_MACHINE, "machine.time_source=%s", arch_time_source());

@@ -113,6 +113,7 @@ static struct machine *machine_new(void)
     madt_cpu(m, 1, 0, 1);
     madt_cpu(m, 2, BOOT_ID, 1);
     madt_cpu(m, 3, 8, 0);                                                    /* disabled */
+    madt_cpu(m, 6, 255, 1);                                                  /* a placeholder */
     madt_cpu(m, 5, 9, 2);                                                    /* online capable, not enabled */
     madt_entry(m, (uint8_t[]){1, 12, 0, 0, 0, 0, 0xC0, 0xFE, 0, 0, 0, 0});   /* I/O APIC */
     madt_x2apic(m, 7, 12, 1);
@@ -212,7 +213,7 @@ static void test_whole(void **state)
     assert_int_equal(info.ignored_count, 0);
     assert_int_equal(info.cpu_count, 3);
     assert_int_equal(info.cpus_left_out, 1);
-    assert_int_equal(info.cpus_disabled, 2);
+    assert_int_equal(info.cpus_disabled, 3);
     assert_int_equal(info.cpus[0].apic_id, BOOT_ID); /* first, although listed second */
     assert_int_equal(info.cpus[0].uid, 2);
     assert_int_equal(info.cpus[1].apic_id, 0);

@@ -60,6 +60,7 @@ static void print_machine(const struct cairn_log *log)
     print_brand(log);
     print_value(log, "CPUs", "machine.cpus");
     print_value(log, "  left out", "machine.cpus_left_out");
+    print_value(log, "  disabled", "machine.cpus_disabled");
     print_value(log, "  features", "machine.features");
     print_value(log, "hypervisor", "machine.hypervisor");
     if (cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "1"))

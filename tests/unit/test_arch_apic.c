@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What arch/apic.c makes of a local APIC as firmware may leave it: in either mode, with entries of its own enabled and
+ * vectors in service. The registers are memory, the MSRs a table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define rdmsr real_rdmsr
+#define wrmsr real_wrmsr
+#include "arch/registers.h"
+#undef rdmsr
+#undef wrmsr
+
+static uint64_t rdmsr(uint32_t msr);
+static void wrmsr(uint32_t msr, uint64_t value);
+#include "arch/apic.c"
+
+static uint64_t base_msr, base_writes[4], x2apic_msrs[0x100];
+static unsigned writes;
+static uint32_t page[ARCH_PAGE_SIZE / 4];
+struct acpi_info arch_acpi;
+
+static uint64_t rdmsr(uint32_t msr)
+{
+    if (msr == IA32_APIC_BASE)
+        return base_msr;
+    assert_in_range(msr, X2APIC_MSR, X2APIC_MSR + 0xFF);
+    assert_true(base_msr & APIC_BASE_EXTD); /* else #GP */
+    return x2apic_msrs[msr - X2APIC_MSR];
+}
+
+static void wrmsr(uint32_t msr, uint64_t value)
+{
+    if (msr == IA32_APIC_BASE) {
+        /* SDM vol. 3, "x2APIC State Transitions": one step at a time, and no way back. */
+        assert_true(value & APIC_BASE_EN);
+        assert_false(base_msr & APIC_BASE_EXTD);
+        assert_true(base_msr & APIC_BASE_EN || !(value & APIC_BASE_EXTD));
+        assert_true(writes < 4);
+        base_writes[writes++] = base_msr = value;
+        return;
+    }
+    assert_in_range(msr, X2APIC_MSR, X2APIC_MSR + 0xFF);
+    assert_true(base_msr & APIC_BASE_EXTD);
+    x2apic_msrs[msr - X2APIC_MSR] = value;
+}
+
+void kprintf(const char *format, ...)
+{
+    fail_msg("%s", format);
+}
+
+void arch_features_add(const char *word)
+{
+    fail_msg("%s", word);
+}
+
+void *arch_map_device(uint64_t phys, size_t size)
+{
+    fail_msg("%lx, %zu", phys, size);
+    return NULL;
+}
+
+static uint32_t *reg(uint32_t offset)
+{
+    return x2apic ? (uint32_t *)&x2apic_msrs[offset / 16] : &page[offset / 4];
+}
+
+/* As firmware leaves it, in mode `base`, with `last_lvt` as the highest entry. */
+static void begin(bool x2, uint64_t base, uint32_t last_lvt)
+{
+    memset(page, 0, sizeof page);
+    memset(x2apic_msrs, 0, sizeof x2apic_msrs);
+    memset(&reachable, 0, sizeof reachable);
+    x2apic = x2;
+    registers = page;
+    writes = 0;
+    base_msr = 0xFEE00000 | base;
+    *reg(APIC_VERSION) = last_lvt << 16 | 0x15;
+    *reg(APIC_SVR) = 0x10F;
+    *reg(APIC_TPR) = 0x80;
+    *reg(APIC_LVT_TIMER) = LVT_TIMER_PERIODIC | 0x40;
+    *reg(APIC_TIMER_INITIAL) = 100000;
+    *reg(APIC_LVT_LINT0) = 0x700; /* ExtINT: virtual wire mode */
+    *reg(APIC_LVT_LINT1) = LVT_NMI;
+    *reg(APIC_LVT_ERROR) = 0x41;
+    *reg(APIC_LVT_PC) = LVT_NMI;
+    *reg(APIC_LVT_THERMAL) = 0x42;
+    *reg(APIC_LVT_CMCI) = 0x43;
+    arch_acpi = (struct acpi_info){.cpus = {{.apic_id = 7, .nmi_lint = 2}, {.apic_id = 300, .nmi_lint = 1, .nmi_low = 1}},
+                                   .cpu_count = 2};
+}
+
+static void expect_silent(uint32_t lint0, uint32_t lint1)
+{
+    assert_int_equal(*reg(APIC_SVR), SVR_ENABLE | ARCH_VECTOR_SPURIOUS);
+    assert_int_equal(*reg(APIC_TPR), 0);
+    assert_int_equal(*reg(APIC_LVT_TIMER), LVT_MASKED);
+    assert_int_equal(*reg(APIC_TIMER_INITIAL), 0);
+    assert_int_equal(*reg(APIC_LVT_ERROR), LVT_MASKED);
+    assert_int_equal(*reg(APIC_LVT_LINT0), lint0);
+    assert_int_equal(*reg(APIC_LVT_LINT1), lint1);
+}
+
+static const struct arch_cpu first = {.index = 0, .apic_id = 7}, other = {.index = 200, .apic_id = 300};
+
+static void xapic(void **state)
+{
+    (void)state;
+    begin(false, APIC_BASE_EN, 6);
+    arch_apic_cpu_init(&first);
+    expect_silent(LVT_MASKED, LVT_NMI);
+    assert_int_equal(*reg(APIC_LVT_PC), LVT_MASKED);
+    assert_int_equal(*reg(APIC_LVT_THERMAL), LVT_MASKED);
+    assert_int_equal(*reg(APIC_LVT_CMCI), LVT_MASKED);
+    assert_int_equal(writes, 0);
+    assert_true(kcpuset_has(&reachable, 0));
+}
+
+static void turned_off(void **state)
+{
+    (void)state;
+    begin(false, 0, 5);
+    arch_apic_cpu_init(&first);
+    assert_int_equal(writes, 1);
+    assert_true(base_msr & APIC_BASE_EN && !(base_msr & APIC_BASE_EXTD));
+}
+
+static void x2apic_handed_over(void **state)
+{
+    (void)state;
+    begin(true, APIC_BASE_EN | APIC_BASE_EXTD, 6);
+    arch_apic_cpu_init(&other);
+    assert_int_equal(writes, 0); /* it stays as it is */
+    expect_silent(LVT_NMI | LVT_ACTIVE_LOW, LVT_MASKED);
+    assert_true(kcpuset_has(&reachable, 200) && !kcpuset_has(&reachable, 200 - 64));
+    assert_int_equal(page[APIC_SVR / 4], 0);
+}
+
+static void into_x2apic(void **state)
+{
+    (void)state;
+    for (unsigned on = 0; on < 2; on++) {
+        begin(true, on ? APIC_BASE_EN : 0, 6);
+        arch_apic_cpu_init(&other);
+        assert_int_equal(writes, 2 - on);
+        assert_int_equal(base_writes[1 - on] & (APIC_BASE_EN | APIC_BASE_EXTD), APIC_BASE_EN | APIC_BASE_EXTD);
+    }
+}
+
+static void what_leads_to_smm_stays(void **state)
+{
+    (void)state;
+    begin(false, APIC_BASE_EN, 6);
+    *reg(APIC_LVT_THERMAL) = *reg(APIC_LVT_CMCI) = LVT_SMI;
+    *reg(APIC_LVT_PC) = LVT_SMI; /* but for this: it is the kernel's */
+    arch_apic_cpu_init(&first);
+    assert_int_equal(*reg(APIC_LVT_THERMAL), LVT_SMI);
+    assert_int_equal(*reg(APIC_LVT_CMCI), LVT_SMI);
+    assert_int_equal(*reg(APIC_LVT_PC), LVT_MASKED);
+}
+
+/* An entry that is not there must not be written: in x2APIC mode that is a #GP. */
+static void few_entries(void **state)
+{
+    (void)state;
+    static const uint32_t offset[] = {APIC_LVT_PC, APIC_LVT_THERMAL, APIC_LVT_CMCI};
+    for (uint32_t last = 3; last <= 6; last++) {
+        begin(false, APIC_BASE_EN, last);
+        for (unsigned i = 0; i < 3; i++)
+            *reg(offset[i]) = 0x55;
+        arch_apic_cpu_init(&first);
+        for (uint32_t i = 0; i < 3; i++)
+            assert_int_equal(*reg(offset[i]), last >= 4 + i ? LVT_MASKED : 0x55);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(xapic),       cmocka_unit_test(turned_off),
+        cmocka_unit_test(into_x2apic), cmocka_unit_test(x2apic_handed_over),
+        cmocka_unit_test(few_entries), cmocka_unit_test(what_leads_to_smm_stays),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
