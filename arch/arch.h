@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "arch/trapframe.h"
+#include "arch/tscsync.h"
 #include "arch/uart.h"
 #include "boot/info.h"
 
@@ -140,6 +141,7 @@ struct arch_cpu {
     void *tables;            /* GDT, TSS, IST stacks: arch/gdt.c's own */
     uint64_t kernel_stack;   /* gs:40, of the current thread, as in TSS.RSP0: SYSCALL begins there */
     uint64_t user_rsp;       /* gs:48, for a few instructions at SYSCALL's entry */
+    struct arch_tsc_exchange exchange; /* with the boot processor, while it starts */
 };
 
 static inline struct arch_cpu *arch_this_cpu(void)
@@ -180,6 +182,10 @@ int arch_apic_init(void);
 int arch_time_init(void);
 uint64_t arch_tsc_hz(void);
 const char *arch_time_source(void);
+/* Of CPU `index`'s TSC against the boot processor's, when it started (arch_smp_start). `rounds` 0: not measured; the
+ * boot processor's never is. IA32_TSC_ADJUST is left as it is: only the firmware, or a hypervisor, knows what else
+ * counts on it, and what a write would set right is known no better than these bounds. */
+const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index);
 /* Busy wait; needs arch_time_init. */
 void arch_delay_us(uint64_t us);
 

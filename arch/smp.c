@@ -10,6 +10,7 @@
 
 #define INIT_WAIT_US    10000u
 #define STARTUP_WAIT_US 200u
+#define TSC_MEASURE_US  2000u
 #define START_LIMIT_US  10000000u /* generous: an emulator may have fewer cores than CPUs, and others use them */
 
 /* The block at the end of the trampoline, arch/ap.asm. */
@@ -47,6 +48,8 @@ enum { START_NOT_YET, START_ARRIVED, START_LET_GO };
 extern const uint8_t arch_trampoline[], arch_trampoline_end[], arch_trampoline_block[];
 extern const uint8_t arch_trampoline_mode32[], arch_trampoline_mode64[];
 void arch_ap_entry(void);
+
+static struct arch_tsc_bounds tsc_bounds[ARCH_MAX_CPUS]; /* by the kernel's dense CPU number */
 
 static uint64_t code_page, table_page; /* physical, below 1 MiB; 0: not prepared yet */
 
@@ -134,12 +137,19 @@ static bool wait_started(struct arch_cpu *cpu, uint64_t us)
 
     do {
         if (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) == START_ARRIVED) {
+            arch_tsc_measure(&cpu->exchange, &tsc_bounds[cpu->index], TSC_MEASURE_US * (arch_tsc_hz() / 1000000),
+                             arch_tsc_hz());
             __atomic_store_n(&cpu->started, START_LET_GO, __ATOMIC_RELEASE);
             return true;
         }
         arch_pause();
     } while (arch_rdtsc() - begin < ticks);
     return false;
+}
+
+const struct arch_tsc_bounds *arch_tsc_bounds(uint32_t index)
+{
+    return &tsc_bounds[index];
 }
 
 void arch_smp_park(void)
@@ -204,7 +214,9 @@ void arch_ap_main(struct arch_cpu *cpu)
     arch_cpu_init();
     arch_apic_cpu_init(cpu);
     __atomic_store_n(&cpu->started, START_ARRIVED, __ATOMIC_RELEASE);
-    while (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) != START_LET_GO)
+    while (__atomic_load_n(&cpu->started, __ATOMIC_ACQUIRE) != START_LET_GO) {
+        arch_tsc_answer(&cpu->exchange);
         arch_pause();
+    }
     kernel_ap_main(cpu);
 }

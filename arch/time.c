@@ -10,6 +10,7 @@
 #include "arch/frequency.h"
 #include "arch/hpet.h"
 #include "arch/internal.h"
+#include "arch/tscsync.h"
 #include "kernel/errno.h"
 
 #define PM_TIMER_HZ   3579545u /* ACPI, "Power Management Timer" */
@@ -102,27 +103,18 @@ static bool start_pit(struct reference *reference)
     return true;
 }
 
-/* RDTSC in program order: on its own it may run before the answer of a device that was asked before it has come. */
-static uint64_t ordered_tsc(void)
-{
-    __asm__ volatile("lfence" ::: "memory");
-    uint64_t tsc = arch_rdtsc();
-    __asm__ volatile("lfence" ::: "memory");
-    return tsc;
-}
-
 /* Waits for the reference's next edge: it lies between the begin of the last reading that gave the old value and the
  * end of the first that gave the new one. False where the reference stands still. */
 static bool next_edge(const struct reference *reference, struct edge *edge)
 {
-    uint64_t begin = ordered_tsc();
+    uint64_t begin = arch_ordered_tsc();
     uint32_t last = reference->read() & reference->mask;
 
     for (uint32_t poll = 0; poll < STUCK_POLLS; poll++) {
-        uint64_t next_begin = ordered_tsc();
+        uint64_t next_begin = arch_ordered_tsc();
         uint32_t now = reference->read() & reference->mask;
         if (now != last) {
-            *edge = (struct edge){.before = begin, .after = ordered_tsc(), .value = now};
+            *edge = (struct edge){.before = begin, .after = arch_ordered_tsc(), .value = now};
             return true;
         }
         begin = next_begin;
@@ -244,9 +236,9 @@ static struct edge apic_reading(void)
     struct edge best = {0};
 
     for (unsigned i = 0; i < EDGE_TRIES; i++) {
-        struct edge edge = {.before = ordered_tsc()};
+        struct edge edge = {.before = arch_ordered_tsc()};
         edge.value = arch_apic_timer_count();
-        edge.after = ordered_tsc();
+        edge.after = arch_ordered_tsc();
         if (i == 0 || edge.after - edge.before < best.after - best.before)
             best = edge;
     }

@@ -24,10 +24,13 @@ static const struct { uint32_t leaf, subleaf; } leaves[] = {
 };
 #define LEAVES (sizeof leaves / sizeof leaves[0])
 
-/* MSRs worth showing. Those of the Debug Store are read only where CPUID promises them. */
-static const struct { uint32_t msr; bool needs_ds; } msrs[] = {
-    { IA32_MISC_ENABLE, false },       { IA32_PERF_CAPABILITIES, true }, { IA32_DS_AREA, true },
-    { IA32_DEBUGCTL, true },           { IA32_PERF_GLOBAL_CTRL, true },  { IA32_PEBS_ENABLE, true },
+#define IA32_TSC_ADJUST 0x3Bu
+
+/* MSRs worth showing. Some are read only where CPUID promises them. */
+static const struct { uint32_t msr; enum { NEEDS_NOTHING, NEEDS_DS, NEEDS_TSC_ADJUST } needs; } msrs[] = {
+    { IA32_MISC_ENABLE, NEEDS_NOTHING }, { IA32_PERF_CAPABILITIES, NEEDS_DS }, { IA32_DS_AREA, NEEDS_DS },
+    { IA32_DEBUGCTL, NEEDS_DS },         { IA32_PERF_GLOBAL_CTRL, NEEDS_DS },  { IA32_PEBS_ENABLE, NEEDS_DS },
+    { IA32_TSC_ADJUST, NEEDS_TSC_ADJUST },
 };
 #define MSRS (sizeof msrs / sizeof msrs[0])
 
@@ -56,6 +59,15 @@ static bool hypervisor_present(void)
     return r[2] >> 31;
 }
 
+/* CPUID.07H:EBX.TSC_ADJUST[1] */
+static bool tsc_adjust(void)
+{
+    uint32_t r[4] = { 0 };
+    if (leaf_exists(7))
+        arch_cpuid(7, 0, r);
+    return r[1] >> 1 & 1;
+}
+
 static void gather(void *unused)
 {
     (void)unused;
@@ -69,7 +81,8 @@ static void gather(void *unused)
     arch_cpuid(1, 0, features);
     bool ds = features[3] >> 21 & 1, pdcm = features[2] >> 15 & 1;
     for (unsigned i = 0; i < MSRS; i++) {
-        if (msrs[i].needs_ds && (!ds || (msrs[i].msr == IA32_PERF_CAPABILITIES && !pdcm)))
+        if ((msrs[i].needs == NEEDS_DS && (!ds || (msrs[i].msr == IA32_PERF_CAPABILITIES && !pdcm))) ||
+            (msrs[i].needs == NEEDS_TSC_ADJUST && !tsc_adjust()))
             continue;
         m->msr_state[i] = arch_rdmsr_safe(msrs[i].msr, &m->msr[i]) == 0 ? 1 : -1;
     }
@@ -152,6 +165,10 @@ static void dump_cpu(struct trace_dump *d, uint32_t n)
             kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=0x%lx", n, msrs[i].msr, (unsigned long)m->msr[i]);
         else if (m->msr_state[i] < 0)
             kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=fault", n, msrs[i].msr);
+    const struct arch_tsc_bounds *tsc = arch_tsc_bounds(n);
+    if (tsc->rounds)
+        kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.tsc_offset=%ld %lu %u", n, (long)arch_tsc_offset(tsc),
+              (unsigned long)arch_tsc_uncertainty(tsc), tsc->rounds);
     if (m->microcode_read)
         kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n,
               (unsigned long)(m->microcode >> 32 ? m->microcode >> 32 : m->microcode));

@@ -94,8 +94,9 @@ static void begin(bool x2, uint64_t base, uint32_t last_lvt)
     *reg(APIC_LVT_PC) = LVT_NMI;
     *reg(APIC_LVT_THERMAL) = 0x42;
     *reg(APIC_LVT_CMCI) = 0x43;
-    arch_acpi = (struct acpi_info){.cpus = {{.apic_id = 7, .nmi_lint = 2}, {.apic_id = 300, .nmi_lint = 1, .nmi_low = 1}},
-                                   .cpu_count = 2};
+    arch_acpi = (struct acpi_info){.cpu_count = 2};
+    arch_acpi.cpus[0] = (struct acpi_cpu){.apic_id = 7, .nmi_lint = 2};
+    arch_acpi.cpus[1] = (struct acpi_cpu){.apic_id = 300, .nmi_lint = 1, .nmi_low = 1};
 }
 
 static void expect_silent(uint32_t lint0, uint32_t lint1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/hpet.c on registers in memory: of any number of timers none can interrupt afterwards, and nothing else changes. */
+/* arch/hpet.c on registers in memory: of any number of timers none can interrupt afterwards; nothing else changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

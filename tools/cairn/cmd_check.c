@@ -11,6 +11,7 @@
 #include "tools/cairn/loss.h"
 #include "tools/cairn/plugin.h"
 #include "tools/cairn/show.h"
+#include "tools/cairn/skew.h"
 #include "tools/cairn/timeline.h"
 
 /* The rules, and how sure each is. */
@@ -202,6 +203,7 @@ static int show(const struct cairn_log *log)
     print_live(log);
     print_plugin(&check);
     cairn_print_backend(log, "Debug Store: ", "");
+    cairn_print_skew(log, "");
     cairn_print_bad_end(log, "");
     print_verdict(&check);
     cairn_print_losses(log, "lost: ", 6);

@@ -16,6 +16,7 @@
 #include "tools/cairn/names.h"
 #include "tools/cairn/pmc.h"
 #include "tools/cairn/show.h"
+#include "tools/cairn/skew.h"
 #include "tools/cairn/timeline.h"
 
 struct dump {
@@ -54,6 +55,7 @@ static void print_head(const struct dump *d, bool compact)
     const struct cairn_log *log = d->log;
     cairn_print_backend(log, "# Debug Store: backend ", "# ");
     cairn_print_other_kinds(log, "# ");
+    cairn_print_skew(log, "# ");
     cairn_print_bad_end(log, "# ");
     cairn_print_damage(log, "# ", "'!' tells where");
     if (log->etl && !log->own)

@@ -11,6 +11,7 @@
 #include "tools/cairn/map.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
+#include "tools/cairn/skew.h"
 #include "tools/cairn/walk.h"
 
 static bool starts_with(struct cairn_slice s, const char *prefix)
@@ -70,6 +71,7 @@ static void print_machine(const struct cairn_log *log)
     if (cairn_slice_u64(cairn_key(&log->text, "machine.tsc_hz"), &hz))
         printf("%-16s %" PRIu64 ".%06" PRIu64 " MHz\n", "TSC", hz / 1000000, hz % 1000000);
     print_value(log, "  measured by", "machine.time_source");
+    cairn_print_skew(log, "");
     print_value(log, "serial port", "machine.serial");
     print_value(log, "workload", "workload.name");
 }

@@ -10,6 +10,7 @@
 #include "tools/cairn/live.h"
 #include "tools/cairn/names.h"
 #include "tools/cairn/show.h"
+#include "tools/cairn/skew.h"
 #include "tools/cairn/stat.h"
 
 static uint64_t top = 10;
@@ -290,6 +291,7 @@ static int show(const struct cairn_log *log)
     const struct cairn_session *s = &log->session;
     char span[CAIRN_SHOWN] = "unknown";
     cairn_print_bad_end(log, "");
+    cairn_print_skew(log, "");
     if (s->start_known && s->stop_known)
         cairn_show_span(span, log, (uint64_t)s->stop - (uint64_t)s->start);
     printf("session              %12s\n", span);
