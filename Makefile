@@ -65,8 +65,8 @@ KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm kernel/user/*.a
 KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
 # the parts of kernel and loader that also run on the host, in tests and tools
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
-              $(wildcard kernel/options*.c kernel/workload/paper.c boot/elf.c boot/memory.c boot/paging.c \
-                arch/acpi_parse.c arch/acpi_serial.c arch/pci_uart.c arch/uart.c))
+              $(wildcard kernel/options*.c kernel/workload/paper.c boot/config.c boot/elf.c boot/memory.c \
+                boot/paging.c arch/acpi_parse.c arch/acpi_serial.c arch/pci_uart.c arch/uart.c))
 PF_C     := $(B)/perfetto/perfetto.pb-c.c
 CAIRN_C  := $(sort $(wildcard $(addsuffix /*.c,tools/cairn tools/cairn/check tools/cairn/export))) $(PF_C)
 OPTIONS_C := $(sort $(wildcard tools/options/*.c)) tools/cairn/wrap.c

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "boot/config.h"
 #include "boot/elf.h"
 #include "boot/loader.h"
 #include "boot/memory.h"
@@ -70,27 +71,10 @@ static uint64_t read_cr4(void)
 
 /* ---- the two files ------------------------------------------------------------------------------------------- */
 
-/* The last `serial=...` of the configuration outside comments: what the kernel will take. */
 static void say_where_output_goes(const char *config)
 {
-    static const char key[] = "serial=";
-    const size_t key_length = sizeof(key) - 1;
     char value[64] = "auto";
-    for (const char *at = config; *at != 0;) {
-        size_t length = 0;
-        if (*at == '#')
-            while (at[length] != 0 && at[length] != '\n')
-                length++;
-        else
-            while ((uint8_t)at[length] > ' ' && at[length] != '#')
-                length++;
-        if (length >= key_length && __builtin_memcmp(at, key, key_length) == 0) {
-            size_t n = length - key_length < sizeof(value) ? length - key_length : sizeof(value) - 1;
-            __builtin_memcpy(value, at + key_length, n);
-            value[n] = 0;
-        }
-        at += length > 0 ? length : 1;
-    }
+    boot_config_get(config, "serial", value, sizeof(value));
     Print(L"From here on all output goes to serial port: %a (option serial=)\n", value);
 }
 

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "boot/config.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* What stands behind "NAME=" in a word of `*size` characters, and its size; NULL: it sets something else. */
+static const char *value_of(const char *word, size_t *size, const char *name)
+{
+    size_t n = 0;
+    while (name[n] != 0 && n < *size && word[n] == name[n])
+        n++;
+    if (name[n] != 0 || n == *size || word[n] != '=')
+        return NULL;
+    *size -= n + 1;
+    return word + n + 1;
+}
+
+/* What a line of `size` characters sets: its name=value without comment and blanks. */
+static const char *word_of(const char *line, size_t *size)
+{
+    size_t n = 0;
+    while (n < *size && line[n] != '#')
+        n++;
+    while (n > 0 && is_blank(line[n - 1]))
+        n--;
+    for (; n > 0 && is_blank(*line); n--)
+        line++;
+    *size = n;
+    return line;
+}
+
+bool boot_config_get(const char *config, const char *name, char *value, size_t size)
+{
+    bool found = false;
+    while (*config != 0) {
+        size_t line = 0;
+        while (config[line] != 0 && config[line] != '\n')
+            line++;
+        size_t n = line;
+        const char *word = word_of(config, &n), *set = value_of(word, &n, name);
+        if (set != NULL) {
+            if (n >= size)
+                n = size - 1;
+            __builtin_memcpy(value, set, n);
+            value[n] = 0;
+            found = true;
+        }
+        config += config[line] == '\n' ? line + 1 : line;
+    }
+    return found;
+}
+
+bool boot_config_number(const char *text, uint64_t *number)
+{
+    const bool hex = text[0] == '0' && (text[1] | 32) == 'x' && text[2] != 0;
+    const unsigned base = hex ? 16 : 10;
+    uint64_t v = 0;
+    if (hex)
+        text += 2;
+    if (*text == 0)
+        return false;
+    for (; *text != 0; text++) {
+        const unsigned char c = (unsigned char)*text, letter = c | 32;
+        const unsigned digit = c >= '0' && c <= '9'             ? c - '0' + 0u
+                               : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10u
+                                                                : base;
+        if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, digit, &v))
+            return false;
+    }
+    *number = v;
+    return true;
+}
