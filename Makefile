@@ -59,14 +59,15 @@ say = $(if $(V),,@printf '%-8s%s\n' $(1) $@)
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 ASFLAGS  = -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d)
 
-KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c ds/model/*.c trace/*.c))
+KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c ds/model/*.c trace/*.c) \
+                boot/save_check.c)
 USER_C     := $(sort $(wildcard kernel/user/*.c))
 KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm kernel/user/*.asm))
 KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
 # the parts of kernel and loader that also run on the host, in tests and tools
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
               $(wildcard kernel/options*.c kernel/workload/paper.c boot/config.c boot/elf.c boot/memory.c \
-                boot/paging.c arch/acpi_parse.c arch/acpi_serial.c arch/pci_uart.c arch/uart.c))
+                boot/paging.c boot/save_check.c arch/acpi_parse.c arch/acpi_serial.c arch/pci_uart.c arch/uart.c))
 PF_C     := $(B)/perfetto/perfetto.pb-c.c
 CAIRN_C  := $(sort $(wildcard $(addsuffix /*.c,tools/cairn tools/cairn/check tools/cairn/export))) $(PF_C)
 OPTIONS_C := $(sort $(wildcard tools/options/*.c)) tools/cairn/wrap.c
@@ -125,7 +126,7 @@ efi_there  = $(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is n
 LCFLAGS   := $(COMMON) -ffreestanding -fpic -fshort-wchar -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
              -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none -DGNU_EFI_USE_MS_ABI \
              -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
-LOADER_O  := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c))) \
+LOADER_O  := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c)) trace/crc32c.c) \
              $(patsubst %.asm,$(B)/loader/%.asm.o,$(sort $(wildcard boot/*.asm)))
 
 loader: $(B)/BOOTX64.EFI

@@ -12,6 +12,7 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 
 smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0
 qemu_ds='' plugin=''
+save=0 saved=''
 qemu='' qemu_why='' accel_why='the default: it runs everywhere'
 words=()
 
@@ -59,6 +60,8 @@ Boots Cairn in QEMU and records its trace.
   --image FILE    boot this disk image (make image) as a USB stick; its own
                   cairn.cfg holds the options
   --which         say which QEMU and firmware would be taken, and stop
+With save=esp the machine starts twice, and the log that it then has on its
+volume is copied out beside the other one: FILE without .log, and -esp.log.
 Exit: 0 the guest says pass, 1 it says fail or was not reached, 2 usage,
 3 trouble with QEMU or the firmware, 124 timeout, 130 interrupted.
 OVMF_CODE and OVMF_VARS in the environment name another firmware.
@@ -147,6 +150,7 @@ check_words() {
     local add=end=exit
     [ -z "$image" ] || return 0
     [ -x "$build/cairn-options" ] || die $TROUBLE "$build/cairn-options is not there: run 'make'"
+    has_word save && [ "$value" = esp ] && save=1 add=end=reboot
     has_word end || words+=("$add")
     if [ $icount = 1 ] && ! has_word tsc.align; then
         words+=("tsc.align=$ICOUNT_ALIGN")
@@ -232,24 +236,27 @@ say_choices() {
 }
 
 check_log() {
+    [ $save = 0 ] || saved=${log%.log}-esp.log
     [ -d "$(dirname "$log")" ] || die $USAGE "--log $log: cannot be written: there is no folder $(dirname "$log")"
-    is_ours || die $USAGE "--log $log: there is a file that is no serial log of Cairn's: name another"
+    is_ours "$log" || die $USAGE "--log $log: there is a file that is no serial log of Cairn's: name another"
     { : >>"$log"; } 2>/dev/null || die $USAGE "--log $log: cannot be written"
+    [ $save = 0 ] || is_ours "$saved" ||
+        die $USAGE "save=esp: $saved is there and no log of Cairn's: name another --log"
 }
 
 # True where no file is lost that is not ours: nothing is there, or something empty, a device or a pipe; or a log: it
 # has a frame, or its first words are the firmware's, the loader's or the kernel's. In a later line they prove nothing.
-is_ours() {
-    [ -s "$log" ] && [ -f "$log" ] || return 0
-    head -c 65536 "$log" | LC_ALL=C grep -a -E -q '^~H[0-9a-f]{8}:' && return 0
-    case $(head -c 4 "$log" | LC_ALL=C tr -d '\000') in "${ESCAPE}[2J") return 0 ;; esac # firmware clears the screen
-    head -c 65536 "$log" | plain | LC_ALL=C grep -a -m 1 . | LC_ALL=C grep -a -E -q "$FIRST_WORDS"
+is_ours() { # file
+    [ -s "$1" ] && [ -f "$1" ] || return 0
+    head -c 65536 "$1" | LC_ALL=C grep -a -E -q '^~H[0-9a-f]{8}:' && return 0
+    case $(head -c 4 "$1" | LC_ALL=C tr -d '\000') in "${ESCAPE}[2J") return 0 ;; esac # firmware clears the screen
+    head -c 65536 "$1" | plain | LC_ALL=C grep -a -m 1 . | LC_ALL=C grep -a -E -q "$FIRST_WORDS"
 }
 
 # Only a log with a trace is worth keeping: a second failed start does not replace it by the first one's.
-keep_log() {
-    if [ -f "$log" ] && [ ! -L "$log" ] && LC_ALL=C grep -a -q -m 1 '^~H' "$log"; then
-        mv -f "$log" "$log.1" || die $USAGE "--log $log: cannot be renamed to $log.1"
+keep_log() { # file
+    if [ -f "$1" ] && [ ! -L "$1" ] && LC_ALL=C grep -a -q -m 1 '^~H' "$1"; then
+        mv -f "$1" "$1.1" || die $USAGE "$1: cannot be renamed to $1.1"
     fi
 }
 
@@ -270,7 +277,16 @@ prepare() {
         for w in "${words[@]}"; do
             echo "$w"
         done >"$tmp/esp/cairn.cfg"
+        [ $save = 0 ] || make_stick
     fi
+}
+
+# QEMU's own volume of a folder cannot be written as a stick can.
+make_stick() {
+    command -v mcopy >/dev/null && PATH=$PATH:/usr/sbin:/sbin command -v sgdisk >/dev/null ||
+        die $TROUBLE "save=esp needs a disk image, and that mtools and sgdisk: run 'make deps'"
+    "$here/tools/image.sh" "$tmp/stick" "$build/BOOTX64.EFI" "$build/kernel.elf" "${words[@]}" >"$tmp/errors" 2>&1 ||
+        die $TROUBLE "tools/image.sh: $(tail -n 1 "$tmp/errors")"
 }
 
 # In QEMU's options a comma is written twice.
@@ -279,13 +295,17 @@ build_command() {
     # From QEMU 9 on TCG has the x2APIC, but does not count its WRMSR as I/O: with -icount that is a "Bad icount read".
     [ $icount = 0 ] || model=$cpu,-x2apic
     command=("$qemu" -machine q35 -accel "$accel" -cpu "$model" -smp "$smp" -m "$mem"
-        -nodefaults -no-user-config -display none -net none -no-reboot
+        -nodefaults -no-user-config -display none -net none
         -drive "if=pflash,unit=0,format=$format,readonly=on,file=${code//,/,,}"
         -drive "if=pflash,unit=1,format=$format,file=${tmp//,/,,}/vars"
         -device "isa-debug-exit,iobase=0xf4,iosize=4")
+    [ $save = 1 ] || command+=(-no-reboot)
     if [ -n "$image" ]; then
         command+=(-drive "if=none,id=stick,format=raw,snapshot=on,file=${image//,/,,}"
             -device qemu-xhci -device "usb-storage,drive=stick,bootindex=0")
+    elif [ $save = 1 ]; then
+        command+=(-drive "if=none,id=esp,format=raw,file=${tmp//,/,,}/stick"
+            -device "virtio-blk-pci,drive=esp,bootindex=0")
     else
         command+=(-drive "if=none,id=esp,format=raw,readonly=on,file=fat:${tmp//,/,,}/esp"
             -device "virtio-blk-pci,drive=esp,bootindex=0")
@@ -348,7 +368,13 @@ start() {
         tee "$log" <"$tmp/serial" &
     else
         [ -x "$build/cairn" ] || die $TROUBLE "$build/cairn is not there: run 'make tools', or use --raw"
-        "$build/cairn" capture - -o "$log" <"$tmp/serial" &
+        # What the next start says comes after the end of the log, and nobody else reads it.
+        {
+            "$build/cairn" capture - -o "$log"
+            reader_status=$?
+            [ $save = 0 ] || cat >/dev/null
+            exit $reader_status
+        } <"$tmp/serial" &
     fi
     reader_pid=$!
     "${command[@]}" </dev/null >"$tmp/serial" 2>"$tmp/errors" &
@@ -440,6 +466,23 @@ judge_by_log() {
     esac
 }
 
+# What the machine has left on its volume. Without a serial port it is all that there is to judge by.
+fetch_saved() {
+    mcopy -n -i "$tmp/stick@@1M" ::/cairn-000.log "$saved" 2>/dev/null || return
+    [ $no_uart = 0 ] || cp "$saved" "$tmp/console"
+}
+
+judge_saved() {
+    local said_so
+    if [ "$status" -gt $FAIL ] || [ -s "$saved" ]; then
+        return
+    elif said_so=$(said 'cairn loader: NOT SAVED: '); then
+        verdict="the log was not saved: ${said_so#*last run: }" status=$FAIL
+    else
+        verdict="the log was not saved" status=$FAIL
+    fi
+}
+
 # The line of QEMU's that says what is wrong, else its last one.
 qemu_error() {
     local wrong='error\|fail\|could not\|unable\|invalid\|unsupported\|denied'
@@ -479,6 +522,10 @@ report() {
         fact backend "${backend#ds: backend }"
     fi
     fact verdict "$verdict"
+    if [ -n "$saved" ] && [ -s "$saved" ]; then
+        echo "saved    ${saved#"$PWD"/}, $(($(wc -c <"$saved"))) bytes: \\cairn-000.log of the machine's volume"
+        [ $no_uart = 0 ] || log=${saved#"$PWD"/} no_uart=0
+    fi
     if [ $no_uart = 1 ]; then
         echo "log      none: the machine has no serial port"
         return
@@ -523,11 +570,14 @@ main() {
     prepare
     build_command
     say_choices
-    keep_log
+    keep_log "$log"
+    [ $save = 0 ] || keep_log "$saved"
     [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
     start
     watch 2>/dev/null # not a word of bash on how QEMU ended: the verdict says it
+    [ $save = 0 ] || fetch_saved
     judge
+    [ $save = 0 ] || judge_saved
     LC_ALL=C sed -n 's/^qemu-ds: /qemu-ds     /p' "$tmp/errors"
     report
     exit "$status"

@@ -377,6 +377,12 @@ int arch_serial_pci_at(uint16_t function, struct arch_serial_port *port);
 
 /* Writes `code` to QEMU's isa-debug-exit port (QEMU exits with 2*code+1). Returns where no such device listens. */
 void arch_debug_exit(uint8_t code);
+/* Writes all caches' lines of this memory back, and waits until that is done: it then survives a reset that leaves the
+ * memory's power on. Other CPUs must not write there meanwhile. */
+void arch_flush(const void *from, size_t size);
+/* As arch_reboot, but by a reset that keeps what is in memory, where the machine knows one: CF9H, the FADT's register
+ * without a power cycle, keyboard controller, triple fault. */
+void arch_reset_warm(void);
 void arch_reboot(void);   /* FADT reset register, keyboard controller, triple fault, in this order */
 void arch_poweroff(void); /* FADT PM1 control and \_S5: returns where the machine gives no simple way */
 

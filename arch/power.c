@@ -12,6 +12,14 @@
 #define PCI_DATA    0xCFCu
 #define   PCI_ENABLE 0x80000000u
 
+/* Intel's PCH datasheets, "Reset Control Register (RST_CNT)". */
+#define RST_CNT 0xCF9u
+#define   RST_CNT_SYS_RST  0x02u /* hard reset; 0: INIT# alone */
+#define   RST_CNT_RST_CPU  0x04u /* from 0 to 1: now */
+#define   RST_CNT_FULL_RST 0x08u /* power cycle: memory loses what it holds */
+
+#define CPUID_1_EBX_CLFLUSH(ebx) ((ebx) >> 8 & 0xFFu) /* size of a cache line, in units of 8 bytes */
+
 #define PM1_SCI_EN     0x0001u
 #define PM1_SLP_TYP(t) (((t) & 7u) << 10)
 #define PM1_SLP_EN     0x2000u
@@ -56,23 +64,26 @@ void arch_debug_exit(uint8_t code)
     arch_delay_us(EXIT_WAIT_US);
 }
 
-static void reset_by_acpi(void)
+static void reset_by_acpi(bool warm)
 {
     const struct acpi_register *reset = &arch_acpi.reset;
+    uint8_t value = arch_acpi.reset_value;
 
+    if (warm && reset->space == ACPI_SPACE_IO && reset->address == RST_CNT)
+        value &= (uint8_t)~RST_CNT_FULL_RST;
     if (!reset->address || (reset->space == ACPI_SPACE_MEMORY && !reset_register))
         return;
     switch (reset->space) {
     case ACPI_SPACE_IO:
-        arch_out8((uint16_t)reset->address, arch_acpi.reset_value);
+        arch_out8((uint16_t)reset->address, value);
         break;
     case ACPI_SPACE_MEMORY:
-        *reset_register = arch_acpi.reset_value;
+        *reset_register = value;
         break;
     case ACPI_SPACE_PCI: { /* bus 0; 47:32 device, 31:16 function, 15:0 offset */
         uint32_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7, at = reset->address & 255;
         arch_out32(PCI_ADDRESS, PCI_ENABLE | device << 11 | function << 8 | (at & ~3u));
-        arch_out8((uint16_t)(PCI_DATA + (at & 3)), arch_acpi.reset_value);
+        arch_out8((uint16_t)(PCI_DATA + (at & 3)), value);
         break;
     }
     default:
@@ -89,15 +100,46 @@ static void reset_by_keyboard_controller(void)
     wait_for_effect();
 }
 
-void arch_reboot(void)
+/* An exception that finds no IDT: #DF, then shutdown, which every chipset turns into a reset. */
+static void reset_by_triple_fault(void)
 {
     static const struct arch_table_pointer empty;
 
-    __asm__ volatile("cli" ::: "memory");
-    reset_by_acpi();
-    reset_by_keyboard_controller();
-    /* An exception that finds no IDT: #DF, then shutdown, which every chipset turns into a reset. */
     __asm__ volatile("lidt %0; int3" ::"m"(empty));
+}
+
+void arch_reboot(void)
+{
+    __asm__ volatile("cli" ::: "memory");
+    reset_by_acpi(false);
+    reset_by_keyboard_controller();
+    reset_by_triple_fault();
+}
+
+/* The register of Intel's chipsets first, though the FADT may name another: of this one it is known what it does. Where
+ * it is not there nobody minds. */
+void arch_reset_warm(void)
+{
+    __asm__ volatile("cli" ::: "memory");
+    arch_out8(RST_CNT, RST_CNT_SYS_RST);
+    arch_out8(RST_CNT, RST_CNT_SYS_RST | RST_CNT_RST_CPU);
+    wait_for_effect();
+    reset_by_acpi(true);
+    reset_by_keyboard_controller();
+    reset_by_triple_fault();
+}
+
+/* SDM vol. 2, "CLFLUSH": from all caches of all processors, which WBINVD is not; MFENCE orders it. */
+void arch_flush(const void *from, size_t size)
+{
+    uint32_t id[4];
+
+    arch_cpuid(1, 0, id);
+    const uint32_t line = CPUID_1_EBX_CLFLUSH(id[1]) * 8; /* each processor of 64 bits has it */
+    __asm__ volatile("mfence" ::: "memory");
+    for (uint64_t at = (uint64_t)from & ~(uint64_t)(line - 1); at < (uint64_t)from + size; at += line)
+        __asm__ volatile("clflush (%0)" ::"r"(at) : "memory");
+    __asm__ volatile("mfence" ::: "memory");
 }
 
 /* The other bits of the register stay: some are the firmware's. */

@@ -18,7 +18,7 @@
 #define BOOT_KERNEL_BASE UINT64_C(0xFFFFFFFF80000000) /* lowest link address of the kernel */
 
 #define BOOT_INFO_MAGIC   UINT64_C(0x544F4F424E524143) /* "CARNBOOT" */
-#define BOOT_INFO_VERSION 1u
+#define BOOT_INFO_VERSION 2u
 
 /* UEFI memory types (UEFI 2.x, "Memory Allocation Services", EFI_MEMORY_TYPE). */
 enum boot_memory_type {
@@ -66,6 +66,8 @@ struct boot_time { /* EFI_TIME at loader start; year 0: the firmware had no cloc
 };
 _Static_assert(sizeof(struct boot_time) == 16, "boot_time");
 
+#define BOOT_SAVE_NOTE 160
+
 struct boot_info {
     uint64_t magic;
     uint32_t version;
@@ -87,6 +89,9 @@ struct boot_info {
     uint64_t config; /* text of \cairn.cfg, NUL-terminated */
     uint64_t config_size; /* without the NUL */
 
+    uint64_t save_area; /* option save=esp: struct save_header (boot/save_format.h) and room for the text behind it */
+    uint64_t save_bytes;
+
     struct boot_framebuffer framebuffer;
     struct boot_time time;
 
@@ -95,6 +100,7 @@ struct boot_info {
     uint32_t page_table_levels; /* 4, or 5 where the firmware runs with CR4.LA57 */
     char firmware_vendor[48]; /* ASCII, NUL-terminated */
     char loader_version[32];
+    char save_note[BOOT_SAVE_NOTE]; /* ASCII, NUL-terminated: what is to be said of save=esp; "": nothing */
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
-_Static_assert(sizeof(struct boot_info) == 248, "boot_info");
+_Static_assert(sizeof(struct boot_info) == 424, "boot_info");

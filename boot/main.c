@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BOOTX64.EFI: reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address space, leaves boot
- * services and enters the kernel. docs/boot.md tells the order of the steps. It interprets no option but `serial=`,
- * and that only to say on the screen where the output goes.
+ * services and enters the kernel. docs/boot.md tells the order of the steps. It interprets no options but `serial=`,
+ * and that only to say on the screen where the output goes, `save=` and `save.mib=`.
  */
 #include <stdbool.h>
 
@@ -230,13 +230,17 @@ static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
     status = allocate_maps(h, &map);
     if (!EFI_ERROR(status))
         status = build_tables(h, &map);
+    if (!EFI_ERROR(status))
+        status = boot_save_begin(h->info, &map); /* last: where anything fails, there is no run to wait for */
     return status;
 }
 
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
     uint64_t entry_tsc = arch_rdtsc();
+    char save_note[BOOT_SAVE_NOTE] = "";
     InitializeLib(image, table);
+    boot_save_look(image, save_note); /* first: what is allocated could lie on it */
 
     struct handover h = {.info = boot_alloc(pages_of(sizeof(struct boot_info)))};
     if (h.info == NULL)
@@ -246,6 +250,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
                                  .size = sizeof(struct boot_info),
                                  .entry_tsc = entry_tsc,
                                  .loader_version = CAIRN_VERSION};
+    __builtin_memcpy(h.info->save_note, save_note, sizeof(save_note));
     boot_firmware_describe(h.info);
     Print(L"\nCairn loader %a on %a firmware\n", h.info->loader_version, h.info->firmware_vendor);
 

@@ -36,3 +36,7 @@ uint64_t boot_memory_top(const struct boot_efi_map *map);
  * *left_out. */
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
                              uint32_t *left_out);
+
+/* Address of `size` bytes, a multiple of `align` (both not 0, `align` a power of two), in the middle of the largest
+ * conventional range below `limit`; 0: there is none. */
+uint64_t boot_memory_middle(const struct boot_efi_map *map, uint64_t size, uint64_t align, uint64_t limit);

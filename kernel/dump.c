@@ -13,6 +13,7 @@
 #include "kernel/machine.h"
 #include "kernel/options.h"
 #include "kernel/print.h"
+#include "kernel/save.h"
 #include "kernel/session.h"
 #include "kernel/string.h"
 #include "kernel/symbols.h"
@@ -421,6 +422,7 @@ void kdump(const char *cause, const char *line)
     total.bytes = dump.bytes;
     total.raw = dump.raw_bytes;
     kdump_announce(total.bytes - bytes, total.frames - frames);
+    ksave_announce(total.bytes - bytes);
     trace_dump_init(&dump, &console);
     klogger_go_on(&dump);
     produce(&dump, cause, line);

@@ -3,6 +3,8 @@
 
 #include "arch/arch.h"
 #include "kernel/options.h"
+#include "kernel/print.h"
+#include "kernel/save.h"
 
 /* isa-debug-exit: QEMU exits with 2 * code + 1, so 33 is good, 35 is bad, and QEMU's own 0 and 1 are neither. */
 #define EXIT_GOOD 0x10u
@@ -10,6 +12,12 @@
 
 _Noreturn void kend(bool good)
 {
+    if (ksave_on()) {
+        kprintf("save: the machine is reset, and its next start makes a file of this log\n");
+        arch_serial_drain();
+        kprint_saved_finish();
+        arch_reset_warm();
+    }
     arch_serial_drain();
     switch (kopt.end) {
     case KOPT_END_EXIT:

@@ -3,5 +3,6 @@
 
 #include <stdbool.h>
 
-/* Leaves the machine as the option end= says. With end=exit the code tells `good`; no code QEMU itself uses. */
+/* Leaves the machine as the option end= says. With end=exit the code tells `good`; no code QEMU itself uses. Where the
+ * log is kept in memory (save=esp): by a reset, whatever end= says; wrong options have told nothing. */
 _Noreturn void kend(bool good);

@@ -16,6 +16,7 @@
 #include "kernel/panic.h"
 #include "kernel/print.h"
 #include "kernel/restart.h"
+#include "kernel/save.h"
 #include "kernel/sched.h"
 #include "kernel/serial.h"
 #include "kernel/session.h"
@@ -339,6 +340,7 @@ static void controller(void *unused)
     if (kserial_there() && arch_serial_dropped())
         kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
                 (unsigned long)arch_serial_dropped());
+    ksave_report();
     uint32_t counts[3];
     kreport_counts(counts);
     kreport_summary();
@@ -353,6 +355,11 @@ _Noreturn void kernel_main(struct boot_info *info)
 
     arch_early_init(&boot_cpu.arch);
     kopt_defaults();
+    if (understood) {
+        ksave_begin(info);
+        if (ksave_on())
+            console_add(&kprint_saved);
+    }
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
     kserial_early();
@@ -360,6 +367,10 @@ _Noreturn void kernel_main(struct boot_info *info)
         fail("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
     if (bad)
         fail("options", error);
+    if (kopt.save && !ksave_on())
+        fail("save", "save=esp, but the loader has found another value: write it on a line of its own");
+    if (info->save_note[0])
+        kreport(KREPORT_SKIP, "save", "%.*s", BOOT_SAVE_NOTE, info->save_note);
 
     boot = info;
     if (kmem_init(info) != 0 || arch_paging_init(info) != 0)

@@ -2,6 +2,7 @@
 /* The option table and its parser. Also compiled on the host (tools/options, tests). */
 #include "kernel/options_table.h"
 
+#include "boot/save_format.h"
 #include "ds/ds.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
@@ -153,6 +154,13 @@ static const struct kopt_option table[] = {
       "of an access), pci (the first) or pci:BUS:DEVICE.FUNCTION as lspci writes it, or none; the baud rate, as near "
       "as the port's clock gives it (115200, or with auto SPCR's); that clock in Hz, where it is not 1843200",
       AT(serial), SERIAL, 0, 0, NULL, NULL },
+    { "save", "off",
+      "esp: all that goes to the serial port, there or not, is kept in memory, too, the machine is reset, and its next "
+      "start makes \\cairn-NNN.log of it on the volume it boots from, and switches off (docs/boot.md); end= is reboot",
+      AT(save), WORD, 0, 0, "off|esp", NULL },
+    { "save.mib", "64",
+      "memory for that, in MiB",
+      AT(save_mib), NUMBER32, 1, SAVE_MIB_MAX, NULL, "save=esp" },
     { "end", "halt",
       "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)",
       AT(end), WORD, 0, 0, "halt|exit|reboot|poweroff", NULL },

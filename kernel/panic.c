@@ -13,6 +13,7 @@
 #include "kernel/dump.h"
 #include "kernel/end.h"
 #include "kernel/print.h"
+#include "kernel/save.h"
 #include "kernel/serial.h"
 #include "kernel/string.h"
 #include "kernel/symbols.h"
@@ -142,6 +143,7 @@ static _Noreturn void finish(void)
     }
     kreport(KREPORT_FAIL, "panic", "%s", first_line);
     kdump("panic", first_line);
+    ksave_report();
     kreport_summary();
     kend(false);
 }

@@ -3,6 +3,7 @@
 
 #include "arch/arch.h"
 #include "kernel/console.h"
+#include "kernel/save.h"
 #include "kernel/string.h"
 
 /* A lock of its own, not kernel/spinlock.h's: printing must work before there is a per-CPU area and inside the lock
@@ -41,27 +42,32 @@ void kprint_panic(void)
     __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);
 }
 
-/* ---- the serial port: text, and bytes that are not for humans --------------------------------------------------- */
+/* ---- the serial port, and the memory that keeps what it gets: text, and bytes that are not for humans ------------ */
+
+/* All bytes of dumps go through here, whole lines and parts of them. */
+static void dump_bytes(const char *data, size_t size)
+{
+    arch_serial_write(data, size);
+    ksave_write(data, size);
+}
 
 /* What follows begins a line of its own. */
 static void break_line(void)
 {
     if (unfinished)
-        arch_serial_write("\r\n", 2);
+        dump_bytes("\r\n", 2);
     unfinished = false;
 }
 
 /* Serial terminals want CR LF. */
-static void serial_text(void *context, const char *text, size_t size)
+static void write_text(void (*write)(const char *data, size_t size), const char *text, size_t size)
 {
-    (void)context;
-    break_line();
     while (size) {
         const char *newline = memchr(text, '\n', size);
         size_t n = newline ? (size_t)(newline - text) : size;
-        arch_serial_write(text, n);
+        write(text, n);
         if (newline) {
-            arch_serial_write("\r\n", 2);
+            write("\r\n", 2);
             n++;
         }
         text += n;
@@ -69,12 +75,26 @@ static void serial_text(void *context, const char *text, size_t size)
     }
 }
 
-const struct console_sink kprint_serial = { serial_text, NULL };
-
-/* All bytes of dumps go through here, whole lines and parts of them. */
-static void dump_bytes(const char *data, size_t size)
+static void serial_text(void *context, const char *text, size_t size)
 {
-    arch_serial_write(data, size);
+    (void)context;
+    write_text(arch_serial_write, text, size);
+}
+
+static void saved_text(void *context, const char *text, size_t size)
+{
+    (void)context;
+    write_text(ksave_write, text, size);
+}
+
+const struct console_sink kprint_serial = { serial_text, NULL };
+const struct console_sink kprint_saved = { saved_text, NULL };
+
+void kprint_saved_finish(void)
+{
+    bool on = lock();
+    ksave_finish();
+    unlock(on);
 }
 
 void kprint_bytes(const char *data, size_t size)
@@ -115,6 +135,7 @@ static void print(const char *format, va_list args)
     if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
         memcpy(text + sizeof text - 5, "...\n", 5); /* cut, and seen to be */
     bool on = lock();
+    break_line();
     console_write(text, strlen(text));
     unlock(on);
 }

@@ -7,11 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The serial port as one of the console's sinks (kernel/console.h). Text ends a line of kprint_line that is not wholly
- * out. */
-extern const struct console_sink kprint_serial;
+/* The serial port as one of the console's sinks (kernel/console.h), and the memory of save=esp (kernel/save.h), which
+ * gets the same bytes. Text ends a line of kprint_line that is not wholly out. */
+extern const struct console_sink kprint_serial, kprint_saved;
 
-/* Raw bytes to the serial port, and to no other sink of the console; serialised with kprintf. For the dump. */
+/* ksave_finish, with the console's lock. */
+void kprint_saved_finish(void);
+
+/* Raw bytes to these two, and to no other sink of the console; serialised with kprintf. For the dump. */
 void kprint_bytes(const char *data, size_t size);
 /* Likewise, goes on with a line of which `done` characters are out, with as many as the port takes now: perhaps none;
  * the lock is not waited for either, nor held for longer than these take. `wait`: with all that are left. Returns how

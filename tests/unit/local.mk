@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# The loader's main.c among its own headers.
-$(B)/san/tests/unit/test_boot_main.o: HCFLAGS += -fshort-wchar -DGNU_EFI_USE_MS_ABI \
-    -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
+# The loader's own files among its own headers.
+$(B)/san/tests/unit/test_boot_main.o $(B)/san/tests/unit/test_boot_save.o: HCFLAGS += -fshort-wchar \
+    -DGNU_EFI_USE_MS_ABI -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
 
 # How much of ds/model its unit tests reach: `make coverage` prints each file's branches and fails below COVERAGE_LEAST
 # per cent of all. gcov is that of the gcc in use.

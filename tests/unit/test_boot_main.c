@@ -135,6 +135,18 @@ void boot_firmware_describe(struct boot_info *info)
     abort();
 }
 
+void boot_save_look(EFI_HANDLE image, char note[BOOT_SAVE_NOTE])
+{
+    (void)image, (void)note;
+    abort();
+}
+
+EFI_STATUS boot_save_begin(struct boot_info *for_kernel, const struct boot_efi_map *map)
+{
+    (void)for_kernel, (void)map;
+    abort();
+}
+
 void boot_enter(uint64_t cr3, uint64_t entry, uint64_t info, uint64_t stack_top)
 {
     (void)cr3, (void)entry, (void)info, (void)stack_top;

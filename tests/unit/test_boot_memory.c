@@ -86,6 +86,33 @@ static void test_odd_stride(void **state)
     assert_int_equal(boot_memory_top(&map), 0);
 }
 
+/* Of the largest free range below the limit, as far from both ends as alignment leaves it. */
+static void test_middle(void **state)
+{
+    const uint64_t mib = 1 << 20, gib = 1 << 30;
+    const struct boot_efi_memory d[] = {
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = mib, .pages = 0x4000}, /* 64 MiB */
+        {.type = BOOT_MEMORY_BOOT_SERVICES_DATA, .physical_start = gib, .pages = 0x30000},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 128 * mib, .pages = 0x8000}, /* 128 MiB */
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 3 * gib, .pages = UINT64_MAX},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 5 * gib, .pages = 0x100000},
+    };
+    (void)state;
+    struct boot_efi_map map = map_of(d, 3);
+    assert_true(boot_memory_middle(&map, 64 * mib, 2 * mib, 4 * gib) == 160 * mib);
+    assert_true(boot_memory_middle(&map, 63 * mib, 2 * mib, 4 * gib) == 160 * mib);
+    assert_true(boot_memory_middle(&map, 128 * mib, 2 * mib, 4 * gib) == 128 * mib);
+    assert_true(boot_memory_middle(&map, 129 * mib, 2 * mib, 4 * gib) == 0);
+    assert_true(boot_memory_middle(&map, 64 * mib, 2 * mib, 192 * mib) == 0); /* from 1 MiB: not aligned */
+    assert_true(boot_memory_middle(&map, 63 * mib, 2 * mib, 192 * mib) == 2 * mib);
+    assert_true(boot_memory_middle(&map, 62 * mib, 2 * mib, 192 * mib) == 2 * mib);
+    map = map_of(d, 5); /* a range without an end goes no further than the limit */
+    assert_true(boot_memory_middle(&map, 512 * mib, 2 * mib, 4 * gib) == 3 * gib + 256 * mib);
+    assert_true(boot_memory_middle(&map, 1024 * mib, 2 * mib, 4 * gib) == 3 * gib);
+    map = map_of(d, 0);
+    assert_true(boot_memory_middle(&map, mib, 2 * mib, 4 * gib) == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +120,7 @@ int main(void)
         cmocka_unit_test(test_left_out),
         cmocka_unit_test(test_top),
         cmocka_unit_test(test_odd_stride),
+        cmocka_unit_test(test_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,11 +123,25 @@ static void options_without_effect(void **state)
         {"dump=live\nsession.1=compact:qpc:circular\nsession.8=full:tsc:circular",
          "option 'dump=live': has no effect where all sessions are circular: they keep their newest buffers for the "
          "end; make one sequential, or leave it out"},
+        {"save=esp\nsave.mib=512\nend=reboot\nserial=none", NULL},
+        {"save=esp\nend=halt", "option 'save=esp': the log in memory becomes a file after a reset: leave end= out, or "
+                               "give end=reboot"},
+        {"save.mib=1", "option 'save.mib=1': has no effect with save=off, but with save=esp"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(parse(rows[i].text), rows[i].error ? -EINVAL : 0);
         assert_string_equal(error, rows[i].error ? rows[i].error : "");
     }
+}
+
+/* The log in memory takes a reset. */
+static void save_resets(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("save=esp"), 0);
+    assert_int_equal(kopt.end, KOPT_END_REBOOT);
+    assert_int_equal(parse("save=off"), 0);
+    assert_int_equal(kopt.end, KOPT_END_HALT);
 }
 
 /* What ds=auto has come to decides during the run: then it is said, option by option. */
@@ -458,7 +472,8 @@ int main(void)
         cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
         cmocka_unit_test(presets_and_policies),
         cmocka_unit_test(combinations_are_checked),
-        cmocka_unit_test(options_without_effect), cmocka_unit_test(what_auto_leaves_without_effect),
+        cmocka_unit_test(options_without_effect), cmocka_unit_test(save_resets),
+        cmocka_unit_test(what_auto_leaves_without_effect),
         cmocka_unit_test(given_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

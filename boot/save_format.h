@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The log of a run, kept in memory over a warm reset (option save=esp; docs/boot.md, "Saving the trace over a reset"):
+ * one page with a header, and behind it the text, the very bytes of the serial port. The loader lays the area out, the
+ * kernel fills it and closes it, the loader of the next start reads it. An EFI variable leads there. All fields are
+ * little-endian.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SAVE_MAGIC        UINT64_C(0x455641534E524143) /* "CARNSAVE" */
+#define SAVE_VERSION      1u
+#define SAVE_HEADER_BYTES 4096u
+#define SAVE_PIECE        (UINT64_C(1) << 20) /* the text has a CRC for each of these, and for the rest */
+#define SAVE_MIB_DEFAULT  64u                 /* as option save.mib says */
+#define SAVE_MIB_MAX      512u
+#define SAVE_ALIGN        (UINT64_C(2) << 20)
+
+enum save_state {
+    SAVE_WRITING = 1,  /* from the loader's beginning to the kernel's end: counts and CRCs of the text are 0 */
+    SAVE_COMPLETE = 2, /* all of it is there */
+    SAVE_SAVED = 3,    /* it is a file by now, the text is cleared */
+};
+
+struct save_header {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t header_bytes; /* SAVE_HEADER_BYTES: the text follows */
+    uint64_t address;      /* physical, its own */
+    uint64_t bytes;        /* of the area, header included */
+    uint64_t nonce;        /* of the run; the variable holds it, too */
+    uint32_t state;        /* enum save_state */
+    uint32_t crc;          /* CRC-32C of the header with 0 here */
+    uint64_t used;         /* bytes of text */
+    uint64_t dropped;      /* bytes that were said and had no room */
+    uint8_t build_id[20];  /* the kernel's; 0 where it never began */
+    uint8_t reserved[1964];
+    uint32_t piece_crc[SAVE_MIB_MAX]; /* CRC-32C of each piece of `used` */
+};
+_Static_assert(offsetof(struct save_header, address) == 16, "save_header.address");
+_Static_assert(offsetof(struct save_header, state) == 40, "save_header.state");
+_Static_assert(offsetof(struct save_header, used) == 48, "save_header.used");
+_Static_assert(offsetof(struct save_header, build_id) == 64, "save_header.build_id");
+_Static_assert(offsetof(struct save_header, piece_crc) == 2048, "save_header.piece_crc");
+_Static_assert(sizeof(struct save_header) == SAVE_HEADER_BYTES, "save_header");
+
+/* EFI variable CairnSave of vendor SAVE_GUID, non-volatile, boot services only. */
+#define SAVE_GUID {0x7c1d2f0e, 0x5a3b, 0x4e96, {0x9d, 0x41, 0x0c, 0x8e, 0xb2, 0x63, 0x15, 0xfa}}
+
+struct save_variable {
+    uint32_t version; /* SAVE_VERSION */
+    uint32_t told;    /* 0: there is an area; else enum save_refusal, and the rest says nothing */
+    uint64_t address, bytes, nonce;
+};
+_Static_assert(sizeof(struct save_variable) == 32, "save_variable");
