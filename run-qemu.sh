@@ -27,6 +27,8 @@ readonly LOADER_FAILED='cairn loader: FAILED'
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
 # What a serial log begins with: words of the firmware, the loader, the kernel.
 readonly FIRST_WORDS='^(BdsDxe: |Cairn loader [0-9.]+ on |cairn loader: FAILED: |Cairn [0-9.]+: )'
+# The last words of the loader of a second start, where the volume has not taken the log (save=esp).
+readonly STAYS='^cairn loader: the log stays in memory'
 # The kernel's last words where it does not end the machine.
 readonly HALTED='^halted: you can switch the machine off'
 readonly LEAST_MEM=128 # MiB
@@ -420,6 +422,8 @@ watch() {
             case $failure in *"$LOADER_FAILED"*) stop=loader ;; *) stop=firmware ;; esac
         elif [ $more = 1 ] && tail -c 128 "$tmp/console" | LC_ALL=C grep -a -q "$HALTED"; then
             stop=halted
+        elif [ $more = 1 ] && [ $save = 1 ] && tail -c 128 "$tmp/console" | plain | LC_ALL=C grep -a -q "$STAYS"; then
+            failure=$(tail -c 1024 "$tmp/console" | plain | LC_ALL=C grep -a "$LOADER_FAILED") stop=loader
         elif ! kill -0 "$reader_pid" 2>/dev/null; then
             # The reader has seen the end of the dump (or has failed): QEMU gets a moment to end by itself.
             grace=$((grace + 1))
@@ -474,7 +478,7 @@ fetch_saved() {
 
 judge_saved() {
     local said_so
-    if [ "$status" -gt $FAIL ] || [ -s "$saved" ]; then
+    if [ -n "$stop" ] || [ "$status" -gt $FAIL ] || [ -s "$saved" ]; then
         return
     elif said_so=$(said 'cairn loader: NOT SAVED: '); then
         verdict="the log was not saved: ${said_so#*last run: }" status=$FAIL

@@ -2,6 +2,7 @@
 /* The run from entry to verdict, in order. */
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "kernel/console.h"
 #include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/dump.h"
