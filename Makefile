@@ -19,6 +19,8 @@ PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do \
            $(error no python3 with pytest and its xdist: run 'make deps'))
 EXTRA_CFLAGS :=
 V :=
+# a PSF console font for the kernel's screen; empty: the first that tools/font.py finds
+FONT :=
 # what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg
 RUN_ARGS := --smp 4 workload=mix switches=20000 truth=1
 CONFIG   := workload=mix switches=20000 end=halt
@@ -63,11 +65,13 @@ KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c d
                 boot/save_check.c)
 USER_C     := $(sort $(wildcard kernel/user/*.c))
 KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm kernel/user/*.asm))
-KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o)
+KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o) \
+              $(B)/kernel/font.o
 # the parts of kernel and loader that also run on the host, in tests and tools
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
-              $(wildcard kernel/options*.c kernel/workload/paper.c boot/config.c boot/elf.c boot/memory.c \
-                boot/paging.c boot/save_check.c arch/acpi_parse.c arch/acpi_serial.c arch/pci_uart.c arch/uart.c))
+              $(wildcard kernel/options*.c kernel/workload/paper.c kernel/pixels.c kernel/screen.c boot/config.c \
+                boot/elf.c boot/memory.c boot/paging.c boot/save_check.c arch/acpi_parse.c arch/acpi_serial.c \
+                arch/pci_uart.c arch/uart.c))
 PF_C     := $(B)/perfetto/perfetto.pb-c.c
 CAIRN_C  := $(sort $(wildcard $(addsuffix /*.c,tools/cairn tools/cairn/check tools/cairn/export))) $(PF_C)
 OPTIONS_C := $(sort $(wildcard tools/options/*.c)) tools/cairn/wrap.c
@@ -77,7 +81,7 @@ UNIT_SUPPORT_C := $(sort $(filter-out $(UNIT_C),$(wildcard tests/unit/*.c)))
 all: kernel loader tools
 
 # What everything is compiled with is an input, too: another compiler or option makes everything anew.
-BUILT_WITH = $(CC) $(KCFLAGS) $(UCFLAGS) $(LCFLAGS) $(SAN) $(NASM)
+BUILT_WITH = $(CC) $(KCFLAGS) $(UCFLAGS) $(LCFLAGS) $(SAN) $(NASM) $(FONT)
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(BUILT_WITH))' > $@.new
@@ -103,6 +107,15 @@ $(B)/kernel.elf: $(KERNEL_O) arch/kernel.ld $(B)/kernel.objects
 	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $@.full > $(B)/kernel.lst 2>/dev/null # dislikes nasm's line tables
 	$(Q)$(OBJCOPY) --strip-debug $@.full $@
 $(B)/kernel/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
+# the letters of its screen, from a font of this system's
+$(B)/font.c: tools/font.py $(FONT) $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,FONT)
+	$(Q)font='$(FONT)'; [ -n "$$font" ] || font=$$(tools/font.py --which) && tools/font.py "$$font" > $@
+$(B)/kernel/font.o: $(B)/font.c
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(KCFLAGS) $(DEPFLAGS) -c $< -o $@
@@ -284,6 +297,7 @@ make image     build/cairn.img for a USB stick;
                CONFIG='workload=hogs seconds=5 end=halt'
 make gdb       boot and wait for a debugger
 make screenshot   docs/images/view.png, the README's picture (needs Chromium)
+make screen-picture   docs/images/screen.png, of a boot with a screen
 make docs      docs/options.md from the option table
 make clean     remove build/
 Variables: CC=gcc-13, EXTRA_CFLAGS=..., V=1 (show the commands),

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CAIRN_BUILD:-$here/build}
 case $build in /*) ;; *) build=$here/$build ;; esac
 
-smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0
+smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0 display=''
 qemu_ds='' plugin=''
 save=0 saved=''
 qemu='' qemu_why='' accel_why='the default: it runs everywhere'
@@ -54,6 +54,8 @@ Boots Cairn in QEMU and records its trace.
                   and a progress line
   --timeout S     give up after S seconds; 0: never (300)
   --icount        the same options give the same trace, byte by byte
+  --display HOW   give the machine a screen, and show it as QEMU's -display has
+                  it: gtk, sdl, vnc=:1; none: nobody looks (no screen)
   --gdb           wait for a debugger on TCP port 1234 (no timeout)
   --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
   --qemu-ds OPTIONS  of the plugin that gives QEMU a Debug Store, as
@@ -100,7 +102,7 @@ check_mem() {
 parse() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image)
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --display)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             case $1 in
             --smp) smp=$2 ;;
@@ -112,6 +114,7 @@ parse() {
             --qemu) qemu=$2 qemu_why='--qemu' ;;
             --qemu-ds) qemu_ds=$2 ;;
             --image) image=$2 ;;
+            --display) display=$2 ;;
             esac
             shift
             ;;
@@ -297,11 +300,12 @@ build_command() {
     # From QEMU 9 on TCG has the x2APIC, but does not count its WRMSR as I/O: with -icount that is a "Bad icount read".
     [ $icount = 0 ] || model=$cpu,-x2apic
     command=("$qemu" -machine q35 -accel "$accel" -cpu "$model" -smp "$smp" -m "$mem"
-        -nodefaults -no-user-config -display none -net none
+        -nodefaults -no-user-config -display "${display:-none}" -net none
         -drive "if=pflash,unit=0,format=$format,readonly=on,file=${code//,/,,}"
         -drive "if=pflash,unit=1,format=$format,file=${tmp//,/,,}/vars"
         -device "isa-debug-exit,iobase=0xf4,iosize=4")
     [ $save = 1 ] || command+=(-no-reboot)
+    [ -z "$display" ] || command+=(-device VGA)
     if [ -n "$image" ]; then
         command+=(-drive "if=none,id=stick,format=raw,snapshot=on,file=${image//,/,,}"
             -device qemu-xhci -device "usb-storage,drive=stick,bootindex=0")

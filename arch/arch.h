@@ -226,6 +226,7 @@ uint64_t arch_virt_to_phys(const void *virt);
 #define ARCH_MAP_WRITE    1u /* else read-only */
 #define ARCH_MAP_EXECUTE  2u /* never with WRITE: refused */
 #define ARCH_MAP_UNCACHED 4u
+#define ARCH_MAP_COMBINING 8u /* write-combining, where the processor has a PAT; else uncached */
 
 /* Maps one 4 KiB page that was not mapped before (so no CPU has it in its TLB). After arch_paging_init. 0, -ENOMEM,
  * -EEXIST, -EINVAL. The caller serialises (kernel/mem.c holds its lock). */
@@ -233,6 +234,11 @@ int arch_map_page(void *virt, uint64_t phys, unsigned flags);
 /* Device registers: maps [phys, phys + size) uncached, returns the virtual address; NULL without memory or where the
  * processor has no such address. Boot only. */
 void *arch_map_device(uint64_t phys, size_t size);
+/* The same for a framebuffer, write-combining: writes gather until arch_map_flush, reads are slow. NULL as well where
+ * any of it is memory of the kernel's, by the firmware's map. After arch_paging_init, boot only. */
+void *arch_map_framebuffer(uint64_t phys, size_t size);
+/* What this CPU has written into a framebuffer is on its way there. */
+void arch_map_flush(void);
 
 /* True where the kernel can read `size` bytes at `virt` without a fault: for backtraces and panic dumps. Walks the
  * tables; false for a program's pages (SMAP). */

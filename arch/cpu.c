@@ -82,7 +82,7 @@ void arch_cpu_init(void)
     /* NXE and SCE: the loader refuses those without. AMD's FFXSR: with it FXSAVE here would leave out XMM registers. */
     wrmsr(IA32_EFER, (rdmsr(IA32_EFER) & ~EFER_FFXSR) | EFER_NXE | EFER_SCE);
     if (one[3] & CPUID_1_EDX_PAT)
-        wrmsr(IA32_PAT, PAT_POWER_UP); /* so that PCD and PWT mean what they always did, whatever the firmware chose */
+        wrmsr(IA32_PAT, PAT_CAIRN); /* PCD and PWT mean what they always did; nothing is mapped with PA4 yet */
     write_cr0((read_cr0() & ~(CR0_CD | CR0_NW | CR0_TS | CR0_AM | CR0_EM)) | CR0_WP | CR0_NE | CR0_MP);
     write_cr4((read_cr4() & (CR4_PAE | CR4_LA57)) | CR4_OSFXSR | CR4_OSXMMEXCPT);
     struct arch_fpu clean; /* nothing of the firmware's */

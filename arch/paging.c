@@ -15,9 +15,12 @@
 #define ENTRY_PWT (UINT64_C(1) << 3)
 #define ENTRY_PCD (UINT64_C(1) << 4)
 #define ENTRY_PS  (UINT64_C(1) << 7) /* levels 2 and 3: this entry maps a 2 MiB or 1 GiB page */
+#define ENTRY_PAT       (UINT64_C(1) << 7) /* level 1 */
+#define ENTRY_PAT_LARGE (UINT64_C(1) << 12) /* where PS is set */
 #define ENTRY_XD  (UINT64_C(1) << 63)
 #define ENTRY_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
 
+#define CPUID_1_EDX_PAT            (1u << 16)
 #define CPUID_80000001_EDX_PAGE1GB (1u << 26)
 #define CPUID_80000008_EAX_PHYSICAL_BITS 0xFFu
 
@@ -34,6 +37,7 @@ static unsigned levels;
 static unsigned large_level; /* highest level whose entries may map a page: 2 or 3 */
 static uint64_t phys_end;    /* 2^MAXPHYADDR: an entry with a higher address faults when it is used */
 static uint64_t device_next = LAYOUT_DEVICES;
+static bool pat;             /* the processor has a page attribute table (arch/cpu.c sets it) */
 static bool shared;          /* address spaces hold copies of the upper half of the kernel's top table */
 
 static uint64_t level_size(unsigned level)
@@ -51,13 +55,15 @@ static uint64_t *table_at(uint64_t phys)
     return arch_phys_to_virt(phys & ENTRY_ADDRESS);
 }
 
-static uint64_t entry_flags(unsigned flags)
+static uint64_t entry_flags(unsigned flags, unsigned level)
 {
     uint64_t entry = ENTRY_P;
     if (flags & ARCH_MAP_WRITE)
         entry |= ENTRY_RW;
     if (flags & ARCH_MAP_UNCACHED)
         entry |= ENTRY_PCD | ENTRY_PWT; /* PA3 of the PAT: UC */
+    if (flags & ARCH_MAP_COMBINING) /* PA4: WC, which holds whatever the MTRRs say */
+        entry |= !pat ? ENTRY_PCD | ENTRY_PWT : level > 1 ? ENTRY_PAT_LARGE : ENTRY_PAT;
     if (!(flags & ARCH_MAP_EXECUTE))
         entry |= ENTRY_XD;
     if (flags & MAP_USER)
@@ -120,7 +126,7 @@ static int map_at_level(uint64_t top, unsigned level, uint64_t virt, uint64_t ph
     uint64_t *entry = &table[level_index(virt, level)];
     if (*entry & ENTRY_P)
         return -EEXIST;
-    *entry = phys | entry_flags(flags) | (level > 1 ? ENTRY_PS : 0);
+    *entry = phys | entry_flags(flags, level) | (level > 1 ? ENTRY_PS : 0);
     return 0;
 }
 
@@ -230,6 +236,8 @@ int arch_paging_init(const struct boot_info *info)
     uint32_t extended[4];
 
     arch_boot_info = info;
+    arch_cpuid(1, 0, extended);
+    pat = (extended[3] & CPUID_1_EDX_PAT) != 0;
     arch_cpuid(0x80000001, 0, extended);
     large_level = extended[3] & CPUID_80000001_EDX_PAGE1GB ? 3 : 2;
     arch_cpuid(0x80000008, 0, extended); /* every processor with long mode has it */
@@ -326,18 +334,42 @@ int arch_map_page(void *virt, uint64_t phys, unsigned flags)
     return map_at_level(root, 1, (uint64_t)virt, phys, flags);
 }
 
-void *arch_map_device(uint64_t phys, size_t size)
+static void *map_device(uint64_t phys, size_t size, unsigned flags)
 {
     uint64_t first = phys & ~PAGE_MASK;
-    uint64_t virt = device_next;
     uint64_t bytes = ((phys & PAGE_MASK) + size + PAGE_MASK) & ~PAGE_MASK;
+    uint64_t skip = bytes < level_size(2) ? 0 : (first - device_next) & (level_size(2) - 1); /* for large pages */
 
-    if (!size || phys >= phys_end || size > phys_end - phys || bytes > LAYOUT_DEVICES_END - device_next)
+    if (!size || phys >= phys_end || size > phys_end - phys || bytes > LAYOUT_DEVICES_END - device_next ||
+        skip > LAYOUT_DEVICES_END - device_next - bytes)
         return NULL;
-    device_next += bytes;
-    if (map_range(virt, first, bytes, ARCH_MAP_WRITE | ARCH_MAP_UNCACHED))
+    uint64_t virt = device_next + skip;
+    device_next = virt + bytes;
+    if (map_range(virt, first, bytes, ARCH_MAP_WRITE | flags))
         return NULL;
     return (void *)(virt + (phys & PAGE_MASK));
+}
+
+void *arch_map_device(uint64_t phys, size_t size)
+{
+    return map_device(phys, size, ARCH_MAP_UNCACHED);
+}
+
+/* What the direct map shows cached must not be mapped another way as well (SDM vol. 3, "Page Attribute Table"), and
+ * drawing would destroy it. */
+void *arch_map_framebuffer(uint64_t phys, size_t size)
+{
+    const struct boot_memory *memory = arch_phys_to_virt(arch_boot_info->memory);
+
+    for (uint32_t i = 0; i < arch_boot_info->memory_count; i++)
+        if (is_memory(memory[i].type) && phys < memory[i].base + memory[i].size && memory[i].base < phys + size)
+            return NULL;
+    return map_device(phys, size, ARCH_MAP_COMBINING);
+}
+
+void arch_map_flush(void)
+{
+    __asm__ volatile("sfence" ::: "memory");
 }
 
 const void *arch_paging_reach(uint64_t phys, size_t size)

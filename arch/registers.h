@@ -32,7 +32,7 @@
 #define MISC_ENABLE_LIMIT_CPUID (UINT64_C(1) << 22)
 
 #define IA32_PAT       0x277u
-#define PAT_POWER_UP   UINT64_C(0x0007040600070406) /* PA0..3: WB WT UC- UC, and again */
+#define PAT_CAIRN      UINT64_C(0x0007040100070406) /* PA0..3, 4..7: WB WT UC- UC, WC WT UC- UC; power-up: PA4 WB */
 #define IA32_SYSENTER_CS 0x174u
 #define IA32_EFER      0xC0000080u
 #define EFER_SCE       (UINT64_C(1) << 0)

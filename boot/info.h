@@ -48,13 +48,15 @@ struct boot_memory {
 };
 _Static_assert(sizeof(struct boot_memory) == 32, "boot_memory");
 
+/* As the firmware says it, and not checked (kernel/pixels.h does). */
 struct boot_framebuffer {
-    uint64_t base; /* physical; 0: no GOP, or one without a linear framebuffer */
+    uint64_t base; /* physical; 0: no GOP, or none with a linear framebuffer */
     uint64_t size;
     uint32_t width, height, pixels_per_line;
-    uint32_t format; /* EFI_GRAPHICS_PIXEL_FORMAT: 0 RGBX, 1 BGRX, 2 bit mask, 3 BLT only */
+    uint32_t format; /* EFI_GRAPHICS_PIXEL_FORMAT: 0 RGBX, 1 BGRX, 2 bit masks, 3 BLT only */
+    uint32_t masks[3], reserved_mask; /* format 2: the bits of red, green, blue, and those that are none's */
 };
-_Static_assert(sizeof(struct boot_framebuffer) == 32, "boot_framebuffer");
+_Static_assert(sizeof(struct boot_framebuffer) == 48, "boot_framebuffer");
 
 #define BOOT_TIME_NO_ZONE 2047 /* EFI_UNSPECIFIED_TIMEZONE: local time, wherever that is */
 
@@ -103,4 +105,4 @@ struct boot_info {
     char save_note[BOOT_SAVE_NOTE]; /* ASCII, NUL-terminated: what is to be said of save=esp; "": nothing */
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
-_Static_assert(sizeof(struct boot_info) == 424, "boot_info");
+_Static_assert(sizeof(struct boot_info) == 440, "boot_info");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * BOOTX64.EFI: reads \cairn.cfg and \kernel.elf from its own volume, builds the kernel's address space, leaves boot
- * services and enters the kernel. docs/boot.md tells the order of the steps. It interprets no options but `serial=`,
- * and that only to say on the screen where the output goes, `save=` and `save.mib=`.
+ * services and enters the kernel. docs/boot.md tells the order of the steps. It interprets no options but `serial=` and
+ * `screen=`, and those only to say on the screen where the output goes, `save=` and `save.mib=`.
  */
 #include <stdbool.h>
 
@@ -71,11 +71,15 @@ static uint64_t read_cr4(void)
 
 /* ---- the two files ------------------------------------------------------------------------------------------- */
 
-static void say_where_output_goes(const char *config)
+static void say_where_output_goes(const struct boot_info *info)
 {
-    char value[64] = "auto";
-    boot_config_get(config, "serial", value, sizeof(value));
-    Print(L"From here on all output goes to serial port: %a (option serial=)\n", value);
+    const char *config = (const char *)(uintptr_t)info->config;
+    char serial[64] = "auto", screen[8] = "on";
+    boot_config_get(config, "serial", serial, sizeof(serial));
+    boot_config_get(config, "screen", screen, sizeof(screen));
+    Print(L"From here on all output goes to serial port: %a (option serial=)\n", serial);
+    if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
+        Print(L"and what is meant to be read to this screen, too, which is cleared for it (option screen=)\n");
 }
 
 static EFI_STATUS load_config(EFI_FILE_HANDLE root, struct boot_info *info)
@@ -257,7 +261,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     EFI_STATUS status = prepare(image, &h);
     if (EFI_ERROR(status))
         return status;
-    say_where_output_goes((const char *)(uintptr_t)h.info->config);
+    say_where_output_goes(h.info);
 
     struct boot_efi_map map;
     status = leave_boot_services(image, &h, &map);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/console.h"
 
+#include <stdbool.h>
+
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
@@ -16,11 +18,18 @@ static uint64_t early_missing; /* characters that were said and had no room */
 
 /* A write inside a write is a panic's that has broken into it: that is let through. A third one means that writing to
  * this sink is what goes wrong: the others shall still say so. */
-static void feed(unsigned i, const char *text, size_t size)
+static bool enter(unsigned i)
 {
     if (sinks[i].inside >= 2)
-        return;
+        return false;
     sinks[i].inside++;
+    return true;
+}
+
+static void feed(unsigned i, const char *text, size_t size)
+{
+    if (!enter(i))
+        return;
     sinks[i].sink->write(sinks[i].sink->context, text, size);
     sinks[i].inside--;
 }
@@ -50,4 +59,13 @@ void console_write(const char *text, size_t size)
     early_missing += size - kept;
     for (unsigned i = 0; i < sink_count; i++)
         feed(i, text, size);
+}
+
+void console_status(const char *text)
+{
+    for (unsigned i = 0; i < sink_count; i++)
+        if (sinks[i].sink->status && enter(i)) {
+            sinks[i].sink->status(sinks[i].sink->context, text);
+            sinks[i].inside--;
+        }
 }

@@ -16,6 +16,9 @@ struct console_sink {
      * console's lock held, but in a panic: then the write it has broken into may not be finished, and never will be. No
      * printing, no locks, no wait without a bound. */
     void (*write)(void *context, const char *text, size_t size);
+    /* What goes on, in one line without '\n', instead of what was said so before; under the same rules. NULL: this sink
+     * cannot say that without saying it again and again. */
+    void (*status)(void *context, const char *text);
     void *context;
 };
 
@@ -26,3 +29,4 @@ int console_add(const struct console_sink *sink);
 
 /* For kernel/print.c alone: to all sinks there are. */
 void console_write(const char *text, size_t size);
+void console_status(const char *text);

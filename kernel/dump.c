@@ -14,6 +14,7 @@
 #include "kernel/options.h"
 #include "kernel/print.h"
 #include "kernel/save.h"
+#include "kernel/serial.h"
 #include "kernel/session.h"
 #include "kernel/string.h"
 #include "kernel/symbols.h"
@@ -399,16 +400,27 @@ void kdump_announce(uint64_t bytes, uint32_t frames)
                 (unsigned long)((bytes * 10 + baud - 1) / baud), baud);
 }
 
+/* Of this dump: all its bytes, those that are out, and the share that was last said. */
+struct progress { uint64_t bytes, done; unsigned percent; };
+
 static void write_console(void *context, const char *data, size_t size)
 {
-    (void)context;
+    struct progress *p = context;
     kprint_bytes(data, size);
+    p->done += size;
+    const unsigned percent = (unsigned)(p->done * 100 / p->bytes);
+    if (percent == p->percent)
+        return;
+    p->percent = percent;
+    kprint_status("dump: %u %% of %lu bytes%s", percent, (unsigned long)p->bytes,
+                  kserial_there() ? " over serial" : ": no serial port");
 }
 
 void kdump(const char *cause, const char *line)
 {
     static struct trace_dump dump; /* large for a panic's stack */
-    static const struct trace_sink console = { write_console, NULL };
+    struct progress progress = { .percent = ~0u };
+    const struct trace_sink console = { write_console, &progress };
 
     klogger_settle();
     for (uint32_t i = 0; i < kcpu_count; i++)
@@ -421,10 +433,12 @@ void kdump(const char *cause, const char *line)
     total.frames = dump.frames;
     total.bytes = dump.bytes;
     total.raw = dump.raw_bytes;
-    kdump_announce(total.bytes - bytes, total.frames - frames);
-    ksave_announce(total.bytes - bytes);
+    progress.bytes = total.bytes - bytes;
+    kdump_announce(progress.bytes, total.frames - frames);
+    ksave_announce(progress.bytes);
     trace_dump_init(&dump, &console);
     klogger_go_on(&dump);
     produce(&dump, cause, line);
     kprintf("dump: done\n");
+    kprint_status("dump: done, %lu bytes", (unsigned long)progress.bytes);
 }

@@ -5,6 +5,7 @@
 #include "kernel/console.h"
 #include "kernel/control.h"
 #include "kernel/cpu.h"
+#include "kernel/display.h"
 #include "kernel/dump.h"
 #include "kernel/end.h"
 #include "kernel/errno.h"
@@ -41,6 +42,7 @@ _Static_assert(ARCH_MAX_CPUS == TRACE_MAX_CPUS, "one limit on CPUs");
 static _Noreturn void fail(const char *name, const char *line)
 {
     kserial_last_resort();
+    kdisplay_rescue();
     kreport(KREPORT_FAIL, name, "%s", line);
     kreport_summary();
     kend(false);
@@ -152,9 +154,15 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
     uint64_t ticks_a_second = 1000000 / kopt.tick_us, step = ticks_a_second / 100 ? ticks_a_second / 100 : 1;
     uint64_t half = kopt.switches / 2;
     *second_half = false;
-    uint64_t until = arch_rdtsc() + kopt.seconds * arch_tsc_hz(), done;
+    const uint64_t begin = arch_rdtsc(), until = begin + kopt.seconds * arch_tsc_hz();
+    uint64_t done, said = UINT64_MAX;
     for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
         done = ksched_switches() - before;
+        const uint64_t seconds = (arch_rdtsc() - begin) / arch_tsc_hz();
+        if (seconds != said)
+            kprint_status("run: %lu of %u s, %lu of %lu switches", (unsigned long)seconds, kopt.seconds,
+                          (unsigned long)done, (unsigned long)kopt.switches);
+        said = seconds;
         if (done >= half && !*second_half) { /* a short run may be over by then */
             *second_half = true;
             ksession_reconfigure();
@@ -309,6 +317,7 @@ static void controller(void *unused)
     bool second_half;
     krestart_begin(first);
     uint64_t done = wait_for_switches(first, &second_half);
+    kprint_status("run: over");
     krestart_finish();
     mark("ends");
     kworkload_finish();
@@ -363,6 +372,8 @@ _Noreturn void kernel_main(struct boot_info *info)
     }
     int bad = understood ? kopt_parse(arch_phys_to_virt(info->config), info->config_size, error, sizeof error) : 0;
     kprintf("\nCairn %s: %s\n", CAIRN_VERSION, arch_features());
+    if (understood)
+        kdisplay_begin(info);
     kserial_early();
     if (!understood)
         fail("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
@@ -377,6 +388,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     if (kmem_init(info) != 0 || arch_paging_init(info) != 0)
         fail("memory", "no room for the page tables: give the machine more memory");
     kserial_find();
+    kdisplay_open();
     ksymbols_init(info);
     if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
         fail("machine", "cannot go on without what the line above names");

@@ -161,6 +161,10 @@ static const struct kopt_option table[] = {
     { "save.mib", "64",
       "memory for that, in MiB",
       AT(save_mib), NUMBER32, 1, SAVE_MIB_MAX, NULL, "save=esp" },
+    { "screen", "on",
+      "on: text goes to the screen as well, where the firmware gives a framebuffer; off: it stays as the loader left "
+      "it",
+      AT(screen), WORD, 0, 0, "off|on", NULL },
     { "end", "halt",
       "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)",
       AT(end), WORD, 0, 0, "halt|exit|reboot|poweroff", NULL },

@@ -77,6 +77,7 @@ struct kopt {
     struct kopt_serial serial;
     uint32_t save; /* enum kopt_save */
     uint32_t save_mib;
+    uint32_t screen;
     uint32_t end;   /* enum kopt_end */
     uint32_t panic; /* enum kopt_panic */
     uint32_t tsc_align;

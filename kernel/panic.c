@@ -10,6 +10,7 @@
 #include "kernel/control.h"
 #include "kernel/cpu.h"
 #include "kernel/cpuset.h"
+#include "kernel/display.h"
 #include "kernel/dump.h"
 #include "kernel/end.h"
 #include "kernel/print.h"
@@ -127,6 +128,8 @@ static void begin(const char *line)
         arch_pause();
     kprint_panic();
     kserial_last_resort();
+    kdisplay_rescue();
+    kprint_status("panic");
     snprintf(first_line, sizeof first_line, "%s", line);
     const struct kthread *t = kcpu_this()->current;
     kprintf("\nPANIC: CPU %u, thread %u (%s): %s\n", me, t ? t->tid : 0, t ? t->name : "none yet", line);

@@ -87,8 +87,8 @@ static void saved_text(void *context, const char *text, size_t size)
     write_text(ksave_write, text, size);
 }
 
-const struct console_sink kprint_serial = { serial_text, NULL };
-const struct console_sink kprint_saved = { saved_text, NULL };
+const struct console_sink kprint_serial = { .write = serial_text };
+const struct console_sink kprint_saved = { .write = saved_text };
 
 void kprint_saved_finish(void)
 {
@@ -146,6 +146,18 @@ void kprintf(const char *format, ...)
     va_start(args, format);
     print(format, args);
     va_end(args);
+}
+
+void kprint_status(const char *format, ...)
+{
+    char text[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    bool on = lock();
+    console_status(text);
+    unlock(on);
 }
 
 static uint32_t reported[3];

@@ -37,6 +37,7 @@ browser_there() { # the names of tests/cairn/browser.py
     done
     return 1
 }
+font_there() { "$here/tools/font.py" --which >/dev/null 2>&1; }
 firmware_there() { "$here/run-qemu.sh" --which >/dev/null 2>&1; }
 
 # One need a line: how it is looked for, then its package in Debian and Ubuntu, Fedora, Arch, openSUSE, Homebrew;
@@ -57,6 +58,8 @@ on_path qemu-system-x86_64 qemu-system-x86 qemu-system-x86       qemu-system-x86
 firmware_there             ovmf            edk2-ovmf             edk2-ovmf       qemu-ovmf-x86_64 qemu
 on_path mformat            mtools          mtools                mtools          mtools           mtools
 on_path sgdisk             gdisk           gdisk                 gptfdisk        gptfdisk         gptfdisk
+on_path python3            python3         python3               python          python3          python
+font_there                 fonts-spleen    kbd-misc              kbd             kbd              -
 END
     [ "$what" = build ] || cat <<'END'
 on_path clang              clang           clang                 clang           clang            llvm
@@ -64,7 +67,6 @@ fuzzer_there               libclang-rt-dev compiler-rt           compiler-rt    
 static_libc_there          libc6-dev       glibc-static          glibc           glibc-devel-static -
 header cmocka.h            libcmocka-dev   libcmocka-devel       cmocka          libcmocka-devel  cmocka
 on_path protoc             protobuf-compiler protobuf-compiler  protobuf        protobuf-devel   protobuf
-on_path python3            python3         python3               python          python3          python
 pytest_there               python3-pytest  python3-pytest        python-pytest   python3-pytest   pytest
 xdist_there    python3-pytest-xdist python3-pytest-xdist python-pytest-xdist python3-pytest-xdist -
 on_path babeltrace2        babeltrace2     babeltrace2           babeltrace2     babeltrace2      babeltrace

@@ -35,7 +35,7 @@
 
 static uint8_t arena[ARENA_PAGES][4096] __attribute__((aligned(4096)));
 static uint64_t cr3, cr4;
-static bool gigabyte_pages;
+static bool gigabyte_pages, page_attributes;
 static uint32_t pages_used, pages_most;
 
 static void *arch_phys_to_virt(uint64_t phys)
@@ -50,6 +50,8 @@ static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
     memset(out, 0, 16);
     if (leaf == 0x80000001)
         out[3] = gigabyte_pages ? 1u << 26 : 0;
+    else if (leaf == 1)
+        out[3] = page_attributes ? 1u << 16 : 0;
     else if (leaf == 0x80000008)
         out[0] = 40;
 }
@@ -162,6 +164,7 @@ static void machine(unsigned table_levels, bool gigabytes)
 /* ---- this file's own walker */
 struct mapping {
     bool there, write, execute, uncached;
+    unsigned memory_type; /* entry of the PAT */
     uint64_t phys, size;
 };
 
@@ -181,6 +184,9 @@ static struct mapping look(uint64_t top, uint64_t virt)
             m.there = true;
             m.uncached = (entry >> 3 & 3) == 3;
             m.size = inside + 1;
+            uint64_t pat_bit = shift == 12 ? 1u << 7 : 1u << 12;
+            m.memory_type = (entry & pat_bit ? 4u : 0) | (entry >> 3 & 3); /* PAT, PCD, PWT */
+            entry &= shift == 12 ? UINT64_MAX : ~pat_bit;
             assert_int_equal(entry & inside & 0x000FFFFFFFFFF000, 0);
             m.phys = (entry & 0x000FFFFFFFFFF000) + (virt & inside);
             return m;
@@ -343,6 +349,50 @@ static void test_devices(void **state)
     for_all(devices);
 }
 
+/* Combining by PA4 where there is a PAT, in large pages where physical and virtual address allow; no memory. */
+static void framebuffer(void)
+{
+    const uint64_t phys = 0xD0003000, size = 5 * GIB / 512 + 0x1800; /* 10 MiB and more */
+    arch_map_device(0xFED00000, 16); /* something before it */
+    for (int i = 0; i < 2; i++) {
+        pat = i;
+        uint64_t virt = (uint64_t)arch_map_framebuffer(phys, size);
+        assert_true(virt >= LAYOUT_DEVICES + PAGE);
+        const uint64_t at[] = { 0, 0x1FC000, 0x1FD000, 5 * GIB / 512 - 1, size - 1 };
+        for (size_t k = 0; k < sizeof at / sizeof at[0]; k++) {
+            expect(virt + at[k], phys + at[k], true, false);
+            assert_int_equal(look(cr3, virt + at[k]).memory_type, pat ? 4 : 3);
+        }
+        assert_int_equal(look(cr3, virt + 0x1FD000).size, GIB / 512);
+        assert_int_equal(look(cr3, virt).size, PAGE);
+        assert_false(look(cr3, (virt & ~(PAGE - 1)) + 5 * GIB / 512 + 0x2000).there);
+    }
+    uint64_t next = (uint64_t)arch_map_device(0xFED00000, 16);
+    assert_int_equal(look(cr3, next).memory_type, 3);
+    assert_null(arch_map_framebuffer(0x8000000, 0)); /* nothing */
+    assert_null(arch_map_framebuffer(UINT64_C(1) << 40, PAGE));
+    assert_null(arch_map_framebuffer(0x300000, PAGE)); /* memory */
+    assert_null(arch_map_framebuffer(0xF0000, 0x11000));
+    assert_null(arch_map_framebuffer(3 * GIB - PAGE, PAGE + 1));
+    assert_null(arch_map_framebuffer(8 * GIB + GIB / 2, PAGE)); /* memory, though beyond the direct map */
+    assert_non_null(arch_map_framebuffer(0xA0000, 0x10000));
+    assert_non_null(arch_map_framebuffer(0x9F000, PAGE)); /* reserved: where some put it */
+}
+
+static void test_framebuffer(void **state)
+{
+    (void)state;
+    for_all(framebuffer);
+    page_attributes = true;
+    machine(4, true);
+    assert_int_equal(arch_paging_init(&info), 0);
+    assert_true(pat);
+    page_attributes = false;
+    machine(4, true);
+    assert_int_equal(arch_paging_init(&info), 0);
+    assert_false(pat);
+}
+
 /* Tables in memory the map leaves out, across a page boundary. What is there already is not mapped again. */
 static void reach(void)
 {
@@ -491,7 +541,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct_map), cmocka_unit_test(test_image),    cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_devices),    cmocka_unit_test(test_reach),    cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_devices), cmocka_unit_test(test_framebuffer),
+        cmocka_unit_test(test_reach),   cmocka_unit_test(test_identity),
         cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_spaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

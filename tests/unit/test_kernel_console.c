@@ -31,6 +31,13 @@ static void screen_write(void *context, const char *text, size_t size)
     }
 }
 
+static void screen_status(void *context, const char *text)
+{
+    screen_write(context, "[", 1);
+    screen_write(context, text, strlen(text));
+    screen_write(context, "]", 1);
+}
+
 static struct screen screens[CONSOLE_SINKS + 1];
 
 static int begin(void **state)
@@ -43,7 +50,7 @@ static int begin(void **state)
     early_size = 0;
     early_missing = 0;
     for (unsigned i = 0; i < CONSOLE_SINKS + 1; i++)
-        screens[i].sink = (struct console_sink){screen_write, &screens[i]};
+        screens[i].sink = (struct console_sink){.write = screen_write, .context = &screens[i]};
     return 0;
 }
 
@@ -113,6 +120,25 @@ static void test_panic_within(void **state)
     assert_string_equal(screens[1].text, "text\npanic\nagain\npanic\n");
 }
 
+/* Only who can show it gets it, and nobody later: it is what goes on now. */
+static void test_status(void **state)
+{
+    (void)state;
+    screens[1].sink.status = screen_status;
+    screens[2].sink.status = screen_status;
+    console_add(&screens[0].sink);
+    console_add(&screens[1].sink);
+    console_status("half");
+    console_add(&screens[2].sink);
+    assert_string_equal(screens[0].text, "");
+    assert_string_equal(screens[1].text, "[half]");
+    assert_string_equal(screens[2].text, "");
+    sinks[1].inside = 2; /* it breaks whenever it is used */
+    console_status("done");
+    assert_string_equal(screens[1].text, "[half]");
+    assert_string_equal(screens[2].text, "[done]");
+}
+
 static void test_too_many(void **state)
 {
     (void)state;
@@ -129,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_replay, begin),       cmocka_unit_test_setup(test_overflow, begin),
         cmocka_unit_test_setup(test_part_fits, begin),    cmocka_unit_test_setup(test_panic_within, begin),
-        cmocka_unit_test_setup(test_too_many, begin),
+        cmocka_unit_test_setup(test_too_many, begin),     cmocka_unit_test_setup(test_status, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

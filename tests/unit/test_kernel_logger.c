@@ -228,7 +228,7 @@ static void fill(unsigned switches)
     for (uint32_t i = 0; i < buffers_kept; i++)
         memcpy(kept[i], trace_session_buffer(box.session, i, &cpu_buffer), 4096);
     memset(&sender, 0, sizeof sender);
-    static const struct console_sink other = { screen_write, NULL };
+    static const struct console_sink other = { .write = screen_write };
     memset(sinks, 0, sizeof sinks);
     sink_count = 0;
     early_size = 0;
