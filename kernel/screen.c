@@ -55,7 +55,7 @@ static void compose_status(struct screen *s)
     memset(line, ' ', s->columns);
     memcpy(line, s->status, least((uint32_t)strlen(s->status), s->columns));
     if (s->gone)
-        snprintf(gone, sizeof gone, " %lu lines above", (unsigned long)s->gone);
+        snprintf(gone, sizeof gone, " %lu line%s above", (unsigned long)s->gone, s->gone == 1 ? "" : "s");
     const uint32_t n = least((uint32_t)strlen(gone), s->columns);
     memcpy(line + s->columns - n, gone, n);
 }

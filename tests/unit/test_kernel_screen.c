@@ -397,7 +397,9 @@ static void test_scroll(void **state)
     expect(0, SCREEN_TEXT, "line 1"); /* the newline of the last does not cost a row yet */
     expect(7, SCREEN_TEXT, "line 8");
     expect(8, SCREEN_STATUS, "");
-    for (unsigned i = 9; i <= 30; i++)
+    say_number("line ", 9);
+    expect(8, SCREEN_STATUS, "                            1 line above");
+    for (unsigned i = 10; i <= 30; i++)
         say_number("line ", i);
     for (unsigned i = 0; i < 8; i++)
         expect_number(i, SCREEN_TEXT, "line ", 23 + i);
