@@ -45,3 +45,6 @@ fuzz: fuzz-replay
 	@echo "SKIP: fuzz: $(FUZZ_CC) is not installed: only saved inputs were tried"
 endif
 .PHONY: fuzz-replay $(FUZZERS:%=replayed-%) $(FUZZERS:%=fuzzed-%)
+# It draws with the kernel's own code, which no other fuzzer has.
+$(B)/fuzz/replay-kernel_screen: $(B)/san/kernel/pixels.o $(B)/san/kernel/screen.o
+$(B)/fuzz/fuzz-kernel_screen: $(B)/fuzz/o/kernel/pixels.o $(B)/fuzz/o/kernel/screen.o
