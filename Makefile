@@ -61,14 +61,14 @@ say = $(if $(V),,@printf '%-8s%s\n' $(1) $@)
 DEPFLAGS = -MMD -MP -MF $(@:.o=.d)
 ASFLAGS  = -g -F dwarf -Wall -Werror -I. -MD $(@:.o=.d)
 
-KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c ds/model/*.c trace/*.c) \
+KERNEL_C   := $(sort $(wildcard arch/*.c kernel/*.c kernel/workload/*.c ds/*.c ds/model/*.c ds/probe/*.c trace/*.c) \
                 boot/save_check.c)
 USER_C     := $(sort $(wildcard kernel/user/*.c))
 KERNEL_ASM := $(sort $(wildcard arch/*.asm kernel/workload/*.asm kernel/user/*.asm))
 KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KERNEL_ASM:%.asm=$(B)/kernel/%.asm.o) \
               $(B)/kernel/font.o
 # the parts of kernel and loader that also run on the host, in tests and tools
-SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c) \
+SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c ds/probe/*.c) \
               $(wildcard kernel/options*.c kernel/workload/paper.c kernel/pixels.c kernel/screen.c boot/config.c \
                 boot/elf.c boot/memory.c boot/paging.c boot/save_check.c arch/acpi_parse.c arch/acpi_serial.c \
                 arch/pci_uart.c arch/uart.c))

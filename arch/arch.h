@@ -299,6 +299,7 @@ enum arch_vector {
     ARCH_VECTOR_RESCHEDULE = 0xE1, /* does nothing but return through kernel_irq_exit */
     ARCH_VECTOR_CALL = 0xE2,       /* kernel's cross-CPU call */
     ARCH_VECTOR_WAKE = 0xE3,       /* arch_tsc_align's own; the kernel never sees it */
+    ARCH_VECTOR_PROBE = 0xED,      /* LVTPC while workload probe has it */
     ARCH_VECTOR_PMI = 0xEE,        /* LVTPC, or the soft backend's self-IPI */
     ARCH_VECTOR_SPURIOUS = 0xFF,
 };

@@ -380,6 +380,8 @@ const struct ds_machine *ds_soft_machine(struct ds_soft *soft);
 /* Connects the model to its CPU's driver state, for the hooks and the truth; `tid` names the thread whose registers a
  * frame holds. A model that nobody attaches only counts. */
 void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds, uint32_t (*tid)(const struct arch_trap_frame *frame));
+/* From here on the model asks `mapped` before it touches DS memory, as ds.policy.unmapped needs it. */
+void ds_soft_check_memory(struct ds_soft *soft, bool (*mapped)(const void *address, size_t size));
 /* From here on each step of the model goes to hooks.logged (option ds.log=1). After ds_soft_attach. */
 void ds_soft_log(struct ds_soft *soft);
 uint32_t ds_soft_logged(const struct ds_soft *soft); /* entries so far */

@@ -71,6 +71,7 @@ struct ds_soft {
     struct ds_truth_step step; /* in progress, for the model's questions and for the truth */
     uint8_t cpl;               /* of its instruction */
     uint64_t record_tsc; /* of the last record, as the model was told */
+    bool (*mapped)(const void *address, size_t size); /* NULL: all DS memory is there */
 
     uint64_t steps;
     struct ds_log log; /* used once ds_soft_log has been called */
@@ -80,19 +81,33 @@ struct ds_soft {
 /* ---- the model's host -------------------------------------------------------------------------------------------- */
 
 /* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. So
- * the model is never told that it is not mapped, and its policy for that case decides nothing here. */
+ * the model is never told that it is not mapped, and its policy for that case decides nothing here; unless somebody
+ * wants it looked up (ds_soft_check_memory). */
+static bool there(const struct ds_soft *soft, uint64_t address, uint32_t size)
+{
+    return !soft->mapped || soft->mapped((const void *)(uintptr_t)address, size);
+}
+
 static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
 {
-    (void)context;
+    if (!there(context, address, size))
+        return false;
     memcpy(to, (const void *)(uintptr_t)address, size);
     return true;
 }
 
 static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
 {
-    (void)context;
+    if (!there(context, address, size))
+        return false;
     memcpy((void *)(uintptr_t)address, from, size);
     return true;
+}
+
+/* No #PF is injected: counters stay armed, which is what software can tell the two values of the policy by. */
+static void page_fault(void *context, uint64_t address, bool write)
+{
+    (void)context, (void)address, (void)write;
 }
 
 static void registers(void *context, struct ds_model_registers *out)
@@ -135,7 +150,7 @@ static void recorded(void *context, const struct ds_model_record *record)
     struct ds_soft *soft = context;
     struct ds_cpu *ds = soft->ds;
     uint8_t truth[DS_TRUTH_RECORDS_MAX][CAIRN_TRUTH_BYTES];
-    if (!ds->hooks.recorded)
+    if (!ds || !ds->hooks.recorded)
         return;
     soft->step.tsc_last = arch_rdtsc();
     soft->step.tid = soft->tid(soft->step.frame);
@@ -146,7 +161,7 @@ static void recorded(void *context, const struct ds_model_record *record)
 static void branched(struct ds_soft *soft, const struct ds_model_branch *branch, bool stored)
 {
     const struct ds_cpu *ds = soft->ds;
-    if (!ds->hooks.branched)
+    if (!ds || !ds->hooks.branched)
         return;
     const struct cairn_truth_branch truth = {
         .kind = CAIRN_TRUTH_BRANCH,
@@ -297,6 +312,7 @@ int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model
                                        .registers = registers,
                                        .xmm = xmm,
                                        .raise_pmi = raise_pmi,
+                                       .page_fault = page_fault,
                                        .recorded = recorded,
                                        .context = soft};
     ds_model_init(&soft->model, p, policy, &host);
@@ -315,6 +331,11 @@ void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds,
 {
     soft->ds = ds;
     soft->tid = tid;
+}
+
+void ds_soft_check_memory(struct ds_soft *soft, bool (*mapped)(const void *address, size_t size))
+{
+    soft->mapped = mapped;
 }
 
 void ds_soft_log(struct ds_soft *soft)

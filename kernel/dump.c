@@ -20,6 +20,7 @@
 #include "kernel/symbols.h"
 #include "kernel/thread.h"
 #include "kernel/truth.h"
+#include "kernel/workload/probe.h"
 #include "trace/dump.h"
 
 void kline(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
@@ -365,6 +366,7 @@ static void produce(struct trace_dump *d, const char *cause, const char *line)
     } else if (ksession.bts_refusal[0]) { /* perhaps since it began */
         kline(d, CAIRN_STREAM_MACHINE, "ds.bts.reason=%s", ksession.bts_refusal);
     }
+    kprobe_dump(d);
     kthread_for_each(dump_name, d);
     if (!klogger_on())
         dump_symbols(d);

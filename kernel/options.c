@@ -45,8 +45,8 @@ static const struct kopt_option table[] = {
       AT(pebs), TEXT, 0, 0, NULL, debug_store },
     { "pebs.later", "none",
       "periods of the events of pebs=, in their order, from the middle of the run (half of switches=) on: none, they "
-      "stay, or PERIOD[,...]; not with workload=known, which has the counters",
-      AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known" },
+      "stay, or PERIOD[,...]; not with workload=known or probe, which have the counters",
+      AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known,workload!=probe" },
     { "pebs.groups", "gpr",
       "record groups beside the basic one, from format 4 on: none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
       "8 of 32 branches) and counters (format 6), as in gpr,lbr:8; formats 0 to 3 have one layout, whose "
@@ -128,7 +128,8 @@ static const struct kopt_option table[] = {
       AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live" },
     { "workload", "mix",
       "what the threads do (docs/workloads.md)",
-      AT(workload), TEXT, 0, 0, "mix|pingpong|prodcons|lockfight|locks|hogs|sleepers|traps|known|control|user|hostile",
+      AT(workload), TEXT, 0, 0,
+      "mix|pingpong|prodcons|lockfight|locks|hogs|sleepers|traps|known|probe|control|user|hostile",
       NULL },
     { "switches", "20000",
       "end after this many context switches, all CPUs together",

@@ -14,7 +14,7 @@
 static const struct kworkload *const workloads[] = {
     &kworkload_mix,  &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight,
     &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,    &kworkload_user_mode, &kworkload_hostile,
-    &kworkload_known, &kworkload_control, &kworkload_locks,
+    &kworkload_known, &kworkload_control, &kworkload_locks,    &kworkload_probe,
 };
 #define WORKLOADS (sizeof workloads / sizeof workloads[0])
 

@@ -20,7 +20,7 @@
 
 extern const struct kworkload kworkload_pingpong, kworkload_prodcons, kworkload_lockfight, kworkload_hogs,
     kworkload_sleepers, kworkload_traps, kworkload_mix, kworkload_user_mode,
-    kworkload_hostile, kworkload_known, kworkload_control, kworkload_locks;
+    kworkload_hostile, kworkload_known, kworkload_control, kworkload_locks, kworkload_probe;
 
 /* Pairs that hand the turn to each other; after `burst` rounds on average they rest some ticks (0: never). */
 int kpart_pingpong(struct kevent *day, uint64_t seed, uint32_t pairs, uint32_t burst);

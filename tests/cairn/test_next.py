@@ -26,7 +26,7 @@ def test_next_has_something_to_show(log):
     for command in commands:
         done = cairn(*command.split(), GOLDEN / f"{log}.log")
         assert done.returncode == 0 and done.stdout, command
-    for command in {"profile", "bts", "ds", "locks"} - set(commands):
+    for command in {"profile", "bts", "ds", "locks", "probe"} - set(commands):
         assert cairn(command, GOLDEN / f"{log}.log").returncode == 1
 
 

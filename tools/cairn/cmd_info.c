@@ -335,7 +335,7 @@ static void print_other(const struct cairn_log *log)
     static const char *const known[] = {"cairn.", "dump.",     "kernel.",    "loader.", "firmware.",
                                         "boot.",  "machine.",  "memory.",    "option.", "cpu.",
                                         "ds.",    "workload.", "session.",   "end.",
-                                        "etl.",   "export."};
+                                        "etl.",   "export.",  "probe."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];
@@ -353,7 +353,7 @@ static void print_other(const struct cairn_log *log)
 /* The commands that have something to show of this log, most useful first. */
 static void print_next(const struct cairn_log *log)
 {
-    bool drains = false, records = false, branches = false, locks = false;
+    bool drains = false, records = false, branches = false, locks = false, probed = false;
     uint32_t life = CAIRN_MAX_CPUS;
     for (uint32_t c = log->cpus; c-- > 0;) {
         const struct cairn_cpu *cpu = &log->cpu[c];
@@ -364,6 +364,8 @@ static void print_next(const struct cairn_log *log)
         if (cpu->log_entries && cpu->pebs_records)
             life = c;
     }
+    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++)
+        probed |= cairn_has_key(&log->text, "probe.%" PRIu32 ".0", c);
     puts("dump\nstat\ncheck");
     if (drains)
         puts("ds");
@@ -375,6 +377,8 @@ static void print_next(const struct cairn_log *log)
         puts("bts");
     if (locks)
         puts("locks");
+    if (probed)
+        puts("probe");
 }
 
 static bool all, next, lost;

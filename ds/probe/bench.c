@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* What the experiments have in common: registers saved and given back, the known state, a run, its records. */
+#include "ds/probe/internal.h"
+
+#include "arch/arch.h"
+#include "kernel/errno.h"
+#include "kernel/string.h"
+
+/* ---- registers --------------------------------------------------------------------------------------------------- */
+
+static void refuse(struct ds_probe *p, uint32_t msr, bool write, uint64_t value)
+{
+    p->refused = true;
+    p->refusal = (struct ds_refusal){.msr = msr, .write = write, .value = value};
+}
+
+uint64_t ds_probe_read(struct ds_probe *p, uint32_t msr)
+{
+    const struct ds_machine *m = p->bench->machine;
+    uint64_t value = 0;
+    if (m->rdmsr(m->context, msr, &value)) {
+        refuse(p, msr, false, 0);
+        return 0;
+    }
+    return value;
+}
+
+void ds_probe_write(struct ds_probe *p, uint32_t msr, uint64_t value)
+{
+    const struct ds_machine *m = p->bench->machine;
+    if (m->wrmsr(m->context, msr, value))
+        refuse(p, msr, true, value);
+}
+
+uint64_t ds_probe_value(struct ds_probe *p, const struct ds_probe_counter *c)
+{
+    return ds_probe_read(p, ds_counter_msr(p->caps, c->number));
+}
+
+uint64_t ds_probe_status(struct ds_probe *p)
+{
+    return ds_probe_read(p, IA32_PERF_GLOBAL_STATUS);
+}
+
+void ds_probe_clear_status(struct ds_probe *p)
+{
+    uint64_t status = ds_probe_status(p);
+    if (status)
+        ds_probe_write(p, IA32_PERF_GLOBAL_OVF_CTRL, status);
+}
+
+void ds_probe_lvtpc(struct ds_probe *p, bool masked)
+{
+    const struct ds_machine *m = p->bench->machine;
+    m->lvtpc_write(m->context, p->bench->vector | (masked ? LVTPC_MASKED : 0));
+}
+
+static void save(struct ds_probe *p, uint32_t msr)
+{
+    p->saved[p->saves++] = (struct ds_probe_saved){msr, ds_probe_read(p, msr)};
+}
+
+/* In the order they may be given back in: GLOBAL_CTRL last. */
+static void save_all(struct ds_probe *p)
+{
+    const struct ds_machine *m = p->bench->machine;
+    p->lvtpc = m->lvtpc_read(m->context);
+    save(p, IA32_DS_AREA);
+    if (p->caps->baseline)
+        save(p, MSR_PEBS_DATA_CFG);
+    if (p->caps->pebs) {
+        for (unsigned i = 0; i < p->caps->gp_counters; i++) {
+            save(p, IA32_PERFEVTSEL0 + i);
+            save(p, ds_counter_msr(p->caps, i));
+        }
+        for (unsigned i = 0; i < p->caps->fixed_counters; i++)
+            save(p, IA32_FIXED_CTR0 + i);
+        if (p->caps->fixed_counters)
+            save(p, IA32_FIXED_CTR_CTRL);
+        save(p, IA32_PEBS_ENABLE);
+    }
+    save(p, IA32_DEBUGCTL);
+    if (p->caps->pebs)
+        save(p, IA32_PERF_GLOBAL_CTRL);
+}
+
+static void all_off(struct ds_probe *p)
+{
+    ds_probe_write(p, IA32_DEBUGCTL, 0);
+    if (!p->caps->pebs)
+        return;
+    ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, 0);
+    ds_probe_write(p, IA32_PEBS_ENABLE, 0);
+    for (unsigned i = 0; i < p->caps->gp_counters; i++)
+        ds_probe_write(p, IA32_PERFEVTSEL0 + i, 0);
+    if (p->caps->fixed_counters)
+        ds_probe_write(p, IA32_FIXED_CTR_CTRL, 0);
+    if (p->caps->baseline)
+        ds_probe_write(p, MSR_PEBS_DATA_CFG, 0);
+}
+
+static void give_back(struct ds_probe *p)
+{
+    const struct ds_machine *m = p->bench->machine;
+    all_off(p);
+    if (p->caps->perfmon_version >= 2)
+        ds_probe_clear_status(p);
+    for (unsigned i = 0; i < p->saves; i++)
+        ds_probe_write(p, p->saved[i].msr, p->saved[i].value);
+    m->lvtpc_write(m->context, p->lvtpc);
+}
+
+/* ---- the known state --------------------------------------------------------------------------------------------- */
+
+void ds_probe_reset(struct ds_probe *p)
+{
+    ds_probe_lvtpc(p, true);
+    all_off(p);
+    p->enabled = p->pebs = p->fixed_ctrl = 0;
+    memset(p->bench->area, 0, ARCH_PAGE_SIZE);
+    memset(p->bench->buffer, 0, DS_PROBE_BUFFER);
+    ds_probe_write(p, IA32_DS_AREA, (uint64_t)(uintptr_t)p->bench->area);
+    if (p->caps->perfmon_version >= 2)
+        ds_probe_clear_status(p);
+    p->bench->interrupts(p->bench->context);
+}
+
+/* Volatile: the processor writes there, too. */
+static volatile struct ds_area_60 *area(const struct ds_probe *p)
+{
+    return (volatile struct ds_area_60 *)p->bench->area;
+}
+
+static uint64_t base(const struct ds_probe *p)
+{
+    return (uint64_t)(uintptr_t)p->bench->buffer;
+}
+
+void ds_probe_pebs_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold)
+{
+    area(p)->pebs_buffer_base = area(p)->pebs_index = base(p);
+    area(p)->pebs_absolute_maximum = base(p) + maximum;
+    area(p)->pebs_interrupt_threshold = base(p) + threshold;
+}
+
+void ds_probe_bts_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold)
+{
+    area(p)->bts_buffer_base = area(p)->bts_index = base(p);
+    area(p)->bts_absolute_maximum = base(p) + maximum;
+    area(p)->bts_interrupt_threshold = base(p) + threshold;
+}
+
+uint64_t ds_probe_pebs_index(const struct ds_probe *p)
+{
+    return area(p)->pebs_index - base(p);
+}
+
+uint64_t ds_probe_bts_index(const struct ds_probe *p)
+{
+    return area(p)->bts_index - base(p);
+}
+
+void ds_probe_set_pebs_index(struct ds_probe *p, uint64_t address)
+{
+    area(p)->pebs_index = address;
+}
+
+void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t first, uint64_t again)
+{
+    const uint64_t bit = DS_BIT(c->number);
+    ds_probe_write(p, ds_counter_msr(p->caps, c->number), ds_initial(p->caps, c->number, first));
+    if (ds_is_fixed(c->number)) {
+        p->fixed_ctrl |= ia32_fixed_ctr_ctrl_os(c->number - DS_COUNTER_FIXED);
+        ds_probe_write(p, IA32_FIXED_CTR_CTRL, p->fixed_ctrl);
+    } else {
+        ds_probe_write(p, IA32_PERFEVTSEL0 + c->number, c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN);
+    }
+    p->bench->area[ds_area_reset(p->caps->format, c->number) / 8] = ds_initial(p->caps, c->number, again);
+    p->enabled |= bit;
+    p->pebs |= bit;
+}
+
+bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t not_these, struct ds_probe_counter *c)
+{
+    const struct ds_event event = {.kind = (uint8_t)kind, .fixed = DS_NO_FIXED};
+    const uint64_t gp = DS_BIT(p->caps->gp_counters) - 1;
+    const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters & gp & ~not_these;
+    if (!any || !ds_event_precise(p->caps, &event) || ds_event_code(p->caps, &event, &c->code))
+        return false;
+    const uint64_t others = any & ~(uint64_t)1; /* the first has precise distribution here and there */
+    c->number = (unsigned)__builtin_ctzll(others ? others : any);
+    return true;
+}
+
+void ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl)
+{
+    const struct ds_stepping *stepping = p->bench->machine->stepping;
+    if (p->pebs)
+        ds_probe_write(p, IA32_PEBS_ENABLE, p->pebs);
+    if (p->enabled)
+        ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, p->enabled);
+    if (debugctl)
+        ds_probe_write(p, IA32_DEBUGCTL, debugctl);
+    if (stepping)
+        stepping->resume();
+    p->bench->execute(p->bench->context, code);
+    if (stepping)
+        stepping->pause();
+    if (debugctl)
+        ds_probe_write(p, IA32_DEBUGCTL, 0);
+    if (p->enabled)
+        ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, 0);
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+unsigned ds_probe_records(const struct ds_probe *p)
+{
+    uint64_t index = ds_probe_pebs_index(p);
+    return index < DS_PROBE_BUFFER ? (unsigned)(index / p->record_bytes) : 0;
+}
+
+uint32_t ds_probe_position(const struct ds_probe *p, unsigned i, const struct ds_probe_sled *sled)
+{
+    const uint8_t *record = p->bench->buffer + (uint64_t)i * p->record_bytes;
+    const unsigned format = p->caps->format;
+    const uint64_t ip = format >= 4   ? ((const struct ds_pebs_basic *)record)->eventing_ip
+                        : format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip
+                                      : ((const struct ds_pebs_fmt0 *)record)->rip - sled->bytes; /* of the next one */
+    const uint64_t offset = ip - sled->start;
+    return offset < (uint64_t)sled->count * sled->bytes ? (uint32_t)(offset / sled->bytes) : DS_PROBE_OUTSIDE;
+}
+
+struct ds_probe_spacing ds_probe_space(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t period,
+                                       enum ds_probe_code code)
+{
+    const struct ds_probe_sled *sled = &p->bench->sled[code];
+    struct ds_probe_spacing s = {0};
+    uint32_t gap[DS_PROBE_GAPS], last = DS_PROBE_OUTSIDE;
+    unsigned most = 0;
+    ds_probe_reset(p);
+    ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+    ds_probe_count(p, c, period, period);
+    ds_probe_run(p, code, 0);
+    for (unsigned i = 0; i < ds_probe_records(p) && s.gaps < DS_PROBE_GAPS; i++) {
+        uint32_t at = ds_probe_position(p, i, sled);
+        if (at != DS_PROBE_OUTSIDE && last != DS_PROBE_OUTSIDE && at > last)
+            gap[s.gaps++] = at - last;
+        last = at;
+    }
+    for (unsigned i = 0; i < s.gaps; i++) {
+        unsigned same = 0;
+        for (unsigned j = 0; j < s.gaps; j++)
+            same += gap[j] == gap[i];
+        s.usual = same > most ? gap[i] : s.usual;
+        most = same > most ? same : most;
+        s.least = i && s.least < gap[i] ? s.least : gap[i];
+        s.most = s.most > gap[i] ? s.most : gap[i];
+    }
+    return s;
+}
+
+/* ---- questions --------------------------------------------------------------------------------------------------- */
+
+void ds_probe_answer(struct ds_probe_result *r, const char *answer, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    snprintf(r->answer, sizeof r->answer, "%s", answer);
+    vsnprintf(r->evidence, sizeof r->evidence, format, args);
+    va_end(args);
+}
+
+void ds_probe_unknown(struct ds_probe_result *r, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    r->answer[0] = '\0';
+    vsnprintf(r->evidence, sizeof r->evidence, format, args);
+    va_end(args);
+}
+
+static void ask(struct ds_probe *p, const struct ds_probe_row *row, struct ds_probe_result *r)
+{
+    if (row->needs & DS_PROBE_PEBS && !p->caps->pebs) {
+        ds_probe_unknown(r, "no PEBS: %s", p->caps->reason);
+        return;
+    }
+    if (row->needs & DS_PROBE_PEBS && !ds_probe_find(p, DS_EVENT_INSTRUCTIONS, 0, &p->instructions)) {
+        ds_probe_unknown(r, "no counter has PEBS records of retired instructions");
+        return;
+    }
+    if (row->needs & DS_PROBE_BTS && !p->caps->bts) {
+        ds_probe_unknown(r, "no BTS: %s", p->caps->bts_reason);
+        return;
+    }
+    p->refused = false;
+    row->run(p, r);
+    if (p->refused)
+        ds_probe_unknown(r, "MSR 0x%x raises #GP where it is %s", p->refusal.msr,
+                         p->refusal.write ? "written" : "read");
+}
+
+int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS], char *error,
+                 size_t size)
+{
+    struct ds_probe probe = {.bench = bench, .caps = bench->caps}, *p = &probe;
+    p->record_bytes = ds_pebs_fixed_size(p->caps->format);
+    save_all(p);
+    if (p->refused) {
+        snprintf(error, size, "MSR 0x%x raises #GP where it is read", p->refusal.msr);
+        return -EFAULT;
+    }
+    for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
+        ask(p, &ds_probe_rows[i], &results[i]);
+    p->refused = false;
+    give_back(p);
+    if (!p->refused)
+        return 0;
+    snprintf(error, size, "MSR 0x%x raises #GP where it is given back", p->refusal.msr);
+    return -EFAULT;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The BTS buffer at its threshold and at its end. */
+#include "ds/probe/internal.h"
+
+#define RECORD ((uint32_t)sizeof(struct ds_bts_record))
+#define FEW    32u /* records: fewer than there are jumps, more than branches around them */
+#define BTS_ON (IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS)
+
+static const struct ds_bts_record *records(const struct ds_probe *p)
+{
+    return (const struct ds_bts_record *)p->bench->buffer;
+}
+
+/* How many of the first `count` records are of the jumps from `first` on. */
+static unsigned jumps(const struct ds_probe *p, unsigned count, unsigned first)
+{
+    const struct ds_probe_sled *sled = &p->bench->sled[DS_PROBE_JUMPS];
+    unsigned n = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t offset = records(p)[i].from - sled->start;
+        n += offset < (uint64_t)sled->count * sled->bytes && offset / sled->bytes >= first;
+    }
+    return n;
+}
+
+/* More branches than fit, with BTINT set, so that software is to empty the buffer, and nobody does. */
+void ds_probe_bts_full(struct ds_probe *p, struct ds_probe_result *r)
+{
+    ds_probe_reset(p);
+    ds_probe_bts_buffer(p, FEW * RECORD + 1, DS_PROBE_NEVER);
+    ds_probe_run(p, DS_PROBE_JUMPS, BTS_ON | IA32_DEBUGCTL_BTINT);
+    const uint64_t index = ds_probe_bts_index(p);
+    const unsigned all = jumps(p, FEW, 0), last = jumps(p, FEW, FEW + FEW / 2);
+    const char *answer = index > (FEW + 1) * RECORD ? "beyond" /* the maximum */
+                         : last                     ? "wrap"
+                         : all                      ? "stop"
+                                                    : "";
+    ds_probe_answer(r, answer, "%u jumps into %u records: index at record %lu, %u of jumps, %u of the last 16 jumps",
+                    DS_PROBE_JUMPS_COUNT, FEW, (unsigned long)(index / RECORD), all, last);
+}
+
+void ds_probe_bts_ovf_buf(struct ds_probe *p, struct ds_probe_result *r)
+{
+    if (p->caps->perfmon_version < 2) {
+        ds_probe_unknown(r, "no IA32_PERF_GLOBAL_STATUS");
+        return;
+    }
+    ds_probe_reset(p);
+    ds_probe_bts_buffer(p, 4 * FEW * RECORD + 1, FEW * RECORD);
+    ds_probe_lvtpc(p, false);
+    ds_probe_run(p, DS_PROBE_JUMPS, BTS_ON | IA32_DEBUGCTL_BTINT);
+    const uint64_t status = ds_probe_status(p), index = ds_probe_bts_index(p);
+    const uint32_t pmis = p->bench->interrupts(p->bench->context);
+    const char *answer = index < FEW * RECORD ? "" : status & IA32_PERF_GLOBAL_STATUS_OVF_BUF ? "yes" : "no";
+    ds_probe_answer(r, answer, "threshold at record %u, index at record %lu: GLOBAL_STATUS 0x%lx, %u PMIs", FEW,
+                    (unsigned long)(index / RECORD), (unsigned long)status, pmis);
+}

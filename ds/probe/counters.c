@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters with PEBS: two at once, and precise distribution. */
+#include "ds/probe/internal.h"
+
+#define SHORT   50u  /* a period below the minimum that is asked about */
+#define MINIMUM 128u /* the minimum that Linux keeps; and a period that each processor takes (ds/errata.c) */
+
+/* ---- the bystander ----------------------------------------------------------------------------------------------- */
+
+#define FIRST_BRANCH 40u /* comes among the jumps: fewer branches lead there */
+#define TRIES        8u
+
+/* Records of the jumps by `branches` alone, from branch number `first` on. */
+static void run_branches(struct ds_probe *p, const struct ds_probe_counter *branches, uint64_t first)
+{
+    ds_probe_reset(p);
+    ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+    ds_probe_count(p, branches, first, DS_PROBE_FAR);
+    ds_probe_run(p, DS_PROBE_JUMPS, 0);
+}
+
+/* The period with which the last jump is what arms the counter, so that its record is that of the branch behind the
+ * NOPs. 0: not found. */
+static uint64_t arm_at_last_jump(struct ds_probe *p, const struct ds_probe_counter *branches)
+{
+    const struct ds_probe_sled *sled = &p->bench->sled[DS_PROBE_JUMPS];
+    run_branches(p, branches, FIRST_BRANCH);
+    const uint32_t at = ds_probe_records(p) ? ds_probe_position(p, 0, sled) : DS_PROBE_OUTSIDE;
+    if (at == DS_PROBE_OUTSIDE)
+        return 0;
+    const uint64_t near = FIRST_BRANCH + sled->count - 1 - at;
+    for (uint64_t period = near; period < near + TRIES; period++) {
+        run_branches(p, branches, period);
+        if (ds_probe_records(p) == 1 && ds_probe_position(p, 0, sled) == DS_PROBE_OUTSIDE)
+            return period;
+    }
+    return 0;
+}
+
+/* A counter of branches is armed by the last of the jumps; among the NOPs, where there are no branches, that of
+ * instructions has its record. Whether the other one's still comes, with the branch behind the NOPs, is the answer. */
+void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
+{
+    struct ds_probe_counter branches;
+    if (!ds_probe_find(p, DS_EVENT_BRANCHES, DS_BIT(p->instructions.number), &branches)) {
+        ds_probe_unknown(r, "needs two counters with PEBS, one of them for branches");
+        return;
+    }
+    const uint64_t period = arm_at_last_jump(p, &branches);
+    if (!period) {
+        ds_probe_unknown(r, "no period was found with which the last jump arms a counter");
+        return;
+    }
+    ds_probe_reset(p);
+    ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+    ds_probe_count(p, &branches, period, DS_PROBE_FAR);
+    ds_probe_count(p, &p->instructions, DS_PROBE_JUMPS_COUNT + DS_PROBE_AFTER_JUMPS / 2, DS_PROBE_FAR);
+    ds_probe_run(p, DS_PROBE_JUMPS, 0);
+
+    const struct ds_probe_sled *jumps = &p->bench->sled[DS_PROBE_JUMPS];
+    const struct ds_probe_sled nops = {jumps->start + (uint64_t)jumps->count * jumps->bytes, DS_PROBE_AFTER_JUMPS, 1};
+    const unsigned records = ds_probe_records(p);
+    const bool others = records && ds_probe_position(p, 0, &nops) != DS_PROBE_OUTSIDE;
+    const bool own = records == 2 && ds_probe_position(p, 1, &nops) == DS_PROBE_OUTSIDE;
+    const uint64_t value = ds_probe_value(p, &branches);
+    const bool reloaded = value >= ds_initial(p->caps, branches.number, DS_PROBE_FAR);
+    const bool older = p->caps->format < 3;
+    if (!others || records > 2 || (records == 2 && !own)) {
+        ds_probe_unknown(r, "%u records, the first %s the NOPs: not what was set up", records,
+                         others ? "of" : "not of");
+        return;
+    }
+    ds_probe_answer(r,
+                    own != older        ? "by_format"
+                    : !own && !reloaded ? "other"
+                                        : "swapped",
+                    "format %u: with the other's record it was %s; %s, its counter 0x%lx", p->caps->format,
+                    own ? "left alone" : "reloaded", own ? "its own came" : "its own never came", (unsigned long)value);
+}
+
+/* ---- precise distribution ---------------------------------------------------------------------------------------- */
+
+/* Where it is said to be: by the event (ds/events.c), or on the first counter (Sapphire Rapids and later, Atoms).
+ * False: there is no such `i`. */
+static bool candidate(const struct ds_probe *p, unsigned i, struct ds_probe_counter *c)
+{
+    const struct ds_event precise = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
+    const struct ds_event plain = {.kind = DS_EVENT_INSTRUCTIONS, .fixed = DS_NO_FIXED, .plain = true};
+    const struct ds_event *event = i ? &plain : &precise;
+    const uint64_t any = ds_event_counters(p->caps, event) & p->caps->pebs_counters;
+    *c = (struct ds_probe_counter){0};
+    if (i > 1 || (i && !p->caps->baseline) || !any || ds_event_code(p->caps, event, &c->code))
+        return false;
+    c->number = (unsigned)__builtin_ctzll(any);
+    return true;
+}
+
+/* False: no counter has its records just a period apart. *tried: candidates; *s: of the last one. */
+static bool find_precise(struct ds_probe *p, struct ds_probe_counter *c, struct ds_probe_spacing *s, unsigned *tried)
+{
+    *tried = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        if (!candidate(p, i, c))
+            continue;
+        ++*tried;
+        *s = ds_probe_space(p, c, MINIMUM, DS_PROBE_SLOW);
+        if (s->usual == MINIMUM)
+            return true;
+    }
+    return false;
+}
+
+void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
+{
+    struct ds_probe_counter c;
+    struct ds_probe_spacing s;
+    unsigned tried;
+    if (p->caps->errata.period_64) {
+        ds_probe_unknown(r, "periods below 128 are wrong here anyway, an erratum");
+        return;
+    }
+    if (!find_precise(p, &c, &s, &tried)) {
+        if (tried)
+            ds_probe_unknown(r, "no precise distribution: records %u to %u apart with a period of %u", s.least, s.most,
+                             MINIMUM);
+        else
+            ds_probe_unknown(r, "no counter with precise distribution");
+        return;
+    }
+    s = ds_probe_space(p, &c, SHORT, DS_PROBE_SLOW);
+    const char *answer = !s.gaps ? "" : s.usual == SHORT ? "none" : s.usual == MINIMUM ? "128" : "other";
+    ds_probe_answer(r, answer, "counter %u, period %u: records %u to %u apart, mostly %u", c.number, SHORT, s.least,
+                    s.most, s.usual);
+}

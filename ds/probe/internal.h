@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Between the files of the probe. */
+#pragma once
+
+#include "ds/cpu.h"
+#include "ds/probe/probe.h"
+
+#define DS_PROBE_PERIOD 64u                 /* of most experiments: no processor here refuses it (ds/errata.c) */
+#define DS_PROBE_FAR    (UINT64_C(1) << 20) /* a reset value that nobody comes to */
+
+struct ds_probe_counter {
+    unsigned number; /* as in GLOBAL_STATUS */
+    uint16_t code;   /* IA32_PERFEVTSELx[15:0]; of a fixed counter nothing */
+};
+
+struct ds_probe_saved {
+    uint32_t msr;
+    uint64_t value;
+};
+
+struct ds_probe {
+    const struct ds_probe_bench *bench;
+    const struct ds_caps *caps;
+    struct ds_probe_counter instructions; /* retired ones, without precise distribution as far as anybody knows */
+    uint32_t record_bytes;                /* basic records */
+    uint64_t enabled, pebs;               /* since the last reset: IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE of a run */
+    uint64_t fixed_ctrl;
+    struct ds_probe_saved saved[8 + 2 * DS_GP_MAX + DS_FIXED_MAX];
+    unsigned saves;
+    uint32_t lvtpc;
+    struct ds_refusal refusal; /* the last access that raised #GP */
+    bool refused;              /* one has, since the last question */
+};
+
+/* ---- registers; one that raises #GP is remembered and reads 0 */
+uint64_t ds_probe_read(struct ds_probe *p, uint32_t msr);
+void ds_probe_write(struct ds_probe *p, uint32_t msr, uint64_t value);
+uint64_t ds_probe_value(struct ds_probe *p, const struct ds_probe_counter *c); /* in the counter's width */
+uint64_t ds_probe_status(struct ds_probe *p);
+void ds_probe_clear_status(struct ds_probe *p);
+void ds_probe_lvtpc(struct ds_probe *p, bool masked);
+
+/* ---- the known state: all off, DS area and buffer empty, LVTPC masked, no interrupt waiting, status 0 */
+void ds_probe_reset(struct ds_probe *p);
+/* `bytes` of the buffer up to the absolute maximum and to the threshold; PEBS', or BTS'. */
+void ds_probe_pebs_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold);
+void ds_probe_bts_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold);
+#define DS_PROBE_NEVER (2 * DS_PROBE_BUFFER) /* a threshold out of reach */
+/* Where the index stands, from the beginning of the buffer. */
+uint64_t ds_probe_pebs_index(const struct ds_probe *p);
+uint64_t ds_probe_bts_index(const struct ds_probe *p);
+void ds_probe_set_pebs_index(struct ds_probe *p, uint64_t address);
+
+/* A PEBS counter of ring 0 that overflows after `first` events, and after its record is set to overflow after `again`
+ * more. */
+void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t first, uint64_t again);
+/* The counter for an event, of those PEBS can be enabled for and that are not in `not_these`, the second before the
+ * first. False: there is none. */
+bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t not_these, struct ds_probe_counter *c);
+
+/* Counters and `debugctl` on, the code, all off. */
+void ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl);
+
+/* ---- records of the buffer, up to the index */
+unsigned ds_probe_records(const struct ds_probe *p);
+#define DS_PROBE_OUTSIDE UINT32_MAX
+/* Which of the sled's instructions record `i` is of, or none of them. */
+uint32_t ds_probe_position(const struct ds_probe *p, unsigned i, const struct ds_probe_sled *sled);
+
+/* How far apart records of consecutive instructions are. */
+struct ds_probe_spacing {
+    unsigned gaps; /* between records; 0: there were too few */
+    uint32_t least, most, usual;
+};
+#define DS_PROBE_GAPS 64u
+struct ds_probe_spacing ds_probe_space(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t period,
+                                       enum ds_probe_code code);
+
+/* ---- answers */
+void ds_probe_answer(struct ds_probe_result *r, const char *answer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Not determined, and why. */
+void ds_probe_unknown(struct ds_probe_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- the experiments, by file */
+void ds_probe_fit(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_drop_reload(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_unmapped(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_bts_full(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_bts_ovf_buf(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_masked_pmi(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_reserved(struct ds_probe *p, struct ds_probe_result *r);

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Experiments that ask a Debug Store what no manual says of it: each sets registers, DS area and buffer to a known
+ * state, runs instructions of which each address is known, and looks at what is in memory and registers then. They
+ * reach the processor through struct ds_machine only, so they are the same on silicon, under an emulator and on
+ * ds/model, whose policies (ds/model/policy.c) are the questions that most of them are about.
+ *
+ * An outcome that is none of those a question knows is told by its numbers. docs/probe.md says of each experiment what
+ * is set up and what each outcome means. The table of them is also the host tool's, for what it prints of the
+ * questions.
+ *
+ * Acts on the CPU it runs on, interrupts off.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ds/ds.h"
+
+/* ---- what the experiments run on --------------------------------------------------------------------------------- */
+
+enum ds_probe_code { /* straight on, then RET */
+                     DS_PROBE_NOPS,  /* NOPs */
+                     DS_PROBE_SLOW,  /* divisions, each by the result of the one before: tens of cycles each on any
+                                        processor */
+                     DS_PROBE_JUMPS, /* taken jumps to the next instruction, then NOPs, which `count` leaves out */
+                     DS_PROBE_CODES
+};
+
+struct ds_probe_sled {
+    uint64_t start;        /* address of the first instruction */
+    uint32_t count, bytes; /* so many, of so many bytes each */
+};
+
+/* Instructions of each, and of the second part of the jumps. */
+#define DS_PROBE_NOPS_COUNT  1024u
+#define DS_PROBE_SLOW_COUNT  512u
+#define DS_PROBE_JUMPS_COUNT 64u
+#define DS_PROBE_AFTER_JUMPS 512u
+
+#define DS_PROBE_BUFFER      16384u /* bytes */
+
+struct ds_probe_bench {
+    const struct ds_machine *machine;
+    const struct ds_caps *caps;
+    uint64_t *area;          /* a page, mapped for good: as ds_cpu_init's */
+    uint8_t *buffer;         /* DS_PROBE_BUFFER bytes likewise */
+    uint64_t unmapped;       /* a page that is not mapped; 0: that is not to be tried */
+    const char *no_unmapped; /* then: why not, one sentence */
+    uint32_t vector;         /* of LVTPC */
+    struct ds_probe_sled sled[DS_PROBE_CODES];
+    /* Runs it, on this CPU. Before and behind it up to 40 other instructions may count, up to 16 of them branches. */
+    void (*execute)(void *context, enum ds_probe_code code);
+    /* Lets interrupts in, if any wait. Returns how many PMIs have come since it was last asked. */
+    uint32_t (*interrupts)(void *context);
+    void *context;
+};
+
+/* ---- questions and answers --------------------------------------------------------------------------------------- */
+
+struct ds_probe;
+
+struct ds_probe_result {
+    char answer[24];    /* one of the row's words; "": not determined */
+    char evidence[120]; /* the numbers behind it, or the reason why it is not determined */
+};
+
+#define DS_PROBE_PEBS 1u /* needs: PEBS with records of retired instructions */
+#define DS_PROBE_BTS  2u
+
+struct ds_probe_row {
+    const char *name;     /* of a policy: its name */
+    const char *question; /* NULL: the policy's */
+    const char *manual;   /* what the manual says */
+    const char *model;    /* what ds/model does; NULL: what the policy says, which by default is its first value */
+    const char *how;      /* how it is found out */
+    unsigned needs;
+    void (*run)(struct ds_probe *probe, struct ds_probe_result *result);
+};
+
+#define DS_PROBE_ROWS 9u
+extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];
+
+/* The question, and what the model does by default. */
+const char *ds_probe_question(const struct ds_probe_row *row);
+const char *ds_probe_model(const struct ds_probe_row *row);
+
+/* Asks all of them, in order; every register is as before then. 0, or -EFAULT: registers cannot be saved or given
+ * back, one line in `error`. */
+int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS], char *error,
+                 size_t size);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* What registers take. Nothing counts meanwhile. */
+#include "ds/probe/internal.h"
+
+#include "kernel/string.h"
+
+/* Bits that no generation has used so far. */
+static const struct {
+    uint32_t msr;
+    uint8_t bit;
+    bool baseline; /* a register of the baseline's */
+} reserved[] = {
+    {IA32_PERFEVTSEL0, 63, false},    {IA32_PEBS_ENABLE, 59, false}, {IA32_PERF_GLOBAL_CTRL, 62, false},
+    {IA32_FIXED_CTR_CTRL, 63, false}, {MSR_PEBS_DATA_CFG, 63, true},
+};
+#define RESERVED (sizeof reserved / sizeof reserved[0])
+
+void ds_probe_reserved(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_machine *m = p->bench->machine;
+    unsigned faults = 0, ignored = 0, kept = 0, tried = 0;
+    uint32_t odd = 0;
+    ds_probe_reset(p);
+    for (unsigned i = 0; i < RESERVED; i++) {
+        const uint32_t msr = reserved[i].msr;
+        uint64_t after = 0;
+        if ((reserved[i].baseline && !p->caps->baseline) || (msr == IA32_FIXED_CTR_CTRL && !p->caps->fixed_counters))
+            continue;
+        tried++;
+        if (m->wrmsr(m->context, msr, DS_BIT(reserved[i].bit))) {
+            faults++;
+            continue;
+        }
+        after = ds_probe_read(p, msr);
+        ignored += after == 0;
+        kept += after != 0;
+        odd = after ? msr : odd;
+        ds_probe_write(p, msr, 0);
+    }
+    const char *answer = faults == tried ? "fault" : ignored == tried ? "ignore" : "other";
+    if (kept)
+        ds_probe_answer(r, answer, "of %u registers %u raise #GP, %u ignore it, %u keep it, as MSR 0x%x does", tried,
+                        faults, ignored, kept, odd);
+    else
+        ds_probe_answer(r, answer, "of %u registers %u raise #GP, %u ignore it", tried, faults, ignored);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What does this processor do where no manual says it? The experiments of ds/probe, run once on the first CPU of each
+ * kind of core. Answers go to the console, and into the dump for `cairn probe`.
+ *
+ * For that it borrows the CPU's Debug Store, as workload known does: the session's is paused, and its registers are
+ * given back. With ds=soft the experiments have a model of their own, with the policies that the options ask for; what
+ * is answered must be what was asked for.
+ */
+#include "kernel/workload/probe.h"
+
+#include "arch/arch.h"
+#include "arch/layout.h"
+#include "ds/model/model.h"
+#include "ds/probe/probe.h"
+#include "kernel/gate.h"
+#include "kernel/lines.h"
+#include "kernel/machine.h"
+#include "kernel/mem.h"
+#include "kernel/options.h"
+#include "kernel/panic.h"
+#include "kernel/print.h"
+#include "kernel/session.h"
+#include "kernel/string.h"
+#include "kernel/workload/parts.h"
+
+/* Among the interrupt stacks, of which there are never so many. */
+#define UNMAPPED    (LAYOUT_DEVICES - ARCH_PAGE_SIZE)
+
+#define OPEN_PAUSES 8u /* while which an interrupt that waits comes */
+
+extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slow_sled[], kprobe_slow_end[],
+    kprobe_jumps[], kprobe_jumps_end[], kprobe_after_jumps_end[];
+
+struct prober {
+    uint32_t cpu;
+    struct ds_probe_bench bench;
+    struct ds_soft *model; /* NULL: hw */
+    volatile uint32_t pmis;
+    bool interrupts_on; /* outside of the gate */
+    struct found *found;
+};
+
+#define KINDS 4u /* of cores, more than any processor has */
+
+/* Kept for the dump, which comes after the workload. */
+static struct found {
+    uint32_t cpu;
+    bool modelled, done;
+    struct ds_probe_result results[DS_PROBE_ROWS];
+} found[KINDS];
+static uint32_t kinds;
+
+static struct prober *volatile probers[ARCH_MAX_CPUS]; /* whose PMIs those of a CPU are; NULL: nobody's */
+
+/* ---- the bench --------------------------------------------------------------------------------------------------- */
+
+static void execute(void *context, enum ds_probe_code code)
+{
+    static const uint8_t *const entry[DS_PROBE_CODES] = {
+        [DS_PROBE_NOPS] = kprobe_nops, [DS_PROBE_SLOW] = kprobe_slow, [DS_PROBE_JUMPS] = kprobe_jumps};
+    (void)context;
+    ((void (*)(void))(uintptr_t)entry[code])();
+}
+
+static void pmi(struct arch_trap_frame *frame)
+{
+    struct prober *p = probers[arch_cpu_index()];
+    (void)frame;
+    if (p)
+        p->pmis++;
+}
+
+/* Out of the gate, so that other threads may run meanwhile. */
+static uint32_t interrupts(void *context)
+{
+    struct prober *p = context;
+    kgate_leave(p->interrupts_on);
+    for (unsigned i = 0; i < OPEN_PAUSES; i++)
+        arch_pause();
+    p->interrupts_on = kgate_enter();
+    uint32_t pmis = p->pmis;
+    p->pmis = 0;
+    return pmis;
+}
+
+static struct ds_probe_sled sled(const uint8_t *start, const uint8_t *end, uint32_t bytes)
+{
+    return (struct ds_probe_sled){(uint64_t)(uintptr_t)start, (uint32_t)(end - start) / bytes, bytes};
+}
+
+/* ---- a CPU ------------------------------------------------------------------------------------------------------- */
+
+/* What the model has been set to; NULL: the row is of no policy. */
+static const char *set_to(const char *name)
+{
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
+        if (strcmp(ds_model_policies[i].name, name) == 0)
+            return ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]);
+    return NULL;
+}
+
+static void report(const struct found *f)
+{
+    unsigned answered = 0, wrong = 0;
+    for (unsigned i = 0; i < DS_PROBE_ROWS; i++) {
+        const struct ds_probe_result *r = &f->results[i];
+        const char *name = ds_probe_rows[i].name, *set = f->modelled ? set_to(name) : NULL;
+        answered += r->answer[0] != '\0';
+        kprintf("probe: CPU %u: %s: %s (%s)\n", f->cpu, name, r->answer[0] ? r->answer : "not determined", r->evidence);
+        if (!set || !r->answer[0] || strcmp(r->answer, set) == 0)
+            continue;
+        wrong++;
+        kreport(KREPORT_FAIL, "probe", "CPU %u: %s: the model was set to %s", f->cpu, name, set);
+    }
+    if (!wrong)
+        kreport(KREPORT_PASS, "probe", "CPU %u: %u questions, %u answered%s", f->cpu, DS_PROBE_ROWS, answered,
+                f->modelled ? ", as the model is set" : "");
+}
+
+/* In the gate. The session's Debug Store is paused and nobody's but ours. */
+static void probe(struct prober *p)
+{
+    struct kcpu *cpu = kcpu_this();
+    char error[160];
+    if (cpu->ds && ds_started(cpu->ds))
+        ds_pmi(cpu->ds); /* one that is due, or pending: its status is cleared for the experiments */
+    cpu->active_ds = NULL;
+    if (p->model)
+        cpu->active_model = p->model;
+    probers[p->cpu] = p;
+    int e = ds_probe_all(&p->bench, p->found->results, error, sizeof error);
+    probers[p->cpu] = NULL;
+    cpu->active_model = cpu->ds_soft;
+    cpu->active_ds = cpu->ds;
+    p->found->done = true;
+    if (e)
+        kreport(KREPORT_FAIL, "probe", "CPU %u: %s", p->cpu, error);
+    report(p->found);
+}
+
+static void free_pages(void *address, size_t bytes)
+{
+    if (address)
+        kmem_pages_free(address, (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+}
+
+static void free_memory(struct prober *p)
+{
+    free_pages(p->bench.area, ARCH_PAGE_SIZE);
+    free_pages(p->bench.buffer, DS_PROBE_BUFFER);
+    free_pages(p->model, ds_soft_bytes());
+}
+
+static void prober(void *argument)
+{
+    struct prober *p = argument;
+    p->interrupts_on = kgate_enter();
+    kthread_sleep(1, KWAIT_DELAY_EXECUTION); /* the switch drains the session's BTS buffer, and nothing follows */
+    probe(p);
+    while (!kworkload_stopping())
+        kthread_sleep(1, KWAIT_DELAY_EXECUTION);
+    free_memory(p);
+    kgate_leave(p->interrupts_on);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static void *pages(size_t bytes)
+{
+    return kmem_pages_alloc((bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+}
+
+static int get_memory(struct prober *p)
+{
+    p->bench = (struct ds_probe_bench){
+        .machine = ds_hw_machine(),
+        .caps = &ksession.caps[p->cpu],
+        .area = pages(ARCH_PAGE_SIZE),
+        .buffer = pages(DS_PROBE_BUFFER),
+        .no_unmapped = "may be fatal on silicon: not tried",
+        .vector = ARCH_VECTOR_PROBE,
+        .sled = {[DS_PROBE_NOPS] = sled(kprobe_nops, kprobe_nops_end, 1),
+                 [DS_PROBE_SLOW] = sled(kprobe_slow_sled, kprobe_slow_end, 3),
+                 [DS_PROBE_JUMPS] = sled(kprobe_jumps, kprobe_jumps_end, 2)},
+        .execute = execute,
+        .interrupts = interrupts,
+        .context = p,
+    };
+    if (!p->bench.area || !p->bench.buffer)
+        return -ENOMEM;
+    if (kcpu_table[p->cpu]->ds_soft) {
+        p->model = pages(ds_soft_bytes());
+        if (!p->model)
+            return -ENOMEM;
+        if (ds_soft_init(p->model, kopt.ds_preset, &kopt.ds_policy) != 0)
+            return -EINVAL;
+        ds_soft_check_memory(p->model, arch_readable);
+        p->bench.machine = ds_soft_machine(p->model);
+    }
+    if ((p->model || kmachine_emulated()) && !arch_readable((const void *)UNMAPPED, 1))
+        p->bench.unmapped = UNMAPPED;
+    KASSERT(p->bench.sled[DS_PROBE_NOPS].count == DS_PROBE_NOPS_COUNT);
+    KASSERT(p->bench.sled[DS_PROBE_SLOW].count == DS_PROBE_SLOW_COUNT);
+    KASSERT(p->bench.sled[DS_PROBE_JUMPS].count == DS_PROBE_JUMPS_COUNT);
+    KASSERT(kprobe_after_jumps_end - kprobe_jumps_end == DS_PROBE_AFTER_JUMPS);
+    return 0;
+}
+
+/* Whether no CPU before it has a core of this kind. */
+static bool first_of_kind(uint32_t cpu)
+{
+    for (uint32_t i = 0; i < cpu; i++)
+        if (ksession.caps[i].core_type == ksession.caps[cpu].core_type)
+            return false;
+    return true;
+}
+
+static int start(uint64_t seed)
+{
+    int e = 0;
+    (void)seed;
+    if (!ksession.caps) {
+        kreport(KREPORT_SKIP, "probe", "nothing to ask: %s", ksession.reason);
+        return 0;
+    }
+    arch_irq_set(ARCH_VECTOR_PROBE, pmi);
+    for (uint32_t i = 0; i < kcpu_count && kinds < KINDS && !e; i++) {
+        if (!first_of_kind(i))
+            continue;
+        struct prober *p = kworkload_alloc(sizeof *p);
+        if (!p)
+            return -ENOMEM;
+        p->cpu = i;
+        p->found = &found[kinds];
+        *p->found = (struct found){.cpu = i, .modelled = kcpu_table[i]->ds_soft != NULL};
+        e = get_memory(p);
+        if (!e)
+            e = kworkload_thread("prober", i, KPRIORITY_NORMAL + 1, i, prober, p);
+        if (e)
+            free_memory(p);
+        else
+            kinds++;
+    }
+    return e;
+}
+
+const struct kworkload kworkload_probe = {"probe", start};
+
+/* ---- the dump ---------------------------------------------------------------------------------------------------- */
+
+void kprobe_dump(struct trace_dump *dump)
+{
+    const enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    for (uint32_t n = 0; n < kinds; n++) {
+        const struct found *f = &found[n];
+        if (!f->done)
+            continue;
+        kline(dump, stream, "probe.%u.machine=%s", f->cpu,
+              f->modelled           ? "model"
+              : kmachine_emulated() ? "TCG"
+                                    : "processor");
+        for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
+            kline(dump, stream, "probe.%u.%u=%s|%s|%s", f->cpu, i, ds_probe_rows[i].name, f->results[i].answer,
+                  f->results[i].evidence);
+    }
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What workload probe finds out is what the model has been set to, and `cairn probe` says so."""
+
+import json
+import re
+
+import pytest
+
+import cairn_boot as cb
+from cairn_log import cairn, checked
+
+# Each policy's values, the default first; not read from the source, which could be wrong in both.
+POLICIES = {
+    "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
+    "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("lost", "latched"), "bystander": ("by_format", "swapped"),
+    "pdist_minimum": ("none", "128"), "reserved": ("fault", "ignore"), "unmapped": ("error", "page_fault"),
+}
+
+
+def answers(log, asked):
+    status, text = cairn("probe", "--to", "json", log)
+    assert status == 0
+    machines = [json.loads(line) for line in text.splitlines()]
+    assert [machine["cpu"] for machine in machines] == [0]
+    assert machines[0]["asked"] == asked and machines[0]["emulated"]
+    return {q["name"]: q.get("answer") for q in machines[0]["questions"]}
+
+
+@pytest.mark.parametrize("preset, value", [
+    ("icelake", 0), ("skylake", 1), cb.long("haswell", 2), cb.long("sapphirerapids", 1), cb.long("lunarlake", 2),
+    cb.long("skylake", 0)])
+def test_answers_are_what_was_set(tmp_path, preset, value):
+    policy = {name: values[min(value, len(values) - 1)] for name, values in POLICIES.items()}
+    result = cb.boot(tmp_path / "log", "--smp", 2, "ds=soft", f"ds.preset={preset}", "workload=probe", "switches=60",
+                     *(f"ds.policy.{name}={chosen}" for name, chosen in policy.items()), cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    assert result.lines("answered, as the model is set")
+    checked(result.log)
+    found = answers(result.log, "model")
+    assert {name: found[name] for name in policy} == policy
+
+    status, table = cairn("probe", result.log)
+    assert status == 0 and all(len(line) <= 80 for line in table.splitlines())
+    different = {name for name in policy if policy[name] != POLICIES[name][0]}
+    assert set(re.findall(r"ds\.policy\.(\w+)=", table)) == different
+    assert "asked was the model of " + preset in re.sub(r"\s+", " ", table)
+
+
+@pytest.mark.long
+def test_not_determined_has_a_reason(tmp_path):
+    """One counter with PEBS, and no precise distribution: what cannot be asked of such a machine."""
+    result = cb.boot(tmp_path / "log", "ds=soft", "ds.preset=penryn", "workload=probe", "switches=60", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    found = answers(result.log, "model")
+    assert {name for name, answer in found.items() if answer is None} >= {"bystander", "pdist_minimum"}
+    assert found["fit"] == "end_le"
+    status, table = cairn("probe", result.log)
+    assert status == 0
+    assert "not determined: needs two counters with PEBS, one of them for branches" in table
+
+
+@pytest.mark.long
+def test_nothing_to_ask(tmp_path):
+    result = cb.boot(tmp_path / "log", "ds=off", "workload=probe", "switches=60", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    assert result.lines("SKIP: probe: nothing to ask: asked for with ds=off")
+    status, text = cairn("probe", result.log)
+    assert status == 1 and "boot with workload=probe" in text

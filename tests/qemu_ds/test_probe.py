@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Workload probe asks the plugin's processor, through CPUID and MSRs alone, what it has been set to."""
+
+import json
+
+import pytest
+
+import cairn_boot as cb
+from cairn_log import cairn, checked
+
+# What the plugin can be set to, the default first: no page faults, and no PMI that waits for LVTPC.
+POLICIES = {
+    "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
+    "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("lost",), "bystander": ("by_format", "swapped"),
+    "pdist_minimum": ("none", "128"), "reserved": ("fault", "ignore"), "unmapped": ("error",),
+}
+HIDDEN = {"penryn": {"bystander", "pdist_minimum"}, "nehalem": {"pdist_minimum"}}
+
+
+@pytest.mark.parametrize("preset, value", [
+    ("icelake", 0), ("skylake", 1), cb.long("skylake", 2),
+    *[cb.long(preset, value) for value in (0, 2)
+      for preset in ("penryn", "nehalem", "sandybridge", "haswell", "sapphirerapids", "arrowlake", "lunarlake")]])
+def test_answers_are_what_was_set(tmp_path, preset, value):
+    policy = {name: values[min(value, len(values) - 1)] for name, values in POLICIES.items()}
+    words = ",".join(f"policy.{name}={chosen}" for name, chosen in policy.items())
+    result = cb.boot(tmp_path / "log", "--smp", 1, "ds=hw", "--qemu-ds", f"preset={preset},{words}", "workload=probe",
+                     "switches=60", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+    status, text = cairn("probe", "--to", "json", result.log)
+    machine = json.loads(text)
+    assert status == 0 and machine["asked"] == "TCG" and machine["emulated"] and machine["vendor"] == "GenuineIntel"
+    found = {q["name"]: q.get("answer") for q in machine["questions"]}
+    hidden = HIDDEN.get(preset, set())
+    assert {name: found[name] for name in policy} == {n: None if n in hidden else policy[n] for n in policy}

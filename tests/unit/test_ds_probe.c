@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The experiments, on a machine whose registers are the model's and whose instructions are a list: what the model has
+ * been set to is what they answer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/arch.h"
+#include "ds/model/model.h"
+#include "ds/probe/probe.h"
+#include "kernel/errno.h"
+
+#define UNMAPPED UINT64_C(0xFFFFC7FFFFFFF000)
+#define SLED     UINT64_C(0x100000) /* addresses of the instructions, one sled behind the other */
+
+static struct {
+    struct ds_model model;
+    struct ds_caps caps;
+    uint64_t ip, next; /* of the instruction that retires */
+    uint32_t pmis;
+    unsigned before;    /* instructions around the code, every other one a branch */
+    uint32_t forbidden; /* MSR that raises #GP */
+} m;
+static _Alignas(4096) uint64_t area[512];
+static _Alignas(4096) uint8_t buffer[DS_PROBE_BUFFER];
+
+static bool mapped(uint64_t address)
+{
+    return address - UNMAPPED >= 4096;
+}
+
+static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
+{
+    (void)context;
+    if (mapped(address))
+        memcpy(to, (const void *)(uintptr_t)address, size);
+    return mapped(address);
+}
+
+static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    (void)context;
+    if (mapped(address))
+        memcpy((void *)(uintptr_t)address, from, size);
+    return mapped(address);
+}
+
+static void registers(void *context, struct ds_model_registers *out)
+{
+    (void)context;
+    *out = (struct ds_model_registers){.rip = m.next, .eventing_ip = m.ip};
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    (void)context;
+    assert_int_equal(lvtpc, ARCH_VECTOR_PROBE);
+    m.pmis++;
+}
+
+static void page_fault(void *context, uint64_t address, bool write)
+{
+    (void)context, (void)write;
+    assert_false(mapped(address));
+}
+
+static void cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)context, (void)subleaf;
+    ds_model_cpuid(&m.model, leaf, out);
+}
+
+static int rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    (void)context;
+    return msr == m.forbidden || ds_model_rdmsr(&m.model, msr, value) ? -EFAULT : 0;
+}
+
+static int wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    (void)context;
+    return msr == m.forbidden || ds_model_wrmsr(&m.model, msr, value) ? -EFAULT : 0;
+}
+
+static uint32_t lvtpc_read(void *context)
+{
+    (void)context;
+    return m.model.lvtpc;
+}
+
+static void lvtpc_write(void *context, uint32_t value)
+{
+    (void)context;
+    ds_model_lvtpc_write(&m.model, value);
+}
+
+static const struct ds_machine machine = {.backend = "model",
+                                          .cpuid = cpuid,
+                                          .rdmsr = rdmsr,
+                                          .wrmsr = wrmsr,
+                                          .lvtpc_read = lvtpc_read,
+                                          .lvtpc_write = lvtpc_write};
+
+static void retire(uint64_t ip, uint64_t next, bool branch)
+{
+    const struct ds_model_branch b = {.from = ip, .to = next};
+    const struct ds_model_retired r = {.events = 1u << DS_MODEL_INSTRUCTION |
+                                                 (branch ? 1u << DS_MODEL_BRANCH | 1u << DS_MODEL_BRANCH_TAKEN : 0),
+                                       .branch = branch ? &b : NULL};
+    m.ip = ip;
+    m.next = next;
+    ds_model_retire(&m.model, &r);
+}
+
+static const struct ds_probe_sled sleds[DS_PROBE_CODES] = {
+    [DS_PROBE_NOPS] = {SLED, DS_PROBE_NOPS_COUNT, 1},
+    [DS_PROBE_SLOW] = {2 * SLED, DS_PROBE_SLOW_COUNT, 3},
+    [DS_PROBE_JUMPS] = {3 * SLED, DS_PROBE_JUMPS_COUNT, 2},
+};
+
+static void execute(void *context, enum ds_probe_code code)
+{
+    const struct ds_probe_sled *s = &sleds[code];
+    uint64_t ip = s->start;
+    (void)context;
+    for (unsigned i = 0; i < m.before; i++)
+        retire(0x1000 + i, 0x1001 + i, i % 2);
+    for (unsigned i = 0; i < s->count; i++, ip += s->bytes)
+        retire(ip, ip + s->bytes, code == DS_PROBE_JUMPS);
+    for (unsigned i = 0; code == DS_PROBE_JUMPS && i < DS_PROBE_AFTER_JUMPS; i++, ip++)
+        retire(ip, ip + 1, false);
+    retire(ip, 0x2000, true); /* RET */
+    for (unsigned i = 0; i < m.before; i++)
+        retire(0x2000 + i, 0x2001 + i, i % 2);
+}
+
+static uint32_t interrupts(void *context)
+{
+    uint32_t pmis = m.pmis;
+    (void)context;
+    m.pmis = 0;
+    return pmis;
+}
+
+static struct ds_probe_bench bench = {.machine = &machine,
+                                      .caps = &m.caps,
+                                      .area = area,
+                                      .buffer = buffer,
+                                      .unmapped = UNMAPPED,
+                                      .no_unmapped = "nobody dares",
+                                      .vector = ARCH_VECTOR_PROBE,
+                                      .execute = execute,
+                                      .interrupts = interrupts};
+static struct ds_probe_result results[DS_PROBE_ROWS];
+
+static void set_up(const struct ds_model_preset *preset, const struct ds_model_policy *policy)
+{
+    const struct ds_model_host host = {.read = read_memory,
+                                       .write = write_memory,
+                                       .registers = registers,
+                                       .raise_pmi = raise_pmi,
+                                       .page_fault = page_fault};
+    memset(&m, 0, sizeof m);
+    memcpy(bench.sled, sleds, sizeof sleds);
+    bench.unmapped = UNMAPPED;
+    m.before = 14;
+    ds_model_init(&m.model, preset, policy, &host);
+    ds_detect(&machine, &m.caps);
+}
+
+static void probe(void)
+{
+    char error[160] = "";
+    if (ds_probe_all(&bench, results, error, sizeof error))
+        fail_msg("%s: %s", m.model.preset->name, error);
+}
+
+static const struct ds_probe_result *result(const char *name)
+{
+    for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
+        if (strcmp(ds_probe_rows[i].name, name) == 0)
+            return &results[i];
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+/* What of a preset cannot be seen, and why; NULL: it can be. */
+static const char *hidden(const struct ds_model_preset *p, const char *policy)
+{
+    if (strcmp(policy, "bystander") == 0 && p->format == 0)
+        return "needs two counters with PEBS, one of them for branches";
+    if (strcmp(policy, "pdist_minimum") == 0 && (p->format == 0 || strcmp(p->name, "nehalem") == 0))
+        return "no counter with precise distribution";
+    return NULL;
+}
+
+static void expect(const struct ds_model_preset *p, const struct ds_model_policy *policy)
+{
+    set_up(p, policy);
+    probe();
+    for (unsigned i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *row = &ds_model_policies[i];
+        const struct ds_probe_result *r = result(row->name);
+        const char *why = hidden(p, row->name), *set = ds_model_policy_value(policy, row);
+        if (strcmp(r->answer, why ? "" : set) != 0 || (why && strcmp(r->evidence, why) != 0))
+            fail_msg("%s: %s is %s, answered '%s': %s", p->name, row->name, set, r->answer, r->evidence);
+    }
+}
+
+static void policies(void **state) /* each value of each, on each processor */
+{
+    (void)state;
+    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
+        for (unsigned i = 0; i < DS_MODEL_POLICIES; i++)
+            for (unsigned v = 0; ds_model_policies[i].values[v]; v++) {
+                struct ds_model_policy policy = {0};
+                ds_model_policy_set(&policy, ds_model_policies[i].name, ds_model_policies[i].values[v]);
+                expect(&ds_model_presets[n], &policy);
+            }
+}
+
+static void together(void **state) /* all of them at once */
+{
+    (void)state;
+    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
+        for (unsigned v = 0; v < 3; v++) {
+            struct ds_model_policy policy = {0};
+            for (unsigned i = 0; i < DS_MODEL_POLICIES; i++)
+                if (ds_model_policies[i].values[v])
+                    ds_model_policy_set(&policy, ds_model_policies[i].name, ds_model_policies[i].values[v]);
+            expect(&ds_model_presets[n], &policy);
+        }
+}
+
+static void surroundings(void **state) /* however many instructions there are around the code, within what is allowed */
+{
+    (void)state;
+    static const struct ds_model_policy none;
+    for (unsigned before = 0; before <= 32; before++) {
+        set_up(ds_model_preset("skylake"), &none);
+        m.before = before;
+        probe();
+        for (unsigned i = 0; i < DS_MODEL_POLICIES; i++)
+            if (!hidden(m.model.preset, ds_model_policies[i].name))
+                assert_string_equal(result(ds_model_policies[i].name)->answer, ds_model_policies[i].values[0]);
+    }
+}
+
+static void given_back(void **state) /* every register is what it was */
+{
+    (void)state;
+    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++) {
+        struct ds_model before;
+        set_up(&ds_model_presets[n], NULL);
+        ds_model_wrmsr(&m.model, IA32_DS_AREA, 0x1234000);
+        ds_model_wrmsr(&m.model, IA32_PERFEVTSEL0, 0x4300C0);
+        ds_model_wrmsr(&m.model, IA32_PMC0, 77);
+        ds_model_wrmsr(&m.model, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR);
+        ds_model_lvtpc_write(&m.model, 0xEE);
+        memcpy(&before, &m.model, sizeof before);
+        probe();
+        assert_memory_equal(before.value, m.model.value, sizeof before.value);
+        assert_memory_equal(before.perfevtsel, m.model.perfevtsel, sizeof before.perfevtsel);
+        assert_int_equal(before.ds_area, m.model.ds_area);
+        assert_int_equal(before.debugctl, m.model.debugctl);
+        assert_int_equal(before.lvtpc, m.model.lvtpc);
+        assert_int_equal(before.global_ctrl, m.model.global_ctrl);
+        assert_int_equal(m.model.pebs_enable | m.model.global_status | m.model.data_cfg, 0);
+    }
+}
+
+static void not_tried(void **state)
+{
+    (void)state;
+    set_up(ds_model_preset("icelake"), NULL);
+    bench.unmapped = 0;
+    probe();
+    assert_string_equal(result("unmapped")->answer, "");
+    assert_string_equal(result("unmapped")->evidence, "nobody dares");
+    assert_int_equal(m.model.lost, 0);
+    assert_string_equal(result("fit")->answer, "end_le");
+}
+
+static void refused(void **state) /* an MSR that a question needs raises #GP */
+{
+    (void)state;
+    char error[160];
+    set_up(ds_model_preset("icelake"), NULL);
+    m.forbidden = IA32_PERF_GLOBAL_OVF_CTRL;
+    assert_int_equal(ds_probe_all(&bench, results, error, sizeof error), -EFAULT);
+    assert_string_equal(error, "MSR 0x390 raises #GP where it is given back");
+    assert_string_equal(result("masked_pmi")->answer, "");
+    assert_string_equal(result("masked_pmi")->evidence, "MSR 0x390 raises #GP where it is written");
+    m.forbidden = IA32_PEBS_ENABLE;
+    assert_int_equal(ds_probe_all(&bench, results, error, sizeof error), -EFAULT);
+    assert_string_equal(error, "MSR 0x3f1 raises #GP where it is read");
+}
+
+static void dead(void **state) /* counters that stand still: nothing is concluded from nothing */
+{
+    (void)state;
+    static const char *const silent[] = {"fit", "masked_pmi", "bystander", "pdist_minimum"};
+    set_up(ds_model_preset("icelake"), NULL);
+    m.caps.generation = DS_GENERATION_ATOM; /* codes of other events */
+    m.model.preset = ds_model_preset("icelake");
+    m.model.counter_mask = UINT64_MAX; /* none comes to its end */
+    probe();
+    for (unsigned i = 0; i < sizeof silent / sizeof silent[0]; i++)
+        if (result(silent[i])->answer[0])
+            fail_msg("%s: %s", silent[i], result(silent[i])->answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(policies),   cmocka_unit_test(together),  cmocka_unit_test(surroundings),
+        cmocka_unit_test(given_back), cmocka_unit_test(not_tried), cmocka_unit_test(refused),
+        cmocka_unit_test(dead),
+    };
+    return cmocka_run_group_tests_name("ds_probe", tests, NULL, NULL);
+}
