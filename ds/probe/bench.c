@@ -220,14 +220,18 @@ unsigned ds_probe_records(const struct ds_probe *p)
     return index < DS_PROBE_BUFFER ? (unsigned)(index / p->record_bytes) : 0;
 }
 
-uint32_t ds_probe_position(const struct ds_probe *p, unsigned i, const struct ds_probe_sled *sled)
+uint64_t ds_probe_ip(const struct ds_probe *p, unsigned i, unsigned bytes)
 {
     const uint8_t *record = p->bench->buffer + (uint64_t)i * p->record_bytes;
     const unsigned format = p->caps->format;
-    const uint64_t ip = format >= 4   ? ((const struct ds_pebs_basic *)record)->eventing_ip
-                        : format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip
-                                      : ((const struct ds_pebs_fmt0 *)record)->rip - sled->bytes; /* of the next one */
-    const uint64_t offset = ip - sled->start;
+    return format >= 4   ? ((const struct ds_pebs_basic *)record)->eventing_ip
+           : format >= 2 ? ((const struct ds_pebs_fmt2 *)record)->eventing_ip
+                         : ((const struct ds_pebs_fmt0 *)record)->rip - bytes; /* of the next one */
+}
+
+uint32_t ds_probe_position(const struct ds_probe *p, unsigned i, const struct ds_probe_sled *sled)
+{
+    const uint64_t offset = ds_probe_ip(p, i, sled->bytes) - sled->start;
     return offset < (uint64_t)sled->count * sled->bytes ? (uint32_t)(offset / sled->bytes) : DS_PROBE_OUTSIDE;
 }
 

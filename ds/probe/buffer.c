@@ -54,6 +54,22 @@ void ds_probe_drop_reload(struct ds_probe *p, struct ds_probe_result *r)
                     (unsigned long)value, (unsigned long)reset, overflowed, (unsigned long)(index - full));
 }
 
+/* The same, with a threshold that has been reached: whether the dropped record says so once more. */
+void ds_probe_full_signal(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const uint32_t full = 2 * p->record_bytes;
+    ds_probe_reset(p);
+    ds_probe_pebs_buffer(p, full, full);
+    ds_probe_set_pebs_index(p, (uint64_t)(uintptr_t)p->bench->buffer + full);
+    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
+    ds_probe_lvtpc(p, false);
+    ds_probe_run(p, DS_PROBE_NOPS, 0);
+    const uint64_t status = ds_probe_status(p);
+    const uint32_t pmis = p->bench->interrupts(p->bench->context);
+    ds_probe_answer(r, pmis || status & IA32_PERF_GLOBAL_STATUS_OVF_BUF ? "yes" : "no", "GLOBAL_STATUS 0x%lx, %u PMIs",
+                    (unsigned long)status, pmis);
+}
+
 /* A record that would lie on no page; then the index goes back into the buffer. A counter that has stayed armed writes
  * its record at once, one that was disarmed has a whole period before it, or all of its width. */
 void ds_probe_unmapped(struct ds_probe *p, struct ds_probe_result *r)

@@ -132,3 +132,68 @@ void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
     ds_probe_answer(r, answer, "counter %u, period %u: records %u to %u apart, mostly %u", c.number, SHORT, s.least,
                     s.most, s.usual);
 }
+
+/* ---- how far apart ----------------------------------------------------------------------------------------------- */
+
+static void tell_spacing(struct ds_probe_result *r, const struct ds_probe_counter *c, uint32_t period,
+                         const struct ds_probe_spacing *s)
+{
+    const char *answer = !s->gaps ? "" : s->usual == period ? "n" : s->usual == period + 1 ? "n_plus_1" : "other";
+    ds_probe_answer(r, answer, "counter %u, period %u: %u times %u to %u apart, mostly %u", c->number, period, s->gaps,
+                    s->least, s->most, s->usual);
+}
+
+void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_probe_spacing s = ds_probe_space(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_SLOW);
+    tell_spacing(r, &p->instructions, DS_PROBE_PERIOD, &s);
+}
+
+void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
+{
+    struct ds_probe_counter c;
+    struct ds_probe_spacing s;
+    unsigned tried;
+    if (find_precise(p, &c, &s, &tried) || tried)
+        tell_spacing(r, &c, MINIMUM, &s);
+    else
+        ds_probe_unknown(r, "no counter with precise distribution");
+}
+
+/* ---- which instructions ------------------------------------------------------------------------------------------ */
+
+#define PLACES 8u /* a division and the NOPs behind it */
+#define TURNS  16u
+#define APART  66u /* with the one after it odd, so that all places come in turn */
+
+/* Records of a division and of each NOP behind it: as many, if it is chance which instruction a record is of; on
+ * silicon fast instructions stand in the shadow of slow ones. */
+void ds_probe_shadow(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_probe_sled *sled = &p->bench->sled[DS_PROBE_MIXED];
+    unsigned at[PLACES] = {0}, all = 0, least = UINT32_MAX, most = 0;
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        ds_probe_reset(p);
+        ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+        ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD + turn, APART);
+        ds_probe_run(p, DS_PROBE_MIXED, 0);
+        for (unsigned i = 0; i < ds_probe_records(p); i++) {
+            const uint64_t end = ds_probe_ip(p, i, 0) + (p->caps->format < 2 ? 0 : 1) - sled->start;
+            if (end - 1 >= (uint64_t)sled->count * sled->bytes)
+                continue;
+            const unsigned byte = (unsigned)((end - 1) % sled->bytes);
+            at[byte <= 2 ? 0 : byte - 2]++;
+            all++;
+        }
+    }
+    for (unsigned i = 0; i < PLACES; i++) {
+        least = at[i] < least ? at[i] : least;
+        most = at[i] > most ? at[i] : most;
+    }
+    ds_probe_answer(r,
+                    !all                                                    ? ""
+                    : least * 2 * PLACES >= all && most * PLACES <= all * 2 ? "even"
+                                                                            : "uneven",
+                    "%u records: of divisions %u, of the NOPs behind them %u %u %u %u %u %u %u", all, at[0], at[1],
+                    at[2], at[3], at[4], at[5], at[6], at[7]);
+}

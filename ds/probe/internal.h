@@ -64,6 +64,8 @@ void ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl
 /* ---- records of the buffer, up to the index */
 unsigned ds_probe_records(const struct ds_probe *p);
 #define DS_PROBE_OUTSIDE UINT32_MAX
+/* The address of the instruction that record `i` is of, one of `bytes` bytes that goes on to the next. */
+uint64_t ds_probe_ip(const struct ds_probe *p, unsigned i, unsigned bytes);
 /* Which of the sled's instructions record `i` is of, or none of them. */
 uint32_t ds_probe_position(const struct ds_probe *p, unsigned i, const struct ds_probe_sled *sled);
 
@@ -92,3 +94,13 @@ void ds_probe_masked_pmi(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_reserved(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_full_signal(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_bts_circular(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_bts_circular_pmi(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_self_mask(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_threshold_again(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_shadow(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_ds_area(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r);

@@ -26,3 +26,31 @@ void ds_probe_masked_pmi(struct ds_probe *p, struct ds_probe_result *r)
                     "%u records, GLOBAL_STATUS 0x%lx; PMIs: masked %u, unmasked then %u, not masked at all %u", records,
                     (unsigned long)status, masked, late, open);
 }
+
+void ds_probe_self_mask(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_machine *m = p->bench->machine;
+    const uint32_t pmis = reach_threshold(p, false), lvtpc = m->lvtpc_read(m->context);
+    ds_probe_answer(r,
+                    !pmis                  ? ""
+                    : lvtpc & LVTPC_MASKED ? "yes"
+                                           : "no",
+                    "%u PMIs of %u records, then LVTPC is 0x%x", pmis, ds_probe_records(p), lvtpc);
+}
+
+/* The index stays where it is, above the threshold; everything else is as before the first PMI. */
+void ds_probe_threshold_again(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const uint32_t first = reach_threshold(p, false);
+    const unsigned records = ds_probe_records(p);
+    ds_probe_clear_status(p);
+    ds_probe_lvtpc(p, false);
+    ds_probe_run(p, DS_PROBE_NOPS, 0);
+    const uint32_t again = p->bench->interrupts(p->bench->context);
+    const unsigned more = ds_probe_records(p) - records;
+    ds_probe_answer(r,
+                    !first || !more ? ""
+                    : again         ? "yes"
+                                    : "no",
+                    "%u PMIs of the first %u records, %u of %u more", first, records, again, more);
+}

@@ -20,13 +20,10 @@
 
 /* ---- what the experiments run on --------------------------------------------------------------------------------- */
 
-enum ds_probe_code { /* straight on, then RET */
-                     DS_PROBE_NOPS,  /* NOPs */
-                     DS_PROBE_SLOW,  /* divisions, each by the result of the one before: tens of cycles each on any
-                                        processor */
-                     DS_PROBE_JUMPS, /* taken jumps to the next instruction, then NOPs, which `count` leaves out */
-                     DS_PROBE_CODES
-};
+/* Straight on, then RET: NOPs; divisions, each by the result of the one before, tens of cycles each on any processor;
+ * taken jumps to the next instruction, then NOPs, which the sled's count leaves out; a division and seven NOPs, again
+ * and again, each eight of them one of the sled. */
+enum ds_probe_code { DS_PROBE_NOPS, DS_PROBE_SLOW, DS_PROBE_JUMPS, DS_PROBE_MIXED, DS_PROBE_CODES };
 
 struct ds_probe_sled {
     uint64_t start;        /* address of the first instruction */
@@ -38,6 +35,8 @@ struct ds_probe_sled {
 #define DS_PROBE_SLOW_COUNT  512u
 #define DS_PROBE_JUMPS_COUNT 64u
 #define DS_PROBE_AFTER_JUMPS 512u
+#define DS_PROBE_MIXED_COUNT 64u
+#define DS_PROBE_MIXED_BYTES 10u /* 3 of the division, 1 of each NOP */
 
 #define DS_PROBE_BUFFER      16384u /* bytes */
 
@@ -79,7 +78,7 @@ struct ds_probe_row {
     void (*run)(struct ds_probe *probe, struct ds_probe_result *result);
 };
 
-#define DS_PROBE_ROWS 9u
+#define DS_PROBE_ROWS 19u
 extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];
 
 /* The question, and what the model does by default. */

@@ -44,3 +44,39 @@ void ds_probe_reserved(struct ds_probe *p, struct ds_probe_result *r)
     else
         ds_probe_answer(r, answer, "of %u registers %u raise #GP, %u ignore it", tried, faults, ignored);
 }
+
+#define NOT_CANONICAL UINT64_C(0x0100000000000000) /* with 48 bits of addresses, and with 57 */
+
+void ds_probe_ds_area(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_machine *m = p->bench->machine;
+    uint64_t after;
+    ds_probe_reset(p);
+    const bool fault = m->wrmsr(m->context, IA32_DS_AREA, NOT_CANONICAL);
+    after = ds_probe_read(p, IA32_DS_AREA);
+    ds_probe_write(p, IA32_DS_AREA, (uint64_t)(uintptr_t)p->bench->area);
+    ds_probe_answer(r,
+                    fault                    ? "fault"
+                    : after == NOT_CANONICAL ? "kept"
+                                             : "ignore",
+                    "0x%lx written%s, 0x%lx read", (unsigned long)NOT_CANONICAL, fault ? ": #GP" : "",
+                    (unsigned long)after);
+}
+
+void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_machine *m = p->bench->machine;
+    const uint64_t low = 0x80000001, value = UINT64_C(0x12) << 32 | low; /* within 40 bits */
+    const uint64_t extended = ds_initial(p->caps, 0, (uint64_t)1 << 32) | low;
+    ds_probe_reset(p);
+    ds_probe_write(p, IA32_PMC0, 0);
+    const bool fault = m->wrmsr(m->context, IA32_PMC0, value);
+    const uint64_t after = ds_probe_read(p, IA32_PMC0);
+    ds_probe_answer(r,
+                    fault               ? "fault"
+                    : after == extended ? "sign_extended"
+                    : after == value    ? "all_bits"
+                    : after == low      ? "low_half"
+                                        : "other",
+                    "0x%lx written%s, 0x%lx read", (unsigned long)value, fault ? ": #GP" : "", (unsigned long)after);
+}

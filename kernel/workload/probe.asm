@@ -25,6 +25,19 @@ global kprobe_slow_sled
 kprobe_slow_end:
     ret
 
+sled mixed, 64                              ; as of `slow`
+    xor     eax, eax
+    xor     edx, edx
+    mov     ecx, 1
+kprobe_mixed_sled:
+global kprobe_mixed_sled
+%rep 64
+    div     rcx
+    times 7 nop
+%endrep
+kprobe_mixed_end:
+    ret
+
 sled jumps, 64
     times 64 db 0xEB, 0x00                  ; JMP to the next instruction
 kprobe_jumps_end:

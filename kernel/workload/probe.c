@@ -30,7 +30,8 @@
 #define OPEN_PAUSES 8u /* while which an interrupt that waits comes */
 
 extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slow_sled[], kprobe_slow_end[],
-    kprobe_jumps[], kprobe_jumps_end[], kprobe_after_jumps_end[];
+    kprobe_mixed[], kprobe_mixed_sled[], kprobe_mixed_end[], kprobe_jumps[], kprobe_jumps_end[],
+    kprobe_after_jumps_end[];
 
 struct prober {
     uint32_t cpu;
@@ -57,8 +58,10 @@ static struct prober *volatile probers[ARCH_MAX_CPUS]; /* whose PMIs those of a 
 
 static void execute(void *context, enum ds_probe_code code)
 {
-    static const uint8_t *const entry[DS_PROBE_CODES] = {
-        [DS_PROBE_NOPS] = kprobe_nops, [DS_PROBE_SLOW] = kprobe_slow, [DS_PROBE_JUMPS] = kprobe_jumps};
+    static const uint8_t *const entry[DS_PROBE_CODES] = {[DS_PROBE_NOPS] = kprobe_nops,
+                                                         [DS_PROBE_SLOW] = kprobe_slow,
+                                                         [DS_PROBE_JUMPS] = kprobe_jumps,
+                                                         [DS_PROBE_MIXED] = kprobe_mixed};
     (void)context;
     ((void (*)(void))(uintptr_t)entry[code])();
 }
@@ -91,13 +94,13 @@ static struct ds_probe_sled sled(const uint8_t *start, const uint8_t *end, uint3
 
 /* ---- a CPU ------------------------------------------------------------------------------------------------------- */
 
-/* What the model has been set to; NULL: the row is of no policy. */
-static const char *set_to(const char *name)
+/* What the model does, as it has been set. */
+static const char *expected(const struct ds_probe_row *row)
 {
     for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
-        if (strcmp(ds_model_policies[i].name, name) == 0)
+        if (strcmp(ds_model_policies[i].name, row->name) == 0)
             return ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]);
-    return NULL;
+    return row->model;
 }
 
 static void report(const struct found *f)
@@ -105,13 +108,13 @@ static void report(const struct found *f)
     unsigned answered = 0, wrong = 0;
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++) {
         const struct ds_probe_result *r = &f->results[i];
-        const char *name = ds_probe_rows[i].name, *set = f->modelled ? set_to(name) : NULL;
+        const char *name = ds_probe_rows[i].name, *set = f->modelled ? expected(&ds_probe_rows[i]) : NULL;
         answered += r->answer[0] != '\0';
         kprintf("probe: CPU %u: %s: %s (%s)\n", f->cpu, name, r->answer[0] ? r->answer : "not determined", r->evidence);
         if (!set || !r->answer[0] || strcmp(r->answer, set) == 0)
             continue;
         wrong++;
-        kreport(KREPORT_FAIL, "probe", "CPU %u: %s: the model was set to %s", f->cpu, name, set);
+        kreport(KREPORT_FAIL, "probe", "CPU %u: %s: the model does %s", f->cpu, name, set);
     }
     if (!wrong)
         kreport(KREPORT_PASS, "probe", "CPU %u: %u questions, %u answered%s", f->cpu, DS_PROBE_ROWS, answered,
@@ -182,7 +185,8 @@ static int get_memory(struct prober *p)
         .vector = ARCH_VECTOR_PROBE,
         .sled = {[DS_PROBE_NOPS] = sled(kprobe_nops, kprobe_nops_end, 1),
                  [DS_PROBE_SLOW] = sled(kprobe_slow_sled, kprobe_slow_end, 3),
-                 [DS_PROBE_JUMPS] = sled(kprobe_jumps, kprobe_jumps_end, 2)},
+                 [DS_PROBE_JUMPS] = sled(kprobe_jumps, kprobe_jumps_end, 2),
+                 [DS_PROBE_MIXED] = sled(kprobe_mixed_sled, kprobe_mixed_end, DS_PROBE_MIXED_BYTES)},
         .execute = execute,
         .interrupts = interrupts,
         .context = p,
@@ -203,6 +207,7 @@ static int get_memory(struct prober *p)
     KASSERT(p->bench.sled[DS_PROBE_NOPS].count == DS_PROBE_NOPS_COUNT);
     KASSERT(p->bench.sled[DS_PROBE_SLOW].count == DS_PROBE_SLOW_COUNT);
     KASSERT(p->bench.sled[DS_PROBE_JUMPS].count == DS_PROBE_JUMPS_COUNT);
+    KASSERT(p->bench.sled[DS_PROBE_MIXED].count == DS_PROBE_MIXED_COUNT);
     KASSERT(kprobe_after_jumps_end - kprobe_jumps_end == DS_PROBE_AFTER_JUMPS);
     return 0;
 }

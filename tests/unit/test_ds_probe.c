@@ -25,6 +25,7 @@ static struct {
     uint32_t pmis;
     unsigned before;    /* instructions around the code, every other one a branch */
     uint32_t forbidden; /* MSR that raises #GP */
+    bool shadow;        /* NOPs behind divisions are not seen */
 } m;
 static _Alignas(4096) uint64_t area[512];
 static _Alignas(4096) uint8_t buffer[DS_PROBE_BUFFER];
@@ -121,6 +122,7 @@ static const struct ds_probe_sled sleds[DS_PROBE_CODES] = {
     [DS_PROBE_NOPS] = {SLED, DS_PROBE_NOPS_COUNT, 1},
     [DS_PROBE_SLOW] = {2 * SLED, DS_PROBE_SLOW_COUNT, 3},
     [DS_PROBE_JUMPS] = {3 * SLED, DS_PROBE_JUMPS_COUNT, 2},
+    [DS_PROBE_MIXED] = {4 * SLED, DS_PROBE_MIXED_COUNT, DS_PROBE_MIXED_BYTES},
 };
 
 static void execute(void *context, enum ds_probe_code code)
@@ -130,8 +132,14 @@ static void execute(void *context, enum ds_probe_code code)
     (void)context;
     for (unsigned i = 0; i < m.before; i++)
         retire(0x1000 + i, 0x1001 + i, i % 2);
-    for (unsigned i = 0; i < s->count; i++, ip += s->bytes)
+    for (unsigned i = 0; code != DS_PROBE_MIXED && i < s->count; i++, ip += s->bytes)
         retire(ip, ip + s->bytes, code == DS_PROBE_JUMPS);
+    for (unsigned i = 0; code == DS_PROBE_MIXED && i < 8 * s->count; i++) {
+        uint64_t next = ip + (i % 8 ? 1 : 3);
+        if (!(m.shadow && i % 8))
+            retire(ip, next, false);
+        ip = next;
+    }
     for (unsigned i = 0; code == DS_PROBE_JUMPS && i < DS_PROBE_AFTER_JUMPS; i++, ip++)
         retire(ip, ip + 1, false);
     retire(ip, 0x2000, true); /* RET */
@@ -194,21 +202,30 @@ static const char *hidden(const struct ds_model_preset *p, const char *policy)
 {
     if (strcmp(policy, "bystander") == 0 && p->format == 0)
         return "needs two counters with PEBS, one of them for branches";
-    if (strcmp(policy, "pdist_minimum") == 0 && (p->format == 0 || strcmp(p->name, "nehalem") == 0))
+    if (strncmp(policy, "pdist", 5) == 0 && (p->format == 0 || strcmp(p->name, "nehalem") == 0))
         return "no counter with precise distribution";
     return NULL;
+}
+
+/* What the model does, as it has been set. */
+static const char *expected(const struct ds_probe_row *row, const struct ds_model_policy *policy)
+{
+    for (unsigned i = 0; i < DS_MODEL_POLICIES; i++)
+        if (strcmp(ds_model_policies[i].name, row->name) == 0)
+            return ds_model_policy_value(policy, &ds_model_policies[i]);
+    return row->model;
 }
 
 static void expect(const struct ds_model_preset *p, const struct ds_model_policy *policy)
 {
     set_up(p, policy);
     probe();
-    for (unsigned i = 0; i < DS_MODEL_POLICIES; i++) {
-        const struct ds_model_policy_row *row = &ds_model_policies[i];
-        const struct ds_probe_result *r = result(row->name);
-        const char *why = hidden(p, row->name), *set = ds_model_policy_value(policy, row);
-        if (strcmp(r->answer, why ? "" : set) != 0 || (why && strcmp(r->evidence, why) != 0))
-            fail_msg("%s: %s is %s, answered '%s': %s", p->name, row->name, set, r->answer, r->evidence);
+    for (unsigned i = 0; i < DS_PROBE_ROWS; i++) {
+        const struct ds_probe_row *row = &ds_probe_rows[i];
+        const char *why = hidden(p, row->name), *does = expected(row, policy);
+        if (strcmp(results[i].answer, why ? "" : does) != 0 || (why && strcmp(results[i].evidence, why) != 0))
+            fail_msg("%s: %s is %s, answered '%s': %s", p->name, row->name, does, results[i].answer,
+                     results[i].evidence);
     }
 }
 
@@ -235,6 +252,16 @@ static void together(void **state) /* all of them at once */
                     ds_model_policy_set(&policy, ds_model_policies[i].name, ds_model_policies[i].values[v]);
             expect(&ds_model_presets[n], &policy);
         }
+}
+
+static void shadow(void **state) /* a processor that records slow instructions alone */
+{
+    (void)state;
+    set_up(ds_model_preset("skylake"), NULL);
+    m.shadow = true;
+    probe();
+    assert_string_equal(result("shadow")->answer, "uneven");
+    assert_non_null(strstr(result("shadow")->evidence, "of the NOPs behind them 0 0 0 0 0 0 0"));
 }
 
 static void surroundings(void **state) /* however many instructions there are around the code, within what is allowed */
@@ -320,7 +347,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies),   cmocka_unit_test(together),  cmocka_unit_test(surroundings),
         cmocka_unit_test(given_back), cmocka_unit_test(not_tried), cmocka_unit_test(refused),
-        cmocka_unit_test(dead),
+        cmocka_unit_test(dead),       cmocka_unit_test(shadow),
     };
     return cmocka_run_group_tests_name("ds_probe", tests, NULL, NULL);
 }
