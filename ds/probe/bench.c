@@ -192,7 +192,7 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
     return true;
 }
 
-void ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl)
+static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl, bool open)
 {
     const struct ds_stepping *stepping = p->bench->machine->stepping;
     if (p->pebs)
@@ -203,13 +203,24 @@ void ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl
         ds_probe_write(p, IA32_DEBUGCTL, debugctl);
     if (stepping)
         stepping->resume();
-    p->bench->execute(p->bench->context, code);
+    const uint64_t cycles = p->bench->execute(p->bench->context, code, open);
     if (stepping)
         stepping->pause();
     if (debugctl)
         ds_probe_write(p, IA32_DEBUGCTL, 0);
     if (p->enabled)
         ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, 0);
+    return cycles;
+}
+
+uint64_t ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl)
+{
+    return run(p, code, debugctl, false);
+}
+
+uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code)
+{
+    return run(p, code, 0, true);
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
@@ -305,8 +316,8 @@ static void ask(struct ds_probe *p, const struct ds_probe_row *row, struct ds_pr
                          p->refusal.write ? "written" : "read");
 }
 
-int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS], char *error,
-                 size_t size)
+int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS],
+                 struct ds_probe_cost costs[DS_PROBE_COSTS], char *error, size_t size)
 {
     struct ds_probe probe = {.bench = bench, .caps = bench->caps}, *p = &probe;
     p->record_bytes = ds_pebs_fixed_size(p->caps->format);
@@ -317,6 +328,8 @@ int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result resu
     }
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
         ask(p, &ds_probe_rows[i], &results[i]);
+    for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
+        ds_probe_measure(p, i, &costs[i]);
     p->refused = false;
     give_back(p);
     if (!p->refused)

@@ -58,8 +58,10 @@ void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64
  * first. False: there is none. */
 bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t not_these, struct ds_probe_counter *c);
 
-/* Counters and `debugctl` on, the code, all off. */
-void ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl);
+/* Counters and `debugctl` on, the code, all off. Returns the cycles the code took. */
+uint64_t ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl);
+/* The same with interrupts on. */
+uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code);
 
 /* ---- records of the buffer, up to the index */
 unsigned ds_probe_records(const struct ds_probe *p);
@@ -104,3 +106,6 @@ void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_shadow(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_ds_area(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r);
+
+/* Number `which` of ds_probe_costs. */
+void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *cost);

@@ -45,12 +45,16 @@ struct ds_probe_bench {
     const struct ds_caps *caps;
     uint64_t *area;          /* a page, mapped for good: as ds_cpu_init's */
     uint8_t *buffer;         /* DS_PROBE_BUFFER bytes likewise */
+    uint8_t *copy;           /* half as many, of any memory */
+    struct ds_cpu *driver;   /* ds_cpu_bytes of it, zeroed: drains are measured with it */
+    unsigned samples;        /* of a cost, up to DS_PROBE_SAMPLES */
     uint64_t unmapped;       /* a page that is not mapped; 0: that is not to be tried */
     const char *no_unmapped; /* then: why not, one sentence */
     uint32_t vector;         /* of LVTPC */
     struct ds_probe_sled sled[DS_PROBE_CODES];
-    /* Runs it, on this CPU. Before and behind it up to 40 other instructions may count, up to 16 of them branches. */
-    void (*execute)(void *context, enum ds_probe_code code);
+    /* Runs it, on this CPU; `open`: with interrupts on. Before and behind it up to 40 other instructions may count, up
+     * to 16 of them branches. Returns the TSC cycles that it took. */
+    uint64_t (*execute)(void *context, enum ds_probe_code code, bool open);
     /* Lets interrupts in, if any wait. Returns how many PMIs have come since it was last asked. */
     uint32_t (*interrupts)(void *context);
     void *context;
@@ -85,7 +89,30 @@ extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];
 const char *ds_probe_question(const struct ds_probe_row *row);
 const char *ds_probe_model(const struct ds_probe_row *row);
 
-/* Asks all of them, in order; every register is as before then. 0, or -EFAULT: registers cannot be saved or given
- * back, one line in `error`. */
-int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS], char *error,
-                 size_t size);
+/* ---- costs ------------------------------------------------------------------------------------------------------- */
+
+struct ds_probe_cost { /* of one thing, in TSC cycles */
+    uint32_t samples;  /* 0: not determined */
+    uint64_t least, median, p99;
+    char reason[64]; /* why not */
+};
+
+struct ds_probe_cost_row {
+    const char *name, *what;
+    uint64_t groups; /* of MSR_PEBS_DATA_CFG */
+};
+
+#define DS_PROBE_COSTS 9u
+extern const struct ds_probe_cost_row ds_probe_costs[DS_PROBE_COSTS];
+
+#define DS_PROBE_SAMPLES 64u
+
+/* Sorts the samples. */
+void ds_probe_cost_of(struct ds_probe_cost *cost, uint64_t *sample, unsigned n);
+
+/* ---- all of it --------------------------------------------------------------------------------------------------- */
+
+/* Asks all questions, in order, and measures; every register is as before then. 0, or -EFAULT: registers cannot be
+ * saved or given back, one line in `error`. */
+int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS],
+                 struct ds_probe_cost costs[DS_PROBE_COSTS], char *error, size_t size);

@@ -23,11 +23,16 @@
 #include "kernel/session.h"
 #include "kernel/string.h"
 #include "kernel/workload/parts.h"
+#include "trace/hub.h"
 
 /* Among the interrupt stacks, of which there are never so many. */
-#define UNMAPPED    (LAYOUT_DEVICES - ARCH_PAGE_SIZE)
+#define UNMAPPED         (LAYOUT_DEVICES - ARCH_PAGE_SIZE)
 
-#define OPEN_PAUSES 8u /* while which an interrupt that waits comes */
+#define SAMPLES_EMULATED 16u /* of a cost: they say nothing about a processor, and take long */
+
+#define PRIORITY         (KPRIORITY_NORMAL + 1)
+
+#define OPEN_PAUSES      8u /* while which an interrupt that waits comes */
 
 extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slow_sled[], kprobe_slow_end[],
     kprobe_mixed[], kprobe_mixed_sled[], kprobe_mixed_end[], kprobe_jumps[], kprobe_jumps_end[],
@@ -49,6 +54,9 @@ static struct found {
     uint32_t cpu;
     bool modelled, done;
     struct ds_probe_result results[DS_PROBE_ROWS];
+    struct ds_probe_cost costs[DS_PROBE_COSTS];
+    const char *switches; /* what a switch did besides: a word */
+    struct ds_probe_cost switched;
 } found[KINDS];
 static uint32_t kinds;
 
@@ -56,14 +64,26 @@ static struct prober *volatile probers[ARCH_MAX_CPUS]; /* whose PMIs those of a 
 
 /* ---- the bench --------------------------------------------------------------------------------------------------- */
 
-static void execute(void *context, enum ds_probe_code code)
+static uint64_t timed(enum ds_probe_code code)
 {
     static const uint8_t *const entry[DS_PROBE_CODES] = {[DS_PROBE_NOPS] = kprobe_nops,
                                                          [DS_PROBE_SLOW] = kprobe_slow,
                                                          [DS_PROBE_JUMPS] = kprobe_jumps,
                                                          [DS_PROBE_MIXED] = kprobe_mixed};
-    (void)context;
+    const uint64_t start = arch_rdtsc();
     ((void (*)(void))(uintptr_t)entry[code])();
+    return arch_rdtsc() - start;
+}
+
+static uint64_t execute(void *context, enum ds_probe_code code, bool open)
+{
+    struct prober *p = context;
+    if (!open)
+        return timed(code);
+    kgate_leave(p->interrupts_on);
+    const uint64_t cycles = timed(code);
+    p->interrupts_on = kgate_enter();
+    return cycles;
 }
 
 static void pmi(struct arch_trap_frame *frame)
@@ -92,6 +112,64 @@ static struct ds_probe_sled sled(const uint8_t *start, const uint8_t *end, uint3
     return (struct ds_probe_sled){(uint64_t)(uintptr_t)start, (uint32_t)(end - start) / bytes, bytes};
 }
 
+/* ---- a context switch -------------------------------------------------------------------------------------------- */
+
+struct turns {
+    volatile bool done;
+};
+
+static void take_turns(void *argument)
+{
+    const struct turns *turns = argument;
+    bool on = kgate_enter();
+    while (!turns->done)
+        kthread_yield();
+    kgate_leave(on);
+}
+
+/* What a switch tells, as this run's options have it. */
+static const char *told_by_switches(const struct kcpu *cpu)
+{
+    const struct trace_hub_cpu *hub = cpu->trace;
+    if (!trace_hub_on(hub) || (!trace_group_compact(&hub->wanted) && !trace_group_full(&hub->wanted)))
+        return "switch_off";
+    return cpu->pebs_stamp ? "switch_stamped" : "switch_on";
+}
+
+/* Two threads hand each other the CPU; in the gate, so nothing counts. Where another thread came in between there is no
+ * sample. */
+static void measure_switch(struct prober *p)
+{
+    struct turns turns = {false};
+    struct kthread *thread;
+    uint64_t sample[DS_PROBE_SAMPLES];
+    unsigned n = 0;
+    const struct kthread_params params = {.name = "turns",
+                                          .priority = PRIORITY,
+                                          .flags = KTHREAD_SAMPLED,
+                                          .affinity = kcpuset_of(p->cpu),
+                                          .entry = take_turns,
+                                          .argument = &turns};
+    p->found->switches = told_by_switches(kcpu_this());
+    if (kthread_create(&thread, &params) != 0) {
+        snprintf(p->found->switched.reason, sizeof p->found->switched.reason, "no memory for a thread");
+        return;
+    }
+    kthread_yield();
+    for (unsigned i = 0; i < 2 * DS_PROBE_SAMPLES && n < DS_PROBE_SAMPLES; i++) {
+        const uint64_t before = kcpu_this()->switches, start = arch_rdtsc();
+        kthread_yield();
+        const uint64_t cycles = arch_rdtsc() - start;
+        if (kcpu_this()->switches - before == 2)
+            sample[n++] = cycles / 2;
+    }
+    turns.done = true;
+    kthread_join(thread, KWAIT_FOREVER, NULL);
+    ds_probe_cost_of(&p->found->switched, sample, n);
+    if (!n)
+        snprintf(p->found->switched.reason, sizeof p->found->switched.reason, "other threads came in between");
+}
+
 /* ---- a CPU ------------------------------------------------------------------------------------------------------- */
 
 /* What the model does, as it has been set. */
@@ -101,6 +179,15 @@ static const char *expected(const struct ds_probe_row *row)
         if (strcmp(ds_model_policies[i].name, row->name) == 0)
             return ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]);
     return row->model;
+}
+
+static void report_cost(const struct found *f, const char *name, const struct ds_probe_cost *c)
+{
+    if (c->samples)
+        kprintf("probe: CPU %u: cost of %s: %lu, median %lu, p99 %lu %scycles\n", f->cpu, name, (unsigned long)c->least,
+                (unsigned long)c->median, (unsigned long)c->p99, f->modelled || kmachine_emulated() ? "emulated " : "");
+    else
+        kprintf("probe: CPU %u: cost of %s: not determined (%s)\n", f->cpu, name, c->reason);
 }
 
 static void report(const struct found *f)
@@ -116,6 +203,9 @@ static void report(const struct found *f)
         wrong++;
         kreport(KREPORT_FAIL, "probe", "CPU %u: %s: the model does %s", f->cpu, name, set);
     }
+    for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
+        report_cost(f, ds_probe_costs[i].name, &f->costs[i]);
+    report_cost(f, f->switches, &f->switched);
     if (!wrong)
         kreport(KREPORT_PASS, "probe", "CPU %u: %u questions, %u answered%s", f->cpu, DS_PROBE_ROWS, answered,
                 f->modelled ? ", as the model is set" : "");
@@ -132,10 +222,11 @@ static void probe(struct prober *p)
     if (p->model)
         cpu->active_model = p->model;
     probers[p->cpu] = p;
-    int e = ds_probe_all(&p->bench, p->found->results, error, sizeof error);
+    int e = ds_probe_all(&p->bench, p->found->results, p->found->costs, error, sizeof error);
     probers[p->cpu] = NULL;
     cpu->active_model = cpu->ds_soft;
     cpu->active_ds = cpu->ds;
+    measure_switch(p);
     p->found->done = true;
     if (e)
         kreport(KREPORT_FAIL, "probe", "CPU %u: %s", p->cpu, error);
@@ -152,6 +243,8 @@ static void free_memory(struct prober *p)
 {
     free_pages(p->bench.area, ARCH_PAGE_SIZE);
     free_pages(p->bench.buffer, DS_PROBE_BUFFER);
+    free_pages(p->bench.copy, DS_PROBE_BUFFER / 2);
+    free_pages(p->bench.driver, ds_cpu_bytes());
     free_pages(p->model, ds_soft_bytes());
 }
 
@@ -181,6 +274,9 @@ static int get_memory(struct prober *p)
         .caps = &ksession.caps[p->cpu],
         .area = pages(ARCH_PAGE_SIZE),
         .buffer = pages(DS_PROBE_BUFFER),
+        .copy = pages(DS_PROBE_BUFFER / 2),
+        .driver = pages(ds_cpu_bytes()),
+        .samples = kcpu_table[p->cpu]->ds_soft || kmachine_emulated() ? SAMPLES_EMULATED : DS_PROBE_SAMPLES,
         .no_unmapped = "may be fatal on silicon: not tried",
         .vector = ARCH_VECTOR_PROBE,
         .sled = {[DS_PROBE_NOPS] = sled(kprobe_nops, kprobe_nops_end, 1),
@@ -191,7 +287,7 @@ static int get_memory(struct prober *p)
         .interrupts = interrupts,
         .context = p,
     };
-    if (!p->bench.area || !p->bench.buffer)
+    if (!p->bench.area || !p->bench.buffer || !p->bench.copy || !p->bench.driver)
         return -ENOMEM;
     if (kcpu_table[p->cpu]->ds_soft) {
         p->model = pages(ds_soft_bytes());
@@ -241,7 +337,7 @@ static int start(uint64_t seed)
         *p->found = (struct found){.cpu = i, .modelled = kcpu_table[i]->ds_soft != NULL};
         e = get_memory(p);
         if (!e)
-            e = kworkload_thread("prober", i, KPRIORITY_NORMAL + 1, i, prober, p);
+            e = kworkload_thread("prober", i, PRIORITY, i, prober, p);
         if (e)
             free_memory(p);
         else
@@ -253,6 +349,13 @@ static int start(uint64_t seed)
 const struct kworkload kworkload_probe = {"probe", start};
 
 /* ---- the dump ---------------------------------------------------------------------------------------------------- */
+
+static void dump_cost(struct trace_dump *dump, const struct found *f, unsigned i, const char *name,
+                      const struct ds_probe_cost *c)
+{
+    kline(dump, CAIRN_STREAM_MACHINE, "probe.%u.cost.%u=%s|%u|%lu|%lu|%lu|%s", f->cpu, i, name, c->samples,
+          (unsigned long)c->least, (unsigned long)c->median, (unsigned long)c->p99, c->reason);
+}
 
 void kprobe_dump(struct trace_dump *dump)
 {
@@ -268,5 +371,8 @@ void kprobe_dump(struct trace_dump *dump)
         for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
             kline(dump, stream, "probe.%u.%u=%s|%s|%s", f->cpu, i, ds_probe_rows[i].name, f->results[i].answer,
                   f->results[i].evidence);
+        for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
+            dump_cost(dump, f, i, ds_probe_costs[i].name, &f->costs[i]);
+        dump_cost(dump, f, DS_PROBE_COSTS, f->switches, &f->switched);
     }
 }

@@ -21,6 +21,8 @@ OTHERS = {
     "threshold_again": "yes", "bts_circular": "wrap", "bts_circular_pmi": "yes", "ds_area": "fault",
     "pmc_write": "sign_extended",
 }
+COSTS = {"record", "record_mem", "record_gpr", "record_xmm", "record_lbr", "record_counters", "drain", "pmi", "bts",
+         "switch_stamped"}
 
 
 def answers(log, asked):
@@ -29,6 +31,11 @@ def answers(log, asked):
     machines = [json.loads(line) for line in text.splitlines()]
     assert [machine["cpu"] for machine in machines] == [0]
     assert machines[0]["asked"] == asked and machines[0]["emulated"]
+    costs = {cost["name"]: cost for cost in machines[0]["costs"]}
+    assert costs.keys() == COSTS
+    assert all("reason" in cost if not cost["samples"] else cost["least"] <= cost["median"] <= cost["p99"]
+               for cost in costs.values())
+    assert all(costs[name]["samples"] for name in ("record", "drain", "pmi", "bts", "switch_stamped"))
     return {q["name"]: q.get("answer") for q in machines[0]["questions"]}
 
 

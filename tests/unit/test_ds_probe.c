@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -29,6 +30,7 @@ static struct {
 } m;
 static _Alignas(4096) uint64_t area[512];
 static _Alignas(4096) uint8_t buffer[DS_PROBE_BUFFER];
+static uint8_t copy[DS_PROBE_BUFFER / 2];
 
 static bool mapped(uint64_t address)
 {
@@ -125,9 +127,10 @@ static const struct ds_probe_sled sleds[DS_PROBE_CODES] = {
     [DS_PROBE_MIXED] = {4 * SLED, DS_PROBE_MIXED_COUNT, DS_PROBE_MIXED_BYTES},
 };
 
-static void execute(void *context, enum ds_probe_code code)
+static uint64_t execute(void *context, enum ds_probe_code code, bool open)
 {
     const struct ds_probe_sled *s = &sleds[code];
+    const uint64_t records = m.model.records, branches = m.model.bts_records;
     uint64_t ip = s->start;
     (void)context;
     for (unsigned i = 0; i < m.before; i++)
@@ -145,6 +148,8 @@ static void execute(void *context, enum ds_probe_code code)
     retire(ip, 0x2000, true); /* RET */
     for (unsigned i = 0; i < m.before; i++)
         retire(0x2000 + i, 0x2001 + i, i % 2);
+    /* what each thing takes, beside the code itself */
+    return 10000 + (open ? 500 * m.pmis : 0) + 40 * (m.model.records - records) + 7 * (m.model.bts_records - branches);
 }
 
 static uint32_t interrupts(void *context)
@@ -165,6 +170,7 @@ static struct ds_probe_bench bench = {.machine = &machine,
                                       .execute = execute,
                                       .interrupts = interrupts};
 static struct ds_probe_result results[DS_PROBE_ROWS];
+static struct ds_probe_cost costs[DS_PROBE_COSTS];
 
 static void set_up(const struct ds_model_preset *preset, const struct ds_model_policy *policy)
 {
@@ -176,6 +182,9 @@ static void set_up(const struct ds_model_preset *preset, const struct ds_model_p
     memset(&m, 0, sizeof m);
     memcpy(bench.sled, sleds, sizeof sleds);
     bench.unmapped = UNMAPPED;
+    bench.copy = copy;
+    bench.driver = bench.driver ? bench.driver : calloc(1, ds_cpu_bytes());
+    bench.samples = 5;
     m.before = 14;
     ds_model_init(&m.model, preset, policy, &host);
     ds_detect(&machine, &m.caps);
@@ -184,7 +193,7 @@ static void set_up(const struct ds_model_preset *preset, const struct ds_model_p
 static void probe(void)
 {
     char error[160] = "";
-    if (ds_probe_all(&bench, results, error, sizeof error))
+    if (ds_probe_all(&bench, results, costs, error, sizeof error))
         fail_msg("%s: %s", m.model.preset->name, error);
 }
 
@@ -264,6 +273,59 @@ static void shadow(void **state) /* a processor that records slow instructions a
     assert_non_null(strstr(result("shadow")->evidence, "of the NOPs behind them 0 0 0 0 0 0 0"));
 }
 
+static const struct ds_probe_cost *cost(const char *name)
+{
+    for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
+        if (strcmp(ds_probe_costs[i].name, name) == 0)
+            return &costs[i];
+    fail_msg("no cost %s", name);
+    return NULL;
+}
+
+static void measured(void **state) /* what a record, a branch and an interrupt take: no more, no less */
+{
+    (void)state;
+    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++) {
+        const struct ds_model_preset *p = &ds_model_presets[n];
+        set_up(p, NULL);
+        probe();
+        for (unsigned i = 0; i < DS_PROBE_COSTS; i++) {
+            const uint64_t takes = strcmp(ds_probe_costs[i].name, "pmi") == 0   ? 500
+                                   : strcmp(ds_probe_costs[i].name, "bts") == 0 ? 7
+                                                                                : 40;
+            const bool there = !ds_probe_costs[i].groups ||
+                               (p->baseline && (p->format >= 6 || strcmp(ds_probe_costs[i].name, "record_counters")));
+            if (strcmp(ds_probe_costs[i].name, "drain") == 0)
+                continue;
+            if (costs[i].samples != (there ? bench.samples : 0) ||
+                (there && (costs[i].least != takes || costs[i].median != takes || costs[i].p99 != takes)))
+                fail_msg("%s: %s: %u samples, %lu %lu %lu: %s", p->name, ds_probe_costs[i].name, costs[i].samples,
+                         costs[i].least, costs[i].median, costs[i].p99, costs[i].reason);
+            if (!there)
+                assert_string_equal(costs[i].reason, "records of this format have no such group");
+        }
+        assert_int_equal(cost("drain")->samples, bench.samples); /* what the host takes is the host's */
+    }
+}
+
+static void sorted(void **state)
+{
+    (void)state;
+    struct ds_probe_cost c;
+    uint64_t sample[DS_PROBE_SAMPLES];
+    for (unsigned i = 0; i < DS_PROBE_SAMPLES; i++)
+        sample[i] = 1 + i * 37 % DS_PROBE_SAMPLES; /* 1 to 64 in disorder */
+    ds_probe_cost_of(&c, sample, DS_PROBE_SAMPLES);
+    assert_int_equal(c.least, 1);
+    assert_int_equal(c.median, 33);
+    assert_int_equal(c.p99, 64);
+    sample[0] = 9;
+    ds_probe_cost_of(&c, sample, 1);
+    assert_true(c.samples == 1 && c.least == 9 && c.median == 9 && c.p99 == 9);
+    ds_probe_cost_of(&c, sample, 0);
+    assert_int_equal(c.samples, 0);
+}
+
 static void surroundings(void **state) /* however many instructions there are around the code, within what is allowed */
 {
     (void)state;
@@ -319,12 +381,12 @@ static void refused(void **state) /* an MSR that a question needs raises #GP */
     char error[160];
     set_up(ds_model_preset("icelake"), NULL);
     m.forbidden = IA32_PERF_GLOBAL_OVF_CTRL;
-    assert_int_equal(ds_probe_all(&bench, results, error, sizeof error), -EFAULT);
+    assert_int_equal(ds_probe_all(&bench, results, costs, error, sizeof error), -EFAULT);
     assert_string_equal(error, "MSR 0x390 raises #GP where it is given back");
     assert_string_equal(result("masked_pmi")->answer, "");
     assert_string_equal(result("masked_pmi")->evidence, "MSR 0x390 raises #GP where it is written");
     m.forbidden = IA32_PEBS_ENABLE;
-    assert_int_equal(ds_probe_all(&bench, results, error, sizeof error), -EFAULT);
+    assert_int_equal(ds_probe_all(&bench, results, costs, error, sizeof error), -EFAULT);
     assert_string_equal(error, "MSR 0x3f1 raises #GP where it is read");
 }
 
@@ -347,7 +409,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(policies),   cmocka_unit_test(together),  cmocka_unit_test(surroundings),
         cmocka_unit_test(given_back), cmocka_unit_test(not_tried), cmocka_unit_test(refused),
-        cmocka_unit_test(dead),       cmocka_unit_test(shadow),
+        cmocka_unit_test(dead),       cmocka_unit_test(shadow),    cmocka_unit_test(measured),
+        cmocka_unit_test(sorted),
     };
     return cmocka_run_group_tests_name("ds_probe", tests, NULL, NULL);
 }

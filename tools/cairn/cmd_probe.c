@@ -54,6 +54,42 @@ static bool read_asked(const struct cairn_log *log, uint32_t cpu, unsigned n, st
     return true;
 }
 
+struct cost {
+    struct cairn_slice name, reason;
+    uint64_t samples, least, median, p99;
+};
+
+static bool read_cost(const struct cairn_log *log, uint32_t cpu, unsigned n, struct cost *c)
+{
+    struct cairn_slice v = cairn_key(&log->text, "probe.%" PRIu32 ".cost.%u", cpu, n);
+    if (!v.size)
+        return false;
+    c->name = field(&v);
+    uint64_t *const number[] = {&c->samples, &c->least, &c->median, &c->p99};
+    for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+        if (!cairn_slice_u64(field(&v), number[i]))
+            c->samples = 0;
+    c->reason = v;
+    return true;
+}
+
+/* What a cost is of, in words. */
+static const char *cost_text(const struct cost *c)
+{
+    static const char *const switches[][2] = {
+        {"switch_off", "a context switch, not traced"},
+        {"switch_on", "a context switch, traced"},
+        {"switch_stamped", "a context switch, traced with PebsIndex"},
+    };
+    for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
+        if (cairn_slice_is(c->name, ds_probe_costs[i].name))
+            return ds_probe_costs[i].what;
+    for (unsigned i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+        if (cairn_slice_is(c->name, switches[i][0]))
+            return switches[i][1];
+    return "";
+}
+
 /* Register `r` of CPUID leaf 1 and so on; false: the log does not have it. */
 static bool read_leaf(const struct cairn_log *log, uint32_t cpu, unsigned leaf, unsigned r[4])
 {
@@ -213,6 +249,27 @@ static void print_identity(const struct cairn_log *log, uint32_t cpu)
     putchar('\n');
 }
 
+static void print_costs(const struct cairn_log *log, uint32_t cpu)
+{
+    struct cost c;
+    const bool emulated = read_identity(log, cpu).emulated;
+    for (unsigned n = 0; read_cost(log, cpu, n, &c); n++) {
+        if (n == 0)
+            printf("\n%s%-15s %10s %10s %10s   %s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), "cost", "least",
+                   "median", "p99", emulated ? "emulated cycles" : "TSC cycles",
+                   cairn_colour(stdout, CAIRN_COLOUR_OFF));
+        char text[128];
+        snprintf(text, sizeof(text), "%s", cost_text(&c));
+        int used = c.samples ? printf("%-15.*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "   ", CAIRN_SLICE(c.name),
+                                      c.least, c.median, c.p99)
+                             : printf("%-15.*s not determined: %.*s", CAIRN_SLICE(c.name), CAIRN_SLICE(c.reason));
+        if (!c.samples)
+            putchar('\n');
+        else
+            cairn_print_wrapped((unsigned)used, "", (unsigned)used, slice(text));
+    }
+}
+
 static void print_text(const struct cairn_log *log, uint32_t cpu)
 {
     struct asked a;
@@ -225,6 +282,7 @@ static void print_text(const struct cairn_log *log, uint32_t cpu)
     for (unsigned n = 0; read_asked(log, cpu, n, &a); n++)
         print_asked(&a);
     print_difference(log, cpu);
+    print_costs(log, cpu);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -263,6 +321,22 @@ static void print_json(const struct cairn_log *log, uint32_t cpu)
         if (a.row)
             cairn_json_text(&j, "default", ds_probe_model(a.row));
         cairn_json_slice(&j, a.answer.size ? "evidence" : "reason", a.evidence);
+        cairn_json_close(&j);
+    }
+    cairn_json_close_list(&j);
+    cairn_json_open_list(&j, "costs");
+    struct cost c;
+    for (unsigned n = 0; read_cost(log, cpu, n, &c); n++) {
+        cairn_json_open(&j, NULL);
+        cairn_json_slice(&j, "name", c.name);
+        cairn_json_count(&j, "samples", c.samples);
+        if (c.samples) {
+            cairn_json_count(&j, "least", c.least);
+            cairn_json_count(&j, "median", c.median);
+            cairn_json_count(&j, "p99", c.p99);
+        } else {
+            cairn_json_slice(&j, "reason", c.reason);
+        }
         cairn_json_close(&j);
     }
     cairn_json_close_list(&j);

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What things cost, in TSC cycles: instructions run with and without them, again and again. What is left after the
+ * median without them is taken off, by how many there were, is one sample.
+ */
+#include "arch/arch.h"
+#include "ds/probe/internal.h"
+#include "kernel/string.h"
+
+#define APART   128u                     /* instructions from record to record */
+#define MAXIMUM (DS_PROBE_BUFFER - 2048) /* behind it is room for the largest record */
+#define RECORD  sizeof(struct ds_bts_record)
+
+#define LBR     (MSR_PEBS_DATA_CFG_LBR | (UINT64_C(31) << 24)) /* 32 entries */
+
+const struct ds_probe_cost_row ds_probe_costs[DS_PROBE_COSTS] = {
+    {"record", "a PEBS record: basic, or of formats 0 to 3", 0},
+    {"record_mem", "a PEBS record with the memory group", MSR_PEBS_DATA_CFG_MEMINFO},
+    {"record_gpr", "a PEBS record with general-purpose registers", MSR_PEBS_DATA_CFG_GPR},
+    {"record_xmm", "a PEBS record with XMM registers", MSR_PEBS_DATA_CFG_XMM},
+    {"record_lbr", "a PEBS record with 32 branches of history, which is off", LBR},
+    {"record_counters", "a PEBS record with the counter of instructions", MSR_PEBS_DATA_CFG_CNTR},
+    {"drain", "a PEBS record drained: the driver's work, copied once", 0},
+    {"pmi", "a PMI: there, a handler that counts, and back", 0},
+    {"bts", "a BTS record", 0},
+};
+enum { DRAIN = 6, PMI, BTS };
+
+/* Sorts them, for they are few. */
+static uint64_t median(uint64_t *sample, unsigned n)
+{
+    for (unsigned i = 1; i < n; i++) {
+        const uint64_t s = sample[i];
+        unsigned j = i;
+        for (; j && sample[j - 1] > s; j--)
+            sample[j] = sample[j - 1];
+        sample[j] = s;
+    }
+    return n ? sample[n / 2] : 0;
+}
+
+void ds_probe_cost_of(struct ds_probe_cost *cost, uint64_t *sample, unsigned n)
+{
+    *cost = (struct ds_probe_cost){.samples = n, .median = median(sample, n)};
+    if (n) {
+        cost->least = sample[0];
+        cost->p99 = sample[(n * 99 - 1) / 100];
+    }
+}
+
+static void refuse(struct ds_probe_cost *cost, const char *why)
+{
+    *cost = (struct ds_probe_cost){0};
+    snprintf(cost->reason, sizeof cost->reason, "%s", why);
+}
+
+struct series {
+    struct ds_probe *p;
+    uint64_t sample[DS_PROBE_SAMPLES];
+    uint64_t without; /* median */
+    unsigned n;
+};
+
+static void add(struct series *s, uint64_t cycles, unsigned things)
+{
+    if (things)
+        s->sample[s->n++] = cycles > s->without ? (cycles - s->without) / things : 0;
+}
+
+/* ---- a PEBS record ----------------------------------------------------------------------------------------------- */
+
+static void count_instructions(struct ds_probe *p, uint64_t groups)
+{
+    const struct ds_probe_counter *c = &p->instructions;
+    ds_probe_reset(p);
+    ds_probe_pebs_buffer(p, MAXIMUM, DS_PROBE_NEVER);
+    ds_probe_count(p, c, APART, APART);
+    if (!groups)
+        return;
+    ds_probe_write(p, MSR_PEBS_DATA_CFG, groups);
+    ds_probe_write(p, IA32_PERFEVTSEL0 + c->number,
+                   c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_ADAPTIVE);
+}
+
+static void without_pebs(struct series *s)
+{
+    for (s->n = 0; s->n < s->p->bench->samples; s->n++) {
+        count_instructions(s->p, 0);
+        s->p->pebs = 0;
+        s->sample[s->n] = ds_probe_run(s->p, DS_PROBE_NOPS, 0);
+    }
+    s->without = median(s->sample, s->n);
+    s->n = 0;
+}
+
+static void cost_of_record(struct series *s, uint64_t groups, struct ds_probe_cost *cost)
+{
+    struct ds_probe *p = s->p;
+    if (groups & MSR_PEBS_DATA_CFG_CNTR)
+        groups |= msr_pebs_data_cfg_counters(1u << p->instructions.number, 0);
+    const uint32_t size = groups ? ds_pebs_adaptive_size(groups) : p->record_bytes;
+    without_pebs(s);
+    for (unsigned i = 0; i < p->bench->samples; i++) {
+        count_instructions(p, groups);
+        const uint64_t cycles = ds_probe_run(p, DS_PROBE_NOPS, 0);
+        add(s, cycles, (unsigned)(ds_probe_pebs_index(p) / size));
+    }
+    ds_probe_cost_of(cost, s->sample, s->n);
+}
+
+/* ---- its drain --------------------------------------------------------------------------------------------------- */
+
+static void before_drain(void *context, uint32_t cpu, uint64_t tsc)
+{
+    (void)context, (void)cpu, (void)tsc;
+}
+
+static void drained(void *context, uint32_t cpu, const struct ds_drain *drain)
+{
+    const struct ds_probe_bench *bench = context;
+    (void)cpu;
+    if (drain->records && drain->bytes <= DS_PROBE_BUFFER / 2)
+        memcpy(bench->copy, drain->records, drain->bytes);
+}
+
+/* The driver of a CPU whose buffer an experiment has filled: what it does in its PMI handler. */
+static uint64_t drain(struct ds_probe *p, unsigned *records)
+{
+    struct ds_cpu *driver = p->bench->driver;
+    const uint64_t before = driver->counts.records, start = arch_rdtsc();
+    ds_drain(driver, CAIRN_DS_THRESHOLD);
+    const uint64_t cycles = arch_rdtsc() - start;
+    *records = (unsigned)(driver->counts.records - before);
+    return cycles;
+}
+
+static bool make_driver(struct ds_probe *p)
+{
+    struct ds_config config = {.records = 64, .threshold = 64};
+    const struct ds_hooks hooks = {
+        .before_drain = before_drain, .drained = drained, .context = (void *)(uintptr_t)p->bench};
+    char error[8];
+    struct ds_cpu *driver = p->bench->driver;
+    if (ds_parse_events("INST_RETIRED.ANY_P:128:k", &config, error, sizeof error) ||
+        ds_cpu_init(driver, 0, p->bench->machine, p->caps, &config, &hooks, p->bench->area, p->bench->buffer, error,
+                    sizeof error))
+        return false;
+    driver->started = true; /* its registers are the experiment's */
+    return true;
+}
+
+static void cost_of_drain(struct series *s, struct ds_probe_cost *cost)
+{
+    struct ds_probe *p = s->p;
+    unsigned records;
+    if (!make_driver(p)) {
+        refuse(cost, "the driver cannot count instructions here");
+        return;
+    }
+    count_instructions(p, 0);
+    for (s->n = 0; s->n < p->bench->samples; s->n++)
+        s->sample[s->n] = drain(p, &records);
+    s->without = median(s->sample, s->n);
+    s->n = 0;
+    for (unsigned i = 0; i < p->bench->samples; i++) {
+        count_instructions(p, 0);
+        ds_probe_run(p, DS_PROBE_NOPS, 0);
+        const uint64_t cycles = drain(p, &records);
+        add(s, cycles, records);
+    }
+    ds_probe_cost_of(cost, s->sample, s->n);
+}
+
+/* ---- an interrupt, a branch -------------------------------------------------------------------------------------- */
+
+/* A counter without PEBS overflows once among the NOPs. */
+static uint64_t overflow(struct ds_probe *p, bool masked, uint32_t *pmis)
+{
+    const struct ds_probe_counter *c = &p->instructions;
+    ds_probe_reset(p);
+    ds_probe_count(p, c, DS_PROBE_NOPS_COUNT / 2, DS_PROBE_FAR);
+    ds_probe_write(p, IA32_PERFEVTSEL0 + c->number,
+                   c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_INT);
+    p->pebs = 0;
+    ds_probe_lvtpc(p, masked);
+    const uint64_t cycles = ds_probe_run_open(p, DS_PROBE_NOPS);
+    *pmis = p->bench->interrupts(p->bench->context);
+    return cycles;
+}
+
+static void cost_of_pmi(struct series *s, struct ds_probe_cost *cost)
+{
+    uint32_t pmis;
+    for (s->n = 0; s->n < s->p->bench->samples; s->n++)
+        s->sample[s->n] = overflow(s->p, true, &pmis);
+    s->without = median(s->sample, s->n);
+    s->n = 0;
+    for (unsigned i = 0; i < s->p->bench->samples; i++) {
+        const uint64_t cycles = overflow(s->p, false, &pmis);
+        add(s, cycles, pmis);
+    }
+    ds_probe_cost_of(cost, s->sample, s->n);
+}
+
+static void cost_of_branch(struct series *s, struct ds_probe_cost *cost)
+{
+    struct ds_probe *p = s->p;
+    for (s->n = 0; s->n < p->bench->samples; s->n++) {
+        ds_probe_reset(p);
+        s->sample[s->n] = ds_probe_run(p, DS_PROBE_JUMPS, 0);
+    }
+    s->without = median(s->sample, s->n);
+    s->n = 0;
+    for (unsigned i = 0; i < p->bench->samples; i++) {
+        ds_probe_reset(p);
+        ds_probe_bts_buffer(p, MAXIMUM, DS_PROBE_NEVER);
+        const uint64_t cycles = ds_probe_run(p, DS_PROBE_JUMPS, IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS);
+        add(s, cycles, (unsigned)(ds_probe_bts_index(p) / RECORD));
+    }
+    ds_probe_cost_of(cost, s->sample, s->n);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *cost)
+{
+    struct series series = {.p = p};
+    const uint64_t groups = ds_probe_costs[which].groups;
+    if (which == BTS ? !p->caps->bts : !p->caps->pebs) {
+        refuse(cost, which == BTS ? "no BTS" : "no PEBS");
+        return;
+    }
+    if (which != BTS && !ds_probe_find(p, DS_EVENT_INSTRUCTIONS, 0, &p->instructions)) {
+        refuse(cost, "no counter has PEBS records of retired instructions");
+        return;
+    }
+    if (groups && (!p->caps->baseline || (groups & MSR_PEBS_DATA_CFG_CNTR && p->caps->format < 6))) {
+        refuse(cost, "records of this format have no such group");
+        return;
+    }
+    p->refused = false;
+    if (which == DRAIN)
+        cost_of_drain(&series, cost);
+    else if (which == PMI)
+        cost_of_pmi(&series, cost);
+    else if (which == BTS)
+        cost_of_branch(&series, cost);
+    else
+        cost_of_record(&series, groups, cost);
+    if (p->refused)
+        refuse(cost, "a register that it needs raises #GP");
+    else if (!cost->samples && !cost->reason[0])
+        refuse(cost, "none came");
+}
