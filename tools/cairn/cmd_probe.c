@@ -249,6 +249,9 @@ static void print_identity(const struct cairn_log *log, uint32_t cpu)
     putchar('\n');
 }
 
+#define COST_NAME   15u /* columns */
+#define COST_REASON 48u
+
 static void print_costs(const struct cairn_log *log, uint32_t cpu)
 {
     struct cost c;
@@ -260,6 +263,8 @@ static void print_costs(const struct cairn_log *log, uint32_t cpu)
                    cairn_colour(stdout, CAIRN_COLOUR_OFF));
         char text[128];
         snprintf(text, sizeof(text), "%s", cost_text(&c));
+        c.name.size = c.name.size < COST_NAME ? c.name.size : COST_NAME;
+        c.reason.size = c.reason.size < COST_REASON ? c.reason.size : COST_REASON;
         int used = c.samples ? printf("%-15.*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 "   ", CAIRN_SLICE(c.name),
                                       c.least, c.median, c.p99)
                              : printf("%-15.*s not determined: %.*s", CAIRN_SLICE(c.name), CAIRN_SLICE(c.reason));

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""`cairn probe` of logs whose answers are written here: what is shown of them, and what of nonsense."""
+
+import json
+import re
+
+import frames
+from cairn_tool import GOLDEN, cairn, text_of
+
+ANSWERS = """probe.2.machine=processor
+probe.2.0=fit|start_lt|below a maximum of 3 sizes, 3 sizes + 1 and 2 sizes + 1: 3, 4 and 3 records
+probe.2.1=drop_reload|yes|counter 0x1
+probe.2.2=bystander||needs two counters with PEBS, one of them for branches
+probe.2.3=shadow|uneven|112 records: of divisions 112
+probe.2.4=tides|high|a question of another version's
+probe.2.cost.0=record|64|250|270|410|
+probe.2.cost.1=record_gpr|0|0|0|0|records of this format have no such group
+probe.2.cost.2=switch_stamped|64|1000|1100|9000|
+probe.2.cost.3=moonlight|1|2|3|4|
+"""
+
+
+def log(text):
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    last = max(n for n, (stream, _) in enumerate(parts) if stream == "M")
+    parts[last] = ("M", parts[last][1] + text)
+    return frames.write(parts)
+
+
+def test_table():
+    done = cairn("probe", "-", data=log(ANSWERS.encode()))
+    text = text_of(done)
+    assert done.returncode == 0 and all(len(line) <= 80 for line in text.splitlines())
+    flat = re.sub(r"\s+", " ", text)
+    assert "found: below a maximum of 3 sizes, 3 sizes + 1 and 2 sizes + 1: 3, 4 and 3 records" in flat
+    assert "not determined: needs two counters with PEBS, one of them for branches" in flat
+    assert "5 questions: 2 as the model's default, 2 otherwise, 1 not determined" in flat
+    assert "the model does likewise with ds.policy.fit=start_lt" in flat  # shadow is no policy
+    assert flat.count("ds.policy.") == 1
+    assert re.search(r"^record +250 +270 +410   a PEBS record", text, re.M)
+    assert re.search(r"^record_gpr +not determined: records of this format have no such group$", text, re.M)
+    assert re.search(r"^switch_stamped +1000 +1100 +9000   a context switch, traced with", text, re.M)
+    assert re.search(r"^moonlight +2 +3 +4", text, re.M)
+
+
+def test_json():
+    done = cairn("probe", "--to", "json", "-", data=log(ANSWERS.encode()))
+    machine = json.loads(text_of(done))
+    assert (done.returncode, machine["type"], machine["cpu"], machine["asked"]) == (0, "probe", 2, "processor")
+    questions = {question["name"]: question for question in machine["questions"]}
+    assert list(questions) == ["fit", "drop_reload", "bystander", "shadow", "tides"]
+    assert (questions["fit"]["answer"], questions["fit"]["default"]) == ("start_lt", "end_le")
+    assert "answer" not in questions["bystander"] and "two counters" in questions["bystander"]["reason"]
+    assert "default" not in questions["tides"]
+    costs = {cost["name"]: cost for cost in machine["costs"]}
+    assert costs["record"] == {"name": "record", "samples": 64, "least": 250, "median": 270, "p99": 410}
+    assert costs["record_gpr"]["reason"] and "median" not in costs["record_gpr"]
+
+
+def test_nonsense():
+    """A log may say anything: lines stay within the width, JSON stays JSON."""
+    for text in (b"probe.0.0=|\n", b"probe.0.0=|||||\n", b"probe.0.0=x\n", b"probe.63.0=fit|end_le|\n",
+                 b"probe.0.0=" + b"fit|" + b"x" * 300 + b"|" + b"y" * 900 + b"\n",
+                 b"probe.0.0=fit|end_lt|" + b"| " * 400 + b"\n", b"probe.0.0=" + b"n" * 700 + b"\n",
+                 b"probe.0.0=fit|\"\\\x80\xff|\"\\\x1b[2J\n", b"probe.0.0=fit|end_le|e\nprobe.0.cost.0=|\n",
+                 b"probe.0.0=fit|end_le|e\nprobe.0.cost.0=record|-1|x|99999999999999999999|2|\n",
+                 b"probe.0.0=fit|end_le|e\nprobe.0.cost.0=" + b"z" * 500 + b"|1|18446744073709551615|0|0|\n",
+                 b"".join(b"probe.0.%d=fit|end_lt|e\n" % n for n in range(30))):
+        done = cairn("probe", "-", data=log(text))
+        assert done.returncode == 0, (text, done.stderr)
+        assert all(len(line) <= 80 for line in text_of(done).splitlines()), text
+        json.loads(text_of(cairn("probe", "--to", "json", "-", data=log(text))))
+
+
+def test_nothing_asked():
+    done = cairn("probe", GOLDEN / "small.log")
+    assert done.returncode == 1 and b"boot with workload=probe" in done.stderr and not done.stdout
+    done = cairn("probe", GOLDEN / "windows-19041-64.etl")
+    assert done.returncode == 1 and b"an ETL file does not tell" in done.stderr
