@@ -295,21 +295,40 @@ void ds_probe_unknown(struct ds_probe_result *r, const char *format, ...)
     va_end(args);
 }
 
+bool ds_probe_records_instructions(struct ds_probe *p)
+{
+    if (!p->tried) {
+        p->tried = true;
+        p->found = ds_probe_find(p, DS_EVENT_INSTRUCTIONS, 0, &p->instructions);
+        if (p->found) {
+            ds_probe_reset(p);
+            ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+            ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
+            ds_probe_run(p, DS_PROBE_NOPS, 0);
+            p->works = ds_probe_records(p) > 0;
+        }
+    }
+    return p->works;
+}
+
 static void ask(struct ds_probe *p, const struct ds_probe_row *row, struct ds_probe_result *r)
 {
-    if (row->needs & DS_PROBE_PEBS && !p->caps->pebs) {
+    p->refused = false;
+    if (row->needs & (DS_PROBE_PEBS | DS_PROBE_COUNTERS) && !p->caps->pebs) {
         ds_probe_unknown(r, "no PEBS: %s", p->caps->reason);
         return;
     }
-    if (row->needs & DS_PROBE_PEBS && !ds_probe_find(p, DS_EVENT_INSTRUCTIONS, 0, &p->instructions)) {
-        ds_probe_unknown(r, "no counter has PEBS records of retired instructions");
+    if (row->needs & DS_PROBE_PEBS && !ds_probe_records_instructions(p)) {
+        if (p->found)
+            ds_probe_unknown(r, "counter %u makes no record of retired instructions", p->instructions.number);
+        else
+            ds_probe_unknown(r, "no counter has PEBS records of retired instructions");
         return;
     }
     if (row->needs & DS_PROBE_BTS && !p->caps->bts) {
         ds_probe_unknown(r, "no BTS: %s", p->caps->bts_reason);
         return;
     }
-    p->refused = false;
     row->run(p, r);
     if (p->refused)
         ds_probe_unknown(r, "MSR 0x%x raises #GP where it is %s", p->refusal.msr,

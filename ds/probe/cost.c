@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What things cost, in TSC cycles: instructions run with and without them, again and again. What is left after the
- * median without them is taken off, by how many there were, is one sample.
+ * What things cost, in TSC cycles: instructions run with and without them, again and again. What a run with them took
+ * beyond the shortest without, by how many there were, is one sample.
  */
 #include "arch/arch.h"
 #include "ds/probe/internal.h"
@@ -26,8 +26,7 @@ const struct ds_probe_cost_row ds_probe_costs[DS_PROBE_COSTS] = {
 };
 enum { DRAIN = 6, PMI, BTS };
 
-/* Sorts them, for they are few. */
-static uint64_t median(uint64_t *sample, unsigned n)
+static void sort(uint64_t *sample, unsigned n) /* few */
 {
     for (unsigned i = 1; i < n; i++) {
         const uint64_t s = sample[i];
@@ -36,14 +35,15 @@ static uint64_t median(uint64_t *sample, unsigned n)
             sample[j] = sample[j - 1];
         sample[j] = s;
     }
-    return n ? sample[n / 2] : 0;
 }
 
 void ds_probe_cost_of(struct ds_probe_cost *cost, uint64_t *sample, unsigned n)
 {
-    *cost = (struct ds_probe_cost){.samples = n, .median = median(sample, n)};
+    *cost = (struct ds_probe_cost){.samples = n};
+    sort(sample, n);
     if (n) {
         cost->least = sample[0];
+        cost->median = sample[n / 2];
         cost->p99 = sample[(n * 99 - 1) / 100];
     }
 }
@@ -57,9 +57,17 @@ static void refuse(struct ds_probe_cost *cost, const char *why)
 struct series {
     struct ds_probe *p;
     uint64_t sample[DS_PROBE_SAMPLES];
-    uint64_t without; /* median */
+    uint64_t without; /* the least */
     unsigned n;
 };
+
+/* The samples so far are of runs without the thing: begins those with it. */
+static void end_without(struct series *s)
+{
+    sort(s->sample, s->n);
+    s->without = s->n ? s->sample[0] : 0;
+    s->n = 0;
+}
 
 static void add(struct series *s, uint64_t cycles, unsigned things)
 {
@@ -89,8 +97,7 @@ static void without_pebs(struct series *s)
         s->p->pebs = 0;
         s->sample[s->n] = ds_probe_run(s->p, DS_PROBE_NOPS, 0);
     }
-    s->without = median(s->sample, s->n);
-    s->n = 0;
+    end_without(s);
 }
 
 static void cost_of_record(struct series *s, uint64_t groups, struct ds_probe_cost *cost)
@@ -160,8 +167,7 @@ static void cost_of_drain(struct series *s, struct ds_probe_cost *cost)
     count_instructions(p, 0);
     for (s->n = 0; s->n < p->bench->samples; s->n++)
         s->sample[s->n] = drain(p, &records);
-    s->without = median(s->sample, s->n);
-    s->n = 0;
+    end_without(s);
     for (unsigned i = 0; i < p->bench->samples; i++) {
         count_instructions(p, 0);
         ds_probe_run(p, DS_PROBE_NOPS, 0);
@@ -193,8 +199,7 @@ static void cost_of_pmi(struct series *s, struct ds_probe_cost *cost)
     uint32_t pmis;
     for (s->n = 0; s->n < s->p->bench->samples; s->n++)
         s->sample[s->n] = overflow(s->p, true, &pmis);
-    s->without = median(s->sample, s->n);
-    s->n = 0;
+    end_without(s);
     for (unsigned i = 0; i < s->p->bench->samples; i++) {
         const uint64_t cycles = overflow(s->p, false, &pmis);
         add(s, cycles, pmis);
@@ -209,8 +214,7 @@ static void cost_of_branch(struct series *s, struct ds_probe_cost *cost)
         ds_probe_reset(p);
         s->sample[s->n] = ds_probe_run(p, DS_PROBE_JUMPS, 0);
     }
-    s->without = median(s->sample, s->n);
-    s->n = 0;
+    end_without(s);
     for (unsigned i = 0; i < p->bench->samples; i++) {
         ds_probe_reset(p);
         ds_probe_bts_buffer(p, MAXIMUM, DS_PROBE_NEVER);
@@ -230,15 +234,15 @@ void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *
         refuse(cost, which == BTS ? "no BTS" : "no PEBS");
         return;
     }
-    if (which != BTS && !ds_probe_find(p, DS_EVENT_INSTRUCTIONS, 0, &p->instructions)) {
-        refuse(cost, "no counter has PEBS records of retired instructions");
+    p->refused = false;
+    if (which != BTS && !ds_probe_records_instructions(p)) {
+        refuse(cost, "no counter makes PEBS records of retired instructions");
         return;
     }
     if (groups && (!p->caps->baseline || (groups & MSR_PEBS_DATA_CFG_CNTR && p->caps->format < 6))) {
         refuse(cost, "records of this format have no such group");
         return;
     }
-    p->refused = false;
     if (which == DRAIN)
         cost_of_drain(&series, cost);
     else if (which == PMI)

@@ -8,7 +8,7 @@
 /* ---- the bystander ----------------------------------------------------------------------------------------------- */
 
 #define FIRST_BRANCH 40u /* comes among the jumps: fewer branches lead there */
-#define TRIES        8u
+#define TRIES        32u /* jumps that pass before a counter is armed */
 
 /* Records of the jumps by `branches` alone, from branch number `first` on. */
 static void run_branches(struct ds_probe *p, const struct ds_probe_counter *branches, uint64_t first)

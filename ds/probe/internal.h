@@ -22,6 +22,7 @@ struct ds_probe {
     const struct ds_probe_bench *bench;
     const struct ds_caps *caps;
     struct ds_probe_counter instructions; /* retired ones, without precise distribution as far as anybody knows */
+    bool tried, found, works;             /* whether that has been looked for, is there, and makes records */
     uint32_t record_bytes;                /* basic records */
     uint64_t enabled, pebs;               /* since the last reset: IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE of a run */
     uint64_t fixed_ctrl;
@@ -57,6 +58,9 @@ void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64
 /* The counter for an event, of those PEBS can be enabled for and that are not in `not_these`, the second before the
  * first. False: there is none. */
 bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t not_these, struct ds_probe_counter *c);
+
+/* Sets p->instructions, the first time; whether it makes records. */
+bool ds_probe_records_instructions(struct ds_probe *p);
 
 /* Counters and `debugctl` on, the code, all off. Returns the cycles the code took. */
 uint64_t ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl);

@@ -69,8 +69,10 @@ struct ds_probe_result {
     char evidence[120]; /* the numbers behind it, or the reason why it is not determined */
 };
 
-#define DS_PROBE_PEBS 1u /* needs: PEBS with records of retired instructions */
-#define DS_PROBE_BTS  2u
+/* What a question needs: records of retired instructions; BTS; no more than counters. */
+#define DS_PROBE_PEBS     1u
+#define DS_PROBE_BTS      2u
+#define DS_PROBE_COUNTERS 4u
 
 struct ds_probe_row {
     const char *name;     /* of a policy: its name */

@@ -21,7 +21,7 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
      "a counter armed by a branch; another's record before the next branch", PEBS, ds_probe_bystander},
     {"pdist_minimum", NULL, "nothing; Linux keeps 128", NULL, "distance of records with a period of 50", PEBS,
      ds_probe_pdist_minimum},
-    {"reserved", NULL, "#GP", NULL, "a reserved bit written to each of some MSRs, counters off", PEBS,
+    {"reserved", NULL, "#GP", NULL, "a reserved bit written to each of some MSRs, counters off", DS_PROBE_COUNTERS,
      ds_probe_reserved},
     {"unmapped", NULL, "always to be mapped", NULL, "PebsIndex on a page that is not there, then in the buffer again",
      PEBS, ds_probe_unmapped},
@@ -44,7 +44,7 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
     {"ds_area", "what does an address that is not canonical do in IA32_DS_AREA?", "nothing; Linux' KVM: #GP", "fault",
      "written and read", 0, ds_probe_ds_area},
     {"pmc_write", "which bits does a write of IA32_PMCx take?", "32, sign-extended", "sign_extended",
-     "written and read", PEBS, ds_probe_pmc_write},
+     "written and read", DS_PROBE_COUNTERS, ds_probe_pmc_write},
 };
 
 static const struct ds_model_policy_row *policy(const struct ds_probe_row *row)
