@@ -311,8 +311,31 @@ bool ds_probe_records_instructions(struct ds_probe *p)
     return p->works;
 }
 
-static void ask(struct ds_probe *p, const struct ds_probe_row *row, struct ds_probe_result *r)
+static void (*const experiments[DS_PROBE_ROWS])(struct ds_probe *p, struct ds_probe_result *r) = {
+    [DS_PROBE_Q_FIT] = ds_probe_fit,
+    [DS_PROBE_Q_DROP_RELOAD] = ds_probe_drop_reload,
+    [DS_PROBE_Q_BTS_FULL] = ds_probe_bts_full,
+    [DS_PROBE_Q_BTS_OVF_BUF] = ds_probe_bts_ovf_buf,
+    [DS_PROBE_Q_MASKED_PMI] = ds_probe_masked_pmi,
+    [DS_PROBE_Q_BYSTANDER] = ds_probe_bystander,
+    [DS_PROBE_Q_PDIST_MINIMUM] = ds_probe_pdist_minimum,
+    [DS_PROBE_Q_RESERVED] = ds_probe_reserved,
+    [DS_PROBE_Q_UNMAPPED] = ds_probe_unmapped,
+    [DS_PROBE_Q_SPACING] = ds_probe_spacing,
+    [DS_PROBE_Q_PDIST_SPACING] = ds_probe_pdist_spacing,
+    [DS_PROBE_Q_SHADOW] = ds_probe_shadow,
+    [DS_PROBE_Q_FULL_SIGNAL] = ds_probe_full_signal,
+    [DS_PROBE_Q_SELF_MASK] = ds_probe_self_mask,
+    [DS_PROBE_Q_THRESHOLD_AGAIN] = ds_probe_threshold_again,
+    [DS_PROBE_Q_BTS_CIRCULAR] = ds_probe_bts_circular,
+    [DS_PROBE_Q_BTS_CIRCULAR_PMI] = ds_probe_bts_circular_pmi,
+    [DS_PROBE_Q_DS_AREA] = ds_probe_ds_area,
+    [DS_PROBE_Q_PMC_WRITE] = ds_probe_pmc_write,
+};
+
+static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_probe_result *r)
 {
+    const struct ds_probe_row *row = &ds_probe_rows[question];
     p->refused = false;
     if (row->needs & (DS_PROBE_PEBS | DS_PROBE_COUNTERS) && !p->caps->pebs) {
         ds_probe_unknown(r, "no PEBS: %s", p->caps->reason);
@@ -329,7 +352,7 @@ static void ask(struct ds_probe *p, const struct ds_probe_row *row, struct ds_pr
         ds_probe_unknown(r, "no BTS: %s", p->caps->bts_reason);
         return;
     }
-    row->run(p, r);
+    experiments[question](p, r);
     if (p->refused)
         ds_probe_unknown(r, "MSR 0x%x raises #GP where it is %s", p->refusal.msr,
                          p->refusal.write ? "written" : "read");
@@ -346,7 +369,7 @@ int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result resu
         return -EFAULT;
     }
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
-        ask(p, &ds_probe_rows[i], &results[i]);
+        ask(p, (enum ds_probe_question)i, &results[i]);
     for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
         ds_probe_measure(p, i, &costs[i]);
     p->refused = false;

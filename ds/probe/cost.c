@@ -11,21 +11,6 @@
 #define MAXIMUM (DS_PROBE_BUFFER - 2048) /* behind it is room for the largest record */
 #define RECORD  sizeof(struct ds_bts_record)
 
-#define LBR     (MSR_PEBS_DATA_CFG_LBR | (UINT64_C(31) << 24)) /* 32 entries */
-
-const struct ds_probe_cost_row ds_probe_costs[DS_PROBE_COSTS] = {
-    {"record", "a PEBS record: basic, or of formats 0 to 3", 0},
-    {"record_mem", "a PEBS record with the memory group", MSR_PEBS_DATA_CFG_MEMINFO},
-    {"record_gpr", "a PEBS record with general-purpose registers", MSR_PEBS_DATA_CFG_GPR},
-    {"record_xmm", "a PEBS record with XMM registers", MSR_PEBS_DATA_CFG_XMM},
-    {"record_lbr", "a PEBS record with 32 branches of history, which is off", LBR},
-    {"record_counters", "a PEBS record with the counter of instructions", MSR_PEBS_DATA_CFG_CNTR},
-    {"drain", "a PEBS record drained: the driver's work, copied once", 0},
-    {"pmi", "a PMI: there, a handler that counts, and back", 0},
-    {"bts", "a BTS record", 0},
-};
-enum { DRAIN = 6, PMI, BTS };
-
 static void sort(uint64_t *sample, unsigned n) /* few */
 {
     for (unsigned i = 1; i < n; i++) {
@@ -230,12 +215,12 @@ void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *
 {
     struct series series = {.p = p};
     const uint64_t groups = ds_probe_costs[which].groups;
-    if (which == BTS ? !p->caps->bts : !p->caps->pebs) {
-        refuse(cost, which == BTS ? "no BTS" : "no PEBS");
+    if (which == DS_PROBE_BRANCH ? !p->caps->bts : !p->caps->pebs) {
+        refuse(cost, which == DS_PROBE_BRANCH ? "no BTS" : "no PEBS");
         return;
     }
     p->refused = false;
-    if (which != BTS && !ds_probe_records_instructions(p)) {
+    if (which != DS_PROBE_BRANCH && !ds_probe_records_instructions(p)) {
         refuse(cost, "no counter makes PEBS records of retired instructions");
         return;
     }
@@ -243,11 +228,11 @@ void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *
         refuse(cost, "records of this format have no such group");
         return;
     }
-    if (which == DRAIN)
+    if (which == DS_PROBE_DRAIN)
         cost_of_drain(&series, cost);
-    else if (which == PMI)
+    else if (which == DS_PROBE_PMI)
         cost_of_pmi(&series, cost);
-    else if (which == BTS)
+    else if (which == DS_PROBE_BRANCH)
         cost_of_branch(&series, cost);
     else
         cost_of_record(&series, groups, cost);

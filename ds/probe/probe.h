@@ -62,8 +62,6 @@ struct ds_probe_bench {
 
 /* ---- questions and answers --------------------------------------------------------------------------------------- */
 
-struct ds_probe;
-
 struct ds_probe_result {
     char answer[24];    /* one of the row's words; "": not determined */
     char evidence[120]; /* the numbers behind it, or the reason why it is not determined */
@@ -81,10 +79,30 @@ struct ds_probe_row {
     const char *model;    /* what ds/model does; NULL: what the policy says, which by default is its first value */
     const char *how;      /* how it is found out */
     unsigned needs;
-    void (*run)(struct ds_probe *probe, struct ds_probe_result *result);
 };
 
-#define DS_PROBE_ROWS 19u
+enum ds_probe_question {
+    DS_PROBE_Q_FIT,
+    DS_PROBE_Q_DROP_RELOAD,
+    DS_PROBE_Q_BTS_FULL,
+    DS_PROBE_Q_BTS_OVF_BUF,
+    DS_PROBE_Q_MASKED_PMI,
+    DS_PROBE_Q_BYSTANDER,
+    DS_PROBE_Q_PDIST_MINIMUM,
+    DS_PROBE_Q_RESERVED,
+    DS_PROBE_Q_UNMAPPED,
+    DS_PROBE_Q_SPACING,
+    DS_PROBE_Q_PDIST_SPACING,
+    DS_PROBE_Q_SHADOW,
+    DS_PROBE_Q_FULL_SIGNAL,
+    DS_PROBE_Q_SELF_MASK,
+    DS_PROBE_Q_THRESHOLD_AGAIN,
+    DS_PROBE_Q_BTS_CIRCULAR,
+    DS_PROBE_Q_BTS_CIRCULAR_PMI,
+    DS_PROBE_Q_DS_AREA,
+    DS_PROBE_Q_PMC_WRITE,
+    DS_PROBE_ROWS
+};
 extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];
 
 /* The question, and what the model does by default. */
@@ -104,7 +122,8 @@ struct ds_probe_cost_row {
     uint64_t groups; /* of MSR_PEBS_DATA_CFG */
 };
 
-#define DS_PROBE_COSTS 9u
+/* Before these three: PEBS records. */
+enum { DS_PROBE_DRAIN = 6, DS_PROBE_PMI, DS_PROBE_BRANCH, DS_PROBE_COSTS };
 extern const struct ds_probe_cost_row ds_probe_costs[DS_PROBE_COSTS];
 
 #define DS_PROBE_SAMPLES 64u

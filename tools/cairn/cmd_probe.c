@@ -87,7 +87,7 @@ static const char *cost_text(const struct cost *c)
     for (unsigned i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
         if (cairn_slice_is(c->name, switches[i][0]))
             return switches[i][1];
-    return "";
+    return "not known to this version";
 }
 
 /* Register `r` of CPUID leaf 1 and so on; false: the log does not have it. */
