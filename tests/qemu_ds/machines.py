@@ -3,6 +3,7 @@
 """What docs/hardware.md shows of every processor the plugin can be: taken from real boots.
 usage: python3 tests/qemu_ds/machines.py   boots them all and writes that part of the page anew."""
 
+import json
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from cairn_presets import PRESETS  # noqa: E402
 
 PAGE = ROOT / "docs" / "hardware.md"
 OPTIONS = ("--smp", "1", "ds=hw", "workload=hogs", "switches=100", "pebs=INST_RETIRED.ANY:100003", "trace.buffers=16")
+PROBE = ("--smp", "1", "ds=hw", "workload=probe", "switches=60")
 NAMES = [preset[0] for preset in PRESETS]
 # The rows of the detection table that differ between processors; `...` stands for the others.
 TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H)|errat|"
@@ -24,9 +26,9 @@ TELLING = re.compile(r"  (CPUID\.(01H:EAX|1AH|0AH:E.X counters|07H)|errat|"
 ROWS = 3  # of the profile
 
 
-def boot(folder, name):
+def boot(folder, name, options=OPTIONS):
     """Cairn on that processor; the log."""
-    result = cb.boot(Path(folder) / f"{name}.log", *OPTIONS, "--qemu-ds", f"preset={name},exact=flags", cb.UNHURRIED)
+    result = cb.boot(Path(folder) / f"{name}.log", *options, "--qemu-ds", f"preset={name},exact=flags", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     return result.log
 
@@ -68,10 +70,26 @@ def block(name, log):
     return f"### {name}\n```\n{detection(log)}\n```\n```\n{profile(log)}\n```\n"
 
 
+def answers(log):
+    """What `cairn probe` says of that processor: answer by question, - where it was not determined."""
+    machine = json.loads(cairn("probe", "--to", "json", log))
+    return {question["name"]: question.get("answer") or "-" for question in machine["questions"]}
+
+
+def table(found):
+    """Of answers by processor: a row a question, a column a processor."""
+    rows = [["question", *found], ["---"] * (len(found) + 1)]
+    rows += [[f"`{name}`", *(each[name] for each in found.values())] for name in next(iter(found.values()))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         blocks = [block(name, boot(folder, name)) for name in NAMES]
+        found = {name: answers(boot(folder, name, PROBE)) for name in NAMES}
     text = PAGE.read_text(encoding="utf-8")
+    begin, end = text.index("| question |"), text.index("\n### ")
+    text = text[:begin] + table(found) + text[end:]
     begin, end = text.index("### "), text.rindex("## ")
     PAGE.write_text(text[:begin] + "\n".join(blocks) + "\n" + text[end:], encoding="utf-8")
 

@@ -18,7 +18,7 @@ def shown(name):
 def test_the_page_has_them_all():
     text = machines.PAGE.read_text(encoding="utf-8")
     assert re.findall(r"^### (\w+)$", text, re.M) == machines.NAMES
-    assert " ".join(("./run-qemu.sh", *machines.OPTIONS)) in text
+    assert all(" ".join(("./run-qemu.sh", *options)) in text for options in (machines.OPTIONS, machines.PROBE))
 
 
 @pytest.mark.parametrize("name", [name if name == "skylake" else cb.long(name) for name in machines.NAMES])
@@ -34,3 +34,15 @@ def test_machine(tmp_path, name):
     named = machines.functions(profile)
     assert len(named) == machines.ROWS and set(named) <= set(machines.functions(real))
     assert named[0] == machines.functions(real)[0]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", machines.NAMES)
+def test_probe(tmp_path, name):
+    """Its column of the table of what `cairn probe` finds."""
+    text = machines.PAGE.read_text(encoding="utf-8")
+    lines = re.search(r"^\| question \|(?:.*\n)+?(?=\n)", text, re.M)[0].splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines]
+    column = rows[0].index(name)
+    assert {row[0].strip("`"): row[column] for row in rows[2:]} == machines.answers(
+        machines.boot(tmp_path, name, machines.PROBE))
