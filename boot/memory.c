@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #define PAGE_SHIFT 12
+#define PHYSICAL_END (UINT64_C(1) << 52) /* MAXPHYADDR is 52 at most (SDM vol. 3, "IA-32e Paging") */
 
 /* Reads descriptor `i`; false where the map ends. */
 static bool descriptor(const struct boot_efi_map *map, size_t i, struct boot_efi_memory *d)
@@ -14,12 +15,64 @@ static bool descriptor(const struct boot_efi_map *map, size_t i, struct boot_efi
     return true;
 }
 
+/* Whether there can be such a range: firmware's numbers may be anything. */
+static bool is_sound(const struct boot_efi_memory *d)
+{
+    return d->physical_start % (1u << PAGE_SHIFT) == 0 && d->physical_start < PHYSICAL_END &&
+           d->pages <= (PHYSICAL_END - d->physical_start) >> PAGE_SHIFT;
+}
+
+/* The types of which the kernel takes pages. */
+static bool is_free(uint32_t type)
+{
+    return type == BOOT_MEMORY_CONVENTIONAL || type == BOOT_MEMORY_BOOT_SERVICES_CODE ||
+           type == BOOT_MEMORY_BOOT_SERVICES_DATA;
+}
+
+/* What of a free range is something else as well is not free: of what lies before and behind it the larger part stays.
+ * Returns whether anything was cut off. */
+static bool cut(struct boot_memory *m, const struct boot_memory *other)
+{
+    const uint64_t end = m->base + m->size, other_end = other->base + other->size;
+    if (other->base >= end || other_end <= m->base)
+        return false;
+    const uint64_t before = other->base > m->base ? other->base - m->base : 0;
+    const uint64_t behind = other_end < end ? end - other_end : 0;
+    if (before < behind)
+        m->base = other_end;
+    m->size = before < behind ? behind : before;
+    return true;
+}
+
+/* Free ranges that others overlap: cut, the empty ones dropped. Returns how many ranges are left. */
+static uint32_t cut_all(struct boot_memory *out, uint32_t count, uint32_t *left_out)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool was_cut = false;
+        for (uint32_t k = 0; k < count && is_free(out[i].type); k++)
+            was_cut |= !is_free(out[k].type) && out[k].size && cut(&out[i], &out[k]);
+        *left_out += was_cut;
+    }
+    for (uint32_t i = 0; i < count; i++) { /* a base that was moved up may be out of order now */
+        const struct boot_memory m = out[i];
+        uint32_t at = left;
+        if (!m.size)
+            continue;
+        for (; at > 0 && out[at - 1].base > m.base; at--)
+            out[at] = out[at - 1];
+        out[at] = m;
+        left++;
+    }
+    return left;
+}
+
 uint64_t boot_memory_top(const struct boot_efi_map *map)
 {
     uint64_t top = 0;
     struct boot_efi_memory d;
     for (size_t i = 0; descriptor(map, i, &d); i++) {
-        if (d.pages == 0 || d.type == BOOT_MEMORY_RESERVED || d.type == BOOT_MEMORY_MMIO ||
+        if (d.pages == 0 || !is_sound(&d) || d.type == BOOT_MEMORY_RESERVED || d.type == BOOT_MEMORY_MMIO ||
             d.type == BOOT_MEMORY_MMIO_PORT)
             continue;
         uint64_t end = d.physical_start + (d.pages << PAGE_SHIFT);
@@ -38,6 +91,10 @@ uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory 
     for (size_t i = 0; descriptor(map, i, &d); i++) {
         if (d.pages == 0)
             continue;
+        if (!is_sound(&d)) {
+            (*left_out)++;
+            continue;
+        }
         /* Insertion sort: the specification promises no order, most firmware keeps one. */
         uint32_t at = count;
         while (at > 0 && out[at - 1].base > d.physical_start)
@@ -55,7 +112,7 @@ uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory 
                                        .attributes = d.attributes,
                                        .type = d.type};
     }
-    return count;
+    return cut_all(out, count, left_out);
 }
 
 uint64_t boot_memory_middle(const struct boot_efi_map *map, uint64_t size, uint64_t align, uint64_t limit)

@@ -33,7 +33,9 @@ struct boot_efi_map {
 uint64_t boot_memory_top(const struct boot_efi_map *map);
 
 /* Fills out[0..capacity) ascending by base and returns how many; the highest that do not fit are counted in
- * *left_out. */
+ * *left_out, and so is what cannot be: ranges that are not of whole pages, or end beyond 2^52. Of a range the kernel
+ * would take pages of, what overlaps one of another kind is cut off, and counted as well. Every out[i] is of whole
+ * pages, not empty, and ends at 2^52 or below. */
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
                              uint32_t *left_out);
 

@@ -83,7 +83,7 @@ int kmem_init(const struct boot_info *info)
     if (left_out)
         kprintf(", %lu MiB beyond 0x%lx left out", (unsigned long)(left_out >> 20), (unsigned long)limit);
     if (info->memory_left_out)
-        kprintf(", %u ranges the loader had no room for left out", info->memory_left_out);
+        kprintf(", %u ranges left out or cut by the loader", info->memory_left_out);
     kprintf("\n");
     return 0;
 }

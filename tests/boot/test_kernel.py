@@ -62,6 +62,17 @@ def test_fewer_cpus_than_there_are(tmp_path):
     assert abs(offset) <= sure and rounds >= 16 and "cpu.0.tsc_offset" not in machine
 
 
+def test_memory_beyond_4_gib(tmp_path):
+    result = cb.boot(tmp_path / "log", "--smp", 2, "--mem", "8G", "ds=off", "switches=200", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    assert int(re.search(r"^memory: (\d+) MiB free$", result.output, re.M)[1]) > 8000
+    machine = keys(result.log, "M")
+    ranges = [value.split() for key, value in machine.items() if re.fullmatch(r"memory\.\d+", key)]
+    assert sum(int(size, 16) for base, size, kind in ranges if kind == "7" and int(base, 16) >= 1 << 32) >= 5 << 30
+    assert machine["machine.memory_left_out"] == "0"
+    checked(result.log)
+
+
 @pytest.mark.long
 def test_more_cpus_than_a_word_has_bits(tmp_path):
     """128 threads of QEMU's on a few cores: as few ticks as there can be, and a workload that is idle for the most."""

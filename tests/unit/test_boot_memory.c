@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -113,6 +114,84 @@ static void test_middle(void **state)
     assert_true(boot_memory_middle(&map, mib, 2 * mib, 4 * gib) == 0);
 }
 
+static void test_unsound(void **state)
+{
+    (void)state;
+    static const struct boot_efi_memory hostile[] = {
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = UINT64_MAX >> 12}, /* wraps */
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = UINT64_C(1) << 52}, /* 2^64 bytes: 0 */
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = UINT64_MAX - 0xFFF, .pages = 1},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x200800, .pages = 1},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = UINT64_C(1) << 52, .pages = 1},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = (UINT64_C(1) << 52) - 0x1000, .pages = 2},
+        {.type = 14, .physical_start = (UINT64_C(1) << 52) - 0x1000, .pages = 1}, /* persistent; the very last page */
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x300000, .pages = 1},
+    };
+    struct boot_efi_map map = map_of(hostile, 8);
+    struct boot_memory out[8];
+    uint32_t left_out;
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 2);
+    assert_int_equal(left_out, 6);
+    assert_int_equal(out[0].base, 0x300000);
+    assert_int_equal(out[1].base + out[1].size, UINT64_C(1) << 52);
+    assert_int_equal(boot_memory_top(&map), UINT64_C(1) << 52);
+}
+
+static void test_overlaps(void **state)
+{
+    (void)state;
+    static const struct boot_efi_memory hostile[] = {
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100},
+        {.type = BOOT_MEMORY_MMIO, .physical_start = 0x110000, .pages = 1}, /* in the midst: what is behind stays */
+        {.type = BOOT_MEMORY_RESERVED, .physical_start = 0x1F0000, .pages = 0x100},         /* over its end */
+        {.type = BOOT_MEMORY_BOOT_SERVICES_DATA, .physical_start = 0x1F8000, .pages = 2}, /* nothing is left of it */
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x2F0000, .pages = 0x20},
+    };
+    struct boot_efi_map map = map_of(hostile, 5);
+    struct boot_memory out[8];
+    uint32_t left_out;
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 4);
+    assert_int_equal(left_out, 2);
+    const uint64_t expected[][2] = {{0x110000, 0x1000}, {0x111000, 0xDF000}, {0x1F0000, 0x100000}, {0x2F0000, 0x20000}};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(out[i].base, expected[i][0]);
+        assert_int_equal(out[i].size, expected[i][1]);
+    }
+}
+
+/* Any map at all: what comes out is in order, sound, and no page of a free range is anything else. */
+static void test_random(void **state)
+{
+    (void)state;
+    static const uint32_t types[] = {BOOT_MEMORY_CONVENTIONAL, BOOT_MEMORY_BOOT_SERVICES_DATA, BOOT_MEMORY_RESERVED,
+                                     BOOT_MEMORY_MMIO, 14, 0x80000001};
+    srand(1);
+    for (int turn = 0; turn < 20000; turn++) {
+        struct boot_efi_memory d[8];
+        struct boot_memory out[8];
+        uint32_t left_out, capacity = (uint32_t)rand() % 9;
+        for (int i = 0; i < 8; i++) {
+            d[i] = (struct boot_efi_memory){.type = types[rand() % 6], .pages = (uint64_t)rand() % 64};
+            d[i].physical_start = (uint64_t)rand() % 128 * 0x1000;
+            if (rand() % 8 == 0)
+                d[i].pages = UINT64_MAX >> rand() % 64;
+            if (rand() % 8 == 0)
+                d[i].physical_start = UINT64_MAX >> rand() % 64 << rand() % 13;
+        }
+        struct boot_efi_map map = map_of(d, 8);
+        uint32_t count = boot_memory_convert(&map, out, capacity, &left_out);
+        assert_true(count <= capacity);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(out[i].size && out[i].size % 0x1000 == 0 && out[i].base % 0x1000 == 0);
+            assert_true(out[i].base < UINT64_C(1) << 52 && out[i].size <= (UINT64_C(1) << 52) - out[i].base);
+            assert_true(i == 0 || out[i - 1].base <= out[i].base);
+            for (uint32_t k = 0; k < count; k++)
+                if (out[i].type <= 7 && out[i].type >= 3 && (out[k].type > 7 || out[k].type < 3))
+                    assert_true(out[k].base >= out[i].base + out[i].size || out[k].base + out[k].size <= out[i].base);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +200,9 @@ int main(void)
         cmocka_unit_test(test_top),
         cmocka_unit_test(test_odd_stride),
         cmocka_unit_test(test_middle),
+        cmocka_unit_test(test_unsound),
+        cmocka_unit_test(test_overlaps),
+        cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
