@@ -42,7 +42,7 @@ static inline uint64_t arch_ordered_tsc(void)
 
 /* The side that asks, interrupts off: for about `cycles`, ARCH_TSC_LEAST to ARCH_TSC_ROUNDS times. Gives up where an
  * answer takes `limit` cycles: what came until then counts. */
-#define ARCH_TSC_LEAST  16u
+#define ARCH_TSC_LEAST  4u
 #define ARCH_TSC_ROUNDS 256u
 void arch_tsc_measure(struct arch_tsc_exchange *exchange, struct arch_tsc_bounds *bounds, uint64_t cycles,
                       uint64_t limit);

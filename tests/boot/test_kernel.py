@@ -59,7 +59,15 @@ def test_fewer_cpus_than_there_are(tmp_path):
     assert "time: the TSCs of 2 CPUs are one, as far as " in result.output and "SKIP: tsc" not in result.output
     machine = keys(result.log, "M")
     offset, sure, rounds = map(int, machine["cpu.1.tsc_offset"].split())
-    assert abs(offset) <= sure and rounds >= 16 and "cpu.0.tsc_offset" not in machine
+    assert abs(offset) <= sure and rounds >= 4 and "cpu.0.tsc_offset" not in machine
+
+
+def test_nothing_of_a_pc(tmp_path):
+    """Neither PIT, 8259s, HPET nor keyboard controller: ports that are not there read as ones."""
+    qemu = cb.with_qemu(tmp_path, "-machine", "pit=off,pic=off,hpet=off,i8042=off")
+    result = cb.boot(tmp_path / "log", "--smp", 2, "--qemu", qemu, "ds=off", "switches=100", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
 
 
 def test_memory_beyond_4_gib(tmp_path):
