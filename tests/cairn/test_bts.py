@@ -186,7 +186,7 @@ def test_a_line_is_missing(log):
 
 
 @pytest.mark.parametrize("log", LOGS)
-@pytest.mark.parametrize("step, times", [(54001, 8), cairn_boot.long(9001, 60)])
+@pytest.mark.parametrize("step, times", [(160001, 3), cairn_boot.long(9001, 60)])
 def test_some_damage_sanitized(log, step, times):
     for arguments in (["each", GOLDEN / f"{log}.log", str(step)], ["random", GOLDEN / f"{log}.log", str(times)]):
         done = subprocess.run([cairn_boot.BUILD / "cairn-damage-san", *arguments], capture_output=True, timeout=1200,

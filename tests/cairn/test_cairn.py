@@ -304,7 +304,7 @@ def test_every_damage(step):
 
 
 @pytest.mark.parametrize("log", LOGS)
-@pytest.mark.parametrize("step, times", [(54001, 8), cairn_boot.long(9001, 60)])
+@pytest.mark.parametrize("step, times", [(160001, 3), cairn_boot.long(9001, 60)])
 def test_some_damage_sanitized(log, step, times):
     damage("each", GOLDEN / f"{log}.log", step)
     damage("random", GOLDEN / f"{log}.log", times)

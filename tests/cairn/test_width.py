@@ -55,8 +55,10 @@ def test_every_command_on_what_is_left(log, every):
         assert done.returncode == 1 and not too_wide(done), command
 
 
-@pytest.mark.parametrize("log", [log for log in LOGS if log.stem != "damaged"],
-                         ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize("log", [
+    pytest.param(log, id=f"{log.parent.name}-{log.stem}",
+                 marks=[] if log.stem in ("full", "lost", "bts") else pytest.mark.long)
+    for log in LOGS if log.stem != "damaged"])
 def test_every_failed_rule(log):
     """Bytes of trace and truth changed behind right checksums: what check says of them."""
     parts = frames.read(log.read_bytes())
