@@ -74,7 +74,7 @@ def test_every_command_on_damage(path, seed, tmp_path):
     file = tmp_path / "damaged"
     file.write_bytes(data)
     for i, words in enumerate(variants(tmp_path)):
-        run(words, data, file if i % 2 == seed % 2 else None)
+        run(words, data, file if i % 2 == seed % 2 and words != ["top"] else None)  # a file may grow yet: top waits
 
 
 # ---- with the kernel's file ------------------------------------------------------------------------------------------
