@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CAIRN_BUILD:-$here/build}
 case $build in /*) ;; *) build=$here/$build ;; esac
 
-smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0 display=''
+smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0 display='' kept_vars=''
 qemu_ds='' plugin=''
 save=0 saved=''
 qemu='' qemu_why='' accel_why='the default: it runs everywhere'
@@ -57,6 +57,8 @@ Boots Cairn in QEMU and records its trace.
   --display HOW   give the machine a screen, and show it as QEMU's -display has
                   it: gtk, sdl, vnc=:1; none: nobody looks (no screen)
   --gdb           wait for a debugger on TCP port 1234 (no timeout)
+  --vars FILE     the firmware's variables, kept in FILE from boot to boot; with
+                  those of an earlier one it takes half the time to start
   --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
   --qemu-ds OPTIONS  of the plugin that gives QEMU a Debug Store, as
                   preset=skylake,stats=on; ds=hw has it without this as well;
@@ -102,7 +104,7 @@ check_mem() {
 parse() {
     while [ $# -gt 0 ]; do
         case $1 in
-        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --display)
+        --smp | --mem | --cpu | --accel | --log | --timeout | --qemu | --qemu-ds | --image | --display | --vars)
             [ $# -ge 2 ] || die $USAGE "$1 needs a value (--help)"
             case $1 in
             --smp) smp=$2 ;;
@@ -115,6 +117,7 @@ parse() {
             --qemu-ds) qemu_ds=$2 ;;
             --image) image=$2 ;;
             --display) display=$2 ;;
+            --vars) kept_vars=$2 ;;
             esac
             shift
             ;;
@@ -265,11 +268,18 @@ keep_log() { # file
     fi
 }
 
+# What the firmware has written, for --vars: whole, or as it was before.
+keep_vars() {
+    [ -z "$kept_vars" ] || { cp "$tmp/vars" "$kept_vars.new" && mv -f "$kept_vars.new" "$kept_vars"; } ||
+        die $TROUBLE "--vars $kept_vars: cannot be written"
+}
+
 # ---- the machine
 
 prepare() {
     local f w
     tmp=$(mktemp -d "${TMPDIR:-/tmp}/cairn.XXXXXX") || die $TROUBLE "no temporary directory"
+    [ -z "$kept_vars" ] || [ ! -e "$kept_vars" ] || vars=$kept_vars
     cp "$vars" "$tmp/vars" && chmod u+w "$tmp/vars" || die $TROUBLE "cannot copy $vars"
     mkfifo "$tmp/serial" || die $TROUBLE "cannot make a pipe in $tmp"
     if [ -z "$image" ]; then
@@ -583,6 +593,7 @@ main() {
     [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
     start
     watch 2>/dev/null # not a word of bash on how QEMU ended: the verdict says it
+    keep_vars
     [ $save = 0 ] || fetch_saved
     judge
     [ $save = 0 ] || judge_saved
