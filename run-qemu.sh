@@ -10,7 +10,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CAIRN_BUILD:-$here/build}
 case $build in /*) ;; *) build=$here/$build ;; esac
 
-smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0 display='' kept_vars=''
+smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0
+display='' kept_vars=''
 qemu_ds='' plugin=''
 save=0 saved=''
 qemu='' qemu_why='' accel_why='the default: it runs everywhere'

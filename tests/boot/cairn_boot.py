@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,18 +71,20 @@ def boot(log, *arguments, build=BUILD, timeout=LIMIT, environment=None):
     return Boot(process.returncode, clean(raw), Path(log))
 
 
-def warm_firmware(folder):
-    """Lets all boots that follow, also of other test processes, begin with the firmware's variables of one that has
-    been: from its own first ones it takes twice as long. Raises where that boot, or another test's firmware, is none."""
-    if "OVMF_VARS" in os.environ:
+def warm_firmware(config):
+    """For pytest_configure(): all boots that follow, in all its processes, begin with the firmware's variables of one
+    that has been. From the firmware's own first ones it takes twice as long. Not where there are few boots to come."""
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None) or config.option.collectonly \
+            or "OVMF_VARS" in os.environ:
         return
     names = subprocess.run([ROOT / "run-qemu.sh", "--which"], capture_output=True, text=True, check=True).stdout
-    code = re.search(r"^firmware +(\S.*)$", names, re.M)[1]
-    folder = Path(folder)
-    first = boot(folder / "first.log", "--vars", folder / "vars", "switches=1", "workload=pingpong", UNHURRIED)
+    temporary = tempfile.TemporaryDirectory(prefix="cairn-firmware-")  # pylint: disable=consider-using-with
+    config.add_cleanup(temporary.cleanup)
+    folder = Path(temporary.name)
+    first = boot(folder / "log", "--vars", folder / "vars", "switches=1", "workload=pingpong", UNHURRIED)
     if first.status != PASS:
         raise pytest.UsageError(f"the first boot fails:\n{first.output}")
-    os.environ.update(OVMF_CODE=code, OVMF_VARS=str(folder / "vars"))
+    os.environ.update(OVMF_CODE=re.search(r"^firmware +(\S.*)$", names, re.M)[1], OVMF_VARS=str(folder / "vars"))
 
 
 def build_with(folder, **files):

@@ -4,5 +4,6 @@
 import cairn_boot
 
 
-def pytest_configure():
+def pytest_configure(config):
     cairn_boot.need_qemu_11()
+    cairn_boot.warm_firmware(config)
