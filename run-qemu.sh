@@ -413,10 +413,12 @@ console_line() {
     [ -r "$tmp/console" ] && head -c 65536 "$tmp/console" | plain | LC_ALL=C grep -a -m 1 "$1"
 }
 
-# True where the guest has said more since the last look. Once a second always: a file's time can be coarse.
+# True twice a second where the guest has said more since the last look: a look costs some ten processes. Every two
+# seconds always: a file's time can be coarse.
 said_more() {
     looks=$((looks + 1))
-    [ $((looks % 10)) = 0 ] || [ "$tmp/console" -nt "$tmp/looked" ] || return 1
+    [ $((looks % 5)) = 0 ] || return 1
+    [ $((looks % 20)) = 0 ] || [ "$tmp/console" -nt "$tmp/looked" ] || return 1
     : >"$tmp/looked"
     [ -r "$tmp/console" ]
 }

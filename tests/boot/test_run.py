@@ -163,8 +163,8 @@ def hanging_kernel():
 
 def test_timeout(tmp_path):
     build = cb.build_with(tmp_path / "build", kernel_elf=hanging_kernel())
-    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", build=build, timeout=10)
-    assert result.status == cb.TIMEOUT and "timeout after 10 s" in result.output, result.output
+    result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", build=build, timeout=5)
+    assert result.status == cb.TIMEOUT and "timeout after 5 s" in result.output, result.output
 
 
 def process_of(pid):

@@ -186,12 +186,11 @@ def test_a_line_is_missing(log):
 
 
 @pytest.mark.parametrize("log", LOGS)
-@pytest.mark.parametrize("step, times", [(160001, 3), cairn_boot.long(9001, 60)])
-def test_some_damage_sanitized(log, step, times):
-    for arguments in (["each", GOLDEN / f"{log}.log", str(step)], ["random", GOLDEN / f"{log}.log", str(times)]):
-        done = subprocess.run([cairn_boot.BUILD / "cairn-damage-san", *arguments], capture_output=True, timeout=1200,
-                              check=False)
-        assert done.returncode == 0, (done.stdout + done.stderr).decode()
+@pytest.mark.parametrize("kind, amount", [("random", 8), cairn_boot.long("random", 60), cairn_boot.long("each", 9001)])
+def test_some_damage_sanitized(log, kind, amount):
+    done = subprocess.run([cairn_boot.BUILD / "cairn-damage-san", kind, GOLDEN / f"{log}.log", str(amount)],
+                          capture_output=True, timeout=1200, check=False)
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
 
 
 # ---- lies ------------------------------------------------------------------------------------------------------------

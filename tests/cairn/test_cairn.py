@@ -296,7 +296,7 @@ def large_log(tmp_path_factory):
     return log
 
 
-@pytest.mark.parametrize("step", [11, cairn_boot.long(1)])
+@pytest.mark.parametrize("step", [31, cairn_boot.long(1)])
 def test_every_damage(step):
     """Every line, every STEPth bit."""
     assert (GOLDEN / "small.log").stat().st_size <= 32768
@@ -304,10 +304,9 @@ def test_every_damage(step):
 
 
 @pytest.mark.parametrize("log", LOGS)
-@pytest.mark.parametrize("step, times", [(160001, 3), cairn_boot.long(9001, 60)])
-def test_some_damage_sanitized(log, step, times):
-    damage("each", GOLDEN / f"{log}.log", step)
-    damage("random", GOLDEN / f"{log}.log", times)
+@pytest.mark.parametrize("kind, amount", [("random", 8), cairn_boot.long("random", 60), cairn_boot.long("each", 9001)])
+def test_some_damage_sanitized(log, kind, amount):
+    damage(kind, GOLDEN / f"{log}.log", amount)
 
 
 def test_cut_frame_that_the_next_line_completes(tmp_path):

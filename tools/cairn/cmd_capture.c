@@ -26,6 +26,7 @@
 
 #define QUIET_MS       500  /* after the verdict: what still comes */
 #define TRAILER_MS     5000 /* after the trailer: the verdict should have come */
+#define GATHER_US      2000 /* what a serial line brings in that time is read at once: byte by byte costs more */
 
 enum verdict { NONE, PASS, FAIL };
 
@@ -233,6 +234,8 @@ static int record(struct capture *c, int64_t deadline, const sigset_t *while_wai
         if (c->raw)
             write_all(STDOUT_FILENO, data, (size_t)n);
         cairn_feed_bytes(&c->feed, data, (size_t)n);
+        if ((size_t)n < sizeof(data) / 16)
+            nanosleep(&(struct timespec){0, GATHER_US * 1000L}, NULL);
     }
     return 0;
 }

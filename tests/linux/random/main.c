@@ -175,7 +175,7 @@ static bool prepare(void)
     return write_setting("/proc/sys/kernel/perf_cpu_time_max_percent", "50") && /* at 0 the other cannot be set */
            write_setting("/proc/sys/kernel/perf_event_max_sample_rate", "100000000") &&
            write_setting("/proc/sys/kernel/perf_cpu_time_max_percent", "0") &&
-           sched_setaffinity(0, sizeof one, &one) == 0;
+           sched_setaffinity(0, sizeof one, &one) == 0 && random_hold_event();
 }
 
 int main(int argc, char **argv)

@@ -106,6 +106,12 @@ static int open_event(struct perf_event_attr *attr, pid_t child)
     return (int)syscall(SYS_perf_event_open, attr, child, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+bool random_hold_event(void)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};
+    return open_event(&attr, 0) >= 0;
+}
+
 static void describe(const struct random_machine *m, enum random_event event, struct perf_event_attr *attr)
 {
     static const struct {
