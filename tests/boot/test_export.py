@@ -17,7 +17,7 @@ GROUPS = "spinlock+dispatcher+priority+interrupt+dpc+mark"
 @pytest.mark.parametrize("session", [f"compact+{GROUPS}:qpc:sequential", cb.long(f"full+{GROUPS}:tsc:sequential"),
                                      cb.long(f"full+{GROUPS}:system:circular")])
 def test_exports_are_equal(tmp_path, session):
-    result, _ = run_and_check(tmp_path, 4, 800, "workload=mix", "spinlock.every=1", f"session.1={session}")
+    result, _ = run_and_check(tmp_path, 4, 400, "workload=mix", "spinlock.every=1", f"session.1={session}")
     command = [cb.BUILD / "cairn", "export", result.log, "--to"]
     lines = [json.loads(line) for line in subprocess.run([*command, "json"], check=True, capture_output=True)
              .stdout.decode("utf-8").splitlines()]

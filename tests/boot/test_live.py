@@ -62,7 +62,7 @@ def priorities_chain(log):
 
 def test_all_events(tmp_path):
     """Every kind at once: each event equal to the truth, in order, none missing; and the trace agrees with itself."""
-    result, _ = run_and_check(tmp_path, 2, 2000, "workload=mix", f"session.1=compact+{GROUPS}:qpc:sequential",
+    result, _ = run_and_check(tmp_path, 2, 1000, "workload=mix", f"session.1=compact+{GROUPS}:qpc:sequential",
                               "pebs=INST_RETIRED.ANY:5003,branches:3001:plain")
     found = counted(result.log)
     assert set(found) == set(NAMES), found
@@ -70,7 +70,7 @@ def test_all_events(tmp_path):
     compared = int(re.search(r"truth: each event between the switches +(\d+) +0 verified", text)[1])
     assert compared == sum(n for name, n in found.items() if name not in UNTOLD)
     changes, switches = priorities_chain(result.log)
-    assert changes == found["set priority"] and switches > 500
+    assert changes == found["set priority"] and switches > 200
     told = "\n".join(lines(result.log))
     for what in (r"\+ \w+\S* is ready, its wait has ended, \+1", r"is ready, its wait has ended, by a DPC",
                  r"is ready$", r"\+ base priority of \S+: \d+, was \d+, it runs at \d+", r"\+ interrupt E0H, tick: ",

@@ -79,7 +79,7 @@ def directory(name):
     cb.long(delete("::/kernel.elf"), "\\kernel.elf: cannot be opened (Not Found)"),
     (delete("::/cairn.cfg"), "\\cairn.cfg: cannot be opened (Not Found)"),
     cb.long(replace("::/cairn.cfg", b"#" * 65537), "\\cairn.cfg: is too large (Bad Buffer Size)"),
-    (replace("::/cairn.cfg", "end=exit\n".encode("utf-16")), "\\cairn.cfg: holds a zero byte"),
+    cb.long(replace("::/cairn.cfg", "end=exit\n".encode("utf-16")), "\\cairn.cfg: holds a zero byte"),
     cb.long(directory("::/cairn.cfg"), "\\cairn.cfg: is a directory"),
     ], ids=["no-kernel", "no-config", "huge-config", "utf16-config", "directory"])
 def test_wrong_volume(tmp_path, change, line):

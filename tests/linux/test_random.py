@@ -42,7 +42,7 @@ def run(folder, preset, seed, programs, smp=1):
 
 @pytest.mark.parametrize("preset, smp, seed", [("icelake", 1, 1), ("skylake", 2, 1000)])
 def test_programs(tmp_path, preset, smp, seed):
-    run(tmp_path, preset, seed, 150, smp=smp)
+    run(tmp_path, preset, seed, 60, smp=smp)
 
 
 @pytest.mark.long

@@ -72,7 +72,7 @@ def run_preset(tmp_path, preset, cpus, switches):
 
 @pytest.mark.parametrize("preset", PRESETS, ids=[preset[0] for preset in PRESETS])
 def test_presets(tmp_path, preset):
-    run_preset(tmp_path, preset, 2, 400)
+    run_preset(tmp_path, preset, 2, 200)
 
 
 @pytest.mark.long
