@@ -71,7 +71,7 @@ KERNEL_O   := $(KERNEL_C:%.c=$(B)/kernel/%.o) $(USER_C:%.c=$(B)/kernel/%.o) $(KE
 SHARED_C := $(sort $(wildcard trace/*.c ds/*.c ds/model/*.c ds/probe/*.c) \
               $(wildcard kernel/options*.c kernel/workload/paper.c kernel/pixels.c kernel/screen.c boot/config.c \
                 boot/elf.c boot/memory.c boot/paging.c boot/save_check.c arch/acpi_parse.c arch/acpi_serial.c \
-                arch/pci_uart.c arch/uart.c))
+                arch/pci_uart.c arch/reset.c arch/uart.c))
 PF_C     := $(B)/perfetto/perfetto.pb-c.c
 CAIRN_C  := $(sort $(wildcard $(addsuffix /*.c,tools/cairn tools/cairn/check tools/cairn/export))) $(PF_C)
 OPTIONS_C := $(sort $(wildcard tools/options/*.c)) tools/cairn/wrap.c

@@ -4,7 +4,7 @@
 #include "kernel/string.h"
 
 /* A description header (ACPI, "System Description Table Header"). */
-enum { HEADER_LENGTH = 4, HEADER_SIZE = 36 };
+enum { HEADER_LENGTH = 4, HEADER_REVISION = 8, HEADER_SIZE = 36 };
 /* No table we read is larger; a hostile length must not make us map half the address space. */
 #define TABLE_SIZE_MAX (16u << 20)
 
@@ -41,6 +41,7 @@ enum { /* FADT */
     FADT_PM1B_CNT = 68,
     FADT_PM_TMR = 76,
     FADT_PM_TMR_LEN = 91,
+    FADT_IAPC_BOOT_ARCH = 109,
     FADT_FLAGS = 112,
     FADT_SIZE_1 = 116,
     FADT_RESET_REG = 116,
@@ -50,6 +51,8 @@ enum { /* FADT */
     FADT_X_PM1B_CNT = 184,
     FADT_X_PM_TMR = 208,
 };
+#define FADT_IAPC_BOOT_ARCH_REVISION 3u /* ACPI 2.0; before it these bytes are reserved */
+#define FADT_IAPC_8042 (1u << 1)
 #define FADT_FLAG_TMR_VAL_EXT   (1u << 8)
 #define FADT_FLAG_RESET_REG_SUP (1u << 10)
 #define FADT_FLAG_HW_REDUCED    (1u << 20)
@@ -383,6 +386,28 @@ static void find_s5(struct acpi_info *info, const struct table *dsdt)
     }
 }
 
+/* ACPI, "Reset Register": a byte in memory, in I/O space or in the configuration space of a function on bus 0 (of an
+ * address there: device 47:32, function 31:16, offset 15:0). Its width is not looked at: it is always 8. */
+static int parse_reset(struct parser *parser, const struct table *fadt)
+{
+    struct acpi_info *info = parser->info;
+    const struct acpi_register reset = get_gas(fadt->bytes + FADT_RESET_REG);
+    const uint64_t at = reset.address;
+    bool good = at != 0;
+
+    if (reset.space == ACPI_SPACE_IO)
+        good = good && at <= UINT16_MAX;
+    else if (reset.space == ACPI_SPACE_PCI)
+        good = good && at >> 32 < 32 && (at >> 16 & 0xFFFF) < 8 && (at & 0xFFFF) < 256;
+    else if (reset.space != ACPI_SPACE_MEMORY)
+        good = false;
+    if (!good)
+        return fail(parser, -EINVAL, "FACP", "its reset register is where no byte can be written");
+    info->reset = reset;
+    info->reset_value = fadt->bytes[FADT_RESET_VALUE];
+    return 0;
+}
+
 static int parse_fadt(struct parser *parser, const struct table *fadt)
 {
     struct acpi_info *info = parser->info;
@@ -392,10 +417,10 @@ static int parse_fadt(struct parser *parser, const struct table *fadt)
         return fail(parser, -EINVAL, "FACP", "it is too short");
     uint32_t flags = get32(bytes + FADT_FLAGS);
 
-    if (flags & FADT_FLAG_RESET_REG_SUP && fadt->size > FADT_RESET_VALUE) {
-        info->reset = get_gas(bytes + FADT_RESET_REG);
-        info->reset_value = bytes[FADT_RESET_VALUE];
-    }
+    if (flags & FADT_FLAG_RESET_REG_SUP && fadt->size > FADT_RESET_VALUE)
+        ignore(parser, parse_reset(parser, fadt));
+    info->no_8042 = bytes[HEADER_REVISION] >= FADT_IAPC_BOOT_ARCH_REVISION &&
+                    !(get16(bytes + FADT_IAPC_BOOT_ARCH) & FADT_IAPC_8042);
     if (flags & FADT_FLAG_HW_REDUCED)
         return 0; /* neither PM timer nor PM1 control */
     if (bytes[FADT_PM_TMR_LEN] == 4) {

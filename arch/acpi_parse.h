@@ -42,8 +42,8 @@ struct acpi_problem {
     const char *what; /* in words */
 };
 
-/* What the kernel can do without: NMI lines, the FADT (or the DSDT it leads to), the HPET and the DMAR table. */
-#define ACPI_MAX_IGNORED 4u
+/* What the kernel can do without: NMI lines, the FADT, the DSDT it leads to, the HPET and the DMAR table. */
+#define ACPI_MAX_IGNORED 5u
 
 struct acpi_info {
     struct acpi_cpu cpus[ACPI_MAX_CPUS]; /* enabled ones; [0] is the boot processor */
@@ -60,8 +60,9 @@ struct acpi_info {
     uint8_t pm_timer_bits; /* 24 or 32 */
     uint64_t hpet;         /* physical; 0: none */
 
-    struct acpi_register reset;
+    struct acpi_register reset; /* one byte can be written there; of PCI a function of bus 0, CF8H reaches it */
     uint8_t reset_value;
+    bool no_8042; /* the FADT says that there is no keyboard controller at ports 60H and 64H */
 
     bool has_s5; /* power-off: the next seven fields mean something */
     uint8_t s5_type_a, s5_type_b;

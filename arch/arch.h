@@ -387,10 +387,12 @@ void arch_debug_exit(uint8_t code);
 /* Writes all caches' lines of this memory back, and waits until that is done: it then survives a reset that leaves the
  * memory's power on. Other CPUs must not write there meanwhile. */
 void arch_flush(const void *from, size_t size);
-/* As arch_reboot, but by a reset that keeps what is in memory, where the machine knows one: CF9H, the FADT's register
- * without a power cycle, keyboard controller, triple fault. */
+/* Resets the machine, by the ways of arch/reset.h in their order. warm: by one that keeps what is in memory, where the
+ * machine has it. Does not return. */
+void arch_reboot(void);
 void arch_reset_warm(void);
-void arch_reboot(void);   /* FADT reset register, keyboard controller, triple fault, in this order */
+/* That order in words, cut at `size`. */
+void arch_reset_words(bool warm, char *text, size_t size);
 void arch_poweroff(void); /* FADT PM1 control and \_S5: returns where the machine gives no simple way */
 
 /* CPU features in use, one line of words ("nx smep smap umip x2apic"), for the machine stream. */

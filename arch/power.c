@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ways out: QEMU's debug port, reset, power-off. */
 #include "arch/internal.h"
+#include "arch/reset.h"
 
 #define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
 
@@ -11,12 +12,6 @@
 #define PCI_ADDRESS 0xCF8u
 #define PCI_DATA    0xCFCu
 #define   PCI_ENABLE 0x80000000u
-
-/* Intel's PCH datasheets, "Reset Control Register (RST_CNT)". */
-#define RST_CNT 0xCF9u
-#define   RST_CNT_SYS_RST  0x02u /* hard reset; 0: INIT# alone */
-#define   RST_CNT_RST_CPU  0x04u /* from 0 to 1: now */
-#define   RST_CNT_FULL_RST 0x08u /* power cycle: memory loses what it holds */
 
 #define CPUID_1_EBX_CLFLUSH(ebx) ((ebx) >> 8 & 0xFFu) /* size of a cache line, in units of 8 bytes */
 
@@ -67,28 +62,31 @@ void arch_debug_exit(uint8_t code)
 static void reset_by_acpi(bool warm)
 {
     const struct acpi_register *reset = &arch_acpi.reset;
-    uint8_t value = arch_acpi.reset_value;
+    const uint8_t value = arch_reset_value(&arch_acpi, warm);
 
-    if (warm && reset->space == ACPI_SPACE_IO && reset->address == RST_CNT)
-        value &= (uint8_t)~RST_CNT_FULL_RST;
-    if (!reset->address || (reset->space == ACPI_SPACE_MEMORY && !reset_register))
-        return;
     switch (reset->space) {
     case ACPI_SPACE_IO:
         arch_out8((uint16_t)reset->address, value);
         break;
     case ACPI_SPACE_MEMORY:
+        if (!reset_register)
+            return;
         *reset_register = value;
         break;
     case ACPI_SPACE_PCI: { /* bus 0; 47:32 device, 31:16 function, 15:0 offset */
         uint32_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7, at = reset->address & 255;
         arch_out32(PCI_ADDRESS, PCI_ENABLE | device << 11 | function << 8 | (at & ~3u));
         arch_out8((uint16_t)(PCI_DATA + (at & 3)), value);
-        break;
     }
-    default:
-        return;
     }
+    wait_for_effect();
+}
+
+/* Without a power cycle, warm or not: where there is no such register nobody minds. */
+static void reset_by_cf9(void)
+{
+    arch_out8(RST_CNT, RST_CNT_SYS_RST);
+    arch_out8(RST_CNT, RST_CNT_SYS_RST | RST_CNT_RST_CPU);
     wait_for_effect();
 }
 
@@ -108,25 +106,43 @@ static void reset_by_triple_fault(void)
     __asm__ volatile("lidt %0; int3" ::"m"(empty));
 }
 
-void arch_reboot(void)
+/* A panic before the tables are parsed comes here as well: of all-zero tables nothing is known to be absent. */
+static void reset(bool warm)
 {
+    enum arch_reset_way ways[ARCH_RESET_WAYS];
+    const unsigned count = arch_reset_order(&arch_acpi, warm, ways);
+
     __asm__ volatile("cli" ::: "memory");
-    reset_by_acpi(false);
-    reset_by_keyboard_controller();
-    reset_by_triple_fault();
+    for (unsigned i = 0; i < count; i++) {
+        switch (ways[i]) {
+        case ARCH_RESET_ACPI:
+            reset_by_acpi(warm);
+            break;
+        case ARCH_RESET_CF9:
+            reset_by_cf9();
+            break;
+        case ARCH_RESET_8042:
+            reset_by_keyboard_controller();
+            break;
+        case ARCH_RESET_TRIPLE_FAULT:
+            reset_by_triple_fault();
+        }
+    }
 }
 
-/* The register of Intel's chipsets first, though the FADT may name another: of this one it is known what it does. Where
- * it is not there nobody minds. */
+void arch_reboot(void)
+{
+    reset(false);
+}
+
 void arch_reset_warm(void)
 {
-    __asm__ volatile("cli" ::: "memory");
-    arch_out8(RST_CNT, RST_CNT_SYS_RST);
-    arch_out8(RST_CNT, RST_CNT_SYS_RST | RST_CNT_RST_CPU);
-    wait_for_effect();
-    reset_by_acpi(true);
-    reset_by_keyboard_controller();
-    reset_by_triple_fault();
+    reset(true);
+}
+
+void arch_reset_words(bool warm, char *text, size_t size)
+{
+    arch_reset_show(&arch_acpi, warm, text, size);
 }
 
 /* SDM vol. 2, "CLFLUSH": from all caches of all processors, which WBINVD is not; MFENCE orders it. */

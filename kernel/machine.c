@@ -240,6 +240,8 @@ void kmachine_dump(struct trace_dump *d)
     kline(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%lu", (unsigned long)arch_tsc_hz());
     kline(d, CAIRN_STREAM_MACHINE, "machine.time_source=%s", arch_time_source());
     kline(d, CAIRN_STREAM_MACHINE, "machine.serial=%s", kserial_words());
+    arch_reset_words(kopt.save == KOPT_SAVE_ESP, text, sizeof text);
+    kline(d, CAIRN_STREAM_MACHINE, "machine.reset=%s", text);
     dump_memory(d);
     for (size_t i = 0; kopt_show(i, text, sizeof text); i++)
         kline(d, CAIRN_STREAM_MACHINE, "option.%s", text);

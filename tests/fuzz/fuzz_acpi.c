@@ -14,6 +14,7 @@
 #include "arch/acpi_parse.h"
 #include "arch/acpi_serial.h"
 #include "arch/pci_uart.h"
+#include "arch/reset.h"
 #include "kernel/errno.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -75,8 +76,33 @@ static void check_uart(const struct arch_uart *u)
     arch_uart_show(u, text, sizeof text);
 }
 
+/* Each way at most once, one that is there first, the one that always works last, and its words fit a line. */
+static void check_reset(const struct acpi_info *info, bool warm)
+{
+    enum arch_reset_way ways[ARCH_RESET_WAYS];
+    const unsigned count = arch_reset_order(info, warm, ways);
+    char text[128];
+
+    assert(count >= 2 && count <= ARCH_RESET_WAYS && ways[count - 1] == ARCH_RESET_TRIPLE_FAULT);
+    assert(ways[0] == (info->reset.address && !warm ? ARCH_RESET_ACPI : ARCH_RESET_CF9));
+    for (unsigned i = 0; i < count; i++) {
+        assert(ways[i] != ARCH_RESET_8042 || !info->no_8042);
+        for (unsigned j = 0; j < i; j++)
+            assert(ways[i] != ways[j]);
+    }
+    if (info->reset.address) {
+        assert(info->reset.space <= ACPI_SPACE_PCI);
+        assert(info->reset.space != ACPI_SPACE_IO || info->reset.address <= UINT16_MAX);
+        assert(info->reset.space != ACPI_SPACE_PCI || info->reset.address >> 32 < 32);
+    }
+    arch_reset_show(info, warm, text, sizeof text);
+    assert(strstr(text, "triple fault"));
+}
+
 static void check_machine(const struct acpi_info *info)
 {
+    check_reset(info, false);
+    check_reset(info, true);
     assert(info->cpu_count >= 1 && info->cpu_count <= ACPI_MAX_CPUS);
     assert(info->cpus[0].apic_id == 0);
     assert(info->ioapic_count <= ACPI_MAX_IOAPICS);

@@ -8,7 +8,7 @@ FUZZ_SHARED  := $(addprefix tests/fuzz/,log.c read_all.c ctf.c formats.c filters
                 $(filter-out tools/cairn/main.c,$(CAIRN_C)) \
                 $(sort $(wildcard trace/*.c) ds/events.c ds/insn.c ds/probe/rows.c ds/model/policy.c \
                   boot/save_check.c) \
-                $(addprefix arch/,acpi_parse.c acpi_serial.c pci_uart.c uart.c)
+                $(addprefix arch/,acpi_parse.c acpi_serial.c pci_uart.c reset.c uart.c)
 FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log

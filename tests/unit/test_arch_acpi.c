@@ -455,10 +455,12 @@ static void test_broken_optional_tables(void **state)
     expect_ignored(m, &info, "DMAR", "it is too short");
     free(m);
 
-    m = machine_new(); /* all that can be wrong at once, NMI lines twice */
+    m = machine_new(); /* all that can be wrong at once, NMI lines twice, and the FADT once more */
     madt_entry(m, (uint8_t[]){4, 6, 0xFF, 0, 0, 2});
     madt_entry(m, (uint8_t[]){10, 12, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0});
-    m->memory[FADT + 9]++;
+    m->memory[FADT + 116] = 3; /* the reset register's space */
+    seal_table(m, FADT);
+    m->memory[DSDT + 9]++;
     m->memory[HPET + 9]++;
     m->memory[DMAR + 9]++;
     expect_good(m, &info);
@@ -466,7 +468,9 @@ static void test_broken_optional_tables(void **state)
     assert_string_equal(info.ignored[0].table, "DMAR");
     assert_string_equal(info.ignored[1].table, "APIC");
     assert_string_equal(info.ignored[2].table, "FACP");
-    assert_string_equal(info.ignored[3].table, "HPET");
+    assert_string_equal(info.ignored[3].table, "DSDT");
+    assert_string_equal(info.ignored[4].table, "HPET");
+    assert_int_equal(info.pm_timer, 0x608);
     assert_int_equal(info.cpus[0].nmi_lint, 2); /* the good line is still there */
     assert_int_equal(info.cpus[2].nmi_lint, 3);
     free(m);

@@ -73,6 +73,7 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "  measured by", "machine.time_source");
     cairn_print_skew(log, "");
     print_value(log, "serial port", "machine.serial");
+    print_value(log, "reset by", "machine.reset");
     print_value(log, "workload", "workload.name");
 }
 
