@@ -117,6 +117,7 @@ void ds_probe_reset(struct ds_probe *p)
     ds_probe_lvtpc(p, true);
     all_off(p);
     p->enabled = p->pebs = p->fixed_ctrl = 0;
+    p->record_bytes = ds_pebs_fixed_size(p->caps->format);
     memset(p->bench->area, 0, ARCH_PAGE_SIZE);
     memset(p->bench->buffer, 0, DS_PROBE_BUFFER);
     ds_probe_write(p, IA32_DS_AREA, (uint64_t)(uintptr_t)p->bench->area);
@@ -178,6 +179,14 @@ void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64
     p->bench->area[ds_area_reset(p->caps->format, c->number) / 8] = ds_initial(p->caps, c->number, again);
     p->enabled |= bit;
     p->pebs |= bit;
+}
+
+void ds_probe_groups(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t groups)
+{
+    ds_probe_write(p, MSR_PEBS_DATA_CFG, groups);
+    ds_probe_write(p, IA32_PERFEVTSEL0 + c->number,
+                   c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_ADAPTIVE);
+    p->record_bytes = ds_pebs_adaptive_size(groups);
 }
 
 bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t not_these, struct ds_probe_counter *c)
@@ -324,6 +333,9 @@ static void (*const experiments[DS_PROBE_ROWS])(struct ds_probe *p, struct ds_pr
     [DS_PROBE_Q_SPACING] = ds_probe_spacing,
     [DS_PROBE_Q_PDIST_SPACING] = ds_probe_pdist_spacing,
     [DS_PROBE_Q_SHADOW] = ds_probe_shadow,
+    [DS_PROBE_Q_EVENTING_IP] = ds_probe_eventing_ip,
+    [DS_PROBE_Q_RIP] = ds_probe_rip,
+    [DS_PROBE_Q_OVERFLOW_BIT] = ds_probe_overflow_bit,
     [DS_PROBE_Q_FULL_SIGNAL] = ds_probe_full_signal,
     [DS_PROBE_Q_SELF_MASK] = ds_probe_self_mask,
     [DS_PROBE_Q_THRESHOLD_AGAIN] = ds_probe_threshold_again,
@@ -352,17 +364,36 @@ static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_p
         ds_probe_unknown(r, "no BTS: %s", p->caps->bts_reason);
         return;
     }
+    ds_probe_reset(p);
     experiments[question](p, r);
     if (p->refused)
         ds_probe_unknown(r, "MSR 0x%x raises #GP where it is %s", p->refusal.msr,
                          p->refusal.write ? "written" : "read");
 }
 
+static bool same_kind(const struct ds_caps *a, const struct ds_caps *b)
+{
+    return a->core_type == b->core_type && a->generation == b->generation && a->pebs == b->pebs && a->bts == b->bts &&
+           a->format == b->format && a->baseline == b->baseline && a->pebs_counters == b->pebs_counters;
+}
+
+unsigned ds_probe_kinds(const struct ds_caps *caps, uint32_t count, uint32_t *cpus, unsigned max)
+{
+    unsigned kinds = 0;
+    for (uint32_t i = 0; i < count && kinds < max; i++) {
+        bool known = false;
+        for (unsigned k = 0; k < kinds; k++)
+            known |= same_kind(&caps[cpus[k]], &caps[i]);
+        if (!known)
+            cpus[kinds++] = i;
+    }
+    return kinds;
+}
+
 int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result results[DS_PROBE_ROWS],
                  struct ds_probe_cost costs[DS_PROBE_COSTS], char *error, size_t size)
 {
     struct ds_probe probe = {.bench = bench, .caps = bench->caps}, *p = &probe;
-    p->record_bytes = ds_pebs_fixed_size(p->caps->format);
     save_all(p);
     if (p->refused) {
         snprintf(error, size, "MSR 0x%x raises #GP where it is read", p->refusal.msr);

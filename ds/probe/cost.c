@@ -68,11 +68,8 @@ static void count_instructions(struct ds_probe *p, uint64_t groups)
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, MAXIMUM, DS_PROBE_NEVER);
     ds_probe_count(p, c, APART, APART);
-    if (!groups)
-        return;
-    ds_probe_write(p, MSR_PEBS_DATA_CFG, groups);
-    ds_probe_write(p, IA32_PERFEVTSEL0 + c->number,
-                   c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_ADAPTIVE);
+    if (groups)
+        ds_probe_groups(p, c, groups);
 }
 
 static void without_pebs(struct series *s)
@@ -90,12 +87,11 @@ static void cost_of_record(struct series *s, uint64_t groups, struct ds_probe_co
     struct ds_probe *p = s->p;
     if (groups & MSR_PEBS_DATA_CFG_CNTR)
         groups |= msr_pebs_data_cfg_counters(1u << p->instructions.number, 0);
-    const uint32_t size = groups ? ds_pebs_adaptive_size(groups) : p->record_bytes;
     without_pebs(s);
     for (unsigned i = 0; i < p->bench->samples; i++) {
         count_instructions(p, groups);
         const uint64_t cycles = ds_probe_run(p, DS_PROBE_NOPS, 0);
-        add(s, cycles, (unsigned)(ds_probe_pebs_index(p) / size));
+        add(s, cycles, (unsigned)(ds_probe_pebs_index(p) / p->record_bytes));
     }
     ds_probe_cost_of(cost, s->sample, s->n);
 }

@@ -10,50 +10,57 @@
 #define FIRST_BRANCH 40u /* comes among the jumps: fewer branches lead there */
 #define TRIES        32u /* jumps that pass before a counter is armed */
 
-/* Records of the jumps by `branches` alone, from branch number `first` on. */
-static void run_branches(struct ds_probe *p, const struct ds_probe_counter *branches, uint64_t first)
+void ds_probe_run_branches(struct ds_probe *p, uint64_t first, uint64_t groups)
 {
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
-    ds_probe_count(p, branches, first, DS_PROBE_FAR);
+    ds_probe_count(p, &p->branches, first, DS_PROBE_FAR);
+    if (groups)
+        ds_probe_groups(p, &p->branches, groups);
     ds_probe_run(p, DS_PROBE_JUMPS, 0);
 }
 
-/* The period with which the last jump is what arms the counter, so that its record is that of the branch behind the
- * NOPs. 0: not found. */
-static uint64_t arm_at_last_jump(struct ds_probe *p, const struct ds_probe_counter *branches)
+/* 0: there is none. */
+static uint64_t find_arming(struct ds_probe *p)
 {
     const struct ds_probe_sled *sled = &p->bench->sled[DS_PROBE_JUMPS];
-    run_branches(p, branches, FIRST_BRANCH);
+    ds_probe_run_branches(p, FIRST_BRANCH, 0);
     const uint32_t at = ds_probe_records(p) ? ds_probe_position(p, 0, sled) : DS_PROBE_OUTSIDE;
     if (at == DS_PROBE_OUTSIDE)
         return 0;
     const uint64_t near = FIRST_BRANCH + sled->count - 1 - at;
     for (uint64_t period = near; period < near + TRIES; period++) {
-        run_branches(p, branches, period);
+        ds_probe_run_branches(p, period, 0);
         if (ds_probe_records(p) == 1 && ds_probe_position(p, 0, sled) == DS_PROBE_OUTSIDE)
             return period;
     }
     return 0;
 }
 
+bool ds_probe_arm_at_last_jump(struct ds_probe *p, struct ds_probe_result *r)
+{
+    if (!ds_probe_find(p, DS_EVENT_BRANCHES, DS_BIT(p->instructions.number), &p->branches)) {
+        ds_probe_unknown(r, "needs two counters with PEBS, one of them for branches");
+        return false;
+    }
+    if (!p->armed)
+        p->arming = find_arming(p);
+    p->armed = true;
+    if (!p->arming)
+        ds_probe_unknown(r, "no period was found with which the last jump arms a counter");
+    return p->arming != 0;
+}
+
 /* A counter of branches is armed by the last of the jumps; among the NOPs, where there are no branches, that of
  * instructions has its record. Whether the other one's still comes, with the branch behind the NOPs, is the answer. */
 void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
 {
-    struct ds_probe_counter branches;
-    if (!ds_probe_find(p, DS_EVENT_BRANCHES, DS_BIT(p->instructions.number), &branches)) {
-        ds_probe_unknown(r, "needs two counters with PEBS, one of them for branches");
+    const struct ds_probe_counter *branches = &p->branches;
+    if (!ds_probe_arm_at_last_jump(p, r))
         return;
-    }
-    const uint64_t period = arm_at_last_jump(p, &branches);
-    if (!period) {
-        ds_probe_unknown(r, "no period was found with which the last jump arms a counter");
-        return;
-    }
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
-    ds_probe_count(p, &branches, period, DS_PROBE_FAR);
+    ds_probe_count(p, branches, p->arming, DS_PROBE_FAR);
     ds_probe_count(p, &p->instructions, DS_PROBE_JUMPS_COUNT + DS_PROBE_AFTER_JUMPS / 2, DS_PROBE_FAR);
     ds_probe_run(p, DS_PROBE_JUMPS, 0);
 
@@ -62,8 +69,8 @@ void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
     const unsigned records = ds_probe_records(p);
     const bool others = records && ds_probe_position(p, 0, &nops) != DS_PROBE_OUTSIDE;
     const bool own = records == 2 && ds_probe_position(p, 1, &nops) == DS_PROBE_OUTSIDE;
-    const uint64_t value = ds_probe_value(p, &branches);
-    const bool reloaded = value >= ds_initial(p->caps, branches.number, DS_PROBE_FAR);
+    const uint64_t value = ds_probe_value(p, branches);
+    const bool reloaded = value >= ds_initial(p->caps, branches->number, DS_PROBE_FAR);
     const bool older = p->caps->format < 3;
     if (!others || records > 2 || (records == 2 && !own)) {
         ds_probe_unknown(r, "%u records, the first %s the NOPs: not what was set up", records,

@@ -23,7 +23,11 @@ struct ds_probe {
     const struct ds_caps *caps;
     struct ds_probe_counter instructions; /* retired ones, without precise distribution as far as anybody knows */
     bool tried, found, works;             /* whether that has been looked for, is there, and makes records */
-    uint32_t record_bytes;                /* basic records */
+    struct ds_probe_counter branches;     /* retired ones, another counter */
+    uint64_t arming;                      /* the period with which it is armed by the last jump; 0: not known */
+    uint64_t eventing, rip;               /* of its records: see ds/probe/addresses.c */
+    bool armed, looked;                   /* whether these have been looked for */
+    uint32_t record_bytes;                /* since the last reset: basic records */
     uint64_t enabled, pebs;               /* since the last reset: IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE of a run */
     uint64_t fixed_ctrl;
     struct ds_probe_saved saved[8 + 2 * DS_GP_MAX + DS_FIXED_MAX];
@@ -59,8 +63,17 @@ void ds_probe_count(struct ds_probe *p, const struct ds_probe_counter *c, uint64
  * first. False: there is none. */
 bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t not_these, struct ds_probe_counter *c);
 
+/* Its records have these groups, too; after ds_probe_count, a general-purpose counter alone. */
+void ds_probe_groups(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t groups);
+
 /* Sets p->instructions, the first time; whether it makes records. */
 bool ds_probe_records_instructions(struct ds_probe *p);
+
+/* Sets p->branches and p->arming, the first time. False: there is no such counter, or no such period, and `r` says so.
+ * The record is that of the branch behind the NOPs then. */
+bool ds_probe_arm_at_last_jump(struct ds_probe *p, struct ds_probe_result *r);
+/* One record among the jumps, by p->branches: its overflow is branch number `first`. */
+void ds_probe_run_branches(struct ds_probe *p, uint64_t first, uint64_t groups);
 
 /* Counters and `debugctl` on, the code, all off. Returns the cycles the code took. */
 uint64_t ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl);
@@ -108,6 +121,9 @@ void ds_probe_threshold_again(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_shadow(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_eventing_ip(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_rip(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_ds_area(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r);
 

@@ -94,6 +94,9 @@ enum ds_probe_question {
     DS_PROBE_Q_SPACING,
     DS_PROBE_Q_PDIST_SPACING,
     DS_PROBE_Q_SHADOW,
+    DS_PROBE_Q_EVENTING_IP,
+    DS_PROBE_Q_RIP,
+    DS_PROBE_Q_OVERFLOW_BIT,
     DS_PROBE_Q_FULL_SIGNAL,
     DS_PROBE_Q_SELF_MASK,
     DS_PROBE_Q_THRESHOLD_AGAIN,
@@ -130,6 +133,12 @@ extern const struct ds_probe_cost_row ds_probe_costs[DS_PROBE_COSTS];
 
 /* Sorts the samples. */
 void ds_probe_cost_of(struct ds_probe_cost *cost, uint64_t *sample, unsigned n);
+
+/* ---- whom to ask ------------------------------------------------------------------------------------------------- */
+
+/* The first CPU of each kind of core, of those with these `caps`; `max` at most. Kinds differ in what they say of
+ * themselves, or in what there is of counters and PEBS. Returns how many. */
+unsigned ds_probe_kinds(const struct ds_caps *caps, uint32_t count, uint32_t *cpus, unsigned max);
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
 

@@ -17,7 +17,8 @@ POLICIES = {
 }
 # What is no policy of the model.
 OTHERS = {
-    "spacing": "n_plus_1", "pdist_spacing": "n", "shadow": "even", "full_signal": "no", "self_mask": "yes",
+    "spacing": "n_plus_1", "pdist_spacing": "n", "shadow": "even", "eventing_ip": "yes", "rip": "next",
+    "overflow_bit": "set", "full_signal": "no", "self_mask": "yes",
     "threshold_again": "yes", "bts_circular": "wrap", "bts_circular_pmi": "yes", "ds_area": "fault",
     "pmc_write": "sign_extended",
 }

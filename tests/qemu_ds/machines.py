@@ -88,7 +88,8 @@ def main():
         blocks = [block(name, boot(folder, name)) for name in NAMES]
         found = {name: answers(boot(folder, name, PROBE)) for name in NAMES}
     text = PAGE.read_text(encoding="utf-8")
-    begin, end = text.index("| question |"), text.index("\n### ")
+    begin = text.index("| question |")
+    end = text.index("\n\n", begin) + 1
     text = text[:begin] + table(found) + text[end:]
     begin, end = text.index("### "), text.rindex("## ")
     PAGE.write_text(text[:begin] + "\n".join(blocks) + "\n" + text[end:], encoding="utf-8")

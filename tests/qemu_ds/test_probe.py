@@ -8,17 +8,19 @@ import pytest
 import cairn_boot as cb
 from cairn_log import cairn, checked
 
-# What the plugin can be set to, the default first: no page faults, and no PMI that waits for LVTPC.
+# What the plugin can be set to, the default first: no page faults, and no PMI that waits for LVTPC (docs/probe.md).
 POLICIES = {
     "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
     "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("lost",), "bystander": ("by_format", "swapped"),
     "pdist_minimum": ("none", "128"), "reserved": ("fault", "ignore"), "unmapped": ("error",),
 }
-HIDDEN = {"penryn": {"bystander", "pdist_minimum"}, "nehalem": {"pdist_minimum"}}
+OTHERS = {"eventing_ip": "yes", "rip": "next", "overflow_bit": "set", "spacing": "n_plus_1"}
+HIDDEN = {"penryn": {"bystander", "pdist_minimum", "eventing_ip", "rip"}, "nehalem": {"pdist_minimum", "eventing_ip"},
+          "sandybridge": {"eventing_ip"}}
 
 
 @pytest.mark.parametrize("preset, value", [
-    ("icelake", 0), ("skylake", 1), cb.long("skylake", 2),
+    ("icelake", 0), ("skylake", 2), cb.long("skylake", 1),
     *[cb.long(preset, value) for value in (0, 2)
       for preset in ("penryn", "nehalem", "sandybridge", "haswell", "sapphirerapids", "arrowlake", "lunarlake")]])
 def test_answers_are_what_was_set(tmp_path, preset, value):
@@ -33,4 +35,5 @@ def test_answers_are_what_was_set(tmp_path, preset, value):
     assert status == 0 and machine["asked"] == "TCG" and machine["emulated"] and machine["vendor"] == "GenuineIntel"
     found = {q["name"]: q.get("answer") for q in machine["questions"]}
     hidden = HIDDEN.get(preset, set())
-    assert {name: found[name] for name in policy} == {n: None if n in hidden else policy[n] for n in policy}
+    expected = {name: None if name in hidden else answer for name, answer in {**policy, **OTHERS}.items()}
+    assert {name: found[name] for name in expected} == expected

@@ -27,6 +27,8 @@ static struct {
     unsigned before;    /* instructions around the code, every other one a branch */
     uint32_t forbidden; /* MSR that raises #GP */
     bool shadow;        /* NOPs behind divisions are not seen */
+    bool late, early;   /* EventingIP is the next instruction's; RIP is the instruction's own */
+    bool hides;         /* no overflow shows in GLOBAL_STATUS */
 } m;
 static _Alignas(4096) uint64_t area[512];
 static _Alignas(4096) uint8_t buffer[DS_PROBE_BUFFER];
@@ -56,7 +58,7 @@ static bool write_memory(void *context, uint64_t address, const void *from, uint
 static void registers(void *context, struct ds_model_registers *out)
 {
     (void)context;
-    *out = (struct ds_model_registers){.rip = m.next, .eventing_ip = m.ip};
+    *out = (struct ds_model_registers){.rip = m.early ? m.ip : m.next, .eventing_ip = m.late ? m.next : m.ip};
 }
 
 static void raise_pmi(void *context, uint32_t lvtpc)
@@ -81,7 +83,10 @@ static void cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4
 static int rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
     (void)context;
-    return msr == m.forbidden || ds_model_rdmsr(&m.model, msr, value) ? -EFAULT : 0;
+    int e = msr == m.forbidden || ds_model_rdmsr(&m.model, msr, value) ? -EFAULT : 0;
+    if (m.hides && msr == IA32_PERF_GLOBAL_STATUS)
+        *value &= ~m.model.counters;
+    return e;
 }
 
 static int wrmsr(void *context, uint32_t msr, uint64_t value)
@@ -211,6 +216,10 @@ static const char *hidden(const struct ds_model_preset *p, const char *policy)
 {
     if (strcmp(policy, "bystander") == 0 && p->format == 0)
         return "needs two counters with PEBS, one of them for branches";
+    if (strcmp(policy, "eventing_ip") == 0 && p->format < 2)
+        return "records of this format have no EventingIP";
+    if (strcmp(policy, "rip") == 0 && p->format == 0)
+        return "needs two counters with PEBS, one of them for branches";
     if (strncmp(policy, "pdist", 5) == 0 && (p->format == 0 || strcmp(p->name, "nehalem") == 0))
         return "no counter with precise distribution";
     return NULL;
@@ -273,6 +282,34 @@ static void shadow(void **state) /* a processor that records slow instructions a
     assert_non_null(strstr(result("shadow")->evidence, "of the NOPs behind them 0 0 0 0 0 0 0"));
 }
 
+static void addresses(void **state) /* records that have others than the manual says */
+{
+    (void)state;
+    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
+        for (unsigned before = 0; before <= 32; before += 8) {
+            const struct ds_model_preset *p = &ds_model_presets[n];
+            set_up(p, NULL);
+            m.before = before;
+            m.late = m.early = true;
+            probe();
+            assert_string_equal(result("eventing_ip")->answer, p->format < 2 ? "" : "next");
+            assert_string_equal(result("rip")->answer, p->format == 0 ? "" : "eventing");
+        }
+}
+
+static void hidden_overflow(void **state) /* a processor whose status shows no overflow before the record */
+{
+    (void)state;
+    set_up(ds_model_preset("skylake"), NULL);
+    m.hides = true;
+    probe();
+    assert_string_equal(result("overflow_bit")->answer, "clear");
+    set_up(ds_model_preset("skylake"), NULL);
+    probe();
+    assert_string_equal(result("overflow_bit")->answer, "set");
+    assert_non_null(strstr(result("overflow_bit")->evidence, "GLOBAL_STATUS 0x2; behind its record: 0x0"));
+}
+
 static const struct ds_probe_cost *cost(const char *name)
 {
     for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
@@ -305,6 +342,51 @@ static void measured(void **state) /* what a record, a branch and an interrupt t
                 assert_string_equal(costs[i].reason, "records of this format have no such group");
         }
         assert_int_equal(cost("drain")->samples, bench.samples); /* what the host takes is the host's */
+    }
+}
+
+/* A processor of two kinds of cores: one CPU of each is asked, and each answers for itself. */
+static void kinds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *like;
+        uint32_t signature;
+    } hybrids[] = {{"sapphirerapids", 0x000B0671}, {"arrowlake", 0x000C0662}};
+    static struct ds_caps caps[7];
+    for (unsigned h = 0; h < sizeof hybrids / sizeof hybrids[0]; h++) {
+        struct ds_model_preset big = *ds_model_preset(hybrids[h].like), small;
+        big.signature = hybrids[h].signature;
+        big.core_type = CPUID_1AH_EAX_CORE;
+        small = big;
+        small.core_type = CPUID_1AH_EAX_ATOM;
+        small.gp_counters = 6;
+        small.fixed_counters = 3;
+        small.pebs_counters = UINT64_C(0x70000003F);
+        small.perf_metrics = small.load_latency = false;
+        const struct ds_model_preset *const cores[] = {&big, &big, &small, &big, &small, &small};
+        for (unsigned i = 0; i < 6; i++) {
+            set_up(cores[i], NULL);
+            caps[i] = m.caps;
+        }
+        uint32_t cpus[4] = {9, 9, 9, 9};
+        assert_int_equal(ds_probe_kinds(caps, 6, cpus, 4), 2);
+        assert_true(cpus[0] == 0 && cpus[1] == 2 && cpus[2] == 9);
+        assert_int_equal(ds_probe_kinds(caps, 6, cpus, 1), 1);
+        assert_int_equal(ds_probe_kinds(caps + 2, 1, cpus, 4), 1);
+        caps[6] = caps[0];
+        caps[6].pebs = false; /* of one kind, but its PEBS is not usable */
+        assert_int_equal(ds_probe_kinds(caps, 7, cpus, 4), 3);
+        assert_int_equal(cpus[2], 6);
+        for (unsigned k = 0; k < 2; k++) {
+            set_up(cores[cpus[k]], NULL);
+            assert_int_equal(m.caps.core_type, cores[cpus[k]]->core_type);
+            m.model.policy.drop_keeps_overflow = k == 1; /* what they do differs, too */
+            probe();
+            assert_string_equal(result("drop_reload")->answer, k ? "no" : "yes");
+            assert_string_equal(result("fit")->answer, "end_le");
+            assert_string_equal(result("bystander")->answer, "by_format");
+        }
     }
 }
 
@@ -393,9 +475,9 @@ static void refused(void **state) /* an MSR that a question needs raises #GP */
 static void dead(void **state) /* counters that stand still: nothing is concluded from nothing */
 {
     (void)state;
-    static const char *const silent[] = {"fit",           "drop_reload", "masked_pmi", "bystander",
-                                         "pdist_minimum", "unmapped",    "spacing",    "pdist_spacing",
-                                         "shadow",        "full_signal", "self_mask",  "threshold_again"};
+    static const char *const silent[] = {"fit",       "drop_reload",     "masked_pmi",    "bystander", "pdist_minimum",
+                                         "unmapped",  "spacing",         "pdist_spacing", "shadow",    "full_signal",
+                                         "self_mask", "threshold_again", "eventing_ip",   "rip",       "overflow_bit"};
     set_up(ds_model_preset("icelake"), NULL);
     m.model.counter_mask = UINT64_MAX; /* none comes to its end */
     probe();
@@ -415,7 +497,8 @@ int main(void)
         cmocka_unit_test(policies),   cmocka_unit_test(together),  cmocka_unit_test(surroundings),
         cmocka_unit_test(given_back), cmocka_unit_test(not_tried), cmocka_unit_test(refused),
         cmocka_unit_test(dead),       cmocka_unit_test(shadow),    cmocka_unit_test(measured),
-        cmocka_unit_test(sorted),
+        cmocka_unit_test(sorted),     cmocka_unit_test(addresses), cmocka_unit_test(hidden_overflow),
+        cmocka_unit_test(kinds),
     };
     return cmocka_run_group_tests_name("ds_probe", tests, NULL, NULL);
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is in a record's addresses, and in GLOBAL_STATUS before there is one.
+ *
+ * Addresses: a counter of branches has its record of one jump after another, up to the last of them; behind that one
+ * are NOPs, no branches. So the address of the first NOP in a record is that of the instruction after the jump, and
+ * where the furthest is the last jump's own address it is that of the jump. (SDM vol. 3B, "PEBS Record Format".)
+ */
+#include "ds/probe/internal.h"
+
+#define BEFORE 8u /* runs with shorter periods than that with which the last jump arms: which jump it is may differ */
+
+/* `address`, if it is further on among the jumps, or just behind the last. */
+static uint64_t further(const struct ds_probe_sled *jumps, uint64_t furthest, uint64_t address)
+{
+    const bool there = address - jumps->start <= (uint64_t)jumps->count * jumps->bytes;
+    return there && address > furthest ? address : furthest;
+}
+
+/* The first record's; 0: it has none. */
+static uint64_t eventing_ip(const struct ds_probe *p)
+{
+    return p->caps->format >= 2 ? ds_probe_ip(p, 0, 0) : 0;
+}
+
+static uint64_t rip(const struct ds_probe *p)
+{
+    const uint8_t *record = p->bench->buffer;
+    if (p->caps->format < 4)
+        return ((const struct ds_pebs_fmt0 *)record)->rip;
+    return p->caps->baseline ? ((const struct ds_pebs_gpr *)(record + sizeof(struct ds_pebs_basic)))->rip : 0;
+}
+
+/* Sets p->eventing and p->rip to the furthest of many records of jumps; 0: there was none. */
+static bool look(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_probe_sled *jumps = &p->bench->sled[DS_PROBE_JUMPS];
+    if (!ds_probe_arm_at_last_jump(p, r))
+        return false;
+    for (uint64_t period = p->arming - BEFORE; period <= p->arming + 1 && !p->looked; period++) {
+        ds_probe_run_branches(p, period, p->caps->baseline ? MSR_PEBS_DATA_CFG_GPR : 0);
+        if (ds_probe_records(p) != 1)
+            continue;
+        p->eventing = further(jumps, p->eventing, eventing_ip(p));
+        p->rip = further(jumps, p->rip, rip(p));
+    }
+    p->looked = true;
+    return true;
+}
+
+static void tell(const struct ds_probe *p, struct ds_probe_result *r, uint64_t found, const char *name,
+                 const char *itself)
+{
+    const struct ds_probe_sled *jumps = &p->bench->sled[DS_PROBE_JUMPS];
+    const uint64_t behind = jumps->start + (uint64_t)jumps->count * jumps->bytes, last = behind - jumps->bytes;
+    if (found < last)
+        ds_probe_unknown(r, "no record was of the last jump, 0x%lx, or of the NOP behind it: %s up to 0x%lx",
+                         (unsigned long)last, name, (unsigned long)found);
+    else
+        ds_probe_answer(r,
+                        found == behind ? "next"
+                        : found == last ? itself
+                                        : "other",
+                        "last jump 0x%lx, the NOP behind it 0x%lx: %s up to 0x%lx", (unsigned long)last,
+                        (unsigned long)behind, name, (unsigned long)found);
+}
+
+void ds_probe_eventing_ip(struct ds_probe *p, struct ds_probe_result *r)
+{
+    if (p->caps->format < 2)
+        ds_probe_unknown(r, "records of this format have no EventingIP");
+    else if (look(p, r))
+        tell(p, r, p->eventing, "EventingIP", "yes");
+}
+
+void ds_probe_rip(struct ds_probe *p, struct ds_probe_result *r)
+{
+    if (p->caps->format >= 4 && !p->caps->baseline)
+        ds_probe_unknown(r, "RIP is in the group of registers, which needs the baseline");
+    else if (look(p, r))
+        tell(p, r, p->rip, "RIP", "eventing");
+}
+
+/* ---- the overflow before the record ------------------------------------------------------------------------------ */
+
+#define AROUND 4u /* events: as many may come or not with each run */
+
+static void run_nops(struct ds_probe *p, uint64_t first)
+{
+    ds_probe_reset(p);
+    ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+    ds_probe_count(p, &p->instructions, first, DS_PROBE_FAR);
+    ds_probe_run(p, DS_PROBE_NOPS, 0);
+}
+
+/* How many instructions a run counts is found out first; then one overflows with the last of them, so that none is left
+ * for the record. */
+void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const uint64_t bit = DS_BIT(p->instructions.number);
+    run_nops(p, DS_PROBE_FAR);
+    const uint64_t all =
+        ds_probe_value(p, &p->instructions) - ds_initial(p->caps, p->instructions.number, DS_PROBE_FAR);
+    run_nops(p, DS_PROBE_NOPS_COUNT / 2);
+    const uint64_t after = ds_probe_status(p);
+    if (!ds_probe_records(p)) {
+        ds_probe_unknown(r, "an overflow in the middle of the NOPs had no record");
+        return;
+    }
+    for (uint64_t first = all + AROUND; first + AROUND >= all && first; first--) {
+        run_nops(p, first);
+        if (ds_probe_records(p))
+            break;
+        if (ds_probe_value(p, &p->instructions) >= DS_PROBE_FAR)
+            continue; /* not yet */
+        const uint64_t status = ds_probe_status(p);
+        ds_probe_answer(r, status & bit ? "set" : "clear",
+                        "counter %u behind its overflow, no record: GLOBAL_STATUS 0x%lx; behind its record: 0x%lx",
+                        p->instructions.number, (unsigned long)status, (unsigned long)after);
+        return;
+    }
+    ds_probe_unknown(r, "of runs of about %lu instructions none ended between overflow and record", (unsigned long)all);
+}
