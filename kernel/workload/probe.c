@@ -4,8 +4,9 @@
  * kind of core. Answers go to the console, and into the dump for `cairn probe`.
  *
  * For that it borrows the CPU's Debug Store, as workload known does: the session's is paused, and its registers are
- * given back. With ds=soft the experiments have a model of their own, with the policies that the options ask for; what
- * is answered must be what was asked for.
+ * given back. Then it measures context switches, for which the sessions get other masks for a moment. With ds=soft the
+ * experiments have a model of their own, with the policies that the options ask for; what is answered must be what was
+ * asked for.
  */
 #include "kernel/workload/probe.h"
 
@@ -13,6 +14,7 @@
 #include "arch/layout.h"
 #include "ds/model/model.h"
 #include "ds/probe/probe.h"
+#include "kernel/control.h"
 #include "kernel/gate.h"
 #include "kernel/lines.h"
 #include "kernel/machine.h"
@@ -49,18 +51,22 @@ struct prober {
 
 #define KINDS 4u /* of cores, more than any processor has */
 
+enum { SWITCH_OFF, SWITCH_ON, SWITCH_STAMPED, SWITCHES };
+static const char *const switch_names[SWITCHES] = {"switch_off", "switch_on", "switch_stamped"};
+
 /* Kept for the dump, which comes after the workload. */
 static struct found {
     uint32_t cpu;
     bool modelled, done;
     struct ds_probe_result results[DS_PROBE_ROWS];
     struct ds_probe_cost costs[DS_PROBE_COSTS];
-    const char *switches; /* what a switch did besides: a word */
-    struct ds_probe_cost switched;
+    struct ds_probe_cost switched[SWITCHES];
 } found[KINDS];
 static uint32_t kinds;
 
 static struct prober *volatile probers[ARCH_MAX_CPUS]; /* whose PMIs those of a CPU are; NULL: nobody's */
+
+static struct kmutex turn; /* one kind of core after another */
 
 /* ---- the bench --------------------------------------------------------------------------------------------------- */
 
@@ -127,18 +133,15 @@ static void take_turns(void *argument)
     kgate_leave(on);
 }
 
-/* What a switch tells, as this run's options have it. */
-static const char *told_by_switches(const struct kcpu *cpu)
+static void not_determined(struct ds_probe_cost *cost, const char *why)
 {
-    const struct trace_hub_cpu *hub = cpu->trace;
-    if (!trace_hub_on(hub) || (!trace_group_compact(&hub->wanted) && !trace_group_full(&hub->wanted)))
-        return "switch_off";
-    return cpu->pebs_stamp ? "switch_stamped" : "switch_on";
+    *cost = (struct ds_probe_cost){0};
+    snprintf(cost->reason, sizeof cost->reason, "%s", why);
 }
 
 /* Two threads hand each other the CPU; in the gate, so nothing counts. Where another thread came in between there is no
  * sample. */
-static void measure_switch(struct prober *p)
+static void measure_switch(const struct prober *p, struct ds_probe_cost *cost)
 {
     struct turns turns = {false};
     struct kthread *thread;
@@ -150,9 +153,8 @@ static void measure_switch(struct prober *p)
                                           .affinity = kcpuset_of(p->cpu),
                                           .entry = take_turns,
                                           .argument = &turns};
-    p->found->switches = told_by_switches(kcpu_this());
     if (kthread_create(&thread, &params) != 0) {
-        snprintf(p->found->switched.reason, sizeof p->found->switched.reason, "no memory for a thread");
+        not_determined(cost, "no memory for a thread");
         return;
     }
     kthread_yield();
@@ -165,9 +167,50 @@ static void measure_switch(struct prober *p)
     }
     turns.done = true;
     kthread_join(thread, KWAIT_FOREVER, NULL);
-    ds_probe_cost_of(&p->found->switched, sample, n);
+    ds_probe_cost_of(cost, sample, n);
     if (!n)
-        snprintf(p->found->switched.reason, sizeof p->found->switched.reason, "other threads came in between");
+        not_determined(cost, "other threads came in between");
+}
+
+/* Has switches tell so much, in every session that runs, whose masks by the options are `masks`. Outside of the gate.
+ */
+static void have_switches_tell(unsigned what, const struct perfinfo_groupmask masks[TRACE_MAX_SESSIONS])
+{
+    static const struct perfinfo_groupmask nothing;
+    const uint32_t stamps = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
+        if (what == SWITCH_OFF)
+            kcontrol_change(i + 1, &nothing);
+        if (what == SWITCH_ON) {
+            kcontrol_stamp(i + 1, 0, stamps);
+            kcontrol_change(i + 1, &masks[i]);
+        }
+        if (what == SWITCH_STAMPED)
+            kcontrol_stamp(i + 1, stamps, 0);
+    }
+}
+
+/* Whatever this run's options ask of switches, less of it, and nothing. What they ask for holds again then. */
+static void measure_switches(struct prober *p)
+{
+    struct perfinfo_groupmask masks[TRACE_MAX_SESSIONS];
+    const struct kcpu *cpu = kcpu_this();
+    bool traced = false;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        traced |=
+            kcontrol_masks(i + 1, &masks[i]) == 0 && (trace_group_compact(&masks[i]) || trace_group_full(&masks[i]));
+    for (unsigned what = 0; what < SWITCHES; what++) {
+        if (traced)
+            have_switches_tell(what, masks);
+        p->interrupts_on = kgate_enter();
+        if (what != SWITCH_OFF && !traced)
+            not_determined(&p->found->switched[what], "no session has switch events");
+        else if (what == SWITCH_STAMPED && !cpu->pebs_stamp)
+            not_determined(&p->found->switched[what], "no PEBS of the session's: no PebsIndex");
+        else
+            measure_switch(p, &p->found->switched[what]);
+        kgate_leave(p->interrupts_on);
+    }
 }
 
 /* ---- a CPU ------------------------------------------------------------------------------------------------------- */
@@ -205,32 +248,28 @@ static void report(const struct found *f)
     }
     for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
         report_cost(f, ds_probe_costs[i].name, &f->costs[i]);
-    report_cost(f, f->switches, &f->switched);
+    for (unsigned i = 0; i < SWITCHES; i++)
+        report_cost(f, switch_names[i], &f->switched[i]);
     if (!wrong)
         kreport(KREPORT_PASS, "probe", "CPU %u: %u questions, %u answered%s", f->cpu, DS_PROBE_ROWS, answered,
                 f->modelled ? ", as the model is set" : "");
 }
 
-/* In the gate. The session's Debug Store is paused and nobody's but ours. */
-static void probe(struct prober *p)
+/* In the gate. The session's Debug Store is paused and nobody's but ours. 0, or negative with one line in `error`. */
+static int ask(struct prober *p, char *error, size_t size)
 {
     struct kcpu *cpu = kcpu_this();
-    char error[160];
     if (cpu->ds && ds_started(cpu->ds))
         ds_pmi(cpu->ds); /* one that is due, or pending: its status is cleared for the experiments */
     cpu->active_ds = NULL;
     if (p->model)
         cpu->active_model = p->model;
     probers[p->cpu] = p;
-    int e = ds_probe_all(&p->bench, p->found->results, p->found->costs, error, sizeof error);
+    int e = ds_probe_all(&p->bench, p->found->results, p->found->costs, error, size);
     probers[p->cpu] = NULL;
     cpu->active_model = cpu->ds_soft;
     cpu->active_ds = cpu->ds;
-    measure_switch(p);
-    p->found->done = true;
-    if (e)
-        kreport(KREPORT_FAIL, "probe", "CPU %u: %s", p->cpu, error);
-    report(p->found);
+    return e;
 }
 
 static void free_pages(void *address, size_t bytes)
@@ -251,9 +290,19 @@ static void free_memory(struct prober *p)
 static void prober(void *argument)
 {
     struct prober *p = argument;
+    char error[160];
+    kmutex_lock(&turn, KWAIT_EXECUTIVE, KWAIT_FOREVER);
     p->interrupts_on = kgate_enter();
     kthread_sleep(1, KWAIT_DELAY_EXECUTION); /* the switch drains the session's BTS buffer, and nothing follows */
-    probe(p);
+    int e = ask(p, error, sizeof error);
+    kgate_leave(p->interrupts_on);
+    measure_switches(p);
+    kmutex_unlock(&turn, KWAIT_INCREMENT);
+    p->interrupts_on = kgate_enter();
+    p->found->done = true;
+    if (e)
+        kreport(KREPORT_FAIL, "probe", "CPU %u: %s", p->cpu, error);
+    report(p->found);
     while (!kworkload_stopping())
         kthread_sleep(1, KWAIT_DELAY_EXECUTION);
     free_memory(p);
@@ -308,17 +357,9 @@ static int get_memory(struct prober *p)
     return 0;
 }
 
-/* Whether no CPU before it has a core of this kind. */
-static bool first_of_kind(uint32_t cpu)
-{
-    for (uint32_t i = 0; i < cpu; i++)
-        if (ksession.caps[i].core_type == ksession.caps[cpu].core_type)
-            return false;
-    return true;
-}
-
 static int start(uint64_t seed)
 {
+    uint32_t cpus[KINDS];
     int e = 0;
     (void)seed;
     if (!ksession.caps) {
@@ -326,9 +367,10 @@ static int start(uint64_t seed)
         return 0;
     }
     arch_irq_set(ARCH_VECTOR_PROBE, pmi);
-    for (uint32_t i = 0; i < kcpu_count && kinds < KINDS && !e; i++) {
-        if (!first_of_kind(i))
-            continue;
+    kmutex_init(&turn);
+    const unsigned asked = ds_probe_kinds(ksession.caps, kcpu_count, cpus, KINDS);
+    for (unsigned n = 0; n < asked && !e; n++) {
+        const uint32_t i = cpus[n];
         struct prober *p = kworkload_alloc(sizeof *p);
         if (!p)
             return -ENOMEM;
@@ -373,6 +415,7 @@ void kprobe_dump(struct trace_dump *dump)
                   f->results[i].evidence);
         for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
             dump_cost(dump, f, i, ds_probe_costs[i].name, &f->costs[i]);
-        dump_cost(dump, f, DS_PROBE_COSTS, f->switches, &f->switched);
+        for (unsigned i = 0; i < SWITCHES; i++)
+            dump_cost(dump, f, DS_PROBE_COSTS + i, switch_names[i], &f->switched[i]);
     }
 }

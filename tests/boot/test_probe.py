@@ -23,10 +23,15 @@ OTHERS = {
     "pmc_write": "sign_extended",
 }
 COSTS = {"record", "record_mem", "record_gpr", "record_xmm", "record_lbr", "record_counters", "drain", "pmi", "bts",
-         "switch_stamped"}
+         "switch_off", "switch_on", "switch_stamped"}
+
+SWITCHED = {"switch_on": None, "switch_stamped": None}  # measured
 
 
-def answers(log, asked):
+BOOTS = [("icelake", 0), ("skylake", 1), ("haswell", 2), ("sapphirerapids", 1), ("lunarlake", 2), ("skylake", 0)]
+
+
+def answers(log, asked, switched=SWITCHED):
     status, text = cairn("probe", "--to", "json", log)
     assert status == 0
     machines = [json.loads(line) for line in text.splitlines()]
@@ -36,13 +41,21 @@ def answers(log, asked):
     assert costs.keys() == COSTS
     assert all("reason" in cost if not cost["samples"] else cost["least"] <= cost["median"] <= cost["p99"]
                for cost in costs.values())
-    assert all(costs[name]["samples"] for name in ("record", "drain", "pmi", "bts", "switch_stamped"))
+    assert all(costs[name]["samples"] for name in ("record", "drain", "pmi", "bts"))
+    assert costs["switch_off"]["samples"] and switched == {
+        name: costs[name].get("reason") for name in ("switch_on", "switch_stamped")}
     return {q["name"]: q.get("answer") for q in machines[0]["questions"]}
 
 
-@pytest.mark.parametrize("preset, value", [
-    ("icelake", 0), ("skylake", 1), cb.long("haswell", 2), cb.long("sapphirerapids", 1), cb.long("lunarlake", 2),
-    cb.long("skylake", 0)])
+def test_every_value_is_asked_for():
+    """All that there are, and each of them by one of the boots, which take them by their places."""
+    text = (cb.ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `ds\.policy\.(\w+)` \| ([^|]+) \|", text, re.M))
+    assert {name: tuple(values.split(", ")) for name, values in listed.items()} == POLICIES
+    assert {value for _, value in BOOTS} == set(range(max(map(len, POLICIES.values()))))
+
+
+@pytest.mark.parametrize("preset, value", [boot if n < 2 else cb.long(*boot) for n, boot in enumerate(BOOTS)])
 def test_answers_are_what_was_set(tmp_path, preset, value):
     policy = {name: values[min(value, len(values) - 1)] for name, values in POLICIES.items()}
     result = cb.boot(tmp_path / "log", "--smp", 2, "ds=soft", f"ds.preset={preset}", "workload=probe", "switches=60",
@@ -71,6 +84,16 @@ def test_not_determined_has_a_reason(tmp_path):
     status, table = cairn("probe", result.log)
     assert status == 0
     assert "not determined: needs two counters with PEBS, one of them for branches" in table
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options, switched", [
+    (("pebs=none", "bts=circular"), {**SWITCHED, "switch_stamped": "no PEBS of the session's: no PebsIndex"}),
+    (("session.1=none:qpc:sequential",), dict.fromkeys(SWITCHED, "no session has switch events"))])
+def test_what_switches_cannot_tell(tmp_path, options, switched):
+    result = cb.boot(tmp_path / "log", "ds=soft", "workload=probe", "switches=60", *options, cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    assert answers(result.log, "model", switched)["fit"] == "end_le"
 
 
 @pytest.mark.long

@@ -38,6 +38,23 @@ def test_json():
     assert costs["record_gpr"]["reason"] and "median" not in costs["record_gpr"]
 
 
+def test_two_kinds_of_cores():
+    """A table, and an object, for each; which kind each is."""
+    cores = (b"cpu.0.core_type=0x40\nprobe.0.machine=processor\nprobe.0.0=fit|end_le|3, 3 and 2 records\n"
+             b"cpu.16.core_type=0x20\nprobe.16.machine=processor\nprobe.16.0=fit||no counter has PEBS\n"
+             b"cpu.18.core_type=0x10\nprobe.18.machine=processor\nprobe.18.0=fit|end_lt|2, 3 and 2 records\n")
+    text = re.sub(r"\s+", " ", text_of(cairn("probe", "-", data=log(cores))))
+    heads = [text.index(head) for head in ("CPU 0 ", "CPU 16 ", "CPU 18 ")]
+    assert heads == sorted(heads) and text.count("1 questions") == 3
+    for head, kind in zip(heads, ("a performance core (core type 40H)", "an efficient core (core type 20H)",
+                                  "a core of a kind not known here (core type 10H)")):
+        assert head < text.index(kind) < text.index("question manual", head)
+    lines = text_of(cairn("probe", "--to", "json", "-", data=log(cores))).splitlines()
+    assert [(machine["cpu"], machine["core_type"], machine["questions"][0].get("answer"))
+            for machine in map(json.loads, lines)] == [
+                (0, "0x40", "end_le"), (16, "0x20", None), (18, "0x10", "end_lt")]
+
+
 def test_nonsense():
     """A log may say anything: lines stay within the width, JSON stays JSON."""
     for text in (b"probe.0.0=|\n", b"probe.0.0=|||||\n", b"probe.0.0=x\n", b"probe.63.0=fit|end_le|\n",

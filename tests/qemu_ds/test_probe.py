@@ -37,3 +37,5 @@ def test_answers_are_what_was_set(tmp_path, preset, value):
     hidden = HIDDEN.get(preset, set())
     expected = {name: None if name in hidden else answer for name, answer in {**policy, **OTHERS}.items()}
     assert {name: found[name] for name in expected} == expected
+    costs = {cost["name"]: cost["samples"] for cost in machine["costs"]}
+    assert all(costs[name] for name in ("record", "pmi", "switch_off", "switch_on", "switch_stamped"))

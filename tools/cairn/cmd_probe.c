@@ -243,6 +243,13 @@ static void print_identity(const struct cairn_log *log, uint32_t cpu)
     if (cairn_slice_is(i.machine, "model"))
         n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was the model of %s, not this processor",
                       cairn_slice_text((char[25]){0}, 25, i.preset));
+    uint64_t type;
+    if (cairn_slice_u64(i.kind, &type))
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "; %s (core type %" PRIX64 "H)",
+                      type == CPUID_1AH_EAX_ATOM   ? "an efficient core"
+                      : type == CPUID_1AH_EAX_CORE ? "a performance core"
+                                                   : "a core of a kind not known here",
+                      type);
     snprintf(text + n, sizeof(text) - (size_t)n, "%s", i.emulated ? "; emulated" : "");
     n = printf("CPU %-3" PRIu32 " ", cpu);
     cairn_print_wrapped((unsigned)n, "", (unsigned)n, slice(text));
