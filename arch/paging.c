@@ -147,26 +147,6 @@ static int map_range(uint64_t virt, uint64_t phys, uint64_t size, unsigned flags
     return 0;
 }
 
-/* Memory that is safe to map cached. What is left out (devices, firmware's reserved ranges) is reached through
- * arch_map_device or arch_paging_reach. */
-static bool is_memory(uint32_t type)
-{
-    switch (type) {
-    case BOOT_MEMORY_LOADER_CODE:
-    case BOOT_MEMORY_LOADER_DATA:
-    case BOOT_MEMORY_BOOT_SERVICES_CODE:
-    case BOOT_MEMORY_BOOT_SERVICES_DATA:
-    case BOOT_MEMORY_RUNTIME_CODE:
-    case BOOT_MEMORY_RUNTIME_DATA:
-    case BOOT_MEMORY_CONVENTIONAL:
-    case BOOT_MEMORY_ACPI_RECLAIM:
-    case BOOT_MEMORY_ACPI_NVS:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static int map_direct(uint64_t from, uint64_t to, unsigned flags)
 {
     return from < to ? map_range(BOOT_DIRECT_MAP + from, from, to - from, flags) : 0;
@@ -193,6 +173,7 @@ static int map_run(uint64_t from, uint64_t to, uint64_t read_only_from, uint64_t
     return error;
 }
 
+/* What is left out (devices, firmware's reserved ranges) is reached through arch_map_device or arch_paging_reach. */
 static int map_memory(const struct boot_info *info)
 {
     const struct boot_memory *memory = arch_phys_to_virt(info->memory);
@@ -203,7 +184,7 @@ static int map_memory(const struct boot_info *info)
     for (uint32_t i = 0; i < info->memory_count; i++) {
         uint64_t base = max_u64(memory[i].base, to); /* firmware may name a page twice */
         uint64_t end = min_u64(memory[i].base + memory[i].size, info->direct_map_size);
-        if (!is_memory(memory[i].type) || base >= end)
+        if (!boot_memory_is_ram(memory[i].type) || base >= end)
             continue;
         if (base == to) {
             to = end;
@@ -362,7 +343,8 @@ void *arch_map_framebuffer(uint64_t phys, size_t size)
     const struct boot_memory *memory = arch_phys_to_virt(arch_boot_info->memory);
 
     for (uint32_t i = 0; i < arch_boot_info->memory_count; i++)
-        if (is_memory(memory[i].type) && phys < memory[i].base + memory[i].size && memory[i].base < phys + size)
+        if (boot_memory_is_ram(memory[i].type) && phys < memory[i].base + memory[i].size &&
+            memory[i].base < phys + size)
             return NULL;
     return map_device(phys, size, ARCH_MAP_COMBINING);
 }

@@ -62,9 +62,7 @@ static int find_low_pages(uint64_t pages[2])
     unsigned found = 0;
 
     for (uint32_t i = info->memory_count; i-- > 0;) {
-        uint32_t type = memory[i].type;
-        if (type != BOOT_MEMORY_CONVENTIONAL && type != BOOT_MEMORY_BOOT_SERVICES_CODE &&
-            type != BOOT_MEMORY_BOOT_SERVICES_DATA)
+        if (!boot_memory_is_free(memory[i].type))
             continue;
         uint64_t from = memory[i].base ? memory[i].base : ARCH_PAGE_SIZE; /* page 0 is where null pointers lead */
         uint64_t to = memory[i].base + memory[i].size;

@@ -11,8 +11,9 @@
  */
 #pragma once
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define BOOT_DIRECT_MAP  UINT64_C(0xFFFF800000000000)
 #define BOOT_KERNEL_BASE UINT64_C(0xFFFFFFFF80000000) /* lowest link address of the kernel */
@@ -38,6 +39,22 @@ enum boot_memory_type {
     BOOT_MEMORY_PAL_CODE = 13,
     BOOT_MEMORY_PERSISTENT = 14,
 };
+
+/* The types of which the kernel takes pages. */
+static inline bool boot_memory_is_free(uint32_t type)
+{
+    return type == BOOT_MEMORY_CONVENTIONAL || type == BOOT_MEMORY_BOOT_SERVICES_CODE ||
+           type == BOOT_MEMORY_BOOT_SERVICES_DATA;
+}
+
+/* The types that the kernel may reach through its direct map, cached. Neither what is none (devices), nor what nobody
+ * promises to be plain memory: reserved, unusable, persistent, those of later specifications, a manufacturer's own. */
+static inline bool boot_memory_is_ram(uint32_t type)
+{
+    return boot_memory_is_free(type) || type == BOOT_MEMORY_LOADER_CODE || type == BOOT_MEMORY_LOADER_DATA ||
+           type == BOOT_MEMORY_RUNTIME_CODE || type == BOOT_MEMORY_RUNTIME_DATA ||
+           type == BOOT_MEMORY_ACPI_RECLAIM || type == BOOT_MEMORY_ACPI_NVS;
+}
 
 struct boot_memory {
     uint64_t base;       /* physical, multiple of 4096 */
@@ -75,10 +92,10 @@ struct boot_info {
     uint32_t version;
     uint32_t size; /* sizeof(struct boot_info) as the loader knows it */
 
-    uint64_t memory; /* struct boot_memory[memory_count], ascending by base */
+    uint64_t memory; /* struct boot_memory[memory_count], ascending by base; what is free overlaps nothing */
     uint32_t memory_count;
-    uint32_t memory_left_out; /* ranges that did not fit the array: counted, never silent */
-    uint64_t direct_map_size; /* bytes of physical memory reachable through the direct map */
+    uint32_t memory_left_out; /* ranges that were left out of the array or cut: counted, never silent */
+    uint64_t direct_map_size; /* of the direct map, in bytes: GiBs below it that hold no memory are holes in it */
 
     uint64_t rsdp; /* ACPI 2.0 RSDP, else ACPI 1.0 RSDP */
 

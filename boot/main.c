@@ -141,13 +141,17 @@ static EFI_STATUS load_kernel(EFI_FILE_HANDLE root, struct boot_info *info, stru
 
 static EFI_STATUS get_map(struct handover *h, struct boot_efi_map *map, UINTN *key)
 {
-    UINT32 version;
+    UINT32 version = 0;
     UINTN size = h->map_capacity;
-    UINTN stride;
+    UINTN stride = 0;
     EFI_STATUS status = BS->GetMemoryMap(&size, (EFI_MEMORY_DESCRIPTOR *)h->map, key, &stride, &version);
     *map = (struct boot_efi_map){.descriptors = h->map, .size = size, .stride = stride};
-    if (!EFI_ERROR(status) && version != EFI_MEMORY_DESCRIPTOR_VERSION)
+    if (EFI_ERROR(status) && status != EFI_BUFFER_TOO_SMALL)
+        return status;
+    if (stride < sizeof(struct boot_efi_memory) || (!EFI_ERROR(status) && version != EFI_MEMORY_DESCRIPTOR_VERSION))
         return EFI_INCOMPATIBLE_VERSION; /* its fields would be read wrongly */
+    if (!EFI_ERROR(status) && size > h->map_capacity)
+        return EFI_BAD_BUFFER_SIZE;
     return status;
 }
 
@@ -183,13 +187,13 @@ static EFI_STATUS build_tables(struct handover *h, const struct boot_efi_map *ma
                                  .five_levels = (read_cr4() & CR4_LA57) != 0,
                                  .elf = &h->elf,
                                  .kernel_phys = h->info->kernel_phys};
-    paging.direct_map_size = boot_paging_direct_size(boot_memory_top(map), paging.gigabyte_pages);
+    boot_memory_gibs(map, &paging.gibs);
     uint64_t pages = boot_paging_pages(&paging);
     void *memory = boot_alloc(pages);
     if (memory == NULL)
         return boot_fail(L"page tables", L"no memory for them", EFI_OUT_OF_RESOURCES);
     h->cr3 = boot_paging_build(&paging, memory, pages);
-    h->info->direct_map_size = paging.direct_map_size;
+    h->info->direct_map_size = boot_paging_direct_size(&paging);
     h->info->page_table_levels = paging.five_levels ? 5 : 4;
     return EFI_SUCCESS;
 }

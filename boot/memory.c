@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "boot/memory.h"
 
-#include <stdbool.h>
-
 #define PAGE_SHIFT 12
+#define GIB_SHIFT  30
 #define PHYSICAL_END (UINT64_C(1) << 52) /* MAXPHYADDR is 52 at most (SDM vol. 3, "IA-32e Paging") */
 
 /* Reads descriptor `i`; false where the map ends. */
@@ -22,21 +21,26 @@ static bool is_sound(const struct boot_efi_memory *d)
            d->pages <= (PHYSICAL_END - d->physical_start) >> PAGE_SHIFT;
 }
 
-/* The types of which the kernel takes pages. */
-static bool is_free(uint32_t type)
+/* The pages that a range of another kind keeps from being free: all that it touches, however wrong its numbers are. */
+static bool claims(const struct boot_efi_memory *d, uint64_t *base, uint64_t *end)
 {
-    return type == BOOT_MEMORY_CONVENTIONAL || type == BOOT_MEMORY_BOOT_SERVICES_CODE ||
-           type == BOOT_MEMORY_BOOT_SERVICES_DATA;
+    if (boot_memory_is_free(d->type) || d->pages == 0 || d->physical_start >= PHYSICAL_END)
+        return false;
+    const uint64_t offset = d->physical_start % (1u << PAGE_SHIFT);
+    const uint64_t most = (PHYSICAL_END - d->physical_start) >> PAGE_SHIFT; /* rounded down, if it is not aligned */
+    *base = d->physical_start - offset;
+    *end = d->pages > most ? PHYSICAL_END : *base + ((d->pages + (offset != 0)) << PAGE_SHIFT);
+    return true;
 }
 
 /* What of a free range is something else as well is not free: of what lies before and behind it the larger part stays.
  * Returns whether anything was cut off. */
-static bool cut(struct boot_memory *m, const struct boot_memory *other)
+static bool cut(struct boot_memory *m, uint64_t other, uint64_t other_end)
 {
-    const uint64_t end = m->base + m->size, other_end = other->base + other->size;
-    if (other->base >= end || other_end <= m->base)
+    const uint64_t end = m->base + m->size;
+    if (other >= end || other_end <= m->base || !m->size)
         return false;
-    const uint64_t before = other->base > m->base ? other->base - m->base : 0;
+    const uint64_t before = other > m->base ? other - m->base : 0;
     const uint64_t behind = other_end < end ? end - other_end : 0;
     if (before < behind)
         m->base = other_end;
@@ -44,14 +48,22 @@ static bool cut(struct boot_memory *m, const struct boot_memory *other)
     return true;
 }
 
-/* Free ranges that others overlap: cut, the empty ones dropped. Returns how many ranges are left. */
-static uint32_t cut_all(struct boot_memory *out, uint32_t count, uint32_t *left_out)
+/* Free ranges that others overlap: cut, the empty ones dropped. What others claim is in `map`, though it may have no
+ * room in `out`. Returns how many ranges are left. */
+static uint32_t cut_all(const struct boot_efi_map *map, struct boot_memory *out, uint32_t count, uint32_t *left_out)
 {
     uint32_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
+        struct boot_efi_memory d;
+        uint64_t base, end;
         bool was_cut = false;
-        for (uint32_t k = 0; k < count && is_free(out[i].type); k++)
-            was_cut |= !is_free(out[k].type) && out[k].size && cut(&out[i], &out[k]);
+        if (!boot_memory_is_free(out[i].type))
+            continue;
+        for (size_t k = 0; descriptor(map, k, &d); k++)
+            was_cut |= claims(&d, &base, &end) && cut(&out[i], base, end);
+        for (uint32_t k = 0; k < i; k++) /* no page is free twice */
+            was_cut |= boot_memory_is_free(out[k].type) && out[k].size &&
+                       cut(&out[i], out[k].base, out[k].base + out[k].size);
         *left_out += was_cut;
     }
     for (uint32_t i = 0; i < count; i++) { /* a base that was moved up may be out of order now */
@@ -67,19 +79,19 @@ static uint32_t cut_all(struct boot_memory *out, uint32_t count, uint32_t *left_
     return left;
 }
 
-uint64_t boot_memory_top(const struct boot_efi_map *map)
+void boot_memory_gibs(const struct boot_efi_map *map, struct boot_gibs *gibs)
 {
-    uint64_t top = 0;
+    const uint64_t limit = BOOT_GIBS << GIB_SHIFT;
     struct boot_efi_memory d;
+    *gibs = (struct boot_gibs){.bits = {0xF}};
     for (size_t i = 0; descriptor(map, i, &d); i++) {
-        if (d.pages == 0 || !is_sound(&d) || d.type == BOOT_MEMORY_RESERVED || d.type == BOOT_MEMORY_MMIO ||
-            d.type == BOOT_MEMORY_MMIO_PORT)
+        if (d.pages == 0 || !is_sound(&d) || !boot_memory_is_ram(d.type) || d.physical_start >= limit)
             continue;
-        uint64_t end = d.physical_start + (d.pages << PAGE_SHIFT);
-        if (top < end)
-            top = end;
+        const uint64_t most = (limit - d.physical_start) >> PAGE_SHIFT, pages = d.pages < most ? d.pages : most;
+        const uint64_t last = (d.physical_start + (pages << PAGE_SHIFT) - 1) >> GIB_SHIFT;
+        for (uint64_t n = d.physical_start >> GIB_SHIFT; n <= last; n++)
+            gibs->bits[n / 64] |= UINT64_C(1) << n % 64;
     }
-    return top;
 }
 
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
@@ -112,7 +124,7 @@ uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory 
                                        .attributes = d.attributes,
                                        .type = d.type};
     }
-    return cut_all(out, count, left_out);
+    return cut_all(map, out, count, left_out);
 }
 
 uint64_t boot_memory_middle(const struct boot_efi_map *map, uint64_t size, uint64_t align, uint64_t limit)

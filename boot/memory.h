@@ -28,14 +28,23 @@ struct boot_efi_map {
     size_t stride; /* bytes from one descriptor to the next */
 };
 
-/* First physical address above all memory the direct map must reach. Devices and reserved ranges do not count:
- * firmware lists some at the very end of the address space. */
-uint64_t boot_memory_top(const struct boot_efi_map *map);
+#define BOOT_GIBS UINT64_C(65536) /* 64 TiB: above lie the kernel's other regions (arch/layout.h) */
+
+/* Bit n % 64 of word n / 64: the n-th GiB of physical memory. */
+struct boot_gibs {
+    uint64_t bits[BOOT_GIBS / 64];
+};
+
+/* Sets the bits of the GiBs that the direct map must reach: the first four, and each in which there is memory
+ * (boot_memory_is_ram). Other ranges do not count: firmware lists some at the very end of the address space, and tables
+ * for all that lies below would be as large as the memory of a small machine. */
+void boot_memory_gibs(const struct boot_efi_map *map, struct boot_gibs *gibs);
 
 /* Fills out[0..capacity) ascending by base and returns how many; the highest that do not fit are counted in
  * *left_out, and so is what cannot be: ranges that are not of whole pages, or end beyond 2^52. Of a range the kernel
- * would take pages of, what overlaps one of another kind is cut off, and counted as well. Every out[i] is of whole
- * pages, not empty, and ends at 2^52 or below. */
+ * would take pages of, what the map calls something else as well (in a range that has no room or cannot be, too), or
+ * free once more, is cut off, and counted: of two parts that are left the larger one stays. Every out[i] is of whole
+ * pages, not empty, and ends at 2^52 or below; what is free overlaps nothing. */
 uint32_t boot_memory_convert(const struct boot_efi_map *map, struct boot_memory *out, uint32_t capacity,
                              uint32_t *left_out);
 

@@ -7,12 +7,6 @@
 #define SIZE_2M  (UINT64_C(1) << 21)
 #define SIZE_1G  (UINT64_C(1) << 30)
 #define SIZE_512G (UINT64_C(1) << 39)
-#define SIZE_4G  (UINT64_C(4) << 30)
-
-static uint64_t pieces(uint64_t size, uint64_t piece)
-{
-    return size / piece + (size % piece != 0);
-}
 
 /* How many naturally aligned pieces the kernel's addresses touch. */
 static uint64_t kernel_pieces(const struct boot_elf *elf, uint64_t piece)
@@ -20,22 +14,30 @@ static uint64_t kernel_pieces(const struct boot_elf *elf, uint64_t piece)
     return (elf->virt + elf->size - 1) / piece - elf->virt / piece + 1;
 }
 
-uint64_t boot_paging_direct_size(uint64_t top, bool gigabyte_pages)
+/* The first GiB from the n-th on that the direct map reaches; BOOT_GIBS: none. */
+static uint64_t next_gib(const struct boot_paging *p, uint64_t n)
 {
-    uint64_t page = gigabyte_pages ? SIZE_1G : SIZE_2M;
-    if (top < SIZE_4G)
-        top = SIZE_4G;
-    if (top > BOOT_PAGING_MAX_DIRECT)
-        top = BOOT_PAGING_MAX_DIRECT;
-    return pieces(top, page) * page;
+    while (n < BOOT_GIBS && p->gibs.bits[n / 64] >> n % 64 == 0)
+        n = (n / 64 + 1) * 64;
+    return n < BOOT_GIBS ? n + (uint64_t)__builtin_ctzll(p->gibs.bits[n / 64] >> n % 64) : BOOT_GIBS;
+}
+
+uint64_t boot_paging_direct_size(const struct boot_paging *p)
+{
+    uint64_t end = 0;
+    for (uint64_t n = next_gib(p, 0); n < BOOT_GIBS; n = next_gib(p, n + 1))
+        end = n + 1;
+    return end * SIZE_1G;
 }
 
 uint64_t boot_paging_pages(const struct boot_paging *p)
 {
-    uint64_t pages = 1 + p->five_levels;                   /* PML4, PML5 */
-    pages += pieces(p->direct_map_size, SIZE_512G);        /* page-directory-pointer tables */
-    if (!p->gigabyte_pages)
-        pages += pieces(p->direct_map_size, SIZE_1G);      /* page directories */
+    uint64_t pages = 1 + p->five_levels; /* PML4, PML5 */
+    for (uint64_t n = next_gib(p, 0), pdpt = BOOT_GIBS; n < BOOT_GIBS; n = next_gib(p, n + 1)) {
+        pages += pdpt != n / ENTRIES;    /* page-directory-pointer table */
+        pages += !p->gigabyte_pages;     /* page directory */
+        pdpt = n / ENTRIES;
+    }
     pages += 1 + kernel_pieces(p->elf, SIZE_1G) + kernel_pieces(p->elf, SIZE_2M);
     return pages;
 }
@@ -66,19 +68,21 @@ static uint64_t *next_table(struct pool *pool, uint64_t *entry)
 /* The identity map and the direct map share their lower tables; XD in the PML4 entry covers all below it. */
 static void map_physical(const struct boot_paging *p, struct pool *pool, uint64_t *pml4)
 {
-    uint64_t page = p->gigabyte_pages ? SIZE_1G : SIZE_2M;
-    uint64_t leaf = BOOT_PTE_P | BOOT_PTE_RW | BOOT_PTE_PS;
-    for (uint64_t at = 0; at < p->direct_map_size; at += page) {
-        uint64_t *pdpt = next_table(pool, &pml4[at / SIZE_512G]);
-        uint64_t *pdpte = &pdpt[at / SIZE_1G % ENTRIES];
-        if (p->gigabyte_pages)
-            *pdpte = at | leaf;
-        else
-            next_table(pool, pdpte)[at / SIZE_2M % ENTRIES] = at | leaf;
+    const uint64_t leaf = BOOT_PTE_P | BOOT_PTE_RW | BOOT_PTE_PS;
+    for (uint64_t n = next_gib(p, 0); n < BOOT_GIBS; n = next_gib(p, n + 1)) {
+        uint64_t *pdpte = &next_table(pool, &pml4[n / ENTRIES])[n % ENTRIES];
+        if (p->gigabyte_pages) {
+            *pdpte = (n * SIZE_1G) | leaf;
+            continue;
+        }
+        uint64_t *pd = next_table(pool, pdpte);
+        for (uint64_t i = 0; i < ENTRIES; i++)
+            pd[i] = (n * SIZE_1G + i * SIZE_2M) | leaf;
     }
-    uint64_t first = BOOT_DIRECT_MAP / SIZE_512G % ENTRIES;
-    for (uint64_t i = 0; i < pieces(p->direct_map_size, SIZE_512G); i++)
-        pml4[first + i] = pml4[i] | BOOT_PTE_XD;
+    const uint64_t first = BOOT_DIRECT_MAP / SIZE_512G % ENTRIES;
+    for (uint64_t i = 0; i < BOOT_GIBS / ENTRIES; i++)
+        if (pml4[i] & BOOT_PTE_P)
+            pml4[first + i] = pml4[i] | BOOT_PTE_XD;
 }
 
 static void map_segment(const struct boot_paging *p, const struct boot_elf_segment *s, struct pool *pool,

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "boot/elf.h"
+#include "boot/memory.h"
 
 /* Page-table entry bits. */
 #define BOOT_PTE_P       (UINT64_C(1) << 0)
@@ -19,20 +20,18 @@
 #define BOOT_PTE_XD      (UINT64_C(1) << 63)
 #define BOOT_PTE_ADDRESS UINT64_C(0x000FFFFFFFFFF000)
 
-/* 64 TiB: above lie the kernel's other regions (arch/layout.h). */
-#define BOOT_PAGING_MAX_DIRECT (UINT64_C(1) << 46)
-
 struct boot_paging {
-    uint64_t direct_map_size; /* multiple of the large page in use, at most BOOT_PAGING_MAX_DIRECT */
+    struct boot_gibs gibs;    /* what the direct map reaches: tables are made for nothing else */
     bool gigabyte_pages;      /* CPUID.80000001H:EDX.Page1GB */
     bool five_levels;         /* CR4.LA57 */
     const struct boot_elf *elf;
     uint64_t kernel_phys; /* of elf->virt, multiple of 4096 */
 };
 
-/* Smallest direct map that reaches max(4 GiB, top). */
-uint64_t boot_paging_direct_size(uint64_t top, bool gigabyte_pages);
-/* How many pages boot_paging_build takes at most. */
+/* Bytes of the direct map: the end of the last GiB that it reaches. */
+uint64_t boot_paging_direct_size(const struct boot_paging *p);
+/* How many pages boot_paging_build takes at most: one for each 512 GiB, and without 1 GiB pages one for each GiB, in
+ * which there is memory; and those of the kernel. */
 uint64_t boot_paging_pages(const struct boot_paging *p);
 /* Builds the tables in `pages` zeroed pages at `memory`; returns the value for CR3. */
 uint64_t boot_paging_build(const struct boot_paging *p, void *memory, uint64_t pages);

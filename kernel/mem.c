@@ -5,13 +5,12 @@
 
 #include "arch/arch.h"
 #include "kernel/errno.h"
+#include "kernel/freemem.h"
 #include "kernel/heap.h"
 #include "kernel/pagemap.h"
 #include "kernel/panic.h"
 #include "kernel/spinlock.h"
 #include "kernel/string.h"
-
-#define FIRST_BYTE (UINT64_C(1) << 20)
 
 /* Lock order: heap_lock, then page_lock; map_lock, then page_lock (page tables). */
 static struct kspinlock page_lock = KSPINLOCK("pages");
@@ -21,17 +20,6 @@ static struct kspinlock map_lock = KSPINLOCK("mappings");
 static struct kpagemap pages;
 static struct kheap heap;
 static uint64_t total, permanent, live, left_out;
-
-/* The part of a range that may be used: [*first, *end) in bytes; false where there is none. */
-static bool usable(const struct boot_memory *m, uint64_t limit, uint64_t *first, uint64_t *end)
-{
-    if (m->type != BOOT_MEMORY_CONVENTIONAL && m->type != BOOT_MEMORY_BOOT_SERVICES_CODE &&
-        m->type != BOOT_MEMORY_BOOT_SERVICES_DATA)
-        return false;
-    *first = m->base > FIRST_BYTE ? m->base : FIRST_BYTE;
-    *end = m->base + m->size < limit ? m->base + m->size : limit;
-    return *first < *end;
-}
 
 static void *heap_page_get(void)
 {
@@ -45,43 +33,25 @@ static void heap_page_put(void *page)
 
 int kmem_init(const struct boot_info *info)
 {
-    const struct boot_memory *memory = arch_phys_to_virt(info->memory);
-    uint64_t limit = info->direct_map_size < KMEM_MAX_BYTES ? info->direct_map_size : KMEM_MAX_BYTES;
-    uint64_t first, end, top = 0;
+    const uint64_t limit = info->direct_map_size < KMEM_MAX_BYTES ? info->direct_map_size : KMEM_MAX_BYTES;
+    struct kfreemem plan;
 
-    for (uint32_t i = 0; i < info->memory_count; i++) {
-        if (usable(&memory[i], limit, &first, &end) && end > top)
-            top = end;
-        if (usable(&memory[i], UINT64_MAX, &first, &end) && end > limit)
-            left_out += end - (first > limit ? first : limit);
-    }
-
-    /* The bitmap takes the begin of the first range that holds it. */
-    uint64_t count = top / ARCH_PAGE_SIZE, bitmap = 0;
-    uint64_t bytes = (kpagemap_bytes(count) + ARCH_PAGE_SIZE - 1) & ~(uint64_t)(ARCH_PAGE_SIZE - 1);
-    for (uint32_t i = 0; i < info->memory_count && !bitmap; i++)
-        if (usable(&memory[i], limit, &first, &end) && end - first >= bytes)
-            bitmap = first;
-    if (!bitmap) {
-        kprintf("memory: no range of %lu KiB for the page bitmap\n", (unsigned long)(bytes / 1024));
+    if (kfreemem_plan(&plan, arch_phys_to_virt(info->memory), info->memory_count, limit) != 0) {
+        kprintf("memory: no range of %lu KiB for the page bitmap\n", (unsigned long)(plan.bitmap_bytes / 1024));
         return -ENOMEM;
     }
-    kpagemap_init(&pages, arch_phys_to_virt(bitmap), count);
-    for (uint32_t i = 0; i < info->memory_count; i++) {
-        if (!usable(&memory[i], limit, &first, &end))
-            continue;
-        total += (end - first) / ARCH_PAGE_SIZE;
-        if (first == bitmap)
-            first += bytes;
-        if (first < end && !kpagemap_give(&pages, first / ARCH_PAGE_SIZE, (end - first) / ARCH_PAGE_SIZE))
-            kprintf("memory: range 0x%lx overlaps another one: ignored\n", (unsigned long)memory[i].base);
-    }
-    permanent = bytes / ARCH_PAGE_SIZE;
+    kpagemap_init(&pages, arch_phys_to_virt(plan.bitmap), plan.pages);
+    const uint32_t refused = kfreemem_give(&plan, &pages);
+    permanent = plan.bitmap_bytes / ARCH_PAGE_SIZE;
+    total = pages.free + permanent;
+    left_out = plan.left_out;
     kheap_init(&heap, heap_page_get, heap_page_put);
 
     kprintf("memory: %lu MiB free", (unsigned long)(pages.free * ARCH_PAGE_SIZE >> 20));
     if (left_out)
         kprintf(", %lu MiB beyond 0x%lx left out", (unsigned long)(left_out >> 20), (unsigned long)limit);
+    if (refused)
+        kprintf(", %u ranges overlap others: ignored", refused);
     if (info->memory_left_out)
         kprintf(", %u ranges left out or cut by the loader", info->memory_left_out);
     kprintf("\n");

@@ -20,6 +20,8 @@ static struct {
     UINTN ranges;      /* in its map now */
     UINTN key;
     UINT32 version;
+    UINTN stride;      /* as it says */
+    UINTN more;        /* bytes that it says the map has, and it has not */
     unsigned events;   /* how many of the next ExitBootServices find that the map has changed since */
     unsigned growth;   /* by so many ranges each time */
     unsigned maps, exits, lines;
@@ -36,13 +38,13 @@ static EFI_STATUS EFIAPI get_memory_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map,
     UINTN needed = fw.ranges * STRIDE;
     fw.maps++;
     assert_false(fw.left);
-    *stride = STRIDE;
+    *stride = fw.stride;
     *version = fw.version;
     if (*size < needed) {
         *size = needed;
         return EFI_BUFFER_TOO_SMALL;
     }
-    *size = needed;
+    *size = needed + fw.more;
     *key = fw.key;
     memset(map, 0, needed);
     for (UINTN i = 0; i < fw.ranges; i++) {
@@ -162,6 +164,7 @@ static int setup(void **state)
     memset(&fw, 0, sizeof(fw));
     fw.ranges = 100;
     fw.version = EFI_MEMORY_DESCRIPTOR_VERSION;
+    fw.stride = STRIDE;
     fw.allocations_left = UINT32_MAX;
     memset(&info, 0, sizeof(info));
     h = (struct handover){.info = &info};
@@ -252,6 +255,30 @@ static void test_unknown_descriptors(void **state)
     assert_int_equal(fw.lines, 1);
 }
 
+/* Too small to be any, or as if there were none: nothing is divided by it. */
+static void test_small_descriptors(void **state)
+{
+    static const UINTN strides[] = {0, 1, sizeof(struct boot_efi_memory) - 1};
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct boot_efi_map map;
+        fw.stride = strides[i];
+        fw.lines = 0;
+        assert_int_equal(allocate_maps(&h, &map), EFI_INCOMPATIBLE_VERSION);
+        assert_int_equal(fw.lines, 1);
+    }
+    assert_int_equal(fw.allocated_count, 0);
+}
+
+static void test_more_than_there_is(void **state)
+{
+    struct boot_efi_map map;
+    (void)state;
+    fw.more = 2 * SPARE_RANGES * STRIDE;
+    assert_int_equal(allocate_maps(&h, &map), EFI_BAD_BUFFER_SIZE);
+    assert_int_equal(fw.lines, 1);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -273,6 +300,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_never, setup, teardown),
         cmocka_unit_test_setup_teardown(test_map_outgrows_its_buffer, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown_descriptors, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_small_descriptors, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_more_than_there_is, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,13 +64,56 @@ static void test_left_out(void **state)
     assert_int_equal(left_out, 5);
 }
 
-static void test_top(void **state)
+static uint64_t gibs_of(const struct boot_efi_map *map, uint64_t *highest)
+{
+    static struct boot_gibs gibs;
+    uint64_t count = 0;
+    memset(&gibs, 0xEE, sizeof(gibs));
+    boot_memory_gibs(map, &gibs);
+    for (uint64_t n = 0; n < BOOT_GIBS; n++)
+        if (gibs.bits[n / 64] >> n % 64 & 1) {
+            *highest = n;
+            count++;
+        }
+    assert_int_equal(gibs.bits[0] & 0xF, 0xF);
+    return count;
+}
+
+static void test_gibs(void **state)
 {
     (void)state;
-    struct boot_efi_map map = map_of(unsorted, 6);
-    assert_int_equal(boot_memory_top(&map), 0x200000); /* neither devices nor reserved ranges */
+    uint64_t highest;
+    const struct boot_efi_memory far[] = {
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = UINT64_C(6) << 30, .pages = 1},
+        {.type = BOOT_MEMORY_LOADER_DATA, .physical_start = (UINT64_C(70) << 30) - 0x1000, .pages = 2},
+        {.type = BOOT_MEMORY_ACPI_RECLAIM, .physical_start = UINT64_C(100) << 30, .pages = 3 << 18},
+        {.type = BOOT_MEMORY_RUNTIME_DATA, .physical_start = (BOOT_GIBS << 30) - 0x1000, .pages = 2},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = BOOT_GIBS << 30, .pages = 1},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = UINT64_C(200) << 30, .pages = 0},
+    };
+    struct boot_efi_map map = map_of(unsorted, 6); /* neither devices nor reserved ranges */
+    assert_int_equal(gibs_of(&map, &highest), 4);
     map.size = 0;
-    assert_int_equal(boot_memory_top(&map), 0);
+    assert_int_equal(gibs_of(&map, &highest), 4);
+    map = map_of(far, 6);
+    assert_int_equal(gibs_of(&map, &highest), 4 + 1 + 2 + 3 + 1);
+    assert_int_equal(highest, BOOT_GIBS - 1);
+}
+
+/* What nobody promises to be memory needs no tables, wherever it is. */
+static void test_gibs_of_other_kinds(void **state)
+{
+    (void)state;
+    static const uint32_t kinds[] = {BOOT_MEMORY_RESERVED, BOOT_MEMORY_UNUSABLE, BOOT_MEMORY_MMIO,
+                                     BOOT_MEMORY_MMIO_PORT, BOOT_MEMORY_PAL_CODE, BOOT_MEMORY_PERSISTENT, 15,
+                                     0x70000000, 0x80000000, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        const struct boot_efi_memory d = {
+            .type = kinds[i], .physical_start = UINT64_C(63) << 40, .pages = UINT64_C(1) << 26};
+        struct boot_efi_map map = map_of(&d, 1);
+        uint64_t highest;
+        assert_int_equal(gibs_of(&map, &highest), 4);
+    }
 }
 
 static void test_odd_stride(void **state)
@@ -84,7 +127,7 @@ static void test_odd_stride(void **state)
     map.stride = sizeof(struct boot_efi_memory) - 1; /* older than version 1: nothing can be read from it */
     assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 0);
     map.stride = 0;
-    assert_int_equal(boot_memory_top(&map), 0);
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 0);
 }
 
 /* Of the largest free range below the limit, as far from both ends as alignment leaves it. */
@@ -134,7 +177,53 @@ static void test_unsound(void **state)
     assert_int_equal(left_out, 6);
     assert_int_equal(out[0].base, 0x300000);
     assert_int_equal(out[1].base + out[1].size, UINT64_C(1) << 52);
-    assert_int_equal(boot_memory_top(&map), UINT64_C(1) << 52);
+    uint64_t highest;
+    assert_int_equal(gibs_of(&map, &highest), 4);
+}
+
+/* What is no range all the same is not free, and neither is what has no room in the list. */
+static void test_claims(void **state)
+{
+    (void)state;
+    static const struct boot_efi_memory hostile[] = {
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100},
+        {.type = BOOT_MEMORY_ACPI_NVS, .physical_start = 0x180800, .pages = 1},           /* of two pages */
+        {.type = BOOT_MEMORY_RUNTIME_DATA, .physical_start = 0x1F0000, .pages = UINT64_MAX}, /* without an end */
+    };
+    struct boot_efi_map map = map_of(hostile, 3);
+    struct boot_memory out[8];
+    uint32_t left_out;
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 1);
+    assert_int_equal(left_out, 3);
+    assert_int_equal(out[0].base, 0x100000);
+    assert_int_equal(out[0].size, 0x80000);
+    static const struct boot_efi_memory many[] = {
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100},
+        {.type = BOOT_MEMORY_LOADER_DATA, .physical_start = 0x101000, .pages = 1},
+    };
+    map = map_of(many, 2);
+    assert_int_equal(boot_memory_convert(&map, out, 1, &left_out), 1);
+    assert_int_equal(left_out, 2);
+    assert_int_equal(out[0].base, 0x102000);
+    assert_int_equal(out[0].size, 0xFE000);
+}
+
+static void test_free_twice(void **state)
+{
+    (void)state;
+    static const struct boot_efi_memory hostile[] = {
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100},
+        {.type = BOOT_MEMORY_BOOT_SERVICES_CODE, .physical_start = 0x1FF000, .pages = 3},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x180000, .pages = 0x10},
+        {.type = BOOT_MEMORY_CONVENTIONAL, .physical_start = 0x100000, .pages = 0x100},
+    };
+    struct boot_efi_map map = map_of(hostile, 4);
+    struct boot_memory out[8];
+    uint32_t left_out;
+    assert_int_equal(boot_memory_convert(&map, out, 8, &left_out), 2);
+    assert_int_equal(left_out, 3);
+    assert_true(out[0].base == 0x100000 && out[0].size == 0x100000);
+    assert_true(out[1].base == 0x200000 && out[1].size == 0x2000);
 }
 
 static void test_overlaps(void **state)
@@ -186,7 +275,7 @@ static void test_random(void **state)
             assert_true(out[i].base < UINT64_C(1) << 52 && out[i].size <= (UINT64_C(1) << 52) - out[i].base);
             assert_true(i == 0 || out[i - 1].base <= out[i].base);
             for (uint32_t k = 0; k < count; k++)
-                if (out[i].type <= 7 && out[i].type >= 3 && (out[k].type > 7 || out[k].type < 3))
+                if (i != k && boot_memory_is_free(out[i].type))
                     assert_true(out[k].base >= out[i].base + out[i].size || out[k].base + out[k].size <= out[i].base);
         }
     }
@@ -197,11 +286,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sorted),
         cmocka_unit_test(test_left_out),
-        cmocka_unit_test(test_top),
+        cmocka_unit_test(test_gibs),
+        cmocka_unit_test(test_gibs_of_other_kinds),
         cmocka_unit_test(test_odd_stride),
         cmocka_unit_test(test_middle),
         cmocka_unit_test(test_unsound),
         cmocka_unit_test(test_overlaps),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_free_twice),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,15 +29,21 @@ struct tables {
     struct boot_paging paging;
     void *memory;
     uint64_t cr3;
+    uint64_t size; /* of the direct map */
 };
 
-static struct tables build(uint64_t top, bool gigabyte_pages, bool five_levels)
+/* `extra`: of memory above the first 4 GiB, its first byte and its size. */
+static struct tables build(uint64_t extra, uint64_t size, bool gigabyte_pages, bool five_levels)
 {
-    struct tables t = {.paging = {.direct_map_size = boot_paging_direct_size(top, gigabyte_pages),
-                                  .gigabyte_pages = gigabyte_pages,
+    const struct boot_efi_memory d = {
+        .type = BOOT_MEMORY_CONVENTIONAL, .physical_start = extra, .pages = size / 4096};
+    struct tables t = {.paging = {.gigabyte_pages = gigabyte_pages,
                                   .five_levels = five_levels,
                                   .elf = &elf,
                                   .kernel_phys = 0x7000000}};
+    boot_memory_gibs(&(struct boot_efi_map){.descriptors = &d, .size = sizeof(d), .stride = sizeof(d)},
+                     &t.paging.gibs);
+    t.size = boot_paging_direct_size(&t.paging);
     uint64_t pages = boot_paging_pages(&t.paging);
     t.memory = aligned_alloc(4096, pages * 4096);
     memset(t.memory, 0, pages * 4096);
@@ -64,17 +70,19 @@ static uint64_t walk(const struct tables *t, uint64_t virt)
     }
 }
 
-static void check(uint64_t top, bool gigabyte_pages, bool five_levels)
+static void check(uint64_t extra, uint64_t bytes, bool gigabyte_pages, bool five_levels)
 {
-    struct tables t = build(top, gigabyte_pages, five_levels);
-    const uint64_t data = BOOT_PTE_P | BOOT_PTE_RW | BOOT_PTE_XD;
-    uint64_t size = t.paging.direct_map_size;
+    struct tables t = build(extra, bytes, gigabyte_pages, five_levels);
+    const uint64_t data = BOOT_PTE_P | BOOT_PTE_RW | BOOT_PTE_XD, size = t.size;
+    assert_int_equal(size, extra + bytes > GIB(4) ? (extra + bytes + GIB(1) - 1) / GIB(1) * GIB(1) : GIB(4));
     for (uint64_t at = 0; at < size; at += GIB(1)) {
-        assert_int_equal(walk(&t, at), at | BOOT_PTE_P | BOOT_PTE_RW);
-        assert_int_equal(walk(&t, BOOT_DIRECT_MAP + at + 0x1000), (at + 0x1000) | data);
+        const bool there = at < GIB(4) || at >= extra / GIB(1) * GIB(1);
+        assert_int_equal(walk(&t, at), there ? at | BOOT_PTE_P | BOOT_PTE_RW : 0);
+        assert_int_equal(walk(&t, BOOT_DIRECT_MAP + at + 0x1000), there ? (at + 0x1000) | data : 0);
     }
     assert_int_equal(walk(&t, BOOT_DIRECT_MAP + size - 4096), (size - 4096) | data);
-    assert_int_equal(walk(&t, BOOT_DIRECT_MAP + size), 0);
+    if (size < BOOT_GIBS << 30)
+        assert_int_equal(walk(&t, BOOT_DIRECT_MAP + size), 0);
     assert_int_equal(walk(&t, size), 0);
 
     uint64_t virt = elf.virt, phys = t.paging.kernel_phys;
@@ -92,27 +100,42 @@ static void test_forms(void **state)
 {
     (void)state;
     for (int form = 0; form < 4; form++) {
-        check(0, form & 1, form & 2);
-        check(GIB(5) + 0x1000, form & 1, form & 2);
+        check(0, GIB(1), form & 1, form & 2);
+        check(GIB(4), GIB(1) + 0x1000, form & 1, form & 2);
+        check(GIB(7) - 0x1000, 0x2000, form & 1, form & 2);
     }
 }
 
 static void test_large(void **state)
 {
     (void)state;
-    check(TIB(2), true, false);
-    check(TIB(1), false, true);
+    check(0, TIB(2), true, false);
+    check(0, TIB(1), false, true);
+}
+
+/* Tables are for what is there: a little memory at the end of what can be reached costs no more than elsewhere. */
+static void test_holes(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 4; form++) {
+        check(TIB(64) - 0x1000, 0x1000, form & 1, form & 2);
+        check(GIB(511), GIB(2), form & 1, form & 2);
+        struct tables t = build(TIB(64) - 0x1000, 0x1000, form & 1, form & 2);
+        const bool large = form & 1, five = form & 2;
+        /* PML4, PML5; two page-directory-pointer tables; directories of 5 GiB; of the kernel: one, one, two */
+        assert_int_equal(boot_paging_pages(&t.paging), 1 + five + 2 + (large ? 0 : 5) + 4);
+        free(t.memory);
+    }
 }
 
 static void test_direct_size(void **state)
 {
     (void)state;
-    assert_int_equal(boot_paging_direct_size(0, true), GIB(4));
-    assert_int_equal(boot_paging_direct_size(GIB(4), false), GIB(4));
-    assert_int_equal(boot_paging_direct_size(GIB(4) + 1, false), GIB(4) + 0x200000);
-    assert_int_equal(boot_paging_direct_size(GIB(4) + 1, true), GIB(5));
-    assert_int_equal(boot_paging_direct_size(UINT64_MAX, true), BOOT_PAGING_MAX_DIRECT);
-    assert_true(BOOT_DIRECT_MAP + BOOT_PAGING_MAX_DIRECT == LAYOUT_DIRECT_MAP_END);
+    assert_true(BOOT_DIRECT_MAP + (BOOT_GIBS << 30) == LAYOUT_DIRECT_MAP_END);
+    struct boot_paging p = {.gibs = {.bits = {0xF}}};
+    assert_int_equal(boot_paging_direct_size(&p), GIB(4));
+    p.gibs.bits[BOOT_GIBS / 64 - 1] = UINT64_C(1) << 63;
+    assert_int_equal(boot_paging_direct_size(&p), TIB(64));
 }
 
 int main(void)
@@ -120,6 +143,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_holes),
         cmocka_unit_test(test_direct_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

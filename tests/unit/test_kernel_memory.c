@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page bitmap and the small-object heap. */
+/* The page bitmap, which pages of a memory map are in it, and the small-object heap. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include "kernel/rand.h"
 
+#include "kernel/freemem.c"
 #include "kernel/heap.c"
 #include "kernel/pagemap.c"
 
@@ -113,6 +114,70 @@ static void pages_random(void **state)
         free_pages -= n;
         assert_int_equal(map.free, free_pages);
     }
+}
+
+/* ---- which pages */
+#define MIB(n) (UINT64_C(n) << 20)
+
+/* Plans and gives; how many pages are free then. */
+static uint64_t free_pages_of(const struct boot_memory *memory, uint32_t count, uint64_t limit, struct kfreemem *plan,
+                              uint32_t *refused)
+{
+    struct kpagemap map;
+    if (kfreemem_plan(plan, memory, count, limit) != 0)
+        return 0;
+    uint64_t *bits = malloc(plan->bitmap_bytes);
+    assert_non_null(bits);
+    kpagemap_init(&map, bits, plan->pages);
+    *refused = kfreemem_give(plan, &map);
+    free(bits);
+    return map.free;
+}
+
+static void pages_of_a_map(void **state)
+{
+    static const struct boot_memory memory[] = {
+        { .base = 0, .size = MIB(1) + 0x1000, .type = BOOT_MEMORY_CONVENTIONAL }, /* its last page */
+        { .base = MIB(2), .size = MIB(1), .type = BOOT_MEMORY_LOADER_DATA },
+        { .base = MIB(3), .size = MIB(1), .type = BOOT_MEMORY_BOOT_SERVICES_CODE },
+        { .base = MIB(4), .size = MIB(1), .type = BOOT_MEMORY_ACPI_NVS },
+        { .base = MIB(5), .size = MIB(2), .type = BOOT_MEMORY_BOOT_SERVICES_DATA },
+        { .base = MIB(7), .size = MIB(1), .type = BOOT_MEMORY_PERSISTENT },
+        { .base = MIB(4096), .size = MIB(2), .type = BOOT_MEMORY_CONVENTIONAL },
+    };
+    struct kfreemem plan;
+    uint32_t refused;
+    (void)state;
+    assert_int_equal(free_pages_of(memory, 7, MIB(6), &plan, &refused), 1 + 256 + 256 - 1);
+    assert_true(plan.bitmap == MIB(1) && plan.bitmap_bytes == 0x1000 && plan.pages == MIB(6) / 4096);
+    assert_true(plan.left_out == MIB(3) && refused == 0);
+    assert_int_equal(free_pages_of(memory, 7, MIB(8192), &plan, &refused), 1 + 256 + 512 + 512 - 33);
+    assert_true(plan.bitmap == MIB(3) && plan.bitmap_bytes == 33 * 4096 && plan.left_out == 0 && refused == 0);
+    assert_int_equal(kfreemem_plan(&plan, memory, 1, MIB(8192)), 0); /* the bitmap is all that has room */
+    assert_int_equal(kfreemem_plan(&plan, memory, 2, MIB(1)), -ENOMEM);
+    assert_int_equal(kfreemem_plan(&plan, memory + 1, 1, MIB(8192)), -ENOMEM);
+    assert_int_equal(kfreemem_plan(&plan, memory, 0, MIB(8192)), -ENOMEM);
+    const struct boot_memory far[] = { { MIB(4096) - 0x1000, 0x2000, 0, BOOT_MEMORY_CONVENTIONAL, 0 } };
+    assert_int_equal(kfreemem_plan(&plan, far, 1, MIB(8192)), -ENOMEM); /* 129 KiB into 8 */
+    assert_true(plan.bitmap_bytes == 33 * 4096);
+}
+
+/* A map that boot_memory_convert would not give: the bitmap's own pages stay its own. */
+static void pages_named_twice(void **state)
+{
+    static const struct boot_memory memory[] = {
+        { .base = MIB(1), .size = 0x2000, .type = BOOT_MEMORY_CONVENTIONAL },
+        { .base = MIB(1) + 0x1000, .size = MIB(300), .type = BOOT_MEMORY_CONVENTIONAL },
+        { .base = MIB(1) + 0x1000, .size = MIB(1), .type = BOOT_MEMORY_CONVENTIONAL },
+    };
+    struct kfreemem plan;
+    uint32_t refused;
+    (void)state;
+    /* three pages do not fit into the first range: they are the second one's, which the first one would give away */
+    assert_int_equal(free_pages_of(memory, 2, MIB(512), &plan, &refused), MIB(300) / 4096 - 3);
+    assert_true(plan.bitmap == MIB(1) + 0x1000 && plan.bitmap_bytes == 0x3000 && refused == 1);
+    assert_int_equal(free_pages_of(memory, 3, MIB(512), &plan, &refused), MIB(300) / 4096 - 3);
+    assert_int_equal(refused, 2);
 }
 
 /* ---- heap */
@@ -222,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_basic), cmocka_unit_test(pages_misuse),       cmocka_unit_test(pages_random),
+        cmocka_unit_test(pages_of_a_map), cmocka_unit_test(pages_named_twice),
         cmocka_unit_test(heap_sizes),  cmocka_unit_test(heap_out_of_memory), cmocka_unit_test(heap_misuse),
         cmocka_unit_test(heap_random),
     };
