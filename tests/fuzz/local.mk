@@ -6,8 +6,9 @@ FUZZ_CC      := clang
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 FUZZ_SHARED  := $(addprefix tests/fuzz/,log.c read_all.c ctf.c formats.c filters.c kernel_file.c) \
                 $(filter-out tools/cairn/main.c,$(CAIRN_C)) \
-                $(sort $(wildcard trace/*.c) ds/events.c ds/insn.c ds/probe/rows.c ds/model/policy.c \
-                  boot/save_check.c) \
+                $(sort $(wildcard trace/*.c) ds/events.c ds/insn.c ds/probe/rows.c ds/model/policy.c) \
+                $(addprefix boot/,elf.c memory.c paging.c save_check.c) \
+                $(addprefix kernel/,freemem.c pagemap.c) \
                 $(addprefix arch/,acpi_parse.c acpi_serial.c pci_uart.c reset.c uart.c)
 FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
