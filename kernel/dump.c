@@ -203,6 +203,7 @@ static void dump_session(struct trace_dump *d, const struct trace_config *c)
     LINE("%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
     LINE("%s.buffer_bytes=%u", p, c->buffer_bytes);
     LINE("%s.buffers=%u", p, c->buffers);
+    LINE("%s.memory=%p", p, (void *)kcontrol_session(c->number));
     LINE("%s.build=%u", p, CCSWAP_BUILD);
     LINE("%s.maximum_wait_reason=%u", p, CCSWAP_MAXIMUM_WAIT_REASON);
     LINE("%s.cpus=%u", p, c->cpus);

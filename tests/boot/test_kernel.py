@@ -11,6 +11,7 @@ import pytest
 import cairn_boot as cb
 from cairn_log import checked, keys
 
+DIRECT_MAP = 0xFFFF800000000000  # boot/info.h
 QUICK = ("switches=2000", "truth=1", cb.UNHURRIED)
 
 
@@ -76,8 +77,12 @@ def test_nothing_of_a_pc(tmp_path):
 
 
 def test_memory_beyond_4_gib(tmp_path):
-    result = cb.boot(tmp_path / "log", "--smp", 2, "--mem", "8G", "ds=off", "switches=200", cb.UNHURRIED)
+    """The trace has no room below, and is whole all the same: these pages are really there."""
+    qemu = cb.with_qemu(tmp_path, "-machine", "max-ram-below-4g=128M")
+    result = cb.boot(tmp_path / "log", "--smp", 2, "--mem", "8G", "--qemu", qemu, "ds=off", "trace.buffers=128",
+                     "trace.buffer_kib=1024", "switches=200", "truth=1", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
+    assert int(keys(result.log, "L")["session.1.memory"], 16) - DIRECT_MAP >= 4 << 30
     assert int(re.search(r"^memory: (\d+) MiB free$", result.output, re.M)[1]) > 8000
     machine = keys(result.log, "M")
     ranges = [value.split() for key, value in machine.items() if re.fullmatch(r"memory\.\d+", key)]
