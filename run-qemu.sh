@@ -13,7 +13,7 @@ case $build in /*) ;; *) build=$here/$build ;; esac
 smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0
 display='' kept_vars=''
 qemu_ds='' plugin=''
-save=0 saved=''
+save=0 saved='' saved_name=''
 qemu='' qemu_why='' accel_why='the default: it runs everywhere'
 words=()
 
@@ -30,6 +30,8 @@ readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to star
 readonly FIRST_WORDS='^(BdsDxe: |Cairn loader [0-9.]+ on |cairn loader: FAILED: |Cairn [0-9.]+: )'
 # The last words of the loader of a second start, where the volume has not taken the log (save=esp).
 readonly STAYS='^cairn loader: the log stays in memory'
+# And where all is done: it leaves a person ten seconds to read.
+readonly GOES_OFF='^cairn loader: the machine switches off in .* new run'
 # The kernel's last words where it does not end the machine.
 readonly HALTED='^halted: you can switch the machine off'
 readonly LEAST_MEM=128 # MiB
@@ -69,6 +71,7 @@ Boots Cairn in QEMU and records its trace.
   --which         say which QEMU and firmware would be taken, and stop
 With save=esp the machine starts twice, and the log that it then has on its
 volume is copied out beside the other one: FILE without .log, and -esp.log.
+An image stays as it is: what is written goes to a copy of it.
 Exit: 0 the guest says pass, 1 it says fail or was not reached, 2 usage,
 3 trouble with QEMU or the firmware, 124 timeout, 130 interrupted.
 OVMF_CODE and OVMF_VARS in the environment name another firmware.
@@ -155,9 +158,21 @@ has_word() {
     return $found
 }
 
+# Whether the cairn.cfg of an image says save=esp, by the kernel's rules. One that cannot be read is the loader's to
+# refuse.
+image_saves() {
+    local said
+    said=$(mtype -i "$image@@1M" ::/cairn.cfg 2>/dev/null |
+        LC_ALL=C sed -n 's/#.*//; s/[[:space:]]*$//; s/^[[:space:]]*save=//p' | tail -n 1)
+    [ "$said" = esp ]
+}
+
 check_words() {
     local add=end=exit
-    [ -z "$image" ] || return 0
+    if [ -n "$image" ]; then
+        ! image_saves || save=1
+        return 0
+    fi
     [ -x "$build/cairn-options" ] || die $TROUBLE "$build/cairn-options is not there: run 'make'"
     has_word save && [ "$value" = esp ] && save=1 add=end=reboot
     has_word end || words+=("$add")
@@ -294,7 +309,15 @@ prepare() {
             echo "$w"
         done >"$tmp/esp/cairn.cfg"
         [ $save = 0 ] || make_stick
+    elif [ $save = 1 ]; then
+        cp "$image" "$tmp/stick" && chmod u+w "$tmp/stick" || die $TROUBLE "cannot copy $image to $tmp"
     fi
+    [ $save = 0 ] || list_logs >"$tmp/before"
+}
+
+# Logs on the machine's volume, by name.
+list_logs() {
+    mdir -b -i "$tmp/stick@@1M" ::/ 2>/dev/null | LC_ALL=C sed -n 's,^::/\(cairn-[0-9]*\.log\)$,\1,p' | LC_ALL=C sort
 }
 
 # QEMU's own volume of a folder cannot be written as a stick can.
@@ -318,7 +341,9 @@ build_command() {
     [ $save = 1 ] || command+=(-no-reboot)
     [ -z "$display" ] || command+=(-device VGA)
     if [ -n "$image" ]; then
-        command+=(-drive "if=none,id=stick,format=raw,snapshot=on,file=${image//,/,,}"
+        local stick="snapshot=on,file=${image//,/,,}"
+        [ $save = 0 ] || stick="file=${tmp//,/,,}/stick"
+        command+=(-drive "if=none,id=stick,format=raw,$stick"
             -device qemu-xhci -device "usb-storage,drive=stick,bootindex=0")
     elif [ $save = 1 ]; then
         command+=(-drive "if=none,id=esp,format=raw,file=${tmp//,/,,}/stick"
@@ -441,6 +466,9 @@ watch() {
             stop=halted
         elif [ $more = 1 ] && [ $save = 1 ] && tail -c 128 "$tmp/console" | plain | LC_ALL=C grep -a -q "$STAYS"; then
             failure=$(tail -c 1024 "$tmp/console" | plain | LC_ALL=C grep -a "$LOADER_FAILED") stop=loader
+        elif [ $more = 1 ] && [ $save = 1 ] &&
+            tail -c 128 "$tmp/console" | plain | LC_ALL=C grep -a -q "$GOES_OFF"; then
+            stop=off
         elif ! kill -0 "$reader_pid" 2>/dev/null; then
             # The reader has seen the end of the dump (or has failed): QEMU gets a moment to end by itself.
             grace=$((grace + 1))
@@ -489,13 +517,15 @@ judge_by_log() {
 
 # What the machine has left on its volume. Without a serial port it is all that there is to judge by.
 fetch_saved() {
-    mcopy -n -i "$tmp/stick@@1M" ::/cairn-000.log "$saved" 2>/dev/null || return
+    saved_name=$(list_logs | LC_ALL=C comm -13 "$tmp/before" - | tail -n 1)
+    [ -n "$saved_name" ] && mcopy -n -i "$tmp/stick@@1M" "::/$saved_name" "$saved" 2>/dev/null || return
     [ $no_uart = 0 ] || cp "$saved" "$tmp/console"
 }
 
 judge_saved() {
     local said_so
-    if [ -n "$stop" ] || [ "$status" -gt $FAIL ] || [ -s "$saved" ]; then
+    case $stop in '' | off) ;; *) return ;; esac
+    if [ "$status" -gt $FAIL ] || [ -s "$saved" ]; then
         return
     elif said_so=$(said 'cairn loader: NOT SAVED: '); then
         verdict="the log was not saved: ${said_so#*last run: }" status=$FAIL
@@ -544,7 +574,7 @@ report() {
     fi
     fact verdict "$verdict"
     if [ -n "$saved" ] && [ -s "$saved" ]; then
-        echo "saved    ${saved#"$PWD"/}, $(($(wc -c <"$saved"))) bytes: \\cairn-000.log of the machine's volume"
+        echo "saved    ${saved#"$PWD"/}, $(($(wc -c <"$saved"))) bytes: \\$saved_name of the machine's volume"
         [ $no_uart = 0 ] || log=${saved#"$PWD"/} no_uart=0
     fi
     if [ $no_uart = 1 ]; then

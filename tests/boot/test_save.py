@@ -2,10 +2,14 @@
 """save=esp: the log of a run survives a reset, and the next start makes a file of it, or says why not."""
 
 import json
+import os
+import pathlib
 import re
 import shutil
 import socket
+import struct
 import threading
+import uuid
 
 import pytest
 
@@ -69,7 +73,7 @@ def test_what_is_saved_is_the_serial_log(tmp_path, options, verdict):
 
 
 class Qmp:
-    """Just enough of QEMU's QMP: commands, and the wait for an event."""
+    """Just enough of QEMU's QMP: commands."""
 
     def __init__(self, path):
         self.connection = socket.socket(socket.AF_UNIX)
@@ -79,10 +83,9 @@ class Qmp:
         self.until("QMP")
         self.ask("qmp_capabilities")
 
-    def until(self, key, value=None):
+    def until(self, key):
         for line in self.lines:
-            answer = json.loads(line)
-            if key in answer and value in (None, answer[key]):
+            if key in json.loads(line):
                 return
         raise EOFError("QEMU has ended")
 
@@ -92,42 +95,33 @@ class Qmp:
 
 
 def test_half_written(tmp_path):
-    """A reset in the middle of the run: the second start says so and has no file, the third one runs, and its log says
-    so as well."""
-    path = tmp_path / "qmp"
-    qemu = qemu_with(tmp_path, "", "-qmp", f"unix:{path},server=on,wait=off", "-no-shutdown")
-    log, over = tmp_path / "run.log", threading.Event()
+    """A reset in the middle of the run: the second start says so and has no file; the third one, with the variables
+    that the second has left, runs, and its log says so as well."""
+    path, log, kept = tmp_path / "qmp", tmp_path / "run.log", tmp_path / "vars"
+    qemu = qemu_with(tmp_path, "", "-qmp", f"unix:{path},server=on,wait=off")
+    over = threading.Event()
     log.touch()
 
-    def said(text, times=1):
-        while log.read_bytes().count(text) < times:
-            if over.wait(0.2):
-                return False
-        return True
-
     def press():
-        if not said(b"run: workload"):
-            return
-        button = Qmp(path)
-        button.ask("system_reset")
-        button.until("event", "SHUTDOWN")
-        button.ask("system_reset")
-        button.ask("cont")
-        said(b"run: workload", 2)
-        button.ask("quit")
+        while b"run: workload" not in log.read_bytes():
+            if over.wait(0.2):
+                return
+        Qmp(path).ask("system_reset")
 
     thread = threading.Thread(target=press)
     thread.start()
-    result = cb.boot(log, "--raw", "--smp", 1, "--qemu", qemu, "save=esp", "save.mib=8", "switches=1000000000",
-                     "ds=off", cb.UNHURRIED)
+    result = cb.boot(log, "--raw", "--smp", 1, "--qemu", qemu, "--vars", kept, "save=esp", "save.mib=8",
+                     "switches=1000000000", "ds=off", cb.UNHURRIED)
     over.set()
     thread.join()
     why = "it is half-written: the machine was reset before the run had ended"
     assert result.status == cb.FAIL and "the log was not saved: " + why in result.output.replace("\n         ", " ")
     assert not saved_log(result).exists()
-    first, second, third = result.console().split("Cairn loader 0.")[0:1] + result.console().split("\nCairn 0.")[1:]
-    assert "NOT SAVED: the log of the last run: " + why in second, first + second
-    assert "SAVED" not in third and "SKIP: save: the log of the run before this one was not saved: " + why in third
+    assert "NOT SAVED: the log of the last run: " + why in result.console()
+
+    result = cb.boot(tmp_path / "next.log", "--smp", 1, "--vars", kept, "switches=100", "ds=off", cb.UNHURRIED)
+    assert result.status == cb.PASS and "SAVED" not in result.console(), result.output
+    assert "SKIP: save: the log of the run before this one was not saved: " + why in result.output
 
 
 @pytest.mark.long
@@ -161,7 +155,88 @@ def test_volume(tmp_path, before, line):
         assert "SAVED" not in console and not saved_log(result).exists()
     else:
         assert "cairn loader: SAVED: \\cairn-002.log: " in console, console
-        assert saved_log(result).read_bytes() == b"mine\n"
+        assert "\\cairn-002.log of the machine's volume" in result.output, result.output
+        checked(saved_log(result))
+
+
+AREA, AREA_BYTES = 0x8000000, 1 << 20
+SAVED = 3
+
+
+def crc32c(data):
+    table = []
+    for n in range(256):
+        for _ in range(8):
+            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
+        table.append(n)
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ table[(crc ^ byte) & 255]
+    return crc ^ 0xFFFFFFFF
+
+
+def area(text, nonce, state=2):
+    """Memory as a run of that number leaves it: boot/save_format.h."""
+    def header(crc):
+        fields = b"CARNSAVE" + struct.pack("<IIQQQIIQQ", 1, 4096, AREA, AREA_BYTES, nonce, state, crc, len(text), 0)
+        return fields.ljust(2048, b"\0") + struct.pack("<I", crc32c(text)).ljust(2048, b"\0")
+    return header(crc32c(header(0))) + text
+
+
+def variables(folder, nonce):
+    """The firmware's own first ones, and CairnSave behind them, as EDK II lays them out: VariableFormat.h,
+    AUTHENTICATED_VARIABLE_HEADER."""
+    data = bytearray(pathlib.Path(os.environ.get("OVMF_VARS", "/usr/share/OVMF/OVMF_VARS_4M.fd")).read_bytes())
+    at = struct.unpack_from("<H", data, 0x30)[0] + 28
+    while data[at:at + 2] == b"\xAA\x55":
+        at += 60 + sum(struct.unpack_from("<II", data, at + 36))
+        at += -at % 4
+    name, value = "CairnSave\0".encode("utf-16-le"), struct.pack("<IIQQQ", 1, 0, AREA, AREA_BYTES, nonce)
+    guid = uuid.UUID("7c1d2f0e-5a3b-4e96-9d41-0c8eb26315fa").bytes_le
+    header = struct.pack("<HBBIQ16xIII", 0x55AA, 0x3F, 0, 3, 0, 0, len(name), len(value)) + guid
+    data[at:at + 60 + len(name) + len(value)] = header + name + value
+    (folder / "vars").write_bytes(data)
+    return folder / "vars"
+
+
+TEXT = b"\r\nCairn 0.0: a log\r\nSUMMARY: 1 passed, 0 failed, 0 skipped\r\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/share/OVMF/OVMF_VARS_4M.fd"), reason="needs Debian's OVMF at its place")
+@pytest.mark.parametrize("memory, words", [
+    (area(TEXT, 6), "what is in memory is stale: of another run"),
+    cb.long(area(TEXT, 5, SAVED), "what is in memory is stale: it has been saved already"),
+    cb.long(area(TEXT, 5)[:-1] + b"!", "it is damaged: the firmware has used a part of its memory"),
+    cb.long(b"\0" * 4096, "it is not in memory any more"),
+    cb.long(area(TEXT, 5), None),
+    ], ids=["other-run", "saved-before", "damaged", "cleared", "good"])
+def test_stale(tmp_path, memory, words):
+    """The variable of run 5 is there, and in memory is what it should not lead to. The last case shows that it is no
+    other thing that was refused."""
+    (tmp_path / "area").write_bytes(memory)
+    qemu = cb.with_qemu(tmp_path, "-device", f"loader,file={tmp_path}/area,addr={AREA:#x},force-raw=on")
+    result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 1, "--qemu", qemu, "--vars", variables(tmp_path, 5),
+                     "save=esp")
+    console = result.console()
+    assert "Cairn loader 0." not in console, console  # no run before that is dealt with
+    if words:
+        assert result.status == cb.FAIL and f"NOT SAVED: the log of the last run: {words}" in console, result.output
+        assert "cairn loader: SAVED" not in console and not saved_log(result).exists()
+    else:
+        assert saved_log(result).read_bytes() == TEXT and f"SAVED: \\cairn-000.log: {len(TEXT)} bytes" in console
+
+
+@pytest.mark.long
+def test_image(tmp_path):
+    """The image's own cairn.cfg asks for it; the image is not written to."""
+    image = cb.make_image(tmp_path / "image", "#save=off", " save=esp # kept", "truth=1", "switches=500", cb.UNHURRIED)
+    before = image.read_bytes()
+    result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 2, "--image", image)
+    assert result.status == cb.PASS, result.output
+    assert image.read_bytes() == before
+    saved = saved_log(result).read_bytes()
+    assert saved.startswith(FIRST_WORDS) and saved in result.log.read_bytes()
+    checked(saved_log(result))
 
 
 @pytest.mark.long
