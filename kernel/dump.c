@@ -404,7 +404,13 @@ void kdump_announce(uint64_t bytes, uint32_t frames)
 }
 
 /* Of this dump: all its bytes, those that are out, and the share that was last said. */
-struct progress { uint64_t bytes, done; unsigned percent; };
+struct progress { const char *way; uint64_t bytes, done; unsigned percent; };
+
+/* Where frames go; NULL: nowhere. */
+static const char *way(void)
+{
+    return kserial_there() ? "over serial" : ksave_on() ? "into memory (save=esp)" : NULL;
+}
 
 static void write_console(void *context, const char *data, size_t size)
 {
@@ -415,14 +421,13 @@ static void write_console(void *context, const char *data, size_t size)
     if (percent == p->percent)
         return;
     p->percent = percent;
-    kprint_status("dump: %u %% of %lu bytes%s", percent, (unsigned long)p->bytes,
-                  kserial_there() ? " over serial" : ": no serial port");
+    kprint_status("dump: %u %% of %lu bytes %s", percent, (unsigned long)p->bytes, p->way);
 }
 
 void kdump(const char *cause, const char *line)
 {
     static struct trace_dump dump; /* large for a panic's stack */
-    struct progress progress = { .percent = ~0u };
+    struct progress progress = { .way = way(), .percent = ~0u };
     const struct trace_sink console = { write_console, &progress };
 
     klogger_settle();
@@ -437,11 +442,21 @@ void kdump(const char *cause, const char *line)
     total.bytes = dump.bytes;
     total.raw = dump.raw_bytes;
     progress.bytes = total.bytes - bytes;
+    if (!progress.way) {
+        kprintf("dump: none: there is neither a serial port nor save=esp: %lu bytes are lost\n",
+                (unsigned long)progress.bytes);
+        kprint_status("dump: none, %lu bytes are lost", (unsigned long)progress.bytes);
+        return;
+    }
     kdump_announce(progress.bytes, total.frames - frames);
     ksave_announce(progress.bytes);
     trace_dump_init(&dump, &console);
     klogger_go_on(&dump);
     produce(&dump, cause, line);
     kprintf("dump: done\n");
-    kprint_status("dump: done, %lu bytes", (unsigned long)progress.bytes);
+    if (bytes)
+        kprint_status("dump: done, %lu bytes %s, %lu of them while it ran", (unsigned long)total.bytes, progress.way,
+                      (unsigned long)bytes);
+    else
+        kprint_status("dump: done, %lu bytes %s", (unsigned long)total.bytes, progress.way);
 }

@@ -7,6 +7,7 @@
 #include "kernel/options.h"
 #include "kernel/print.h"
 #include "kernel/priority.h"
+#include "kernel/string.h"
 #include "kernel/thread.h"
 #include "kernel/wait.h"
 #include "trace/live.h"
@@ -195,6 +196,21 @@ void klogger_settle(void)
         return;
     go_on(true);
     line_is_out();
+}
+
+void klogger_words(char *text, size_t size)
+{
+    uint32_t full = 0;
+    text[0] = '\0';
+    if (!sender.head)
+        return;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        const struct trace_session *session = kcontrol_session(number);
+        if (session && trace_session_config(session)->live)
+            full += trace_live_full(session);
+    }
+    snprintf(text, size, "; live: %lu bytes are out, %u full buffers wait",
+             (unsigned long)__atomic_load_n(&sender.dump.bytes, __ATOMIC_RELAXED), full);
 }
 
 void klogger_report(void)

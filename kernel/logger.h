@@ -11,6 +11,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "trace/dump.h"
@@ -22,6 +23,8 @@ void klogger_begin(bool console);
 void klogger_stop(void);
 /* Sends the rest of the frame it was at, if it was. Recording has ended. Once more does no harm; usable in a panic. */
 void klogger_settle(void);
+/* How far it is, to go on behind other words: for who looks on. "" where nothing goes out. Thread context. */
+void klogger_words(char *text, size_t size);
 /* One verdict. After klogger_settle. */
 void klogger_report(void);
 

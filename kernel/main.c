@@ -156,12 +156,15 @@ static uint64_t wait_for_switches(uint64_t before, bool *second_half)
     *second_half = false;
     const uint64_t begin = arch_rdtsc(), until = begin + kopt.seconds * arch_tsc_hz();
     uint64_t done, said = UINT64_MAX;
+    char live[64];
     for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
         done = ksched_switches() - before;
         const uint64_t seconds = (arch_rdtsc() - begin) / arch_tsc_hz();
-        if (seconds != said)
-            kprint_status("run: %lu of %u s, %lu of %lu switches", (unsigned long)seconds, kopt.seconds,
-                          (unsigned long)done, (unsigned long)kopt.switches);
+        if (seconds != said) {
+            klogger_words(live, sizeof live);
+            kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
+                          (unsigned long)done, (unsigned long)kopt.switches, live);
+        }
         said = seconds;
         if (done >= half && !*second_half) { /* a short run may be over by then */
             *second_half = true;

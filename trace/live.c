@@ -45,3 +45,11 @@ void trace_live_release(struct trace_session *session, uint32_t slot)
     __atomic_store_n(&session->slot[slot].state, 0, __ATOMIC_RELEASE);
     __atomic_fetch_add(&session->empty, 1, __ATOMIC_RELEASE);
 }
+
+uint32_t trace_live_full(const struct trace_session *session)
+{
+    uint32_t full = 0;
+    for (uint32_t i = 0; i < session->config.buffers; i++)
+        full += (__atomic_load_n(&session->slot[i].state, __ATOMIC_RELAXED) & TRACE_SLOT_PHASE) == TRACE_SLOT_FULL;
+    return full;
+}

@@ -24,3 +24,5 @@ bool trace_live_next(const struct trace_session *session, struct trace_live *liv
 void trace_live_sent(struct trace_session *session, uint32_t slot, uint32_t bytes);
 /* It is empty from now on. */
 void trace_live_release(struct trace_session *session, uint32_t slot);
+/* How many buffers are full, the one that is being sent among them: the truth of a moment. Anybody. */
+uint32_t trace_live_full(const struct trace_session *session);

@@ -38,7 +38,8 @@ def test_no_serial_port(tmp_path, device, width, height, columns):
     assert "\N{REPLACEMENT CHARACTER}" not in said and "~H" not in said, said
     colours = {line.split(":")[0]: (ink, paper) for line, ink, paper in cs.read(picture)}
     assert len({colours[word] for word in ("PASS", "SUMMARY", "halted")}) == 3
-    assert re.match(r"dump: done, \d+ bytes", rows(picture)[-1]), said
+    lost = re.search(r"^dump: none: there is neither a serial port nor save=esp: (\d+) bytes are lost$", said, re.M)
+    assert rows(picture)[-1].startswith(f"dump: none, {lost[1]} bytes are lost") and "dump: done" not in said, said
 
 
 @pytest.mark.parametrize("device", ["VGA", cb.long("VGA,xres=640,yres=480")])
@@ -75,6 +76,21 @@ def test_same_as_serial(tmp_path):
     expected = [line for line in log[log.index("\nCairn 0"):].splitlines() if line and line[0] != "~"]
     shown = [line for line in cs.text(picture).splitlines()[:-1] if line]
     assert len(shown) > 12 and shown == expected[:len(shown)]
+
+
+@pytest.mark.long
+def test_live(tmp_path):
+    """While the trace goes out in the run: how much of it is, and what waits; in the end how much it was."""
+    with cs.Machine(tmp_path, *RUN, "switches=20000", "dump=live", "trace.buffer_kib=4",
+                    "serial=auto,9600") as machine:
+        said = cs.text(machine.wait_for(" full buffers wait"))
+        assert re.search(r"^run: \d+ of \d+ s, \d+ of \d+ switches; live: \d+ bytes are out, \d+ full buffers wait",
+                         said, re.M), said
+        machine.wait_for(HALTED)
+        said = cs.text(machine.picture())
+    total, part = map(int, re.search(r"^dump: done, (\d+) bytes over serial, (\d+) of them while it ran", said,
+                                     re.M).groups())
+    assert 0 < part < total, said
 
 
 @pytest.mark.parametrize("qemu, options, line", [

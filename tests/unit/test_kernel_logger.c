@@ -354,10 +354,23 @@ static void test_alone(void **state)
     struct trace_overwritten gone;
     uint32_t frames, again;
     fill(450);
+    char words[64], expected[64];
+    klogger_words(words, sizeof words);
+    assert_string_equal(words, "");
     klogger_begin(true);
     assert_true(klogger_on() && klogger_told(1) && !klogger_told(2));
     size_t before = out_size;
+    klogger_words(words, sizeof words);
+    snprintf(expected, sizeof expected, "; live: %lu bytes are out, %u full buffers wait",
+             (unsigned long)sender.dump.bytes, buffers_kept);
+    assert_string_equal(words, expected);
+    const uint64_t head = sender.dump.bytes;
     run_logger();
+    klogger_words(words, sizeof words);
+    snprintf(expected, sizeof expected, "; live: %lu bytes are out, 0 full buffers wait",
+             (unsigned long)sender.dump.bytes);
+    assert_string_equal(words, expected);
+    assert_true(sender.dump.bytes > head);
     assert_true(out_size > before + 450 * 40 && trace_session_buffers(box.session) == 0);
     trace_session_overwritten(box.session, &gone);
     assert_int_equal(gone.buffers, buffers_kept);

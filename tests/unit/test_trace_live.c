@@ -118,11 +118,14 @@ static void test_nothing_to_take(void **state)
     assert_false(trace_live_next(box.session, &live));
     box_start(&box, 0, NULL);
     assert_false(trace_live_next(box.session, &live)); /* it is being filled */
+    assert_int_equal(trace_live_full(box.session), 0);
     box_stop(&box, 0, 0);
     assert_true(trace_live_next(box.session, &live));
+    assert_int_equal(trace_live_full(box.session), 1);
     assert_int_equal(live.header->offset, 0x48 + 2 * 0x50);
     trace_live_release(box.session, live.slot);
     assert_false(trace_live_next(box.session, &live));
+    assert_int_equal(trace_live_full(box.session), 0);
     assert_true(box_account_holds(box.session));
     box_close(&box);
 }
