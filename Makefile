@@ -24,6 +24,9 @@ FONT :=
 # what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg
 RUN_ARGS := --smp 4 workload=mix switches=20000 truth=1
 CONFIG   := workload=mix switches=20000 end=halt
+# one's own key and certificate (PEM), to sign the loader for Secure Boot: docs/hardware.md, section 2
+SIGN_KEY  :=
+SIGN_CERT :=
 
 # ---- 'make deps GOALS...': first deps, alone, then a new make for the rest, which looks for tools and headers anew
 ifneq ($(filter deps,$(MAKECMDGOALS)),)
@@ -143,13 +146,19 @@ LOADER_O  := $(patsubst %.c,$(B)/loader/%.o,$(sort $(wildcard boot/*.c)) trace/c
              $(patsubst %.asm,$(B)/loader/%.asm.o,$(sort $(wildcard boot/*.asm)))
 
 loader: $(B)/BOOTX64.EFI
-$(B)/BOOTX64.EFI: $(LOADER_O) $(B)/loader.objects
+# Who signs it is an input, too.
+$(B)/loader.signer: FORCE
+	@mkdir -p $(@D)
+	@{ echo '$(SIGN_KEY) $(SIGN_CERT)'; cat '$(or $(SIGN_CERT),/dev/null)' 2>/dev/null || true; } > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(B)/BOOTX64.EFI: $(LOADER_O) $(B)/loader.objects $(B)/loader.signer
 	$(call say,LINK)
 	$(Q)$(LD) -nostdlib -znocombreloc -shared -Bsymbolic --no-undefined -T $(EFI_LDS) \
 	    -Map=$(B)/loader.map -o $(B)/loader.so $(EFI_CRT0) $(LOADER_O) $(EFI_LIBS)
 	$(Q)$(OBJDUMP) -d -S --no-show-raw-insn $(B)/loader.so > $(B)/loader.lst 2>/dev/null
 	$(Q)$(OBJCOPY) $(addprefix -j ,.text .rodata .sdata .data .dynamic .dynsym .rel .rela .rel.* .rela.* .reloc) \
 	    --output-target=efi-app-x86_64 --subsystem=10 $(B)/loader.so $@
+	$(if $(SIGN_KEY)$(SIGN_CERT),@tools/sign.sh '$(SIGN_KEY)' '$(SIGN_CERT)' $@)
 $(B)/loader/%.o: %.c $(B)/flags
 	$(efi_there)
 	@mkdir -p $(@D)
@@ -295,6 +304,7 @@ make install   cairn, its manual page and completions for bash, zsh and fish
                (PREFIX=/usr/local, DESTDIR=); make uninstall
 make image     build/cairn.img for a USB stick;
                CONFIG='workload=hogs seconds=5 end=halt'
+               SIGN_KEY=db.key SIGN_CERT=db.crt: signed for Secure Boot
 make gdb       boot and wait for a debugger
 make screenshot   docs/images/view.png, the README's picture (needs Chromium)
 make screen-picture   docs/images/screen.png, of a boot with a screen

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CAIRN_BUILD:-$here/build}
 case $build in /*) ;; *) build=$here/$build ;; esac
 
-smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0
+smp=4 mem=512M cpu=max accel=tcg log=$build/last.log raw=0 timeout=300 icount=0 gdb=0 image='' which=0 secure_boot=0
 display='' kept_vars=''
 qemu_ds='' plugin=''
 save=0 saved='' saved_name=''
@@ -26,6 +26,10 @@ readonly ESCAPE
 readonly LOADER_FAILED='cairn loader: FAILED'
 # What OVMF says where it has found nothing to start, or where what it has started came back.
 readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to start Boot'
+# And where it may not start it: Secure Boot is on.
+readonly REFUSED='failed to load Boot.*\(Access Denied\|Security Violation\)'
+readonly REFUSAL="the firmware refuses the loader: Secure Boot is on, and no key that it knows has signed \
+\\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/hardware.md, section 2) or turn Secure Boot off"
 # What a serial log begins with: words of the firmware, the loader, the kernel.
 readonly FIRST_WORDS='^(BdsDxe: |Cairn loader [0-9.]+ on |cairn loader: FAILED: |Cairn [0-9.]+: )'
 # The last words of the loader of a second start, where the volume has not taken the log (save=esp).
@@ -62,6 +66,9 @@ Boots Cairn in QEMU and records its trace.
   --gdb           wait for a debugger on TCP port 1234 (no timeout)
   --vars FILE     the firmware's variables, kept in FILE from boot to boot; with
                   those of an earlier one it takes half the time to start
+  --secure-boot   firmware with Secure Boot on, that knows the test key of
+                  Debian's ovmf; the loader must be signed with it (make
+                  SIGN_KEY=... SIGN_CERT=...; docs/hardware.md, section 2)
   --qemu PATH     this QEMU, not the qemu-system-x86_64 in $PATH
   --qemu-ds OPTIONS  of the plugin that gives QEMU a Debug Store, as
                   preset=skylake,stats=on; ds=hw has it without this as well;
@@ -128,6 +135,7 @@ parse() {
         --raw) raw=1 ;;
         --icount) icount=1 ;;
         --gdb) gdb=1 ;;
+        --secure-boot) secure_boot=1 ;;
         --which) which=1 ;;
         --help | -h)
             usage
@@ -228,6 +236,8 @@ find_firmware() {
     local share c v
     share=$(cd "$(dirname "$(command -v "$qemu")")/../share/qemu" 2>/dev/null && pwd)
     set -- "${OVMF_CODE:-}" "${OVMF_VARS:-}" \
+        /usr/share/OVMF/OVMF_CODE_4M.secboot.fd /usr/share/OVMF/OVMF_VARS_4M.snakeoil.fd
+    [ $secure_boot = 1 ] || set -- "$1" "$2" \
         /usr/share/OVMF/OVMF_CODE_4M.fd /usr/share/OVMF/OVMF_VARS_4M.fd \
         /usr/share/OVMF/OVMF_CODE.fd /usr/share/OVMF/OVMF_VARS.fd \
         /usr/share/edk2/ovmf/OVMF_CODE.fd /usr/share/edk2/ovmf/OVMF_VARS.fd \
@@ -249,6 +259,8 @@ find_firmware() {
         case $c in *.qcow2) format=qcow2 ;; esac
         return
     done
+    [ $secure_boot = 0 ] || die $TROUBLE "--secure-boot: no OVMF_CODE_4M.secboot.fd and OVMF_VARS_4M.snakeoil.fd of \
+Debian's ovmf in /usr/share/OVMF: name others by OVMF_CODE and OVMF_VARS"
     die $TROUBLE "no UEFI firmware (OVMF) found: run 'make deps' (package ovmf, edk2-ovmf or qemu-ovmf-x86_64)"
 }
 
@@ -330,14 +342,17 @@ make_stick() {
 
 # In QEMU's options a comma is written twice.
 build_command() {
-    local model=$cpu
+    local model=$cpu type=q35
     # From QEMU 9 on TCG has the x2APIC, but does not count its WRMSR as I/O: with -icount that is a "Bad icount read".
     [ $icount = 0 ] || model=$cpu,-x2apic
-    command=("$qemu" -machine q35 -accel "$accel" -cpu "$model" -smp "$smp" -m "$mem"
+    [ $secure_boot = 0 ] || type=q35,smm=on
+    command=("$qemu" -machine "$type" -accel "$accel" -cpu "$model" -smp "$smp" -m "$mem"
         -nodefaults -no-user-config -display "${display:-none}" -net none
         -drive "if=pflash,unit=0,format=$format,readonly=on,file=${code//,/,,}"
         -drive "if=pflash,unit=1,format=$format,file=${tmp//,/,,}/vars"
         -device "isa-debug-exit,iobase=0xf4,iosize=4")
+    # Then only the firmware's own code, in SMM, may write its variables, the keys among them.
+    [ $secure_boot = 0 ] || command+=(-global "driver=cfi.pflash01,property=secure,value=on")
     [ $save = 1 ] || command+=(-no-reboot)
     [ -z "$display" ] || command+=(-device VGA)
     if [ -n "$image" ]; then
@@ -450,6 +465,7 @@ said_more() {
 
 # Waits for the end of QEMU. Sets stop, the reason where we had to end it, and qemu_status.
 watch() {
+    local failures="$LOADER_FAILED\|$NOT_STARTED\|$REFUSED"
     local start=$SECONDS grace=0 loader_watched=0 looks=0 more
     stop=''
     while kill -0 "$qemu_pid" 2>/dev/null; do
@@ -457,9 +473,9 @@ watch() {
         said_more && more=1 || more=0
         if [ $gdb = 0 ] && [ "$timeout" != 0 ] && [ $((SECONDS - start)) -ge "$timeout" ]; then
             stop=timeout
-        elif [ $more = 1 ] && [ $loader_watched = 0 ] && failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED"); then
+        elif [ $more = 1 ] && [ $loader_watched = 0 ] && failure=$(console_line "$failures"); then
             sleep 0.2 # the line may not have been whole
-            failure=$(console_line "$LOADER_FAILED\|$NOT_STARTED")
+            failure=$(console_line "$failures")
             # Where the loader gave up, the firmware says so as well, but later.
             case $failure in *"$LOADER_FAILED"*) stop=loader ;; *) stop=firmware ;; esac
         elif [ $more = 1 ] && tail -c 128 "$tmp/console" | LC_ALL=C grep -a -q "$HALTED"; then
@@ -545,7 +561,10 @@ judge() {
     case $stop in
     timeout) verdict="timeout after $timeout s" status=$TIMEOUT ;;
     loader) verdict="the loader failed: ${failure#*FAILED: }" status=$FAIL ;;
-    firmware) verdict="the firmware did not start the loader: $failure" status=$TROUBLE ;;
+    firmware)
+        verdict="the firmware did not start the loader: $failure" status=$TROUBLE
+        ! LC_ALL=C grep -q "$REFUSED" <<<"$failure" || verdict=$REFUSAL
+        ;;
     *)
         case $qemu_status in
         "$QEMU_PASS") verdict=pass status=0 ;;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the firmware knows about the machine. Source: UEFI specification, "EFI System Table", "Graphics Output
- * Protocol", "Time Services". */
+ * Protocol", "Time Services", "Globally Defined Variables". */
 #include <stdbool.h>
 
 #include "boot/loader.h"
@@ -98,10 +98,23 @@ static void describe_vendor(struct boot_info *info)
     info->firmware_revision = ST->FirmwareRevision;
 }
 
+/* One byte: 1 where the firmware starts nothing whose signature it does not know. */
+static enum boot_secure_boot find_secure_boot(void)
+{
+    static CHAR16 name[] = L"SecureBoot";
+    EFI_GUID global = EFI_GLOBAL_VARIABLE;
+    UINT8 on = 0;
+    UINTN size = sizeof(on);
+    if (EFI_ERROR(RT->GetVariable(name, &global, NULL, &size, &on)) || size != sizeof(on))
+        return BOOT_SECURE_BOOT_UNKNOWN;
+    return on == 1 ? BOOT_SECURE_BOOT_ON : BOOT_SECURE_BOOT_OFF;
+}
+
 void boot_firmware_describe(struct boot_info *info)
 {
     info->rsdp = find_rsdp();
     describe_framebuffer(&info->framebuffer);
     describe_time(&info->time);
     describe_vendor(info);
+    info->secure_boot = find_secure_boot();
 }

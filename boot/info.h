@@ -19,7 +19,7 @@
 #define BOOT_KERNEL_BASE UINT64_C(0xFFFFFFFF80000000) /* lowest link address of the kernel */
 
 #define BOOT_INFO_MAGIC   UINT64_C(0x544F4F424E524143) /* "CARNBOOT" */
-#define BOOT_INFO_VERSION 2u
+#define BOOT_INFO_VERSION 3u
 
 /* UEFI memory types (UEFI 2.x, "Memory Allocation Services", EFI_MEMORY_TYPE). */
 enum boot_memory_type {
@@ -85,6 +85,13 @@ struct boot_time { /* EFI_TIME at loader start; year 0: the firmware had no cloc
 };
 _Static_assert(sizeof(struct boot_time) == 16, "boot_time");
 
+/* Whether the firmware verifies what it starts, by its variable SecureBoot. */
+enum boot_secure_boot {
+    BOOT_SECURE_BOOT_UNKNOWN = 0, /* it has no such variable */
+    BOOT_SECURE_BOOT_OFF = 1,
+    BOOT_SECURE_BOOT_ON = 2,
+};
+
 #define BOOT_SAVE_NOTE 160
 
 struct boot_info {
@@ -117,9 +124,11 @@ struct boot_info {
     uint64_t entry_tsc; /* TSC when the loader started */
     uint32_t firmware_revision;
     uint32_t page_table_levels; /* 4, or 5 where the firmware runs with CR4.LA57 */
+    uint32_t secure_boot;       /* enum boot_secure_boot */
+    uint32_t reserved;
     char firmware_vendor[48]; /* ASCII, NUL-terminated */
     char loader_version[32];
     char save_note[BOOT_SAVE_NOTE]; /* ASCII, NUL-terminated: what is to be said of save=esp; "": nothing */
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
-_Static_assert(sizeof(struct boot_info) == 440, "boot_info");
+_Static_assert(sizeof(struct boot_info) == 448, "boot_info");

@@ -29,7 +29,8 @@ EFI_STATUS boot_volume_open(EFI_HANDLE image, EFI_FILE_HANDLE *root);
 /* Reads a whole file of at most `max` bytes. Prints on failure. */
 EFI_STATUS boot_file_read(EFI_FILE_HANDLE root, const CHAR16 *name, uint64_t max, struct boot_file *file);
 
-/* What the firmware knows: ACPI, framebuffer, time, vendor. Nothing here can fail; what is not there stays 0. */
+/* What the firmware knows: ACPI, framebuffer, time, vendor, Secure Boot. Nothing here can fail; what is not there stays
+ * 0. */
 void boot_firmware_describe(struct boot_info *info);
 
 /* At the loader's start, before it allocates anything: where a run before this one has kept its log in memory

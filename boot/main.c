@@ -261,6 +261,8 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     __builtin_memcpy(h.info->save_note, save_note, sizeof(save_note));
     boot_firmware_describe(h.info);
     Print(L"\nCairn loader %a on %a firmware\n", h.info->loader_version, h.info->firmware_vendor);
+    if (h.info->secure_boot == BOOT_SECURE_BOOT_ON)
+        Print(L"Secure Boot is on: the firmware has verified this loader; nothing verifies %s\n", KERNEL_NAME);
 
     EFI_STATUS status = prepare(image, &h);
     if (EFI_ERROR(status))

@@ -224,6 +224,9 @@ void kmachine_dump(struct trace_dump *d)
     kline(d, CAIRN_STREAM_MACHINE, "loader.version=%.31s", boot->loader_version);
     kline(d, CAIRN_STREAM_MACHINE, "firmware.vendor=%.47s", boot->firmware_vendor);
     kline(d, CAIRN_STREAM_MACHINE, "firmware.revision=0x%x", boot->firmware_revision);
+    if (boot->secure_boot != BOOT_SECURE_BOOT_UNKNOWN)
+        kline(d, CAIRN_STREAM_MACHINE, "firmware.secure_boot=%s",
+              boot->secure_boot == BOOT_SECURE_BOOT_ON ? "on" : "off");
     if (t->year) {
         zone(t->timezone, text);
         kline(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month, t->day, t->hour,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # What the boots of the tests need: the mutants, and the probe kernel (probe.c) of the loader's tests. No
 # stack protector: nothing sets its guard there.
-$(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld $(B)/flags
+$(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld boot/info.h $(B)/flags
 	@mkdir -p $(B)
 	$(call say,LINK)
-	$(Q)$(CC) $(KCFLAGS) -fno-stack-protector -MMD -MP -MF $(B)/probe.d -c $< -o $(B)/probe.o
+	$(Q)$(CC) $(KCFLAGS) -fno-stack-protector -MMD -MP -MT $@ -MF $(B)/probe.d -c $< -o $(B)/probe.o
 	$(Q)$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack -T tests/boot/probe.ld -o $@ $(B)/probe.o
 # The picture of the screen in docs/boot.md. No test compares it: it has the times of a run in it.
 screen-picture: all

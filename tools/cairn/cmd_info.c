@@ -57,6 +57,7 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "loader", "loader.version");
     print_value(log, "firmware", "firmware.vendor");
     print_value(log, "  revision", "firmware.revision");
+    print_value(log, "  Secure Boot", "firmware.secure_boot");
     print_value(log, "booted", "boot.time");
     print_brand(log);
     print_value(log, "CPUs", "machine.cpus");
