@@ -39,3 +39,26 @@ def test_answers_are_what_was_set(tmp_path, preset, value):
     assert {name: found[name] for name in expected} == expected
     costs = {cost["name"]: cost["samples"] for cost in machine["costs"]}
     assert all(costs[name] for name in ("record", "pmi", "switch_off", "switch_on", "switch_stamped"))
+
+
+@pytest.mark.long
+def test_two_kinds_of_cores(tmp_path):
+    """The first CPU of each kind is asked, and the log says which it is."""
+    result = cb.boot(tmp_path / "log", "--smp", 3, "ds=hw", "--qemu-ds", "preset=lunarlake,efficient=1",
+                     "workload=probe", "switches=60", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+    status, text = cairn("probe", "--to", "json", result.log)
+    machines = [json.loads(line) for line in text.splitlines()]
+    assert status == 0
+    assert [(machine["cpu"], machine["core_type"]) for machine in machines] == [(0, "0x40"), (1, "0x20")]
+    for machine in machines:
+        found = {q["name"]: q.get("answer") for q in machine["questions"]}
+        expected = {**{name: values[0] for name, values in POLICIES.items()}, **OTHERS}
+        assert {name: found[name] for name in expected} == expected
+        costs = {cost["name"]: cost["samples"] for cost in machine["costs"]}
+        assert all(costs[name] for name in ("record", "pmi", "switch_off", "switch_on", "switch_stamped"))
+    status, table = cairn("probe", result.log)
+    table = " ".join(table.split())
+    assert status == 0
+    assert 0 < table.find("a performance core (core type 40H)") < table.find("an efficient core (core type 20H)")

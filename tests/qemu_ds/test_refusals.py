@@ -30,7 +30,7 @@ def starts(options, *arguments, qemu=cb.QEMU_11):
      "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"),
     (",policy.masked_pmi=latched", (),
      "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"),
-    (",records=5", (), "records=5: not an option: there are preset, exact, truth, stats, policy.NAME"),
+    (",records=5", (), "records=5: not an option: there are preset, efficient, exact, truth, stats, policy.NAME"),
     ("", ("-accel", "tcg,thread=single", "-smp", "2"),
      "several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount"),
     ("", ("-icount", "shift=4"),

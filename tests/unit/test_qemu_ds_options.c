@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's options: what each sets, and one line for each that is wrong. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +40,24 @@ static void each_is_set(void **state)
     assert_false(options.stats);
 }
 
+static void efficient_cores(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) { /* whichever comes first */
+        assert_int_equal(
+            late ? parse("preset=lunarlake", "efficient=4", NULL) : parse("efficient=4", "preset=lunarlake", NULL), 0);
+        assert_int_equal(options.efficient, 4);
+        assert_int_equal(options.preset->core_type, CPUID_1AH_EAX_CORE);
+        assert_int_equal(options.little.core_type, CPUID_1AH_EAX_ATOM);
+        assert_true(options.little.pebs_counters == UINT64_C(0x7000000FF));
+        assert_true((options.little.data_cfg & ~options.preset->data_cfg) == 0);
+        assert_true(options.little.data_cfg >> 32 == 0x700FF);
+        assert_int_equal(options.little.signature, options.preset->signature);
+    }
+    assert_int_equal(parse("preset=arrowlake", NULL, NULL), 0);
+    assert_int_equal(options.efficient, UINT_MAX);
+}
+
 static void wrong_ones_are_refused(void **state)
 {
     (void)state;
@@ -58,7 +77,12 @@ static void wrong_ones_are_refused(void **state)
          "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"},
         {"policy.masked_pmi=latched",
          "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
-        {"presets=icelake", "presets=icelake: not an option: there are preset, exact, truth, stats, policy.NAME"},
+        {"presets=icelake",
+         "presets=icelake: not an option: there are preset, efficient, exact, truth, stats, policy.NAME"},
+        {"efficient=1", "efficient=1: preset icelake is not of a hybrid processor"},
+        {"efficient=0", "efficient=0: must be the number of a vCPU, from 1 on"},
+        {"efficient=2x", "efficient=2x: must be the number of a vCPU, from 1 on"},
+        {"efficient=4294967295", "efficient=4294967295: must be the number of a vCPU, from 1 on"},
         {"stats", "stats: not of the form option=value"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -72,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(each_is_set),
+        cmocka_unit_test(efficient_cores),
         cmocka_unit_test(wrong_ones_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,10 @@
 #include "tools/qemu-ds/options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KNOWN = 160 }; /* room for a list of all that may be said */
@@ -38,6 +40,38 @@ static int set_switch(bool *to, const char *argument, const char *value, char *w
 {
     *to = strcmp(value, "on") == 0;
     return *to || strcmp(value, "off") == 0 ? 0 : refuse(why, size, "%s: must be on or off", argument);
+}
+
+static int set_efficient(struct qds_options *o, const char *argument, const char *value, char *why, size_t size)
+{
+    char *end;
+    const unsigned long n = strtoul(value, &end, 10);
+    o->efficient = (unsigned)n;
+    return *value >= '1' && *value <= '9' && !*end && n < UINT_MAX
+               ? 0
+               : refuse(why, size, "%s: must be the number of a vCPU, from 1 on", argument);
+}
+
+/* Made up, so that a guest meets two kinds of cores: with fewer counters, and the architectural events alone. */
+static int make_little(struct qds_options *o, char *why, size_t size)
+{
+    static const struct ds_model_event_code none[] = {{0}};
+    enum { GP = 8, FIXED = 3 };
+    if (o->efficient == UINT_MAX)
+        return 0;
+    if (!o->preset->core_type)
+        return refuse(why, size, "efficient=%u: preset %s is not of a hybrid processor", o->efficient, o->preset->name);
+    o->little = *o->preset;
+    o->little.core_type = CPUID_1AH_EAX_ATOM;
+    o->little.gp_counters = GP;
+    o->little.fixed_counters = FIXED;
+    o->little.perf_metrics = o->little.frontend = false;
+    o->little.pebs_counters &= (DS_BIT(GP) - 1) | (DS_BIT(FIXED) - 1) << DS_COUNTER_FIXED;
+    o->little.pdist = 1;
+    o->little.data_cfg &= MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR |
+                          msr_pebs_data_cfg_counters((1u << GP) - 1, (1u << FIXED) - 1);
+    o->little.events = none;
+    return 0;
 }
 
 /* What would be right: the names of all policies, or the values of one. */
@@ -76,7 +110,7 @@ static int set_policy(struct qds_options *o, const char *name, const char *value
 
 int qds_options_parse(struct qds_options *o, int count, const char *const *arguments, char *why, size_t size)
 {
-    *o = (struct qds_options){.preset = ds_model_preset("icelake")};
+    *o = (struct qds_options){.preset = ds_model_preset("icelake"), .efficient = UINT_MAX};
     for (int i = 0; i < count; i++) {
         const char *a = arguments[i], *value = strchr(a, '=');
         int e;
@@ -84,6 +118,8 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
             return refuse(why, size, "%s: not of the form option=value", a);
         if (strncmp(a, "preset=", 7) == 0)
             e = set_preset(o, value, why, size);
+        else if (strncmp(a, "efficient=", 10) == 0)
+            e = set_efficient(o, a, value, why, size);
         else if (strncmp(a, "exact=", 6) == 0) {
             o->exact_flags = strcmp(value, "flags") == 0;
             e = o->exact_flags ? 0 : refuse(why, size, "%s: can only be exact=flags", a);
@@ -95,9 +131,10 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         } else if (strncmp(a, "policy.", 7) == 0)
             e = set_policy(o, a + 7, value, why, size);
         else
-            e = refuse(why, size, "%s: not an option: there are preset, exact, truth, stats, policy.NAME", a);
+            e = refuse(why, size, "%s: not an option: there are preset, efficient, exact, truth, stats, policy.NAME",
+                       a);
         if (e)
             return e;
     }
-    return 0;
+    return make_little(o, why, size);
 }

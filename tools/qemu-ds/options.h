@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,stats=on,policy.NAME=VALUE */
+/* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,stats=on,policy.NAME=VALUE,
+ * efficient=1 */
 #pragma once
 
 #include "ds/model/model.h"
@@ -7,9 +8,11 @@
 struct qds_options {
     const struct ds_model_preset *preset; /* icelake unless told otherwise */
     struct ds_model_policy policy;
-    bool exact_flags;  /* refuse to run where RFLAGS in records would be unknown */
-    bool stats;        /* a line of totals at the end */
-    const char *truth; /* NULL: none; points into `arguments` */
+    unsigned efficient;            /* vCPUs from this on are efficient cores; UINT_MAX: none */
+    struct ds_model_preset little; /* then: what they are */
+    bool exact_flags;              /* refuse to run where RFLAGS in records would be unknown */
+    bool stats;                    /* a line of totals at the end */
+    const char *truth;             /* NULL: none; points into `arguments` */
 };
 
 /* Arguments are QEMU's, "name=value". 0, or -EINVAL with one line in `why` that says what is wrong. */

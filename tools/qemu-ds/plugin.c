@@ -28,7 +28,8 @@ static int vcpus;
 static void vcpu_starts(unsigned index, void *userdata)
 {
     (void)userdata;
-    if (!qds_vcpu_init(index, options.preset, &options.policy, boards))
+    const struct ds_model_preset *preset = index < options.efficient ? options.preset : &options.little;
+    if (!qds_vcpu_init(index, preset, &options.policy, boards))
         qds_refuse("this QEMU does not show the registers of vCPU %u", index);
     if (!qds_blocks_thread(qds_vcpu(index)))
         qds_refuse("several vCPUs on one thread: not with -accel tcg,thread=single, nor with -icount");
