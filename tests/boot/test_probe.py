@@ -66,6 +66,10 @@ def test_answers_are_what_was_set(tmp_path, preset, value):
     found = answers(result.log, "model")
     assert found == {**OTHERS, **policy}
 
+    status, dump = cairn("dump", "--cpu", "0", result.log)  # nothing of switch_off, then the other two
+    untraced, _, traced = dump.partition("! the session did not run, or take switches, up to here")
+    assert status == 0 and "turns:" not in untraced and traced.count("> turns:") >= 100
+
     status, table = cairn("probe", result.log)
     assert status == 0 and all(len(line) <= 80 for line in table.splitlines())
     different = {name for name in policy if policy[name] != POLICIES[name][0]}
