@@ -7,6 +7,7 @@ import pytest
 
 import cairn_boot as cb
 import machines
+from cairn_log import checked
 
 
 def shown(name):
@@ -46,3 +47,18 @@ def test_probe(tmp_path, name):
     column = rows[0].index(name)
     assert {row[0].strip("`"): row[column] for row in rows[2:]} == machines.answers(
         machines.boot(tmp_path, name, machines.PROBE))
+
+
+@pytest.mark.long
+def test_two_kinds_of_cores(tmp_path):
+    """The efficient ones have fewer counters, so their records, with counters in them, are shorter: each CPU's are
+    read, and checked, by its own."""
+    result = cb.boot(tmp_path / "log", "--smp", 3, "ds=hw", "--qemu-ds", "preset=lunarlake,efficient=1,exact=flags",
+                     "workload=mix", "switches=1000", "pebs.groups=gpr,counters", cb.UNHURRIED)
+    assert result.status == cb.PASS, result.output
+    checked(result.log)
+    info = machines.cairn("info", result.log)
+    assert re.search(r"^  CPU 1\.\.2 +format 6, \d+ bytes, .* core type 20H$", info, re.M)
+    assert re.findall(r"CPUID\.1AH:EAX core type\[31:24\] +(0x\d+)", info) == ["0x40", "0x20", "0x20"]
+    for cpu in "012":
+        assert machines.functions(machines.cairn("profile", "--cpu", cpu, result.log)), cpu
