@@ -76,7 +76,7 @@ on_path zsh                zsh             zsh                   zsh            
 on_path fish               fish            fish                  fish            fish             fish
 on_path valgrind           valgrind        valgrind              valgrind        valgrind         -
 browser_there  chromium-headless-shell chromium-headless     chromium        chromium         -
-on_path sbsign             sbsigntool      sbsigntools           sbsigntools     -                -
+on_path sbsign             sbsigntool      sbsigntools           sbsigntools     sbsigntools      -
 on_path openssl            openssl         openssl               openssl         openssl          openssl
 on_path curl               curl            curl                  curl            curl             curl
 on_path xz                 xz-utils        xz                    xz              xz               xz
