@@ -12,9 +12,9 @@ import cairn_boot as cb
 
 
 class Qmp:
-    """QEMU's machine protocol on a socket that is there soon."""
+    """QEMU's machine protocol on a socket that is there soon, if `process` goes on."""
 
-    def __init__(self, path, limit=cb.LIMIT):
+    def __init__(self, path, process, limit=cb.LIMIT):
         until = time.monotonic() + limit
         while True:
             self.socket = socket.socket(socket.AF_UNIX)
@@ -23,7 +23,7 @@ class Qmp:
                 break
             except OSError:
                 self.socket.close()
-                if time.monotonic() > until:
+                if time.monotonic() > until or process.poll() is not None:
                     raise
                 time.sleep(0.1)
         self.socket.settimeout(limit)
@@ -129,7 +129,7 @@ class Machine:
             self.process = subprocess.Popen(list(map(str, command)), cwd=cb.ROOT, stdin=subprocess.DEVNULL,
                                             stdout=output, stderr=subprocess.STDOUT,
                                             env={**os.environ, "CAIRN_BUILD": str(cb.BUILD)})
-        self.qmp = Qmp(folder / "qmp")
+        self.qmp = Qmp(folder / "qmp", self.process)
 
     def __enter__(self):
         return self

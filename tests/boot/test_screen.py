@@ -81,13 +81,12 @@ def test_same_as_serial(tmp_path):
 @pytest.mark.long
 def test_live(tmp_path):
     """While the trace goes out in the run: how much of it is, and what waits; in the end how much it was."""
-    with cs.Machine(tmp_path, *RUN, "switches=20000", "dump=live", "trace.buffer_kib=4",
-                    "serial=auto,9600") as machine:
+    with cs.Machine(tmp_path, "--raw", "--smp", 2, "switches=20000", "dump=live", "trace.buffer_kib=4", "end=reboot",
+                    cb.UNHURRIED, qemu=("-device", "VGA", "-no-shutdown")) as machine:
         said = cs.text(machine.wait_for(" full buffers wait"))
         assert re.search(r"^run: \d+ of \d+ s, \d+ of \d+ switches; live: \d+ bytes are out, \d+ full buffers wait",
                          said, re.M), said
-        machine.wait_for(HALTED)
-        said = cs.text(machine.picture())
+        said = cs.text(machine.wait_for("SUMMARY: "))
     total, part = map(int, re.search(r"^dump: done, (\d+) bytes over serial, (\d+) of them while it ran", said,
                                      re.M).groups())
     assert 0 < part < total, said
