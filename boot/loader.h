@@ -16,7 +16,7 @@
  * run-qemu.sh and the tests look for the first three words. */
 EFI_STATUS boot_fail(const CHAR16 *what, const CHAR16 *reason, EFI_STATUS status);
 
-/* `pages` zeroed pages of EfiLoaderData; NULL where the firmware has none left. */
+/* `pages` zeroed pages of EfiLoaderData, where the direct map reaches; NULL where the firmware has none left there. */
 void *boot_alloc(uint64_t pages);
 
 struct boot_file {

@@ -50,8 +50,8 @@ EFI_STATUS boot_fail(const CHAR16 *what, const CHAR16 *reason, EFI_STATUS status
 
 void *boot_alloc(uint64_t pages)
 {
-    EFI_PHYSICAL_ADDRESS at = 0;
-    if (EFI_ERROR(BS->AllocatePages(AllocateAnyPages, EfiLoaderData, pages, &at)))
+    EFI_PHYSICAL_ADDRESS at = (BOOT_GIBS << 30) - 1; /* the direct map reaches no further */
+    if (EFI_ERROR(BS->AllocatePages(AllocateMaxAddress, EfiLoaderData, pages, &at)))
         return NULL;
     __builtin_memset((void *)(uintptr_t)at, 0, pages * BOOT_PAGE_SIZE);
     return (void *)(uintptr_t)at;

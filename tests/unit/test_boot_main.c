@@ -72,7 +72,8 @@ static EFI_STATUS EFIAPI exit_boot_services(EFI_HANDLE image, UINTN key)
 static EFI_STATUS EFIAPI allocate_pages(EFI_ALLOCATE_TYPE type, EFI_MEMORY_TYPE memory_type, UINTN pages,
                                         EFI_PHYSICAL_ADDRESS *at)
 {
-    assert_int_equal(type, AllocateAnyPages);
+    assert_int_equal(type, AllocateMaxAddress);
+    assert_true(*at == (UINT64_C(64) << 40) - 1);
     assert_int_equal(memory_type, EfiLoaderData);
     assert_int_equal(fw.exits, 0);
     if (!fw.allocations_left)
