@@ -17,8 +17,14 @@ probe.2.cost.3=moonlight|1|2|3|4|
 """
 
 
-def log(text):
+# Of the log that answers are added to: what an emulator's says, what a real machine's does.
+EMULATED = (b"machine.hypervisor=TCGTCGTCGTCG\nmachine.emulated=1\n", b"machine.hypervisor=none\nmachine.emulated=0\n")
+
+
+def log(text, real=False):
     parts = frames.read((GOLDEN / "small.log").read_bytes())
     last = max(n for n, (stream, _) in enumerate(parts) if stream == "M")
     parts[last] = ("M", parts[last][1] + text)
-    return frames.write(parts)
+    assert any(EMULATED[0] in payload for stream, payload in parts if stream == "M")
+    return frames.write([(stream, payload.replace(*EMULATED) if real and stream == "M" else payload)
+                         for stream, payload in parts])

@@ -4,6 +4,8 @@
 import json
 import re
 
+import pytest
+
 from cairn_tool import GOLDEN, cairn, text_of
 from probe_log import ANSWERS, log
 
@@ -36,6 +38,18 @@ def test_json():
     costs = {cost["name"]: cost for cost in machine["costs"]}
     assert costs["record"] == {"name": "record", "samples": 64, "least": 250, "median": 270, "p99": 410}
     assert costs["record_gpr"]["reason"] and "median" not in costs["record_gpr"]
+
+
+@pytest.mark.parametrize("machine, real, emulated", [
+    ("processor", True, False), ("model", True, True), ("model", False, True), ("TCG", False, True)])
+def test_whose_cycles(machine, real, emulated):
+    """Those of a model that steps a real processor are no more the processor's than an emulator's are."""
+    answers = log(ANSWERS.replace("machine=processor", f"machine={machine}").encode(), real)
+    text = re.sub(r"\s+", " ", text_of(cairn("probe", "-", data=answers)))
+    assert ("p99 emulated cycles" in text, "p99 TSC cycles" in text) == (emulated, not emulated)
+    assert ("; emulated" in text) == emulated
+    found = json.loads(text_of(cairn("probe", "--to", "json", "-", data=answers)))
+    assert (found["asked"], found["emulated"]) == (machine, emulated)
 
 
 def test_two_kinds_of_cores():

@@ -102,7 +102,7 @@ struct identity { /* of the processor itself, whatever a model pretends to be */
     char vendor[13];
     unsigned family, model, stepping;
     struct cairn_slice microcode, hypervisor, machine, backend, preset, kind;
-    bool known, emulated;
+    bool known, emulated; /* the latter: who was asked, so answers and cycles say nothing about the processor */
 };
 
 static struct identity read_identity(const struct cairn_log *log, uint32_t cpu)
@@ -117,7 +117,7 @@ static struct identity read_identity(const struct cairn_log *log, uint32_t cpu)
         .preset = cairn_key(&log->text, "ds.preset"),
         .kind = cairn_key(&log->text, "cpu.%" PRIu32 ".core_type", cpu),
     };
-    i.emulated = !cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "0");
+    i.emulated = !cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "0") || cairn_slice_is(i.machine, "model");
     if (read_leaf(log, cpu, 0, r)) {
         const unsigned word[3] = {r[1], r[3], r[2]};
         for (unsigned n = 0; n < 12; n++) {
