@@ -14,6 +14,11 @@ void ds_caps_refuse(struct ds_caps *caps, const char *why);
  * record format and counters are known. Writes IA32_BIOS_SIGN_ID where the microcode's revision matters. */
 void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct ds_caps *caps);
 
+/* Where errata.counters_stuck applies, counters have to hold these for a moment, each of the first four its own, with
+ * IA32_PERF_GLOBAL_CTRL on: IA32_PERFEVTSELx. (AAK100, AAP53, BD53; what Linux writes.) */
+#define DS_STUCK_COUNTERS 4u
+extern const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS];
+
 /* Fills caps->counters_in_use, area_in_use and in_use, a row each (ds/firmware.c). To be called when the counters are
  * known. */
 void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps);

@@ -10,6 +10,7 @@
 #include "ds/cpu.h"
 
 #include "arch/arch.h"
+#include "ds/caps.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
@@ -143,18 +144,16 @@ void ds_set_lvtpc(struct ds_cpu *ds)
 }
 
 /*
- * 6, where errata AAK100, AAP53 and BD53 apply: before counters are given events they have to hold these three for a
- * moment, on all of the first four, with GLOBAL_CTRL on. It is off before and after; ds_roll_back brings back what they
- * held.
+ * 6, where errata AAK100, AAP53 and BD53 apply: before counters are given events. GLOBAL_CTRL is off before and after;
+ * ds_roll_back brings back what they held.
  */
 static int free_counters(struct ds_cpu *ds)
 {
-    static const uint32_t magic[] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
-    const unsigned all = sizeof magic / sizeof magic[0]; /* which they have, but for what a hypervisor hides */
-    const unsigned n = ds->caps.gp_counters < all ? ds->caps.gp_counters : all;
+    /* all of them, but for what a hypervisor hides */
+    const unsigned n = ds->caps.gp_counters < DS_STUCK_COUNTERS ? ds->caps.gp_counters : DS_STUCK_COUNTERS;
     int e = 0;
     for (unsigned i = 0; i < n && !e; i++)
-        if (!(e = ds_set_msr(ds, IA32_PERFEVTSEL0 + i, magic[i])))
+        if (!(e = ds_set_msr(ds, IA32_PERFEVTSEL0 + i, ds_stuck_counters[i])))
             e = ds_set_msr(ds, IA32_PMC0 + i, 0);
     if (!e)
         e = wrmsr(ds, IA32_PERF_GLOBAL_CTRL, DS_BIT(n) - 1);

@@ -3,6 +3,7 @@
 #include "ds/probe/internal.h"
 
 #include "arch/arch.h"
+#include "ds/caps.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
@@ -110,6 +111,20 @@ static void give_back(struct ds_probe *p)
     m->lvtpc_write(m->context, p->lvtpc);
 }
 
+/* As the driver's set-up does, which has not been where pebs=none (ds/errata.c). One that raises #GP is not told: then
+ * an experiment's counter does, or counts nothing, and that is. */
+static void free_counters(struct ds_probe *p)
+{
+    const unsigned n = p->caps->gp_counters < DS_STUCK_COUNTERS ? p->caps->gp_counters : DS_STUCK_COUNTERS;
+    all_off(p);
+    for (unsigned i = 0; i < n; i++) {
+        ds_probe_write(p, IA32_PERFEVTSEL0 + i, ds_stuck_counters[i]);
+        ds_probe_write(p, ds_counter_msr(p->caps, i), 0);
+    }
+    ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, DS_BIT(n) - 1);
+    all_off(p);
+}
+
 /* ---- the known state --------------------------------------------------------------------------------------------- */
 
 void ds_probe_reset(struct ds_probe *p)
@@ -137,8 +152,16 @@ static uint64_t base(const struct ds_probe *p)
     return (uint64_t)(uintptr_t)p->bench->buffer;
 }
 
+/* Where more than a page hangs the processor (ds/errata.c), no word of the area points beyond it, and a record that
+ * begins below the maximum ends on it. No experiment has more records than that; one that never comes to its threshold
+ * does not come to the page's end. */
 void ds_probe_pebs_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold)
 {
+    if (p->caps->errata.one_page_buffer) {
+        const uint32_t most = ARCH_PAGE_SIZE - p->record_bytes;
+        maximum = maximum < most ? maximum : most;
+        threshold = threshold < ARCH_PAGE_SIZE ? threshold : ARCH_PAGE_SIZE;
+    }
     area(p)->pebs_buffer_base = area(p)->pebs_index = base(p);
     area(p)->pebs_absolute_maximum = base(p) + maximum;
     area(p)->pebs_interrupt_threshold = base(p) + threshold;
@@ -399,6 +422,8 @@ int ds_probe_all(const struct ds_probe_bench *bench, struct ds_probe_result resu
         snprintf(error, size, "MSR 0x%x raises #GP where it is read", p->refusal.msr);
         return -EFAULT;
     }
+    if (p->caps->pebs && p->caps->errata.counters_stuck)
+        free_counters(p);
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
         ask(p, (enum ds_probe_question)i, &results[i]);
     for (unsigned i = 0; i < DS_PROBE_COSTS; i++)

@@ -47,7 +47,8 @@ void ds_probe_lvtpc(struct ds_probe *p, bool masked);
 
 /* ---- the known state: all off, DS area and buffer empty, LVTPC masked, no interrupt waiting, status 0 */
 void ds_probe_reset(struct ds_probe *p);
-/* `bytes` of the buffer up to the absolute maximum and to the threshold; PEBS', or BTS'. */
+/* `bytes` of the buffer up to the absolute maximum and to the threshold; PEBS', or BTS'. PEBS' stay within a page where
+ * an erratum wants that. */
 void ds_probe_pebs_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold);
 void ds_probe_bts_buffer(struct ds_probe *p, uint32_t maximum, uint32_t threshold);
 #define DS_PROBE_NEVER (2 * DS_PROBE_BUFFER) /* a threshold out of reach */

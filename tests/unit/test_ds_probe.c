@@ -29,6 +29,8 @@ static struct {
     bool shadow;        /* NOPs behind divisions are not seen */
     bool late, early;   /* EventingIP is the next instruction's; RIP is the instruction's own */
     bool hides;         /* no overflow shows in GLOBAL_STATUS */
+    bool hung;          /* counters went on with a PEBS buffer of more than a page, where that hangs */
+    bool freed;         /* counters have been set free, where they would not count before */
 } m;
 static _Alignas(4096) uint64_t area[512];
 static _Alignas(4096) uint8_t buffer[DS_PROBE_BUFFER];
@@ -89,9 +91,23 @@ static int rdmsr(void *context, uint32_t msr, uint64_t *value)
     return e;
 }
 
+/* What two errata make of counters that go on. */
+static void counters_on(uint64_t global_ctrl)
+{
+    static const uint32_t wanted[] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
+    bool held = global_ctrl == 0xF;
+    for (unsigned i = 0; i < 4; i++)
+        held &= m.model.perfevtsel[i] == wanted[i];
+    m.freed |= held;
+    for (unsigned i = 4; i < 8 && m.caps.errata.one_page_buffer; i++) /* PEBS' words, of a buffer that is mapped */
+        m.hung |= area[i] && area[i] - (uint64_t)(uintptr_t)buffer > ARCH_PAGE_SIZE;
+}
+
 static int wrmsr(void *context, uint32_t msr, uint64_t value)
 {
     (void)context;
+    if (msr == IA32_PERF_GLOBAL_CTRL && value)
+        counters_on(value);
     return msr == m.forbidden || ds_model_wrmsr(&m.model, msr, value) ? -EFAULT : 0;
 }
 
@@ -122,7 +138,8 @@ static void retire(uint64_t ip, uint64_t next, bool branch)
                                        .branch = branch ? &b : NULL};
     m.ip = ip;
     m.next = next;
-    ds_model_retire(&m.model, &r);
+    if (m.freed || !m.caps.errata.counters_stuck)
+        ds_model_retire(&m.model, &r);
 }
 
 static const struct ds_probe_sled sleds[DS_PROBE_CODES] = {
@@ -457,6 +474,37 @@ static void not_tried(void **state)
     assert_string_equal(result("fit")->answer, "end_le");
 }
 
+/* Where an erratum hangs a processor whose PEBS buffer has more than a page. */
+static void one_page(void **state)
+{
+    (void)state;
+    unsigned of_one_page = 0;
+    for (unsigned n = 0; n < DS_MODEL_PRESETS; n++) {
+        set_up(&ds_model_presets[n], NULL);
+        bench.unmapped = 0; /* elsewhere, and only under an emulator */
+        of_one_page += m.caps.errata.one_page_buffer;
+        probe();
+        assert_false(m.hung);
+        assert_string_equal(result("fit")->answer, "end_le");
+        assert_string_equal(result("threshold_again")->answer, "yes");
+        assert_int_equal(cost("drain")->samples, bench.samples);
+    }
+    assert_int_equal(of_one_page, 1); /* Penryn */
+}
+
+static void stuck_counters(void **state) /* processors whose counters do not count before they have been set free */
+{
+    (void)state;
+    set_up(ds_model_preset("nehalem"), NULL);
+    assert_true(m.caps.errata.counters_stuck);
+    probe();
+    assert_true(m.freed);
+    assert_string_equal(result("spacing")->answer, "n_plus_1");
+    set_up(ds_model_preset("skylake"), NULL);
+    probe();
+    assert_false(m.freed);
+}
+
 static void refused(void **state) /* an MSR that a question needs raises #GP */
 {
     (void)state;
@@ -498,7 +546,7 @@ int main(void)
         cmocka_unit_test(given_back), cmocka_unit_test(not_tried), cmocka_unit_test(refused),
         cmocka_unit_test(dead),       cmocka_unit_test(shadow),    cmocka_unit_test(measured),
         cmocka_unit_test(sorted),     cmocka_unit_test(addresses), cmocka_unit_test(hidden_overflow),
-        cmocka_unit_test(kinds),
+        cmocka_unit_test(kinds),      cmocka_unit_test(one_page),  cmocka_unit_test(stuck_counters),
     };
     return cmocka_run_group_tests_name("ds_probe", tests, NULL, NULL);
 }
