@@ -54,6 +54,7 @@ void ds_probe_lvtpc(struct ds_probe *p, bool masked)
 {
     const struct ds_machine *m = p->bench->machine;
     m->lvtpc_write(m->context, p->bench->vector | (masked ? LVTPC_MASKED : 0));
+    m->lvtpc_read(m->context); /* the write is on its way no more: it has been done */
 }
 
 static void save(struct ds_probe *p, uint32_t msr)
@@ -224,7 +225,7 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
     return true;
 }
 
-static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl, bool open)
+static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl, uint32_t *pmis)
 {
     const struct ds_stepping *stepping = p->bench->machine->stepping;
     if (p->pebs)
@@ -235,7 +236,7 @@ static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugc
         ds_probe_write(p, IA32_DEBUGCTL, debugctl);
     if (stepping)
         stepping->resume();
-    const uint64_t cycles = p->bench->execute(p->bench->context, code, open);
+    const uint64_t cycles = p->bench->execute(p->bench->context, code, pmis);
     if (stepping)
         stepping->pause();
     if (debugctl)
@@ -247,12 +248,12 @@ static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugc
 
 uint64_t ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl)
 {
-    return run(p, code, debugctl, false);
+    return run(p, code, debugctl, NULL);
 }
 
-uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code)
+uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code, uint32_t *pmis)
 {
-    return run(p, code, 0, true);
+    return run(p, code, 0, pmis);
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */

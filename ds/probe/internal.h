@@ -78,8 +78,8 @@ void ds_probe_run_branches(struct ds_probe *p, uint64_t first, uint64_t groups);
 
 /* Counters and `debugctl` on, the code, all off. Returns the cycles the code took. */
 uint64_t ds_probe_run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl);
-/* The same with interrupts on. */
-uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code);
+/* The same with interrupts on; *pmis: PMIs handled within the cycles. */
+uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code, uint32_t *pmis);
 
 /* ---- records of the buffer, up to the index */
 unsigned ds_probe_records(const struct ds_probe *p);

@@ -52,10 +52,12 @@ struct ds_probe_bench {
     const char *no_unmapped; /* then: why not, one sentence */
     uint32_t vector;         /* of LVTPC */
     struct ds_probe_sled sled[DS_PROBE_CODES];
-    /* Runs it, on this CPU; `open`: with interrupts on. Before and behind it up to 40 other instructions may count, up
-     * to 16 of them branches. Returns the TSC cycles that it took. */
-    uint64_t (*execute)(void *context, enum ds_probe_code code, bool open);
-    /* Lets interrupts in, if any wait. Returns how many PMIs have come since it was last asked. */
+    /* Runs it, on this CPU. `pmis`: with interrupts on, and set to how many PMIs have been handled within the cycles;
+     * NULL: interrupts are off. Before and behind it up to 40 other instructions may count, up to 16 of them branches.
+     * Returns the TSC cycles that it took. */
+    uint64_t (*execute)(void *context, enum ds_probe_code code, uint32_t *pmis);
+    /* Lets interrupts in, and waits for as long as one that LVTPC has just let go may take. Returns how many PMIs have
+     * come since it was last asked. */
     uint32_t (*interrupts)(void *context);
     void *context;
 };

@@ -34,7 +34,7 @@
 
 #define PRIORITY         (KPRIORITY_NORMAL + 1)
 
-#define OPEN_PAUSES      8u /* while which an interrupt that waits comes */
+#define OPEN_US          20u /* within which one comes that LVTPC has let go: an APIC takes some hundred cycles */
 
 extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slow_sled[], kprobe_slow_end[],
     kprobe_mixed[], kprobe_mixed_sled[], kprobe_mixed_end[], kprobe_jumps[], kprobe_jumps_end[],
@@ -70,7 +70,8 @@ static struct kmutex turn; /* one kind of core after another */
 
 /* ---- the bench --------------------------------------------------------------------------------------------------- */
 
-static uint64_t timed(enum ds_probe_code code)
+/* *handled: what `pmis` has come to behind the code. */
+static uint64_t timed(enum ds_probe_code code, const volatile uint32_t *pmis, uint32_t *handled)
 {
     static const uint8_t *const entry[DS_PROBE_CODES] = {[DS_PROBE_NOPS] = kprobe_nops,
                                                          [DS_PROBE_SLOW] = kprobe_slow,
@@ -78,17 +79,21 @@ static uint64_t timed(enum ds_probe_code code)
                                                          [DS_PROBE_MIXED] = kprobe_mixed};
     const uint64_t start = arch_rdtsc();
     ((void (*)(void))(uintptr_t)entry[code])();
+    *handled = *pmis; /* first: so one that comes now is among the cycles, and not counted */
     return arch_rdtsc() - start;
 }
 
-static uint64_t execute(void *context, enum ds_probe_code code, bool open)
+static uint64_t execute(void *context, enum ds_probe_code code, uint32_t *pmis)
 {
     struct prober *p = context;
-    if (!open)
-        return timed(code);
+    uint32_t handled;
+    if (!pmis)
+        return timed(code, &p->pmis, &handled);
     kgate_leave(p->interrupts_on);
-    const uint64_t cycles = timed(code);
+    const uint32_t before = p->pmis;
+    const uint64_t cycles = timed(code, &p->pmis, &handled);
     p->interrupts_on = kgate_enter();
+    *pmis = handled - before;
     return cycles;
 }
 
@@ -105,8 +110,7 @@ static uint32_t interrupts(void *context)
 {
     struct prober *p = context;
     kgate_leave(p->interrupts_on);
-    for (unsigned i = 0; i < OPEN_PAUSES; i++)
-        arch_pause();
+    arch_delay_us(OPEN_US);
     p->interrupts_on = kgate_enter();
     uint32_t pmis = p->pmis;
     p->pmis = 0;

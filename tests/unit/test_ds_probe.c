@@ -30,7 +30,12 @@ static struct {
     bool late, early;   /* EventingIP is the next instruction's; RIP is the instruction's own */
     bool hides;         /* no overflow shows in GLOBAL_STATUS */
     bool hung;          /* counters went on with a PEBS buffer of more than a page, where that hangs */
-    bool freed;         /* counters have been set free, where they would not count before */
+    uint64_t time;      /* in quarters of a cycle */
+    uint64_t way;       /* of a PMI, in cycles */
+    uint64_t due;       /* when the PMI has come that was raised first since the code began; 0: none was */
+    bool posted;        /* a write to LVTPC, of `lvtpc`, is on its way */
+    uint32_t lvtpc;
+    bool freed; /* counters have been set free, where they would not count before */
 } m;
 static _Alignas(4096) uint64_t area[512];
 static _Alignas(4096) uint8_t buffer[DS_PROBE_BUFFER];
@@ -67,6 +72,7 @@ static void raise_pmi(void *context, uint32_t lvtpc)
 {
     (void)context;
     assert_int_equal(lvtpc, ARCH_VECTOR_PROBE);
+    m.due = m.due ? m.due : m.time + 4 * m.way;
     m.pmis++;
 }
 
@@ -111,16 +117,26 @@ static int wrmsr(void *context, uint32_t msr, uint64_t value)
     return msr == m.forbidden || ds_model_wrmsr(&m.model, msr, value) ? -EFAULT : 0;
 }
 
+/* A store to a device: done at the latest when it is read back, or when code runs. */
+static void post(void)
+{
+    if (m.posted)
+        ds_model_lvtpc_write(&m.model, m.lvtpc);
+    m.posted = false;
+}
+
 static uint32_t lvtpc_read(void *context)
 {
     (void)context;
+    post();
     return m.model.lvtpc;
 }
 
 static void lvtpc_write(void *context, uint32_t value)
 {
     (void)context;
-    ds_model_lvtpc_write(&m.model, value);
+    m.posted = true;
+    m.lvtpc = value;
 }
 
 static const struct ds_machine machine = {.backend = "model",
@@ -149,29 +165,44 @@ static const struct ds_probe_sled sleds[DS_PROBE_CODES] = {
     [DS_PROBE_MIXED] = {4 * SLED, DS_PROBE_MIXED_COUNT, DS_PROBE_MIXED_BYTES},
 };
 
-static uint64_t execute(void *context, enum ds_probe_code code, bool open)
+/* As on a fast processor: a division takes 10 cycles, anything else a quarter of one. */
+static void retire_timed(uint64_t ip, uint64_t next, bool branch, bool slow)
+{
+    m.time += slow ? 40 : 1;
+    retire(ip, next, branch);
+}
+
+static uint64_t execute(void *context, enum ds_probe_code code, uint32_t *pmis)
 {
     const struct ds_probe_sled *s = &sleds[code];
     const uint64_t records = m.model.records, branches = m.model.bts_records;
     uint64_t ip = s->start;
     (void)context;
+    post();
     for (unsigned i = 0; i < m.before; i++)
         retire(0x1000 + i, 0x1001 + i, i % 2);
+    const uint64_t start = m.time;
+    m.due = 0;
     for (unsigned i = 0; code != DS_PROBE_MIXED && i < s->count; i++, ip += s->bytes)
-        retire(ip, ip + s->bytes, code == DS_PROBE_JUMPS);
+        retire_timed(ip, ip + s->bytes, code == DS_PROBE_JUMPS, code == DS_PROBE_SLOW);
     for (unsigned i = 0; code == DS_PROBE_MIXED && i < 8 * s->count; i++) {
         uint64_t next = ip + (i % 8 ? 1 : 3);
         if (!(m.shadow && i % 8))
-            retire(ip, next, false);
+            retire_timed(ip, next, false, i % 8 == 0);
         ip = next;
     }
     for (unsigned i = 0; code == DS_PROBE_JUMPS && i < DS_PROBE_AFTER_JUMPS; i++, ip++)
-        retire(ip, ip + 1, false);
-    retire(ip, 0x2000, true); /* RET */
+        retire_timed(ip, ip + 1, false, false);
+    retire_timed(ip, 0x2000, true, false); /* RET */
+    const uint32_t handled = m.due && m.due <= m.time;
+    const uint64_t cycles = (m.time - start) / 4;
     for (unsigned i = 0; i < m.before; i++)
         retire(0x2000 + i, 0x2001 + i, i % 2);
+    if (pmis)
+        *pmis = handled;
     /* what each thing takes, beside the code itself */
-    return 10000 + (open ? 500 * m.pmis : 0) + 40 * (m.model.records - records) + 7 * (m.model.bts_records - branches);
+    return cycles + (pmis ? 500 * handled : 0) + 40 * (m.model.records - records) +
+           7 * (m.model.bts_records - branches);
 }
 
 static uint32_t interrupts(void *context)
@@ -217,6 +248,7 @@ static void probe(void)
     char error[160] = "";
     if (ds_probe_all(&bench, results, costs, error, sizeof error))
         fail_msg("%s: %s", m.model.preset->name, error);
+    post();
 }
 
 static const struct ds_probe_result *result(const char *name)
@@ -342,6 +374,7 @@ static void measured(void **state) /* what a record, a branch and an interrupt t
     for (unsigned n = 0; n < DS_MODEL_PRESETS; n++) {
         const struct ds_model_preset *p = &ds_model_presets[n];
         set_up(p, NULL);
+        m.way = 1500;
         probe();
         for (unsigned i = 0; i < DS_PROBE_COSTS; i++) {
             const uint64_t takes = strcmp(ds_probe_costs[i].name, "pmi") == 0   ? 500
@@ -360,6 +393,16 @@ static void measured(void **state) /* what a record, a branch and an interrupt t
         }
         assert_int_equal(cost("drain")->samples, bench.samples); /* what the host takes is the host's */
     }
+}
+
+static void late_pmi(void **state) /* one that comes behind the code is no sample of 0 */
+{
+    (void)state;
+    set_up(ds_model_preset("skylake"), NULL);
+    m.way = 1000000;
+    probe();
+    assert_int_equal(cost("pmi")->samples, 0);
+    assert_string_equal(cost("pmi")->reason, "none came");
 }
 
 /* A processor of two kinds of cores: one CPU of each is asked, and each answers for itself. */
@@ -542,11 +585,12 @@ static void dead(void **state) /* counters that stand still: nothing is conclude
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(policies),   cmocka_unit_test(together),  cmocka_unit_test(surroundings),
-        cmocka_unit_test(given_back), cmocka_unit_test(not_tried), cmocka_unit_test(refused),
-        cmocka_unit_test(dead),       cmocka_unit_test(shadow),    cmocka_unit_test(measured),
-        cmocka_unit_test(sorted),     cmocka_unit_test(addresses), cmocka_unit_test(hidden_overflow),
-        cmocka_unit_test(kinds),      cmocka_unit_test(one_page),  cmocka_unit_test(stuck_counters),
+        cmocka_unit_test(policies),       cmocka_unit_test(together),  cmocka_unit_test(surroundings),
+        cmocka_unit_test(given_back),     cmocka_unit_test(not_tried), cmocka_unit_test(refused),
+        cmocka_unit_test(dead),           cmocka_unit_test(shadow),    cmocka_unit_test(measured),
+        cmocka_unit_test(sorted),         cmocka_unit_test(addresses), cmocka_unit_test(hidden_overflow),
+        cmocka_unit_test(kinds),          cmocka_unit_test(late_pmi),  cmocka_unit_test(one_page),
+        cmocka_unit_test(stuck_counters),
     };
     return cmocka_run_group_tests_name("ds_probe", tests, NULL, NULL);
 }
