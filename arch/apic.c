@@ -53,7 +53,9 @@
 
 #define IOAPIC_SELECT  0u /* index of a 32-bit word */
 #define IOAPIC_WINDOW  4u
+#define IOAPIC_SIZE    0x20u /* bytes */
 #define IOAPIC_VERSION 0x01u
+#define   VERSION_MAX_ENTRY(v) ((v) >> 16 & 0xFF)
 #define IOAPIC_ENTRY   0x10u /* two registers an entry */
 #define   IOAPIC_DELIVERY 0x00700u
 #define   IOAPIC_SMI      0x00200u
@@ -268,24 +270,39 @@ static void mask_pic(void)
         arch_out8(sequence[i].port, sequence[i].value);
 }
 
-/* The kernel takes no device interrupts; the firmware may have left some routed. What leads to SMM stays: it is the
- * firmware's own, and the kernel never sees it. */
+/* What leads to SMM stays: it is the firmware's own, and the kernel never sees it. */
+static void mask_entries(volatile uint32_t *ioapic, uint32_t last)
+{
+    for (uint32_t entry = 0; entry <= last; entry++) {
+        ioapic[IOAPIC_SELECT] = IOAPIC_ENTRY + 2 * entry;
+        uint32_t low = ioapic[IOAPIC_WINDOW];
+        if ((low & IOAPIC_DELIVERY) != IOAPIC_SMI)
+            ioapic[IOAPIC_WINDOW] = low | IOAPIC_MASKED;
+    }
+}
+
+/* The kernel takes no device interrupts; the firmware may have left some routed. Entries of the MADT that cannot be
+ * (address 0 is known from the wild) are skipped: what is not there raises no interrupts. */
 static int mask_ioapics(void)
 {
     for (uint32_t i = 0; i < arch_acpi.ioapic_count; i++) {
-        volatile uint32_t *ioapic = arch_map_device(arch_acpi.ioapics[i], 0x20);
-        if (!ioapic) {
-            kprintf("apic: the I/O APIC at 0x%lx cannot be mapped\n", arch_acpi.ioapics[i]);
+        const uint64_t at = arch_acpi.ioapics[i];
+        const char *why = !at ? "address 0" : arch_memory_at(at, IOAPIC_SIZE) ? "memory is there" : NULL;
+        volatile uint32_t *ioapic = why ? NULL : arch_map_device(at, IOAPIC_SIZE);
+        if (!why && !ioapic) {
+            kprintf("apic: the I/O APIC at 0x%lx cannot be mapped\n", at);
             return -ENOMEM;
         }
-        ioapic[IOAPIC_SELECT] = IOAPIC_VERSION;
-        uint32_t last = ioapic[IOAPIC_WINDOW] >> 16 & 0xFF;
-        for (uint32_t entry = 0; entry <= last; entry++) {
-            ioapic[IOAPIC_SELECT] = IOAPIC_ENTRY + 2 * entry;
-            uint32_t low = ioapic[IOAPIC_WINDOW];
-            if ((low & IOAPIC_DELIVERY) != IOAPIC_SMI)
-                ioapic[IOAPIC_WINDOW] = low | IOAPIC_MASKED;
+        if (ioapic) {
+            ioapic[IOAPIC_SELECT] = IOAPIC_VERSION;
+            const uint32_t version = ioapic[IOAPIC_WINDOW];
+            if (version == UINT32_MAX)
+                why = "nothing answers";
+            else
+                mask_entries(ioapic, VERSION_MAX_ENTRY(version));
         }
+        if (why)
+            kprintf("apic: what table APIC calls an I/O APIC, at 0x%lx, is none (%s): not used\n", at, why);
     }
     return 0;
 }

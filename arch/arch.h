@@ -231,11 +231,12 @@ uint64_t arch_virt_to_phys(const void *virt);
 /* Maps one 4 KiB page that was not mapped before (so no CPU has it in its TLB). After arch_paging_init. 0, -ENOMEM,
  * -EEXIST, -EINVAL. The caller serialises (kernel/mem.c holds its lock). */
 int arch_map_page(void *virt, uint64_t phys, unsigned flags);
-/* Device registers: maps [phys, phys + size) uncached, returns the virtual address; NULL without memory or where the
- * processor has no such address. Boot only. */
+/* True where any of [phys, phys + size) is memory by the firmware's map (boot_memory_is_ram): no device is there. */
+bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size);
+/* Device registers: maps [phys, phys + size) uncached, returns the virtual address; NULL where arch_is_memory, without
+ * memory for the tables, or where the processor has no such address. After arch_paging_init, boot only. */
 void *arch_map_device(uint64_t phys, size_t size);
-/* The same for a framebuffer, write-combining: writes gather until arch_map_flush, reads are slow. NULL as well where
- * any of it is memory of the kernel's, by the firmware's map. After arch_paging_init, boot only. */
+/* The same for a framebuffer, write-combining: writes gather until arch_map_flush, reads are slow. */
 void *arch_map_framebuffer(uint64_t phys, size_t size);
 /* What this CPU has written into a framebuffer is on its way there. */
 void arch_map_flush(void);

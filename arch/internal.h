@@ -57,6 +57,12 @@ void arch_idt_load(void);
 
 extern const struct boot_info *arch_boot_info; /* since arch_paging_init */
 
+/* arch_is_memory, in this machine's map. */
+static inline bool arch_memory_at(uint64_t phys, uint64_t size)
+{
+    return arch_is_memory(arch_boot_info, phys, size);
+}
+
 /* Makes [phys, phys + size) readable through the direct map, mapping read-only what the memory map left out (firmware
  * that keeps ACPI tables in reserved memory). NULL where that is impossible. Boot only. */
 const void *arch_paging_reach(uint64_t phys, size_t size);

@@ -315,6 +315,21 @@ int arch_map_page(void *virt, uint64_t phys, unsigned flags)
     return map_at_level(root, 1, (uint64_t)virt, phys, flags);
 }
 
+bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
+{
+    const struct boot_memory *memory = arch_phys_to_virt(info->memory);
+
+    if (size > UINT64_MAX - phys)
+        size = UINT64_MAX - phys;
+    for (uint32_t i = 0; i < info->memory_count; i++)
+        if (boot_memory_is_ram(memory[i].type) && phys < memory[i].base + memory[i].size &&
+            memory[i].base < phys + size)
+            return true;
+    return false;
+}
+
+/* What the direct map shows cached must not be mapped another way as well (SDM vol. 3, "Page Attribute Table"), and
+ * what is written to a device would destroy what is there: no memory, whoever says that a device is there. */
 static void *map_device(uint64_t phys, size_t size, unsigned flags)
 {
     uint64_t first = phys & ~PAGE_MASK;
@@ -322,7 +337,7 @@ static void *map_device(uint64_t phys, size_t size, unsigned flags)
     uint64_t skip = bytes < level_size(2) ? 0 : (first - device_next) & (level_size(2) - 1); /* for large pages */
 
     if (!size || phys >= phys_end || size > phys_end - phys || bytes > LAYOUT_DEVICES_END - device_next ||
-        skip > LAYOUT_DEVICES_END - device_next - bytes)
+        skip > LAYOUT_DEVICES_END - device_next - bytes || arch_is_memory(arch_boot_info, phys, size))
         return NULL;
     uint64_t virt = device_next + skip;
     device_next = virt + bytes;
@@ -336,16 +351,8 @@ void *arch_map_device(uint64_t phys, size_t size)
     return map_device(phys, size, ARCH_MAP_UNCACHED);
 }
 
-/* What the direct map shows cached must not be mapped another way as well (SDM vol. 3, "Page Attribute Table"), and
- * drawing would destroy it. */
 void *arch_map_framebuffer(uint64_t phys, size_t size)
 {
-    const struct boot_memory *memory = arch_phys_to_virt(arch_boot_info->memory);
-
-    for (uint32_t i = 0; i < arch_boot_info->memory_count; i++)
-        if (boot_memory_is_ram(memory[i].type) && phys < memory[i].base + memory[i].size &&
-            memory[i].base < phys + size)
-            return NULL;
     return map_device(phys, size, ARCH_MAP_COMBINING);
 }
 

@@ -38,13 +38,16 @@ static volatile uint8_t *reset_register; /* in memory space; mapped at boot, for
 
 void arch_power_init(void)
 {
-    const struct acpi_register *reset = &arch_acpi.reset;
+    struct acpi_register *reset = &arch_acpi.reset;
 
     if (!reset->address || reset->space != ACPI_SPACE_MEMORY)
         return;
     reset_register = arch_map_device(reset->address, 1);
-    if (!reset_register)
-        kprintf("acpi: the reset register at 0x%lx cannot be mapped: not used\n", reset->address);
+    if (reset_register)
+        return;
+    kprintf("acpi: the reset register at 0x%lx %s: not used\n", reset->address,
+            arch_memory_at(reset->address, 1) ? "is in memory" : "cannot be mapped");
+    *reset = (struct acpi_register){0}; /* as if the FADT had none: what is said of the order stays true */
 }
 
 /* May run before arch_time_init, from a panic: then the delay is short, and the next way out is tried at once. */
@@ -70,7 +73,7 @@ static void reset_by_acpi(bool warm)
         break;
     case ACPI_SPACE_MEMORY:
         if (!reset_register)
-            return;
+            return; /* a panic before arch_power_init */
         *reset_register = value;
         break;
     case ACPI_SPACE_PCI: { /* bus 0; 47:32 device, 31:16 function, 15:0 offset */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* 16550 UART, polled, its registers at I/O ports or in memory. National Semiconductor PC16550D datasheet. */
-#include "arch/arch.h"
+#include "arch/internal.h"
 #include "kernel/errno.h"
 
 #define THR 0u /* write; read: RBR; with DLAB: DLL */
@@ -135,12 +135,9 @@ int arch_serial_init(const struct arch_uart *which, uint32_t baud)
     if (baud && arch_uart_divisor(uart.clock, baud, &divisor, &rate))
         return -ERANGE;
     if (uart.space == ARCH_UART_MEMORY) {
-        if (arch_readable(arch_phys_to_virt(uart.address), 1) ||
-            arch_readable(arch_phys_to_virt(uart.address + arch_uart_size(&uart) - 1), 1))
-            return -EFAULT;
         registers = arch_map_device(uart.address, arch_uart_size(&uart));
         if (!registers)
-            return -ENOMEM;
+            return arch_memory_at(uart.address, arch_uart_size(&uart)) ? -EFAULT : -ENOMEM;
     }
     set_line(divisor);
     patience_ms = PATIENCE_MS + 2 * FIFO_SIZE * BITS_A_BYTE * 1000 / rate;

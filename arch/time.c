@@ -273,7 +273,7 @@ static void stop_firmware_ticks(void)
     arch_out8(PIT_COMMAND, PIT_STOP);
     if (arch_acpi.hpet)
         hpet = arch_map_device(arch_acpi.hpet, HPET_SIZE);
-    if (hpet && arch_hpet_silence(hpet) != 0) {
+    if (arch_acpi.hpet && (!hpet || arch_hpet_silence(hpet) != 0)) {
         kprintf("time: what ACPI calls an HPET, at 0x%lx, is none: not used\n", arch_acpi.hpet);
         hpet = NULL;
     }

@@ -83,7 +83,10 @@ void kdisplay_rescue(void)
     decided = true;
     if (pixels_describe(&p, &boot->framebuffer, &why) != 0)
         return;
-    p.base = arch_phys_to_virt(boot->framebuffer.base);
+    const uint64_t at = boot->framebuffer.base;
+    if (at > boot->direct_map_size || p.size > boot->direct_map_size - at || arch_is_memory(boot, at, p.size))
+        return;
+    p.base = arch_phys_to_virt(at);
     if (arch_readable(p.base, p.size) && begin(&p))
         console_add(&sink);
 }

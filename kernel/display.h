@@ -10,5 +10,5 @@ void kdisplay_begin(const struct boot_info *info);
  * other CPUs run. */
 void kdisplay_open(void);
 /* The run ends before kdisplay_open: the screen through the loader's page tables, where these reach it; without that
- * line, for they may be wrong. Nothing where there is a screen already. */
+ * line, for they may be wrong. Nothing where there is a screen already, and nothing into what is memory. */
 void kdisplay_rescue(void);

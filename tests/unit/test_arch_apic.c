@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -52,9 +53,15 @@ static void wrmsr(uint32_t msr, uint64_t value)
     x2apic_msrs[msr - X2APIC_MSR] = value;
 }
 
+static char said[512];
+
 void kprintf(const char *format, ...)
 {
-    fail_msg("%s", format);
+    const size_t at = strlen(said);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(said + at, sizeof said - at, format, args);
+    va_end(args);
 }
 
 void arch_features_add(const char *word)
@@ -62,10 +69,29 @@ void arch_features_add(const char *word)
     fail_msg("%s", word);
 }
 
+const struct boot_info *arch_boot_info;
+
+#define MEMORY_END 0x80000000u /* all below is, but for page 0 */
+
+bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
+{
+    assert_ptr_equal(info, arch_boot_info);
+    return phys + size > ARCH_PAGE_SIZE && phys < MEMORY_END;
+}
+
+/* What is where I/O APICs may be: registers that answer what was written to them last. */
+static uint32_t ioapic[8];
+static uint64_t mapped[4];
+static unsigned maps;
+static bool no_room;
+
 void *arch_map_device(uint64_t phys, size_t size)
 {
-    fail_msg("%lx, %zu", phys, size);
-    return NULL;
+    assert_false(arch_is_memory(NULL, phys, size));
+    assert_int_equal(size, sizeof ioapic);
+    assert_true(maps < 4);
+    mapped[maps++] = phys;
+    return no_room ? NULL : ioapic;
 }
 
 static uint32_t *reg(uint32_t offset)
@@ -183,12 +209,72 @@ static void few_entries(void **state)
     }
 }
 
+/* ---- I/O APICs that the MADT names */
+
+static void begin_ioapics(uint64_t one, uint64_t two, uint32_t answer)
+{
+    arch_acpi = (struct acpi_info){.ioapic_count = 2, .ioapics = {one, two}};
+    memset(ioapic, 0, sizeof ioapic);
+    ioapic[IOAPIC_WINDOW] = answer;
+    said[0] = '\0';
+    maps = 0;
+    no_room = false;
+}
+
+static void ioapics_masked(void **state)
+{
+    (void)state;
+    static const uint32_t answers[] = {2 << 16 | 0x20, 2 << 16 | 0x20 | IOAPIC_SMI}; /* version as well as entries */
+    for (unsigned smi = 0; smi < 2; smi++) {
+        begin_ioapics(0xFEC00000, 0, answers[smi]);
+        arch_acpi.ioapic_count = 1;
+        assert_int_equal(mask_ioapics(), 0);
+        assert_int_equal(ioapic[IOAPIC_SELECT], IOAPIC_ENTRY + 2 * 2);
+        assert_int_equal(ioapic[IOAPIC_WINDOW], answers[smi] | (smi ? 0 : IOAPIC_MASKED));
+        assert_string_equal(said, "");
+    }
+}
+
+static void bogus_ioapics(void **state)
+{
+    (void)state;
+    begin_ioapics(0, 0xFEC00000, 0x00170020); /* nothing is written where none is, and the next one is masked */
+    assert_int_equal(mask_ioapics(), 0);
+    assert_int_equal(maps, 1);
+    assert_int_equal(mapped[0], 0xFEC00000);
+    assert_string_equal(said, "apic: what table APIC calls an I/O APIC, at 0x0, is none (address 0): not used\n");
+
+    begin_ioapics(0xFEC00000, 0x100000, 0x00170020);
+    assert_int_equal(mask_ioapics(), 0);
+    assert_int_equal(maps, 1);
+    assert_string_equal(said,
+                        "apic: what table APIC calls an I/O APIC, at 0x100000, is none (memory is there): not used\n");
+
+    begin_ioapics(0xFEC00000, 0x100000, UINT32_MAX);
+    arch_acpi.ioapic_count = 1;
+    assert_int_equal(mask_ioapics(), 0);
+    assert_int_equal(ioapic[IOAPIC_SELECT], IOAPIC_VERSION); /* asked, and no entry written */
+    assert_string_equal(
+        said, "apic: what table APIC calls an I/O APIC, at 0xfec00000, is none (nothing answers): not used\n");
+}
+
+static void no_room_for_ioapics(void **state)
+{
+    (void)state;
+    begin_ioapics(0xFEC00000, 0xFEC10000, 0x00170020);
+    no_room = true;
+    assert_int_equal(mask_ioapics(), -ENOMEM);
+    assert_string_equal(said, "apic: the I/O APIC at 0xfec00000 cannot be mapped\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(xapic),       cmocka_unit_test(turned_off),
         cmocka_unit_test(into_x2apic), cmocka_unit_test(x2apic_handed_over),
         cmocka_unit_test(few_entries), cmocka_unit_test(what_leads_to_smm_stays),
+        cmocka_unit_test(ioapics_masked), cmocka_unit_test(bogus_ioapics),
+        cmocka_unit_test(no_room_for_ioapics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

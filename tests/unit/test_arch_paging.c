@@ -343,6 +343,33 @@ static void devices(void)
     assert_null(arch_map_device(0xFED00000, (size_t)8 * GIB)); /* more than its window */
 }
 
+/* Whoever names them, and whatever for: no registers are in memory. */
+static void memory_is_no_device(void)
+{
+    static const struct { uint64_t phys, size; bool is; } cases[] = {
+        { 0, 0x20, true },                 { 0x9EFFF, 1, true },          { 0x9F000, 1, false },
+        { 0xFFFFF, 1, false },             { 0xFFFFF, 2, true },          { 0x807FFF, 1, true },
+        { 0x810000, PAGE, false },         { 3 * GIB - 1, 1, false },     { 3 * GIB - 1, 2, true },
+        { 3 * GIB + 64 * PAGE, 1, false }, { 0xFEC00000, 0x20, false },   { 7 * GIB - 1, 1, true },
+        { 7 * GIB, GIB, false },           { 7 * GIB, GIB + 1, true },    { 9 * GIB - 1, 1, true },
+        { 9 * GIB, UINT64_MAX, false },    { 7 * GIB, UINT64_MAX, true }, { UINT64_MAX, UINT64_MAX, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint64_t phys = cases[i].phys, size = cases[i].size;
+        assert_int_equal(arch_is_memory(&info, phys, size), cases[i].is);
+        if (!cases[i].is && size > PAGE)
+            continue;
+        assert_int_equal(arch_map_device(phys, size) == NULL, cases[i].is);
+        assert_int_equal(arch_map_framebuffer(phys, size) == NULL, cases[i].is);
+    }
+}
+
+static void test_memory_is_no_device(void **state)
+{
+    (void)state;
+    for_all(memory_is_no_device);
+}
+
 static void test_devices(void **state)
 {
     (void)state;
@@ -542,6 +569,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct_map), cmocka_unit_test(test_image),    cmocka_unit_test(test_pages),
         cmocka_unit_test(test_devices), cmocka_unit_test(test_framebuffer),
+        cmocka_unit_test(test_memory_is_no_device),
         cmocka_unit_test(test_reach),   cmocka_unit_test(test_identity),
         cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_spaces),
     };

@@ -65,6 +65,15 @@ static struct {
 } chip;
 
 static uint64_t mapped, mapped_size;
+const struct boot_info *arch_boot_info;
+
+#define MEMORY_END UINT64_C(0x100000000) /* all below is */
+
+bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size)
+{
+    assert_ptr_equal(info, arch_boot_info);
+    return phys < MEMORY_END && size;
+}
 
 static uint8_t chip_get(unsigned reg)
 {
@@ -161,16 +170,11 @@ static void arch_outs8(uint16_t port, const char *data, size_t count)
 
 void *arch_map_device(uint64_t phys, size_t size)
 {
+    if (phys >> 60 || arch_is_memory(NULL, phys, size))
+        return NULL;
     mapped = phys;
     mapped_size = size;
-    return phys >> 60 ? NULL : (void *)(uintptr_t)phys;
-}
-
-#define MEMORY_END UINT64_C(0x100000000) /* all below is */
-
-bool arch_readable(const void *virt, size_t size)
-{
-    return (uint64_t)virt - BOOT_DIRECT_MAP + size <= MEMORY_END;
+    return (void *)(uintptr_t)phys;
 }
 
 static uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width)
