@@ -19,7 +19,7 @@
 #define BOOT_KERNEL_BASE UINT64_C(0xFFFFFFFF80000000) /* lowest link address of the kernel */
 
 #define BOOT_INFO_MAGIC   UINT64_C(0x544F4F424E524143) /* "CARNBOOT" */
-#define BOOT_INFO_VERSION 3u
+#define BOOT_INFO_VERSION 4u
 
 /* UEFI memory types (UEFI 2.x, "Memory Allocation Services", EFI_MEMORY_TYPE). */
 enum boot_memory_type {
@@ -92,7 +92,8 @@ enum boot_secure_boot {
     BOOT_SECURE_BOOT_ON = 2,
 };
 
-#define BOOT_SAVE_NOTE 160
+#define BOOT_SAVE_NOTE  192
+#define BOOT_SAVE_NOTES 4 /* as many as there can be: boot/save.c */
 
 struct boot_info {
     uint64_t magic;
@@ -128,7 +129,8 @@ struct boot_info {
     uint32_t reserved;
     char firmware_vendor[48]; /* ASCII, NUL-terminated */
     char loader_version[32];
-    char save_note[BOOT_SAVE_NOTE]; /* ASCII, NUL-terminated: what is to be said of save=esp; "": nothing */
+    /* What is to be said of save=esp, ASCII, NUL-terminated; behind the last one "". */
+    char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE];
 };
 _Static_assert(offsetof(struct boot_info, memory) == 16, "boot_info.memory");
-_Static_assert(sizeof(struct boot_info) == 448, "boot_info");
+_Static_assert(sizeof(struct boot_info) == 1056, "boot_info");

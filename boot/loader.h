@@ -34,14 +34,12 @@ EFI_STATUS boot_file_read(EFI_FILE_HANDLE root, const CHAR16 *name, uint64_t max
 void boot_firmware_describe(struct boot_info *info);
 
 /* At the loader's start, before it allocates anything: where a run before this one has kept its log in memory
- * (save=esp), makes a file of it, or says why not, and switches the machine off: it does not return then. `note`: what
- * the kernel is to say of such a run, or as it was. */
-void boot_save_look(EFI_HANDLE image, char note[BOOT_SAVE_NOTE]);
-/* With save=esp: takes the memory for this run's log and leaves word of it to the next start. Needs the configuration,
- * and `map` of this moment. Prints on failure. */
+ * (save=esp), makes a file of it, or says why not, and switches the machine off: it does not return then. `notes`: gets
+ * what the kernel is to say of such a run. */
+void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]);
+/* With save=esp: takes the memory for this run's log, leaves word of it to the next start, and sees to it that this is
+ * one of ours. Needs the configuration, and `map` of this moment. Prints on failure. */
 EFI_STATUS boot_save_begin(struct boot_info *info, const struct boot_efi_map *map);
-/* `first` and `second` behind each other, cut where there is no room. */
-void boot_save_note(char note[BOOT_SAVE_NOTE], const char *first, const char *second);
 
 /* boot/enter.asm */
 __attribute__((noreturn)) void boot_enter(uint64_t cr3, uint64_t entry, uint64_t info, uint64_t stack_top);

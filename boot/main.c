@@ -246,9 +246,9 @@ static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
 EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
 {
     uint64_t entry_tsc = arch_rdtsc();
-    char save_note[BOOT_SAVE_NOTE] = "";
+    char save_notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE] = {""};
     InitializeLib(image, table);
-    boot_save_look(image, save_note); /* first: what is allocated could lie on it */
+    boot_save_look(image, save_notes); /* first: what is allocated could lie on it */
 
     struct handover h = {.info = boot_alloc(pages_of(sizeof(struct boot_info)))};
     if (h.info == NULL)
@@ -258,7 +258,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
                                  .size = sizeof(struct boot_info),
                                  .entry_tsc = entry_tsc,
                                  .loader_version = CAIRN_VERSION};
-    __builtin_memcpy(h.info->save_note, save_note, sizeof(save_note));
+    __builtin_memcpy(h.info->save_notes, save_notes, sizeof(save_notes));
     boot_firmware_describe(h.info);
     Print(L"\nCairn loader %a on %a firmware\n", h.info->loader_version, h.info->firmware_vendor);
     if (h.info->secure_boot == BOOT_SECURE_BOOT_ON)

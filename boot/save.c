@@ -16,9 +16,13 @@
 #define OFF_SECONDS 10u
 
 #define VARIABLE_ATTRIBUTES (EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS)
+#define NEXT_ATTRIBUTES     (VARIABLE_ATTRIBUTES | EFI_VARIABLE_RUNTIME_ACCESS)
 
 static EFI_GUID save_guid = SAVE_GUID;
+static EFI_GUID global_guid = EFI_GLOBAL_VARIABLE;
 static CHAR16 save_name[] = L"CairnSave";
+static CHAR16 current_name[] = L"BootCurrent";
+static CHAR16 next_name[] = L"BootNext";
 
 static EFI_STATUS write_variable(const struct save_variable *v)
 {
@@ -28,6 +32,20 @@ static EFI_STATUS write_variable(const struct save_variable *v)
 static EFI_STATUS delete_variable(void)
 {
     return RT->SetVariable(save_name, &save_guid, VARIABLE_ATTRIBUTES, 0, NULL);
+}
+
+/* `first` and `second` behind each other, cut where there is no room, as one more note for the kernel to say. */
+static void add_note(char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE], const char *first, const char *second)
+{
+    unsigned i = 0;
+    while (i < BOOT_SAVE_NOTES - 1 && notes[i][0])
+        i++;
+    size_t n = 0;
+    for (; *first != 0 && n < BOOT_SAVE_NOTE - 1; first++)
+        notes[i][n++] = *first;
+    for (; *second != 0 && n < BOOT_SAVE_NOTE - 1; second++)
+        notes[i][n++] = *second;
+    notes[i][n] = 0;
 }
 
 static __attribute__((noreturn)) void halt(void)
@@ -155,7 +173,7 @@ static enum save_refusal look(const struct save_variable *v, struct save_header 
     return why;
 }
 
-void boot_save_look(EFI_HANDLE image, char note[BOOT_SAVE_NOTE])
+void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
     struct save_variable v;
     struct save_header *header;
@@ -166,7 +184,7 @@ void boot_save_look(EFI_HANDLE image, char note[BOOT_SAVE_NOTE])
 
     enum save_refusal why = EFI_ERROR(status) ? SAVE_BAD_VARIABLE : save_check_variable(&v, size);
     if (!why && v.told) {
-        boot_save_note(note, "the log of the run before this one was not saved: ", save_words(v.told));
+        add_note(notes, "the log of the run before this one was not saved: ", save_words(v.told));
         delete_variable();
         return;
     }
@@ -192,6 +210,21 @@ static bool memory_will_be_cleared(void)
     UINTN size = sizeof(control);
     return !EFI_ERROR(RT->GetVariable((CHAR16 *)L"MemoryOverwriteRequestControl", &guid, NULL, &size, &control)) &&
            control & 1;
+}
+
+/* Without this the reset would start what is first in the firmware's order, mostly the system on the machine's disk,
+ * and that would take the log's memory. UEFI specification, "Globally Defined Variables": BootCurrent is the entry that
+ * has started this loader; the one in BootNext is started once, instead of the first in order, and BootNext deleted
+ * before. NULL, or why not. */
+static const char *start_here_next(void)
+{
+    UINT16 current;
+    UINTN size = sizeof(current);
+    if (EFI_ERROR(RT->GetVariable(current_name, &global_guid, NULL, &size, &current)) || size != sizeof(current))
+        return "the firmware does not say what it has started (BootCurrent)";
+    if (EFI_ERROR(RT->SetVariable(next_name, &global_guid, NEXT_ATTRIBUTES, sizeof(current), &current)))
+        return "the firmware does not keep BootNext";
+    return NULL;
 }
 
 static bool is_esp(const char value[4])
@@ -238,21 +271,18 @@ EFI_STATUS boot_save_begin(struct boot_info *info, const struct boot_efi_map *ma
     EFI_STATUS status = write_variable(&v);
     if (EFI_ERROR(status))
         return boot_fail(L"save=esp", L"the firmware does not keep the EFI variable CairnSave", status);
-    if (memory_will_be_cleared() && !info->save_note[0])
-        boot_save_note(info->save_note, "the log may not be saved: ",
-                       "the firmware is asked to clear memory at its next start (MemoryOverwriteRequestControl)");
+    const char *elsewhere = start_here_next();
+    if (elsewhere) {
+        Print(L"save=esp: the next start must be of this volume: choose it in the firmware's menu: %a\n",
+              elsewhere);
+        add_note(info->save_notes, "the next start must be of this volume: choose it in the firmware's menu: ",
+                 elsewhere);
+    }
+    if (memory_will_be_cleared())
+        add_note(info->save_notes, "the log may not be saved: ",
+                 "the firmware is asked to clear memory at its next start (MemoryOverwriteRequestControl)");
     info->save_area = at;
     info->save_bytes = bytes;
     Print(L"save=esp: the log is kept in %ld MiB at 0x%lx; the next start writes it to this volume\n", bytes >> 20, at);
     return EFI_SUCCESS;
-}
-
-void boot_save_note(char note[BOOT_SAVE_NOTE], const char *first, const char *second)
-{
-    size_t n = 0;
-    for (; *first != 0 && n < BOOT_SAVE_NOTE - 1; first++)
-        note[n++] = *first;
-    for (; *second != 0 && n < BOOT_SAVE_NOTE - 1; second++)
-        note[n++] = *second;
-    note[n] = 0;
 }

@@ -9,7 +9,8 @@ const char *save_words(uint32_t refusal)
         [SAVE_GOOD] = "nothing is wrong with it",
         [SAVE_BAD_VARIABLE] = "the EFI variable that leads to it is damaged",
         [SAVE_TAKEN] = "the firmware uses its memory now",
-        [SAVE_ABSENT] = "it is not in memory any more: the machine was without power, or the firmware clears memory",
+        [SAVE_ABSENT] = "it is not in memory any more: the machine was without power, another system has run, or the "
+                        "firmware clears or scrambles memory",
         [SAVE_OTHER_VERSION] = "it was written by another version of Cairn",
         [SAVE_BAD_HEADER] = "its header is damaged: the firmware has used a part of its memory",
         [SAVE_OTHER_RUN] = "what is in memory is stale: of another run",

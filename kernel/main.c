@@ -384,8 +384,8 @@ _Noreturn void kernel_main(struct boot_info *info)
         fail("options", error);
     if (kopt.save && !ksave_on())
         fail("save", "save=esp, but the loader has found another value: write it on a line of its own");
-    if (info->save_note[0])
-        kreport(KREPORT_SKIP, "save", "%.*s", BOOT_SAVE_NOTE, info->save_note);
+    for (unsigned i = 0; i < BOOT_SAVE_NOTES && info->save_notes[i][0]; i++)
+        kreport(KREPORT_SKIP, "save", "%.*s", BOOT_SAVE_NOTE, info->save_notes[i]);
 
     boot = info;
     if (kmem_init(info) != 0 || arch_paging_init(info) != 0)

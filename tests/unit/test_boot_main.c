@@ -138,9 +138,9 @@ void boot_firmware_describe(struct boot_info *info)
     abort();
 }
 
-void boot_save_look(EFI_HANDLE image, char note[BOOT_SAVE_NOTE])
+void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
 {
-    (void)image, (void)note;
+    (void)image, (void)notes;
     abort();
 }
 

@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-
 #include "boot/save.c"
 
 #define AREA      UINT64_C(0x10000000) /* an address that this process has free as well */
@@ -30,6 +29,9 @@ static struct {
     _Alignas(8) uint8_t bytes[64];
     UINTN size;
     uint8_t control; /* MemoryOverwriteRequestControl */
+    UINTN current_size;      /* BootCurrent: 2; 0: there is none */
+    uint16_t current, next;
+    bool keeps_next, has_next;
     uint64_t taken_from, taken_to; /* the firmware's own memory */
     uint64_t allocated;
     unsigned watchdog;
@@ -49,9 +51,28 @@ static struct {
 
 /* ---- the firmware ----------------------------------------------------------------------------------------------- */
 
+static bool is(const CHAR16 *name, const CHAR16 *expected)
+{
+    while (*name && *name == *expected)
+        name++, expected++;
+    return *name == *expected;
+}
+
 static EFI_STATUS EFIAPI get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attributes, UINTN *size, void *data)
 {
-    (void)guid, (void)attributes;
+    static const EFI_GUID global = EFI_GLOBAL_VARIABLE;
+    (void)attributes;
+    if (is(name, L"BootCurrent")) {
+        assert_memory_equal(guid, &global, sizeof global);
+        if (!fw.current_size)
+            return EFI_NOT_FOUND;
+        const UINTN room = *size;
+        *size = fw.current_size;
+        if (fw.current_size > room)
+            return EFI_BUFFER_TOO_SMALL;
+        memcpy(data, &fw.current, fw.current_size);
+        return EFI_SUCCESS;
+    }
     if (name[0] == 'M') {
         assert_int_equal(*size, 1);
         *(uint8_t *)data = fw.control;
@@ -70,8 +91,20 @@ static EFI_STATUS EFIAPI get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attr
 
 static EFI_STATUS EFIAPI set_variable(CHAR16 *name, EFI_GUID *guid, UINT32 attributes, UINTN size, void *data)
 {
-    (void)guid;
-    assert_int_equal(name[0], 'C');
+    static const EFI_GUID global = EFI_GLOBAL_VARIABLE;
+    if (is(name, L"BootNext")) {
+        assert_true(fw.variable); /* no start of ours is asked for that has nothing to do */
+        assert_memory_equal(guid, &global, sizeof global);
+        assert_int_equal(attributes, EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS |
+                                         EFI_VARIABLE_RUNTIME_ACCESS); /* no others are taken */
+        assert_int_equal(size, sizeof fw.next);
+        if (!fw.keeps_next)
+            return EFI_OUT_OF_RESOURCES;
+        memcpy(&fw.next, data, size);
+        fw.has_next = true;
+        return EFI_SUCCESS;
+    }
+    assert_true(is(name, L"CairnSave"));
     assert_int_equal(attributes, VARIABLE_ATTRIBUTES);
     if (size ? !fw.keeps : !fw.deletes)
         return EFI_DEVICE_ERROR;
@@ -222,7 +255,9 @@ EFI_STATUS boot_volume_open(EFI_HANDLE image, EFI_FILE_HANDLE *root)
 
 static struct save_header *const header = (struct save_header *)(uintptr_t)AREA;
 static uint8_t *const text = (uint8_t *)(uintptr_t)(AREA + SAVE_HEADER_BYTES);
-static char note[BOOT_SAVE_NOTE];
+static char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE];
+static char *const note = notes[0];
+static char before[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]; /* what a run has to say already when it begins */
 
 static void seal(void)
 {
@@ -237,8 +272,11 @@ static int setup(void **state)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     assert_ptr_equal(memory, (void *)(uintptr_t)AREA);
     memset(&fw, 0, sizeof fw);
-    memset(note, 0, sizeof note);
-    fw.keeps = fw.deletes = true;
+    memset(notes, 0, sizeof notes);
+    memset(before, 0, sizeof before);
+    fw.keeps = fw.deletes = fw.keeps_next = true;
+    fw.current_size = 2;
+    fw.current = 0x2001;
     fw.room = 100 * MIB;
 
     static const char config[] = "save=esp\nsave.mib=2\n";
@@ -249,7 +287,8 @@ static int setup(void **state)
     assert_int_equal(boot_save_begin(&info, &(struct boot_efi_map){&map, sizeof map, sizeof map}), EFI_SUCCESS);
     assert_true(info.save_area == AREA && info.save_bytes == 2 * MIB && fw.variable);
     assert_int_equal(header->state, SAVE_WRITING);
-    assert_int_equal(info.save_note[0], 0);
+    assert_int_equal(info.save_notes[0][0], 0);
+    assert_true(fw.has_next && fw.next == 0x2001);
     fw.allocated = 0;
     fw.lines = 0;
 
@@ -278,7 +317,7 @@ static int start(void)
 {
     const int end = setjmp(fw.end);
     if (!end)
-        boot_save_look(&fw, note);
+        boot_save_look(&fw, notes);
     return end;
 }
 
@@ -292,7 +331,9 @@ static void refused(enum save_refusal why)
     assert_int_equal(((struct save_variable *)fw.bytes)->told, why);
     assert_int_equal(start(), RUNS_ON);
     assert_string_equal(note + strlen(note) - strlen(save_words(why)), save_words(why));
+    assert_int_equal(notes[1][0], 0);
     assert_false(fw.variable);
+    note[0] = 0;
 }
 
 static void test_nothing_there(void **state)
@@ -539,7 +580,8 @@ static EFI_STATUS begin(const char *config, struct boot_info *info)
     const struct boot_efi_memory map = {
         .type = BOOT_MEMORY_CONVENTIONAL, .physical_start = AREA, .pages = AREA_SIZE / 4096};
     *info = (struct boot_info){.config = (uintptr_t)config};
-    fw.variable = false;
+    memcpy(info->save_notes, before, sizeof before);
+    fw.variable = fw.has_next = false;
     return boot_save_begin(info, &(struct boot_efi_map){&map, sizeof map, sizeof map});
 }
 
@@ -553,15 +595,68 @@ static void test_begin(void **state)
         assert_true(!info.save_area && !fw.variable);
     }
     assert_int_equal(begin("save=esp\nsave.mib=0x2\n", &info), EFI_SUCCESS);
-    assert_true(info.save_area >= AREA && info.save_bytes == 2 * MIB && fw.variable && !info.save_note[0]);
+    assert_true(info.save_area >= AREA && info.save_bytes == 2 * MIB && fw.variable && !info.save_notes[0][0]);
 
     fw.control = 1;
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
     assert_true(info.save_bytes == MIB);
-    assert_non_null(strstr(info.save_note, "MemoryOverwriteRequestControl)"));
+    assert_non_null(strstr(info.save_notes[0], "MemoryOverwriteRequestControl)"));
+    assert_int_equal(info.save_notes[1][0], 0);
     fw.control = 0x10; /* DisableAutoDetect alone */
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
-    assert_int_equal(info.save_note[0], 0);
+    assert_int_equal(info.save_notes[0][0], 0);
+}
+
+/* Where the reset cannot lead back here, who sits there hears it before the run, and the log has it. */
+static void test_next_start(void **state)
+{
+    static const UINTN sizes[] = {0, 1, 4};
+    struct boot_info info;
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        fw.current_size = sizes[i];
+        fw.lines = 0;
+        assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
+        assert_true(info.save_area && fw.variable && !fw.has_next && fw.lines == 2);
+        assert_non_null(strstr(info.save_notes[0], "choose it in the firmware's menu"));
+        assert_non_null(strstr(info.save_notes[0], "(BootCurrent)"));
+        assert_int_equal(info.save_notes[1][0], 0);
+    }
+    fw.current_size = 2;
+    fw.keeps_next = false;
+    assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
+    assert_true(info.save_area && fw.variable && !fw.has_next);
+    assert_non_null(strstr(info.save_notes[0], "does not keep BootNext"));
+
+    fw.keeps_next = true;
+    fw.next = 0;
+    assert_int_equal(begin("save=off\n", &info), EFI_SUCCESS);
+    assert_false(fw.has_next);
+    assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
+    assert_true(fw.has_next && fw.next == 0x2001 && !info.save_notes[0][0]);
+}
+
+/* All that there is to say is said, whole: of the run before, and of this one. */
+static void test_notes(void **state)
+{
+    struct boot_info info;
+    (void)state;
+    for (uint32_t told = 0; told < SAVE_REFUSALS; told++) {
+        const size_t head = strlen("the log of the run before this one was not saved: ");
+        assert_true(head + strlen(save_words(told)) < BOOT_SAVE_NOTE);
+    }
+    fw.variable = true;
+    fw.size = sizeof(struct save_variable);
+    memcpy(fw.bytes, &(struct save_variable){.version = SAVE_VERSION, .told = SAVE_ABSENT}, fw.size);
+    assert_int_equal(start(), RUNS_ON);
+    fw.control = 1;
+    fw.keeps_next = false;
+    memcpy(before, notes, sizeof before);
+    assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
+    assert_non_null(strstr(info.save_notes[0], "the run before this one was not saved: it is not in memory"));
+    assert_non_null(strstr(info.save_notes[1], "does not keep BootNext"));
+    assert_non_null(strstr(info.save_notes[2], "MemoryOverwriteRequestControl)"));
+    assert_int_equal(info.save_notes[3][0], 0);
 }
 
 static void test_cannot_begin(void **state)
@@ -609,6 +704,8 @@ int main(void)
         TEST(test_text_is_damaged),
         TEST(test_begin),
         TEST(test_cannot_begin),
+        TEST(test_next_start),
+        TEST(test_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
