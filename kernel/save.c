@@ -32,6 +32,7 @@ void ksave_begin(const struct boot_info *info)
     save.header = arch_phys_to_virt(info->save_area);
     save.text = (char *)save.header + SAVE_HEADER_BYTES;
     save.room = info->save_bytes - SAVE_HEADER_BYTES;
+    arch_flush(save.header, SAVE_HEADER_BYTES); /* a reset in mid-run must find it: "half-written", not "not there" */
 }
 
 bool ksave_on(void)

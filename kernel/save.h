@@ -13,7 +13,8 @@
 
 #include "boot/info.h"
 
-/* Takes the loader's area, where there is one. Before anything is said. Boot processor. */
+/* Takes the loader's area, where there is one, and writes its header, which says that the run has begun, out of the
+ * caches. Before anything is said. Boot processor; needs nothing set up. */
 void ksave_begin(const struct boot_info *info);
 
 /* Whether the log is kept. */
