@@ -50,7 +50,6 @@ static void add_note(char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE], const char *fi
 
 static __attribute__((noreturn)) void halt(void)
 {
-    BS->SetWatchdogTimer(0, 0, 0, NULL); /* the firmware would reset the machine after five minutes */
     for (;;)
         BS->Stall(1000000);
 }
@@ -59,7 +58,6 @@ static __attribute__((noreturn)) void halt(void)
 static __attribute__((noreturn)) void switch_off(void)
 {
     Print(L"cairn loader: the machine switches off in %d s. Its next start is a new run.\n", OFF_SECONDS);
-    BS->SetWatchdogTimer(0, 0, 0, NULL);
     BS->Stall(OFF_SECONDS * 1000000);
     RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
     halt();
@@ -179,8 +177,14 @@ void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE
     struct save_header *header;
     UINTN size = sizeof(v);
     EFI_STATUS status = RT->GetVariable(save_name, &save_guid, NULL, &size, &v);
-    if (EFI_ERROR(status) && status != EFI_BUFFER_TOO_SMALL)
-        return; /* not found: the usual case; or no variables, and then none was written */
+    if (status == EFI_NOT_FOUND || status == EFI_UNSUPPORTED)
+        return; /* the usual case; or there are no variables, and then none was written */
+    if (EFI_ERROR(status) && status != EFI_BUFFER_TOO_SMALL) {
+        Print(L"cairn loader: the EFI variable CairnSave cannot be read (%r): no log of an earlier run is looked for\n",
+              status);
+        add_note(notes, "a log of an earlier run was not looked for: ", "the EFI variable CairnSave could not be read");
+        return;
+    }
 
     enum save_refusal why = EFI_ERROR(status) ? SAVE_BAD_VARIABLE : save_check_variable(&v, size);
     if (!why && v.told) {
@@ -188,6 +192,9 @@ void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE
         delete_variable();
         return;
     }
+    /* Nothing below returns. The firmware resets the machine five minutes after it has started the loader, and a large
+     * log on a slow stick may take longer. */
+    BS->SetWatchdogTimer(0, 0, 0, NULL);
     if (!why)
         why = look(&v, &header);
     if (!why)

@@ -26,6 +26,8 @@ enum { RUNS_ON, STOPPED, OFF };
 static struct {
     jmp_buf end;
     bool variable, keeps, deletes; /* there is one; it can be written, deleted */
+    EFI_STATUS read_status;        /* of reading it */
+    bool looking;                  /* for a log, not beginning one */
     _Alignas(8) uint8_t bytes[64];
     UINTN size;
     uint8_t control; /* MemoryOverwriteRequestControl */
@@ -79,6 +81,8 @@ static EFI_STATUS EFIAPI get_variable(CHAR16 *name, EFI_GUID *guid, UINT32 *attr
         return EFI_SUCCESS;
     }
     assert_int_equal(name[0], 'C');
+    if (EFI_ERROR(fw.read_status))
+        return fw.read_status;
     if (!fw.variable)
         return EFI_NOT_FOUND;
     const UINTN room = *size;
@@ -127,6 +131,7 @@ static EFI_STATUS EFIAPI allocate_pages(EFI_ALLOCATE_TYPE type, EFI_MEMORY_TYPE 
 {
     assert_int_equal(type, AllocateAddress);
     assert_int_equal(memory_type, EfiLoaderData);
+    assert_true(!fw.looking || fw.watchdog); /* to check a log takes time, and to write it even more */
     const uint64_t end = *at + pages * 4096;
     if (*at < AREA || end > AREA + AREA_SIZE || (*at < fw.taken_to && end > fw.taken_from))
         return EFI_NOT_FOUND;
@@ -316,8 +321,13 @@ static int teardown(void **state)
 static int start(void)
 {
     const int end = setjmp(fw.end);
-    if (!end)
+    if (!end) {
+        fw.watchdog = 0;
+        fw.looking = true;
         boot_save_look(&fw, notes);
+        assert_int_equal(fw.watchdog, 0); /* where the loader goes on it runs: it may hang */
+    }
+    fw.looking = false;
     return end;
 }
 
@@ -344,6 +354,30 @@ static void test_nothing_there(void **state)
     assert_int_equal(fw.lines, 0);
     assert_true(fw.allocated == 0);
     assert_int_equal(note[0], 0);
+}
+
+/* That there is no variable is nothing to speak of; that it cannot be read is. */
+static void test_cannot_be_read(void **state)
+{
+    static const EFI_STATUS silent[] = {EFI_NOT_FOUND, EFI_UNSUPPORTED},
+                            told[] = {EFI_DEVICE_ERROR, EFI_SECURITY_VIOLATION, EFI_INVALID_PARAMETER};
+    (void)state;
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        fw.read_status = silent[i];
+        assert_int_equal(start(), RUNS_ON);
+        assert_true(fw.lines == 0 && !note[0]);
+    }
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        fw.read_status = told[i];
+        fw.lines = 0;
+        assert_int_equal(start(), RUNS_ON);
+        assert_true(fw.lines == 1 && fw.variable);
+        assert_non_null(strstr(note, "CairnSave could not be read"));
+        note[0] = 0;
+    }
+    fw.read_status = 0;
+    assert_int_equal(start(), OFF); /* it is still there */
+    assert_true(fw.file_size == TEXT_SIZE);
 }
 
 static void test_saved(void **state)
@@ -685,6 +719,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_nothing_there),
+        TEST(test_cannot_be_read),
         TEST(test_saved),
         TEST(test_saved_but_remembered),
         TEST(test_full_volume),
