@@ -380,18 +380,18 @@ _Noreturn void kernel_main(struct boot_info *info)
     kserial_early();
     if (!understood)
         fail("boot", "the loader speaks another version of boot_info: install loader and kernel of one build");
-    if (bad)
+
+    boot = info;
+    if (kmem_init(info) != 0 || arch_paging_init(info) != 0)
+        fail("memory", "no room for the page tables: give the machine more memory");
+    kdisplay_open(); /* first: who looks for ports touches what nobody vouches for, and what comes of it must be seen */
+    kserial_find();
+    if (bad) /* not before: the loader's tables may not reach the only screen */
         fail("options", error);
     if (kopt.save && !ksave_on())
         fail("save", "save=esp, but the loader has found another value: write it on a line of its own");
     for (unsigned i = 0; i < BOOT_SAVE_NOTES && info->save_notes[i][0]; i++)
         kreport(KREPORT_SKIP, "save", "%.*s", BOOT_SAVE_NOTE, info->save_notes[i]);
-
-    boot = info;
-    if (kmem_init(info) != 0 || arch_paging_init(info) != 0)
-        fail("memory", "no room for the page tables: give the machine more memory");
-    kserial_find();
-    kdisplay_open();
     ksymbols_init(info);
     if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
         fail("machine", "cannot go on without what the line above names");

@@ -61,6 +61,8 @@ def test_pci_only(tmp_path):
                   "pci-serial,chardev=pci,addr=3")
     assert status == 33, status
     words = "115200 baud: PCI 00:03.0 (1b36:0002)"
+    text = cb.clean(log.read_bytes())
+    assert text.index("\nscreen: ") < text.index("\nserial: ")  # a fault on the way to a port is seen there
     assert len(said(log)) == 1 and said(log)[0].startswith("serial: I/O port 0x") and said(log)[0].endswith(words)
     checked(log)
     assert keys(log, "M")["machine.serial"].endswith(words)
