@@ -3,18 +3,25 @@
  * What is in a record's addresses, and in GLOBAL_STATUS before there is one.
  *
  * Addresses: a counter of branches has its record of one jump after another, up to the last of them; behind that one
- * are NOPs, no branches. So the address of the first NOP in a record is that of the instruction after the jump, and
- * where the furthest is the last jump's own address it is that of the jump. (SDM vol. 3B, "PEBS Record Format".)
+ * are NOPs, no branches. So a record with the address of the first NOP is of the last jump, and the address of the NOP
+ * is that of the instruction after it; what the record's other address is follows. A record that has the last jump's
+ * address alone says nothing: it may be of the jump before, and have the next one's. (SDM vol. 3B, "PEBS Record
+ * Format".)
  */
 #include "ds/probe/internal.h"
 
 #define BEFORE 8u /* runs with shorter periods than that with which the last jump arms: which jump it is may differ */
 
-/* `address`, if it is further on among the jumps, or just behind the last. */
-static uint64_t further(const struct ds_probe_sled *jumps, uint64_t furthest, uint64_t address)
+static uint64_t behind(const struct ds_probe *p) /* the last jump */
 {
-    const bool there = address - jumps->start <= (uint64_t)jumps->count * jumps->bytes;
-    return there && address > furthest ? address : furthest;
+    const struct ds_probe_sled *jumps = &p->bench->sled[DS_PROBE_JUMPS];
+    return jumps->start + (uint64_t)jumps->count * jumps->bytes;
+}
+
+static bool among(const struct ds_probe *p, uint64_t address) /* the jumps, or just behind */
+{
+    const uint64_t start = p->bench->sled[DS_PROBE_JUMPS].start;
+    return address - start <= behind(p) - start;
 }
 
 /* The first record's; 0: it has none. */
@@ -31,18 +38,19 @@ static uint64_t rip(const struct ds_probe *p)
     return p->caps->baseline ? ((const struct ds_pebs_gpr *)(record + sizeof(struct ds_pebs_basic)))->rip : 0;
 }
 
-/* Sets p->eventing and p->rip to the furthest of many records of jumps; 0: there was none. */
+/* Sets p->eventing and p->rip to those of a record of the last jump, and p->of_last; or without one to those of the
+ * last record there was, 0: of none. */
 static bool look(struct ds_probe *p, struct ds_probe_result *r)
 {
-    const struct ds_probe_sled *jumps = &p->bench->sled[DS_PROBE_JUMPS];
     if (!ds_probe_arm_at_last_jump(p, r))
         return false;
-    for (uint64_t period = p->arming - BEFORE; period <= p->arming + 1 && !p->looked; period++) {
+    for (uint64_t period = p->arming - BEFORE; period <= p->arming + 1 && !p->looked && !p->of_last; period++) {
         ds_probe_run_branches(p, period, p->caps->baseline ? MSR_PEBS_DATA_CFG_GPR : 0);
-        if (ds_probe_records(p) != 1)
+        if (ds_probe_records(p) != 1 || (!among(p, eventing_ip(p)) && !among(p, rip(p))))
             continue;
-        p->eventing = further(jumps, p->eventing, eventing_ip(p));
-        p->rip = further(jumps, p->rip, rip(p));
+        p->eventing = eventing_ip(p);
+        p->rip = rip(p);
+        p->of_last = p->eventing == behind(p) || p->rip == behind(p);
     }
     p->looked = true;
     return true;
@@ -51,18 +59,18 @@ static bool look(struct ds_probe *p, struct ds_probe_result *r)
 static void tell(const struct ds_probe *p, struct ds_probe_result *r, uint64_t found, const char *name,
                  const char *itself)
 {
-    const struct ds_probe_sled *jumps = &p->bench->sled[DS_PROBE_JUMPS];
-    const uint64_t behind = jumps->start + (uint64_t)jumps->count * jumps->bytes, last = behind - jumps->bytes;
-    if (found < last)
-        ds_probe_unknown(r, "no record was of the last jump, 0x%lx, or of the NOP behind it: %s up to 0x%lx",
+    const uint64_t last = behind(p) - p->bench->sled[DS_PROBE_JUMPS].bytes;
+    if (!p->of_last)
+        ds_probe_unknown(r,
+                         "no record has the address of the NOP behind the last jump, 0x%lx; %s of the last one: 0x%lx",
                          (unsigned long)last, name, (unsigned long)found);
     else
         ds_probe_answer(r,
-                        found == behind ? "next"
-                        : found == last ? itself
-                                        : "other",
-                        "last jump 0x%lx, the NOP behind it 0x%lx: %s up to 0x%lx", (unsigned long)last,
-                        (unsigned long)behind, name, (unsigned long)found);
+                        found == behind(p) ? "next"
+                        : found == last    ? itself
+                                           : "other",
+                        "a record of the last jump, 0x%lx, the NOP behind it 0x%lx: %s 0x%lx", (unsigned long)last,
+                        (unsigned long)behind(p), name, (unsigned long)found);
 }
 
 void ds_probe_eventing_ip(struct ds_probe *p, struct ds_probe_result *r)

@@ -78,11 +78,14 @@ void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
         return;
     }
     ds_probe_answer(r,
-                    own != older        ? "by_format"
-                    : !own && !reloaded ? "other"
-                                        : "swapped",
+                    !own && !reloaded ? "other"
+                    : own != older    ? "by_format"
+                                      : "swapped",
                     "format %u: with the other's record it was %s; %s, its counter 0x%lx", p->caps->format,
-                    own ? "left alone" : "reloaded", own ? "its own came" : "its own never came", (unsigned long)value);
+                    own        ? "left alone"
+                    : reloaded ? "reloaded"
+                               : "disarmed, not reloaded",
+                    own ? "its own came" : "its own never came", (unsigned long)value);
 }
 
 /* ---- precise distribution ---------------------------------------------------------------------------------------- */

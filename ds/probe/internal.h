@@ -27,6 +27,7 @@ struct ds_probe {
     uint64_t arming;                      /* the period with which it is armed by the last jump; 0: not known */
     uint64_t eventing, rip;               /* of its records: see ds/probe/addresses.c */
     bool armed, looked;                   /* whether these have been looked for */
+    bool of_last;                         /* whether the record is known to be the last jump's */
     uint32_t record_bytes;                /* since the last reset: basic records */
     uint64_t enabled, pebs;               /* since the last reset: IA32_PERF_GLOBAL_CTRL, IA32_PEBS_ENABLE of a run */
     uint64_t fixed_ctrl;
