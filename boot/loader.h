@@ -40,6 +40,9 @@ void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE
 /* With save=esp: takes the memory for this run's log, leaves word of it to the next start, and sees to it that this is
  * one of ours. Needs the configuration, and `map` of this moment. Prints on failure. */
 EFI_STATUS boot_save_begin(struct boot_info *info, const struct boot_efi_map *map);
+/* There is no run after all: takes back what boot_save_begin has left to the next start. After a failed
+ * ExitBootServices, too: it calls runtime services only. */
+void boot_save_give_up(struct boot_info *info);
 
 /* boot/enter.asm */
 __attribute__((noreturn)) void boot_enter(uint64_t cr3, uint64_t entry, uint64_t info, uint64_t stack_top);

@@ -217,8 +217,20 @@ static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct handover *h, stru
         if (!EFI_ERROR(status))
             return EFI_SUCCESS;
     }
+    boot_save_give_up(h->info);
     /* The screen may be gone by now; the line is worth the try. */
     return boot_fail(L"firmware", L"boot services cannot be left", status);
+}
+
+/* With the map as it is now: what was allocated since it was last read may lie where the log is to be. */
+static EFI_STATUS begin_save(struct handover *h)
+{
+    struct boot_efi_map map;
+    UINTN key;
+    EFI_STATUS status = get_map(h, &map, &key);
+    if (EFI_ERROR(status))
+        return boot_fail(L"memory map", L"cannot be read", status);
+    return boot_save_begin(h->info, &map);
 }
 
 static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
@@ -239,7 +251,7 @@ static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
     if (!EFI_ERROR(status))
         status = build_tables(h, &map);
     if (!EFI_ERROR(status))
-        status = boot_save_begin(h->info, &map); /* last: where anything fails, there is no run to wait for */
+        status = begin_save(h); /* last: where anything fails, there is no run to wait for */
     return status;
 }
 

@@ -293,3 +293,12 @@ EFI_STATUS boot_save_begin(struct boot_info *info, const struct boot_efi_map *ma
     Print(L"save=esp: the log is kept in %ld MiB at 0x%lx; the next start writes it to this volume\n", bytes >> 20, at);
     return EFI_SUCCESS;
 }
+
+void boot_save_give_up(struct boot_info *info)
+{
+    if (!info->save_area)
+        return;
+    delete_variable();
+    RT->SetVariable(next_name, &global_guid, NEXT_ATTRIBUTES, 0, NULL);
+    info->save_area = info->save_bytes = 0;
+}

@@ -30,6 +30,9 @@ static struct {
     void *allocated[ALLOCATED_MAX];
     unsigned allocated_count;
     bool left;
+    struct boot_info *info;
+    UINTN begun_with; /* bytes of memory map that save=esp was given */
+    unsigned given_up;
 } fw;
 
 static EFI_STATUS EFIAPI get_memory_map(UINTN *size, EFI_MEMORY_DESCRIPTOR *map, UINTN *key, UINTN *stride,
@@ -146,8 +149,15 @@ void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE
 
 EFI_STATUS boot_save_begin(struct boot_info *for_kernel, const struct boot_efi_map *map)
 {
-    (void)for_kernel, (void)map;
-    abort();
+    assert_ptr_equal(for_kernel, fw.info);
+    fw.begun_with = map->size;
+    return EFI_SUCCESS;
+}
+
+void boot_save_give_up(struct boot_info *for_kernel)
+{
+    assert_ptr_equal(for_kernel, fw.info);
+    fw.given_up++;
 }
 
 void boot_enter(uint64_t cr3, uint64_t entry, uint64_t info, uint64_t stack_top)
@@ -169,6 +179,7 @@ static int setup(void **state)
     fw.allocations_left = UINT32_MAX;
     memset(&info, 0, sizeof(info));
     h = (struct handover){.info = &info};
+    fw.info = &info;
     return 0;
 }
 
@@ -197,6 +208,7 @@ static void test_at_once(void **state)
     assert_true(fw.left);
     assert_int_equal(fw.maps, 1);
     assert_int_equal(fw.exits, 1);
+    assert_int_equal(fw.given_up, 0);
     assert_int_equal(map.stride, STRIDE);
     assert_int_equal(map.size, fw.ranges * STRIDE);
     assert_true(info.memory_count >= fw.ranges);
@@ -229,6 +241,7 @@ static void test_never(void **state)
     assert_int_equal(leave(&map), EFI_INVALID_PARAMETER);
     assert_false(fw.left);
     assert_int_equal(fw.exits, EXIT_TRIES);
+    assert_int_equal(fw.given_up, 1); /* no run: nothing is told of one at the next start */
     assert_int_equal(fw.lines, 1);
     assert_int_equal(fw.status, EFI_INVALID_PARAMETER);
 }
@@ -243,8 +256,25 @@ static void test_map_outgrows_its_buffer(void **state)
     assert_int_equal(leave(&map), EFI_BUFFER_TOO_SMALL);
     assert_int_equal(fw.exits, 1);
     assert_int_equal(fw.maps, 2);
+    assert_int_equal(fw.given_up, 1);
     assert_int_equal(fw.lines, 1);
     assert_int_equal(fw.status, EFI_BUFFER_TOO_SMALL);
+}
+
+/* The log's memory is looked for in a map that has what the loader itself has taken since. */
+static void test_log_in_the_map_of_now(void **state)
+{
+    struct boot_efi_map map;
+    (void)state;
+    assert_int_equal(allocate_maps(&h, &map), EFI_SUCCESS);
+    assert_non_null(boot_alloc(1));
+    assert_true(map.size < fw.ranges * STRIDE);
+    assert_int_equal(begin_save(&h), EFI_SUCCESS);
+    assert_int_equal(fw.begun_with, fw.ranges * STRIDE);
+    fw.begun_with = 0;
+    fw.ranges += 2 * SPARE_RANGES;
+    assert_int_equal(begin_save(&h), EFI_BUFFER_TOO_SMALL);
+    assert_true(fw.lines == 1 && fw.status == EFI_BUFFER_TOO_SMALL && !fw.begun_with);
 }
 
 static void test_unknown_descriptors(void **state)
@@ -300,6 +330,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_again, setup, teardown),
         cmocka_unit_test_setup_teardown(test_never, setup, teardown),
         cmocka_unit_test_setup_teardown(test_map_outgrows_its_buffer, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_log_in_the_map_of_now, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unknown_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_small_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_more_than_there_is, setup, teardown),

@@ -97,10 +97,14 @@ static EFI_STATUS EFIAPI set_variable(CHAR16 *name, EFI_GUID *guid, UINT32 attri
 {
     static const EFI_GUID global = EFI_GLOBAL_VARIABLE;
     if (is(name, L"BootNext")) {
-        assert_true(fw.variable); /* no start of ours is asked for that has nothing to do */
+        assert_true(fw.variable || !size); /* no start of ours is asked for that has nothing to do */
         assert_memory_equal(guid, &global, sizeof global);
         assert_int_equal(attributes, EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS |
                                          EFI_VARIABLE_RUNTIME_ACCESS); /* no others are taken */
+        if (!size) {
+            fw.has_next = false;
+            return EFI_SUCCESS;
+        }
         assert_int_equal(size, sizeof fw.next);
         if (!fw.keeps_next)
             return EFI_OUT_OF_RESOURCES;
@@ -670,6 +674,22 @@ static void test_next_start(void **state)
     assert_true(fw.has_next && fw.next == 0x2001 && !info.save_notes[0][0]);
 }
 
+static void test_given_up(void **state)
+{
+    struct boot_info info;
+    (void)state;
+    assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
+    assert_true(fw.variable && fw.has_next);
+    boot_save_give_up(&info);
+    assert_true(!fw.variable && !fw.has_next && !info.save_area && !info.save_bytes);
+    assert_int_equal(start(), RUNS_ON);
+    assert_int_equal(note[0], 0);
+
+    fw.has_next = true; /* another's: nothing was begun */
+    boot_save_give_up(&info);
+    assert_true(fw.has_next);
+}
+
 /* All that there is to say is said, whole: of the run before, and of this one. */
 static void test_notes(void **state)
 {
@@ -740,6 +760,7 @@ int main(void)
         TEST(test_begin),
         TEST(test_cannot_begin),
         TEST(test_next_start),
+        TEST(test_given_up),
         TEST(test_notes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
