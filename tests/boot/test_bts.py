@@ -27,7 +27,7 @@ def sums(end):
 MODES = [("interrupt", 1024, False), ("circular", 1024, False), ("circular", 7, True), ("circular", 1, True)]
 
 
-QUICK_MODES = [("penryn", *MODES[0]), ("lunarlake", *MODES[2])]
+QUICK_MODES = [("lunarlake", *MODES[2])]
 EACH = [(preset, *mode) for preset, *_ in PRESETS for mode in (MODES[0], MODES[2])]
 OTHERS = [(preset, *mode) for preset in ("penryn", "lunarlake") for mode in (MODES[1], MODES[3])]
 
@@ -70,7 +70,8 @@ def test_loss_and_policies(tmp_path, options):
     run(tmp_path, "bts=interrupt", "bts.records=16", *options, switches=300)
 
 
-@pytest.mark.parametrize("rings", ["u", cb.long("k")])
+@pytest.mark.long
+@pytest.mark.parametrize("rings", ["u", "k"])
 def test_rings(tmp_path, rings):
     """The branches of programs alone, or of the kernel alone; what a program's SYSCALL leads to is the program's. PEBS
     is not needed for that."""

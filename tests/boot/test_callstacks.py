@@ -43,7 +43,7 @@ def reached(calls, jumps, caller):
     return seen
 
 
-@pytest.mark.parametrize("options", [("pebs.groups=lbr:32",), ("pebs.groups=none", "bts=interrupt")])
+@pytest.mark.parametrize("options", [cb.long(("pebs.groups=lbr:32",)), ("pebs.groups=none", "bts=interrupt")])
 def test_calls_are_the_codes(tmp_path, options):
     result = cb.boot(tmp_path / "log", "--smp", "1", "switches=60", "truth=1", cb.UNHURRIED, "workload=mix",
                      "pebs=INST_RETIRED.ANY:211", *options)

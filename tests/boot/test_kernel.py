@@ -31,6 +31,7 @@ def test_machines(tmp_path, machine):
     assert "backend  soft: " in result.output
 
 
+@pytest.mark.long
 def test_second_serial_port(tmp_path):
     result = cb.boot(tmp_path / "log", "--raw", "--smp", "1", *QUICK, "serial=com2")
     expect_pass(result)
@@ -43,7 +44,8 @@ def test_small_machine(tmp_path):
     checked(result.log)
 
 
-@pytest.mark.parametrize("model", [cb.long("EPYC"), "Skylake-Client"])
+@pytest.mark.long
+@pytest.mark.parametrize("model", ["EPYC", "Skylake-Client"])
 def test_microcode(tmp_path, model):
     """AMD and Intel keep its revision in different halves of one MSR. Neither is 0 in QEMU."""
     result = cb.boot(tmp_path / "log", "--smp", 1, "--cpu", model, "ds=off", "switches=50")

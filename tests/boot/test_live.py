@@ -94,12 +94,14 @@ def test_ticks(tmp_path):
     assert drains == 1 and found["PMC interrupt"] == found["DPC"] == pmis > 5
 
 
+@pytest.mark.long
 def test_not_asked_for(tmp_path):
     """A session has just what it says; none of it where it says nothing: test_counts_of_threads."""
     result, _ = run_and_check(tmp_path, 1, 300, "session.1=compact+dpc+mark:qpc:sequential", "pebs.threshold=2")
     assert set(counted(result.log)) == {"timer DPC", "DPC", "mark"}
 
 
+@pytest.mark.long
 def test_programs_mark(tmp_path):
     result, _ = run_and_check(tmp_path, 1, 400, "workload=user", "session.1=compact+mark:qpc:sequential")
     marks = [re.sub(r".* \+ mark: ", "", line) for line in lines(result.log) if " + mark: " in line]

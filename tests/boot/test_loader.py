@@ -88,6 +88,7 @@ def test_wrong_volume(tmp_path, change, line):
     expect_failure(cb.boot(tmp_path / "log", "--raw", "--smp", "1", "--image", image), line)
 
 
+@pytest.mark.long
 def test_empty_and_largest_config(tmp_path):
     image = cb.make_image(tmp_path / "stick.img", kernel=PROBE)
     cb.image_tool("mcopy", image, "-o", "-", "::/cairn.cfg", data=b"#" * 65535 + b"\n")

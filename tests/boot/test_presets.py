@@ -118,6 +118,7 @@ def test_swallowed_samples(tmp_path, options):
     assert f"# lost by the processor: 0\n# swallowed: {swallowed}\n" in cairn("profile", result.log)[1]
 
 
+@pytest.mark.long
 def test_plain_event(tmp_path):
     """An event without PEBS leaves no record, but its counts: of each CPU, to the last event, across new periods."""
     result, end = run_and_check(tmp_path, 2, 200, "pebs=INST_RETIRED.ANY:1009,INST_RETIRED.ANY_P:307:plain",

@@ -55,7 +55,7 @@ def test_every_value_is_asked_for():
     assert {value for _, value in BOOTS} == set(range(max(map(len, POLICIES.values()))))
 
 
-@pytest.mark.parametrize("preset, value", [boot if n < 2 else cb.long(*boot) for n, boot in enumerate(BOOTS)])
+@pytest.mark.parametrize("preset, value", [boot if boot == ("skylake", 1) else cb.long(*boot) for boot in BOOTS])
 def test_answers_are_what_was_set(tmp_path, preset, value):
     policy = {name: values[min(value, len(values) - 1)] for name, values in POLICIES.items()}
     result = cb.boot(tmp_path / "log", "--smp", 2, "ds=soft", f"ds.preset={preset}", "workload=probe", "switches=60",

@@ -40,7 +40,7 @@ def test_two_hundred_thousand(tmp_path):
 
 
 @pytest.mark.parametrize("workload", [
-    "lockfight", *map(cb.long, ["sleepers", "pingpong", "prodcons", "hogs", "user"])])
+    *map(cb.long, ["lockfight", "sleepers", "pingpong", "prodcons", "hogs", "user"])])
 def test_workloads(tmp_path, workload):
     run_and_check(tmp_path, 2, 300, f"workload={workload}")
 
@@ -149,7 +149,7 @@ def test_stepping_traps(tmp_path):
 
 @pytest.mark.parametrize("options", [
     cb.long(["pebs.groups=none", "pebs=BR_INST_RETIRED.ALL_BRANCHES:997"]),
-    ["ds=off"],
+    cb.long(["ds=off"]),
     cb.long(["session.1=full:qpc:sequential"]),
     cb.long(["session.1=compact+full:qpc:sequential"]),
     cb.long(["pebs.records=2", "pebs.threshold=1", "pebs=INST_RETIRED.ANY:2003"]),
