@@ -264,6 +264,12 @@ unsigned ds_probe_records(const struct ds_probe *p)
     return index < DS_PROBE_BUFFER ? (unsigned)(index / p->record_bytes) : 0;
 }
 
+uint32_t ds_probe_own_size(const struct ds_probe *p)
+{
+    const uint64_t head = ((const struct ds_pebs_basic *)p->bench->buffer)->head;
+    return p->caps->format < 4 || !ds_probe_pebs_index(p) ? p->record_bytes : ds_pebs_head_size(head);
+}
+
 uint64_t ds_probe_ip(const struct ds_probe *p, unsigned i, unsigned bytes)
 {
     const uint8_t *record = p->bench->buffer + (uint64_t)i * p->record_bytes;
@@ -338,7 +344,8 @@ bool ds_probe_records_instructions(struct ds_probe *p)
             ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
             ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
             ds_probe_run(p, DS_PROBE_NOPS, 0);
-            p->works = ds_probe_records(p) > 0;
+            p->own_size = ds_probe_own_size(p);
+            p->works = ds_probe_records(p) > 0 && p->own_size == p->record_bytes;
         }
     }
     return p->works;
@@ -378,7 +385,10 @@ static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_p
         return;
     }
     if (row->needs & DS_PROBE_PEBS && !ds_probe_records_instructions(p)) {
-        if (p->found)
+        if (p->found && p->own_size != ds_pebs_fixed_size(p->caps->format))
+            ds_probe_unknown(r, "the head of a record says %u bytes, not %u", p->own_size,
+                             ds_pebs_fixed_size(p->caps->format));
+        else if (p->found)
             ds_probe_unknown(r, "counter %u makes no record of retired instructions", p->instructions.number);
         else
             ds_probe_unknown(r, "no counter has PEBS records of retired instructions");

@@ -60,6 +60,29 @@ static void add(struct series *s, uint64_t cycles, unsigned things)
         s->sample[s->n++] = cycles > s->without ? (cycles - s->without) / things : 0;
 }
 
+/* Only records of what is among the cycles are counted: counters and branch tracing are on for a little longer. */
+
+/* Of a sled and its RET. */
+static unsigned records_within(const struct ds_probe *p, const struct ds_probe_sled *sled)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < ds_probe_records(p); i++)
+        n += ds_probe_ip(p, i, 1) - sled->start <= (uint64_t)sled->count * sled->bytes;
+    return n;
+}
+
+/* Of the call to the jumps, those, and the RET behind the NOPs. */
+static unsigned branches_within(const struct ds_probe *p)
+{
+    const struct ds_probe_sled *jumps = &p->bench->sled[DS_PROBE_JUMPS];
+    const struct ds_bts_record *record = (const struct ds_bts_record *)p->bench->buffer;
+    const uint64_t ret = jumps->start + (uint64_t)jumps->count * jumps->bytes + DS_PROBE_AFTER_JUMPS;
+    unsigned n = 0;
+    for (unsigned i = 0; i < ds_probe_bts_index(p) / RECORD; i++)
+        n += record[i].to == jumps->start || record[i].from - jumps->start <= ret - jumps->start;
+    return n;
+}
+
 /* ---- a PEBS record ----------------------------------------------------------------------------------------------- */
 
 static void count_instructions(struct ds_probe *p, uint64_t groups)
@@ -91,7 +114,13 @@ static void cost_of_record(struct series *s, uint64_t groups, struct ds_probe_co
     for (unsigned i = 0; i < p->bench->samples; i++) {
         count_instructions(p, groups);
         const uint64_t cycles = ds_probe_run(p, DS_PROBE_NOPS, 0);
-        add(s, cycles, (unsigned)(ds_probe_pebs_index(p) / p->record_bytes));
+        if (ds_probe_own_size(p) != p->record_bytes) {
+            refuse(cost, "");
+            snprintf(cost->reason, sizeof cost->reason, "its head says %u bytes, its groups make %u",
+                     ds_probe_own_size(p), p->record_bytes);
+            return;
+        }
+        add(s, cycles, records_within(p, &p->bench->sled[DS_PROBE_NOPS]));
     }
     ds_probe_cost_of(cost, s->sample, s->n);
 }
@@ -201,7 +230,7 @@ static void cost_of_branch(struct series *s, struct ds_probe_cost *cost)
         ds_probe_reset(p);
         ds_probe_bts_buffer(p, MAXIMUM, DS_PROBE_NEVER);
         const uint64_t cycles = ds_probe_run(p, DS_PROBE_JUMPS, IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS);
-        add(s, cycles, (unsigned)(ds_probe_bts_index(p) / RECORD));
+        add(s, cycles, branches_within(p));
     }
     ds_probe_cost_of(cost, s->sample, s->n);
 }

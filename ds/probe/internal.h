@@ -23,6 +23,7 @@ struct ds_probe {
     const struct ds_caps *caps;
     struct ds_probe_counter instructions; /* retired ones, without precise distribution as far as anybody knows */
     bool tried, found, works;             /* whether that has been looked for, is there, and makes records */
+    uint32_t own_size;                    /* of its first record: ds_probe_own_size */
     struct ds_probe_counter branches;     /* retired ones, another counter */
     uint64_t arming;                      /* the period with which it is armed by the last jump; 0: not known */
     uint64_t eventing, rip;               /* of its records: see ds/probe/addresses.c */
@@ -84,6 +85,8 @@ uint64_t ds_probe_run_open(struct ds_probe *p, enum ds_probe_code code, uint32_t
 
 /* ---- records of the buffer, up to the index */
 unsigned ds_probe_records(const struct ds_probe *p);
+/* Of the first one, as it says itself; where it does not, or there is none, what it should be. */
+uint32_t ds_probe_own_size(const struct ds_probe *p);
 #define DS_PROBE_OUTSIDE UINT32_MAX
 /* The address of the instruction that record `i` is of, one of `bytes` bytes that goes on to the next. */
 uint64_t ds_probe_ip(const struct ds_probe *p, unsigned i, unsigned bytes);

@@ -118,7 +118,7 @@ const char *ds_probe_model(const struct ds_probe_row *row);
 
 struct ds_probe_cost { /* of one thing, in TSC cycles */
     uint32_t samples;  /* 0: not determined */
-    uint64_t least, median, p99;
+    uint64_t least, median, p99; /* the last: of fewer than 100 samples the largest */
     char reason[64]; /* why not */
 };
 
@@ -131,7 +131,7 @@ struct ds_probe_cost_row {
 enum { DS_PROBE_DRAIN = 6, DS_PROBE_PMI, DS_PROBE_BRANCH, DS_PROBE_COSTS };
 extern const struct ds_probe_cost_row ds_probe_costs[DS_PROBE_COSTS];
 
-#define DS_PROBE_SAMPLES 64u
+#define DS_PROBE_SAMPLES 512u
 
 /* Sorts the samples. */
 void ds_probe_cost_of(struct ds_probe_cost *cost, uint64_t *sample, unsigned n);

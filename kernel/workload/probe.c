@@ -31,6 +31,7 @@
 #define UNMAPPED         (LAYOUT_DEVICES - ARCH_PAGE_SIZE)
 
 #define SAMPLES_EMULATED 16u /* of a cost: they say nothing about a processor, and take long */
+#define SWITCHES_TIMED   128u
 
 #define PRIORITY         (KPRIORITY_NORMAL + 1)
 
@@ -149,7 +150,7 @@ static void measure_switch(const struct prober *p, struct ds_probe_cost *cost)
 {
     struct turns turns = {false};
     struct kthread *thread;
-    uint64_t sample[DS_PROBE_SAMPLES];
+    uint64_t sample[SWITCHES_TIMED];
     unsigned n = 0;
     const struct kthread_params params = {.name = "turns",
                                           .priority = PRIORITY,
@@ -162,7 +163,7 @@ static void measure_switch(const struct prober *p, struct ds_probe_cost *cost)
         return;
     }
     kthread_yield();
-    for (unsigned i = 0; i < 2 * DS_PROBE_SAMPLES && n < DS_PROBE_SAMPLES; i++) {
+    for (unsigned i = 0; i < 2 * SWITCHES_TIMED && n < SWITCHES_TIMED; i++) {
         const uint64_t before = kcpu_this()->switches, start = arch_rdtsc();
         kthread_yield();
         const uint64_t cycles = arch_rdtsc() - start;

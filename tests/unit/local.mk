@@ -43,4 +43,4 @@ SUITES += coverage
 # the rest of the kernel.
 shared_by = $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_$1*.c)): \
             $(patsubst %.c,$(B)/san/%.o,$(wildcard tests/unit/$(lastword $(subst _, ,$1))/*.c))
-$(foreach subject,ds_bts ds_driver ds_soft kernel_control kernel_sched,$(eval $(call shared_by,$(subject))))
+$(foreach subject,ds_bts ds_driver ds_probe ds_soft kernel_control kernel_sched,$(eval $(call shared_by,$(subject))))
