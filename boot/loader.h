@@ -38,8 +38,9 @@ void boot_firmware_describe(struct boot_info *info);
  * what the kernel is to say of such a run. */
 void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE]);
 /* With save=esp: takes the memory for this run's log, leaves word of it to the next start, and sees to it that this is
- * one of ours. Needs the configuration, and `map` of this moment. Prints on failure. */
-EFI_STATUS boot_save_begin(struct boot_info *info, const struct boot_efi_map *map);
+ * one of ours. Says where `root`, the volume that the log is for, has too little room. Needs the configuration, and
+ * `map` of this moment. Prints on failure. */
+EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map);
 /* There is no run after all: takes back what boot_save_begin has left to the next start. After a failed
  * ExitBootServices, too: it calls runtime services only. */
 void boot_save_give_up(struct boot_info *info);

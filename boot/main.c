@@ -223,14 +223,29 @@ static EFI_STATUS leave_boot_services(EFI_HANDLE image, struct handover *h, stru
 }
 
 /* With the map as it is now: what was allocated since it was last read may lie where the log is to be. */
-static EFI_STATUS begin_save(struct handover *h)
+static EFI_STATUS begin_save(EFI_FILE_HANDLE root, struct handover *h)
 {
     struct boot_efi_map map;
     UINTN key;
     EFI_STATUS status = get_map(h, &map, &key);
     if (EFI_ERROR(status))
         return boot_fail(L"memory map", L"cannot be read", status);
-    return boot_save_begin(h->info, &map);
+    return boot_save_begin(root, h->info, &map);
+}
+
+static EFI_STATUS prepare_from(EFI_FILE_HANDLE root, struct handover *h)
+{
+    struct boot_efi_map map;
+    EFI_STATUS status = load_config(root, h->info);
+    if (!EFI_ERROR(status))
+        status = load_kernel(root, h->info, &h->elf);
+    if (!EFI_ERROR(status))
+        status = allocate_maps(h, &map);
+    if (!EFI_ERROR(status))
+        status = build_tables(h, &map);
+    if (!EFI_ERROR(status))
+        status = begin_save(root, h); /* last: where anything fails, there is no run to wait for */
+    return status;
 }
 
 static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
@@ -239,19 +254,8 @@ static EFI_STATUS prepare(EFI_HANDLE image, struct handover *h)
     EFI_STATUS status = boot_volume_open(image, &root);
     if (EFI_ERROR(status))
         return status;
-    status = load_config(root, h->info);
-    if (!EFI_ERROR(status))
-        status = load_kernel(root, h->info, &h->elf);
+    status = prepare_from(root, h);
     root->Close(root);
-    if (EFI_ERROR(status))
-        return status;
-
-    struct boot_efi_map map;
-    status = allocate_maps(h, &map);
-    if (!EFI_ERROR(status))
-        status = build_tables(h, &map);
-    if (!EFI_ERROR(status))
-        status = begin_save(h); /* last: where anything fails, there is no run to wait for */
     return status;
 }
 

@@ -252,7 +252,34 @@ static uint64_t wanted(const char *config)
     return mib << 20;
 }
 
-EFI_STATUS boot_save_begin(struct boot_info *info, const struct boot_efi_map *map)
+/* How much more the volume takes, in bytes: 0 where it takes nothing at all. False: it does not say. */
+static bool free_space(EFI_FILE_HANDLE root, uint64_t *bytes)
+{
+    EFI_GUID guid = EFI_FILE_SYSTEM_INFO_ID;
+    union {
+        EFI_FILE_SYSTEM_INFO info;
+        uint8_t space[sizeof(EFI_FILE_SYSTEM_INFO) + 256 * sizeof(CHAR16)]; /* the label is its end */
+    } u;
+    UINTN size = sizeof(u);
+    if (EFI_ERROR(root->GetInfo(root, &guid, &size, &u)) || size < SIZE_OF_EFI_FILE_SYSTEM_INFO)
+        return false;
+    *bytes = u.info.ReadOnly ? 0 : u.info.FreeSpace;
+    return true;
+}
+
+/* Said before the run, while there is time to make room: behind it the log is in memory alone. */
+static void check_room(EFI_FILE_HANDLE root, struct boot_info *info)
+{
+    uint64_t room;
+    if (!free_space(root, &room) || room >= info->save_bytes)
+        return;
+    Print(L"save=esp: this volume has room for %ld MiB, and the log may become %ld MiB (save.mib=)\n", room >> 20,
+          info->save_bytes >> 20);
+    add_note(info->save_notes, "the log may not be saved: ",
+             "its volume is read-only or has less room than save.mib=: what does not fit stays in memory");
+}
+
+EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map)
 {
     const uint64_t bytes = wanted((const char *)(uintptr_t)info->config);
     if (!bytes)
@@ -290,6 +317,7 @@ EFI_STATUS boot_save_begin(struct boot_info *info, const struct boot_efi_map *ma
                  "the firmware is asked to clear memory at its next start (MemoryOverwriteRequestControl)");
     info->save_area = at;
     info->save_bytes = bytes;
+    check_room(root, info);
     Print(L"save=esp: the log is kept in %ld MiB at 0x%lx; the next start writes it to this volume\n", bytes >> 20, at);
     return EFI_SUCCESS;
 }

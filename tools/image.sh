@@ -3,6 +3,7 @@
 # usage: tools/image.sh IMAGE BOOTX64.EFI kernel.elf [key=value ...]
 # Writes a GPT disk image with one EFI system partition that boots Cairn, without root: sgdisk and mtools. Put it on a
 # USB stick with 'dd if=build/cairn.img of=/dev/sdX bs=1M conv=fsync'; its \cairn.cfg can be edited on any machine.
+# With save=esp it has room for two logs of save.mib=, too.
 set -eu
 
 [ $# -ge 3 ] || {
@@ -12,20 +13,36 @@ set -eu
 image=$1 loader=$2 kernel=$3
 shift 3
 
-readonly MIB=64         # FAT32, which all firmware reads, needs at least 65525 clusters
-readonly FIRST=2048     # the partition's first sector: 1 MiB
-readonly CLUSTER=1      # sectors
-readonly BACKUP=2048    # sectors left at the end, more than the second GPT takes
+readonly LEAST=64            # MiB: FAT32, which all firmware reads, needs at least 65525 clusters
+readonly LOG=64 LOG_MAX=512 # save.mib: its default, and the most it may be
+readonly FIRST=2048          # the partition's first sector: 1 MiB
+readonly BACKUP=2048         # sectors left at the end, more than the second GPT takes
+
+# The last one counts, as in the kernel; what is no number there is refused by the kernel, and not by us.
+mib=$LEAST save=off log=$LOG
+for word; do
+    case $word in
+    save=*) save=${word#*=} ;;
+    save.mib=*) log=${word#*=} ;;
+    esac
+done
+case $log in ????????* | *[!0-9]* | '') log=$LOG ;; *) log=$((10#$log)) ;; esac
+[ "$log" -ge 1 ] && [ "$log" -le $LOG_MAX ] || log=$LOG
+[ "$save" != esp ] || mib=$((LEAST + 2 * log))
+cluster=1 # sectors; larger ones where there are enough of them: less for slow firmware to look through
+while [ $((cluster * 2 * LEAST)) -le $mib ]; do
+    cluster=$((cluster * 2))
+done
 
 PATH=$PATH:/usr/sbin:/sbin # sgdisk is there, and not in every user's path
 new=$image.new
 trap 'rm -f "$new"' EXIT
 rm -f "$new"
-truncate -s "${MIB}M" "$new"
-last=$((MIB * 2048 - BACKUP - 1))
+truncate -s "${mib}M" "$new"
+last=$((mib * 2048 - BACKUP - 1))
 sgdisk --clear --new "1:$FIRST:$last" --typecode 1:ef00 --change-name 1:Cairn "$new" >/dev/null
 at=$new@@$((FIRST * 512))
-mformat -i "$at" -F -c "$CLUSTER" -T "$((last - FIRST + 1))" -v CAIRN ::
+mformat -i "$at" -F -c "$cluster" -T "$((last - FIRST + 1))" -v CAIRN ::
 mmd -i "$at" ::/EFI ::/EFI/BOOT
 mcopy -i "$at" "$loader" ::/EFI/BOOT/BOOTX64.EFI
 mcopy -i "$at" "$kernel" ::/kernel.elf
@@ -34,4 +51,4 @@ mcopy -i "$at" "$kernel" ::/kernel.elf
     [ $# = 0 ] || printf '%s\r\n' "$@"
 } | mcopy -i "$at" - ::/cairn.cfg
 mv "$new" "$image"
-echo "$image: $MIB MiB, boots with: $*"
+echo "$image: $mib MiB, boots with: $*"

@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import struct
+import subprocess
 import threading
 import uuid
 
@@ -141,22 +142,59 @@ def test_too_little_memory(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("before, line", [
-    ("head -c 65000000 /dev/zero | mcopy -i $stick - ::/large", "\\cairn-000.log: cannot be written: is there room"),
+    ("head -c 67000000 /dev/zero | mcopy -i $stick - ::/large", "\\cairn-000.log: cannot be written: is there room"),
     ("echo mine | mcopy -i $stick - ::/cairn-000.log; mmd -i $stick ::/cairn-001.log", None),
     ], ids=["full", "names-taken"])
 def test_volume(tmp_path, before, line):
     """Nothing that is there is overwritten; a full volume leaves the log where it is."""
     qemu = qemu_with(tmp_path, f"({before} || :)")
-    result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 1, "--qemu", qemu, "save=esp", "switches=500",
-                     cb.UNHURRIED)
+    result = cb.boot(tmp_path / "run.log", "--raw", "--smp", 1, "--qemu", qemu, "save=esp", "save.mib=1",
+                     "switches=500", cb.UNHURRIED)
     console = result.console()
     if line:
         assert result.status == cb.FAIL and "cairn loader: FAILED: " + line in console, result.output
         assert "SAVED" not in console and not saved_log(result).exists()
+        before_the_run, run = console.split("Cairn 0.", 1)
+        assert "save=esp: this volume has room for 0 MiB, and the log may become 1 MiB" in before_the_run, console
+        assert "SKIP: save: the log may not be saved: its volume is read-only or has less room than" in run, console
     else:
-        assert "cairn loader: SAVED: \\cairn-002.log: " in console, console
+        assert "this volume has room" not in console and "cairn loader: SAVED: \\cairn-002.log: " in console, console
         assert "\\cairn-002.log of the machine's volume" in result.output, result.output
         checked(saved_log(result))
+
+
+@pytest.mark.parametrize("options, mib, logs", [
+    (("save=off", "save.mib=64"), 64, 0),
+    (("save=esp",), 192, 2 * 64),
+    (("save=esp", "save.mib=9", "save.mib=33"), 130, 2 * 33),
+    (("save=esp", "save.mib=513"), 192, 2 * 64),  # the kernel's to refuse
+    (("save=esp", "save.mib=512"), 1088, 2 * 512),
+    ])
+def test_image_has_room(tmp_path, options, mib, logs):
+    """For two logs of the largest size, and it stays FAT32."""
+    image = cb.make_image(tmp_path / "image", *options)
+    assert image.stat().st_size == mib << 20
+    facts = subprocess.run(["minfo", "-i", f"{image}@@1M", "::"], check=True, capture_output=True, text=True).stdout
+    clusters, sectors = (int(re.search(what, facts)[1])
+                         for what in (r"free clusters=(\d+)", r"cluster size: (\d+) sectors"))
+    assert clusters >= 65525 and clusters * sectors * 512 >= logs << 20, facts
+
+
+@pytest.mark.long
+def test_own_disk_first(tmp_path):
+    """A machine whose firmware starts the system on its own disk first: the stick, which the first start was of by
+    other means, is the next one all the same. (That the log is gone by then is QEMU's end between the two.)"""
+    kept, own = tmp_path / "vars", cb.make_image(tmp_path / "own", "workload=pingpong", "switches=1", "end=halt")
+    common = ("--raw", "--smp", 1, "--vars", kept, "save=esp", "save.mib=8", "switches=100", "ds=off", cb.UNHURRIED)
+    result = cb.boot(tmp_path / "run.log", "--qemu", qemu_with(tmp_path, "", "-no-reboot"), *common)
+    assert "choose it in the firmware's menu" not in result.console()
+    assert "Cairn loader 0." in result.console() and "cairn loader: " not in result.console(), result.output
+    qemu = qemu_with(tmp_path, 'set -- "${@/bootindex=0/bootindex=1}"', "-drive",
+                     f"if=none,id=own,format=raw,snapshot=on,file={own}", "-device",
+                     "virtio-blk-pci,drive=own,bootindex=0")
+    for word in "NOT SAVED: the log of the last run: it is not in memory any more", "halted: ":
+        result = cb.boot(tmp_path / "next.log", "--qemu", qemu, *common)
+        assert word in result.console(), result.output
 
 
 AREA, AREA_BYTES = 0x8000000, 1 << 20

@@ -147,8 +147,9 @@ void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE
     abort();
 }
 
-EFI_STATUS boot_save_begin(struct boot_info *for_kernel, const struct boot_efi_map *map)
+EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *for_kernel, const struct boot_efi_map *map)
 {
+    assert_ptr_equal(root, &fw);
     assert_ptr_equal(for_kernel, fw.info);
     fw.begun_with = map->size;
     return EFI_SUCCESS;
@@ -269,11 +270,11 @@ static void test_log_in_the_map_of_now(void **state)
     assert_int_equal(allocate_maps(&h, &map), EFI_SUCCESS);
     assert_non_null(boot_alloc(1));
     assert_true(map.size < fw.ranges * STRIDE);
-    assert_int_equal(begin_save(&h), EFI_SUCCESS);
+    assert_int_equal(begin_save((EFI_FILE_HANDLE)&fw, &h), EFI_SUCCESS);
     assert_int_equal(fw.begun_with, fw.ranges * STRIDE);
     fw.begun_with = 0;
     fw.ranges += 2 * SPARE_RANGES;
-    assert_int_equal(begin_save(&h), EFI_BUFFER_TOO_SMALL);
+    assert_int_equal(begin_save((EFI_FILE_HANDLE)&fw, &h), EFI_BUFFER_TOO_SMALL);
     assert_true(fw.lines == 1 && fw.status == EFI_BUFFER_TOO_SMALL && !fw.begun_with);
 }
 

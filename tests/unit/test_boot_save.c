@@ -38,7 +38,8 @@ static struct {
     uint64_t allocated;
     unsigned watchdog;
 
-    bool no_volume;
+    bool no_volume, read_only;
+    EFI_STATUS info_status;     /* of asking how much room there is */
     unsigned files;             /* \cairn-000.log and so on that are there */
     EFI_STATUS open_status;     /* of a new file */
     uint64_t room;              /* bytes on the volume */
@@ -251,7 +252,21 @@ static EFI_STATUS EFIAPI open_file(EFI_FILE_HANDLE root, EFI_FILE_HANDLE *new, C
     return EFI_SUCCESS;
 }
 
-static EFI_FILE volume = {.Open = open_file, .Close = close_file};
+static EFI_STATUS EFIAPI get_info(EFI_FILE_HANDLE root, EFI_GUID *kind, UINTN *size, void *to)
+{
+    static const EFI_GUID volume_info = EFI_FILE_SYSTEM_INFO_ID;
+    const EFI_FILE_SYSTEM_INFO answer = {
+        .Size = *size, .ReadOnly = fw.read_only, .VolumeSize = 100 * MIB, .FreeSpace = fw.room};
+    (void)root;
+    assert_memory_equal(kind, &volume_info, sizeof volume_info);
+    if (EFI_ERROR(fw.info_status))
+        return fw.info_status;
+    *size = SIZE_OF_EFI_FILE_SYSTEM_INFO + 2; /* and an empty label */
+    memcpy(to, &answer, *size);
+    return EFI_SUCCESS;
+}
+
+static EFI_FILE volume = {.Open = open_file, .Close = close_file, .GetInfo = get_info};
 
 EFI_STATUS boot_volume_open(EFI_HANDLE image, EFI_FILE_HANDLE *root)
 {
@@ -293,7 +308,8 @@ static int setup(void **state)
         .type = BOOT_MEMORY_CONVENTIONAL, .physical_start = AREA, .pages = AREA_SIZE / 4096};
     struct boot_info info = {.config = (uintptr_t)config, .entry_tsc = 99, .time = {.year = 2026}};
     *state = NULL;
-    assert_int_equal(boot_save_begin(&info, &(struct boot_efi_map){&map, sizeof map, sizeof map}), EFI_SUCCESS);
+    const struct boot_efi_map maps = {&map, sizeof map, sizeof map};
+    assert_int_equal(boot_save_begin(&volume, &info, &maps), EFI_SUCCESS);
     assert_true(info.save_area == AREA && info.save_bytes == 2 * MIB && fw.variable);
     assert_int_equal(header->state, SAVE_WRITING);
     assert_int_equal(info.save_notes[0][0], 0);
@@ -620,7 +636,7 @@ static EFI_STATUS begin(const char *config, struct boot_info *info)
     *info = (struct boot_info){.config = (uintptr_t)config};
     memcpy(info->save_notes, before, sizeof before);
     fw.variable = fw.has_next = false;
-    return boot_save_begin(info, &(struct boot_efi_map){&map, sizeof map, sizeof map});
+    return boot_save_begin(&volume, info, &(struct boot_efi_map){&map, sizeof map, sizeof map});
 }
 
 static void test_begin(void **state)
@@ -674,6 +690,31 @@ static void test_next_start(void **state)
     assert_true(fw.has_next && fw.next == 0x2001 && !info.save_notes[0][0]);
 }
 
+/* Before the run, and it goes on: how long the log becomes nobody knows. */
+static void test_room(void **state)
+{
+    struct boot_info info;
+    (void)state;
+    const struct {
+        uint64_t room;
+        bool read_only;
+        EFI_STATUS status;
+        bool told;
+    } cases[] = {{2 * MIB, false, 0, false},    {2 * MIB - 1, false, 0, true}, {0, false, 0, true},
+                 {UINT64_MAX, false, 0, false}, {100 * MIB, true, 0, true},    {0, false, EFI_UNSUPPORTED, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fw.room = cases[i].room;
+        fw.read_only = cases[i].read_only;
+        fw.info_status = cases[i].status;
+        fw.lines = 0;
+        assert_int_equal(begin("save=esp\nsave.mib=2\n", &info), EFI_SUCCESS);
+        assert_true(info.save_area && fw.variable);
+        assert_int_equal(fw.lines, 1 + cases[i].told);
+        assert_int_equal(strstr(info.save_notes[0], "less room than save.mib=") != NULL, cases[i].told);
+        assert_int_equal(info.save_notes[1][0], 0);
+    }
+}
+
 static void test_given_up(void **state)
 {
     struct boot_info info;
@@ -705,12 +746,13 @@ static void test_notes(void **state)
     assert_int_equal(start(), RUNS_ON);
     fw.control = 1;
     fw.keeps_next = false;
+    fw.room = 0;
     memcpy(before, notes, sizeof before);
     assert_int_equal(begin("save=esp\nsave.mib=1\n", &info), EFI_SUCCESS);
     assert_non_null(strstr(info.save_notes[0], "the run before this one was not saved: it is not in memory"));
     assert_non_null(strstr(info.save_notes[1], "does not keep BootNext"));
     assert_non_null(strstr(info.save_notes[2], "MemoryOverwriteRequestControl)"));
-    assert_int_equal(info.save_notes[3][0], 0);
+    assert_non_null(strstr(info.save_notes[3], "less room than save.mib=: what does not fit stays in memory"));
 }
 
 static void test_cannot_begin(void **state)
@@ -760,6 +802,7 @@ int main(void)
         TEST(test_begin),
         TEST(test_cannot_begin),
         TEST(test_next_start),
+        TEST(test_room),
         TEST(test_given_up),
         TEST(test_notes),
     };
