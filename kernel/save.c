@@ -11,6 +11,7 @@
 #define NOTE_HEAD      16u                  /* of the build id's ELF note */
 #define FRAME_MARK     '~'                  /* trace/format.h: how a frame's line begins */
 #define MIB(bytes)     (((bytes) + (UINT64_C(1) << 20) - 1) >> 20)
+#define ADVICE         80u                  /* bytes of the words that say what it takes */
 
 static struct {
     struct save_header *header; /* NULL: no log is kept */
@@ -80,22 +81,33 @@ void ksave_write(const char *data, size_t size)
     }
 }
 
+/* What it takes to keep `bytes` of text, in words: no more can be advised than the option may be. */
+static const char *advice(uint64_t bytes, char text[ADVICE])
+{
+    const uint64_t mib = MIB(SAVE_HEADER_BYTES + bytes + TAIL);
+    if (mib <= SAVE_MIB_MAX)
+        snprintf(text, ADVICE, "it takes save.mib=%lu", (unsigned long)mib);
+    else
+        snprintf(text, ADVICE, "more than save.mib= can be: take fewer switches, smaller buffers");
+    return text;
+}
+
 void ksave_announce(uint64_t bytes)
 {
+    char text[ADVICE];
     const uint64_t room = save.room - TAIL > save.used ? save.room - TAIL - save.used : 0;
     if (save.header && bytes > room)
-        kprintf("save: the memory for the log has room for %lu of them, the rest will be missing: it takes "
-                "save.mib=%lu\n",
-                (unsigned long)room, (unsigned long)MIB(SAVE_HEADER_BYTES + save.used + bytes + TAIL));
+        kprintf("save: the memory for the log has room for %lu of them, the rest will be missing: %s\n",
+                (unsigned long)room, advice(save.used + bytes, text));
 }
 
 void ksave_report(void)
 {
+    char text[ADVICE];
     if (save.dropped)
         kreport(KREPORT_FAIL, "save",
-                "%lu bytes in %lu lines have no room in the log that is kept: it takes save.mib=%lu",
-                (unsigned long)save.dropped, (unsigned long)save.dropped_lines,
-                (unsigned long)MIB(SAVE_HEADER_BYTES + save.used + save.dropped + TAIL));
+                "%lu bytes in %lu lines have no room in the log that is kept: %s", (unsigned long)save.dropped,
+                (unsigned long)save.dropped_lines, advice(save.used + save.dropped, text));
 }
 
 void ksave_finish(void)

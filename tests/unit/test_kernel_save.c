@@ -199,6 +199,25 @@ static void test_text_to_the_end(void **state)
     assert_true(((struct save_header *)area)->dropped == lines * sizeof line - kept + 8 + 35 + 3200);
 }
 
+/* No number is advised that the option refuses. */
+static void test_more_than_can_be(void **state)
+{
+    const uint64_t most = ((uint64_t)SAVE_MIB_MAX << 20) - SAVE_HEADER_BYTES - TAIL;
+    (void)state;
+    put("head\r\n");
+    ksave_announce(most - 6);
+    assert_non_null(strstr(said, ", the rest will be missing: it takes save.mib=512\n"));
+    ksave_announce(most - 5);
+    assert_non_null(strstr(said, ", the rest will be missing: more than save.mib= can be: take fewer switches, smaller "
+                                 "buffers\n"));
+    save.dropped = most - 6;
+    ksave_report();
+    assert_non_null(strstr(said, "it takes save.mib=512"));
+    save.dropped++;
+    ksave_report();
+    assert_non_null(strstr(said, " is kept: more than save.mib= can be: take fewer switches, smaller buffers"));
+}
+
 static void test_exactly_full(void **state)
 {
     static char text[ROOM];
@@ -218,7 +237,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_off), TEST(test_every_byte), TEST(test_cut_at_a_frame), TEST(test_text_to_the_end),
-        TEST(test_exactly_full),
+        TEST(test_exactly_full), TEST(test_more_than_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
