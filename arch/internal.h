@@ -83,6 +83,8 @@ int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size,
 /* ---- arch/pci.c ---- */
 
 extern const struct pci_config arch_pci_config; /* boot only: nothing serialises the two ports */
+/* One byte of a function's first 256 (bus 15:8, device 7:3, function 2:0). At the end only, likewise. */
+void arch_pci_write8(uint16_t function, unsigned offset, uint8_t value);
 
 /* ---- arch/power.c ---- */
 

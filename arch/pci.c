@@ -9,18 +9,30 @@
 #define   CONFIG_FUNCTION_SHIFT 8u
 #define CONFIG_DATA    0xCFCu
 
+/* The register's dword; its bytes are at CONFIG_DATA and the ports behind it. */
+static void config_select(uint16_t function, unsigned offset)
+{
+    arch_out32(CONFIG_ADDRESS, CONFIG_ENABLE | (uint32_t)function << CONFIG_FUNCTION_SHIFT | (offset & 0xFC));
+}
+
 static uint32_t config_read(void *context, uint16_t function, unsigned offset)
 {
     (void)context;
-    arch_out32(CONFIG_ADDRESS, CONFIG_ENABLE | (uint32_t)function << CONFIG_FUNCTION_SHIFT | offset);
+    config_select(function, offset);
     return arch_in32(CONFIG_DATA);
 }
 
 static void config_write(void *context, uint16_t function, unsigned offset, uint32_t value)
 {
     (void)context;
-    arch_out32(CONFIG_ADDRESS, CONFIG_ENABLE | (uint32_t)function << CONFIG_FUNCTION_SHIFT | offset);
+    config_select(function, offset);
     arch_out32(CONFIG_DATA, value);
+}
+
+void arch_pci_write8(uint16_t function, unsigned offset, uint8_t value)
+{
+    config_select(function, offset);
+    arch_out8((uint16_t)(CONFIG_DATA + (offset & 3)), value);
 }
 
 const struct pci_config arch_pci_config = {.read = config_read, .write = config_write};

@@ -9,15 +9,13 @@
 #define   KBC_INPUT_FULL 0x02u
 #define   KBC_PULSE_RESET 0xFEu
 
-#define PCI_ADDRESS 0xCF8u
-#define PCI_DATA    0xCFCu
-#define   PCI_ENABLE 0x80000000u
-
 #define CPUID_1_EBX_CLFLUSH(ebx) ((ebx) >> 8 & 0xFFu) /* size of a cache line, in units of 8 bytes */
 
 #define PM1_SCI_EN     0x0001u
 #define PM1_SLP_TYP(t) (((t) & 7u) << 10)
 #define PM1_SLP_EN     0x2000u
+
+#define DELAY_PORT 0x80u /* POST codes are written there; to read it does nothing */
 
 #define WAIT_US      100000u  /* for hardware that acts some time after it was told */
 #define EXIT_WAIT_US 1000000u /* for QEMU: from version 9.1 on another of its threads ends it */
@@ -50,16 +48,21 @@ void arch_power_init(void)
     *reset = (struct acpi_register){0}; /* as if the FADT had none: what is said of the order stays true */
 }
 
-/* May run before arch_time_init, from a panic: then the delay is short, and the next way out is tried at once. */
-static void wait_for_effect(void)
+/* Before arch_time_init, too, from a panic or where options are refused: then by reads of a port that nobody minds,
+ * each of which takes a PC about a microsecond, and an emulator less. */
+static void wait_for_effect(uint64_t us)
 {
-    arch_delay_us(WAIT_US);
+    if (arch_tsc_hz())
+        arch_delay_us(us);
+    else
+        for (uint64_t i = 0; i < us; i++)
+            (void)arch_in8(DELAY_PORT);
 }
 
 void arch_debug_exit(uint8_t code)
 {
     arch_out8(DEBUG_EXIT_PORT, code);
-    arch_delay_us(EXIT_WAIT_US);
+    wait_for_effect(EXIT_WAIT_US);
 }
 
 static void reset_by_acpi(bool warm)
@@ -77,12 +80,11 @@ static void reset_by_acpi(bool warm)
         *reset_register = value;
         break;
     case ACPI_SPACE_PCI: { /* bus 0; 47:32 device, 31:16 function, 15:0 offset */
-        uint32_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7, at = reset->address & 255;
-        arch_out32(PCI_ADDRESS, PCI_ENABLE | device << 11 | function << 8 | (at & ~3u));
-        arch_out8((uint16_t)(PCI_DATA + (at & 3)), value);
+        const uint64_t device = reset->address >> 32 & 31, function = reset->address >> 16 & 7;
+        arch_pci_write8((uint16_t)(device << 3 | function), reset->address & 255, value);
     }
     }
-    wait_for_effect();
+    wait_for_effect(WAIT_US);
 }
 
 /* Without a power cycle, warm or not: where there is no such register nobody minds. */
@@ -90,7 +92,7 @@ static void reset_by_cf9(void)
 {
     arch_out8(RST_CNT, RST_CNT_SYS_RST);
     arch_out8(RST_CNT, RST_CNT_SYS_RST | RST_CNT_RST_CPU);
-    wait_for_effect();
+    wait_for_effect(WAIT_US);
 }
 
 static void reset_by_keyboard_controller(void)
@@ -98,7 +100,7 @@ static void reset_by_keyboard_controller(void)
     for (unsigned i = 0; i < 1000 && arch_in8(KBC_COMMAND) & KBC_INPUT_FULL; i++)
         arch_pause();
     arch_out8(KBC_COMMAND, KBC_PULSE_RESET);
-    wait_for_effect();
+    wait_for_effect(WAIT_US);
 }
 
 /* An exception that finds no IDT: #DF, then shutdown, which every chipset turns into a reset. */
@@ -174,10 +176,10 @@ void arch_poweroff(void)
         return;
     if (arch_acpi.smi_command && !(in16(arch_acpi.pm1a_control) & PM1_SCI_EN)) {
         arch_out8(arch_acpi.smi_command, arch_acpi.acpi_enable); /* legacy mode: the firmware must hand over first */
-        wait_for_effect();
+        wait_for_effect(WAIT_US);
     }
     enter_s5(arch_acpi.pm1a_control, arch_acpi.s5_type_a);
     if (arch_acpi.pm1b_control)
         enter_s5(arch_acpi.pm1b_control, arch_acpi.s5_type_b);
-    wait_for_effect();
+    wait_for_effect(WAIT_US);
 }

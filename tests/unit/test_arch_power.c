@@ -9,6 +9,19 @@
 
 #include <cmocka.h>
 
+#define arch_in8   arch_in8_hardware
+#define arch_out8  arch_out8_hardware
+#define arch_out32 arch_out32_hardware
+#include "arch/arch.h"
+#undef arch_in8
+#undef arch_out8
+#undef arch_out32
+
+static uint8_t arch_in8(uint16_t port);
+static void arch_out8(uint16_t port, uint8_t value);
+static void arch_out32(uint16_t port, uint32_t value);
+
+#include "arch/pci.c"
 #include "arch/power.c"
 
 struct acpi_info arch_acpi;
@@ -39,14 +52,30 @@ void *arch_map_device(uint64_t phys, size_t size)
     return phys < MEMORY_END || phys >> 52 ? NULL : &device;
 }
 
+static uint64_t tsc_hz, waited;
+static uint32_t reads;
+static char written[128]; /* "port=value@reads before it " */
+
 uint64_t arch_tsc_hz(void)
 {
-    return 1;
+    return tsc_hz;
 }
 
 void arch_delay_us(uint64_t us)
 {
-    (void)us;
+    waited += tsc_hz ? us : 0;
+}
+
+static uint8_t arch_in8(uint16_t port)
+{
+    reads += port == DELAY_PORT;
+    return 0;
+}
+
+static void arch_out8(uint16_t port, uint8_t value)
+{
+    const size_t at = strlen(written);
+    snprintf(written + at, sizeof written - at, "%x=%x@%u ", port, value, reads);
 }
 
 static void begin(uint8_t space, uint64_t address)
@@ -54,6 +83,9 @@ static void begin(uint8_t space, uint64_t address)
     arch_acpi = (struct acpi_info){.reset = {.address = address, .space = space}, .reset_value = 6};
     said[0] = '\0';
     reset_register = NULL;
+    tsc_hz = 1;
+    waited = reads = 0;
+    written[0] = '\0';
     arch_power_init();
 }
 
@@ -107,6 +139,44 @@ static void register_not_mapped_yet(void **state)
     assert_int_equal(device, 0);
 }
 
+static void arch_out32(uint16_t port, uint32_t value)
+{
+    const size_t at = strlen(written);
+    snprintf(written + at, sizeof written - at, "%x=%x ", port, value);
+}
+
+/* Device 31, function 7, offset 46H, on bus 0: one byte of the dword. */
+static void register_of_pci(void **state)
+{
+    (void)state;
+    begin(ACPI_SPACE_PCI, UINT64_C(31) << 32 | 7 << 16 | 0x46);
+    reset_by_acpi(false);
+    assert_string_equal(written, "cf8=8000ff44 cfe=6@0 ");
+}
+
+/* Each way gets its tenth of a second, whether the TSC has been measured or not: a chipset's reset takes its time. */
+static void each_way_is_waited_for(void **state)
+{
+    (void)state;
+    begin(ACPI_SPACE_IO, 0x64);
+    reset_by_acpi(false);
+    reset_by_cf9();
+    reset_by_keyboard_controller();
+    assert_int_equal(waited, 3 * WAIT_US);
+    assert_string_equal(written, "64=6@0 cf9=2@0 cf9=6@0 64=fe@0 ");
+
+    begin(ACPI_SPACE_IO, 0x64);
+    tsc_hz = 0;
+    reset_by_acpi(false);
+    reset_by_cf9();
+    reset_by_keyboard_controller();
+    assert_int_equal(waited, 0);
+    assert_string_equal(written, "64=6@0 cf9=2@100000 cf9=6@100000 64=fe@200000 ");
+    assert_int_equal(reads, 300000);
+    arch_debug_exit(0x11);
+    assert_int_equal(reads, 1300000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +184,8 @@ int main(void)
         cmocka_unit_test(register_that_cannot_be),
         cmocka_unit_test(other_registers),
         cmocka_unit_test(register_not_mapped_yet),
+        cmocka_unit_test(register_of_pci),
+        cmocka_unit_test(each_way_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
