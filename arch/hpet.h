@@ -16,6 +16,7 @@
 #define   HPET_TIMER_INT   0x0004u
 #define   HPET_TIMER_FSB   0x4000u /* its interrupt goes to a local APIC by itself, past the I/O APICs */
 #define HPET_SIZE          0x400u
+#define HPET_PERIOD_MIN    1000000u   /* fs; not of the specification: 1 GHz, where they have 10 to 25 MHz */
 #define HPET_PERIOD_MAX    100000000u /* fs */
 
 /* No timer of `registers` raises interrupts any more, whatever the firmware had them do; the counter goes on as it did.

@@ -19,6 +19,7 @@
 #define MEASURE_TRIES 8u
 #define EDGE_TRIES    8u
 #define STUCK_POLLS   1000000u /* reads without a change after which a clock is dead; 0.3 s and more on hardware */
+#define MEASURE_POLLS 4000000u /* reads within MEASURE_MS: one that took no more than 10 ns would be none of a device */
 
 #define PIT_CHANNEL2 0x42u
 #define PIT_COMMAND  0x43u
@@ -144,9 +145,11 @@ static bool measure_once(const struct reference *reference, struct arch_interval
     if (!sharp_edge(reference, &from))
         return false;
     uint64_t wait = reference->hz * MEASURE_MS / 1000;
+    if (wait > reference->mask / 4 * 3)
+        return false; /* between two reads it could wrap */
     for (uint32_t poll = 0; ((reference->read() - from.value) & reference->mask) < wait; poll++)
-        if (poll == UINT32_MAX)
-            return false;
+        if (poll == MEASURE_POLLS)
+            return false; /* it has stopped, or jumps */
     if (!sharp_edge(reference, &to))
         return false;
     uint64_t ticks = (to.value - from.value) & reference->mask;

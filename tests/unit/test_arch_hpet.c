@@ -40,7 +40,7 @@ static void silenced(void **state)
 static void none_there(void **state)
 {
     (void)state;
-    static const uint32_t periods[] = {0, HPET_PERIOD_MAX + 1, UINT32_MAX};
+    static const uint32_t periods[] = {0, 1, HPET_PERIOD_MIN - 1, HPET_PERIOD_MAX + 1, UINT32_MAX};
     for (size_t i = 0; i < sizeof periods / sizeof periods[0]; i++) {
         begin(32, periods[i]);
         assert_int_equal(arch_hpet_silence(registers), -ENODEV);
