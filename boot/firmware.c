@@ -51,8 +51,9 @@ static struct boot_framebuffer framebuffer_of(const EFI_GRAPHICS_OUTPUT_PROTOCOL
 }
 
 /* Of several adapters: one with a framebuffer, and among those one that the firmware's own console is on. */
-static void describe_framebuffer(struct boot_framebuffer *fb)
+void boot_firmware_framebuffer(struct boot_framebuffer *fb)
 {
+    *fb = (struct boot_framebuffer){0};
     EFI_GUID gop_guid = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID, console_guid = CONSOLE_OUT_DEVICE_GUID;
     EFI_HANDLE *handles;
     UINTN count;
@@ -113,7 +114,7 @@ static enum boot_secure_boot find_secure_boot(void)
 void boot_firmware_describe(struct boot_info *info)
 {
     info->rsdp = find_rsdp();
-    describe_framebuffer(&info->framebuffer);
+    boot_firmware_framebuffer(&info->framebuffer);
     describe_time(&info->time);
     describe_vendor(info);
     info->secure_boot = find_secure_boot();

@@ -32,6 +32,8 @@ EFI_STATUS boot_file_read(EFI_FILE_HANDLE root, const CHAR16 *name, uint64_t max
 /* What the firmware knows: ACPI, framebuffer, time, vendor, Secure Boot. Nothing here can fail; what is not there stays
  * 0. */
 void boot_firmware_describe(struct boot_info *info);
+/* The framebuffer as it is now: a console may set another mode for its text. All 0 where there is none. */
+void boot_firmware_framebuffer(struct boot_framebuffer *fb);
 
 /* At the loader's start, before it allocates anything: where a run before this one has kept its log in memory
  * (save=esp), makes a file of it, or says why not, and switches the machine off: it does not return then. `notes`: gets

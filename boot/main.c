@@ -71,7 +71,9 @@ static uint64_t read_cr4(void)
 
 /* ---- the two files ------------------------------------------------------------------------------------------- */
 
-static void say_where_output_goes(const struct boot_info *info)
+/* The loader's last words. Behind them the framebuffer is looked at once more, for the first of them may have made the
+ * console change from the mode of the manufacturer's picture to one for text. */
+static void say_where_output_goes(struct boot_info *info)
 {
     const char *config = (const char *)(uintptr_t)info->config;
     char serial[64] = "auto", screen[8] = "on";
@@ -80,6 +82,7 @@ static void say_where_output_goes(const struct boot_info *info)
     Print(L"From here on all output goes to serial port: %a (option serial=)\n", serial);
     if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
         Print(L"and what is meant to be read to this screen, too, which is cleared for it (option screen=)\n");
+    boot_firmware_framebuffer(&info->framebuffer);
 }
 
 static EFI_STATUS load_config(EFI_FILE_HANDLE root, struct boot_info *info)

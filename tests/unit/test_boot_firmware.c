@@ -42,14 +42,37 @@ static EFI_STATUS EFIAPI get_time(EFI_TIME *time, EFI_TIME_CAPABILITIES *capabil
     return EFI_UNSUPPORTED;
 }
 
-static EFI_STATUS EFIAPI locate_nothing(EFI_LOCATE_SEARCH_TYPE type, EFI_GUID *protocol, void *key, UINTN *count,
-                                        EFI_HANDLE **handles)
+/* One adapter, or none. */
+static EFI_GRAPHICS_OUTPUT_MODE_INFORMATION mode_information;
+static EFI_GRAPHICS_OUTPUT_PROTOCOL_MODE mode = {.Info = &mode_information};
+static EFI_GRAPHICS_OUTPUT_PROTOCOL adapter = {.Mode = &mode};
+static EFI_HANDLE adapters[] = {&adapter};
+static bool has_adapter;
+
+static EFI_STATUS EFIAPI locate(EFI_LOCATE_SEARCH_TYPE type, EFI_GUID *protocol, void *key, UINTN *count,
+                                EFI_HANDLE **handles)
 {
-    (void)type, (void)protocol, (void)key, (void)count, (void)handles;
-    return EFI_NOT_FOUND;
+    (void)type, (void)protocol, (void)key;
+    *count = 1;
+    *handles = adapters;
+    return has_adapter ? EFI_SUCCESS : EFI_NOT_FOUND;
 }
 
-static EFI_BOOT_SERVICES boot_services = {.LocateHandleBuffer = locate_nothing};
+static EFI_STATUS EFIAPI handle_protocol(EFI_HANDLE handle, EFI_GUID *protocol, void **interface)
+{
+    static const EFI_GUID gop = EFI_GRAPHICS_OUTPUT_PROTOCOL_GUID;
+    *interface = handle;
+    return memcmp(protocol, &gop, sizeof(gop)) == 0 ? EFI_SUCCESS : EFI_UNSUPPORTED;
+}
+
+static EFI_STATUS EFIAPI free_pool(void *memory)
+{
+    assert_ptr_equal(memory, adapters);
+    return EFI_SUCCESS;
+}
+
+static EFI_BOOT_SERVICES boot_services = {
+    .LocateHandleBuffer = locate, .HandleProtocol = handle_protocol, .FreePool = free_pool};
 static EFI_RUNTIME_SERVICES runtime_services = {.GetVariable = get_variable, .GetTime = get_time};
 static EFI_SYSTEM_TABLE system_table; /* no vendor, no tables */
 EFI_BOOT_SERVICES *BS = &boot_services;
@@ -87,10 +110,34 @@ static void test_secure_boot(void **state)
     }
 }
 
+/* Asked again, it says what is so then: another mode, or nothing any more. */
+static void test_framebuffer_again(void **state)
+{
+    struct boot_framebuffer fb;
+    (void)state;
+    has_adapter = true;
+    mode.FrameBufferBase = 0xC0000000;
+    mode.FrameBufferSize = 0x300000;
+    mode_information.HorizontalResolution = mode_information.PixelsPerScanLine = 1024;
+    mode_information.VerticalResolution = 768;
+    mode_information.PixelFormat = PixelBitMask;
+    mode_information.PixelInformation.RedMask = 0xFF;
+    boot_firmware_framebuffer(&fb);
+    assert_true(fb.base == 0xC0000000 && fb.width == 1024 && fb.masks[0] == 0xFF);
+    mode_information.HorizontalResolution = 800;
+    mode_information.PixelFormat = PixelBlueGreenRedReserved8BitPerColor;
+    boot_firmware_framebuffer(&fb);
+    assert_true(fb.base == 0xC0000000 && fb.width == 800 && fb.pixels_per_line == 1024 && fb.masks[0] == 0);
+    has_adapter = false;
+    boot_firmware_framebuffer(&fb);
+    assert_true(fb.base == 0 && fb.width == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_secure_boot),
+        cmocka_unit_test(test_framebuffer_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,14 +99,16 @@ EFI_BOOT_SERVICES *BS = &services;
 /* What boot_fail prints through: its last argument is the status. */
 UINTN Print(const CHAR16 *format, ...)
 {
+    static const CHAR16 failure[] = L"cairn loader: FAILED: ";
     va_list arguments;
-    (void)format;
+    fw.lines++;
+    if (memcmp(format, failure, sizeof(failure) - sizeof(failure[0])) != 0)
+        return 0;
     va_start(arguments, format);
     (void)va_arg(arguments, const CHAR16 *);
     (void)va_arg(arguments, const CHAR16 *);
     fw.status = va_arg(arguments, EFI_STATUS);
     va_end(arguments);
-    fw.lines++;
     return 0;
 }
 
@@ -139,6 +141,12 @@ void boot_firmware_describe(struct boot_info *info)
 {
     (void)info;
     abort();
+}
+
+/* A console that changes its mode with each line. */
+void boot_firmware_framebuffer(struct boot_framebuffer *fb)
+{
+    *fb = (struct boot_framebuffer){.base = 0xC0000000, .width = 100 + fw.lines};
 }
 
 void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
@@ -324,6 +332,21 @@ static void test_no_memory(void **state)
     }
 }
 
+/* What the kernel gets is the mode of after the last word. */
+static void test_framebuffer_behind_the_last_word(void **state)
+{
+    static char config[] = "screen=on\nserial=none\n";
+    (void)state;
+    for (unsigned screen = 0; screen < 2; screen++) {
+        fw.lines = 0;
+        info = (struct boot_info){.config = (uintptr_t)config, .framebuffer = {.base = screen ? 0xB0000000 : 0}};
+        say_where_output_goes(&info);
+        assert_int_equal(fw.lines, 1 + screen);
+        assert_int_equal(info.framebuffer.base, 0xC0000000);
+        assert_int_equal(info.framebuffer.width, 100 + fw.lines);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +359,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_small_descriptors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_more_than_there_is, setup, teardown),
         cmocka_unit_test_setup_teardown(test_no_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_framebuffer_behind_the_last_word, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
