@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/acpi_parse.h"
+
+#include "arch/acpi_bytes.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
@@ -60,7 +62,6 @@ enum { /* FADT */
 enum { HPET_ADDRESS = 40, HPET_SIZE = 56 };
 enum { DMAR_FLAGS = 37, DMAR_SIZE = 48 }; /* Intel VT-d specification, "DMA Remapping Reporting Structure" */
 #define DMAR_FLAG_X2APIC_OPT_OUT 2u
-enum { GAS_SPACE = 0, GAS_ADDRESS = 4, GAS_SIZE = 12 };
 
 enum { /* AML (ACPI, "ACPI Machine Language Specification") */
     AML_ZERO = 0x00,
@@ -83,21 +84,6 @@ struct parser {
     uint32_t highest_apic_id;
     bool boot_found;
 };
-
-static uint16_t get16(const uint8_t *at)
-{
-    return (uint16_t)(at[0] | at[1] << 8);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-    return get16(at) | (uint32_t)get16(at + 2) << 16;
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-    return get32(at) | (uint64_t)get32(at + 4) << 32;
-}
 
 static int fail(struct parser *parser, int error, const char *table, const char *what)
 {
@@ -147,7 +133,7 @@ static int load_table(struct parser *parser, uint64_t phys, const char *signatur
         return fail(parser, -EINVAL, signature, "its address is not readable memory");
     if (memcmp(header, signature, 4) != 0)
         return fail(parser, -EINVAL, signature, "its signature is wrong");
-    uint32_t size = get32(header + HEADER_LENGTH);
+    uint32_t size = acpi_get32(header + HEADER_LENGTH);
     if (size < HEADER_SIZE || size > TABLE_SIZE_MAX)
         return fail(parser, -EINVAL, signature, "its length is out of bounds");
     const uint8_t *bytes = read_memory(parser, phys, size);
@@ -173,13 +159,13 @@ static int load_root(struct parser *parser, uint64_t rsdp, struct table *root, u
         return fail(parser, -EINVAL, name, "its signature is wrong");
     if (!sums_to_zero(bytes, RSDP_SIZE_1))
         return fail(parser, -EINVAL, name, "its checksum is wrong");
-    uint64_t rsdt = get32(bytes + RSDP_RSDT);
+    uint64_t rsdt = acpi_get32(bytes + RSDP_RSDT);
 
     if (bytes[RSDP_REVISION] >= 2) {
         bytes = read_memory(parser, rsdp, RSDP_SIZE_2);
         if (!bytes)
             return fail(parser, -EINVAL, name, "it reaches beyond readable memory");
-        uint32_t size = get32(bytes + RSDP_LENGTH);
+        uint32_t size = acpi_get32(bytes + RSDP_LENGTH);
         if (size < RSDP_SIZE_2 || size > RSDP_SIZE_MAX)
             return fail(parser, -EINVAL, name, "its length is out of bounds");
         bytes = read_memory(parser, rsdp, size);
@@ -187,7 +173,7 @@ static int load_root(struct parser *parser, uint64_t rsdp, struct table *root, u
             return fail(parser, -EINVAL, name, "it reaches beyond readable memory");
         if (!sums_to_zero(bytes, size))
             return fail(parser, -EINVAL, name, "its extended checksum is wrong");
-        uint64_t xsdt = get64(bytes + RSDP_XSDT);
+        uint64_t xsdt = acpi_get64(bytes + RSDP_XSDT);
         if (xsdt) {
             *entry_size = 8;
             return load_table(parser, xsdt, "XSDT", root);
@@ -203,7 +189,7 @@ static int find_table(struct parser *parser, const struct table *root, unsigned 
 {
     *table = (struct table){0};
     for (uint32_t at = HEADER_SIZE; at + entry_size <= root->size; at += entry_size) {
-        uint64_t phys = entry_size == 8 ? get64(root->bytes + at) : get32(root->bytes + at);
+        uint64_t phys = entry_size == 8 ? acpi_get64(root->bytes + at) : acpi_get32(root->bytes + at);
         const uint8_t *header = read_memory(parser, phys, HEADER_SIZE);
         if (header && memcmp(header, signature, 4) == 0)
             return load_table(parser, phys, signature, table);
@@ -281,23 +267,23 @@ static unsigned madt_entry_size(unsigned type)
 static void madt_cpu(struct parser *parser, const uint8_t *entry)
 {
     if (entry[0] == MADT_TYPE_LOCAL_APIC) /* 255 addresses everybody: such an entry is a placeholder, enabled or not */
-        add_cpu(parser, entry[3], entry[2], entry[3] == MADT_NO_CPU ? 0 : get32(entry + 4));
+        add_cpu(parser, entry[3], entry[2], entry[3] == MADT_NO_CPU ? 0 : acpi_get32(entry + 4));
     else if (entry[0] == MADT_TYPE_X2APIC)
-        add_cpu(parser, get32(entry + 4), get32(entry + 12), get32(entry + 8));
+        add_cpu(parser, acpi_get32(entry + 4), acpi_get32(entry + 12), acpi_get32(entry + 8));
 }
 
 static void madt_other(struct parser *parser, const uint8_t *entry)
 {
     switch (entry[0]) {
     case MADT_TYPE_IOAPIC:
-        add_ioapic(parser->info, get32(entry + 4));
+        add_ioapic(parser->info, acpi_get32(entry + 4));
         break;
     case MADT_TYPE_NMI:
-        ignore(parser, add_nmi(parser, entry[2] == MADT_ALL_CPUS, entry[2], get16(entry + 3), entry[5]));
+        ignore(parser, add_nmi(parser, entry[2] == MADT_ALL_CPUS, entry[2], acpi_get16(entry + 3), entry[5]));
         break;
     case MADT_TYPE_X2APIC_NMI:
-        ignore(parser, add_nmi(parser, get32(entry + 4) == MADT_X2_ALL_CPUS, get32(entry + 4), get16(entry + 2),
-                               entry[8]));
+        ignore(parser, add_nmi(parser, acpi_get32(entry + 4) == MADT_X2_ALL_CPUS, acpi_get32(entry + 4),
+                               acpi_get16(entry + 2), entry[8]));
     }
 }
 
@@ -333,7 +319,7 @@ static int parse_madt(struct parser *parser, const struct table *madt, uint32_t 
 
 static struct acpi_register get_gas(const uint8_t *at)
 {
-    return (struct acpi_register){.address = get64(at + GAS_ADDRESS), .space = at[GAS_SPACE]};
+    return (struct acpi_register){.address = acpi_get64(at + GAS_ADDRESS), .space = at[GAS_SPACE]};
 }
 
 /* An I/O port that the FADT gives as a 32-bit number and, from revision 2 on, also as a GAS that wins. */
@@ -344,7 +330,7 @@ static uint16_t get_port(const struct table *fadt, unsigned old_at, unsigned gas
         if (gas.address)
             return gas.space == ACPI_SPACE_IO && gas.address <= UINT16_MAX ? (uint16_t)gas.address : 0;
     }
-    uint32_t port = get32(fadt->bytes + old_at);
+    uint32_t port = acpi_get32(fadt->bytes + old_at);
     return port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
@@ -415,12 +401,12 @@ static int parse_fadt(struct parser *parser, const struct table *fadt)
 
     if (fadt->size < FADT_SIZE_1)
         return fail(parser, -EINVAL, "FACP", "it is too short");
-    uint32_t flags = get32(bytes + FADT_FLAGS);
+    uint32_t flags = acpi_get32(bytes + FADT_FLAGS);
 
     if (flags & FADT_FLAG_RESET_REG_SUP && fadt->size > FADT_RESET_VALUE)
         ignore(parser, parse_reset(parser, fadt));
     info->no_8042 = bytes[HEADER_REVISION] >= FADT_IAPC_BOOT_ARCH_REVISION &&
-                    !(get16(bytes + FADT_IAPC_BOOT_ARCH) & FADT_IAPC_8042);
+                    !(acpi_get16(bytes + FADT_IAPC_BOOT_ARCH) & FADT_IAPC_8042);
     if (flags & FADT_FLAG_HW_REDUCED)
         return 0; /* neither PM timer nor PM1 control */
     if (bytes[FADT_PM_TMR_LEN] == 4) {
@@ -430,12 +416,12 @@ static int parse_fadt(struct parser *parser, const struct table *fadt)
 
     info->pm1a_control = get_port(fadt, FADT_PM1A_CNT, FADT_X_PM1A_CNT);
     info->pm1b_control = get_port(fadt, FADT_PM1B_CNT, FADT_X_PM1B_CNT);
-    uint32_t smi_command = get32(bytes + FADT_SMI_CMD);
+    uint32_t smi_command = acpi_get32(bytes + FADT_SMI_CMD);
     info->smi_command = smi_command <= UINT16_MAX ? (uint16_t)smi_command : 0;
     info->acpi_enable = bytes[FADT_ACPI_ENABLE];
-    uint64_t dsdt_phys = get32(bytes + FADT_DSDT);
-    if (fadt->size >= FADT_X_DSDT + 8 && get64(bytes + FADT_X_DSDT))
-        dsdt_phys = get64(bytes + FADT_X_DSDT);
+    uint64_t dsdt_phys = acpi_get32(bytes + FADT_DSDT);
+    if (fadt->size >= FADT_X_DSDT + 8 && acpi_get64(bytes + FADT_X_DSDT))
+        dsdt_phys = acpi_get64(bytes + FADT_X_DSDT);
     if (info->pm1a_control && dsdt_phys) {
         struct table dsdt;
         int error = load_table(parser, dsdt_phys, "DSDT", &dsdt);

@@ -3,13 +3,13 @@
 
 #include <stddef.h>
 
+#include "arch/acpi_bytes.h"
 #include "arch/acpi_parse.h"
 #include "kernel/errno.h"
 #include "kernel/string.h"
 
 enum { TABLE_REVISION = 8 };
 
-enum { GAS_SPACE = 0, GAS_BIT_WIDTH = 1, GAS_ACCESS_SIZE = 3, GAS_ADDRESS = 4, GAS_SIZE = 12 };
 enum { GAS_ACCESS_UNDEFINED = 0, GAS_ACCESS_DWORD = 3 }; /* and between them bytes and words */
 
 enum { /* SPCR */
@@ -51,21 +51,6 @@ enum {
 
 static const char NOT_A_16550[] = "names a port of a type that is not 16550-compatible";
 
-static uint16_t get16(const uint8_t *at)
-{
-    return (uint16_t)(at[0] | at[1] << 8);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-    return get16(at) | (uint32_t)get16(at + 2) << 16;
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-    return get32(at) | (uint64_t)get32(at + 4) << 32;
-}
-
 static bool is_16550(uint32_t subtype)
 {
     return subtype == SUBTYPE_16550 || subtype == SUBTYPE_16550_SUBSET || subtype == SUBTYPE_16550_GAS;
@@ -100,7 +85,7 @@ static int get_gas(const uint8_t *gas, struct arch_uart *uart, const char **what
 {
     uint64_t last;
 
-    *uart = (struct arch_uart){.address = get64(gas + GAS_ADDRESS), .stride = 1, .width = 1};
+    *uart = (struct arch_uart){.address = acpi_get64(gas + GAS_ADDRESS), .stride = 1, .width = 1};
     if (!uart->address) {
         *what = "its port has no address: the firmware uses none";
         return -ENOENT;
@@ -162,12 +147,12 @@ int acpi_spcr_parse(const uint8_t *table, uint32_t size, struct acpi_serial *por
         return e;
     port->baud = get_baud(table[SPCR_BAUD]);
     if (table[TABLE_REVISION] >= 3)
-        port->uart.clock = get32(table + SPCR_CLOCK);
-    if (table[TABLE_REVISION] >= 4 && size >= SPCR_SIZE_4 && get32(table + SPCR_PRECISE_BAUD))
-        port->baud = get32(table + SPCR_PRECISE_BAUD);
+        port->uart.clock = acpi_get32(table + SPCR_CLOCK);
+    if (table[TABLE_REVISION] >= 4 && size >= SPCR_SIZE_4 && acpi_get32(table + SPCR_PRECISE_BAUD))
+        port->baud = acpi_get32(table + SPCR_PRECISE_BAUD);
 
-    port->device = get16(table + SPCR_PCI_DEVICE_ID);
-    port->vendor = get16(table + SPCR_PCI_VENDOR_ID);
+    port->device = acpi_get16(table + SPCR_PCI_DEVICE_ID);
+    port->vendor = acpi_get16(table + SPCR_PCI_VENDOR_ID);
     /* Of another segment: the firmware has used it, so that it will be on. */
     port->is_pci = port->device != SPCR_NO_PCI && port->vendor != SPCR_NO_PCI && !table[SPCR_PCI_SEGMENT];
     if (port->is_pci && (table[SPCR_PCI_DEVICE] > 31 || table[SPCR_PCI_FUNCTION] > 7)) {
@@ -181,11 +166,11 @@ int acpi_spcr_parse(const uint8_t *table, uint32_t size, struct acpi_serial *por
 
 static int parse_device(const uint8_t *device, uint32_t size, struct acpi_serial *port, const char **what)
 {
-    if (!is_16550(get16(device + DEVICE_PORT_SUBTYPE))) {
+    if (!is_16550(acpi_get16(device + DEVICE_PORT_SUBTYPE))) {
         *what = NOT_A_16550;
         return -ENOTSUP;
     }
-    const uint32_t base = get16(device + DEVICE_BASE_OFFSET);
+    const uint32_t base = acpi_get16(device + DEVICE_BASE_OFFSET);
     if (!device[DEVICE_REGISTERS] || base < DEVICE_SIZE || base > size || size - base < GAS_SIZE) {
         *what = "a port's address is not within its entry";
         return -EINVAL;
@@ -203,21 +188,21 @@ int acpi_dbg2_next(const uint8_t *table, uint32_t size, uint32_t *at, struct acp
         return -EINVAL;
     }
     /* `count` entries, one behind the other; the first is where the table says. */
-    const uint32_t count = get32(table + DBG2_COUNT);
-    uint32_t entry = get32(table + DBG2_OFFSET);
+    const uint32_t count = acpi_get32(table + DBG2_COUNT);
+    uint32_t entry = acpi_get32(table + DBG2_OFFSET);
     for (uint32_t i = 0; i < count; i++) {
         if (entry < DBG2_SIZE || entry > size || size - entry < DEVICE_SIZE) {
             *what = "an entry is not within it";
             return -EINVAL;
         }
         const uint8_t *device = table + entry;
-        const uint32_t length = get16(device + DEVICE_LENGTH);
+        const uint32_t length = acpi_get16(device + DEVICE_LENGTH);
         if (length < DEVICE_SIZE || length > size - entry) {
             *what = "the length of an entry is wrong";
             return -EINVAL;
         }
         entry += length;
-        if (entry <= *at || get16(device + DEVICE_PORT_TYPE) != PORT_TYPE_SERIAL)
+        if (entry <= *at || acpi_get16(device + DEVICE_PORT_TYPE) != PORT_TYPE_SERIAL)
             continue; /* told already, or something else to debug by */
         *at = entry;
         return parse_device(device, length, port, what);

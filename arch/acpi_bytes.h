@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* What all ACPI tables have in common: little-endian numbers at any address, and where the fields of a Generic Address
+ * Structure are (ACPI, "Generic Address Structure (GAS)"). Callers have checked that the bytes are there. Pure. */
+#pragma once
+
+#include <stdint.h>
+
+enum acpi_gas { GAS_SPACE = 0, GAS_BIT_WIDTH = 1, GAS_ACCESS_SIZE = 3, GAS_ADDRESS = 4, GAS_SIZE = 12 };
+
+static inline uint16_t acpi_get16(const uint8_t *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+static inline uint32_t acpi_get32(const uint8_t *at)
+{
+    return acpi_get16(at) | (uint32_t)acpi_get16(at + 2) << 16;
+}
+
+static inline uint64_t acpi_get64(const uint8_t *at)
+{
+    return acpi_get32(at) | (uint64_t)acpi_get32(at + 4) << 32;
+}
