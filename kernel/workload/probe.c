@@ -238,7 +238,21 @@ static void report_cost(const struct found *f, const char *name, const struct ds
         kprintf("probe: CPU %u: cost of %s: not determined (%s)\n", f->cpu, name, c->reason);
 }
 
-static void report(const struct found *f)
+/* What has neither answer nor reason has this one: the registers could not be saved, and nothing was asked. */
+static void give_reason(struct found *f, const char *reason)
+{
+    for (unsigned i = 0; i < DS_PROBE_ROWS; i++) {
+        struct ds_probe_result *r = &f->results[i];
+        if (!r->answer[0] && !r->evidence[0])
+            snprintf(r->evidence, sizeof r->evidence, "%.*s", (int)sizeof r->evidence - 1, reason);
+    }
+    for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
+        if (!f->costs[i].samples && !f->costs[i].reason[0])
+            not_determined(&f->costs[i], reason);
+}
+
+/* `failed`: that was said; no PASS follows. */
+static void report(const struct found *f, bool failed)
 {
     unsigned answered = 0, wrong = 0;
     for (unsigned i = 0; i < DS_PROBE_ROWS; i++) {
@@ -255,9 +269,20 @@ static void report(const struct found *f)
         report_cost(f, ds_probe_costs[i].name, &f->costs[i]);
     for (unsigned i = 0; i < SWITCHES; i++)
         report_cost(f, switch_names[i], &f->switched[i]);
-    if (!wrong)
+    if (!wrong && !failed)
         kreport(KREPORT_PASS, "probe", "CPU %u: %u questions, %u answered%s", f->cpu, DS_PROBE_ROWS, answered,
                 f->modelled ? ", as the model is set" : "");
+}
+
+/* The verdict. `e`: registers could not be saved or given back, which `error` says. */
+static void conclude(struct found *f, int e, const char *error)
+{
+    if (e) {
+        kreport(KREPORT_FAIL, "probe", "CPU %u: %s", f->cpu, error);
+        give_reason(f, error);
+    }
+    f->done = true;
+    report(f, e != 0);
 }
 
 /* In the gate. The session's Debug Store is paused and nobody's but ours. 0, or negative with one line in `error`. */
@@ -304,10 +329,7 @@ static void prober(void *argument)
     measure_switches(p);
     kmutex_unlock(&turn, KWAIT_INCREMENT);
     p->interrupts_on = kgate_enter();
-    p->found->done = true;
-    if (e)
-        kreport(KREPORT_FAIL, "probe", "CPU %u: %s", p->cpu, error);
-    report(p->found);
+    conclude(p->found, e, error);
     while (!kworkload_stopping())
         kthread_sleep(1, KWAIT_DELAY_EXECUTION);
     free_memory(p);
