@@ -120,6 +120,11 @@ int kmachine_emulated(void)
     return strcmp(text, "TCGTCGTCGTCG") == 0;
 }
 
+int kmachine_virtual(void)
+{
+    return hypervisor_present();
+}
+
 uint64_t kmachine_memory(void)
 {
     const struct boot_memory *m = arch_phys_to_virt(boot->memory);

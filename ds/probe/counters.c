@@ -125,7 +125,8 @@ void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
     struct ds_probe_counter c;
     struct ds_probe_spacing s;
     unsigned tried;
-    if (p->caps->errata.period_64) {
+    const struct ds_errata *e = &p->caps->errata;
+    if (e->period_64 || (e->period_32 && e->period_128)) { /* Broadwell; Haswell: later ones have the last alone */
         ds_probe_unknown(r, "periods below 128 are wrong here anyway, an erratum");
         return;
     }

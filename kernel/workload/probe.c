@@ -436,6 +436,7 @@ void kprobe_dump(struct trace_dump *dump)
         kline(dump, stream, "probe.%u.machine=%s", f->cpu,
               f->modelled           ? "model"
               : kmachine_emulated() ? "TCG"
+              : kmachine_virtual()  ? "virtual"
                                     : "processor");
         for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
             kline(dump, stream, "probe.%u.%u=%s|%s|%s", f->cpu, i, ds_probe_rows[i].name, f->results[i].answer,

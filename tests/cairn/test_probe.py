@@ -41,13 +41,15 @@ def test_json():
 
 
 @pytest.mark.parametrize("machine, real, emulated", [
-    ("processor", True, False), ("model", True, True), ("model", False, True), ("TCG", False, True)])
+    ("processor", True, False), ("virtual", True, False), ("model", True, True), ("model", False, True),
+    ("TCG", False, True)])
 def test_whose_cycles(machine, real, emulated):
     """Those of a model that steps a real processor are no more the processor's than an emulator's are."""
     answers = log(ANSWERS.replace("machine=processor", f"machine={machine}").encode(), real)
     text = re.sub(r"\s+", " ", text_of(cairn("probe", "-", data=answers)))
     assert ("p99 emulated cycles" in text, "p99 TSC cycles" in text) == (emulated, not emulated)
     assert ("; emulated" in text) == emulated
+    assert ("asked was what the hypervisor shows of this processor" in text) == (machine == "virtual")
     found = json.loads(text_of(cairn("probe", "--to", "json", "-", data=answers)))
     assert (found["asked"], found["emulated"]) == (machine, emulated)
 

@@ -16,7 +16,7 @@ POLICIES = {
 }
 OTHERS = {"eventing_ip": "yes", "rip": "next", "overflow_bit": "set", "spacing": "n_plus_1"}
 HIDDEN = {"penryn": {"bystander", "pdist_minimum", "eventing_ip", "rip"}, "nehalem": {"pdist_minimum", "eventing_ip"},
-          "sandybridge": {"eventing_ip"}}
+          "sandybridge": {"eventing_ip"}, "haswell": {"pdist_minimum"}}
 
 
 @pytest.mark.parametrize("preset, value", [

@@ -25,6 +25,8 @@ static const char *hidden(const struct ds_model_preset *p, const char *policy)
         return "needs two counters with PEBS, one of them for branches";
     if (strncmp(policy, "pdist", 5) == 0 && (p->format == 0 || strcmp(p->name, "nehalem") == 0))
         return "no counter with precise distribution";
+    if (strcmp(policy, "pdist_minimum") == 0 && strcmp(p->name, "haswell") == 0)
+        return "periods below 128 are wrong here anyway, an erratum";
     return NULL;
 }
 

@@ -243,6 +243,8 @@ static void print_identity(const struct cairn_log *log, uint32_t cpu)
     if (cairn_slice_is(i.machine, "model"))
         n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was the model of %s, not this processor",
                       cairn_slice_text((char[25]){0}, 25, i.preset));
+    if (cairn_slice_is(i.machine, "virtual"))
+        n += snprintf(text + n, sizeof(text) - (size_t)n, "; asked was what the hypervisor shows of this processor");
     uint64_t type;
     if (cairn_slice_u64(i.kind, &type))
         n += snprintf(text + n, sizeof(text) - (size_t)n, "; %s (core type %" PRIX64 "H)",
