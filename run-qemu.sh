@@ -296,10 +296,22 @@ keep_log() { # file
     fi
 }
 
-# What the firmware has written, for --vars: whole, or as it was before.
+# An earlier one must not be taken for what this machine saves.
+forget_saved() {
+    keep_log "$saved"
+    [ ! -f "$saved" ] || rm -f "$saved" || die $USAGE "save=esp: $saved cannot be deleted"
+}
+
+# Before the boot: behind it an answer is of no use any more.
+check_vars() {
+    [ -z "$kept_vars" ] || { [ ! -d "$kept_vars" ] && : >"$kept_vars.new" && rm -f "$kept_vars.new"; } 2>/dev/null ||
+        die $USAGE "--vars $kept_vars: cannot be written"
+}
+
+# What the firmware has written, for --vars: whole, or as it was before. A boot's verdict is worth more than that.
 keep_vars() {
     [ -z "$kept_vars" ] || { cp "$tmp/vars" "$kept_vars.new" && mv -f "$kept_vars.new" "$kept_vars"; } ||
-        die $TROUBLE "--vars $kept_vars: cannot be written"
+        echo "run-qemu.sh: --vars $kept_vars: could not be written" >&2
 }
 
 # ---- the machine
@@ -635,13 +647,14 @@ main() {
         exit 0
     fi
     check_log
+    check_vars
     trap cleanup EXIT
     trap interrupted INT TERM
     prepare
     build_command
     say_choices
     keep_log "$log"
-    [ $save = 0 ] || keep_log "$saved"
+    [ $save = 0 ] || forget_saved
     [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
     start
     watch 2>/dev/null # not a word of bash on how QEMU ended: the verdict says it

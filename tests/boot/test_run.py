@@ -29,6 +29,8 @@ SILENT = (b"\xf4\xeb\xfd")  # hlt; jmp to it
     (["pebs.records=1", "pebs.threshold=2"], "pebs.threshold=2"),
     (["--image", "/no/such/image"], "/no/such/image: cannot be read"),
     (["--log", "/proc/nowhere/log"], "/proc/nowhere/log: cannot be written: there is no folder"),
+    (["--vars", "/proc/nowhere/vars"], "--vars /proc/nowhere/vars: cannot be written"),
+    (["--vars", "/tmp"], "--vars /tmp: cannot be written"),
     (["--mem", "127M"], "--mem 127M: 128M is the least"),
     (["serial=0x500"], "serial=0x500: in QEMU only com1 to com4 and PCI's bus 0 are connected: give one of them"),
     (["serial=pci:2:00.0"], "serial=pci:2:00.0: in QEMU only com1 to com4 and PCI's bus 0"),
@@ -105,6 +107,39 @@ def test_qemu_that_dies(tmp_path):
     result = cb.boot(tmp_path / "log", "--qemu", qemu)
     assert result.status == cb.TROUBLE and "Aborted" not in result.output, result.output
     assert "QEMU ended with status 134: qemu: error: no such processor" in result.output
+
+
+def machine_that_passes(folder, more=""):
+    """A QEMU of a few words, which are on the serial port and in its log; it runs the shell commands `more`."""
+    qemu = folder / "qemu"
+    qemu.write_text("#!/bin/bash\n[ $1 = --version ] && echo 'QEMU emulator version 9.9' && exit\n"
+                    "for word; do case $word in *logfile=*) log=${word#*logfile=} ;; esac; done\n"
+                    "printf 'Cairn 0.1.0: wp\\nSUMMARY: 1 passed, 0 failed, 0 skipped\\n' | tee \"$log\"\n" + more,
+                    encoding="ascii")
+    qemu.chmod(0o755)
+    return qemu
+
+
+@pytest.mark.parametrize("earlier", [None, b"Cairn 0.1.0: wp\nFAIL: options: x\n", b"Cairn 0.1.0: wp\n~H00000000:x\n"])
+def test_earlier_saved_log(tmp_path, earlier):
+    """A machine that saves nothing has failed, whatever another one has saved under that name."""
+    saved = tmp_path / "log-esp.log"
+    if earlier:
+        saved.write_bytes(earlier)
+    result = cb.boot(tmp_path / "log.log", "--raw", "--qemu", machine_that_passes(tmp_path), "save=esp")
+    assert result.status == cb.FAIL and result.lines("verdict  the log was not saved"), result.output
+    assert not saved.exists() and not result.lines("saved    ")
+    assert (tmp_path / "log-esp.log.1").exists() == (earlier is not None and b"~H" in earlier)
+
+
+def test_variables_that_cannot_be_kept(tmp_path):
+    """The verdict is the machine's all the same."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    result = cb.boot(tmp_path / "log", "--raw", "--qemu", machine_that_passes(tmp_path, f"rm -r '{folder}'"), "--vars",
+                     folder / "vars")
+    assert result.status == cb.PASS and result.lines("verdict  pass, by its SUMMARY"), result.output
+    assert result.lines(f"run-qemu.sh: --vars {folder}/vars: could not be written"), result.output
 
 
 def test_failure_with_an_image(tmp_path):
