@@ -46,6 +46,11 @@ int kmachine_emulated(void)
     return 1;
 }
 
+int kmachine_virtual(void)
+{
+    return 1;
+}
+
 /* What a verdict has no need of. */
 #define NOT_REACHED(name) ".globl " #name "\n" #name ": ud2\n"
 __asm__(".pushsection .text\n" NOT_REACHED(arch_copy_from_user) NOT_REACHED(arch_copy_to_user)
