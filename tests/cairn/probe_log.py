@@ -4,6 +4,16 @@
 import frames
 from cairn_tool import GOLDEN
 
+# What the dump says of the machine itself, so that no field is missing.
+IDENTITY = """ds.preset=skylake
+cpu.2.microcode=0xf0
+cpu.2.core_type=0x40
+cpu.2.cpuid.00000000.00000000=00000016 756e6547 6c65746e 49656e69
+cpu.2.cpuid.00000001.00000000=000506e3 00010800 80000001 078bfbff
+cpu.2.cpuid.80000002.00000000=20202020 65746e49 2952286c 726f4320
+cpu.2.cpuid.80000003.00000000=4d542865 39692029 20202020 20202020
+cpu.2.cpuid.80000004.00000000=20202020 20202020 20202020 00202020
+"""
 ANSWERS = """probe.2.machine=processor
 probe.2.0=fit|start_lt|below a maximum of 3 sizes, 3 sizes + 1 and 2 sizes + 1: 3, 4 and 3 records
 probe.2.1=drop_reload|yes|counter 0x1

@@ -3,11 +3,14 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from cairn_tool import GOLDEN, cairn, text_of
-from probe_log import ANSWERS, log
+from probe_log import ANSWERS, IDENTITY, log
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "probe.md"
 
 
 def test_table():
@@ -38,6 +41,37 @@ def test_json():
     costs = {cost["name"]: cost for cost in machine["costs"]}
     assert costs["record"] == {"name": "record", "samples": 64, "least": 250, "median": 270, "p99": 410}
     assert costs["record_gpr"]["reason"] and "median" not in costs["record_gpr"]
+
+
+TYPES = {"text": str, "text, `0x` and hexadecimal": str, "number": int, "true, false": bool, "list": list}
+
+
+def fields(head):
+    """{name: (type, always there)} of the page's table of fields behind these words."""
+    text = PAGE.read_text(encoding="utf-8").split(f"\n{head}\n", 1)[1]
+    rows = [row.split(" | ") for row in re.search(r"(?:\|.*\n)+", text)[0].splitlines()[2:]]
+    return {name: (TYPES[row[1]], row[2] == "always") for row in rows for name in re.findall(r"`(\w+)`", row[0])}
+
+
+def held(found, table):
+    assert all(name in found for name, (_, always) in table.items() if always)
+    assert {name: type(value) for name, value in found.items()} == {name: table[name][0] for name in found}
+
+
+def test_fields_of_the_page():
+    """The page names every field there is, and each has the type it says; no field of the page is never seen."""
+    machine = json.loads(text_of(cairn("probe", "--to", "json", "-", data=log((IDENTITY + ANSWERS).encode(), True))))
+    for found, head in (([machine], "## An object for each kind of core"), (machine["questions"], "Of a question:"),
+                        (machine["costs"], "Of a cost:")):
+        table = fields(head)
+        for one in found:
+            held(one, table)
+        assert {name for one in found for name in one} == set(table)
+    assert (machine["version"], machine["tsc_hz"], machine["hypervisor"]) == (1, 2400000000, "none")
+    assert machine["brand"] == "Intel(R) Core(TM) i9"
+    assert (machine["family"], machine["model"], machine["stepping"]) == (6, 0x5E, 3)
+    held(json.loads(text_of(cairn("probe", "--to", "json", "-", data=log(ANSWERS.encode())))),
+         fields("## An object for each kind of core"))
 
 
 @pytest.mark.parametrize("machine, real, emulated", [

@@ -29,23 +29,11 @@ static void print_value(const struct cairn_log *log, const char *label, const ch
     cairn_print_wrapped(17, "", 17, v);
 }
 
-/* The processor's name from CPUID 80000002H..4 of CPU 0, 48 characters in 12 words. */
 static void print_brand(const struct cairn_log *log)
 {
-    char brand[49] = "";
-    for (unsigned leaf = 0; leaf < 3; leaf++) {
-        struct cairn_slice v = cairn_key(&log->text, "cpu.0.cpuid.8000000%u.00000000", leaf + 2);
-        unsigned r[4];
-        char words[40];
-        snprintf(words, sizeof(words), "%.*s", CAIRN_SLICE(v));
-        if (sscanf(words, "%x %x %x %x", &r[0], &r[1], &r[2], &r[3]) != 4)
-            return;
-        memcpy(brand + 16 * leaf, r, 16);
-    }
-    for (char *p = brand; *p; p++)
-        if (*p < ' ' || *p > '~')
-            *p = '?';
-    printf("%-16s %s\n", "processor", brand);
+    char brand[CAIRN_SHOWN_BRAND];
+    if (cairn_show_brand(brand, log, 0))
+        printf("%-16s %s\n", "processor", brand);
 }
 
 static void print_machine(const struct cairn_log *log)

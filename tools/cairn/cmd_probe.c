@@ -301,13 +301,18 @@ static void print_text(const struct cairn_log *log, uint32_t cpu)
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
+#define VERSION 1u /* of the object, docs/probe.md: another one where a field goes or is of another type or meaning */
+
 static void print_json(const struct cairn_log *log, uint32_t cpu)
 {
     struct cairn_json j = {.to = stdout};
     const struct identity i = read_identity(log, cpu);
+    char brand[CAIRN_SHOWN_BRAND];
     struct asked a;
+    uint64_t hz;
     cairn_json_open(&j, NULL);
     cairn_json_text(&j, "type", "probe");
+    cairn_json_count(&j, "version", VERSION);
     cairn_json_count(&j, "cpu", cpu);
     cairn_json_slice(&j, "asked", i.machine);
     cairn_json_slice(&j, "backend", i.backend);
@@ -315,6 +320,8 @@ static void print_json(const struct cairn_log *log, uint32_t cpu)
     if (i.preset.size)
         cairn_json_slice(&j, "preset", i.preset);
     cairn_json_text(&j, "vendor", i.vendor);
+    if (cairn_show_brand(brand, log, cpu))
+        cairn_json_text(&j, "brand", brand);
     if (i.known) {
         cairn_json_count(&j, "family", i.family);
         cairn_json_count(&j, "model", i.model);
@@ -325,6 +332,8 @@ static void print_json(const struct cairn_log *log, uint32_t cpu)
     if (i.kind.size)
         cairn_json_slice(&j, "core_type", i.kind);
     cairn_json_slice(&j, "hypervisor", i.hypervisor);
+    if (cairn_slice_u64(cairn_key(&log->text, "machine.tsc_hz"), &hz))
+        cairn_json_count(&j, "tsc_hz", hz);
     cairn_json_slice(&j, "kernel", cairn_key(&log->text, "kernel.version"));
     cairn_json_open_list(&j, "questions");
     for (unsigned n = 0; read_asked(log, cpu, n, &a); n++) {

@@ -197,6 +197,28 @@ const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost)
     return out;
 }
 
+const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log *log, uint32_t cpu)
+{
+    memset(out, 0, CAIRN_SHOWN_BRAND);
+    for (unsigned leaf = 0; leaf < 3; leaf++) {
+        unsigned r[4];
+        char words[40];
+        cairn_slice_text(words, sizeof(words),
+                         cairn_key(&log->text, "cpu.%" PRIu32 ".cpuid.8000000%u.00000000", cpu, leaf + 2));
+        if (sscanf(words, "%x %x %x %x", &r[0], &r[1], &r[2], &r[3]) != 4)
+            return NULL;
+        memcpy(out + 16 * leaf, r, 16);
+    }
+    for (char *p = out; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+    const size_t blanks = strspn(out, " ");
+    memmove(out, out + blanks, CAIRN_SHOWN_BRAND - blanks);
+    for (size_t n = strlen(out); n && out[n - 1] == ' '; n--)
+        out[n - 1] = '\0';
+    return out;
+}
+
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix)
 {
     struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
