@@ -90,34 +90,47 @@ void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
 
 /* ---- precise distribution ---------------------------------------------------------------------------------------- */
 
-/* Where it is said to be: by the event (ds/events.c), or on the first counter (Sapphire Rapids and later, Atoms).
- * False: there is no such `i`. */
+/* Where it is said to be: by the event (ds/events.c), or on the first counter: Sapphire Rapids and later, and Atoms
+ * from Goldmont on, which have no baseline yet. (Linux: what it allows the modifier :ppp for.) False: there is no such
+ * `i`. */
 static bool candidate(const struct ds_probe *p, unsigned i, struct ds_probe_counter *c)
 {
     const struct ds_event precise = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
     const struct ds_event plain = {.kind = DS_EVENT_INSTRUCTIONS, .fixed = DS_NO_FIXED, .plain = true};
     const struct ds_event *event = i ? &plain : &precise;
+    const bool goldmont = p->caps->generation == DS_GENERATION_ATOM && p->caps->format >= 3;
     const uint64_t any = ds_event_counters(p->caps, event) & p->caps->pebs_counters;
     *c = (struct ds_probe_counter){0};
-    if (i > 1 || (i && !p->caps->baseline) || !any || ds_event_code(p->caps, event, &c->code))
+    if (i > 1 || (i && !p->caps->baseline && !goldmont) || !any || ds_event_code(p->caps, event, &c->code))
         return false;
     c->number = (unsigned)__builtin_ctzll(any);
     return true;
 }
 
-/* False: no counter has its records just a period apart. *tried: candidates; *s: of the last one. */
+/* False: no counter has its records just a period apart. *tried: candidates; *c, *s: the one that has, or the first. */
 static bool find_precise(struct ds_probe *p, struct ds_probe_counter *c, struct ds_probe_spacing *s, unsigned *tried)
 {
     *tried = 0;
     for (unsigned i = 0; i < 2; i++) {
-        if (!candidate(p, i, c))
+        struct ds_probe_counter this;
+        if (!candidate(p, i, &this))
             continue;
-        ++*tried;
-        *s = ds_probe_space(p, c, MINIMUM, DS_PROBE_SLOW);
-        if (s->usual == MINIMUM)
+        const struct ds_probe_spacing space = ds_probe_space(p, &this, MINIMUM, DS_PROBE_SLOW);
+        if (++*tried == 1 || space.usual == MINIMUM) {
+            *c = this;
+            *s = space;
+        }
+        if (space.usual == MINIMUM)
             return true;
     }
     return false;
+}
+
+/* Where there are no two records whose distance could be told. */
+static void tell_no_gap(const struct ds_probe *p, struct ds_probe_result *r, const struct ds_probe_counter *c)
+{
+    ds_probe_unknown(r, "counter %u: one record at most, so its reset value may not be at 0x%x of the area", c->number,
+                     ds_area_reset(p->caps->format, c->number));
 }
 
 void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
@@ -131,9 +144,11 @@ void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
         return;
     }
     if (!find_precise(p, &c, &s, &tried)) {
-        if (tried)
-            ds_probe_unknown(r, "no precise distribution: records %u to %u apart with a period of %u", s.least, s.most,
-                             MINIMUM);
+        if (tried && !s.gaps)
+            tell_no_gap(p, r, &c);
+        else if (tried)
+            ds_probe_unknown(r, "no precise distribution: counter %u's records %u to %u apart with a period of %u",
+                             c.number, s.least, s.most, MINIMUM);
         else
             ds_probe_unknown(r, "no counter with precise distribution");
         return;
@@ -146,18 +161,27 @@ void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
 
 /* ---- how far apart ----------------------------------------------------------------------------------------------- */
 
-static void tell_spacing(struct ds_probe_result *r, const struct ds_probe_counter *c, uint32_t period,
-                         const struct ds_probe_spacing *s)
+static void tell_spacing(const struct ds_probe *p, struct ds_probe_result *r, const struct ds_probe_counter *c,
+                         uint32_t period, const struct ds_probe_spacing *s)
 {
-    const char *answer = !s->gaps ? "" : s->usual == period ? "n" : s->usual == period + 1 ? "n_plus_1" : "other";
+    if (!s->gaps) {
+        tell_no_gap(p, r, c);
+        return;
+    }
+    const char *answer = s->usual == period ? "n" : s->usual == period + 1 ? "n_plus_1" : "other";
     ds_probe_answer(r, answer, "counter %u, period %u: %u times %u to %u apart, mostly %u", c->number, period, s->gaps,
                     s->least, s->most, s->usual);
 }
 
 void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
 {
+    struct ds_probe_counter precise;
+    if (candidate(p, 1, &precise) && precise.number == p->instructions.number) { /* Goldmont */
+        ds_probe_unknown(r, "the only counter with PEBS, %u, has precise distribution", precise.number);
+        return;
+    }
     const struct ds_probe_spacing s = ds_probe_space(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_SLOW);
-    tell_spacing(r, &p->instructions, DS_PROBE_PERIOD, &s);
+    tell_spacing(p, r, &p->instructions, DS_PROBE_PERIOD, &s);
 }
 
 void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
@@ -166,7 +190,7 @@ void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
     struct ds_probe_spacing s;
     unsigned tried;
     if (find_precise(p, &c, &s, &tried) || tried)
-        tell_spacing(r, &c, MINIMUM, &s);
+        tell_spacing(p, r, &c, MINIMUM, &s);
     else
         ds_probe_unknown(r, "no counter with precise distribution");
 }

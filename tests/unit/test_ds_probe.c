@@ -142,6 +142,56 @@ static void bystander_disarmed(void **state)
     }
 }
 
+/* Atoms before the baseline: precise distribution on PMC0, on Goldmont the only one; and none on Silvermont. */
+static void atoms(void **state)
+{
+    static const struct {
+        uint32_t signature;
+        uint8_t format;
+        uint64_t pebs, pdist;
+        const char *spacing, *pdist_spacing;
+    } atom[] = {
+        {0x000506C9, 3, 0x1, 0x1, "", "n"},                 /* Goldmont */
+        {0x000706A8, 3, 0x70000000F, 0x1, "n_plus_1", "n"}, /* Goldmont Plus */
+        {0x00030678, 2, 0x1, 0, "n_plus_1", ""},            /* Silvermont */
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof atom / sizeof atom[0]; i++) {
+        struct ds_model_preset p = *ds_model_preset("skylake");
+        p.signature = atom[i].signature;
+        p.format = atom[i].format;
+        p.pebs_counters = atom[i].pebs;
+        p.pdist = atom[i].pdist;
+        set_up(&p, NULL);
+        assert_true(fake.caps.pebs_counters == atom[i].pebs);
+        probe();
+        assert_string_equal(result("spacing")->answer, atom[i].spacing);
+        assert_string_equal(result("pdist_spacing")->answer, atom[i].pdist_spacing);
+        assert_string_equal(result("pdist_minimum")->answer, atom[i].pdist ? "none" : "");
+    }
+}
+
+/* What is said to have precise distribution and has not is what is told of, not another counter; nor is that said where
+ * a counter has not been set again. */
+static void not_precise(void **state)
+{
+    (void)state;
+    struct ds_model_preset p = *ds_model_preset("icelake");
+    p.pdist = 0;
+    set_up(&p, NULL);
+    probe();
+    assert_string_equal(result("pdist_spacing")->answer, "n_plus_1");
+    assert_non_null(strstr(result("pdist_spacing")->evidence, "counter 32, "));
+    assert_non_null(strstr(result("pdist_minimum")->evidence, "no precise distribution: counter 32's records"));
+    set_up(ds_model_preset("arrowlake"), NULL);
+    fake.no_slots = true;
+    probe();
+    assert_string_equal(result("pdist_minimum")->answer, "");
+    assert_string_equal(result("pdist_spacing")->evidence,
+                        "counter 32: one record at most, so its reset value may not be at 0x140 of the area");
+    assert_non_null(strstr(result("spacing")->evidence, "may not be at 0x48 of the area"));
+}
+
 static void hidden_overflow(void **state) /* a processor whose status shows no overflow before the record */
 {
     (void)state;
@@ -330,6 +380,8 @@ int main(void)
         cmocka_unit_test(kinds),
         cmocka_unit_test(addresses_unknown),
         cmocka_unit_test(bystander_disarmed),
+        cmocka_unit_test(atoms),
+        cmocka_unit_test(not_precise),
         cmocka_unit_test(one_page),
         cmocka_unit_test(stuck_counters),
     };

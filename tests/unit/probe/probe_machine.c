@@ -171,6 +171,8 @@ static uint64_t execute(void *context, enum ds_probe_code code, uint32_t *pmis)
     uint64_t ip = s->start;
     (void)context;
     post();
+    if (fake.no_slots)
+        memset(area + 8, 0, sizeof area - 64);
     for (unsigned i = 0; i < fake.before; i++)
         retire(0x1000 + i, 0x1001 + i, i % 2);
     const uint64_t start = fake.time, records = fake.model.records, branches = fake.model.bts_records;
