@@ -334,18 +334,40 @@ void ds_probe_unknown(struct ds_probe_result *r, const char *format, ...)
     va_end(args);
 }
 
+static bool makes_records(struct ds_probe *p)
+{
+    ds_probe_reset(p);
+    ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
+    ds_probe_run(p, DS_PROBE_NOPS, 0);
+    p->own_size = ds_probe_own_size(p);
+    return ds_probe_records(p) > 0 && p->own_size == p->record_bytes;
+}
+
+/* Before Ice Lake precise distribution is another event of instructions, which is a precise one for certain. Not where
+ * short periods of it are wrong (ds/errata.c). */
+static bool precise_instead(const struct ds_probe *p, struct ds_probe_counter *c)
+{
+    const struct ds_event event = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
+    const struct ds_errata *e = &p->caps->errata;
+    const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters;
+    if (p->caps->baseline || e->period_64 || e->period_128 || !any || ds_event_code(p->caps, &event, &c->code))
+        return false;
+    c->number = (unsigned)__builtin_ctzll(any);
+    return true;
+}
+
 bool ds_probe_records_instructions(struct ds_probe *p)
 {
     if (!p->tried) {
+        struct ds_probe_counter first;
         p->tried = true;
         p->found = ds_probe_find(p, DS_EVENT_INSTRUCTIONS, 0, &p->instructions);
-        if (p->found) {
-            ds_probe_reset(p);
-            ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
-            ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
-            ds_probe_run(p, DS_PROBE_NOPS, 0);
-            p->own_size = ds_probe_own_size(p);
-            p->works = ds_probe_records(p) > 0 && p->own_size == p->record_bytes;
+        p->works = p->found && makes_records(p);
+        first = p->instructions;
+        if (p->found && !p->works && precise_instead(p, &p->instructions)) {
+            p->works = p->precise = makes_records(p);
+            p->instructions = p->works ? p->instructions : first;
         }
     }
     return p->works;
@@ -400,6 +422,12 @@ static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_p
     }
     ds_probe_reset(p);
     experiments[question](p, r);
+    if (row->needs & DS_PROBE_PEBS && p->precise) {
+        char evidence[sizeof r->evidence];
+        memcpy(evidence, r->evidence, sizeof evidence);
+        snprintf(r->evidence, sizeof r->evidence, "PREC_DIST: %.*s", (int)(sizeof evidence - sizeof "PREC_DIST: "),
+                 evidence);
+    }
     if (p->refused)
         ds_probe_unknown(r, "MSR 0x%x raises #GP where it is %s", p->refusal.msr,
                          p->refusal.write ? "written" : "read");

@@ -176,6 +176,10 @@ static void tell_spacing(const struct ds_probe *p, struct ds_probe_result *r, co
 void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
 {
     struct ds_probe_counter precise;
+    if (p->precise) {
+        ds_probe_unknown(r, "no counter without precise distribution makes records of instructions");
+        return;
+    }
     if (candidate(p, 1, &precise) && precise.number == p->instructions.number) { /* Goldmont */
         ds_probe_unknown(r, "the only counter with PEBS, %u, has precise distribution", precise.number);
         return;

@@ -23,6 +23,7 @@ struct ds_probe {
     const struct ds_caps *caps;
     struct ds_probe_counter instructions; /* retired ones, without precise distribution as far as anybody knows */
     bool tried, found, works;             /* whether that has been looked for, is there, and makes records */
+    bool precise;                         /* they are counted by INST_RETIRED.PREC_DIST, for lack of another */
     uint32_t own_size;                    /* of its first record: ds_probe_own_size */
     struct ds_probe_counter branches;     /* retired ones, another counter */
     uint64_t arming;                      /* the period with which it is armed by the last jump; 0: not known */

@@ -66,7 +66,7 @@ struct ds_probe_bench {
 
 struct ds_probe_result {
     char answer[24];    /* one of the row's words; "": not determined */
-    char evidence[120]; /* the numbers behind it, or the reason why it is not determined */
+    char evidence[136]; /* the numbers behind it, or the reason why it is not determined */
 };
 
 /* What a question needs: records of retired instructions; BTS; no more than counters. */
@@ -116,10 +116,10 @@ const char *ds_probe_model(const struct ds_probe_row *row);
 
 /* ---- costs ------------------------------------------------------------------------------------------------------- */
 
-struct ds_probe_cost { /* of one thing, in TSC cycles */
-    uint32_t samples;  /* 0: not determined */
+struct ds_probe_cost {           /* of one thing, in TSC cycles */
+    uint32_t samples;            /* 0: not determined */
     uint64_t least, median, p99; /* the last: of fewer than 100 samples the largest */
-    char reason[64]; /* why not */
+    char reason[64];             /* why not */
 };
 
 struct ds_probe_cost_row {

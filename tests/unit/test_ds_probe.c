@@ -171,6 +171,27 @@ static void atoms(void **state)
     }
 }
 
+/* Where the architectural event of instructions has no records, that with precise distribution asks in its place. */
+static void imprecise(void **state)
+{
+    (void)state;
+    set_up(ds_model_preset("skylake"), NULL);
+    fake.imprecise = true;
+    probe();
+    assert_string_equal(result("fit")->answer, "end_le");
+    assert_true(strncmp(result("fit")->evidence, "PREC_DIST: below a maximum of 3 sizes", 37) == 0);
+    assert_string_equal(result("drop_reload")->answer, "yes");
+    assert_string_equal(result("bystander")->answer, "by_format");
+    assert_string_equal(result("pdist_spacing")->answer, "n");
+    assert_string_equal(result("spacing")->answer, "");
+    assert_non_null(strstr(result("spacing")->evidence, "no counter without precise distribution makes records"));
+    assert_true(strncmp(result("bts_full")->evidence, "64 jumps", 8) == 0);
+    set_up(ds_model_preset("haswell"), NULL); /* where short periods of it are wrong */
+    fake.imprecise = true;
+    probe();
+    assert_string_equal(result("fit")->evidence, "counter 1 makes no record of retired instructions");
+}
+
 /* What is said to have precise distribution and has not is what is told of, not another counter; nor is that said where
  * a counter has not been set again. */
 static void not_precise(void **state)
@@ -382,6 +403,7 @@ int main(void)
         cmocka_unit_test(bystander_disarmed),
         cmocka_unit_test(atoms),
         cmocka_unit_test(not_precise),
+        cmocka_unit_test(imprecise),
         cmocka_unit_test(one_page),
         cmocka_unit_test(stuck_counters),
     };

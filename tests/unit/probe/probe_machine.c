@@ -96,6 +96,8 @@ static int wrmsr(void *context, uint32_t msr, uint64_t value)
     (void)context;
     if (msr == IA32_PERF_GLOBAL_CTRL && value)
         counters_on(value);
+    if (fake.imprecise && msr - IA32_PERFEVTSEL0 < DS_GP_MAX && (value & 0xFFFF) == 0x00C0)
+        value &= ~(uint64_t)IA32_PERFEVTSEL_EN;
     return msr == fake.forbidden || ds_model_wrmsr(&fake.model, msr, value) ? -EFAULT : 0;
 }
 

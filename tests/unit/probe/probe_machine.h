@@ -28,8 +28,9 @@ extern struct probe_fake {
     bool disarms;       /* a record disarms counters of branches */
     uint32_t fewer;     /* bytes that the head of a record with `of_groups` says; 0 of these: of any record */
     uint64_t of_groups;
-    bool no_slots;      /* reset values are elsewhere: counters are set to 0 */
-    bool posted; /* a write to LVTPC, of `lvtpc`, is on its way */
+    bool no_slots;  /* reset values are elsewhere: counters are set to 0 */
+    bool imprecise; /* INST_RETIRED.ANY_P does not count with PEBS */
+    bool posted;    /* a write to LVTPC, of `lvtpc`, is on its way */
     uint32_t lvtpc;
     bool freed; /* counters have been set free, where they would not count before */
 } fake;
