@@ -21,9 +21,10 @@ EXTRA_CFLAGS :=
 V :=
 # a PSF console font for the kernel's screen; empty: the first that tools/font.py finds
 FONT :=
-# what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg
+# what 'make run' boots, and the options 'make image' writes into the stick's cairn.cfg: a processor retires some
+# thousand million instructions a second, so a stick needs a longer period than an emulator
 RUN_ARGS := --smp 4 workload=mix switches=20000 truth=1
-CONFIG   := workload=mix switches=20000 end=halt
+CONFIG   := workload=mix switches=5000 pebs=INST_RETIRED.ANY:10000019 end=halt
 # one's own key and certificate (PEM), to sign the loader for Secure Boot: docs/hardware.md, section 2
 SIGN_KEY  :=
 SIGN_CERT :=
@@ -251,6 +252,7 @@ gdb: all
 	CAIRN_BUILD=$(B) ./run-qemu.sh --gdb $(RUN_ARGS)
 image: $(B)/cairn.img
 $(B)/cairn.img: tools/image.sh $(B)/BOOTX64.EFI $(B)/kernel.elf $(B)/cairn-options FORCE
+	$(if $(filter command,$(origin config)),$(error config=: the options of a stick are CONFIG=, in capitals))
 	@$(B)/cairn-options check $(CONFIG)
 	tools/image.sh $@ $(B)/BOOTX64.EFI $(B)/kernel.elf $(CONFIG)
 

@@ -109,6 +109,23 @@ def test_hardware_lines():
     assert all(int(seconds) == -(-int(size) * 10 // int(baud)) for size, seconds, baud in announced)
 
 
+def test_sticks():
+    """The options of every stick in the documents, and of one that is made without any, are valid, and no trace of
+    theirs floods: the period is a processor's, or it is the probe that samples. A misspelt CONFIG= is refused."""
+    said = [config for document in DOCUMENTS
+            for config in re.findall(r'^make .*\bimage\b.*CONFIG=["\'](.*?)["\']',
+                                     document.read_text(encoding="utf-8"), re.M)]
+    assert len(said) > 3
+    default = re.search(r"^CONFIG *:= (.*)$", (cb.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1]
+    for config in (default, *said):
+        subprocess.run([cb.BUILD / "cairn-options", "check", *config.split()], check=True, stdout=subprocess.DEVNULL)
+        periods = re.findall(r"\bpebs=[\w.]+:(\d+)", config)
+        assert "workload=probe" in config or periods and all(int(n) >= 10**7 for n in periods), config
+    wrong = subprocess.run(["make", "-n", "image", "config=seed=1"], cwd=cb.ROOT, capture_output=True, text=True,
+                           check=False)
+    assert wrong.returncode and "CONFIG=, in capitals" in wrong.stderr
+
+
 def test_hardware_review():
     """Each entry of docs/hardware-review.md names files and functions that are there and console lines that are
     printed, its source, how sure that is, and its risk; the entries of a section are numbered without a gap."""
