@@ -51,4 +51,15 @@ mcopy -i "$at" "$kernel" ::/kernel.elf
     [ $# = 0 ] || printf '%s\r\n' "$@"
 } | mcopy -i "$at" - ::/cairn.cfg
 mv "$new" "$image"
-echo "$image: $mib MiB, boots with: $*"
+
+# PE format, "Optional Header Data Directories": the size of the Certificate Table, of a PE32+ image; sbverify, where it
+# is installed, has the signer's name.
+number() { od -A n -t u4 -j "$1" -N 4 "$loader" | tr -d ' '; }
+signed=$(($(number $(($(number 60) + 24 + 148)))))
+if [ "$signed" = 0 ]; then
+    signed="not signed"
+else
+    signer=$(sbverify --list "$loader" 2>/dev/null | sed -n 's/^ *- subject: *//p' | head -n 1) || signer=
+    signed="signed${signer:+ by $signer}"
+fi
+echo "$image: $mib MiB, $signed, boots with: $*"

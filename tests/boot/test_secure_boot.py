@@ -50,6 +50,21 @@ def test_signed(tmp_path):
     assert "\n  Secure Boot    on\n" in cairn("info", result.log)[1]
 
 
+def test_image_says_who_signed(tmp_path):
+    """No boot: the line of tools/image.sh, of the loader that it was given."""
+    def said(loader):
+        command = [cb.ROOT / "tools" / "image.sh", tmp_path / "cairn.img", loader, cb.BUILD / "kernel.elf", "seed=1"]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    build = cb.build_with(tmp_path / "build")
+    shutil.copy(cb.BUILD / "BOOTX64.EFI", tmp_path / "loader")
+    subprocess.run(["sbattach", "--remove", tmp_path / "loader"], capture_output=True, check=False)  # if it is signed
+    assert said(tmp_path / "loader").endswith(": 64 MiB, not signed, boots with: seed=1\n")
+    signed_loader(build, *own_key(tmp_path, "me"))
+    line = said(build / "BOOTX64.EFI")
+    assert ", signed by " in line and "CN=me" in line.replace("CN = ", "CN=")
+
+
 @debian
 @pytest.mark.long
 @pytest.mark.parametrize("signed", [False, True], ids=["unsigned", "strange-key"])
