@@ -309,7 +309,8 @@ make image     build/cairn.img for a USB stick;
                SIGN_KEY=db.key SIGN_CERT=db.crt: signed for Secure Boot
 make gdb       boot and wait for a debugger
 make screenshot   docs/images/view.png, the README's picture (needs Chromium)
-make screen-picture   docs/images/screen.png, of a boot with a screen
+make screen-picture   docs/images/screen.png, of a boot with a screen;
+               PICTURE=FILE.png: another file
 make docs      docs/options.md from the option table
 make clean     remove build/
 Variables: CC=gcc-13, EXTRA_CFLAGS=..., V=1 (show the commands),

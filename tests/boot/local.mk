@@ -7,7 +7,9 @@ $(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld boot/info.h $(B)/flags
 	$(Q)$(CC) $(KCFLAGS) -fno-stack-protector -MMD -MP -MT $@ -MF $(B)/probe.d -c $< -o $(B)/probe.o
 	$(Q)$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack -T tests/boot/probe.ld -o $@ $(B)/probe.o
 # The picture of the screen in docs/boot.md. No test compares it: it has the times of a run in it.
+PICTURE := docs/images/screen.png
 screen-picture: all
-	CAIRN_BUILD=$(B) $(PYTHON) tests/boot/screen_picture.py docs/images/screen.png --smp 4 truth=1 workload=mix
+	@echo 'a boot with a screen, its picture to $(PICTURE): nothing is shown until its SUMMARY, up to some minutes'
+	CAIRN_BUILD=$(B) $(PYTHON) tests/boot/screen_picture.py $(PICTURE) --smp 4 truth=1 workload=mix
 .PHONY: screen-picture
 test-products: $(B)/probe.elf mutants
