@@ -30,6 +30,8 @@ readonly NOT_STARTED='UEFI Interactive Shell\|No bootable option\|failed to star
 readonly REFUSED='failed to load Boot.*\(Access Denied\|Security Violation\)'
 readonly REFUSAL="the firmware refuses the loader: Secure Boot is on, and no key that it knows has signed \
 \\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/hardware.md, section 2) or turn Secure Boot off"
+# How a frame of a trace begins (docs/format.md).
+readonly FRAME='~[HMNSLTEUZ][0-9a-f]{8}:'
 # What a serial log begins with: words of the firmware, the loader, the kernel.
 readonly FIRST_WORDS='^(BdsDxe: |Cairn loader [0-9.]+ on |cairn loader: FAILED: |Cairn [0-9.]+: )'
 # The last words of the loader of a second start, where the volume has not taken the log (save=esp).
@@ -282,16 +284,17 @@ check_log() {
 
 # True where no file is lost that is not ours: nothing is there, or something empty, a device or a pipe; or a log: it
 # has a frame, or its first words are the firmware's, the loader's or the kernel's. In a later line they prove nothing.
+# cairn capture has the same rule (tools/cairn/keep_log.c).
 is_ours() { # file
     [ -s "$1" ] && [ -f "$1" ] || return 0
-    head -c 65536 "$1" | LC_ALL=C grep -a -E -q '^~H[0-9a-f]{8}:' && return 0
+    LC_ALL=C grep -a -E -q "^$FRAME" "$1" && return 0
     case $(head -c 4 "$1" | LC_ALL=C tr -d '\000') in "${ESCAPE}[2J") return 0 ;; esac # firmware clears the screen
-    head -c 65536 "$1" | plain | LC_ALL=C grep -a -m 1 . | LC_ALL=C grep -a -E -q "$FIRST_WORDS"
+    head -c 8192 "$1" | plain | LC_ALL=C grep -a -m 1 . | LC_ALL=C grep -a -E -q "$FIRST_WORDS"
 }
 
 # Only a log with a trace is worth keeping: a second failed start does not replace it by the first one's.
 keep_log() { # file
-    if [ -f "$1" ] && [ ! -L "$1" ] && LC_ALL=C grep -a -q -m 1 '^~H' "$1"; then
+    if [ -f "$1" ] && [ ! -L "$1" ] && LC_ALL=C grep -a -E -q "$FRAME" "$1"; then
         mv -f "$1" "$1.1" || die $USAGE "$1: cannot be renamed to $1.1"
     fi
 }

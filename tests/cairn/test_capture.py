@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+import cairn_boot
 from cairn_tool import CAIRN, GOLDEN, cairn, on_a_terminal, text_of
 
 LIMIT = 300  # seconds, for what takes none: only one that hangs takes them
@@ -158,8 +159,8 @@ def test_capture_keeps_the_last_trace(tmp_path):
     log, kept, trace = tmp_path / "log", tmp_path / "log.1", (GOLDEN / "small.log").read_bytes()
     log.write_bytes(trace)
     for _ in range(2):  # the second finds a log without a trace, which is not worth keeping
-        assert cairn("capture", "-", "-o", log, data=b"not a trace\r\n").returncode == 3
-        assert log.read_bytes() == b"not a trace\r\n" and kept.read_bytes() == trace
+        assert cairn("capture", "-", "-o", log, data=LOADER).returncode == 3
+        assert log.read_bytes() == LOADER and kept.read_bytes() == trace
     tail = trace[trace.index(b"~T00000009"):]  # without its first frames it is still one
     log.write_bytes(tail)
     assert cairn("capture", "-", "-o", log, data=b"").returncode == 3 and kept.read_bytes() == tail
@@ -168,6 +169,65 @@ def test_capture_keeps_the_last_trace(tmp_path):
     kept.mkdir()
     done = cairn("capture", "-", "-o", log, data=b"")
     assert done.returncode == 3 and b"cannot be kept as" in done.stderr and log.read_bytes() == trace
+
+
+LATE = b"the firmware of a server, talking\r\n" * 4000
+# What is there, and whether it is a log of Cairn's: then it is kept as LOG.1 (True) or overwritten (False).
+THERE = [
+    (b"", False),
+    (b"\x1b[2J\x1b[01;01H", False),
+    (b"\x1b[01;01H\x1b[=3hBdsDxe: loading Boot0001\r\n", False),
+    (b"\r\n\x00\r\nCairn loader 0.1.0 on EDK II firmware\r\n", False),
+    (b"\r\ncairn loader: FAILED: \\kernel.elf: not there\r\n", False),
+    (b"Cairn 0.1.0: wp nx\r\n", False),
+    (b"~H00000000:a frame\r\n", True),
+    (b"~T00000009:a frame", True),
+    (LATE + b"~H00000000:a frame\r\n", True),
+    (LATE[:8181] + b"\r\n~H00000000:a frame\r\n", True),
+    (b"Cairn 0.1.0: wp nx ~H00000000:a frame\r\n", True),
+    (b"# Cairn\n\nCairn is a small kernel\n", None),
+    (b"Cairn loader\n", None),
+    (b"Cairn loader . of\n", None),
+    (b"notes\nCairn loader 0.1.0 on EDK II firmware\nBdsDxe: loading\n", None),
+    (b"~H is how a frame begins, ~H00000000: and so on\n", None),
+    (b"\x1b[31mred\x1b[0m\n", None),
+    (b"\x7fELF\x02\x01\x01", None),
+    (b"7", None),
+]
+
+
+@pytest.mark.parametrize("there, trace", THERE, ids=range(len(THERE)))
+def test_capture_writes_over_logs_only(tmp_path, there, trace):
+    """Any other file is refused, as run-qemu.sh does, and stays as it is."""
+    log, kept = tmp_path / "log", tmp_path / "log.1"
+    log.write_bytes(there)
+    done = cairn("capture", "-", "-o", log, data=LOADER)
+    if trace is None:
+        assert done.returncode == 2 and log.read_bytes() == there and not kept.exists(), done.stderr
+        words = " ".join(done.stderr.decode().split())
+        assert words == f"cairn: -o {log}: there is a file that is no serial log of Cairn's: name another"
+    else:
+        assert done.returncode == 3 and b"no verdict" in done.stderr and log.read_bytes() == LOADER
+        assert kept.read_bytes() == there if trace else not kept.exists()
+
+
+def test_capture_refuses_behind_a_link(tmp_path):
+    (tmp_path / "letter").write_bytes(b"Dear reader\n")
+    (tmp_path / "log").symlink_to("letter")
+    assert cairn("capture", "-", "-o", tmp_path / "log", data=LOADER).returncode == 2
+    assert (tmp_path / "letter").read_bytes() == b"Dear reader\n"
+
+
+@pytest.mark.parametrize("there, trace", THERE, ids=range(len(THERE)))
+def test_run_qemu_has_the_same_rule(tmp_path, there, trace):
+    """Its functions, without a machine."""
+    text = (cairn_boot.ROOT / "run-qemu.sh").read_text(encoding="utf-8")
+    body = text[:text.rindex("# In one line, read as a whole")]
+    (tmp_path / "rule.sh").write_text(body + 'is_ours "$1" || exit 2\nkeep_log "$1"\n', encoding="utf-8")
+    log, kept = tmp_path / "log", tmp_path / "log.1"
+    log.write_bytes(there)
+    status = subprocess.run(["bash", tmp_path / "rule.sh", log], check=False, timeout=LIMIT).returncode
+    assert (status, kept.exists()) == (2 if trace is None else 0, bool(trace))
 
 
 def test_capture_keeps_what_cannot_be_read(tmp_path):

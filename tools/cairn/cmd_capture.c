@@ -5,13 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +17,7 @@
 #include "tools/cairn/command.h"
 #include "tools/cairn/error.h"
 #include "tools/cairn/feed.h"
-#include "tools/cairn/input.h"
+#include "tools/cairn/keep_log.h"
 #include "tools/cairn/serial.h"
 #include "tools/cairn/show.h"
 #include "trace/format.h"
@@ -278,59 +276,12 @@ static const struct cairn_option options[] = {
     {.name = NULL},
 };
 
-/* "~H00000000:" is how frames begin. */
-#define FRAME_HEAD 11u
-
-static bool is_frame_head(const char *p)
-{
-    return p[0] == '~' && memchr(CAIRN_STREAMS, p[1], CAIRN_STREAM_COUNT) && p[FRAME_HEAD - 1] == ':' &&
-           strspn(p + 2, "0123456789abcdef") == FRAME_HEAD - 3;
-}
-
-/* Whether it was read to its end, and has no frame. */
-static bool has_no_trace(struct cairn_input *log)
-{
-    static struct cairn_window window;
-    size_t have;
-    cairn_window_init(&window, log);
-    for (uint64_t at = 0;; at += have - FRAME_HEAD + 1) {
-        const char *p = cairn_window(&window, at, CAIRN_WINDOW_LEAST, &have);
-        if (have < FRAME_HEAD)
-            return !log->error;
-        const char *last = p + have - FRAME_HEAD;
-        for (; p <= last && (p = memchr(p, '~', (size_t)(last - p) + 1)); p++)
-            if (is_frame_head(p))
-                return false;
-    }
-}
-
-/* A log that is there is kept as LOG.1, unless it surely has no trace: a capture of nothing does not cost the last good
- * one. False: that cannot be, and why is told. */
-static bool keep_log(void)
-{
-    char kept[PATH_MAX];
-    struct stat s;
-    struct cairn_input there;
-    if (lstat(log_path, &s) != 0 || !S_ISREG(s.st_mode))
-        return true;
-    if (cairn_input_open(&there, log_path) == 0) {
-        const bool none = has_no_trace(&there);
-        cairn_input_close(&there);
-        if (none)
-            return true;
-    }
-    errno = ENAMETOOLONG;
-    if (snprintf(kept, sizeof(kept), "%s.1", log_path) < (int)sizeof(kept) && rename(log_path, kept) == 0)
-        return true;
-    cairn_error("%s cannot be kept as %s.1: %s", log_path, log_path, strerror(errno));
-    return false;
-}
-
 /* 0, or the exit status of trouble, told. */
 static int record_to(int64_t deadline, const sigset_t *while_waiting)
 {
-    if (!keep_log())
-        return CAIRN_UNREADABLE;
+    int status = cairn_keep_log(log_path);
+    if (status)
+        return status;
     c.out = open(log_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (c.out < 0) {
         cairn_error("%s: %s", log_path, strerror(errno));
@@ -340,7 +291,7 @@ static int record_to(int64_t deadline, const sigset_t *while_waiting)
     c.terminal = isatty(STDOUT_FILENO);
     c.blank = true;
     c.feed = (struct cairn_feed){.context = &c, .frame = take_frame, .line = take_line};
-    int status = record(&c, deadline, while_waiting);
+    status = record(&c, deadline, while_waiting);
     cairn_feed_end(&c.feed);
     clear_bar(&c);
     free(c.seen.items);
@@ -383,7 +334,8 @@ const struct cairn_command cairn_capture_command = {
     .summary = "record a serial line, show its console text",
     .options = options,
     .notes = "DEV: a serial device (/dev/ttyUSB0; 115200 baud unless told), - standard input.\n"
-             "A LOG that is there is kept as LOG.1, unless it has no trace.\n"
+             "A LOG that is there with a trace is kept as LOG.1, one without is overwritten;\n"
+             "a file that is no serial log of Cairn's is refused.\n"
              "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
              "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict or unreadable,\n"
              "130 Ctrl-C.\n",
