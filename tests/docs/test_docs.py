@@ -109,6 +109,17 @@ def test_hardware_lines():
     assert all(int(seconds) == -(-int(size) * 10 // int(baud)) for size, seconds, baud in announced)
 
 
+def test_hardware_sizes():
+    """The dumps of section 6 of docs/hardware.md are as large as its formula says."""
+    text = (cb.ROOT / "docs" / "hardware.md").read_text(encoding="utf-8")
+    base, each, factor = (float(n.replace(",", "")) for n in re.search(
+        r"characters = ([\d,]+) \+ ([\d,]+) x CPUs\n +\+ ([\d.]+) x ", text).groups())
+    switches = re.findall(r"^\| `ds=off switches=(\d+)` \| `dump: (\d+) bytes", text, re.M)
+    assert len(switches) == 2
+    for count, size in switches:
+        assert 4 * int(count) < (int(size) - base - 2 * each) / factor < 10 * int(count)
+
+
 def test_sticks():
     """The options of every stick in the documents, and of one that is made without any, are valid, and no trace of
     theirs floods: the period is a processor's, or it is the probe that samples. A misspelt CONFIG= is refused."""
