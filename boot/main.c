@@ -81,7 +81,7 @@ static void say_where_output_goes(struct boot_info *info)
     boot_config_get(config, "screen", screen, sizeof(screen));
     Print(L"From here on all output goes to serial port: %a (option serial=)\n", serial);
     if (info->framebuffer.base != 0 && screen[0] == 'o' && screen[1] == 'n' && screen[2] == 0)
-        Print(L"and what is meant to be read to this screen, too, which is cleared for it (option screen=)\n");
+        Print(L"and what is meant to be read to this screen, too: it is cleared (screen=)\n");
     boot_firmware_framebuffer(&info->framebuffer);
 }
 
@@ -135,8 +135,8 @@ static EFI_STATUS load_kernel(EFI_FILE_HANDLE root, struct boot_info *info, stru
     info->kernel_size = elf->size;
     info->kernel_file = (uintptr_t)file.data;
     info->kernel_file_size = file.size;
-    Print(L"%s: %ld bytes, %d segments, %ld KiB at 0x%lx, entry 0x%lx\n", KERNEL_NAME, file.size,
-          elf->segment_count, elf->size >> 10, info->kernel_phys, elf->entry);
+    Print(L"%s: %ld bytes, %d segments, %ld KiB at 0x%lx\n", KERNEL_NAME, file.size, elf->segment_count,
+          elf->size >> 10, info->kernel_phys);
     return EFI_SUCCESS;
 }
 
@@ -281,7 +281,7 @@ EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE *table)
     boot_firmware_describe(h.info);
     Print(L"\nCairn loader %a on %a firmware\n", h.info->loader_version, h.info->firmware_vendor);
     if (h.info->secure_boot == BOOT_SECURE_BOOT_ON)
-        Print(L"Secure Boot is on: the firmware has verified this loader; nothing verifies %s\n", KERNEL_NAME);
+        Print(L"Secure Boot is on: the firmware has verified this loader, nobody %s\n", KERNEL_NAME);
 
     EFI_STATUS status = prepare(image, &h);
     if (EFI_ERROR(status))

@@ -109,4 +109,4 @@ def test_display_option(tmp_path):
     result = cb.boot(tmp_path / "log", "--smp", 1, "--display", "none", "switches=500", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output
     assert "screen: 1280 x 800 pixels" in result.output, result.output
-    assert "to this screen, too, which is cleared for it (option screen=)" in result.console(), result.console()
+    assert "to this screen, too: it is cleared (screen=)" in result.console(), result.console()
