@@ -318,7 +318,7 @@ EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const s
     info->save_area = at;
     info->save_bytes = bytes;
     check_room(root, info);
-    Print(L"save=esp: the log is kept in %ld MiB at 0x%lx; the next start writes it to this volume\n", bytes >> 20, at);
+    Print(L"save=esp: the log is kept in %ld MiB at 0x%lx; the next start saves it\n", bytes >> 20, at);
     return EFI_SUCCESS;
 }
 
