@@ -48,6 +48,7 @@ static void print_machine(const struct cairn_log *log)
     print_value(log, "  Secure Boot", "firmware.secure_boot");
     print_value(log, "booted", "boot.time");
     print_brand(log);
+    print_value(log, "  microcode", "cpu.0.microcode");
     print_value(log, "CPUs", "machine.cpus");
     print_value(log, "  left out", "machine.cpus_left_out");
     print_value(log, "  disabled", "machine.cpus_disabled");
