@@ -3,6 +3,7 @@
 
 import json
 import re
+import struct
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,19 @@ def test_fields_of_the_page():
     assert (machine["family"], machine["model"], machine["stepping"]) == (6, 0x5E, 3)
     held(json.loads(text_of(cairn("probe", "--to", "json", "-", data=log(ANSWERS.encode())))),
          fields("## An object for each kind of core"))
+
+
+@pytest.mark.parametrize("name, leaves", [(b"Intel(R) Xeon(R) Gold 6430", 3), (b"Intel(R) Xeon(R) Gold 6430", 2),
+                                          (b"Atom", 1), (b"", 0)])
+def test_short_name_of_a_processor(name, leaves):
+    """Leaves that are all zero are left out of a log."""
+    words = struct.unpack("<12I", name.ljust(48, b"\0"))
+    keys = "".join("cpu.0.cpuid.8000000%d.00000000=%08x %08x %08x %08x\n" % (leaf + 2, *words[4 * leaf:4 * leaf + 4])
+                   for leaf in range(leaves))
+    answers = log((keys + "probe.0.0=fit|end_le|3, 3 and 2 records\n").encode())
+    found = re.findall(r"^processor +(.*)$", text_of(cairn("info", "-", data=answers)), re.M)
+    assert found == ([name.decode()] if name else [])
+    assert json.loads(text_of(cairn("probe", "--to", "json", "-", data=answers))).get("brand", "") == name.decode()
 
 
 @pytest.mark.parametrize("machine, real, emulated", [

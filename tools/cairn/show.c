@@ -206,7 +206,7 @@ const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log
         cairn_slice_text(words, sizeof(words),
                          cairn_key(&log->text, "cpu.%" PRIu32 ".cpuid.8000000%u.00000000", cpu, leaf + 2));
         if (sscanf(words, "%x %x %x %x", &r[0], &r[1], &r[2], &r[3]) != 4)
-            return NULL;
+            break; /* a leaf that is all zero, behind the end of a short name, is left out of a log */
         memcpy(out + 16 * leaf, r, 16);
     }
     for (char *p = out; *p; p++)
@@ -216,7 +216,7 @@ const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log
     memmove(out, out + blanks, CAIRN_SHOWN_BRAND - blanks);
     for (size_t n = strlen(out); n && out[n - 1] == ' '; n--)
         out[n - 1] = '\0';
-    return out;
+    return out[0] ? out : NULL;
 }
 
 void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix)
