@@ -139,3 +139,19 @@ def test_nothing_asked():
     assert done.returncode == 1 and b"boot with workload=probe" in done.stderr and not done.stdout
     done = cairn("probe", GOLDEN / "windows-19041-64.etl")
     assert done.returncode == 1 and b"an ETL file does not tell" in done.stderr
+
+
+def test_damaged():
+    """A log that was cut says so: it may have asked more than is left of it."""
+    whole = log(ANSWERS.encode())
+    assert json.loads(text_of(cairn("probe", "--to", "json", "-", data=whole)))["damaged"] is False
+    assert "in this log" not in text_of(cairn("probe", "-", data=whole))
+    cut = whole[:whole.rindex(b"\n~Z") + 1]
+    done = cairn("probe", "-", data=cut)
+    assert done.returncode == 1 and re.search(r"^5 of \d\d questions are in this log, which is damaged$",
+                                              text_of(done), re.M)
+    done = cairn("probe", "--to", "json", "-", data=cut)
+    assert done.returncode == 1 and json.loads(text_of(done))["damaged"] is True
+    done = cairn("probe", "-", data=whole[:whole.index(b"\n~T") // 2])
+    assert done.returncode == 1 and not done.stdout and b"nothing was asked" not in done.stderr
+    assert "what was asked may be in what is missing" in " ".join(done.stderr.decode().split())

@@ -221,6 +221,8 @@ static void print_difference(const struct cairn_log *log, uint32_t cpu)
             used += snprintf(set + used, sizeof(set) - (size_t)used, " ds.policy.%.*s=%.*s", CAIRN_SLICE(a.name),
                              CAIRN_SLICE(a.answer));
     }
+    if (cairn_log_damaged(log) && all < DS_PROBE_ROWS)
+        printf("%u of %u questions are in this log, which is damaged\n", all, (unsigned)DS_PROBE_ROWS);
     printf("%u questions: %u as the model's default, %u otherwise, %u not determined\n", all, all - different - unknown,
            different, unknown);
     if (set[0]) {
@@ -314,6 +316,7 @@ static void print_json(const struct cairn_log *log, uint32_t cpu)
     cairn_json_text(&j, "type", "probe");
     cairn_json_count(&j, "version", VERSION);
     cairn_json_count(&j, "cpu", cpu);
+    cairn_json_bool(&j, "damaged", cairn_log_damaged(log));
     cairn_json_slice(&j, "asked", i.machine);
     cairn_json_slice(&j, "backend", i.backend);
     cairn_json_bool(&j, "emulated", i.emulated);
@@ -385,8 +388,12 @@ static int show(const struct cairn_log *log)
     }
     if (any)
         return CAIRN_GOOD;
-    cairn_error(log->etl ? "an ETL file does not tell what was found out"
-                         : "nothing was asked (boot with workload=probe)");
+    if (log->etl)
+        cairn_error("an ETL file does not tell what was found out");
+    else if (cairn_log_damaged(log))
+        cairn_error("no question is in this log, which is damaged: what was asked may be in what is missing");
+    else
+        cairn_error("nothing was asked (boot with workload=probe)");
     return CAIRN_BAD;
 }
 
