@@ -155,3 +155,11 @@ def test_damaged():
     done = cairn("probe", "-", data=whole[:whole.index(b"\n~T") // 2])
     assert done.returncode == 1 and not done.stdout and b"nothing was asked" not in done.stderr
     assert "what was asked may be in what is missing" in " ".join(done.stderr.decode().split())
+
+
+def test_words_are_whole():
+    """The longest answer there is in one piece, under both heads; a register's name breaks between its parts."""
+    text = text_of(cairn("probe", "-", data=log(b"probe.0.0=pmc_write|sign_extended|0xFFFF800000000000\n"
+                                                b"probe.0.1=bts_ovf_buf|no|status 0x0\n")))
+    assert re.search(r" sign_extended sign_extended ", text), text
+    assert "IA32_PERF_GLOBAL_ " in text and re.search(r"^STATUS\.OVF_BUF", text, re.M), text

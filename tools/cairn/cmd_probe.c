@@ -138,15 +138,17 @@ static struct identity read_identity(const struct cairn_log *log, uint32_t cpu)
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
 enum { COLUMNS = 5 };
-static const unsigned widths[COLUMNS] = {23, 14, 10, 10, 19}; /* and a blank between each */
+static const unsigned widths[COLUMNS] = {21, 13, 13, 13, 16}; /* and a blank between each; the longest answer has 13 */
 
-/* Takes what fits into `width` columns off, whole words where that can be. */
+/* Takes what fits into `width` columns off, whole words where that can be, else whole parts of a register's name. */
 static struct cairn_slice line(struct cairn_slice *s, unsigned width)
 {
     uint32_t n = s->size;
     if (n > width) {
         for (n = width; n && s->at[n] != ' '; n--)
             ;
+        for (uint32_t part = width; !n && part; part--)
+            n = s->at[part - 1] == '_' ? part : 0;
         n = n ? n : width;
     }
     const struct cairn_slice taken = {s->at, n};
