@@ -546,10 +546,12 @@ judge_by_log() {
     esac
 }
 
-# What the machine has left on its volume. Without a serial port it is all that there is to judge by.
+# What the machine has left on its volume. Without a serial port it is all that there is to judge by, and where the
+# kernel of an image does not use the one it has (serial=none).
 fetch_saved() {
     saved_name=$(list_logs | LC_ALL=C comm -13 "$tmp/before" - | tail -n 1)
     [ -n "$saved_name" ] && mcopy -n -i "$tmp/stick@@1M" "::/$saved_name" "$saved" 2>/dev/null || return
+    said '^Cairn [0-9.]*: ' >/dev/null || no_uart=1
     [ $no_uart = 0 ] || cp "$saved" "$tmp/console"
 }
 

@@ -265,6 +265,16 @@ def test_stale(tmp_path, memory, words):
 
 
 @pytest.mark.long
+def test_image_without_a_serial_port(tmp_path):
+    """QEMU has one, its kernel uses none: the verdict is what the log on the volume says."""
+    image = cb.make_image(tmp_path / "image", "save=esp", "serial=none", "switches=100", "ds=off", cb.UNHURRIED)
+    result = cb.boot(tmp_path / "run.log", "--smp", 1, "--image", image)
+    assert result.status == cb.PASS and result.lines("verdict  pass, by its SUMMARY"), result.output
+    assert f"log      {saved_log(result)}" in result.output
+    checked(saved_log(result))
+
+
+@pytest.mark.long
 def test_image(tmp_path):
     """The image's own cairn.cfg asks for it; the image is not written to."""
     image = cb.make_image(tmp_path / "image", "#save=off", " save=esp # kept", "truth=1", "switches=500", cb.UNHURRIED)
