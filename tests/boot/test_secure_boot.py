@@ -47,7 +47,8 @@ def test_signed(tmp_path):
                      environment=FIRMWARE)
     assert result.status == cb.PASS, result.output
     assert "Secure Boot is on: the firmware has verified this loader, nobody \\kernel.elf" in result.console()
-    loader = [line for line in result.console().splitlines() if re.search(r"Secure Boot is|^\\|^From here|^and what", line)]
+    loader = [line for line in result.console().splitlines()
+              if re.search(r"Secure Boot is|^\\|^From here|^and what", line)]
     assert len(loader) >= 4 and all(len(line) < 80 for line in loader), loader  # what UEFI's console has room for
     assert keys(result.log, "M")["firmware.secure_boot"] == "on"
     assert "\n  Secure Boot    on\n" in cairn("info", result.log)[1]
