@@ -661,6 +661,7 @@ main() {
     keep_log "$log"
     [ $save = 0 ] || forget_saved
     [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
+    [ $no_uart = 0 ] || echo "no serial port: nothing is shown until the machine has switched itself off"
     start
     watch 2>/dev/null # not a word of bash on how QEMU ended: the verdict says it
     keep_vars

@@ -46,6 +46,7 @@ def test_no_screen_and_no_serial_port(tmp_path):
     assert result.status == cb.PASS, result.output
     saved = saved_log(result)
     assert f"saved    {saved}" in result.output and saved.read_bytes().startswith(FIRST_WORDS)
+    assert result.output.index("no serial port: nothing is shown until") < result.output.index("verdict  ")
     checked(saved)
     text = cb.clean(saved.read_bytes())
     assert re.search(r"^SUMMARY: \d+ passed, 0 failed, ", text, re.M)
