@@ -50,11 +50,11 @@ def test_every_release(tmp_path):
     assert at == {"", ", in a DPC", ", in an interrupt"}  # waits end in a DPC, ticks are counted in an interrupt
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("options", [
     [],
-    *[pytest.param(options, marks=pytest.mark.long) for options in [
-        ["spinlock.hold_threshold=0"],
-        ["spinlock.spin_threshold=20", "spinlock.contention_sample_rate=3", "spinlock.acquire_sample_rate=1500"]]]])
+    ["spinlock.hold_threshold=0"],
+    ["spinlock.spin_threshold=20", "spinlock.contention_sample_rate=3", "spinlock.acquire_sample_rate=1500"]])
 def test_sampled(tmp_path, options):
     """With the defaults, with 1/1000/1, with other rates: what is not an event was sampled out."""
     result, compared, (contended, uncontended, released, wanted, _) = run(tmp_path, *options, switches=1200)

@@ -80,6 +80,7 @@ def test_presets_long(tmp_path, preset):
     run_preset(tmp_path, preset, 4, 5000)
 
 
+@pytest.mark.long
 def test_policies(tmp_path):
     """Where no manual says, the log says what the model did, and it did so: buffers of one record overflow. The periods
     change on the way, with a drain."""

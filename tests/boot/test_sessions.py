@@ -49,6 +49,7 @@ def clocks_and_restarts(tmp_path, cpus, switches, restarts, third, *options):
     return result
 
 
+@pytest.mark.long
 def test_three_clocks(tmp_path):
     clocks_and_restarts(tmp_path, 4, 4000, 10, "both")
 

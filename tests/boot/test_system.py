@@ -199,7 +199,8 @@ def first_difference(*logs):
     return "\n".join(["the traces differ; lines of cairn dump, first run and second:", *different[:5]])
 
 
-@pytest.mark.parametrize("cpus", [cb.long(1), 2, cb.long(4)])
+@pytest.mark.long
+@pytest.mark.parametrize("cpus", [1, 2, 4])
 def test_icount_repeats(tmp_path, cpus):
     """The same options, the same trace bytes."""
     streams = []

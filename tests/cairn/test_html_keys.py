@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+import cairn_boot
 from cairn_tool import GOLDEN
 from html_page import MARKS, NS, SAMPLES, SEEN, TITLE, called, go, of, states
 
@@ -144,14 +145,13 @@ def test_all_keys_are_told(chromium, pages):
     assert set(re.findall(r"`([a-zA-Z?/])`", docs)) <= set(bound)
 
 
-def test_every_key(chromium, pages):
+@pytest.mark.parametrize("log", ["small", *map(cairn_boot.long, ["hw", "locks", "told"])])
+def test_every_key(chromium, pages, log):
     """Without a complaint, whatever is chosen."""
-    for log in ("small", "hw", "locks", "told"):
-        chromium.open(pages(log)[0])
-        keys = [key for key in chromium.run("KEYS.flatMap(k => k.keys)") if key not in ("?", "/")]
-        chromium.key(*keys, *keys)
-        for kind in ("switch", "lock", "event", "drain", "gap", "btsdrain"):
-            go(chromium, f"{kind}=0")
-            chromium.key("Shift+ArrowRight", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowUp", "Shift+ArrowLeft",
-                         "o")
-        assert not chromium.complaints
+    chromium.open(pages(log)[0])
+    keys = [key for key in chromium.run("KEYS.flatMap(k => k.keys)") if key not in ("?", "/")]
+    chromium.key(*keys, *keys)
+    for kind in ("switch", "lock", "event", "drain", "gap", "btsdrain"):
+        go(chromium, f"{kind}=0")
+        chromium.key("Shift+ArrowRight", "Shift+ArrowDown", "Shift+ArrowDown", "Shift+ArrowUp", "Shift+ArrowLeft", "o")
+    assert not chromium.complaints
