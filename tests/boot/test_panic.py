@@ -87,49 +87,39 @@ def when_running(log, boot_is_over, then):
     return thread
 
 
-def test_nmi(tmp_path):
-    """The NMI button: the lines the MADT names lead to every CPU at once; one panics, the others stop for it."""
+def boot_and_say(tmp_path, words, *options):
+    """The log of a boot whose QEMU is told these words once it runs, and which fails of them."""
     monitor = tmp_path / "monitor"
     qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off")
     over = threading.Event()
 
-    def press():
-        button = Monitor(monitor)
-        button.say("nmi")
-        button.stay()
+    def say():
+        hardware = Monitor(monitor)
+        hardware.say(words)
+        hardware.stay()
 
-    thread = when_running(tmp_path / "log", over, press)
-    result = cb.boot(tmp_path / "log", "--smp", 4, "--qemu", qemu, "truth=1", "switches=1000000", cb.UNHURRIED)
+    thread = when_running(tmp_path / "log", over, say)
+    result = cb.boot(tmp_path / "log", "--qemu", qemu, "switches=1000000", cb.UNHURRIED, *options)
     over.set()
     thread.join()
     assert result.status == cb.FAIL, result.output
-    console = result.console()
+    checked(result.log)
+    return result.console()
+
+
+def test_nmi(tmp_path):
+    """The NMI button: the lines the MADT names lead to every CPU at once; one panics, the others stop for it."""
+    console = boot_and_say(tmp_path, "nmi", "--smp", 4, "truth=1")
     assert len(re.findall(r"^PANIC: CPU \d, thread .*: unexpected NMI$", console, re.M)) == 1, console
     assert "did not answer" not in console and "RIP " in console
-    checked(result.log)
 
 
 def test_machine_check(tmp_path):
     """An error in a bank of CPU 1's: the panic names bank, status and address."""
-    monitor = tmp_path / "monitor"
-    qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off")
-    over = threading.Event()
-
-    def fail():
-        hardware = Monitor(monitor)
-        hardware.say("mce 1 2 0xb600000000000135 5 0x12345000 0")
-        hardware.stay()
-
-    thread = when_running(tmp_path / "log", over, fail)
-    result = cb.boot(tmp_path / "log", "--smp", 2, "--qemu", qemu, "ds=off", "switches=1000000", cb.UNHURRIED)
-    over.set()
-    thread.join()
-    assert result.status == cb.FAIL, result.output
-    console = result.console()
+    console = boot_and_say(tmp_path, "mce 1 2 0xb600000000000135 5 0x12345000 0", "--smp", 2, "ds=off")
     assert re.search(r"^PANIC: CPU 1, thread .*: machine check \(#MC\)$", console, re.M), console
     assert re.search(r"^machine check: \d+ banks, MCG_STATUS 5$", console, re.M), console
     assert "machine check: bank 2: status b600000000000135, address 12345000, misc 0\n" in console
-    checked(result.log)
 
 
 class Debugger:
