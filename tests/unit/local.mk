@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The loader's own files among its own headers.
-$(addprefix $(B)/san/tests/unit/test_boot_,firmware.o main.o save.o): HCFLAGS += -fshort-wchar \
+$(addprefix $(B)/san/tests/unit/test_boot_,firmware.o main.o save.o save_begin.o): HCFLAGS += -fshort-wchar \
     -DGNU_EFI_USE_MS_ABI -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
 
 # How much of ds/model its unit tests reach: `make coverage` prints each file's branches and fails below COVERAGE_LEAST
