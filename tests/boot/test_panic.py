@@ -10,6 +10,7 @@ import pytest
 
 import cairn_boot as cb
 from cairn_log import cairn, checked
+from cairn_monitor import Monitor, boot_and_say, when_running
 
 
 @pytest.mark.parametrize("kind, line, function", [
@@ -45,78 +46,23 @@ def test_in_a_proof(tmp_path):
     assert re.search(rf"truth: each PEBS record equal +{records} +0 verified\n", text), text
 
 
-class Monitor:
-    """QEMU's monitor. A command is done when the next prompt comes, or QEMU's end."""
-
-    def __init__(self, path):
-        self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.settimeout(cb.LIMIT)
-        self.connection.connect(str(path))
-        self.until_prompt()
-
-    def until_prompt(self):
-        text = b""
-        while not text.endswith(b"(qemu) "):
-            more = self.connection.recv(4096)
-            if not more:
-                return
-            text += more
-
-    def say(self, command):
-        self.connection.sendall(f"{command}\n".encode())
-        self.until_prompt()
-
-    def stay(self):
-        """To the end of QEMU: it may drop what one has sent who hangs up."""
-        while self.connection.recv(4096):
-            pass
-        self.connection.close()
-
-
-def when_running(log, boot_is_over, then):
-    """A thread that does `then` once the machine's workload runs; nothing if it never does."""
-    def wait():
-        while b"run: workload" not in log.read_bytes():
-            if boot_is_over.wait(0.2):
-                return
-        then()
-
-    log.touch()
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
-
-
-def boot_and_say(tmp_path, words, *options):
-    """The log of a boot whose QEMU is told these words once it runs, and which fails of them."""
-    monitor = tmp_path / "monitor"
-    qemu = cb.with_qemu(tmp_path, "-monitor", f"unix:{monitor},server=on,wait=off")
-    over = threading.Event()
-
-    def say():
-        hardware = Monitor(monitor)
-        hardware.say(words)
-        hardware.stay()
-
-    thread = when_running(tmp_path / "log", over, say)
-    result = cb.boot(tmp_path / "log", "--qemu", qemu, "switches=1000000", cb.UNHURRIED, *options)
-    over.set()
-    thread.join()
-    assert result.status == cb.FAIL, result.output
-    checked(result.log)
-    return result.console()
-
-
 def test_nmi(tmp_path):
     """The NMI button: the lines the MADT names lead to every CPU at once; one panics, the others stop for it."""
-    console = boot_and_say(tmp_path, "nmi", "--smp", 4, "truth=1")
+    result = boot_and_say(tmp_path, "nmi", "--smp", 4, "truth=1", "switches=1000000")
+    assert result.status == cb.FAIL, result.output
+    checked(result.log)
+    console = result.console()
     assert len(re.findall(r"^PANIC: CPU \d, thread .*: unexpected NMI$", console, re.M)) == 1, console
     assert "did not answer" not in console and "RIP " in console
 
 
 def test_machine_check(tmp_path):
     """An error in a bank of CPU 1's: the panic names bank, status and address."""
-    console = boot_and_say(tmp_path, "mce 1 2 0xb600000000000135 5 0x12345000 0", "--smp", 2, "ds=off")
+    result = boot_and_say(tmp_path, "mce 1 2 0xb600000000000135 5 0x12345000 0", "--smp", 2, "ds=off",
+                          "switches=1000000")
+    assert result.status == cb.FAIL, result.output
+    checked(result.log)
+    console = result.console()
     assert re.search(r"^PANIC: CPU 1, thread .*: machine check \(#MC\)$", console, re.M), console
     assert re.search(r"^machine check: \d+ banks, MCG_STATUS 5$", console, re.M), console
     assert "machine check: bank 2: status b600000000000135, address 12345000, misc 0\n" in console

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: MIT
 """save=esp: the log of a run survives a reset, and the next start makes a file of it, or says why not."""
 
-import json
 import os
 import pathlib
 import re
 import shutil
-import socket
 import struct
 import subprocess
-import threading
 import uuid
 
 import pytest
 
 import cairn_boot as cb
 from cairn_log import checked
+from cairn_monitor import boot_and_say
+from frames import crc32c
 
 FIRST_WORDS = b"\r\nCairn 0."  # of the kernel's part of a serial log
 
@@ -24,7 +23,7 @@ def saved_log(result):
     return result.log.with_name(result.log.stem + "-esp.log")
 
 
-def qemu_with(folder, before="", *extra):
+def qemu_with(folder, before, *extra):
     """A QEMU for run-qemu.sh --qemu that runs `before` first: shell commands that find the machine's volume in $stick,
     a drive as mtools take it."""
     wrapper = folder / "qemu-wrapped"
@@ -33,7 +32,7 @@ def qemu_with(folder, before="", *extra):
 for word; do
     case $word in if=none,id=esp,*) stick=${{word#*,file=}}@@1M ;; esac
 done
-[ -z "$stick" ] || {{ {before or ":"}; }}
+[ -z "$stick" ] || {{ {before}; }}
 exec "{shutil.which("qemu-system-x86_64")}" "$@" {words}
 """, encoding="ascii")
     wrapper.chmod(0o755)
@@ -74,48 +73,12 @@ def test_what_is_saved_is_the_serial_log(tmp_path, options, verdict):
     checked(saved_log(result))
 
 
-class Qmp:
-    """Just enough of QEMU's QMP: commands."""
-
-    def __init__(self, path):
-        self.connection = socket.socket(socket.AF_UNIX)
-        self.connection.settimeout(cb.LIMIT)
-        self.connection.connect(str(path))
-        self.lines = self.connection.makefile("r")
-        self.until("QMP")
-        self.ask("qmp_capabilities")
-
-    def until(self, key):
-        for line in self.lines:
-            if key in json.loads(line):
-                return
-        raise EOFError("QEMU has ended")
-
-    def ask(self, command):
-        self.connection.sendall(json.dumps({"execute": command}).encode() + b"\n")
-        self.until("return")
-
-
 def test_half_written(tmp_path):
     """A reset in the middle of the run: the second start says so and has no file; the third one, with the variables
     that the second has left, runs, and its log says so as well."""
-    path, log, kept = tmp_path / "qmp", tmp_path / "run.log", tmp_path / "vars"
-    qemu = qemu_with(tmp_path, "", "-qmp", f"unix:{path},server=on,wait=off")
-    over = threading.Event()
-    log.touch()
-
-    def press():
-        while b"run: workload" not in log.read_bytes():
-            if over.wait(0.2):
-                return
-        Qmp(path).ask("system_reset")
-
-    thread = threading.Thread(target=press)
-    thread.start()
-    result = cb.boot(log, "--raw", "--smp", 1, "--qemu", qemu, "--vars", kept, "save=esp", "save.mib=8",
-                     "switches=1000000000", "ds=off", cb.UNHURRIED)
-    over.set()
-    thread.join()
+    kept = tmp_path / "vars"
+    result = boot_and_say(tmp_path, "system_reset", "--raw", "--smp", 1, "--vars", kept, "save=esp", "save.mib=8",
+                          "ds=off", "switches=1000000000")
     why = "it is half-written: the machine was reset before the run had ended"
     assert result.status == cb.FAIL and "the log was not saved: " + why in result.output.replace("\n         ", " ")
     assert not saved_log(result).exists()
@@ -187,7 +150,7 @@ def test_own_disk_first(tmp_path):
     other means, is the next one all the same. (That the log is gone by then is QEMU's end between the two.)"""
     kept, own = tmp_path / "vars", cb.make_image(tmp_path / "own", "workload=pingpong", "switches=1", "end=halt")
     common = ("--raw", "--smp", 1, "--vars", kept, "save=esp", "save.mib=8", "switches=100", "ds=off", cb.UNHURRIED)
-    result = cb.boot(tmp_path / "run.log", "--qemu", qemu_with(tmp_path, "", "-no-reboot"), *common)
+    result = cb.boot(tmp_path / "run.log", "--qemu", cb.with_qemu(tmp_path, "-no-reboot"), *common)
     assert "choose it in the firmware's menu" not in result.console()
     assert "Cairn loader 0." in result.console() and "cairn loader: " not in result.console(), result.output
     qemu = qemu_with(tmp_path, 'set -- "${@/bootindex=0/bootindex=1}"', "-drive",
@@ -200,18 +163,6 @@ def test_own_disk_first(tmp_path):
 
 AREA, AREA_BYTES = 0x8000000, 1 << 20
 SAVED = 3
-
-
-def crc32c(data):
-    table = []
-    for n in range(256):
-        for _ in range(8):
-            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
-        table.append(n)
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = crc >> 8 ^ table[(crc ^ byte) & 255]
-    return crc ^ 0xFFFFFFFF
 
 
 def area(text, nonce, state=2):

@@ -39,8 +39,8 @@ def test_two_hundred_thousand(tmp_path):
     assert wrong == 0 and good >= 0.99 * (good + ambiguous)
 
 
-@pytest.mark.parametrize("workload", [
-    *map(cb.long, ["lockfight", "sleepers", "pingpong", "prodcons", "hogs", "user"])])
+@pytest.mark.long
+@pytest.mark.parametrize("workload", ["lockfight", "sleepers", "pingpong", "prodcons", "hogs", "user"])
 def test_workloads(tmp_path, workload):
     run_and_check(tmp_path, 2, 300, f"workload={workload}")
 
