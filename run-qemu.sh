@@ -284,7 +284,7 @@ check_log() {
 
 # True where no file is lost that is not ours: nothing is there, or something empty, a device or a pipe; or a log: it
 # has a frame, or its first words are the firmware's, the loader's or the kernel's. In a later line they prove nothing.
-# cairn capture has the same rule (tools/cairn/keep_log.c).
+# cairn capture has the same rule (tools/cairn/command/keep_log.c).
 is_ours() { # file
     [ -s "$1" ] && [ -f "$1" ] || return 0
     LC_ALL=C grep -a -E -q "^$FRAME" "$1" && return 0

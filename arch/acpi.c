@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives arch/acpi_parse.c this machine's memory. */
+/* Gives arch/firmware/acpi_tables.c this machine's memory. */
 #include "arch/internal.h"
 #include "arch/registers.h"
-#include "kernel/errno.h"
+#include "kernel/lib/errno.h"
 
 _Static_assert(ACPI_MAX_CPUS == ARCH_MAX_CPUS, "one limit on CPUs");
 

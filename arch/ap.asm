@@ -4,7 +4,7 @@
 ; (struct passed_info in arch/smp.c); the processor only reads it, for the page is mapped read-only once paging is on.
 ; SDM vol. 3, "MP Initialization" and "Initializing IA-32e Mode".
 
-%include "arch/numbers.inc"
+%include "arch/asm_numbers.inc"
 
 global arch_trampoline
 global arch_trampoline_block

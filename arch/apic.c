@@ -3,8 +3,8 @@
  * Programmable Interrupt Controller (APIC)"; Intel 8259A and 82093AA (I/O APIC) datasheets. */
 #include "arch/internal.h"
 #include "arch/registers.h"
-#include "kernel/cpuset.h"
-#include "kernel/errno.h"
+#include "kernel/lib/cpuset.h"
+#include "kernel/lib/errno.h"
 
 /* Register offsets of the xAPIC page; x2APIC: MSR 800H + offset / 16. */
 #define APIC_TPR           0x080u

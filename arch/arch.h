@@ -11,7 +11,7 @@
 
 #include "arch/trapframe.h"
 #include "arch/tscsync.h"
-#include "arch/uart.h"
+#include "arch/firmware/uart.h"
 #include "boot/info.h"
 
 #define ARCH_PAGE_SIZE 4096u
@@ -46,7 +46,7 @@ static inline uint64_t arch_read_rflags(void)
 #define ARCH_SYSCALL_RFLAGS_OFF UINT64_C(0x57700)
 
 /* Interrupts off; returns whether they were on. Balanced by arch_irq_restore. Never uses POPF: an old image must not
- * change RFLAGS.TF (single-stepping, ds/soft.c). */
+ * change RFLAGS.TF (single-stepping, ds/soft/soft.c). */
 static inline bool arch_irq_save(void)
 {
     bool on = (arch_read_rflags() & ARCH_RFLAGS_IF) != 0;
@@ -127,13 +127,13 @@ int arch_wrmsr_safe(uint32_t msr, uint64_t value);
 /* ---- per-CPU area -------------------------------------------------------------------------------------------- */
 
 /* First member of the kernel's per-CPU block; GS base points at it in the kernel. Offsets used by nasm are asserted in
- * arch/percpu.c against arch/percpu.inc. */
+ * arch/asm_offsets.c against arch/asm_offsets.inc. */
 struct arch_cpu {
     struct arch_cpu *self;   /* gs:0 */
     uint32_t index;          /* gs:8, dense, 0 is the boot processor */
     uint32_t apic_id;        /* gs:12 */
-    /* Single-stepping state of ds/soft.c: the address of the next instruction to be stepped, and whether steps count
-     * now. Written with interrupts off, or by one gs-relative instruction. */
+    /* Single-stepping state of ds/soft/soft.c: the address of the next instruction to be stepped, and whether steps
+     * count now. Written with interrupts off, or by one gs-relative instruction. */
     uint64_t step_ip;        /* gs:16 */
     uint8_t step_on;         /* gs:24 */
     uint8_t started;         /* arch/smp.c's own: how far the CPU has got */
@@ -210,7 +210,7 @@ uint32_t arch_cpu_apic_id(uint32_t index);
  * the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 10 s of TSC time (the CPU is then
  * left out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
  * processor only, interrupts off or on, once for each `index`; takes pages with kmem_early_page. Memory below 1 MiB
- * belongs to arch/ for this: kernel/mem.c never hands it out. */
+ * belongs to arch/ for this: kernel/memory/mem.c never hands it out. */
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
@@ -229,7 +229,7 @@ uint64_t arch_virt_to_phys(const void *virt);
 #define ARCH_MAP_COMBINING 8u /* write-combining, where the processor has a PAT; else uncached */
 
 /* Maps one 4 KiB page that was not mapped before (so no CPU has it in its TLB). After arch_paging_init. 0, -ENOMEM,
- * -EEXIST, -EINVAL. The caller serialises (kernel/mem.c holds its lock). */
+ * -EEXIST, -EINVAL. The caller serialises (kernel/memory/mem.c holds its lock). */
 int arch_map_page(void *virt, uint64_t phys, unsigned flags);
 /* True where any of [phys, phys + size) is memory by the firmware's map (boot_memory_is_ram): no device is there. */
 bool arch_is_memory(const struct boot_info *info, uint64_t phys, uint64_t size);
@@ -272,7 +272,7 @@ uint64_t arch_space_kernel(void);
  * interrupts and system calls use. Interrupts off. */
 void arch_thread_in(void *stack_top, uint64_t space);
 
-#define ARCH_USER_CODE 35u /* selectors with RPL 3 (arch/percpu.inc) */
+#define ARCH_USER_CODE 35u /* selectors with RPL 3 (arch/asm_offsets.inc) */
 #define ARCH_USER_DATA 27u
 
 /* Goes on in ring 3 as the frame says. Interrupts off. */
@@ -353,7 +353,7 @@ int arch_serial_init(const struct arch_uart *uart, uint32_t baud);
 /* Its rate in baud; 0: there is no UART in use. */
 uint32_t arch_serial_baud(void);
 /* Sends bytes, waiting for the FIFO a bounded time; after one wait in vain it drops and counts until the UART is ready.
- * No lock: kernel/print.c serialises. */
+ * No lock: kernel/console/print.c serialises. */
 void arch_serial_write(const char *data, size_t size);
 /* Bytes that arch_serial_write would send now without a wait; 0: not ready, or no UART. No lock. */
 size_t arch_serial_ready(void);
@@ -388,8 +388,8 @@ void arch_debug_exit(uint8_t code);
 /* Writes all caches' lines of this memory back, and waits until that is done: it then survives a reset that leaves the
  * memory's power on. Other CPUs must not write there meanwhile. */
 void arch_flush(const void *from, size_t size);
-/* Resets the machine, by the ways of arch/reset.h in their order. warm: by one that keeps what is in memory, where the
- * machine has it. Does not return. */
+/* Resets the machine, by the ways of arch/firmware/reset.h in their order. warm: by one that keeps what is in memory,
+ * where the machine has it. Does not return. */
 void arch_reboot(void);
 void arch_reset_warm(void);
 /* That order in words, cut at `size`. */

@@ -5,7 +5,7 @@ global arch_wait_for_interrupt
 global arch_poll_for_interrupt
 global arch_spin
 global arch_load_segments
-%include "arch/numbers.inc"
+%include "arch/asm_numbers.inc"
 
 section .text
 

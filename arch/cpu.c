@@ -3,7 +3,7 @@
 #include "arch/fpu.h"
 #include "arch/internal.h"
 #include "arch/registers.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 #define CPUID_7_EBX_SMEP   (1u << 7)
 #define CPUID_7_EBX_SMAP   (1u << 20)

@@ -5,7 +5,7 @@ global arch_entry
 global __stack_chk_guard
 extern arch_boot_stack
 extern kernel_main
-%include "arch/numbers.inc"
+%include "arch/asm_numbers.inc"
 
 default rel
 

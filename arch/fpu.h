@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 #define FPU_FCW          0   /* where in the image */
 #define FPU_MXCSR        24

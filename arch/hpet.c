@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/hpet.h"
 
-#include "kernel/errno.h"
+#include "kernel/lib/errno.h"
 
 int arch_hpet_silence(volatile uint32_t *registers)
 {

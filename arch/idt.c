@@ -3,7 +3,7 @@
  * Handling in 64-bit Mode". */
 #include "arch/internal.h"
 #include "arch/registers.h"
-#include "kernel/panic.h"
+#include "kernel/lib/panic.h"
 
 enum { FIRST_IRQ = 0x20 };
 

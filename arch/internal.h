@@ -2,10 +2,10 @@
 /* What the files of arch/ offer each other and nobody else. */
 #pragma once
 
-#include "arch/acpi_parse.h"
+#include "arch/firmware/acpi_tables.h"
 #include "arch/arch.h"
-#include "arch/numbers.h"
-#include "arch/pci_uart.h"
+#include "arch/asm_numbers.h"
+#include "arch/firmware/pci_uart.h"
 
 /* Operand of LGDT and LIDT. */
 struct arch_table_pointer {
@@ -14,7 +14,7 @@ struct arch_table_pointer {
 } __attribute__((packed));
 _Static_assert(sizeof(struct arch_table_pointer) == 10, "arch_table_pointer");
 
-/* ---- arch/stack.c: stacks that no thread owns ---- */
+/* ---- arch/boot_stacks.c: stacks that no thread owns ---- */
 
 /* Interrupt stacks, by IST number (SDM vol. 3, "Interrupt Stack Table"). */
 enum arch_ist {

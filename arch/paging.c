@@ -4,10 +4,10 @@
  * map. W^X holds for aliases as well: the direct map shows the kernel's text and constants read-only.
  */
 #include "arch/internal.h"
-#include "arch/layout.h"
+#include "arch/memory_layout.h"
 #include "arch/registers.h"
-#include "kernel/errno.h"
-#include "kernel/mem.h"
+#include "kernel/lib/errno.h"
+#include "kernel/memory/mem.h"
 
 #define ENTRY_P   (UINT64_C(1) << 0)
 #define ENTRY_RW  (UINT64_C(1) << 1)

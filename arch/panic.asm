@@ -11,7 +11,7 @@
 
 global kpanic
 extern kpanic_at
-%include "arch/numbers.inc"
+%include "arch/asm_numbers.inc"
 
 FRAME_RIP    equ 0x88
 SAVE_AREA    equ 0xB0

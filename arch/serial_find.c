@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The serial ports that the machine itself names: its ACPI tables and its PCI functions. */
-#include "arch/acpi_serial.h"
+#include "arch/firmware/acpi_serial.h"
 #include "arch/internal.h"
-#include "kernel/errno.h"
-#include "kernel/string.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
 
 #define DBG2_PORTS_MAX 16u /* of a hostile table's many */
 

@@ -2,9 +2,9 @@
 /* Starting the other processors. SDM vol. 3, "MP Initialization Protocol Algorithm". */
 #include "arch/internal.h"
 #include "arch/registers.h"
-#include "kernel/errno.h"
-#include "kernel/panic.h"
-#include "kernel/string.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/panic.h"
+#include "kernel/lib/string.h"
 
 #define LOW_MEMORY_END UINT64_C(0x100000) /* a STARTUP IPI names a page below 1 MiB */
 

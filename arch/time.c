@@ -11,7 +11,7 @@
 #include "arch/hpet.h"
 #include "arch/internal.h"
 #include "arch/tscsync.h"
-#include "kernel/errno.h"
+#include "kernel/lib/errno.h"
 
 #define PM_TIMER_HZ   3579545u /* ACPI, "Power Management Timer" */
 #define PIT_HZ        1193182u

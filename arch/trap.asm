@@ -37,7 +37,7 @@ extern arch_fault
 extern arch_debug_function
 extern arch_smap
 extern kernel_system_call
-%include "arch/numbers.inc"
+%include "arch/asm_numbers.inc"
 
 default rel
 
@@ -119,7 +119,7 @@ section .text align=16
 
 arch_entry_begin:
 
-; #DB: single-stepping comes here millions of times a second (ds/soft.c), hence no way through arch_trap.
+; #DB: single-stepping comes here millions of times a second (ds/soft/soft.c), hence no way through arch_trap.
 debug_stub:
     push    0
     push    1

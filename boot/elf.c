@@ -6,7 +6,7 @@
 
 #include "boot/elf64.h"
 #include "boot/info.h"
-#include "kernel/errno.h"
+#include "kernel/lib/errno.h"
 
 enum {
     EI_CLASS = 4,

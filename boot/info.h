@@ -65,7 +65,7 @@ struct boot_memory {
 };
 _Static_assert(sizeof(struct boot_memory) == 32, "boot_memory");
 
-/* As the firmware says it, and not checked (kernel/pixels.h does). */
+/* As the firmware says it, and not checked (kernel/console/pixels.h does). */
 struct boot_framebuffer {
     uint64_t base; /* physical; 0: no GOP, or none with a linear framebuffer */
     uint64_t size;
@@ -93,7 +93,7 @@ enum boot_secure_boot {
 };
 
 #define BOOT_SAVE_NOTE  192
-#define BOOT_SAVE_NOTES 4 /* as many as there can be: boot/save.c */
+#define BOOT_SAVE_NOTES 4 /* as many as there can be: boot/save/save.c */
 
 struct boot_info {
     uint64_t magic;
@@ -116,7 +116,8 @@ struct boot_info {
     uint64_t config; /* text of \cairn.cfg, NUL-terminated */
     uint64_t config_size; /* without the NUL */
 
-    uint64_t save_area; /* option save=esp: struct save_header (boot/save_format.h) and room for the text behind it */
+    uint64_t
+        save_area; /* option save=esp: struct save_header (boot/save/save_format.h) and room for the text behind it */
     uint64_t save_bytes;
 
     struct boot_framebuffer framebuffer;

@@ -28,7 +28,7 @@ struct boot_efi_map {
     size_t stride; /* bytes from one descriptor to the next */
 };
 
-#define BOOT_GIBS UINT64_C(65536) /* 64 TiB: above lie the kernel's other regions (arch/layout.h) */
+#define BOOT_GIBS UINT64_C(65536) /* 64 TiB: above lie the kernel's other regions (arch/memory_layout.h) */
 
 /* Bit n % 64 of word n / 64: the n-th GiB of physical memory. */
 struct boot_gibs {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The Debug Store of each CPU: detection, set-up, pause and resume, PMI, drain, tear-down. Knows no trace sessions and
- * no scheduler: kernel/session.c gives it memory, kernel/hook.c takes what it drains.
+ * no scheduler: kernel/recording/debug_store.c gives it memory, kernel/tracepoint/switch.c takes what it drains.
  *
  * Unless said otherwise a function acts on the CPU it runs on, with interrupts off.
  */
@@ -14,8 +14,8 @@
 #include "arch/trapframe.h"
 #include "ds/layout.h"
 #include "ds/machine.h"
-#include "trace/format.h" /* enum cairn_ds_reason only: the wire's word for why a drain happened */
-#include "trace/truth.h"  /* what the truth hooks get */
+#include "trace/wire/format.h" /* enum cairn_ds_reason only: the wire's word for why a drain happened */
+#include "trace/wire/truth.h"  /* what the truth hooks get */
 
 #define DS_MAX_COUNTERS 14u /* 10 general-purpose and 4 fixed */
 
@@ -96,7 +96,7 @@ struct ds_test {      /* one row of the detection table, in the order the tests 
     const char *verdict; /* words: what follows from it */
 };
 
-/* Generations that code their events alike (ds/events.c). */
+/* Generations that code their events alike (ds/driver/event_table.c). */
 enum ds_generation {
     DS_GENERATION_OTHER, /* the architectural events only */
     DS_GENERATION_CORE2,
@@ -111,12 +111,12 @@ enum ds_generation {
     DS_GENERATIONS
 };
 
-/* What this processor does otherwise than its manual says, and what the driver does about it: ds/errata.c. */
+/* What this processor does otherwise than its manual says, and what the driver does about it: ds/driver/errata.c. */
 struct ds_errata {
     bool pebs_unusable;        /* no PEBS */
     bool pebs_needs_microcode; /* no PEBS with the microcode it has */
     bool one_page_buffer;      /* the PEBS buffer stays within one page */
-    bool counters_stuck;       /* before they are set up counters are set free, see ds/cpu.c */
+    bool counters_stuck;       /* before they are set up counters are set free, see ds/driver/driver.c */
     bool period_32;            /* shorter periods are refused */
     bool period_128;           /* likewise, of INST_RETIRED.PREC_DIST */
     bool period_64;            /* of INST_RETIRED.PREC_DIST: multiples of 64, from 128 on */
@@ -152,9 +152,9 @@ struct ds_caps {
     struct ds_test test[DS_TESTS_MAX];
 };
 
-/* Every test in the order of ds/caps.c, on this CPU, through `machine`. Reads only, but for the DS_AREA probe under a
- * hypervisor, which restores what was there, and IA32_BIOS_SIGN_ID, which is read by writing it. Never faults. Returns
- * 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
+/* Every test in the order of ds/driver/detect.c, on this CPU, through `machine`. Reads only, but for the DS_AREA probe
+ * under a hypervisor, which restores what was there, and IA32_BIOS_SIGN_ID, which is read by writing it. Never faults.
+ * Returns 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
 /* After ds_detect: takes PEBS, and BTS, out of `caps` where counters, or the DS area, are in use, and names these as
@@ -258,7 +258,7 @@ void ds_set_area(struct ds_cpu *ds, void *area);
 /* What the processor did not let ds_start do, or what came after it. */
 struct ds_refusal {
     const char *during; /* "the set-up", "the PMI handler", ... */
-    int step;           /* of the set-up: the numbered sequence in ds/cpu.c or ds/bts.c; 0: of none */
+    int step;           /* of the set-up: the numbered sequence in ds/driver/driver.c or ds/driver/bts.c; 0: of none */
     uint32_t msr; /* that raised #GP */
     bool write;   /* WRMSR of `value`; else RDMSR */
     uint64_t value;
@@ -275,8 +275,8 @@ void ds_stop(struct ds_cpu *ds);
 bool ds_started(const struct ds_cpu *ds);
 
 /* Gives config->event[i] the period period[i], for each: drains (reason RECONFIGURE), then numbered steps of its own
- * (ds/reconfigure.c). Leaves counting paused. 0; -EINVAL with one line in `error`, nothing is changed then: to be asked
- * before ds_start, too. What raises #GP on the way shows in the counts. */
+ * (ds/driver/reconfigure.c). Leaves counting paused. 0; -EINVAL with one line in `error`, nothing is changed then: to
+ * be asked before ds_start, too. What raises #GP on the way shows in the counts. */
 int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
 
 /* What config->counting counters have counted since ds_cpu_init, over stops and starts. Counting is paused. */
@@ -298,7 +298,8 @@ bool ds_pmi(struct ds_cpu *ds);
  * nothing. */
 void ds_tick(struct ds_cpu *ds);
 
-/* ---- branch tracing (ds/bts.c): beside PEBS or without it -------------------------------------------------------- */
+/* ---- branch tracing (ds/driver/bts.c): beside PEBS or without it
+ * -------------------------------------------------------- */
 
 /* Why a processor cannot trace the branches of these rings; NULL: it can. */
 const char *ds_bts_refusal(const struct ds_caps *caps, enum ds_bts_rings rings);
@@ -312,8 +313,8 @@ size_t ds_bts_buffer_bytes(uint32_t records);
 int ds_bts_init(struct ds_cpu *ds, enum ds_bts_mode mode, enum ds_bts_rings rings, uint32_t records, void *buffer);
 
 /* Numbered set-up sequence of its own, after ds_start or without it. On failure everything is as before it, PEBS runs
- * on, and *refusal says why (step: in ds/bts.c). Begins BTS' first epoch (hook, reason START). 0 or -EFAULT. ds_stop,
- * ds_pause, ds_resume, ds_pmi and ds_drain_panic look after both. */
+ * on, and *refusal says why (step: in ds/driver/bts.c). Begins BTS' first epoch (hook, reason START). 0 or -EFAULT.
+ * ds_stop, ds_pause, ds_resume, ds_pmi and ds_drain_panic look after both. */
 int ds_bts_start(struct ds_cpu *ds, struct ds_refusal *refusal);
 
 /* Drain now. Counting is paused. `tsc`: when. Where reason is CAIRN_DS_SWITCH and there is nothing, no epoch ends.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The processor as the Debug Store driver sees it: CPUID, MSRs and LVTPC of the current CPU. Two real ones exist,
- * ds/hw.c (the instructions) and ds/soft.c (ds/model behind the same face), and the tests have a fake one that injects
- * faults.
+ * ds/driver/hw.c (the instructions) and ds/soft/soft.c (ds/model behind the same face), and the tests have a fake one
+ * that injects faults.
  */
 #pragma once
 

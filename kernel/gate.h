@@ -5,7 +5,7 @@
  * them as the last act. Between the two interrupts are off and the thread may be switched away and come back on
  * another CPU; calls may nest.
  *
- * kernel_irq_enter and kernel_irq_exit (kernel/sched.c) are the same gate for interrupts.
+ * kernel_irq_enter and kernel_irq_exit (kernel/sched/sched.c) are the same gate for interrupts.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include "trace/dump.h"
+#include "trace/frames.h"
 
 /* One formatted line of a text stream of the dump. Usable in a panic. */
 void kline(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)

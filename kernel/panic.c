@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/panic.h"
+#include "kernel/lib/panic.h"
 
 #include <stdbool.h>
 
 #include "arch/arch.h"
-#include "arch/numbers.h"
+#include "arch/asm_numbers.h"
 #include "arch/registers.h"
 #include "ds/ds.h"
-#include "kernel/control.h"
+#include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
-#include "kernel/cpuset.h"
-#include "kernel/display.h"
-#include "kernel/dump.h"
-#include "kernel/end.h"
-#include "kernel/print.h"
-#include "kernel/save.h"
-#include "kernel/serial.h"
-#include "kernel/string.h"
-#include "kernel/symbols.h"
+#include "kernel/lib/cpuset.h"
+#include "kernel/console/display.h"
+#include "kernel/dump/dump.h"
+#include "kernel/console/end.h"
+#include "kernel/console/print.h"
+#include "kernel/console/saved_log.h"
+#include "kernel/console/serial_port.h"
+#include "kernel/lib/string.h"
+#include "kernel/dump/symbols.h"
 #include "kernel/thread.h"
 
 #define NOBODY UINT32_MAX
@@ -113,7 +113,7 @@ static void print_running(void)
 static void begin(const char *line)
 {
     __asm__ volatile("cli" ::: "memory");
-    ds_pause(kcpu_this()->active_ds); /* a stepped thread must not come to HLT (ds/soft.c) */
+    ds_pause(kcpu_this()->active_ds); /* a stepped thread must not come to HLT (ds/soft/soft.c) */
     uint32_t me = arch_cpu_index(), nobody = NOBODY;
     if (!__atomic_compare_exchange_n(&panicking, &nobody, me, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         if (nobody != me)

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: creation, end, join, sleep, yield, and how a stack names its thread. How they are chosen: kernel/sched.h. */
+/* Threads: creation, end, join, sleep, yield, and how a stack names its thread. How they are chosen:
+ * kernel/sched/sched.h. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/cpuset.h"
-#include "kernel/list.h"
-#include "kernel/stack.h"
-#include "kernel/wait.h"
-#include "trace/trace.h"
+#include "kernel/lib/cpuset.h"
+#include "kernel/lib/list.h"
+#include "kernel/memory/stack.h"
+#include "kernel/sched/wait.h"
+#include "trace/session.h"
 
 #define KTHREAD_NAME        24u
 #define KTHREAD_RECORDS_MAX 4096u
 
 enum kthread_flags {
     KTHREAD_SAMPLED = 1, /* the Debug Store counts while it runs its own code */
-    KTHREAD_USER = 4,    /* its own code is a program's, in ring 3: kernel/user.h */
+    KTHREAD_USER = 4,    /* its own code is a program's, in ring 3: kernel/user/user.h */
     KTHREAD_IDLE = 2,    /* one per CPU, TID 0, priority 0, never in a queue, always Running as in Windows */
 };
 
@@ -40,19 +41,19 @@ struct kthread {
 
     struct klist queue_link;     /* ready queue */
     struct klist wait_link;      /* kobject.waiters */
-    struct klist timer_link;     /* kernel/timerq.h */
+    struct klist timer_link;     /* kernel/sched/timerq.h */
     uint64_t timer_due;          /* tick */
     int wait_status;             /* what kwait returns */
     struct klist owned;          /* kmutex.owned_link */
 
-    struct klist all_link;             /* this and the next: kernel/rundown.c's */
+    struct klist all_link;             /* this and the next: kernel/recording/rundown.c's */
     uint32_t told[TRACE_MAX_SESSIONS]; /* by session: which rundown of its has told of this thread */
     struct kthread_retired {     /* its instructions and branches, as they were stepped: session.pmc with truth=1 */
         uint64_t instructions, branches;
     } retired, retired_before;   /* the latter when it last came in; only its own CPU touches them */
 
     uint32_t gate_depth;         /* kernel/gate.h; only its own CPU touches it, interrupts off */
-    void *stack;                 /* slot of kernel/stack.h */
+    void *stack;                 /* slot of kernel/memory/stack.h */
     void *context;               /* stack pointer while it does not run: arch_context_switch */
     void (*entry)(void *);
     void *argument;
@@ -112,7 +113,7 @@ uint64_t kthread_records_dropped(void);
 /* Above the numbers of all threads and processes so far. */
 uint32_t kthread_limit(void);
 
-/* ---- for kernel/sched.c */
+/* ---- for kernel/sched/sched.c */
 /* Fills in what idle threads and others have in common; -ENOMEM. The caller sets TID, state and place. */
 int kthread_prepare(struct kthread *thread, const struct kthread_params *params);
 /* Appends to the records; dispatcher lock held. */

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 UNIT_TIMEOUT = 1800  # seconds, for one program: it hangs; slowness is no verdict
-FEWER_STEPS = "200000"  # of each processor in tests/unit/test_ds_property.c; `make test-all`: its own million
+FEWER_STEPS = "200000"  # of each processor in tests/unit/ds/test_property.c; `make test-all`: its own million
 WORKERS = os.cpu_count() or 1
 WITH_QEMU_11 = ("qemu_ds", "linux")  # folders whose tests boot the QEMU of `make deps-ds`: only where asked for
 
@@ -34,8 +34,8 @@ def run_program(program):
 def run_unit(build):
     """cmocka programs: counts come from their last lines; one that dies before them is one failure."""
     counts = Counter()
-    sources = sorted((ROOT / "tests" / "unit").glob("test_*.c"))
-    programs = [build / "unit" / source.stem for source in sources]
+    sources = sorted((ROOT / "tests" / "unit").glob("*/test_*.c"))
+    programs = [build / "unit" / source.parent.name / source.stem for source in sources]
     with ThreadPoolExecutor(WORKERS) as pool:
         for program, (status, output) in zip(programs, pool.map(run_program, programs)):
             seen = Counter()
@@ -46,7 +46,8 @@ def run_unit(build):
                 seen["failed"] = 1
             if seen["failed"]:
                 print(output)
-            print(f"  {program.stem}: {seen['passed']} passed, {seen['failed']} failed", flush=True)
+            name = f"{program.parent.name}/{program.stem}"
+            print(f"  {name}: {seen['passed']} passed, {seen['failed']} failed", flush=True)
             counts += seen
     return counts
 

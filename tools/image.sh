@@ -34,15 +34,22 @@ while [ $((cluster * 2 * LEAST)) -le $mib ]; do
     cluster=$((cluster * 2))
 done
 
+# The same files and options make the same image, byte by byte: its identifiers are a digest of them, and it has no date
+# of its own.
+export TZ=UTC SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-315532800} # 1980-01-01: FAT knows nothing older
+digest=$({ cat "$loader" "$kernel" && printf '%s\n' "$@"; } | sha256sum)
+guid() { echo "${digest:$1:8}-${digest:$1+8:4}-4${digest:$1+12:3}-8${digest:$1+15:3}-${digest:$1+18:12}"; }
+
 PATH=$PATH:/usr/sbin:/sbin # sgdisk is there, and not in every user's path
 new=$image.new
 trap 'rm -f "$new"' EXIT
 rm -f "$new"
 truncate -s "${mib}M" "$new"
 last=$((mib * 2048 - BACKUP - 1))
-sgdisk --clear --new "1:$FIRST:$last" --typecode 1:ef00 --change-name 1:Cairn "$new" >/dev/null
+sgdisk --clear --disk-guid "$(guid 0)" --new "1:$FIRST:$last" --typecode 1:ef00 --change-name 1:Cairn \
+    --partition-guid "1:$(guid 32)" "$new" >/dev/null
 at=$new@@$((FIRST * 512))
-mformat -i "$at" -F -c "$cluster" -T "$((last - FIRST + 1))" -v CAIRN ::
+mformat -i "$at" -F -c "$cluster" -T "$((last - FIRST + 1))" -N "${digest:60:4}${digest:56:4}" -v CAIRN ::
 mmd -i "$at" ::/EFI ::/EFI/BOOT
 mcopy -i "$at" "$loader" ::/EFI/BOOT/BOOTX64.EFI
 mcopy -i "$at" "$kernel" ::/kernel.elf

@@ -6,8 +6,8 @@
  */
 #include "trace/ccswap.h"
 
-#include "kernel/string.h"
-#include "trace/trace.h"
+#include "kernel/lib/string.h"
+#include "trace/session.h"
 
 #define LAST_USABLE (CCSWAP_BATCH_BYTES - CCSWAP_BATCH_SPARE) /* with more in use, fewer than 8 bytes remain */
 #define NOINLINE    __attribute__((noinline))

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/format.h"
+#include "trace/wire/format.h"
 
 /* Why a batch was closed; the first five are Windows' own (build 10240). */
 enum ccswap_close {
@@ -22,7 +22,7 @@ enum ccswap_close {
     CCSWAP_CLOSE_REASONS,
 };
 
-struct trace_switch; /* trace/trace.h */
+struct trace_switch; /* trace/session.h */
 
 #define TRACE_CCSWAP_BUCKETS 64u
 #define TRACE_CCSWAP_CLOSED  UINT64_MAX /* `used` of an encoder without an open batch */

@@ -2,7 +2,7 @@
 /* The session clocks' numbers. */
 #include "trace/clock.h"
 
-#include "kernel/errno.h"
+#include "kernel/lib/errno.h"
 
 int trace_clock_init(struct trace_clock *clock, uint64_t tsc_hz, uint64_t base)
 {

@@ -2,8 +2,8 @@
 /* The words of group masks: see groups.h. Also compiled on the host. */
 #include "trace/groups.h"
 
-#include "kernel/errno.h"
-#include "kernel/string.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
 
 #define GROUPS_MAX 3u
 

@@ -2,9 +2,9 @@
 /* From one switch, or one event, to the sessions that want it: see hub.h. */
 #include "trace/hub.h"
 
-#include "kernel/errno.h"
-#include "kernel/string.h"
-#include "trace/session.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+#include "trace/session_inside.h"
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 

@@ -19,8 +19,8 @@
 #include "trace/ccswap.h"
 #include "trace/clock.h"
 #include "trace/groups.h"
-#include "trace/trace.h"
-#include "trace/truth.h"
+#include "trace/session.h"
+#include "trace/wire/truth.h"
 
 struct trace_hub_cpu;
 

@@ -2,9 +2,9 @@
 /* Payloads of rundown events: see rundown.h. Also compiled on the host. */
 #include "trace/rundown.h"
 
-#include "kernel/string.h"
-#include "trace/pmcsource.h"
-#include "trace/trace.h"
+#include "kernel/lib/string.h"
+#include "trace/pmc_sources.h"
+#include "trace/session.h"
 
 /* The longest of each kind has room. */
 #define NARROW (ETW_NAME_MAX + 1)

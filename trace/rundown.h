@@ -165,7 +165,7 @@ _Static_assert(offsetof(struct etw_cpu_config, memory_speed) == 0x338, "SystemCo
 #define HOOK_VERSION_PROFILE_INTERVAL 3u      /* of these three */
 
 struct etw_profile_interval { /* then the source's name, UTF-16 with its 0 */
-    uint32_t source;          /* 00: trace/pmcsource.h */
+    uint32_t source;          /* 00: trace/pmc_sources.h */
     uint32_t new_interval;    /* 04: in units of 100 ns */
     uint32_t old_interval;    /* 08 */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Events into per-CPU buffers, and buffers out of a lock-free pool: see session.h. */
-#include "trace/session.h"
+#include "trace/session_inside.h"
 
-#include "kernel/errno.h"
-#include "kernel/string.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
 
 #define BUFFER_MIN   4096u
 #define BUFFER_MAX   (1024u * 1024u)

@@ -1,124 +1,102 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The inside of a trace session; for trace/ and its tests.
- *
- * A session is one block of memory: this structure, the CPUs, the slots, the buffers. A slot describes a buffer. CPUs
- * take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a ticket
- * beyond the last slot means the pool is used up for good. In circular mode it means the oldest buffer there is, since
- * its slot was filled longest ago; slots some CPU is writing to are passed over. In a live session (trace/live.h) slots
- * come back when they have been sent, and all that are not empty are passed over.
- *
- * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_hub_freeze must still find
- * whole events and exact counts. So each step takes effect by one store:
- *   - an event counts from the store of trace_cpu.used, a compact record from that of trace_ccswap.used;
- *   - how many switches a session has tried to get in batches is a difference to what its encoder has encoded, or a
- *     number of its own: trace_cpu.subscribed tells which;
- *   - a buffer is complete from the store of its slot's state (TAKEN -> FULL) on;
- *   - what a CPU wrote into closed buffers is kept twice; trace_cpu.current tells which of the two is valid, and which
- *     slot is being filled, in one word.
- * What was written into the buffer being filled (`fill`) is counted after the event counts, so freeze counts it again
- * from the bytes. What circular mode overwrote is written minus present, so no moment exists in which it is in neither.
+ * The trace session: per-CPU ETW buffers, events, loss. Knows no scheduler types, takes no lock, asks for no memory:
+ * kernel/recording/debug_store.c gives it all it needs. What happens reaches it through trace/hub.h. Also compiled on
+ * the host (tests, bench).
  */
 #pragma once
 
-#include "trace/trace.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-struct trace_tally { /* what buffers hold */
-    uint64_t buffers, events, compact, full;
+#include "trace/ccswap.h"
+#include "trace/clock.h"
+#include "trace/wire/format.h"
+#include "trace/groups.h"
+#include "trace/pmc_items.h"
+
+#define TRACE_MAX_CPUS     256u /* an ideal processor has one byte in switch events */
+#define TRACE_MAX_SESSIONS 8u
+
+struct trace_config {
+    uint32_t number;       /* 1..TRACE_MAX_SESSIONS: LoggerId of its buffers, its bit in the hub */
+    uint32_t cpus;
+    struct perfinfo_groupmask masks; /* what it writes, until it is told otherwise */
+    bool circular;         /* else sequential: full means lost */
+    bool live;             /* sequential, but buffers come back while it runs: trace/live_buffers.h */
+    uint32_t buffer_bytes; /* multiple of 8, 4096..1 MiB */
+    uint32_t buffers;      /* at least cpus; circular: at least cpus + 1 */
+    struct trace_clock clock;
+    uint64_t tick_units;   /* one timer tick in session clock units: batches older than 500 of them are written out */
+    struct trace_pmc pmc;  /* until trace_session_set_pmc */
 };
 
-/* State of a slot: 0 empty; else ticket + 1 in the upper bits and one of these in the lower two. */
-enum { TRACE_SLOT_TAKEN = 1, TRACE_SLOT_FULL = 2, TRACE_SLOT_PHASE = 3 };
-
-struct trace_slot {
-    uint64_t state;      /* atomic: the only word CPUs contend for */
-    uint32_t cpu;        /* this and the rest: the taker's, valid in FULL */
-    uint32_t cpu_buffer; /* ordinal on that CPU */
-    uint32_t sent;       /* its first bytes that are out; the one who sends writes it, while it is FULL */
-    struct trace_tally tally;
+/* Counters of one CPU. tried == written + lost for events always, and for switches while no batch is open: those in an
+ * open batch are tried and neither of the others. */
+struct trace_counts {
+    uint64_t events_tried, events_written, events_lost;
+    uint64_t switches_tried, switches_written, switches_lost; /* one written as 0525H and as 0524H counts twice */
+    uint64_t compact_tried, compact_written, compact_lost;    /* switches by form of event */
+    uint64_t full_tried, full_written, full_lost;
+    uint64_t batches[CCSWAP_CLOSE_REASONS];                   /* batches closed, by reason */
+    uint64_t buffers_begun;
+    uint64_t buffers_lost; /* so many more would have held the events that were lost (sequential mode) */
+    uint64_t lives;        /* times it was started */
 };
 
-struct trace_cpu {
-    uint8_t *buffer;             /* the buffer of `current` */
-    uint64_t used;               /* its bytes that count */
-    int64_t last_event;          /* time of this CPU's last event: the next is never before it */
-    const volatile uint64_t *full_index;    /* where 0524H events find their PebsIndex; NULL: they carry none */
-    const volatile uint64_t *compact_index; /* likewise 0525H */
-    uint32_t full_items;         /* PMC items on 0524H */
-    struct trace_session *session;
-    uint64_t current;            /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
-    uint64_t taken;              /* state its slot had when this CPU took it */
-    uint32_t index, buffer_bytes;
-    bool on;
-    bool subscribed;             /* gets the batches of `encoder`; says which of the next two is valid */
-    uint64_t skipped;            /* subscribed: what the encoder has encoded for others */
-    uint64_t compact_tried;      /* not subscribed: switches up to now */
-    const struct trace_ccswap *encoder; /* this CPU's, of the session's clock */
-    struct perfinfo_groupmask masks;
-    struct trace_pmc pmc;
-    struct trace_tally fill;
-    struct trace_tally closed[2];
-
-    bool gap;                    /* events were lost since its last buffer */
-    uint64_t batches[CCSWAP_CLOSE_REASONS];
-    uint64_t full_tried, other_tried;
-    uint64_t events_lost, compact_lost, full_lost;
-    uint64_t buffers_lost;
-    uint32_t lost_room;          /* what is left of the last of them */
-    uint32_t lives;
-} __attribute__((aligned(64)));
-
-struct trace_session {
-    struct trace_config config;
-    uint64_t next_ticket __attribute__((aligned(64))); /* atomic */
-    uint64_t empty;                                    /* atomic; not circular: slots nobody has, or is about to take */
-    struct trace_cpu *cpu __attribute__((aligned(64)));
-    struct trace_slot *slot;
-    uint8_t *buffers;
-    uint32_t *order; /* of the dump: slots by sequence number */
-    uint32_t full;   /* entries of `order` */
+/* One context switch as the hook sees it. Times are TSC values; the session converts. */
+struct trace_switch {
+    uint64_t tsc;
+    uint32_t old_tid, new_tid; /* 0: idle thread */
+    uint32_t new_wait;         /* timer ticks the incoming thread waited */
+    int32_t old_quantum;       /* timer ticks left */
+    uint8_t old_state;         /* KTHREAD_STATE */
+    uint8_t old_wait_reason;   /* KWAIT_REASON; compact records keep it only for a waiting thread */
+    int8_t old_priority, old_base, new_priority;
+    uint8_t old_ideal_processor;
 };
 
-uint8_t *trace_slot_buffer(const struct trace_session *session, uint64_t slot);
+/* One piece of an event's payload. */
+struct trace_part { const void *data; uint32_t size; };
+/* As `size`: `data` is a TSC value of 8 bytes, which each session gets in units of its own clock. */
+#define TRACE_PART_TIME 0x80000000u
 
-/* The slot of the buffer a CPU fills; NULL: it has none. */
-static inline struct trace_slot *trace_cpu_slot(const struct trace_cpu *cpu)
-{
-    return cpu->current > 1 ? &cpu->session->slot[(cpu->current >> 1) - 1] : NULL;
-}
+/* What a SYSTEM_TRACE_HEADER says besides. */
+struct trace_system { uint32_t thread_id, process_id, kernel_time, user_time; };
 
-/* The rest runs on the CPU concerned with interrupts off: what trace/hub.c does with a session that runs there. */
+struct trace_session; /* trace/session_inside.h: private, but its size is needed by the one who allocates it */
+struct trace_cpu;     /* one CPU's part of it */
 
-/* Gives it what it needs to know of the CPU; it is not on before trace_cpu_set_on. */
-void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder);
-/* Where its switch events find their PebsIndex from now on; NULL: they carry none. No batch is open. */
-void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact);
-/* Its events carry the items that the session's configuration says from now on. */
-void trace_cpu_set_pmc(struct trace_cpu *cpu);
-/* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
-void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
-/* Closes its current buffer, if it has one. */
-void trace_cpu_close_buffer(struct trace_cpu *cpu);
-/* Whether the switches encoded from now on are its own. No batch is open. */
-void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed);
+/* Bytes of memory a session with this configuration needs (session, per-CPU state and buffers), 0 where a field is out
+ * of its range. */
+size_t trace_session_bytes(const struct trace_config *config);
 
-/* One closed batch, as the encoder's call-back gets it. */
-void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
-                     int64_t time, enum ccswap_close reason);
-/* One 0524H event. trace_ccswap_switch's counterpart. `counters`: what its items are of; NULL: nobody has read them,
- * and items are 0. */
-void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, const uint64_t *counters);
-/* Bytes of it in the payload. */
-static inline uint32_t trace_part_bytes(const struct trace_part *part)
-{
-    return part->size == TRACE_PART_TIME ? sizeof(int64_t) : part->size;
-}
-/* One event of `size` bytes of payload, in `count` parts; `counters` as above. 0, -ENOSPC. */
-int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
-                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
-                    const uint64_t *counters);
+/* Lays a session out in `memory` (64-byte aligned, at least trace_session_bytes). It runs on no CPU yet. 0, -EINVAL,
+ * -ENOMEM (too small). */
+int trace_session_init(struct trace_session **session, const struct trace_config *config, void *memory, size_t size);
 
-/* Panic, from any CPU: puts right what may be half done. */
-void trace_cpu_settle(struct trace_cpu *cpu);
-/* Panic: closes the buffer and completes the account. No batch is open, trace_cpu_settle has been called. */
-void trace_cpu_freeze(struct trace_cpu *cpu);
+const struct trace_config *trace_session_config(const struct trace_session *session);
+/* Other PMC items: what a CPU it runs on makes of it from its next trace_hub_start or trace_hub_change on. */
+void trace_session_set_pmc(struct trace_session *session, const struct trace_pmc *pmc);
+struct trace_cpu *trace_session_cpu(struct trace_session *session, uint32_t cpu);
+
+/* Whether it runs on this CPU: from trace_hub_start to trace_hub_stop or a panic's end. Any CPU. */
+bool trace_cpu_on(const struct trace_cpu *cpu);
+
+/* Any CPU; exact once the session stands still there. */
+void trace_cpu_counts(const struct trace_cpu *cpu, struct trace_counts *out);
+
+/* What circular mode overwrote, or trace_live_release took out of a live session; exact, once every CPU is stopped. */
+struct trace_overwritten { uint64_t buffers, events, compact, full; };
+void trace_session_overwritten(const struct trace_session *session, struct trace_overwritten *out);
+
+/* The buffers that hold something, in the order they were begun (sequence_number, unique but not without gaps: circular
+ * mode, and a live session, pass over buffers in use), for the dump. Returns the number;
+ * buffer `i` by trace_session_buffer: its header is complete, `cpu_buffer` is its ordinal on its CPU. All CPUs stopped
+ * or frozen. */
+uint32_t trace_session_buffers(struct trace_session *session);
+const struct wmi_buffer_header *trace_session_buffer(const struct trace_session *session, uint32_t i,
+                                                     uint32_t *cpu_buffer);
+/* Its first bytes that are out already: trace_live_sent. */
+uint32_t trace_session_sent(const struct trace_session *session, uint32_t i);

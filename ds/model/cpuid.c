@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* CPUID of the model. */
 #include "ds/model/internal.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 #define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5 */
 

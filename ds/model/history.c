@@ -8,8 +8,8 @@
  * reading ends at one that does), and that non-canonical addresses and reserved bits raise #GP where Linux has none.
  */
 #include "ds/model/internal.h"
-#include "kernel/errno.h"
-#include "kernel/string.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
 
 #define NO_ADDRESS UINT64_C(0xFFFFFFFF) /* of a branch from a ring that is filtered out, with architectural LBR */
 

@@ -17,8 +17,8 @@
  * though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing
  * in SMM, retire latency) are not there. The core has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it takes ds/layout.h, and from kernel/errno.h and kernel/string.h (on a hosted compiler the C
- * library's own) three error numbers, memcpy, memset and strcmp.
+ * Of the rest of the tree it takes ds/layout.h, and from kernel/lib/errno.h and kernel/lib/string.h (on a hosted
+ * compiler the C library's own) three error numbers, memcpy, memset and strcmp.
  *
  * Read in this order: this file, events.c, record.c, branch.c, history.c, registers.c; presets.c and policy.c are
  * tables.

@@ -2,8 +2,8 @@
 /* The policies by name. Each is a question to which no source has an answer. */
 #include "ds/model/model.h"
 
-#include "kernel/errno.h"
-#include "kernel/string.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
 
 #define FIELD(name) offsetof(struct ds_model_policy, name)
 

@@ -5,7 +5,7 @@
  * Linux' arch/x86/events/intel/{ds,core}.c and what it prints when it boots there.
  */
 #include "ds/model/internal.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 #define GP(n)    (DS_BIT(n) - 1)
 #define FIXED(n) ((DS_BIT(n) - 1) << DS_COUNTER_FIXED)

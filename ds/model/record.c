@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of a PEBS record: formats 0 to 3 as one nested structure, 4 and up as groups. */
 #include "ds/model/internal.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 /* Where the next group of a record goes. */
 struct cursor {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* MSRs of the model and RDPMC: what reads give, what writes change, what raises #GP. */
 #include "ds/model/internal.h"
-#include "kernel/errno.h"
-#include "kernel/string.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
 
 #define MISC_ENABLE_UNAVAIL (IA32_MISC_ENABLE_BTS_UNAVAIL | IA32_MISC_ENABLE_PEBS_UNAVAIL)
 #define LEGAL_LD_LAT        UINT64_C(0xFFFF)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What each counter of the model counts, by the MSRs that say so. */
 #include "ds/model/internal.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 static uint64_t cmask(uint64_t sel)
 {

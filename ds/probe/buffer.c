@@ -3,7 +3,7 @@
 #include "ds/probe/internal.h"
 
 #include "arch/arch.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 /* How many records are stored of many that are due, under this absolute maximum. */
 static unsigned stored(struct ds_probe *p, uint32_t maximum)

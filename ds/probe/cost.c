@@ -5,7 +5,7 @@
  */
 #include "arch/arch.h"
 #include "ds/probe/internal.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 #define APART   128u                     /* instructions from record to record */
 #define MAXIMUM (DS_PROBE_BUFFER - 2048) /* behind it is room for the largest record */

@@ -3,7 +3,7 @@
 #include "ds/probe/internal.h"
 
 #define SHORT   50u  /* a period below the minimum that is asked about */
-#define MINIMUM 128u /* the minimum that Linux keeps; and a period that each processor takes (ds/errata.c) */
+#define MINIMUM 128u /* the minimum that Linux keeps; and a period that each processor takes (ds/driver/errata.c) */
 
 /* ---- the bystander ----------------------------------------------------------------------------------------------- */
 
@@ -90,9 +90,9 @@ void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
 
 /* ---- precise distribution ---------------------------------------------------------------------------------------- */
 
-/* Where it is said to be: by the event (ds/events.c), or on the first counter: Sapphire Rapids and later, and Atoms
- * from Goldmont on, which have no baseline yet. (Linux: what it allows the modifier :ppp for.) False: there is no such
- * `i`. */
+/* Where it is said to be: by the event (ds/driver/event_table.c), or on the first counter: Sapphire Rapids and later,
+ * and Atoms from Goldmont on, which have no baseline yet. (Linux: what it allows the modifier :ppp for.) False: there
+ * is no such `i`. */
 static bool candidate(const struct ds_probe *p, unsigned i, struct ds_probe_counter *c)
 {
     const struct ds_event precise = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};

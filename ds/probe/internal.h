@@ -2,10 +2,10 @@
 /* Between the files of the probe. */
 #pragma once
 
-#include "ds/cpu.h"
+#include "ds/driver/driver.h"
 #include "ds/probe/probe.h"
 
-#define DS_PROBE_PERIOD 64u                 /* of most experiments: no processor here refuses it (ds/errata.c) */
+#define DS_PROBE_PERIOD 64u                 /* of most experiments: no processor here refuses it (ds/driver/errata.c) */
 #define DS_PROBE_FAR    (UINT64_C(1) << 20) /* a reset value that nobody comes to */
 
 struct ds_probe_counter {

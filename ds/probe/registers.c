@@ -2,7 +2,7 @@
 /* What registers take. Nothing counts meanwhile. */
 #include "ds/probe/internal.h"
 
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 /* Bits that no generation has used so far. */
 static const struct {

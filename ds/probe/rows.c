@@ -3,7 +3,7 @@
  * Those of the model's policies have their names. */
 #include "ds/model/model.h"
 #include "ds/probe/probe.h"
-#include "kernel/string.h"
+#include "kernel/lib/string.h"
 
 #define PEBS DS_PROBE_PEBS
 #define BTS  DS_PROBE_BTS

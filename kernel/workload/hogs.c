@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU hogs: threads that only compute and lose their CPU when their quantum ends. */
-#include "kernel/sched.h"
+#include "kernel/sched/sched.h"
 #include "kernel/workload/parts.h"
 
 struct hog {

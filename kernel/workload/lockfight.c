@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lock fight: too many threads want the same mutex. Its holder at times gives the CPU away, so that the others pile
  * up. */
-#include "kernel/spinlock.h"
+#include "kernel/lock/spinlock.h"
 #include "kernel/workload/parts.h"
 
 struct arena {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks: every CPU wants the same spin locks, of every kind, nested up to more than are tracked. What a lock guards is
  * two words that are equal whenever it is free. */
-#include "kernel/exspinlock.h"
-#include "kernel/qspinlock.h"
-#include "kernel/spinlock.h"
+#include "kernel/lock/executive_spinlock.h"
+#include "kernel/lock/queued_spinlock.h"
+#include "kernel/lock/spinlock.h"
 #include "kernel/workload/parts.h"
 
 #define NESTED 10u /* TRACE_SPINLOCK_DEPTH and two more */

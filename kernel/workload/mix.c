@@ -4,7 +4,7 @@
  * threads a CPU, boosts up to 9, priorities below the base, time deltas beyond 2^14 and 2^17 units, and nights in which
  * most CPUs idle for more than 500 ticks.
  */
-#include "kernel/sched.h"
+#include "kernel/sched/sched.h"
 #include "kernel/workload/parts.h"
 
 struct mix {

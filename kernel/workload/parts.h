@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #include "kernel/cpu.h"
-#include "kernel/errno.h"
-#include "kernel/priority.h"
-#include "kernel/rand.h"
+#include "kernel/lib/errno.h"
+#include "kernel/sched/priority.h"
+#include "kernel/lib/rand.h"
 #include "kernel/thread.h"
-#include "kernel/workload.h"
+#include "kernel/workload/workload.h"
 
 extern const struct kworkload kworkload_pingpong, kworkload_prodcons, kworkload_lockfight, kworkload_hogs,
     kworkload_sleepers, kworkload_traps, kworkload_mix, kworkload_user_mode,

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: MIT
 # Figures of the emit path. The program is linked with the kernel's objects: -no-pie, since they are not position
 # independent.
-BENCH_KERNEL_O := $(patsubst %,$(B)/kernel/%.o,trace/account trace/ccswap trace/session trace/hub trace/clock \
-                    kernel/string)
+BENCH_KERNEL_O := $(patsubst %,$(B)/kernel/%.o,trace/session_counts trace/ccswap trace/session trace/hub trace/clock \
+                    kernel/lib/string)
 
 $(B)/bench/bench: $(B)/host/tests/bench/bench.o $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
-$(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%.o,kernel/spinlock kernel/locktrace \
-                       trace/spinlock) $(BENCH_KERNEL_O)
+$(B)/bench/bench-locks: $(B)/host/tests/bench/locks.o $(patsubst %,$(B)/kernel/%.o,kernel/lock/spinlock \
+                       kernel/lock/lock_trace trace/lock_sampling) $(BENCH_KERNEL_O)
 	@mkdir -p $(@D)
 	$(CC) -no-pie -o $@ $^
 $(B)/bench/make-dump: $(B)/host/tests/bench/make_dump.o $(B)/host/tests/golden/streams.o \
-                      $(patsubst %.c,$(B)/host/%.o,$(sort $(wildcard trace/*.c)))
+                      $(B)/host/libshared.a
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^
-$(B)/bench/read-dump: $(B)/host/tests/bench/read_dump.o $(patsubst tools/cairn/%.c,$(B)/host/tools/cairn/%.o, \
-                      $(filter-out tools/cairn/main.c,$(CAIRN_C))) $(B)/host/libshared.a
+$(B)/bench/read-dump: $(B)/host/tests/bench/read_dump.o $(B)/host/libcairn.a $(B)/host/libshared.a
 	@mkdir -p $(@D)
 	$(CC) -o $@ $^ $(CAIRN_LIBS)
 $(B)/bench/workload.bin: $(B)/bench/bench
@@ -30,9 +29,8 @@ bench-gate: $(B)/bench/workload.bin bench-read-products
 # What the plugin costs: a guest that is nothing but what is timed, and Linux' first program.
 BENCH_GUEST_O := $(B)/kernel/tests/bench/qemu_ds/start.asm.o $(B)/bench/guest.o
 $(B)/bench/guest.o: tests/bench/qemu_ds/guest.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call say,CC)
-	$(Q)$(CC) $(UCFLAGS) -fno-pie $(DEPFLAGS) -c $< -o $@
+	$(call compile,guest)
+FLAGS_guest = $(UCFLAGS) -fno-pie
 $(B)/bench/guest.bin: $(BENCH_GUEST_O) tests/bench/qemu_ds/guest.ld
 	@mkdir -p $(@D)
 	$(Q)$(LD) -nostdlib -static -T tests/bench/qemu_ds/guest.ld --oformat binary -o $@ $(BENCH_GUEST_O)

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "ds/ds.h"
-#include "kernel/locktrace.h"
-#include "kernel/spinlock.h"
+#include "kernel/lock/lock_trace.h"
+#include "kernel/lock/spinlock.h"
 #include "kernel/thread.h"
-#include "kernel/truth.h"
+#include "kernel/tracepoint/truth.h"
 #include "trace/hub.h"
 
 uintptr_t __stack_chk_guard = 0x5CA1AB1E00FACADEu; /* the kernel's objects want these */

@@ -11,7 +11,7 @@
 #include "tests/bench/workload.h"
 #include "tests/golden/streams.h"
 #include "trace/hub.h"
-#include "trace/session.h"
+#include "trace/session_inside.h"
 
 #define BUFFER_BYTES 65536u
 #define TSC_PER_UNIT 250u /* a 2.5 GHz TSC */

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "tools/cairn/input.h"
-#include "tools/cairn/timeline.h"
+#include "tools/cairn/frame/input.h"
+#include "tools/cairn/model/timeline.h"
 
 static double now(clockid_t clock)
 {

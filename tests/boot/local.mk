@@ -12,4 +12,4 @@ screen-picture: all
 	@echo 'a boot with a screen, its picture to $(PICTURE): nothing is shown until its SUMMARY, up to some minutes'
 	CAIRN_BUILD=$(B) $(PYTHON) tests/boot/screen_picture.py $(PICTURE) --smp 4 truth=1 workload=mix
 .PHONY: screen-picture
-test-products: $(B)/probe.elf mutants
+test-products: $(B)/probe.elf

@@ -166,7 +166,7 @@ SAVED = 3
 
 
 def area(text, nonce, state=2):
-    """Memory as a run of that number leaves it: boot/save_format.h."""
+    """Memory as a run of that number leaves it: boot/save/save_format.h."""
     def header(crc):
         fields = b"CARNSAVE" + struct.pack("<IIQQQIIQQ", 1, 4096, AREA, AREA_BYTES, nonce, state, crc, len(text), 0)
         return fields.ljust(2048, b"\0") + struct.pack("<I", crc32c(text)).ljust(2048, b"\0")

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "tools/cairn/check/check.h"
-#include "tools/cairn/input.h"
-#include "tools/cairn/report.h"
-#include "tools/cairn/timeline.h"
+#include "tools/cairn/frame/input.h"
+#include "tools/cairn/log/damage.h"
+#include "tools/cairn/model/timeline.h"
 
 /* ---- what a log says -------------------------------------------------------------------------------------------- */
 

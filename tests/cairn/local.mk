@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: MIT
-CAIRN_UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_cairn_*.c))
-$(CAIRN_UNIT): $(B)/san/tests/cairn/writer.o $(B)/san/libcairn.a
-$(B)/unit/test_cairn_perfetto: UNIT_LIBS := -lprotobuf-c
-$(B)/unit/test_cairn_export $(B)/unit/test_cairn_threads: UNIT_LIBS := $(CAIRN_LIBS)
-$(B)/san/tests/unit/test_cairn_perfetto.o: | $(PF_C:.c=.h)
+$(filter $(B)/unit/cairn/%,$(UNIT)): $(B)/san/tests/cairn/writer.o $(B)/san/libcairn.a
+$(B)/unit/cairn/test_perfetto: UNIT_LIBS := -lprotobuf-c
+$(B)/unit/cairn/test_export $(B)/unit/cairn/test_threads: UNIT_LIBS := $(CAIRN_LIBS)
 
 # Damage: plain for the many, sanitized for the few.
 $(B)/cairn-damage: $(B)/host/tests/cairn/damage.o $(B)/host/libcairn.a $(B)/host/libshared.a

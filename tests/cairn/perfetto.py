@@ -7,7 +7,7 @@ from collections import Counter
 
 import cairn_boot
 
-SCHEMA = cairn_boot.ROOT / "tools" / "cairn" / "export"
+SCHEMA = cairn_boot.ROOT / "tools" / "cairn" / "export" / "perfetto"
 UNKNOWN = 0x7FFFFFFF
 ORIGIN = 10**18  # when the session begins
 EVENTS = 1  # the sequence of all but samples

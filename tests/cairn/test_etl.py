@@ -15,7 +15,7 @@ from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, witho
 
 WINDOWS = sorted(make_etl.FILES)
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life", "locks", "live", "told"]
-WORDS = re.search(r"cairn_switch_words\[\] = \{\n(.*?)NULL,", (cairn_boot.ROOT / "tools/cairn/names.c").read_text(
+WORDS = re.search(r"cairn_switch_words\[\] = \{\n(.*?)NULL,", (cairn_boot.ROOT / "tools/cairn/base/names.c").read_text(
     encoding="ascii"), re.S)[1]
 REASONS = re.findall(r'"(\w+)"', WORDS)[10:]  # behind the states
 STATES = {1: "Ready", 4: "Terminated", 7: "DeferredReady"}

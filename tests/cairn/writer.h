@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/cairn/input.h"
+#include "tools/cairn/frame/input.h"
 
 struct writer { /* text of a log */
     char *data;

@@ -52,8 +52,8 @@ def test_files_named_in_reading():
 
 
 def test_steps_of_the_driver():
-    """The numbered steps of docs/ds.md are those of ds/cpu.c (and ds/lbr.c), and each writes what the document says."""
-    source = "".join((cb.ROOT / "ds" / name).read_text(encoding="utf-8") for name in ("cpu.c", "lbr.c"))
+    """The numbered steps of docs/ds.md are those of the driver, and each writes what the document says."""
+    source = "".join((cb.ROOT / "ds" / "driver" / name).read_text(encoding="utf-8") for name in ("driver.c", "lbr.c"))
     document = (cb.ROOT / "docs" / "ds.md").read_text(encoding="utf-8")
 
     def body(function):
@@ -75,10 +75,10 @@ def test_steps_of_the_driver():
     pmi = list(map(int, re.findall(r"/\* (\d)\. ", handler)))
     listed = document[document.index("**PMI**"):document.index("**Drain**")]
     assert pmi == list(map(int, re.findall(r"^(\d)\. ", listed, re.M))) == [1, 2, 3, 4, 5, 6, 7]
-    changes = re.findall(r"/\* (\d)\. ", (cb.ROOT / "ds" / "reconfigure.c").read_text(encoding="utf-8"))
+    changes = re.findall(r"/\* (\d)\. ", (cb.ROOT / "ds" / "driver" / "reconfigure.c").read_text(encoding="utf-8"))
     listed = document[document.index("**Reconfiguration**"):document.index("**Tear-down**")]
     assert changes == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
-    branches = re.split(r"\*step = (\d+);", (cb.ROOT / "ds" / "bts.c").read_text(encoding="utf-8"))
+    branches = re.split(r"\*step = (\d+);", (cb.ROOT / "ds" / "driver" / "bts.c").read_text(encoding="utf-8"))
     listed = document[document.index("(`ds_bts_start`)"):document.index("(`ds_bts_drain`)")]
     assert branches[1::2] == re.findall(r"^(\d)\. ", listed, re.M) == ["1", "2", "3", "4", "5"]
 
@@ -127,7 +127,7 @@ def test_sticks():
             for config in re.findall(r'^make .*\bimage\b.*CONFIG=["\'](.*?)["\']',
                                      document.read_text(encoding="utf-8"), re.M)]
     assert len(said) > 3
-    default = re.search(r"^CONFIG *:= (.*)$", (cb.ROOT / "Makefile").read_text(encoding="utf-8"), re.M)[1]
+    default = re.search(r"^CONFIG *:= (.*)$", (cb.ROOT / "tools" / "image.mk").read_text(encoding="utf-8"), re.M)[1]
     for config in (default, *said):
         subprocess.run([cb.BUILD / "cairn-options", "check", *config.split()], check=True, stdout=subprocess.DEVNULL)
         periods = re.findall(r"\bpebs=[\w.]+:(\d+)", config)

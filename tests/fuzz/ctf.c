@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/log.h"
-#include "tools/cairn/command.h"
+#include "tools/cairn/command/command.h"
 #include "tools/cairn/export/writer.h"
 
 /* The fields of each event behind its number and time: bytes of a number; s a text; * so many texts with a number of 8

@@ -2,7 +2,7 @@
 /* The CTF export of a log for fuzzers, read back without tools/cairn: docs/export.md, and the export's own metadata. */
 #pragma once
 
-#include "tools/cairn/log.h"
+#include "tools/cairn/log/log.h"
 
 /* Exports the session into a folder of its own, which does not stay. Aborts where a stream is not whole packets of
  * whole events, where time goes back, or a count, or where a text is no UTF-8. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/stints.h"
-#include "tools/cairn/totals.h"
+#include "tools/cairn/model/cpu_time.h"
+#include "tools/cairn/model/totals.h"
 
 struct kind {
     const char *option;

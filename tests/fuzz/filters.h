@@ -2,7 +2,7 @@
 /* --cpu, --thread, --from, --until and --reason with values that mean something in a log. */
 #pragma once
 
-#include "tools/cairn/command.h"
+#include "tools/cairn/command/command.h"
 
 /* Sets some, which and to what is `choice`. False: this log has nothing to choose from, and none is set. */
 bool fuzz_filter(const struct cairn_log *log, uint32_t choice);

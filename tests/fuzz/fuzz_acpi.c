@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/acpi_parse.h"
-#include "arch/acpi_serial.h"
-#include "arch/pci_uart.h"
-#include "arch/reset.h"
-#include "kernel/errno.h"
+#include "arch/firmware/acpi_tables.h"
+#include "arch/firmware/acpi_serial.h"
+#include "arch/firmware/pci_uart.h"
+#include "arch/firmware/reset.h"
+#include "kernel/lib/errno.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

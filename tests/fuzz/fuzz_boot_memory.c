@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "boot/memory.h"
-#include "kernel/freemem.h"
+#include "kernel/memory/boot_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/save_check.h"
+#include "boot/save/save_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

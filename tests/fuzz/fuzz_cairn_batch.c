@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/cursor.h"
+#include "tools/cairn/model/switches.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

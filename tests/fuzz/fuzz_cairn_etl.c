@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/fuzz/read_all.h"
-#include "tools/cairn/etl.h"
+#include "tools/cairn/log/etl/etl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "tests/fuzz/log.h"
-#include "tools/cairn/command.h"
-#include "tools/cairn/follow.h"
-#include "tools/cairn/totals.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/command/top_follow.h"
+#include "tools/cairn/model/totals.h"
 
 #define CUTS 8u /* bytes of the input: how long a piece is */
 

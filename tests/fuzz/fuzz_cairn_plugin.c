@@ -12,7 +12,7 @@
 
 #include "tests/fuzz/log.h"
 #include "tools/cairn/check/check.h"
-#include "tools/cairn/plugin.h"
+#include "tools/cairn/model/plugin_truth.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/screen.h"
+#include "kernel/console/screen.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

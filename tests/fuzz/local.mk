@@ -4,28 +4,23 @@
 FUZZ_SECONDS := 60
 FUZZ_CC      := clang
 FUZZERS      := $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-FUZZ_SHARED  := $(addprefix tests/fuzz/,log.c read_all.c ctf.c formats.c filters.c kernel_file.c) \
-                $(filter-out tools/cairn/main.c,$(CAIRN_C)) \
-                $(sort $(wildcard trace/*.c) ds/events.c ds/insn.c ds/probe/rows.c ds/model/policy.c) \
-                $(addprefix boot/,elf.c memory.c paging.c save_check.c) \
-                $(addprefix kernel/,freemem.c pagemap.c) \
-                $(addprefix arch/,acpi_parse.c acpi_serial.c pci_uart.c reset.c uart.c)
+FUZZ_SUPPORT := $(filter-out tests/fuzz/replay.o,$(patsubst %.c,%.o,$(wildcard tests/fuzz/[!f]*.c tests/fuzz/f[!u]*.c)))
 FUZZ_SAN     := address,undefined -fno-sanitize-recover=undefined
 # beside its own: other inputs that are good to begin with
 FUZZ_SEEDS_cairn_log := tests/golden/*.log
 FUZZ_SEEDS_cairn_etl := tests/golden/*.etl
 FUZZ_SEEDS_cairn_follow := tests/golden/*.log
 
-$(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(FUZZ_SHARED:%.c=$(B)/san/%.o)
+$(B)/fuzz/replay-%: $(B)/san/tests/fuzz/fuzz_%.o $(B)/san/tests/fuzz/replay.o $(FUZZ_SUPPORT:%=$(B)/san/%) \
+                    $(B)/san/libcairn.a $(B)/san/libshared.a
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN) -o $@ $^ $(CAIRN_LIBS)
-$(B)/fuzz/o/%.o: %.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call say,CC)
-	$(Q)$(FUZZ_CC) $(filter-out -Werror,$(HCFLAGS)) -fsanitize=fuzzer-no-link,$(FUZZ_SAN) $(DEPFLAGS) -c $< -o $@
-$(B)/san/tests/fuzz/formats.o $(B)/fuzz/o/tests/fuzz/formats.o: | $(PF_C:.c=.h)
-$(B)/fuzz/fuzz-%: $(B)/fuzz/o/tests/fuzz/fuzz_%.o $(FUZZ_SHARED:%.c=$(B)/fuzz/o/%.o)
+CC_fuzz    = $(FUZZ_CC)
+FLAGS_fuzz = $(filter-out -Werror,$(HCFLAGS)) -fsanitize=fuzzer-no-link,$(FUZZ_SAN)
+$(eval $(call product,fuzz))
+$(B)/fuzz/fuzz-%: $(B)/fuzz/tests/fuzz/fuzz_%.o $(FUZZ_SUPPORT:%=$(B)/fuzz/%) \
+                  $(B)/fuzz/libcairn.a $(B)/fuzz/libshared.a
 	$(call say,FUZZER)
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SAN) -o $@ $^ $(CAIRN_LIBS)
 $(FUZZERS:%=replayed-%): replayed-%: $(B)/fuzz/replay-%
@@ -47,6 +42,3 @@ fuzz: fuzz-replay
 	@echo "SKIP: fuzz: $(FUZZ_CC) is not installed: only saved inputs were tried"
 endif
 .PHONY: fuzz-replay $(FUZZERS:%=replayed-%) $(FUZZERS:%=fuzzed-%)
-# It draws with the kernel's own code, which no other fuzzer has.
-$(B)/fuzz/replay-kernel_screen: $(B)/san/kernel/pixels.o $(B)/san/kernel/screen.o
-$(B)/fuzz/fuzz-kernel_screen: $(B)/fuzz/o/kernel/pixels.o $(B)/fuzz/o/kernel/screen.o

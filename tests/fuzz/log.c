@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "trace/base64.h"
-#include "trace/crc32c.h"
-#include "trace/format.h"
+#include "kernel/lib/base64.h"
+#include "kernel/lib/crc32c.h"
+#include "trace/wire/format.h"
 
 FILE *fuzz_nowhere;
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tools/cairn/log.h"
+#include "tools/cairn/log/log.h"
 
 extern FILE *fuzz_nowhere; /* for what nobody looks at; open before the first log is looked at */
 

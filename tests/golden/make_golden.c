@@ -11,8 +11,8 @@
 
 #include "tests/golden/script.h"
 #include "tests/golden/streams.h"
-#include "trace/dump.h"
-#include "trace/live.h"
+#include "trace/frames.h"
+#include "trace/live_buffers.h"
 
 enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 

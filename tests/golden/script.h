@@ -11,7 +11,7 @@
 
 #include "ds/layout.h"
 #include "trace/hub.h"
-#include "trace/spinlock.h"
+#include "trace/lock_sampling.h"
 
 #define SCRIPT_THREADS      24u  /* of most kinds */
 #define SCRIPT_MOST_THREADS 400u

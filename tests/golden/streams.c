@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "trace/session.h"
+#include "trace/session_inside.h"
 
 void stream_text(struct trace_dump *d, enum cairn_stream stream, const char *format, ...)
 {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/dump.h"
-#include "trace/trace.h"
+#include "trace/frames.h"
+#include "trace/session.h"
 
 #define U(v) ((unsigned long long)(v))
 

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: MIT
 # The loader's own files among its own headers.
-$(addprefix $(B)/san/tests/unit/test_boot_,firmware.o main.o save.o save_begin.o): HCFLAGS += -fshort-wchar \
-    -DGNU_EFI_USE_MS_ABI -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
+$(addprefix $(B)/san/tests/unit/boot/test_,firmware.o main.o save.o save_begin.o): HCFLAGS += $(EFI_CFLAGS)
 
 # How much of ds/model its unit tests reach: `make coverage` prints each file's branches and fails below COVERAGE_LEAST
 # per cent of all. gcov is that of the gcc in use.
 COVERAGE_LEAST := 95
 GCOV          := $(if $(findstring gcc,$(CC)),$(subst gcc,gcov,$(CC)))
 COVERED_C     := $(sort $(wildcard ds/model/*.c))
-COVERAGE_UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_ds_model*.c tests/unit/test_ds_property.c))
-COVERAGE_O    := $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) tests/unit/ds_bench.c tests/unit/ds_naive.c)
+COVERAGE_UNIT := $(basename $(notdir $(wildcard tests/unit/ds/test_model*.c tests/unit/ds/test_property.c)))
+COVERAGE_O    := $(patsubst %.c,$(B)/coverage/%.o,$(COVERED_C) $(addprefix tests/unit/support/,ds_bench.c ds_naive.c))
 
 # Unoptimized, or the compiler's branches are counted instead of ours.
-$(B)/coverage/%.o: %.c
-	@mkdir -p $(@D)
-	$(call say,CC)
-	$(Q)$(CC) $(filter-out -O2,$(HCFLAGS)) -O0 --coverage $(DEPFLAGS) -c $< -o $@
-$(B)/coverage/test_%: $(B)/coverage/tests/unit/test_%.o $(COVERAGE_O)
+FLAGS_coverage = $(filter-out -O2,$(HCFLAGS)) -O0 --coverage
+$(eval $(call product,coverage))
+$(B)/coverage/test_%: $(B)/coverage/tests/unit/ds/test_%.o $(COVERAGE_O)
 	$(call say,LINK)
 	$(Q)$(CC) --coverage -o $@ $^ -lcmocka
 ifneq ($(shell command -v $(GCOV) 2>&-),)
@@ -39,8 +36,9 @@ endif
 SUITES += coverage
 .PHONY: coverage
 
-# What the tests of one subject share, and no others, is in a folder of its own: there some play the processor layer, or
-# the rest of the kernel.
-shared_by = $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_$1*.c)): \
-            $(patsubst %.c,$(B)/san/%.o,$(wildcard tests/unit/$(lastword $(subst _, ,$1))/*.c))
-$(foreach subject,ds_bts ds_driver ds_probe ds_soft kernel_control kernel_sched,$(eval $(call shared_by,$(subject))))
+# What the tests of one subject share, and no others, is in a folder of its own, ROOM/SUBJECT for ROOM/test_SUBJECT*.c:
+# there some play the processor layer, or the rest of the kernel.
+support = $(patsubst %.c,$(B)/san/%.o,$(wildcard $1/*.c))
+$(foreach subject,$(patsubst %/,%,$(wildcard tests/unit/*/*/)),\
+    $(eval $(patsubst tests/%.c,$(B)/%,$(wildcard $(dir $(subject))test_$(notdir $(subject))*.c)): \
+    $(call support,$(subject))))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/command.h"
+#include "tools/cairn/command/command.h"
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/command.h"
-#include "tools/cairn/error.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 
 static void usage(FILE *to)
 {

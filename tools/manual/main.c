@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cairn/command.h"
+#include "tools/cairn/command/command.h"
 #include "tools/cairn/export/writer.h"
 
 static bool takes_file(const struct cairn_option *o)

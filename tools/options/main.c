@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's option table on the host: run-qemu.sh checks words with it, docs/options.md is made by it. */
 #include "ds/ds.h"
-#include "kernel/options.h"
+#include "kernel/options/options.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/wrap.h"
+#include "tools/cairn/base/wrap.h"
 #include "tools/options/processor.h"
 #include "tools/options/sessions.h"
 
@@ -86,7 +86,8 @@ static int docs(void)
     struct kopt_help h;
     const char *name;
     puts("# Options\n\n"
-         "Made by `make docs` from the table in kernel/options.c. Give them to `./run-qemu.sh` as words, or write\n"
+         "Made by `make docs` from the table in kernel/options/table.c. Give them to `./run-qemu.sh` as words, or "
+         "write\n"
          "them into `cairn.cfg` on the boot volume, one a line; `#` begins a comment. A word that is not in this\n"
          "table, or whose value is not, stops the boot with one line that says so. Numbers are decimal, or\n"
          "hexadecimal with `0x`. An option given twice is refused, and so is one that would have no effect: the last\n"

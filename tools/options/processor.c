@@ -7,8 +7,8 @@
 
 #include "ds/ds.h"
 #include "ds/model/model.h"
-#include "kernel/errno.h"
-#include "kernel/options.h"
+#include "kernel/lib/errno.h"
+#include "kernel/options/options.h"
 
 static void model_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {

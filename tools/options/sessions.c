@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "kernel/errno.h"
-#include "kernel/options.h"
-#include "trace/trace.h"
+#include "kernel/lib/errno.h"
+#include "kernel/options/options.h"
+#include "trace/session.h"
 
 int options_check_sessions(uint32_t cpus, char *error, size_t size)
 {

@@ -5,13 +5,10 @@ deps-ds:
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
-QDS_C := $(sort $(wildcard tools/qemu-ds/*.c)) $(sort $(wildcard ds/model/*.c)) ds/insn.c ds/retired.c
-QDS_O := $(QDS_C:%.c=$(B)/qemu-ds/%.o)
+QDS_O := $(patsubst %.c,$(B)/qemu-ds/%.o,$(call c_of,tools/qemu-ds ds/model) ds/soft/insn.c ds/soft/retired.c)
+FLAGS_qemu-ds = $(HCFLAGS) -fPIC -fvisibility=hidden
+$(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)
-$(B)/qemu-ds/%.o: %.c $(B)/flags
-	@mkdir -p $(@D)
-	$(call say,CC)
-	$(Q)$(CC) $(HCFLAGS) -fPIC -fvisibility=hidden $(DEPFLAGS) -c $< -o $@
 $(B)/qemu-ds.so: $(QDS_O) $(B)/qemu-ds.objects
 	$(call say,LINK)
 	$(Q)$(CC) -shared -o $@ $(QDS_O) -pthread
@@ -22,5 +19,4 @@ endif
 .PHONY: qemu-ds
 
 # Of the plugin what needs no QEMU.
-$(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_qemu_ds_*.c)): \
-    $(addprefix $(B)/san/tools/qemu-ds/,counting.o options.o)
+$(filter $(B)/unit/qemu_ds/%,$(UNIT)): $(addprefix $(B)/san/tools/qemu-ds/,counting.o options.o)

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "ds/retired.h"
+#include "ds/soft/retired.h"
 #include "tools/qemu-ds/blocks.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ds/insn.h"
+#include "ds/soft/insn.h"
 #include "ds/model/model.h"
 #include "tools/qemu-ds/counting.h"
 #include "tools/qemu-ds/qemu_api.h"

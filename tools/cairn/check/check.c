@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "tools/cairn/colour.h"
-#include "tools/cairn/show.h"
+#include "tools/cairn/base/colour.h"
+#include "tools/cairn/log/show.h"
 
 #define SHOWN_OF_EACH 5
 

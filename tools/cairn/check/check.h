@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "tools/cairn/log.h"
-#include "tools/cairn/show.h"
-#include "tools/cairn/timeline.h"
+#include "tools/cairn/log/log.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/model/timeline.h"
 
 enum cairn_rule {
     CAIRN_RULE_FRAMES,

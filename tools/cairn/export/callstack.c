@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ds/insn.h"
-#include "tools/cairn/bts.h"
-#include "tools/cairn/bytes.h"
-#include "tools/cairn/pebs.h"
+#include "ds/soft/insn.h"
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/pebs_fields.h"
 
 #define LBR_ENTRIES 256u /* a record's, at most: 8 bits less one in MSR_PEBS_DATA_CFG */
 

@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "tools/cairn/elf.h"
-#include "tools/cairn/timeline.h"
+#include "tools/cairn/model/elf.h"
+#include "tools/cairn/model/timeline.h"
 
 #define CAIRN_CALLS 62u /* that are told; of more the innermost */
 

@@ -7,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/cairn/bytes.h"
-#include "tools/cairn/command.h"
-#include "tools/cairn/error.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/export/folder.h"
 #include "tools/cairn/export/partial.h"
-#include "tools/cairn/filter.h"
-#include "tools/cairn/locks.h"
+#include "tools/cairn/model/filter.h"
+#include "tools/cairn/log/locks.h"
 
 #define NS UINT64_C(1000000000)
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "tools/cairn/text.h"
+#include "tools/cairn/frame/text_streams.h"
 
 struct cairn_json {
     FILE *to;

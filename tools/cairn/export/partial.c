@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/cairn/bytes.h"
-#include "tools/cairn/deframe.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/frame/deframe.h"
 
 #define LINKS_MOST 40 /* as Linux follows */
 #define NAMES_MOST 100

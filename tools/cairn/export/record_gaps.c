@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "ds/layout.h"
-#include "tools/cairn/bytes.h"
-#include "tools/cairn/drains.h"
-#include "tools/cairn/filter.h"
-#include "tools/cairn/show.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/drains.h"
+#include "tools/cairn/model/filter.h"
+#include "tools/cairn/log/show.h"
 
 void cairn_record_gaps_begin(struct cairn_record_gaps *g, int64_t start)
 {

@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "tools/cairn/show.h"
-#include "tools/cairn/timeline.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/model/timeline.h"
 
 struct cairn_record_gap {
     int64_t from, to; /* session clock: from what comes before the missing ones to what comes behind */

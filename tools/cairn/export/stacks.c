@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cairn/bytes.h"
+#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/export/callstack.h"
 
 #define STACK_BYTES ((CAIRN_CALLS + 3u) * CAIRN_SHOWN)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tools/cairn/bytes.h"
+#include "tools/cairn/base/bytes.h"
 
 #define HUE_STEP 7u /* to the next that is tried: no near one, and it comes to all of them */
 

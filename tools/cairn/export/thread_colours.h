@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "tools/cairn/log.h"
+#include "tools/cairn/log/log.h"
 
 #define CAIRN_HUES    24u
 #define CAIRN_SHADES  4u

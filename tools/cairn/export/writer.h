@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-#include "tools/cairn/elf.h"
-#include "tools/cairn/live.h"
-#include "tools/cairn/timeline.h"
-#include "trace/format.h"
+#include "tools/cairn/model/elf.h"
+#include "tools/cairn/log/activity.h"
+#include "tools/cairn/model/timeline.h"
+#include "trace/wire/format.h"
 
 #define CAIRN_WRITERS(W) W(ctf) W(etl) W(folded) W(html) W(json) W(perfetto) W(svg)
 

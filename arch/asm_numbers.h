@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* C's way to read arch/asm_offsets.inc. */
+#pragma once
+
+#define NOTE(text)
+#define NUMBER(name, value)                                                                                            \
+    enum {                                                                                                             \
+        name = (value)                                                                                                 \
+    };
+#include "arch/asm_offsets.inc"
+#undef NOTE
+#undef NUMBER

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The serial ports that ACPI tables name, read from tables that may be malformed. Pure: no machine access, also
+ * compiled on the host. Microsoft, "Serial Port Console Redirection Table (SPCR)" and "Microsoft Debug Port Table 2
+ * (DBG2)"; ACPI 6.x, "Generic Address Structure (GAS)". Whoever finds the table has checked its length and checksum.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/firmware/uart.h"
+
+struct acpi_serial {
+    struct arch_uart uart; /* its clock is 0 where the table does not tell */
+    uint32_t baud;         /* 0: the one that the firmware has set */
+    bool is_pci;           /* a PCI function of segment 0, which the next three name */
+    uint16_t function;     /* bus << 8 | device << 3 | function */
+    uint16_t vendor, device;
+};
+
+/* The one port of an SPCR. 0; or with *what, in words: -ENOENT (the firmware uses none), -EINVAL (malformed), -ENOTSUP
+ * (not a 16550, or somewhere the kernel does not reach). */
+int acpi_spcr_parse(const uint8_t *table, uint32_t size, struct acpi_serial *port, const char **what);
+
+/* The next port of a DBG2; *at begins with 0. 0; -ENOENT without *what: there are no more; with *what, in words:
+ * -EINVAL (malformed: the last answer) or -ENOTSUP, as above. */
+int acpi_dbg2_next(const uint8_t *table, uint32_t size, uint32_t *at, struct acpi_serial *port, const char **what);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * In which order the ways to reset a machine are tried, by what its FADT says. Pure, also compiled on the host.
+ *
+ * ACPI, "Reset Register": where there is one, writing it resets the entire machine at once, and it is the only way that
+ * a firmware vouches for: it comes first. Behind it CF9H of Intel's chipsets, which no table promises, but which resets
+ * all of the platform, too, and where there is none the bytes go nowhere. The keyboard controller's pulse is INIT# of
+ * the processors alone on many chipsets, and it is written only where the FADT leaves room for one (ACPI, "IA-PC Boot
+ * Architecture Flags"): at ports 60H and 64H of other machines there may be anything. Then a triple fault, which needs
+ * nothing. A reset that is to keep what is in memory begins with CF9H: of this one it is known that it does.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/firmware/acpi_tables.h"
+
+/* Intel's PCH datasheets, "Reset Control Register (RST_CNT)". */
+#define RST_CNT 0xCF9u
+#define   RST_CNT_SYS_RST  0x02u /* hard reset; 0: INIT# alone */
+#define   RST_CNT_RST_CPU  0x04u /* from 0 to 1: now */
+#define   RST_CNT_FULL_RST 0x08u /* power cycle: memory loses what it holds */
+
+enum arch_reset_way { ARCH_RESET_ACPI, ARCH_RESET_CF9, ARCH_RESET_8042, ARCH_RESET_TRIPLE_FAULT };
+#define ARCH_RESET_WAYS 4u
+
+/* Fills `ways` in the order in which they are to be tried, each at most once, and returns how many there are. `warm`:
+ * what is in memory is to stay there. */
+unsigned arch_reset_order(const struct acpi_info *acpi, bool warm, enum arch_reset_way ways[ARCH_RESET_WAYS]);
+
+/* What the FADT's register is written with; warm: without the power cycle, where it is known which bit that is. */
+uint8_t arch_reset_value(const struct acpi_info *acpi, bool warm);
+
+/* The order in words, cut at `size`: "FADT's register (I/O port 0xcf9 = 0x0f), CF9H, triple fault". */
+void arch_reset_show(const struct acpi_info *acpi, bool warm, char *text, size_t size);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loader's part of save=esp: it lays out the memory in which the kernel keeps the log of a run, and at the next
+ * start, before anything else, makes a file of what is there. docs/boot.md, "Saving the trace over a reset", has the
+ * reasons. Sources: UEFI specification, "Variable Services", "EFI_BOOT_SERVICES.AllocatePages()", "File Protocol";
+ * TCG Platform Reset Attack Mitigation Specification, "Interface for UEFI".
+ */
+#include "arch/arch.h"
+#include "boot/config.h"
+#include "boot/loader.h"
+#include "boot/save/save_check.h"
+#include "kernel/lib/crc32c.h"
+
+#define HIGHEST     (UINT64_C(4) << 30) /* below it: firmware reaches all of this memory early, and so do old ones */
+#define FILES       1000u
+#define OFF_SECONDS 10u
+
+#define VARIABLE_ATTRIBUTES (EFI_VARIABLE_NON_VOLATILE | EFI_VARIABLE_BOOTSERVICE_ACCESS)
+#define NEXT_ATTRIBUTES     (VARIABLE_ATTRIBUTES | EFI_VARIABLE_RUNTIME_ACCESS)
+
+static EFI_GUID save_guid = SAVE_GUID;
+static EFI_GUID global_guid = EFI_GLOBAL_VARIABLE;
+static CHAR16 save_name[] = L"CairnSave";
+static CHAR16 current_name[] = L"BootCurrent";
+static CHAR16 next_name[] = L"BootNext";
+
+static EFI_STATUS write_variable(const struct save_variable *v)
+{
+    return RT->SetVariable(save_name, &save_guid, VARIABLE_ATTRIBUTES, sizeof(*v), (void *)v);
+}
+
+static EFI_STATUS delete_variable(void)
+{
+    return RT->SetVariable(save_name, &save_guid, VARIABLE_ATTRIBUTES, 0, NULL);
+}
+
+/* `first` and `second` behind each other, cut where there is no room, as one more note for the kernel to say. */
+static void add_note(char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE], const char *first, const char *second)
+{
+    unsigned i = 0;
+    while (i < BOOT_SAVE_NOTES - 1 && notes[i][0])
+        i++;
+    size_t n = 0;
+    for (; *first != 0 && n < BOOT_SAVE_NOTE - 1; first++)
+        notes[i][n++] = *first;
+    for (; *second != 0 && n < BOOT_SAVE_NOTE - 1; second++)
+        notes[i][n++] = *second;
+    notes[i][n] = 0;
+}
+
+static __attribute__((noreturn)) void halt(void)
+{
+    for (;;)
+        BS->Stall(1000000);
+}
+
+/* A machine without a screen tells by this, too, that it is done. */
+static __attribute__((noreturn)) void switch_off(void)
+{
+    Print(L"cairn loader: the machine switches off in %d s. Its next start is a new run.\n", OFF_SECONDS);
+    BS->Stall(OFF_SECONDS * 1000000);
+    RT->ResetSystem(EfiResetShutdown, EFI_SUCCESS, 0, NULL);
+    halt();
+}
+
+/* The volume does not take the log; a line has said why. */
+static __attribute__((noreturn)) void wait_for_another_try(void)
+{
+    Print(L"cairn loader: the log stays in memory. For another try reset the machine, do not switch it off.\n");
+    halt();
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------- */
+
+/* The first \cairn-NNN.log that is not there, neither as a file nor as a folder. */
+static EFI_STATUS free_name(EFI_FILE_HANDLE root, CHAR16 name[32])
+{
+    for (unsigned n = 0; n < FILES; n++) {
+        EFI_FILE_HANDLE there;
+        UnicodeSPrint(name, 32 * sizeof(CHAR16), L"\\cairn-%03d.log", n);
+        EFI_STATUS status = root->Open(root, &there, name, EFI_FILE_MODE_READ, 0);
+        if (status == EFI_NOT_FOUND)
+            return EFI_SUCCESS;
+        if (EFI_ERROR(status))
+            return status;
+        there->Close(there);
+    }
+    return EFI_VOLUME_FULL;
+}
+
+static EFI_STATUS write_text(EFI_FILE_HANDLE file, const uint8_t *text, uint64_t size)
+{
+    for (uint64_t done = 0; done < size;) {
+        UINTN bytes = size - done < SAVE_PIECE ? size - done : SAVE_PIECE;
+        const UINTN wanted = bytes;
+        EFI_STATUS status = file->Write(file, &bytes, (void *)(text + done));
+        if (!EFI_ERROR(status) && bytes != wanted)
+            status = EFI_VOLUME_FULL;
+        if (EFI_ERROR(status))
+            return status;
+        done += bytes;
+    }
+    return file->Flush(file);
+}
+
+static EFI_STATUS write_new_file(EFI_FILE_HANDLE root, CHAR16 name[32], const struct save_header *h)
+{
+    static const CHAR16 reason[] = L"cannot be written: is there room on the volume, and is it writable?";
+    EFI_FILE_HANDLE file;
+    EFI_STATUS status = free_name(root, name);
+    if (!EFI_ERROR(status))
+        status = root->Open(root, &file, name, EFI_FILE_MODE_READ | EFI_FILE_MODE_WRITE | EFI_FILE_MODE_CREATE, 0);
+    if (EFI_ERROR(status))
+        return boot_fail(name, reason, status);
+    status = write_text(file, (const uint8_t *)h + SAVE_HEADER_BYTES, h->used);
+    if (!EFI_ERROR(status))
+        return file->Close(file);
+    file->Delete(file); /* closes it; a part of a log must not be taken for one */
+    return boot_fail(name, reason, status);
+}
+
+/* The log is whole: it becomes a file, or waits in memory for the next reset. */
+static __attribute__((noreturn)) void save(EFI_HANDLE image, struct save_header *h)
+{
+    EFI_FILE_HANDLE root;
+    CHAR16 name[32];
+    Print(L"cairn loader: the log of the last run is in memory: %ld bytes at 0x%lx\n", h->used, h->address);
+    EFI_STATUS status = boot_volume_open(image, &root);
+    if (EFI_ERROR(status))
+        wait_for_another_try();
+    status = write_new_file(root, name, h);
+    root->Close(root);
+    if (EFI_ERROR(status))
+        wait_for_another_try();
+    Print(L"cairn loader: SAVED: %s: %ld bytes\n", name, h->used);
+    __builtin_memset((uint8_t *)h + SAVE_HEADER_BYTES, 0, h->used);
+    h->state = SAVE_SAVED;
+    h->crc = save_header_crc(h);
+    if (EFI_ERROR(delete_variable()))
+        Print(L"cairn loader: the EFI variable CairnSave cannot be deleted: the next start will say so\n");
+    switch_off();
+}
+
+/* ---- at the next start ------------------------------------------------------------------------------------------ */
+
+/* The firmware gives these very pages only where its map has nothing but free memory there: no device, nothing that it
+ * uses. And nothing else can take them from then on. */
+static bool take(uint64_t address, uint64_t bytes)
+{
+    EFI_PHYSICAL_ADDRESS at = address;
+    return !EFI_ERROR(BS->AllocatePages(AllocateAddress, EfiLoaderData, EFI_SIZE_TO_PAGES(bytes), &at));
+}
+
+/* What there is of the log that `v` leads to. SAVE_GOOD: `*header` and the text behind it are right and taken. */
+static enum save_refusal look(const struct save_variable *v, struct save_header **header)
+{
+    struct save_header *h = (struct save_header *)(uintptr_t)v->address;
+    uint32_t bad, first;
+    if (!take(v->address, SAVE_HEADER_BYTES))
+        return SAVE_TAKEN;
+    enum save_refusal why = save_check_header(h, v);
+    if (why)
+        return why;
+    if (!take(v->address + SAVE_HEADER_BYTES, h->used))
+        return SAVE_TAKEN;
+    why = save_check_text(h, (const uint8_t *)h + SAVE_HEADER_BYTES, &bad, &first);
+    if (why)
+        Print(L"cairn loader: %d of %d pieces of 1 MiB are not what they were, number %d is the first\n", bad,
+              save_pieces(h->used), first);
+    *header = h;
+    return why;
+}
+
+void boot_save_look(EFI_HANDLE image, char notes[BOOT_SAVE_NOTES][BOOT_SAVE_NOTE])
+{
+    struct save_variable v;
+    struct save_header *header;
+    UINTN size = sizeof(v);
+    EFI_STATUS status = RT->GetVariable(save_name, &save_guid, NULL, &size, &v);
+    if (status == EFI_NOT_FOUND || status == EFI_UNSUPPORTED)
+        return; /* the usual case; or there are no variables, and then none was written */
+    if (EFI_ERROR(status) && status != EFI_BUFFER_TOO_SMALL) {
+        Print(L"cairn loader: the EFI variable CairnSave cannot be read (%r): no log of an earlier run is looked for\n",
+              status);
+        add_note(notes, "a log of an earlier run was not looked for: ", "the EFI variable CairnSave could not be read");
+        return;
+    }
+
+    enum save_refusal why = EFI_ERROR(status) ? SAVE_BAD_VARIABLE : save_check_variable(&v, size);
+    if (!why && v.told) {
+        add_note(notes, "the log of the run before this one was not saved: ", save_words(v.told));
+        delete_variable();
+        return;
+    }
+    /* Nothing below returns. The firmware resets the machine five minutes after it has started the loader, and a large
+     * log on a slow stick may take longer. */
+    BS->SetWatchdogTimer(0, 0, 0, NULL);
+    if (!why)
+        why = look(&v, &header);
+    if (!why)
+        save(image, header);
+    Print(L"cairn loader: NOT SAVED: the log of the last run: %a\n", save_words(why));
+    v = (struct save_variable){.version = SAVE_VERSION, .told = why};
+    if (EFI_ERROR(write_variable(&v)))
+        delete_variable(); /* or it would be said at every start */
+    switch_off();
+}
+
+/* ---- before a run ---------------------------------------------------------------------------------------------- */
+
+/* MemoryOverwriteRequestControl, bit 0: the firmware clears memory before it starts anything. That is for the owner's
+ * secrets, and not ours to take back. */
+static bool memory_will_be_cleared(void)
+{
+    EFI_GUID guid = {0xe20939be, 0x32d4, 0x41be, {0xa1, 0x50, 0x89, 0x7f, 0x85, 0xd4, 0x98, 0x29}};
+    UINT8 control = 0;
+    UINTN size = sizeof(control);
+    return !EFI_ERROR(RT->GetVariable((CHAR16 *)L"MemoryOverwriteRequestControl", &guid, NULL, &size, &control)) &&
+           control & 1;
+}
+
+/* Without this the reset would start what is first in the firmware's order, mostly the system on the machine's disk,
+ * and that would take the log's memory. UEFI specification, "Globally Defined Variables": BootCurrent is the entry that
+ * has started this loader; the one in BootNext is started once, instead of the first in order, and BootNext deleted
+ * before. NULL, or why not. */
+static const char *start_here_next(void)
+{
+    UINT16 current;
+    UINTN size = sizeof(current);
+    if (EFI_ERROR(RT->GetVariable(current_name, &global_guid, NULL, &size, &current)) || size != sizeof(current))
+        return "the firmware does not say what it has started (BootCurrent)";
+    if (EFI_ERROR(RT->SetVariable(next_name, &global_guid, NEXT_ATTRIBUTES, sizeof(current), &current)))
+        return "the firmware does not keep BootNext";
+    return NULL;
+}
+
+static bool is_esp(const char value[4])
+{
+    return value[0] == 'e' && value[1] == 's' && value[2] == 'p' && value[3] == 0;
+}
+
+/* Bytes of the area; 0: not asked for. A number that is wrong is the kernel's to refuse, and that is to be saved. */
+static uint64_t wanted(const char *config)
+{
+    char value[24] = "";
+    uint64_t mib;
+    if (!boot_config_get(config, "save", value, sizeof(value)) || !is_esp(value))
+        return 0;
+    if (!boot_config_get(config, "save.mib", value, sizeof(value)) || !boot_config_number(value, &mib) || mib < 1 ||
+        mib > SAVE_MIB_MAX)
+        mib = SAVE_MIB_DEFAULT;
+    return mib << 20;
+}
+
+/* How much more the volume takes, in bytes: 0 where it takes nothing at all. False: it does not say. */
+static bool free_space(EFI_FILE_HANDLE root, uint64_t *bytes)
+{
+    EFI_GUID guid = EFI_FILE_SYSTEM_INFO_ID;
+    union {
+        EFI_FILE_SYSTEM_INFO info;
+        uint8_t space[sizeof(EFI_FILE_SYSTEM_INFO) + 256 * sizeof(CHAR16)]; /* the label is its end */
+    } u;
+    UINTN size = sizeof(u);
+    if (EFI_ERROR(root->GetInfo(root, &guid, &size, &u)) || size < SIZE_OF_EFI_FILE_SYSTEM_INFO)
+        return false;
+    *bytes = u.info.ReadOnly ? 0 : u.info.FreeSpace;
+    return true;
+}
+
+/* Said before the run, while there is time to make room: behind it the log is in memory alone. */
+static void check_room(EFI_FILE_HANDLE root, struct boot_info *info)
+{
+    uint64_t room;
+    if (!free_space(root, &room) || room >= info->save_bytes)
+        return;
+    Print(L"save=esp: this volume has room for %ld MiB, and the log may become %ld MiB (save.mib=)\n", room >> 20,
+          info->save_bytes >> 20);
+    add_note(info->save_notes, "the log may not be saved: ",
+             "its volume is read-only or has less room than save.mib=: what does not fit stays in memory");
+}
+
+EFI_STATUS boot_save_begin(EFI_FILE_HANDLE root, struct boot_info *info, const struct boot_efi_map *map)
+{
+    const uint64_t bytes = wanted((const char *)(uintptr_t)info->config);
+    if (!bytes)
+        return EFI_SUCCESS;
+    const uint64_t at = boot_memory_middle(map, bytes, SAVE_ALIGN, HIGHEST);
+    if (!at || !take(at, bytes))
+        return boot_fail(L"save=esp", L"no memory for the log in one piece: give a smaller save.mib=",
+                         EFI_OUT_OF_RESOURCES);
+
+    struct save_header *h = (struct save_header *)(uintptr_t)at;
+    __builtin_memset(h, 0, SAVE_HEADER_BYTES);
+    h->magic = SAVE_MAGIC;
+    h->version = SAVE_VERSION;
+    h->header_bytes = SAVE_HEADER_BYTES;
+    h->address = at;
+    h->bytes = bytes;
+    h->nonce = info->entry_tsc ^ (uint64_t)trace_crc32c(0, &info->time, sizeof(info->time)) << 32;
+    h->state = SAVE_WRITING;
+    h->crc = save_header_crc(h);
+
+    const struct save_variable v = {
+        .version = SAVE_VERSION, .address = at, .bytes = bytes, .nonce = h->nonce};
+    EFI_STATUS status = write_variable(&v);
+    if (EFI_ERROR(status))
+        return boot_fail(L"save=esp", L"the firmware does not keep the EFI variable CairnSave", status);
+    const char *elsewhere = start_here_next();
+    if (elsewhere) {
+        Print(L"save=esp: the next start must be of this volume: choose it in the firmware's menu: %a\n",
+              elsewhere);
+        add_note(info->save_notes, "the next start must be of this volume: choose it in the firmware's menu: ",
+                 elsewhere);
+    }
+    if (memory_will_be_cleared())
+        add_note(info->save_notes, "the log may not be saved: ",
+                 "the firmware is asked to clear memory at its next start (MemoryOverwriteRequestControl)");
+    info->save_area = at;
+    info->save_bytes = bytes;
+    check_room(root, info);
+    Print(L"save=esp: the log is kept in %ld MiB at 0x%lx; the next start saves it\n", bytes >> 20, at);
+    return EFI_SUCCESS;
+}
+
+void boot_save_give_up(struct boot_info *info)
+{
+    if (!info->save_area)
+        return;
+    delete_variable();
+    RT->SetVariable(next_name, &global_guid, NEXT_ATTRIBUTES, 0, NULL);
+    info->save_area = info->save_bytes = 0;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is there a Debug Store this driver can use? Every test in the order the manual's own conditions build on one another,
+ * each a row for people to read. A test that fails decides the reason, once; later rows are still filled where a read
+ * can do no harm, because they show why flags must not be believed out of order: QEMU's TCG answers 0 for
+ * IA32_MISC_ENABLE, whose bits 11 and 12 mean 'unavailable', and so looks as if it had both.
+ *
+ * BTS needs the Debug Store and IA32_MISC_ENABLE's word for it, but no counters: it may be there where PEBS is not.
+ *
+ * SDM vol. 3B, "Debug Store (DS) Mechanism", "Detection of the BTS Facilities"; vol. 3B, "PEBS Record Format".
+ */
+#include "ds/driver/detect.h"
+
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+
+struct detection {
+    const struct ds_machine *machine;
+    struct ds_caps *caps;
+};
+
+struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict)
+{
+    struct ds_test *t = &caps->test[caps->tests++];
+    *t = (struct ds_test){.name = name, .value = value, .ok = ok, .verdict = verdict};
+    return t;
+}
+
+void ds_caps_refuse(struct ds_caps *caps, const char *why)
+{
+    if (!caps->reason)
+        caps->reason = why;
+}
+
+static struct ds_test *row(struct detection *d, const char *name, uint64_t value, bool ok, const char *verdict)
+{
+    return ds_caps_row(d->caps, name, value, ok, verdict);
+}
+
+/* A row that must hold: the first that does not gives the reason. */
+static void require(struct detection *d, const char *name, uint64_t value, bool ok, const char *yes, const char *no)
+{
+    row(d, name, value, ok, ok ? yes : no);
+    if (!ok)
+        ds_caps_refuse(d->caps, no);
+}
+
+static void cpuid(const struct detection *d, uint32_t leaf, uint32_t out[4])
+{
+    d->machine->cpuid(d->machine->context, leaf, 0, out);
+}
+
+static bool rdmsr(const struct detection *d, uint32_t msr, uint64_t *value)
+{
+    return d->machine->rdmsr(d->machine->context, msr, value) == 0;
+}
+
+static void no_bts(struct ds_caps *c, const char *why)
+{
+    c->bts = false;
+    c->bts_reason = why;
+}
+
+static void test_misc_enable(struct detection *d)
+{
+    struct ds_caps *c = d->caps;
+    uint64_t v = 0;
+    bool ds = c->bts;
+    if (!rdmsr(d, IA32_MISC_ENABLE, &v)) {
+        row(d, "IA32_MISC_ENABLE", 0, false, "reading it raises #GP")->faulted = true;
+        ds_caps_refuse(c, "IA32_MISC_ENABLE cannot be read, so nothing says that performance monitoring is on");
+        if (ds)
+            no_bts(c, "IA32_MISC_ENABLE cannot be read, so nothing says that BTS is there");
+        c->pebs = false;
+        return;
+    }
+    require(d, "IA32_MISC_ENABLE.PERFMON[7]", v >> 7 & 1, v & IA32_MISC_ENABLE_PERFMON, "performance monitoring is on",
+            "IA32_MISC_ENABLE says that performance monitoring is off");
+    if (ds && v & IA32_MISC_ENABLE_BTS_UNAVAIL)
+        no_bts(c, "IA32_MISC_ENABLE.BTS_UNAVAIL says that BTS is not there");
+    row(d, "IA32_MISC_ENABLE.BTS_UNAVAIL[11]", v >> 11 & 1, c->bts,
+        c->bts ? "BTS is there"
+        : ds   ? "BTS is not there"
+               : "0 would say that BTS is there, but without CPUID's DS bit it means nothing");
+    bool unavailable = v & IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    if (ds)
+        require(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", v >> 12 & 1, !unavailable, "PEBS is there",
+                "IA32_MISC_ENABLE.PEBS_UNAVAIL says that PEBS is not there");
+    else
+        row(d, "IA32_MISC_ENABLE.PEBS_UNAVAIL[12]", v >> 12 & 1, false,
+            unavailable ? "PEBS is not there"
+                        : "0 would say that PEBS is there, but without CPUID's DS bit it means nothing");
+}
+
+/* Branch history, for the LBR group of adaptive records. DEBUGCTL.LBR turns it on where LBR_FMT names a format: of the
+ * processors with such records Ice Lake and Tremont, whose history has 32 entries; architectural LBR otherwise. None of
+ * them has format 0, that of 32-bit processors: it is what a hypervisor shows that has no history for its guests. */
+static void test_history(struct detection *d, uint64_t capabilities, unsigned leaves)
+{
+    struct ds_caps *c = d->caps;
+    uint32_t seven[4] = {0}, leaf[4] = {0};
+    if (leaves >= 7)
+        cpuid(d, 7, seven);
+    if (seven[3] & CPUID_07H_EDX_ARCH_LBR && leaves >= 0x1C) {
+        cpuid(d, 0x1C, leaf);
+        c->lbr_depth = (uint8_t)cpuid_1ch_eax_depth(leaf[0]);
+        c->lbr_ctl = IA32_LBR_CTL_LBREN |
+                     (leaf[1] & CPUID_1CH_EBX_CPL ? IA32_LBR_CTL_OS | IA32_LBR_CTL_USR : 0) |
+                     (leaf[1] & CPUID_1CH_EBX_FILTER ? IA32_LBR_CTL_BRANCHES : 0);
+    }
+    unsigned format = (unsigned)(capabilities & IA32_PERF_CAPABILITIES_LBR_FMT);
+    c->lbr = c->lbr_depth                                         ? DS_LBR_ARCHITECTURAL
+             : format && format != IA32_PERF_CAPABILITIES_LBR_FMT ? DS_LBR_DEBUGCTL
+                                                                  : DS_LBR_NONE;
+    row(d, "IA32_PERF_CAPABILITIES.LBR_FMT[5:0]", format, c->lbr != DS_LBR_NONE,
+        c->lbr == DS_LBR_ARCHITECTURAL ? "branch history by IA32_LBR_CTL (CPUID.07H:EDX.ARCH_LBR)"
+        : c->lbr == DS_LBR_DEBUGCTL    ? "branch history by IA32_DEBUGCTL.LBR"
+                                       : "no branch history: no LBR group in records");
+}
+
+static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
+{
+    struct ds_caps *c = d->caps;
+    uint64_t v = 0;
+    row(d, "CPUID.01H:ECX.PDCM[15]", pdcm, pdcm,
+        pdcm ? "IA32_PERF_CAPABILITIES can be read" : "no IA32_PERF_CAPABILITIES: the record format is 0");
+    if (!pdcm)
+        return;
+    if (!rdmsr(d, IA32_PERF_CAPABILITIES, &v)) {
+        row(d, "IA32_PERF_CAPABILITIES", 0, false, "reading it raises #GP although CPUID has PDCM")->faulted = true;
+        ds_caps_refuse(c, "IA32_PERF_CAPABILITIES cannot be read although CPUID has PDCM, so the record format is "
+                          "unknown");
+        return;
+    }
+    c->format = (uint8_t)ia32_perf_capabilities_pebs_fmt(v);
+    const bool trap_like = v & IA32_PERF_CAPABILITIES_PEBS_TRAP;
+    c->full_width_writes = v & IA32_PERF_CAPABILITIES_FW_WRITE;
+    c->baseline = v & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
+    require(d, "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8]", c->format, c->format <= 6, "a record format this driver knows",
+            "the PEBS record format is newer than this driver knows (6)");
+    row(d, "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]", c->baseline, true,
+        c->baseline      ? "adaptive records, PEBS on every counter"
+        : c->format >= 4 ? "basic records of 32 bytes only"
+                         : "records of one fixed layout");
+    row(d, "IA32_PERF_CAPABILITIES.PEBS_TRAP[6]", trap_like, true,
+        trap_like ? "a record's RIP is where execution goes on" : "a record's RIP is that of its instruction");
+    row(d, "IA32_PERF_CAPABILITIES.FW_WRITE[13]", c->full_width_writes, true,
+        c->full_width_writes ? "counters are written at full width" : "counters take 32 bits, sign-extended");
+    if (c->baseline)
+        test_history(d, v, leaves);
+}
+
+/* Whether somebody has left the Debug Store on: then its address must not change, not even for a moment. */
+static bool in_use(const struct detection *d)
+{
+    uint64_t pebs, debugctl;
+    return (rdmsr(d, IA32_PEBS_ENABLE, &pebs) && pebs) ||
+           (rdmsr(d, IA32_DEBUGCTL, &debugctl) && debugctl & IA32_DEBUGCTL_BTS);
+}
+
+/* Writes a harmless address into IA32_DS_AREA and looks whether it stays: emulators may drop what they do not know. */
+static void probe_ds_area(struct detection *d)
+{
+    static const char name[] = "IA32_DS_AREA write, read back";
+    const struct ds_machine *m = d->machine;
+    const uint64_t probe = UINT64_C(0xFFFF800000001000); /* canonical; nothing stores there: see in_use */
+    uint64_t before, after = 0;
+    if (in_use(d)) {
+        row(d, name, 0, true, "not tried: PEBS or BTS has been left on");
+        return;
+    }
+    bool refused = !rdmsr(d, IA32_DS_AREA, &before) || m->wrmsr(m->context, IA32_DS_AREA, probe);
+    if (!refused) { /* restored whatever the read-back says */
+        refused = !rdmsr(d, IA32_DS_AREA, &after);
+        refused |= m->wrmsr(m->context, IA32_DS_AREA, before) != 0;
+    }
+    if (refused) {
+        static const char why[] = "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA raises #GP";
+        row(d, name, after, false, "raises #GP although CPUID has DS")->faulted = true;
+        ds_caps_refuse(d->caps, why);
+        if (d->caps->bts)
+            no_bts(d->caps, why);
+        return;
+    }
+    static const char drops[] =
+        "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA does not keep what is written to it";
+    require(d, name, after, after == probe, "it holds what was written", drops);
+    if (after != probe && d->caps->bts)
+        no_bts(d->caps, drops);
+}
+
+/* A bit for each of `count` counters, of the first `most` only. */
+static uint64_t lowest(unsigned count, unsigned most)
+{
+    return DS_BIT(count < most ? count : most) - 1;
+}
+
+/* With the baseline all counters that the area has reset values for. Before it the first four GP counters at most: Core
+ * 2 and most Atoms (and Xeon Phi) have PEBS on PMC0 alone, Goldmont Plus on all, fixed ones too. Linux'
+ * arch/x86/events/intel/{core,ds}.c. */
+static uint64_t pebs_counters(const struct ds_caps *caps, unsigned model)
+{
+    static const uint8_t first_only[] = {0x37, 0x4A, 0x4D, 0x5D, 0x4C, 0x5A, 0x75, 0x57, 0x85, 0x5C, 0x5F};
+    const bool wide = caps->format >= 5, goldmont_plus = model == 0x7A;
+    unsigned gp = caps->baseline ? (wide ? 32 : 8) : caps->format == 0 ? 1 : 4;
+    for (unsigned i = 0; i < sizeof first_only; i++)
+        if (first_only[i] == model)
+            gp = 1;
+    uint64_t fixed = caps->baseline || goldmont_plus ? lowest(caps->fixed_counters, wide ? 16 : 4) : 0;
+    return lowest(caps->gp_counters, gp) | fixed << DS_COUNTER_FIXED;
+}
+
+int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
+{
+    struct detection detection = {.machine = machine, .caps = caps}, *d = &detection;
+    uint32_t r[4], leaf0[4], leaf1[4], leaf0a[4] = {0}, leaf1a[4] = {0};
+    memset(caps, 0, sizeof *caps);
+
+    cpuid(d, 0, leaf0);
+    char vendor[12];
+    memcpy(vendor, &leaf0[1], 4);
+    memcpy(vendor + 4, &leaf0[3], 4);
+    memcpy(vendor + 8, &leaf0[2], 4);
+    bool intel = memcmp(vendor, "GenuineIntel", 12) == 0, amd = memcmp(vendor, "AuthenticAMD", 12) == 0;
+    require(d, "CPUID.00H vendor", leaf0[1], intel, "GenuineIntel",
+            amd ? "the processor is AuthenticAMD: AMD has no Debug Store (its precise sampling is IBS)"
+                : "the processor is not GenuineIntel: only Intel has a Debug Store");
+    if (!intel) {
+        no_bts(caps, caps->reason);
+        return -ENODEV;
+    }
+
+    cpuid(d, 1, leaf1);
+    if (leaf0[0] >= 0x1A)
+        cpuid(d, 0x1A, leaf1a);
+    caps->core_type = (uint8_t)(leaf1a[0] >> 24);
+    if (caps->core_type)
+        row(d, "CPUID.1AH:EAX core type[31:24]", caps->core_type, true,
+            caps->core_type == CPUID_1AH_EAX_ATOM   ? "an efficient core (Atom)"
+            : caps->core_type == CPUID_1AH_EAX_CORE ? "a performance core"
+                                                    : "of a kind not known here");
+    caps->generation = (uint8_t)ds_generation(leaf1[0], leaf1a[0]);
+    row(d, "CPUID.01H:EAX family and model", leaf1[0], true, ds_generation_text(caps->generation));
+    caps->bts = leaf1[3] & CPUID_01H_EDX_DS;
+    require(d, "CPUID.01H:EDX.DS[21]", leaf1[3] >> 21 & 1, caps->bts, "the Debug Store exists",
+            "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");
+    row(d, "CPUID.01H:ECX.DTES64[2]", leaf1[2] >> 2 & 1, true,
+        leaf1[2] & CPUID_01H_ECX_DTES64 ? "64-bit layout in every mode" : "64-bit layout in long mode, which this is");
+    caps->bts_reason = caps->bts ? "the processor has BTS" : caps->reason;
+    caps->bts_cpl = leaf1[2] & CPUID_01H_ECX_DS_CPL;
+    row(d, "CPUID.01H:ECX.DS_CPL[4]", caps->bts_cpl, true,
+        caps->bts_cpl ? "BTS can be limited by ring" : "BTS sees all rings");
+
+    if (leaf0[0] >= 0x0A)
+        cpuid(d, 0x0A, leaf0a);
+    caps->perfmon_version = (uint8_t)cpuid_0ah_eax_version(leaf0a[0]);
+    caps->gp_counters = (uint8_t)cpuid_0ah_eax_gp_counters(leaf0a[0]);
+    caps->gp_width = (uint8_t)cpuid_0ah_eax_gp_width(leaf0a[0]);
+    caps->fixed_counters = (uint8_t)cpuid_0ah_edx_fixed_counters(leaf0a[3]);
+    caps->fixed_width = (uint8_t)cpuid_0ah_edx_fixed_width(leaf0a[3]);
+    require(d, "CPUID.0AH:EAX version[7:0]", caps->perfmon_version, caps->perfmon_version >= 2,
+            "IA32_PERF_GLOBAL_CTRL and _STATUS exist",
+            "architectural performance monitoring is older than version 2: no IA32_PERF_GLOBAL_CTRL");
+    require(d, "CPUID.0AH:EAX counters[15:8]", caps->gp_counters,
+            caps->gp_counters >= 1 && caps->gp_counters <= DS_GP_MAX && caps->gp_width >= 32 && caps->gp_width < 64,
+            "general-purpose counters",
+            caps->gp_counters > DS_GP_MAX
+                ? "CPUID.0AH names more than 10 general-purpose counters: this driver does not know their registers"
+                : "CPUID.0AH names no usable general-purpose counters");
+    require(d, "CPUID.0AH:EDX counters[4:0]", caps->fixed_counters,
+            !caps->fixed_counters || (caps->fixed_counters <= DS_FIXED_MAX && caps->fixed_width >= 32 &&
+                                      caps->fixed_width < 64),
+            caps->fixed_counters ? "fixed counters" : "no fixed counters",
+            "CPUID.0AH names fixed counters of an unusable number or width");
+
+    test_misc_enable(d);
+    test_capabilities(d, leaf1[2] & CPUID_01H_ECX_PDCM, leaf0[0]);
+
+    memset(r, 0, sizeof r);
+    if (leaf0[0] >= 0x23)
+        cpuid(d, 0x23, r);
+    uint32_t arch = CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS;
+    require(d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, (r[0] & arch) != arch, "not architectural PEBS",
+            "the processor has architectural PEBS (CPUID.23H), which replaces the Debug Store's; this driver does not "
+            "speak it");
+
+    if (leaf1[3] & CPUID_01H_EDX_DS) {
+        ds_find_errata(machine, leaf1[0], caps);
+        ds_find_users(machine, caps);
+    }
+
+    bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
+    row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,
+        !hypervisor ? "no hypervisor shows itself"
+        : caps->reason && !caps->bts ? "a hypervisor: nothing is left to probe"
+                                     : "a hypervisor: what it shows is probed");
+    if (hypervisor && (!caps->reason || caps->bts))
+        probe_ds_area(d);
+
+    caps->area_bytes = ds_area_bytes(caps->format, false);
+    if (caps->reason)
+        return -ENODEV;
+    caps->pebs = true;
+    caps->reason = "the processor has a Debug Store with PEBS";
+    caps->pebs_counters =
+        pebs_counters(caps, cpuid_01h_eax_family(leaf1[0]) == 6 ? cpuid_01h_eax_model(leaf1[0]) : 0);
+    caps->area_bytes = ds_area_bytes(caps->format, caps->pebs_counters >> DS_COUNTER_FIXED);
+    return 0;
+}

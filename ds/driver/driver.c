@@ -1,0 +1,599 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Debug Store of one CPU: set-up, PMI, drain, tear-down of what ds/driver/plan.c has planned. One driver for every
+ * machine; the steps are numbered and their order matters: nothing may hit a half-written area, so the counters are off
+ * first and on last, and the way down is the way up backwards. Branch tracing (ds/driver/bts.c) comes up after the
+ * counters and goes down before them.
+ *
+ * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer", "Writing the DS Interrupt Service Routine".
+ */
+#include "ds/driver/driver.h"
+
+#include "arch/arch.h"
+#include "ds/driver/detect.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+
+/* Words of the DS area. */
+enum {
+    AREA_PEBS_BASE = offsetof(struct ds_area_60, pebs_buffer_base) / 8,
+    AREA_PEBS_INDEX = offsetof(struct ds_area_60, pebs_index) / 8,
+    AREA_PEBS_MAXIMUM = offsetof(struct ds_area_60, pebs_absolute_maximum) / 8,
+    AREA_PEBS_THRESHOLD = offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8,
+};
+
+#define PMI_PASSES 4 /* re-reads of GLOBAL_STATUS; counters are off, so one suffices unless software sets bits */
+
+/* ---- registers --------------------------------------------------------------------------------------------------- */
+
+static void refused(struct ds_cpu *ds, uint32_t msr, bool write, uint64_t value)
+{
+    struct ds_refusal *r = &ds->refusal;
+    *r = (struct ds_refusal){.during = r->during, .step = r->step, .msr = msr, .write = write, .value = value};
+}
+
+int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value)
+{
+    int e = ds->machine->rdmsr(ds->machine->context, msr, value);
+    if (e)
+        refused(ds, msr, false, 0);
+    return e;
+}
+
+static int wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+{
+    int e = ds->machine->wrmsr(ds->machine->context, msr, value);
+    if (e)
+        refused(ds, msr, true, value);
+    return e;
+}
+
+/* A refusal that nobody can be told of at once. */
+static void count_fault(struct ds_cpu *ds)
+{
+    if (!ds->counts.faults++)
+        ds->counts.fault = ds->refusal;
+}
+
+int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+{
+    int e = wrmsr(ds, msr, value);
+    if (e)
+        count_fault(ds);
+    return e;
+}
+
+int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
+{
+    struct ds_undo *undo = &ds->undo[ds->undos];
+    *undo = (struct ds_undo){.msr = msr};
+    int e = ds_rdmsr(ds, msr, &undo->before);
+    if (!e)
+        e = wrmsr(ds, msr, value);
+    if (!e)
+        ds->undos++;
+    return e;
+}
+
+void ds_roll_back(struct ds_cpu *ds, uint32_t undos)
+{
+    for (uint32_t i = ds->undos; i > undos; i--) {
+        struct ds_undo *undo = &ds->undo[i - 1];
+        if (undo->lvtpc)
+            ds->machine->lvtpc_write(ds->machine->context, (uint32_t)undo->before);
+        else
+            undo->refused = ds_write_running(ds, undo->msr, undo->before) != 0;
+    }
+    for (; ds->undos > undos; ds->undos--) {
+        const struct ds_undo *undo = &ds->undo[ds->undos - 1], *first = &ds->undo[undos];
+        if (!undo->refused)
+            continue;
+        while (first->msr != undo->msr) /* a register may have been set twice */
+            first++;
+        ds_write_running(ds, first->msr, first->before);
+    }
+}
+
+static void write_lvtpc(struct ds_cpu *ds)
+{
+    ds->machine->lvtpc_write(ds->machine->context, ARCH_VECTOR_PMI); /* fixed delivery, not masked */
+}
+
+/* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
+
+/* 1. Everything off: nothing can hit a half-written area. Nor may branch tracing that somebody left on go on into an
+ *    area without a BTS buffer, nor a PMI freeze counters that nobody would thaw, nor the end of an SMI turn counters
+ *    on that are paused (SDM vol. 3B, "IA32_DEBUGCTL MSR"). */
+static int all_off(struct ds_cpu *ds)
+{
+    const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI |
+                              IA32_DEBUGCTL_FREEZE_WHILE_SMM;
+    uint64_t debugctl;
+    int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
+    if (!e)
+        e = ds_set_msr(ds, IA32_PEBS_ENABLE, 0);
+    if (!e)
+        e = ds_rdmsr(ds, IA32_DEBUGCTL, &debugctl);
+    return !e && debugctl & unwanted ? ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~unwanted) : e;
+}
+
+/*
+ * 2. The area. The absolute maximum is a multiple of the record size plus one, as the manual asks: then the buffer
+ * holds `records` records whether the processor compares with < or <=, and the slack record takes the one it may
+ * overrun by.
+ */
+static void fill_area(struct ds_cpu *ds)
+{
+    uint64_t base = (uint64_t)(uintptr_t)ds->buffer;
+    for (unsigned i = 0; i < ARCH_PAGE_SIZE / 8; i++)
+        ds->area[i] = 0;
+    ds->area[AREA_PEBS_BASE] = base;
+    ds->area[AREA_PEBS_INDEX] = base;
+    ds->area[AREA_PEBS_MAXIMUM] = base + (uint64_t)ds->config.records * ds->record_bytes + 1;
+    ds->area[AREA_PEBS_THRESHOLD] = base + (uint64_t)ds->config.threshold * ds->record_bytes;
+    for (uint32_t i = 0; i < ds->config.events; i++)
+        if (!ds->config.event[i].plain)
+            ds->area[ds_area_reset(ds->caps.format, ds->counter[i].number) / 8] = ds->counter[i].initial;
+}
+
+/* 4. LVTPC. */
+void ds_set_lvtpc(struct ds_cpu *ds)
+{
+    ds->undo[ds->undos++] = (struct ds_undo){.lvtpc = true, .before = ds->machine->lvtpc_read(ds->machine->context)};
+    write_lvtpc(ds);
+}
+
+/*
+ * 6, where errata AAK100, AAP53 and BD53 apply: before counters are given events. GLOBAL_CTRL is off before and after;
+ * ds_roll_back brings back what they held.
+ */
+static int free_counters(struct ds_cpu *ds)
+{
+    /* all of them, but for what a hypervisor hides */
+    const unsigned n = ds->caps.gp_counters < DS_STUCK_COUNTERS ? ds->caps.gp_counters : DS_STUCK_COUNTERS;
+    int e = 0;
+    for (unsigned i = 0; i < n && !e; i++)
+        if (!(e = ds_set_msr(ds, IA32_PERFEVTSEL0 + i, ds_stuck_counters[i])))
+            e = ds_set_msr(ds, IA32_PMC0 + i, 0);
+    if (!e)
+        e = wrmsr(ds, IA32_PERF_GLOBAL_CTRL, DS_BIT(n) - 1);
+    if (!e)
+        e = wrmsr(ds, IA32_PERF_GLOBAL_CTRL, 0);
+    for (unsigned i = 0; i < n && !e; i++)
+        e = wrmsr(ds, IA32_PERFEVTSEL0 + i, 0);
+    return e;
+}
+
+/* 6. Counters: value, then control. INT only for a plain event of pebs=: a PEBS counter would raise a second PMI, and
+ *    one that only counts shall raise none. */
+static int set_counters(struct ds_cpu *ds)
+{
+    bool adaptive = ds->config.groups;
+    uint64_t fixed_ctrl = 0;
+    for (uint32_t i = 0; i < ds->config.events + ds->config.counting; i++) {
+        const struct ds_counter *c = &ds->counter[i];
+        const struct ds_event *v = c->event;
+        bool interrupts = v->plain && i < ds->config.events, records = !v->plain;
+        int e = ds_set_msr(ds, ds_counter_msr(&ds->caps, c->number), c->initial);
+        if (e)
+            return e;
+        if (ds_is_fixed(c->number)) {
+            unsigned n = c->number - DS_COUNTER_FIXED;
+            fixed_ctrl |= (v->kernel ? ia32_fixed_ctr_ctrl_os(n) : 0) | (v->user ? ia32_fixed_ctr_ctrl_usr(n) : 0) |
+                          (interrupts            ? ia32_fixed_ctr_ctrl_pmi(n)
+                           : records && adaptive ? ia32_fixed_ctr_ctrl_adaptive(n)
+                                                 : 0);
+        } else {
+            uint64_t select = c->code | IA32_PERFEVTSEL_EN | (v->kernel ? IA32_PERFEVTSEL_OS : 0) |
+                              (v->user ? IA32_PERFEVTSEL_USR : 0) |
+                              (interrupts            ? IA32_PERFEVTSEL_INT
+                               : records && adaptive ? IA32_PERFEVTSEL_ADAPTIVE
+                                                     : 0);
+            if ((e = ds_set_msr(ds, IA32_PERFEVTSEL0 + c->number, select)))
+                return e;
+        }
+    }
+    const struct ds_counter *a = &ds->auxiliary; /* neither records nor interrupts */
+    if (a->event) {
+        int e = ds_set_msr(ds, ds_counter_msr(&ds->caps, a->number), 0);
+        if (!e)
+            e = ds_set_msr(ds, IA32_PERFEVTSEL0 + a->number,
+                           a->code | IA32_PERFEVTSEL_EN | (a->event->kernel ? IA32_PERFEVTSEL_OS : 0) |
+                               (a->event->user ? IA32_PERFEVTSEL_USR : 0));
+        if (e)
+            return e;
+    }
+    return ds->caps.fixed_counters ? ds_set_msr(ds, IA32_FIXED_CTR_CTRL, fixed_ctrl) : 0;
+}
+
+/* 7. What GLOBAL_STATUS still shows of others: overflows, and from version 4 on the freeze bits, which hold every
+ *    counter whatever GLOBAL_CTRL says. Written back as read: a bit that is set may be written. Write-1-to-clear, so
+ *    there is nothing to undo. */
+static int clear_status(struct ds_cpu *ds)
+{
+    uint64_t status;
+    int e = ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status);
+    return e ? e : wrmsr(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+}
+
+int ds_clear_status(struct ds_cpu *ds)
+{
+    int e = clear_status(ds);
+    if (e)
+        count_fault(ds);
+    return e;
+}
+
+static int set_up(struct ds_cpu *ds)
+{
+    int e, *step = &ds->refusal.step;
+    *step = 1;
+    if ((e = all_off(ds)))
+        return e;
+    *step = 2;
+    fill_area(ds);
+    *step = 3;
+    if ((e = ds_set_msr(ds, IA32_DS_AREA, (uint64_t)(uintptr_t)ds->area)))
+        return e;
+    *step = 4;
+    ds_set_lvtpc(ds);
+    *step = 5; /* what a record holds */
+    if (ds->caps.baseline && (e = ds_set_msr(ds, MSR_PEBS_DATA_CFG, ds_data_cfg(&ds->caps, &ds->config))))
+        return e;
+    if (ds->load_latency && (e = ds_set_msr(ds, MSR_PEBS_LD_LAT, ds->load_latency->setting)))
+        return e;
+    if (ds->frontend && (e = ds_set_msr(ds, MSR_PEBS_FRONTEND, ds->frontend->setting)))
+        return e;
+    if ((e = ds_lbr_set_up(ds)))
+        return e;
+    *step = 6;
+    if (ds->caps.errata.counters_stuck && (e = free_counters(ds)))
+        return e;
+    if ((e = set_counters(ds)))
+        return e;
+    *step = 7;
+    if ((e = clear_status(ds)))
+        return e;
+    *step = 8;
+    if ((e = ds_set_msr(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable)))
+        return e;
+    *step = 9; /* GLOBAL_CTRL: ds_resume's, but where stepping is what holds the counters */
+    return ds->machine->stepping ? ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
+}
+
+static uint64_t dropped(const struct ds_cpu *ds)
+{
+    const struct ds_stepping *s = ds->machine->stepping;
+    return s ? s->dropped(ds->machine->context) : 0;
+}
+
+/* Samples that another counter's record has swallowed. */
+static uint64_t swallowed(const struct ds_cpu *ds)
+{
+    const struct ds_stepping *s = ds->machine->stepping;
+    return s ? s->swallowed(ds->machine->context) : 0;
+}
+
+int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
+{
+    if (!ds->config.events)
+        return 0;
+    ds->refusal = (struct ds_refusal){.during = "the set-up of PEBS"};
+    int e = set_up(ds);
+    if (e) {
+        *refusal = ds->refusal;
+        ds_roll_back(ds, 0);
+        return e;
+    }
+    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
+    ds->started = true;
+    ds->dropped_before = dropped(ds);
+    ds->swallowed_before = swallowed(ds);
+    uint64_t tsc = arch_rdtsc();
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, tsc);
+    const struct ds_drain start = {.reason = CAIRN_DS_START,
+                                   .epoch = ds->epoch,
+                                   .tsc = tsc,
+                                   .format = ds->caps.format,
+                                   .area = (const uint64_t *)ds->area,
+                                   .area_bytes = ds->caps.area_bytes};
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &start);
+    return 0;
+}
+
+/* Past its overflow a counter goes on from 0, so that the difference in its width is right on both sides of it. */
+bool ds_add_plain(struct ds_cpu *ds, uint32_t event)
+{
+    const struct ds_counter *c = &ds->counter[event];
+    uint64_t value;
+    if (ds_rdmsr(ds, ds_counter_msr(&ds->caps, c->number), &value)) {
+        count_fault(ds);
+        return false;
+    }
+    ds->counts.plain[event].events += (value - c->initial) & ds_initial(&ds->caps, c->number, 1);
+    return true;
+}
+
+void ds_stop(struct ds_cpu *ds)
+{
+    ds->refusal = (struct ds_refusal){.during = "the tear-down"};
+    ds_pause(ds);
+    ds_throttle_end(ds);
+    ds_bts_stop(ds);
+    if (!ds->started)
+        return;
+    ds_drain(ds, CAIRN_DS_STOP);
+    ds_read_counting(ds, ds->counted);
+    ds->started = false;
+    ds->counts.plain_whole = true;
+    for (uint32_t i = 0; i < ds->config.events; i++)
+        if (ds->config.event[i].plain)
+            ds->counts.plain_whole &= ds_add_plain(ds, i);
+    bool cleared = ds_clear_status(ds) == 0; /* the next one's handler shall not find our threshold */
+    ds_roll_back(ds, 0);                     /* 9 to 1 */
+    if (!cleared)
+        ds_clear_status(ds);
+}
+
+void ds_set_area(struct ds_cpu *ds, void *area)
+{
+    ds->area = area;
+}
+
+bool ds_started(const struct ds_cpu *ds)
+{
+    return ds->started || ds->bts.started;
+}
+
+/* ---- pause and resume -------------------------------------------------------------------------------------------- */
+
+/* Branch history first, which BTS' write of DEBUGCTL may be: every branch from here on would push out one of the
+ * thread's. */
+void ds_hold(struct ds_cpu *ds)
+{
+    ds_lbr_hold(ds);
+    ds_bts_hold(ds);
+    if (ds->started)
+        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
+}
+
+void ds_go_on(struct ds_cpu *ds)
+{
+    ds_bts_go_on(ds);
+    ds_lbr_go_on(ds);
+    if (ds->started)
+        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
+}
+
+void ds_pause(struct ds_cpu *ds)
+{
+    if (!ds)
+        return;
+    if (ds->machine->stepping) {
+        ds->machine->stepping->pause();
+    } else if (ds->running) {
+        ds_hold(ds);
+        ds->running = false;
+    }
+}
+
+bool ds_counting(const struct ds_cpu *ds)
+{
+    return ds && (ds->machine->stepping ? !ds->machine->stepping->paused() : ds->running);
+}
+
+static bool in_use(const struct ds_cpu *ds)
+{
+    return ds && ds_started(ds);
+}
+
+static void run(struct ds_cpu *ds)
+{
+    if (ds->throttled)
+        return;
+    ds->running = true;
+    ds_go_on(ds);
+}
+
+void ds_resume(struct ds_cpu *ds)
+{
+    if (!in_use(ds))
+        return;
+    if (ds->machine->stepping)
+        ds->machine->stepping->resume(); /* last: from its return on every instruction counts */
+    else
+        run(ds);
+}
+
+void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
+{
+    if (!in_use(ds))
+        return;
+    if (ds->machine->stepping)
+        ds->machine->stepping->resume_frame(frame);
+    else
+        run(ds);
+}
+
+void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame)
+{
+    if (!in_use(ds))
+        return;
+    if (ds->machine->stepping)
+        frame->rflags |= ARCH_RFLAGS_TF;
+    ds_resume_frame(ds, frame);
+}
+
+/* ---- drain and PMI ----------------------------------------------------------------------------------------------- */
+
+/* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there
+ * is to see. An index that points elsewhere is not believed: nothing is handed over, how much is lost is unknown. */
+static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
+{
+    uint64_t used = ds->area[AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;
+    uint64_t full = (uint64_t)ds->config.records * ds->record_bytes;
+    uint64_t now = dropped(ds);
+    if (used > full + ds->record_bytes) {
+        drain->lost = CAIRN_DS_LOST_UNKNOWN;
+    } else {
+        drain->bytes = (uint32_t)used;
+        drain->records = used ? ds->buffer : NULL;
+        drain->lost = ds->machine->stepping ? now - ds->dropped_before : used >= full ? CAIRN_DS_LOST_UNKNOWN : 0;
+    }
+    /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
+     * Operation"); a processor does not tell of them. */
+    const bool several = ds->pebs_enable & (ds->pebs_enable - 1);
+    drain->swallowed = ds->machine->stepping                    ? swallowed(ds) - ds->swallowed_before
+                       : used && several && ds->caps.format < 3 ? CAIRN_DS_LOST_UNKNOWN
+                                                                : 0;
+}
+
+static void count(struct ds_cpu *ds, const struct ds_drain *drain)
+{
+    ds->counts.drains++;
+    ds->counts.records += drain->bytes / ds->record_bytes;
+    if (drain->lost == CAIRN_DS_LOST_UNKNOWN)
+        ds->counts.lost_unknown = true;
+    else
+        ds->counts.lost += drain->lost;
+    if (drain->swallowed == CAIRN_DS_LOST_UNKNOWN)
+        ds->counts.swallowed_unknown = true;
+    else
+        ds->counts.swallowed += drain->swallowed;
+}
+
+/* The hook has it. A panic may come between any two steps, and its drain must find each epoch once. */
+static void end_epoch(struct ds_cpu *ds, const struct ds_drain *drain)
+{
+    ds->handed = ds->epoch + 1;
+    count(ds, drain);
+    ds->dropped_before = dropped(ds);
+    ds->swallowed_before = swallowed(ds);
+    ds->area[AREA_PEBS_INDEX] = (uint64_t)(uintptr_t)ds->buffer; /* before counting goes on */
+    ds->epoch++;
+}
+
+void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
+{
+    if (!ds->started)
+        return;
+    bool was_running = ds_counting(ds);
+    ds_pause(ds);
+    struct ds_drain drain = {.reason = reason,
+                             .epoch = ds->epoch,
+                             .tsc = arch_rdtsc(),
+                             .format = ds->caps.format,
+                             .area = (const uint64_t *)ds->area,
+                             .area_bytes = ds->caps.area_bytes};
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
+    take_buffer(ds, &drain);
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
+    end_epoch(ds, &drain);
+    if (was_running)
+        ds_resume(ds);
+}
+
+void ds_drain_panic(struct ds_cpu *ds)
+{
+    if (!ds)
+        return;
+    ds_bts_drain_panic(ds);
+    if (!ds->started || ds->handed != ds->epoch)
+        return;
+    struct ds_drain drain = {.reason = CAIRN_DS_PANIC,
+                             .epoch = ds->epoch,
+                             .tsc = arch_rdtsc(),
+                             .format = ds->caps.format,
+                             .area = (const uint64_t *)ds->area,
+                             .area_bytes = ds->caps.area_bytes};
+    take_buffer(ds, &drain);
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
+    ds->started = false;
+    count(ds, &drain);
+}
+
+/* Starts the plain counters in `overflowed` anew. */
+static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
+{
+    for (uint32_t i = 0; i < ds->config.events; i++)
+        if (overflowed & DS_BIT(ds->counter[i].number)) {
+            ds_add_plain(ds, i);
+            ds_write_running(ds, ds_counter_msr(&ds->caps, ds->counter[i].number), ds->counter[i].initial);
+            ds->counts.plain[i].overflows++;
+            if (ds->hooks.overflowed)
+                ds->hooks.overflowed(ds->hooks.context, ds->cpu, i);
+        }
+}
+
+static bool handle_status(struct ds_cpu *ds)
+{
+    /* 3. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
+     *    assist's to clear, and records of formats 1 and 2 would lose their status. */
+    const uint64_t plain = ds->global_ctrl & ~ds->pebs_enable;
+    bool ours = false;
+    for (int pass = 0; pass < PMI_PASSES; pass++) {
+        uint64_t status;
+        if (ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status)) {
+            count_fault(ds);
+            break;
+        }
+        status &= plain | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+        if (!status)
+            break;
+        ours = true;
+        ds_write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+        /* 4. Drain, unless another drain came between the threshold and this interrupt. */
+        if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && ds->area[AREA_PEBS_INDEX] >= ds->area[AREA_PEBS_THRESHOLD])
+            ds_drain(ds, CAIRN_DS_THRESHOLD);
+        /* 5. Plain counters. */
+        reload_plain(ds, status & plain);
+    }
+    return ours;
+}
+
+bool ds_pmi(struct ds_cpu *ds)
+{
+    if (!in_use(ds))
+        return false;
+    ds->refusal = (struct ds_refusal){.during = "the PMI handler"};
+    /* 1. Counters and branch tracing off. Interrupt entry has done so already, unless the PMI was called from
+     *    elsewhere. */
+    ds_pause(ds);
+    /* 2. Branch records, by their index: no status bit says that their threshold was reached. */
+    bool ours = ds_bts_pmi(ds);
+    if (ds->started)
+        ours |= handle_status(ds);
+    ds->counts.pmis += ours;
+    /* 6. Too many of them within a tick: off for a tick. */
+    if (ours)
+        ds_throttle(ds);
+    /* 7. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,
+     *    DEBUGCTL and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
+    write_lvtpc(ds);
+    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
+    return ours;
+}
+
+void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
+{
+    for (uint32_t i = 0; i < ds->config.counting; i++) {
+        uint64_t value = 0; /* since this start */
+        if (ds->started &&
+            ds_rdmsr(ds, ds_counter_msr(&ds->caps, ds->counter[ds->config.events + i].number), &value))
+            count_fault(ds);
+        values[i] = ds->counted[i] + value;
+    }
+}
+
+const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
+{
+    return &ds->area[AREA_PEBS_INDEX];
+}
+
+void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out)
+{
+    *out = ds->counts;
+    if (ds->machine->stepping)
+        out->steps = ds->machine->stepping->steps(ds->machine->context);
+}

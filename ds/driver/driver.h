@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* One CPU's driver state; private to ds/. Only its own CPU touches it. */
+#pragma once
+
+#include "ds/driver/bts.h"
+#include "ds/ds.h"
+
+/* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
+ * free; two settings; a counter and its control, an auxiliary one; branch history: DEBUGCTL, LBR_CTL (twice),
+ * LBR_DEPTH, or DEBUGCTL (twice) and LBR_SELECT; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got
+ * them. */
+#define DS_UNDO_MAX (17u + 2 * 4 + 2 * (DS_MAX_COUNTERS + 1))
+
+struct ds_counter { /* an event and the counter that counts it */
+    const struct ds_event *event;
+    uint8_t number;   /* as in GLOBAL_STATUS */
+    uint16_t code;    /* IA32_PERFEVTSELx[15:0] */
+    uint64_t initial; /* -period in the counter's width */
+};
+
+struct ds_undo { /* one register ds_start or ds_bts_start has written */
+    uint32_t msr;
+    bool lvtpc;   /* instead of an MSR */
+    bool refused; /* to take the old value back, once */
+    uint64_t before;
+};
+
+struct ds_cpu {
+    const struct ds_machine *machine;
+    struct ds_caps caps;
+    struct ds_config config;
+    struct ds_hooks hooks;
+    uint32_t cpu;
+
+    volatile uint64_t *area;
+    void *buffer;
+    uint32_t record_bytes;
+
+    struct ds_counter counter[DS_MAX_COUNTERS];
+    uint64_t global_ctrl, pebs_enable; /* what they are while a session runs */
+    uint64_t debugctl;                 /* with the LBR group: likewise, without LBR */
+    uint64_t load_latency_enable;      /* likewise IA32_PEBS_ENABLE.LL_EN, before the baseline */
+    const struct ds_event *load_latency, *frontend; /* whose settings are in force; NULL: none's */
+    struct ds_counter auxiliary; /* counts what load latency needs; event NULL: nothing */
+
+    bool started;          /* PEBS and the counters; BTS has its own */
+    bool running;          /* hw only: GLOBAL_CTRL and DEBUGCTL.TR are on */
+    bool throttled;        /* until a tick of the timer, a tick later at least */
+    uint64_t throttled_at; /* TSC */
+    uint32_t pmis_in_tick;
+    uint32_t epoch;
+    volatile uint32_t handed; /* epochs handed over; one more than `epoch` while the index goes back: for a panic */
+    uint64_t dropped_before, swallowed_before; /* stepping: the machine's counts when this epoch began */
+    struct ds_counts counts;
+    uint64_t counted[DS_MAX_COUNTING]; /* what the counters that only count held at each stop, together */
+
+    struct ds_undo undo[DS_UNDO_MAX];
+    uint32_t undos;
+    struct ds_refusal refusal; /* the step of set-up under way, and the last access that raised #GP */
+
+    struct ds_bts bts;
+};
+
+/* ---- the plan: ds/driver/plan.c
+ * ----------------------------------------------------------------------------------------- */
+
+static inline bool ds_is_fixed(unsigned counter)
+{
+    return counter >= DS_COUNTER_FIXED;
+}
+
+/* The MSR of a counter's value, in its whole width where that can be written. */
+uint32_t ds_counter_msr(const struct ds_caps *caps, unsigned counter);
+/* What a counter starts with to overflow after `period` events: -period in its width. */
+uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t period);
+/* Whether each event could have that period. 0, or -EINVAL with one line in `error`. */
+int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size);
+
+/* ---- throttling: ds/driver/throttle.c
+ * ----------------------------------------------------------------------------------- */
+
+/* One more PMI was ours; counting is paused. Holds it, with a drain, if that was one too many. */
+void ds_throttle(struct ds_cpu *ds);
+/* At the stop: what it lasted is counted. */
+void ds_throttle_end(struct ds_cpu *ds);
+
+/* ---- hold and go on: ds/driver/driver.c
+ * ------------------------------------------------------------------------------------ */
+
+/* Turns counters, branch tracing and branch history off and on by their own controls: where nothing steps that is pause
+ * and resume, on any machine it is throttling. */
+void ds_hold(struct ds_cpu *ds);
+void ds_go_on(struct ds_cpu *ds);
+
+/* ---- registers: ds/driver/driver.c, for ds/driver/bts.c, too
+ * ---------------------------------------------------------------------- */
+
+int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
+/* A write that cannot be refused once the set-up has succeeded; if it is, that shows in the counts. 0 or -EFAULT. */
+int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value);
+/* Writes an MSR and remembers what it held, for ds_roll_back. */
+int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value);
+/* Clears what GLOBAL_STATUS shows; a refusal shows in the counts. 0 or -EFAULT. */
+int ds_clear_status(struct ds_cpu *ds);
+/* Adds to the counts what a plain event's counter, paused, has counted from its start value on. False: #GP. */
+bool ds_add_plain(struct ds_cpu *ds, uint32_t event);
+/* LVTPC to the PMI's vector, likewise. */
+void ds_set_lvtpc(struct ds_cpu *ds);
+/* Takes back what was set, the last first, down to the first `undos`; then once more what was refused, for that may
+ * have been for what another register still held. */
+void ds_roll_back(struct ds_cpu *ds, uint32_t undos);
+
+/* ---- branch history: ds/driver/lbr.c; nothing without the LBR group
+ * ----------------------------------------------------- */
+
+/* Part of set-up's step 5: 0 or -EFAULT. */
+int ds_lbr_set_up(struct ds_cpu *ds);
+/* Its part of ds_hold and ds_go_on; with BTS, which writes the same register, DEBUGCTL.LBR is ds/driver/bts.c's. */
+void ds_lbr_hold(struct ds_cpu *ds);
+void ds_lbr_go_on(struct ds_cpu *ds);
+/* What of IA32_DEBUGCTL has to be set while it is on, for whoever else writes that register. */
+uint64_t ds_lbr_debugctl(const struct ds_cpu *ds);

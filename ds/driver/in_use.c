@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does somebody use already what the driver wants for itself? Firmware of some machines leaves counters on and looks at
+ * them from System Management Mode, where nobody sees it; taking them away would break whatever it does with them. So
+ * the first to ask is not this driver: what is in use stays as it is, unless ds.force=1 says otherwise.
+ *
+ * Reads only. A register that raises #GP is nobody's: the set-up will find that out by itself.
+ */
+#include "ds/driver/detect.h"
+#include "kernel/lib/string.h"
+
+static uint64_t read(const struct ds_machine *m, uint32_t msr)
+{
+    uint64_t value;
+    return m->rdmsr(m->context, msr, &value) ? 0 : value;
+}
+
+/* Counters that are enabled, numbered as in GLOBAL_STATUS. GLOBAL_CTRL says nothing: RESET sets it. */
+static uint64_t enabled_counters(const struct ds_machine *m, const struct ds_caps *caps)
+{
+    uint64_t counters = 0, control = caps->fixed_counters ? read(m, IA32_FIXED_CTR_CTRL) : 0;
+    for (unsigned i = 0; i < caps->gp_counters; i++)
+        if (read(m, IA32_PERFEVTSEL0 + i) & IA32_PERFEVTSEL_EN)
+            counters |= DS_BIT(i);
+    for (unsigned i = 0; i < caps->fixed_counters; i++)
+        if (control & (ia32_fixed_ctr_ctrl_os(i) | ia32_fixed_ctr_ctrl_usr(i)))
+            counters |= DS_BIT(ds_counter_fixed(i));
+    return counters;
+}
+
+/* Where the sentence goes on, and how much room is left. */
+static char *end(struct ds_caps *caps, size_t *left)
+{
+    size_t used = strlen(caps->in_use);
+    *left = sizeof caps->in_use - used;
+    return caps->in_use + used;
+}
+
+static void name_them(struct ds_caps *caps, uint64_t area)
+{
+    size_t left;
+    char *at;
+    for (uint64_t counters = caps->counters_in_use; counters; counters &= counters - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(counters);
+        bool fixed = c >= DS_COUNTER_FIXED;
+        at = end(caps, &left);
+        snprintf(at, left, "%s%u ", fixed ? "FIXED_CTR" : "PMC", fixed ? c - DS_COUNTER_FIXED : c);
+    }
+    at = end(caps, &left);
+    if (caps->area_in_use)
+        snprintf(at, left, "IA32_DS_AREA=0x%lx ", (unsigned long)area);
+    at = end(caps, &left);
+    snprintf(at, left, "in use, by firmware perhaps: ds.force=1 takes what is in use");
+}
+
+void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps)
+{
+    uint64_t area = read(machine, IA32_DS_AREA);
+    if (!caps->reason) { /* else PEBS takes none, and there may be senseless numbers of them */
+        caps->counters_in_use = enabled_counters(machine, caps);
+        ds_caps_row(caps, "counters in use", caps->counters_in_use, !caps->counters_in_use,
+                    caps->counters_in_use ? "enabled before us: PEBS leaves them alone without ds.force=1"
+                                          : "none is enabled");
+    }
+    caps->area_in_use =
+        area || read(machine, IA32_PEBS_ENABLE) || read(machine, IA32_DEBUGCTL) & IA32_DEBUGCTL_BTS;
+    ds_caps_row(caps, "IA32_DS_AREA in use", area, !caps->area_in_use,
+                caps->area_in_use ? "set, or PEBS or BTS on, before us: left alone without ds.force=1"
+                                  : "nobody's: it is 0, PEBS and BTS are off");
+    if (caps->counters_in_use || caps->area_in_use)
+        name_them(caps, area);
+}
+
+void ds_leave_alone(struct ds_caps *caps)
+{
+    if (caps->pebs && caps->in_use[0]) {
+        caps->pebs = false;
+        caps->reason = caps->in_use;
+    }
+    if (caps->bts && caps->area_in_use) {
+        caps->bts = false;
+        caps->bts_reason = caps->in_use;
+    }
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What one CPU is going to do, from the configuration and what its processor has: which counter counts which event,
+ * with which start value, in a buffer of which size. Touches no register; ds/driver/driver.c programs what is planned
+ * here.
+ */
+#include "ds/driver/driver.h"
+
+#include "arch/arch.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+
+size_t ds_cpu_bytes(void)
+{
+    return sizeof(struct ds_cpu);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
+
+uint64_t ds_data_cfg(const struct ds_caps *caps, const struct ds_config *config)
+{
+    uint64_t cfg = config->groups;
+    if (cfg & MSR_PEBS_DATA_CFG_CNTR)
+        cfg |= msr_pebs_data_cfg_counters((uint32_t)(DS_BIT(caps->gp_counters) - 1) & 0xFFFF,
+                                          (uint32_t)(DS_BIT(caps->fixed_counters) - 1) & 0xFF);
+    return cfg;
+}
+
+uint32_t ds_record_size(const struct ds_caps *caps, const struct ds_config *config)
+{
+    return caps->baseline ? ds_pebs_adaptive_size(ds_data_cfg(caps, config)) : ds_pebs_fixed_size(caps->format);
+}
+
+void ds_fit_config(const struct ds_caps *caps, struct ds_config *config)
+{
+    if (!caps->baseline)
+        config->groups = 0; /* one layout, nothing to choose: registers are in it, or there are none */
+    uint32_t page = ARCH_PAGE_SIZE / ds_record_size(caps, config) - 1; /* records, and the slack record */
+    if (caps->errata.one_page_buffer && config->records > page) {
+        config->threshold = config->threshold * page / config->records;
+        config->threshold += !config->threshold;
+        config->records = page;
+    }
+}
+
+size_t ds_buffer_bytes(const struct ds_caps *caps, const struct ds_config *config)
+{
+    struct ds_config fitted = *config;
+    ds_fit_config(caps, &fitted);
+    size_t bytes = ((size_t)fitted.records + 1) * ds_record_size(caps, &fitted);
+    return (bytes + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE * ARCH_PAGE_SIZE;
+}
+
+/* ---- counters ---------------------------------------------------------------------------------------------------- */
+
+static unsigned width_of(const struct ds_caps *caps, unsigned counter)
+{
+    return ds_is_fixed(counter) ? caps->fixed_width : caps->gp_width;
+}
+
+uint32_t ds_counter_msr(const struct ds_caps *caps, unsigned counter)
+{
+    if (ds_is_fixed(counter))
+        return IA32_FIXED_CTR0 + (counter - DS_COUNTER_FIXED);
+    return (caps->full_width_writes ? IA32_A_PMC0 : IA32_PMC0) + counter;
+}
+
+uint64_t ds_initial(const struct ds_caps *caps, unsigned counter, uint64_t period)
+{
+    return -period & (DS_BIT(width_of(caps, counter)) - 1);
+}
+
+/* `option`: where the period comes from. */
+static int check_period(const struct ds_caps *caps, const struct ds_event *event, unsigned counter, uint64_t period,
+                        const char *option, char *error, size_t size)
+{
+    const bool pdist = event->kind == DS_EVENT_PREC_DIST;
+    const unsigned least = pdist && caps->errata.period_128 ? 128 : caps->errata.period_32 ? 32 : 1;
+    const bool full = caps->full_width_writes || ds_is_fixed(counter); /* IA32_FIXED_CTRi takes its whole width */
+    const unsigned bits = full ? width_of(caps, counter) - 1 : 31;
+    if (pdist && caps->errata.period_64 && (period < 128 || period % 64)) {
+        snprintf(error, size, "option '%s': period %lu of %s: must be a multiple of 64, from 128 on, on a Broadwell",
+                 option, (unsigned long)period, event->name);
+        return -EINVAL;
+    }
+    if (period >= least && period <= DS_BIT(bits))
+        return 0;
+    snprintf(error, size, "option '%s': period %lu of %s: must be from %u to 2^%u on this processor", option,
+             (unsigned long)period, event->name, least, bits);
+    return -EINVAL;
+}
+
+int ds_check_periods(const struct ds_cpu *ds, const uint64_t *period, char *error, size_t size)
+{
+    int e = 0;
+    for (uint32_t i = 0; i < ds->config.events && !e; i++)
+        e = check_period(&ds->caps, ds->counter[i].event, ds->counter[i].number, period[i], "pebs.later",
+                         error, size);
+    return e;
+}
+
+/* The counter for an event among `free`: a fixed one, else the lowest GP counter. -1: none. */
+static int choose(uint64_t free)
+{
+    uint64_t fixed = free & ~(DS_BIT(DS_COUNTER_FIXED) - 1);
+    return free ? __builtin_ctzll(fixed ? fixed : free) : -1;
+}
+
+/* Load latency on Golden Cove is recorded only while another counter counts this event (Linux'
+ * arch/x86/events/intel/core.c). */
+#define LOAD_LATENCY_AUXILIARY 0x8203u
+
+/* What an event has beside its counter: settings that there is only one register for, an auxiliary event. */
+static int plan_setting(struct ds_cpu *ds, const struct ds_counter *c, char *error, size_t size)
+{
+    const bool latency = c->event->kind == DS_EVENT_LOAD_LATENCY;
+    const struct ds_event **the = latency ? &ds->load_latency : &ds->frontend;
+    if (!c->event->setting)
+        return 0;
+    if (*the) {
+        snprintf(error, size, "option 'pebs': %s: once only: there is one %s", c->event->name,
+                 latency ? "MSR_PEBS_LD_LAT" : "MSR_PEBS_FRONTEND");
+        return -EINVAL;
+    }
+    *the = c->event;
+    if (latency && !ds->caps.baseline)
+        ds->load_latency_enable = DS_BIT(32 + c->number);
+    return 0;
+}
+
+/* Whether this processor counts the event at all, and as asked. */
+static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size_t size)
+{
+    if (ds_event_code(&ds->caps, c->event, &c->code)) {
+        snprintf(error, size, "option 'pebs': %s: not an event of this processor (CPU %u: %s)", c->event->name, ds->cpu,
+                 ds_generation_text(ds->caps.generation));
+        return -EINVAL;
+    }
+    if (!c->event->plain && !ds_event_precise(&ds->caps, c->event)) {
+        snprintf(error, size, "option 'pebs': %s: PEBS cannot record it on this processor: ask for it with :plain",
+                 c->event->name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
+{
+    const struct ds_caps *caps = &ds->caps;
+    uint64_t all = (DS_BIT(caps->gp_counters) - 1) | (DS_BIT(caps->fixed_counters) - 1) << DS_COUNTER_FIXED;
+    uint64_t taken = caps->errata.pmc3_taken ? DS_BIT(3) : 0;
+    /* Those first for which fewest counters will do: bound to one, then PEBS, then the others. */
+    for (int pass = 0; pass < 3; pass++)
+        for (uint32_t i = 0; i < ds->config.events + ds->config.counting; i++) {
+            const struct ds_event *event = &ds->config.event[i];
+            const uint64_t can = ds_event_counters(caps, event);
+            const bool plain = event->plain, counts = i >= ds->config.events;
+            if (pass != (plain ? 2 : can & (can - 1) ? 1 : 0))
+                continue;
+            struct ds_counter *c = &ds->counter[i];
+            c->event = event;
+            int e = plan_event(ds, c, error, size);
+            if (e)
+                return e;
+            int n = choose((plain ? all : caps->pebs_counters) & can & ~taken);
+            if (n < 0) {
+                snprintf(error, size, "option '%s': no %scounter left for %s: give fewer events",
+                         counts ? "session.pmc" : "pebs", plain ? "" : "PEBS ", event->name);
+                return -EINVAL;
+            }
+            if (!counts && (e = check_period(caps, event, (unsigned)n, event->period, "pebs", error, size)))
+                return e;
+            c->number = (uint8_t)n;
+            c->initial = ds_initial(caps, (unsigned)n, event->period);
+            if ((e = plan_setting(ds, c, error, size)))
+                return e;
+            taken |= DS_BIT(n);
+            ds->global_ctrl |= DS_BIT(n);
+            ds->pebs_enable |= plain ? 0 : DS_BIT(n);
+        }
+    if (ds->load_latency && caps->generation == DS_GENERATION_GOLDENCOVE) {
+        int n = choose(all & (DS_BIT(DS_COUNTER_FIXED) - 1) & ~taken);
+        if (n < 0) {
+            snprintf(error, size, "option 'pebs': no counter left for what %s needs beside it: give fewer events",
+                     ds->load_latency->name);
+            return -EINVAL;
+        }
+        ds->auxiliary = (struct ds_counter){.event = ds->load_latency, .number = (uint8_t)n,
+                                            .code = LOAD_LATENCY_AUXILIARY};
+        ds->global_ctrl |= DS_BIT(n);
+    }
+    return 0;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------------------ */
+
+/* Groups this processor's records do not have. GPR is none of them: before the groups registers are in each record. */
+static int plan_groups(const struct ds_cpu *ds, char *error, size_t size)
+{
+    const struct ds_caps *caps = &ds->caps;
+    const uint64_t wanted = ds->config.groups;
+    const char *missing = wanted & MSR_PEBS_DATA_CFG_CNTR && (!caps->baseline || caps->format < 6) ? "counters"
+                          : caps->baseline                                                        ? NULL
+                          : wanted & MSR_PEBS_DATA_CFG_MEMINFO                                    ? "mem"
+                          : wanted & MSR_PEBS_DATA_CFG_XMM                                        ? "xmm"
+                          : wanted & MSR_PEBS_DATA_CFG_LBR                                        ? "lbr"
+                                                                                                  : NULL;
+    if (missing) {
+        snprintf(error, size, "option 'pebs.groups': %s: records of this processor (CPU %u, format %u) have none",
+                 missing, ds->cpu, caps->format);
+        return -EINVAL;
+    }
+    if (!(wanted & MSR_PEBS_DATA_CFG_LBR))
+        return 0;
+    if (caps->lbr == DS_LBR_NONE) {
+        snprintf(error, size, "option 'pebs.groups': lbr: this processor (CPU %u) has no branch history", ds->cpu);
+        return -EINVAL;
+    }
+    if (caps->lbr_depth && msr_pebs_data_cfg_lbr_entries(wanted) > caps->lbr_depth) {
+        snprintf(error, size, "option 'pebs.groups': lbr:%u: the history of this processor (CPU %u) has %u entries",
+                 msr_pebs_data_cfg_lbr_entries(wanted), ds->cpu, caps->lbr_depth);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machine, const struct ds_caps *caps,
+                const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
+                size_t error_size)
+{
+    memset(ds, 0, sizeof *ds);
+    ds->cpu = cpu;
+    ds->machine = machine;
+    ds->caps = *caps;
+    ds->config = *config;
+    ds->hooks = *hooks;
+    ds->area = area;
+    ds->buffer = buffer;
+    if (!config->events)
+        return 0; /* no PEBS */
+    if (!caps->pebs) {
+        snprintf(error, error_size, "cpu %u: %s", cpu, caps->reason);
+        return -EINVAL;
+    }
+    if (!config->records || !config->threshold || config->threshold > config->records) {
+        snprintf(error, error_size, "option 'pebs.threshold=%u': must be from 1 to pebs.records=%u", config->threshold,
+                 config->records);
+        return -EINVAL;
+    }
+    if (plan_groups(ds, error, error_size))
+        return -EINVAL;
+    ds_fit_config(caps, &ds->config);
+    ds->record_bytes = ds_record_size(caps, &ds->config);
+    return plan_counters(ds, error, error_size);
+}
+
+unsigned ds_event_counter(const struct ds_cpu *ds, uint32_t i)
+{
+    return ds->counter[i].number;
+}

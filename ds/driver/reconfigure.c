@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Other periods while the session runs. What the buffer holds was recorded with the old ones, so it is drained first:
+ * each epoch has one configuration, and the area in the trace shows which. Nothing of the area but the index may change
+ * while PEBS is on, so PEBS goes off before its reset values change. The registers are those of set-up: tear-down has
+ * their old values already. BTS has no period, its epochs go on.
+ */
+#include "ds/driver/driver.h"
+
+#include "kernel/lib/errno.h"
+
+int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_t size)
+{
+    int e = ds_check_periods(ds, period, error, size);
+    if (e || !ds->started)
+        return e;
+    const bool stepped = ds->machine->stepping;
+
+    /* 1. Counting is paused: what has been recorded so far. */
+    ds_pause(ds);
+    ds_drain(ds, CAIRN_DS_RECONFIGURE);
+    ds->refusal = (struct ds_refusal){.during = "the reconfiguration"};
+    /* 2. Off: counters where it is stepping that had paused them, then PEBS. */
+    if (stepped)
+        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
+    ds_write_running(ds, IA32_PEBS_ENABLE, 0);
+    /* 3. The area, and the counters. */
+    for (uint32_t i = 0; i < ds->config.events; i++) {
+        struct ds_counter *c = &ds->counter[i];
+        if (c->event->plain)
+            ds_add_plain(ds, i);
+        c->initial = ds_initial(&ds->caps, c->number, period[i]);
+        if (!c->event->plain)
+            ds->area[ds_area_reset(ds->caps.format, c->number) / 8] = c->initial;
+        ds_write_running(ds, ds_counter_msr(&ds->caps, c->number), c->initial);
+    }
+    /* 4. Overflows of the old periods are no overflows of the new ones. */
+    ds_clear_status(ds);
+    /* 5. On: PEBS, then counters; where nothing steps, ds_resume does that. */
+    ds_write_running(ds, IA32_PEBS_ENABLE, ds->pebs_enable | ds->load_latency_enable);
+    if (stepped && !ds->throttled)
+        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl);
+    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
+    return 0;
+}

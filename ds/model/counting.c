@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From an event to a record. A PEBS counter that wraps to 0 is armed; the next event it counts makes the processor's
+ * assist write the record, clear the overflow and reload the counter from the DS area (SDM vol. 3B, "PEBS Operation").
+ * With a reset value of -N records are therefore N + 1 events apart; N with precise distribution, where the wrap itself
+ * writes.
+ */
+#include "ds/model/internal.h"
+#include "kernel/lib/errno.h"
+
+#define PDIST_MINIMUM 128u
+#define PAGE          4096u
+
+void ds_model_act(const struct ds_model *m, struct ds_model_action action)
+{
+    if (m->host.acted)
+        m->host.acted(m->host.context, &action);
+}
+
+bool ds_model_fits(const struct ds_model *m, uint64_t index, uint32_t size, uint64_t maximum)
+{
+    if (index > maximum) /* not by their sum: nobody checks what software writes into the area, and it may wrap */
+        return false;
+    switch (m->policy.fit) {
+    case DS_MODEL_END_LT:
+        return size < maximum - index;
+    case DS_MODEL_START_LT:
+        return index < maximum;
+    default:
+        return size <= maximum - index;
+    }
+}
+
+/* What of `size` bytes lies on the page of the first. */
+static uint32_t on_page(uint64_t address, uint32_t size)
+{
+    uint32_t rest = PAGE - (uint32_t)(address % PAGE);
+    return size < rest ? size : rest;
+}
+
+bool ds_model_read(struct ds_model *m, uint64_t address, void *to, uint32_t size)
+{
+    for (uint32_t done = 0, n; done < size; done += n) {
+        n = on_page(address + done, size - done);
+        if (m->host.read(m->host.context, address + done, (uint8_t *)to + done, n))
+            continue;
+        m->fault_address = address + done;
+        m->fault_write = false;
+        return false;
+    }
+    return true;
+}
+
+bool ds_model_write(struct ds_model *m, uint64_t address, const void *from, uint32_t size)
+{
+    for (uint32_t done = 0, n; done < size; done += n) {
+        n = on_page(address + done, size - done);
+        if (m->host.write(m->host.context, address + done, (const uint8_t *)from + done, n))
+            continue;
+        m->fault_address = address + done;
+        m->fault_write = true;
+        return false;
+    }
+    return true;
+}
+
+_Static_assert(sizeof(struct ds_model_buffer) == DS_MODEL_PEBS_BUFFER - DS_MODEL_BTS_BUFFER &&
+                   sizeof(struct ds_model_buffer) == offsetof(struct ds_area_60, pebs_counter_reset) -
+                                                         DS_MODEL_PEBS_BUFFER,
+               "a buffer's four words in the DS area");
+
+bool ds_model_read_buffer(struct ds_model *m, uint32_t at, struct ds_model_buffer *buffer)
+{
+    return ds_model_read(m, m->ds_area + at, buffer, sizeof *buffer);
+}
+
+bool ds_model_write_index(struct ds_model *m, uint32_t at, uint64_t index)
+{
+    return ds_model_write(m, m->ds_area + at + offsetof(struct ds_model_buffer, index), &index, sizeof index);
+}
+
+int ds_model_fault(struct ds_model *m)
+{
+    if (!m->policy.unmapped_page_fault)
+        return -EFAULT;
+    m->host.page_fault(m->host.context, m->fault_address, m->fault_write);
+    return 0;
+}
+
+/* Clears the overflow of each counter in `set` and reloads it. */
+static bool reload(struct ds_model *m, uint64_t set)
+{
+    m->armed &= ~set;
+    m->global_status &= ~set;
+    for (; set; set &= set - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(set);
+        uint64_t before = m->value[c], slot;
+        if (!ds_model_read(m, m->ds_area + ds_area_reset(m->preset->format, c), &slot, sizeof slot))
+            return false;
+        m->value[c] = slot & m->counter_mask;
+        if (m->policy.pdist_minimum && m->pdist & DS_BIT(c) && m->value[c] > m->counter_mask + 1 - PDIST_MINIMUM)
+            m->value[c] = m->counter_mask + 1 - PDIST_MINIMUM;
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_RELOADED, (uint8_t)c, 0, before, m->value[c]});
+    }
+    return true;
+}
+
+/* The record of `set` cannot be written. With #PF its counters stay armed: the next event tries again. Else there is no
+ * record to come, and they go on as they wrapped, not reloaded, until software sees their overflows. */
+static bool lose(struct ds_model *m, uint64_t set)
+{
+    if (!m->policy.unmapped_page_fault) {
+        m->lost++;
+        m->armed &= ~set;
+    }
+    return false;
+}
+
+/* The record goes where the index points, and the index behind it. False: DS memory is not mapped. */
+static bool store(struct ds_model *m, const struct ds_model_record *record, const struct ds_model_retired *retired,
+                  struct ds_model_buffer *buffer)
+{
+    if (!ds_model_write_record(m, record->counters, retired, record->registers, buffer->index))
+        return false;
+    buffer->index += record->size;
+    if (!ds_model_write_index(m, DS_MODEL_PEBS_BUFFER, buffer->index))
+        return false;
+    m->records++;
+    ds_model_act(m, (struct ds_model_action){DS_MODEL_STORED, 0, record->counters, record->address, buffer->index});
+    return true;
+}
+
+/* One record for all counters of `set`. Adds to *pmis what it raises. False: DS memory is not mapped. The DS area is
+ * read anew each time: software edits it in place. */
+static bool assist(struct ds_model *m, uint64_t set, const struct ds_model_retired *retired, unsigned *pmis)
+{
+    struct ds_model_buffer buffer;
+    struct ds_model_registers registers;
+    if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer))
+        return lose(m, set);
+
+    m->host.registers(m->host.context, &registers);
+    const uint32_t size = ds_model_record_size(m, set);
+    const bool stored = ds_model_fits(m, buffer.index, size, buffer.maximum);
+    const bool reloads = stored || !m->policy.drop_keeps_overflow;
+    uint64_t victims = set;
+    if ((m->preset->format < 3) != m->policy.bystander_swapped)
+        victims |= m->global_status & m->pebs;
+    const struct ds_model_record record = {
+        .stored = stored,
+        .address = buffer.index,
+        .size = size,
+        .counters = set,
+        .swallowed = reloads ? victims & ~set & m->armed : 0,
+        .registers = &registers,
+    };
+    for (uint64_t c = record.swallowed; c; c &= c - 1)
+        m->swallowed++;
+    if (stored && !store(m, &record, retired, &buffer))
+        return lose(m, set);
+    if (!stored) {
+        m->dropped++;
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_DROPPED, 0, set, buffer.index, buffer.maximum});
+    }
+    if (m->host.recorded)
+        m->host.recorded(m->host.context, &record);
+
+    if (reloads && !reload(m, victims))
+        return false;
+
+    if (stored)
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_COMPARED, 0, 0, buffer.index, buffer.threshold});
+    if (stored && buffer.index >= buffer.threshold) { /* no signal once full: silent until rewound */
+        m->global_status |= IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+        ++*pmis;
+    }
+    if (set & m->interrupting) /* a second interrupt, after that of the threshold */
+        ++*pmis;
+    return true;
+}
+
+static uint64_t lowest_bit(uint64_t v)
+{
+    return v & -v;
+}
+
+/* The counters that an instruction moves by its events together. */
+static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *retired)
+{
+    uint64_t moved = 0;
+    for (uint64_t set = m->conditional[retired->cpl != 0]; set; set &= set - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(set);
+        bool holds = (retired->events >> m->condition[c].event & 1) != m->condition[c].inverted;
+        if (holds && !(m->condition[c].edge && m->asserted & DS_BIT(c)))
+            moved |= DS_BIT(c);
+        m->asserted = holds ? m->asserted | DS_BIT(c) : m->asserted & ~DS_BIT(c);
+    }
+    return moved;
+}
+
+int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
+{
+    const uint64_t *counting = m->counting[retired->cpl != 0];
+    uint64_t moved = 0, record = 0, interrupt = 0;
+    unsigned pmis = 0;
+    if (retired->branch)
+        ds_model_remember_branch(m, retired->branch, retired->cpl);
+    const bool frozen = m->global_status & IA32_PERF_GLOBAL_STATUS_CTR_FRZ;
+    for (unsigned events = frozen ? 0 : retired->events; events; events &= events - 1)
+        moved |= counting[__builtin_ctz(events)];
+    if (!frozen)
+        moved |= conditional(m, retired);
+    for (; moved; moved &= moved - 1) {
+        unsigned c = (unsigned)__builtin_ctzll(moved);
+        uint64_t bit = DS_BIT(c);
+        record |= m->armed & bit; /* armed by an earlier event */
+        m->value[c] = (m->value[c] + 1) & m->counter_mask;
+        if (m->value[c])
+            continue;
+        m->global_status |= bit;
+        ds_model_act(m, (struct ds_model_action){DS_MODEL_OVERFLOWED, (uint8_t)c, 0, m->counter_mask, 0});
+        if (m->pebs & bit) {
+            m->armed |= bit;
+            ds_model_act(m, (struct ds_model_action){DS_MODEL_ARMED, (uint8_t)c, 0, 0, 0});
+            record |= m->pdist & bit;
+        } else {
+            interrupt |= m->interrupting & bit; /* however many: one PMI, several bits in GLOBAL_STATUS */
+        }
+    }
+    /* Simultaneous overflows come GP ascending, then fixed: PMC1's interrupt before an assist of PMC2, not of PMC0. */
+    if (interrupt && lowest_bit(interrupt) < lowest_bit(record)) {
+        ds_model_counter_pmi(m);
+        interrupt = 0;
+    }
+    /* PEBS record before branch record, and their PMIs when both are stored. */
+    bool mapped = !record || assist(m, record, retired, &pmis);
+    bool bts_pmi = false;
+    if (retired->branch)
+        mapped &= ds_model_store_branch(m, retired->branch, retired->cpl, &bts_pmi);
+    for (pmis += interrupt != 0; pmis; pmis--)
+        ds_model_counter_pmi(m);
+    if (bts_pmi)
+        ds_model_raise_pmi(m);
+    return mapped ? 0 : ds_model_fault(m);
+}
+
+int ds_model_interrupt(struct ds_model *m, const struct ds_model_branch *branch, unsigned cpl)
+{
+    bool pmi = false;
+    ds_model_remember_branch(m, branch, cpl);
+    bool mapped = ds_model_store_branch(m, branch, cpl, &pmi);
+    if (pmi)
+        ds_model_raise_pmi(m);
+    return mapped ? 0 : ds_model_fault(m);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* What an instruction that ran was to the processor's counters (ds/model), by its decoding and by where it led. */
+#pragma once
+
+#include "ds/soft/insn.h"
+#include "ds/model/model.h"
+
+/* Events that every instruction of this kind causes; a taken near branch is one more. */
+unsigned ds_retired_events(enum ds_insn_kind kind);
+
+/* The instruction at `ip` ran and execution stands at `next`; the registers are those after it. False: it did not
+ * retire: it faulted, and whoever handled that went on elsewhere (where an indirect branch leads nobody knows). Else
+ * fills `retired`, and `branch`, which it points to where the branch was taken; the rest of both, privilege levels
+ * among it, is 0. */
+bool ds_retired(struct ds_model_retired *retired, struct ds_model_branch *branch, const struct ds_insn *insn,
+                uint64_t ip, uint64_t next, uint64_t rflags, uint64_t rcx);

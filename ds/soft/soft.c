@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A Debug Store for machines that have none: ds/model driven by single-stepping. A thread runs with RFLAGS.TF set,
+ * every instruction ends in a #DB, and the #DB handler tells the model what has retired. Counts, addresses and
+ * registers are exact. SDM vol. 3B, "Single-Step Exception Condition".
+ *
+ * State of a CPU (struct arch_cpu): step_on, whether a #DB counts; step_ip, the address of the instruction that the
+ * next #DB will have finished. Both are per CPU, RFLAGS is per thread:
+ *
+ *   pause         clears step_on with one instruction. The #DB that follows it finds step_on clear, counts nothing and
+ *                 takes TF out of its frame, so that the thread goes on unstepped. From an interrupt handler (where the
+ *                 processor has cleared TF) there is no #DB, and the interrupted frame keeps its TF.
+ *   resume        sets both, then TF; the first #DB comes after the instruction that follows POPF, its own return.
+ *   resume_frame  at the end of an interrupt: a frame with TF is of a thread that was being stepped.
+ *
+ * What single-stepping does not tell by itself, and what is done about it (each has a test):
+ *
+ *   REP string    a #DB after each iteration, RIP still at the instruction: it retires once, with the last.
+ *   MOV SS        keeps the #DB back until after the next instruction (SDM vol. 3A, "Masking Exceptions and Interrupts
+ *                 When Switching Stacks"): two have retired. A record of the first has the registers as they are after
+ *                 the second, but for RIP. Seen by RIP: REP strings after it show an iteration of their own.
+ *   STI           is stepped like any other by processors, but QEMU's TCG (7.2) keeps the #DB back as after MOV SS.
+ *                 And that one it keeps back after a second MOV SS as well, but not interrupts: one may come where a
+ *                 #DB is still due, which then never comes. So it is with a fault right behind MOV SS, on any
+ *                 processor. What has retired by then is counted on the way into the kernel (ds_soft_interrupted).
+ *   PUSHF         stores TF: taken out of the image on the stack, or the thread would set TF again whenever it likes.
+ *   POPF, IRET    load an image without TF: set again here.
+ *   faults        do not retire, and whoever handled one may have gone on elsewhere. An instruction that was left
+ *                 neither towards its successor nor, being a direct branch, towards its target counts nothing.
+ *   interrupts    are no branches here. Scope 'thread' counts what a thread runs of its own: the way into a handler is
+ *                 not its doing, and the way back is not stepped either, so a thread's branches read as if there had
+ *                 been no interrupt. (A processor's BTS does record the way in: no software can pause before it.)
+ *   branch to the next instruction   RIP does not tell whether it was taken: the condition is tested.
+ *   INT n         its handler returns without a #DB of its own. Kernel threads have none, and no program gets through
+ *                 with it. INT1 is a #DB of its own, and no step.
+ *   SYSCALL       has no #DB of its own: FMASK takes TF. The kernel's entry reports it (ds_soft_system_call). A #DB
+ *                 that MOV SS held back may yet come right at that entry, at CPL 0 with the program's stack: it ends
+ *                 the stepping there. TF does not stay in R11, nor in the RFLAGS the program gets back.
+ *   a program's POPF or IRET of TF  wants a #DB of its own: it gets it, for TF is nobody's but ours here. The frame
+ *                 of the #DB behind it tells: TF is in there as it was loaded.
+ *   HLT           with TF set and IF clear hangs QEMU 7.2: a stepped thread must not halt. The idle thread is never
+ *                 sampled, and panic pauses first.
+ *
+ * No code is ever rewritten while it runs (W^X), and all address spaces have the same programs at the same place, so
+ * decoded instructions are kept by address. A program's memory is touched with checked copies only.
+ */
+#include "arch/arch.h"
+#include "arch/fpu.h"
+#include "ds/driver/driver.h"
+#include "ds/soft/insn.h"
+#include "ds/soft/model_log.h"
+#include "ds/model/model.h"
+#include "ds/soft/retired.h"
+#include "ds/soft/record_truth.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+
+#define DECODED 2048u /* power of two */
+
+struct decoded {
+    uint64_t ip; /* 0: empty */
+    struct ds_insn insn;
+};
+
+struct ds_soft {
+    struct ds_model model;
+    struct ds_machine machine;
+    struct ds_cpu *ds;
+    uint32_t (*tid)(const struct arch_trap_frame *frame);
+
+    struct ds_truth_step step; /* in progress, for the model's questions and for the truth */
+    uint8_t cpl;               /* of its instruction */
+    uint64_t record_tsc; /* of the last record, as the model was told */
+    bool (*mapped)(const void *address, size_t size); /* NULL: all DS memory is there */
+
+    uint64_t steps;
+    struct ds_log log; /* used once ds_soft_log has been called */
+    struct decoded decoded[DECODED];
+};
+
+/* ---- the model's host -------------------------------------------------------------------------------------------- */
+
+/* DS memory is the kernel's own: where it is missing, the access faults in the #DB handler and the panic names it. So
+ * the model is never told that it is not mapped, and its policy for that case decides nothing here; unless somebody
+ * wants it looked up (ds_soft_check_memory). */
+static bool there(const struct ds_soft *soft, uint64_t address, uint32_t size)
+{
+    return !soft->mapped || soft->mapped((const void *)(uintptr_t)address, size);
+}
+
+static bool read_memory(void *context, uint64_t address, void *to, uint32_t size)
+{
+    if (!there(context, address, size))
+        return false;
+    memcpy(to, (const void *)(uintptr_t)address, size);
+    return true;
+}
+
+static bool write_memory(void *context, uint64_t address, const void *from, uint32_t size)
+{
+    if (!there(context, address, size))
+        return false;
+    memcpy((void *)(uintptr_t)address, from, size);
+    return true;
+}
+
+/* No #PF is injected: counters stay armed, which is what software can tell the two values of the policy by. */
+static void page_fault(void *context, uint64_t address, bool write)
+{
+    (void)context, (void)address, (void)write;
+}
+
+static void registers(void *context, struct ds_model_registers *out)
+{
+    struct ds_soft *soft = context;
+    const struct arch_trap_frame *f = soft->step.frame;
+    soft->step.tsc_first = arch_rdtsc();
+    soft->record_tsc = arch_rdtsc();
+    *out = (struct ds_model_registers){
+        .rflags = f->rflags & ~ARCH_RFLAGS_TF, /* the thread's own: TF is ours */
+        .rip = soft->step.next,
+        .rax = f->rax,
+        .rbx = f->rbx,
+        .rcx = f->rcx,
+        .rdx = f->rdx,
+        .rsi = f->rsi,
+        .rdi = f->rdi,
+        .rbp = f->rbp,
+        .rsp = f->rsp,
+        .r8_r15 = {f->r8, f->r9, f->r10, f->r11, f->r12, f->r13, f->r14, f->r15},
+        .eventing_ip = soft->step.ip,
+        .tsc = soft->record_tsc,
+    };
+}
+
+static void xmm(void *context, struct ds_pebs_xmm *out)
+{
+    (void)context; /* nothing here has touched them since the instruction */
+    arch_xmm_read(out->xmm);
+}
+
+static void raise_pmi(void *context, uint32_t lvtpc)
+{
+    (void)context;
+    arch_ipi_self((uint8_t)(lvtpc & LVTPC_VECTOR)); /* taken when the stepped thread has interrupts on */
+}
+
+static void recorded(void *context, const struct ds_model_record *record)
+{
+    struct ds_soft *soft = context;
+    struct ds_cpu *ds = soft->ds;
+    uint8_t truth[DS_TRUTH_RECORDS_MAX][CAIRN_TRUTH_BYTES];
+    if (!ds || !ds->hooks.recorded)
+        return;
+    soft->step.tsc_last = arch_rdtsc();
+    soft->step.tid = soft->tid(soft->step.frame);
+    ds->hooks.recorded(ds->hooks.context, ds->cpu, truth, ds_truth_make(truth, ds, &soft->step, record));
+}
+
+/* BTS was to store the branch that has just retired. */
+static void branched(struct ds_soft *soft, const struct ds_model_branch *branch, bool stored)
+{
+    const struct ds_cpu *ds = soft->ds;
+    if (!ds || !ds->hooks.branched)
+        return;
+    const struct cairn_truth_branch truth = {
+        .kind = CAIRN_TRUTH_BRANCH,
+        .cpu = (uint8_t)ds->cpu,
+        .stored = stored,
+        .tid = soft->tid(soft->step.frame),
+        .tsc = arch_rdtsc(),
+        .from = branch->from,
+        .to = branch->to,
+        .epoch = ds->bts.epoch,
+    };
+    ds->hooks.branched(ds->hooks.context, ds->cpu, &truth);
+}
+
+/* ---- the log ----------------------------------------------------------------------------------------------------- */
+
+static void acted(void *context, const struct ds_model_action *action)
+{
+    struct ds_soft *soft = context;
+    ds_log_add(&soft->log, action);
+}
+
+/* Hands over the open entry, which has actions; `length`: of the instruction, 0: there was none. */
+static void write_log(struct ds_soft *soft, unsigned length)
+{
+    const struct ds_cpu *ds = soft->ds;
+    struct ds_log *log = &soft->log;
+    struct cairn_model_entry *e = &log->entry;
+    e->sequence = log->entries++;
+    e->epoch = ds->epoch;
+    e->tsc = log->record ? soft->record_tsc : arch_rdtsc();
+    if (length) {
+        e->ip = soft->step.ip;
+        e->next_ip = soft->step.next;
+        e->tid = soft->tid(soft->step.frame);
+        e->cpl = soft->cpl;
+        if (!soft->cpl)
+            memcpy(e->code, (const void *)(uintptr_t)e->ip, length);
+        if (!soft->cpl || arch_copy_from_user(e->code, e->ip, length) == 0)
+            e->length = (uint8_t)length;
+    }
+    ds->hooks.logged(ds->hooks.context, ds->cpu, e, log->action);
+    log->entry = (struct cairn_model_entry){0};
+    log->record = false;
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
+
+static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    (void)subleaf;
+    ds_model_cpuid(&((struct ds_soft *)context)->model, leaf, out);
+}
+
+static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)
+{
+    return ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
+}
+
+static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
+{
+    return ds_model_wrmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
+}
+
+static uint32_t soft_lvtpc_read(void *context)
+{
+    return ((struct ds_soft *)context)->model.lvtpc;
+}
+
+static void soft_lvtpc_write(void *context, uint32_t value)
+{
+    struct ds_soft *soft = context;
+    ds_model_lvtpc_write(&soft->model, value);
+    if (soft->log.entry.actions) /* a PMI that had waited */
+        write_log(soft, 0);
+}
+
+_Static_assert(offsetof(struct arch_cpu, step_ip) == 16, "arch_cpu.step_ip in soft_resume");
+_Static_assert(offsetof(struct arch_cpu, step_on) == 24, "arch_cpu.step_on in soft_pause and soft_resume");
+
+static void soft_pause(void)
+{
+    __asm__ volatile("movb $0, %%gs:24" ::: "memory"); /* step_on; one instruction, see above */
+}
+
+/* clang-format off */
+/* Naked: nothing of the compiler's may lie between POPF and the return. */
+__attribute__((naked)) static void soft_resume(void)
+{
+    __asm__("leaq 1f(%rip), %rax\n\t"
+            "movq %rax, %gs:16\n\t" /* step_ip */
+            "movb $1, %gs:24\n\t"   /* step_on */
+            "pushfq\n\t"
+            "orl $0x100, (%rsp)\n\t" /* TF */
+            "popfq\n"
+            "1:\tret");
+}
+/* clang-format on */
+
+static void soft_resume_frame(const struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    cpu->step_ip = frame->rip;
+    cpu->step_on = (frame->rflags & ARCH_RFLAGS_TF) != 0;
+}
+
+static bool soft_paused(void)
+{
+    return !arch_this_cpu()->step_on;
+}
+
+static uint64_t soft_dropped(void *context)
+{
+    return ((const struct ds_soft *)context)->model.dropped;
+}
+
+static uint64_t soft_swallowed(void *context)
+{
+    return ((const struct ds_soft *)context)->model.swallowed;
+}
+
+static uint64_t soft_steps(void *context)
+{
+    return ((const struct ds_soft *)context)->steps;
+}
+
+static uint64_t soft_branches(void *context)
+{
+    const struct ds_model *m = &((const struct ds_soft *)context)->model;
+    return m->bts_records + m->bts_dropped;
+}
+
+size_t ds_soft_bytes(void)
+{
+    return sizeof(struct ds_soft);
+}
+
+int ds_soft_init(struct ds_soft *soft, const char *preset, const struct ds_model_policy *policy)
+{
+    static const struct ds_stepping stepping = {soft_pause, soft_resume, soft_resume_frame, soft_paused,
+                                                soft_dropped, soft_swallowed, soft_steps, soft_branches};
+    const struct ds_model_preset *p = ds_model_preset(preset);
+    if (!p)
+        return -EINVAL;
+    memset(soft, 0, sizeof *soft);
+    const struct ds_model_host host = {.read = read_memory,
+                                       .write = write_memory,
+                                       .registers = registers,
+                                       .xmm = xmm,
+                                       .raise_pmi = raise_pmi,
+                                       .page_fault = page_fault,
+                                       .recorded = recorded,
+                                       .context = soft};
+    ds_model_init(&soft->model, p, policy, &host);
+    soft->machine = (struct ds_machine){"soft",          soft_cpuid,       soft_rdmsr, soft_wrmsr,
+                                        soft_lvtpc_read, soft_lvtpc_write, &stepping,  soft};
+    return 0;
+}
+
+const struct ds_machine *ds_soft_machine(struct ds_soft *soft)
+{
+    return &soft->machine;
+}
+
+void ds_soft_attach(struct ds_soft *soft, struct ds_cpu *ds,
+                    uint32_t (*tid)(const struct arch_trap_frame *frame))
+{
+    soft->ds = ds;
+    soft->tid = tid;
+}
+
+void ds_soft_check_memory(struct ds_soft *soft, bool (*mapped)(const void *address, size_t size))
+{
+    soft->mapped = mapped;
+}
+
+void ds_soft_log(struct ds_soft *soft)
+{
+    soft->model.host.acted = acted;
+}
+
+uint32_t ds_soft_logged(const struct ds_soft *soft)
+{
+    return soft->log.entries;
+}
+
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
+
+/* A program's instruction, which may be the last one before a page that is not there. */
+static void decode_user(uint64_t ip, struct ds_insn *insn)
+{
+    uint8_t code[DS_INSN_MAX];
+    size_t size = ARCH_PAGE_SIZE - ip % ARCH_PAGE_SIZE, rest = sizeof code - size;
+    if (size >= sizeof code) {
+        size = sizeof code;
+        rest = 0;
+    }
+    if (arch_copy_from_user(code, ip, size) != 0)
+        size = 0;
+    else if (rest && arch_copy_from_user(code + size, ip + size, rest) == 0)
+        size += rest;
+    ds_insn_decode(code, size, insn);
+}
+
+/* The instruction at `ip`, which has just run, so its bytes are there. */
+static struct ds_insn instruction(struct ds_soft *soft, uint64_t ip)
+{
+    struct decoded *d = &soft->decoded[(ip ^ ip >> 11) & (DECODED - 1)];
+    if (d->ip != ip) {
+        d->ip = ip;
+        if (soft->cpl)
+            decode_user(ip, &d->insn);
+        else
+            ds_insn_decode((const uint8_t *)(uintptr_t)ip, DS_INSN_MAX, &d->insn);
+    }
+    return d->insn;
+}
+
+static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip, uint64_t next,
+                   struct ds_model_retired *retired)
+{
+    const struct ds_model_branch *branch = retired->branch;
+    retired->cpl = soft->cpl;
+    if (branch && (!soft->ds || !soft->ds->throttled)) /* branch history stands still while throttled */
+        ds_truth_branch(&soft->step.history, ip, next);
+    soft->step.ip = ip;
+    soft->step.next = next;
+    const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
+    ds_model_retire(&soft->model, retired);
+    if (soft->ds && soft->ds->hooks.retired)
+        soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu, soft->step.frame,
+                                (retired->events & 1u << DS_MODEL_BRANCH) != 0);
+    if (soft->model.bts_records != stored || soft->model.bts_dropped != dropped)
+        branched(soft, branch, soft->model.bts_records != stored);
+    if (soft->log.entry.actions)
+        write_log(soft, insn->length);
+}
+
+/* The instruction at `ip` has retired before others, which this #DB is for. */
+static void retire_shadow(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip)
+{
+    struct ds_model_retired retired = {.events = ds_retired_events(insn->kind)};
+    retire(soft, insn, ip, ip + insn->length, &retired);
+}
+
+/* What PUSHF has stored, without TF. In both sizes TF is in the second byte. */
+static void clear_stored_tf(const struct ds_soft *soft)
+{
+    uint64_t at = soft->step.frame->rsp + 1;
+    uint8_t byte;
+    if (!soft->cpl)
+        *(volatile uint8_t *)(uintptr_t)at &= (uint8_t)~(ARCH_RFLAGS_TF >> 8);
+    else if (arch_copy_from_user(&byte, at, 1) == 0) {
+        byte &= (uint8_t)~(ARCH_RFLAGS_TF >> 8);
+        (void)arch_copy_to_user(at, &byte, 1); /* the page PUSHF has just written to */
+    }
+}
+
+/* Whether a program has loaded TF. */
+static bool wants_tf(const struct ds_soft *soft, const struct ds_insn *insn)
+{
+    return soft->cpl && (insn->kind == DS_INSN_POPF || insn->kind == DS_INSN_IRET) &&
+           soft->step.frame->rflags & ARCH_RFLAGS_TF;
+}
+
+/* What the instruction at `ip`, after which execution stands at `next`, means for the counters. False: it asks
+ * for a #DB of the program's own. */
+static bool account(struct ds_soft *soft, struct arch_trap_frame *frame, uint64_t ip, uint64_t next)
+{
+    struct ds_insn insn = instruction(soft, ip);
+    struct ds_model_retired retired;
+    struct ds_model_branch branch;
+    uint64_t successor = ip + insn.length;
+    if (insn.kind == DS_INSN_INTERRUPT)
+        return false; /* INT1: no other comes here */
+    if (insn.kind == DS_INSN_SHADOW && next != successor) { /* its #DB was held back */
+        retire_shadow(soft, &insn, ip);
+        return account(soft, frame, successor, next);
+    }
+    if (insn.kind == DS_INSN_REP_STRING && next == ip)
+        return true; /* between iterations */
+    if (!ds_retired(&retired, &branch, &insn, ip, next, frame->rflags, frame->rcx))
+        return true; /* it faulted, and the handler went on elsewhere */
+    branch.cpl = insn.kind == DS_INSN_SYSTEM ? 0 : soft->cpl;
+    if (insn.kind == DS_INSN_PUSHF)
+        clear_stored_tf(soft);
+    retire(soft, &insn, ip, next, &retired);
+    return !wants_tf(soft, &insn);
+}
+
+/* SYSCALL has cleared TF, and saved it in R11. */
+static void end_at_syscall(struct arch_cpu *cpu, struct arch_trap_frame *frame)
+{
+    cpu->step_on = 0;
+    frame->r11 &= ~ARCH_RFLAGS_TF;
+}
+
+void ds_soft_system_call(struct ds_soft *soft, struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    if (!cpu->step_on)
+        return;
+    end_at_syscall(cpu, frame);
+    soft->step.frame = frame;
+    soft->cpl = 3;
+    frame->rflags &= ~ARCH_SYSCALL_RFLAGS_OFF; /* as SYSCALL has left it; R11 holds the program's */
+    account(soft, frame, cpu->step_ip, (uintptr_t)arch_syscall_entry);
+    frame->rflags = frame->r11;
+}
+
+void ds_soft_interrupted(struct ds_soft *soft, struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    soft->step.frame = frame;
+    soft->cpl = frame->cs & 3;
+    while (cpu->step_on && cpu->step_ip != frame->rip) {
+        struct ds_insn insn = instruction(soft, cpu->step_ip);
+        if (insn.kind != DS_INSN_SHADOW)
+            return;
+        retire_shadow(soft, &insn, cpu->step_ip);
+        cpu->step_ip += insn.length;
+    }
+}
+
+bool ds_soft_step(struct ds_soft *soft, struct arch_trap_frame *frame)
+{
+    struct arch_cpu *cpu = arch_this_cpu();
+    if (!cpu->step_on) {
+        bool paused = frame->rflags & ARCH_RFLAGS_TF;
+        frame->rflags &= ~ARCH_RFLAGS_TF;
+        return paused;
+    }
+    bool at_syscall = !(frame->cs & 3) && frame->rip == (uintptr_t)arch_syscall_entry;
+    soft->step.frame = frame;
+    soft->cpl = at_syscall ? 3 : frame->cs & 3;
+    soft->steps++;
+    if (at_syscall)
+        end_at_syscall(cpu, frame);
+    bool ours = account(soft, frame, cpu->step_ip, frame->rip);
+    if (at_syscall)
+        return true;
+    cpu->step_ip = frame->rip;
+    frame->rflags |= ARCH_RFLAGS_TF;
+    return ours;
+}

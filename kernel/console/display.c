@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/console/display.h"
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "kernel/console/sinks.h"
+#include "kernel/options/options.h"
+#include "kernel/console/print.h"
+#include "kernel/console/screen.h"
+
+static const struct boot_info *boot; /* NULL: none yet */
+static bool decided;                 /* there is a screen, or there will be none */
+static struct screen screen;
+
+static void write_screen(void *context, const char *text, size_t size)
+{
+    (void)context;
+    screen_write(&screen, text, size);
+    arch_map_flush();
+}
+
+static void write_status(void *context, const char *text)
+{
+    (void)context;
+    screen_status(&screen, text);
+    arch_map_flush();
+}
+
+static const struct console_sink sink = {.write = write_screen, .status = write_status};
+
+void kdisplay_begin(const struct boot_info *info)
+{
+    boot = info;
+}
+
+/* `p` has its base. */
+static bool begin(const struct pixels *p)
+{
+    if (screen_init(&screen, p, &font_console) != 0)
+        return false;
+    arch_map_flush();
+    return true;
+}
+
+void kdisplay_open(void)
+{
+    const struct boot_framebuffer *fb = &boot->framebuffer;
+    struct pixels p;
+    const char *why;
+
+    decided = true;
+    if (!kopt.screen) {
+        kprintf("screen: off (option screen=)\n");
+        return;
+    }
+    int e = pixels_describe(&p, fb, &why);
+    if (e == 0) {
+        p.base = arch_map_framebuffer(fb->base, p.size);
+        why = "the framebuffer cannot be mapped: it is in memory, or beyond what the processor can address";
+    }
+    if (p.base && !begin(&p)) {
+        p.base = NULL;
+        why = "it is too small for text";
+    }
+    if (p.base) {
+        kprintf("screen: %u x %u pixels, %u rows of %u characters\n", p.width, p.height, screen.rows, screen.columns);
+        console_add(&sink);
+    } else if (fb->width) {
+        kprintf("screen: none: %u x %u pixels, but %s\n", fb->width, fb->height, why);
+    } else {
+        kprintf("screen: none: %s\n", why);
+    }
+}
+
+void kdisplay_rescue(void)
+{
+    struct pixels p;
+    const char *why;
+
+    if (!boot || decided || !kopt.screen)
+        return;
+    decided = true;
+    if (pixels_describe(&p, &boot->framebuffer, &why) != 0)
+        return;
+    const uint64_t at = boot->framebuffer.base;
+    if (at > boot->direct_map_size || p.size > boot->direct_map_size - at || arch_is_memory(boot, at, p.size))
+        return;
+    p.base = arch_phys_to_virt(at);
+    if (arch_readable(p.base, p.size) && begin(&p))
+        console_add(&sink);
+}

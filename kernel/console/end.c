@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/console/end.h"
+
+#include "arch/arch.h"
+#include "kernel/options/options.h"
+#include "kernel/console/print.h"
+#include "kernel/console/saved_log.h"
+
+/* isa-debug-exit: QEMU exits with 2 * code + 1, so 33 is good, 35 is bad, and QEMU's own 0 and 1 are neither. */
+#define EXIT_GOOD 0x10u
+#define EXIT_BAD  0x11u
+
+_Noreturn void kend(bool good)
+{
+    if (ksave_on()) {
+        kprintf("save: the machine is reset, and its next start makes a file of this log\n");
+        arch_serial_drain();
+        kprint_saved_finish();
+        arch_reset_warm();
+    }
+    arch_serial_drain();
+    switch (kopt.end) {
+    case KOPT_END_EXIT:
+        arch_debug_exit(good ? EXIT_GOOD : EXIT_BAD);
+        kprintf("end=exit: nothing listens at the debug-exit port\n");
+        break;
+    case KOPT_END_REBOOT:
+        arch_reboot();
+        break;
+    case KOPT_END_POWEROFF:
+        arch_poweroff();
+        kprintf("end=poweroff: this machine gives no simple way\n");
+    }
+    kprintf("halted: you can switch the machine off\n"); /* the last words run-qemu.sh waits for */
+    arch_serial_drain();
+    arch_halt();
+}

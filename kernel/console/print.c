@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/console/print.h"
+
+#include "arch/arch.h"
+#include "kernel/console/sinks.h"
+#include "kernel/console/saved_log.h"
+#include "kernel/lib/string.h"
+
+/* A lock of its own, not kernel/lock/spinlock.h's: printing must work before there is a per-CPU area and inside the
+ * lock code's own panics. */
+static bool locked;
+static bool lock_ignored;
+
+/* A line of kprint_line has begun and not ended. */
+static bool unfinished;
+
+static bool lock(void)
+{
+    bool on = arch_irq_save();
+    while (__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE) && !__atomic_load_n(&lock_ignored, __ATOMIC_RELAXED))
+        arch_pause();
+    return on;
+}
+
+static bool try_lock(bool *on)
+{
+    *on = arch_irq_save();
+    if (!__atomic_exchange_n(&locked, true, __ATOMIC_ACQUIRE) || __atomic_load_n(&lock_ignored, __ATOMIC_RELAXED))
+        return true;
+    arch_irq_restore(*on);
+    return false;
+}
+
+static void unlock(bool on)
+{
+    __atomic_store_n(&locked, false, __ATOMIC_RELEASE);
+    arch_irq_restore(on);
+}
+
+void kprint_panic(void)
+{
+    __atomic_store_n(&lock_ignored, true, __ATOMIC_RELAXED);
+}
+
+/* ---- the serial port, and the memory that keeps what it gets: text, and bytes that are not for humans ------------ */
+
+/* All bytes of dumps go through here, whole lines and parts of them. */
+static void dump_bytes(const char *data, size_t size)
+{
+    arch_serial_write(data, size);
+    ksave_write(data, size);
+}
+
+/* What follows begins a line of its own. */
+static void break_line(void)
+{
+    if (unfinished)
+        dump_bytes("\r\n", 2);
+    unfinished = false;
+}
+
+/* Serial terminals want CR LF. */
+static void write_text(void (*write)(const char *data, size_t size), const char *text, size_t size)
+{
+    while (size) {
+        const char *newline = memchr(text, '\n', size);
+        size_t n = newline ? (size_t)(newline - text) : size;
+        write(text, n);
+        if (newline) {
+            write("\r\n", 2);
+            n++;
+        }
+        text += n;
+        size -= n;
+    }
+}
+
+static void serial_text(void *context, const char *text, size_t size)
+{
+    (void)context;
+    write_text(arch_serial_write, text, size);
+}
+
+static void saved_text(void *context, const char *text, size_t size)
+{
+    (void)context;
+    write_text(ksave_write, text, size);
+}
+
+const struct console_sink kprint_serial = { .write = serial_text };
+const struct console_sink kprint_saved = { .write = saved_text };
+
+void kprint_saved_finish(void)
+{
+    bool on = lock();
+    ksave_finish();
+    unlock(on);
+}
+
+void kprint_bytes(const char *data, size_t size)
+{
+    bool on = lock();
+    break_line();
+    dump_bytes(data, size);
+    unlock(on);
+}
+
+size_t kprint_line(const char *line, size_t size, size_t done, bool wait)
+{
+    bool on;
+    if (wait)
+        on = lock();
+    else if (!try_lock(&on))
+        return done;
+    if (!unfinished)
+        done = 0;
+    else if (!done)
+        break_line();
+    size_t ready = wait ? size : arch_serial_ready(), count = size - done < ready ? size - done : ready;
+    if (count) {
+        unfinished = true; /* first: a panic may come before the last character is out */
+        dump_bytes(line + done, count);
+        done += count;
+        unfinished = done < size;
+    }
+    unlock(on);
+    return done;
+}
+
+/* ---- text ----------------------------------------------------------------------------------------------------- */
+
+static void print(const char *format, va_list args)
+{
+    char text[512];
+    if (vsnprintf(text, sizeof text, format, args) >= (int)sizeof text)
+        memcpy(text + sizeof text - 5, "...\n", 5); /* cut, and seen to be */
+    bool on = lock();
+    break_line();
+    console_write(text, strlen(text));
+    unlock(on);
+}
+
+void kprintf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    print(format, args);
+    va_end(args);
+}
+
+void kprint_status(const char *format, ...)
+{
+    char text[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    bool on = lock();
+    console_status(text);
+    unlock(on);
+}
+
+static uint32_t reported[3];
+
+void kreport(enum kreport verdict, const char *name, const char *format, ...)
+{
+    static const char *const words[] = { "PASS", "FAIL", "SKIP" };
+    char text[384];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    __atomic_fetch_add(&reported[verdict], 1, __ATOMIC_RELAXED);
+    kprintf("%s: %s: %s\n", words[verdict], name, text);
+}
+
+void kreport_counts(uint32_t counts[3])
+{
+    for (int i = 0; i < 3; i++)
+        counts[i] = __atomic_load_n(&reported[i], __ATOMIC_RELAXED);
+}
+
+void kreport_summary(void)
+{
+    uint32_t n[3];
+    kreport_counts(n);
+    kprintf("SUMMARY: %u passed, %u failed, %u skipped\n", n[KREPORT_PASS], n[KREPORT_FAIL], n[KREPORT_SKIP]);
+}

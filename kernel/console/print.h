@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Console text (kprintf is declared in arch/arch.h), which goes to all sinks of kernel/console/sinks.h, and the guest's
+ * verdict. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The serial port as one of the console's sinks (kernel/console/sinks.h), and the memory of save=esp
+ * (kernel/console/saved_log.h), which gets the same bytes. Text ends a line of kprint_line that is not wholly out. */
+extern const struct console_sink kprint_serial, kprint_saved;
+
+/* ksave_finish, with the console's lock. */
+void kprint_saved_finish(void);
+
+/* Raw bytes to these two, and to no other sink of the console; serialised with kprintf. For the dump. */
+void kprint_bytes(const char *data, size_t size);
+/* Likewise, goes on with a line of which `done` characters are out, with as many as the port takes now: perhaps none;
+ * the lock is not waited for either, nor held for longer than these take. `wait`: with all that are left. Returns how
+ * many are out. Other text may come in between: it ends the line, which then begins again, and fewer are out than
+ * before. One line at a time; at least one character. */
+size_t kprint_line(const char *line, size_t size, size_t done, bool wait);
+/* What goes on now, in one line, where the console can show that by itself (a screen can, a serial line not). */
+void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
+void kprint_panic(void);
+
+/* Verdict lines, as tests/boot reads them: "PASS|FAIL|SKIP: name: text". */
+enum kreport { KREPORT_PASS, KREPORT_FAIL, KREPORT_SKIP };
+void kreport(enum kreport verdict, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void kreport_counts(uint32_t counts[3]); /* indexed by enum kreport */
+/* "SUMMARY: N passed, N failed, N skipped" */
+void kreport_summary(void);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where text for humans goes: to every sink, a serial port or a screen perhaps, and before there is one into a small
+ * buffer, which each sink gets when it appears. Pure, also compiled on the host; no lock: kernel/console/print.c
+ * serialises.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONSOLE_SINKS 4u    /* at most */
+#define CONSOLE_EARLY 8192u /* characters kept for sinks that are still to come: a boot's, up to the processors */
+
+struct console_sink {
+    /* Text in pieces of any size; a line ends with '\n' alone, and that may come in a later piece. Interrupts off, the
+     * console's lock held, but in a panic: then the write it has broken into may not be finished, and never will be. No
+     * printing, no locks, no wait without a bound. */
+    void (*write)(void *context, const char *text, size_t size);
+    /* What goes on, in one line without '\n', instead of what was said so before; under the same rules. NULL: this sink
+     * cannot say that without saying it again and again. */
+    void (*status)(void *context, const char *text);
+    void *context;
+};
+
+/* `sink` gets what was said so far (the first CONSOLE_EARLY characters of it, and how many are missing), and all that
+ * is said from now on. It stays in use for ever. Boot processor, before the others run, interrupts off. 0, or
+ * -ENOSPC. */
+int console_add(const struct console_sink *sink);
+
+/* For kernel/console/print.c alone: to all sinks there are. */
+void console_write(const char *text, size_t size);
+void console_status(const char *text);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Option dump=live: a thread of the lowest priority sends full buffers of live sessions (trace/live_buffers.h) over the
+ * serial port while the run goes on. It is a thread like any other: its switches are in the trace, and any other comes
+ * first. Nobody ever waits for it: what finds no buffer is lost, and counted.
+ *
+ * A line goes out in pieces that the port takes at once, each under the console's lock for no longer than that. Console
+ * text may come between two of them: it ends the line, which is sent again from its beginning. A panic is no more than
+ * such a text. So each frame comes whole in the end, and how much of a buffer is out is known at every instruction.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/frames.h"
+
+/* Sends what is known of machine and sessions, and starts the thread, if the option asks for it. Sessions are made,
+ * none of them runs. `console`: there is a serial port. Thread context. */
+void klogger_begin(bool console);
+/* Ends the thread, wherever it is. What it leaves is for klogger_settle and the dump at the end. Thread context. */
+void klogger_stop(void);
+/* Sends the rest of the frame it was at, if it was. Recording has ended. Once more does no harm; usable in a panic. */
+void klogger_settle(void);
+/* How far it is, to go on behind other words: for who looks on. "" where nothing goes out. Thread context. */
+void klogger_words(char *text, size_t size);
+/* One verdict. After klogger_settle. */
+void klogger_report(void);
+
+/* ---- for kernel/dump/dump.c; usable in a panic */
+
+/* Whether a dump has begun that way, and the one at the end goes on with it. */
+bool klogger_on(void);
+/* Numbers of frames, characters and bytes go on where it ended. */
+void klogger_go_on(struct trace_dump *dump);
+/* Whether session `number` was told of when it began. */
+bool klogger_told(uint32_t number);
+/* Frames of the trace that went out, and lines that were begun again because something came between. */
+void klogger_counts(uint32_t *frames, uint32_t *again);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executive spin lock: many CPUs may share it, or one has it alone. A CPU that wants it alone keeps further ones from
+ * sharing it, and waits for those that do. See kernel/lock/spinlock.h for what all spin locks share.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/lock/spinlock.h"
+
+struct kexspinlock {
+    uint32_t state; /* KEXSPIN_EXCLUSIVE and the number of those that share it */
+    uint32_t owner; /* CPU index + 1 of who has it alone */
+    const char *name;
+};
+#define KEXSPIN_EXCLUSIVE 0x80000000u /* held alone, or as soon as nobody shares it any more */
+
+/* Interrupts off. They panic where the lock is never free, this CPU holding it, too. */
+void kexspin_lock_shared(struct kexspinlock *lock);
+void kexspin_lock_exclusive(struct kexspinlock *lock);
+/* This CPU shares the lock, and has it alone from now on, if no other CPU shares it or waits for it; else false, and
+ * nothing changes. */
+bool kexspin_try_convert(struct kexspinlock *lock);
+void kexspin_unlock_shared(struct kexspinlock *lock);
+void kexspin_unlock_exclusive(struct kexspinlock *lock); /* a converted one, too */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which pages of the loader's memory map (boot/info.h) are the kernel's, and where their bitmap goes. Pure: also
+ * compiled on the host.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "boot/info.h"
+#include "kernel/memory/page_bitmap.h"
+
+#define KFREEMEM_FIRST (UINT64_C(1) << 20) /* below lie the processors' trampoline, and what old firmware looks at */
+
+struct kfreemem {
+    const struct boot_memory *memory;
+    uint32_t count;
+    uint64_t limit;        /* physical: nothing at or above it is taken */
+    uint64_t pages;        /* the bitmap's: physical addresses from 0 on */
+    uint64_t bitmap;       /* physical: the begin of the first range that holds it */
+    uint64_t bitmap_bytes; /* a multiple of a page */
+    uint64_t left_out;     /* bytes of free memory beyond the limit */
+};
+
+/* `memory`: `count` ranges as boot_memory_convert leaves them. 0, or -ENOMEM: no range holds the bitmap, whose
+ * size is told. */
+int kfreemem_plan(struct kfreemem *plan, const struct boot_memory *memory, uint32_t count, uint64_t limit);
+
+/* Gives all free pages but the bitmap's to `map`, which has plan->pages and none of them free. Returns how many ranges
+ * were not given, because they overlap others: those of boot_memory_convert never do. */
+uint32_t kfreemem_give(const struct kfreemem *plan, struct kpagemap *map);

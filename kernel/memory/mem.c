@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/memory/mem.h"
+
+#include <stdbool.h>
+
+#include "arch/arch.h"
+#include "kernel/lib/errno.h"
+#include "kernel/memory/boot_memory.h"
+#include "kernel/memory/heap.h"
+#include "kernel/memory/page_bitmap.h"
+#include "kernel/lib/panic.h"
+#include "kernel/lock/spinlock.h"
+#include "kernel/lib/string.h"
+
+/* Lock order: heap_lock, then page_lock; map_lock, then page_lock (page tables). */
+static struct kspinlock page_lock = KSPINLOCK("pages");
+static struct kspinlock heap_lock = KSPINLOCK("heap");
+static struct kspinlock map_lock = KSPINLOCK("mappings");
+
+static struct kpagemap pages;
+static struct kheap heap;
+static uint64_t total, permanent, live, left_out;
+
+static void *heap_page_get(void)
+{
+    return kmem_pages_alloc(1);
+}
+
+static void heap_page_put(void *page)
+{
+    kmem_pages_free(page, 1);
+}
+
+int kmem_init(const struct boot_info *info)
+{
+    const uint64_t limit = info->direct_map_size < KMEM_MAX_BYTES ? info->direct_map_size : KMEM_MAX_BYTES;
+    struct kfreemem plan;
+
+    if (kfreemem_plan(&plan, arch_phys_to_virt(info->memory), info->memory_count, limit) != 0) {
+        kprintf("memory: no range of %lu KiB for the page bitmap\n", (unsigned long)(plan.bitmap_bytes / 1024));
+        return -ENOMEM;
+    }
+    kpagemap_init(&pages, arch_phys_to_virt(plan.bitmap), plan.pages);
+    const uint32_t refused = kfreemem_give(&plan, &pages);
+    permanent = plan.bitmap_bytes / ARCH_PAGE_SIZE;
+    total = pages.free + permanent;
+    left_out = plan.left_out;
+    kheap_init(&heap, heap_page_get, heap_page_put);
+
+    kprintf("memory: %lu MiB free", (unsigned long)(pages.free * ARCH_PAGE_SIZE >> 20));
+    if (left_out)
+        kprintf(", %lu MiB beyond 0x%lx left out", (unsigned long)(left_out >> 20), (unsigned long)limit);
+    if (refused)
+        kprintf(", %u ranges overlap others: ignored", refused);
+    if (info->memory_left_out)
+        kprintf(", %u ranges left out or cut by the loader", info->memory_left_out);
+    kprintf("\n");
+    return 0;
+}
+
+/* Takes pages and counts them in *counter. */
+static void *take(size_t count, uint64_t *counter)
+{
+    bool on = kspin_lock_irqsave(&page_lock);
+    uint64_t first = kpagemap_take(&pages, count);
+    if (first != KPAGEMAP_NONE)
+        *counter += count;
+    kspin_unlock_irqrestore(&page_lock, on);
+    if (first == KPAGEMAP_NONE)
+        return NULL;
+    return memset(arch_phys_to_virt(first * ARCH_PAGE_SIZE), 0, count * ARCH_PAGE_SIZE);
+}
+
+uint64_t kmem_early_page(void)
+{
+    void *page = take(1, &permanent);
+    return page ? (uint64_t)page - BOOT_DIRECT_MAP : 0;
+}
+
+void *kmem_pages_alloc(size_t count)
+{
+    return take(count, &live);
+}
+
+void kmem_pages_free(void *address, size_t count)
+{
+    bool on = kspin_lock_irqsave(&page_lock);
+    uint64_t phys = (uint64_t)address - BOOT_DIRECT_MAP;
+    if (phys % ARCH_PAGE_SIZE || count > live || !kpagemap_give(&pages, phys / ARCH_PAGE_SIZE, count))
+        kpanic("memory: %lu pages at %p are freed but were not allocated", (unsigned long)count, address);
+    live -= count;
+    kspin_unlock_irqrestore(&page_lock, on);
+}
+
+void *kmem_alloc(size_t bytes)
+{
+    bool on = kspin_lock_irqsave(&heap_lock);
+    void *object = kheap_alloc(&heap, bytes);
+    kspin_unlock_irqrestore(&heap_lock, on);
+    return object;
+}
+
+void kmem_free(void *object)
+{
+    bool on = kspin_lock_irqsave(&heap_lock);
+    kheap_free(&heap, object);
+    kspin_unlock_irqrestore(&heap_lock, on);
+}
+
+int kmem_map_page(void *virt, uint64_t phys, unsigned flags)
+{
+    bool on = kspin_lock_irqsave(&map_lock);
+    int e = arch_map_page(virt, phys, flags);
+    kspin_unlock_irqrestore(&map_lock, on);
+    return e;
+}
+
+uint64_t kmem_pages_available(void)
+{
+    return __atomic_load_n(&pages.free, __ATOMIC_RELAXED);
+}
+
+void kmem_counts(struct kmem_counts *out)
+{
+    bool on = kspin_lock_irqsave(&heap_lock);
+    out->live_objects = heap.live;
+    kspin_lock(&page_lock);
+    out->total_pages = total;
+    out->free_pages = pages.free;
+    out->permanent_pages = permanent;
+    out->live_pages = live;
+    out->left_out_bytes = left_out;
+    kspin_unlock(&page_lock);
+    kspin_unlock_irqrestore(&heap_lock, on);
+}

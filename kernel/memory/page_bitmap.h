@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Bitmap of pages, one bit each, set: free. No locking: kernel/memory/mem.c holds a lock around it. Pure: also compiled
+ * on the host. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kpagemap {
+    uint64_t *bits; /* (pages + 63) / 64 words */
+    uint64_t pages;
+    uint64_t free;
+    uint64_t hint;  /* single pages: no free page lies below */
+};
+
+#define KPAGEMAP_NONE UINT64_MAX
+
+/* Bytes of `bits` for so many pages. */
+static inline size_t kpagemap_bytes(uint64_t pages)
+{
+    return (size_t)((pages + 63) / 64 * 8);
+}
+
+/* All pages taken. */
+void kpagemap_init(struct kpagemap *map, uint64_t *bits, uint64_t pages);
+/* First of `count` (>= 1) contiguous free pages, now taken; KPAGEMAP_NONE where there are none. Lowest first. */
+uint64_t kpagemap_take(struct kpagemap *map, uint64_t count);
+/* Frees pages first..first + count - 1. False, nothing changed, where one lies outside or is free already. */
+bool kpagemap_give(struct kpagemap *map, uint64_t first, uint64_t count);

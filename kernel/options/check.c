@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* What no single word of the options shows: which have no effect, what does not go together, and what follows from
+ * several. */
+#include "kernel/options/row.h"
+
+#include "ds/ds.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+#include "trace/session.h"
+
+/* Whether one of `needs` (see struct kopt_option) is not so, where option ds is as good as `ds`. `other`: which option
+ * that is, with its value; `words`: what it had to be, or "" where it is what it must not be. */
+static bool is_missing(const char *needs, enum kopt_ds ds, char *other, size_t other_size, char *words,
+                       size_t words_size)
+{
+    for (size_t n; *needs; needs += n + (needs[n] == ',')) {
+        struct kopt_row row;
+        char value[KOPT_TEXT];
+        const char *comma = strchr(needs, ','), *equals = strchr(needs, '=');
+        n = comma ? (size_t)(comma - needs) : strlen(needs);
+        const bool not = equals[-1] == '!';
+        const size_t name = (size_t)(equals - needs) - not;
+        snprintf(words, words_size, "%.*s", (int)(n - (size_t)(equals + 1 - needs)), equals + 1);
+        const struct kopt_option *o = kopt_row_get(kopt_row_find(needs, name), &row);
+        if (kopt_option_field(o) == &kopt.ds)
+            kopt_word_show(o->words, ds, value, sizeof value);
+        else
+            kopt_option_show(o, value, sizeof value);
+        if ((kopt_word_index(words, value, strlen(value)) < 0) == not)
+            continue;
+        snprintf(other, other_size, "%.*s=%.16s", (int)name, needs, value);
+        words[0] = not ? '\0' : words[0];
+        return true;
+    }
+    return false;
+}
+
+bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size)
+{
+    struct kopt_row row;
+    const struct kopt_option *o;
+    for (; (o = kopt_row_get(*i, &row)); ++*i) {
+        char value[KOPT_TEXT], other[48], words[32];
+        if (!o->needs)
+            continue;
+        kopt_option_show(o, value, sizeof value);
+        if (strcmp(value, o->standard) == 0 || !is_missing(o->needs, ds, other, sizeof other, words, sizeof words))
+            continue;
+        int n = snprintf(text, size, "option '%s=%s': has no effect with %s", o->name, value, other);
+        if (ds != kopt.ds)
+            snprintf(text + n, size - (size_t)n, ", which is what ds=auto has chosen");
+        else if (words[0])
+            snprintf(text + n, size - (size_t)n, ", but with %.*s%s", (int)(strchr(other, '=') + 1 - other), other,
+                     words);
+        ++*i;
+        return true;
+    }
+    return false;
+}
+
+bool kopt_pebs(void)
+{
+    return kopt.ds != KOPT_DS_OFF && strcmp(kopt.pebs, "none") != 0;
+}
+
+/* pebs=none: what is left to do? */
+static int check_without_pebs(char *error, size_t error_size)
+{
+    if (kopt_pebs() || kopt.ds == KOPT_DS_OFF)
+        return 0;
+    if (!kopt.bts)
+        snprintf(error, error_size, "option 'pebs=none': with bts=off nothing is left to record: give "
+                 "bts=circular or bts=interrupt, or ds=off");
+    else if (strcmp(kopt.workload, "known") == 0)
+        snprintf(error, error_size, "option 'pebs=none': workload=known is about what PEBS counts: give another");
+    else
+        return 0;
+    return -EINVAL;
+}
+
+/* Intel's name for what can be asked for in session.pmc. */
+static const char *event_of(uint16_t source)
+{
+    switch (source) {
+    case TRACE_PMC_INSTRUCTION_RETIRED:
+        return "INST_RETIRED.ANY";
+    case TRACE_PMC_UNHALTED_CORE_CYCLES:
+    case TRACE_PMC_TOTAL_CYCLES:
+        return "CPU_CLK_UNHALTED.THREAD";
+    case TRACE_PMC_BRANCH_INSTRUCTION_RETIRED:
+    case TRACE_PMC_BRANCH_INSTRUCTIONS:
+        return "BR_INST_RETIRED.ALL_BRANCHES";
+    default:
+        return NULL;
+    }
+}
+
+/* One word of a list; NULL: it is right. */
+static const char *add_source(struct trace_pmc *pmc, const char *s, size_t n)
+{
+    int source = trace_pmc_find(s, n);
+    for (uint32_t i = 0; i < pmc->count; i++)
+        if (pmc->source[i] == source)
+            return "is there twice";
+    if (pmc->count == TRACE_PMC_MAX)
+        return "is one too many, 4 are the most";
+    if (source < 0 || !event_of((uint16_t)source))
+        return "must be InstructionRetired, BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles or "
+               "TotalCycles";
+    pmc->source[pmc->count++] = (uint16_t)source;
+    return NULL;
+}
+
+static const char *add_hook(struct trace_pmc *pmc, const char *s, size_t n)
+{
+    uint64_t hook;
+    if (!kopt_number(s, n, &hook) || hook > UINT16_MAX || !trace_pmc_group((uint16_t)hook))
+        return "no hook ID, such as 0x0524, whose events carry items: docs/options.md lists them";
+    for (uint32_t i = 0; i < pmc->hooks; i++)
+        if (pmc->hook[i] == hook)
+            return "is there twice";
+    if (pmc->hooks == TRACE_PMC_HOOKS_MAX)
+        return "is one too many, 4 are the most";
+    pmc->hook[pmc->hooks++] = (uint16_t)hook;
+    return NULL;
+}
+
+static int add_each(struct trace_pmc *pmc, const char *option, const char *s,
+                    const char *(*add)(struct trace_pmc *pmc, const char *s, size_t n), char *error, size_t error_size)
+{
+    for (;; s++) {
+        const char *comma = strchr(s, ',');
+        size_t n = comma ? (size_t)(comma - s) : strlen(s);
+        const char *why = add(pmc, s, n);
+        if (why) {
+            snprintf(error, error_size, "option '%s': '%.*s': %s", option, (int)n, s, why);
+            return -EINVAL;
+        }
+        s += n;
+        if (!*s)
+            return 0;
+    }
+}
+
+int kopt_pmc(struct trace_pmc *pmc, char *error, size_t error_size)
+{
+    *pmc = (struct trace_pmc){0};
+    if (strcmp(kopt.session_pmc, "none") == 0)
+        return 0;
+    int e = add_each(pmc, "session.pmc", kopt.session_pmc, add_source, error, error_size);
+    return e ? e : add_each(pmc, "session.pmc.hooks", kopt.session_pmc_hooks, add_hook, error, error_size);
+}
+
+int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size)
+{
+    *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
+                                 .throttle = kopt.ds_throttle};
+    struct trace_pmc pmc;
+    int e = ds_parse_events(kopt.pebs, config, error, error_size);
+    e = e ? e : kopt_pmc(&pmc, error, error_size);
+    for (uint32_t i = 0; !e && i < pmc.count; i++)
+        if ((e = ds_add_counting(config, event_of(pmc.source[i]))))
+            snprintf(error, error_size, "option 'session.pmc': with those of pebs= these are more events than any "
+                     "processor here has counters (14)");
+    e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
+    return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
+}
+
+/* Whether an option of spin locks is not as it usually is, but no session wants them. */
+static bool idle_spinlock(char *error, size_t error_size)
+{
+    struct kopt_row row;
+    const struct kopt_option *o;
+    for (size_t i = 0; !kopt_wants(PERF_SPINLOCK) && (o = kopt_row_get(i, &row)); i++) {
+        char value[KOPT_TEXT];
+        kopt_option_show(o, value, sizeof value);
+        if (o->offset - offsetof(struct kopt, spinlock) >= sizeof kopt.spinlock || strcmp(value, o->standard) == 0)
+            continue;
+        snprintf(error, error_size, "option '%s=%s': has no effect, no session has the group spinlock, as in "
+                 "session.1=auto+spinlock:qpc:sequential", o->name, value);
+        return true;
+    }
+    return false;
+}
+
+/* Whether some session writes events of this hook. `auto` writes 0524H where items are asked for on it. */
+static bool is_written(uint16_t hook)
+{
+    bool written = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        written |= kopt.session[n].on && ((kopt.session[n].automatic && hook == HOOK_CONTEXTSWAP) ||
+                                          trace_pmc_writes(&kopt.session[n].masks, hook));
+    return written;
+}
+
+/* Whether session.pmc and session.pmc.hooks are wrong, or name a hook whose events no session writes. */
+static bool idle_items(char *error, size_t error_size)
+{
+    struct trace_pmc pmc;
+    if (kopt_pmc(&pmc, error, error_size))
+        return true;
+    for (uint32_t i = 0; i < pmc.hooks; i++) {
+        struct perfinfo_groupmask group = {0};
+        char word[TRACE_GROUPS_TEXT];
+        if (is_written(pmc.hook[i]))
+            continue;
+        trace_group_add(&group, trace_pmc_group(pmc.hook[i]));
+        trace_groups_show(&group, word);
+        snprintf(error, error_size, "option 'session.pmc.hooks=%s': no session writes %04XH events: give one the group "
+                 "'%s'",
+                 kopt.session_pmc_hooks, pmc.hook[i], pmc.hook[i] == HOOK_CONTEXTSWAP ? "full' or 'both" : word);
+        return true;
+    }
+    return false;
+}
+
+/* save=esp takes a reset. */
+static int check_end(char *error, size_t error_size)
+{
+    if (!kopt.save)
+        return 0;
+    if (kopt.end != KOPT_END_REBOOT && kopt_row_given(kopt_row_find("end", strlen("end")))) {
+        snprintf(error, error_size, "option 'save=esp': the log in memory becomes a file after a reset: leave end= "
+                 "out, or give end=reboot");
+        return -EINVAL;
+    }
+    kopt.end = KOPT_END_REBOOT;
+    return 0;
+}
+
+int kopt_check(char *error, size_t error_size)
+{
+    struct ds_config config;
+    uint64_t later[DS_MAX_COUNTERS];
+    size_t i = 0;
+    if (kopt_idle(&i, kopt.ds, error, error_size) || check_without_pebs(error, error_size))
+        return -EINVAL;
+    if (kopt.pebs_threshold > kopt.pebs_records) {
+        if (kopt_row_given(kopt_row_find("pebs.threshold", strlen("pebs.threshold"))))
+            snprintf(error, error_size, "option 'pebs.threshold=%u': must not be above pebs.records=%u",
+                     kopt.pebs_threshold, kopt.pebs_records);
+        else
+            snprintf(error, error_size, "option 'pebs.records=%u': is below pebs.threshold, whose default is %u: give "
+                     "pebs.threshold=, at most %u", kopt.pebs_records, kopt.pebs_threshold, kopt.pebs_records);
+        return -EINVAL;
+    }
+    uint32_t others = 0;
+    for (uint32_t n = 1; n < TRACE_MAX_SESSIONS; n++)
+        others += kopt.session[n].on;
+    if (kopt.session_restarts && !others) {
+        snprintf(error, error_size, "option 'session.restarts': session 1 is not restarted, and there is no other: "
+                 "give one, session.2=compact:tsc:sequential for example");
+        return -EINVAL;
+    }
+    if (idle_items(error, error_size))
+        return -EINVAL;
+    if (!trace_spinlock_sampling_valid(&kopt.spinlock)) {
+        snprintf(error, error_size, "option 'spinlock.hold_threshold=%u': must be 0 or at least %u",
+                 kopt.spinlock.hold_threshold, TRACE_SPINLOCK_HOLD_THRESHOLD);
+        return -EINVAL;
+    }
+    if (idle_spinlock(error, error_size))
+        return -EINVAL;
+    bool sequential = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        sequential |= kopt.session[n].on && !kopt.session[n].circular;
+    if (kopt.dump == KOPT_DUMP_LIVE && !sequential) {
+        snprintf(error, error_size, "option 'dump=live': has no effect where all sessions are circular: they keep "
+                 "their newest buffers for the end; make one sequential, or leave it out");
+        return -EINVAL;
+    }
+    int e = check_end(error, error_size);
+    return e ? e : kopt_ds_config(&config, later, error, error_size);
+}
+
+bool kopt_wants(uint32_t group)
+{
+    bool wants = false;
+    for (uint32_t n = 0; n < TRACE_MAX_SESSIONS; n++)
+        wants |= kopt.session[n].on && trace_group_on(&kopt.session[n].masks, group);
+    return wants;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one option table. The kernel's parser, the check in run-qemu.sh, --help and docs/options.md are all made from it:
+ * kernel/options/table.c holds the table and the parser, kernel/options/check.c what words say together; both are also
+ * compiled into build/cairn-options.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arch/firmware/uart.h"
+#include "ds/model/model.h"
+#include "trace/lock_sampling.h"
+#include "trace/session.h"
+
+enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
+enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
+enum kopt_dump { KOPT_DUMP_END, KOPT_DUMP_LIVE };
+enum kopt_save { KOPT_SAVE_OFF, KOPT_SAVE_ESP };
+enum kopt_panic { KOPT_PANIC_NONE, KOPT_PANIC_NOW, KOPT_PANIC_NULL, KOPT_PANIC_STACK, KOPT_PANIC_DOUBLE };
+
+#define KOPT_TEXT 256
+
+struct kopt_session {
+    uint32_t on;        /* 0: there is no such session */
+    uint32_t automatic; /* 1: and compact switches, or full ones, by the record format */
+    struct perfinfo_groupmask masks;
+    uint32_t clock; /* enum trace_clock_type */
+    uint32_t circular;
+    uint32_t buffer_kib, buffers; /* 0: trace.buffer_kib, trace.buffers */
+};
+
+enum kopt_serial_kind {
+    KOPT_SERIAL_NONE,
+    KOPT_SERIAL_AUTO,
+    KOPT_SERIAL_PORT,
+    KOPT_SERIAL_PCI,          /* the first one */
+    KOPT_SERIAL_PCI_FUNCTION, /* this one */
+};
+
+struct kopt_serial {
+    uint32_t kind;         /* enum kopt_serial_kind */
+    struct arch_uart uart; /* KOPT_SERIAL_PORT; its clock also of the others, where one was given, else 0 */
+    uint16_t function;     /* bus << 8 | device << 3 | function */
+    uint32_t baud;         /* 0: what the firmware has, or else 115200 */
+};
+
+struct kopt {
+    uint32_t ds; /* enum kopt_ds */
+    char ds_preset[16];
+    uint32_t ds_force, ds_throttle;
+    struct ds_model_policy ds_policy;
+    uint32_t ds_log;
+    char pebs[KOPT_TEXT];
+    char pebs_later[KOPT_TEXT];
+    char pebs_groups[32];
+    uint32_t pebs_records, pebs_threshold;
+    uint32_t bts; /* enum ds_bts_mode */
+    uint32_t bts_rings; /* enum ds_bts_rings */
+    uint32_t bts_records;
+    struct kopt_session session[TRACE_MAX_SESSIONS];
+    uint32_t session_restarts;
+    char session_pmc[KOPT_TEXT], session_pmc_hooks[KOPT_TEXT];
+    uint32_t trace_buffers, trace_buffer_kib;
+    struct trace_spinlock_sampling spinlock;
+    uint32_t dump; /* enum kopt_dump */
+    uint32_t dump_pace;
+    char workload[16];
+    uint64_t switches;
+    uint32_t seconds;
+    uint64_t seed;
+    uint32_t tick_us;
+    uint32_t cpus;
+    uint32_t truth;
+    struct kopt_serial serial;
+    uint32_t save; /* enum kopt_save */
+    uint32_t save_mib;
+    uint32_t screen;
+    uint32_t end;   /* enum kopt_end */
+    uint32_t panic; /* enum kopt_panic */
+    uint32_t tsc_align;
+};
+
+extern struct kopt kopt;
+
+/* Sets every option to its default. */
+void kopt_defaults(void);
+
+/* One "key=value" word of `size` characters. 0, or -EINVAL with one line in `error`: the word, what is wrong, what
+ * would be right. An option may be given once after kopt_defaults. */
+int kopt_set(const char *word, size_t size, char *error, size_t error_size);
+
+/* A whole \cairn.cfg: one key=value a line, '#' begins a comment, blank lines are skipped, CR is ignored. Stops at the
+ * first bad line; `error` then names its number. */
+int kopt_parse(const char *text, size_t size, char *error, size_t error_size);
+
+/* What no single word shows: combinations. 0 or -EINVAL with one line. */
+int kopt_check(char *error, size_t error_size);
+
+/* The first option from row *i on that is not at its default and yet has no effect where option ds is as good as `ds`:
+ * one line in `text` says which, and *i is the row after it. False: there is none. */
+bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size);
+
+/* Whether PEBS is asked for: neither ds=off nor pebs=none. */
+bool kopt_pebs(void);
+
+/* What the options say of counters and PEBS. `later`: DS_MAX_COUNTERS periods of pebs.later. 0 or -EINVAL with one
+ * line. */
+struct ds_config;
+int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size);
+
+/* What session.pmc and session.pmc.hooks ask for, without `counter`; no hook where there is no source. 0, or -EINVAL
+ * with one line. */
+int kopt_pmc(struct trace_pmc *pmc, char *error, size_t error_size);
+
+/* Whether any session is to have `group` (trace/groups.h), from its beginning. */
+bool kopt_wants(uint32_t group);
+
+/* COM1 (n = 0) to COM4, where PCs have them. */
+#define KOPT_COM_PORTS 4u
+struct arch_uart kopt_com_port(unsigned n);
+
+/* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
+bool kopt_show(size_t i, char *text, size_t size);
+
+/* For --help and docs/options.md; false past the last. */
+/* `needs`: "name=a|b" or "name!=a", several with commas: without it the option has no effect; NULL: nothing. */
+struct kopt_help { const char *name, *values, *standard, *text, *needs; };
+bool kopt_describe(size_t i, struct kopt_help *help);

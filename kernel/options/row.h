@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of the options: rows of the table and their values; for kernel/options/table.c and kernel/options/check.c.
+ */
+#pragma once
+
+#include "kernel/options/options.h"
+
+enum kopt_kind { WORD, WORD8, NUMBER32, NUMBER64, TEXT, SERIAL, SESSION };
+
+struct kopt_option {
+    const char *name;
+    const char *standard; /* the default, as one would write it */
+    const char *text;     /* for --help */
+    uint16_t offset;      /* in struct kopt */
+    uint16_t size;        /* TEXT: of the field */
+    enum kopt_kind kind;
+    uint64_t min, max;    /* numbers */
+    const char *words;    /* WORD, WORD8: "a|b|c", the value is its position; TEXT: allowed words, NULL: any text */
+    const char *needs;    /* what another option must be for this one to have an effect: "name=a|b", where it must not
+                           * be that "name!=a"; several with commas; NULL: nothing */
+};
+
+/* Room for a row whose words are those of the model's own tables. */
+struct kopt_row {
+    struct kopt_option option;
+    char name[32], words[160];
+};
+
+/* Row `i` of the table, perhaps in `row`; NULL past the last. */
+const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *row);
+
+/* The row of the option of this name, or one past the last. */
+size_t kopt_row_find(const char *name, size_t size);
+
+/* Whether the option of row `i` was given since kopt_defaults. */
+bool kopt_row_given(size_t i);
+
+/* A number of decimal digits, or of hexadecimal ones behind 0x, and nothing else. */
+bool kopt_number(const char *s, size_t n, uint64_t *out);
+
+/* Where an option's value is, and that value as one would write it. */
+void *kopt_option_field(const struct kopt_option *option);
+void kopt_option_show(const struct kopt_option *option, char *text, size_t size);
+
+/* serial=: its value; false: it is wrong, and `why` says in what. In kernel/options/serial.c. */
+bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size);
+void kopt_serial_show(char *text, size_t size);
+
+/* Position of `value` in "a|b|c", or -1; and the word at position `n`, which there is. */
+int kopt_word_index(const char *words, const char *value, size_t size);
+void kopt_word_show(const char *words, uint32_t n, char *text, size_t size);

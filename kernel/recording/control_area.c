@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/recording/control_area.h"
+
+#include "arch/arch.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/cpu.h"
+#include "kernel/lib/errno.h"
+#include "kernel/memory/mem.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/lib/string.h"
+
+/* What Windows asks of a processor, of the one the backend shows. */
+static bool supported(const struct kcpu *cpu)
+{
+    if (!cpu->ds)
+        return false;
+    const struct ds_machine *machine = cpu->ds_soft ? ds_soft_machine(cpu->ds_soft) : ds_hw_machine();
+    const uint64_t want = IA32_MISC_ENABLE_PERFMON, all = want | IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    uint32_t vendor[4];
+    uint64_t enable;
+    machine->cpuid(machine->context, 0, 0, vendor);
+    return memcmp(&vendor[1], "Genu", 4) == 0 && memcmp(&vendor[3], "ineI", 4) == 0 &&
+           memcmp(&vendor[2], "ntel", 4) == 0 && machine->rdmsr(machine->context, IA32_MISC_ENABLE, &enable) == 0 &&
+           (enable & all) == want;
+}
+
+/* ---- on this CPU, interrupts off, counting paused ---------------------------------------------------------------- */
+
+struct request {
+    void *page; /* allocate: the new area; free: the old one */
+    uint64_t address;
+    struct ds_refusal refusal;
+    uint32_t cpu;
+    int result;
+};
+
+static bool allocate_here(void *argument)
+{
+    struct request *r = argument;
+    struct kcpu *cpu = kcpu_this();
+    if (!supported(cpu)) {
+        r->result = -ENOTSUP;
+        return false;
+    }
+    void **area = &ksession.areas[cpu->arch.index];
+    r->result = *area ? -EEXIST : 0;
+    if (!*area) {
+        *area = r->page;
+        ds_set_area(cpu->ds, r->page);
+    }
+    r->address = (uint64_t)(uintptr_t)*area;
+    return false; /* PEBS does not run yet */
+}
+
+static bool free_here(void *argument)
+{
+    struct request *r = argument;
+    struct kcpu *cpu = kcpu_this();
+    if (!supported(cpu)) {
+        r->result = -ENOTSUP;
+        return false;
+    }
+    void **area = &ksession.areas[cpu->arch.index];
+    bool moved = cpu->pebs_stamp != NULL;
+    r->result = *area ? 0 : -ENOENT;
+    r->page = *area;
+    if (!*area)
+        return false;
+    ds_stop(cpu->ds);
+    cpu->pebs_index = cpu->pebs_stamp = NULL;
+    ds_set_area(cpu->ds, NULL);
+    *area = NULL;
+    return moved;
+}
+
+bool karea_begin(struct karea_begun *begun)
+{
+    struct kcpu *cpu = kcpu_this();
+    *begun = (struct karea_begun){0};
+    if (!cpu->ds)
+        return false;
+    begun->pebs = ds_start(cpu->ds, &begun->pebs_refusal);
+    if (ksession.bts)
+        begun->bts = ds_bts_start(cpu->ds, &begun->bts_refusal);
+    if (!begun->pebs || !cpu->pebs_stamp)
+        return false;
+    cpu->pebs_stamp = NULL;
+    return true;
+}
+
+static bool start_here(void *argument)
+{
+    struct request *r = argument;
+    struct kcpu *cpu = kcpu_this();
+    r->cpu = cpu->arch.index;
+    r->result = !cpu->ds || !ksession.areas[r->cpu] ? -ENOENT : ds_started(cpu->ds) ? -EBUSY : 0;
+    if (r->result)
+        return false;
+    r->result = ds_start(cpu->ds, &r->refusal);
+    if (!r->result && ksession.bts)
+        r->result = ds_bts_start(cpu->ds, &r->refusal);
+    if (r->result) {
+        ds_stop(cpu->ds);
+        return false;
+    }
+    cpu->pebs_index = ds_pebs_index(cpu->ds);
+    cpu->pebs_stamp = ksession.pebs ? cpu->pebs_index : NULL;
+    return cpu->pebs_stamp != NULL;
+}
+
+/* ---- in a thread ------------------------------------------------------------------------------------------------- */
+
+int karea_allocate(uint64_t *address)
+{
+    struct request r = { .page = kmem_pages_alloc(1) };
+    if (!r.page)
+        return -ENOMEM;
+    kcontrol_move_pebs(allocate_here, &r);
+    if (r.result)
+        kmem_pages_free(r.page, 1);
+    *address = r.address;
+    return r.result;
+}
+
+int karea_free(void)
+{
+    struct request r = { 0 };
+    kcontrol_move_pebs(free_here, &r);
+    if (!r.result)
+        kmem_pages_free(r.page, 1);
+    return r.result;
+}
+
+int karea_start(char *error, size_t size)
+{
+    struct request r = { 0 };
+    kcontrol_move_pebs(start_here, &r);
+    if (r.result == -EFAULT)
+        ksession_explain(&r.refusal, r.cpu, error, size);
+    return r.result;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/recording/pmi.h"
+
+#include "arch/arch.h"
+#include "ds/ds.h"
+#include "kernel/cpu.h"
+#include "kernel/sched/dpc.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/tracepoint/activity_truth.h"
+#include "trace/pmc_sources.h"
+
+static struct pmi_cpu {
+    struct kdpc drain;
+    struct arch_trap_frame frame; /* where the interrupt came */
+} cpus[ARCH_MAX_CPUS];
+
+/* LVTPC masked itself when it raised the interrupt, and counting is paused until the interrupt ends: whatever runs
+ * between the two, the counters stand as they stood. */
+static void work(struct kdpc *dpc, void *unused)
+{
+    (void)dpc, (void)unused;
+    bool on = arch_irq_save();
+    struct ds_cpu *ds = kcpu_this()->active_ds;
+    if (ds)
+        ds_pmi(ds);
+    arch_irq_restore(on);
+}
+
+static void pmi(struct arch_trap_frame *frame)
+{
+    struct pmi_cpu *p = &cpus[arch_cpu_index()];
+    p->frame = *frame;
+    (void)kdpc_queue(&p->drain); /* queued already: that one will do for both */
+}
+
+/* Windows' name for what an event counts. */
+static uint16_t source_of(uint32_t event)
+{
+    switch (ksession.ds.event[event].kind) {
+    case DS_EVENT_INSTRUCTIONS:
+        return TRACE_PMC_INSTRUCTION_RETIRED;
+    case DS_EVENT_CYCLES:
+        return TRACE_PMC_UNHALTED_CORE_CYCLES;
+    case DS_EVENT_BRANCHES:
+        return TRACE_PMC_BRANCH_INSTRUCTION_RETIRED;
+    default:
+        return (uint16_t)(TRACE_PMC_CAIRN + event);
+    }
+}
+
+void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
+{
+    (void)context;
+    struct kcpu *cpu = kcpu_table[index];
+    const struct arch_trap_frame *frame = &cpus[index].frame;
+    uint16_t source = source_of(event);
+    kwitness_sample(cpu, CAIRN_INTERRUPT_PMC, frame, source, klive_pmc(cpu, frame, source));
+}
+
+void kpmi_init(void)
+{
+    for (uint32_t i = 0; i < ARCH_MAX_CPUS; i++) {
+        kdpc_init(&cpus[i].drain, work, NULL);
+        cpus[i].drain.importance = KDPC_HIGH;
+    }
+    arch_irq_set(ARCH_VECTOR_PMI, pmi);
+}

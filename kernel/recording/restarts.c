@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/recording/restarts.h"
+
+#include "kernel/recording/sessions.h"
+#include "kernel/lib/errno.h"
+#include "kernel/options/options.h"
+#include "kernel/console/print.h"
+#include "kernel/sched/sched.h"
+#include "kernel/thread.h"
+#include "kernel/sched/wait.h"
+
+/* Above all workloads, or it might come too late. */
+#define RESTARTER_PRIORITY 16
+
+static struct kthread *restarter;
+static uint64_t first_switch;
+static uint32_t done, failed;
+
+/* Until the run is so far; the controller ends the wait by `hurry`. */
+static struct kevent hurry;
+
+static void wait_until(uint64_t switches)
+{
+    while (ksched_switches() - first_switch < switches && kevent_wait(&hurry, KWAIT_DELAY_EXECUTION, 1) == -ETIMEDOUT)
+        ;
+}
+
+/* The session that is restarted next. */
+static uint32_t next_of(uint32_t number)
+{
+    do
+        number = number % TRACE_MAX_SESSIONS + 1;
+    while (number == 1 || !kcontrol_session(number));
+    return number;
+}
+
+static void restart(void *unused)
+{
+    (void)unused;
+    uint32_t number = 1;
+    for (uint64_t i = 0; i < kopt.session_restarts; i++) {
+        number = next_of(number);
+        uint64_t begin = kopt.switches / 4 + kopt.switches / 2 * i / kopt.session_restarts;
+        uint64_t half = kopt.switches / 4 / kopt.session_restarts;
+        wait_until(begin);
+        int e = kcontrol_stop(number);
+        wait_until(begin + half);
+        e = kcontrol_start(number, NULL) ? 1 : e;
+        done++;
+        failed += e != 0;
+    }
+}
+
+void krestart_begin(uint64_t first)
+{
+    static const struct kthread_params params = { .name = "restarter", .priority = RESTARTER_PRIORITY,
+                                                  .entry = restart };
+    if (!kopt.session_restarts)
+        return;
+    first_switch = first;
+    kevent_init(&hurry, true, false);
+    if (kthread_create(&restarter, &params) != 0)
+        kreport(KREPORT_FAIL, "restarts", "no memory for the thread that would do them");
+}
+
+void krestart_finish(void)
+{
+    if (!restarter)
+        return;
+    kevent_set(&hurry, KWAIT_INCREMENT);
+    kthread_join(restarter, KWAIT_FOREVER, NULL);
+    kreport(failed ? KREPORT_FAIL : KREPORT_PASS, "restarts", "%u of sessions 2 and up, %u failed", done, failed);
+}

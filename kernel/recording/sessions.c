@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/recording/sessions.h"
+
+#include "arch/arch.h"
+#include "kernel/cpu.h"
+#include "kernel/lib/errno.h"
+#include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/lock/lock_trace.h"
+#include "kernel/recording/machine.h"
+#include "kernel/memory/mem.h"
+#include "kernel/tracepoint/mutant.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/rundown.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/lib/string.h"
+#include "kernel/tracepoint/truth.h"
+#include "kernel/sched/wait.h"
+
+#define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
+
+/* Everything but `session` under the lock; read without it for dumps. */
+static struct slot {
+    struct trace_session *session; /* NULL: not made; it lies at the start of its pages */
+    size_t pages;
+    struct perfinfo_groupmask masks;
+    uint32_t without; /* CAIRN_STAMP_...: its switch events that carry no PebsIndex */
+    bool running;
+    bool named; /* CPU 0's: 0F30H of this life is written */
+    uint64_t lives;
+    uint64_t start_tsc, stop_tsc;
+} slots[TRACE_MAX_SESSIONS];
+
+static const struct perfinfo_groupmask nothing; /* of a session that does not run */
+static struct kmutex lock;
+static struct trace_clocks clocks;
+static struct trace_hub_cpu *hubs; /* [kcpu_count] */
+static struct trace_spinlock_sampling sampling; /* under the lock */
+
+/* ---- made and unmade --------------------------------------------------------------------------------------------- */
+
+int kcontrol_init(char *error, size_t error_size)
+{
+    uint64_t now = arch_rdtsc();
+    kmutex_init(&lock);
+    int e = trace_clocks_init(&clocks, arch_tsc_hz(), now, kmachine_filetime(now), kopt.tick_us);
+    if (e) {
+        snprintf(error, error_size, "the TSC runs at %lu Hz, the trace clock needs more than 20 MHz",
+                 (unsigned long)arch_tsc_hz());
+        return e;
+    }
+    hubs = kmem_pages_alloc(PAGES(kcpu_count * sizeof *hubs));
+    if (!hubs) {
+        snprintf(error, error_size, "no memory for the trace of %u CPUs", kcpu_count);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        uint32_t writes = CAIRN_MUTANT == KMUTANT_CPUS && kcpu_count > 1 && i < 2 ? 1 - i : i;
+        trace_hub_init(&hubs[i], writes, &clocks, khook_counters);
+        kcpu_table[i]->trace = &hubs[i];
+    }
+    sampling = kopt.spinlock;
+    klocktrace_init(&sampling);
+    return 0;
+}
+
+static void take(void)
+{
+    kmutex_lock(&lock, KWAIT_EXECUTIVE, KWAIT_FOREVER);
+}
+
+static void give(void)
+{
+    kmutex_unlock(&lock, KWAIT_INCREMENT);
+}
+
+/* The slot of a session that is made, or NULL. */
+static struct slot *find(uint32_t number)
+{
+    return number >= 1 && number <= TRACE_MAX_SESSIONS && slots[number - 1].session ? &slots[number - 1] : NULL;
+}
+
+/* Which counter counts each source. -ENODEV: none does `*missing`. */
+static int find_counters(struct trace_pmc *pmc, uint32_t *missing)
+{
+    for (uint32_t i = 0; i < pmc->count; i++) {
+        int counter = ksession_counter(pmc->source[i]);
+        *missing = pmc->source[i];
+        if (counter < 0)
+            return -ENODEV;
+        pmc->counter[i] = (uint8_t)counter;
+    }
+    return 0;
+}
+
+static int create(const struct kcontrol_params *p, char *error, size_t error_size)
+{
+    if (p->number < 1 || p->number > TRACE_MAX_SESSIONS || p->clock < 1 || p->clock > TRACE_CLOCK_TYPES) {
+        snprintf(error, error_size, "session %u: its number is from 1 to %u, its clock type from 1 to %u", p->number,
+                 TRACE_MAX_SESSIONS, TRACE_CLOCK_TYPES);
+        return -EINVAL;
+    }
+    if (find(p->number)) {
+        snprintf(error, error_size, "session %u: there is one", p->number);
+        return -EEXIST;
+    }
+    if (p->pmc.count > TRACE_PMC_MAX) {
+        snprintf(error, error_size, "session %u: %u counters on an event: there are at most %u", p->number,
+                 p->pmc.count, TRACE_PMC_MAX);
+        return -EINVAL;
+    }
+    struct trace_config config = {
+        .number = p->number,
+        .cpus = kcpu_count,
+        .masks = p->masks,
+        .circular = p->circular,
+        .live = p->live,
+        .buffer_bytes = p->buffer_kib <= UINT32_MAX / 1024 ? p->buffer_kib * 1024 : 0,
+        .buffers = p->buffers,
+        .clock = clocks.clock[p->clock - 1],
+        .tick_units = clocks.tick_units[p->clock - 1],
+        .pmc = p->pmc,
+    };
+    uint32_t missing;
+    if (find_counters(&config.pmc, &missing)) {
+        snprintf(error, error_size, "session %u: no counter counts source %u: see option session.pmc", p->number,
+                 missing);
+        return -EINVAL;
+    }
+    size_t bytes = trace_session_bytes(&config);
+    if (!bytes && p->buffers < kcpu_count + p->circular) {
+        snprintf(error, error_size, "session %u: %u trace buffers are too few for %u CPUs: give at least %u",
+                 p->number, p->buffers, kcpu_count, kcpu_count + p->circular);
+        return -EINVAL;
+    }
+    if (!bytes) {
+        snprintf(error, error_size, "session %u: %u trace buffers of %u KiB: sizes are from 4 to 1024 KiB", p->number,
+                 p->buffers, p->buffer_kib);
+        return -EINVAL;
+    }
+    struct slot *s = &slots[p->number - 1];
+    void *memory = PAGES(bytes) <= kmem_pages_available() ? kmem_pages_alloc(PAGES(bytes)) : NULL;
+    if (!memory) {
+        snprintf(error, error_size,
+                 "session %u: %u trace buffers of %u KiB need %lu KiB, %lu KiB are free: ask for fewer or smaller ones",
+                 p->number, p->buffers, p->buffer_kib, (unsigned long)(bytes / 1024),
+                 (unsigned long)(kmem_pages_available() * (ARCH_PAGE_SIZE / 1024)));
+        return -ENOMEM;
+    }
+    *s = (struct slot){ .pages = PAGES(bytes), .masks = p->masks };
+    return trace_session_init(&s->session, &config, memory, s->pages * ARCH_PAGE_SIZE); /* what it asks for is so */
+}
+
+int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size)
+{
+    take();
+    int e = create(params, error, error_size);
+    give();
+    return e;
+}
+
+int kcontrol_destroy(uint32_t number)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : s->running || trace_session_config(s->session)->live ? -EBUSY : 0;
+    if (!e) {
+        void *memory = s->session;
+        s->session = NULL;
+        kmem_pages_free(memory, s->pages);
+    }
+    give();
+    return e;
+}
+
+/* ---- on each CPU ------------------------------------------------------------------------------------------------- */
+
+struct request {
+    enum cairn_session_what what;
+    struct slot *slot;
+};
+
+static struct trace_hub_pebs pebs_here(const struct kcpu *cpu, const struct slot *s)
+{
+    struct trace_hub_pebs pebs = { .index = cpu->pebs_stamp, .without = s->without };
+    pebs.in_epoch = khook_epoch(cpu->arch.index, &pebs.epoch);
+    return pebs;
+}
+
+static void act(struct slot *s, enum cairn_session_what what)
+{
+    struct kcpu *cpu = kcpu_this();
+    struct cairn_truth_session ack;
+    const struct trace_hub_pebs pebs = pebs_here(cpu, s);
+    uint32_t itself = UINT32_C(1) << (trace_session_config(s->session)->number - 1);
+    int e = -EINVAL;
+    if (what != CAIRN_SESSION_START)
+        klocktrace_rundown(itself, HOOK_SPINLOCK_DC_END);
+    uint64_t tsc = arch_rdtsc();
+    switch (what) {
+    case CAIRN_SESSION_START:
+        e = trace_hub_start(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
+        break;
+    case CAIRN_SESSION_MASKS:
+        e = trace_hub_change(cpu->trace, s->session, &s->masks, &pebs, tsc, &ack);
+        break;
+    case CAIRN_SESSION_STOP:
+        e = trace_hub_stop(cpu->trace, s->session, &pebs, tsc, &ack);
+        break;
+    }
+    if (!e && what != CAIRN_SESSION_STOP && cpu->arch.index == 0 && !s->named) {
+        s->named = trace_session_config(s->session)->pmc.count != 0;
+        klive_pmc_config(cpu, trace_session_config(s->session));
+    }
+    if (!e && cpu->truth)
+        ktruth_write(cpu->truth, &ack);
+    if (what != CAIRN_SESSION_STOP)
+        klocktrace_rundown(itself, HOOK_SPINLOCK_DC_START);
+    klocktrace_update();
+}
+
+static void act_here(void *argument)
+{
+    const struct request *r = argument;
+    act(r->slot, r->what);
+}
+
+/* Its masks become `new`; without any it stops. */
+static void act_everywhere(struct slot *s, enum cairn_session_what what, const struct perfinfo_groupmask *old,
+                           const struct perfinfo_groupmask *new)
+{
+    const struct krundown_change change = { trace_session_config(s->session)->number, *old, *new };
+    struct request r = { what, s };
+    krundown_call(&change, 1, act_here, &r);
+}
+
+/* ---- started, changed, stopped ----------------------------------------------------------------------------------- */
+
+static void note_start(struct slot *s)
+{
+    if (!s->start_tsc)
+        s->start_tsc = arch_rdtsc();
+    s->lives++;
+    s->without = 0;
+    s->named = false;
+    s->running = true;
+}
+
+static void note_stop(struct slot *s)
+{
+    s->running = false;
+    s->stop_tsc = arch_rdtsc();
+}
+
+int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : s->running ? -EBUSY : 0;
+    if (!e) {
+        if (masks)
+            s->masks = *masks;
+        note_start(s);
+        act_everywhere(s, CAIRN_SESSION_START, &nothing, &s->masks);
+    }
+    give();
+    return e;
+}
+
+int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e) {
+        const struct perfinfo_groupmask old = s->masks;
+        s->masks = *masks;
+        act_everywhere(s, CAIRN_SESSION_MASKS, &old, &s->masks);
+    }
+    give();
+    return e;
+}
+
+int kcontrol_stop(uint32_t number)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e) {
+        act_everywhere(s, CAIRN_SESSION_STOP, &s->masks, &nothing);
+        note_stop(s);
+    }
+    give();
+    return e;
+}
+
+int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off)
+{
+    bool pebs = false;
+    take(); /* what moves pebs_stamp has it, too */
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        pebs |= kcpu_table[i]->pebs_stamp != NULL;
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : !pebs ? -ENODEV : 0;
+    if (!e) {
+        s->without = (s->without & ~on) | off;
+        act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
+    }
+    give();
+    return e;
+}
+
+/* Each CPU makes it its own, as it does other masks. */
+static void carry(struct slot *s, const struct trace_pmc *pmc)
+{
+    trace_session_set_pmc(s->session, pmc);
+    act_everywhere(s, CAIRN_SESSION_MASKS, &s->masks, &s->masks);
+}
+
+int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count)
+{
+    uint32_t missing;
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : trace_session_config(s->session)->pmc.count ? -EEXIST : 0;
+    if (!e) {
+        struct trace_pmc pmc = trace_session_config(s->session)->pmc;
+        pmc.count = count;
+        for (uint32_t i = 0; i < count; i++) {
+            pmc.source[i] = (uint16_t)source[i];
+            e = source[i] > UINT16_MAX ? -ENODEV : e;
+        }
+        if (!e && (e = find_counters(&pmc, &missing)) == 0)
+            carry(s, &pmc);
+    }
+    give();
+    return e;
+}
+
+int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e) {
+        struct trace_pmc pmc = trace_session_config(s->session)->pmc;
+        pmc.hooks = count;
+        for (uint32_t i = 0; i < TRACE_PMC_HOOKS_MAX; i++)
+            pmc.hook[i] = i < count ? (uint16_t)hook[i] : 0;
+        carry(s, &pmc);
+    }
+    give();
+    return e;
+}
+
+static void sample_here(void *new)
+{
+    klocktrace_configure(new);
+}
+
+void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *new)
+{
+    take();
+    sampling = *new;
+    kcall_all(sample_here, &sampling);
+    give();
+}
+
+struct trace_spinlock_sampling kcontrol_spinlock_sampling(void)
+{
+    take();
+    struct trace_spinlock_sampling s = sampling;
+    give();
+    return s;
+}
+
+struct move {
+    bool (*function)(void *argument);
+    void *argument;
+};
+
+static void tell_here(bool moved)
+{
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS && moved; i++)
+        if (slots[i].running)
+            act(&slots[i], CAIRN_SESSION_MASKS);
+}
+
+static void move_here(void *argument)
+{
+    const struct move *m = argument;
+    tell_here(m->function(m->argument));
+}
+
+void kcontrol_move_pebs(bool (*function)(void *argument), void *argument)
+{
+    struct move m = { function, argument };
+    take();
+    kcall_here(move_here, &m);
+    give();
+}
+
+static void start_all_here(void *then)
+{
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session)
+            act(&slots[i], CAIRN_SESSION_START);
+    tell_here((*(bool (**)(void))then)());
+}
+
+void kcontrol_start_all(bool (*then)(void))
+{
+    take();
+    struct krundown_change changes[TRACE_MAX_SESSIONS];
+    unsigned count = 0;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session && !slots[i].running) {
+            changes[count++] = (struct krundown_change){ i + 1, nothing, slots[i].masks };
+            note_start(&slots[i]);
+        }
+    krundown_call(changes, count, start_all_here, &then);
+    give();
+}
+
+static void stop_all_here(void *first)
+{
+    (*(kcall_function *)first)(NULL);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session)
+            act(&slots[i], CAIRN_SESSION_STOP);
+}
+
+void kcontrol_stop_all(kcall_function first)
+{
+    take();
+    struct krundown_change changes[TRACE_MAX_SESSIONS];
+    unsigned count = 0;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session && slots[i].running)
+            changes[count++] = (struct krundown_change){ i + 1, slots[i].masks, nothing };
+    krundown_call(changes, count, stop_all_here, &first);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].session && slots[i].running)
+            note_stop(&slots[i]);
+    give();
+}
+
+/* ---- asked ------------------------------------------------------------------------------------------------------- */
+
+static void add_counts(struct trace_counts *sum, const struct trace_counts *c)
+{
+    uint64_t *to = (uint64_t *)(void *)sum;
+    const uint64_t *from = (const uint64_t *)(const void *)c;
+    for (size_t i = 0; i < sizeof *sum / sizeof *to; i++)
+        to[i] += from[i];
+}
+
+int kcontrol_query(uint32_t number, struct kcontrol_info *info)
+{
+    struct slot *s = find(number);
+    if (!s)
+        return -ENOENT;
+    *info = (struct kcontrol_info){
+        .running = s->running,
+        .config = *trace_session_config(s->session),
+        .masks = s->masks,
+        .stamps = (CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT) & ~s->without,
+        .lives = s->lives,
+        .start_tsc = s->start_tsc,
+        .stop_tsc = s->running ? 0 : s->stop_tsc,
+    };
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        struct trace_counts c;
+        trace_cpu_counts(trace_session_cpu(s->session, i), &c);
+        add_counts(&info->sum, &c);
+    }
+    return 0;
+}
+
+int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks)
+{
+    take();
+    struct slot *s = find(number);
+    int e = !s ? -ENOENT : !s->running ? -EINVAL : 0;
+    if (!e)
+        *masks = s->masks;
+    give();
+    return e;
+}
+
+struct trace_session *kcontrol_session(uint32_t number)
+{
+    struct slot *s = find(number);
+    return s ? s->session : NULL;
+}
+
+/* ---- panic ------------------------------------------------------------------------------------------------------- */
+
+void kcontrol_settle(void)
+{
+    for (uint32_t i = 0; hubs && i < kcpu_count; i++)
+        trace_hub_settle(&hubs[i]);
+}
+
+void kcontrol_freeze(uint64_t tsc)
+{
+    for (uint32_t i = 0; hubs && i < kcpu_count; i++)
+        trace_hub_freeze(&hubs[i], tsc);
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (slots[i].running)
+            slots[i].stop_tsc = tsc;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        slots[i].running = false;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trace sessions on a running machine: made, started, told other masks, asked, stopped, unmade. The one interface for
+ * it; options and NtSetSystemInformation alike go through it.
+ *
+ * A session that is made has its memory and no CPU. It may be started and stopped again and again: its buffers keep
+ * what every one of its lives has written. What happens on each CPU, and when, the session itself tells by CA10H
+ * events, and the truth by records of kind 5.
+ *
+ * Unless said otherwise: thread context, no spinlock held. Calls exclude each other.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/sched/cross_call.h"
+#include "trace/hub.h"
+#include "trace/lock_sampling.h"
+
+struct kcontrol_params {
+    uint32_t number; /* 1..TRACE_MAX_SESSIONS */
+    struct perfinfo_groupmask masks;
+    uint32_t clock; /* enum trace_clock_type */
+    bool circular;
+    bool live; /* not circular: its full buffers may be taken out while it runs (trace/live_buffers.h) */
+    uint32_t buffer_kib, buffers; /* 4..1024; at least kcpu_count, circular: and one more */
+    struct trace_pmc pmc; /* PMC items of its events; `counter` is found by `source` */
+};
+
+/* Clocks, and a hub for every CPU, on which no session runs. Before all others; all CPUs run. 0, or negative with one
+ * line in `error`. */
+int kcontrol_init(char *error, size_t error_size);
+
+/* 0, or negative with one line in `error`, and nothing is taken: -EINVAL (out of range), -EEXIST (there is one of this
+ * number), -ENOMEM. */
+int kcontrol_create(const struct kcontrol_params *params, char *error, size_t error_size);
+/* Its memory is given back, and what it recorded is gone. 0, -ENOENT, -EBUSY (it runs, or is live: somebody may be
+ * reading its buffers). */
+int kcontrol_destroy(uint32_t number);
+
+/* When these return it runs, has its new masks, or has ended on every CPU. 0, -ENOENT, -EBUSY (it runs already), for
+ * the other two -EINVAL (it does not run). `masks`: NULL: those it had last. */
+int kcontrol_start(uint32_t number, const struct perfinfo_groupmask *masks);
+int kcontrol_change(uint32_t number, const struct perfinfo_groupmask *masks);
+int kcontrol_stop(uint32_t number);
+
+/* Switch events of a running session carry PebsIndex: those of `on` (CAIRN_STAMP_...) from now on, those of `off` no
+ * longer. A start begins with all of them. 0, -ENOENT, -EINVAL (it does not run), -ENODEV (PEBS runs nowhere). */
+int kcontrol_stamp(uint32_t number, uint32_t on, uint32_t off);
+
+/* What a running session's events carry as PMC items. Its counters, once and for all, 1 to TRACE_PMC_MAX of different
+ * sources (trace/pmc_sources.h); 0F30H names them. 0, -ENOENT, -EINVAL (it does not run), -EEXIST (it has some),
+ * -ENODEV (no counter counts one of these). */
+int kcontrol_set_counters(uint32_t number, const uint32_t *source, uint32_t count);
+/* And the hooks whose events carry them from now on, up to TRACE_PMC_HOOKS_MAX different ones, each of which may
+ * (trace_pmc_group); 0: none. 0, -ENOENT, -EINVAL. */
+int kcontrol_set_hooks(uint32_t number, const uint32_t *hook, uint32_t count);
+
+/* Runs `function` on this CPU as kcall_here does. Where it says that it has moved kcpu.pebs_stamp, each session that
+ * runs here is told at once. */
+void kcontrol_move_pebs(bool (*function)(void *argument), void *argument);
+
+/* Which releases of spin locks become events, from now on and on every CPU, in all sessions that want them; those are
+ * told. `sampling` is valid. */
+void kcontrol_sample_spinlocks(const struct trace_spinlock_sampling *sampling);
+struct trace_spinlock_sampling kcontrol_spinlock_sampling(void);
+
+struct kcontrol_info {
+    bool running;
+    struct trace_config config;      /* as it was made, but for `pmc`, which is in force */
+    struct perfinfo_groupmask masks; /* in force, or when it was last */
+    uint32_t stamps;                 /* CAIRN_STAMP_...: switch events that carry PebsIndex, where PEBS runs */
+    uint64_t lives;                  /* times it was started */
+    uint64_t start_tsc, stop_tsc;    /* of its first start and its last stop; 0: none yet, start_tsc alone: it runs */
+    struct trace_counts sum;         /* over all CPUs; while it runs a little behind */
+};
+/* 0 or -ENOENT. From any context, while nobody unmakes it. Takes no lock, for dumps: while somebody changes the masks,
+ * these may be half the old ones. */
+int kcontrol_query(uint32_t number, struct kcontrol_info *info);
+
+/* The masks that hold on every CPU. 0, -ENOENT, -EINVAL (it does not run). */
+int kcontrol_masks(uint32_t number, struct perfinfo_groupmask *masks);
+
+/* NULL: there is none. From any context, while nobody unmakes it. */
+struct trace_session *kcontrol_session(uint32_t number);
+
+/* All sessions there are, on each CPU at one moment: started before `then`, or stopped behind `first`, which run there
+ * as kcall_all's functions do. Where `then` says that it has moved kcpu.pebs_stamp, each is told at once. */
+void kcontrol_start_all(bool (*then)(void));
+void kcontrol_stop_all(kcall_function first);
+
+/* ---- panic, all other CPUs being stopped: trace_hub_settle and trace_hub_freeze of every CPU. Nothing before
+ * kcontrol_init. */
+void kcontrol_settle(void);
+void kcontrol_freeze(uint64_t tsc);

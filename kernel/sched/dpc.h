@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Deferred procedure calls, as in NT: what an interrupt handler leaves for the end of the interrupt. Each CPU has a
+ * queue. At the end of the outermost interrupt, before threads may switch and before counting goes on, the CPU runs
+ * what is in it, on the interrupted thread's stack and with interrupts on: others come in between, but no thread does.
+ *
+ * A routine is a kernel call's equal (kernel/gate.h), but must not wait. What it queues here runs before the interrupt
+ * ends, too, its own DPC among it: the queue is run until it is empty, as in NT. So a DPC that always queues itself
+ * keeps its CPU from all threads for good; what is to happen again later is left to a timer, or to a thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/cpu.h"
+#include "kernel/lib/list.h"
+
+/* KDPC_IMPORTANCE. High goes to the head of the queue, the others to its end. What asks for the queue to be run at once
+ * (by an interrupt, where none is in progress): on the CPU itself all but Low; on another one High and MediumHigh; and
+ * any where the queue has got KDPC_DEEP entries. Else the CPU's next interrupt, the timer's at the latest, does. */
+enum kdpc_importance { KDPC_LOW = 0, KDPC_MEDIUM = 1, KDPC_HIGH = 2, KDPC_MEDIUM_HIGH = 3 };
+#define KDPC_DEEP 4u
+
+#define KDPC_HERE UINT32_MAX
+
+struct kdpc;
+typedef void (*kdpc_routine)(struct kdpc *dpc, void *context);
+
+struct kdpc {
+    struct klist link;
+    kdpc_routine routine;
+    void *context;
+    uint32_t target;    /* CPU, or KDPC_HERE: where it is queued from */
+    uint8_t importance; /* enum kdpc_importance */
+    bool timer;         /* its event is 0F45H: it ends waits, as NT's timer DPCs do */
+    bool queued;        /* atomic */
+};
+
+/* Once, boot processor, before interrupts are on. */
+void kdpc_init_queues(void);
+
+/* Medium importance, on whichever CPU queues it. It must not be queued. */
+void kdpc_init(struct kdpc *dpc, kdpc_routine routine, void *context);
+
+/* Puts it into the queue of its target. False: it is in one already, once is enough. Any context but NMI and #DB, any
+ * interrupt state. */
+bool kdpc_queue(struct kdpc *dpc);
+
+/* For kernel_irq_exit: runs this CPU's queue until it is empty. Interrupts off, before and after; cpu->irq_depth is 1
+ * and stays so. */
+void kdpc_run(struct kcpu *cpu);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* The wait itself, for all kinds of objects. */
+#include "kernel/sched/wait.h"
+
+#include "kernel/lib/errno.h"
+#include "kernel/gate.h"
+#include "kernel/lib/panic.h"
+#include "kernel/sched/sched.h"
+
+void kobject_init(struct kobject *object, enum kobject_type type, int32_t signal)
+{
+    object->type = (uint8_t)type;
+    object->signal = signal;
+    klist_init(&object->waiters);
+}
+
+static bool can_take(const struct kobject *object, const struct kthread *thread)
+{
+    return object->signal > 0 || (object->type == KOBJECT_MUTEX && ((const struct kmutex *)object)->owner == thread);
+}
+
+/* What a satisfied wait does to its object. Returns the wait's status. */
+static int take(struct kobject *object, struct kthread *thread)
+{
+    switch ((enum kobject_type)object->type) {
+    case KOBJECT_EVENT_AUTO:
+    case KOBJECT_SEMAPHORE:
+        object->signal--;
+        return 0;
+    case KOBJECT_MUTEX: {
+        struct kmutex *mutex = (struct kmutex *)object;
+        bool abandoned = mutex->abandoned;
+        if (mutex->depth++ == 0) {
+            object->signal = 0;
+            mutex->owner = thread;
+            mutex->abandoned = false;
+            klist_add_tail(&thread->owned, &mutex->owned_link);
+        }
+        return abandoned ? -EOWNERDEAD : 0;
+    }
+    case KOBJECT_EVENT_MANUAL:
+    case KOBJECT_THREAD:
+        return 0;
+    }
+    kpanic("wait: object %p is of no known type (%u)", (void *)object, object->type);
+}
+
+void kwait_end(struct kthread *thread, int status, int increment)
+{
+    klist_remove(&thread->wait_link);
+    klist_remove(&thread->timer_link);
+    thread->wait_status = status;
+    ksched_ready(thread, increment);
+}
+
+void kobject_wake(struct kobject *object, int increment)
+{
+    while (object->signal > 0 && !klist_empty(&object->waiters)) {
+        struct kthread *thread = KLIST_ITEM(object->waiters.next, struct kthread, wait_link);
+        kwait_end(thread, take(object, thread), increment);
+    }
+}
+
+int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t ticks)
+{
+    struct kcpu *cpu = kcpu_this();
+    struct kthread *self = cpu->current;
+    if (cpu->irq_depth)
+        kpanic("wait: inside an interrupt");
+    if (self == cpu->idle)
+        kpanic("wait: by the idle thread");
+    if (object && can_take(object, self))
+        return take(object, self);
+    if (ticks == 0)
+        return -ETIMEDOUT;
+
+    uint64_t now = ksched_ticks();
+    self->state = KTHREAD_WAITING;
+    self->wait_reason = (uint8_t)reason;
+    self->wait_start = now;
+    if (object)
+        klist_add_tail(&object->waiters, &self->wait_link);
+    if (ticks < KWAIT_FOREVER - now)
+        ksched_timer_add(self, now + ticks);
+    ksched_switch_away();
+    return self->wait_status;
+}
+
+int kwait(struct kobject *object, enum kwait_reason reason, uint64_t ticks)
+{
+    bool on = kgate_enter();
+    ksched_lock();
+    int status = kwait_locked(object, reason, ticks);
+    ksched_unlock();
+    kgate_leave(on);
+    return status;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dispatcher objects, what threads wait for: events, semaphores, mutexes and threads (kernel/thread.h). Waiters are
+ * served first come, first served, and the object is handed over by the one who signals it: a woken thread never races
+ * for it.
+ *
+ * Every function here is a kernel call (kernel/gate.h): any interrupt state, no spinlock held. Those that wait are for
+ * threads only; those that signal may be called by interrupt handlers too. All state is under the dispatcher lock.
+ *
+ * Waits name their KWAIT_REASON, which is what the trace shows. `ticks`: the wait ends with -ETIMEDOUT at that timer
+ * tick from now; 0 only looks; KWAIT_FOREVER does not end. Signals name an `increment`: a dynamic thread woken by it
+ * runs at least at its base priority + increment, until its quanta end (kernel/sched/priority.h). KWAIT_INCREMENT is
+ * the usual one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/lib/list.h"
+#include "trace/wire/format.h"
+
+#define KWAIT_FOREVER   UINT64_MAX
+#define KWAIT_INCREMENT 1
+
+struct kthread;
+
+enum kobject_type {
+    KOBJECT_EVENT_MANUAL, /* stays signalled until reset: wakes all */
+    KOBJECT_EVENT_AUTO,   /* wakes one, and is reset by that */
+    KOBJECT_SEMAPHORE,
+    KOBJECT_MUTEX,
+    KOBJECT_THREAD,
+};
+
+struct kobject { /* first member of every dispatcher object */
+    uint8_t type;
+    int32_t signal;       /* event, thread: 0 or 1; semaphore: its count; mutex: 1 where free */
+    struct klist waiters; /* struct kthread.wait_link, longest waiting first */
+};
+
+/* ---- events */
+struct kevent {
+    struct kobject object;
+};
+void kevent_init(struct kevent *event, bool manual, bool signalled);
+/* 0 or -ETIMEDOUT. */
+int kevent_wait(struct kevent *event, enum kwait_reason reason, uint64_t ticks);
+void kevent_set(struct kevent *event, int increment);
+void kevent_reset(struct kevent *event);
+
+/* ---- semaphores */
+struct ksem {
+    struct kobject object;
+    int32_t limit;
+};
+void ksem_init(struct ksem *sem, int32_t count, int32_t limit);
+/* 0 or -ETIMEDOUT. */
+int ksem_wait(struct ksem *sem, enum kwait_reason reason, uint64_t ticks);
+/* 0, or -EOVERFLOW where the count would pass the limit (nothing is added). */
+int ksem_post(struct ksem *sem, int32_t count, int increment);
+
+/* ---- mutexes: owned by a thread, which may lock again what it holds */
+struct kmutex {
+    struct kobject object;
+    struct kthread *owner;
+    uint32_t depth;
+    bool abandoned;            /* its owner ended without unlocking it */
+    struct klist owned_link;   /* in owner->owned */
+};
+void kmutex_init(struct kmutex *mutex);
+/* 0 (owned now), -EOWNERDEAD (owned now, but the last owner ended inside: what it protects may be half done) or
+ * -ETIMEDOUT. */
+int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks);
+/* 0, or -EPERM where the caller is not the owner. */
+int kmutex_unlock(struct kmutex *mutex, int increment);
+
+/* ---- for kernel/sched/threads.c and kernel/sched/sched.c; the dispatcher lock is held */
+void kobject_init(struct kobject *object, enum kobject_type type, int32_t signal);
+/* Hands a signalled object to its waiters as far as it goes. */
+void kobject_wake(struct kobject *object, int increment);
+/* A thread ends: the mutexes it owns are abandoned. */
+void kmutex_abandon(struct kthread *thread);
+/* Ends a thread's wait: out of its lists, made ready. */
+void kwait_end(struct kthread *thread, int status, int increment);
+/* Waits for `object` (NULL: for nothing but the time) as the current thread. The lock is held again on return. */
+int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t ticks);
+/* The kernel call around it. */
+int kwait(struct kobject *object, enum kwait_reason reason, uint64_t ticks);

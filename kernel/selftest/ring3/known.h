@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* C's way to read kernel/selftest/ring3/known.inc. */
+#pragma once
+
+#define NOTE(text)
+#define NUMBER(name, value)                                                                                            \
+    enum {                                                                                                             \
+        name = (value)                                                                                                 \
+    };
+#include "kernel/selftest/ring3/known.inc"
+#undef NOTE
+#undef NUMBER

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads in ring 3: each has an address space of its own, made of the programs (read and execute, or read only) and of
+ * a stack. Kernel memory, the Debug Store's area and buffers among it, is mapped in it as everywhere, for the
+ * processor writes records whatever CR3 holds, but for supervisors only. The gate to the kernel:
+ * kernel/user/system_calls.c.
+ *
+ * A fault, or a system call no program could mean, ends the thread with one line on the console.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch/fpu.h"
+#include "arch/trapframe.h"
+#include "kernel/thread.h"
+#include "kernel/user/ring3/programs.h"
+
+#define KUSER_IMAGE UINT64_C(0x400000) /* the programs, as they lie in the kernel's image from kernel_user_start on */
+#define KUSER_STACK_PAGES 4u
+#define KUSER_STACK_TOP   UINT64_C(0x7FFFFFFFE000) /* a page lies empty below and above the stack */
+
+struct kuser {
+    struct arch_fpu fpu; /* while it does not run */
+    uint64_t space;      /* arch_space_create */
+    uint32_t process_id; /* of the numbers of threads; given by kthread_create */
+    void *stack;         /* KUSER_STACK_PAGES pages, kernel's address */
+    uint64_t entry, argument[2];
+    struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */
+    uint32_t events;
+    bool catching;       /* after its next fault it goes on at caught_at, in ring 3, in place of its end */
+    uint64_t caught_at;
+    bool ended;          /* kuser_end: leaves ring 3 for good at the next interrupt or call */
+};
+
+/* A thread of the kernel's that will run `program` in ring 3; sampled, as workloads' threads are. `cpu`: the only one
+ * it may run on, or KTHREAD_ANY_CPU. `events` must outlive it. kthread_join frees it and its address space. 0, -EINVAL
+ * (as kthread_create), -ENOMEM. */
+int kuser_create(struct kthread **thread, const char *name, int priority, uint32_t cpu, user_program *program,
+                 uint64_t first, uint64_t second, struct kevent *event, uint32_t events);
+
+/* Exit codes of those that did not exit by themselves. A program's own codes are INT16_MIN..INT16_MAX. */
+#define KUSER_FAULT(vector) (0x10000 + (int)(vector))
+#define KUSER_BAD_CALL      0x20000
+#define KUSER_ENDED         0x30000
+
+/* Ends a program from outside, at its next tick or call. */
+void kuser_end(struct kthread *thread);
+
+/* The name an instruction of a program has in the kernel's image. */
+static inline uint64_t kuser_address(const void *in_image)
+{
+    extern const uint8_t kernel_user_start[];
+    return KUSER_IMAGE + ((uint64_t)in_image - (uint64_t)kernel_user_start);
+}
+
+/* ---- for kernel/sched/threads.c */
+/* First code of a user thread: in ring 3 when this is through. Gate entered once, interrupts off. */
+_Noreturn void kuser_begin(struct kthread *self);
+void kuser_free(struct kuser *user);
+
+/* ---- for kernel/user/system_calls.c; on the thread's own stack, interrupts off */
+/* Ends the current thread: one line that says why, and `frame`'s place. */
+_Noreturn void kuser_kill(const struct arch_trap_frame *frame, int code, const char *why);
+/* The last act before ring 3: leaves the gate. Does not come back where kuser_end was called. */
+void kuser_leave(struct arch_trap_frame *frame);

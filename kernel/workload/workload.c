@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/workload/workload.h"
+
+#include "arch/arch.h"
+#include "kernel/lib/errno.h"
+#include "kernel/memory/mem.h"
+#include "kernel/console/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/thread.h"
+#include "kernel/user/user.h"
+#include "kernel/workload/parts.h"
+
+/* A new workload: its file in kernel/workload/, a line in parts.h, one here and its name in kernel/options/table.c. */
+static const struct kworkload *const workloads[] = {
+    &kworkload_mix,  &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight,
+    &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,    &kworkload_user_mode, &kworkload_hostile,
+    &kworkload_known, &kworkload_control, &kworkload_locks,    &kworkload_probe,
+};
+#define WORKLOADS (sizeof workloads / sizeof workloads[0])
+
+/* What kworkload_finish gives back, newest first. Only the controller and the `start` it calls touch these lists. */
+struct member {
+    struct member *next;
+    struct kthread *thread;
+};
+struct block {
+    struct block *next;
+    uint64_t pad; /* what follows is 16-byte aligned */
+};
+static struct member *members;
+static struct block *blocks;
+
+static bool stopping;
+
+bool kworkload_stopping(void)
+{
+    return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
+}
+
+void *kworkload_alloc(size_t bytes)
+{
+    if (bytes > KHEAP_MAX - sizeof(struct block))
+        return NULL;
+    struct block *b = kmem_alloc(sizeof *b + bytes);
+    if (!b)
+        return NULL;
+    b->next = blocks;
+    blocks = b;
+    return b + 1;
+}
+
+/* What `e` says has been created: kworkload_finish joins it. */
+static int remember(struct member *m, int e)
+{
+    if (e) {
+        kmem_free(m);
+        return e;
+    }
+    m->next = members;
+    members = m;
+    return 0;
+}
+
+int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t cpu, void (*entry)(void *),
+                     void *argument)
+{
+    char text[KTHREAD_NAME];
+    snprintf(text, sizeof text, "%s/%u", name, number);
+    struct member *m = kmem_alloc(sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    struct kthread_params params = { .name = text, .priority = priority, .flags = KTHREAD_SAMPLED,
+                                     .affinity = kthread_affinity(cpu), .entry = entry, .argument = argument };
+    return remember(m, kthread_create(&m->thread, &params));
+}
+
+int kworkload_user(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
+                   uint64_t second, struct kevent *event, uint32_t events)
+{
+    char text[KTHREAD_NAME];
+    snprintf(text, sizeof text, "%s/%u", name, number);
+    struct member *m = kmem_alloc(sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    return remember(m, kuser_create(&m->thread, text, priority, KTHREAD_ANY_CPU, program, first, second, event,
+                                    events));
+}
+
+int kworkload_start(const char *name, uint64_t seed)
+{
+    for (size_t i = 0; i < WORKLOADS; i++) {
+        if (strcmp(workloads[i]->name, name) != 0)
+            continue;
+        __atomic_store_n(&stopping, false, __ATOMIC_RELAXED);
+        int e = workloads[i]->start(seed);
+        if (e)
+            kworkload_finish();
+        return e;
+    }
+    return -ENOENT;
+}
+
+void kworkload_finish(void)
+{
+    __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+    while (members) {
+        struct member *m = members;
+        members = m->next;
+        char name[KTHREAD_NAME];
+        int code;
+        memcpy(name, m->thread->name, sizeof name);
+        kthread_join(m->thread, KWAIT_FOREVER, &code);
+        if (code)
+            kreport(KREPORT_FAIL, "workload", "%s ended with code 0x%x", name, (unsigned)code);
+        kmem_free(m);
+    }
+    while (blocks) {
+        struct block *b = blocks;
+        blocks = b->next;
+        kmem_free(b);
+    }
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Workloads: what the threads of a run do. docs/workloads.md shows how to write one. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel/memory/heap.h"
+#include "kernel/user/ring3/programs.h"
+#include "kernel/sched/wait.h"
+
+/* ---- for the run's controller; a thread */
+/* Starts the workload `name`. 0, -ENOENT, or -ENOMEM (nothing is left running). */
+int kworkload_start(const char *name, uint64_t seed);
+/* Asks its threads to stop, joins them, frees what they shared. */
+void kworkload_finish(void);
+
+/* ---- for workloads */
+struct kworkload {
+    const char *name;
+    /* Creates the threads. 0, or what kworkload_thread or kworkload_alloc failed with. */
+    int (*start)(uint64_t seed);
+};
+
+/* Creates a sampled thread, called NAME/NUMBER, that kworkload_finish will join. `cpu`: the only one it may run on, or
+ * KTHREAD_ANY_CPU. 0, -EINVAL, -ENOMEM. */
+int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t cpu, void (*entry)(void *),
+                     void *argument);
+/* The same for a thread in ring 3, on any CPU: kuser_create. */
+int kworkload_user(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
+                   uint64_t second, struct kevent *event, uint32_t events);
+/* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX - 16 bytes, NULL for more. */
+void *kworkload_alloc(size_t bytes);
+
+/* Every loop of a workload looks here, every wait ends within KWORKLOAD_PATIENCE ticks (at night within eight times
+ * that: kernel/workload/parts.h): so a run always ends. */
+#define KWORKLOAD_PATIENCE 100u
+bool kworkload_stopping(void);

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* boot/config.c: the loader must read an option as the kernel does, whose own parser is asked beside it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "boot/config.h"
+#include "kernel/options/row.h"
+
+/* What is between newlines, comments and blanks is looked at; what the kernel refuses must not be read beyond its end
+ * (AddressSanitizer: the text has no room behind it). */
+static bool get(const char *config, const char *name, char *value, size_t size)
+{
+    char *exact = strdup(config);
+    assert_non_null(exact);
+    bool found = boot_config_get(exact, name, value, size);
+    free(exact);
+    return found;
+}
+
+static void test_as_the_kernel(void **state)
+{
+    static const struct {
+        const char *config, *seed; /* NULL: not set */
+    } rows[] = {
+        {"", NULL}, {"\n\n", NULL}, {"seed=7", "7"}, {"seed=7\n", "7"}, {"seed=7\r\n", "7"},
+        {"\t seed=0x1F \t\r\n", "0x1F"}, {"# seed=7\n", NULL}, {"#\nseed=8#7\n", "8"}, {"seed=9 # seed=7", "9"},
+        {"switches=5\nseed=3\ntruth=1\n", "3"}, {"\r\n \t\r\nseed=18446744073709551615", "18446744073709551615"},
+        {"workload=mix\n#seed=1\n", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char value[40] = "unset", error[448];
+        kopt_defaults();
+        assert_int_equal(kopt_parse(rows[i].config, strlen(rows[i].config), error, sizeof error), 0);
+        assert_int_equal(get(rows[i].config, "seed", value, sizeof value), rows[i].seed != NULL);
+        assert_string_equal(value, rows[i].seed ? rows[i].seed : "unset");
+        uint64_t number = 1; /* the default */
+        assert_int_equal(boot_config_number(value, &number), rows[i].seed != NULL);
+        assert_true(number == kopt.seed);
+    }
+}
+
+/* The kernel refuses these lines; they set nothing here either, or what stands there. */
+static void test_what_is_wrong(void **state)
+{
+    char value[40] = "unset";
+    (void)state;
+    assert_false(get("xseed=1\nseedx=2\nseed\n=3\nseed 4\n", "seed", value, sizeof value));
+    assert_false(get("serial=none seed=5\n", "seed", value, sizeof value));
+    assert_string_equal(value, "unset");
+    assert_true(get("seed=1\nseed=2\n", "seed", value, sizeof value));
+    assert_string_equal(value, "2");
+    assert_true(get("seed=\n", "seed", value, sizeof value));
+    assert_string_equal(value, "");
+    char small[4];
+    assert_true(get("seed=123456\n", "seed", small, sizeof small));
+    assert_string_equal(small, "123");
+}
+
+static void test_numbers(void **state)
+{
+    static const char *const texts[] = {"",   "0",    "00",   "64", "0x",  "0x0", "0XfF", "0xg", "-1",
+                                        "1 ", "1e3", "x10", "0x1", "18446744073709551615", "18446744073709551616",
+                                        "0xffffffffffffffff", "0x10000000000000000", "1:", "\xff", "0x\xff"};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        uint64_t ours = 77, kernels = 77;
+        assert_int_equal(boot_config_number(texts[i], &ours), kopt_number(texts[i], strlen(texts[i]), &kernels));
+        assert_true(ours == kernels);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_the_kernel),
+        cmocka_unit_test(test_what_is_wrong),
+        cmocka_unit_test(test_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

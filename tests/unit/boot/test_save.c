@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/* boot/save/save.c: the log of the last run, whole or damaged in each way there is, on volumes good and bad. */
+#include "tests/unit/boot/save.h"
+
+/* It says why, it has no file, the next start is a run, and that run says it as well. */
+static void refused(enum save_refusal why)
+{
+    assert_int_equal(start(), OFF);
+    assert_null(fw.file);
+    assert_true(fw.lines >= 2);
+    assert_true(fw.variable);
+    assert_int_equal(((struct save_variable *)fw.bytes)->told, why);
+    assert_int_equal(start(), RUNS_ON);
+    assert_string_equal(note + strlen(note) - strlen(save_words(why)), save_words(why));
+    assert_int_equal(notes[1][0], 0);
+    assert_false(fw.variable);
+    note[0] = 0;
+}
+
+static void test_nothing_there(void **state)
+{
+    (void)state;
+    fw.variable = false;
+    assert_int_equal(start(), RUNS_ON);
+    assert_int_equal(fw.lines, 0);
+    assert_true(fw.allocated == 0);
+    assert_int_equal(note[0], 0);
+}
+
+/* That there is no variable is nothing to speak of; that it cannot be read is. */
+static void test_cannot_be_read(void **state)
+{
+    static const EFI_STATUS silent[] = {EFI_NOT_FOUND, EFI_UNSUPPORTED},
+                            told[] = {EFI_DEVICE_ERROR, EFI_SECURITY_VIOLATION, EFI_INVALID_PARAMETER};
+    (void)state;
+    for (size_t i = 0; i < sizeof silent / sizeof silent[0]; i++) {
+        fw.read_status = silent[i];
+        assert_int_equal(start(), RUNS_ON);
+        assert_true(fw.lines == 0 && !note[0]);
+    }
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        fw.read_status = told[i];
+        fw.lines = 0;
+        assert_int_equal(start(), RUNS_ON);
+        assert_true(fw.lines == 1 && fw.variable);
+        assert_non_null(strstr(note, "CairnSave could not be read"));
+        note[0] = 0;
+    }
+    fw.read_status = 0;
+    assert_int_equal(start(), OFF); /* it is still there */
+    assert_true(fw.file_size == TEXT_SIZE);
+}
+
+static void test_saved(void **state)
+{
+    (void)state;
+    fw.files = 3;
+    uint8_t *was = malloc(TEXT_SIZE);
+    assert_non_null(was);
+    memcpy(was, text, TEXT_SIZE);
+    assert_int_equal(start(), OFF);
+    assert_int_equal(fw.name[9], '3');
+    assert_true(fw.file_size == TEXT_SIZE);
+    assert_memory_equal(fw.file, was, TEXT_SIZE);
+    assert_true(fw.closed && !fw.deleted && !fw.variable && !fw.failed);
+    /* and cleared: a variable that could not be deleted finds a stale one */
+    for (size_t i = 0; i < TEXT_SIZE; i++)
+        assert_int_equal(text[i], 0);
+    free(was);
+    free(fw.file);
+    fw.file = NULL;
+    assert_int_equal(start(), RUNS_ON);
+    assert_int_equal(note[0], 0);
+}
+
+static void test_saved_but_remembered(void **state)
+{
+    (void)state;
+    fw.deletes = false;
+    assert_int_equal(start(), OFF);
+    assert_true(fw.file_size == TEXT_SIZE && fw.variable);
+    free(fw.file);
+    fw.file = NULL;
+    fw.deletes = true;
+    refused(SAVE_ALREADY);
+}
+
+/* The volume does not take it: nothing is left there, and the log stays as it was for another try. */
+static void again(EFI_STATUS status)
+{
+    assert_int_equal(start(), STOPPED);
+    assert_int_equal(fw.failed, status);
+    assert_true(fw.variable && ((struct save_variable *)fw.bytes)->told == 0);
+    assert_int_equal(header->state, SAVE_COMPLETE);
+    free(fw.file);
+    fw.file = NULL;
+    fw.file_size = 0;
+    fw.failed = 0;
+    fw.deleted = false;
+    fw.room = 100 * MIB;
+    fw.files = 0;
+    fw.open_status = fw.flush_status = 0;
+    fw.no_volume = false;
+    assert_int_equal(start(), OFF);
+    assert_true(fw.file_size == TEXT_SIZE && !fw.failed && !fw.variable);
+}
+
+static void test_full_volume(void **state)
+{
+    (void)state;
+    fw.room = MIB + 5;
+    again(EFI_VOLUME_FULL);
+}
+
+static void test_full_when_flushed(void **state)
+{
+    (void)state;
+    fw.flush_status = EFI_DEVICE_ERROR;
+    again(EFI_DEVICE_ERROR);
+}
+
+static void test_read_only_volume(void **state)
+{
+    (void)state;
+    fw.open_status = EFI_WRITE_PROTECTED;
+    again(EFI_WRITE_PROTECTED);
+}
+
+static void test_all_names_taken(void **state)
+{
+    (void)state;
+    fw.files = 1000;
+    again(EFI_VOLUME_FULL);
+}
+
+static void test_no_volume(void **state)
+{
+    (void)state;
+    fw.no_volume = true;
+    again(EFI_UNSUPPORTED);
+}
+
+static void test_part_is_deleted(void **state)
+{
+    (void)state;
+    fw.room = MIB + 5;
+    assert_int_equal(start(), STOPPED);
+    assert_true(fw.deleted);
+}
+
+static void test_half_written(void **state)
+{
+    (void)state;
+    header->state = SAVE_WRITING;
+    seal();
+    refused(SAVE_HALF_WRITTEN);
+}
+
+static void test_another_run(void **state)
+{
+    (void)state;
+    header->nonce ^= 1;
+    seal();
+    refused(SAVE_OTHER_RUN);
+}
+
+static void test_cleared(void **state)
+{
+    (void)state;
+    memset(header, 0, AREA_SIZE);
+    refused(SAVE_ABSENT);
+}
+
+static void test_firmware_has_the_header(void **state)
+{
+    (void)state;
+    fw.taken_from = AREA;
+    fw.taken_to = AREA + 1;
+    refused(SAVE_TAKEN);
+}
+
+static void test_firmware_has_the_last_page(void **state)
+{
+    (void)state;
+    fw.taken_from = AREA + SAVE_HEADER_BYTES + TEXT_SIZE - 1;
+    fw.taken_to = fw.taken_from + 1;
+    refused(SAVE_TAKEN);
+}
+
+/* Memory behind the log is the firmware's to use. */
+static void test_firmware_has_what_is_behind(void **state)
+{
+    (void)state;
+    fw.taken_from = AREA + ((SAVE_HEADER_BYTES + TEXT_SIZE + 4095) & ~UINT64_C(4095));
+    fw.taken_to = AREA + AREA_SIZE;
+    assert_int_equal(start(), OFF);
+    assert_true(fw.file_size == TEXT_SIZE);
+}
+
+static void test_variable_is_damaged(void **state)
+{
+    static const UINTN sizes[] = {0, 1, 31, 33, 64};
+    struct save_variable good;
+    (void)state;
+    memcpy(&good, fw.bytes, sizeof good);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        fw.variable = true;
+        memcpy(fw.bytes, &good, sizeof good);
+        fw.size = sizes[i];
+        refused(SAVE_BAD_VARIABLE);
+    }
+    const struct save_variable bad[] = {
+        {2, 0, AREA, AREA_SIZE, 1},        {1, 0, 0, AREA_SIZE, 1},           {1, 0, AREA + 1, AREA_SIZE, 1},
+        {1, 0, AREA, AREA_SIZE + 1, 1},    {1, 0, AREA, 0, 1},                {1, 0, AREA, UINT64_MAX, 1},
+        {1, 0, UINT64_MAX - 4095, MIB, 1}, {1, 0, AREA, (SAVE_MIB_MAX + 1) * MIB, 1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        fw.variable = true;
+        fw.size = sizeof good;
+        memcpy(fw.bytes, &bad[i], sizeof bad[i]);
+        refused(SAVE_BAD_VARIABLE);
+    }
+    /* of a later version perhaps: words for any number, and the run goes on */
+    fw.variable = true;
+    fw.size = sizeof good;
+    good.told = UINT32_MAX;
+    memcpy(fw.bytes, &good, sizeof good);
+    assert_int_equal(start(), RUNS_ON);
+    assert_non_null(strstr(note, "does not know"));
+    assert_false(fw.variable);
+}
+
+/* Each byte of the header counts, each field is in bounds though its CRC is right. */
+static void test_header_is_damaged(void **state)
+{
+    struct save_variable v;
+    (void)state;
+    memcpy(&v, fw.bytes, sizeof v);
+    for (size_t i = 0; i < SAVE_HEADER_BYTES; i++) {
+        ((uint8_t *)header)[i] ^= 0x10;
+        const enum save_refusal why = save_check_header(header, &v);
+        assert_int_equal(why, i < 8 ? SAVE_ABSENT : i < 16 ? SAVE_OTHER_VERSION : SAVE_BAD_HEADER);
+        ((uint8_t *)header)[i] ^= 0x10;
+    }
+    static const uint64_t lengths[] = {0, AREA_SIZE - SAVE_HEADER_BYTES + 1, AREA_SIZE, UINT64_MAX};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        header->used = lengths[i];
+        seal();
+        assert_int_equal(save_check_header(header, &v), SAVE_BAD_HEADER);
+    }
+    header->used = AREA_SIZE - SAVE_HEADER_BYTES;
+    seal();
+    assert_int_equal(save_check_header(header, &v), SAVE_GOOD);
+    header->state = 4;
+    seal();
+    refused(SAVE_BAD_HEADER);
+}
+
+static void test_text_is_damaged(void **state)
+{
+    static const size_t places[] = {0, 5, MIB - 1, MIB, 2 * MIB, TEXT_SIZE - 1};
+    uint32_t bad, first;
+    (void)state;
+    assert_int_equal(save_check_text(header, text, &bad, &first), SAVE_GOOD);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        text[places[i]] ^= 1;
+        assert_int_equal(save_check_text(header, text, &bad, &first), SAVE_BAD_TEXT);
+        assert_int_equal(bad, 1);
+        assert_int_equal(first, places[i] / MIB);
+        text[places[i]] ^= 1;
+    }
+    text[TEXT_SIZE] ^= 1; /* not of it any more */
+    assert_int_equal(save_check_text(header, text, &bad, &first), SAVE_GOOD);
+    text[7] ^= 1;
+    text[MIB + 7] ^= 1;
+    assert_int_equal(save_check_text(header, text, &bad, &first), SAVE_BAD_TEXT);
+    assert_int_equal(bad, 2);
+    refused(SAVE_BAD_TEXT);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_nothing_there),
+        TEST(test_cannot_be_read),
+        TEST(test_saved),
+        TEST(test_saved_but_remembered),
+        TEST(test_full_volume),
+        TEST(test_full_when_flushed),
+        TEST(test_read_only_volume),
+        TEST(test_all_names_taken),
+        TEST(test_no_volume),
+        TEST(test_part_is_deleted),
+        TEST(test_half_written),
+        TEST(test_another_run),
+        TEST(test_cleared),
+        TEST(test_firmware_has_the_header),
+        TEST(test_firmware_has_the_last_page),
+        TEST(test_firmware_has_what_is_behind),
+        TEST(test_variable_is_damaged),
+        TEST(test_header_is_damaged),
+        TEST(test_text_is_damaged),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The reader's own checksum and base64 against those the kernel has. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/cairn/base/crc_base64.h"
+#include "kernel/lib/base64.h"
+#include "kernel/lib/crc32c.h"
+
+#define BYTES 400u
+
+static void fill_at_random(uint8_t *to, size_t size)
+{
+    static uint32_t x = 12345;
+    for (size_t i = 0; i < size; i++)
+        to[i] = (uint8_t)((x = x * 1664525 + 1013904223) >> 24);
+}
+
+static void checksums(void **state)
+{
+    (void)state;
+    uint8_t data[BYTES];
+    fill_at_random(data, sizeof(data));
+    assert_int_equal(cairn_crc32c("123456789", 9), 0xE3069283);
+    for (size_t from = 0; from < 9; from++)
+        for (size_t size = 0; size <= BYTES - from; size++)
+            assert_int_equal(cairn_crc32c(data + from, size), trace_crc32c(0, data + from, size));
+}
+
+/* Not a byte is written behind what it decodes to. */
+static void every_length(void **state)
+{
+    (void)state;
+    uint8_t data[BYTES];
+    char text[TRACE_BASE64_SIZE(BYTES)];
+    fill_at_random(data, sizeof(data));
+    for (size_t size = 0; size <= BYTES; size++) {
+        size_t length = trace_base64_encode(text, data, size);
+        uint8_t *to = malloc(size + 1);
+        to[size] = 0x5A;
+        assert_int_equal(cairn_base64_decode(to, text, length), size);
+        assert_memory_equal(to, data, size);
+        assert_int_equal(to[size], 0x5A);
+        free(to);
+    }
+}
+
+/* Every character at every place, and every length: refused where the other one refuses. */
+static void every_character(void **state)
+{
+    (void)state;
+    static const uint8_t data[72];
+    char text[TRACE_BASE64_SIZE(72)];
+    uint8_t a[72], b[72];
+    const size_t length = trace_base64_encode(text, data, sizeof(data));
+    for (size_t at = 0; at < length; at++)
+        for (unsigned c = 0; c < 256; c++) {
+            const char was = text[at];
+            text[at] = (char)c;
+            long expected = trace_base64_decode(a, text, length), is = cairn_base64_decode(b, text, length);
+            assert_int_equal(is, expected);
+            if (is > 0)
+                assert_memory_equal(b, a, (size_t)is);
+            text[at] = was;
+        }
+    for (size_t size = 0; size <= length; size++)
+        assert_int_equal(cairn_base64_decode(b, text, size), trace_base64_decode(a, text, size));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(checksums),
+        cmocka_unit_test(every_length),
+        cmocka_unit_test(every_character),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

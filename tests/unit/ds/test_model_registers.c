@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/* The model's CPUID, MSRs and presets; which writes raise #GP. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/lib/errno.h"
+#include "tests/unit/support/ds_bench.h"
+
+static struct ds_bench bench, *b = &bench;
+
+/* ---- #GP --------------------------------------------------------------------------------------------------------- */
+
+struct gp_row {
+    const char *preset;
+    uint32_t msr;
+    uint64_t value;
+    int result;
+};
+
+/* clang-format off */
+static const struct gp_row gp_rows[] = {
+    /* DS_AREA: canonical, aligned or not */
+    {"icelake", IA32_DS_AREA, UINT64_C(0x0000800000000000), -EFAULT},
+    {"icelake", IA32_DS_AREA, UINT64_C(0xFFFF7FFFFFFFFFFF), -EFAULT},
+    {"icelake", IA32_DS_AREA, UINT64_C(0x00007FFFFFFFFFFF), 0},
+    {"icelake", IA32_DS_AREA, UINT64_C(0xFFFF800000000000), 0},
+    {"penryn", IA32_DS_AREA, UINT64_C(0x0000800000000000), -EFAULT},
+    /* PEBS_ENABLE: counters PEBS can be enabled for */
+    {"penryn", IA32_PEBS_ENABLE, 1, 0},
+    {"penryn", IA32_PEBS_ENABLE, 2, -EFAULT},
+    {"nehalem", IA32_PEBS_ENABLE, 0xF, 0},
+    {"nehalem", IA32_PEBS_ENABLE, 0x10, -EFAULT},
+    {"penryn", IA32_PEBS_ENABLE, DS_BIT(32), -EFAULT},
+    {"nehalem", IA32_PEBS_ENABLE, 0xF0000000F, 0}, /* load latency */
+    {"nehalem", IA32_PEBS_ENABLE, DS_BIT(36), -EFAULT},
+    {"nehalem", IA32_PEBS_ENABLE, DS_BIT(63), -EFAULT},
+    {"sandybridge", IA32_PEBS_ENABLE, DS_BIT(63), 0}, /* precise store */
+    {"skylake", IA32_PEBS_ENABLE, 0xF, 0},
+    {"skylake", IA32_PEBS_ENABLE, 0x10, -EFAULT},
+    {"skylake", IA32_PEBS_ENABLE, 0xF0000000F, 0},
+    {"skylake", IA32_PEBS_ENABLE, DS_BIT(63), -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, 0xF000000FF, 0},
+    {"icelake", IA32_PEBS_ENABLE, 0x100, -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, DS_BIT(36), -EFAULT},
+    {"icelake", IA32_PEBS_ENABLE, DS_BIT(63), -EFAULT},
+    {"lunarlake", IA32_PEBS_ENABLE, 0xF000003FF, 0},
+    {"lunarlake", IA32_PEBS_ENABLE, 0x400, -EFAULT},
+    /* PEBS_DATA_CFG: with the baseline */
+    {"skylake", MSR_PEBS_DATA_CFG, 0, -EFAULT},
+    {"icelake", MSR_PEBS_DATA_CFG, 0xFF00000F, 0},
+    {"icelake", MSR_PEBS_DATA_CFG, 0x10, -EFAULT},
+    {"arrowlake", MSR_PEBS_DATA_CFG, 0x20, -EFAULT},
+    {"lunarlake", MSR_PEBS_DATA_CFG, 0xFF00003F | UINT64_C(0x000F03FF00000000), 0},
+    {"lunarlake", MSR_PEBS_DATA_CFG, 0x40, -EFAULT},
+    {"lunarlake", MSR_PEBS_DATA_CFG, DS_BIT(42), -EFAULT}, /* PMC10 */
+    {"lunarlake", MSR_PEBS_DATA_CFG, DS_BIT(52), -EFAULT}, /* fixed counter 4 */
+    /* PERFEVTSELx */
+    {"icelake", IA32_PERFEVTSEL0, UINT64_C(0x4005300C0), 0},
+    {"skylake", IA32_PERFEVTSEL0, 0xFFFFFFFF, 0},
+    {"nehalem", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, 0}, /* versions 3 and 4 */
+    {"penryn", IA32_PERFEVTSEL0, 0xFFDFFFFF, 0},
+    {"penryn", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
+    {"skylake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ADAPTIVE, -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, IA32_PERFEVTSEL_ANY, -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, DS_BIT(35), -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0, DS_BIT(32), -EFAULT},
+    {"icelake", IA32_PERFEVTSEL0 + 8, 0, -EFAULT},
+    {"skylake", IA32_PERFEVTSEL0 + 4, 0, -EFAULT},
+    {"lunarlake", IA32_PERFEVTSEL0 + 9, 0xC0, 0},
+    /* A_PMCx: with FW_WRITE, up to the width */
+    {"icelake", IA32_A_PMC0 + 7, DS_BIT(48) - 1, 0},
+    {"icelake", IA32_A_PMC0, DS_BIT(48), -EFAULT},
+    {"skylake", IA32_A_PMC0 + 4, 0, -EFAULT},
+    {"nehalem", IA32_A_PMC0, 0, -EFAULT},
+    {"penryn", IA32_A_PMC0, 0, -EFAULT},
+    /* PMCx: the upper half is ignored */
+    {"icelake", IA32_PMC0, UINT64_MAX, 0},
+    {"icelake", IA32_FIXED_CTR0, DS_BIT(48), -EFAULT},
+    {"penryn", IA32_FIXED_CTR0, DS_BIT(40), -EFAULT},
+    /* controls of counters that are there */
+    {"icelake", IA32_FIXED_CTR_CTRL, UINT64_C(0x0000111100009999) | 0x2222, 0},
+    {"skylake", IA32_FIXED_CTR_CTRL, 0xFFF, 0},
+    {"nehalem", IA32_FIXED_CTR_CTRL, 0xFFF, 0},
+    {"penryn", IA32_FIXED_CTR_CTRL, 0xBBB, 0},
+    {"penryn", IA32_FIXED_CTR_CTRL, 4, -EFAULT},
+    {"skylake", IA32_FIXED_CTR_CTRL, 0x1000, -EFAULT},
+    {"skylake", IA32_FIXED_CTR_CTRL, DS_BIT(32), -EFAULT},
+    {"icelake", IA32_FIXED_CTR_CTRL, 4, -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_CTRL, UINT64_C(0x1000F000000FF), 0},
+    {"icelake", IA32_PERF_GLOBAL_CTRL, 0x100, -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_CTRL, DS_BIT(35), -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_CTRL, DS_BIT(48), -EFAULT},
+    /* status */
+    {"icelake", IA32_PERF_GLOBAL_STATUS, 0, -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_OVF_CTRL, UINT64_C(0xFC0100000000000F), 0},
+    {"icelake", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(40), -EFAULT},
+    {"penryn", IA32_PERF_GLOBAL_OVF_CTRL, UINT64_C(0xC000000700000003), 0},
+    {"penryn", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(61), -EFAULT},
+    {"haswell", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(61), 0},
+    {"haswell", IA32_PERF_GLOBAL_OVF_CTRL, DS_BIT(58), -EFAULT},
+    {"icelake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0},
+    {"icelake", IA32_PERF_GLOBAL_STATUS_SET, DS_BIT(40), -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, 0},
+    {"haswell", IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF, -EFAULT},
+    {"icelake", IA32_PERF_CAPABILITIES, 0, -EFAULT},
+    {"skylake", IA32_PERF_GLOBAL_INUSE, 0, -EFAULT},
+    {"haswell", IA32_PERF_GLOBAL_INUSE, 0, -EFAULT},
+    {"skylake", MSR_PERF_METRICS, 0, -EFAULT},
+    {"icelake", MSR_PERF_METRICS, 0x01020304, 0},
+    /* DEBUGCTL: freezing in SMM needs SMM_FREEZE */
+    {"penryn", IA32_DEBUGCTL, 0x1FC3, 0},
+    {"icelake", IA32_DEBUGCTL, 0x1FC3, 0},
+    {"lunarlake", IA32_DEBUGCTL, 0x1FC3, 0},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(2), -EFAULT},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(13), -EFAULT},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(14), -EFAULT},
+    {"icelake", IA32_DEBUGCTL, DS_BIT(16), -EFAULT},
+    {"penryn", MSR_PEBS_LD_LAT, 3, -EFAULT},
+    {"nehalem", MSR_PEBS_LD_LAT, 0xFFFF, 0},
+    {"lunarlake", MSR_PEBS_LD_LAT, 0x10000, -EFAULT},
+    {"haswell", MSR_PEBS_FRONTEND, 0, -EFAULT},
+    {"skylake", MSR_PEBS_FRONTEND, 0xFFFFFF, 0},
+    {"icelake", MSR_PEBS_FRONTEND, 0x1000000, -EFAULT},
+    /* what does not stick, what is not there */
+    {"icelake", IA32_MISC_ENABLE, UINT64_MAX, 0},
+    {"icelake", 0x10, 0, -ENOENT},
+    {"skylake", IA32_FIXED_CTR0 + 3, 0, -EFAULT},
+    {"icelake", IA32_FIXED_CTR0 + 4, 0, -ENOENT},
+    {"penryn", IA32_PMC0 + 2, 0, -EFAULT},
+    {"lunarlake", IA32_PMC0 + 10, 0, -ENOENT},
+};
+/* clang-format on */
+
+static void general_protection(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof gp_rows / sizeof gp_rows[0]; i++) {
+        const struct gp_row *row = &gp_rows[i];
+        ds_bench_init(b, ds_model_preset(row->preset), NULL, 320, 320);
+        uint64_t before = 0, after = 0;
+        int readable = ds_model_rdmsr(&b->model, row->msr, &before);
+        int e = ds_model_wrmsr(&b->model, row->msr, row->value);
+        if (e != row->result)
+            fail_msg("%s: wrmsr %x %llx: %d", row->preset, row->msr, (unsigned long long)row->value, e);
+        if (e && !readable) { /* a write that faults changes nothing */
+            assert_int_equal(ds_model_rdmsr(&b->model, row->msr, &after), 0);
+            assert_int_equal(before, after);
+        }
+    }
+}
+
+static void no_debug_store(void **state) /* CPUID.DS = 0, and DS without DS_CPL */
+{
+    (void)state;
+    static struct ds_model_preset none, without_cpl;
+    uint32_t r[4];
+    uint64_t v;
+    none = without_cpl = *ds_bench_icelake();
+    none.ds = none.ds_cpl = without_cpl.ds_cpl = false;
+    ds_bench_init(b, &none, NULL, 320, 320);
+    ds_model_cpuid(&b->model, 1, r);
+    assert_int_equal(r[3] & CPUID_01H_EDX_DS, 0);
+    assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x1881);
+    static const uint32_t absent[] = {IA32_DS_AREA, IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ds_model_wrmsr(&b->model, absent[i], 0), -EFAULT);
+        assert_int_equal(ds_model_rdmsr(&b->model, absent[i], &v), -EFAULT);
+    }
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTINT), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR), 0);
+
+    ds_bench_init(b, &without_cpl, NULL, 320, 320);
+    ds_model_cpuid(&b->model, 1, r);
+    assert_int_equal(r[2] & CPUID_01H_ECX_DS_CPL, 0);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS), 0);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS_OFF_OS), -EFAULT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS_OFF_USR), -EFAULT);
+}
+
+static void reads(void **state)
+{
+    (void)state;
+    uint64_t v;
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
+    static const struct {
+        uint32_t msr;
+        uint64_t value;
+    } kept[] = {
+        {IA32_A_PMC0 + 3, 0x123456789ABC},
+        {IA32_FIXED_CTR0 + 2, 0x123456789ABC},
+        {IA32_PERFEVTSEL0 + 7, 0x4300C0},
+        {IA32_FIXED_CTR_CTRL, 0x3},
+        {IA32_PERF_GLOBAL_CTRL, 0xF},
+        {IA32_PEBS_ENABLE, 1},
+        {MSR_PEBS_DATA_CFG, 2},
+        {MSR_PERF_METRICS, UINT64_MAX},
+        {MSR_PEBS_LD_LAT, 30},
+        {MSR_PEBS_FRONTEND, 0x11},
+        {IA32_DEBUGCTL, 0xC0},
+        {IA32_DS_AREA, 0x1000},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        ds_bench_write(b, kept[i].msr, kept[i].value);
+        assert_int_equal(ds_bench_read(b, kept[i].msr), kept[i].value);
+    }
+    assert_int_equal(PMC(b, 3), 0x123456789ABC);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_OVF_CTRL), 0);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_STATUS_SET), 0);
+    assert_int_equal(ds_model_rdmsr(&b->model, 0x10, &v), -ENOENT);
+    static const struct {
+        uint32_t msr;
+        int result;
+    } behind_the_last[] = {
+        {IA32_PMC0 + 8, -EFAULT},        {IA32_A_PMC0 + 8, -EFAULT},     {IA32_A_PMC0 + DS_MODEL_GP_MAX, -ENOENT},
+        {IA32_PERFEVTSEL0 + 8, -EFAULT}, {IA32_FIXED_CTR0 + 4, -ENOENT},
+    };
+    for (size_t i = 0; i < sizeof behind_the_last / sizeof behind_the_last[0]; i++) {
+        assert_int_equal(ds_model_rdmsr(&b->model, behind_the_last[i].msr, &v), behind_the_last[i].result);
+        assert_int_equal(ds_model_wrmsr(&b->model, behind_the_last[i].msr, 0), behind_the_last[i].result);
+    }
+    ds_bench_init(b, ds_model_preset("lunarlake"), NULL, 320, 320); /* as many as the model can have */
+    assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + DS_MODEL_GP_MAX, &v), -ENOENT);
+    assert_int_equal(ds_model_wrmsr(&b->model, IA32_A_PMC0 + DS_MODEL_GP_MAX, 0), -ENOENT);
+    ds_bench_init(b, ds_bench_skylake(), NULL, 320, 320);
+    assert_int_equal(ds_model_rdmsr(&b->model, MSR_PERF_METRICS, &v), -EFAULT);
+    assert_int_equal(ds_model_rdmsr(&b->model, IA32_A_PMC0 + 4, &v), -EFAULT);
+}
+
+static void counter_writes(void **state)
+{
+    (void)state;
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
+    ds_bench_write(b, IA32_PMC0, UINT64_C(0x12345678FFFFFFFE)); /* upper half ignored, lower half sign-extended */
+    assert_int_equal(PMC(b, 0), MINUS(2));
+    ds_bench_write(b, IA32_PMC0, UINT64_C(0xFFFFFFFF7FFFFFFF));
+    assert_int_equal(PMC(b, 0), 0x7FFFFFFF);
+    ds_bench_write(b, IA32_A_PMC0 + 1, UINT64_C(0x123456789ABC));
+    assert_int_equal(PMC(b, 1), UINT64_C(0x123456789ABC));
+    ds_bench_write(b, IA32_PERF_GLOBAL_STATUS_SET, OVF_BUF);
+    ds_bench_write(b, IA32_PERF_GLOBAL_STATUS_SET, 2);
+    assert_int_equal(STATUS(b), OVF_BUF | 2);
+    ds_bench_write(b, IA32_PERF_GLOBAL_OVF_CTRL, 2);
+    assert_int_equal(STATUS(b), OVF_BUF);
+    ds_bench_write(b, IA32_MISC_ENABLE, 0x1804); /* the UNAVAIL bits and bit 7 do not change */
+    assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), IA32_MISC_ENABLE_PERFMON | 4);
+}
+
+static void in_use(void **state) /* what is programmed, whether it counts or not */
+{
+    (void)state;
+    uint64_t value;
+    ds_bench_init(b, ds_bench_of_format(2), NULL, 320, 320);
+    assert_int_equal(ds_model_rdmsr(&b->model, IA32_PERF_GLOBAL_INUSE, &value), -EFAULT); /* version 3 */
+
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), 0);
+    ds_bench_write(b, IA32_PERFEVTSEL0 + 1, INSTRUCTIONS);
+    ds_bench_write(b, IA32_PERFEVTSEL0 + 2, 0x4100); /* no event select */
+    ds_bench_write(b, IA32_FIXED_CTR_CTRL, 0x2010);
+    assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), 1 << 1 | DS_BIT(33) | DS_BIT(35));
+    static const struct {
+        uint32_t msr;
+        uint64_t value, used;
+    } rows[] = {
+        {IA32_PERFEVTSEL0, IA32_PERFEVTSEL_INT, DS_BIT(63)},
+        {IA32_FIXED_CTR_CTRL, 8, DS_BIT(63)},
+        {IA32_PEBS_ENABLE, 4, DS_BIT(63)},
+    };
+    ds_bench_init(b, ds_bench_icelake(), NULL, 320, 320);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ds_bench_write(b, rows[i].msr, rows[i].value);
+        assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), rows[i].used);
+        ds_bench_write(b, rows[i].msr, 0);
+        assert_int_equal(ds_bench_read(b, IA32_PERF_GLOBAL_INUSE), 0);
+    }
+}
+
+/* ---- presets ----------------------------------------------------------------------------------------------------- */
+
+/* One value in each counter, which reads of its number give, and no others. */
+static void rdpmc(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        unsigned gp, fixed;
+        bool metrics;
+    } rows[] = {{"penryn", 2, 3, false}, {"skylake", 4, 3, false}, {"icelake", 8, 4, true}, {"lunarlake", 10, 4, true}};
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        uint64_t value = 0;
+        ds_bench_init(b, ds_model_preset(rows[r].preset), NULL, 4096, 4096);
+        for (unsigned i = 0; i < rows[r].gp; i++)
+            ds_bench_write(b, IA32_PMC0 + i, 0x100 + i);
+        for (unsigned i = 0; i < rows[r].fixed; i++)
+            ds_bench_write(b, IA32_FIXED_CTR0 + i, UINT64_C(0xFE00000200) + i);
+        if (rows[r].metrics)
+            ds_bench_write(b, MSR_PERF_METRICS, 0x300);
+        for (unsigned i = 0; i < 16; i++) {
+            assert_int_equal(ds_model_rdpmc(&b->model, i, &value), i < rows[r].gp ? 0 : -EFAULT);
+            assert_true(i >= rows[r].gp || value == 0x100 + i);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | i, &value), i < rows[r].fixed ? 0 : -EFAULT);
+            assert_true(i >= rows[r].fixed || value == UINT64_C(0xFE00000200) + i);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_METRICS | i, &value),
+                             rows[r].metrics && i == 0 ? 0 : -EFAULT);
+            assert_true(!rows[r].metrics || i || value == 0x300);
+            assert_int_equal(ds_model_rdpmc(&b->model, RDPMC_FIXED | RDPMC_METRICS | i, &value), -EFAULT);
+            assert_int_equal(ds_model_rdpmc(&b->model, DS_BIT(31) | i, &value), -EFAULT);
+        }
+    }
+}
+
+static void presets(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint32_t model, cpuid_0ah_eax, cpuid_0ah_edx;
+        uint64_t capabilities, global_ctrl;
+        uint32_t record; /* its bytes, without groups */
+    } rows[DS_MODEL_PRESETS] = {
+        {"penryn", 0x17, 0x07280202, 0x503, 0x00C2, 0x3, 144},
+        {"nehalem", 0x1A, 0x07300403, 0x603, 0x01C3, 0xF, 176},
+        {"sandybridge", 0x2A, 0x07300403, 0x603, 0x21C3, 0xF, 176},
+        {"haswell", 0x3C, 0x07300403, 0x603, 0x22C4, 0xF, 192},
+        {"skylake", 0x5E, 0x07300404, 0x603, 0x23C5, 0xF, 200},
+        {"icelake", 0x7E, 0x08300805, 0x8604, 0xE4C5, 0xFF, 32},
+        {"sapphirerapids", 0x8F, 0x08300805, 0x8604, 0xE4FF, 0xFF, 32},
+        {"arrowlake", 0xC5, 0x08300A05, 0x8604, 0xE5FF, 0x3FF, 32},
+        {"lunarlake", 0xBD, 0x08300A05, 0x8604, 0xE6FF, 0x3FF, 32},
+    };
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        const struct ds_model_preset *p = ds_model_preset(rows[i].name);
+        uint32_t r[4];
+        assert_ptr_equal(p, &ds_model_presets[i]);
+        assert_true(p->gp_counters <= DS_MODEL_GP_MAX);
+        ds_bench_init(b, p, NULL, 1024, 1024);
+        ds_model_cpuid(&b->model, 0, r);
+        assert_int_equal(r[0], i < 6 ? 0x0A : 0x1C);
+        assert_memory_equal(&r[1], "GenuntelineI", 12); /* EBX, ECX, EDX */
+        ds_model_cpuid(&b->model, 1, r);
+        assert_int_equal(r[0] >> 8 & 15, 6); /* family */
+        assert_int_equal((r[0] >> 12 & 0xF0) | (r[0] >> 4 & 15), rows[i].model);
+        assert_int_equal(r[2], CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM);
+        assert_int_equal(r[3], CPUID_01H_EDX_DS);
+        ds_model_cpuid(&b->model, 0x0A, r);
+        assert_int_equal(r[0], rows[i].cpuid_0ah_eax);
+        assert_int_equal(r[1], p->fixed_counters == 4 ? 0xD8 : 0x58); /* with slots, which nothing counts */
+        assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
+        assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
+        ds_model_cpuid(&b->model, 7, r); /* architectural LBR, from Sapphire Rapids on; the last two are of hybrids */
+        assert_true(!r[0] && !r[1] && !r[2]);
+        assert_int_equal(r[3], (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR) | (i < 7 ? 0 : CPUID_07H_EDX_HYBRID));
+        ds_model_cpuid(&b->model, 0x1A, r);
+        assert_true(r[0] == (i < 7 ? 0 : CPUID_1AH_EAX_CORE << 24) && !r[1] && !r[2] && !r[3]);
+        ds_model_cpuid(&b->model, 0x1C, r);
+        assert_true(r[0] == (i < 6 ? 0 : 0x0B) && r[1] == (i < 6 ? 0 : 7) && !r[2] && !r[3]);
+        ds_model_cpuid(&b->model, 0x80000000, r);
+        assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
+        assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);
+        assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x81); /* fast strings, performance monitoring */
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(2), MINUS(5)); /* the reload is cut to the counter's width */
+        ds_bench_step(b, p->pdist & 1 ? 2 : 3, 0);
+        assert_int_equal(ds_bench_index(b), rows[i].record);
+        assert_int_equal(PMC(b, 0), -UINT64_C(5) & (DS_BIT(p->width) - 1));
+        struct ds_model fresh, reused = b->model; /* RESET leaves nothing of what was */
+        memset(&fresh, 0, sizeof fresh);
+        ds_model_init(&fresh, p, NULL, &b->model.host);
+        ds_model_init(&reused, p, NULL, &b->model.host);
+        assert_memory_equal(&fresh, &reused, sizeof fresh);
+        assert_int_equal(fresh.lvtpc, 0x10000);
+        assert_int_equal(fresh.global_ctrl, rows[i].global_ctrl);
+    }
+    assert_null(ds_model_preset("pentium"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(general_protection),
+        cmocka_unit_test(no_debug_store),
+        cmocka_unit_test(reads),
+        cmocka_unit_test(counter_writes),
+        cmocka_unit_test(in_use),
+        cmocka_unit_test(rdpmc),
+        cmocka_unit_test(presets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

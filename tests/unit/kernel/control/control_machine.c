@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/kernel/control/control_machine.h"
+
+struct kcpu cpus[CPUS];
+uint32_t here;
+static uint64_t clock_tsc = 1000;
+
+struct kcpu *kcpu_this(void)
+{
+    return &cpus[here];
+}
+
+uint64_t arch_rdtsc(void)
+{
+    return clock_tsc += 256;
+}
+
+#define ds_counting fake_ds_counting
+#define ds_pause    fake_ds_pause
+#define ds_resume   fake_ds_resume
+#define cpus locktrace_cpus
+#define find locktrace_find
+#include "kernel/lock/lock_trace.c"
+#undef cpus
+#undef find
+#include "kernel/recording/sessions.c"
+
+struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+uint32_t kcpu_count;
+struct kopt kopt;
+
+uint64_t tsc_hz;
+bool locked;
+size_t pages_free, pages_taken;
+uint32_t calls;
+struct cairn_truth_session truth_seen[64];
+unsigned truths;
+
+uint64_t arch_tsc_hz(void)
+{
+    return tsc_hz;
+}
+
+void kcall_all(kcall_function function, void *argument)
+{
+    assert_true(locked);
+    calls++;
+    for (here = kcpu_count; here-- > 0;) /* any order is right: not that which is right by chance */
+        function(argument);
+    here = 0;
+}
+
+void kcall_here(kcall_function function, void *argument)
+{
+    assert_true(locked);
+    calls++;
+    function(argument);
+}
+
+bool khook_epoch(uint32_t index, uint32_t *epoch)
+{
+    *epoch = 70 + index;
+    return true;
+}
+
+void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
+{
+    for (uint32_t i = 0; i < TRACE_PMC_MAX; i++)
+        values[i] = 1000 * index + i;
+}
+
+/* Counters that count for items: of two sources. */
+int ksession_counter(uint16_t source)
+{
+    return source == TRACE_PMC_INSTRUCTION_RETIRED ? 1 : source == TRACE_PMC_TOTAL_CYCLES ? 0 : -ENOENT;
+}
+
+struct control_configured configured[4];
+unsigned times_configured;
+
+void klive_pmc_config(struct kcpu *cpu, const struct trace_config *config)
+{
+    assert_true(trace_hub_on(cpu->trace)); /* the session it is for is there */
+    if (!config->pmc.count)
+        return;
+    configured[times_configured].cpu = cpu->arch.index;
+    configured[times_configured].pmcs = config->pmc.count;
+    memcpy(configured[times_configured].source, config->pmc.source, sizeof configured[0].source);
+    memcpy(configured[times_configured].pmc, config->pmc.counter, sizeof configured[0].pmc);
+    times_configured++;
+}
+
+int64_t kmachine_filetime(uint64_t tsc)
+{
+    return (int64_t)tsc + 5000000;
+}
+
+void *kmem_pages_alloc(size_t pages)
+{
+    if (pages > pages_free)
+        return NULL;
+    void *memory = aligned_alloc(ARCH_PAGE_SIZE, pages * ARCH_PAGE_SIZE);
+    assert_non_null(memory);
+    pages_free -= pages;
+    pages_taken += pages;
+    return memset(memory, 0, pages * ARCH_PAGE_SIZE);
+}
+
+void kmem_pages_free(void *memory, size_t pages)
+{
+    assert_true(pages <= pages_taken);
+    pages_taken -= pages;
+    pages_free += pages;
+    free(memory);
+}
+
+uint64_t kmem_pages_available(void)
+{
+    return pages_free;
+}
+
+void kmutex_init(struct kmutex *mutex)
+{
+    (void)mutex;
+    locked = false;
+}
+
+void (*meanwhile)(void);
+int kmutex_lock(struct kmutex *mutex, enum kwait_reason reason, uint64_t ticks)
+{
+    (void)mutex;
+    assert_true(!locked && reason == KWAIT_EXECUTIVE && ticks == KWAIT_FOREVER);
+    if (meanwhile)
+        meanwhile();
+    locked = true;
+    return 0;
+}
+
+int kmutex_unlock(struct kmutex *mutex, int increment)
+{
+    (void)mutex;
+    (void)increment;
+    assert_true(locked);
+    locked = false;
+    return 0;
+}
+
+void ktruth_write(struct ktruth_cpu *t, const void *record)
+{
+    assert_ptr_equal(t, cpus[here].truth);
+    memcpy(&truth_seen[truths++], record, CAIRN_TRUTH_BYTES);
+}
+
+unsigned changes_told;
+
+/* Whether every CPU has the session with these masks; where there are none, no CPU has it. */
+static void assert_masks(uint32_t number, const struct perfinfo_groupmask *masks)
+{
+    static const struct perfinfo_groupmask none;
+    bool any = memcmp(masks, &none, sizeof none) != 0;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        const struct trace_cpu *cpu = trace_session_cpu(kcontrol_session(number), i);
+        assert_int_equal(trace_cpu_on(cpu), any);
+        if (any)
+            assert_memory_equal(&cpu->masks, masks, sizeof *masks);
+    }
+}
+
+void krundown_call(const struct krundown_change *changes, unsigned count, kcall_function function, void *argument)
+{
+    for (unsigned i = 0; i < count; i++)
+        assert_masks(changes[i].number, &changes[i].old);
+    kcall_all(function, argument);
+    for (unsigned i = 0; i < count; i++)
+        assert_masks(changes[i].number, &changes[i].new);
+    changes_told += count;
+}
+
+bool fake_ds_counting(const struct ds_cpu *ds)
+{
+    (void)ds;
+    return false;
+}
+
+void fake_ds_pause(struct ds_cpu *ds)
+{
+    (void)ds;
+    fail();
+}
+
+void fake_ds_resume(struct ds_cpu *ds)
+{
+    (void)ds;
+    fail();
+}
+
+int control_begin(void **state)
+{
+    (void)state;
+    kcpu_count = CPUS;
+    for (uint32_t i = 0; i < CPUS; i++) {
+        cpus[i] = (struct kcpu){.arch.index = i, .truth = (struct ktruth_cpu *)&cpus[i]};
+        kcpu_table[i] = &cpus[i];
+    }
+    memset(slots, 0, sizeof slots);
+    tsc_hz = TRACE_CLOCK_HZ * BOX_UNIT;
+    kopt.tick_us = 1000;
+    pages_free = 1000;
+    pages_taken = calls = truths = changes_told = times_configured = 0;
+    char error[256];
+    return kcontrol_init(error, sizeof error);
+}
+
+int control_end(void **state)
+{
+    (void)state;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        kcontrol_stop(number);
+        kcontrol_destroy(number);
+    }
+    kmem_pages_free(hubs, PAGES(kcpu_count * sizeof *hubs));
+    hubs = NULL;
+    return pages_taken != 0; /* something leaked */
+}
+
+int control_init_again(char *error, size_t size)
+{
+    struct trace_hub_cpu *kept = hubs;
+    int e = kcontrol_init(error, size);
+    hubs = kept;
+    return e;
+}
+
+struct kcontrol_params control_params(uint32_t number, const char *groups)
+{
+    struct kcontrol_params p = {.number = number, .clock = TRACE_CLOCK_QPC, .buffer_kib = 4, .buffers = 8};
+    trace_groups_parse(groups, strlen(groups), &p.masks);
+    return p;
+}
+
+unsigned control_events(uint32_t cpu, struct cairn_session_event e[8])
+{
+    struct trace_session *s = kcontrol_session(1);
+    uint32_t buffers = trace_session_buffers(s), unused;
+    unsigned n = 0;
+    for (uint32_t i = 0, at; i < buffers; i++) {
+        const struct wmi_buffer_header *h = trace_session_buffer(s, i, &unused);
+        struct naive_event event;
+        bool ok;
+        at = 0;
+        while (h->processor_index == cpu && n < 8 && naive_next((const uint8_t *)h, &at, &event, &ok))
+            memcpy(&e[n++], event.payload, sizeof e[0]);
+    }
+    return n;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sessions for their tests (test_kernel_control*.c): kernel/recording/sessions.c and what it uses on CPUs that are told
+ * one after another; memory, the truth and what is told to others are counted. First of all includes, for the hardware
+ * under the kernel's headers is replaced.
+ */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- the kernel's headers, on this hardware ---------------------------------------------------------------------- */
+
+#define arch_rdtsc arch_rdtsc_hardware
+#include "arch/arch.h"
+#undef arch_rdtsc
+#define kcpu_this kcpu_this_hardware
+#include "kernel/cpu.h"
+#undef kcpu_this
+struct kcpu *kcpu_this(void);
+uint64_t arch_rdtsc(void);
+#include "kernel/recording/sessions.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lock/lock_trace.h"
+#include "kernel/options/options.h"
+#include "kernel/thread.h"
+#include "tests/unit/support/trace_support.h"
+
+#define CPUS 3u
+
+extern struct kcpu cpus[CPUS];
+extern uint32_t here; /* the CPU that runs */
+extern uint64_t tsc_hz;
+
+/* ---- what was taken, done and told since control_begin ----------------------------------------------------------- */
+
+extern bool locked;
+extern size_t pages_free, pages_taken;
+extern uint32_t calls;         /* to CPUs */
+extern unsigned changes_told;  /* to the rundown: before the first CPU hears of a change, and when the last one has */
+extern struct cairn_truth_session truth_seen[64];
+extern unsigned truths;
+extern struct control_configured {
+    uint32_t cpu, pmcs;
+    uint16_t source[2];
+    uint8_t pmc[2];
+} configured[4]; /* on which CPU, and what */
+extern unsigned times_configured;
+
+extern void (*meanwhile)(void); /* what somebody else does before the lock is ours; NULL: nothing */
+
+/* ---- what tests do ----------------------------------------------------------------------------------------------- */
+
+/* Before and after each: no session is there; all memory has come back. */
+int control_begin(void **state);
+int control_end(void **state);
+/* kcontrol_init once more; what is there stays, whatever it says. */
+int control_init_again(char *error, size_t size);
+/* A session of 8 buffers of 4 KiB with these groups. */
+struct kcontrol_params control_params(uint32_t number, const char *groups);
+/* The events of session 1 on one CPU, in order. */
+unsigned control_events(uint32_t cpu, struct cairn_session_event e[8]);

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/* What the scheduler calls: each call says what must hold then. */
+#include "tests/unit/kernel/sched/sched_machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ds/ds.h"
+#include "kernel/sched/cross_call.h"
+#include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/lock/lock_trace.h"
+#include "kernel/memory/mem.h"
+#include "kernel/lib/panic.h"
+#include "kernel/recording/sample_interval.h"
+#include "kernel/recording/rundown.h"
+#include "kernel/tracepoint/stepping.h"
+#include "kernel/tracepoint/activity_truth.h"
+
+/* ---- the rest of the kernel */
+void ds_pause(struct ds_cpu *ds)
+{
+    (void)ds;
+    counting[here] = false;
+}
+
+void ds_resume(struct ds_cpu *ds)
+{
+    (void)ds;
+    assert_false(irq_on[here]);
+    counting[here] = true;
+}
+
+void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
+{
+    (void)frame;
+    ds_resume(ds);
+}
+
+void kstepping_interrupted(struct arch_trap_frame *frame)
+{
+    (void)frame; /* nothing is stepped here */
+}
+
+void ds_tick(struct ds_cpu *ds)
+{
+    (void)ds;
+    if (counting[here])
+        fail_msg("the Debug Store hears of a tick while it counts");
+}
+
+unsigned begun, freed;
+
+_Noreturn void kuser_begin(struct kthread *self)
+{
+    assert_ptr_equal(self, kthread_from_stack());
+    assert_int_equal(self->gate_depth, 1);
+    begun++;
+    kthread_exit((int)self->user->argument[0]);
+}
+
+void kuser_free(struct kuser *user)
+{
+    freed += (unsigned)user->argument[1];
+}
+
+static unsigned threads_there;
+
+void krundown_created(struct kthread *thread)
+{
+    assert_true(thread->tid >= 8 && thread->state == KTHREAD_INITIALIZED);
+    threads_there++;
+}
+
+void krundown_ended(struct kthread *thread)
+{
+    assert_ptr_equal(thread, kcpu_this()->current);
+    assert_int_equal(thread->state, KTHREAD_TERMINATED);
+}
+
+void krundown_gone(struct kthread *thread)
+{
+    assert_false(irq_on[here]);
+    assert_int_equal(thread->state, KTHREAD_TERMINATED);
+    threads_there--;
+}
+
+/* Now and then CPUs are just being told of a session. */
+void krundown_wait(void)
+{
+    assert_true(sched_held());
+    while (krand_below(&turns, 4) == 0) {
+        ksched_unlock();
+        assert_false(irq_on[here]);
+        ksched_lock();
+    }
+}
+
+void *kmem_alloc(size_t bytes)
+{
+    return calloc(1, bytes);
+}
+
+void kmem_free(void *object)
+{
+    free(object);
+}
+
+void kcall_init(void)
+{
+}
+
+_Noreturn void kpanic(const char *format, ...)
+{
+    char line[200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    fprintf(stderr, "kpanic: %s\n", line);
+    abort();
+}
+
+/* ---- the live events: nobody wants them here, and still the witness hears of each */
+uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
+{
+    fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, reason, increment);
+    return 0;
+}
+
+uint64_t klive_write_priority(struct kcpu *cpu, const struct kthread *thread, int8_t old, int8_t old_base)
+{
+    fail_msg("CPU %u, thread %u: %d, %d", cpu->arch.index, thread->tid, old, old_base);
+    return 0;
+}
+
+uint64_t klive_write_profile(struct kcpu *cpu, const struct arch_trap_frame *frame)
+{
+    fail_msg("CPU %u, vector %lu", cpu->arch.index, (unsigned long)frame->vector);
+    return 0;
+}
+
+uint64_t klive_write_interrupt(struct kcpu *cpu, uint64_t vector, arch_irq_handler handler, uint64_t begin)
+{
+    fail_msg("CPU %u, vector %lu, %p, %lu", cpu->arch.index, (unsigned long)vector, (void *)handler,
+             (unsigned long)begin);
+    return 0;
+}
+
+uint64_t klive_write_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin)
+{
+    fail_msg("CPU %u, %p, %d, %lu", cpu->arch.index, routine, timer, (unsigned long)begin);
+    return 0;
+}
+
+unsigned boosts, decays;
+
+void kwitness_thread(struct kcpu *cpu, enum cairn_thread_what what, const struct kthread *thread,
+                     struct kwitness_thread before, uint64_t tsc)
+{
+    assert_int_equal(tsc, 0);
+    assert_ptr_equal(cpu, &cpus[here]);
+    assert_true(sched_held());
+    switch (what) {
+    case CAIRN_THREAD_READY:
+    case CAIRN_THREAD_BOOST:
+        assert_true(before.state == KTHREAD_WAITING || before.state == KTHREAD_INITIALIZED);
+        assert_true(thread->state == KTHREAD_READY || thread->state == KTHREAD_STANDBY);
+        assert_true(thread->priority >= before.priority);
+        boosts += what == CAIRN_THREAD_BOOST && thread->priority > before.priority;
+        break;
+    case CAIRN_THREAD_DECAY:
+        assert_ptr_equal(thread, cpu->current);
+        assert_true(thread->priority == before.priority - 1 || thread->priority == before.base);
+        decays += thread->priority < before.priority;
+        break;
+    case CAIRN_THREAD_SET:
+        assert_ptr_equal(thread, cpu->current);
+    }
+    if (what != CAIRN_THREAD_SET)
+        assert_int_equal(thread->base_priority, before.base);
+}
+
+void kwitness_interrupt(struct kcpu *cpu, const struct arch_trap_frame *frame, arch_irq_handler handler,
+                        uint64_t begin, uint64_t tsc)
+{
+    assert_int_equal(begin | tsc, 0);
+    assert_int_equal(cpu->irq_depth, 1);
+    assert_ptr_equal(handler, handlers[frame->vector]);
+}
+
+void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t begin, uint64_t tsc)
+{
+    assert_int_equal(begin | tsc, 0);
+    assert_int_equal(cpu->arch.index, 0); /* the only one there is */
+    assert_ptr_equal(routine, sched_end_waits);
+    assert_true(timer);
+}
+
+bool kprofile_due(const struct kcpu *cpu) /* every second tick */
+{
+    return cpu->ticks % 2 == 0;
+}
+
+void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
+                     uint16_t source, uint64_t tsc)
+{
+    assert_int_equal(source | tsc, 0);
+    assert_int_equal(cpu->ticks % 2, 0);
+    assert_int_equal(cpu->irq_depth, 1);
+    assert_int_equal(what, CAIRN_INTERRUPT_PROFILE);
+    assert_int_equal(frame->vector, ARCH_VECTOR_TIMER);
+}
+
+/* ---- traced locks: on every other CPU. What it takes it gives back itself, whoever runs there by then */
+static const void *held[CPUS];
+static uint64_t handed_over; /* to another thread */
+static const struct kthread *taker[CPUS];
+
+void klocktrace_acquired(const void *lock, enum spinlock_mode mode, const struct klocktrace_query *query,
+                         uint32_t spins)
+{
+    (void)query;
+    assert_non_null(cpus[here].locktrace);
+    assert_null(held[here]);
+    assert_int_equal(mode, SPINLOCK_ORDINARY);
+    assert_int_equal(spins, 0);
+    held[here] = lock;
+    taker[here] = cpus[here].current;
+}
+
+void klocktrace_released(const void *lock, uint64_t tsc, const void *caller)
+{
+    (void)tsc;
+    assert_non_null(caller);
+    assert_ptr_equal(held[here], lock);
+    held[here] = NULL;
+    handed_over += taker[here] != cpus[here].current;
+}
+
+/* ---- the hooks: what must hold at every switch; the last ones are kept for the tests */
+struct seen seen[SEEN];
+uint64_t seen_count;
+
+void khook_switch_out(struct kcpu *cpu, const struct kthread *old, const struct kthread *new, uint64_t tsc)
+{
+    (void)tsc;
+    assert_ptr_equal(cpu, &cpus[here]);
+    assert_false(irq_on[here]);
+    assert_false(counting[here]);
+    assert_true(sched_held());
+    assert_int_equal(new->state, KTHREAD_RUNNING);
+    assert_true(new->priority >= new->base_priority || new->flags & KTHREAD_IDLE);
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        if (i != here)
+            assert_ptr_not_equal(cpus[i].current, new);
+        assert_ptr_not_equal(cpus[i].standby, new);
+    }
+    assert_true(krunq_highest(&cpu->ready) <= new->priority); /* nobody better is left in this CPU's queue */
+    struct seen *s = &seen[seen_count++ % SEEN];
+    *s = (struct seen){ cpu->arch.index, old->tid, new->tid, new->waited, old->state, old->wait_reason, old->priority,
+                        old->base_priority, old->quantum };
+    switch (old->state) {
+    case KTHREAD_RUNNING:
+        assert_ptr_equal(old, cpu->idle);
+        break;
+    case KTHREAD_READY:
+        assert_in_range(old->wait_reason, KWAIT_WR_QUANTUM_END, KWAIT_WR_YIELD_EXECUTION);
+        assert_false(klist_empty(&old->queue_link));
+        break;
+    case KTHREAD_WAITING:
+    case KTHREAD_TERMINATED:
+        assert_true(klist_empty(&old->queue_link));
+        break;
+    default:
+        fail_msg("thread %u leaves in state %u", old->tid, old->state);
+    }
+}
+
+void khook_switch_in(struct kcpu *cpu, struct kthread *incoming, const struct kthread *previous, uint64_t tsc)
+{
+    (void)tsc;
+    assert_ptr_equal(cpu, &cpus[here]);
+    assert_ptr_equal(incoming, cpu->current);
+    assert_ptr_equal(previous, cpu->previous);
+    assert_true(sched_held());
+}
+
+const struct seen *sched_last_out(uint32_t tid)
+{
+    for (uint64_t i = seen_count; i && i + SEEN > seen_count; i--)
+        if (seen[(i - 1) % SEEN].old_tid == tid)
+            return &seen[(i - 1) % SEEN];
+    fail_msg("thread %u was not switched out", tid);
+    return NULL;
+}
+
+/* ---- the world's begin and end */
+void sched_world_begin(void)
+{
+    threads_there = 0;
+    seen_count = 0;
+    memset(held, 0, sizeof held);
+    handed_over = 0;
+    for (uint32_t i = 0; i < kcpu_count; i += 2)
+        cpus[i].locktrace = (struct klocktrace_cpu *)&held; /* only that it is there counts */
+}
+
+void sched_world_end(void)
+{
+    assert_true(handed_over > 0);
+    assert_int_equal(threads_there, 1);
+}

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A CPU's control area made, freed and put to use while the machine runs: the driver is the real one, the processor a
+ * file of MSRs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define kcpu_this kcpu_this_hardware
+#include "kernel/cpu.h"
+#undef kcpu_this
+#define ds_hw_machine   fake_hw_machine
+#define ds_soft_machine fake_soft_machine
+#include "tests/unit/support/ds_fake.h"
+
+static struct kcpu here;
+
+static struct kcpu *kcpu_this(void)
+{
+    return &here;
+}
+
+static struct ds_fake fake;
+static unsigned asked_soft;
+
+const struct ds_machine *fake_hw_machine(void)
+{
+    assert_null(here.ds_soft);
+    return &fake.machine;
+}
+
+/* Behind it the same registers: what of the two is asked is the question. */
+const struct ds_machine *fake_soft_machine(struct ds_soft *soft)
+{
+    assert_ptr_equal(soft, here.ds_soft);
+    asked_soft++;
+    return &fake.machine;
+}
+
+#include "kernel/recording/control_area.c"
+
+struct ksession ksession;
+static void *areas[1];
+static unsigned pages_free, pages_taken, told;
+static uint32_t drains, starts, bts_drains;
+
+void *kmem_pages_alloc(size_t pages)
+{
+    assert_int_equal(pages, 1);
+    if (!pages_free)
+        return NULL;
+    pages_free--;
+    pages_taken++;
+    void *page = aligned_alloc(4096, 4096);
+    assert_non_null(page);
+    return memset(page, 0, 4096);
+}
+
+void kmem_pages_free(void *page, size_t pages)
+{
+    assert_non_null(page);
+    assert_int_equal(pages, 1);
+    pages_free++;
+    pages_taken--;
+    free(page);
+}
+
+void kcontrol_move_pebs(bool (*function)(void *argument), void *argument)
+{
+    told += function(argument);
+}
+
+void ksession_explain(const struct ds_refusal *refusal, uint32_t number, char *text, size_t size)
+{
+    assert_int_equal(number, 0);
+    snprintf(text, size, "%s: %x", refusal->during, refusal->msr);
+}
+
+static void before_drain(void *context, uint32_t number, uint64_t tsc)
+{
+    (void)context, (void)number, (void)tsc;
+}
+
+static void drained(void *context, uint32_t number, const struct ds_drain *drain)
+{
+    (void)context, (void)number;
+    assert_ptr_equal(drain->area, areas[0]); /* still whole */
+    drains += drain->reason == CAIRN_DS_STOP;
+    starts += drain->reason == CAIRN_DS_START;
+}
+
+static void bts_drained(void *context, uint32_t number, const struct ds_bts_drain *drain)
+{
+    (void)context, (void)number;
+    bts_drains += drain->reason == CAIRN_DS_STOP;
+}
+
+static uint8_t buffer[64 * 1024] __attribute__((aligned(4096))), branches[4096] __attribute__((aligned(4096)));
+
+/* A run that has begun, on one CPU. */
+static int begin(void **state)
+{
+    static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
+    struct ds_config config = {.records = 64, .threshold = 48};
+    struct ds_caps caps;
+    struct ds_refusal refusal;
+    char error[160];
+    (void)state;
+    ds_fake_init(&fake, true);
+    ds_fake_reset(&fake);
+    pages_free = 10;
+    pages_taken = told = drains = starts = bts_drains = 0;
+    areas[0] = kmem_pages_alloc(1);
+    ksession = (struct ksession){.pebs = true, .bts = true, .areas = areas};
+    here = (struct kcpu){.ds = malloc(ds_cpu_bytes())};
+    if (ds_detect(&fake.machine, &caps) || ds_parse_events("INST_RETIRED.ANY:1000", &config, error, sizeof error) ||
+        ds_cpu_init(here.ds, 0, &fake.machine, &caps, &config, &hooks, areas[0], buffer, error, sizeof error) ||
+        ds_bts_init(here.ds, DS_BTS_CIRCULAR, DS_BTS_ALL, 64, branches) || ds_start(here.ds, &refusal) ||
+        ds_bts_start(here.ds, &refusal))
+        return -1;
+    here.pebs_index = here.pebs_stamp = ds_pebs_index(here.ds);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    ds_stop(here.ds);
+    if (areas[0])
+        kmem_pages_free(areas[0], 1);
+    free(here.ds);
+    return pages_taken != 0;
+}
+
+static uint64_t ds_area_register(void)
+{
+    return ds_fake_value(&fake, IA32_DS_AREA);
+}
+
+static void exists(void **state)
+{
+    (void)state;
+    uint64_t address = 0;
+    assert_int_equal(karea_allocate(&address), -EEXIST);
+    assert_true(address == (uint64_t)(uintptr_t)areas[0] && address == ds_area_register());
+    assert_true(ds_started(here.ds));
+    assert_int_equal(pages_taken, 1);
+    assert_int_equal(told, 0);
+}
+
+/* Stopped, drained, torn down, then freed, and nobody reads PebsIndex any more. */
+static void freed_while_it_runs(void **state)
+{
+    (void)state;
+    char error[160];
+    ds_resume(here.ds);
+    assert_true(ds_fake_value(&fake, IA32_PERF_GLOBAL_CTRL) != 0 && ds_fake_value(&fake, IA32_DEBUGCTL) != 0);
+    assert_int_equal(karea_free(), 0);
+    assert_int_equal(drains, 1);
+    assert_int_equal(bts_drains, 1);
+    assert_false(ds_started(here.ds));
+    assert_int_equal(ds_area_register(), 0);
+    assert_int_equal(ds_fake_value(&fake, IA32_PEBS_ENABLE), 0);
+    assert_int_equal(ds_fake_value(&fake, IA32_DEBUGCTL), 0);
+    assert_true(!areas[0] && !here.pebs_index && !here.pebs_stamp);
+    assert_int_equal(told, 1);
+    assert_int_equal(pages_taken, 0);
+
+    unsigned accesses = fake.accesses, moved = told;
+    ds_resume(here.ds); /* as every kernel call and interrupt goes on doing */
+    ds_pause(here.ds);
+    assert_false(ds_pmi(here.ds));
+    ds_drain(here.ds, CAIRN_DS_THRESHOLD);
+    ds_drain_panic(here.ds);
+    assert_int_equal(fake.accesses, accesses);
+    assert_int_equal(karea_free(), -ENOENT);
+    assert_int_equal(karea_start(error, sizeof error), -ENOENT);
+    assert_int_equal(told, moved);
+    assert_int_equal(fake.accesses, accesses + 1); /* IA32_MISC_ENABLE, asked by karea_free */
+}
+
+static void begins_anew(void **state)
+{
+    (void)state;
+    static const uint8_t zeros[4096];
+    char error[160];
+    uint64_t address = 0, again = 0;
+    karea_free();
+    assert_int_equal(karea_allocate(&address), 0);
+    assert_true(address && address == (uint64_t)(uintptr_t)areas[0]);
+    assert_memory_equal(areas[0], zeros, sizeof zeros);
+    assert_false(ds_started(here.ds));
+    assert_null(here.pebs_stamp);
+    assert_int_equal(ds_area_register(), 0);
+    assert_int_equal(told, 1);
+    assert_int_equal(karea_allocate(&again), -EEXIST);
+    assert_true(again == address);
+    assert_int_equal(pages_taken, 1);
+
+    assert_int_equal(karea_start(error, sizeof error), 0);
+    assert_int_equal(starts, 2);
+    assert_true(ds_started(here.ds) && ds_area_register() == address);
+    assert_ptr_equal(here.pebs_stamp, ds_pebs_index(here.ds));
+    assert_ptr_equal(here.pebs_index, here.pebs_stamp);
+    assert_int_equal(told, 2);
+    assert_int_equal(karea_start(error, sizeof error), -EBUSY);
+    assert_int_equal(told, 2);
+    assert_int_equal(karea_free(), 0); /* and so on */
+    assert_int_equal(karea_allocate(&address), 0);
+}
+
+/* What the backend shows decides: with soft, the model. */
+static void model_asked(void **state)
+{
+    (void)state;
+    uint64_t address;
+    here.ds_soft = (struct ds_soft *)(void *)&fake; /* only its address counts */
+    asked_soft = 0;
+    assert_int_equal(karea_allocate(&address), -EEXIST);
+    assert_int_equal(asked_soft, 1);
+    assert_int_equal(karea_free(), 0);
+    assert_int_equal(asked_soft, 2);
+}
+
+static void never_started(void **state)
+{
+    (void)state;
+    uint64_t address;
+    karea_free();
+    karea_allocate(&address);
+    unsigned drained_before = drains, moved = told;
+    assert_int_equal(karea_free(), 0); /* nothing ran: nothing to drain, nobody to tell */
+    assert_int_equal(drains, drained_before);
+    assert_int_equal(told, moved);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    uint64_t address = 1;
+    pages_free = 0;
+    assert_int_equal(karea_allocate(&address), -ENOMEM); /* as in Windows, before it looks for one */
+    assert_ptr_equal(areas[0], here.pebs_index - 5);
+    pages_free = 10;
+    karea_free();
+    pages_free = 0;
+    assert_int_equal(karea_allocate(&address), -ENOMEM);
+    assert_null(areas[0]);
+}
+
+static void not_supported(void **state)
+{
+    (void)state;
+    static const uint64_t enables[] = {0, IA32_MISC_ENABLE_PEBS_UNAVAIL,
+                                       IA32_MISC_ENABLE_PERFMON | IA32_MISC_ENABLE_PEBS_UNAVAIL};
+    uint64_t address = 0;
+    for (unsigned i = 0; i < 3; i++) {
+        ds_fake_find(&fake, IA32_MISC_ENABLE)->value = enables[i];
+        assert_int_equal(karea_allocate(&address), -ENOTSUP);
+        assert_int_equal(karea_free(), -ENOTSUP);
+    }
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value = ~IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    assert_int_equal(karea_allocate(&address), -EEXIST);
+    for (unsigned i = 1; i < 4; i++) {
+        fake.leaf[0][i] ^= 0x20;
+        assert_int_equal(karea_allocate(&address), -ENOTSUP);
+        assert_int_equal(karea_free(), -ENOTSUP);
+        fake.leaf[0][i] ^= 0x20;
+    }
+    ds_fake_remove(&fake, IA32_MISC_ENABLE);
+    assert_int_equal(karea_allocate(&address), -ENOTSUP);
+    assert_int_equal(karea_free(), -ENOTSUP);
+    assert_int_equal(pages_taken, 1);
+    assert_int_equal(told, 0);
+    assert_true(ds_started(here.ds));
+}
+
+static void no_backend(void **state)
+{
+    (void)state;
+    uint64_t address = 0;
+    struct ds_cpu *kept = here.ds;
+    here.ds = NULL;
+    ksession.areas = NULL;
+    assert_int_equal(karea_allocate(&address), -ENOTSUP);
+    assert_int_equal(karea_free(), -ENOTSUP);
+    assert_int_equal(karea_start(NULL, 0), -ENOENT);
+    here.ds = kept;
+}
+
+/* Each access of the run's own start in turn raises #GP: PEBS or BTS is refused, the other begins, and only where PEBS
+ * did not do sessions hear of it and stamp no switch of this CPU. */
+static void first_start_refused(void **state)
+{
+    (void)state;
+    unsigned pebs = 0, bts = 0;
+    ds_stop(here.ds);
+    for (unsigned n = 1; n < 200; n++) {
+        struct karea_begun begun;
+        here.pebs_stamp = here.pebs_index;
+        fake.fault_at = fake.accesses + n;
+        bool moved = karea_begin(&begun);
+        fake.fault_at = 0;
+        if (!begun.pebs && !begun.bts)
+            break;
+        assert_true(!begun.pebs != !begun.bts);
+        assert_int_equal(begun.pebs + begun.bts, -EFAULT);
+        assert_true(moved == (begun.pebs != 0));
+        assert_ptr_equal(here.pebs_stamp, begun.pebs ? NULL : here.pebs_index);
+        assert_true(ds_started(here.ds));
+        const struct ds_refusal *r = begun.pebs ? &begun.pebs_refusal : &begun.bts_refusal;
+        assert_string_equal(r->during, begun.pebs ? "the set-up of PEBS" : "the set-up of BTS");
+        pebs += begun.pebs != 0;
+        bts += begun.bts != 0;
+        ds_stop(here.ds);
+    }
+    assert_true(pebs > 10 && bts > 2 && pebs + bts < 199);
+    assert_ptr_equal(here.pebs_stamp, here.pebs_index);
+}
+
+/* Each access of the start in turn raises #GP: it says which, and all is as before. */
+static void start_refused(void **state)
+{
+    (void)state;
+    uint64_t address;
+    char error[160] = "";
+    unsigned refused = 0;
+    karea_free();
+    karea_allocate(&address);
+    for (unsigned n = 1; n < 200; n++) {
+        fake.fault_at = fake.accesses + n;
+        int e = karea_start(error, sizeof error);
+        fake.fault_at = 0;
+        if (!e)
+            break;
+        refused++;
+        assert_int_equal(e, -EFAULT);
+        assert_true(strstr(error, "the set-up of ") == error);
+        assert_false(ds_started(here.ds));
+        assert_null(here.pebs_stamp);
+        assert_int_equal(ds_area_register(), 0);
+    }
+    assert_true(refused > 10 && refused < 199);
+    assert_int_equal(told, 2);
+    assert_true(ds_started(here.ds));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(exists, begin, end),
+        cmocka_unit_test_setup_teardown(freed_while_it_runs, begin, end),
+        cmocka_unit_test_setup_teardown(begins_anew, begin, end),
+        cmocka_unit_test_setup_teardown(model_asked, begin, end),
+        cmocka_unit_test_setup_teardown(never_started, begin, end),
+        cmocka_unit_test_setup_teardown(no_memory, begin, end),
+        cmocka_unit_test_setup_teardown(not_supported, begin, end),
+        cmocka_unit_test_setup_teardown(no_backend, begin, end),
+        cmocka_unit_test_setup_teardown(first_start_refused, begin, end),
+        cmocka_unit_test_setup_teardown(start_refused, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* The console: what is said before there is one comes to each that appears; a sink that breaks does not take the others
+ * with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/console/sinks.c"
+
+struct screen {
+    struct console_sink sink;
+    char text[3 * CONSOLE_EARLY];
+    size_t size;
+    unsigned panics; /* so many writes come to a write inside them */
+};
+
+static void screen_write(void *context, const char *text, size_t size)
+{
+    struct screen *s = context;
+    assert_true(s->size + size < sizeof s->text);
+    memcpy(s->text + s->size, text, size);
+    s->text[s->size += size] = '\0';
+    if (s->panics) {
+        s->panics--;
+        console_write("panic\n", 6);
+    }
+}
+
+static void screen_status(void *context, const char *text)
+{
+    screen_write(context, "[", 1);
+    screen_write(context, text, strlen(text));
+    screen_write(context, "]", 1);
+}
+
+static struct screen screens[CONSOLE_SINKS + 1];
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(sinks, 0, sizeof sinks);
+    memset(early, 0, sizeof early);
+    memset(screens, 0, sizeof screens);
+    sink_count = 0;
+    early_size = 0;
+    early_missing = 0;
+    for (unsigned i = 0; i < CONSOLE_SINKS + 1; i++)
+        screens[i].sink = (struct console_sink){.write = screen_write, .context = &screens[i]};
+    return 0;
+}
+
+static void say(const char *text)
+{
+    console_write(text, strlen(text));
+}
+
+static void test_replay(void **state)
+{
+    (void)state;
+    say("one\n");
+    say("two");
+    assert_int_equal(console_add(&screens[0].sink), 0);
+    assert_string_equal(screens[0].text, "one\ntwo");
+    say(" and more\n");
+    assert_int_equal(console_add(&screens[1].sink), 0);
+    say("three\n");
+    for (unsigned i = 0; i < 2; i++)
+        assert_string_equal(screens[i].text, "one\ntwo and more\nthree\n");
+}
+
+/* Exactly as much as there is room for, and one character more. */
+static void test_overflow(void **state)
+{
+    static char line[CONSOLE_EARLY];
+    (void)state;
+    memset(line, 'x', sizeof line);
+    console_write(line, sizeof line);
+    console_add(&screens[0].sink);
+    assert_int_equal(screens[0].size, CONSOLE_EARLY);
+    say("abc\n");
+    assert_string_equal(screens[0].text + CONSOLE_EARLY, "abc\n"); /* it was there: nothing is missing */
+    console_add(&screens[1].sink);
+    assert_memory_equal(screens[1].text, line, sizeof line);
+    assert_string_equal(screens[1].text + CONSOLE_EARLY,
+                        "\n[4 characters are missing: said before this console was there]\n");
+}
+
+static void test_part_fits(void **state)
+{
+    static char line[CONSOLE_EARLY - 2];
+    (void)state;
+    memset(line, 'x', sizeof line);
+    console_write(line, sizeof line);
+    say("abcde");
+    console_add(&screens[0].sink);
+    assert_string_equal(screens[0].text + sizeof line,
+                        "ab\n[3 characters are missing: said before this console was there]\n");
+}
+
+/* A panic comes while a sink writes: its text gets through, to that sink as well; a sink that breaks at each write is
+ * left alone, and the others have it all. */
+static void test_panic_within(void **state)
+{
+    (void)state;
+    console_add(&screens[0].sink);
+    console_add(&screens[1].sink);
+    screens[1].panics = 1;
+    say("text\n");
+    assert_string_equal(screens[0].text, "text\npanic\n");
+    assert_string_equal(screens[1].text, "text\npanic\n");
+
+    screens[1].panics = UINT32_MAX;
+    say("again\n");
+    assert_string_equal(screens[0].text, "text\npanic\nagain\npanic\npanic\n");
+    assert_string_equal(screens[1].text, "text\npanic\nagain\npanic\n");
+}
+
+/* Only who can show it gets it, and nobody later: it is what goes on now. */
+static void test_status(void **state)
+{
+    (void)state;
+    screens[1].sink.status = screen_status;
+    screens[2].sink.status = screen_status;
+    console_add(&screens[0].sink);
+    console_add(&screens[1].sink);
+    console_status("half");
+    console_add(&screens[2].sink);
+    assert_string_equal(screens[0].text, "");
+    assert_string_equal(screens[1].text, "[half]");
+    assert_string_equal(screens[2].text, "");
+    sinks[1].inside = 2; /* it breaks whenever it is used */
+    console_status("done");
+    assert_string_equal(screens[1].text, "[half]");
+    assert_string_equal(screens[2].text, "[done]");
+}
+
+static void test_too_many(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < CONSOLE_SINKS; i++)
+        assert_int_equal(console_add(&screens[i].sink), 0);
+    assert_int_equal(console_add(&screens[CONSOLE_SINKS].sink), -ENOSPC);
+    say("text");
+    assert_string_equal(screens[CONSOLE_SINKS - 1].text, "text");
+    assert_string_equal(screens[CONSOLE_SINKS].text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_replay, begin),       cmocka_unit_test_setup(test_overflow, begin),
+        cmocka_unit_test_setup(test_part_fits, begin),    cmocka_unit_test_setup(test_panic_within, begin),
+        cmocka_unit_test_setup(test_too_many, begin),     cmocka_unit_test_setup(test_status, begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sessions made, started, changed, stopped and unmade at run time: what each call answers, what it takes of memory and
+ * gives back, and what the truth holds of it.
+ */
+#include "tests/unit/kernel/control/control_machine.h"
+
+static char error[256];
+
+static void too_slow_a_clock(void **state)
+{
+    (void)state;
+    tsc_hz = 2 * TRACE_CLOCK_HZ;
+    assert_int_equal(control_init_again(error, sizeof error), -ERANGE);
+    assert_string_equal(error, "the TSC runs at 20000000 Hz, the trace clock needs more than 20 MHz");
+}
+
+/* Sizes that cannot be: one line each, and nothing is taken. */
+static void absurd_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        struct kcontrol_params p;
+        int e;
+        const char *line;
+    } rows[] = {
+        {{.number = 0, .clock = 1, .buffer_kib = 4, .buffers = 8}, -EINVAL, "session 0: its number is from 1 to 8"},
+        {{.number = 9, .clock = 1, .buffer_kib = 4, .buffers = 8}, -EINVAL, "session 9: its number is from 1 to 8"},
+        {{.number = 2, .clock = 0, .buffer_kib = 4, .buffers = 8}, -EINVAL, "its clock type from 1 to 3"},
+        {{.number = 2, .clock = 4, .buffer_kib = 4, .buffers = 8}, -EINVAL, "its clock type from 1 to 3"},
+        {{.number = 2, .clock = 1, .buffer_kib = 4, .buffers = 2}, -EINVAL, "2 trace buffers are too few for 3 CPUs"},
+        {{.number = 2, .clock = 1, .circular = true, .buffer_kib = 4, .buffers = 3}, -EINVAL, "give at least 4"},
+        {{.number = 2, .clock = 1, .buffer_kib = 3, .buffers = 8}, -EINVAL, "sizes are from 4 to 1024 KiB"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1025, .buffers = 8}, -EINVAL, "sizes are from 4 to 1024 KiB"},
+        {{.number = 2, .clock = 1, .buffer_kib = UINT32_MAX, .buffers = 8}, -EINVAL, "sizes are from 4 to 1024 KiB"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1024, .buffers = UINT32_MAX}, -EINVAL, "session 2: 4294967295 trace"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1024, .buffers = 1024 * 1024}, -ENOMEM, "are free: ask for fewer"},
+        {{.number = 2, .clock = 1, .buffer_kib = 1024, .buffers = 4}, -ENOMEM, "need 4097 KiB, "},
+    };
+    size_t taken = pages_taken;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        error[0] = '\0';
+        assert_int_equal(kcontrol_create(&rows[i].p, error, sizeof error), rows[i].e);
+        if (!strstr(error, rows[i].line))
+            fail_msg("%s", error);
+        assert_null(strchr(error, '\n'));
+        assert_null(kcontrol_session(2));
+        assert_int_equal(pages_taken, taken);
+    }
+}
+
+/* PMC items: of sources that somebody counts; their names are told on CPU 0 whenever the session begins. */
+static void items(void **state)
+{
+    (void)state;
+    struct kcontrol_params p = control_params(2, "full");
+    size_t taken = pages_taken;
+    p.pmc.count = 2;
+    p.pmc.source[0] = TRACE_PMC_INSTRUCTION_RETIRED;
+    p.pmc.source[1] = TRACE_PMC_BRANCH_INSTRUCTIONS;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "session 2: no counter counts source 6: see option session.pmc");
+    p.pmc.count = TRACE_PMC_MAX + 1;
+    p.pmc.source[1] = TRACE_PMC_TOTAL_CYCLES;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), -EINVAL);
+    assert_string_equal(error, "session 2: 5 counters on an event: there are at most 4");
+    assert_int_equal(pages_taken, taken);
+    p.pmc.count = 2;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    for (unsigned life = 0; life < 2; life++) {
+        assert_int_equal(kcontrol_start(2, NULL), 0);
+        assert_int_equal(kcontrol_stop(2), 0);
+    }
+    assert_int_equal(times_configured, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_true(configured[i].cpu == 0 && configured[i].pmcs == 2);
+        assert_int_equal(configured[i].source[0], TRACE_PMC_INSTRUCTION_RETIRED);
+        assert_true(configured[i].pmc[0] == 1 && configured[i].pmc[1] == 0);
+    }
+}
+
+/* The PMC items that CPU's events of this session carry. */
+static const struct trace_pmc *carried(uint32_t number, uint32_t cpu)
+{
+    return &trace_session_cpu(kcontrol_session(number), cpu)->pmc;
+}
+
+/* Counters, once, and hooks, again and again, of a session that runs: on every CPU, over all of its lives. */
+static void items_at_run_time(void **state)
+{
+    (void)state;
+    const struct kcontrol_params p = control_params(2, "full");
+    const uint32_t good[] = {TRACE_PMC_TOTAL_CYCLES, TRACE_PMC_INSTRUCTION_RETIRED};
+    const uint32_t bad[][2] = {{TRACE_PMC_TOTAL_CYCLES, TRACE_PMC_BRANCH_INSTRUCTIONS},
+                               {0x10000 + TRACE_PMC_INSTRUCTION_RETIRED, TRACE_PMC_TOTAL_CYCLES}};
+    const uint32_t hook[] = {0x0524, 0x0532, 0x0F2E, 0x0F43};
+    assert_int_equal(kcontrol_set_counters(2, good, 2), -ENOENT);
+    assert_int_equal(kcontrol_set_hooks(2, hook, 4), -ENOENT);
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_int_equal(kcontrol_set_counters(2, good, 2), -EINVAL);
+    assert_int_equal(kcontrol_set_hooks(2, hook, 4), -EINVAL);
+    assert_int_equal(kcontrol_start(2, NULL), 0);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(kcontrol_set_counters(2, bad[i], 2), -ENODEV);
+    assert_int_equal(calls, 1); /* no CPU heard of any of it */
+    for (uint32_t i = 0; i < CPUS; i++)
+        assert_true(!carried(2, i)->count && !carried(2, i)->hooks);
+    assert_int_equal(times_configured, 0);
+
+    assert_int_equal(kcontrol_set_hooks(2, hook, 4), 0);
+    assert_int_equal(kcontrol_set_counters(2, good, 2), 0);
+    assert_int_equal(times_configured, 1);
+    assert_int_equal(kcontrol_set_counters(2, good, 1), -EEXIST);
+    assert_int_equal(kcontrol_set_hooks(2, hook + 1, 2), 0);
+    assert_int_equal(calls, 4);
+    for (uint32_t i = 0; i < CPUS; i++) {
+        const struct trace_pmc expected = {.count = 2, .source = {19, 26}, .counter = {0, 1}, .hooks = 2,
+                                           .hook = {0x0532, 0x0F2E}};
+        assert_memory_equal(carried(2, i), &expected, sizeof expected);
+    }
+    assert_int_equal(kcontrol_stop(2), 0);
+    assert_int_equal(kcontrol_start(2, NULL), 0);
+    assert_int_equal(carried(2, 1)->count, 2);
+    assert_int_equal(times_configured, 2); /* each life names them, once */
+    assert_int_equal(configured[1].source[1], TRACE_PMC_INSTRUCTION_RETIRED);
+    assert_int_equal(kcontrol_set_counters(2, good, 2), -EEXIST);
+    assert_int_equal(kcontrol_set_hooks(2, NULL, 0), 0);
+    assert_int_equal(carried(2, 2)->hooks, 0);
+    assert_int_equal(times_configured, 2);
+}
+
+/* Somebody may be reading the buffers of a live one, whether it runs or not. */
+static void live_ones_stay(void **state)
+{
+    (void)state;
+    struct kcontrol_params p = control_params(5, "full");
+    p.live = true;
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_true(trace_session_config(kcontrol_session(5))->live);
+    assert_int_equal(kcontrol_destroy(5), -EBUSY);
+    kcontrol_session(5)->config.live = false; /* for the end of the test */
+}
+
+/* All that is taken for a session comes back with it, again and again. */
+static void made_and_unmade(void **state)
+{
+    (void)state;
+    size_t taken = pages_taken;
+    for (unsigned i = 0; i < 50; i++) {
+        for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+            struct kcontrol_params p = control_params(number, "compact");
+            p.clock = 1 + number % 3;
+            assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+            assert_int_equal(kcontrol_create(&p, error, sizeof error), -EEXIST);
+            assert_int_equal(kcontrol_start(number, NULL), 0);
+            assert_int_equal(kcontrol_destroy(number), -EBUSY);
+        }
+        for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+            assert_int_equal(kcontrol_stop(number), 0);
+            assert_int_equal(kcontrol_destroy(number), 0);
+            assert_int_equal(kcontrol_destroy(number), -ENOENT);
+        }
+        assert_int_equal(pages_taken, taken);
+        truths = 0;
+    }
+}
+
+static void states(void **state)
+{
+    (void)state;
+    struct kcontrol_info info;
+    struct kcontrol_params p = control_params(2, "full");
+    p.buffers = 12;
+    struct perfinfo_groupmask other = box_masks(BOX_COMPACT), masks;
+    assert_int_equal(kcontrol_masks(2, &masks), -ENOENT);
+    assert_int_equal(kcontrol_start(2, NULL), -ENOENT);
+    assert_int_equal(kcontrol_stop(2), -ENOENT);
+    assert_int_equal(kcontrol_change(2, &other), -ENOENT);
+    assert_int_equal(kcontrol_query(2, &info), -ENOENT);
+    assert_int_equal(kcontrol_query(0, &info), -ENOENT);
+    assert_int_equal(kcontrol_query(9, &info), -ENOENT);
+    assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    assert_int_equal(kcontrol_stop(2), -EINVAL);
+    assert_int_equal(kcontrol_change(2, &other), -EINVAL);
+    assert_int_equal(kcontrol_masks(2, &masks), -EINVAL);
+    assert_int_equal(calls, 0);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(!info.running && !info.lives && !info.start_tsc && !info.stop_tsc);
+    assert_int_equal(info.config.number, 2);
+    assert_int_equal(info.config.buffer_bytes, 4096);
+    assert_int_equal(kcontrol_start(2, NULL), 0);
+    assert_int_equal(kcontrol_start(2, NULL), -EBUSY);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(info.running && info.lives == 1 && info.start_tsc && !info.stop_tsc);
+    assert_memory_equal(&info.masks, &p.masks, sizeof info.masks);
+    uint64_t start = info.start_tsc;
+    assert_int_equal(kcontrol_change(2, &other), 0);
+    assert_true(kcontrol_masks(2, &masks) == 0 && memcmp(&masks, &other, sizeof masks) == 0);
+    assert_int_equal(kcontrol_stop(2), 0);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(!info.running && info.start_tsc == start && info.stop_tsc > start);
+    assert_memory_equal(&info.masks, &other, sizeof info.masks);
+    assert_memory_equal(&info.config.masks, &p.masks, sizeof info.masks);
+    assert_int_equal(kcontrol_start(2, &p.masks), 0);
+    assert_int_equal(kcontrol_query(2, &info), 0);
+    assert_true(info.lives == 2 && info.start_tsc == start);
+    assert_int_equal(info.sum.events_written, CPUS * 4);
+    assert_int_equal(calls, 4);
+    assert_int_equal(changes_told, 4);
+    assert_false(locked);
+    /* The truth: each CPU's, in the order of the calls. */
+    static const uint8_t whats[] = {CAIRN_SESSION_START, CAIRN_SESSION_MASKS, CAIRN_SESSION_STOP, CAIRN_SESSION_START};
+    assert_int_equal(truths, CPUS * 4);
+    for (unsigned i = 0; i < truths; i++) {
+        assert_int_equal(truth_seen[i].what, whats[i / CPUS]);
+        assert_int_equal(truth_seen[i].cpu, CPUS - 1 - i % CPUS);
+        assert_int_equal(truth_seen[i].session, 2);
+        assert_int_equal(truth_seen[i].life, i / CPUS == 3);
+        assert_true(i == 0 || truth_seen[i].tsc > truth_seen[i - 1].tsc);
+    }
+}
+
+static bool then_here(void)
+{
+    assert_true(trace_hub_on(cpus[here].trace)); /* before the counters count, and until they have stopped */
+    calls += 100;
+    return false;
+}
+
+static void first_here(void *unused)
+{
+    (void)unused;
+    then_here();
+}
+
+/* All at once, as the run begins and ends; one that was stopped before is left alone. */
+static void all_at_once(void **state)
+{
+    (void)state;
+    struct kcontrol_info info;
+    for (uint32_t number = 1; number <= 3; number++) {
+        struct kcontrol_params p = control_params(number, "compact");
+        assert_int_equal(kcontrol_create(&p, error, sizeof error), 0);
+    }
+    kcontrol_start_all(then_here);
+    assert_int_equal(calls, 1 + 100 * CPUS);
+    for (uint32_t number = 1; number <= 3; number++)
+        assert_true(kcontrol_query(number, &info) == 0 && info.running && info.lives == 1);
+    assert_int_equal(kcontrol_stop(3), 0);
+    kcontrol_query(3, &info);
+    uint64_t stop = info.stop_tsc;
+    kcontrol_stop_all(first_here);
+    for (uint32_t number = 1; number <= 3; number++)
+        assert_true(kcontrol_query(number, &info) == 0 && !info.running);
+    assert_int_equal(info.stop_tsc, stop);
+    for (uint32_t i = 0; i < CPUS; i++)
+        assert_false(trace_hub_on(cpus[i].trace));
+    assert_int_equal(truths, CPUS * 6);
+    assert_int_equal(changes_told, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(too_slow_a_clock, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(absurd_sizes, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(items, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(items_at_run_time, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(live_ones_stay, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(made_and_unmade, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(states, control_begin, control_end),
+        cmocka_unit_test_setup_teardown(all_at_once, control_begin, control_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel/console/display.c: where the screen may be reached through the loader's tables, and where not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define arch_phys_to_virt arch_phys_to_virt_hardware
+#include "arch/arch.h"
+#undef arch_phys_to_virt
+
+#define GIB        (UINT64_C(1) << 30)
+#define MEMORY_END GIB /* all below is */
+
+static uint32_t pixels[480][640];
+static uint64_t where; /* physical, of these */
+
+static void *arch_phys_to_virt(uint64_t phys)
+{
+    assert_int_equal(phys, where);
+    return pixels;
+}
+
+#include "kernel/console/display.c"
+
+static struct boot_info info;
+static char said[256];
+static unsigned consoles;
+static bool readable;
+static const uint32_t rows[FONT_GLYPHS][16];
+const struct font font_console = {.width = 8, .height = 16, .rows = rows[0]};
+
+void kprintf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(said, sizeof said, format, args);
+    va_end(args);
+}
+
+int console_add(const struct console_sink *which)
+{
+    assert_ptr_equal(which, &sink);
+    consoles++;
+    return 0;
+}
+
+bool arch_is_memory(const struct boot_info *which, uint64_t phys, uint64_t size)
+{
+    assert_ptr_equal(which, &info);
+    return size && phys < MEMORY_END;
+}
+
+bool arch_readable(const void *virt, size_t size)
+{
+    assert_ptr_equal(virt, pixels);
+    assert_int_equal(size, sizeof pixels);
+    return readable;
+}
+
+void *arch_map_framebuffer(uint64_t phys, size_t size)
+{
+    return arch_is_memory(&info, phys, size) ? NULL : arch_phys_to_virt(phys);
+}
+
+void arch_map_flush(void)
+{
+}
+
+static void firmware(uint64_t base)
+{
+    where = base;
+    info = (struct boot_info){
+        .direct_map_size = 4 * GIB,
+        .framebuffer = {
+            .base = base, .size = sizeof pixels, .width = 640, .height = 480, .pixels_per_line = 640, .format = 1}};
+    memset(pixels, 0xAA, sizeof pixels);
+    decided = false;
+    consoles = 0;
+    said[0] = '\0';
+    kopt.screen = true;
+    readable = true;
+    kdisplay_begin(&info);
+}
+
+static void rescued(void **state)
+{
+    (void)state;
+    firmware(3 * GIB);
+    kdisplay_rescue();
+    assert_int_equal(consoles, 1);
+    assert_int_not_equal(pixels[0][0], 0xAAAAAAAA);
+    kdisplay_rescue(); /* once */
+    assert_int_equal(consoles, 1);
+    firmware(4 * GIB - sizeof pixels); /* the last there can be */
+    kdisplay_rescue();
+    assert_int_equal(consoles, 1);
+}
+
+/* Not a pixel is drawn: neither into memory nor beyond what the tables say is the direct map, where another region may
+ * be readable: from 2^47 on it is the loader's identity map. */
+static void not_rescued(void **state)
+{
+    static const uint64_t bases[] = {0x100000, MEMORY_END - 1, 4 * GIB - sizeof pixels + 1, 4 * GIB,
+                                     (UINT64_C(1) << 47) + 3 * GIB, UINT64_MAX - 15};
+    (void)state;
+    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
+        firmware(bases[i]);
+        kdisplay_rescue();
+        assert_int_equal(consoles, 0);
+        assert_int_equal(pixels[0][0], 0xAAAAAAAA);
+    }
+    firmware(3 * GIB); /* a hole in the tables */
+    readable = false;
+    kdisplay_rescue();
+    assert_int_equal(consoles, 0);
+    firmware(3 * GIB);
+    kopt.screen = false;
+    kdisplay_rescue();
+    assert_int_equal(consoles, 0);
+}
+
+static void opened(void **state)
+{
+    (void)state;
+    firmware(3 * GIB);
+    kdisplay_open();
+    assert_int_equal(consoles, 1);
+    assert_string_equal(said, "screen: 640 x 480 pixels, 29 rows of 79 characters\n");
+    kdisplay_rescue();
+    assert_int_equal(consoles, 1);
+    firmware(0x100000);
+    kdisplay_open();
+    assert_int_equal(consoles, 0);
+    assert_string_equal(said, "screen: none: 640 x 480 pixels, but the framebuffer cannot be mapped: it is in memory, "
+                              "or beyond what the processor can address\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rescued),
+        cmocka_unit_test(not_rescued),
+        cmocka_unit_test(opened),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ds/ds.h"
+#include "kernel/lib/errno.h"
+#include "kernel/options/options.h"
+#include "trace/session.h"
+
+static char error[512];
+
+static int set(const char *word)
+{
+    error[0] = '\0';
+    return kopt_set(word, strlen(word), error, sizeof error);
+}
+
+static int parse(const char *text)
+{
+    kopt_defaults();
+    error[0] = '\0';
+    return kopt_parse(text, strlen(text), error, sizeof error);
+}
+
+/* Every default is a value its own option accepts, and is what is shown back. */
+static void defaults_are_legal(void **state)
+{
+    (void)state;
+    struct kopt_help help;
+    char shown[256], word[256];
+    kopt_defaults();
+    for (size_t i = 0; kopt_describe(i, &help); i++) {
+        snprintf(word, sizeof word, "%s=%s", help.name, help.standard);
+        assert_int_equal(set(word), 0);
+        assert_true(kopt_show(i, shown, sizeof shown));
+        assert_string_equal(shown, word);
+    }
+    assert_int_equal(kopt_check(error, sizeof error), 0);
+}
+
+static void each_kind_of_value(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("ds=soft\nseed=0xFFFFFFFFFFFFFFFF\nserial=com2,9600\nbts=circular\nworkload=hogs"), 0);
+    assert_int_equal(kopt.ds, KOPT_DS_SOFT);
+    assert_true(kopt.seed == UINT64_MAX);
+    assert_int_equal(kopt.serial.uart.address, 0x2F8);
+    assert_int_equal(kopt.serial.baud, 9600);
+    assert_int_equal(kopt.bts, DS_BTS_CIRCULAR);
+    assert_int_equal(kopt.bts_rings, DS_BTS_ALL);
+    assert_string_equal(kopt.workload, "hogs");
+    assert_int_equal(parse("serial=none\nbts=interrupt\nbts.rings=u\nbts.records=1"), 0);
+    assert_int_equal(kopt.serial.kind, KOPT_SERIAL_NONE);
+    assert_int_equal(kopt.bts, DS_BTS_INTERRUPT);
+    assert_int_equal(kopt.bts_rings, DS_BTS_USER);
+    assert_int_equal(kopt.bts_records, 1);
+    assert_int_equal(parse("bts=interrupt\nbts.rings=k"), 0);
+    assert_int_equal(kopt.bts_rings, DS_BTS_KERNEL);
+}
+
+/* What would have no effect beside the others is refused, each with what it is that it does not go with. */
+static void options_without_effect(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error; /* NULL: good */
+    } rows[] = {
+        {"ds=soft\nds.preset=nehalem\nds.policy.fit=end_lt\nds.log=1\npebs.later=9", NULL},
+        {"ds.preset=nehalem\nds.policy.fit=end_lt\nds.log=1\nds.force=1", NULL}, /* auto may come to either */
+        {"ds=hw\nds.force=1\nds.throttle=5\npebs=branches:9", NULL},
+        {"ds=off\nbts=off\nds.force=0\nds.throttle=0\npebs.later=none\nbts.records=1024", NULL}, /* the defaults */
+        {"spinlock.every=1", "option 'spinlock.every=1': has no effect, no session has the group spinlock, as in "
+                             "session.1=auto+spinlock:qpc:sequential"},
+        {"session.2=compact:qpc:circular\nspinlock.spin_threshold=2",
+         "option 'spinlock.spin_threshold=2': has no effect, no session has the group spinlock, as in "
+         "session.1=auto+spinlock:qpc:sequential"},
+        {"session.2=spinlock:qpc:circular\nspinlock.hold_threshold=999999",
+         "option 'spinlock.hold_threshold=999999': must be 0 or at least 1000000"},
+        {"session.2=spinlock:qpc:circular\nspinlock.hold_threshold=0\nspinlock.spin_threshold=7", NULL},
+        {"session.1=spinlock:qpc:circular\nspinlock.every=1\nspinlock.hold_threshold=0",
+         "option 'spinlock.hold_threshold=0': has no effect with spinlock.every=1, but with spinlock.every=0"},
+        {"ds=off\nbts=circular", "option 'bts=circular': has no effect with ds=off"},
+        {"ds=off\nds.throttle=5", "option 'ds.throttle=5': has no effect with ds=off"},
+        {"ds=off\npebs=branches:9", "option 'pebs=branches:9': has no effect with ds=off"},
+        {"ds=off\npebs.later=9", "option 'pebs.later=9': has no effect with ds=off"},
+        {"ds=off\npebs.groups=none", "option 'pebs.groups=none': has no effect with ds=off"},
+        {"ds=off\npebs.records=50", "option 'pebs.records=50': has no effect with ds=off"},
+        {"ds=off\npebs.threshold=5", "option 'pebs.threshold=5': has no effect with ds=off"},
+        {"ds=off\nds.log=1", "option 'ds.log=1': has no effect with ds=off, but with ds=auto|soft"},
+        {"ds=hw\nds.log=1", "option 'ds.log=1': has no effect with ds=hw, but with ds=auto|soft"},
+        {"ds=hw\nds.preset=skylake", "option 'ds.preset=skylake': has no effect with ds=hw, but with ds=auto|soft"},
+        {"ds=hw\nds.policy.fit=end_lt",
+         "option 'ds.policy.fit=end_lt': has no effect with ds=hw, but with ds=auto|soft"},
+        {"ds=soft\nds.force=1", "option 'ds.force=1': has no effect with ds=soft, but with ds=auto|hw"},
+        {"bts.rings=u", "option 'bts.rings=u': has no effect with bts=off"},
+        {"bts.records=9", "option 'bts.records=9': has no effect with bts=off"},
+        {"workload=known\npebs.later=9", "option 'pebs.later=9': has no effect with workload=known"},
+        {"workload=known\npebs=branches:9", NULL},
+        {"pebs=none\nbts=interrupt\nds.throttle=5\nworkload=user\npebs.records=64\npebs.threshold=48", NULL},
+        {"ds=hw\npebs=none\nbts=circular\nbts.records=9", NULL},
+        {"pebs=none", "option 'pebs=none': with bts=off nothing is left to record: give bts=circular or "
+                      "bts=interrupt, or ds=off"},
+        {"ds=off\npebs=none", "option 'pebs=none': has no effect with ds=off"},
+        {"pebs=none\nbts=circular\npebs.later=9", "option 'pebs.later=9': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\npebs.groups=lbr", "option 'pebs.groups=lbr': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\npebs.records=50", "option 'pebs.records=50': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\npebs.threshold=9", "option 'pebs.threshold=9': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\nsession.1=full:qpc:sequential\nsession.pmc=TotalCycles",
+         "option 'session.pmc=TotalCycles': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\nds.log=1", "option 'ds.log=1': has no effect with pebs=none"},
+        {"pebs=none\nbts=circular\nworkload=known",
+         "option 'pebs=none': workload=known is about what PEBS counts: give another"},
+        {"dump=live\ndump.pace=0\nserial=com2,9600\nsession.2=full:tsc:circular", NULL},
+        {"dump.pace=0", "option 'dump.pace=0': has no effect with dump=end, but with dump=live"},
+        {"dump=live\nserial=none", "option 'dump=live': has no effect with serial=none"},
+        {"dump=live\nsession.1=compact:qpc:circular\nsession.8=full:tsc:sequential", NULL},
+        {"dump=live\nsession.1=compact:qpc:circular\nsession.8=full:tsc:circular",
+         "option 'dump=live': has no effect where all sessions are circular: they keep their newest buffers for the "
+         "end; make one sequential, or leave it out"},
+        {"save=esp\nsave.mib=512\nend=reboot\nserial=none", NULL},
+        {"save=esp\nend=halt", "option 'save=esp': the log in memory becomes a file after a reset: leave end= out, or "
+                               "give end=reboot"},
+        {"save.mib=1", "option 'save.mib=1': has no effect with save=off, but with save=esp"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(parse(rows[i].text), rows[i].error ? -EINVAL : 0);
+        assert_string_equal(error, rows[i].error ? rows[i].error : "");
+    }
+}
+
+/* The log in memory takes a reset. */
+static void save_resets(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("save=esp"), 0);
+    assert_int_equal(kopt.end, KOPT_END_REBOOT);
+    assert_int_equal(parse("save=off"), 0);
+    assert_int_equal(kopt.end, KOPT_END_HALT);
+}
+
+/* What ds=auto has come to decides during the run: then it is said, option by option. */
+static void what_auto_leaves_without_effect(void **state)
+{
+    (void)state;
+    char text[160];
+    size_t i = 0;
+    assert_int_equal(parse("ds.force=1\nds.preset=skylake\nds.log=1\nbts=circular"), 0);
+    assert_true(kopt_idle(&i, KOPT_DS_SOFT, text, sizeof text));
+    assert_string_equal(text, "option 'ds.force=1': has no effect with ds=soft, which is what ds=auto has chosen");
+    assert_false(kopt_idle(&i, KOPT_DS_SOFT, text, sizeof text));
+    i = 0;
+    assert_true(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
+    assert_non_null(strstr(text, "'ds.preset=skylake': has no effect with ds=hw, which"));
+    assert_true(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
+    assert_non_null(strstr(text, "'ds.log=1'"));
+    assert_false(kopt_idle(&i, KOPT_DS_HW, text, sizeof text));
+}
+
+static void given_twice(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("seed=1\nswitches=9\nseed=2"), -EINVAL);
+    assert_string_equal(error, "cairn.cfg line 3: option 'seed=2': is given twice: leave one of the two out");
+    assert_int_equal(parse("ds.policy.fit=end_lt\nds.policy.fit=end_lt"), -EINVAL);
+    assert_non_null(strstr(error, "line 2: option 'ds.policy.fit=end_lt': is given twice"));
+    assert_int_equal(parse("seed=1\nswitches=9"), 0); /* the next file is another */
+    assert_int_equal(set("cpus=0"), -EINVAL);
+    assert_int_equal(set("cpus=1"), 0); /* what was refused has not been given */
+}
+
+static bool groups_are(unsigned number, const char *text)
+{
+    char shown[TRACE_GROUPS_TEXT];
+    trace_groups_show(&kopt.session[number - 1].masks, shown);
+    return strcmp(shown, text) == 0;
+}
+
+static void shows(const char *word)
+{
+    struct kopt_help help;
+    char shown[256] = "";
+    size_t name = strcspn(word, "=");
+    for (size_t i = 0; kopt_describe(i, &help); i++)
+        if (strlen(help.name) == name && memcmp(help.name, word, name) == 0)
+            kopt_show(i, shown, sizeof shown);
+    assert_string_equal(shown, word);
+}
+
+static void counters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *why; /* NULL: it is right */
+    } cases[] = {
+        { "InstructionRetired", NULL },
+        { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles", NULL },
+        { "Timer", "'Timer': must be InstructionRetired" },
+        { "instructions", "'instructions': must be InstructionRetired" },
+        { "InstructionRetired,", "'': must be InstructionRetired" },
+        { "TotalCycles,InstructionRetired,TotalCycles", "'TotalCycles': is there twice" },
+        { "InstructionRetired,BranchInstructionRetired,UnhaltedCoreCycles,TotalCycles,BranchInstructions",
+          "'BranchInstructions': is one too many, 4 are the most" },
+    };
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "session.1=full:qpc:sequential\nsession.pmc=%s", cases[i].value);
+        kopt_defaults();
+        assert_int_equal(parse(text), cases[i].why ? -EINVAL : 0);
+        if (cases[i].why)
+            assert_non_null(strstr(error, cases[i].why));
+    }
+    kopt_defaults();
+    assert_int_equal(parse("session.1=compact:qpc:sequential\nsession.pmc=InstructionRetired"), -EINVAL);
+    assert_non_null(strstr(error, "no session writes 0524H events"));
+    kopt_defaults();
+    assert_int_equal(parse("session.1=full:qpc:sequential\nds=off\nsession.pmc=InstructionRetired"), -EINVAL);
+    kopt_defaults(); /* what each would have needs a counter of its own */
+    assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=InstructionRetired\npebs=cycles:9,cycles:8,"
+                           "cycles:7,cycles:6,cycles:5,cycles:4,cycles:3,cycles:2,branches:9,branches:8,branches:7,"
+                           "branches:6,branches:5,branches:4"), -EINVAL);
+    assert_non_null(strstr(error, "more events than any"));
+    static const struct {
+        const char *hooks, *why;
+    } of_hooks[] = {
+        { "0x0524", NULL },
+        { "1330,0x524,0x0F2E,0x0529", NULL },
+        { "0x0525", "'0x0525': no hook ID, such as 0x0524, whose events carry items" },
+        { "0x10524", "'0x10524': no hook ID" },
+        { "ready", "'ready': no hook ID" },
+        { "0x0524,", "'': no hook ID" },
+        { "0x0524,0x0532,1316", "'1316': is there twice" },
+        { "0x0524,0x0529,0x0530,0x0532,0x0F2E", "'0x0F2E': is one too many, 4 are the most" },
+        { "0x0524,0x0F43",
+          "'session.pmc.hooks=0x0524,0x0F43': no session writes 0F43H events: give one the group 'interrupt'" },
+    };
+    for (unsigned i = 0; i < sizeof of_hooks / sizeof of_hooks[0]; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "session.1=full+dispatcher+priority:qpc:sequential\n"
+                 "session.2=profile+spinlock:tsc:circular\nsession.pmc=TotalCycles\nsession.pmc.hooks=%s",
+                 of_hooks[i].hooks);
+        kopt_defaults();
+        assert_int_equal(parse(text), of_hooks[i].why ? -EINVAL : 0);
+        if (of_hooks[i].why)
+            assert_non_null(strstr(error, of_hooks[i].why));
+    }
+    kopt_defaults(); /* without counters */
+    assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc.hooks=0x0532"), -EINVAL);
+    assert_non_null(strstr(error, "session.pmc.hooks"));
+    kopt_defaults();
+    struct trace_pmc pmc;
+    assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
+    assert_int_equal(pmc.count + pmc.hooks, 0);
+    assert_int_equal(parse("session.1=dispatcher:qpc:sequential\nsession.pmc=TotalCycles\n"
+                           "session.pmc.hooks=0x0532"), 0);
+    assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
+    assert_true(pmc.count == 1 && pmc.source[0] == 19 && pmc.hooks == 1 && pmc.hook[0] == 0x0532);
+    struct ds_config config;
+    uint64_t later[DS_MAX_COUNTERS];
+    kopt_defaults();
+    assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=BranchInstructions,TotalCycles"), 0);
+    assert_int_equal(kopt_ds_config(&config, later, error, sizeof error), 0);
+    assert_int_equal(config.events, 1);
+    assert_int_equal(config.counting, 2);
+    assert_string_equal(config.event[1].name, "BR_INST_RETIRED.ALL_BRANCHES");
+    assert_string_equal(config.event[2].name, "CPU_CLK_UNHALTED.THREAD");
+    kopt_defaults();
+}
+
+static void sessions(void **state)
+{
+    (void)state;
+    const struct kopt_session *s = kopt.session;
+    kopt_defaults();
+    assert_true(s[0].on && s[0].automatic && s[0].clock == TRACE_CLOCK_QPC && !s[0].circular);
+    assert_true(groups_are(1, "none"));
+    for (unsigned i = 1; i < TRACE_MAX_SESSIONS; i++)
+        assert_false(s[i].on);
+    assert_int_equal(parse("session.1=compact+full:qpc:circular\nsession.2=full+dpc:system:sequential:16\n"
+                           "session.8=auto+spinlock+0x40000040:tsc:circular:1024:65536\nsession.restarts=3"), 0);
+    assert_true(groups_are(1, "both") && s[0].circular && !s[0].automatic);
+    shows("session.1=both:qpc:circular");
+    assert_true(s[1].on && groups_are(2, "full+dpc") && s[1].clock == TRACE_CLOCK_SYSTEM && s[1].buffer_kib == 16);
+    assert_int_equal(s[1].buffers, 0);
+    shows("session.2=full+dpc:system:sequential:16");
+    assert_true(s[7].automatic && groups_are(8, "spinlock+0x40000040") && s[7].clock == TRACE_CLOCK_TSC);
+    assert_int_equal(s[7].buffer_kib, 1024);
+    assert_int_equal(s[7].buffers, 65536);
+    shows("session.8=auto+spinlock+0x40000040:tsc:circular:1024:65536");
+    assert_int_equal(parse("session.8=none:tsc:circular"), 0);
+    shows("session.8=none:tsc:circular");
+    assert_int_equal(parse("session.8=off\nsession.restarts=3"), -EINVAL); /* none is there to be restarted */
+    assert_non_null(strstr(error, "option 'session.restarts': session 1 is not restarted"));
+    shows("session.8=off");
+    kopt_defaults();
+
+    static const char *const bad[] = {
+        "session.1=off", "session.9=full:qpc:circular", "session.0=off", "session.2=", "session.2=full",
+        "session.2=full:qpc", "session.2=full:qpc:", "session.2=full:qpc:around", "session.2=full:hpet:circular",
+        "session.2=fuller:qpc:circular", "session.2=:qpc:circular", "session.2=full+:qpc:circular",
+        "session.2=+full:qpc:circular", "session.2=autos:qpc:circular", "session.2=auto+:qpc:circular",
+        "session.2=full:qpc:circular:", "session.2=full:qpc:circular:3", "session.2=full:qpc:circular:1025",
+        "session.2=full:qpc:circular:x", "session.2=full:qpc:circular:4:0", "session.2=full:qpc:circular:4:65537",
+        "session.2=full:qpc:circular:4:8:1", "session.2=full:qpc:circular:4:8:", "session.2=0x:qpc:circular",
+        "session.2=0x123456789:qpc:circular", "session.2=0xG:qpc:circular",
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(set(bad[i]), -EINVAL);
+        assert_false(s[1].on); /* nothing of it is kept */
+    }
+}
+
+/* The model's own tables decide what there is. */
+static void presets_and_policies(void **state)
+{
+    (void)state;
+    char word[128], shown[128];
+    struct kopt_help help;
+    unsigned rows = 0;
+    kopt_defaults();
+    for (size_t i = 0; i < DS_MODEL_PRESETS; i++) {
+        kopt_defaults();
+        snprintf(word, sizeof word, "ds.preset=%s", ds_model_presets[i].name);
+        assert_int_equal(set(word), 0);
+        assert_string_equal(kopt.ds_preset, ds_model_presets[i].name);
+    }
+    for (size_t i = 0; i < DS_MODEL_POLICIES; i++) {
+        const struct ds_model_policy_row *row = &ds_model_policies[i];
+        assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[0]);
+        for (size_t v = 0; row->values[v]; v++) {
+            snprintf(word, sizeof word, "ds.policy.%s=%s", row->name, row->values[v]);
+            kopt_defaults();
+            assert_int_equal(set(word), 0);
+            assert_string_equal(ds_model_policy_value(&kopt.ds_policy, row), row->values[v]);
+        }
+    }
+    for (size_t i = 0; kopt_describe(i, &help); i++) {
+        if (strncmp(help.name, "ds.policy.", 10) != 0)
+            continue;
+        assert_string_equal(help.name + 10, ds_model_policies[rows].name);
+        assert_string_equal(help.text, ds_model_policies[rows].question);
+        snprintf(word, sizeof word, "%s=%s", help.name, strrchr(help.values, '|') + 1);
+        kopt_defaults();
+        assert_int_equal(set(word), 0);
+        assert_true(kopt_show(i, shown, sizeof shown));
+        assert_string_equal(shown, word);
+        rows++;
+    }
+    assert_int_equal(rows, DS_MODEL_POLICIES);
+}
+
+static void serial_ports(void **state)
+{
+    enum { PORT = KOPT_SERIAL_PORT };
+    (void)state;
+    static const struct {
+        const char *word; struct arch_uart uart; uint32_t baud; const char *shown; uint32_t kind, function;
+    } cases[] = {
+        {"com1", {0x3F8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3f8,115200", PORT, 0},
+        {"com2,9600", {0x2F8, 1843200, ARCH_UART_IO, 1, 1}, 9600, "0x2f8,9600", PORT, 0},
+        {"com3", {0x3E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x3e8,115200", PORT, 0},
+        {"com4", {0x2E8, 1843200, ARCH_UART_IO, 1, 1}, 115200, "0x2e8,115200", PORT, 0},
+        {"0xc000,115201", {0xC000, 1843200, ARCH_UART_IO, 1, 1}, 115201, "0xc000,115201", PORT, 0},
+        {"49152,921600,14745600", {0xC000, 14745600, ARCH_UART_IO, 1, 1}, 921600, "0xc000,921600,14745600", PORT, 0},
+        {"mmio:0xfe034000", {0xFE034000, 1843200, ARCH_UART_MEMORY, 1, 1}, 115200,
+         "mmio:0xfe034000:1:1,115200", PORT, 0},
+        {"mmio:0xfe034000:4,115200,48000000", {0xFE034000, 48000000, ARCH_UART_MEMORY, 4, 4}, 115200,
+         "mmio:0xfe034000:4:4,115200,48000000", PORT, 0},
+        {"mmio:0xfe034001:4:1", {0xFE034001, 1843200, ARCH_UART_MEMORY, 4, 1}, 115200,
+         "mmio:0xfe034001:4:1,115200", PORT, 0},
+        {"auto", {0}, 0, "auto", KOPT_SERIAL_AUTO, 0},
+        {"auto,115200", {0}, 115200, "auto,115200", KOPT_SERIAL_AUTO, 0},
+        {"auto,921600,14745600", {.clock = 14745600}, 921600, "auto,921600,14745600", KOPT_SERIAL_AUTO, 0},
+        {"pci", {0}, 115200, "pci,115200", KOPT_SERIAL_PCI, 0},
+        {"pci:0:3.0", {0}, 115200, "pci:00:03.0,115200", KOPT_SERIAL_PCI_FUNCTION, 0x0018},
+        {"pci:fe:1F.7,9600,3686400", {.clock = 3686400}, 9600, "pci:fe:1f.7,9600,3686400", KOPT_SERIAL_PCI_FUNCTION,
+         0xFEFF},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char word[64], text[64];
+        snprintf(word, sizeof word, "serial=%s", cases[i].word);
+        for (unsigned again = 0; again <= 1; again++) { /* what is shown can be given */
+            const struct arch_uart *u = &kopt.serial.uart;
+            kopt_defaults();
+            assert_int_equal(set(word), 0);
+            assert_int_equal(kopt.serial.kind, cases[i].kind);
+            assert_int_equal(kopt.serial.function, cases[i].function);
+            assert_int_equal(u->address, cases[i].uart.address);
+            assert_int_equal(u->clock, cases[i].uart.clock);
+            assert_int_equal(u->space, cases[i].uart.space);
+            assert_int_equal(u->stride, cases[i].uart.stride);
+            assert_int_equal(u->width, cases[i].uart.width);
+            assert_int_equal(kopt.serial.baud, cases[i].baud);
+            struct kopt_help help;
+            for (size_t row = 0; kopt_describe(row, &help); row++)
+                if (strcmp(help.name, "serial") == 0)
+                    kopt_show(row, text, sizeof text);
+            snprintf(word, sizeof word, "serial=%s", cases[i].shown);
+            assert_string_equal(text, word);
+        }
+    }
+    kopt_defaults();
+    assert_int_not_equal(set("serial=com1,100000"), 0);
+    assert_non_null(strstr(error, "1843200 Hz gives no baud rate within 2.5 % of that: 115200 is the nearest"));
+}
+
+static void bad_words_are_named(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "", "ds", "=", "ds=", "ds=sof", "ds=softx", "DS=soft", "nosuch=1", "switches=", "switches=0", "switches=-1",
+        "switches=1x", "seed=18446744073709551616", "seed=0x", "tick=99", "cpus=257", "session.1=compact",
+        "session.1=compact:qpc", "session.1=compact:qpc:sequential:", "session.1=half:qpc:circular", "serial=com0",
+        "serial=com5", "serial=", "serial=0", "serial=0xfff9", "serial=com1,", "serial=com1,0", "serial=com1,x",
+        "serial=com1,100000", "serial=com1,4294967296", "serial=com1,115200,", "serial=com1,115200,0",
+        "serial=com1,115200,1000000", "serial=com1,115200,1843200,1", "serial=mmio", "serial=mmio:", "serial=mmio:0",
+        "serial=mmio:0xfe034000:", "serial=mmio:0xfe034000:3", "serial=mmio:0xfe034000:8", "serial=mmio:0xfe034000:4:",
+        "serial=mmio:0xfe034000:4:8", "serial=mmio:0xfe034000:1:2", "serial=mmio:0xfe034000:4:4:4",
+        "serial=mmio:0xfe034002:4", "serial=auto:1", "serial=pci:", "serial=pci:0", "serial=pci:0:3",
+        "serial=pci:0:3.", "serial=pci:0:3.8", "serial=pci:0:20.0", "serial=pci:100:3.0", "serial=pci:0:3.0.0",
+        "serial=pci:g:3.0", "serial=pci:0x1:3.0", "serial=pci,100000", "serial=none,100000", "serial=none,",
+        "serial=mmio:0x10000000000000", "workload=none", "ds.preset=i486",
+        "ds.preset=", "ds.preset=names of ds_model_presets", "ds.policy.fit=yes", "ds.policy.fit=",
+        "ds.policy.nosuch=yes", "truth=2", "bts=on", "bts=", "bts.records=0",
+        "bts.records=16385", "panic=later",
+    };
+    kopt_defaults();
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_not_equal(set(bad[i]), 0);
+        assert_non_null(strstr(error, bad[i]));
+        assert_null(strchr(error, '\n'));
+    }
+}
+
+static void a_file_of_options(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("# a comment\r\n\r\n  truth=1 \t\r\nswitches=300 # so few\nseed=7"), 0);
+    assert_int_equal(kopt.truth, 1);
+    assert_int_equal(kopt.switches, 300);
+    assert_int_equal(kopt.seed, 7);
+    assert_int_not_equal(parse("truth=1\ncpus=many\nseed=7\n"), 0);
+    assert_non_null(strstr(error, "line 2"));
+    assert_non_null(strstr(error, "cpus=many"));
+}
+
+static void combinations_are_checked(void **state)
+{
+    (void)state;
+    assert_int_not_equal(parse("pebs.records=8\npebs.threshold=9\n"), 0);
+    assert_non_null(strstr(error, "option 'pebs.threshold=9': must not be above pebs.records=8"));
+    assert_int_not_equal(parse("pebs.records=8\n"), 0); /* nobody has said a word of the threshold */
+    assert_string_equal(error, "option 'pebs.records=8': is below pebs.threshold, whose default is 48: give "
+                               "pebs.threshold=, at most 8");
+    assert_int_not_equal(parse("pebs.later=1009,50021\n"), 0); /* more periods than there are events */
+    assert_non_null(strstr(error, "option 'pebs.later': '1009,50021': must be none, or a period"));
+    assert_int_not_equal(parse("pebs=NO_SUCH_EVENT:100\n"), 0);
+    assert_non_null(strstr(error, "NO_SUCH_EVENT"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value), cmocka_unit_test(counters),
+        cmocka_unit_test(sessions),
+        cmocka_unit_test(serial_ports),
+        cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),
+        cmocka_unit_test(presets_and_policies),
+        cmocka_unit_test(combinations_are_checked),
+        cmocka_unit_test(options_without_effect), cmocka_unit_test(save_resets),
+        cmocka_unit_test(what_auto_leaves_without_effect),
+        cmocka_unit_test(given_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the truth is kept: in order, by CPU, from one pool; what found no room is counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/tracepoint/truth.c"
+
+static struct kcpu cpu[2];
+struct kcpu *kcpu_table[ARCH_MAX_CPUS] = {&cpu[0], &cpu[1]};
+uint32_t kcpu_count = 2;
+
+static void *memory;
+static uint64_t free_pages, taken_pages;
+static char printed[160];
+
+uint64_t kmem_pages_available(void)
+{
+    return free_pages;
+}
+
+void *kmem_pages_alloc(size_t count)
+{
+    assert_true(count <= free_pages);
+    taken_pages = count;
+    memory = aligned_alloc(ARCH_PAGE_SIZE, count * ARCH_PAGE_SIZE);
+    return memset(memory, 0xA5, count * ARCH_PAGE_SIZE);
+}
+
+void kprintf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(printed, sizeof printed, format, args);
+    va_end(args);
+}
+
+static uint32_t dumped[2];
+
+void trace_dump_truth(struct trace_dump *dump, uint16_t index, uint32_t first, const void *records, uint32_t count)
+{
+    assert_null(dump);
+    assert_int_equal(first, dumped[index]);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cairn_truth_switch *t = (const void *)((const uint8_t *)records + i * CAIRN_TRUTH_BYTES);
+        assert_int_equal(t->cpu, index);
+        assert_int_equal(t->tsc, first + i);
+    }
+    dumped[index] += count;
+}
+
+static void write_one(unsigned index, uint64_t n)
+{
+    const struct cairn_truth_switch sw = {
+        .kind = n % 3 ? CAIRN_TRUTH_SWITCH : CAIRN_TRUTH_PEBS, .cpu = (uint8_t)index, .tsc = n};
+    ktruth_write(cpu[index].truth, &sw);
+}
+
+static void too_little_memory(void **state)
+{
+    (void)state;
+    free_pages = 100;
+    assert_int_equal(ktruth_init(200000, 1, false), -ENOMEM);
+    assert_non_null(strstr(printed, "truth: 200000 switches need"));
+    assert_non_null(strstr(printed, "400 KiB are free"));
+    assert_null(cpu[0].truth);
+    assert_null(memory);
+}
+
+static void room_for_branches(void **state)
+{
+    (void)state;
+    free_pages = 16384;
+    assert_int_equal(ktruth_init(1000, 1, false), 0);
+    free(memory);
+    uint64_t without = taken_pages;
+    assert_int_equal(ktruth_init(1000, 1, true), 0);
+    free(memory);
+    assert_int_equal(taken_pages, without + free_pages / 4);
+    memory = NULL;
+}
+
+/* PEBS records have as much room for their truth as short periods need, up to a quarter of what is free. */
+static void room_for_words(void **state)
+{
+    (void)state;
+    enum { SWITCHES = 20000 };
+    uint64_t pages[3];
+    const uint64_t one = 16 * SWITCHES / CHUNK_RECORDS * (CHUNK_BYTES / ARCH_PAGE_SIZE);
+    free_pages = 1 << 20;
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(ktruth_init(SWITCHES, 1 + 4 * i, false), 0);
+        free(memory);
+        pages[i] = taken_pages;
+    }
+    assert_true(pages[1] - pages[0] >= 5 * one && pages[1] - pages[0] < 5 * one + 2048);
+    assert_true(pages[2] - pages[1] >= 4 * one && pages[2] - pages[1] < 4 * one + 2048);
+    free_pages = 4 * pages[0] + 1000;
+    assert_int_equal(ktruth_init(SWITCHES, 9, false), 0);
+    free(memory);
+    assert_true(taken_pages >= pages[0] && taken_pages <= free_pages / 4);
+    free_pages = pages[0];
+    assert_int_equal(ktruth_init(SWITCHES, 9, false), 0);
+    free(memory);
+    assert_int_equal(taken_pages, pages[0]);
+    memory = NULL;
+}
+
+static void in_order_until_it_is_full(void **state)
+{
+    (void)state;
+    enum { SWITCHES = 5000 };
+    free_pages = 1 << 20;
+    assert_int_equal(ktruth_init(SWITCHES, 1, false), 0);
+    assert_true(cpu[0].truth && cpu[1].truth && cpu[0].truth != cpu[1].truth);
+    struct ktruth_counts n = ktruth_counts(cpu[0].truth);
+    assert_true(!n.switches && !n.records && !n.lost);
+    uint64_t written[2] = {0}; /* as much as was promised, unevenly: both CPUs grow in turn */
+    for (uint64_t i = 0; i < 2 * SWITCHES; i++) {
+        unsigned index = i % 4 == 0;
+        write_one(index, written[index]++);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        n = ktruth_counts(cpu[i].truth);
+        assert_int_equal(n.lost, 0);
+        assert_int_equal(n.records, (written[i] + 2) / 3);
+        assert_int_equal(n.switches, written[i] - n.records);
+    }
+    ktruth_dump(NULL);
+    assert_int_equal(dumped[0], written[0]);
+    assert_int_equal(dumped[1], written[1]);
+
+    uint64_t room = written[0]; /* then CPU 0 takes all that is left */
+    while (!cpu[0].truth->lost)
+        write_one(0, room++);
+    for (unsigned i = 0; i < 9; i++)
+        write_one(0, room++);
+    n = ktruth_counts(cpu[0].truth);
+    assert_int_equal(n.lost, 10);
+    assert_int_equal(n.switches + n.records, room - 10);
+    write_one(1, written[1]); /* into the chunk it has begun */
+    n = ktruth_counts(cpu[1].truth);
+    assert_true(n.lost == 0 && n.switches + n.records == written[1] + 1);
+    dumped[0] = dumped[1] = 0;
+    ktruth_dump(NULL);
+    assert_int_equal(dumped[0], room - 10);
+    assert_int_equal(dumped[1], written[1] + 1);
+    free(memory); /* ASan: no record went beyond it */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(too_little_memory),
+        cmocka_unit_test(room_for_branches),
+        cmocka_unit_test(room_for_words),
+        cmocka_unit_test(in_order_until_it_is_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counting by blocks is the same as going through the model with each instruction: random blocks on two models, one
+ * each way, which must never differ: counters, status, records, memory, interrupts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/support/ds_bench.h"
+#include "tools/qemu-ds/counting.h"
+
+#define EVENT(e) (1u << DS_MODEL_##e)
+#define BLOCKS   20000u
+#define RECORDS  (320u * 16u)
+
+static struct ds_bench told, counted;
+static struct qds_numbers now;
+static struct qds_counting counting = {.now = &now};
+static unsigned steps;
+static uint64_t seed;
+
+static uint32_t random_below(uint32_t n)
+{
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(seed >> 33) % n;
+}
+
+struct block {
+    unsigned ring, length;
+    unsigned of[8]; /* events of each instruction */
+    uint16_t events[DS_MODEL_EVENTS];
+};
+
+static struct block random_block(void)
+{
+    static const unsigned ends[] = {
+        EVENT(INSTRUCTION), EVENT(INSTRUCTION) | EVENT(BRANCH), EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(NEAR_CALL),
+        EVENT(INSTRUCTION) | EVENT(BRANCH) | EVENT(BRANCH_CONDITIONAL)};
+    struct block b = {.ring = random_below(2), .length = 1 + random_below(8)};
+    for (unsigned i = 0; i < b.length; i++) {
+        b.of[i] = i + 1 < b.length ? EVENT(INSTRUCTION) : ends[random_below(4)];
+        for (unsigned e = 0; e < DS_MODEL_EVENTS; e++)
+            b.events[e] += b.of[i] >> e & 1;
+    }
+    return b;
+}
+
+static void go_through(struct ds_bench *bench, const struct block *b)
+{
+    for (unsigned i = 0; i < b->length; i++)
+        ds_bench_retire(bench, b->of[i], b->ring ? 3 : 0);
+}
+
+static void run(const struct block *b)
+{
+    go_through(&told, b);
+    if (qds_counting_due(&counting, b->ring, b->events)) {
+        qds_counting_sync(&counting, &counted.model);
+        go_through(&counted, b);
+        qds_counting_arm(&counting, &counted.model);
+        steps++;
+        return;
+    }
+    for (unsigned e = 0; e < DS_MODEL_EVENTS; e++) {
+        now.of[b->ring][e] += b->events[e];
+        now.of[QDS_ALL_RINGS][e] += b->events[e];
+    }
+}
+
+static void compare(void)
+{
+    qds_counting_sync(&counting, &counted.model);
+    assert_memory_equal(told.model.value, counted.model.value, sizeof told.model.value);
+    assert_int_equal(told.model.global_status, counted.model.global_status);
+    assert_int_equal(told.model.armed, counted.model.armed);
+    assert_int_equal(told.model.records, counted.model.records);
+    assert_int_equal(told.model.dropped, counted.model.dropped);
+    assert_memory_equal(told.memory, counted.memory, sizeof told.memory);
+    assert_int_equal(told.pmis, counted.pmis);
+}
+
+static void begin(struct ds_bench *b, const struct ds_model_preset *preset)
+{
+    ds_bench_init(b, preset, NULL, RECORDS, RECORDS / 2);
+    ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(101), MINUS(101));
+}
+
+/* Both at once. */
+static void write_both(uint32_t msr, uint64_t value)
+{
+    qds_counting_sync(&counting, &counted.model);
+    ds_bench_write(&told, msr, value);
+    ds_bench_write(&counted, msr, value);
+    qds_counting_arm(&counting, &counted.model);
+}
+
+static void same(const struct ds_model_preset *preset)
+{
+    const uint64_t usr = IA32_PERFEVTSEL_USR, os = IA32_PERFEVTSEL_OS, on = IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_INT;
+    begin(&told, preset);
+    begin(&counted, preset);
+    qds_counting_arm(&counting, &counted.model);
+    steps = 0;
+    write_both(IA32_PMC0 + 1, MINUS(37) & 0x7FFFFFFF);
+    write_both(IA32_PERFEVTSEL0 + 1, BRANCHES | usr | on); /* an interrupt at its end, and all of 2^48 then */
+    write_both(IA32_PERFEVTSEL0 + 2, BRANCHES | os | IA32_PERFEVTSEL_EN);
+    write_both(IA32_PERFEVTSEL0 + 3, INSTRUCTIONS | usr | os | on);
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        struct block b = random_block();
+        run(&b);
+        if (random_below(16) == 0)
+            compare();
+        if (random_below(64) == 0) /* a counter close to its end */
+            write_both(IA32_PMC0 + 1 + random_below(3), -(uint64_t)(1 + random_below(200)) & 0xFFFFFFFF);
+        if (random_below(256) == 0) {
+            write_both(IA32_PERF_GLOBAL_CTRL, random_below(16));
+            told.pmis = counted.pmis = 0; /* it keeps so many */
+        }
+        if (random_below(256) == 0) { /* the buffer is drained */
+            *ds_bench_area(&told, offsetof(struct ds_area_60, pebs_index)) = ds_bench_buffer();
+            *ds_bench_area(&counted, offsetof(struct ds_area_60, pebs_index)) = ds_bench_buffer();
+        }
+    }
+    compare();
+    assert_true(told.model.records > 100);
+    assert_true(steps > 100 && steps < BLOCKS / 2); /* or blocks have counted nothing */
+}
+
+static void blocks_count_as_the_model_does(void **state)
+{
+    (void)state;
+    for (unsigned format = 0; format <= 6; format++) {
+        seed = format + 1;
+        if (ds_bench_of_format(format)->gp_counters >= 4)
+            same(ds_bench_of_format(format));
+    }
+}
+
+/* The precise answer for an armed counter: its next event, however far its value is from overflow. */
+static void an_armed_counter_waits_for_its_next_event(void **state)
+{
+    (void)state;
+    const uint16_t branch[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3, [DS_MODEL_BRANCH] = 1};
+    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    ds_bench_init(&counted, ds_bench_skylake(), NULL, RECORDS, RECORDS);
+    ds_bench_pebs_counter(&counted, 0, BRANCHES, MINUS(1), MINUS(1000));
+    qds_counting_arm(&counting, &counted.model);
+    assert_true(qds_counting_due(&counting, 0, branch));
+    assert_false(qds_counting_due(&counting, 0, plain));
+    ds_bench_retire(&counted, EVENT(INSTRUCTION) | EVENT(BRANCH), 0);
+    qds_counting_arm(&counting, &counted.model);
+    assert_true(qds_counting_due(&counting, 0, branch));
+    assert_true(qds_counting_due(&counting, 1, branch));
+    ds_bench_retire(&counted, EVENT(INSTRUCTION) | EVENT(BRANCH), 0);
+    assert_int_equal(counted.model.records, 1);
+    qds_counting_arm(&counting, &counted.model);
+    assert_false(qds_counting_due(&counting, 0, branch));
+}
+
+static void what_is_forced_counts_on(void **state)
+{
+    (void)state;
+    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    ds_bench_init(&counted, ds_bench_skylake(), NULL, RECORDS, RECORDS);
+    ds_bench_pebs_counter(&counted, 0, INSTRUCTIONS, MINUS(1000), MINUS(1000));
+    qds_counting_arm(&counting, &counted.model);
+    qds_counting_force(&counting, 1);
+    assert_true(now.of[QDS_OTHER_RINGS][DS_MODEL_INSTRUCTION] >= QDS_DUE);
+    assert_true(now.of[QDS_RING_0][DS_MODEL_INSTRUCTION] < QDS_DUE);
+    assert_false(qds_counting_due(&counting, 1, plain)); /* but for being forced */
+    now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 7;
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(PMC(&counted, 0), MINUS(993));
+}
+
+static void frozen_counters_stand_still(void **state)
+{
+    (void)state;
+    const uint16_t plain[DS_MODEL_EVENTS] = {[DS_MODEL_INSTRUCTION] = 3};
+    ds_bench_init(&counted, ds_bench_icelake(), NULL, RECORDS, RECORDS);
+    ds_bench_pebs_counter(&counted, 0, INSTRUCTIONS, MINUS(2), MINUS(1000));
+    ds_bench_write(&counted, IA32_PERF_GLOBAL_STATUS_SET, IA32_PERF_GLOBAL_STATUS_CTR_FRZ);
+    qds_counting_arm(&counting, &counted.model);
+    assert_false(qds_counting_due(&counting, 0, plain));
+    now.of[QDS_ALL_RINGS][DS_MODEL_INSTRUCTION] += 3;
+    qds_counting_sync(&counting, &counted.model);
+    assert_int_equal(PMC(&counted, 0), MINUS(2));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_count_as_the_model_does),
+        cmocka_unit_test(an_armed_counter_waits_for_its_next_event),
+        cmocka_unit_test(what_is_forced_counts_on),
+        cmocka_unit_test(frozen_counters_stand_still),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/base/names.h"
+
+#include <stddef.h>
+
+#include "tools/cairn/log/etl/layout.h"
+#include "trace/ccswap.h"
+#include "trace/wire/format.h"
+
+#define LOOK_UP(table, i) ((i) < sizeof(table) / sizeof((table)[0]) && (table)[i] ? (table)[i] : "?")
+
+#define REASONS 43u
+
+const char *const cairn_switch_words[] = {
+    "Initialized", "Ready", "Running", "Standby", "Terminated", "Waiting", "Transition", "DeferredReady", "GateWait",
+    "WaitingForProcessInSwap",
+    "Executive", "FreePage", "PageIn", "PoolAllocation", "DelayExecution", "Suspended", "UserRequest", "WrExecutive",
+    "WrFreePage", "WrPageIn", "WrPoolAllocation", "WrDelayExecution", "WrSuspended", "WrUserRequest", "WrEventPair",
+    "WrQueue", "WrLpcReceive", "WrLpcReply", "WrVirtualMemory", "WrPageOut", "WrRendezvous", "WrKeyedEvent",
+    "WrTerminated", "WrProcessInSwap", "WrCpuRateControl", "WrCalloutStack", "WrKernel", "WrResource", "WrPushLock",
+    "WrMutex", "WrQuantumEnd", "WrDispatchInt", "WrPreempted", "WrYieldExecution", "WrFastMutex", "WrGuardedMutex",
+    "WrRundown", "WrAlertByThreadId", "WrDeferredPreempt", "WrPhysicalFault", "WrIoRing", "WrMdlCache", "WrRcu",
+    NULL,
+};
+_Static_assert(sizeof(cairn_switch_words) / sizeof(cairn_switch_words[0]) == KTHREAD_STATES + REASONS + 1,
+               "states, then reasons, by their numbers");
+
+const char *cairn_state_name(uint8_t state)
+{
+    return state < KTHREAD_STATES ? cairn_switch_words[state] : "?";
+}
+
+const char *cairn_reason_name(uint8_t reason)
+{
+    return reason < REASONS ? cairn_switch_words[KTHREAD_STATES + reason] : "?";
+}
+
+unsigned cairn_linux_state(uint8_t state)
+{
+    switch (state) {
+    case KTHREAD_WAITING:
+    case KTHREAD_GATE_WAIT:
+        return CAIRN_LINUX_INTERRUPTIBLE;
+    case KTHREAD_TRANSITION: /* its stack, or its process, is not in memory */
+    case KTHREAD_WAITING_FOR_PROCESS_IN_SWAP:
+        return CAIRN_LINUX_UNINTERRUPTIBLE;
+    case KTHREAD_TERMINATED:
+        return CAIRN_LINUX_DEAD;
+    default: /* it can run */
+        return CAIRN_LINUX_RUNNING;
+    }
+}
+
+/* What Windows calls them in its type names, in words. */
+const char *cairn_hook_name(uint32_t hook)
+{
+    static const struct {
+        uint16_t hook;
+        const char *name;
+    } names[] = {
+        {0x0000, "file header"},
+        {0x0005, "header extension"},
+        {0x0008, "rundown complete"},
+        {0x0020, "group masks until here"},
+        {0x0030, "rundown begins"},
+        {0x0031, "rundown ends"},
+        {0x0040, "debug ID"},
+        {0x0042, "build"},
+        {0x0050, "partition"},
+        {0x0301, "process start"},
+        {0x0302, "process end"},
+        {0x0303, "process (rundown)"},
+        {0x0304, "process (at the end)"},
+        {0x030A, "image load"},
+        {0x030B, "process terminated"},
+        {0x0327, "process defunct"},
+        {0x0501, "thread start"},
+        {0x0502, "thread end"},
+        {0x0503, "thread (rundown)"},
+        {0x0504, "thread (at the end)"},
+        {0x0524, "context switch"},
+        {0x0525, "context switches"},
+        {0x0529, "spin lock"},
+        {0x052B, "resource"},
+        {0x0530, "set priority"},
+        {0x0532, "ready thread"},
+        {0x053D, "migration"},
+        {0x0548, "thread name"},
+        {0x0B0A, "CPU configuration"},
+        {0x0B18, "NUMA nodes"},
+        {0x0B19, "platform"},
+        {0x0B1A, "processor groups"},
+        {0x0B1B, "processor numbers"},
+        {0x0F20, "rundown checkpoint"},
+        {0x0F22, "mark"},
+        {0x0F2E, "sampled profile"},
+        {0x0F2F, "PMC interrupt"},
+        {0x0F30, "PMC configuration"},
+        {0x0F31, "PMC counter corrupt"},
+        {0x0F32, "interrupt (MSI)"},
+        {0x0F33, "system call enter"},
+        {0x0F34, "system call exit"},
+        {0x0F37, "sampled profile cache"},
+        {0x0F42, "threaded DPC"},
+        {0x0F43, "interrupt"},
+        {0x0F44, "DPC"},
+        {0x0F45, "timer DPC"},
+        {0x0F47, "sampled profile (NMI)"},
+        {0x0F48, "profile interval"},
+        {0x0F49, "profile (rundown)"},
+        {0x0F4A, "profile (at the end)"},
+        {0x0F4B, "spin locks (rundown)"},
+        {0x0F4C, "spin locks (at the end)"},
+        {0x0F4F, "clock interrupt"},
+        {0x0F5B, "IPI"},
+        {0x0F5C, "unexpected interrupt"},
+        {0x0F64, "DPC enqueue"},
+        {0x0F65, "DPC execution"},
+        {0x1402, "image unload"},
+        {0x1403, "image (rundown)"},
+        {0x1404, "image (at the end)"},
+        {0x1421, "kernel base"},
+        {0x1422, "hypercall page"},
+        {0xCA01, "PEBS drain or records"},
+        {0xCA02, "BTS drain or records"},
+        {0xCA03, "model's log"},
+        {0xCA04, "samples swallowed"},
+        {0xCA0F, "stream of a serial log"},
+        {0xCA10, "start, stop of a session"},
+    };
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i].hook == hook)
+            return names[i].name;
+    return "unknown event";
+}
+
+const char *cairn_header_name(uint8_t header)
+{
+    static const char *const names[] = {
+        [ETL_SYSTEM32] = "SYSTEM32",     [ETL_SYSTEM64] = "SYSTEM64",     [ETL_COMPACT32] = "COMPACT32",
+        [ETL_COMPACT64] = "COMPACT64",   [ETL_FULL32] = "FULL32",         [ETL_INSTANCE32] = "INSTANCE32",
+        [ETL_TIMED] = "TIMED",           [ETL_ERROR] = "ERROR",           [ETL_WNODE] = "WNODE",
+        [ETL_MESSAGE] = "MESSAGE",       [ETL_PERFINFO32] = "PERFINFO32", [ETL_PERFINFO64] = "PERFINFO64",
+        [ETL_EVENT32] = "EVENT32",       [ETL_EVENT64] = "EVENT64",       [ETL_FULL64] = "FULL64",
+        [ETL_INSTANCE64] = "INSTANCE64",
+    };
+    return LOOK_UP(names, header);
+}
+
+const char *cairn_form_name(uint8_t form)
+{
+    static const char *const names[] = {"IDLE_SHORT", "IDLE", "LITE", "FULL", "0524H"};
+    return LOOK_UP(names, form);
+}
+
+const char *cairn_close_name(uint8_t reason)
+{
+    static const char *const names[CCSWAP_CLOSE_REASONS] = {
+        [CCSWAP_CLOSE_TIDS] = "17th thread",
+        [CCSWAP_CLOSE_AGE] = "500 ticks old",
+        [CCSWAP_CLOSE_SPACE] = "400H bytes full",
+        [CCSWAP_CLOSE_DELTA] = "2^30 units pause",
+        [CCSWAP_CLOSE_STOP] = "stop",
+        [CCSWAP_CLOSE_DRAIN] = "drain",
+        [CCSWAP_CLOSE_PANIC] = "panic",
+    };
+    return LOOK_UP(names, reason);
+}
+
+const char *cairn_drain_name(uint8_t reason)
+{
+    static const char *const names[] = {
+        [CAIRN_DS_START] = "start", [CAIRN_DS_THRESHOLD] = "threshold",
+        [CAIRN_DS_STOP] = "stop",   [CAIRN_DS_RECONFIGURE] = "new configuration",
+        [CAIRN_DS_PANIC] = "panic", [CAIRN_DS_SWITCH] = "switch",
+        [CAIRN_DS_THROTTLE] = "throttled", [CAIRN_DS_UNTHROTTLE] = "throttled until here",
+    };
+    return LOOK_UP(names, reason);
+}
+
+const char *cairn_stream_name(uint8_t stream)
+{
+    switch (stream) {
+    case CAIRN_STREAM_HEADER:
+        return "header";
+    case CAIRN_STREAM_MACHINE:
+        return "machine";
+    case CAIRN_STREAM_NAMES:
+        return "names";
+    case CAIRN_STREAM_SYMBOLS:
+        return "symbols";
+    case CAIRN_STREAM_SESSION:
+        return "session";
+    case CAIRN_STREAM_TRACE:
+        return "trace";
+    case CAIRN_STREAM_END:
+        return "end summary";
+    case CAIRN_STREAM_TRUTH:
+        return "truth";
+    case CAIRN_STREAM_LAST:
+        return "trailer";
+    default:
+        return "?";
+    }
+}

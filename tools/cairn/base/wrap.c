@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/base/wrap.h"
+
+#include <string.h>
+
+/* The first part of a word that has no room on a line of its own: up to a comma, plus or bar, else as much as fits. */
+static uint32_t part_of(struct cairn_slice word, uint32_t room)
+{
+    for (uint32_t n = room; n > room / 2; n--)
+        if (word.at[n - 1] == ',' || word.at[n - 1] == '+' || word.at[n - 1] == '|')
+            return n;
+    return room;
+}
+
+static void wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text, bool whole)
+{
+    const uint32_t room = CAIRN_COLUMNS - indent;
+    bool blank_before = false;
+    while (text.size) {
+        const char *blank = memchr(text.at, ' ', text.size);
+        uint32_t word = blank ? (uint32_t)(blank - text.at) : text.size;
+        if (at > indent && at + blank_before + (word < room ? word : room) > CAIRN_COLUMNS) {
+            fprintf(to, "\n%-*s", (int)indent, prefix);
+            at = indent;
+        } else if (blank_before) {
+            fputc(' ', to);
+            at++;
+        }
+        bool cut = word > room && !whole;
+        if (cut)
+            word = part_of(text, room); /* it begins a line */
+        fprintf(to, "%.*s", (int)word, text.at);
+        blank_before = blank && !cut;
+        at += word;
+        text.at += word + blank_before;
+        text.size -= word + blank_before;
+    }
+    fputc('\n', to);
+}
+
+void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
+{
+    wrap(to, at, prefix, indent, text, false);
+}
+
+void cairn_wrap_words(FILE *to, unsigned at, unsigned indent, struct cairn_slice text)
+{
+    wrap(to, at, "", indent, text, true);
+}
+
+void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
+{
+    cairn_wrap(stdout, at, prefix, indent, text);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Text in lines of a terminal's width. Also part of build/cairn-options. */
+#pragma once
+
+#include <stdio.h>
+
+#include "tools/cairn/frame/text_streams.h"
+
+#define CAIRN_COLUMNS 80u /* of a line */
+
+/* Prints text and a newline in lines of at most 80 columns; only a word that no line could hold is cut. The first goes
+ * on where the line is (column `at`), the others begin with `prefix`, padded to `indent` columns. */
+void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
+/* The same, and no word is cut: the name of a file may be copied. */
+void cairn_wrap_words(FILE *to, unsigned at, unsigned indent, struct cairn_slice text);
+/* As cairn_wrap, to standard output. */
+void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events between the switches against the truth, one by one and in order: the kernel writes both where it happens.
+ * The truth has what some session wanted; which of it was this session's, its acknowledgements there tell.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/sched/priority.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/check/check.h"
+#include "tools/cairn/log/activity.h"
+#include "trace/wire/activity.h"
+#include "trace/groups.h"
+
+struct walk { /* the truth and the events of one CPU, together */
+    struct cairn_check *check;
+    const struct cairn_cpu *cpu;
+    int n;
+    bool runs; /* the session, on this CPU, as far as the truth has come */
+    struct perfinfo_groupmask masks;
+    struct cairn_truth truth;
+    const uint8_t *record; /* of the truth, of kind THREAD or INTERRUPT; NULL: no more */
+    unsigned part;         /* events it has had: a new base priority has two */
+    size_t event;
+    uint32_t *lost; /* [i]: so many of the first i pieces have something missing before them */
+};
+
+/* ---- what the truth says there should be ------------------------------------------------------------------------- */
+
+struct expected {
+    uint8_t kind; /* enum cairn_live_kind; CAIRN_LIVE_KINDS: nothing */
+    uint32_t group;
+    uint64_t tsc;
+    uint16_t size;
+    uint8_t payload[32];
+};
+
+static void fill(struct expected *e, enum cairn_live_kind kind, uint32_t group, const void *payload, size_t size)
+{
+    e->kind = (uint8_t)kind;
+    e->group = group;
+    e->size = (uint16_t)size;
+    memcpy(e->payload, payload, size);
+}
+
+/* The increment is not in the truth: what it did to the priority is. `told`: what the event says. */
+static void expect_ready(struct expected *e, const struct cairn_truth_thread *t, int8_t told)
+{
+    struct etw_ready_thread r = {
+        .thread_id = t->tid,
+        .adjust_reason = t->waited ? ETW_ADJUST_UNWAIT : ETW_ADJUST_NONE,
+        .flags = t->level == CAIRN_LEVEL_DPC ? ETW_READY_EXECUTING_DPC : 0,
+    };
+    bool fits = kpriority_boosted(t->old_priority, t->old_base, told) == t->new_priority;
+    r.adjust_increment = fits ? told : (int8_t)(t->new_priority - t->old_base);
+    fill(e, CAIRN_LIVE_READY, PERF_DISPATCHER, &r, sizeof(r));
+}
+
+static void expect_priority(struct expected *e, const struct cairn_truth_thread *t, unsigned part)
+{
+    bool base = t->new_base != t->old_base && part == 0;
+    bool dynamic = t->new_priority != t->old_priority && part == (t->new_base != t->old_base);
+    struct etw_priority p = {.thread_id = t->tid, .dynamic_priority = t->new_priority};
+    p.old_priority = base ? t->old_base : t->old_priority;
+    p.new_priority = base ? t->new_base : t->new_priority;
+    if (base || dynamic)
+        fill(e, base ? CAIRN_LIVE_BASE_PRIORITY : CAIRN_LIVE_PRIORITY, PERF_PRIORITY, &p, sizeof(p));
+}
+
+static void expect_interrupt(struct expected *e, const struct cairn_truth_interrupt *t, const struct trace_clock *clock)
+{
+    const struct perfinfo_interrupt handled = {
+        .initial_time = (uint64_t)trace_clock_units(clock, t->begin),
+        .service_routine = t->address,
+        .return_value = 1,
+        .vector = t->vector,
+    };
+    const struct perfinfo_dpc dpc = {handled.initial_time, t->address};
+    const struct perfinfo_sampled_profile sample = {
+        .instruction_pointer = t->address,
+        .thread_id = t->tid,
+        .count = 1,
+        .flags = (uint8_t)((t->level == CAIRN_LEVEL_DPC ? PERFINFO_PROFILE_EXECUTING_DPC : 0) |
+                           (unsigned)t->priority << PERFINFO_PROFILE_PRIORITY_SHIFT),
+    };
+    const struct perfinfo_pmc_sample pmc = {
+        .instruction_pointer = t->address, .thread_id = t->tid, .profile_source = t->vector};
+    switch (t->what) {
+    case CAIRN_INTERRUPT_HANDLED:
+        fill(e, CAIRN_LIVE_INTERRUPT, PERF_INTERRUPT, &handled, sizeof(handled));
+        break;
+    case CAIRN_INTERRUPT_DPC:
+        fill(e, CAIRN_LIVE_DPC, PERF_DPC, &dpc, sizeof(dpc));
+        break;
+    case CAIRN_INTERRUPT_TIMER_DPC:
+        fill(e, CAIRN_LIVE_TIMER_DPC, PERF_DPC, &dpc, sizeof(dpc));
+        break;
+    case CAIRN_INTERRUPT_PROFILE:
+        fill(e, CAIRN_LIVE_PROFILE, PERF_PROFILE, &sample, sizeof(sample));
+        break;
+    case CAIRN_INTERRUPT_PMC:
+        fill(e, CAIRN_LIVE_PMC, PERF_PMC_PROFILE, &pmc, sizeof(pmc));
+        break;
+    }
+}
+
+static const struct cairn_live *event_at(const struct walk *w)
+{
+    return w->event < w->cpu->live.count ? &w->cpu->live.items[w->event] : NULL;
+}
+
+/* The next event the truth asks for of the record at hand. */
+static struct expected expect(const struct walk *w)
+{
+    struct expected e = {.kind = CAIRN_LIVE_KINDS};
+    struct cairn_truth_thread t;
+    struct cairn_truth_interrupt i;
+    const struct cairn_live *l = event_at(w);
+    memcpy(&t, w->record, sizeof(t));
+    memcpy(&i, w->record, sizeof(i));
+    if (t.kind == CAIRN_TRUTH_INTERRUPT) {
+        if (w->part == 0)
+            expect_interrupt(&e, &i, &w->check->log->session.clock);
+        e.tsc = i.tsc;
+    } else {
+        if (t.what != CAIRN_THREAD_READY)
+            expect_priority(&e, &t, w->part);
+        else if (w->part == 0)
+            expect_ready(&e, &t, l && l->kind == CAIRN_LIVE_READY
+                                     ? (int8_t)l->payload[offsetof(struct etw_ready_thread, adjust_increment)]
+                                     : 0);
+        e.tsc = t.tsc;
+    }
+    return e;
+}
+
+/* ---- walking ----------------------------------------------------------------------------------------------------- */
+
+/* To the next record that tells of an event of this session. */
+static void step_truth(struct walk *w)
+{
+    struct cairn_truth_session ack;
+    while ((w->record = cairn_truth_any(&w->truth))) {
+        uint8_t kind = w->record[0];
+        if (kind == CAIRN_TRUTH_SESSION) {
+            memcpy(&ack, w->record, sizeof(ack));
+            if (ack.session != w->check->log->number)
+                continue;
+            w->runs = ack.what != CAIRN_SESSION_STOP;
+            memcpy(&w->masks, ack.masks, sizeof(w->masks));
+        }
+        w->part = 0;
+        if (w->runs && (kind == CAIRN_TRUTH_THREAD || kind == CAIRN_TRUTH_INTERRUPT)) {
+            struct expected e = expect(w);
+            if (e.kind != CAIRN_LIVE_KINDS && trace_group_on(&w->masks, e.group))
+                return;
+        }
+    }
+}
+
+/* Past the event at hand of the record at hand. */
+static void next_expected(struct walk *w)
+{
+    w->part++;
+    if (expect(w).kind == CAIRN_LIVE_KINDS)
+        step_truth(w);
+}
+
+/* To the next event the truth tells of: it has none of configurations and marks. */
+static void step_event(struct walk *w)
+{
+    const struct cairn_live *l;
+    while ((l = event_at(w)) && l->kind >= CAIRN_LIVE_PMC_CONFIG)
+        w->event++;
+}
+
+static bool lost_at(const struct walk *w, uint32_t hole)
+{
+    return hole != CAIRN_NO_HOLE && w->cpu->holes.items[hole].kind != CAIRN_HOLE_STOPPED;
+}
+
+static void count_lost(struct walk *w)
+{
+    w->lost = cairn_alloc((w->cpu->piece_count + 1) * sizeof(*w->lost));
+    for (size_t i = 0; i < w->cpu->piece_count; i++)
+        w->lost[i + 1] = w->lost[i] + lost_at(w, w->cpu->pieces[i].hole);
+}
+
+/* Whether something is missing before the event at hand, or behind the last one. */
+static bool hole_before(const struct walk *w)
+{
+    const struct cairn_live *l = event_at(w), *last = w->event ? &w->cpu->live.items[w->event - 1] : NULL;
+    size_t from = last ? last->piece + 1 : 0, to = l ? l->piece + 1 : w->cpu->piece_count;
+    return (!l && lost_at(w, w->cpu->tail)) || (to > from && w->lost[to] > w->lost[from]);
+}
+
+static bool same(const struct walk *w, const struct expected *e, const struct cairn_live *l, char *why, size_t size)
+{
+    char is[CAIRN_LIVE_TEXT], should[CAIRN_LIVE_TEXT];
+    const struct cairn_log *log = w->check->log;
+    const struct cairn_live truth = {.payload = e->payload,
+                                     .time = trace_clock_units(&log->session.clock, e->tsc),
+                                     .size = e->size,
+                                     .kind = e->kind,
+                                     .pointer = 8};
+    if (l->kind == e->kind && l->time == truth.time && l->size == e->size && !memcmp(l->payload, e->payload, e->size))
+        return true;
+    snprintf(why, size, "%s%s; in truth: %s", cairn_live_show(is, log, l),
+             l->time == truth.time ? "" : " (at another time)", cairn_live_show(should, log, &truth));
+    return false;
+}
+
+static void compare_one(struct walk *w)
+{
+    struct cairn_check *check = w->check;
+    char why[2 * CAIRN_LIVE_TEXT + 64];
+    const struct cairn_live *l = event_at(w);
+    const struct expected e = expect(w);
+    int64_t time = trace_clock_units(&check->log->session.clock, e.tsc);
+    bool equal = same(w, &e, l, why, sizeof(why));
+    if (!equal && hole_before(w) && time <= l->time) { /* lost there */
+        next_expected(w);
+        return;
+    }
+    if (!equal && w->truth.gap && l->time <= time) {
+        check->uncompared_live++;
+        w->event++;
+        step_event(w);
+        return;
+    }
+    check->compared[CAIRN_RULE_TRUTH_LIVE]++;
+    if (equal)
+        w->truth.gap = false;
+    else
+        cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w->n, &l->time, "%s", why);
+    bool event_first = l->time <= time, truth_first = time <= l->time;
+    if (event_first) {
+        w->event++;
+        step_event(w);
+    }
+    if (truth_first)
+        next_expected(w);
+}
+
+void cairn_check_live(struct cairn_check *check, uint32_t n)
+{
+    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
+    w.truth.cpu = w.cpu;
+    count_lost(&w);
+    step_truth(&w);
+    step_event(&w);
+    while (w.record && event_at(&w))
+        compare_one(&w);
+    for (; w.record; next_expected(&w)) {
+        const struct expected e = expect(&w);
+        int64_t time = trace_clock_units(&check->log->session.clock, e.tsc);
+        if (!hole_before(&w))
+            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w.n, &time,
+                       "an event (%s) of the truth is not in the trace, and nothing was lost there",
+                       cairn_live_name(e.kind));
+    }
+    for (bool first = true; event_at(&w); step_event(&w), first = false) {
+        const struct cairn_live *l = event_at(&w);
+        bool last = w.event + 1 == w.cpu->live.count;
+        w.event++;
+        check->uncompared_live++;
+        /* A panic may have stopped the CPU between the two. */
+        if (!w.truth.gap && !(first && last && check->log->panic))
+            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w.n, &l->time, "an event (%s) that is not in the truth",
+                       cairn_live_name(l->kind));
+    }
+    free(w.lost);
+}

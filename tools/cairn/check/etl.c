@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether an ETL file tells of everybody, as far as Windows does. Between 0005H with a group and 0020H it tells of each
+ * process, thread and image that is there (until 0008H says that this is done), comes or goes; then, up to the next
+ * 0005H, of each that is left. IDs and addresses are used again. While it still tells what is there, some go before
+ * they were told of, and some are told of again that came meanwhile.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/check/check.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/log/rundown.h"
+#include "tools/cairn/log/told.h"
+#include "trace/groups.h"
+
+#define FAIL(check, i, ...) cairn_fail(check, CAIRN_RULE_RUNDOWN, -1, &(i)->time, __VA_ARGS__)
+
+enum phase { OFF, BEGINNING, RUNNING, ENDING };
+enum what { MASKS = CAIRN_TOLD_OTHER, MASKS_END, COMPLETE }; /* beside those of enum cairn_told_what */
+
+struct item { /* one event */
+    int64_t time;
+    uint64_t base; /* of an image */
+    size_t order;  /* in the file; then the next of the same time has a greater one */
+    uint32_t id, pid;
+    uint32_t groups[2]; /* MASKS: words 0 and 1 */
+    uint32_t stretch, process_stretch; /* of its class, and of processes; 0: not asked for */
+    uint8_t class, what, phase;
+};
+
+struct part { /* of the file, in which a class was asked for */
+    int64_t begin, ending; /* 0005H, 0020H; `ending` INT64_MAX: it did not come */
+    bool over;             /* nor is there another 0005H behind it */
+    bool told_end;         /* some were left */
+};
+
+struct story {
+    struct {
+        struct item *items;
+        size_t count, room;
+    } list;
+    struct {
+        struct part *items;
+        size_t count, room;
+    } parts[CAIRN_STRETCHES];
+    bool any[CAIRN_STRETCHES]; /* told of */
+    bool masks;
+};
+
+/* ---- what the file tells ---------------------------------------------------------------------------------------- */
+
+static uint8_t what_of(uint32_t hook)
+{
+    switch (hook) {
+    case HOOK_PROCESS_START:
+    case HOOK_THREAD_START:
+    case HOOK_IMAGE_LOAD:
+        return CAIRN_TOLD_START;
+    case HOOK_PROCESS_END:
+    case HOOK_THREAD_END:
+    case HOOK_IMAGE_UNLOAD:
+        return CAIRN_TOLD_END;
+    case HOOK_PROCESS_DC_START:
+    case HOOK_THREAD_DC_START:
+    case HOOK_IMAGE_DC_START:
+        return CAIRN_TOLD_DC_START;
+    case HOOK_PROCESS_DC_END:
+    case HOOK_THREAD_DC_END:
+    case HOOK_IMAGE_DC_END:
+        return CAIRN_TOLD_DC_END;
+    default:
+        return CAIRN_TOLD_NAME;
+    }
+}
+
+static void add(struct story *s, const struct cairn_event *e)
+{
+    static const uint8_t classes[] = {[CAIRN_RUNDOWN_PROCESS] = CAIRN_CLASS_PROCESS,
+                                      [CAIRN_RUNDOWN_THREAD] = CAIRN_CLASS_THREAD,
+                                      [CAIRN_RUNDOWN_IMAGE] = CAIRN_CLASS_IMAGE};
+    struct item i = {.time = e->time, .order = s->list.count, .class = CAIRN_CLASS_OTHER};
+    struct cairn_rundown r;
+    if (e->hook == HOOK_RUNDOWN_COMPLETE) {
+        i.what = COMPLETE;
+    } else if ((e->hook == HOOK_HEADER_EXTENSION || e->hook == HOOK_GROUP_MASKS_END) && e->size >= sizeof(i.groups)) {
+        i.what = e->hook == HOOK_HEADER_EXTENSION ? MASKS : MASKS_END;
+        memcpy(i.groups, e->payload, sizeof(i.groups));
+        s->masks = true;
+    } else {
+        cairn_rundown_read(&r, e);
+        i.what = what_of(e->hook);
+        if (r.kind == CAIRN_RUNDOWN_NONE || i.what == CAIRN_TOLD_NAME || (r.kind == CAIRN_RUNDOWN_THREAD && !r.tid))
+            return; /* idle threads share one number */
+        i.class = classes[r.kind];
+        i.id = r.kind == CAIRN_RUNDOWN_THREAD ? r.tid : r.pid;
+        i.pid = r.pid;
+        i.base = r.kind == CAIRN_RUNDOWN_IMAGE ? r.address : 0;
+        s->any[i.class] = true;
+    }
+    *CAIRN_ADD(s->list) = i;
+}
+
+static void read_story(struct story *s, const struct cairn_etl *etl)
+{
+    for (size_t i = 0; i < etl->buffers.count; i++) {
+        const struct cairn_etl_buffer *b = &etl->buffers.items[i];
+        struct cairn_event e;
+        for (uint32_t at = 0; cairn_event_at(b->events, b->size, at, &e); at += e.space)
+            add(s, &e);
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static int by_who(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->class != y->class)
+        return x->class < y->class ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (x->base != y->base)
+        return x->base < y->base ? -1 : 1;
+    return by_time(a, b);
+}
+
+static uint8_t phase_behind(struct story *s, unsigned class, uint8_t phase, const struct item *i)
+{
+    static const uint32_t groups[CAIRN_STRETCHES] = {PERF_PROCESS, PERF_THREAD, PERF_LOADER};
+    struct part *last = phase == OFF ? NULL : &s->parts[class].items[s->parts[class].count - 1];
+    bool on = i->groups[0] & groups[class];
+    if (i->what == COMPLETE)
+        return phase == BEGINNING ? RUNNING : phase;
+    if (i->what == MASKS_END && last) {
+        last->ending = i->time;
+        return ENDING;
+    }
+    if (i->what != MASKS || (!last && !on))
+        return phase;
+    if (!last) {
+        *CAIRN_ADD(s->parts[class]) = (struct part){.begin = i->time, .ending = INT64_MAX};
+        return BEGINNING;
+    }
+    last->over = !on;
+    last->ending = on ? INT64_MAX : last->ending;
+    return !on ? OFF : phase == ENDING ? RUNNING : phase;
+}
+
+/* In which part of the file each event is. */
+static void place(struct story *s)
+{
+    uint8_t phases[CAIRN_STRETCHES] = {OFF, OFF, OFF};
+    if (s->list.count)
+        qsort(s->list.items, s->list.count, sizeof(*s->list.items), by_time);
+    for (size_t n = 0; n < s->list.count; n++) {
+        struct item *i = &s->list.items[n];
+        if (i->class < CAIRN_STRETCHES) {
+            i->phase = phases[i->class];
+            i->stretch = i->phase == OFF ? 0 : (uint32_t)s->parts[i->class].count;
+            i->process_stretch = phases[CAIRN_CLASS_PROCESS] == OFF ? 0 : 1;
+            if (i->what == CAIRN_TOLD_DC_END && i->stretch)
+                s->parts[i->class].items[i->stretch - 1].told_end = true;
+        }
+        for (unsigned class = 0; class < CAIRN_STRETCHES && i->class == CAIRN_CLASS_OTHER; class ++)
+            phases[class] = phase_behind(s, class, phases[class], i);
+    }
+    if (s->list.count)
+        qsort(s->list.items, s->list.count, sizeof(*s->list.items), by_who);
+}
+
+/* ---- everybody -------------------------------------------------------------------------------------------------- */
+
+static const char *name(char out[CAIRN_SHOWN], const struct item *i)
+{
+    if (i->class == CAIRN_CLASS_IMAGE)
+        snprintf(out, CAIRN_SHOWN, "the image at 0x%" PRIx64 " of process %" PRIu32, i->base, i->id);
+    else
+        snprintf(out, CAIRN_SHOWN, "%s %" PRIu32, i->class == CAIRN_CLASS_PROCESS ? "process" : "thread", i->id);
+    return out;
+}
+
+struct life {
+    const struct item *began; /* NULL: not there */
+    bool told;                /* by the rundown, in this life */
+    bool left;                /* at the end */
+};
+
+/* The end of the part in which the last events were. */
+static void finish(struct cairn_check *check, const struct story *s, struct life *l, const struct item *last)
+{
+    char who[CAIRN_SHOWN];
+    const struct part *p = last->stretch ? &s->parts[last->class].items[last->stretch - 1] : NULL;
+    if (p && l->began && p->over && p->told_end && l->began->time < p->ending)
+        FAIL(check, l->began, "%s neither ends nor is there at the end", name(who, last));
+    *l = (struct life){0};
+}
+
+static void step(struct cairn_check *check, struct life *l, const struct item *i)
+{
+    char who[CAIRN_SHOWN];
+    const bool beginning = i->phase == BEGINNING, dc = i->what == CAIRN_TOLD_DC_START;
+    switch (i->what) {
+    case CAIRN_TOLD_START:
+    case CAIRN_TOLD_DC_START:
+        if (l->began && (!beginning || (dc && l->told)))
+            FAIL(check, i, "%s begins again, but has not ended", name(who, i));
+        l->told = dc || (l->began && l->told);
+        l->began = i;
+        break;
+    case CAIRN_TOLD_END:
+        if (!l->began && !l->left && !beginning)
+            FAIL(check, i, "%s ends, but was not told of", name(who, i));
+        *l = (struct life){.left = l->left};
+        break;
+    default:
+        if (l->left)
+            FAIL(check, i, "%s is told of twice at the end", name(who, i));
+        else if (!l->began)
+            FAIL(check, i, "%s is there at the end, but was not told of", name(who, i));
+        *l = (struct life){.left = true};
+    }
+}
+
+/* The first of its class and ID; NULL: it is not told of. */
+static const struct item *find(const struct story *s, unsigned class, uint32_t id)
+{
+    size_t low = 0, high = s->list.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct item *i = &s->list.items[middle];
+        if (i->class < class || (i->class == class && i->id < id))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct item *i = &s->list.items[low];
+    return low < s->list.count && i->class == class && i->id == id ? i : NULL;
+}
+
+static void check_lives(struct cairn_check *check, const struct story *s)
+{
+    struct life life = {0};
+    const struct item *last = NULL;
+    for (size_t n = 0; n < s->list.count && s->list.items[n].class < CAIRN_STRETCHES; n++) {
+        const struct item *i = &s->list.items[n];
+        bool same = last && last->class == i->class && last->id == i->id && last->base == i->base;
+        if (last && (!same || last->stretch != i->stretch))
+            finish(check, s, &life, last);
+        last = i;
+        if (!i->stretch)
+            continue; /* before the session asked, or behind it */
+        check->compared[CAIRN_RULE_RUNDOWN] += !same;
+        step(check, &life, i);
+        if (i->class == CAIRN_CLASS_THREAD && i->process_stretch && life.began == i &&
+            !find(s, CAIRN_CLASS_PROCESS, i->pid))
+            FAIL(check, i, "thread %" PRIu32 " of process %" PRIu32 ", which is not told of", i->id, i->pid);
+    }
+    if (last)
+        finish(check, s, &life, last);
+}
+
+/* ---- who runs --------------------------------------------------------------------------------------------------- */
+
+/* Whether threads were asked for then. */
+static bool asked_at(const struct story *s, int64_t time)
+{
+    size_t low = 0, high = s->parts[CAIRN_CLASS_THREAD].count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->parts[CAIRN_CLASS_THREAD].items[middle].begin <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && time < s->parts[CAIRN_CLASS_THREAD].items[low - 1].ending;
+}
+
+static void check_runs(struct cairn_check *check, const struct story *s, uint32_t cpu, uint32_t tid, int64_t time)
+{
+    if (!tid)
+        return;
+    check->compared[CAIRN_RULE_RUNDOWN]++;
+    if (!find(s, CAIRN_CLASS_THREAD, tid))
+        cairn_fail(check, CAIRN_RULE_RUNDOWN, (int)cpu, &time, "thread %" PRIu32 " runs, but is not told of", tid);
+}
+
+static void check_switches(struct cairn_check *check, const struct story *s, uint32_t n, bool compact)
+{
+    struct cairn_cursor cursor;
+    struct cairn_switch sw;
+    cairn_cursor_init(&cursor, check->log, n, compact);
+    while (cairn_cursor_next(&cursor, &sw)) {
+        if (!asked_at(s, sw.time))
+            continue;
+        check_runs(check, s, n, sw.old_tid, sw.time);
+        if (sw.new_known)
+            check_runs(check, s, n, sw.new_tid, sw.time);
+    }
+}
+
+/* ---- all -------------------------------------------------------------------------------------------------------- */
+
+/* Why it cannot be checked who is told of; NULL: it can. */
+static const char *why_not(const struct cairn_check *check, const struct story *s)
+{
+    const struct cairn_etl *etl = check->log->etl;
+    bool gaps = !check->whole || etl->header.events_lost || etl->times.buffers_lost;
+    for (uint32_t n = 0; n < check->log->cpus; n++)
+        gaps |= check->log->cpu[n].holes.count != 0;
+    if (!s->any[CAIRN_CLASS_PROCESS] && !s->any[CAIRN_CLASS_THREAD])
+        return "not checked who is told of: the file tells of no processes and threads";
+    if (!s->masks)
+        return "not checked who is told of: no 0005H tells which groups the session had";
+    if (gaps)
+        return "not checked who is told of: events are missing";
+    if (etl->header.log_file_mode & ETL_MODE_CIRCULAR)
+        return "not checked who is told of: a circular file may have lost its beginning";
+    return NULL;
+}
+
+void cairn_check_etl_rundown(struct cairn_check *check)
+{
+    const struct cairn_log *log = check->log;
+    struct story s = {0};
+    uint64_t switches = 0;
+    for (uint32_t n = 0; n < log->cpus; n++)
+        switches += log->cpu[n].compact + log->cpu[n].full;
+    read_story(&s, log->etl);
+    check->no_rundown = why_not(check, &s);
+    if (check->no_rundown && !switches && !s.any[CAIRN_CLASS_PROCESS] && !s.any[CAIRN_CLASS_THREAD])
+        check->no_rundown = NULL; /* there is nobody it could tell of */
+    else if (!check->no_rundown) {
+        place(&s);
+        check_lives(check, &s);
+        for (uint32_t n = 0; n < log->cpus; n++) {
+            check_switches(check, &s, n, true);
+            check_switches(check, &s, n, false);
+        }
+    }
+    free(s.list.items);
+    for (unsigned class = 0; class < CAIRN_STRETCHES; class ++)
+        free(s.parts[class].items);
+}

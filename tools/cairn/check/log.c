@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* The model's log: whole where nothing is lost, and each record as its entry tells. */
+#include <inttypes.h>
+
+#include "tools/cairn/check/check.h"
+#include "tools/cairn/log/model_log.h"
+#include "tools/cairn/log/pebs_fields.h"
+
+struct walk { /* along one CPU's entries, and the records beside them */
+    struct cairn_check *check;
+    const struct cairn_cpu *cpu;
+    int n;
+    bool whole; /* no entry may be missing */
+    bool gap;   /* entries are missing since the last that stored a record */
+    size_t record;
+};
+
+#define FAIL(w, time, ...) cairn_fail((w)->check, CAIRN_RULE_LOG, (w)->n, time, __VA_ARGS__)
+
+static void check_gap(struct walk *w, size_t i)
+{
+    uint32_t missing = cairn_logged_missing(w->cpu, i);
+    w->gap |= missing != 0;
+    if (missing && w->whole)
+        FAIL(w, NULL, "%" PRIu32 " %s missing before the one at place %zu, but no event is lost", missing,
+             cairn_plural(missing, "entry is", "entries are"), i);
+}
+
+static bool before(const struct cairn_record *r, uint32_t epoch, uint64_t address)
+{
+    return r->epoch < epoch || (r->epoch == epoch && r->address < address);
+}
+
+static void compare(struct walk *w, const struct cairn_record *r, const struct cairn_logged *e,
+                    const struct cairn_model_action *stored)
+{
+    uint64_t v;
+    if (stored->after - stored->before != r->size)
+        FAIL(w, &e->time, "a record of %" PRIu32 " bytes, but PebsIndex moves by %" PRIu64, r->size,
+             stored->after - stored->before);
+    if (r->ip != (r->after ? e->head.next_ip : e->head.ip))
+        FAIL(w, &e->time, "the record is of 0x%" PRIx64 ", its entry of another instruction", r->ip);
+    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &v) && v != e->head.next_ip)
+        FAIL(w, &e->time, "the record goes on at 0x%" PRIx64 ", its entry elsewhere", v);
+    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &v) &&
+        v != cairn_counters_unpack(stored->counters))
+        FAIL(w, &e->time, "record and entry name other counters");
+    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_TSC, &v) && v != e->head.tsc)
+        FAIL(w, &e->time, "record and entry have other times");
+}
+
+/* Records that come before `epoch` and `address` are without an entry. */
+static void pass_records(struct walk *w, uint32_t epoch, uint64_t address)
+{
+    for (; w->record < w->cpu->records.count; w->record++) {
+        const struct cairn_record *r = &w->cpu->records.items[w->record];
+        if (!before(r, epoch, address))
+            return;
+        if (!w->gap)
+            FAIL(w, &r->time, "no entry tells of the record at 0x%" PRIx64 " of epoch %" PRIu32, r->address, r->epoch);
+    }
+}
+
+static void check_stored(struct walk *w, const struct cairn_logged *e, const struct cairn_model_action *stored)
+{
+    pass_records(w, e->head.epoch, stored->before);
+    const struct cairn_record *r = w->record < w->cpu->records.count ? &w->cpu->records.items[w->record] : NULL;
+    if (r && r->epoch == e->head.epoch && r->address == stored->before) {
+        w->check->compared[CAIRN_RULE_LOG]++;
+        compare(w, r, e, stored);
+        w->record++;
+    } else if (w->whole && !w->check->log->panic) { /* a panic leaves records in buffers it could not drain */
+        FAIL(w, &e->time, "an entry tells of a record at 0x%" PRIx64 ", but there is none", stored->before);
+    }
+    w->gap = false;
+}
+
+void cairn_check_log(struct cairn_check *check, uint32_t n)
+{
+    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
+    const struct cairn_cpu_end *end = &w.cpu->end;
+    if (!w.cpu->logged.count && !end->log)
+        return;
+    w.whole = check->whole && !check->log->session.circular && end->events_known && !end->events[CAIRN_LOST];
+    for (size_t i = 0; i < w.cpu->logged.count; i++) {
+        const struct cairn_logged *e = &w.cpu->logged.items[i];
+        check->compared[CAIRN_RULE_LOG]++;
+        check_gap(&w, i);
+        for (unsigned a = 0; a < e->head.actions; a++) {
+            struct cairn_model_action action = cairn_logged_action(e, a);
+            if (action.kind == CAIRN_MODEL_STORED)
+                check_stored(&w, e, &action);
+        }
+    }
+    check_gap(&w, w.cpu->logged.count);
+    if (w.whole)
+        pass_records(&w, UINT32_MAX, UINT64_MAX);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What must hold for PEBS without any truth: each area is what the driver set up, each record one that this processor
+ * can have written then, with this set-up.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/check/check.h"
+#include "tools/cairn/model/counters.h"
+#include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/model/timeline.h"
+
+enum later { NOT_YET, MAYBE, LATER }; /* whether the periods are those of pebs.later */
+
+struct walk { /* along one CPU's events */
+    struct cairn_check *check;
+    const struct cairn_cpu *cpu;
+    int n;
+    struct cairn_counters counters;
+    bool has_groups;
+    uint64_t groups; /* MSR_PEBS_DATA_CFG */
+    enum later later;
+    size_t epochs;                 /* passed so far */
+    const struct cairn_epoch *now; /* whose records follow, nothing missing since */
+    uint32_t part;                 /* of its records events, the next */
+};
+
+#define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (w)->n, time, __VA_ARGS__)
+
+/* ---- the area ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t word(const struct cairn_epoch *e, size_t offset)
+{
+    return cairn_get64(e->area + offset);
+}
+
+/* Whether a counter of any width there is begins at `reset` for `period`. */
+static bool begins_at(uint64_t reset, uint64_t period)
+{
+    for (unsigned width = 32; width < 64; width++)
+        if (reset == (-period & (DS_BIT(width) - 1)))
+            return true;
+    return reset == -period;
+}
+
+static bool right_reset(const struct walk *w, const struct cairn_counter *c, uint64_t reset)
+{
+    if (!c || c->plain)
+        return reset == 0;
+    bool old = w->later != LATER && begins_at(reset, c->period);
+    bool new = w->later != NOT_YET && (!c->later || begins_at(reset, c->later));
+    return old || new;
+}
+
+static void check_resets(const struct walk *w, const struct cairn_epoch *e)
+{
+    const uint32_t first = offsetof(struct ds_area_60, pebs_counter_reset);
+    const uint32_t fixed = ds_area_reset(e->format, DS_COUNTER_FIXED);
+    for (uint32_t at = first; w->counters.known && at < e->area_bytes; at += 8) {
+        unsigned n = at < fixed ? (at - first) / 8 : DS_COUNTER_FIXED + (at - fixed) / 8;
+        const struct cairn_counter *c = cairn_counters_find(&w->counters, n);
+        if (right_reset(w, c, word(e, at)))
+            continue;
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the reset value of %s%u, 0x%" PRIx64 ", is not that of %s",
+             n < DS_COUNTER_FIXED ? "PMC" : "FIXED_CTR", n % DS_COUNTER_FIXED, word(e, at),
+             c && !c->plain ? "its period" : "a counter without PEBS, 0");
+    }
+}
+
+static void check_area(const struct walk *w, const struct cairn_epoch *e)
+{
+    const struct cairn_text *t = &w->check->log->text;
+    uint64_t base = word(e, offsetof(struct ds_area_60, pebs_buffer_base));
+    uint64_t index = word(e, offsetof(struct ds_area_60, pebs_index));
+    uint64_t maximum = word(e, offsetof(struct ds_area_60, pebs_absolute_maximum));
+    uint64_t threshold = word(e, offsetof(struct ds_area_60, pebs_interrupt_threshold));
+    uint64_t bytes = 0, records = 0;
+    bool sized = cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) && bytes;
+    if (sized && cairn_ds_number(t, (uint32_t)w->n, "threshold", &records) && threshold - base != records * bytes)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the threshold 0x%" PRIx64 " is not %" PRIu64 " %s above the base",
+             threshold, records, cairn_plural(records, "record", "records"));
+    else if (threshold > maximum)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the threshold 0x%" PRIx64 " is above the maximum 0x%" PRIx64, threshold,
+             maximum);
+    if (e->lost == CAIRN_DS_LOST_UNKNOWN && sized && e->record_bytes == index - base &&
+        (cairn_log_modelled(w->check->log) || index + bytes <= maximum))
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "how many were lost is unknown, but %s",
+             index + bytes <= maximum ? "the buffer was not full" : "the model counts them");
+    check_resets(w, e);
+}
+
+/* ---- epochs and their events ------------------------------------------------------------------------------------- */
+
+static void check_epoch(struct walk *w)
+{
+    const struct cairn_epoch *e = &w->cpu->epochs.items[w->epochs++], *last = w->epochs > 1 ? e - 1 : NULL;
+    uint64_t format;
+    if (last && e->tsc < last->tsc)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "a drain before the one before it");
+    if (cairn_ds_number(&w->check->log->text, (uint32_t)w->n, "format", &format) && e->format != format)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "format %u on a CPU of format %" PRIu64, e->format, format);
+    if (e->reason == CAIRN_DS_PANIC && w->check->whole && !w->check->log->panic)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "drained by a panic, but this is the dump of none");
+    check_area(w, e);
+    if (e->reason == CAIRN_DS_RECONFIGURE)
+        w->later = LATER;
+    w->now = e;
+    w->part = 0;
+}
+
+static void check_part(struct walk *w, const struct cairn_event *event)
+{
+    const uint8_t *p = event->payload;
+    uint8_t format = p[offsetof(struct cairn_ds_records, format)];
+    uint32_t part = cairn_get32(p + offsetof(struct cairn_ds_records, part));
+    uint32_t epoch = cairn_get32(p + offsetof(struct cairn_ds_records, epoch));
+    if (!w->now)
+        return;
+    if (epoch != w->now->number)
+        FAIL(w, CAIRN_RULE_RECORDS, &event->time, "records of epoch %" PRIu32 " behind the drain of %" PRIu32, epoch,
+             w->now->number);
+    if (format != w->now->format)
+        FAIL(w, CAIRN_RULE_RECORDS, &event->time, "records of format %u in an epoch of format %u", format,
+             w->now->format);
+    if (part != w->part)
+        FAIL(w, CAIRN_RULE_RECORDS, &event->time, "part %" PRIu32 " of a drain's records where %" PRIu32 " should be",
+             part, w->part);
+    w->part = part + 1;
+}
+
+static void check_events(struct walk *w)
+{
+    struct cairn_walk walk;
+    struct cairn_event e;
+    cairn_walk_init(&walk, w->check->log, (uint32_t)w->n);
+    while (cairn_walk_next(&walk, &e)) {
+        if (walk.hole != CAIRN_NO_HOLE) {
+            w->now = NULL;
+            w->later = w->later == NOT_YET ? MAYBE : w->later;
+        }
+        if (e.hook == HOOK_CAIRN_DS && cairn_get16(e.payload) == CAIRN_DS_EPOCH)
+            check_epoch(w);
+        else if (e.hook == HOOK_CAIRN_DS)
+            check_part(w, &e);
+    }
+}
+
+/* ---- records ----------------------------------------------------------------------------------------------------- */
+
+/* From format 3 on a record names its counters, and only such as write records. */
+static void check_counters(const struct walk *w, const struct cairn_record *r)
+{
+    uint64_t counters;
+    if (!cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &counters))
+        return;
+    if (!counters || (w->counters.known && counters & ~w->counters.pebs))
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time,
+             "epoch %" PRIu32 ", 0x%" PRIx64 ": counters 0x%" PRIx64 ", not of 0x%" PRIx64, r->epoch, r->address,
+             counters, w->counters.pebs);
+}
+
+/* From format 4 on a record says what it is made of: what was asked for, and as long as that is. */
+static void check_groups(const struct walk *w, const struct cairn_record *r)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    if (r->format < 4)
+        return;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (walk.groups & MSR_PEBS_DATA_CFG_CNTR && cairn_pebs_next(&walk, &f)) /* up to its masks, at least */
+        ;
+    uint32_t size =
+        ds_pebs_adaptive_size(walk.groups | msr_pebs_data_cfg_counters(walk.gp & 0xFFFF, walk.fixed & 0xFF));
+    if (size != r->size)
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time,
+             "epoch %" PRIu32 ", 0x%" PRIx64 ": %" PRIu32 " bytes, but its groups, 0x%" PRIx32 ", have %" PRIu32,
+             r->epoch, r->address, r->size, walk.groups, size);
+    if (w->has_groups && walk.groups != (uint32_t)w->groups)
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time,
+             "epoch %" PRIu32 ", 0x%" PRIx64 ": groups 0x%" PRIx32 ", but MSR_PEBS_DATA_CFG was 0x%" PRIx64, r->epoch,
+             r->address, walk.groups, w->groups);
+}
+
+/* `from`, `to`: the drains around it, NULL where that is not in the log. */
+static void check_time(const struct walk *w, const struct cairn_record *r, const struct cairn_epoch *from,
+                       const struct cairn_epoch *to)
+{
+    if (!ds_pebs_has_tsc(r->format))
+        return;
+    if (from && r->tsc < from->tsc)
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time,
+             "epoch %" PRIu32 ", 0x%" PRIx64 ": TSC %" PRIu64 " is before its epoch, %" PRIu64, r->epoch, r->address,
+             r->tsc, from->tsc);
+    if (to && r->tsc > to->tsc)
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time,
+             "epoch %" PRIu32 ", 0x%" PRIx64 ": TSC %" PRIu64 " is behind its drain, %" PRIu64, r->epoch, r->address,
+             r->tsc, to->tsc);
+}
+
+/* The first drain that is none before epoch `number`. Records are not in that order where their times lie. */
+static size_t drain_of(const struct walk *w, uint32_t number)
+{
+    size_t low = 0, high = w->cpu->epochs.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct cairn_epoch *e = &w->cpu->epochs.items[middle];
+        if (e->number < number || (e->number == number && e->reason == CAIRN_DS_START))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void check_records(const struct walk *w)
+{
+    const struct cairn_epoch *epoch = w->cpu->epochs.items;
+    for (size_t i = 0; i < w->cpu->records.count; i++) {
+        const struct cairn_record *r = &w->cpu->records.items[i];
+        size_t at = drain_of(w, r->epoch);
+        bool there = at < w->cpu->epochs.count && epoch[at].number == r->epoch;
+        check_counters(w, r);
+        check_groups(w, r);
+        check_time(w, r, at ? &epoch[at - 1] : NULL, there ? &epoch[at] : NULL);
+    }
+}
+
+/* Counting is on only while a sampled thread runs. */
+static void check_threads(const struct walk *w)
+{
+    const struct cairn_log *log = w->check->log;
+    struct cairn_lane lane;
+    const struct cairn_item *item;
+    cairn_lane_init(&lane, log, (uint32_t)w->n, cairn_prefers_compact(log), CAIRN_BY_FORMAT);
+    while ((item = cairn_lane_next(&lane)) != NULL)
+        for (unsigned rule = 0; item->kind == CAIRN_ITEM_RECORD && rule < CAIRN_BY_RULES; rule++)
+            if (item->by[rule].blame == CAIRN_BLAME_UNSAMPLED)
+                FAIL(w, CAIRN_RULE_RECORDS, &item->time,
+                     "epoch %" PRIu32 ", 0x%" PRIx64 ": by %s no sampled thread can have caused it",
+                     item->record->epoch, item->record->address, cairn_by_names[rule]);
+    cairn_lane_free(&lane);
+}
+
+void cairn_check_pebs(struct cairn_check *check, uint32_t cpu)
+{
+    struct walk w = {.check = check, .cpu = &check->log->cpu[cpu], .n = (int)cpu};
+    cairn_counters_read(&w.counters, &check->log->text, cpu);
+    w.has_groups = cairn_ds_number(&check->log->text, cpu, "data_cfg", &w.groups);
+    check_events(&w);
+    check_records(&w);
+    if (w.cpu->records.count)
+        check_threads(&w);
+}

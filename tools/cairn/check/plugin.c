@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of a processor that was QEMU with the plugin qemu-ds, against what that wrote beside them: each is there, as
+ * it was written and in that order, and there is no other. Epochs are the kernel's, so the plugin does not tell of
+ * them. Records of the log are missing only where something is missing from the log.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/check/check.h"
+#include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/model/plugin_truth.h"
+
+#define TRIES 1000u /* records that are not found; the rest of them would take too long */
+
+struct walk {
+    struct cairn_check *check;
+    const struct cairn_plugin *plugin;
+    const struct cairn_plugin_cpu *truth;
+    const struct cairn_cpu *cpu;
+    int n;
+    size_t next; /* of the truth's records, or branches */
+    uint64_t missing;
+};
+
+/* Whether all that this CPU wrote must be in the log. */
+static bool whole(const struct walk *w)
+{
+    return w->check->whole && !w->check->log->panic && !w->cpu->holes.count &&
+           !cairn_part_of_run(w->check->log, (uint32_t)w->n);
+}
+
+/* ---- PEBS -------------------------------------------------------------------------------------------------------- */
+
+/* The first word that differs, or CAIRN_NO_WORD. */
+#define CAIRN_NO_WORD UINT32_MAX
+static uint32_t differs(const struct walk *w, const struct cairn_plugin_record *t, const struct cairn_record *r)
+{
+    uint32_t words = r->size / 8 < t->words ? r->size / 8 : t->words;
+    for (uint32_t i = 0; i < words; i++)
+        if (cairn_get64(r->at + 8u * i) != w->plugin->words.items[t->first + i])
+            return i;
+    return t->words * 8 == r->size ? CAIRN_NO_WORD : words;
+}
+
+/* Whether it lies in the buffer of the session, or (dropped) at its end. That is one for the whole run; the kernel has
+ * others at times. */
+static bool of_session(const struct walk *w, const struct cairn_plugin_record *t)
+{
+    const uint8_t *area = w->cpu->epochs.items[0].area;
+    return t->address >= cairn_get64(area + offsetof(struct ds_area_60, pebs_buffer_base)) &&
+           t->address <= cairn_get64(area + offsetof(struct ds_area_60, pebs_absolute_maximum));
+}
+
+/* What the plugin says apart from the record's words. */
+static void compare_fields(const struct walk *w, const struct cairn_record *r, const struct cairn_plugin_record *t)
+{
+    const struct {
+        enum cairn_pebs_what what;
+        const char *name;
+        uint64_t truth;
+    } fields[] = {{CAIRN_PEBS_EVENTING_IP, "the instruction", t->ip},
+                  {CAIRN_PEBS_RIP, "where it went on", t->next},
+                  {CAIRN_PEBS_RFLAGS, "RFLAGS", t->flags},
+                  {CAIRN_PEBS_COUNTERS, "the counters", t->counters},
+                  {CAIRN_PEBS_TSC, "the TSC", t->tsc}};
+    uint64_t value;
+    w->check->compared[CAIRN_RULE_TRUTH_RECORDS]++;
+    for (unsigned i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (cairn_pebs_get(r->format, r->at, r->size, fields[i].what, &value) && value != fields[i].truth)
+            cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, &r->time,
+                       "epoch %" PRIu32 ", 0x%" PRIx64 ": %s is 0x%" PRIx64 ", in truth 0x%" PRIx64, r->epoch,
+                       r->address, fields[i].name, value, fields[i].truth);
+}
+
+static void fail_word(const struct walk *w, const struct cairn_record *r, const struct cairn_plugin_record *t,
+                      uint32_t word)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f = {.name = "its size"};
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    for (uint32_t i = 0; i <= word && cairn_pebs_next(&walk, &f); i++)
+        ;
+    if (word * 8 >= r->size || word >= t->words)
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_WORDS, w->n, &r->time,
+                   "epoch %" PRIu32 ", 0x%" PRIx64 ": %" PRIu32 " bytes, in truth %" PRIu32, r->epoch, r->address,
+                   r->size, t->words * 8);
+    else
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_WORDS, w->n, &r->time,
+                   "epoch %" PRIu32 ", 0x%" PRIx64 ": %s is 0x%" PRIx64 ", in truth 0x%" PRIx64, r->epoch, r->address,
+                   f.name, cairn_get64(r->at + 8u * word), w->plugin->words.items[t->first + word]);
+}
+
+/* The record of the truth it is; those before it are missing. NULL: none. */
+static const struct cairn_plugin_record *find(struct walk *w, const struct cairn_record *r)
+{
+    uint64_t missing = 0;
+    for (size_t i = w->next; i < w->truth->records.count; i++) {
+        const struct cairn_plugin_record *t = &w->truth->records.items[i];
+        if (t->words && t->address == r->address && differs(w, t, r) == CAIRN_NO_WORD) {
+            w->next = i + 1;
+            w->missing += missing;
+            return t;
+        }
+        missing += t->words && of_session(w, t);
+    }
+    return NULL;
+}
+
+/* It is not in the truth as it is. If the next of the session lies where it does, that is the one. */
+static void fail_record(struct walk *w, const struct cairn_record *r)
+{
+    size_t i = w->next;
+    const struct cairn_plugin_record *t = w->truth->records.items;
+    while (i < w->truth->records.count && !(t[i].words && of_session(w, &t[i])))
+        i++;
+    if (i < w->truth->records.count && t[i].address == r->address) {
+        fail_word(w, r, &t[i], differs(w, &t[i], r));
+        w->next = i + 1;
+    } else
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, &r->time,
+                   "epoch %" PRIu32 ", 0x%" PRIx64 ": a record that is not in the plugin's truth", r->epoch,
+                   r->address);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct cairn_record *x = *(const struct cairn_record *const *)a, *y = *(const struct cairn_record *const *)b;
+    return x->epoch != y->epoch ? (x->epoch > y->epoch) - (x->epoch < y->epoch)
+                                : (x->address > y->address) - (x->address < y->address);
+}
+
+/* What the plugin dropped: the kernel knows that of a buffer that was full it knows nothing, and else that none was. */
+static void check_dropped(const struct walk *w)
+{
+    uint64_t dropped = 0;
+    for (size_t i = 0; i < w->cpu->epochs.count; i++)
+        if (w->cpu->epochs.items[i].lost == CAIRN_DS_LOST_UNKNOWN)
+            return;
+    for (size_t i = 0; i < w->truth->records.count; i++)
+        dropped += !w->truth->records.items[i].words && of_session(w, &w->truth->records.items[i]);
+    if (dropped && whole(w))
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, NULL,
+                   "%" PRIu64 " %s dropped in truth, but by the drains none was lost", dropped,
+                   cairn_plural(dropped, "record", "records"));
+}
+
+static void check_records(struct walk *w)
+{
+    const size_t count = w->cpu->records.count;
+    const struct cairn_record **order = cairn_alloc((count + 1) * sizeof *order);
+    unsigned tries = 0;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &w->cpu->records.items[i];
+    qsort(order, count, sizeof *order, by_place);
+    for (size_t i = 0; i < count && tries < TRIES; i++) {
+        const struct cairn_plugin_record *t = find(w, order[i]);
+        if (t) {
+            compare_fields(w, order[i], t);
+            w->check->compared[CAIRN_RULE_TRUTH_WORDS] += t->words;
+        } else {
+            fail_record(w, order[i]);
+            tries++;
+        }
+    }
+    free(order);
+    for (; w->next < w->truth->records.count; w->next++) {
+        const struct cairn_plugin_record *t = &w->truth->records.items[w->next];
+        w->missing += t->words && of_session(w, t);
+    }
+    if (w->missing && whole(w))
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_RECORDS, w->n, NULL,
+                   "%" PRIu64 " %s of the plugin's truth not in the trace, and nothing was lost", w->missing,
+                   cairn_plural(w->missing, "record", "records"));
+}
+
+/* ---- BTS --------------------------------------------------------------------------------------------------------- */
+
+/* Whether the truth from `at` on is that drain. */
+static bool equal(const struct walk *w, const struct cairn_bts_drain *d, size_t at)
+{
+    struct cairn_branch b;
+    uint32_t i = 0;
+    for (; at + i < w->truth->branches.count && cairn_bts_record(w->cpu, d, i, &b); i++)
+        if (b.from != w->truth->branches.items[at + i].from || b.to != w->truth->branches.items[at + i].to)
+            return false;
+    return !cairn_bts_record(w->cpu, d, i, &b);
+}
+
+static void check_branches(struct walk *w)
+{
+    unsigned tries = 0;
+    bool overwrites = false, full = false;
+    for (size_t i = 0; i < w->cpu->bts_drains.count && tries < TRIES; i++) {
+        const struct cairn_bts_drain *d = &w->cpu->bts_drains.items[i];
+        const size_t records = d->bytes_seen / CAIRN_BTS_BYTES;
+        size_t at = w->next;
+        overwrites |= !d->interrupting;
+        full |= d->lost == CAIRN_DS_LOST_UNKNOWN;
+        while (at + records <= w->truth->branches.count && !equal(w, d, at))
+            at++;
+        if (at + records <= w->truth->branches.count) {
+            w->check->compared[CAIRN_RULE_TRUTH_BRANCHES] += records;
+            w->missing += at - w->next;
+            w->next = at + records;
+        } else {
+            cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, &d->time,
+                       "epoch %" PRIu32 ": its %zu branches are not in the plugin's truth, one after another",
+                       d->number, records);
+            tries++;
+        }
+    }
+    w->missing += w->truth->branches.count - w->next;
+    if (w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED] && !full && whole(w))
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
+                   "%" PRIu64 " %s dropped in truth, but by the drains none was lost",
+                   w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED],
+                   cairn_plural(w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED], "branch", "branches"));
+    if (w->missing && !overwrites && whole(w))
+        cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
+                   "%" PRIu64 " %s of the plugin's truth not in the trace, and nothing was lost", w->missing,
+                   cairn_plural(w->missing, "branch", "branches"));
+}
+
+/* A CPU without one drain, where others have some. */
+static void check_absent(const struct walk *w, enum cairn_rule rule, uint64_t records)
+{
+    if (records && (w->n >= (int)w->check->log->cpus || whole(w)))
+        cairn_fail(w->check, rule, w->n, NULL, "%" PRIu64 " %s of the plugin's truth, and no drain in the trace",
+                   records, cairn_plural(records, "record", "records"));
+}
+
+void cairn_check_plugin(struct cairn_check *check)
+{
+    bool pebs = false, bts = false;
+    for (uint32_t n = 0; n < check->log->cpus; n++) {
+        pebs |= check->log->cpu[n].epochs.count != 0;
+        bts |= check->log->cpu[n].bts_drains.count != 0;
+    }
+    for (uint32_t n = 0; n < CAIRN_MAX_CPUS; n++) {
+        struct walk w = {
+            .check = check,
+            .plugin = check->plugin,
+            .truth = &check->plugin->cpu[n],
+            .cpu = &check->log->cpu[n],
+            .n = (int)n,
+        };
+        if (w.cpu->epochs.count) {
+            check_records(&w);
+            check_dropped(&w);
+        } else if (pebs)
+            check_absent(&w, CAIRN_RULE_TRUTH_RECORDS, w.truth->totals[QDS_TRUTH_RECORDS]);
+        w.next = w.missing = 0;
+        if (w.cpu->bts_drains.count)
+            check_branches(&w);
+        else if (bts)
+            check_absent(&w, CAIRN_RULE_TRUTH_BRANCHES, w.truth->totals[QDS_TRUTH_BRANCHES]);
+    }
+}

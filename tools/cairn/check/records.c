@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * PEBS records against the truth (docs/format.md), word by word: what the stepped thread had in its registers, as the
+ * kernel took it from the frame of the #DB, and never from the record. What no truth tells of, the model does not know,
+ * and must be 0.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/check/check.h"
+#include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/model/timeline.h"
+
+struct records {
+    struct cairn_check *check;
+    int n;
+    struct cairn_truth truth;
+    bool have;
+    struct cairn_truth_pebs t;
+    bool has_words; /* of this record, all that there are */
+    uint64_t word[CAIRN_TRUTH_GROUPS][CAIRN_TRUTH_WORDS_MAX];
+    uint64_t missing;
+    struct {
+        uint64_t stored, dropped, swallowed; /* dropped by the processor, reloaded with another's record */
+    } * epochs;                              /* for each of the CPU's in the trace */
+};
+
+static const struct cairn_epoch *find_epoch(const struct cairn_cpu *cpu, uint32_t number)
+{
+    for (size_t low = 0, high = cpu->epochs.count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        const struct cairn_epoch *e = &cpu->epochs.items[middle];
+        if (e->number == number && e->reason != CAIRN_DS_START)
+            return e;
+        if (e->number < number || (e->number == number && e->reason == CAIRN_DS_START))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* What the truth has of the record's words: none in logs of older kernels. Parts of it may be missing. */
+static void read_words(struct records *s)
+{
+    unsigned seen = 0;
+    const uint8_t *p;
+    memset(s->word, 0, sizeof(s->word));
+    while (seen < s->t.more && (p = cairn_truth_follows(&s->truth, CAIRN_TRUTH_WORDS)) != NULL) {
+        struct cairn_truth_words w;
+        memcpy(&w, p, sizeof(w));
+        if (w.group < CAIRN_TRUTH_GROUPS && w.first + CAIRN_TRUTH_PER_RECORD <= CAIRN_TRUTH_WORDS_MAX)
+            memcpy(&s->word[w.group][w.first], w.word, sizeof(w.word));
+        seen++;
+    }
+    s->has_words = seen && seen == s->t.more;
+}
+
+/* The next record of the truth that was stored; each epoch's are counted on the way. */
+static void step_stored(struct records *s)
+{
+    const struct cairn_cpu *cpu = s->truth.cpu;
+    const uint8_t *p;
+    while ((p = cairn_truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
+        memcpy(&s->t, p, sizeof(s->t));
+        read_words(s);
+        const struct cairn_epoch *e = find_epoch(cpu, s->t.epoch);
+        if (e && s->t.stored)
+            s->epochs[e - cpu->epochs.items].stored++;
+        else if (e)
+            s->epochs[e - cpu->epochs.items].dropped++;
+        if (s->t.stored)
+            break;
+    }
+    s->have = p != NULL;
+}
+
+/* ---- what each record must have ---------------------------------------------------------------------------------- */
+
+/* Whether the record names the counters the truth does: formats 1 and 2 among all that had overflowed. */
+static bool same_counters(const struct cairn_record *r, uint32_t truth)
+{
+    uint64_t counters = cairn_counters_unpack(truth);
+    uint64_t named;
+    if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &named))
+        return named == counters;
+    return !cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &named) || (named & counters) == counters;
+}
+
+/* What is true of every record, however much the truth has of it. */
+static bool same_step(const struct records *s, const struct cairn_record *r)
+{
+    uint64_t next;
+    if (!r->after && r->ip != s->t.event_ip)
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "instruction 0x%" PRIx64 ", in truth 0x%" PRIx64,
+                   r->ip, s->t.event_ip);
+    else if (cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_RIP, &next) && next != s->t.next_ip)
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
+                   "went on at 0x%" PRIx64 ", in truth at 0x%" PRIx64, next, s->t.next_ip);
+    else if (!same_counters(r, s->t.counters))
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
+                   "0x%" PRIx64 ": not the counters of the truth, 0x%" PRIx32, r->address, s->t.counters);
+    else if (r->timed && r->tsc != s->t.tsc)
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time, "TSC %" PRIu64 ", in truth %" PRIu64, r->tsc,
+                   s->t.tsc);
+    else
+        return true;
+    return false;
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------- */
+
+/* Which of the words of CAIRN_TRUTH_STATE a register is. */
+static unsigned state_of(const char *name)
+{
+    static const char *const names[] = {"RAX", "RCX", "RDX", "RBX", "RSP", "RBP", "RSI", "RDI",
+                                        "R8",  "R9",  "R10", "R11", "R12", "R13", "R14", "R15"};
+    unsigned i = 0;
+    while (i < 15 && strcmp(names[i], name) != 0)
+        i++;
+    return CAIRN_TRUTH_RAX + i;
+}
+
+static uint64_t masks(uint64_t cfg)
+{
+    return cfg & MSR_PEBS_DATA_CFG_CNTR ? msr_pebs_data_cfg_gp(cfg) | (uint64_t)msr_pebs_data_cfg_fixed(cfg) << 32 : 0;
+}
+
+/* What word `f` of the record must be; `i`: its number in its group. */
+static uint64_t truth_of(const struct records *s, const struct cairn_pebs_field *f, unsigned i)
+{
+    const uint64_t *state = s->word[CAIRN_TRUTH_STATE], cfg = state[CAIRN_TRUTH_MSR];
+    switch (f->what) {
+    case CAIRN_PEBS_HEAD:
+        return ds_pebs_head((uint32_t)cfg, ds_pebs_adaptive_size(cfg));
+    case CAIRN_PEBS_EVENTING_IP:
+        return s->t.event_ip;
+    case CAIRN_PEBS_RIP:
+        return s->t.next_ip;
+    case CAIRN_PEBS_COUNTERS:
+        return cairn_counters_unpack(s->t.counters);
+    case CAIRN_PEBS_STATUS:
+        return cfg;
+    case CAIRN_PEBS_TSC:
+        return f->value < state[CAIRN_TRUTH_TSC_FIRST]  ? state[CAIRN_TRUTH_TSC_FIRST]
+               : f->value > state[CAIRN_TRUTH_TSC_LAST] ? state[CAIRN_TRUTH_TSC_LAST]
+                                                        : f->value;
+    case CAIRN_PEBS_RFLAGS:
+        return state[CAIRN_TRUTH_RFLAGS];
+    case CAIRN_PEBS_REGISTER:
+        return state[state_of(f->name)];
+    case CAIRN_PEBS_XMM_LOW:
+    case CAIRN_PEBS_XMM_HIGH:
+        return s->word[CAIRN_TRUTH_XMM][i];
+    case CAIRN_PEBS_LBR_FROM:
+    case CAIRN_PEBS_LBR_TO: /* three words an entry, of which the truth has two */
+        return i / 3 < CAIRN_TRUTH_LBR_MAX ? s->word[CAIRN_TRUTH_LBR][i / 3 * 2 + i % 3] : 0;
+    case CAIRN_PEBS_CNTR_MASKS:
+        return masks(cfg);
+    case CAIRN_PEBS_CNTR_METRICS:
+        return cfg & MSR_PEBS_DATA_CFG_METRICS ? DS_PEBS_CNTR_METRICS : 0;
+    case CAIRN_PEBS_CNTR_VALUE:
+        return i - 2 < CAIRN_TRUTH_WORDS_MAX ? s->word[CAIRN_TRUTH_CNTR][i - 2] : 0;
+    default:
+        return 0;
+    }
+}
+
+static void compare_words(const struct records *s, const struct cairn_record *r)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f)) {
+        uint64_t truth = truth_of(s, &f, walk.index - 1u);
+        s->check->compared[CAIRN_RULE_TRUTH_WORDS]++;
+        if (f.value != truth)
+            cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
+                       "epoch %" PRIu32 ", 0x%" PRIx64 ": %s%s%s is 0x%" PRIx64 ", in truth 0x%" PRIx64, r->epoch,
+                       r->address, r->format < 4 ? "" : cairn_pebs_group_name(f.group), r->format < 4 ? "" : " ",
+                       f.name, f.value, truth);
+    }
+    if (walk.at != r->size)
+        cairn_fail(s->check, CAIRN_RULE_TRUTH_WORDS, s->n, &r->time,
+                   "epoch %" PRIu32 ", 0x%" PRIx64 ": %" PRIu32 " bytes that belong to no group", r->epoch, r->address,
+                   r->size - walk.at);
+}
+
+/* ---- records in order -------------------------------------------------------------------------------------------- */
+
+static void compare_record(struct records *s, const struct cairn_item *item)
+{
+    struct cairn_check *check = s->check;
+    const struct cairn_record *r = item->record;
+    check->blames[item->blame]++;
+    check->untimed += !r->timed;
+    if (!cairn_log_modelled(check->log))
+        return;
+    while (s->have && (s->t.epoch < r->epoch || (s->t.epoch == r->epoch && s->t.address < r->address))) {
+        s->missing++;
+        step_stored(s);
+    }
+    if (!s->have || s->t.epoch != r->epoch || s->t.address != r->address) {
+        check->uncompared_records++;
+        if (!s->truth.gap)
+            cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, s->n, &r->time,
+                       "epoch %" PRIu32 ", 0x%" PRIx64 ": a record that is not in the truth", r->epoch, r->address);
+        return;
+    }
+    check->compared[CAIRN_RULE_TRUTH_RECORDS]++;
+    if (same_step(s, r) && s->has_words)
+        compare_words(s, r);
+    check->wordless += !s->has_words;
+    if (item->blame == CAIRN_BLAME_KNOWN) {
+        check->compared[CAIRN_RULE_TRUTH_THREADS]++;
+        if (item->tid != s->t.tid) {
+            check->wrong++;
+            cairn_fail(check, CAIRN_RULE_TRUTH_THREADS, s->n, &r->time, "thread %" PRIu32 ", in truth %" PRIu32,
+                       item->tid, s->t.tid);
+        }
+    }
+    s->truth.gap = false;
+    step_stored(s);
+}
+
+static void count_swallowed(struct records *s)
+{
+    struct cairn_truth truth = {.cpu = s->truth.cpu};
+    struct cairn_truth_pebs t;
+    const uint8_t *p;
+    while ((p = cairn_truth_next(&truth, CAIRN_TRUTH_SWALLOWED)) != NULL) {
+        memcpy(&t, p, sizeof(t));
+        const struct cairn_epoch *e = find_epoch(truth.cpu, t.epoch);
+        if (e)
+            s->epochs[e - truth.cpu->epochs.items].swallowed += (unsigned)__builtin_popcount(t.counters);
+    }
+}
+
+/* Each drain has as many records, and says that as many were dropped, as the truth has. An epoch part of whose records
+ * is missing from the trace is told apart by its bytes. */
+static void compare_epochs(struct records *s)
+{
+    const struct cairn_cpu *cpu = s->truth.cpu;
+    count_swallowed(s);
+    for (size_t i = 0; i < cpu->epochs.count && s->check->whole; i++) {
+        const struct cairn_epoch *e = &cpu->epochs.items[i];
+        if (e->reason == CAIRN_DS_START)
+            continue;
+        if (e->bytes_seen == e->record_bytes && e->records != s->epochs[i].stored)
+            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
+                       "epoch %" PRIu32 ": %" PRIu32 " %s, in truth %" PRIu64, e->number, e->records,
+                       cairn_plural(e->records, "record", "records"), s->epochs[i].stored);
+        if (e->lost != CAIRN_DS_LOST_UNKNOWN && e->lost != s->epochs[i].dropped)
+            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
+                       "epoch %" PRIu32 ": %" PRIu64 " %s dropped, in truth %" PRIu64, e->number, e->lost,
+                       cairn_plural(e->lost, "record", "records"), s->epochs[i].dropped);
+        if (!cpu->holes.count && e->swallowed != s->epochs[i].swallowed)
+            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
+                       "epoch %" PRIu32 ": %" PRIu64 " %s swallowed, in truth %" PRIu64, e->number, e->swallowed,
+                       cairn_plural(e->swallowed, "sample", "samples"), s->epochs[i].swallowed);
+    }
+}
+
+void cairn_check_records(struct cairn_check *check, uint32_t n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    struct records s = {.check = check, .n = (int)n, .truth = {.cpu = cpu}};
+    struct cairn_lane lane;
+    const struct cairn_item *item;
+    s.epochs = cairn_alloc(cpu->epochs.count * sizeof(*s.epochs));
+    cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log), check->by);
+    step_stored(&s);
+    while ((item = cairn_lane_next(&lane)) != NULL)
+        if (item->kind == CAIRN_ITEM_RECORD)
+            compare_record(&s, item);
+    /* What a panic left in the buffer of the epoch it came into was not drained. */
+    for (; s.have; step_stored(&s))
+        if (!check->log->panic || find_epoch(cpu, s.t.epoch))
+            s.missing++;
+    if (s.missing && !cpu->holes.count)
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL,
+                   "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", s.missing,
+                   cairn_plural(s.missing, "record", "records"));
+    bool all = cairn_log_modelled(check->log) && !s.truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
+    if (all)
+        compare_epochs(&s);
+    free(s.epochs);
+    cairn_lane_free(&lane);
+}

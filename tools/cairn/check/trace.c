@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* What must hold within the trace itself: frames, buffers, events, epochs, records. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/check/check.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/log/stream.h"
+#include "tools/cairn/log/show.h"
+
+struct stamp {
+    uint64_t index;
+    int64_t time;
+};
+
+struct walk { /* along one CPU's events */
+    struct cairn_check *check;
+    const struct cairn_cpu *cpu;
+    int n;
+    bool has_time;
+    int64_t time; /* of the event before */
+    struct cairn_batches batches;
+    struct cairn_running running;
+    bool throttled; /* counting stood still when the epoch now under way began */
+    bool start_due; /* nothing is missing yet, and the first epoch has not begun */
+    /* the epoch we are in */
+    bool has_epoch;
+    uint32_t epoch; /* its number */
+    uint64_t base, maximum;
+    struct {
+        struct stamp *items;
+        size_t count, room;
+    } stamps;               /* of this epoch, since the last hole */
+    size_t epochs, records; /* passed so far */
+};
+
+#define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (w)->n, time, __VA_ARGS__)
+
+/* ---- frames and buffers ----------------------------------------------------------------------------------------- */
+
+static void check_frames(struct cairn_check *check)
+{
+    const struct cairn_frames *f = &check->log->frames;
+    check->compared[CAIRN_RULE_FRAMES] = check->log->etl ? 0 : f->count;
+    if (f->missing_frames || !f->total_known)
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu64 " of %" PRIu64 " frames %s missing",
+                   f->missing_frames, f->total, cairn_plural(f->missing_frames, "is", "are"));
+    if (f->totals_differ)
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "header, trailer and frames disagree on how many there are");
+    if (check->log->bad_frames)
+        cairn_fail(check, CAIRN_RULE_FRAMES, -1, NULL, "%" PRIu32 " %s what the stream cannot hold",
+                   check->log->bad_frames,
+                   cairn_plural(check->log->bad_frames, "frame or line holds", "frames or lines hold"));
+}
+
+static void check_buffer(struct cairn_check *check, const struct cairn_piece *p)
+{
+    struct wmi_buffer_header h;
+    const struct cairn_session *s = &check->log->session;
+    memcpy(&h, p->data - sizeof(h), sizeof(h));
+    check->compared[CAIRN_RULE_BUFFERS]++;
+#define EXPECT(what, is, should)                                                                                       \
+    do {                                                                                                               \
+        if ((is) != (should))                                                                                          \
+            cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": %s is %lld, not %lld", p->buffer, \
+                       what, (long long)(is), (long long)(should));                                                    \
+    } while (0)
+    if (s->buffer_bytes)
+        EXPECT("BufferSize", h.buffer_size, s->buffer_bytes);
+    EXPECT("SavedOffset", h.saved_offset, p->used);
+    EXPECT("CurrentOffset", h.current_offset, p->used);
+    EXPECT("Offset", h.offset, p->used);
+    EXPECT("ReferenceCount", h.reference_count, 0);
+    EXPECT("SequenceNumber (low half)", (uint32_t)h.sequence_number, p->sequence);
+    EXPECT("ProcessorIndex", h.processor_index, p->cpu);
+    EXPECT("State", h.state, WMI_BUFFER_STATE_FLUSH);
+    const uint16_t lost = s->live ? WMI_BUFFER_FLAG_BUFFER_LOST : WMI_BUFFER_FLAG_EVENTS_LOST;
+    EXPECT("BufferFlag", h.buffer_flag & (uint16_t)~lost, WMI_BUFFER_FLAG_PROC_INDEX);
+    EXPECT("BufferType", h.buffer_type, WMI_BUFFER_TYPE_GENERIC);
+#undef EXPECT
+    if (h.offset > h.buffer_size)
+        cairn_fail(check, CAIRN_RULE_BUFFERS, p->cpu, NULL, "buffer %" PRIu32 ": more is used than there is",
+                   p->buffer);
+}
+
+/* An ETL file: what the reader found in the headers. */
+static void check_file(struct cairn_check *check)
+{
+    const struct cairn_etl *etl = check->log->etl;
+    char what[CAIRN_SHOWN];
+    check->compared[CAIRN_RULE_BUFFERS] = etl->buffers.count;
+    for (size_t i = 0; i < etl->flaws.count; i++)
+        cairn_fail(check, CAIRN_RULE_BUFFERS, -1, NULL, "%s", cairn_show_flaw(what, &etl->flaws.items[i]));
+    for (size_t i = 1; i < etl->buffers.count && etl->cairn; i++) {
+        const struct cairn_etl_buffer *b = &etl->buffers.items[i];
+        if (!b->unread && !b[-1].unread && b->sequence != b[-1].sequence + 1)
+            cairn_fail(check, CAIRN_RULE_BUFFERS, b->cpu, NULL, "sequence number %" PRIu64 " after %" PRIu64,
+                       b->sequence, b[-1].sequence);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct cairn_piece *x = *(const struct cairn_piece *const *)a, *y = *(const struct cairn_piece *const *)b;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return x->cpu != y->cpu ? x->cpu - y->cpu : (x->buffer > y->buffer) - (x->buffer < y->buffer);
+}
+
+static int by_frame(const void *a, const void *b)
+{
+    const struct cairn_piece *x = *(const struct cairn_piece *const *)a, *y = *(const struct cairn_piece *const *)b;
+    return x->frame < y->frame ? -1 : x->frame > y->frame;
+}
+
+/* The dump has the buffers in the order they were begun: sequence numbers rise from frame to frame. A live session's go
+ * out as they become full: each number is one buffer's, and those of a CPU rise. */
+static void check_sequence(struct cairn_check *check)
+{
+    const bool live = check->log->session.live;
+    uint32_t next[CAIRN_MAX_CPUS] = {0};
+    size_t n = 0, all = 0;
+    for (uint32_t c = 0; c < check->log->cpus; c++)
+        all += check->log->cpu[c].piece_count;
+    const struct cairn_piece **order = cairn_alloc(all * sizeof(*order));
+    for (uint32_t c = 0; c < check->log->cpus; c++)
+        for (size_t i = 0; i < check->log->cpu[c].piece_count; i++)
+            order[n++] = &check->log->cpu[c].pieces[i];
+    qsort(order, n, sizeof(*order), live ? by_number : by_frame);
+    for (size_t i = 0; i < n && live; i++) {
+        if (order[i]->buffer < next[order[i]->cpu])
+            cairn_fail(check, CAIRN_RULE_BUFFERS, order[i]->cpu, NULL,
+                       "buffer %" PRIu32 " has sequence number %" PRIu32 ", above that of a later one",
+                       order[i]->buffer, order[i]->sequence);
+        next[order[i]->cpu] = order[i]->buffer;
+    }
+    for (size_t i = 1; i < n; i++) {
+        bool same = order[i]->cpu == order[i - 1]->cpu && order[i]->buffer == order[i - 1]->buffer;
+        if (same ? order[i]->sequence != order[i - 1]->sequence : order[i]->sequence <= order[i - 1]->sequence)
+            cairn_fail(check, CAIRN_RULE_BUFFERS, order[i]->cpu, NULL,
+                       "buffer %" PRIu32 " has sequence number %" PRIu32 " after %" PRIu32, order[i]->buffer,
+                       order[i]->sequence, order[i - 1]->sequence);
+    }
+    free(order);
+}
+
+/* ---- stamps, epochs, records ------------------------------------------------------------------------------------ */
+
+static void check_stamp(struct walk *w, const struct cairn_event *e)
+{
+    struct cairn_check *check = w->check;
+    if (check->log->etl && !check->log->own && !w->has_epoch)
+        return; /* Windows tells nothing of the areas that its stamps point into */
+    check->compared[CAIRN_RULE_ITEMS]++;
+    const bool told = check->log->session.lives && !w->running.unknown && w->running.runs;
+    const unsigned stamp = e->hook == HOOK_CONTEXTSWAP ? CAIRN_STAMP_FULL : CAIRN_STAMP_COMPACT;
+    if (told && e->has_pebs_index != ((w->running.stamps & stamp) != 0))
+        FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex, but the session told otherwise", e->hook,
+             e->has_pebs_index ? "with" : "without");
+    else if (check->log->session.pebs == (e->has_pebs_index ? 0 : told ? -1 : 1)) /* told: it may be turned off */
+        FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex in a session %s", e->hook,
+             e->has_pebs_index ? "with" : "without", check->log->session.pebs ? "with DS" : "without DS");
+    if (!e->has_pebs_index)
+        return;
+    check->compared[CAIRN_RULE_STAMPS]++;
+    if (w->start_due)
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes while no epoch runs on this CPU", e->pebs_index);
+    if (w->has_epoch && (e->pebs_index < w->base || e->pebs_index > w->maximum))
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time,
+             "0x%" PRIx64 " is not within 0x%" PRIx64 "..0x%" PRIx64 " of this CPU's epoch %" PRIu32, e->pebs_index,
+             w->base, w->maximum, w->epoch);
+    if (w->stamps.count && e->pebs_index < w->stamps.items[w->stamps.count - 1].index)
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "0x%" PRIx64 " comes after 0x%" PRIx64 " in one epoch", e->pebs_index,
+             w->stamps.items[w->stamps.count - 1].index);
+    *CAIRN_ADD(w->stamps) = (struct stamp){e->pebs_index, e->time};
+}
+
+/* How far the index may stand above the maximum. A processor that compares only a record's start with it writes the
+ * last record over it, into the slack record of the driver's; the model stops before, unless told otherwise. */
+static uint64_t overrun(const struct walk *w)
+{
+    const struct cairn_text *t = &w->check->log->text;
+    static const char policy[] = "start_lt|";
+    uint64_t bytes;
+    struct cairn_slice fit = cairn_key(t, "ds.policy.fit");
+    bool may = !cairn_log_modelled(w->check->log) ||
+               (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
+    return may && cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) ? bytes : 0;
+}
+
+static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64_t area[CAIRN_DS_AREA_MAX / 8])
+{
+    const struct cairn_text *t = &w->check->log->text;
+    uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    uint64_t index = area[offsetof(struct ds_area_60, pebs_index) / 8];
+    uint64_t maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8];
+    uint64_t threshold = area[offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8];
+    uint64_t bytes = 0, records, buffer, room;
+    w->check->compared[CAIRN_RULE_AREAS]++;
+    if (base > index || index > maximum + overrun(w) || base > threshold)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time,
+             "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%" PRIx64 " are not in order",
+             base, index, threshold, maximum);
+    if (cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer", w->n), &buffer) &&
+        cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer_bytes", w->n), &room) &&
+        (base != buffer || maximum < buffer || maximum - buffer > room))
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "0x%" PRIx64 "..0x%" PRIx64 " is not in this CPU's buffer at 0x%" PRIx64,
+             base, maximum, buffer);
+    if (cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) && bytes && (index - base) % bytes)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the index lies within a record of %" PRIu64 " bytes", bytes);
+    /* The maximum is a multiple of the record size, or one more: the manual's formula. */
+    else if (bytes && cairn_ds_number(t, (uint32_t)w->n, "records", &records) && maximum - base - records * bytes > 1)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "the maximum is not %" PRIu64 " %s above the base", records,
+             cairn_plural(records, "record", "records"));
+    if (e->reason != CAIRN_DS_START && e->record_bytes != index - base)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu32 " bytes of records, but index - base is %" PRIu64,
+             e->record_bytes, index - base);
+    if (e->reason != CAIRN_DS_START && e->lost && e->lost != CAIRN_DS_LOST_UNKNOWN && bytes && maximum > index &&
+        maximum - index >= bytes)
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " %s lost, but the buffer was not full", e->lost,
+             cairn_plural(e->lost, "record", "records"));
+    if (e->reason != CAIRN_DS_START && !cairn_log_modelled(w->check->log) && e->lost != CAIRN_DS_LOST_UNKNOWN &&
+        bytes && (e->lost || index + bytes > maximum))
+        FAIL(w, CAIRN_RULE_AREAS, &e->time, "%" PRIu64 " %s lost: of a processor's full buffer nobody knows", e->lost,
+             cairn_plural(e->lost, "record", "records"));
+}
+
+/* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger,
+ * those behind it no older. */
+static void check_stamps_against_records(struct walk *w, const struct cairn_epoch *e, uint64_t base)
+{
+    const struct cairn_record *r = w->cpu->records.items;
+    size_t first = w->records, last = first, before = first;
+    if (e->bytes_seen != e->record_bytes)
+        return; /* part of them is missing: that shows elsewhere */
+    while (last < w->cpu->records.count && r[last].epoch == e->number)
+        last++;
+    for (size_t i = 0; i < w->stamps.count; i++) {
+        const struct stamp *s = &w->stamps.items[i];
+        while (before < last && r[before].address < s->index)
+            before++;
+        uint64_t end = before > first ? r[before - 1].address + r[before - 1].size : base;
+        w->check->compared[CAIRN_RULE_RECORDS]++;
+        if (s->index != end)
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "PebsIndex 0x%" PRIx64 " is not at the end of a record", s->index);
+        if (before > first && r[before - 1].timed && r[before - 1].time > s->time)
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record before PebsIndex 0x%" PRIx64 " is younger than it",
+                 s->index);
+        if (before < last && r[before].timed && r[before].time < s->time)
+            FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
+    }
+    w->records = last;
+}
+
+/* Without the end summary nothing says how many buffers the CPU began, and no hole stands for them. */
+bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu)
+{
+    const struct cairn_frames *f = &log->frames;
+    const struct cairn_piece *last = &cpu->pieces[cpu->piece_count - 1];
+    return cpu->tail != CAIRN_NO_HOLE ||
+           (!cpu->end.buffers_known &&
+            (!f->total_known || cairn_missing_between(f, cairn_piece_last(last), UINT32_MAX) != NULL));
+}
+
+static void check_epoch(struct walk *w)
+{
+    const struct cairn_epoch *e = &w->cpu->epochs.items[w->epochs++];
+    uint64_t area[CAIRN_DS_AREA_MAX / 8];
+    memcpy(area, e->area, e->area_bytes);
+    uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
+    bool start = e->reason == CAIRN_DS_START;
+    w->check->compared[CAIRN_RULE_EPOCHS]++;
+    if (e->reason < CAIRN_DS_START || e->reason > CAIRN_DS_UNTHROTTLE || e->reason == CAIRN_DS_SWITCH)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "no reason has the number %u", e->reason);
+    if (w->start_due && !start)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " ends, but no event says that it began", e->number);
+    if (w->has_epoch && e->number != w->epoch)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "epoch %" PRIu32 " where %" PRIu32 " should be", e->number, w->epoch);
+    if (w->check->log->session.known && trace_clock_units(&w->check->log->session.clock, e->tsc) > e->time)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "the drain's TSC is later than its event");
+    if (w->throttled && e->record_bytes)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "%" PRIu32 " bytes of records while counting stood still",
+             e->record_bytes);
+    w->throttled = e->reason == CAIRN_DS_THROTTLE || (w->throttled && e->reason == CAIRN_DS_RECONFIGURE);
+    check_area(w, e, area);
+    if (w->stamps.count &&
+        w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])
+        FAIL(w, CAIRN_RULE_STAMPS, &e->time, "a stamp of epoch %" PRIu32 " is above its last index", e->number);
+    while (w->records < w->cpu->records.count && w->cpu->records.items[w->records].epoch < e->number)
+        w->records++;
+    if (!start) {
+        uint64_t next = w->epochs < w->cpu->epochs.count ? w->cpu->epochs.items[w->epochs].piece : w->cpu->piece_count;
+        bool last = next >= w->cpu->piece_count;
+        bool hole = last && cairn_check_end_unknown(w->check->log, w->cpu);
+        for (uint64_t p = e->piece + 1; p < w->cpu->piece_count && p <= next && !hole; p++)
+            hole = w->cpu->pieces[p].hole != CAIRN_NO_HOLE;
+        if (!hole && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
+            FAIL(w, CAIRN_RULE_RECORDS, &e->time,
+                 "%" PRIu32 " bytes of records in %" PRIu32 " %s, not %" PRIu32 " in %" PRIu32, e->bytes_seen,
+                 e->events_seen, cairn_plural(e->events_seen, "event follows", "events follow"), e->record_bytes,
+                 e->record_events);
+        check_stamps_against_records(w, e, base);
+    }
+    w->stamps.count = 0;
+    w->start_due = e->reason == CAIRN_DS_STOP;
+    w->has_epoch = true;
+    w->epoch = start ? e->number : e->number + 1;
+    cairn_batches_drained(&w->batches, e);
+    w->base = base;
+    w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] + overrun(w);
+}
+
+static void check_records(struct cairn_check *check, int n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    uint64_t bytes;
+    bool sized = cairn_ds_number(&check->log->text, (uint32_t)n, "record_bytes", &bytes);
+    for (size_t i = 0; i < cpu->records.count; i++) {
+        const struct cairn_record *r = &cpu->records.items[i], *last = i ? r - 1 : NULL;
+        check->compared[CAIRN_RULE_RECORDS]++;
+        if (sized && r->size != bytes)
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "a record of %" PRIu32 " bytes, not %" PRIu64, r->size,
+                       bytes);
+        if (!last)
+            continue;
+        if (r->epoch < last->epoch || (r->epoch == last->epoch && r->address < last->address + last->size))
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time,
+                       "out of order: epoch %" PRIu32 " at 0x%" PRIx64 " after epoch %" PRIu32 " at 0x%" PRIx64,
+                       r->epoch, r->address, last->epoch, last->address);
+        if (r->timed && last->timed && r->tsc < last->tsc)
+            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "its TSC is before that of the record before it");
+    }
+}
+
+/* ---- the walk --------------------------------------------------------------------------------------------------- */
+
+/* Whether the writer of an ETL file has added it. Of a cut file nobody knows which buffers are the kernel's. */
+static bool added(const struct walk *w, const struct cairn_piece *p, const struct cairn_event *e)
+{
+    const struct cairn_etl *etl = w->check->log->etl;
+    return etl && (etl->account ? p->added : !cairn_event_decoded(e) || e->hook == HOOK_CAIRN_STREAM);
+}
+
+static void check_event(struct walk *w, const struct cairn_piece *p, const struct cairn_event *e)
+{
+    w->check->compared[CAIRN_RULE_EVENTS]++;
+    if (!e->has_time)
+        return;
+    w->check->compared[CAIRN_RULE_TIMES]++;
+    if (w->has_time && e->time < w->time)
+        FAIL(w, CAIRN_RULE_TIMES, &e->time, "an event before the one before it");
+    w->time = e->time;
+    w->has_time = true;
+    if (!added(w, p, e))
+        cairn_running_event(&w->running, e);
+    if (!cairn_event_decoded(e))
+        return;
+    if (e->hook == HOOK_CONTEXTSWAP_BATCH || e->hook == HOOK_CONTEXTSWAP)
+        check_stamp(w, e);
+    if (e->hook == HOOK_CONTEXTSWAP_BATCH)
+        cairn_batches_next(&w->batches, e);
+    else if (e->hook == HOOK_CAIRN_SESSION)
+        cairn_batches_told(&w->batches);
+    else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH)
+        check_epoch(w);
+}
+
+/* What the kernel lost or overwrote it has counted; anything else that is missing is damage, or the kernel's fault. */
+static void check_hole(struct walk *w, uint32_t hole)
+{
+    const struct cairn_hole *h = &w->cpu->holes.items[hole];
+    char what[CAIRN_SHOWN];
+    w->start_due = w->has_epoch = false;
+    w->stamps.count = 0;
+    cairn_batches_hole(&w->batches, h);
+    cairn_running_hole(&w->running, h);
+    if (h->kind == CAIRN_HOLE_BYTES || h->kind == CAIRN_HOLE_BUFFERS)
+        FAIL(w, CAIRN_RULE_BUFFERS, w->has_time ? &w->time : NULL, "%s", cairn_show_hole(what, w->check->log, h));
+}
+
+static void check_cpu(struct cairn_check *check, uint32_t n)
+{
+    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n, .start_due = check->log->own};
+    w.batches = (struct cairn_batches){.check = check, .n = n};
+    w.running = (struct cairn_running){.check = check, .n = n};
+    for (uint32_t i = 0; i < w.cpu->piece_count; i++) {
+        const struct cairn_piece *p = &w.cpu->pieces[i];
+        struct cairn_event e;
+        if (p->hole != CAIRN_NO_HOLE)
+            check_hole(&w, p->hole);
+        if (p->header)
+            check_buffer(check, p);
+        for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
+            check_event(&w, p, &e);
+        if (p->malformed)
+            FAIL(&w, CAIRN_RULE_EVENTS, w.has_time ? &w.time : NULL,
+                 "buffer %" PRIu32 ", offset 0x%" PRIx32 ": no event begins there", p->buffer, p->offset + p->size);
+    }
+    if (w.cpu->tail != CAIRN_NO_HOLE)
+        check_hole(&w, w.cpu->tail);
+    cairn_batches_end(&w.batches);
+    cairn_running_end(&w.running);
+    free(w.stamps.items);
+    check_records(check, (int)n);
+    cairn_check_pebs(check, n);
+    cairn_check_bts(check, n);
+    cairn_check_log(check, n);
+    cairn_check_locks(check, n);
+    cairn_check_items(check, n);
+}
+
+void cairn_check_trace(struct cairn_check *check)
+{
+    check_frames(check);
+    if (check->log->etl)
+        check_file(check);
+    else
+        check_sequence(check);
+    for (uint32_t n = 0; n < check->log->cpus; n++)
+        check_cpu(check, n);
+    cairn_check_counts(check);
+    cairn_check_rundown(check);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cairn bts: each thread's way through the code, branch by branch. Records hold addresses only, so what a branch was
+ * shows by where it led:
+ *   call    to the first byte of another function;
+ *   return  elsewhere into another function: behind a call that is still open; or into the function that made one,
+ *           by a way that has no records (tracing was off); or, of a call made before the records begin, anywhere;
+ *   jump    within the function.
+ * A jump to another function (a tail call) reads as a call, and both return at once; a function's call of itself reads
+ * as a jump. Where the code between two records cannot be gone through without a branch, some were not traced: a
+ * program's system call, say, whose way back to ring 3 has no record. That is marked, and a thread that is seen in ring
+ * 3 again has no calls open in the kernel.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/log/show.h"
+
+#define CALLS_MAX   64u /* open at once; of more the outermost are forgotten */
+#define INDENT_MAX  12u /* calls deep */
+#define CALL_LENGTH 15u /* of an instruction, at most */
+#define REASON_MAX  42u /* characters that fit behind the words of an error */
+
+struct stint { /* a thread's branches in one drain */
+    const struct cairn_bts_drain *drain;
+    uint32_t cpu;
+};
+
+struct flow {
+    const struct cairn_log *log;
+    struct {
+        uint64_t at, to;
+        const struct cairn_symbol *in;
+    } call[CALLS_MAX]; /* that are open, the outermost first */
+    unsigned depth;
+    uint64_t here; /* where the branch before this one has led */
+    bool known;    /* false: no record tells */
+    /* the line that is not printed yet, since the same branch may follow */
+    struct cairn_branch branch;
+    char kind;
+    bool jumped; /* some before it were not traced */
+    unsigned at; /* its depth */
+    uint64_t times;
+};
+
+/* ---- what a branch was ------------------------------------------------------------------------------------------- */
+
+static bool in_kernel(uint64_t address)
+{
+    return address >> 63;
+}
+
+/* Labels within a function carry its name, and their own behind a dot. */
+static bool same_function(const struct cairn_symbol *a, const struct cairn_symbol *b)
+{
+    if (!a || !b)
+        return a == b;
+    const char *dot_a = memchr(a->name.at, '.', a->name.size), *dot_b = memchr(b->name.at, '.', b->name.size);
+    size_t size_a = dot_a ? (size_t)(dot_a - a->name.at) : a->name.size;
+    size_t size_b = dot_b ? (size_t)(dot_b - b->name.at) : b->name.size;
+    return size_a == size_b && memcmp(a->name.at, b->name.at, size_a) == 0;
+}
+
+/* Whether `from` is where a thread at `here` gets to without any branch, as far as addresses tell. */
+static bool straight_on(const struct cairn_log *log, uint64_t here, uint64_t from)
+{
+    return from >= here && in_kernel(from) == in_kernel(here) &&
+           same_function(cairn_find_symbol(&log->text, here), cairn_find_symbol(&log->text, from));
+}
+
+/* The thread has come back to ring 3: no call is open that leads to the kernel, or was made there. */
+static void leave_kernel(struct flow *f)
+{
+    while (f->depth && in_kernel(f->call[f->depth - 1].to))
+        f->depth--;
+}
+
+static char classify(struct flow *f, const struct cairn_branch *b)
+{
+    const struct cairn_symbol *from = cairn_find_symbol(&f->log->text, b->from);
+    const struct cairn_symbol *to = cairn_find_symbol(&f->log->text, b->to);
+    if (from == to)
+        return '-';
+    if (to && to->address == b->to)
+        return '>';
+    for (unsigned i = f->depth; i-- > 0;)
+        if (b->to > f->call[i].at && b->to - f->call[i].at <= CALL_LENGTH) {
+            f->depth = i;
+            return '<';
+        }
+    /* a return within the kernel ends none of the program's calls */
+    while (f->depth && in_kernel(f->call[f->depth - 1].at) == in_kernel(b->to) && f->call[--f->depth].in != to)
+        ;
+    return '<';
+}
+
+static void open_call(struct flow *f, const struct cairn_branch *b)
+{
+    if (f->depth == CALLS_MAX)
+        memmove(f->call, f->call + 1, --f->depth * sizeof(f->call[0]));
+    f->call[f->depth].at = b->from;
+    f->call[f->depth].to = b->to;
+    f->call[f->depth++].in = cairn_find_symbol(&f->log->text, b->from);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------- */
+
+static void print_branch(struct flow *f)
+{
+    char from[CAIRN_SHOWN], to[CAIRN_SHOWN], times[32] = "";
+    if (!f->times)
+        return;
+    if (f->times > 1)
+        snprintf(times, sizeof(times), "  x %" PRIu64, f->times);
+    int indent = 4 + 2 * (int)(f->at < INDENT_MAX ? f->at : INDENT_MAX);
+    int width = (80 - indent - 3 - (int)strlen(times)) / 2;
+    const struct cairn_symbol *symbol = cairn_find_symbol(&f->log->text, f->branch.to);
+    cairn_show_address(to, f->log, f->branch.to, width);
+    if (symbol && f->kind == '-')
+        snprintf(to, sizeof(to), "+0x%" PRIx64, f->branch.to - symbol->address);
+    else if (symbol && f->kind == '>')
+        snprintf(to, sizeof(to), "%.*s", (int)symbol->name.size < width ? (int)symbol->name.size : width,
+                 symbol->name.at);
+    printf("%3s%*s%s %c %s%s\n", f->jumped ? "~" : "", indent - 3, "",
+           cairn_show_address(from, f->log, f->branch.from, width), f->kind, to, times);
+    f->times = 0;
+}
+
+static void next_branch(struct flow *f, const struct cairn_branch *b)
+{
+    const bool jumped = f->known && !straight_on(f->log, f->here, b->from);
+    f->here = b->to;
+    f->known = true;
+    if (f->times && b->from == f->branch.from && b->to == f->branch.to && f->kind == '-' && !jumped) {
+        f->times++;
+        return;
+    }
+    print_branch(f);
+    if (!in_kernel(b->from))
+        leave_kernel(f);
+    f->branch = *b;
+    f->jumped = jumped;
+    f->at = f->depth;
+    f->kind = classify(f, b);
+    if (f->kind == '<') /* stands with the function it leaves */
+        f->at = f->depth + 1;
+    f->times = 1;
+    if (f->kind == '>')
+        open_call(f, b);
+}
+
+/* What is missing tells nothing of the calls that are open. */
+static void print_missing(struct flow *f, uint64_t count, const char *what)
+{
+    print_branch(f);
+    f->depth = 0;
+    f->known = false;
+    if (count == CAIRN_DS_LOST_UNKNOWN)
+        printf("  ! branches %s, how many is unknown\n", what);
+    else
+        printf("  ! %" PRIu64 " %s %s\n", count, cairn_plural(count, "branch", "branches"), what);
+}
+
+static void print_stint(struct flow *f, const struct stint *s)
+{
+    const struct cairn_bts_drain *d = s->drain;
+    struct cairn_branch b;
+    f->known &= !cairn_filter_by_cpu(); /* what the thread did on other CPUs in between is not shown */
+    char time[CAIRN_SHOWN];
+    uint32_t records = d->record_bytes / CAIRN_BTS_BYTES, seen = d->bytes_seen / CAIRN_BTS_BYTES;
+    printf("  to %s s (%s), CPU %" PRIu32 ", epoch %" PRIu32 ": %" PRIu32 " %s\n",
+           cairn_show_time(time, f->log, d->time), cairn_drain_name(d->reason), s->cpu, d->number, records,
+           cairn_plural(records, "branch", "branches"));
+    if (d->lost && !d->interrupting)
+        print_missing(f, d->lost, "before these overwritten");
+    for (uint32_t i = 0; cairn_bts_record(&f->log->cpu[s->cpu], d, i, &b); i++)
+        next_branch(f, &b);
+    print_branch(f);
+    if (seen < records)
+        print_missing(f, records - seen, "missing in the log");
+    if (d->lost && d->interrupting)
+        print_missing(f, d->lost, "behind these lost: the buffer was full");
+}
+
+/* ---- threads ----------------------------------------------------------------------------------------------------- */
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct stint *x = a, *y = b;
+    if (x->drain->tid != y->drain->tid)
+        return x->drain->tid < y->drain->tid ? -1 : 1;
+    if (x->drain->tsc != y->drain->tsc)
+        return x->drain->tsc < y->drain->tsc ? -1 : 1;
+    if (x->cpu != y->cpu)
+        return x->cpu < y->cpu ? -1 : 1;
+    return (x->drain > y->drain) - (x->drain < y->drain);
+}
+
+/* All of one thread, which may have run on several CPUs. */
+static void print_thread(const struct cairn_log *log, const struct stint *stints, size_t count)
+{
+    struct flow f = {.log = log};
+    char thread[CAIRN_SHOWN], lost_text[32] = "unknown";
+    uint64_t records = 0, lost = 0;
+    for (size_t i = 0; i < count; i++) {
+        records += stints[i].drain->record_bytes / CAIRN_BTS_BYTES;
+        lost = lost == CAIRN_DS_LOST_UNKNOWN || stints[i].drain->lost == CAIRN_DS_LOST_UNKNOWN
+                   ? CAIRN_DS_LOST_UNKNOWN
+                   : lost + stints[i].drain->lost;
+    }
+    if (lost != CAIRN_DS_LOST_UNKNOWN)
+        snprintf(lost_text, sizeof(lost_text), "%" PRIu64, lost);
+    printf("\n%s%s%s: %" PRIu64 " %s in %zu %s, lost: %s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD),
+           cairn_show_thread(thread, log, stints[0].drain->tid, 30), cairn_colour(stdout, CAIRN_COLOUR_OFF), records,
+           cairn_plural(records, "branch", "branches"), count, cairn_plural(count, "drain", "drains"),
+           lost_text);
+    for (size_t i = 0; i < count; i++)
+        print_stint(&f, &stints[i]);
+}
+
+static void print_head(const struct cairn_log *log)
+{
+    const struct cairn_text *t = &log->text;
+    struct cairn_slice mode = cairn_key(t, "ds.bts"), records = cairn_key(t, "ds.bts.records");
+    struct cairn_slice rings = cairn_key(t, "option.bts.rings");
+    cairn_print_backend(log, "# Debug Store: backend ", "# ");
+    cairn_print_damage(log, "# ", "cairn check tells where");
+    if (mode.size)
+        printf("# BTS: %.*s, a buffer of %.*s %s on each CPU%s\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
+               cairn_slice_is(records, "1") ? "record" : "records",
+               cairn_slice_is(rings, "u") ? ", ring 3 only" : cairn_slice_is(rings, "k") ? ", the kernel only" : "");
+    cairn_filter_print("# ");
+    puts("# > call, < return, - jump within the function; records hold no times");
+    puts("# ~ no record tells how it got here from the branch above");
+}
+
+/* Drains whose numbers are missing, and records whose drain is. */
+static void print_gaps(const struct cairn_log *log)
+{
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        uint64_t missing = 0;
+        for (size_t i = 1; i < cpu->bts_drains.count; i++) {
+            const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
+            uint32_t expected = d[-1].number + (d[-1].reason != CAIRN_DS_START);
+            missing += d->number > expected ? d->number - expected : 0;
+        }
+        if (missing || cpu->bts_strays)
+            printf("! CPU %" PRIu32 ": %" PRIu64 " %s missing, %" PRIu64 " %s without theirs\n", c, missing,
+                   cairn_plural(missing, "drain is", "drains are"), cpu->bts_strays,
+                   cairn_plural(cpu->bts_strays, "record", "records"));
+    }
+}
+
+static const struct cairn_option options[] = {
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
+    CAIRN_LOG_OPTIONS,
+};
+
+static bool wanted(const struct cairn_bts_drain *d, uint32_t cpu)
+{
+    return (d->record_bytes || d->lost) && cairn_filter_cpu(cpu) && cairn_filter_time(d->time) &&
+           cairn_filter_thread(d->tid);
+}
+
+static int none(const struct cairn_log *log, bool any)
+{
+    struct cairn_slice reason = cairn_key(&log->text, "ds.bts.reason");
+    if (any)
+        cairn_error("no branch records of that CPU, thread or time");
+    else if (reason.size > REASON_MAX)
+        cairn_error("no branch records in this log (cairn info says why)");
+    else if (reason.size)
+        cairn_error("no branch records in this log: %.*s", CAIRN_SLICE(reason));
+    else
+        cairn_error("no branch records in this log (boot with bts=circular or bts=interrupt)");
+    return CAIRN_BAD;
+}
+
+static int show(const struct cairn_log *log)
+{
+    size_t all = 0, count = 0;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        all += log->cpu[c].bts_drains.count;
+    struct stint *stints = cairn_alloc(all * sizeof(*stints));
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (size_t i = 0; i < log->cpu[c].bts_drains.count; i++)
+            if (wanted(&log->cpu[c].bts_drains.items[i], c))
+                stints[count++] = (struct stint){&log->cpu[c].bts_drains.items[i], c};
+    int status = count ? CAIRN_GOOD : none(log, all != 0);
+    if (count) {
+        qsort(stints, count, sizeof(*stints), by_thread);
+        print_head(log);
+        for (size_t first = 0, next; first < count; first = next) {
+            for (next = first + 1; next < count && stints[next].drain->tid == stints[first].drain->tid; next++)
+                ;
+            print_thread(log, &stints[first], next - first);
+        }
+        print_gaps(log);
+    }
+    free(stints);
+    return status;
+}
+
+const struct cairn_command cairn_bts_command = {
+    .name = "bts",
+    .arguments = "[options] LOG",
+    .summary = "each thread's branches, calls indented",
+    .options = options,
+    .notes = "Branch records hold addresses only: a call is what leads to the first byte of\n"
+             "another function, a return what leads behind an open call or, of one made before\n"
+             "the records begin, into another function. '!' tells what is lost or missing;\n"
+             "'~' marks a branch that cannot be reached from the one above without others:\n"
+             "these were not traced, as the way back from a system call to ring 3, or are\n"
+             "missing.\n",
+    .show = show,
+    .passing = true,
+    .keeps = cairn_log_has_branches,
+};

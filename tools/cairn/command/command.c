@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/command/command.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/error.h"
+#include "tools/cairn/frame/input.h"
+#include "tools/cairn/log/damage.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/export/writer.h"
+
+static void usage_line(const struct cairn_command *c)
+{
+    fprintf(stderr, "usage: cairn %s %s   (cairn %s --help)\n", c->name, c->arguments, c->name);
+}
+
+int cairn_usage(const struct cairn_command *command, const char *format, ...)
+{
+    char head[32];
+    va_list args;
+    snprintf(head, sizeof(head), "cairn %s: ", command->name);
+    va_start(args, format);
+    cairn_say(head, format, args);
+    va_end(args);
+    usage_line(command);
+    return CAIRN_USAGE;
+}
+
+int cairn_flush(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    cairn_error("standard output: %s", strerror(errno));
+    return CAIRN_UNREADABLE;
+}
+
+/* ---- options ---------------------------------------------------------------------------------------------------- */
+
+#define OPTIONS_MAX 24
+
+uint64_t cairn_which_dump, cairn_which_session, cairn_maximum_wait_reason;
+unsigned cairn_by = CAIRN_BY_FORMAT;
+
+static int help(const struct cairn_command *c)
+{
+    int width = 0;
+    printf("usage: cairn %s %s\n%s.\n", c->name, c->arguments, c->summary);
+    for (int printing = 0; printing <= 1; printing++) /* first, how wide the names are */
+        for (const struct cairn_option *o = c->options; o->name; o++) {
+            char row[64];
+            int n = snprintf(row, sizeof(row), "  %c%c%c --%s %s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+                             o->letter ? ',' : ' ', o->name, o->value ? o->value : "");
+            width = n > width ? n : width;
+            if (!printing)
+                continue;
+            printf("%-*s  ", width, row);
+            cairn_print_wrapped((unsigned)width + 2, "", (unsigned)width + 2,
+                                (struct cairn_slice){o->help, (uint32_t)strlen(o->help)});
+        }
+    for (const struct cairn_writer *const *f = c->formats; f && *f; f++) {
+        const int at = printf("  %-8s  ", (*f)->name);
+        cairn_print_wrapped((unsigned)at, "", 12, (struct cairn_slice){(*f)->summary, (uint32_t)strlen((*f)->summary)});
+    }
+    fputs(c->notes, stdout);
+    return cairn_flush(CAIRN_GOOD);
+}
+
+static bool set_word(const struct cairn_option *o, const char *value)
+{
+    for (unsigned i = 0; o->words[i]; i++)
+        if (strcmp(o->words[i], value) == 0) {
+            *o->word = i;
+            return true;
+        }
+    return false;
+}
+
+/* "must be time or index" */
+static const char *join(char *out, size_t size, const char *const *words)
+{
+    int n = snprintf(out, size, "must be %s", words[0]);
+    for (unsigned i = 1; words[i] && (size_t)n < size; i++)
+        n += snprintf(out + n, size - (size_t)n, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+    return out;
+}
+
+/* NULL, or what the value must be instead, perhaps in `out`. */
+static const char *set(const struct cairn_option *o, const char *value, char *out, size_t size)
+{
+    if (o->on)
+        *o->on = true;
+    else if (o->text)
+        *o->text = value;
+    else if (o->take)
+        return o->take(value);
+    else if (o->words)
+        return set_word(o, value) ? NULL : join(out, size, o->words);
+    else if (!cairn_slice_u64((struct cairn_slice){value, (uint32_t)strnlen(value, 32)}, o->number) ||
+             *o->number < o->low || *o->number > o->high) {
+        snprintf(out, size, "not a number from %" PRIu64 " to %" PRIu64, o->low, o->high);
+        return out;
+    }
+    return NULL;
+}
+
+/* Sets what the options say and *operands. False: that is all, with *status. */
+static bool read_arguments(const struct cairn_command *c, int argc, char **argv, char ***operands, int *status)
+{
+    struct option names[OPTIONS_MAX + 2] = {0};
+    char letters[2 * OPTIONS_MAX + 2] = "h", title[32], text[128];
+    const char *refusal = NULL;
+    int count = 0;
+    for (const struct cairn_option *o = c->options; o->name; o++, count++) {
+        assert(count < OPTIONS_MAX);
+        int code = o->letter ? o->letter : UINT8_MAX + 1 + count; /* what getopt_long returns for it */
+        names[count] = (struct option){o->name, o->value ? required_argument : no_argument, NULL, code};
+        if (o->letter)
+            strcat(strncat(letters, &o->letter, 1), o->value ? ":" : "");
+    }
+    names[count] = (struct option){"help", no_argument, NULL, 'h'};
+    snprintf(title, sizeof(title), "cairn %s", c->name);
+    argv[0] = title; /* getopt's own lines begin with it */
+    for (int option, i; (option = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
+        for (i = 0; i < count && names[i].val != option; i++)
+            ;
+        if (i < count && !(refusal = set(&c->options[i], optarg, text, sizeof(text))))
+            continue;
+        *status = CAIRN_USAGE;
+        if (option == 'h')
+            *status = help(c);
+        else if (option == '?')
+            usage_line(c); /* getopt has told what is wrong */
+        else
+            cairn_usage(c, "--%s %s: %s", names[i].name, optarg, refusal);
+        return false;
+    }
+    *operands = argv + optind;
+    const int wanted = c->compare ? 2 : 1, given = argc - optind;
+    if (given == wanted)
+        return true;
+    if (given)
+        snprintf(text, sizeof(text), "%d %s", given, given == 1 ? "is" : "are");
+    const char *needed = c->compare ? "two LOGs are" : c->device ? "one DEV is" : "one LOG is";
+    *status = cairn_usage(c, "%s needed, %s given", needed, given ? text : "none is");
+    return false;
+}
+
+/* ---- progress: only where someone looks and it takes long ------------------------------------------------------- */
+
+static bool progress_shown;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void progress(uint64_t done, uint64_t all)
+{
+    static double began;
+    if (began == 0.0)
+        began = now();
+    if (now() - began < 0.5)
+        return;
+    fprintf(stderr, "\rreading: %3" PRIu64 " %% of %" PRIu64 " MB", done * 100 / all, all >> 20);
+    progress_shown = true;
+}
+
+static void progress_end(void)
+{
+    if (progress_shown)
+        fprintf(stderr, "\r\033[K");
+    progress_shown = false;
+}
+
+/* ---- a log ------------------------------------------------------------------------------------------------------ */
+
+struct source {
+    struct cairn_input input;
+    struct cairn_log log;
+};
+
+static const char *reading_failed(int error)
+{
+    return error == -ENODATA  ? "the file has become shorter while it was read"
+           : error == -ESTALE ? "the file has changed while it was read"
+                              : strerror(-error);
+}
+
+static void no_trace(const struct cairn_input *input)
+{
+    static const struct {
+        const char *begins, *name, *reader;
+    } packed[] = {
+        {"\x1F\x8B", "gzip", "zcat"}, {"\x28\xB5\x2F\xFD", "zstd", "zstdcat"}, {"\xFD" "7zXZ", "xz", "xzcat"},
+        {"BZh", "bzip2", "bzcat"},
+    };
+    char start[8] = "";
+    if (!input->size) {
+        cairn_error("%s: is empty", input->name);
+        return;
+    }
+    if (pread(input->fd, start, sizeof(start), 0) < 0)
+        start[0] = '\0';
+    for (unsigned i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+        if (strncmp(start, packed[i].begins, strlen(packed[i].begins)) == 0) {
+            cairn_error("%s: packed with %s: unpack it first, as in %s FILE | cairn dump -", input->name,
+                        packed[i].name, packed[i].reader);
+            return;
+        }
+    cairn_error("%s: not a trace: no ETL file, and no undamaged frame in %" PRIu64 " %s", input->name, input->size,
+                cairn_plural(input->size, "byte", "bytes"));
+}
+
+/* 0, or the exit status, the reason told. */
+static int open_log(struct source *source, const struct cairn_command *command, const char *path)
+{
+    uint32_t dump = (uint32_t)cairn_which_dump;
+    char refusal[CAIRN_REFUSAL] = "";
+    struct cairn_choice choice = {
+        .dump = dump,
+        .maximum_wait_reason = (uint32_t)cairn_maximum_wait_reason,
+        .passing = command->passing,
+        .progress = isatty(STDERR_FILENO) ? progress : NULL,
+    };
+    int e = cairn_input_open(&source->input, path);
+    if (e && source->input.no_room)
+        cairn_error("%s: no copy of it in %s, which it needs: %s: set TMPDIR, or give a file", source->input.name,
+                    source->input.no_room, strerror(-e));
+    else if (e)
+        cairn_file_error(path, e);
+    if (e)
+        return CAIRN_UNREADABLE;
+    e = cairn_log_read(&source->log, &source->input, &choice, refusal);
+    progress_end();
+    if (e) {
+        if (e == -ENOTSUP)
+            cairn_error("%s: %s", source->input.name, refusal);
+        else if (e != -ENOENT)
+            cairn_error("%s: offset %" PRIu64 ": %s", source->input.name, source->log.input.error_at,
+                        reading_failed(e));
+        else if (dump)
+            cairn_error("%s: holds no dump number %" PRIu32, source->input.name, dump);
+        else
+            no_trace(&source->input);
+        cairn_input_close(&source->input);
+        return CAIRN_UNREADABLE;
+    }
+    struct cairn_slice format = cairn_key(&source->log.text, "cairn.format");
+    uint64_t version;
+    if (format.size && (!cairn_slice_u64(format, &version) || version < CAIRN_FORMAT_VERSION ||
+                        version > CAIRN_FORMAT_LIVE)) {
+        cairn_error("%s: format %.*s is not known here, only %u and %u: use the cairn of that kernel",
+                    source->input.name, CAIRN_SLICE(format), CAIRN_FORMAT_VERSION, CAIRN_FORMAT_LIVE);
+        cairn_log_free(&source->log);
+        cairn_input_close(&source->input);
+        return CAIRN_UNREADABLE;
+    }
+    if (source->log.frames.dumps > 1)
+        cairn_note("the log holds several dumps; this is number %" PRIu32 " (--dump N for another)",
+                   source->log.frames.dump);
+    return 0;
+}
+
+/* The numbers of a log's sessions, "1, 2, 4". */
+static const char *list_sessions(char out[32], const struct cairn_log *log)
+{
+    int n = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++)
+        if (log->sessions >> i & 1)
+            n += snprintf(out + n, 32 - (size_t)n, "%s%" PRIu32, n ? ", " : "", i + 1);
+    return out;
+}
+
+/* The session that was asked for. 0, or the exit status, the reason told. */
+static int choose_session(struct source *source, const struct cairn_command *command)
+{
+    uint32_t number = (uint32_t)cairn_which_session;
+    char list[32];
+    if (!number) {
+        if (__builtin_popcount(source->log.sessions) > 1 && !command->all_sessions)
+            cairn_note("this is session %" PRIu32 " of %s (--session N for another)", source->log.number,
+                       list_sessions(list, &source->log));
+        return 0;
+    }
+    if (!(source->log.sessions >> (number - 1) & 1)) {
+        if (source->log.sessions)
+            cairn_error("%s: holds no session number %" PRIu32 ", but %s", source->input.name, number,
+                        list_sessions(list, &source->log));
+        else
+            cairn_error("%s: holds no session", source->input.name);
+        return CAIRN_UNREADABLE;
+    }
+    if (number != source->log.number)
+        cairn_log_select(&source->log, number);
+    return 0;
+}
+
+/* What to do where there is not memory enough. */
+static void want_memory(const struct cairn_command *command, const char *log, bool kept)
+{
+    cairn_memory_for(command->name, log,
+                     kept ? ":\n  it keeps all of the log: give it more (ulimit -v), or look at the log with dump,\n"
+                            "  stat, info or profile, which do not (docs/reader.md)"
+                          : ": give it more (ulimit -v)");
+}
+
+static int show(struct source *source, const struct cairn_command *command)
+{
+    char why[2 * CAIRN_SHOWN];
+    if (command->keeps && command->keeps(&source->log)) {
+        want_memory(command, source->input.name, true);
+        cairn_log_keep(&source->log);
+    }
+    if (cairn_filter_use(&source->log, why))
+        return cairn_usage(command, "%s", why);
+    return command->show(&source->log);
+}
+
+int cairn_filtered(int status)
+{
+    if (!cairn_filter_on() || cairn_filter_passed())
+        return status;
+    cairn_error("nothing in this log passes %s", cairn_filter_text());
+    return status ? status : CAIRN_BAD;
+}
+
+/* Each session of the log in turn; the worst of the statuses. */
+static int show_all(struct source *source, const struct cairn_command *command)
+{
+    int status = CAIRN_GOOD;
+    uint32_t sessions = source->log.sessions;
+    for (uint32_t i = 0; i < TRACE_MAX_SESSIONS; i++) {
+        if (!(sessions >> i & 1))
+            continue;
+        if (source->log.number != i + 1) {
+            cairn_log_select(&source->log, i + 1);
+            putchar('\n');
+        }
+        int e = show(source, command);
+        status = e > status ? e : status;
+    }
+    return status;
+}
+
+#define DAMAGE_SHOWN 5u /* and how many more there are */
+
+/* Reports damage and closes. Returns the exit status, at least `status`. */
+static int close_log(struct source *source, const struct cairn_command *command, int status)
+{
+    if (cairn_report_damage(stderr, &source->log, command->all_damage ? SIZE_MAX : DAMAGE_SHOWN)) {
+        cairn_error("%sthe trace is damaged%s; what is shown is what is left of it",
+                    cairn_colour(stderr, CAIRN_COLOUR_BAD), cairn_colour(stderr, CAIRN_COLOUR_OFF));
+        status = status ? status : CAIRN_BAD;
+    }
+    if (source->log.input.error) {
+        cairn_error("%s: offset %" PRIu64 ": %s", source->input.name, source->log.input.error_at,
+                    reading_failed(source->log.input.error));
+        status = CAIRN_UNREADABLE;
+    }
+    cairn_log_free(&source->log);
+    cairn_input_close(&source->input);
+    return status;
+}
+
+/* Opens a log and chooses the session. 0, or the exit status, the reason told. */
+static int open_session(struct source *source, const struct cairn_command *command, const char *path)
+{
+    want_memory(command, path, !command->passing);
+    int status = open_log(source, command, path);
+    if (!status && (status = choose_session(source, command)) != 0) {
+        cairn_log_free(&source->log);
+        cairn_input_close(&source->input);
+    }
+    return status;
+}
+
+static int run_compare(const struct cairn_command *command, char **paths)
+{
+    if (strcmp(paths[0], "-") == 0 && strcmp(paths[1], "-") == 0)
+        return cairn_usage(command, "'-' is standard input: one LOG can come from it, not both");
+    struct source *sources = cairn_alloc(2 * sizeof(*sources));
+    int status = open_session(&sources[0], command, paths[0]);
+    if (!status && (status = open_session(&sources[1], command, paths[1])) != 0)
+        close_log(&sources[0], command, status);
+    else if (!status) {
+        status = cairn_flush(command->compare(&sources[0].log, &sources[1].log));
+        for (unsigned i = 0; i < 2; i++) {
+            if (cairn_log_damaged(&sources[i].log))
+                fprintf(stderr, "%s:\n", sources[i].input.name);
+            status = close_log(&sources[i], command, status);
+        }
+    }
+    free(sources);
+    return status;
+}
+
+int cairn_run(const struct cairn_command *command, int argc, char **argv)
+{
+    char **operands;
+    struct source source;
+    int status;
+    if (!read_arguments(command, argc, argv, &operands, &status))
+        return status;
+    if (command->run)
+        return command->run(operands[0]);
+    if (command->compare)
+        return run_compare(command, operands);
+    status = open_session(&source, command, operands[0]);
+    if (status)
+        return status;
+    bool all = command->all_sessions && !cairn_which_session && source.log.sessions;
+    return close_log(&source, command, cairn_flush(all ? show_all(&source, command) : show(&source, command)));
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* What a command is: a row of words for --help, its options as a table, and what it does. */
+#pragma once
+
+#include "tools/cairn/model/attribution.h"
+#include "tools/cairn/base/colour.h"
+#include "tools/cairn/model/filter.h"
+#include "tools/cairn/log/log.h"
+#include "tools/cairn/base/names.h"
+
+/* Exit statuses. */
+enum {
+    CAIRN_GOOD = 0,
+    CAIRN_BAD = 1, /* the trace is damaged, or a check failed */
+    CAIRN_USAGE = 2,
+    CAIRN_UNREADABLE = 3, /* no such file, or not a trace */
+};
+
+struct cairn_option {
+    char letter;                     /* as in -o; 0: none */
+    const char *name, *value, *help; /* --name VALUE; value NULL: it takes none */
+    /* what it sets: one of these */
+    bool *on;
+    const char **text;
+    uint64_t *number, low, high; /* a whole decimal number from `low` to `high` */
+    unsigned *word;              /* which of `words`, up to a NULL */
+    const char *const *words;
+    const char *(*take)(const char *value); /* NULL, or what the value must be instead: "must be ..." */
+    const char *const *hints; /* words that a list for `take` may hold, up to a NULL; NULL: any */
+};
+
+struct cairn_writer;
+
+struct cairn_command {
+    const char *name, *arguments, *summary;
+    const struct cairn_option *options; /* up to one without a name */
+    const char *notes;                  /* what --help says below them */
+    const struct cairn_writer *const *formats; /* and before that, up to a NULL; NULL: none */
+    /* One of these. They return the exit status. */
+    int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
+    int (*run)(char *operand); /* it opens its operand itself, */
+    bool device;               /* which is a DEV, else a LOG */
+    int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
+    bool passing; /* its LOG need not be kept (log.h), */
+    bool (*keeps)(const struct cairn_log *log); /* but for such a one; NULL: none */
+    bool all_damage;   /* each thing that is damaged or missing is told, however many */
+    bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
+};
+
+extern const struct cairn_command cairn_dump_command, cairn_bts_command, cairn_stat_command, cairn_info_command,
+    cairn_check_command, cairn_locks_command, cairn_ds_command, cairn_profile_command, cairn_capture_command,
+    cairn_export_command, cairn_diff_command, cairn_top_command, cairn_probe_command;
+
+extern const struct cairn_command *const cairn_commands[]; /* all, in the order of --help, up to a NULL */
+
+/* The last rows of the options of every command that reads a LOG. What comes before says which part of it is looked
+ * at, and how. */
+#define CAIRN_LOG_OPTIONS                                                                                              \
+    {0,                                                                                                                \
+     "session",                                                                                                        \
+     "N",                                                                                                              \
+     "trace session N, not the first",                                                                                 \
+     .number = &cairn_which_session,                                                                                   \
+     .low = 1,                                                                                                         \
+     .high = TRACE_MAX_SESSIONS},                                                                                      \
+    {0,                                                                                                                \
+     "dump",                                                                                                           \
+     "N",                                                                                                              \
+     "the Nth dump in the log, not the last",                                                                          \
+     .number = &cairn_which_dump,                                                                                      \
+     .low = 1,                                                                                                         \
+     .high = UINT32_MAX},                                                                                              \
+    {0,                                                                                                                \
+     "max-wait-reason",                                                                                                \
+     "N",                                                                                                              \
+     "MaximumWaitReason of the Windows that wrote 0525H",                                                              \
+     .number = &cairn_maximum_wait_reason,                                                                             \
+     .low = 1,                                                                                                         \
+     .high = CCSWAP_MASK(CCSWAP_STATE_BITS)},                                                                          \
+    {0,                                                                                                                \
+     "color",                                                                                                          \
+     "WHEN",                                                                                                           \
+     "colours: auto (on a terminal, without NO_COLOR), always or never",                                               \
+     .word = &cairn_colour_when,                                                                                       \
+     .words = cairn_colour_names},                                                                          \
+    {                                                                                                                  \
+        .name = NULL                                                                                                   \
+    }
+extern uint64_t cairn_which_dump;          /* 0: the last */
+extern uint64_t cairn_which_session;       /* 0: the first, or all */
+extern uint64_t cairn_maximum_wait_reason; /* 0: as the log says */
+
+/* Rows of the options of commands that look at a part of a log (filter.h). */
+#define CAIRN_CPU_OPTION                                                                                               \
+    {                                                                                                                  \
+        'c', "cpu", "LIST", "only these CPUs, as in 0,2-3", .take = cairn_filter_cpus                                  \
+    }
+#define CAIRN_THREAD_OPTION                                                                                            \
+    {                                                                                                                  \
+        't', "thread", "LIST", "only these threads: TIDs, names, or both as shown; * and ? stand for others",          \
+            .take = cairn_filter_threads                                                                               \
+    }
+#define CAIRN_TIME_OPTIONS                                                                                             \
+    {0, "from", "TIME", "from then on: 1.5s, 200ms, 10us, 100ns; seconds", .take = cairn_filter_from},                 \
+    {                                                                                                                  \
+        0, "until", "TIME", "up to then", .take = cairn_filter_until                                                   \
+    }
+#define CAIRN_REASON_OPTION                                                                                            \
+    {                                                                                                                  \
+        0, "reason", "LIST", "only switches with these states or wait reasons, as in Ready,WrMutex,Wr*",         \
+            .take = cairn_filter_reasons, .hints = cairn_switch_words                                                  \
+    }
+
+/* A row of the options of commands that say who caused a record. */
+#define CAIRN_BY_OPTION                                                                                                \
+    {                                                                                                                  \
+        0, "by", "RULE", "find a record's thread by 'time' or 'index'", .word = &cairn_by, .words = cairn_by_names     \
+    }
+extern unsigned cairn_by; /* enum cairn_by */
+
+/* Reads the arguments by the command's table (argv[0]: its name), then does what it does; a LOG is opened before, with
+ * progress on a terminal, and what is damaged in it is reported behind. Returns the exit status. */
+int cairn_run(const struct cairn_command *command, int argc, char **argv);
+
+/* Says what is wrong with the arguments and where help is; returns CAIRN_USAGE. */
+int cairn_usage(const struct cairn_command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* `status`, or where nothing of the log has passed the filter, at least CAIRN_BAD, and that is told. */
+int cairn_filtered(int status);
+
+/* Whether all of standard output could be written: `status`, or CAIRN_UNREADABLE, the reason told. */
+int cairn_flush(int status);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn ds: each CPU's DS area and buffers at a drain, and the records in them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/ds_life.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/log/drains.h"
+#include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/base/error.h"
+#include "tools/cairn/log/model_log.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/model/one_drain.h"
+
+#define RECORDS_SHOWN 2 /* unless told otherwise */
+
+static uint64_t epoch_number = CAIRN_TAKE_FIRST, records_shown = RECORDS_SHOWN;
+static uint64_t only_record = UINT64_MAX;
+static bool want_bytes;
+static const char *life;
+static const struct cairn_option options[] = {
+    CAIRN_CPU_OPTION,
+    CAIRN_TIME_OPTIONS,
+    {0, "epoch", "N", "the drain of epoch N, not the first with records", .number = &epoch_number, .low = 0,
+     .high = UINT32_MAX},
+    {0, "records", "N", "decode the first N records of it (2)", .number = &records_shown, .low = 0, .high = UINT32_MAX},
+    {0, "record", "N", "decode record N of it (0: the first) and no other", .number = &only_record, .low = 0,
+     .high = UINT32_MAX},
+    {0, "bytes", NULL, "the bytes of each record as well", .on = &want_bytes},
+    {0, "life", "CPU:RECORD", "how a record (0: the first) came to be, step by step", .text = &life},
+    CAIRN_BY_OPTION,
+    CAIRN_LOG_OPTIONS,
+};
+
+static void print_epochs(const struct cairn_log *log, uint32_t n, const struct cairn_taken *drain)
+{
+    char time[CAIRN_SHOWN];
+    const struct cairn_epoch *shown = &drain->epoch;
+    printf("CPU %" PRIu32 ", epoch %" PRIu32 ": drained at %s s (%s), %" PRIu32 " %s, ", n, shown->number,
+           cairn_show_time(time, log, shown->time), cairn_drain_name(shown->reason), shown->records,
+           cairn_plural(shown->records, "record", "records"));
+    if (shown->lost == CAIRN_DS_LOST_UNKNOWN)
+        printf("lost: unknown\n");
+    else
+        printf("%" PRIu64 " lost\n", shown->lost);
+    if (cairn_epoch_missing(shown))
+        printf("%" PRIu32 " of %" PRIu32 " bytes of its records are missing in this log\n",
+               cairn_epoch_missing(shown), shown->record_bytes);
+    printf("epochs of this CPU in the log: %" PRIu32 " to %" PRIu32 " (--epoch N)\n", drain->first, drain->last);
+}
+
+/* False: it has not the one that was asked for. */
+static bool print_records(const struct cairn_log *log, uint32_t cpu, const struct cairn_taken *drain)
+{
+    char thread[CAIRN_SHOWN];
+    const struct cairn_item *records = drain->records.items;
+    const size_t count = drain->records.count;
+    const bool one = only_record != UINT64_MAX;
+    const size_t first = one ? (size_t)only_record : 0, end = one ? first + 1 : (size_t)records_shown;
+    for (size_t i = first; i < count && i < end; i++) {
+        const struct cairn_item *item = &records[i];
+        char of[2 * CAIRN_SHOWN];
+        int used = printf("\nrecord %zu at 0x%016" PRIx64 ", %" PRIu32 " bytes: ", i, item->record->address,
+                          item->record->size);
+        int size = snprintf(of, sizeof(of), "%s, by %s",
+                            item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, log, item->tid, 20)
+                                                             : cairn_blame_text(item->blame),
+                            cairn_by_names[item->rule]);
+        cairn_print_wrapped((unsigned)used - 1, "", 2, (struct cairn_slice){of, (uint32_t)size});
+        cairn_draw_record(log, cpu, item->record, i ? records[i - 1].record : NULL);
+        if (want_bytes)
+            cairn_draw_bytes(item->record);
+    }
+    if (count > end && !one)
+        printf("\n%s%zu more %s (--records N)\n", end ? "and " : "", count - end,
+               cairn_plural(count - end, "record", "records"));
+    return !one || count > first;
+}
+
+static int no_drain(void)
+{
+    if (epoch_number != CAIRN_TAKE_FIRST)
+        cairn_error("no drain of epoch %" PRIu64 ": ds without --epoch names those there are", epoch_number);
+    else
+        cairn_error("no drain of a Debug Store in this log%s", cairn_filter_on() ? " of that CPU or time" : "");
+    return CAIRN_BAD;
+}
+
+/* --life CPU:RECORD */
+static int show_life(const struct cairn_log *log)
+{
+    uint64_t cpu, n;
+    const char *colon = strchr(life, ':');
+    struct cairn_slice first = {life, colon ? (uint32_t)(colon - life) : 0};
+    if (!colon || !cairn_slice_u64(first, &cpu) ||
+        !cairn_slice_u64((struct cairn_slice){colon + 1, (uint32_t)strnlen(colon + 1, 32)}, &n))
+        return cairn_usage(&cairn_ds_command, "--life %s: not CPU:RECORD, two numbers", life);
+    if (cairn_filter_by_cpu())
+        return cairn_usage(&cairn_ds_command, "--life names the CPU: leave --cpu out");
+    if (records_shown != RECORDS_SHOWN || only_record != UINT64_MAX || want_bytes)
+        return cairn_usage(&cairn_ds_command, "--life shows one record and its bytes: leave --records, --record and "
+                           "--bytes out");
+    if (cairn_slice_is(cairn_key(&log->text, "ds.emulated"), "1") && !cairn_logged_any(log)) {
+        cairn_error("the model kept no log of what it did in this log (boot with ds.log=1)");
+        return CAIRN_BAD;
+    }
+    if (cpu >= log->cpus)
+        return cairn_usage(&cairn_ds_command, "--life %s: CPUs in this trace: %" PRIu32, life, log->cpus);
+    struct cairn_taken drain;
+    int status = CAIRN_BAD;
+    if (!cairn_take(&drain, log, (uint32_t)cpu, epoch_number, cairn_by)) {
+        status = no_drain();
+    } else if (n < drain.records.count) {
+        cairn_print_backend(log, "Debug Store: ", "");
+        cairn_show_life(log, &drain.epoch, drain.records.items, (size_t)n);
+        status = CAIRN_GOOD;
+    } else {
+        cairn_error("--life %s: epoch %" PRIu32 " has %zu %s, counted from 0 (--epoch N)", life, drain.epoch.number,
+                    drain.records.count, cairn_plural(drain.records.count, "record", "records"));
+    }
+    cairn_taken_free(&drain);
+    return status;
+}
+
+static int show(const struct cairn_log *log)
+{
+    bool any = false, found = false;
+    if (life)
+        return show_life(log);
+    if (only_record != UINT64_MAX && records_shown != RECORDS_SHOWN)
+        return cairn_usage(&cairn_ds_command, "--records is how many, --record which one: give one of them");
+    cairn_print_backend(log, "Debug Store: ", "");
+    cairn_print_damage(log, "", "cairn check tells where");
+    cairn_filter_print("");
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        struct cairn_taken drain;
+        if (!cairn_filter_cpu(c))
+            continue;
+        if (cairn_take(&drain, log, c, epoch_number, cairn_by)) {
+            any = true;
+            putchar('\n');
+            print_epochs(log, c, &drain);
+            cairn_draw_area(log, c, &drain.epoch);
+            found |= print_records(log, c, &drain);
+        }
+        cairn_taken_free(&drain);
+    }
+    if (any && !found)
+        cairn_error("--record %" PRIu64 ": no drain shown has so many, counted from 0", only_record);
+    return !any ? no_drain() : found ? CAIRN_GOOD : CAIRN_BAD;
+}
+
+/* The model's own log is looked through back and forth. */
+static bool keeps(const struct cairn_log *log)
+{
+    (void)log;
+    return life != NULL;
+}
+
+const struct cairn_command cairn_ds_command = {
+    .name = "ds",
+    .arguments = "[options] LOG",
+    .summary = "DS areas, buffers to scale, records in full",
+    .options = options,
+    .notes = "'by': 'd' the driver writes the field, 'p' the processor does. Fields: SDM vol.\n"
+             "3B, \"BTS and DS Save Area\"; names: Windows' PROCESSOR_PROFILE_CONTROL_AREA;\n"
+             "where reset values lie from format 5 on: Linux. Of a buffer: '#' recorded, '-'\n"
+             "free, '.' beyond the threshold, '_' beyond the absolute maximum. A word marked\n"
+             "'*' differs from the record before. --life tells what the model's own log has\n"
+             "(boot with ds.log=1); real hardware keeps none: most is unseen.\n",
+    .show = show,
+    .passing = true,
+    .keeps = keeps,
+};

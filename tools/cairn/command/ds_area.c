@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/log/show.h"
+
+struct area {
+    const struct cairn_log *log;
+    const struct cairn_epoch *epoch;
+    uint32_t cpu;
+    uint64_t record_bytes; /* of PEBS; 0: unknown */
+};
+
+enum { BTS_BASE, BTS_INDEX, BTS_MAXIMUM, BTS_THRESHOLD, PEBS_BASE, PEBS_INDEX, PEBS_MAXIMUM, PEBS_THRESHOLD, POINTERS };
+_Static_assert(offsetof(struct ds_area_60, pebs_interrupt_threshold) == 8 * PEBS_THRESHOLD, "words of the DS area");
+_Static_assert(offsetof(struct ds_area_60, pebs_counter_reset) == 8 * POINTERS, "reset values follow");
+
+static const struct {
+    const char *name; /* Windows' */
+    char by;          /* 'd': the driver writes it, 'p': the processor does, once the driver has set it to base */
+} pointers[POINTERS] = {
+    {"BtsBufferBase", 'd'},  {"BtsIndex", 'p'},  {"BtsAbsoluteMaximum", 'd'},  {"BtsInterruptThreshold", 'd'},
+    {"PebsBufferBase", 'd'}, {"PebsIndex", 'p'}, {"PebsAbsoluteMaximum", 'd'}, {"PebsInterruptThreshold", 'd'},
+};
+
+static uint64_t word(const struct area *a, unsigned n)
+{
+    return cairn_get64(a->epoch->area + 8 * n);
+}
+
+/* ---- the table -------------------------------------------------------------------------------------------------- */
+
+/* "base + 24 records", "base + 32 records + 1". */
+static void show_offset(char *out, size_t size, uint64_t base, uint64_t at, uint64_t record_bytes)
+{
+    uint64_t offset = at - base, rest = record_bytes ? offset % record_bytes : offset;
+    int n = snprintf(out, size, "base");
+    if (at < base) {
+        snprintf(out, size, "below base");
+        return;
+    }
+    if (record_bytes && offset >= record_bytes)
+        n += snprintf(out + n, size - (size_t)n, " + %" PRIu64 " %s", offset / record_bytes,
+                      cairn_plural(offset / record_bytes, "record", "records"));
+    if (rest)
+        snprintf(out + n, size - (size_t)n, " + %" PRIu64, rest);
+}
+
+static void read_pointer(const struct area *a, unsigned n, struct cairn_area_row *row)
+{
+    unsigned first = n < PEBS_BASE ? BTS_BASE : PEBS_BASE;
+    uint64_t bytes = first == BTS_BASE ? sizeof(struct ds_bts_record) : a->record_bytes;
+    char where[64] = "";
+    show_offset(where, sizeof(where), word(a, first), word(a, n), bytes);
+    snprintf(row->name, sizeof(row->name), "%s", pointers[n].name);
+    row->by = pointers[n].by;
+    if (!word(a, first) && first == BTS_BASE)
+        snprintf(row->what, sizeof(row->what), "no buffer");
+    else if (n == first)
+        snprintf(row->what, sizeof(row->what), "where the buffer begins");
+    else if (n == first + 3 && word(a, n) > word(a, first + 2))
+        snprintf(row->what, sizeof(row->what), "no PMI: beyond the end");
+    else
+        snprintf(row->what, sizeof(row->what), "%s: %s", n == first + 1 ? "next" : n == first + 2 ? "end" : "PMI",
+                 where);
+}
+
+const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value)
+{
+    static const unsigned widths[] = {32, 40, 48, 64};
+    for (unsigned i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        uint64_t sign = DS_BIT(widths[i] - 1), below = sign - 1;
+        if (value & sign && !(value & ~(sign | below))) {
+            snprintf(out, CAIRN_SHOWN, "-%" PRIu64 " in %u bits", (sign - (value & below)), widths[i]);
+            return out;
+        }
+    }
+    snprintf(out, CAIRN_SHOWN, "%" PRIu64, value);
+    return out;
+}
+
+/* The first word of fixed counters. */
+static unsigned fixed_from(const struct area *a)
+{
+    return ds_area_reset(a->epoch->format, ds_counter_fixed(0)) / 8;
+}
+
+/* Which counter's reset value word `n` is, and the name of all of its kind. */
+static unsigned counter_of(const struct area *a, unsigned n, const char **kind)
+{
+    unsigned fixed = fixed_from(a);
+    *kind = a->epoch->format < 4 ? "PebsCounterReset" : n < fixed ? "PebsGpCounterReset" : "PebsFixedCounterReset";
+    return n < fixed ? n - POINTERS : n - fixed;
+}
+
+static void read_reset(const struct area *a, unsigned n, struct cairn_area_row *row)
+{
+    const char *kind, *next;
+    unsigned i = counter_of(a, n, &kind), last = n;
+    uint32_t words = a->epoch->area_bytes / 8;
+    row->by = 'd';
+    while (!row->value && last + 1 < words && !word(a, last + 1) && (counter_of(a, last + 1, &next), next == kind))
+        last++;
+    row->words = last + 1 - n;
+    if (row->words > 1)
+        snprintf(row->name, sizeof(row->name), "%s%u..%u", kind, i, i + last - n);
+    else
+        snprintf(row->name, sizeof(row->name), "%s%u", kind, i);
+    if (row->value) {
+        cairn_show_reset(row->what, row->value);
+        cairn_show_counter(row->counter, a->log, a->cpu, n < fixed_from(a) ? i : ds_counter_fixed(i));
+    } else {
+        snprintf(row->what, sizeof(row->what), "not used");
+    }
+}
+
+static void read_row(const struct area *a, unsigned n, struct cairn_area_row *row)
+{
+    *row = (struct cairn_area_row){.words = 1, .value = word(a, n)};
+    if (n < POINTERS)
+        read_pointer(a, n, row);
+    else
+        read_reset(a, n, row);
+}
+
+void cairn_area_row(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch, unsigned n,
+                    struct cairn_area_row *row)
+{
+    struct area a = {.log = log, .epoch = epoch, .cpu = cpu};
+    cairn_ds_number(&log->text, cpu, "record_bytes", &a.record_bytes);
+    read_row(&a, n, row);
+}
+
+/* What it says goes on below its last column where that is wider. */
+static void print_row(unsigned at, const struct cairn_area_row *row)
+{
+    int used = printf("%4x %-26s %016" PRIx64 "  %c  ", at, row->name, row->value, row->by);
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used,
+                        (struct cairn_slice){row->what, (uint32_t)strlen(row->what)});
+    size_t length = strlen(row->counter); /* below the value, or as far to its left as it is longer */
+    if (length)
+        printf("%*s%s\n", length > 27 ? 80 - (int)length : 53, "", row->counter);
+}
+
+/* ---- to scale --------------------------------------------------------------------------------------------------- */
+
+#define COLUMNS 76
+
+struct mark {
+    const char *name;
+    uint64_t offset;
+};
+
+static unsigned column(uint64_t offset, uint64_t span)
+{
+    return (unsigned)((double)offset * COLUMNS / (double)span);
+}
+
+static void print_marks(const struct mark marks[4], uint64_t span)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        char label[80];
+        unsigned at = column(marks[i].offset, span);
+        int n = snprintf(label, sizeof(label), "%s, +%" PRIX64 "H", marks[i].name, marks[i].offset);
+        if (2 + at + 2 + (unsigned)n <= 80)
+            printf("  %*s^ %s\n", (int)at, "", label);
+        else
+            printf("  %*s ^\n", (int)at - 1, label);
+    }
+}
+
+/* One buffer: recorded, free, beyond the threshold, beyond the maximum. `end`: of the memory, where that is known.
+ * Whether there was one to draw. */
+static bool draw_buffer(const struct area *a, const char *name, unsigned first, uint64_t bytes, uint64_t end)
+{
+    uint64_t base = word(a, first);
+    const struct mark marks[4] = {{"base", 0},
+                                  {"index", word(a, first + 1) - base},
+                                  {"threshold", word(a, first + 3) - base},
+                                  {"absolute maximum", word(a, first + 2) - base}};
+    uint64_t maximum = marks[3].offset, span = end > base + maximum ? end - base : maximum;
+    if (!base) {
+        printf("\n%s buffer: none\n", name);
+        return false;
+    }
+    if (word(a, first + 2) <= base || span >> 32 || marks[1].offset >> 32 || marks[2].offset >> 32) {
+        printf("\n%s buffer: these pointers describe none\n", name);
+        return false;
+    }
+    for (unsigned i = 1; i < 3; i++) /* an index that overran the maximum, a threshold nothing reaches */
+        span = marks[i].offset > span ? marks[i].offset : span;
+    printf("\n%s buffer", name);
+    if (bytes)
+        printf(": room for %" PRIu64 " %s of %" PRIu64 " bytes", maximum / bytes,
+               cairn_plural(maximum / bytes, "record", "records"), bytes);
+    printf("; one column is %.1f bytes\n  ", (double)span / COLUMNS);
+    for (unsigned c = 0; c < COLUMNS; c++)
+        putchar(c < column(marks[1].offset, span)    ? '#'
+                : c >= column(maximum, span)         ? '_'
+                : c >= column(marks[2].offset, span) ? '.'
+                                                     : '-');
+    putchar('\n');
+    print_marks(marks, span);
+    return true;
+}
+
+void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch)
+{
+    struct area a = {.log = log, .epoch = epoch, .cpu = cpu};
+    uint64_t at, buffer = 0, bytes = 0;
+    cairn_ds_number(&log->text, cpu, "record_bytes", &a.record_bytes);
+    printf("DS area, %" PRIX32 "H form for record format %u", epoch->area_bytes, epoch->format);
+    if (cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".area", cpu), &at))
+        printf(", at 0x%016" PRIx64 " (IA32_DS_AREA)", at);
+    printf("\n%4s %-26s %-16s  %s\n", "at", "field", "value", "by what it is");
+    struct cairn_area_row row;
+    for (unsigned n = 0; n < epoch->area_bytes / 8; n += row.words) {
+        read_row(&a, n, &row);
+        print_row(8 * n, &row);
+    }
+    puts("  by: d the driver writes it, p the processor; all of these numbers are hex");
+    bool drawn = draw_buffer(&a, "BTS", BTS_BASE, sizeof(struct ds_bts_record), 0);
+    cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer", cpu), &buffer);
+    cairn_slice_u64(cairn_key(&log->text, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu), &bytes);
+    bool ours = buffer && buffer == word(&a, PEBS_BASE) && bytes <= UINT32_MAX;
+    drawn |= draw_buffer(&a, "PEBS", PEBS_BASE, a.record_bytes, ours ? buffer + bytes : 0);
+    if (drawn)
+        puts("  # recorded  - free  . beyond the threshold  _ beyond the absolute maximum");
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* `cairn ds`: a CPU's DS area, its buffers to scale, and PEBS records word by word. */
+#pragma once
+
+#include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/model/timeline.h"
+
+/* A counter's name, with the event this log's kernel counted on it where that is known: "PMC0=INST_RETIRED.ANY_P". */
+const char *cairn_show_counter(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, unsigned counter);
+#define CAIRN_SHOWN_ALL (64u * CAIRN_SHOWN) /* room enough for each of them, and more */
+/* Those of all counters in `bits` (as in IA32_PERF_GLOBAL_STATUS), with blanks between. */
+const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t bits);
+
+/* A counter's value as what it starts from: "-2003 in 48 bits". */
+const char *cairn_show_reset(char out[CAIRN_SHOWN], uint64_t value);
+
+/* What a word of a record means, beyond its value; empty where it is just a value. */
+const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
+                             const struct cairn_record *record, const struct cairn_pebs_field *field);
+
+struct cairn_area_row { /* of the DS area, as an epoch's drain found it */
+    unsigned words;     /* more than one: slots of one kind that are all 0 */
+    char name[32];      /* Windows' */
+    uint64_t value;
+    char by;                   /* 'd': the driver writes it, 'p': the processor does */
+    char what[CAIRN_SHOWN];    /* it says */
+    char counter[CAIRN_SHOWN]; /* a reset value's; or empty */
+};
+/* The row that begins at word `n` of the area. */
+void cairn_area_row(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch, unsigned n,
+                    struct cairn_area_row *row);
+
+/* Every field of the area as this epoch's drain found it, then the buffers it points to. */
+void cairn_draw_area(const struct cairn_log *log, uint32_t cpu, const struct cairn_epoch *epoch);
+
+/* Every word of a record; those that differ from `before` (NULL: none), where that has the same groups, are marked. */
+void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *record,
+                       const struct cairn_record *before);
+/* Its bytes as they lay in memory. */
+void cairn_draw_bytes(const struct cairn_record *record);

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ds/layout.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/model/counters.h"
+#include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/model/pebs_memory.h"
+#include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/log/show.h"
+
+/* ---- what a word means ------------------------------------------------------------------------------------------ */
+
+static void show_counter(char out[CAIRN_SHOWN], const struct cairn_counters *on, unsigned counter)
+{
+    const struct cairn_counter *c = cairn_counters_find(on, counter);
+    int used = snprintf(out, CAIRN_SHOWN, "%s%u", counter < DS_COUNTER_FIXED ? "PMC" : "FIXED_CTR",
+                        counter % DS_COUNTER_FIXED);
+    if (c && c->event.size)
+        snprintf(out + used, CAIRN_SHOWN - (size_t)used, "=%.*s", c->event.size < 40 ? (int)c->event.size : 40,
+                 c->event.at); /* no kernel's is longer */
+}
+
+const char *cairn_show_counter(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, unsigned counter)
+{
+    struct cairn_counters on;
+    cairn_counters_read(&on, &log->text, cpu);
+    show_counter(out, &on, counter);
+    return out;
+}
+
+const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t bits)
+{
+    struct cairn_counters on;
+    char *to = out;
+    cairn_counters_read(&on, &log->text, cpu);
+    *to = '\0';
+    for (unsigned i = 0; i < DS_COUNTER_NUMBERS; i++) {
+        if (!(bits & DS_BIT(i)))
+            continue;
+        if (to != out)
+            *to++ = ' ';
+        show_counter(to, &on, i);
+        to += strlen(to);
+    }
+    return out;
+}
+
+static void show_head(char out[CAIRN_SHOWN], uint64_t head)
+{
+    char groups[CAIRN_SHOWN];
+    static const char *const names[] = {"MEMINFO", "GPR", "XMM", "LBR", "CNTR", "METRICS"};
+    cairn_show_bits(groups, ds_pebs_head_groups(head), " ", names, 6);
+    int used = snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, %s%.60s", ds_pebs_head_size(head),
+                        groups[0] ? "BASIC " : "BASIC only", groups);
+    if (ds_pebs_head_latency(head))
+        snprintf(out + used, CAIRN_SHOWN - (size_t)used, ", retire latency %u", ds_pebs_head_latency(head));
+}
+
+static void show_status(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t status)
+{
+    cairn_show_counters(out, log, cpu, status);
+    if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF)
+        strcat(out, *out ? " OvfBuf" : "OvfBuf");
+}
+
+const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
+                             const struct cairn_record *r, const struct cairn_pebs_field *f)
+{
+    static const char *const flags[] = {"CF", NULL, "PF", NULL, "AF", NULL, "ZF", "SF", "TF", "IF", "DF",
+                                        "OF", NULL, NULL, "NT", NULL, "RF", NULL, "AC", NULL, NULL, "ID"};
+    out[0] = '\0';
+    switch (f->what) {
+    case CAIRN_PEBS_HEAD:
+        show_head(out, f->value);
+        break;
+    case CAIRN_PEBS_EVENTING_IP:
+    case CAIRN_PEBS_RIP:
+    case CAIRN_PEBS_LBR_FROM:
+    case CAIRN_PEBS_LBR_TO:
+        if (f->value)
+            cairn_show_address(out, log, f->value, 32);
+        break;
+    case CAIRN_PEBS_COUNTERS:
+        cairn_show_counters(out, log, cpu, f->value);
+        break;
+    case CAIRN_PEBS_STATUS:
+        show_status(out, log, cpu, f->value);
+        break;
+    case CAIRN_PEBS_TSC:
+        if (r->timed) {
+            char time[CAIRN_SHOWN];
+            snprintf(out, CAIRN_SHOWN, "%.40s s", cairn_show_time(time, log, r->time));
+        }
+        break;
+    case CAIRN_PEBS_RFLAGS:
+        cairn_show_bits(out, f->value, " ", flags, sizeof(flags) / sizeof(flags[0]));
+        break;
+    case CAIRN_PEBS_DATA_ADDRESS:
+    case CAIRN_PEBS_DATA_SOURCE:
+    case CAIRN_PEBS_LATENCY:
+        if (!f->value)
+            snprintf(out, CAIRN_SHOWN, "not told");
+        else if (f->what == CAIRN_PEBS_DATA_SOURCE)
+            cairn_show_source(out, log, cpu, r, f->value);
+        else if (f->what == CAIRN_PEBS_LATENCY)
+            cairn_show_latency(out, f->value, r->format >= 4);
+        break;
+    case CAIRN_PEBS_TX:
+        if (f->value)
+            cairn_show_transaction(out, f->value);
+        break;
+    case CAIRN_PEBS_LBR_INFO:
+        snprintf(out, CAIRN_SHOWN, "%s", f->value & DS_LBR_INFO_MISPRED ? "mispredicted" : "");
+        break;
+    case CAIRN_PEBS_CNTR_MASKS:
+        snprintf(out, CAIRN_SHOWN, "of %d PMCs, %d FIXED_CTRs", __builtin_popcount((uint32_t)f->value),
+                 __builtin_popcount((uint32_t)(f->value >> 32)));
+        break;
+    default:
+        break;
+    }
+    return out;
+}
+
+/* ---- lines ------------------------------------------------------------------------------------------------------ */
+
+#define INDENT   "  %-7s %3x "
+#define INDENTED 14
+
+struct columns { /* words without a meaning of their own share lines */
+    unsigned used;
+    uint8_t group;
+};
+
+static bool shares_line(const struct cairn_pebs_field *f)
+{
+    return f->what == CAIRN_PEBS_REGISTER || f->what == CAIRN_PEBS_XMM_LOW || f->what == CAIRN_PEBS_XMM_HIGH;
+}
+
+static void end_line(struct columns *c)
+{
+    if (c->used)
+        putchar('\n');
+    c->used = 0;
+}
+
+static bool same_groups(const struct cairn_record *a, const struct cairn_record *b)
+{
+    return a->format == b->format && a->size == b->size && (a->format < 4 || cairn_get64(a->at) == cairn_get64(b->at));
+}
+
+void cairn_draw_record(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *r,
+                       const struct cairn_record *before)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    struct columns c = {0};
+    char text[CAIRN_SHOWN_ALL];
+    int group = -1;
+    bool comparable = before && same_groups(r, before);
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (cairn_pebs_next(&walk, &f)) {
+        bool changed = comparable && cairn_get64(before->at + f.at) != f.value;
+        const char *title = r->format >= 4 && group != f.group ? cairn_pebs_group_name(f.group) : "";
+        if (!shares_line(&f) || c.group != f.group)
+            end_line(&c);
+        if (!c.used)
+            c.used = (unsigned)printf(INDENT, title, f.at);
+        group = f.group;
+        c.group = f.group;
+        if (shares_line(&f)) {
+            int width = f.what == CAIRN_PEBS_REGISTER ? 3 : 10;
+            c.used += (unsigned)printf("%s%c%-*s %016" PRIx64, c.used > INDENTED ? " " : "", changed ? '*' : ' ', width,
+                                       f.name, f.value);
+            if (c.used + 19 + (unsigned)width > 80)
+                end_line(&c);
+        } else {
+            printf("%c%-12s %016" PRIx64, changed ? '*' : ' ', f.name, f.value);
+            const char *means = cairn_show_field(text, log, cpu, r, &f);
+            c.used = INDENTED + 1 + 12 + 1 + 16;
+            if (*means)
+                c.used += (unsigned)printf("  ");
+            cairn_print_wrapped(c.used, "", c.used, (struct cairn_slice){means, (uint32_t)strlen(means)});
+            c.used = 0;
+        }
+    }
+    end_line(&c);
+    if (walk.at != r->size)
+        printf(INDENT "%" PRIu32 " bytes that belong to no group\n", "", walk.at, r->size - walk.at);
+}
+
+void cairn_draw_bytes(const struct cairn_record *r)
+{
+    for (uint32_t at = 0; at < r->size; at += 16) {
+        printf(INDENT, at ? "" : "bytes", at);
+        for (uint32_t i = at; i < at + 16 && i < r->size; i++)
+            printf(" %02x%s", r->at[i], i % 8 == 7 && i + 1 < at + 16 && i + 1 < r->size ? " " : "");
+        putchar('\n');
+    }
+}

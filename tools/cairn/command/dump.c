@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn dump: everything by time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/log/drains.h"
+#include "tools/cairn/model/elf.h"
+#include "tools/cairn/base/error.h"
+#include "tools/cairn/log/activity.h"
+#include "tools/cairn/log/locks.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/log/pmc_items.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/model/tsc_skew.h"
+#include "tools/cairn/model/timeline.h"
+
+struct dump {
+    const struct cairn_log *log;
+    struct cairn_pmc_names pmc_names;
+    struct cairn_pmcs *pmc_last; /* [CPUs] */
+    struct cairn_elf *elf;
+    int width;                   /* of times: TIME_USUAL to TIME_MOST */
+};
+
+#define TIME_USUAL 12 /* below 10000 s */
+#define TIME_MOST  14 /* what a line has room for: below 1000000 s, digits of later ones are cut */
+
+static int width_of(const struct cairn_log *log)
+{
+    char stop[CAIRN_SHOWN];
+    size_t width = log->session.stop_known ? strlen(cairn_show_time(stop, log, log->session.stop)) : 0;
+    return width <= TIME_USUAL ? TIME_USUAL : width < TIME_MOST ? (int)width : TIME_MOST;
+}
+
+/* What is left to a column of `usual` characters. */
+static int room_for(const struct dump *d, int usual)
+{
+    return usual - (d->width - TIME_USUAL);
+}
+
+/* How a line about something at `time` on `cpu` begins; characters. */
+static int print_place(const struct dump *d, int64_t time, uint32_t cpu)
+{
+    char text[CAIRN_SHOWN];
+    return printf("%*.*s %2" PRIu32 " ", d->width, TIME_MOST, cairn_show_time(text, d->log, time), cpu);
+}
+
+static void print_head(const struct dump *d, bool compact)
+{
+    const struct cairn_log *log = d->log;
+    cairn_print_backend(log, "# Debug Store: backend ", "# ");
+    cairn_print_other_kinds(log, "# ");
+    cairn_print_skew(log, "# ");
+    cairn_print_bad_end(log, "# ");
+    cairn_print_damage(log, "# ", "'!' tells where");
+    if (log->etl && !log->own)
+        printf("# ETL file of %.*s, build %.*s: seconds since its header event\n",
+               CAIRN_SLICE(cairn_key(&log->text, "etl.logger")), CAIRN_SLICE(cairn_key(&log->text, "etl.build")));
+    else if (!log->session.known)
+        printf("# the session stream is missing: times are session clock; no record is placed\n");
+    else if (!log->session.start_known)
+        printf("# when the session began is missing: times are session clock\n");
+    if (log->session.compact && log->session.full)
+        printf("# both 0524H and 0525H were written: these are the %s\n", compact ? "0525H" : "0524H");
+    if (log->session.maximum_wait_reason == CAIRN_WAIT_REASONS_UNKNOWN && log->session.compact)
+        printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
+               "# numbers (--max-wait-reason N)\n");
+    cairn_filter_print("# ");
+    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD),
+           d->width - 1, "seconds", "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
+           cairn_colour(stdout, CAIRN_COLOUR_OFF));
+}
+
+static const char *state_text(char out[CAIRN_SHOWN], const struct cairn_switch *sw)
+{
+    if (!sw->detailed)
+        return "-";
+    if (sw->raw) {
+        snprintf(out, CAIRN_SHOWN, "raw %u", sw->reason);
+        return out;
+    }
+    if (sw->state == KTHREAD_WAITING)
+        return cairn_reason_name(sw->reason);
+    return cairn_state_name(sw->state);
+}
+
+static void print_switch(const struct dump *d, const struct cairn_item *item)
+{
+    char old[CAIRN_SHOWN], new[CAIRN_SHOWN], priority[8] = "", wait[16] = "-", state[CAIRN_SHOWN];
+    const struct cairn_switch *sw = &item->sw;
+    if (sw->detailed)
+        snprintf(priority, sizeof(priority), "%d", sw->priority);
+    if (sw->form == CAIRN_FORM_FULL && sw->wait == CCSWAP_MASK(CCSWAP_FULL_WAIT_BITS))
+        snprintf(wait, sizeof(wait), "%" PRIu32 "+", sw->wait);
+    else if (sw->form == CAIRN_FORM_FULL || sw->form == CAIRN_FORM_EVENT)
+        snprintf(wait, sizeof(wait), "%" PRIu32, sw->wait);
+    else if (sw->form == CAIRN_FORM_LITE)
+        snprintf(wait, sizeof(wait), "<=1");
+    print_place(d, sw->time, item->cpu);
+    printf("  %-*s %s%-17.17s%s %2s > %-14s %5s\n", room_for(d, 16),
+           cairn_show_thread(old, d->log, sw->old_tid, room_for(d, 16)), cairn_colour(stdout, CAIRN_COLOUR_STATE),
+           state_text(state, sw), cairn_colour(stdout, CAIRN_COLOUR_OFF), priority,
+           sw->new_known ? cairn_show_thread(new, d->log, sw->new_tid, 14) : "unknown", wait);
+}
+
+/* The line behind an event with PMC items. `gained`: by so much, since the switch before; else where they stand. */
+static void print_counts(const struct dump *d, const struct cairn_pmcs *counts, bool gained)
+{
+    char text[CAIRN_LIVE_TEXT];
+    if (!counts->count)
+        return;
+    const bool named = d->pmc_names.count != 0; /* an ETL file may say nothing of its counters */
+    size_t n = 0;
+    for (unsigned i = 0; i < counts->count && n < sizeof(text); i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64 "%s%s",
+                              i ? ", " : !gained ? "counters at " : named ? "" : "counters by ", counts->value[i],
+                              named ? " " : "",
+                              i < d->pmc_names.count ? d->pmc_names.name[i] : named ? "of an unnamed counter" : "");
+    int used = printf("%*s : ", d->width + 3, "");
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
+}
+
+/* What the thread that leaves has counted since the switch before, shown or not; where that is not known, where the
+ * counters stand. */
+static void print_switch_counts(const struct dump *d, const struct cairn_item *item, bool shown)
+{
+    struct cairn_pmcs gained, *last = &d->pmc_last[item->cpu];
+    bool known = cairn_pmcs_gained(&gained, last, &item->sw);
+    if (shown)
+        print_counts(d, known ? &gained : last, known);
+}
+
+static void print_record(const struct dump *d, const struct cairn_item *item)
+{
+    char where[CAIRN_SHOWN], line[CAIRN_SHOWN], thread[CAIRN_SHOWN];
+    const struct cairn_record *r = item->record;
+    const int room = room_for(d, 33), indent = d->width + 6;
+    const char *function = d->elf ? cairn_elf_function(d->elf, r->ip, where) : NULL;
+    if (!function)
+        function = cairn_show_address(where, d->log, r->ip, room);
+    print_place(d, r->time, item->cpu);
+    printf("%c %s%-*s%s %s\n", r->after ? '>' : '*', cairn_colour(stdout, CAIRN_COLOUR_PLACE), room, function,
+           cairn_colour(stdout, CAIRN_COLOUR_OFF),
+           item->blame == CAIRN_BLAME_KNOWN ? cairn_show_thread(thread, d->log, item->tid, 27)
+                                            : cairn_blame_text(item->blame));
+    if (d->elf && cairn_elf_line(d->elf, r->ip, line))
+        cairn_print_wrapped((unsigned)printf("%*s", indent, ""), "", (unsigned)indent,
+                            (struct cairn_slice){line, (uint32_t)strlen(line)});
+}
+
+static void print_epoch(const struct dump *d, const struct cairn_item *item)
+{
+    char text[CAIRN_SHOWN], lost[32];
+    const struct cairn_epoch *e = item->epoch;
+    if (e->reason == CAIRN_DS_START) {
+        print_place(d, item->time, item->cpu);
+        printf("= Debug Store on, epoch %" PRIu32 " begins\n", e->number);
+        return;
+    }
+    if (e->lost == CAIRN_DS_LOST_UNKNOWN)
+        snprintf(lost, sizeof(lost), "buffer full, lost: unknown");
+    else
+        snprintf(lost, sizeof(lost), "%" PRIu64 " lost", e->lost);
+    int size = snprintf(text, sizeof(text), "drain of epoch %" PRIu32 " (%s): %" PRIu32 " %s%s, %s", e->number,
+                        cairn_drain_name(e->reason), e->records, cairn_plural(e->records, "record", "records"),
+                        cairn_epoch_missing(e) ? " (others are missing)" : "", lost);
+    const int used = print_place(d, item->time, item->cpu) + 2;
+    const enum cairn_colour colour = e->lost ? CAIRN_COLOUR_BAD : CAIRN_COLOUR_OFF;
+    printf("%s=%s ", cairn_colour(stdout, colour), cairn_colour(stdout, CAIRN_COLOUR_OFF));
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)size});
+}
+
+static void print_hole(const struct dump *d, const struct cairn_item *item)
+{
+    char what[CAIRN_SHOWN];
+    printf("%*s %2" PRIu32 " %s! %s%s\n", d->width, "", item->cpu, cairn_colour(stdout, CAIRN_COLOUR_BAD),
+           cairn_show_hole(what, d->log, item->hole), cairn_colour(stdout, CAIRN_COLOUR_OFF));
+}
+
+/* NULL: it is nothing about spin locks. */
+static const char *lock_text(const struct dump *d, const struct cairn_item *item, char out[CAIRN_LOCK_TEXT])
+{
+    if (!item->lock)
+        return cairn_lock_config_show(out, &item->event);
+    return cairn_lock_show(out, d->log, item->cpu, item->lock);
+}
+
+static void print_event(const struct dump *d, const struct cairn_item *item)
+{
+    char what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT], lock[CAIRN_LOCK_TEXT];
+    struct cairn_live live;
+    const char *shown = lock_text(d, item, lock);
+    if (!shown && cairn_live_of(&item->event, &live))
+        shown = cairn_live_show(text, d->log, &live);
+    if (!shown)
+        shown = cairn_show_event(what, d->log, &item->event);
+    int used = print_place(d, item->time, item->cpu) + printf("+ ");
+    cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){shown, (uint32_t)strlen(shown)});
+    struct cairn_pmcs counts;
+    cairn_pmcs_of(&counts, &item->event);
+    print_counts(d, &counts, false);
+}
+
+static void print_item(const struct dump *d, const struct cairn_item *item)
+{
+    switch (item->kind) {
+    case CAIRN_ITEM_SWITCH:
+        print_switch(d, item);
+        break;
+    case CAIRN_ITEM_RECORD:
+        print_record(d, item);
+        break;
+    case CAIRN_ITEM_EPOCH:
+        print_epoch(d, item);
+        break;
+    case CAIRN_ITEM_EVENT:
+        print_event(d, item);
+        break;
+    default:
+        print_hole(d, item);
+    }
+}
+
+static void print_all(const struct dump *d, bool compact)
+{
+    const struct cairn_frames *frames = &d->log->frames;
+    struct cairn_timeline t;
+    const struct cairn_item *item;
+    print_head(d, compact);
+    cairn_timeline_init(&t, d->log, -1, compact, cairn_by, false);
+    while ((item = cairn_timeline_any(&t)) != NULL) {
+        const bool shown = cairn_filter_passes(item);
+        if (shown)
+            print_item(d, item);
+        if (item->kind == CAIRN_ITEM_SWITCH)
+            print_switch_counts(d, item, shown);
+    }
+    cairn_timeline_free(&t);
+    for (size_t i = 0; i < frames->missing.count; i++) {
+        char run[CAIRN_SHOWN];
+        printf("%s! %s of %s%" PRIu64 " missing%s\n", cairn_colour(stdout, CAIRN_COLOUR_BAD),
+               cairn_show_run(run, &frames->missing.items[i]), frames->total_known ? "" : "at least ", frames->total,
+               cairn_colour(stdout, CAIRN_COLOUR_OFF));
+    }
+    if (d->log->panic)
+        cairn_print_bad_end(d->log, "! ");
+}
+
+/* Whether there are switches of that kind, or the session wrote them and they were lost. */
+static bool has_events(const struct cairn_log *log, bool compact)
+{
+    bool any = compact ? log->session.compact : log->session.full;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        any |= (compact ? log->cpu[c].compact : log->cpu[c].full) != 0;
+    return any;
+}
+
+static const char *elf_path;
+static bool want_compact, want_full;
+static const struct cairn_option options[] = {
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
+    CAIRN_REASON_OPTION,
+    {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
+    {0, "compact", NULL, "the switches of the 0525H batches, where both were written", .on = &want_compact},
+    {0, "full", NULL, "the switches of the 0524H events", .on = &want_full},
+    CAIRN_BY_OPTION,
+    CAIRN_LOG_OPTIONS,
+};
+
+static int show(const struct cairn_log *log)
+{
+    struct dump d = {.log = log, .width = width_of(log)};
+    if (want_compact && want_full)
+        return cairn_usage(&cairn_dump_command, "--compact and --full: one of the two");
+    if ((want_compact || want_full) && !has_events(log, want_compact)) {
+        cairn_error("no %s in this log: try it without --%s", want_compact ? "0525H batches" : "0524H events",
+                    want_compact ? "compact" : "full");
+        return CAIRN_BAD;
+    }
+    const int status = elf_path ? cairn_elf_open(&d.elf, elf_path, log) : CAIRN_GOOD;
+    if (status)
+        return status;
+    bool compact = want_compact || (!want_full && cairn_prefers_compact(log));
+    cairn_pmc_names(&d.pmc_names, log);
+    d.pmc_last = cairn_alloc(CAIRN_MAX_CPUS * sizeof(*d.pmc_last));
+    print_all(&d, compact);
+    free(d.pmc_last);
+    cairn_elf_close(d.elf);
+    return cairn_filtered(CAIRN_GOOD);
+}
+
+const struct cairn_command cairn_dump_command = {
+    .name = "dump",
+    .arguments = "[options] LOG",
+    .summary = "every switch, PEBS record and event by time",
+    .options = options,
+    .notes = "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
+             "'*' is a PEBS record: where it happened, the thread that caused it; '>' where\n"
+             "the thread went on after it: record formats 0 and 1 tell no more, but where the\n"
+             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. '=' is a drain of the PEBS\n"
+             "buffer. ':' is what the thread that leaves has counted (PMC items), '+' any\n"
+             "other event. '!' is a place where something is missing or was lost.\n",
+    .show = show,
+    .passing = true,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn export: a log as a file that other tools read. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/export/writer.h"
+
+#define NAME(name) #name,
+#define WRITER(name) &cairn_writer_##name,
+static const char *const names[] = {CAIRN_WRITERS(NAME) NULL};
+static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER) NULL};
+
+static unsigned format = UINT32_MAX;
+static const char *path, *elf_path;
+static bool strict;
+static const struct cairn_option options[] = {
+    {0, "to", "FORMAT", "one of those below", .word = &format, .words = names},
+    {'o', "output", "FILE", "where to; etl needs one, and ctf, where it is a folder", .text = &path},
+    {'e', "elf", "FILE", "functions from this kernel.elf.full", .text = &elf_path},
+    {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
+    CAIRN_CPU_OPTION,
+    CAIRN_THREAD_OPTION,
+    CAIRN_TIME_OPTIONS,
+    CAIRN_REASON_OPTION,
+    CAIRN_BY_OPTION,
+    CAIRN_LOG_OPTIONS,
+};
+
+static int show(const struct cairn_log *log)
+{
+    struct cairn_output o = {.log = log, .path = path && strcmp(path, "-") ? path : NULL, .strict = strict};
+    if (format == UINT32_MAX)
+        return cairn_usage(&cairn_export_command, "--to FORMAT says what it is to become");
+    o.writer = writers[format];
+    if (cairn_filter_on() && !o.writer->on_switch && !o.writer->record)
+        return cairn_usage(&cairn_export_command, "%s: a file of the format %s holds the whole trace",
+                           cairn_filter_text(), o.writer->name);
+    if ((cairn_filter_by_thread() || cairn_filter_by_reason()) && !o.writer->each)
+        return cairn_usage(&cairn_export_command,
+                           "%s: the format %s shows whose a CPU's time was: give --cpu and times alone",
+                           cairn_filter_text(), o.writer->name);
+    if (strict && o.writer != &cairn_writer_etl)
+        return cairn_usage(&cairn_export_command, "--strict: only etl has a format of Windows to keep to");
+    if (!o.path && o.writer->needs_path)
+        return cairn_usage(&cairn_export_command, "-o FILE says where to: %s does not go to standard output",
+                           o.writer->name);
+    if (!o.path && o.writer->binary && isatty(STDOUT_FILENO))
+        return cairn_usage(&cairn_export_command, "-o FILE says where to: %s is no text for a terminal",
+                           o.writer->name);
+    int status = elf_path ? cairn_elf_open(&o.elf, elf_path, log) : CAIRN_GOOD;
+    if (status)
+        return status;
+    status = cairn_export(&o, cairn_by);
+    cairn_elf_close(o.elf);
+    return status ? status : cairn_filtered(status);
+}
+
+static bool keeps(const struct cairn_log *log)
+{
+    return format != UINT32_MAX &&
+           (!writers[format]->passing || (writers[format]->stacks && elf_path && cairn_log_has_branches(log)));
+}
+
+const struct cairn_command cairn_export_command = {
+    .name = "export",
+    .arguments = "--to FORMAT LOG [-o FILE]",
+    .summary = "the trace for other tools",
+    .options = options,
+    .formats = writers,
+    .notes = "A FILE that is there and of another format is kept.\n",
+    .show = show,
+    .passing = true,
+    .keeps = keeps,
+};

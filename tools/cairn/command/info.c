@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* cairn info: the machine, the detection, the options, what the log consists of. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/base/number_map.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/log/show.h"
+#include "tools/cairn/model/tsc_skew.h"
+#include "tools/cairn/log/event_walk.h"
+
+static bool starts_with(struct cairn_slice s, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return s.size >= n && memcmp(s.at, prefix, n) == 0;
+}
+
+static void print_value(const struct cairn_log *log, const char *label, const char *key)
+{
+    struct cairn_slice v = cairn_key(&log->text, "%s", key);
+    if (!v.size)
+        return;
+    printf("%-16s ", label);
+    cairn_print_wrapped(17, "", 17, v);
+}
+
+static void print_brand(const struct cairn_log *log)
+{
+    char brand[CAIRN_SHOWN_BRAND];
+    if (cairn_show_brand(brand, log, 0))
+        printf("%-16s %s\n", "processor", brand);
+}
+
+static void print_machine(const struct cairn_log *log)
+{
+    uint64_t bytes, hz;
+    print_value(log, "kernel", "kernel.version");
+    print_value(log, "  build ID", "kernel.build_id");
+    print_value(log, "  base", "kernel.base");
+    print_value(log, "loader", "loader.version");
+    print_value(log, "firmware", "firmware.vendor");
+    print_value(log, "  revision", "firmware.revision");
+    print_value(log, "  Secure Boot", "firmware.secure_boot");
+    print_value(log, "booted", "boot.time");
+    print_brand(log);
+    print_value(log, "  microcode", "cpu.0.microcode");
+    print_value(log, "CPUs", "machine.cpus");
+    print_value(log, "  left out", "machine.cpus_left_out");
+    print_value(log, "  disabled", "machine.cpus_disabled");
+    print_value(log, "  features", "machine.features");
+    print_value(log, "hypervisor", "machine.hypervisor");
+    if (cairn_slice_is(cairn_key(&log->text, "machine.emulated"), "1"))
+        printf("%-16s yes: cycles are the emulator's, not a processor's\n", "emulated");
+    if (cairn_slice_u64(cairn_key(&log->text, "machine.memory_bytes"), &bytes))
+        printf("%-16s %" PRIu64 " MiB\n", "memory", bytes >> 20);
+    if (cairn_slice_u64(cairn_key(&log->text, "machine.tsc_hz"), &hz))
+        printf("%-16s %" PRIu64 ".%06" PRIu64 " MHz\n", "TSC", hz / 1000000, hz % 1000000);
+    print_value(log, "  measured by", "machine.time_source");
+    cairn_print_skew(log, "");
+    print_value(log, "serial port", "machine.serial");
+    print_value(log, "reset by", "machine.reset");
+    print_value(log, "workload", "workload.name");
+}
+
+static void print_debug_store(const struct cairn_log *log)
+{
+    printf("\n%sDebug Store%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), cairn_colour(stdout, CAIRN_COLOUR_OFF));
+    print_value(log, "  backend", "ds.backend");
+    print_value(log, "  because", "ds.reason");
+    print_value(log, "  processor", "ds.preset");
+    print_value(log, "  record format", "ds.format");
+    print_value(log, "  record bytes", "ds.record_bytes");
+    print_value(log, "  records", "ds.records");
+    print_value(log, "  threshold", "ds.threshold");
+    print_value(log, "  control area", "ds.area_form");
+    print_value(log, "  branch trace", "ds.bts");
+    print_value(log, "    because", "ds.bts.reason");
+    print_value(log, "    records", "ds.bts.records");
+    print_value(log, "  scope", "ds.scope");
+    if (!cairn_slice_is(cairn_key(&log->text, "ds.throttle"), "0"))
+        print_value(log, "  PMIs a tick", "ds.throttle");
+    for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
+        printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
+    cairn_print_other_kinds(log, "  ");
+}
+
+/* Takes what is before the next '|' off. */
+static struct cairn_slice field(struct cairn_slice *s)
+{
+    const char *bar = s->size ? memchr(s->at, '|', s->size) : NULL;
+    struct cairn_slice f = {s->at, bar ? (uint32_t)(bar - s->at) : s->size};
+    uint32_t taken = f.size + (bar ? 1 : 0);
+    s->at += taken;
+    s->size -= taken;
+    return f;
+}
+
+/* Row `row` of what was asked of one machine ("hw", "soft") on one CPU. False: there is none. */
+static bool detection_row(const struct cairn_log *log, const char *machine, uint32_t cpu, unsigned row,
+                          struct cairn_slice fields[4])
+{
+    struct cairn_slice v = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
+    if (!v.size)
+        return false;
+    for (unsigned i = 0; i < 3; i++)
+        fields[i] = field(&v);
+    fields[3] = v;
+    return true;
+}
+
+/* What the model does where no manual says what a processor does: the value, and the question it answers. */
+static void print_policies(const struct cairn_log *log)
+{
+    bool any = false;
+    for (size_t i = 0; i < log->text.keys.count; i++) {
+        const struct cairn_key *k = &log->text.keys.items[i];
+        static const char prefix[] = "ds.policy.";
+        if (!starts_with(k->name, prefix))
+            continue;
+        if (!any)
+            printf("\npolicies of the model, where no manual says\n");
+        any = true;
+        struct cairn_slice name = {k->name.at + sizeof(prefix) - 1, k->name.size - (uint32_t)(sizeof(prefix) - 1)};
+        struct cairn_slice question = k->value, value = field(&question);
+        int used = printf("  %-13.*s  %-10.*s  ", CAIRN_SLICE(name), CAIRN_SLICE(value));
+        cairn_print_wrapped((unsigned)used, "", 29, question);
+    }
+}
+
+static int longest_word(struct cairn_slice s)
+{
+    int longest = 0, length = 0;
+    for (uint32_t i = 0; i < s.size; i++) {
+        length = s.at[i] == ' ' ? 0 : length + 1;
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+/* True where there were any rows. */
+static bool print_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
+{
+    struct cairn_slice f[4];
+    int widths[2] = {4, 5}, used;
+    unsigned rows = 0;
+    for (; detection_row(log, machine, cpu, rows, f); rows++)
+        for (unsigned i = 0; i < 2; i++)
+            if ((int)f[i].size > widths[i])
+                widths[i] = f[i].size < 40 ? (int)f[i].size : 40;
+    if (!rows)
+        return false;
+    printf("\ndetection, %s, CPU %" PRIu32 "\n  %-*s  %-*s      %s\n", machine, cpu, widths[0], "test", widths[1],
+           "value", "verdict");
+    for (unsigned row = 0; detection_row(log, machine, cpu, row, f); row++) {
+        used = printf("  %-*.*s  %-*.*s  %s", widths[0], CAIRN_SLICE(f[0]), widths[1], CAIRN_SLICE(f[1]),
+                      cairn_slice_is(f[2], "ok") ? "ok" : "no");
+        used = used + 2 + longest_word(f[3]) > 80 ? printf("\n%8s", "") - 1 : used + printf("  ");
+        cairn_print_wrapped((unsigned)used, "", (unsigned)used, f[3]);
+    }
+    return true;
+}
+
+/* Whether CPU `cpu` found what CPU 0 found: then its table is not repeated. */
+static bool same_detection(const struct cairn_log *log, const char *machine, uint32_t cpu)
+{
+    for (unsigned row = 0;; row++) {
+        struct cairn_slice a = cairn_key(&log->text, "ds.detect.%s.0.%u", machine, row);
+        struct cairn_slice b = cairn_key(&log->text, "ds.detect.%s.%" PRIu32 ".%u", machine, cpu, row);
+        if (a.size != b.size || memcmp(a.at, b.at, a.size) != 0)
+            return false;
+        if (a.size == 0)
+            return true;
+    }
+}
+
+static void print_detections(const struct cairn_log *log, const char *machine)
+{
+    uint32_t same = 0;
+    if (!print_detection(log, machine, 0))
+        return;
+    for (uint32_t cpu = 1; cpu < log->cpus; cpu++)
+        if (same_detection(log, machine, cpu))
+            same++;
+        else
+            print_detection(log, machine, cpu);
+    if (same)
+        printf("  the same on %" PRIu32 " more %s\n", same, cairn_plural(same, "CPU", "CPUs"));
+}
+
+/* What a key's value means, where it is a number that stands for something; else the value. */
+static struct cairn_slice value_text(const struct cairn_key *k)
+{
+    static const char *const clocks[] = {"1: performance counter", "2: system time", "3: CPU cycles"};
+    static const char session[] = "session.", clock[] = ".clock";
+    uint64_t type;
+    if (k->name.size == sizeof(session) + sizeof(clock) - 1 && starts_with(k->name, session) &&
+        memcmp(k->name.at + sizeof(session), clock, sizeof(clock) - 1) == 0 && cairn_slice_u64(k->value, &type) &&
+        type >= TRACE_CLOCK_QPC && type <= TRACE_CLOCK_TSC)
+        return (struct cairn_slice){clocks[type - 1], (uint32_t)strlen(clocks[type - 1])};
+    return k->value;
+}
+
+static void print_prefixed(const struct cairn_log *log, const char *title, const char *prefix)
+{
+    bool any = false;
+    for (size_t i = 0; i < log->text.keys.count; i++) {
+        const struct cairn_key *k = &log->text.keys.items[i];
+        if (!starts_with(k->name, prefix))
+            continue;
+        if (!any)
+            printf("%s\n", title);
+        any = true;
+        struct cairn_slice name = {k->name.at + strlen(prefix), k->name.size - (uint32_t)strlen(prefix)};
+        int used = printf("  %-24.*s ", CAIRN_SLICE(name));
+        cairn_print_wrapped((unsigned)used, "", 27, value_text(k));
+    }
+}
+
+/* The one that was asked for, or all. */
+static void print_sessions(const struct cairn_log *log)
+{
+    bool several = log->sessions & (log->sessions - 1);
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++) {
+        char title[16] = "\nsession", prefix[16];
+        if (cairn_which_session && number != cairn_which_session)
+            continue;
+        if (several)
+            snprintf(title, sizeof(title), "\nsession %" PRIu32, number);
+        snprintf(prefix, sizeof(prefix), "session.%" PRIu32 ".", number);
+        print_prefixed(log, title, prefix);
+    }
+}
+
+static void print_streams(const struct cairn_log *log)
+{
+    const struct cairn_frames *f = &log->frames;
+    printf("\n%s%-16s %8s %12s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), "streams", "frames", "bytes",
+           cairn_colour(stdout, CAIRN_COLOUR_OFF));
+    uint64_t raw = 0, lines = 0;
+    for (unsigned i = 0; i < CAIRN_STREAM_COUNT; i++) {
+        const char s = CAIRN_STREAMS[i];
+        raw += f->of[i].bytes;
+        lines += f->of[i].characters;
+        printf("  %c %-12s %8" PRIu64 " %12" PRIu64 "\n", s, cairn_stream_name((uint8_t)s), f->of[i].frames,
+               f->of[i].bytes);
+    }
+    printf("  %-14s %8" PRIu64 " %12" PRIu64 "   %" PRIu64 " characters, overhead %.1f %%\n", "all", f->count, raw,
+           lines, raw ? 100.0 * (double)lines / (double)raw - 100.0 : 0.0);
+    if (f->total_known)
+        printf("  %-14s %8" PRIu64 "\n", "there should be", f->total);
+    const uint64_t live = cairn_log_sent(log).frames;
+    if (live)
+        printf("  %-14s %8" PRIu64 " trace frames, the others at its end\n", "during the run", live);
+}
+
+/* ---- events by kind --------------------------------------------------------------------------------------------- */
+
+struct kind {
+    uint32_t hook; /* or CAIRN_NO_HOOK: all of that header are one kind */
+    uint8_t header, version;
+    uint64_t events, bytes;
+};
+
+struct kinds {
+    struct kind *items;
+    size_t count, room;
+};
+
+static void count_kind(struct kinds *kinds, struct cairn_map *known, const struct cairn_event *e)
+{
+    uint32_t hook = e->hook, version = hook == CAIRN_NO_HOOK ? 0 : e->version;
+    uint32_t key = (hook & 0xFFFF) | (uint32_t)e->header << 16 | version << 24;
+    uint32_t position = cairn_map_find(known, key);
+    if (!position) {
+        cairn_map_add(known, key, (uint32_t)kinds->count);
+        struct kind *k = CAIRN_ADD(*kinds);
+        *k = (struct kind){.hook = hook, .header = e->header, .version = (uint8_t)version};
+        position = (uint32_t)kinds->count;
+    }
+    kinds->items[position - 1].events++;
+    kinds->items[position - 1].bytes += e->space;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct kind *x = a, *y = b;
+    if (x->hook != y->hook)
+        return x->hook < y->hook ? -1 : 1;
+    return x->header != y->header ? x->header - y->header : x->version - y->version;
+}
+
+static void print_kinds(const struct cairn_log *log)
+{
+    struct kinds kinds = {0};
+    struct cairn_walk walk;
+    struct cairn_event e;
+    struct cairn_map known = {0};
+    for (uint32_t c = 0; c < log->cpus; c++)
+        for (cairn_walk_init(&walk, log, c); cairn_walk_next(&walk, &e);)
+            count_kind(&kinds, &known, &e);
+    if (kinds.count) {
+        qsort(kinds.items, kinds.count, sizeof(*kinds.items), by_kind);
+        printf("\n%-7s %-10s %7s %10s %12s\n", "events", "header", "version", "count", "bytes");
+    }
+    for (size_t i = 0; i < kinds.count; i++) {
+        const struct kind *k = &kinds.items[i];
+        char hook[12] = "-", version[8] = "-";
+        if (k->hook != CAIRN_NO_HOOK) {
+            snprintf(hook, sizeof(hook), "%04" PRIX32 "H", k->hook);
+            snprintf(version, sizeof(version), "%u", k->version);
+        }
+        printf("  %-5s %-10s %7s %10" PRIu64 " %12" PRIu64 "   %s\n", hook, cairn_header_name(k->header), version,
+               k->events, k->bytes, k->hook == CAIRN_NO_HOOK ? "without hook ID" : cairn_hook_name(k->hook));
+    }
+    free(kinds.items);
+    cairn_map_free(&known);
+}
+
+static void print_other(const struct cairn_log *log)
+{
+    static const char *const known[] = {"cairn.", "dump.",     "kernel.",    "loader.", "firmware.",
+                                        "boot.",  "machine.",  "memory.",    "option.", "cpu.",
+                                        "ds.",    "workload.", "session.",   "end.",
+                                        "etl.",   "export.",  "probe."};
+    bool any = false;
+    for (size_t i = 0; i < log->text.keys.count; i++) {
+        const struct cairn_key *k = &log->text.keys.items[i];
+        bool found = false;
+        for (unsigned n = 0; n < sizeof(known) / sizeof(known[0]); n++)
+            found |= starts_with(k->name, known[n]);
+        if (found)
+            continue;
+        printf("%s  %.*s=%.*s\n", any ? "" : "\nnot known to this version\n", CAIRN_SLICE(k->name),
+               CAIRN_SLICE(k->value));
+        any = true;
+    }
+}
+
+/* The commands that have something to show of this log, most useful first. */
+static void print_next(const struct cairn_log *log)
+{
+    bool drains = false, records = false, branches = false, locks = false, probed = false;
+    uint32_t life = CAIRN_MAX_CPUS;
+    for (uint32_t c = log->cpus; c-- > 0;) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        drains |= cpu->epochs_seen != 0;
+        records |= cpu->pebs_records != 0;
+        branches |= cpu->bts_records != 0;
+        locks |= cpu->lock_events != 0;
+        if (cpu->log_entries && cpu->pebs_records)
+            life = c;
+    }
+    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++)
+        probed |= cairn_has_key(&log->text, "probe.%" PRIu32 ".0", c);
+    puts("dump\nstat\ncheck");
+    if (drains)
+        puts("ds");
+    if (life != CAIRN_MAX_CPUS)
+        printf("ds --life %" PRIu32 ":0\n", life);
+    if (records)
+        puts("profile");
+    if (branches)
+        puts("bts");
+    if (locks)
+        puts("locks");
+    if (probed)
+        puts("probe");
+}
+
+static bool all, next, lost;
+static const struct cairn_option options[] = {
+    {0, "next", NULL, "only the commands that have something to show of this log", .on = &next},
+    {0, "lost", NULL, "only what was lost, and which option keeps more", .on = &lost},
+    {'a', "all", NULL, "memory map, CPUID leaves, MSRs and the end summary as well", .on = &all},
+    CAIRN_LOG_OPTIONS,
+};
+
+static int show(const struct cairn_log *log)
+{
+    if (next) {
+        print_next(log);
+        return CAIRN_GOOD;
+    }
+    if (lost) {
+        cairn_print_losses(log, "lost     ", 9);
+        return CAIRN_GOOD;
+    }
+    if (log->own) {
+        print_machine(log);
+        print_debug_store(log);
+    } else {
+        printf("%-16s %s\n\n", "emulated", "not told: an ETL file has no place for it");
+    }
+    print_prefixed(log, log->own ? "\nETL file" : "ETL file", "etl.");
+    print_prefixed(log, "\nmade by cairn export", "export.");
+    print_detections(log, "hw");
+    print_detections(log, "soft");
+    print_policies(log);
+    print_prefixed(log, "\noptions", "option.");
+    print_sessions(log);
+    if (all) {
+        print_prefixed(log, "\nmemory map: base, size, type", "memory.");
+        print_prefixed(log, "\nprocessors: CPUID leaves and MSRs", "cpu.");
+        print_prefixed(log, "\nDebug Store of each CPU", "ds.cpu.");
+        print_prefixed(log, "\nend", "end.");
+    }
+    if (!log->etl)
+        print_streams(log);
+    print_kinds(log);
+    putchar('\n');
+    print_value(log, "guest's verdict", "end.verdict");
+    print_value(log, "panic", "end.panic");
+    cairn_print_losses(log, "lost             ", 17);
+    print_other(log);
+    return CAIRN_GOOD;
+}
+
+const struct cairn_command cairn_info_command = {
+    .name = "info",
+    .arguments = "[options] LOG",
+    .summary = "machine, detection, options, build ids, streams",
+    .options = options,
+    .notes = "",
+    .show = show,
+    .passing = true,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The screen of `cairn top`. */
+#pragma once
+
+#include <stdio.h>
+
+#include "tools/cairn/command/top_follow.h"
+
+#define CAIRN_TOP_HEAD 7u /* rows above the threads */
+
+struct cairn_top_source {
+    const char *name; /* of the log */
+    uint64_t at;      /* bytes read of it */
+    bool over;        /* no more come */
+};
+
+/* So many rows of at most 80 columns. */
+void cairn_top_print(FILE *to, const struct cairn_follow *f, const struct cairn_top_source *source, unsigned rows);

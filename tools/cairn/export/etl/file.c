@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/export/etl/file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tools/cairn/base/bytes.h"
+
+#define HEADER ((uint32_t)sizeof(struct wmi_buffer_header))
+
+void cairn_etl_add(struct cairn_etl_payload *p, const void *data, size_t size)
+{
+    size_t room = sizeof(p->bytes) - p->size;
+    size = size < room ? size : room;
+    if (size)
+        memcpy(p->bytes + p->size, data, size);
+    p->size += (uint32_t)size;
+}
+
+void cairn_etl_add32(struct cairn_etl_payload *p, uint32_t value)
+{
+    cairn_etl_add(p, &value, sizeof(value));
+}
+
+void cairn_etl_add64(struct cairn_etl_payload *p, uint64_t value)
+{
+    cairn_etl_add(p, &value, sizeof(value));
+}
+
+void cairn_etl_add_text(struct cairn_etl_payload *p, struct cairn_slice text, unsigned character)
+{
+    for (uint32_t i = 0; i <= text.size; i++) {
+        uint16_t c = i < text.size ? (uint8_t)text.at[i] : 0;
+        cairn_etl_add(p, &c, character);
+    }
+}
+
+static struct cairn_etl_made *last(const struct cairn_etl_writer *w)
+{
+    return &w->buffers.items[w->buffers.count - 1];
+}
+
+void cairn_etl_begin(struct cairn_etl_writer *w, uint32_t cpu)
+{
+    w->over |= (w->buffers.count + 1) * (uint64_t)w->buffer_bytes > w->most;
+    if (w->over)
+        return;
+    struct cairn_etl_made *b = CAIRN_ADD(w->buffers);
+    b->cpu = cpu;
+    b->number = (uint32_t)w->buffers.count - 1;
+    b->bytes = cairn_alloc(w->buffer_bytes - HEADER);
+}
+
+bool cairn_etl_fits(const struct cairn_etl_writer *w, uint32_t size)
+{
+    return WMI_EVENT_ALIGN(size) <= w->buffer_bytes - HEADER - last(w)->used;
+}
+
+void cairn_etl_event(struct cairn_etl_writer *w, const void *event, uint32_t size, int64_t time)
+{
+    assert(WMI_EVENT_ALIGN(size) <= w->buffer_bytes - HEADER);
+    if (!cairn_etl_fits(w, size))
+        cairn_etl_begin(w, last(w)->cpu);
+    if (w->over)
+        return;
+    struct cairn_etl_made *b = last(w);
+    memcpy(b->bytes + b->used, event, size); /* the padding is 0 already */
+    b->used += WMI_EVENT_ALIGN(size);
+    b->time = time;
+    w->events++;
+}
+
+static void put(struct cairn_etl_writer *w, const void *header, uint32_t size, int64_t time,
+                const struct cairn_etl_payload *p)
+{
+    uint8_t event[sizeof(struct system_trace_header) + CAIRN_ETL_PAYLOAD_MAX];
+    memcpy(event, header, size);
+    memcpy(event + size, p->bytes, p->size);
+    cairn_etl_event(w, event, size + p->size, time);
+}
+
+void cairn_etl_perfinfo(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time,
+                        const struct cairn_etl_payload *p)
+{
+    struct perfinfo_trace_header h = {
+        .marker = PERFINFO_MARKER64 | version,
+        .size = (uint16_t)(sizeof(h) + p->size),
+        .hook_id = hook,
+        .time_stamp = time,
+    };
+    put(w, &h, sizeof(h), time, p);
+}
+
+void cairn_etl_system(struct cairn_etl_writer *w, uint16_t hook, uint8_t version, int64_t time, uint32_t tid,
+                      uint32_t pid, const struct cairn_etl_payload *p)
+{
+    struct system_trace_header h = {
+        .marker = (uint32_t)ETL_MARKER_EVENT << 24 | ETL_SYSTEM64 << ETL_MARKER_TYPE_SHIFT | version,
+        .size = (uint16_t)(sizeof(h) + p->size),
+        .hook_id = hook,
+        .thread_id = tid,
+        .process_id = pid,
+        .time_stamp = time,
+    };
+    put(w, &h, sizeof(h), time, p);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct cairn_etl_made *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void cairn_etl_sort(struct cairn_etl_writer *w)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->buffers.count; i++) {
+        if (w->buffers.items[i].used)
+            w->buffers.items[kept++] = w->buffers.items[i];
+        else
+            free(w->buffers.items[i].bytes); /* nobody flushes an empty one */
+    }
+    w->buffers.count = kept;
+    if (w->buffers.count > 2)
+        qsort(w->buffers.items + 1, w->buffers.count - 1, sizeof(*w->buffers.items), by_time);
+}
+
+int cairn_etl_write(const struct cairn_etl_writer *w, FILE *out)
+{
+    uint8_t *tail = cairn_alloc(w->buffer_bytes);
+    memset(tail, 0xFF, w->buffer_bytes);
+    int e = 0;
+    for (size_t i = 0; i < w->buffers.count && !e; i++) {
+        const struct cairn_etl_made *b = &w->buffers.items[i];
+        uint32_t used = HEADER + b->used;
+        bool flushed = i == 0 || i + 1 == w->buffers.count;
+        struct wmi_buffer_header h = {
+            .buffer_size = w->buffer_bytes,
+            .saved_offset = used,
+            .current_offset = used,
+            .time_stamp = i ? b->time : 0,
+            .sequence_number = (int64_t)i,
+            .processor_index = (uint16_t)b->cpu,
+            .state = WMI_BUFFER_STATE_FLUSH,
+            .offset = used,
+            .buffer_flag = (uint16_t)(b->flag | WMI_BUFFER_FLAG_PROC_INDEX | (flushed ? ETL_BUFFER_FLAG_FLUSH : 0)),
+            .buffer_type = i ? WMI_BUFFER_TYPE_GENERIC : ETL_BUFFER_TYPE_HEADER,
+        };
+        if (fwrite(&h, sizeof(h), 1, out) != 1 || fwrite(b->bytes, 1, b->used, out) != b->used ||
+            fwrite(tail, 1, w->buffer_bytes - used, out) != w->buffer_bytes - used)
+            e = -errno;
+    }
+    free(tail);
+    return e;
+}
+
+void cairn_etl_writer_free(struct cairn_etl_writer *w)
+{
+    for (size_t i = 0; i < w->buffers.count; i++)
+        free(w->buffers.items[i].bytes);
+    free(w->buffers.items);
+    *w = (struct cairn_etl_writer){0};
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* An ETL file of Windows': the log's own buffers (etl_export.h), so nothing is told of one after another. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/export/etl/export.h"
+#include "tools/cairn/export/writer.h"
+
+static int prepare(struct cairn_output *o)
+{
+    struct cairn_etl_export *x = o->state;
+    if (o->log->etl) {
+        cairn_error("%s: is an ETL file already: there is nothing to make one of", o->log->input.name);
+        return CAIRN_BAD;
+    }
+    cairn_etl_export(x, o->log, o->strict);
+    if (!x->writer.over)
+        return CAIRN_GOOD;
+    cairn_error("with buffers of %" PRIu32 " bytes, as the log has them, the file would have over %" PRIu64
+                " MiB, %u times the log: not written", x->writer.buffer_bytes, x->writer.most >> 20,
+                CAIRN_ETL_GROWTH_MAX);
+    return CAIRN_BAD;
+}
+
+static void tell(const char *path, const struct cairn_etl_export *x)
+{
+    const struct cairn_slice every = cairn_key(&x->log->text, "option.spinlock.every");
+    const struct cairn_etl_writer *w = &x->writer;
+    printf("%s: %zu buffers of %" PRIu32 " bytes, %" PRIu64 " events\n", path, w->buffers.count, w->buffer_bytes,
+           w->events);
+    if (x->threads || x->images)
+        printf("made from names and keys of the log, which has no such events: %" PRIu64 " processes,\n"
+               "  %" PRIu64 " threads, %" PRIu64 " %s, at the start and at the end\n",
+               x->processes, x->threads, x->images, x->images == 1 ? "image" : "images");
+    if (x->streams)
+        printf("with it: %" PRIu64 " events of Cairn's own that hold the log's text and truth\n", x->streams);
+    if (x->strict)
+        printf("left out: Cairn's own events (%" PRIu64 "), PEBS indexes of 0525H (%" PRIu64 "), 0525H whose\n"
+               "  switches 0524H tell as well (%" PRIu64 "), the log's text but names, the truth\n",
+               x->own_events, x->stamps, x->doubled);
+    if (x->strict && cairn_slice_is(every, "1"))
+        printf("note: every release of a spin lock was an event (spinlock.every=1), which no\n"
+               "  event of Windows' tells: readers take them for samples, and estimate too many\n");
+    if (x->events_lost || x->buffers_lost)
+        printf("lost before: %" PRIu64 " events, %" PRIu64 " buffers\n", x->events_lost, x->buffers_lost);
+}
+
+static int end(struct cairn_output *o)
+{
+    struct cairn_etl_export *x = o->state;
+    int e = cairn_etl_write(&x->writer, o->file);
+    if (!e)
+        tell(o->path, x);
+    return e;
+}
+
+static void free_export(struct cairn_output *o)
+{
+    cairn_etl_export_free(o->state);
+}
+
+const struct cairn_writer cairn_writer_etl = {
+    .name = "etl",
+    .summary = "as Windows writes its kernel's traces. Processes, threads, the image and the machine come before and "
+               "behind the events, made from what the log says where it has no such events. Without --strict the "
+               "file also holds, as events of Cairn's own, all else the log has: cairn reads it as it reads the log "
+               "(docs/etl.md)",
+    .state = sizeof(struct cairn_etl_export),
+    .needs_path = true,
+    .own = cairn_etl_is,
+    .prepare = prepare,
+    .end = end,
+    .free = free_export,
+};

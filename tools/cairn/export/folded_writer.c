@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Folded stacks, as flame graphs are made from: "thread;function" and how many PEBS records were found there. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
+#include "tools/cairn/export/stacks.h"
+
+/* Its first line is frames with a semicolon in between, a blank, and a number. */
+static bool own(const char *start, size_t size)
+{
+    const char *end = memchr(start, '\n', size), *at = start;
+    bool several = false;
+    for (; end && at < end && (unsigned char)*at > ' '; at++)
+        several |= *at == ';';
+    if (!several || *at != ' ' || ++at == end)
+        return false;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return at == end;
+}
+
+static void record(struct cairn_output *o, const struct cairn_item *item)
+{
+    cairn_stacks_add(o->state, o, item);
+}
+
+static void write_stack(void *to, const char *stack, uint64_t records)
+{
+    fprintf(to, "%s %" PRIu64 "\n", stack, records);
+}
+
+static int end(struct cairn_output *o)
+{
+    const struct cairn_stacks *stacks = o->state;
+    cairn_stacks_walk(stacks, write_stack, o->file);
+    if (stacks->records)
+        return 0;
+    if (cairn_filter_on())
+        cairn_error("no PEBS records pass %s: no stacks", cairn_filter_text());
+    else
+        cairn_error("no PEBS records in this log, so no stacks (cairn info says why)");
+    return CAIRN_BAD;
+}
+
+static void free_stacks(struct cairn_output *o)
+{
+    cairn_stacks_free(o->state);
+}
+
+const struct cairn_writer cairn_writer_folded = {
+    .name = "folded",
+    .summary = "thread;function and how many PEBS records were found there: what flame graphs are made from. With "
+               "--elf, where the trace has branches (LBR, BTS), those who had called as well, as far as these tell",
+    .each = true,
+    .state = sizeof(struct cairn_stacks),
+    .passing = true,
+    .stacks = true,
+    .own = own,
+    .record = record,
+    .end = end,
+    .free = free_stacks,
+};

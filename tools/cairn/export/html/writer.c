@@ -1,0 +1,586 @@
+/* SPDX-License-Identifier: MIT */
+/* One page that needs nothing else: a time line to look around in, and the bytes behind each thing on it (html.h). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/command/ds_draw.h"
+#include "tools/cairn/model/filter.h"
+#include "tools/cairn/export/html/html.h"
+#include "tools/cairn/export/record_gaps.h"
+#include "tools/cairn/export/thread_colours.h"
+#include "tools/cairn/log/locks.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/base/number_map.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/model/cpu_time.h"
+#include "trace/wire/activity.h"
+
+struct html {
+    struct cairn_html_stream s;
+    int64_t origin, before; /* units; `before`: of the item before */
+    bool begun;             /* these are known */
+    int64_t first, last;    /* of the trace, session clock */
+    uint64_t switches, batches, records, starts, drains, locks, events, lost, branches, bts_drains;
+    struct html_cpu {
+        const uint8_t *payload; /* of the last batch */
+        int64_t time;           /* its */
+        struct cairn_stints stints;
+        uint64_t whose[CAIRN_STINT_THREAD + 1]; /* units of time by enum cairn_stint_kind */
+        bool hole;                              /* behind the last switch */
+        struct cairn_record_gaps gaps;
+    } cpu[CAIRN_MAX_CPUS];
+    struct cairn_thread_colours colours;
+    struct {
+        uint32_t *items;
+        size_t count, room;
+    } nameless; /* threads that came or went */
+    struct cairn_map is_nameless;
+    char words[8192]; /* JSON, before it is a text */
+};
+
+static bool own(const char *start, size_t size)
+{
+    const size_t least = strlen(cairn_html_begins);
+    return size >= least && memcmp(start, cairn_html_begins, least) == 0;
+}
+
+static void begin(struct cairn_output *o)
+{
+    struct html *h = o->state;
+    h->s.to = o->file;
+    cairn_thread_colours_read(&h->colours, o->log);
+    cairn_stints_range(o->log, o->compact, &h->first, &h->last);
+    cairn_filter_cut(&h->first, &h->last);
+    for (uint32_t c = 0; c < o->log->cpus; c++) {
+        struct html_cpu *cpu = &h->cpu[c];
+        cairn_stints_init(&cpu->stints, o->log);
+        if (cpu->stints.time < h->first)
+            cpu->stints.time = h->first; /* --from: who leaves at the first switch had come before it */
+        cairn_record_gaps_begin(&cpu->gaps, h->first);
+    }
+    if (o->log->session.start_known) {
+        h->origin = h->before = o->log->session.start;
+        h->begun = true;
+    }
+    cairn_html_head(o->file);
+}
+
+/* ---- the stream ------------------------------------------------------------------------------------------------- */
+
+static int64_t between(int64_t from, int64_t to)
+{
+    return (int64_t)((uint64_t)to - (uint64_t)from);
+}
+
+/* How every item with a time begins. */
+static struct cairn_html_stream *item_of(struct html *h, enum cairn_html_item what, const struct cairn_item *item)
+{
+    int64_t units = 0;
+    if (what != CAIRN_HTML_lost) {
+        if (!h->begun)
+            h->origin = h->before = item->time;
+        h->begun = true;
+        units = between(h->before, item->time);
+        h->before = item->time;
+    }
+    cairn_html_byte(&h->s, (uint8_t)what);
+    cairn_html_number(&h->s, item->cpu);
+    cairn_html_signed(&h->s, units);
+    return &h->s;
+}
+
+static void whole_event(struct cairn_html_stream *s, const struct cairn_event *event)
+{
+    cairn_html_number(s, event->head);
+    cairn_html_number(s, event->head + event->size);
+    cairn_html_bytes(s, event->payload - event->head, event->head + event->size);
+}
+
+static void add_stint(struct html_cpu *cpu, const struct cairn_stint *stint)
+{
+    cpu->whose[stint->kind] += (uint64_t)stint->to - (uint64_t)stint->from;
+}
+
+static void note_thread(struct cairn_output *o, uint32_t tid)
+{
+    struct html *h = o->state;
+    if (!tid || cairn_find_name(&o->log->text, tid) || cairn_map_find(&h->is_nameless, tid))
+        return;
+    cairn_map_add(&h->is_nameless, tid, (uint32_t)h->nameless.count);
+    *CAIRN_ADD(h->nameless) = tid;
+}
+
+static void on_switch(struct cairn_output *o, const struct cairn_item *item)
+{
+    struct html *h = o->state;
+    const struct cairn_switch *sw = &item->sw;
+    struct html_cpu *cpu = &h->cpu[item->cpu];
+    struct cairn_stint stint;
+    if (cairn_stints_next(&cpu->stints, sw, &stint))
+        add_stint(cpu, &stint);
+    cpu->hole = false;
+    note_thread(o, sw->old_tid);
+    if (sw->new_known)
+        note_thread(o, sw->new_tid);
+    if (cpu->payload != sw->event.payload || cpu->time != sw->event.time) {
+        cpu->payload = sw->event.payload;
+        cpu->time = sw->event.time;
+        h->batches++;
+        cairn_html_byte(&h->s, CAIRN_HTML_batch);
+        cairn_html_number(&h->s, item->cpu);
+        whole_event(&h->s, &sw->event);
+    }
+    struct cairn_html_stream *s = item_of(h, CAIRN_HTML_switch, item);
+    h->switches++;
+    cairn_html_byte(s, (uint8_t)(sw->form | sw->new_known << 3 | sw->detailed << 4 | sw->raw << 5));
+    cairn_html_number(s, sw->old_tid);
+    if (sw->new_known)
+        cairn_html_number(s, sw->new_tid);
+    if (sw->detailed) {
+        cairn_html_byte(s, sw->state);
+        cairn_html_byte(s, sw->reason);
+        cairn_html_byte(s, (uint8_t)sw->priority);
+    }
+    if (sw->form == CAIRN_FORM_FULL || sw->form == CAIRN_FORM_EVENT)
+        cairn_html_number(s, sw->wait);
+}
+
+/* The words of the record as JSON; names are of our own making, without what JSON would have to escape. */
+static uint64_t words_of(struct html *h, const struct cairn_record *r, unsigned *count)
+{
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    size_t used = 1;
+    h->words[0] = '[';
+    *count = 0;
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    while (used + 64 < sizeof(h->words) && cairn_pebs_next(&walk, &f)) {
+        used += (size_t)snprintf(h->words + used, sizeof(h->words) - used, "%s[\"%s\",\"%s\",%" PRIu32 "]",
+                                 *count ? "," : "", r->format >= 4 ? cairn_pebs_group_name(f.group) : "", f.name, f.at);
+        ++*count;
+    }
+    snprintf(h->words + used, sizeof(h->words) - used, "]");
+    return cairn_html_text(&h->s, h->words);
+}
+
+static void record(struct cairn_output *o, const struct cairn_item *item)
+{
+    struct html *h = o->state;
+    const struct cairn_record *r = item->record;
+    const bool known = item->blame == CAIRN_BLAME_KNOWN;
+    char function[CAIRN_SHOWN], meaning[CAIRN_SHOWN_ALL];
+    struct cairn_pebs_walk walk;
+    struct cairn_pebs_field f;
+    unsigned words;
+    uint64_t means[sizeof(h->words) / 16];
+    const uint64_t what = words_of(h, r, &words);
+    const uint64_t why = known ? 0 : cairn_html_text(&h->s, cairn_blame_text(item->blame));
+    const uint64_t named = cairn_html_text(&h->s, cairn_out_function(o, r->ip, function) ? function : "");
+    cairn_pebs_walk(&walk, r->format, r->at, r->size);
+    for (unsigned i = 0; i < words && cairn_pebs_next(&walk, &f); i++)
+        means[i] = cairn_html_text(&h->s, cairn_show_field(meaning, o->log, item->cpu, r, &f));
+    struct cairn_html_stream *s = item_of(h, CAIRN_HTML_record, item);
+    cairn_record_gaps_record(&h->cpu[item->cpu].gaps, r);
+    h->records++;
+    cairn_html_byte(s, (uint8_t)(r->timed | r->after << 1 | known << 2));
+    cairn_html_number(s, known ? item->tid : why);
+    cairn_html_bytes(s, &r->ip, sizeof(r->ip));
+    cairn_html_bytes(s, &r->address, sizeof(r->address));
+    cairn_html_number(s, named);
+    cairn_html_number(s, what);
+    cairn_html_number(s, r->epoch);
+    cairn_html_number(s, r->format);
+    cairn_html_number(s, r->size);
+    cairn_html_bytes(s, r->at, r->size);
+    for (unsigned i = 0; i < words; i++)
+        cairn_html_number(s, means[i]);
+}
+
+static void missed(struct html *h, uint32_t cpu, const struct cairn_record_gap *gap)
+{
+    const uint64_t text = cairn_html_text(&h->s, gap->text);
+    cairn_html_byte(&h->s, CAIRN_HTML_missed);
+    cairn_html_number(&h->s, cpu);
+    cairn_html_signed(&h->s, 0);
+    cairn_html_number(&h->s, text);
+    cairn_html_byte(&h->s, gap->quiet);
+    cairn_html_signed(&h->s, between(h->origin, gap->from));
+    cairn_html_signed(&h->s, between(h->origin, gap->to));
+}
+
+/* The DS area as JSON; an event's name in it is the log's. */
+static uint64_t rows_of(struct cairn_output *o, const struct cairn_item *item)
+{
+    struct html *h = o->state;
+    const struct cairn_epoch *e = item->epoch;
+    struct cairn_area_row row;
+    char *rows = NULL;
+    size_t size;
+    struct cairn_json j = {.to = open_memstream(&rows, &size)};
+    if (!j.to)
+        cairn_out_of_memory();
+    cairn_json_open_list(&j, NULL);
+    for (unsigned n = 0; n < e->area_bytes / 8; n += row.words) {
+        char by[2] = {0};
+        cairn_area_row(o->log, item->cpu, e, n, &row);
+        by[0] = row.by;
+        cairn_json_open_list(&j, NULL);
+        cairn_json_number(&j, NULL, 8 * n);
+        cairn_json_number(&j, NULL, row.words);
+        cairn_json_text(&j, NULL, row.name);
+        cairn_json_text(&j, NULL, by);
+        cairn_json_text(&j, NULL, row.what);
+        cairn_json_text(&j, NULL, row.counter);
+        cairn_json_close_list(&j);
+    }
+    cairn_json_close_list(&j);
+    if (fclose(j.to))
+        cairn_out_of_memory();
+    const uint64_t text = cairn_html_text(&h->s, rows);
+    free(rows);
+    return text;
+}
+
+static void epoch(struct cairn_output *o, const struct cairn_item *item)
+{
+    struct html *h = o->state;
+    const struct cairn_epoch *e = item->epoch;
+    char lost[32] = "unknown";
+    uint64_t record_bytes = 0;
+    cairn_ds_number(&o->log->text, item->cpu, "record_bytes", &record_bytes);
+    if (e->lost != CAIRN_DS_LOST_UNKNOWN)
+        snprintf(lost, sizeof(lost), "%" PRIu64, e->lost);
+    const uint64_t reason = cairn_html_text(&h->s, cairn_drain_name(e->reason)), dropped = cairn_html_text(&h->s, lost);
+    const uint64_t rows = rows_of(o, item);
+    struct cairn_html_stream *s = item_of(h, CAIRN_HTML_drain, item);
+    h->starts += e->reason == CAIRN_DS_START;
+    h->drains += e->reason != CAIRN_DS_START;
+    cairn_html_number(s, e->number);
+    cairn_html_number(s, e->reason);
+    cairn_html_number(s, reason);
+    cairn_html_number(s, e->records);
+    cairn_html_byte(s, e->bytes_seen == e->record_bytes);
+    cairn_html_number(s, dropped);
+    cairn_html_number(s, record_bytes);
+    cairn_html_number(s, rows);
+    cairn_html_number(s, e->format);
+    cairn_html_number(s, e->area_bytes);
+    cairn_html_bytes(s, e->area, e->area_bytes);
+    struct cairn_record_gap gaps[CAIRN_RECORD_GAPS];
+    const unsigned count = cairn_record_gaps_drain(&h->cpu[item->cpu].gaps, e, gaps);
+    for (unsigned i = 0; i < count; i++)
+        missed(h, item->cpu, &gaps[i]);
+}
+
+static void lock(struct cairn_output *o, const struct cairn_item *item, const struct cairn_held *held)
+{
+    struct html *h = o->state;
+    const struct wmi_spinlock *l = &held->is;
+    char name[CAIRN_SHOWN], function[CAIRN_SHOWN];
+    const uint64_t named = cairn_html_text(&h->s, cairn_show_lock(name, o->log, l->spin_lock_address, CAIRN_SHOWN - 1));
+    const uint64_t by =
+        cairn_html_text(&h->s, cairn_out_function(o, l->caller_address, function) ? function : "");
+    const uint64_t mode = cairn_html_text(&h->s, cairn_lock_mode_name(l->flags & WMI_SPINLOCK_MODE_MASK));
+    struct cairn_html_stream *s = item_of(h, CAIRN_HTML_lock, item);
+    h->locks++;
+    cairn_html_number(s, l->thread_id);
+    cairn_html_number(s, named);
+    cairn_html_number(s, by);
+    cairn_html_byte(s, held->timed);
+    cairn_html_signed(s, held->timed ? between(item->time, held->acquired) : 0);
+    cairn_html_signed(s, held->timed ? between(item->time, held->released) : 0);
+    cairn_html_number(s, mode);
+    cairn_html_bytes(s, l, sizeof(*l));
+}
+
+static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
+{
+    struct html *h = o->state;
+    char text[CAIRN_LIVE_TEXT], shown[CAIRN_SHOWN];
+    const char *const words =
+        live ? cairn_live_show(text, o->log, live) : cairn_show_event(shown, o->log, &item->event);
+    const uint64_t says = cairn_html_text(&h->s, words);
+    const bool ready = live && live->kind == CAIRN_LIVE_READY;
+    struct cairn_html_stream *s = item_of(h, ready ? CAIRN_HTML_ready : CAIRN_HTML_event, item);
+    h->events++;
+    if (ready)
+        cairn_html_number(s, cairn_get32(live->payload + offsetof(struct etw_ready_thread, thread_id)));
+    cairn_html_number(s, item->event.hook);
+    cairn_html_number(s, says);
+    whole_event(s, &item->event);
+}
+
+static void lost(struct cairn_output *o, const struct cairn_item *item)
+{
+    struct html *h = o->state;
+    const struct cairn_hole *hole = item->hole;
+    const bool stopped = hole->kind == CAIRN_HOLE_STOPPED;
+    const bool since = stopped && hole->since != INT64_MIN, until = stopped && hole->until != INT64_MAX;
+    char text[CAIRN_SHOWN];
+    const uint64_t says = cairn_html_text(&h->s, cairn_show_hole(text, o->log, hole));
+    struct cairn_html_stream *s = item_of(h, CAIRN_HTML_lost, item);
+    h->cpu[item->cpu].hole = true;
+    cairn_record_gaps_hole(&h->cpu[item->cpu].gaps, hole);
+    h->lost++;
+    cairn_html_number(s, hole->kind);
+    cairn_html_number(s, says);
+    cairn_html_byte(s, (uint8_t)(since | until << 1));
+    if (since)
+        cairn_html_signed(s, between(h->origin, hole->since));
+    if (until)
+        cairn_html_signed(s, between(h->origin, hole->until));
+}
+
+/* ---- branches: no items of the timeline ------------------------------------------------------------------------- */
+
+static uint64_t place(struct cairn_output *o, uint64_t address)
+{
+    struct html *h = o->state;
+    char shown[CAIRN_SHOWN];
+    return cairn_html_text(&h->s, cairn_show_address(shown, o->log, address, CAIRN_SHOWN - 1));
+}
+
+static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_bts_drain *d)
+{
+    struct html *h = o->state;
+    struct cairn_branch b;
+    char lost[32] = "unknown";
+    uint32_t seen = 0;
+    if (d->lost != CAIRN_DS_LOST_UNKNOWN)
+        snprintf(lost, sizeof(lost), "%" PRIu64, d->lost);
+    const uint64_t reason = cairn_html_text(&h->s, cairn_drain_name(d->reason)), dropped = cairn_html_text(&h->s, lost);
+    for (; cairn_bts_record(&o->log->cpu[cpu], d, seen, &b); seen++) { /* a text comes before what has it */
+        place(o, b.from);
+        place(o, b.to);
+    }
+    struct cairn_html_stream *s = &h->s;
+    h->branches += seen;
+    h->bts_drains++;
+    cairn_html_byte(s, CAIRN_HTML_btsdrain);
+    cairn_html_number(s, cpu);
+    cairn_html_signed(s, 0);
+    cairn_html_signed(s, between(h->origin, d->time));
+    cairn_html_number(s, d->number);
+    cairn_html_number(s, reason);
+    cairn_html_number(s, d->tid);
+    cairn_html_number(s, d->record_bytes / CAIRN_BTS_BYTES);
+    cairn_html_number(s, dropped);
+    cairn_html_byte(s, d->interrupting);
+    cairn_html_number(s, seen);
+    for (uint32_t i = 0; i < seen; i++)
+        cairn_html_bytes(s, cairn_bts_at(&o->log->cpu[cpu], d, i), CAIRN_BTS_BYTES);
+    for (uint32_t i = 0; i < seen; i++) {
+        cairn_bts_record(&o->log->cpu[cpu], d, i, &b);
+        cairn_html_number(s, place(o, b.from));
+        cairn_html_number(s, place(o, b.to));
+    }
+}
+
+static void bts_drains(struct cairn_output *o)
+{
+    for (uint32_t c = 0; c < o->log->cpus; c++)
+        for (size_t i = 0; cairn_filter_cpu(c) && i < o->log->cpu[c].bts_drains.count; i++) {
+            const struct cairn_bts_drain *d = &o->log->cpu[c].bts_drains.items[i];
+            if (d->reason != CAIRN_DS_START && cairn_filter_time(d->time))
+                bts_drain(o, c, d);
+        }
+}
+
+/* ---- the meta object -------------------------------------------------------------------------------------------- */
+
+static void palette(struct cairn_json *j)
+{
+    char colour[8];
+    cairn_json_open(j, "palette");
+    for (unsigned dark = 0; dark < 2; dark++) {
+        cairn_json_open_list(j, dark ? "dark" : "light");
+        for (unsigned i = 0; i < CAIRN_COLOURS; i++)
+            cairn_json_text(j, NULL, cairn_colour_text(colour, i, dark));
+        cairn_json_close_list(j);
+    }
+    cairn_json_close(j);
+}
+
+/* TID and colour; of those with a name, that and the base priority. */
+static void threads(struct cairn_json *j, const struct html *h, const struct cairn_text *text)
+{
+    cairn_json_open_list(j, "threads");
+    for (size_t i = 0; i < text->names.count; i++) {
+        const struct cairn_name *n = &text->names.items[i];
+        cairn_json_open_list(j, NULL);
+        cairn_json_number(j, NULL, n->tid);
+        cairn_json_number(j, NULL, cairn_thread_colour(&h->colours, n->tid));
+        cairn_json_slice(j, NULL, n->name);
+        cairn_json_number(j, NULL, n->base);
+        cairn_json_close_list(j);
+    }
+    for (size_t i = 0; i < h->nameless.count; i++) {
+        cairn_json_open_list(j, NULL);
+        cairn_json_number(j, NULL, h->nameless.items[i]);
+        cairn_json_number(j, NULL, cairn_thread_colour(&h->colours, h->nameless.items[i]));
+        cairn_json_close_list(j);
+    }
+    cairn_json_close_list(j);
+}
+
+/* Pairs: of the log's own text nothing becomes a member's name. */
+static void keys(struct cairn_json *j, const struct cairn_text *text)
+{
+    cairn_json_open_list(j, "keys");
+    for (size_t i = 0; i < text->keys.count; i++) {
+        cairn_json_open_list(j, NULL);
+        cairn_json_slice(j, NULL, text->keys.items[i].name);
+        cairn_json_slice(j, NULL, text->keys.items[i].value);
+        cairn_json_close_list(j);
+    }
+    cairn_json_close_list(j);
+}
+
+/* The times there are, from the beginning on, and what of the trace this is. */
+static void range(struct cairn_json *j, const struct cairn_output *o)
+{
+    const struct html *h = o->state;
+    cairn_json_number(j, "first", between(h->origin, h->first));
+    cairn_json_number(j, "last", between(h->origin, h->last));
+    cairn_json_text(j, "only", cairn_filter_text());
+    cairn_json_bool(j, "only_cpus", cairn_filter_by_cpu());
+    cairn_json_open_list(j, "shown");
+    for (uint32_t cpu = 0; cpu < o->log->cpus; cpu++)
+        if (cairn_filter_cpu(cpu))
+            cairn_json_number(j, NULL, cpu);
+    cairn_json_close_list(j);
+}
+
+static void whose(struct cairn_json *j, const struct html *h, uint32_t cpus)
+{
+    cairn_json_open_list(j, "whose");
+    for (uint32_t c = 0; c < cpus; c++) {
+        cairn_json_open(j, NULL);
+        cairn_json_number(j, "busy", (int64_t)h->cpu[c].whose[CAIRN_STINT_THREAD]);
+        cairn_json_number(j, "idle", (int64_t)h->cpu[c].whose[CAIRN_STINT_IDLE]);
+        cairn_json_number(j, "unknown", (int64_t)h->cpu[c].whose[CAIRN_STINT_UNKNOWN]);
+        cairn_json_close(j);
+    }
+    cairn_json_close_list(j);
+}
+
+/* From each CPU's last switch, and its last drain, to the end. Which of them it is known of who ran there. */
+static void rests(struct cairn_json *j, struct cairn_output *o)
+{
+    struct html *h = o->state;
+    cairn_json_open_list(j, "rest_known");
+    for (uint32_t c = 0; c < o->log->cpus; c++) {
+        struct cairn_stint rest = {.kind = CAIRN_STINT_UNKNOWN};
+        struct html_cpu *cpu = &h->cpu[c];
+        if (cairn_filter_cpu(c) && cairn_stints_rest(&cpu->stints, o->log, c, cpu->hole, h->last, &rest))
+            add_stint(cpu, &rest);
+        cairn_json_bool(j, NULL, rest.kind != CAIRN_STINT_UNKNOWN);
+    }
+    cairn_json_close_list(j);
+}
+
+/* Why the run did not end well, and what it lost: "" and [], where it did and nothing was. */
+static void tell_loss(void *to, const char *text)
+{
+    cairn_json_text(to, NULL, text);
+}
+
+static void verdict(struct cairn_json *j, const struct cairn_log *log)
+{
+    char text[CAIRN_SHOWN_END];
+    cairn_json_text(j, "bad_end", cairn_show_bad_end(text, log) ? text : "");
+    cairn_json_open_list(j, "losses");
+    cairn_tell_losses(log, tell_loss, j);
+    cairn_json_close_list(j);
+}
+
+static void totals(struct cairn_json *j, const struct cairn_output *o)
+{
+    const struct html *h = o->state;
+    cairn_json_open(j, "totals");
+    cairn_json_number(j, "bytes", (int64_t)h->s.bytes);
+    cairn_json_number(j, "switches", (int64_t)h->switches);
+    cairn_json_number(j, "batches", (int64_t)h->batches);
+    cairn_json_number(j, "samples", (int64_t)h->records);
+    cairn_json_number(j, "starts", (int64_t)h->starts);
+    cairn_json_number(j, "drains", (int64_t)h->drains);
+    cairn_json_number(j, "locks", (int64_t)h->locks);
+    cairn_json_number(j, "events", (int64_t)h->events);
+    cairn_json_number(j, "lost", (int64_t)h->lost);
+    cairn_json_number(j, "branches", (int64_t)h->branches);
+    cairn_json_number(j, "bts_drains", (int64_t)h->bts_drains);
+    cairn_json_number(j, "missing_frames", (int64_t)o->log->frames.missing_frames);
+    cairn_json_close(j);
+}
+
+static int end(struct cairn_output *o)
+{
+    struct html *h = o->state;
+    const struct cairn_session *session = &o->log->session;
+    struct cairn_json j = {.to = o->file, .in_markup = true};
+    struct cairn_record_gap gap;
+    char origin[32];
+    for (uint32_t c = 0; c < o->log->cpus; c++)
+        if (cairn_filter_cpu(c) && cairn_record_gaps_end(&h->cpu[c].gaps, o->log, c, h->cpu[c].hole, h->last, &gap))
+            missed(h, c, &gap);
+    bts_drains(o);
+    cairn_html_stream_end(&h->s);
+    fputs("<script type=\"application/json\" id=\"meta\">", o->file);
+    cairn_json_open(&j, NULL);
+    cairn_json_number(&j, "format", CAIRN_HTML_FORMAT);
+    cairn_json_text(&j, "cairn", CAIRN_VERSION);
+    cairn_json_number(&j, "session", o->log->number);
+    cairn_json_number(&j, "cpus", o->log->cpus);
+    cairn_json_count(&j, "hz", session->hz ? session->hz : TRACE_CLOCK_HZ);
+    snprintf(origin, sizeof(origin), "%" PRId64, h->origin);
+    cairn_json_text(&j, "origin", origin);
+    cairn_json_bool(&j, "from_session_start", session->start_known);
+    range(&j, o);
+    cairn_json_number(&j, "maximum_wait_reason", session->maximum_wait_reason);
+    cairn_json_text(&j, "switches_from", o->compact ? "0525H" : "0524H");
+    if (cairn_has_key(&o->log->text, "ds.emulated"))
+        cairn_json_bool(&j, "emulated_ds", cairn_slice_is(cairn_key(&o->log->text, "ds.emulated"), "1"));
+    cairn_json_bool(&j, "emulated_machine", cairn_slice_is(cairn_key(&o->log->text, "machine.emulated"), "1"));
+    verdict(&j, o->log);
+    rests(&j, o);
+    whose(&j, h, o->log->cpus);
+    totals(&j, o);
+    cairn_html_layouts(&j);
+    palette(&j);
+    threads(&j, h, &o->log->text);
+    keys(&j, &o->log->text);
+    cairn_json_end(&j);
+    fputs("</script>\n", o->file);
+    cairn_html_tail(o->file);
+    return 0;
+}
+
+static void free_html(struct cairn_output *o)
+{
+    struct html *h = o->state;
+    cairn_html_stream_free(&h->s);
+    cairn_thread_colours_free(&h->colours);
+    cairn_map_free(&h->is_nameless);
+    free(h->nameless.items);
+}
+
+const struct cairn_writer cairn_writer_html = {
+    .name = "html",
+    .summary = "one page, for any browser, that needs nothing else: a time line, and the bytes of each record and "
+               "switch with their fields",
+    .state = sizeof(struct html),
+    .own = own,
+    .begin = begin,
+    .on_switch = on_switch,
+    .record = record,
+    .epoch = epoch,
+    .lock = lock,
+    .event = event,
+    .lost = lost,
+    .end = end,
+    .free = free_html,
+};

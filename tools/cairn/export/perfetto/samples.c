@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/* PEBS records as the samples of a profiler: PerfSample, and what they refer to in InternedData. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/model/counters.h"
+#include "tools/cairn/export/perfetto/writer.h"
+
+enum { MAPPING_KERNEL = 1, MAPPING_OTHER };
+
+/* Bytes of a number in hex digits, as Perfetto has a build ID. */
+static size_t bytes_of(struct cairn_slice hex, uint8_t *out, size_t room)
+{
+    size_t n = 0;
+    for (; n < room && 2 * n + 1 < hex.size; n++) {
+        unsigned byte;
+        char digits[3] = {hex.at[2 * n], hex.at[2 * n + 1], '\0'};
+        if (sscanf(digits, "%2x", &byte) != 1)
+            return 0;
+        out[n] = (uint8_t)byte;
+    }
+    return n;
+}
+
+static bool kernel_range(const struct cairn_output *o, uint64_t *base, uint64_t *end)
+{
+    uint64_t size;
+    if (!cairn_slice_u64(cairn_key(&o->log->text, "kernel.base"), base) ||
+        !cairn_slice_u64(cairn_key(&o->log->text, "kernel.size"), &size))
+        return false;
+    *end = *base + size;
+    return *end > *base;
+}
+
+/* The images that frames are in, as the sequence begins and each time that it forgets. */
+static void put_mappings(struct cairn_output *o)
+{
+    uint64_t base = 0, end = 0;
+    uint8_t build[32];
+    static char kernel[] = "kernel.elf", other[] = "[unknown]";
+    const size_t build_bytes = bytes_of(cairn_key(&o->log->text, "kernel.build_id"), build, sizeof(build));
+    const bool known = kernel_range(o, &base, &end);
+    uint64_t paths[] = {MAPPING_KERNEL, MAPPING_OTHER};
+    Pf__InternedString id = PF__INTERNED_STRING__INIT, path[2], *ids[] = {&id}, *names[2];
+    Pf__Mapping mapping[2], *mappings[2];
+    Pf__InternedData data = PF__INTERNED_DATA__INIT;
+    Pf__TracePacket p = PF__TRACE_PACKET__INIT;
+    for (int i = 0; i < 2; i++) {
+        pf__interned_string__init(&path[i]);
+        pf__mapping__init(&mapping[i]);
+        path[i].has_iid = mapping[i].has_iid = true;
+        path[i].iid = mapping[i].iid = paths[i];
+        path[i].has_str = true;
+        path[i].str.data = (uint8_t *)(i ? other : kernel);
+        path[i].str.len = strlen(i ? other : kernel);
+        mapping[i].n_path_string_ids = 1;
+        mapping[i].path_string_ids = &paths[i];
+        mapping[i].has_start = mapping[i].has_end = true;
+        names[i] = &path[i];
+        mappings[i] = &mapping[i];
+    }
+    mapping[0].start = known ? base : 0;
+    mapping[0].end = known ? end : 0;
+    if (build_bytes) {
+        id.has_iid = id.has_str = mapping[0].has_build_id = true;
+        id.iid = mapping[0].build_id = 1;
+        id.str = (ProtobufCBinaryData){build_bytes, build};
+        data.n_build_ids = 1;
+        data.build_ids = ids;
+    }
+    data.n_mapping_paths = data.n_mappings = 2;
+    data.mapping_paths = names;
+    data.mappings = mappings;
+    p.interned_data = &data;
+    p.has_sequence_flags = true;
+    p.sequence_flags = PF__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
+    cairn_pf_put(o, &p, CAIRN_PF_SAMPLES);
+}
+
+/* What the samples are of: without, the viewer takes them for a timer's. The period where there is only one. */
+static void put_event_name(struct cairn_output *o)
+{
+    Pf__PerfSampleDefaults__Timebase event = PF__PERF_SAMPLE_DEFAULTS__TIMEBASE__INIT;
+    Pf__PerfSampleDefaults samples = PF__PERF_SAMPLE_DEFAULTS__INIT;
+    Pf__TracePacketDefaults defaults = PF__TRACE_PACKET_DEFAULTS__INIT;
+    Pf__TracePacket p = PF__TRACE_PACKET__INIT;
+    char name[CAIRN_SHOWN] = "PEBS";
+    struct cairn_counters counters;
+    const struct cairn_counter *only = NULL;
+    unsigned sampled = 0;
+    cairn_counters_read(&counters, &o->log->text, 0);
+    for (unsigned i = 0; i < counters.count; i++)
+        if (!counters.items[i].plain && !sampled++)
+            only = &counters.items[i];
+    if (sampled == 1) {
+        snprintf(name, sizeof(name), "%.*s", (int)(only->event.size < sizeof(name) ? only->event.size : 0),
+                 only->event.at);
+        event.has_period = only->period && !only->later;
+        event.period = only->period;
+    }
+    event.name = name;
+    samples.timebase = &event;
+    defaults.perf_sample_defaults = &samples;
+    p.trace_packet_defaults = &defaults;
+    cairn_pf_put(o, &p, CAIRN_PF_SAMPLES);
+}
+
+static void begin(struct cairn_output *o, struct cairn_pf_stacks *s)
+{
+    if (s->begun)
+        return;
+    memset(s->slot, 0, sizeof(s->slot));
+    s->used = 0;
+    s->begun = true;
+    put_mappings(o);
+    put_event_name(o);
+}
+
+static void put_interned(struct cairn_output *o, Pf__InternedData *data)
+{
+    Pf__TracePacket p = PF__TRACE_PACKET__INIT;
+    p.interned_data = data;
+    p.has_sequence_flags = true;
+    p.sequence_flags = PF__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
+    cairn_pf_put(o, &p, CAIRN_PF_SAMPLES);
+}
+
+static void put_frame(struct cairn_output *o, uint64_t address, uint64_t iid)
+{
+    char function[CAIRN_SHOWN];
+    uint64_t base, end;
+    const bool in_kernel = kernel_range(o, &base, &end) && address >= base && address < end;
+    Pf__InternedString name = PF__INTERNED_STRING__INIT, *names[] = {&name};
+    Pf__Frame frame = PF__FRAME__INIT, *frames[] = {&frame};
+    Pf__InternedData data = PF__INTERNED_DATA__INIT;
+    if (cairn_out_function(o, address, function)) {
+        name.has_iid = name.has_str = frame.has_function_name_id = true;
+        name.iid = frame.function_name_id = iid;
+        name.str = (ProtobufCBinaryData){strlen(function), (uint8_t *)function};
+        data.n_function_names = 1;
+        data.function_names = names;
+    }
+    frame.has_iid = frame.has_mapping_id = frame.has_rel_pc = true;
+    frame.iid = iid;
+    frame.mapping_id = in_kernel ? MAPPING_KERNEL : MAPPING_OTHER;
+    frame.rel_pc = in_kernel ? address - base : address;
+    data.n_frames = 1;
+    data.frames = frames;
+    put_interned(o, &data);
+}
+
+static void put_stack(struct cairn_output *o, uint64_t iid, uint64_t *frames, size_t depth)
+{
+    Pf__Callstack stack = PF__CALLSTACK__INIT, *stacks[] = {&stack};
+    Pf__InternedData data = PF__INTERNED_DATA__INIT;
+    stack.has_iid = true;
+    stack.iid = iid;
+    stack.n_frame_ids = depth;
+    stack.frame_ids = frames;
+    data.n_callstacks = 1;
+    data.callstacks = stacks;
+    put_interned(o, &data);
+}
+
+/* The slot of a call stack, the caller's with one more address. There is room. */
+static size_t node(struct cairn_output *o, struct cairn_pf_stacks *s, uint64_t caller, uint64_t address)
+{
+    const size_t slots = sizeof(s->slot) / sizeof(s->slot[0]);
+    size_t at = ((address ^ caller << 48) * UINT64_C(0x9E3779B97F4A7C15)) >> 32 & (slots - 1);
+    while (s->slot[at].iid && (s->slot[at].address != address || s->slot[at].caller != caller))
+        at = (at + 1) & (slots - 1);
+    if (!s->slot[at].iid) {
+        s->slot[at].address = address;
+        s->slot[at].caller = caller;
+        s->slot[at].iid = ++s->last_iid;
+        s->used++;
+        if (!caller)
+            put_frame(o, address, s->slot[at].iid);
+    }
+    return at;
+}
+
+uint64_t cairn_pf_stack(struct cairn_output *o, struct cairn_pf_stacks *s, const uint64_t *address, size_t depth)
+{
+    uint64_t frames[CAIRN_PF_DEPTH], caller = 0;
+    size_t at = 0;
+    if (s->used + 2 * depth > CAIRN_PF_NODES)
+        s->begun = false;
+    begin(o, s);
+    for (size_t i = 0; i < depth; i++) {
+        frames[i] = s->slot[node(o, s, 0, address[i])].iid;
+        at = node(o, s, caller, address[i]);
+        caller = s->slot[at].iid;
+    }
+    if (!s->slot[at].written)
+        put_stack(o, s->slot[at].iid, frames, depth);
+    s->slot[at].written = true;
+    return s->slot[at].iid;
+}
+
+static void put_sample(struct cairn_output *o, const struct cairn_item *item, Pf__PerfSample *s, int64_t time)
+{
+    Pf__TracePacket p = PF__TRACE_PACKET__INIT;
+    s->has_cpu = true;
+    s->cpu = item->cpu;
+    p.perf_sample = s;
+    p.has_timestamp = p.has_sequence_flags = true;
+    p.timestamp = cairn_pf_time(o, time);
+    p.sequence_flags = PF__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE;
+    cairn_pf_put(o, &p, CAIRN_PF_SAMPLES);
+}
+
+/* The record's function behind those who had called, where branches tell them: never all, then. */
+static uint64_t calls_of(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item,
+                         protobuf_c_boolean *cut)
+{
+    struct cairn_callstack calls;
+    uint64_t address[CAIRN_PF_DEPTH];
+    size_t depth = 0;
+    *cut = cairn_callstack_read(&calls, &stacks->branches, o->log, o->elf, item);
+    for (unsigned i = *cut ? calls.count : 0; i-- > 0;)
+        address[depth++] = calls.call[i];
+    address[depth++] = item->record->ip;
+    return cairn_pf_stack(o, stacks, address, depth);
+}
+
+void cairn_pf_sample(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item)
+{
+    Pf__PerfSample s = PF__PERF_SAMPLE__INIT;
+    const bool known = item->blame == CAIRN_BLAME_KNOWN;
+    s.callstack_iid = calls_of(o, stacks, item, &s.has_unwind_error);
+    s.unwind_error = PF__PERF_SAMPLE__STACK_UNWIND_ERROR__UNWIND_ERROR_MAX_FRAMES_EXCEEDED;
+    s.has_pid = s.has_tid = s.has_cpu_mode = s.has_callstack_iid = true;
+    s.pid = (uint32_t)(known ? cairn_pf_process(o, item->tid) : CAIRN_PF_UNKNOWN);
+    s.tid = known ? item->tid : (uint32_t)cairn_pf_blame_tid(item->blame);
+    s.cpu_mode = item->record->ip >> 63 ? PF__PERF_SAMPLE__CPU_MODE__MODE_KERNEL
+                                        : PF__PERF_SAMPLE__CPU_MODE__MODE_USER;
+    put_sample(o, item, &s, item->record->time);
+}
+
+void cairn_pf_lost_samples(struct cairn_output *o, struct cairn_pf_stacks *stacks, const struct cairn_item *item,
+                           uint64_t lost)
+{
+    Pf__PerfSample s = PF__PERF_SAMPLE__INIT;
+    begin(o, stacks);
+    s.has_kernel_records_lost = true;
+    s.kernel_records_lost = lost;
+    put_sample(o, item, &s, item->time);
+}

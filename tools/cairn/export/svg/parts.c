@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/export/svg/svg.h"
+
+#include <string.h>
+
+#define CHARACTER 7.1 /* pixels of one of font-size 12, on average, in a wide type */
+#define LINE      ((CAIRN_SVG_WIDTH - 2 * CAIRN_SVG_MARGIN) * 10 / 71) /* of these in a line of the whole width */
+
+void cairn_svg_text(FILE *to, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '<')
+            fputs("&lt;", to);
+        else if (*text == '>')
+            fputs("&gt;", to);
+        else if (*text == '&')
+            fputs("&amp;", to);
+        else
+            putc(*text >= ' ' && *text < 0x7F ? *text : '?', to);
+}
+
+void cairn_svg_label(FILE *to, double x, double y, double width, const char *text)
+{
+    const size_t fits = width > 6.0 ? (size_t)((width - 6.0) / CHARACTER) : 0;
+    if (fits < 3 && fits < strlen(text))
+        return;
+    fprintf(to, "<text x=\"%.1f\" y=\"%.1f\">", x + 3, y);
+    cairn_svg_cut(to, text, fits);
+    fputs("</text>", to);
+}
+
+void cairn_svg_cut(FILE *to, const char *text, size_t characters)
+{
+    char cut[CAIRN_SHOWN];
+    const size_t size = strlen(text), fits = characters < sizeof(cut) - 1 ? characters : sizeof(cut) - 1;
+    snprintf(cut, sizeof(cut), "%.*s", (int)(size <= fits ? size : fits - 1), text);
+    cairn_svg_text(to, cut);
+    if (size > fits)
+        fputs("&#8230;", to);
+}
+
+unsigned cairn_svg_lines(FILE *to, unsigned y, const char *attributes, const char *text)
+{
+    unsigned lines = 0;
+    do {
+        size_t size = strlen(text);
+        if (size > LINE)
+            for (size = LINE; size > LINE / 2 && text[size] != ' '; size--)
+                ;
+        if (to) {
+            fprintf(to, "<text x=\"%u\" y=\"%u\"%s>", CAIRN_SVG_MARGIN, y + CAIRN_SVG_LINE * lines, attributes);
+            char line[LINE + 1];
+            snprintf(line, sizeof(line), "%.*s", (int)size, text);
+            cairn_svg_text(to, line);
+            fputs("</text>\n", to);
+        }
+        lines++;
+        text += size + strspn(text + size, " ");
+    } while (*text);
+    return lines;
+}
+
+const char *cairn_svg_class(char out[8], unsigned colour)
+{
+    if (colour < CAIRN_SVG_COLOURS)
+        snprintf(out, 8, "t%u", colour);
+    else
+        snprintf(out, 8, "o");
+    return out;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/frame/frame_chain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/frame/deframe.h"
+#include "trace/wire/activity.h"
+#include "trace/wire/truth.h"
+
+#define CHAIN_MOST 64u /* frames: so that each is found in few steps */
+
+static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
+{
+    const uint32_t head = sizeof(struct cairn_trace_frame);
+    const uint8_t *p = f->payload;
+    c->bad = f->size < head;
+    if (c->bad)
+        return;
+    c->bytes = f->size - head;
+    c->sequence = cairn_get32(p + offsetof(struct cairn_trace_frame, sequence));
+    c->buffer = cairn_get32(p + offsetof(struct cairn_trace_frame, cpu_buffer));
+    c->cpu = cairn_get16(p + offsetof(struct cairn_trace_frame, cpu));
+    c->session = cairn_get16(p + offsetof(struct cairn_trace_frame, session));
+    c->offset = cairn_get32(p + offsetof(struct cairn_trace_frame, offset));
+    c->used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
+    c->bad = c->cpu >= CAIRN_MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
+             c->bytes > c->used - c->offset;
+    if (!c->bad && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
+        c->lost = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
+}
+
+static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
+{
+    const uint32_t head = sizeof(struct cairn_truth_frame);
+    c->bad = f->size < head;
+    if (c->bad)
+        return;
+    c->bytes = f->size - head;
+    c->cpu = cairn_get16(f->payload);
+    c->offset = cairn_get32(f->payload + offsetof(struct cairn_truth_frame, first));
+    c->bad = c->cpu >= CAIRN_MAX_CPUS ||
+             cairn_get16(f->payload + offsetof(struct cairn_truth_frame, count)) * CAIRN_TRUTH_BYTES != c->bytes;
+}
+
+struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
+{
+    struct cairn_chain c = {.at = f->at, .number = f->number, .count = 1, .bytes = f->size, .stream = f->stream};
+    if (f->stream == CAIRN_STREAM_TRACE)
+        read_trace_head(&c, f);
+    else if (f->stream == CAIRN_STREAM_TRUTH)
+        read_truth_head(&c, f);
+    return c;
+}
+
+bool cairn_chain_joins(const struct cairn_chain *c, const struct cairn_chain *next)
+{
+    if (c->stream != next->stream || next->number != (uint64_t)c->number + c->count || c->count >= CHAIN_MOST ||
+        c->bad || next->bad || c->cpu != next->cpu)
+        return false;
+    if (c->stream == CAIRN_STREAM_TRUTH)
+        return (uint64_t)c->offset + c->bytes / CAIRN_TRUTH_BYTES == next->offset;
+    return c->stream != CAIRN_STREAM_TRACE ||
+           (c->session == next->session && c->buffer == next->buffer && c->sequence == next->sequence &&
+            c->used == next->used && (!c->offset || c->offset >= sizeof(struct wmi_buffer_header)) &&
+            next->offset >= sizeof(struct wmi_buffer_header) && c->offset + c->bytes == next->offset);
+}
+
+void cairn_links_init(struct cairn_links *l, const struct cairn_frames *frames)
+{
+    l->frames = frames;
+    l->left.count = 0;
+    cairn_window_init(&l->window, frames->input);
+}
+
+void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)
+{
+    l->left = *chain;
+}
+
+bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t *to)
+{
+    struct cairn_chain *left = &l->left;
+    if (cairn_input_changed(l->frames->input))
+        left->count = 0; /* who goes on until none is left comes to an end */
+    if (!left->count)
+        return false;
+    left->count--;
+    if (l->frames->arena) {
+        const uint8_t *p = l->frames->arena + left->at;
+        *frame = (struct cairn_frame){
+            .number = left->number, .size = cairn_get32(p), .payload = p + 4, .stream = left->stream};
+        return true;
+    }
+    size_t have;
+    for (const char *p; (p = cairn_window(&l->window, left->at, CAIRN_FRAME_AHEAD, &have)), have; left->at += have) {
+        const char *mark = memchr(p, CAIRN_FRAME_MARK, have);
+        struct cairn_line line;
+        if (!mark)
+            continue;
+        left->at += (uint64_t)(mark - p);
+        p = cairn_window(&l->window, left->at, CAIRN_FRAME_AHEAD, &have);
+        if (cairn_frame_read(&line, p, p + have, to) == 0 && line.frame.number == left->number &&
+            line.frame.stream == left->stream) {
+            *frame = line.frame;
+            frame->at = left->at;
+            left->at += (uint64_t)(line.end - p);
+            left->number++;
+            if (frame->crc == l->frames->crcs.items[left->crc++])
+                return true;
+            break;
+        }
+        have = 1;
+    }
+    cairn_input_failed(l->frames->input, -ESTALE, left->at);
+    left->count = 0;
+    return false;
+}
+
+uint32_t cairn_chain_drop(const struct cairn_frames *f, struct cairn_chain *chain, uint32_t head)
+{
+    struct cairn_links links;
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    cairn_links_init(&links, f);
+    cairn_links_begin(&links, chain);
+    uint32_t bytes = cairn_links_next(&links, &frame, payload) && frame.size >= head ? frame.size - head : 0;
+    *chain = links.left;
+    return bytes;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The text streams: key=value lines, thread names, symbols. Everything points into a copy of the frames' payloads, in
+ * which characters a terminal might act on have been replaced.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/cairn/frame/deframe.h"
+
+struct cairn_slice {
+    const char *at;
+    uint32_t size;
+};
+#define CAIRN_SLICE(s) (int)(s).size, (s).at /* for "%.*s" */
+
+struct cairn_key {
+    struct cairn_slice name, value;
+    uint8_t stream;
+};
+
+struct cairn_name {
+    uint32_t tid;
+    int32_t base;
+    uint32_t order; /* among the idle threads' */
+    char flag; /* i idle, s sampled, u user, - none */
+    struct cairn_slice name;
+};
+
+struct cairn_symbol {
+    uint64_t address, size; /* size 0: up to the next one */
+    struct cairn_slice name;
+};
+
+struct cairn_text {
+    char *arena; /* the copy */
+    struct {
+        struct cairn_key *items;
+        size_t count, room;
+    } keys; /* in the order of the log */
+    struct {
+        struct cairn_name *items;
+        size_t count, room;
+    } names; /* by TID, the idle threads in their order */
+    struct {
+        struct cairn_symbol *items;
+        size_t count, room;
+    } symbols;                       /* by address */
+    const struct cairn_key **sorted; /* keys by name */
+    struct {
+        char **items;
+        size_t count, room;
+    } kept;                          /* text that is not the log's own */
+    uint32_t malformed;              /* lines that are not what their stream holds */
+};
+
+void cairn_text_read(struct cairn_text *t, const struct cairn_frames *frames);
+void cairn_text_free(struct cairn_text *t);
+/* A copy that lives as long as `t`. */
+struct cairn_slice cairn_text_keep(struct cairn_text *t, const char *text);
+/* After names have been added, in their order. */
+void cairn_text_order_names(struct cairn_text *t);
+
+/* Value of a key; size 0, at "" where it is missing. The last one where it came more than once. */
+struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The number of "ds.cpu.CPU.NAME", which a CPU has that is not like CPU 0, else of "ds.NAME". False: neither is one. */
+bool cairn_ds_number(const struct cairn_text *t, uint32_t cpu, const char *name, uint64_t *value);
+bool cairn_has_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether it is the last of its name, whose value counts. */
+bool cairn_key_counts(const struct cairn_text *t, const struct cairn_key *key);
+
+/* The slice as a string in `out` of `size` bytes, its end cut off where it is longer. */
+const char *cairn_slice_text(char *out, size_t size, struct cairn_slice s);
+bool cairn_slice_is(struct cairn_slice s, const char *text);
+/* Takes one number (decimal, or hex after 0x) and the blanks behind it off the slice. */
+bool cairn_slice_number(struct cairn_slice *s, uint64_t *value);
+/* The whole slice as one number. */
+bool cairn_slice_u64(struct cairn_slice s, uint64_t *value);
+/* Exactly `count` numbers with blanks between them. */
+bool cairn_slice_numbers(struct cairn_slice s, uint64_t *values, unsigned count);
+
+const struct cairn_name *cairn_find_name(const struct cairn_text *t, uint32_t tid); /* NULL: unknown */
+/* The symbol that holds `address`, NULL: none. */
+const struct cairn_symbol *cairn_find_symbol(const struct cairn_text *t, uint64_t address);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drains of the PEBS buffer: the epochs that they end, and the records that came with them. A log that is kept lists
+ * them; where it is not, they are gathered as they are wanted, a drain at a time.
+ */
+#pragma once
+
+#include "tools/cairn/log/event_walk.h"
+
+/* Whether the event is an epoch's, well-formed: what comes behind it, up to the next one, belongs to it. */
+bool cairn_drains_begins(const struct cairn_event *event);
+/* Adds what the event, CA01H or CA04H, tells; the lists point into its payload. False: it is not what it says. */
+bool cairn_drains_index(struct cairn_epochs *epochs, struct cairn_records *records, const struct cairn_log *log,
+                        uint32_t cpu, const struct cairn_event *event, uint32_t piece);
+/* Bytes of records that a drain tells of and that are not in the log. None where it has more: such a log lies. */
+static inline uint32_t cairn_epoch_missing(const struct cairn_epoch *e)
+{
+    return e->record_bytes > e->bytes_seen ? e->record_bytes - e->bytes_seen : 0;
+}
+/* Adds an epoch that is complete. `passes`: the filter; what throttled counting is ended by one that does not, too. */
+void cairn_drains_add(struct cairn_drain_sum *sum, const struct cairn_epoch *epoch, bool passes);
+/* Of a CPU, what passes the filter's times (filter.h), whatever CPUs it has. */
+struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t cpu);
+/* By time. */
+void cairn_records_order(struct cairn_records *records);
+
+struct cairn_group { /* what is listed of one CPU at a time: of a log that is kept, all */
+    const struct cairn_log *log;
+    uint32_t cpu;
+    struct cairn_epochs epochs;   /* at most one where the log is not kept */
+    struct cairn_records records; /* by time */
+    bool ended;                   /* no other group comes */
+    /* where the log is not kept */
+    struct cairn_event ahead; /* begins the next group */
+    bool has_ahead;
+    uint8_t *bytes; /* payloads of `events`, one behind another */
+    size_t used, room;
+    struct {
+        struct cairn_event *items;
+        size_t count, room;
+    } events;
+    struct cairn_walk walk; /* last: it is large, and not zeroed */
+};
+
+void cairn_group_init(struct cairn_group *group, const struct cairn_log *log, uint32_t cpu);
+/* Goes on to the next group: lists of the one before are gone. False: there is none. */
+bool cairn_group_next(struct cairn_group *group);
+void cairn_group_free(struct cairn_group *group);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an ETL file has beside the buffers and events of trace/wire/format.h: the other event headers, the file's header
+ * event and the rundown's payloads, as Windows 7 to 11 write them; docs/etl.md tells more. All values little-endian;
+ * only what has one size everywhere is a struct, the rest are offsets, since pointers have 4 or 8 bytes.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/wire/format.h"
+#include "trace/rundown.h"
+
+/* ---- buffers ---------------------------------------------------------------------------------------------------- */
+
+#define ETL_BUFFER_TYPE_HEADER      4u
+#define ETL_BUFFER_FLAG_FLUSH       0x01u
+#define ETL_BUFFER_FLAG_BUFFER_LOST 0x04u
+#define ETL_BUFFER_FLAG_COMPRESSED  0x40u
+#define ETL_PROCESSOR_MASK          0x07FFu /* with WMI_BUFFER_FLAG_PROC_INDEX; without it: the low byte (Windows 7) */
+#define ETL_BUFFER_MAX              (16u << 20)
+
+/* Low word of State in the first buffer of a file with compressed ones: COMPRESSION_FORMAT_* of ntifs.h. */
+enum etl_compression { ETL_LZNT1 = 2, ETL_XPRESS = 3, ETL_XPRESS_HUFFMAN = 4 };
+
+/* ---- event headers ---------------------------------------------------------------------------------------------- */
+
+#define ETL_MARKER_TYPE_SHIFT 16
+#define ETL_MARKER_EVENT      0xC0u /* top byte: trace header, event trace */
+#define ETL_MARKER_MESSAGE    0x90u /* top byte: trace header, message */
+
+enum etl_header { /* HeaderType, byte 2 of the marker */
+    ETL_SYSTEM32 = 0x01,
+    ETL_SYSTEM64 = 0x02,
+    ETL_COMPACT32 = 0x03,
+    ETL_COMPACT64 = 0x04,
+    ETL_FULL32 = 0x0A,
+    ETL_INSTANCE32 = 0x0B,
+    ETL_TIMED = 0x0C,
+    ETL_ERROR = 0x0D,
+    ETL_WNODE = 0x0E,
+    ETL_MESSAGE = 0x0F,
+    ETL_PERFINFO32 = 0x10,
+    ETL_PERFINFO64 = 0x11,
+    ETL_EVENT32 = 0x12,
+    ETL_EVENT64 = 0x13,
+    ETL_FULL64 = 0x14,
+    ETL_INSTANCE64 = 0x15,
+};
+
+/* The compact form of SYSTEM_TRACE_HEADER ends before kernel_time. */
+#define ETL_COMPACT_BYTES 0x18u
+_Static_assert(offsetof(struct system_trace_header, kernel_time) == ETL_COMPACT_BYTES,
+               "SYSTEM_TRACE_HEADER.KernelTime");
+
+/* EVENT_TRACE_HEADER (FULL), EVENT_INSTANCE_HEADER and EVENT_HEADER have these alike; their first word is the size. */
+#define ETL_CLASSIC_THREAD   0x08u
+#define ETL_CLASSIC_PROCESS  0x0Cu
+#define ETL_CLASSIC_TIME     0x10u
+#define ETL_CLASSIC_PROVIDER 0x18u /* GUID; not of an instance */
+#define ETL_FULL_BYTES       0x30u
+#define ETL_FULL_TYPE        0x04u /* Class.Type, byte */
+#define ETL_FULL_VERSION     0x06u /* Class.Version, word */
+#define ETL_INSTANCE_BYTES   0x38u
+#define ETL_EVENT_BYTES      0x50u
+#define ETL_EVENT_ID         0x28u /* EventDescriptor: Id, word */
+#define ETL_EVENT_VERSION    0x2Au /* byte */
+
+/* ---- the file's first event: TRACE_LOGFILE_HEADER --------------------------------------------------------------- */
+
+#define ETL_HOOK_HEADER 0x0000u /* of HOOK_VERSION_HEADER, as its group's others */
+
+struct etl_logfile_header {      /* up to where pointers begin */
+    uint32_t buffer_size;        /* 00: bytes */
+    uint8_t version[4];          /* 04: major, minor, layout: 1.5 plain, 2.0 compressed or large */
+    uint32_t provider_version;   /* 08: build of the operating system */
+    uint32_t processors;         /* 0C */
+    int64_t end_time;            /* 10: FILETIME; 0 until closed */
+    uint32_t timer_resolution;   /* 18: of 100 ns */
+    uint32_t maximum_file_size;  /* 1C: MB */
+    uint32_t log_file_mode;      /* 20 */
+    uint32_t buffers_written;    /* 24: the first one included */
+    uint32_t start_buffers;      /* 28: 1 */
+    uint32_t pointer_size;       /* 2C */
+    uint32_t events_lost;        /* 30 */
+    uint32_t cpu_mhz;            /* 34 */
+};
+_Static_assert(sizeof(struct etl_logfile_header) == 0x38, "TRACE_LOGFILE_HEADER");
+_Static_assert(offsetof(struct etl_logfile_header, end_time) == 0x10, "TRACE_LOGFILE_HEADER.EndTime");
+_Static_assert(offsetof(struct etl_logfile_header, pointer_size) == 0x2C, "TRACE_LOGFILE_HEADER.PointerSize");
+
+/* then two pointers, whose place holds HAL_PLATFORM_TIMER_SOURCEs of clock interrupt and performance counter, then */
+#define ETL_TIME_ZONE_BYTES 0xACu /* TIME_ZONE_INFORMATION */
+/* then, behind padding to 8, */
+struct etl_logfile_times {
+    int64_t boot_time;     /* 00: FILETIME */
+    int64_t frequency;     /* 08: of the performance counter, Hz */
+    int64_t start_time;    /* 10: FILETIME of this event's own time stamp */
+    uint32_t clock_type;   /* 18: ReservedFlags: enum etl_clock */
+    uint32_t buffers_lost; /* 1C */
+};
+_Static_assert(sizeof(struct etl_logfile_times) == 0x20, "TRACE_LOGFILE_HEADER.BootTime");
+#define ETL_TIMES_AT(pointer_bytes) ((0x38u + 2u * (pointer_bytes) + ETL_TIME_ZONE_BYTES + 7u) & ~7u)
+_Static_assert(ETL_TIMES_AT(8) == 0xF8 && ETL_TIMES_AT(4) == 0xF0, "TRACE_LOGFILE_HEADER.BootTime");
+/* then logger name and log file name, NUL-terminated UTF-16 */
+
+enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CYCLES = 3 };
+#define ETL_MODE_SEQUENTIAL    0x00000001u
+#define ETL_MODE_CIRCULAR      0x00000002u
+#define ETL_MODE_SYSTEM_LOGGER 0x02000000u
+#define ETL_TIMER_SOURCE_TSC   6u /* HAL_PLATFORM_TIMER_SOURCE: processor counter */
+#define ETL_TIMER_SOURCE_APIC  9u
+
+/* ---- rundown: offsets, with p the bytes of a pointer ------------------------------------------------------------ */
+
+/* Process: UniqueProcessKey p, then four words, DirectoryTableBase p (version 3), Flags 4 (version 4); then a SID,
+ * ImageFileName (8-bit), CommandLine, PackageFullName, ApplicationId (UTF-16). */
+#define ETL_PROCESS_ID(p)           (p)
+#define ETL_PROCESS_PARENT(p)       ((p) + 4u)
+#define ETL_PROCESS_FIXED(p, version) ((p) + 16u + ((version) >= 3 ? (p) : 0u) + ((version) >= 4 ? 4u : 0u))
+_Static_assert(ETL_PROCESS_FIXED(8, 4) == sizeof(struct etw_process), "Process_V4");
+#define ETL_TOKEN_USER(p) (2u * (p)) /* before a SID; its first word 0: neither is there */
+#define ETL_SID_BYTES(subauthorities) (8u + 4u * (subauthorities))
+
+#define ETL_THREAD_PROCESS  0u
+#define ETL_THREAD_ID       4u
+#define ETL_THREAD_BASE(p)  (8u + 7u * (p) + 4u)
+#define ETL_THREAD_FIXED(p) (8u + 7u * (p) + 8u)
+_Static_assert(ETL_THREAD_FIXED(8) == sizeof(struct etw_thread) && ETL_THREAD_FIXED(4) == 0x2C, "Thread_V3");
+
+#define ETL_IMAGE_PROCESS(p) (2u * (p))
+#define ETL_IMAGE_FIXED(p, version) ((version) >= 2 ? 3u * (p) + 0x20u : 2u * (p) + 4u)
+_Static_assert(ETL_IMAGE_FIXED(8, 3) == sizeof(struct etw_image), "Image_V3");
+
+/* ---- spin locks ------------------------------------------------------------------------------------------------- */
+
+/* WMI_SPINLOCK: two pointers, then as in trace/wire/format.h. */
+#define ETL_SPINLOCK_BYTES(p) (2u * (p) + 0x28u)
+_Static_assert(ETL_SPINLOCK_BYTES(8) == sizeof(struct wmi_spinlock), "WMI_SPINLOCK");
+_Static_assert(offsetof(struct wmi_spinlock, acquire_time) == 16, "WMI_SPINLOCK: two pointers first");
+
+/* ---- Cairn's own ------------------------------------------------------------------------------------------------ */
+
+/*
+ * One payload of the serial dump that is not a buffer: text of the machine, names, symbols, the session and the end, or
+ * truth. With these a file is as complete as the log it was made from. PERFINFO64 header.
+ */
+#define HOOK_CAIRN_STREAM         0xCA0Fu
+#define HOOK_VERSION_CAIRN_STREAM 1u
+
+struct etl_cairn_stream { /* the payload follows */
+    uint8_t stream;       /* 00: enum cairn_stream */
+    uint8_t reserved[3];  /* 01 */
+    uint32_t number;      /* 04: of the frame in the log; the writer's own text: 0 */
+};
+_Static_assert(sizeof(struct etl_cairn_stream) == 8, "etl_cairn_stream");
+#define ETL_CAIRN_LOGGER "Cairn" /* logger name of the files written here */

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an ETL file says beside its events, as the text a serial log has: keys from the file's first event, names and
+ * symbols from the rundown. A file written here has that text, and the truth, as events of its own.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/base/number_map.h"
+#include "tools/cairn/log/rundown.h"
+
+struct named { /* a process or a thread */
+    uint32_t id, pid;
+    int32_t base;
+    char name[CAIRN_NAME_SHOWN];
+};
+
+struct table {
+    struct {
+        struct named *items;
+        size_t count, room;
+    } list;
+    struct cairn_map by_id;
+};
+
+struct facts { /* gathered in one walk through the file */
+    struct cairn_log *log;
+    struct cairn_etl *etl;
+    struct table processes, threads;
+    struct {
+        struct cairn_symbol *items; /* without their names, which are in `texts` */
+        size_t count, room;
+    } kernel_images;
+    struct {
+        struct {
+            char text[CAIRN_NAME_SHOWN];
+        } *items;
+        size_t count, room;
+    } texts;
+    uint64_t images;
+    size_t arena_room;
+    struct cairn_frame frame; /* being written */
+    bool names, symbols; /* streams of the file's own */
+    bool has_extension;
+    struct etw_header_extension extension; /* the groups of all; version of the first */
+};
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+static void append(struct facts *f, const void *data, size_t size)
+{
+    struct cairn_frames *frames = &f->log->frames;
+    while (f->arena_room - frames->arena_used < size)
+        frames->arena = cairn_grow(frames->arena, f->arena_room, &f->arena_room, 1);
+    memcpy(frames->arena + frames->arena_used, data, size);
+    frames->arena_used += size;
+}
+
+/* Begins a frame of `stream`; what is appended until the next is in it. */
+static void begin(struct facts *f, uint8_t stream)
+{
+    const uint32_t size = 0; /* not known yet */
+    f->frame = (struct cairn_frame){
+        .number = (uint32_t)f->log->frames.count++, .at = f->log->frames.arena_used, .stream = stream};
+    append(f, &size, sizeof(size));
+}
+
+static void end(struct facts *f)
+{
+    struct cairn_frames *frames = &f->log->frames;
+    uint8_t *at = frames->arena + f->frame.at;
+    f->frame.payload = at + sizeof(f->frame.size);
+    f->frame.size = (uint32_t)(frames->arena_used - f->frame.at - sizeof(f->frame.size));
+    memcpy(at, &f->frame.size, sizeof(f->frame.size));
+    *CAIRN_ADD(frames->chains) = cairn_chain_of(&f->frame);
+}
+
+static void line(struct facts *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line(struct facts *f, const char *format, ...)
+{
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof(text) - 1, format, args);
+    va_end(args);
+    n = n < (int)sizeof(text) - 1 ? n : (int)sizeof(text) - 2;
+    text[n] = '\n';
+    append(f, text, (size_t)n + 1);
+}
+
+static void date(struct facts *f, const char *key, int64_t filetime)
+{
+    char text[48];
+    struct tm tm;
+    time_t seconds = (time_t)(filetime / 10000000 - INT64_C(11644473600));
+    if (filetime > 0 && gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm))
+        line(f, "etl.%s=%s", key, text);
+}
+
+/* ---- one walk --------------------------------------------------------------------------------------------------- */
+
+static struct named *find(const struct table *t, uint32_t id)
+{
+    uint32_t position = cairn_map_find(&t->by_id, id);
+    return position ? &t->list.items[position - 1] : NULL;
+}
+
+/* IDs are used again: the last that came with one has it; that one goes says nothing new. */
+static void note(struct table *t, uint32_t id, const struct cairn_rundown *r)
+{
+    struct named *n = find(t, id);
+    if (n && r->ends)
+        return;
+    if (!n) {
+        cairn_map_add(&t->by_id, id, (uint32_t)t->list.count);
+        n = CAIRN_ADD(t->list);
+        n->id = id;
+    }
+    n->pid = r->pid;
+    if (r->has_base && r->base_priority >= 0)
+        n->base = r->base_priority;
+    if (r->name[0])
+        memcpy(n->name, r->name, sizeof(n->name));
+}
+
+static void note_rundown(struct facts *f, const struct cairn_event *e)
+{
+    struct cairn_rundown r;
+    cairn_rundown_read(&r, e);
+    if (r.kind == CAIRN_RUNDOWN_PROCESS)
+        note(&f->processes, r.pid, &r);
+    else if (r.kind == CAIRN_RUNDOWN_THREAD && r.tid)
+        note(&f->threads, r.tid, &r);
+    if (r.kind != CAIRN_RUNDOWN_IMAGE)
+        return;
+    f->images += !r.ends;
+    if (r.pid == 0 && !r.ends && r.name[0] && r.size) {
+        *CAIRN_ADD(f->kernel_images) = (struct cairn_symbol){.address = r.address, .size = r.size};
+        memcpy(CAIRN_ADD(f->texts)->text, r.name, sizeof(r.name));
+    }
+}
+
+static void note_stream(struct facts *f, const struct cairn_event *e)
+{
+    static const char text[] = {CAIRN_STREAM_HEADER, CAIRN_STREAM_MACHINE, CAIRN_STREAM_NAMES, CAIRN_STREAM_SYMBOLS,
+                                CAIRN_STREAM_SESSION, CAIRN_STREAM_END, CAIRN_STREAM_TRUTH, CAIRN_STREAM_LAST};
+    const uint32_t head = sizeof(struct etl_cairn_stream);
+    if (e->size < head || e->version != HOOK_VERSION_CAIRN_STREAM || !memchr(text, e->payload[0], sizeof(text))) {
+        f->log->bad_frames++;
+        return;
+    }
+    begin(f, e->payload[0]);
+    append(f, e->payload + head, e->size - head);
+    end(f);
+    f->log->own |= e->payload[0] == CAIRN_STREAM_SESSION;
+    f->names |= e->payload[0] == CAIRN_STREAM_NAMES;
+    f->symbols |= e->payload[0] == CAIRN_STREAM_SYMBOLS;
+}
+
+/* A session may be started with no group, and end with none. */
+static void note_extension(struct facts *f, const struct cairn_event *e)
+{
+    struct etw_header_extension now;
+    if (e->size < sizeof(now))
+        return;
+    memcpy(&now, e->payload, sizeof(now));
+    for (unsigned i = 0; i < 8; i++)
+        f->extension.group_masks[i] |= now.group_masks[i];
+    f->extension.version = f->has_extension ? f->extension.version : now.version;
+    f->has_extension = true;
+}
+
+static void gather(struct facts *f)
+{
+    for (size_t i = 0; i < f->etl->buffers.count; i++) {
+        const struct cairn_etl_buffer *b = &f->etl->buffers.items[i];
+        struct cairn_event e;
+        for (uint32_t at = 0; cairn_event_at(b->events, b->size, at, &e); at += e.space) {
+            if (e.hook == HOOK_CAIRN_STREAM && !e.unknown_items)
+                note_stream(f, &e);
+            else if (e.hook == HOOK_HEADER_EXTENSION)
+                note_extension(f, &e);
+            else
+                note_rundown(f, &e);
+        }
+    }
+}
+
+/* ---- what it comes to, as text ---------------------------------------------------------------------------------- */
+
+static void tell_names(struct facts *f)
+{
+    begin(f, CAIRN_STREAM_NAMES);
+    for (size_t i = 0; i < f->threads.list.count && !f->names; i++) {
+        const struct named *n = &f->threads.list.items[i];
+        const struct named *named = n->name[0] ? n : find(&f->processes, n->pid);
+        if (named && named->name[0])
+            line(f, "%" PRIu32 " %" PRId32 " - %s", n->id, n->base, named->name);
+    }
+    end(f);
+    begin(f, CAIRN_STREAM_SYMBOLS);
+    for (size_t i = 0; i < f->kernel_images.count && !f->symbols; i++)
+        line(f, "%" PRIx64 " %" PRIx64 " %s", f->kernel_images.items[i].address, f->kernel_images.items[i].size,
+             f->texts.items[i].text);
+    end(f);
+}
+
+static void tell_clock(struct facts *f)
+{
+    static const char *const names[] = {"performance counter", "performance counter", "system time", "CPU cycles"};
+    const struct cairn_etl *etl = f->etl;
+    uint64_t hz = cairn_etl_hz(etl);
+    const char *name = etl->times.clock_type < 4 ? names[etl->times.clock_type] : "unknown type, as if a counter";
+    if (hz)
+        line(f, "etl.clock=%s, %" PRIu64 " Hz", name, hz);
+    else
+        line(f, "etl.clock=%s, its frequency missing: taken as 10 MHz", name);
+}
+
+static void tell_header(struct facts *f)
+{
+    const struct cairn_etl *etl = f->etl;
+    const struct etl_logfile_header *h = &etl->header;
+    char logger[128], file[160];
+    uint32_t taken = cairn_rundown_text(logger, sizeof(logger), etl->names, etl->names_bytes, 2);
+    cairn_rundown_text(file, sizeof(file), etl->names + taken, etl->names_bytes - taken, 2);
+    begin(f, CAIRN_STREAM_HEADER);
+    line(f, "etl.logger=%s", logger);
+    line(f, "etl.file=%s", file);
+    line(f, "etl.build=%" PRIu32, h->provider_version);
+    line(f, "etl.version=%u.%u, layout %u.%u", h->version[0], h->version[1], h->version[2], h->version[3]);
+    line(f, "etl.pointer_bytes=%" PRIu32, etl->pointer);
+    line(f, "etl.cpus=%" PRIu32, h->processors);
+    line(f, "etl.cpu_mhz=%" PRIu32, h->cpu_mhz);
+    tell_clock(f);
+    line(f, "etl.timer_us=%" PRIu32, h->timer_resolution / 10);
+    date(f, "booted", etl->times.boot_time);
+    date(f, "began", etl->times.start_time);
+    date(f, "ended", h->end_time);
+    line(f, "etl.mode=0x%" PRIx32, h->log_file_mode);
+    line(f, "etl.buffer_bytes=%" PRIu32, h->buffer_size);
+    line(f, "etl.buffers=%zu%s", etl->buffers.count, etl->compressed ? ", compressed" : "");
+    line(f, "etl.events_lost=%" PRIu32, h->events_lost);
+    line(f, "etl.buffers_lost=%" PRIu32, etl->times.buffers_lost);
+    if (f->has_extension) {
+        char masks[80];
+        int n = 0;
+        for (unsigned i = 0; i < 8; i++)
+            n += snprintf(masks + n, sizeof(masks) - (size_t)n, "%s%" PRIx32, i ? " " : "",
+                          f->extension.group_masks[i]);
+        line(f, "etl.group_masks=%s (hexadecimal)", masks);
+        line(f, "etl.event_version=%" PRIu32, f->extension.version);
+    }
+    line(f, "etl.processes=%zu", f->processes.list.count);
+    line(f, "etl.threads=%zu", f->threads.list.count);
+    line(f, "etl.images=%" PRIu64, f->images);
+    end(f);
+}
+
+void cairn_etl_gather(struct cairn_log *log, struct cairn_etl *etl)
+{
+    struct facts f = {.log = log, .etl = etl};
+    gather(&f);
+    tell_header(&f);
+    tell_names(&f);
+    log->frames.total = log->frames.count;
+    log->frames.total_known = true;
+    free(f.processes.list.items);
+    free(f.threads.list.items);
+    free(f.kernel_images.items);
+    free(f.texts.items);
+    cairn_map_free(&f.processes.by_id);
+    cairn_map_free(&f.threads.by_id);
+}

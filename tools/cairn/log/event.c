@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* One event's header: this kernel's and every one that Windows writes. */
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/log/log.h"
+
+#define ITEM_BITS (PERFINFO_ITEM_PEBS_INDEX | PERFINFO_ITEM_PMC_MASK)
+
+/* PERFINFO_TRACE_HEADER, and the items behind it: PebsIndex first. */
+static void read_perfinfo(struct cairn_event *e, const uint8_t *p, uint32_t marker)
+{
+    e->has_pebs_index = marker & PERFINFO_ITEM_PEBS_INDEX;
+    e->counters = (uint8_t)((marker & PERFINFO_ITEM_PMC_MASK) >> PERFINFO_ITEM_PMC_SHIFT);
+    e->unknown_items = marker & ~(PERFINFO_MARKER_MASK | PERFINFO_VERSION_MASK | ITEM_BITS);
+    e->head = (uint32_t)sizeof(struct perfinfo_trace_header) + 8u * (e->counters + e->has_pebs_index);
+    e->time = (int64_t)cairn_get64(p + offsetof(struct perfinfo_trace_header, time_stamp));
+}
+
+static void read_system(struct cairn_event *e, const uint8_t *p, uint32_t head, uint32_t marker)
+{
+    e->unknown_items = marker & ~(PERFINFO_MARKER_MASK | PERFINFO_VERSION_MASK);
+    e->head = head;
+    e->tid = cairn_get32(p + offsetof(struct system_trace_header, thread_id));
+    e->pid = cairn_get32(p + offsetof(struct system_trace_header, process_id));
+    e->time = (int64_t)cairn_get64(p + offsetof(struct system_trace_header, time_stamp));
+}
+
+static void read_classic(struct cairn_event *e, const uint8_t *p, uint32_t head)
+{
+    e->head = head;
+    e->tid = cairn_get32(p + ETL_CLASSIC_THREAD);
+    e->pid = cairn_get32(p + ETL_CLASSIC_PROCESS);
+    e->time = (int64_t)cairn_get64(p + ETL_CLASSIC_TIME);
+    if (head == ETL_EVENT_BYTES) {
+        e->id = cairn_get16(p + ETL_EVENT_ID);
+        e->version = p[ETL_EVENT_VERSION];
+    } else {
+        e->id = p[ETL_FULL_TYPE];
+        e->version = p[ETL_FULL_VERSION];
+    }
+    if (head != ETL_INSTANCE_BYTES)
+        e->provider = p + ETL_CLASSIC_PROVIDER;
+}
+
+/* The least that the header takes; 8 of one that is not known, whose payload begins right behind its size. */
+static uint32_t header_bytes(uint8_t header)
+{
+    switch (header) {
+    case ETL_SYSTEM32:
+    case ETL_SYSTEM64:
+        return sizeof(struct system_trace_header);
+    case ETL_COMPACT32:
+    case ETL_COMPACT64:
+        return ETL_COMPACT_BYTES;
+    case ETL_PERFINFO32:
+    case ETL_PERFINFO64:
+        return sizeof(struct perfinfo_trace_header);
+    case ETL_FULL32:
+    case ETL_FULL64:
+        return ETL_FULL_BYTES;
+    case ETL_INSTANCE32:
+    case ETL_INSTANCE64:
+        return ETL_INSTANCE_BYTES;
+    case ETL_EVENT32:
+    case ETL_EVENT64:
+        return ETL_EVENT_BYTES;
+    default:
+        return 8;
+    }
+}
+
+static bool has_hook(uint8_t header)
+{
+    return (header >= ETL_SYSTEM32 && header <= ETL_COMPACT64) || header == ETL_PERFINFO32 || header == ETL_PERFINFO64;
+}
+
+bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cairn_event *event)
+{
+    if (at >= size || size - at < 8)
+        return false;
+    const uint8_t *p = data + at;
+    uint32_t marker = cairn_get32(p), kind = marker >> 24;
+    if (marker == WMI_PAD_MARKER || !(kind & 0x80))
+        return false;
+    uint8_t header = kind == ETL_MARKER_MESSAGE ? ETL_MESSAGE
+                     : kind == ETL_MARKER_EVENT ? (uint8_t)(marker >> ETL_MARKER_TYPE_SHIFT)
+                                                : (uint8_t)kind; /* no such header: passed over by its size */
+    bool hook = has_hook(header);
+    uint32_t total = cairn_get16(hook ? p + 4 : p), least = header_bytes(header);
+    if (total < least || total > size - at)
+        return false;
+    uint32_t space = WMI_EVENT_ALIGN(total); /* the last one's padding may not count as used */
+    *event = (struct cairn_event){
+        .hook = hook ? cairn_get16(p + 6) : CAIRN_NO_HOOK,
+        .tid = CAIRN_NO_TID,
+        .pid = CAIRN_NO_TID,
+        .header = header,
+        .head = least,
+        .version = hook ? (uint8_t)(marker & PERFINFO_VERSION_MASK) : 0,
+        .pointer = header == ETL_SYSTEM32 || header == ETL_COMPACT32 || header == ETL_PERFINFO32 ? 4 : 8,
+        .space = space < size - at ? space : size - at,
+        .has_time = least > 8,
+    };
+    if (header == ETL_PERFINFO32 || header == ETL_PERFINFO64)
+        read_perfinfo(event, p, marker);
+    else if (hook)
+        read_system(event, p, least, marker);
+    else if (least > 8)
+        read_classic(event, p, least);
+    if (total < event->head)
+        return false;
+    event->payload = p + event->head;
+    event->size = total - event->head;
+    event->pebs_index = event->has_pebs_index ? cairn_get64(p + sizeof(struct perfinfo_trace_header)) : 0;
+    return true;
+}
+
+bool cairn_event_short(const struct cairn_event *e)
+{
+    uint32_t least;
+    switch (e->hook) {
+    case HOOK_CONTEXTSWAP:
+        least = sizeof(struct wmi_contextswap);
+        break;
+    case HOOK_CONTEXTSWAP_BATCH:
+        least = sizeof(struct ccswap_buffer);
+        break;
+    case HOOK_CAIRN_SESSION:
+        least = sizeof(struct cairn_session_event);
+        break;
+    default:
+        return false;
+    }
+    return e->size < least && cairn_event_decoded(e);
+}
+
+bool cairn_event_decoded(const struct cairn_event *e)
+{
+    if (e->unknown_items)
+        return false;
+    switch (e->hook) {
+    case HOOK_CONTEXTSWAP: /* that of Windows XP has another layout, and nobody knows what a later one would have */
+        return e->version >= HOOK_VERSION_CONTEXTSWAP;
+    case HOOK_CONTEXTSWAP_BATCH:
+    case HOOK_CAIRN_DS:
+    case HOOK_CAIRN_BTS:
+    case HOOK_CAIRN_MODEL:
+    case HOOK_CAIRN_SWALLOWED:
+    case HOOK_CAIRN_SESSION:
+    case HOOK_CAIRN_STREAM:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Events where they lie: finds them, checks them once, counts them, and lists those that are wanted by themselves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/log/bts.h"
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/drains.h"
+#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/log/model_log.h"
+#include "tools/cairn/log/activity.h"
+#include "tools/cairn/log/locks.h"
+#include "tools/cairn/log/log.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/log/stream.h"
+#include "tools/cairn/log/told.h"
+
+/* ---- context switches -------------------------------------------------------------------------------------------- */
+
+/* Walks a batch by record sizes; false where it does not end with a record, or a record names what cannot be. */
+static bool index_batch(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t maximum_wait_reason)
+{
+    const uint8_t *p = e->payload, *end = p + e->size;
+    if (cairn_event_short(e))
+        return false;
+    uint64_t forms[CCSWAP_FULL + 1] = {0};
+    const uint8_t *tids = p + offsetof(struct ccswap_buffer, tid_table);
+    for (p += sizeof(struct ccswap_buffer); p < end;) {
+        unsigned type = *p & CCSWAP_TYPE_MASK, bytes = ccswap_record_bytes(*p);
+        if ((size_t)(end - p) < bytes)
+            return false;
+        if (type >= CCSWAP_LITE) {
+            uint32_t low = cairn_get32(p), high = type == CCSWAP_FULL ? cairn_get32(p + 4) : 0;
+            uint32_t slot = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_TID_SHIFT : high) & CCSWAP_MASK(CCSWAP_TID_BITS);
+            uint32_t state = (type == CCSWAP_LITE ? low >> CCSWAP_LITE_STATE_SHIFT : high >> CCSWAP_FULL_STATE_SHIFT) &
+                             CCSWAP_MASK(CCSWAP_STATE_BITS);
+            if (!cairn_get32(tids + 4 * slot) || state >= maximum_wait_reason + KTHREAD_STATES)
+                return false;
+        }
+        forms[type]++;
+        p += bytes;
+    }
+    for (unsigned i = 0; i <= CCSWAP_FULL; i++) {
+        cpu->forms[i] += forms[i];
+        cpu->compact += forms[i];
+    }
+    cpu->batches++;
+    cpu->compact_bytes += e->space;
+    return true;
+}
+
+/* ---- Debug Store events ----------------------------------------------------------------------------------------- */
+
+/* What the drain that came last tells, now that all that belongs to it has come. */
+static void end_drain(struct cairn_cpu *cpu)
+{
+    const struct cairn_epoch *e = cpu->epochs.count ? &cpu->epochs.items[cpu->epochs.count - 1] : NULL;
+    if (!e)
+        return;
+    cpu->epochs_seen++;
+    cairn_drains_add(&cpu->drains, e, true);
+}
+
+static bool index_drains(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
+{
+    struct cairn_cpu *cpu = &log->cpu[n];
+    const size_t before = cpu->records.count;
+    cpu->ds_events++;
+    if (cairn_drains_begins(e)) {
+        end_drain(cpu);
+        if (log->passing) /* the last one is all that is needed */
+            cpu->epochs.count = 0;
+    }
+    const bool good = cairn_drains_index(&cpu->epochs, &cpu->records, log, n, e, piece);
+    cpu->pebs_records += cpu->records.count - before;
+    if (log->passing) /* their number is, however many come without a drain */
+        cpu->records.count = 0;
+    return good;
+}
+
+/* ---- sessions that come and go ---------------------------------------------------------------------------------- */
+
+static bool index_ack(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece,
+                      bool first)
+{
+    struct cairn_ack a = {.time = e->time, .piece = piece, .first = first};
+    if (e->version != HOOK_VERSION_CAIRN_SESSION || e->size != sizeof(a.event))
+        return false;
+    memcpy(&a.event, e->payload, sizeof(a.event));
+    if (a.event.what < CAIRN_SESSION_START || a.event.what > CAIRN_SESSION_MASKS || a.event.session < 1 ||
+        a.event.session > TRACE_MAX_SESSIONS)
+        return false;
+    a.own = a.event.session == log->number;
+    if (a.own)
+        cairn_stretch_begin(cpu, &a);
+    *CAIRN_ADD(cpu->acks) = a;
+    return true;
+}
+
+/* ---- pieces ----------------------------------------------------------------------------------------------------- */
+
+/* What this kernel writes, to the byte. Windows' own events come in more versions and headers. */
+static bool own_form(const struct cairn_event *e)
+{
+    if (e->space % 8 || e->unknown_items || (e->header != ETL_PERFINFO64 && e->header != ETL_SYSTEM64))
+        return false;
+    if (e->hook == HOOK_CONTEXTSWAP_BATCH)
+        return e->version == HOOK_VERSION_CONTEXTSWAP_BATCH && e->size <= CCSWAP_BATCH_BYTES;
+    return e->hook != HOOK_CONTEXTSWAP ||
+           (e->version == HOOK_VERSION_CONTEXTSWAP && e->size == sizeof(struct wmi_contextswap));
+}
+
+bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
+{
+    struct cairn_cpu *cpu = &log->cpu[n];
+    bool good = true, known;
+    if (!log->etl && !own_form(e))
+        return false;
+    switch (cairn_event_decoded(e) ? e->hook : CAIRN_NO_HOOK) {
+    case HOOK_CONTEXTSWAP_BATCH:
+        good = index_batch(cpu, e, log->session.maximum_wait_reason);
+        break;
+    case HOOK_CONTEXTSWAP:
+        good = !cairn_event_short(e);
+        if (good) {
+            cpu->full++;
+            cpu->full_bytes += e->space;
+        }
+        break;
+    case HOOK_CAIRN_BTS:
+        good = cairn_bts_index(log, cpu, e, piece);
+        break;
+    case HOOK_CAIRN_MODEL:
+        good = cairn_logged_index(log, cpu, e);
+        break;
+    case HOOK_CAIRN_DS:
+    case HOOK_CAIRN_SWALLOWED:
+        good = index_drains(log, n, e, piece);
+        break;
+    case HOOK_CAIRN_SESSION:
+        good = index_ack(log, cpu, e, piece, cpu->piece_begins && e->head == sizeof(struct perfinfo_trace_header));
+        break;
+    case HOOK_CAIRN_STREAM: /* read before (etl_log.c) */
+        break;
+    default:
+        good = cairn_live_index(log, cpu, e, piece, &known);
+        if (good && !known)
+            good = cairn_locks_index(log, cpu, e, piece, &known);
+        if (good && !known && !log->etl)
+            good = cairn_told_index(log, cpu, e);
+        good |= log->etl != NULL; /* of Windows, there may be other forms */
+        cpu->other_events += good && !known;
+        cpu->undecoded += good;
+    }
+    cpu->events += good;
+    cpu->with_items += good && e->counters;
+    return good;
+}
+
+/* Events of one frame: up to the first byte that is none, whose place is returned. */
+static uint32_t index_frame(struct cairn_log *log, uint32_t c, const uint8_t *p, uint32_t size)
+{
+    const uint32_t piece = (uint32_t)log->cpu[c].piece_count - 1;
+    struct cairn_event e;
+    uint32_t at = 0;
+    for (; cairn_event_at(p, size, at, &e) && cairn_log_index_event(log, c, &e, piece); at += e.space)
+        log->cpu[c].piece_begins = false;
+    return at;
+}
+
+/* The frames of one chain. They become pieces of the CPU: one, or where some hold what is no event, more. Returns what
+ * is left of the arena. */
+static uint8_t *index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *links,
+                            const struct cairn_piece *whole, uint8_t *arena)
+{
+    const struct cairn_chain chain = cairn_piece_chain(whole);
+    struct cairn_cpu *cpu = &log->cpu[c];
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    struct cairn_piece *piece = NULL;
+    uint32_t offset = whole->offset, end = whole->offset + whole->size;
+    cairn_links_begin(links, &chain);
+    while (cairn_links_next(links, &frame, payload)) {
+        const bool begins = whole->header && frame.number == whole->frame;
+        const uint32_t head = begins ? sizeof(struct wmi_buffer_header) : 0;
+        const uint8_t *p = frame.payload + sizeof(struct cairn_trace_frame);
+        if (frame.size < sizeof(struct cairn_trace_frame) + head)
+            break;
+        uint32_t size = frame.size - (uint32_t)sizeof(struct cairn_trace_frame) - head;
+        if (size > end - offset) /* it is not the file it was */
+            break;
+        if (arena) {
+            memcpy(arena, p, head + size);
+            p = arena;
+            arena += head + size;
+        }
+        if (!piece) {
+            piece = cairn_add_piece(cpu);
+            *piece = *whole;
+            piece->data = log->passing ? NULL : p + head;
+            piece->at = frame.at;
+            piece->frame = frame.number;
+            piece->offset = offset;
+            piece->size = piece->frames = 0;
+            piece->crc = whole->crc + (frame.number - whole->frame);
+            piece->header = begins;
+            piece->lost_before = begins && whole->lost_before;
+            cpu->piece_begins = true;
+        }
+        uint32_t used = index_frame(log, c, p + head, size);
+        piece->frames++;
+        piece->size += used;
+        offset += size;
+        if (used != size) {
+            piece->malformed = true;
+            cpu->bad_pieces++;
+            piece = NULL;
+        }
+    }
+    return arena;
+}
+
+void cairn_log_index(struct cairn_log *log, uint32_t c, uint8_t *arena)
+{
+    struct cairn_cpu *cpu = &log->cpu[c];
+    struct cairn_piece *chains = cpu->pieces;
+    const size_t count = cpu->piece_count;
+    struct cairn_links links;
+    cpu->pieces = NULL;
+    cpu->piece_count = cpu->piece_room = 0;
+    cairn_links_init(&links, &log->frames);
+    for (size_t i = 0; i < count; i++)
+        arena = index_chain(log, c, &links, &chains[i], arena);
+    free(chains);
+    cairn_log_index_end(log, c);
+}
+
+void cairn_log_index_end(struct cairn_log *log, uint32_t c)
+{
+    struct cairn_cpu *cpu = &log->cpu[c];
+    end_drain(cpu);
+    cairn_records_order(&cpu->records);
+    if (log->passing)
+        cpu->epochs.count = 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model's own log, and in it the life of one PEBS record: the overflow that caused it, the instruction it tells of,
+ * what followed. Believes the log's order and numbers only as far as they agree: where entries are missing it says so.
+ */
+#pragma once
+
+#include "tools/cairn/log/log.h"
+
+/* Checks an event of the log, counts and lists it; false: it is none. */
+bool cairn_logged_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event);
+
+/* Whether the model kept a log, as far as what is left of the trace tells. */
+bool cairn_logged_any(const struct cairn_log *log);
+
+/* Action `i` of an entry, below its head.actions. */
+struct cairn_model_action cairn_logged_action(const struct cairn_logged *entry, unsigned i);
+
+/* How many entries are missing right before entry `i` of the CPU; `i` may be their number: behind the last. */
+uint32_t cairn_logged_missing(const struct cairn_cpu *cpu, size_t i);
+
+struct cairn_life_step {
+    const struct cairn_logged *entry; /* NULL: not found */
+    uint32_t missing;                 /* not found: so many entries are missing where it should be; 0: none */
+    struct cairn_model_action action;
+};
+
+struct cairn_life_counter {          /* of those that caused the record */
+    unsigned number;                 /* as in IA32_PERF_GLOBAL_STATUS */
+    struct cairn_life_step load;     /* CAIRN_MODEL_RELOADED; not found, none missing: the driver has set it */
+    struct cairn_life_step overflow; /* CAIRN_MODEL_OVERFLOWED */
+    bool armed;                      /* CAIRN_MODEL_ARMED, there */
+};
+
+struct cairn_life {
+    struct cairn_life_step stored; /* CAIRN_MODEL_STORED: its entry has all that followed, too */
+    unsigned counters;             /* 0 without `stored` */
+    struct cairn_life_counter counter[32];
+};
+
+/* `record` is one of this CPU's. */
+void cairn_life_read(struct cairn_life *life, const struct cairn_cpu *cpu, const struct cairn_record *record);

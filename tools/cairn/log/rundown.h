@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Windows' events about processes, threads and images (docs/etl.md): who they name. Any version, pointers of 4 or 8
+ * bytes; what a payload is too short for is not told.
+ */
+#pragma once
+
+#include "tools/cairn/log/log.h"
+
+#define CAIRN_NAME_SHOWN 64u
+
+enum cairn_rundown_kind { CAIRN_RUNDOWN_NONE, CAIRN_RUNDOWN_PROCESS, CAIRN_RUNDOWN_THREAD, CAIRN_RUNDOWN_IMAGE };
+
+struct cairn_rundown {
+    uint8_t kind;
+    bool ends;       /* the process or thread is going, or has gone */
+    uint32_t pid, tid, parent;
+    int32_t base_priority; /* of a thread, where `has_base` */
+    bool has_base;
+    uint64_t address, size; /* of an image */
+    char name[CAIRN_NAME_SHOWN]; /* printable; of an image without its folders; "" where it has none */
+};
+
+/* kind CAIRN_RUNDOWN_NONE: the event is about something else, or too short. */
+void cairn_rundown_read(struct cairn_rundown *r, const struct cairn_event *event);
+
+/* NUL-terminated text of 1 or 2 bytes a character, at most `room` with its own end, printable; the bytes it took, its
+ * end included. */
+uint32_t cairn_rundown_text(char *out, uint32_t room, const uint8_t *text, uint32_t size, unsigned character);

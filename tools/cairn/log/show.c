@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/log/show.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/base/names.h"
+#include "tools/cairn/log/rundown.h"
+
+/* Session clock units as units of 100 ns. */
+static uint64_t ticks(const struct cairn_log *log, uint64_t units)
+{
+    uint64_t hz = log->session.hz;
+    return !hz || hz == TRACE_CLOCK_HZ ? units : (uint64_t)((unsigned __int128)units * TRACE_CLOCK_HZ / hz);
+}
+
+const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time)
+{
+    uint64_t t = (uint64_t)time - (uint64_t)(log->session.start_known ? log->session.start : 0);
+    bool negative = (int64_t)t < 0;
+    t = ticks(log, negative ? -t : t);
+    snprintf(out, CAIRN_SHOWN, "%s%" PRIu64 ".%07" PRIu64, negative ? "-" : "", t / TRACE_CLOCK_HZ, t % TRACE_CLOCK_HZ);
+    return out;
+}
+
+const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units)
+{
+    uint64_t t = ticks(log, units);
+    if (t < 10000)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%" PRIu64 " us", t / 10, t % 10);
+    else if (t < TRACE_CLOCK_HZ)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%02" PRIu64 " ms", t / 10000, t % 10000 / 100);
+    else
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 ".%03" PRIu64 " s", t / TRACE_CLOCK_HZ, t % TRACE_CLOCK_HZ / 10000);
+    return out;
+}
+
+const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width)
+{
+    if (tid == 0) {
+        snprintf(out, CAIRN_SHOWN, "idle");
+        return out;
+    }
+    const struct cairn_name *n = cairn_find_name(&log->text, tid);
+    int number = snprintf(NULL, 0, ":%" PRIu32, tid), room = width - number;
+    if (n && room > 0)
+        snprintf(out, CAIRN_SHOWN, "%.*s:%" PRIu32, (int)n->name.size < room ? (int)n->name.size : room, n->name.at,
+                 tid);
+    else
+        snprintf(out, CAIRN_SHOWN, "thread:%" PRIu32, tid);
+    return out;
+}
+
+const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width)
+{
+    const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
+    if (!s) {
+        snprintf(out, CAIRN_SHOWN, "0x%016" PRIx64, address);
+        return out;
+    }
+    uint64_t offset = address - s->address;
+    int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
+    room = room < 1 ? 1 : room > 96 ? 96 : room;
+    snprintf(out, CAIRN_SHOWN, "%.*s+0x%" PRIx64, (int)s->name.size < room ? (int)s->name.size : room, s->name.at,
+             offset);
+    return out;
+}
+
+const char *cairn_plural(uint64_t n, const char *one, const char *many)
+{
+    return n == 1 ? one : many;
+}
+
+const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width)
+{
+    const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
+    if (!s || s->address != address)
+        return cairn_show_address(out, log, address, width);
+    snprintf(out, CAIRN_SHOWN, "%.*s", (int)s->name.size < width ? (int)s->name.size : width, s->name.at);
+    return out;
+}
+
+const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run)
+{
+    if (run->first == run->last)
+        snprintf(out, CAIRN_SHOWN, "frame %" PRIu32, run->first);
+    else
+        snprintf(out, CAIRN_SHOWN, "frames %" PRIu32 "..%" PRIu32, run->first, run->last);
+    return out;
+}
+
+const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *f)
+{
+    if (f->buffer == UINT32_MAX)
+        snprintf(out, CAIRN_SHOWN, "%.100s", f->what);
+    else
+        snprintf(out, CAIRN_SHOWN, "buffer %" PRIu32 " %.100s", f->buffer, f->what);
+    return out;
+}
+
+const char *cairn_show_hole_part(char out[CAIRN_SHOWN], const struct cairn_hole *h)
+{
+    if (h->kind == CAIRN_HOLE_BYTES)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 " bytes of buffer %" PRIu32, h->bytes, h->buffer);
+    else if (h->buffers > 1)
+        snprintf(out, CAIRN_SHOWN, "buffers %" PRIu32 "..%" PRIu32, h->buffer, h->buffer + h->buffers - 1);
+    else
+        snprintf(out, CAIRN_SHOWN, "buffer %" PRIu32, h->buffer);
+    return out;
+}
+
+const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *h)
+{
+    char frames[CAIRN_SHOWN] = "", named[CAIRN_SHOWN], what[CAIRN_SHOWN];
+    const struct cairn_run *run = cairn_missing_between(&log->frames, h->after, h->before);
+    if (run)
+        snprintf(frames, sizeof(frames), " (%.60s)", cairn_show_run(named, run));
+    cairn_show_hole_part(what, h);
+    switch (h->kind) {
+    case CAIRN_HOLE_STOPPED:
+        snprintf(out, CAIRN_SHOWN, "the session did not run, or take switches, up to here");
+        break;
+    case CAIRN_HOLE_BYTES:
+        snprintf(out, CAIRN_SHOWN, "%.40s %s%.40s", what, h->malformed ? "are no events" : "missing", frames);
+        break;
+    case CAIRN_HOLE_BUFFERS:
+        snprintf(out, CAIRN_SHOWN, "%.40s missing%s%.40s", what, h->bytes ? ", and parts beside" : "", frames);
+        break;
+    case CAIRN_HOLE_OVERWRITTEN:
+        snprintf(out, CAIRN_SHOWN, "%.40s overwritten (circular mode)", what);
+        break;
+    case CAIRN_HOLE_LOST_HERE:
+        snprintf(out, CAIRN_SHOWN, "events lost here: no buffer was empty");
+        break;
+    case CAIRN_HOLE_LOST:
+        snprintf(out, CAIRN_SHOWN, "events lost from here on: no buffer was left");
+        break;
+    default:
+        snprintf(out, CAIRN_SHOWN, "events may be missing here: some were lost");
+    }
+    return out;
+}
+
+/* As the registry writes it. */
+static void show_guid(char out[CAIRN_SHOWN], const uint8_t *guid)
+{
+    int n = snprintf(out, CAIRN_SHOWN, "{%08" PRIx32 "-%04x-%04x-", cairn_get32(guid), cairn_get16(guid + 4),
+                     cairn_get16(guid + 6));
+    for (unsigned i = 8; i < 16; i++)
+        n += snprintf(out + n, CAIRN_SHOWN - (size_t)n, "%s%02x", i == 10 ? "-" : "", guid[i]);
+    snprintf(out + n, CAIRN_SHOWN - (size_t)n, "}");
+}
+
+const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *e)
+{
+    struct cairn_rundown r;
+    char guid[CAIRN_SHOWN] = "no GUID";
+    if (e->provider)
+        show_guid(guid, e->provider);
+    if (e->hook == CAIRN_NO_HOOK) {
+        bool described = e->header == ETL_EVENT32 || e->header == ETL_EVENT64 || e->provider;
+        if (described)
+            snprintf(out, CAIRN_SHOWN, "%s %u of %.40s", e->provider && e->head == ETL_EVENT_BYTES ? "event" : "type",
+                     e->id, guid);
+        else
+            snprintf(out, CAIRN_SHOWN, "%s (header %02XH), %" PRIu32 " bytes", cairn_header_name(e->header), e->header,
+                     e->space);
+        return out;
+    }
+    int n = snprintf(out, CAIRN_SHOWN, "%04" PRIX32 "H %s", e->hook, cairn_hook_name(e->hook));
+    cairn_rundown_read(&r, e);
+    size_t left = CAIRN_SHOWN - (size_t)n;
+    if (r.kind == CAIRN_RUNDOWN_PROCESS) {
+        snprintf(out + n, left, " %" PRIu32 " of %" PRIu32 "%s%.40s", r.pid, r.parent, r.name[0] ? ", " : "", r.name);
+    } else if (r.kind == CAIRN_RUNDOWN_THREAD) {
+        const struct cairn_name *known = r.tid && !r.name[0] ? cairn_find_name(&log->text, r.tid) : NULL;
+        struct cairn_slice name = known ? known->name : (struct cairn_slice){r.name, (uint32_t)strlen(r.name)};
+        snprintf(out + n, left, " %" PRIu32 " of %" PRIu32 "%s%.*s", r.tid, r.pid, name.size ? ", " : "",
+                 name.size < 40 ? (int)name.size : 40, name.at);
+    } else if (r.kind == CAIRN_RUNDOWN_IMAGE) {
+        snprintf(out + n, left, " of %" PRIu32 ", %.40s", r.pid, r.name);
+    }
+    return out;
+}
+
+const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost)
+{
+    if (!lost.unknown)
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64, lost.counted);
+    else if (lost.counted)
+        snprintf(out, CAIRN_SHOWN, "unknown, %" PRIu64 " at least", lost.counted);
+    else
+        snprintf(out, CAIRN_SHOWN, "unknown");
+    return out;
+}
+
+const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log *log, uint32_t cpu)
+{
+    memset(out, 0, CAIRN_SHOWN_BRAND);
+    for (unsigned leaf = 0; leaf < 3; leaf++) {
+        unsigned r[4];
+        char words[40];
+        cairn_slice_text(words, sizeof(words),
+                         cairn_key(&log->text, "cpu.%" PRIu32 ".cpuid.8000000%u.00000000", cpu, leaf + 2));
+        if (sscanf(words, "%x %x %x %x", &r[0], &r[1], &r[2], &r[3]) != 4)
+            break; /* a leaf that is all zero, behind the end of a short name, is left out of a log */
+        memcpy(out + 16 * leaf, r, 16);
+    }
+    for (char *p = out; *p; p++)
+        if (*p < ' ' || *p > '~')
+            *p = '?';
+    const size_t blanks = strspn(out, " ");
+    memmove(out, out + blanks, CAIRN_SHOWN_BRAND - blanks);
+    for (size_t n = strlen(out); n && out[n - 1] == ' '; n--)
+        out[n - 1] = '\0';
+    return out[0] ? out : NULL;
+}
+
+void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix)
+{
+    struct cairn_slice backend = cairn_key(&log->text, "ds.backend"), reason = cairn_key(&log->text, "ds.reason");
+    if (!backend.size)
+        return;
+    int used = printf("%s%.*s: ", head, CAIRN_SLICE(backend));
+    cairn_print_wrapped((unsigned)used, prefix, 2, reason);
+}
+
+struct kind {
+    uint64_t format, bytes, records, threshold, type; /* type: of the core, UINT64_MAX where it has none */
+};
+
+/* False: this CPU is like CPU 0, or what is left of the log does not say. */
+static bool find_kind(struct kind *k, const struct cairn_text *t, uint32_t cpu)
+{
+    k->type = UINT64_MAX;
+    cairn_slice_u64(cairn_key(t, "cpu.%" PRIu32 ".core_type", cpu), &k->type);
+    return cairn_has_key(t, "ds.cpu.%" PRIu32 ".format", cpu) && cairn_ds_number(t, cpu, "format", &k->format) &&
+           cairn_ds_number(t, cpu, "record_bytes", &k->bytes) && cairn_ds_number(t, cpu, "records", &k->records) &&
+           cairn_ds_number(t, cpu, "threshold", &k->threshold);
+}
+
+void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix)
+{
+    for (uint32_t cpu = 1, last; cpu < log->cpus; cpu = last + 1) {
+        struct kind k, next;
+        char cpus[32];
+        last = cpu;
+        if (!find_kind(&k, &log->text, cpu))
+            continue;
+        while (last + 1 < log->cpus && find_kind(&next, &log->text, last + 1) && memcmp(&k, &next, sizeof(k)) == 0)
+            last++;
+        if (last == cpu)
+            snprintf(cpus, sizeof(cpus), "CPU %" PRIu32, cpu);
+        else
+            snprintf(cpus, sizeof(cpus), "CPU %" PRIu32 "..%" PRIu32, cpu, last);
+        printf("%s%-14s format %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " %s, threshold %" PRIu64, prefix, cpus,
+               k.format, k.bytes, k.records, cairn_plural(k.records, "record", "records"), k.threshold);
+        if (k.type != UINT64_MAX)
+            printf(", core type %" PRIX64 "H", k.type);
+        putchar('\n');
+    }
+}
+
+bool cairn_show_bad_end(char out[CAIRN_SHOWN_END], const struct cairn_log *log)
+{
+    struct cairn_slice verdict = cairn_key(&log->text, "end.verdict"), panic = cairn_key(&log->text, "end.panic");
+    struct cairn_slice failed = cairn_key(&log->text, "end.fail");
+    if (panic.size)
+        snprintf(out, CAIRN_SHOWN_END, "the guest panicked: %.*s", CAIRN_SLICE(panic));
+    else if (log->panic)
+        snprintf(out, CAIRN_SHOWN_END, "the guest panicked; why is missing in this log");
+    else if (cairn_slice_is(verdict, "fail"))
+        snprintf(out, CAIRN_SHOWN_END, "the guest's own verdict is fail: %.*s of its tests failed",
+                 CAIRN_SLICE(failed));
+    else
+        return false;
+    return true;
+}
+
+void cairn_print_bad_end(const struct cairn_log *log, const char *prefix)
+{
+    char text[CAIRN_SHOWN_END];
+    if (!cairn_show_bad_end(text, log))
+        return;
+    fputs(prefix, stdout);
+    cairn_print_wrapped((unsigned)strlen(prefix), prefix, (unsigned)strlen(prefix),
+                        (struct cairn_slice){text, (uint32_t)strlen(text)});
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* How things look in every output: times, sizes, threads, addresses. All write into a buffer the caller gives. */
+#pragma once
+
+#include <stdio.h>
+
+#include "tools/cairn/log/log.h"
+#include "tools/cairn/model/loss.h"
+#include "tools/cairn/base/wrap.h"
+
+#define CAIRN_SHOWN 128u /* room enough for any of these */
+
+/* Seconds since the session began, to 100 ns: "0.0123456". Session clock where the beginning is not known. */
+const char *cairn_show_time(char out[CAIRN_SHOWN], const struct cairn_log *log, int64_t time);
+/* A span of clock units: "12.3 us". */
+const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t units);
+/* "name:tid", cut in the name to at most `width`; "idle". */
+const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
+/* "function+1c" or the bare address, at most `width` where that can be. */
+const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
+/* The same of a lock: its variable's name alone where it begins there. */
+const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
+/* `one` or `many` of `n` things. */
+const char *cairn_plural(uint64_t n, const char *one, const char *many);
+/* 0 of nothing. */
+static inline double cairn_percent(uint64_t part, uint64_t whole)
+{
+    return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+/* What is missing at a hole, in words: "1200 bytes of buffer 3 missing (frame 7)". */
+const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_hole *hole);
+/* Which bytes or buffers that are: "1200 bytes of buffer 3", "buffers 3..5". */
+const char *cairn_show_hole_part(char out[CAIRN_SHOWN], const struct cairn_hole *hole);
+struct cairn_etl_flaw;
+/* What is wrong with an ETL file: "buffer 3 is cut short ...". */
+const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *flaw);
+/* "frames 3..5", "frame 3". */
+const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
+/* An event that is none of context switches or Debug Store, in words: "0503H thread 88 of process 4". */
+const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *event);
+/* "12"; "unknown", and what is known of it. Never 0 where it is unknown. */
+const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
+/* The processor's name, by CPUID 80000002H to 4 of that CPU, without blanks around it. NULL: it is not in the log. */
+#define CAIRN_SHOWN_BRAND 49u
+const char *cairn_show_brand(char out[CAIRN_SHOWN_BRAND], const struct cairn_log *log, uint32_t cpu);
+/* The backend, and why, begun with `head`, further lines with `prefix`; nothing where the log does not say. */
+void cairn_print_backend(const struct cairn_log *log, const char *head, const char *prefix);
+/* A line begun with `prefix` for each row of CPUs whose records are not like CPU 0's: a machine of several kinds of
+ * cores. */
+void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix);
+/* That the guest panicked or says that it failed: a trace of such a run may be sound. False: it did not. As a line that
+ * begins with `prefix`. */
+#define CAIRN_SHOWN_END 1024u
+bool cairn_show_bad_end(char out[CAIRN_SHOWN_END], const struct cairn_log *log);
+void cairn_print_bad_end(const struct cairn_log *log, const char *prefix);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/model/elf.h"
+
+#if !__has_include(<elfutils/libdwfl.h>)
+#error elfutils is not there: run 'make deps'
+#endif
+#include <elfutils/libdwfl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/command/command.h"
+#include "tools/cairn/base/error.h"
+
+struct cairn_elf {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    bool same_build;
+};
+
+static int no_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, const char *file,
+                        const char *link, GElf_Word crc, char **found)
+{
+    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
+    return -1; /* only what is in the file itself: nothing is looked for elsewhere, nothing downloaded */
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = no_debuginfo,
+    .section_address = dwfl_offline_section_address,
+};
+
+/* Whether it is of the build that wrote the log, as far as can be told; the reason told where it is not. */
+static bool is_of_log(struct cairn_elf *elf, const char *path, const struct cairn_log *log)
+{
+    const struct cairn_slice wanted = cairn_key(&log->text, "kernel.build_id");
+    const unsigned char *bits;
+    GElf_Addr where;
+    char hex[129] = "none";
+    const int n = dwfl_module_build_id(elf->module, &bits, &where);
+    for (int i = 0; i < n && i < 64; i++)
+        snprintf(hex + 2 * i, 3, "%02x", bits[i]);
+    elf->same_build = wanted.size && cairn_slice_is(wanted, hex);
+    if (!wanted.size)
+        cairn_note("%s: %s has no build ID of its kernel, so whether this is that kernel's file is not known", path,
+                   log->input.name);
+    else if (!elf->same_build)
+        cairn_error("%s: of another build than the kernel of %s: build ID %s, not %.*s: give that build's file, or no "
+                    "--elf: the log names its functions itself", path, log->input.name, hex, CAIRN_SLICE(wanted));
+    return !wanted.size || elf->same_build;
+}
+
+int cairn_elf_open(struct cairn_elf **opened, const char *path, const struct cairn_log *log)
+{
+    struct cairn_elf *elf = cairn_alloc(sizeof(*elf));
+    int status = CAIRN_GOOD;
+    elf->dwfl = dwfl_begin(&callbacks);
+    if (elf->dwfl) {
+        dwfl_report_begin(elf->dwfl);
+        elf->module = dwfl_report_offline(elf->dwfl, "kernel", path, -1);
+        dwfl_report_end(elf->dwfl, NULL, NULL);
+    }
+    if (!elf->module) {
+        cairn_error("%s: %s", path, dwfl_errmsg(-1));
+        status = CAIRN_UNREADABLE;
+    } else if (!is_of_log(elf, path, log)) {
+        status = CAIRN_USAGE;
+    }
+    if (status)
+        cairn_elf_close(elf);
+    *opened = status ? NULL : elf;
+    return status;
+}
+
+bool cairn_elf_has_lines(struct cairn_elf *elf)
+{
+    Dwarf_Addr bias;
+    return dwfl_module_getdwarf(elf->module, &bias) != NULL;
+}
+
+void cairn_elf_close(struct cairn_elf *elf)
+{
+    if (elf && elf->dwfl)
+        dwfl_end(elf->dwfl);
+    free(elf);
+}
+
+const char *cairn_elf_function(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN])
+{
+    GElf_Off offset;
+    GElf_Sym symbol;
+    const char *name = dwfl_module_addrinfo(elf->module, address, &offset, &symbol, NULL, NULL, NULL);
+    if (!name)
+        return NULL;
+    snprintf(out, CAIRN_SHOWN, "%.90s+0x%" PRIx64, name, (uint64_t)offset);
+    return out;
+}
+
+const char *cairn_function_name(const struct cairn_log *log, struct cairn_elf *elf, uint64_t address,
+                                char out[CAIRN_SHOWN])
+{
+    if (elf && cairn_elf_function(elf, address, out)) {
+        char *offset = strrchr(out, '+');
+        if (offset)
+            *offset = '\0';
+        return out;
+    }
+    const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
+    return s ? cairn_slice_text(out, CAIRN_SHOWN, s->name) : NULL;
+}
+
+const char *cairn_elf_line(struct cairn_elf *elf, uint64_t address, char out[CAIRN_SHOWN])
+{
+    Dwfl_Line *line = dwfl_module_getsrc(elf->module, address);
+    int number;
+    const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    if (!file)
+        return NULL;
+    snprintf(out, CAIRN_SHOWN, "%.100s:%d", file, number);
+    return out;
+}
+
+bool cairn_elf_same_build(const struct cairn_elf *elf)
+{
+    return elf->same_build;
+}
+
+size_t cairn_elf_code(struct cairn_elf *elf, uint64_t address, uint8_t *code, size_t size)
+{
+    Dwarf_Addr at = address, bias;
+    Elf_Scn *section = dwfl_module_address_section(elf->module, &at, &bias);
+    GElf_Shdr header;
+    if (!section || !gelf_getshdr(section, &header) || !(header.sh_flags & SHF_EXECINSTR))
+        return 0;
+    const Elf_Data *data = elf_rawdata(section, NULL);
+    if (!data || !data->d_buf || at >= data->d_size)
+        return 0;
+    size = data->d_size - at < size ? data->d_size - at : size;
+    memcpy(code, (const uint8_t *)data->d_buf + at, size);
+    return size;
+}

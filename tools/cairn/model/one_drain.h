@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* One drain of a CPU, taken out of the log with its records: nothing else of the log need be kept. */
+#pragma once
+
+#include "tools/cairn/model/timeline.h"
+
+#define CAIRN_TAKE_FIRST UINT64_MAX /* for `number`: the first drain with records, else the first */
+
+struct cairn_taken {
+    struct cairn_epoch epoch;
+    uint32_t first, last; /* numbers of the CPU's epochs in the log, whatever passes */
+    struct {
+        struct cairn_item *items;
+        size_t count, room;
+    } records; /* as they lay in the buffer */
+    /* what these point to */
+    uint8_t *area;
+    struct {
+        struct cairn_taken_record {
+            struct cairn_record record;
+            uint8_t bytes[];
+        } **items;
+        size_t count, room;
+    } held;
+};
+
+/* The drain of epoch `number`, of those that pass the filter's times (filter.h); records' threads by the rule `by`.
+ * False: there is none. cairn_taken_free after either. */
+bool cairn_take(struct cairn_taken *taken, const struct cairn_log *log, uint32_t cpu, uint64_t number,
+                enum cairn_by by);
+void cairn_taken_free(struct cairn_taken *taken);

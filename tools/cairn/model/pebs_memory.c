@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sources: SDM vol. 3B, "Load Latency Performance Monitoring Facility" (2016: table 18-24), "TX Abort Information";
+ * Linux' arch/x86/events/intel/ds.c for later processors, include/uapi/linux/perf_event.h for Alder Lake's latencies.
+ */
+#include "tools/cairn/model/pebs_memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ds/ds.h"
+#include "ds/layout.h"
+#include "tools/cairn/model/counters.h"
+#include "tools/cairn/log/pebs_fields.h"
+
+void cairn_show_bits(char out[CAIRN_SHOWN], uint64_t value, const char *between, const char *const *names,
+                     unsigned count)
+{
+    int used = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < count; i++)
+        if (names[i] && value >> i & 1)
+            used += snprintf(out + used, CAIRN_SHOWN - (size_t)used, "%s%s", used ? between : "", names[i]);
+}
+
+/* ---- data source ------------------------------------------------------------------------------------------------- */
+
+struct sources {
+    const char *from[16];   /* by bits 3:0; NULL: reserved */
+    const char *further[8]; /* of bits 7:0 those that say something else */
+};
+
+static const struct sources nehalem = {
+    {"unknown L3 miss", "L1 hit", "pending fill", "L2 hit", "L3 hit, no snoop", "L3 hit, other core clean",
+     "L3 hit, other core modified", NULL, "L3 miss, snoop hit", NULL, "local DRAM, shared", "remote DRAM, shared",
+     "local DRAM, exclusive", "remote DRAM, exclusive", "I/O", "uncacheable"},
+    {NULL},
+};
+static const struct sources sandybridge = {
+    {"unknown L3 miss", "L1 hit", "pending fill", "L2 hit", "L3 hit, no snoop", "L3 hit, snoop miss",
+     "L3 hit, snoop hit", "L3 hit, modified", "L3 miss, snoop hit", NULL, "local DRAM, shared", "remote DRAM, shared",
+     "local DRAM, exclusive", "remote DRAM, exclusive", "I/O", "uncacheable"},
+    {[4] = "STLB miss", [5] = "locked"},
+};
+#define SKYLAKE_FROM                                                                                                   \
+    {                                                                                                                  \
+        "unknown L3 miss", "L1 hit", "pending fill", "L2 hit", "L3 hit, no snoop", "L3 hit, snoop miss",               \
+            "L3 hit, snoop hit", "L3 hit, modified", "local L4 or PMEM", "remote L4 or PMEM", "local DRAM",            \
+            "remote DRAM", "remote cache, forwarded", "remote cache, modified", "I/O", "uncacheable"                   \
+    }
+static const struct sources skylake = {SKYLAKE_FROM, {[4] = "STLB miss", [5] = "locked"}};
+static const struct sources goldencove = {
+    SKYLAKE_FROM,
+    {[4] = "STLB miss", [5] = "locked", [6] = "blocked on data", [7] = "blocked on address"},
+};
+
+/* The table for a processor; NULL: none is documented, or known here (small cores, Lion Cove). */
+static const struct sources *sources_of(const struct cairn_log *log, uint32_t cpu)
+{
+    const struct cairn_text *t = &log->text;
+    const char *backend = cairn_log_modelled(log) ? "soft" : "hw";
+    static const char row[] = "CPUID.01H:EAX family and model|";
+    uint64_t signature = 0, type = 0;
+    for (unsigned i = 0; cairn_has_key(t, "ds.detect.%s.%" PRIu32 ".%u", backend, cpu, i); i++) {
+        struct cairn_slice s = cairn_key(t, "ds.detect.%s.%" PRIu32 ".%u", backend, cpu, i);
+        if (s.size < sizeof(row) || memcmp(s.at, row, sizeof(row) - 1) != 0)
+            continue;
+        s = (struct cairn_slice){s.at + sizeof(row) - 1, s.size - (uint32_t)sizeof(row) + 1};
+        const char *end = memchr(s.at, '|', s.size);
+        s.size = end ? (uint32_t)(end - s.at) : s.size;
+        cairn_slice_u64(s, &signature);
+    }
+    if (!cairn_log_modelled(log))
+        cairn_slice_u64(cairn_key(t, "cpu.%" PRIu32 ".core_type", cpu), &type);
+    switch (ds_generation((uint32_t)signature, (uint32_t)type << 24)) {
+    case DS_GENERATION_NEHALEM:
+        return &nehalem;
+    case DS_GENERATION_SANDYBRIDGE:
+    case DS_GENERATION_HASWELL:
+        return &sandybridge;
+    case DS_GENERATION_SKYLAKE:
+    case DS_GENERATION_ICELAKE:
+        return &skylake;
+    case DS_GENERATION_GOLDENCOVE:
+        return &goldencove;
+    default:
+        return NULL;
+    }
+}
+
+static bool is_load_latency(const struct cairn_counter *c)
+{
+    return c && (cairn_slice_is(c->event, "MEM_TRANS_RETIRED.LOAD_LATENCY") ||
+                 cairn_slice_is(c->event, "MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD"));
+}
+
+static bool of_load_latency(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *r)
+{
+    struct cairn_counters on;
+    uint64_t bits = 0;
+    cairn_counters_read(&on, &log->text, cpu);
+    if (!cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &bits))
+        cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &bits);
+    bits &= on.pebs;
+    for (unsigned n = 0; n < DS_COUNTER_NUMBERS; n++)
+        if (bits >> n & 1 && !is_load_latency(cairn_counters_find(&on, n)))
+            return false;
+    return bits;
+}
+
+const char *cairn_show_source(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu,
+                              const struct cairn_record *record, uint64_t source)
+{
+    const struct sources *s = sources_of(log, cpu);
+    char further[CAIRN_SHOWN];
+    out[0] = '\0';
+    if (!s || !of_load_latency(log, cpu, record))
+        return out;
+    cairn_show_bits(further, source, ", ", s->further, 8);
+    snprintf(out, CAIRN_SHOWN, "%s%s%.60s", s->from[source & 15] ? s->from[source & 15] : "reserved",
+             *further ? ", " : "", further);
+    return out;
+}
+
+/* ---- latency, transaction ---------------------------------------------------------------------------------------- */
+
+const char *cairn_show_latency(char out[CAIRN_SHOWN], uint64_t latency, bool adaptive)
+{
+    if (adaptive && latency >> 32) /* before Alder Lake there is nothing above bit 31 */
+        snprintf(out, CAIRN_SHOWN, "%u core cycles, cache %u", (unsigned)(latency & 0xFFFF),
+                 (unsigned)(latency >> 32 & 0xFFFF));
+    else
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 " core cycles", latency);
+    return out;
+}
+
+const char *cairn_show_transaction(char out[CAIRN_SHOWN], uint64_t tx)
+{
+    static const char *const names[] = {"HLE abort",      "RTM abort", "by an instruction", "not by an instruction",
+                                        "may be retried", "conflict",  "capacity (write)",  "capacity (read)"};
+    char bits[CAIRN_SHOWN];
+    cairn_show_bits(bits, tx >> 32, ", ", names, sizeof(names) / sizeof(names[0]));
+    snprintf(out, CAIRN_SHOWN, "%" PRIu32 " cycles%s%.100s", (uint32_t)tx, *bits ? ", " : "", bits);
+    return out;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What `cairn stat` adds up: who ran how long, whose the PEBS records are. */
+#pragma once
+
+#include "tools/cairn/log/activity.h"
+#include "tools/cairn/base/number_map.h"
+#include "tools/cairn/model/timeline.h"
+
+struct cairn_total_thread {
+    uint32_t tid;
+    uint64_t busy, records, runs; /* clock units on a CPU; records it caused; times it was switched out */
+};
+
+/* Whose a record is: the stamps of 0524H and those of 0525H are not worth the same. */
+enum { CAIRN_TOTAL_TIME, CAIRN_TOTAL_0524, CAIRN_TOTAL_0525, CAIRN_TOTAL_RULES };
+
+struct cairn_totals {
+    const struct cairn_log *log;
+    bool compact; /* the kind of switches counted for shares */
+    struct {
+        struct cairn_total_thread *items;
+        size_t count, room;
+    } threads; /* at the positions of `by_tid` until they are sorted to be printed */
+    struct cairn_map by_tid;
+    uint64_t busy[CAIRN_MAX_CPUS], idle[CAIRN_MAX_CPUS], unknown[CAIRN_MAX_CPUS], switches[CAIRN_MAX_CPUS];
+    uint64_t others[CAIRN_MAX_CPUS]; /* the time of threads that the filter leaves out */
+    struct cairn_total_passed {      /* the filter, of the kind of switches that is counted, and of all other things */
+        uint64_t events, forms[CAIRN_FORM_EVENT + 1], locks, drains;
+        uint64_t live[CAIRN_LIVE_KINDS], hooks[UINT16_MAX + 1]; /* hooks: of the other events */
+    } passed;
+    struct cairn_total_rule {
+        uint64_t blames[CAIRN_BLAMES], told, wrong; /* told: of the attributed, those the truth knows */
+    } rules[CAIRN_TOTAL_RULES];
+    uint64_t records, attributed; /* attributed: by the rule asked for */
+};
+
+/* Adds up all that passes the filter (filter.h); of who ran how long, what passes by CPU, time and thread; records'
+ * threads by the rule `by`. */
+void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by);
+/* Puts the threads in the order of their time, or of their records. */
+void cairn_totals_order(struct cairn_totals *t, bool records);
+void cairn_totals_free(struct cairn_totals *t);

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+# Where GNU-EFI is, in the paths of Debian, Fedora, Arch and SUSE; what the loader is compiled and linked with; and the
+# signature of one's own key and certificate (PEM) for Secure Boot: docs/hardware.md, section 2.
+SIGN_KEY  :=
+SIGN_CERT :=
+
+EFI_ROOTS := $(addprefix /usr/,lib lib/gnuefi/x64 lib64/gnuefi/x64 lib/gnuefi lib64/gnuefi lib64 local/lib)
+EFI_INC   := $(firstword $(wildcard /usr/include/efi /usr/local/include/efi))
+efi_file   = $(firstword $(wildcard $(foreach name,$(1),$(addsuffix /$(name),$(EFI_ROOTS)))))
+EFI_CRT0  := $(call efi_file,crt0-efi-x86_64.o crt0-efi-x64.o)
+EFI_LDS   := $(call efi_file,elf_x86_64_efi.lds elf_x64_efi.lds)
+EFI_LIBS  := $(addprefix -L,$(EFI_ROOTS)) -lefi -lgnuefi
+EFI_CFLAGS := -fshort-wchar -DGNU_EFI_USE_MS_ABI -isystem $(EFI_INC) -isystem $(EFI_INC)/x86_64
+LCFLAGS   := $(COMMON) -ffreestanding -fpic -fno-stack-protector -mno-red-zone -mgeneral-regs-only \
+             -maccumulate-outgoing-args -fno-strict-aliasing -fcf-protection=none $(EFI_CFLAGS)
+gnu-efi:
+	$(if $(and $(EFI_INC),$(EFI_CRT0),$(EFI_LDS)),,$(error GNU-EFI is not there: run 'make deps'))
+.PHONY: gnu-efi
+
+# Who signs the loader is an input, too.
+$(B)/loader.signer: FORCE
+	$(call changed,$(SIGN_KEY) $(SIGN_CERT) $(if $(SIGN_CERT),$(shell cksum < '$(SIGN_CERT)')))
+sign_loader = $(if $(SIGN_KEY)$(SIGN_CERT),@tools/sign.sh '$(SIGN_KEY)' '$(SIGN_CERT)' $@)

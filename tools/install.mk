@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# make install: the host tool for all users of this machine or, with PREFIX=$HOME/.local, for one.
+PREFIX  := /usr/local
+DESTDIR :=
+INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
+               share/bash-completion/completions/cairn share/zsh/site-functions/_cairn \
+               share/fish/vendor_completions.d/cairn.fish)
+# The documents that the manual page names, and those that they name.
+INSTALLED_DOCS := $(DESTDIR)$(PREFIX)/share/doc/cairn
+install: tools
+	@set -e; set -- $(addprefix $(B)/,cairn cairn.1 cairn.bash _cairn cairn.fish); mode=755; \
+	for to in $(INSTALLED); do install -D -m $$mode $$1 $$to; echo $$to; shift; mode=644; done
+	@install -d $(INSTALLED_DOCS) && install -m 644 docs/*.md $(INSTALLED_DOCS) && echo $(INSTALLED_DOCS)
+uninstall:
+	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(notdir $(wildcard docs/*.md)))
+	-rmdir $(INSTALLED_DOCS)
+.PHONY: install uninstall

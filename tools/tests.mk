@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+# Suites are found by their names: tests/unit/ROOM/test_*.c are cmocka programs (ASan, UBSan), one each, with what
+# they take of tests/unit/support; tests/*/test_*.py are pytest's. tests/*/local.mk and tools/*/local.mk may add rules,
+# prerequisites of `test-products` (what tests need built), what bench, bench-gate, fuzz and fuzz-replay do, and SUITES:
+# targets that print `PASS|FAIL|SKIP: name: text` lines.
+
+# The first Python that has pytest: a package manager gives it to its own one.
+PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do \
+                          $$p -c 'import pytest, xdist' 2>&- && echo $$p && break; done),\
+           $(error no python3 with pytest and its xdist: run 'make deps'))
+
+UNIT := $(patsubst tests/%.c,$(B)/%,$(sort $(wildcard tests/unit/*/test_*.c)))
+$(B)/san/libsupport.a: $(patsubst %.c,$(B)/san/%.o,$(wildcard tests/unit/support/*.c))
+	@rm -f $@; $(AR) rcs $@ $^
+$(B)/unit/%: $(B)/san/tests/unit/%.o $(B)/san/libsupport.a $(B)/san/libshared.a
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(SAN) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka -lm $(UNIT_LIBS)
+unit: $(UNIT)
+	@set -e; for t in $(UNIT); do echo "== $$t"; $$t; done
+test-products: all $(UNIT)
+SUITES := lint golden-check bench-gate fuzz-replay
+test: test-products
+	@$(PYTHON) tests/run.py --build $(B) $(SUITES)
+test-ci test-all: test-products
+	-@$(MAKE) --no-print-directory deps-ds # where that fails, so do the tests that need it
+	@$(PYTHON) tests/run.py --build $(B) --with-qemu-11 $(if $(filter test-all,$@),--all fuzz) $(SUITES)
+test-ds: all
+	@$(PYTHON) tests/run.py --build $(B) --only qemu_ds
+test-linux: all
+	@$(PYTHON) tests/run.py --build $(B) --only linux
+bench bench-gate fuzz fuzz-replay: all
+lint:
+	@tools/lint.sh
+.PHONY: unit test-products test test-ds test-linux test-ci test-all bench bench-gate fuzz lint

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames of the serial dump: format.h, docs/format.md. */
+#include "trace/frames.h"
+
+#include "kernel/lib/string.h"
+#include "kernel/lib/base64.h"
+#include "kernel/lib/crc32c.h"
+#include "trace/session.h"
+#include "trace/wire/truth.h"
+
+void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink)
+{
+    memset(dump, 0, sizeof(*dump));
+    dump->sink = sink;
+}
+
+static char *put_hex8(char *to, uint32_t v)
+{
+    for (int shift = 28; shift >= 0; shift -= 4)
+        *to++ = "0123456789abcdef"[v >> shift & 15];
+    return to;
+}
+
+void trace_dump_flush(struct trace_dump *dump)
+{
+    if (!dump->used)
+        return;
+    if (dump->sink) {
+        char *at = dump->line;
+        *at++ = CAIRN_FRAME_MARK;
+        *at++ = (char)dump->stream;
+        at = put_hex8(at, dump->frames);
+        *at++ = CAIRN_FRAME_SEPARATOR;
+        at += trace_base64_encode(at, dump->payload, dump->used);
+        uint32_t crc = trace_crc32c(0, dump->line + 1, (size_t)(at - dump->line) - 1);
+        *at++ = CAIRN_FRAME_SEPARATOR;
+        at = put_hex8(at, crc);
+        *at++ = '\r';
+        *at++ = '\n';
+        dump->sink->write(dump->sink->context, dump->line, (size_t)(at - dump->line));
+    }
+    dump->frames++;
+    dump->bytes += TRACE_BASE64_SIZE(dump->used) + CAIRN_FRAME_OVERHEAD;
+    dump->raw_bytes += dump->used;
+    dump->used = 0;
+}
+
+/* Room for `size` bytes that stay together, in the pending frame or a new one. */
+static uint8_t *room(struct trace_dump *dump, enum cairn_stream stream, uint32_t size)
+{
+    if (dump->stream != stream || dump->used + size > CAIRN_FRAME_PAYLOAD_MAX)
+        trace_dump_flush(dump);
+    dump->stream = (uint8_t)stream;
+    uint8_t *at = dump->payload + dump->used;
+    dump->used += size;
+    return at;
+}
+
+void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size)
+{
+    static const char cut[] = "...";
+    size_t longest = CAIRN_FRAME_PAYLOAD_MAX - 1, kept = size > longest ? longest - (sizeof(cut) - 1) : size;
+    size_t tail = size > longest ? sizeof(cut) - 1 : 0;
+    uint8_t *at = room(dump, stream, (uint32_t)(kept + tail + 1));
+    memcpy(at, text, kept);
+    memcpy(at + kept, cut, tail);
+    at[kept + tail] = '\n';
+}
+
+/* Bytes of the event with its padding. Something has overwritten the buffer where that makes no sense (a panic may be
+ * just because of that): the rest goes out in pieces that fit. */
+static uint32_t event_bytes(const uint8_t *at, uint32_t left)
+{
+    const struct perfinfo_trace_header *event = (const void *)at;
+    uint32_t size = WMI_EVENT_ALIGN((uint32_t)event->size);
+    if (size >= sizeof(*event) && size <= CAIRN_EVENT_MAX && size <= left)
+        return size;
+    return left < CAIRN_EVENT_MAX ? left : CAIRN_EVENT_MAX;
+}
+
+uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
+                         uint16_t session_id, uint32_t start)
+{
+    const uint8_t *buffer = (const uint8_t *)header;
+    uint32_t end = start ? start : (uint32_t)sizeof(*header);
+    struct cairn_trace_frame frame = {
+        .sequence = (uint32_t)header->sequence_number,
+        .cpu_buffer = cpu_buffer,
+        .cpu = header->processor_index,
+        .session = session_id,
+        .offset = start,
+        .used = header->offset,
+    };
+    while (end < header->offset) { /* as many whole events as fit */
+        uint32_t size = event_bytes(buffer + end, header->offset - end);
+        if (sizeof(frame) + (end + size - start) > CAIRN_FRAME_PAYLOAD_MAX)
+            break;
+        end += size;
+    }
+    trace_dump_flush(dump);
+    uint8_t *at = room(dump, CAIRN_STREAM_TRACE, (uint32_t)sizeof(frame) + (end - start));
+    memcpy(at, &frame, sizeof(frame));
+    memcpy(at + sizeof(frame), buffer + start, end - start);
+    return end;
+}
+
+void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id)
+{
+    trace_dump_flush(dump);
+    uint32_t count = trace_session_buffers(session);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t cpu_buffer;
+        const struct wmi_buffer_header *header = trace_session_buffer(session, i, &cpu_buffer);
+        for (uint32_t at = trace_session_sent(session, i); at < header->offset;)
+            at = trace_dump_part(dump, header, cpu_buffer, session_id, at);
+        trace_dump_flush(dump);
+    }
+}
+
+void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count)
+{
+    const uint8_t *from = records;
+    trace_dump_flush(dump);
+    while (count) {
+        uint32_t n = count < CAIRN_TRUTH_PER_FRAME ? count : CAIRN_TRUTH_PER_FRAME;
+        struct cairn_truth_frame frame = {.cpu = cpu, .count = (uint16_t)n, .first = first};
+        uint8_t *at = room(dump, CAIRN_STREAM_TRUTH, (uint32_t)sizeof(frame) + n * CAIRN_TRUTH_BYTES);
+        memcpy(at, &frame, sizeof(frame));
+        memcpy(at + sizeof(frame), from, n * CAIRN_TRUTH_BYTES);
+        trace_dump_flush(dump);
+        from += n * CAIRN_TRUTH_BYTES;
+        first += n;
+        count -= n;
+    }
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes frames (format.h: "the serial dump"). Used twice with the same calls: once with a NULL sink, which only counts
+ * frames and bytes, then with the real one. No lock, no allocation; usable in a panic.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/wire/format.h"
+
+struct trace_session;
+
+struct trace_sink {
+    void (*write)(void *context, const char *data, size_t size);
+    void *context;
+};
+
+struct trace_dump {
+    const struct trace_sink *sink; /* NULL: count only */
+    uint32_t frames;               /* written so far = number of the next */
+    uint64_t bytes;                /* characters so far, line ends included */
+    uint64_t raw_bytes;            /* payload so far */
+    uint8_t stream;                /* stream of the pending frame, 0: none */
+    uint32_t used;                 /* bytes pending */
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    char line[CAIRN_FRAME_LINE_MAX];
+};
+
+void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink);
+/* One line "text\n" of a text stream (formatted by the caller, no newline inside, at most CAIRN_FRAME_PAYLOAD_MAX - 1
+ * characters: longer is cut and ends in "..."). Lines of one stream are packed into frames. */
+void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size);
+/* Ends the pending frame. Called by itself when the stream changes. */
+void trace_dump_flush(struct trace_dump *dump);
+/* One frame, which is then pending, of as many whole events of a buffer as it holds, from offset `start` on; 0: with
+ * the buffer's header. Returns where the next frame begins: header->offset where there is none. */
+uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header *header, uint32_t cpu_buffer,
+                         uint16_t session_id, uint32_t start);
+/* Every buffer of a session, whole events per frame; of one that is out in part, the rest. */
+void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id);
+/* `count` truth records of `cpu`, the first of them its ordinal `first`. */
+void trace_dump_truth(struct trace_dump *dump, uint16_t cpu, uint32_t first, const void *records, uint32_t count);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Buffers out of a live session while it runs: one sender takes those that are full, the oldest first, and gives them
+ * back empty. It takes no lock and holds up no CPU: one that finds no buffer loses its events, and counts them.
+ *
+ * On each CPU buffers begin and end in order, so the oldest full one of all is the oldest full one of its CPU, too:
+ * each CPU's leave in their order. A buffer that is not wholly out when the sender stops, or a panic stops it, is still
+ * full, and trace_session_sent says where the dump at the end goes on.
+ */
+#pragma once
+
+#include "trace/session.h"
+
+struct trace_live {
+    const struct wmi_buffer_header *header; /* complete; nobody writes to the buffer before trace_live_release */
+    uint32_t cpu_buffer;                    /* its ordinal on its CPU */
+    uint32_t slot;
+    uint32_t sent; /* its first bytes that are out */
+};
+
+/* The oldest full buffer; false: there is none. */
+bool trace_live_next(const struct trace_session *session, struct trace_live *live);
+/* So many of its bytes are out from now on. */
+void trace_live_sent(struct trace_session *session, uint32_t slot, uint32_t bytes);
+/* It is empty from now on. */
+void trace_live_release(struct trace_session *session, uint32_t slot);
+/* How many buffers are full, the one that is being sent among them: the truth of a moment. Anybody. */
+uint32_t trace_live_full(const struct trace_session *session);

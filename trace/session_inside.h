@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The inside of a trace session; for trace/ and its tests.
+ *
+ * A session is one block of memory: this structure, the CPUs, the slots, the buffers. A slot describes a buffer. CPUs
+ * take buffers by tickets 0, 1, 2, ...: ticket T means slot T modulo the number of slots. In sequential mode a ticket
+ * beyond the last slot means the pool is used up for good. In circular mode it means the oldest buffer there is, since
+ * its slot was filled longest ago; slots some CPU is writing to are passed over. In a live session
+ * (trace/live_buffers.h) slots come back when they have been sent, and all that are not empty are passed over.
+ *
+ * Exactness at any instruction. A CPU may be stopped anywhere by a panic, and trace_hub_freeze must still find
+ * whole events and exact counts. So each step takes effect by one store:
+ *   - an event counts from the store of trace_cpu.used, a compact record from that of trace_ccswap.used;
+ *   - how many switches a session has tried to get in batches is a difference to what its encoder has encoded, or a
+ *     number of its own: trace_cpu.subscribed tells which;
+ *   - a buffer is complete from the store of its slot's state (TAKEN -> FULL) on;
+ *   - what a CPU wrote into closed buffers is kept twice; trace_cpu.current tells which of the two is valid, and which
+ *     slot is being filled, in one word.
+ * What was written into the buffer being filled (`fill`) is counted after the event counts, so freeze counts it again
+ * from the bytes. What circular mode overwrote is written minus present, so no moment exists in which it is in neither.
+ */
+#pragma once
+
+#include "trace/session.h"
+
+struct trace_tally { /* what buffers hold */
+    uint64_t buffers, events, compact, full;
+};
+
+/* State of a slot: 0 empty; else ticket + 1 in the upper bits and one of these in the lower two. */
+enum { TRACE_SLOT_TAKEN = 1, TRACE_SLOT_FULL = 2, TRACE_SLOT_PHASE = 3 };
+
+struct trace_slot {
+    uint64_t state;      /* atomic: the only word CPUs contend for */
+    uint32_t cpu;        /* this and the rest: the taker's, valid in FULL */
+    uint32_t cpu_buffer; /* ordinal on that CPU */
+    uint32_t sent;       /* its first bytes that are out; the one who sends writes it, while it is FULL */
+    struct trace_tally tally;
+};
+
+struct trace_cpu {
+    uint8_t *buffer;             /* the buffer of `current` */
+    uint64_t used;               /* its bytes that count */
+    int64_t last_event;          /* time of this CPU's last event: the next is never before it */
+    const volatile uint64_t *full_index;    /* where 0524H events find their PebsIndex; NULL: they carry none */
+    const volatile uint64_t *compact_index; /* likewise 0525H */
+    uint32_t full_items;         /* PMC items on 0524H */
+    struct trace_session *session;
+    uint64_t current;            /* (slot + 1) << 1 | which of `closed` is valid; slot + 1 == 0: no buffer */
+    uint64_t taken;              /* state its slot had when this CPU took it */
+    uint32_t index, buffer_bytes;
+    bool on;
+    bool subscribed;             /* gets the batches of `encoder`; says which of the next two is valid */
+    uint64_t skipped;            /* subscribed: what the encoder has encoded for others */
+    uint64_t compact_tried;      /* not subscribed: switches up to now */
+    const struct trace_ccswap *encoder; /* this CPU's, of the session's clock */
+    struct perfinfo_groupmask masks;
+    struct trace_pmc pmc;
+    struct trace_tally fill;
+    struct trace_tally closed[2];
+
+    bool gap;                    /* events were lost since its last buffer */
+    uint64_t batches[CCSWAP_CLOSE_REASONS];
+    uint64_t full_tried, other_tried;
+    uint64_t events_lost, compact_lost, full_lost;
+    uint64_t buffers_lost;
+    uint32_t lost_room;          /* what is left of the last of them */
+    uint32_t lives;
+} __attribute__((aligned(64)));
+
+struct trace_session {
+    struct trace_config config;
+    uint64_t next_ticket __attribute__((aligned(64))); /* atomic */
+    uint64_t empty;                                    /* atomic; not circular: slots nobody has, or is about to take */
+    struct trace_cpu *cpu __attribute__((aligned(64)));
+    struct trace_slot *slot;
+    uint8_t *buffers;
+    uint32_t *order; /* of the dump: slots by sequence number */
+    uint32_t full;   /* entries of `order` */
+};
+
+uint8_t *trace_slot_buffer(const struct trace_session *session, uint64_t slot);
+
+/* The slot of the buffer a CPU fills; NULL: it has none. */
+static inline struct trace_slot *trace_cpu_slot(const struct trace_cpu *cpu)
+{
+    return cpu->current > 1 ? &cpu->session->slot[(cpu->current >> 1) - 1] : NULL;
+}
+
+/* The rest runs on the CPU concerned with interrupts off: what trace/hub.c does with a session that runs there. */
+
+/* Gives it what it needs to know of the CPU; it is not on before trace_cpu_set_on. */
+void trace_cpu_prepare(struct trace_cpu *cpu, const struct trace_ccswap *encoder);
+/* Where its switch events find their PebsIndex from now on; NULL: they carry none. No batch is open. */
+void trace_cpu_stamp(struct trace_cpu *cpu, const volatile uint64_t *full, const volatile uint64_t *compact);
+/* Its events carry the items that the session's configuration says from now on. */
+void trace_cpu_set_pmc(struct trace_cpu *cpu);
+/* On: it takes events. Off: the current buffer is closed, and nothing more is recorded. */
+void trace_cpu_set_on(struct trace_cpu *cpu, bool on);
+/* Closes its current buffer, if it has one. */
+void trace_cpu_close_buffer(struct trace_cpu *cpu);
+/* Whether the switches encoded from now on are its own. No batch is open. */
+void trace_cpu_subscribe(struct trace_cpu *cpu, bool subscribed);
+
+/* One closed batch, as the encoder's call-back gets it. */
+void trace_cpu_batch(struct trace_cpu *cpu, const struct trace_ccswap *compact, uint32_t size, uint32_t records,
+                     int64_t time, enum ccswap_close reason);
+/* One 0524H event. trace_ccswap_switch's counterpart. `counters`: what its items are of; NULL: nobody has read them,
+ * and items are 0. */
+void trace_full_switch(struct trace_cpu *cpu, const struct trace_switch *sw, int64_t time, const uint64_t *counters);
+/* Bytes of it in the payload. */
+static inline uint32_t trace_part_bytes(const struct trace_part *part)
+{
+    return part->size == TRACE_PART_TIME ? sizeof(int64_t) : part->size;
+}
+/* One event of `size` bytes of payload, in `count` parts; `counters` as above. 0, -ENOSPC. */
+int trace_cpu_event(struct trace_cpu *cpu, uint64_t tsc, const struct trace_system *system, uint16_t hook_id,
+                    uint8_t version, const struct trace_part *parts, unsigned count, uint32_t size,
+                    const uint64_t *counters);
+
+/* Panic, from any CPU: puts right what may be half done. */
+void trace_cpu_settle(struct trace_cpu *cpu);
+/* Panic: closes the buffer and completes the account. No batch is open, trace_cpu_settle has been called. */
+void trace_cpu_freeze(struct trace_cpu *cpu);
