@@ -3,8 +3,9 @@
 #include "arch/internal.h"
 #include "arch/registers.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
 
-_Static_assert(ACPI_MAX_CPUS == ARCH_MAX_CPUS, "one limit on CPUs");
+_Static_assert(MAX_CPUS == MAX_CPUS, "one limit on CPUs");
 
 #define CPUID_1_ECX_X2APIC (1u << 21)
 

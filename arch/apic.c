@@ -5,6 +5,7 @@
 #include "arch/registers.h"
 #include "kernel/lib/cpuset.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
 
 /* Register offsets of the xAPIC page; x2APIC: MSR 800H + offset / 16. */
 #define APIC_TPR           0x080u
@@ -63,7 +64,7 @@
 
 static bool x2apic;
 static volatile uint32_t *registers; /* xAPIC page */
-static uint32_t apic_ids[ARCH_MAX_CPUS]; /* by the kernel's dense CPU number */
+static uint32_t apic_ids[MAX_CPUS]; /* by the kernel's dense CPU number */
 static struct kcpuset reachable;         /* CPUs that have set their local APIC up; atomic */
 
 static uint32_t apic_read(uint32_t reg)
@@ -153,7 +154,7 @@ void arch_nmi_others(void)
 {
     const uint32_t me = arch_cpu_index();
 
-    for (uint32_t i = 0; i < ARCH_MAX_CPUS; i++)
+    for (uint32_t i = 0; i < MAX_CPUS; i++)
         if (i != me && kcpuset_has_atomic(&reachable, i))
             (void)arch_apic_send(apic_ids[i], ICR_NMI | ICR_LEVEL_ASSERT);
 }

@@ -13,9 +13,9 @@
 #include "arch/tscsync.h"
 #include "arch/firmware/uart.h"
 #include "boot/info.h"
+#include "kernel/lib/limits.h"
 
 #define ARCH_PAGE_SIZE 4096u
-#define ARCH_MAX_CPUS  256u
 
 /* ---- instructions -------------------------------------------------------------------------------------------- */
 
@@ -165,7 +165,7 @@ static inline uint32_t arch_cpu_index(void)
 void arch_early_init(struct arch_cpu *cpu);
 
 /* Final page tables: kernel segments W^X, direct map NX, devices uncached, no identity map. Takes pages with
- * kmem_early_page (never freed). 0, or -ENOMEM. */
+ * kernel_page_permanent (never freed). 0, or -ENOMEM. */
 int arch_paging_init(const struct boot_info *info);
 
 /* ACPI: RSDP -> XSDT/RSDT -> MADT, FADT (PM timer), HPET. 0, or a negative error with one line printed: -ENOENT (no
@@ -195,7 +195,7 @@ void arch_delay_us(uint64_t us);
  * arch_time_init, before other CPUs run; interrupts off (on for the sleep). */
 void arch_tsc_align(unsigned n);
 
-/* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond ARCH_MAX_CPUS. */
+/* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond MAX_CPUS. */
 uint32_t arch_cpus_found(void);
 uint32_t arch_cpus_left_out(void);
 /* Places of the MADT without a CPU that is enabled: empty sockets, CPUs switched off, those that could be added. */
@@ -209,7 +209,7 @@ uint32_t arch_cpu_apic_id(uint32_t index);
  * kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it shall have; arch/ sets
  * the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 10 s of TSC time (the CPU is then
  * left out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
- * processor only, interrupts off or on, once for each `index`; takes pages with kmem_early_page. Memory below 1 MiB
+ * processor only, interrupts off or on, once for each `index`; takes pages with kernel_page_permanent. Memory below 1 MiB
  * belongs to arch/ for this: kernel/memory/mem.c never hands it out. */
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
 
@@ -398,25 +398,3 @@ void arch_poweroff(void); /* FADT PM1 control and \_S5: returns where the machin
 
 /* CPU features in use, one line of words ("nx smep smap umip x2apic"), for the machine stream. */
 const char *arch_features(void);
-
-/* ---- what the kernel provides -------------------------------------------------------------------------------- */
-
-_Noreturn void kernel_main(struct boot_info *info);
-_Noreturn void kernel_ap_main(struct arch_cpu *cpu);
-/* An exception nobody handles. On its own IST stack where the vector has one. */
-_Noreturn void kernel_fault(struct arch_trap_frame *frame);
-/* An exception in ring 3, on the thread's kernel stack. */
-_Noreturn void kernel_user_fault(struct arch_trap_frame *frame);
-/* SYSCALL: RAX holds the number of the call, then its result. Interrupts off, before and after. */
-void kernel_system_call(struct arch_trap_frame *frame);
-/* After kernel_irq_exit, where the interrupt has hit ring 3. */
-void kernel_user_return(struct arch_trap_frame *frame);
-/* Any NMI that is not a PMI. */
-void kernel_nmi(struct arch_trap_frame *frame);
-/* First and last act of every interrupt (not exception, not NMI); `handler` has been called in between.
- * kernel_irq_exit may switch threads. */
-void kernel_irq_enter(struct arch_trap_frame *frame);
-void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler);
-/* One zeroed physical page for page tables, physical address, 0 when out; never freed. After kmem_init. */
-uint64_t kmem_early_page(void);
-void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));

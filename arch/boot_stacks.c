@@ -3,6 +3,7 @@
  * part of the image, for they are needed before there is memory to allocate. */
 #include "arch/internal.h"
 #include "arch/memory_layout.h"
+#include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
 
 struct arch_stack arch_boot_stack __attribute__((aligned(ARCH_PAGE_SIZE)));
@@ -20,7 +21,7 @@ bool arch_stack_is_guard(const void *virt)
 {
     uintptr_t at = (uintptr_t)virt;
     return in_guard(at, &arch_boot_stack, 1) || in_guard(at, arch_boot_ist, IST_COUNT) ||
-           in_guard(at, (const struct arch_stack *)LAYOUT_STACKS, ARCH_MAX_CPUS * IST_COUNT);
+           in_guard(at, (const struct arch_stack *)LAYOUT_STACKS, MAX_CPUS * IST_COUNT);
 }
 
 int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT])
@@ -29,7 +30,7 @@ int arch_stack_make_ist(uint32_t index, void *tops[IST_COUNT])
 
     for (unsigned i = 0; i < IST_COUNT; i++) {
         for (size_t at = 0; at < ARCH_STACK_SIZE; at += ARCH_PAGE_SIZE) {
-            uint64_t page = kmem_early_page();
+            uint64_t page = kernel_page_permanent();
             if (!page)
                 return -ENOMEM;
             int error = arch_map_page(stacks[i].bytes + at, page, ARCH_MAP_WRITE);

@@ -3,7 +3,9 @@
  * Handling in 64-bit Mode". */
 #include "arch/internal.h"
 #include "arch/registers.h"
+#include "arch/upcalls.h"
 #include "kernel/lib/panic.h"
+#include "kernel/lib/print.h"
 
 enum { FIRST_IRQ = 0x20 };
 

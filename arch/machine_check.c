@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a machine check leaves behind, for the panic's report. SDM vol. 3, "Machine-Check Architecture". */
 #include "arch/arch.h"
+#include "kernel/lib/print.h"
 
 #define IA32_MCG_CAP    0x179u
 #define   MCG_CAP_BANKS UINT64_C(0xFF)

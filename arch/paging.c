@@ -6,8 +6,8 @@
 #include "arch/internal.h"
 #include "arch/memory_layout.h"
 #include "arch/registers.h"
+#include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
-#include "kernel/memory/mem.h"
 
 #define ENTRY_P   (UINT64_C(1) << 0)
 #define ENTRY_RW  (UINT64_C(1) << 1)
@@ -74,17 +74,13 @@ static uint64_t entry_flags(unsigned flags, unsigned level)
 /* A table of an address space; give_table takes it back. */
 static int take_table(uint64_t *phys)
 {
-    const void *page = kmem_pages_alloc(1);
-
-    if (!page)
-        return -ENOMEM;
-    *phys = (uint64_t)page - BOOT_DIRECT_MAP;
-    return 0;
+    *phys = kernel_page();
+    return *phys ? 0 : -ENOMEM;
 }
 
 static void give_table(uint64_t phys)
 {
-    kmem_pages_free((void *)(BOOT_DIRECT_MAP + phys), 1);
+    kernel_page_free(phys);
 }
 
 /* A table for the branch of level `level` that begins at `entry`, in the tables below `top`. */
@@ -100,7 +96,7 @@ static int add_table(uint64_t top, unsigned level, uint64_t *entry, unsigned fla
     }
     if (shared && top == root && level == levels)
         return -EBUSY; /* the address spaces would not see it */
-    page = kmem_early_page();
+    page = kernel_page_permanent();
     if (!page)
         return -ENOMEM;
     *entry = page | ENTRY_P | ENTRY_RW;
@@ -224,7 +220,7 @@ int arch_paging_init(const struct boot_info *info)
     arch_cpuid(0x80000008, 0, extended); /* every processor with long mode has it */
     phys_end = UINT64_C(1) << (extended[0] & CPUID_80000008_EAX_PHYSICAL_BITS);
     levels = info->page_table_levels;
-    root = kmem_early_page();
+    root = kernel_page_permanent();
     if (!root)
         return -ENOMEM;
 

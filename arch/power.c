@@ -2,6 +2,7 @@
 /* The ways out: QEMU's debug port, reset, power-off. */
 #include "arch/internal.h"
 #include "arch/firmware/reset.h"
+#include "kernel/lib/print.h"
 
 #define DEBUG_EXIT_PORT 0xF4u /* -device isa-debug-exit,iobase=0xf4,iosize=0x04 */
 

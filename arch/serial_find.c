@@ -3,6 +3,7 @@
 #include "arch/firmware/acpi_serial.h"
 #include "arch/internal.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 
 #define DBG2_PORTS_MAX 16u /* of a hostile table's many */

@@ -2,8 +2,10 @@
 /* Starting the other processors. SDM vol. 3, "MP Initialization Protocol Algorithm". */
 #include "arch/internal.h"
 #include "arch/registers.h"
+#include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/panic.h"
+#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 
 #define LOW_MEMORY_END UINT64_C(0x100000) /* a STARTUP IPI names a page below 1 MiB */
@@ -49,7 +51,7 @@ extern const uint8_t arch_trampoline[], arch_trampoline_end[], arch_trampoline_b
 extern const uint8_t arch_trampoline_mode32[], arch_trampoline_mode64[];
 void arch_ap_entry(void);
 
-static struct arch_tsc_bounds tsc_bounds[ARCH_MAX_CPUS]; /* by the kernel's dense CPU number */
+static struct arch_tsc_bounds tsc_bounds[MAX_CPUS]; /* by the kernel's dense CPU number */
 
 static uint64_t code_page, table_page; /* physical, below 1 MiB; 0: not prepared yet */
 
@@ -181,13 +183,13 @@ int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top)
     uint32_t apic_id = arch_acpi.cpus[index].apic_id;
     void *ist_tops[IST_COUNT];
 
-    KASSERT(index && index < arch_acpi.cpu_count && cpu->index && cpu->index < ARCH_MAX_CPUS);
+    KASSERT(index && index < arch_acpi.cpu_count && cpu->index && cpu->index < MAX_CPUS);
     int error = prepare_trampoline();
     if (!error)
         error = arch_stack_make_ist(index, ist_tops);
     if (error)
         return error;
-    uint64_t tables = kmem_early_page();
+    uint64_t tables = kernel_page_permanent();
     if (!tables)
         return -ENOMEM;
     cpu->self = cpu;

@@ -12,6 +12,7 @@
 #include "arch/internal.h"
 #include "arch/tscsync.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
 
 #define PM_TIMER_HZ   3579545u /* ACPI, "Power Management Timer" */
 #define PIT_HZ        1193182u

@@ -71,5 +71,5 @@ static inline bool kcpu_in_isr(const struct kcpu *cpu)
 }
 
 /* Dense array of the CPUs in use. */
-extern struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+extern struct kcpu *kcpu_table[MAX_CPUS];
 extern uint32_t kcpu_count;

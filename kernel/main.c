@@ -2,7 +2,9 @@
 /* The run from entry to verdict, in order. */
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "arch/upcalls.h"
 #include "kernel/console/sinks.h"
+#include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
 #include "kernel/console/display.h"
@@ -29,11 +31,7 @@
 #include "kernel/sched/wait.h"
 #include "kernel/workload/workload.h"
 
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
-uint32_t kcpu_count;
-
 static struct kcpu boot_cpu;
-_Static_assert(ARCH_MAX_CPUS == TRACE_MAX_CPUS, "one limit on CPUs");
 
 /* Above all workloads, so that the run ends when it should. */
 #define CONTROLLER_PRIORITY 16

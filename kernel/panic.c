@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "arch/upcalls.h"
 #include "kernel/lib/panic.h"
 
 #include <stdbool.h>
@@ -7,6 +8,7 @@
 #include "arch/asm_numbers.h"
 #include "arch/registers.h"
 #include "ds/ds.h"
+#include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/cpuset.h"

@@ -14,7 +14,7 @@ _Static_assert(sizeof(struct etw_process) + sizeof(struct etw_local_system) + NA
 _Static_assert(sizeof(struct etw_thread) + WIDE <= ETW_RUNDOWN_MAX, "thread");
 _Static_assert(sizeof(struct etw_image) + WIDE <= ETW_RUNDOWN_MAX, "image");
 _Static_assert(sizeof(struct etw_cpu_config) <= ETW_RUNDOWN_MAX, "CPU configuration");
-_Static_assert(4 + TRACE_MAX_CPUS * 4 <= ETW_RUNDOWN_MAX, "processor numbers");
+_Static_assert(4 + MAX_CPUS * 4 <= ETW_RUNDOWN_MAX, "processor numbers");
 
 static void add(struct etw_payload *p, const void *data, uint32_t size)
 {

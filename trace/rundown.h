@@ -198,7 +198,7 @@ void trace_rundown_cpu_config(struct etw_payload *p, const struct etw_cpu_config
 /* Windows' processor groups: of 64 CPUs each, the last one of what is left. Those of `group`, bit i: its CPU i. */
 #define TRACE_GROUP_CPUS 64u
 uint64_t trace_rundown_group(uint32_t cpus, uint32_t group);
-/* The groups, each with its CPUs; and the numbers of all CPUs. `cpus`: 1..TRACE_MAX_CPUS. */
+/* The groups, each with its CPUs; and the numbers of all CPUs. `cpus`: 1..MAX_CPUS. */
 void trace_rundown_processor_group(struct etw_payload *p, uint32_t cpus);
 void trace_rundown_processor_numbers(struct etw_payload *p, uint32_t cpus);
 /* Of the timer. */

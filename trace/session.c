@@ -21,7 +21,7 @@ static size_t align_line(size_t n)
 
 static bool config_valid(const struct trace_config *c)
 {
-    return c->number >= 1 && c->number <= TRACE_MAX_SESSIONS && c->cpus >= 1 && c->cpus <= TRACE_MAX_CPUS &&
+    return c->number >= 1 && c->number <= TRACE_MAX_SESSIONS && c->cpus >= 1 && c->cpus <= MAX_CPUS &&
            c->buffer_bytes % 8 == 0 && c->buffer_bytes >= BUFFER_MIN && c->buffer_bytes <= BUFFER_MAX &&
            c->buffers >= c->cpus + (c->circular ? 1 : 0) && c->buffers <= BUFFERS_MAX && c->clock.multiplier != 0 &&
            !(c->circular && c->live) &&

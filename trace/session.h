@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernel/lib/limits.h"
 #include "trace/ccswap.h"
 #include "trace/clock.h"
 #include "trace/wire/format.h"
 #include "trace/groups.h"
 #include "trace/pmc_items.h"
 
-#define TRACE_MAX_CPUS     256u /* an ideal processor has one byte in switch events */
 #define TRACE_MAX_SESSIONS 8u
 
 struct trace_config {

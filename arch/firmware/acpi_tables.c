@@ -215,7 +215,7 @@ static void add_cpu(struct parser *parser, uint32_t apic_id, uint32_t uid, uint3
             return;
         }
     }
-    if (info->cpu_count == ACPI_MAX_CPUS || apic_id > parser->highest_apic_id) {
+    if (info->cpu_count == MAX_CPUS || apic_id > parser->highest_apic_id) {
         info->cpus_left_out++;
         return;
     }

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ACPI_MAX_CPUS    256u
+#include "kernel/lib/limits.h"
+
 #define ACPI_MAX_IOAPICS 64u
 
 /* Gives `size` readable bytes of physical memory, or NULL. They stay readable until acpi_parse returns, or as long
@@ -46,7 +47,7 @@ struct acpi_problem {
 #define ACPI_MAX_IGNORED 5u
 
 struct acpi_info {
-    struct acpi_cpu cpus[ACPI_MAX_CPUS]; /* enabled ones; [0] is the boot processor */
+    struct acpi_cpu cpus[MAX_CPUS]; /* enabled ones; [0] is the boot processor */
     uint32_t cpu_count;
     uint32_t cpus_left_out; /* enabled, but beyond the array or with an APIC ID that cannot be addressed */
     uint32_t cpus_disabled; /* entries that are not enabled, those that could be brought online later among them */

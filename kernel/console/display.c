@@ -5,6 +5,7 @@
 
 #include "arch/arch.h"
 #include "kernel/console/sinks.h"
+#include "kernel/lib/print.h"
 #include "kernel/options/options.h"
 #include "kernel/console/print.h"
 #include "kernel/console/screen.h"

@@ -2,6 +2,7 @@
 #include "kernel/console/end.h"
 
 #include "arch/arch.h"
+#include "kernel/lib/print.h"
 #include "kernel/options/options.h"
 #include "kernel/console/print.h"
 #include "kernel/console/saved_log.h"

@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 #include "kernel/console/sinks.h"
 #include "kernel/console/saved_log.h"
+#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 
 /* A lock of its own, not kernel/lock/spinlock.h's: printing must work before there is a per-CPU area and inside the

@@ -5,6 +5,7 @@
 #include "arch/memory_layout.h"
 #include "boot/save/save_check.h"
 #include "kernel/console/print.h"
+#include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 
 #define TAIL           (UINT64_C(16) << 10) /* no frame goes there: for the text behind them, a panic's perhaps */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
 #include "kernel/tracepoint/switch.h"
@@ -37,7 +38,7 @@ void kline(struct trace_dump *dump, enum cairn_stream stream, const char *format
 static struct { uint32_t frames; uint64_t bytes, raw; } total;
 
 /* Timer ticks of each CPU when the dump began: they go on, and both passes must say the same. */
-static uint64_t ticks[ARCH_MAX_CPUS];
+static uint64_t ticks[MAX_CPUS];
 
 #define LINE(...) kline(d, stream, __VA_ARGS__)
 

@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "boot/elf64.h"
+#include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/lib/string.h"
 #include "kernel/user/user.h"

@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/arch.h"
+#include "kernel/lib/limits.h"
 
-#define KCPUSET_WORDS (ARCH_MAX_CPUS / 64)
-_Static_assert(ARCH_MAX_CPUS % 64 == 0, "whole words");
+#define KCPUSET_WORDS (MAX_CPUS / 64)
+_Static_assert(MAX_CPUS % 64 == 0, "whole words");
 
 struct kcpuset {
     uint64_t word[KCPUSET_WORDS]; /* bit i % 64 of word i / 64: CPU i */
@@ -46,7 +46,7 @@ static inline struct kcpuset kcpuset_common(const struct kcpuset *a, const struc
     return both;
 }
 
-/* The lowest CPU of the set that is not below `from`; ARCH_MAX_CPUS: there is none. */
+/* The lowest CPU of the set that is not below `from`; MAX_CPUS: there is none. */
 static inline uint32_t kcpuset_next(const struct kcpuset *set, uint32_t from)
 {
     for (uint32_t i = from / 64; i < KCPUSET_WORDS; i++) {
@@ -56,12 +56,12 @@ static inline uint32_t kcpuset_next(const struct kcpuset *set, uint32_t from)
         if (left)
             return i * 64 + (uint32_t)__builtin_ctzl(left);
     }
-    return ARCH_MAX_CPUS;
+    return MAX_CPUS;
 }
 
 static inline bool kcpuset_empty(const struct kcpuset *set)
 {
-    return kcpuset_next(set, 0) == ARCH_MAX_CPUS;
+    return kcpuset_next(set, 0) == MAX_CPUS;
 }
 
 static inline void kcpuset_add_atomic(struct kcpuset *set, uint32_t cpu)

@@ -24,7 +24,7 @@ struct klocktrace_cpu {
     struct klocktrace_counts sum;
 };
 
-static struct klocktrace_cpu cpus[ARCH_MAX_CPUS];
+static struct klocktrace_cpu cpus[MAX_CPUS];
 
 /* While this lasts nothing is counted here. Returns whether something was, for go_on. */
 static bool hold_counting(const struct kcpu *cpu)
@@ -174,7 +174,7 @@ void klocktrace_released(const void *lock, uint64_t tsc, const void *caller)
 
 void klocktrace_init(const struct trace_spinlock_sampling *sampling)
 {
-    for (uint32_t i = 0; i < ARCH_MAX_CPUS; i++)
+    for (uint32_t i = 0; i < MAX_CPUS; i++)
         cpus[i].sampling = *sampling;
 }
 

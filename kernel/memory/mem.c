@@ -4,7 +4,9 @@
 #include <stdbool.h>
 
 #include "arch/arch.h"
+#include "arch/upcalls.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
 #include "kernel/memory/boot_memory.h"
 #include "kernel/memory/heap.h"
 #include "kernel/memory/page_bitmap.h"
@@ -71,7 +73,7 @@ static void *take(size_t count, uint64_t *counter)
     return memset(arch_phys_to_virt(first * ARCH_PAGE_SIZE), 0, count * ARCH_PAGE_SIZE);
 }
 
-uint64_t kmem_early_page(void)
+uint64_t kernel_page_permanent(void)
 {
     void *page = take(1, &permanent);
     return page ? (uint64_t)page - BOOT_DIRECT_MAP : 0;
@@ -90,6 +92,17 @@ void kmem_pages_free(void *address, size_t count)
         kpanic("memory: %lu pages at %p are freed but were not allocated", (unsigned long)count, address);
     live -= count;
     kspin_unlock_irqrestore(&page_lock, on);
+}
+
+uint64_t kernel_page(void)
+{
+    void *page = kmem_pages_alloc(1);
+    return page ? (uint64_t)page - BOOT_DIRECT_MAP : 0;
+}
+
+void kernel_page_free(uint64_t phys)
+{
+    kmem_pages_free(arch_phys_to_virt(phys), 1);
 }
 
 void *kmem_alloc(size_t bytes)

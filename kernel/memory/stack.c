@@ -2,6 +2,7 @@
 #include "kernel/memory/stack.h"
 
 #include "arch/arch.h"
+#include "arch/upcalls.h"
 #include "kernel/lib/list.h"
 #include "kernel/memory/mem.h"
 #include "kernel/lock/spinlock.h"
@@ -27,7 +28,7 @@ static void *new_slot(void)
         uint64_t phys = arch_virt_to_phys(slot + at); /* mapped by an attempt that ran out of memory half-way? */
         if (phys != ~UINT64_C(0))
             continue;
-        phys = kmem_early_page();
+        phys = kernel_page_permanent();
         if (!phys || kmem_map_page(slot + at, phys, ARCH_MAP_WRITE) != 0)
             return NULL;
     }

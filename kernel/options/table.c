@@ -145,7 +145,7 @@ static const struct kopt_option table[] = {
       AT(tick_us), NUMBER32, 100, 100000, NULL, NULL },
     { "cpus", "256",
       "use at most this many CPUs",
-      AT(cpus), NUMBER32, 1, TRACE_MAX_CPUS, NULL, NULL },
+      AT(cpus), NUMBER32, 1, MAX_CPUS, NULL, NULL },
     { "truth", "0",
       "1: also record, outside the session, what really happened, for 'cairn check'",
       AT(truth), NUMBER32, 0, 1, NULL, NULL },

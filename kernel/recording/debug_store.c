@@ -2,6 +2,7 @@
 #include "kernel/recording/debug_store.h"
 
 #include "arch/arch.h"
+#include "kernel/lib/print.h"
 #include "kernel/recording/control_area.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/recording/sessions.h"

@@ -13,7 +13,7 @@
 static struct pmi_cpu {
     struct kdpc drain;
     struct arch_trap_frame frame; /* where the interrupt came */
-} cpus[ARCH_MAX_CPUS];
+} cpus[MAX_CPUS];
 
 /* LVTPC masked itself when it raised the interrupt, and counting is paused until the interrupt ends: whatever runs
  * between the two, the counters stand as they stood. */
@@ -60,7 +60,7 @@ void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
 
 void kpmi_init(void)
 {
-    for (uint32_t i = 0; i < ARCH_MAX_CPUS; i++) {
+    for (uint32_t i = 0; i < MAX_CPUS; i++) {
         kdpc_init(&cpus[i].drain, work, NULL);
         cpus[i].drain.importance = KDPC_HIGH;
     }

@@ -13,7 +13,7 @@ static struct {
     uint32_t left; /* CPUs that have not run it yet */
     kcall_function function;
     void *argument;
-    uint8_t pending[ARCH_MAX_CPUS]; /* set by the caller, cleared by the CPU that runs it */
+    uint8_t pending[MAX_CPUS]; /* set by the caller, cleared by the CPU that runs it */
 } call;
 
 void kcall_answer(void)

@@ -11,11 +11,11 @@ static struct queue {
     struct kspinlock lock;
     struct klist list;
     uint32_t depth; /* atomic: may be read without the lock */
-} __attribute__((aligned(64))) queues[ARCH_MAX_CPUS];
+} __attribute__((aligned(64))) queues[MAX_CPUS];
 
 void kdpc_init_queues(void)
 {
-    for (uint32_t i = 0; i < ARCH_MAX_CPUS; i++) {
+    for (uint32_t i = 0; i < MAX_CPUS; i++) {
         queues[i].lock = (struct kspinlock)KSPINLOCK("dpc");
         klist_init(&queues[i].list);
         queues[i].depth = 0;

@@ -2,6 +2,7 @@
 #include "kernel/sched/sched.h"
 
 #include "arch/arch.h"
+#include "arch/upcalls.h"
 #include "ds/ds.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/sched/dpc.h"
@@ -97,7 +98,7 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
     /* A preempted thread may be of use to a CPU that idles: let one come and take it that has not been asked yet, for
      * it takes one thread only. */
     const struct kcpuset takers = kcpuset_common(&idle, &thread->affinity);
-    for (uint32_t i = 0; (i = kcpuset_next(&takers, i)) < ARCH_MAX_CPUS; i++) {
+    for (uint32_t i = 0; (i = kcpuset_next(&takers, i)) < MAX_CPUS; i++) {
         struct kcpu *taker = kcpu_table[i];
         if (!asked_to_switch(taker)) {
             request_switch(taker);
@@ -118,7 +119,7 @@ static void make_standby(struct kcpu *cpu, struct kthread *thread)
         enqueue(cpu, displaced, true);
     request_switch(cpu);
     if (asked) /* to take a thread out of a queue, which it will not do now: the other idle ones shall look */
-        for (uint32_t i = 0; (i = kcpuset_next(&idle, i)) < ARCH_MAX_CPUS; i++)
+        for (uint32_t i = 0; (i = kcpuset_next(&idle, i)) < MAX_CPUS; i++)
             request_switch(kcpu_table[i]);
 }
 
@@ -129,7 +130,7 @@ static void place(struct kthread *thread)
     const struct kcpuset idlers = kcpuset_common(&allowed, &idle);
     const uint32_t ideal = thread->ideal_processor, any = kcpuset_next(&idlers, 0);
 
-    if (any < ARCH_MAX_CPUS) {
+    if (any < MAX_CPUS) {
         uint32_t i = kcpuset_has(&idlers, ideal) ? ideal : kcpuset_has(&idlers, thread->cpu) ? thread->cpu : any;
         make_standby(kcpu_table[i], thread);
         return;

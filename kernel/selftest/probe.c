@@ -14,6 +14,7 @@
 #include "arch/memory_layout.h"
 #include "ds/model/model.h"
 #include "ds/probe/probe.h"
+#include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/gate.h"
 #include "kernel/lines.h"
@@ -65,7 +66,7 @@ static struct found {
 } found[KINDS];
 static uint32_t kinds;
 
-static struct prober *volatile probers[ARCH_MAX_CPUS]; /* whose PMIs those of a CPU are; NULL: nobody's */
+static struct prober *volatile probers[MAX_CPUS]; /* whose PMIs those of a CPU are; NULL: nobody's */
 
 static struct kmutex turn; /* one kind of core after another */
 

@@ -25,7 +25,7 @@ static struct hook_cpu {
     uint32_t epoch; /* of PEBS, the running one, */
     bool in_epoch;  /* if any is */
     uint64_t min;
-} hook_cpus[ARCH_MAX_CPUS];
+} hook_cpus[MAX_CPUS];
 
 /* By CPU in use, then by class. No switch is traced before there is a session, hence before khook_init. */
 static uint32_t (*hook_costs)[CLASSES];

@@ -5,6 +5,7 @@
 
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/lib/string.h"
 #include "trace/frames.h"
@@ -25,7 +26,7 @@ struct ktruth_cpu {
     uint64_t lost;
 };
 
-static struct ktruth_cpu cpus[ARCH_MAX_CPUS];
+static struct ktruth_cpu cpus[MAX_CPUS];
 static uint8_t *pool;
 static uint32_t pool_chunks;
 static uint32_t pool_next; /* first chunk not handed out */

@@ -6,7 +6,9 @@
  */
 #include "arch/arch.h"
 #include "arch/registers.h"
+#include "arch/upcalls.h"
 #include "kernel/gate.h"
+#include "kernel/lib/print.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/lib/panic.h"
 #include "kernel/tracepoint/stepping.h"

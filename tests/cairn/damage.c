@@ -42,7 +42,7 @@ struct branches {
 };
 
 struct said {
-    struct switches compact[CAIRN_MAX_CPUS], full[CAIRN_MAX_CPUS];
+    struct switches compact[MAX_CPUS], full[MAX_CPUS];
     struct cairn_item *records; /* of all CPUs */
     size_t record_count;
     struct branches branches; /* of all CPUs */

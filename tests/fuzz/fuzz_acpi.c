@@ -103,7 +103,7 @@ static void check_machine(const struct acpi_info *info)
 {
     check_reset(info, false);
     check_reset(info, true);
-    assert(info->cpu_count >= 1 && info->cpu_count <= ACPI_MAX_CPUS);
+    assert(info->cpu_count >= 1 && info->cpu_count <= MAX_CPUS);
     assert(info->cpus[0].apic_id == 0);
     assert(info->ioapic_count <= ACPI_MAX_IOAPICS);
     assert(info->ignored_count <= ACPI_MAX_IGNORED);

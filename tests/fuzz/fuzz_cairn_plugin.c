@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void believe(const struct cairn_plugin *p)
 {
     size_t words = 0;
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++) {
+    for (unsigned i = 0; i < MAX_CPUS; i++) {
         const struct cairn_plugin_cpu *cpu = &p->cpu[i];
         uint64_t dropped = 0;
         for (size_t r = 0; r < cpu->records.count; r++) {
@@ -64,7 +64,7 @@ static bool read_ended(struct cairn_plugin *p, const char *truth, size_t size)
     if (!out)
         abort();
     fwrite(truth, 1, size, out);
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++) {
+    for (unsigned i = 0; i < MAX_CPUS; i++) {
         fprintf(out, "%u 0 total", i);
         for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
             fprintf(out, " %s %" PRIu64, qds_truth_totals[t], p->cpu[i].totals[t]);

@@ -15,7 +15,7 @@
 
 #define SCRIPT_THREADS      24u  /* of most kinds */
 #define SCRIPT_MOST_THREADS 400u
-#define SCRIPT_CPUS         256u /* at most: TRACE_MAX_CPUS */
+#define SCRIPT_CPUS         256u /* at most: MAX_CPUS */
 #define SCRIPT_TSC_HZ       UINT64_C(2400000000)
 #define SCRIPT_TSC_START    UINT64_C(9600000000) /* 4 s after power-on */
 #define SCRIPT_TICK_US      1000u

@@ -22,6 +22,7 @@
 static uint64_t rdmsr(uint32_t msr);
 static void wrmsr(uint32_t msr, uint64_t value);
 #include "arch/apic.c"
+#include "kernel/lib/print.h"
 
 static uint64_t base_msr, base_writes[4], x2apic_msrs[0x100];
 static unsigned writes;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "arch/machine_check.c"
+#include "kernel/lib/print.h"
 
 enum { BANKS = 40 }; /* more than are read */
 

@@ -26,7 +26,7 @@
 #undef write_cr3
 #undef read_cr4
 
-#include "kernel/memory/mem.h"
+#include "arch/upcalls.h"
 
 #define ARENA_PAGES 512u
 #define PAGE        UINT64_C(4096)
@@ -72,7 +72,7 @@ static uint64_t read_cr4(void)
 }
 
 /* A first page for the memory map, then one after the other. */
-uint64_t kmem_early_page(void)
+uint64_t kernel_page_permanent(void)
 {
     return pages_used < pages_most ? ARENA + ++pages_used * PAGE : 0;
 }
@@ -82,24 +82,22 @@ uint64_t kmem_early_page(void)
 static uint8_t live_taken[LIVE];
 static uint32_t live, live_most;
 
-void *kmem_pages_alloc(size_t count)
+uint64_t kernel_page(void)
 {
-    assert_int_equal(count, 1);
     for (uint32_t i = 0; i < live_most; i++)
         if (!live_taken[i]) {
             live_taken[i] = 1;
             live++;
             uint8_t *page = arena[ARENA_PAGES - 1 - i];
             memset(page, 0, 4096);
-            return (void *)(BOOT_DIRECT_MAP + ARENA + (uint64_t)(page - (uint8_t *)arena));
+            return ARENA + (uint64_t)(page - (uint8_t *)arena);
         }
-    return NULL;
+    return 0;
 }
 
-void kmem_pages_free(void *address, size_t count)
+void kernel_page_free(uint64_t phys)
 {
-    size_t i = ARENA_PAGES - 1 - ((uint64_t)address - BOOT_DIRECT_MAP - ARENA) / PAGE;
-    assert_int_equal(count, 1);
+    size_t i = ARENA_PAGES - 1 - (phys - ARENA) / PAGE;
     assert_true(i < LIVE && live_taken[i]);
     live_taken[i] = 0;
     live--;
@@ -444,7 +442,7 @@ static void test_reach(void **state)
 /* The trampoline's tables: all the kernel has, and one page more, which the kernel's own do not have. */
 static void identity(void)
 {
-    uint64_t copy = kmem_early_page();
+    uint64_t copy = kernel_page_permanent();
     assert_int_equal(arch_paging_identity(copy, 0x9E000), 0);
     struct mapping m = look(copy, 0x9E000);
     assert_true(m.there && m.execute && !m.write);

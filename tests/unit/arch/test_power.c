@@ -23,6 +23,7 @@ static void arch_out32(uint16_t port, uint32_t value);
 
 #include "arch/pci.c"
 #include "arch/power.c"
+#include "kernel/lib/print.h"
 
 struct acpi_info arch_acpi;
 const struct boot_info *arch_boot_info;

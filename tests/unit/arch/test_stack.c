@@ -7,11 +7,12 @@
 #include <cmocka.h>
 
 #include "arch/boot_stacks.c"
+#include "arch/upcalls.h"
 
 static uint64_t pages_left;
 static unsigned mapped;
 
-uint64_t kmem_early_page(void)
+uint64_t kernel_page_permanent(void)
 {
     return pages_left ? pages_left-- * ARCH_PAGE_SIZE : 0;
 }
@@ -49,14 +50,14 @@ static void test_other_processors(void **state)
     (void)state;
     void *tops[IST_COUNT];
 
-    pages_left = (ARCH_MAX_CPUS - 1) * IST_COUNT * (ARCH_STACK_SIZE / ARCH_PAGE_SIZE);
-    for (uint32_t cpu = 1; cpu < ARCH_MAX_CPUS; cpu++) {
+    pages_left = (MAX_CPUS - 1) * IST_COUNT * (ARCH_STACK_SIZE / ARCH_PAGE_SIZE);
+    for (uint32_t cpu = 1; cpu < MAX_CPUS; cpu++) {
         assert_int_equal(arch_stack_make_ist(cpu, tops), 0);
         for (unsigned i = 0; i < IST_COUNT; i++)
             check_stack(tops[i]);
     }
     assert_int_equal(pages_left, 0);
-    assert_int_equal(mapped, (ARCH_MAX_CPUS - 1) * IST_COUNT * (ARCH_STACK_SIZE / ARCH_PAGE_SIZE));
+    assert_int_equal(mapped, (MAX_CPUS - 1) * IST_COUNT * (ARCH_STACK_SIZE / ARCH_PAGE_SIZE));
     assert_int_equal(arch_stack_make_ist(1, tops), -ENOMEM);
 }
 

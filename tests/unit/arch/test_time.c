@@ -22,6 +22,7 @@ static void arch_out8(uint16_t port, uint8_t value)
 #include "arch/frequency.c"
 #include "arch/hpet.c"
 #include "arch/time.c"
+#include "kernel/lib/print.h"
 
 struct acpi_info arch_acpi;
 

@@ -55,7 +55,7 @@ static void any_number_of_threads(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(logs) / sizeof(logs[0]); i++)
         for (int passing = 0; passing < 2; passing++) {
-            char *one = told(logs[i], 1, passing), *many = told(logs[i], CAIRN_MAX_CPUS, passing);
+            char *one = told(logs[i], 1, passing), *many = told(logs[i], MAX_CPUS, passing);
             assert_true(strlen(one) > 1000);
             assert_string_equal(one, many);
             free(one);

@@ -26,6 +26,7 @@ static void *arch_phys_to_virt(uint64_t phys)
 }
 
 #include "kernel/console/display.c"
+#include "kernel/lib/print.h"
 
 static struct boot_info info;
 static char said[256];

@@ -28,7 +28,7 @@ static struct kcpu cpus[CPUS];
 static uint32_t here;
 static unsigned sent, sent_to_self; /* interrupts asked for; of `sent` bit i: CPU i */
 
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 
 static struct kcpu *kcpu_this(void)

@@ -21,7 +21,7 @@
 #define BASE       UINT64_C(0xFFFF900000100000)
 
 static struct kcpu cpu;
-struct kcpu *kcpu_table[ARCH_MAX_CPUS] = {&cpu};
+struct kcpu *kcpu_table[MAX_CPUS] = {&cpu};
 uint32_t kcpu_count = 1;
 struct ksession ksession;
 

@@ -54,6 +54,7 @@ static void arch_pause(void);
 #include "kernel/console/print.c"
 #include "kernel/dump/live_dump.c"
 
+#include "kernel/lib/print.h"
 #include "tests/unit/support/trace_support.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"

@@ -31,7 +31,7 @@
 static struct kcpu cpus_there[2];
 static struct kcpu *const here = &cpus_there[HERE];
 
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 
 static struct kcpu *kcpu_this(void)

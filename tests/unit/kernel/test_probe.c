@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/lib/print.h"
 #include "kernel/selftest/probe.c"
 
 static char verdicts[512], lines[16384]; /* of kreport; of the dump */
@@ -62,7 +63,7 @@ __asm__(".pushsection .text\n" NOT_REACHED(arch_copy_from_user) NOT_REACHED(arch
         NOT_REACHED(kpanic) NOT_REACHED(kthread_create) NOT_REACHED(kthread_join) NOT_REACHED(kthread_sleep)
         NOT_REACHED(kthread_yield) NOT_REACHED(kworkload_alloc) NOT_REACHED(kworkload_stopping)
         NOT_REACHED(kworkload_thread) ".popsection\n");
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 struct ksession ksession;
 const uint8_t kprobe_nops[1], kprobe_nops_end[1], kprobe_slow[1], kprobe_slow_sled[1], kprobe_slow_end[1],

@@ -77,7 +77,7 @@ static void arch_irq_restore(bool on)
 #include "kernel/recording/rundown.c"
 #include "tests/unit/support/trace_support.h"
 
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 const uint8_t kernel_text_start[1], kernel_data_end[1], kernel_user_start[1], kernel_user_end[1];
 

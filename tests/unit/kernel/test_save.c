@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "kernel/console/saved_log.c"
+#include "kernel/lib/print.h"
 
 #define AREA (UINT64_C(1) << 20)
 #define ROOM (AREA - SAVE_HEADER_BYTES)

@@ -10,10 +10,11 @@
 
 #include <cmocka.h>
 
+#include "kernel/lib/print.h"
 #include "kernel/tracepoint/truth.c"
 
 static struct kcpu cpu[2];
-struct kcpu *kcpu_table[ARCH_MAX_CPUS] = {&cpu[0], &cpu[1]};
+struct kcpu *kcpu_table[MAX_CPUS] = {&cpu[0], &cpu[1]};
 uint32_t kcpu_count = 2;
 
 static void *memory;

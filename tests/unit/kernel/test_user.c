@@ -20,6 +20,7 @@
 #include "arch/registers.h"
 #undef read_cr2
 #define kcpu_this kcpu_this_hardware
+#include "arch/upcalls.h"
 #include "kernel/cpu.h"
 #undef kcpu_this
 
@@ -54,9 +55,10 @@ static uint64_t read_cr2(void)
 #define ds_pause       fake_ds_pause /* the driver's own are in the library */
 #define ds_resume      fake_ds_resume
 #define ds_resume_user fake_ds_resume_user
+#include "kernel/lib/print.h"
 #include "kernel/user/user.c"
 
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 
 /* ---- the Debug Store: whether it counts -------------------------------------------------------------------------- */

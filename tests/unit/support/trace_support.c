@@ -235,7 +235,7 @@ static bool see_buffer(const struct trace_session *s, const struct wmi_buffer_he
 static bool see(struct trace_session *s, struct seen *seen)
 {
     int64_t last = 0;
-    uint32_t count = trace_session_buffers(s), cpu_buffer, next[TRACE_MAX_CPUS] = {0};
+    uint32_t count = trace_session_buffers(s), cpu_buffer, next[MAX_CPUS] = {0};
     memset(seen, 0, sizeof(*seen));
     for (uint32_t i = 0; i < count; i++) {
         const struct wmi_buffer_header *h = trace_session_buffer(s, i, &cpu_buffer);

@@ -49,12 +49,12 @@ struct cairn_check {
     const struct cairn_plugin *plugin; /* of a log whose processor was QEMU with qemu-ds; NULL: unknown what it did */
     const char *no_rundown; /* of an ETL file: why it is not checked who is told of; NULL: it is, or there is nobody */
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
-    uint64_t closed[CAIRN_MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
+    uint64_t closed[MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
     /* the truth */
     uint64_t incoming_known, incoming_unknown;
     uint64_t truth_missing;                           /* switches of the truth that are not in the trace: loss */
     uint64_t uncompared_switches, uncompared_records; /* in the trace, without truth to compare with */
-    bool unfinished[CAIRN_MAX_CPUS]; /* stopped by a panic within its last switch, before the truth of it */
+    bool unfinished[MAX_CPUS]; /* stopped by a panic within its last switch, before the truth of it */
     uint64_t blames[CAIRN_BLAMES];
     uint64_t wordless; /* records with truth, but not of their words */
     uint64_t untimed; /* records without a TSC */

@@ -240,7 +240,7 @@ void cairn_check_plugin(struct cairn_check *check)
         pebs |= check->log->cpu[n].epochs.count != 0;
         bts |= check->log->cpu[n].bts_drains.count != 0;
     }
-    for (uint32_t n = 0; n < CAIRN_MAX_CPUS; n++) {
+    for (uint32_t n = 0; n < MAX_CPUS; n++) {
         struct walk w = {
             .check = check,
             .plugin = check->plugin,

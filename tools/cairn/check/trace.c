@@ -121,7 +121,7 @@ static int by_frame(const void *a, const void *b)
 static void check_sequence(struct cairn_check *check)
 {
     const bool live = check->log->session.live;
-    uint32_t next[CAIRN_MAX_CPUS] = {0};
+    uint32_t next[MAX_CPUS] = {0};
     size_t n = 0, all = 0;
     for (uint32_t c = 0; c < check->log->cpus; c++)
         all += check->log->cpu[c].piece_count;

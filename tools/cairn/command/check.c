@@ -60,7 +60,7 @@ static void print_truth(const struct cairn_check *check)
         printf("lost, overwritten or damaged: %" PRIu64 " %s\n", check->truth_missing,
                cairn_plural(check->truth_missing, "switch", "switches"));
     unsigned unfinished = 0;
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
+    for (unsigned i = 0; i < MAX_CPUS; i++)
         unfinished += check->unfinished[i];
     if (unfinished)
         printf("panic: stopped within the last switch of %u %s, which has no truth\n", unfinished,
@@ -104,7 +104,7 @@ static void print_plugin(const struct cairn_check *check)
     uint64_t totals[QDS_TRUTH_TOTALS] = {0};
     if (!check->plugin)
         return;
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
+    for (unsigned i = 0; i < MAX_CPUS; i++)
         for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
             totals[t] += check->plugin->cpu[i].totals[t];
     printf("plugin: %" PRIu64 " PEBS records, %" PRIu64 " dropped; %" PRIu64 " branches, %" PRIu64 " dropped\n",

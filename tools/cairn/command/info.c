@@ -345,7 +345,7 @@ static void print_other(const struct cairn_log *log)
 static void print_next(const struct cairn_log *log)
 {
     bool drains = false, records = false, branches = false, locks = false, probed = false;
-    uint32_t life = CAIRN_MAX_CPUS;
+    uint32_t life = MAX_CPUS;
     for (uint32_t c = log->cpus; c-- > 0;) {
         const struct cairn_cpu *cpu = &log->cpu[c];
         drains |= cpu->epochs_seen != 0;
@@ -355,12 +355,12 @@ static void print_next(const struct cairn_log *log)
         if (cpu->log_entries && cpu->pebs_records)
             life = c;
     }
-    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++)
+    for (uint32_t c = 0; c < MAX_CPUS; c++)
         probed |= cairn_has_key(&log->text, "probe.%" PRIu32 ".0", c);
     puts("dump\nstat\ncheck");
     if (drains)
         puts("ds");
-    if (life != CAIRN_MAX_CPUS)
+    if (life != MAX_CPUS)
         printf("ds --life %" PRIu32 ":0\n", life);
     if (records)
         puts("profile");

@@ -376,7 +376,7 @@ static void print_json(const struct cairn_log *log, uint32_t cpu)
 static int show(const struct cairn_log *log)
 {
     bool any = false;
-    for (uint32_t cpu = 0; cpu < CAIRN_MAX_CPUS; cpu++) {
+    for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
         struct asked a;
         if (!read_asked(log, cpu, 0, &a))
             continue;

@@ -158,7 +158,7 @@ void cairn_follow_reset(struct cairn_follow *f)
 {
     const struct cairn_feed feed = f->feed; /* it may be what calls */
     const uint32_t session = f->session;
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
+    for (unsigned i = 0; i < MAX_CPUS; i++)
         free(f->cpu[i].recent);
     cairn_tally_free(&f->reasons);
     cairn_tally_free(&f->functions);
@@ -180,7 +180,7 @@ static void begin_now(struct cairn_follow *f)
     f->stale = false;
     for (size_t i = 0; i < f->threads.count; i++)
         f->threads.items[i].busy_now = f->threads.items[i].runs_now = 0;
-    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++)
+    for (unsigned c = 0; c < MAX_CPUS; c++)
         f->cpu[c].busy_now = f->cpu[c].idle_now = f->cpu[c].unknown_now = f->cpu[c].switches_now = 0;
     for (size_t i = 0; i < f->reasons.rows.count; i++)
         f->reasons.rows.items[i]->side[NOW].count = 0;
@@ -230,7 +230,7 @@ static void add_beginnings(struct cairn_follow *f, const struct cairn_log *log)
 {
     if (f->timed && log->session.start < f->first)
         f->first = log->session.start;
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++) {
+    for (unsigned i = 0; i < MAX_CPUS; i++) {
         struct cairn_follow_cpu *c = &f->cpu[i];
         struct cairn_stints stints;
         struct cairn_stint stint;
@@ -382,7 +382,7 @@ static void finish(struct cairn_follow *f, const struct cairn_log *log)
 {
     struct cairn_stint rest;
     const int64_t stop = log->session.stop_known ? log->session.stop : f->last;
-    for (uint32_t i = 0; i < CAIRN_MAX_CPUS && (f->timed || log->session.stop_known); i++) {
+    for (uint32_t i = 0; i < MAX_CPUS && (f->timed || log->session.stop_known); i++) {
         struct cairn_follow_cpu *c = &f->cpu[i];
         const bool ends = misses_end(&c->read, log, i), known = !ends && !c->hole && !c->stops.gone && !f->missing;
         if (!c->there)
@@ -416,7 +416,7 @@ static void add_text(struct cairn_follow *f, struct cairn_log *log)
         add_beginnings(f, log);
     f->tried = 0;
     f->tried_known = log->has_end;
-    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++) {
+    for (uint32_t c = 0; c < MAX_CPUS; c++) {
         const struct cairn_cpu_end *e = &log->cpu[c].end;
         f->cpu[c].there |= c < log->cpus;
         if (!f->cpu[c].there)
@@ -455,9 +455,9 @@ static bool is_whole(const struct cairn_follow *f, const struct cairn_follow_fra
 static size_t take_part(struct cairn_follow *f, bool all, char *to)
 {
     size_t size = 0, kept = 0, left = 0;
-    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++)
+    for (unsigned c = 0; c < MAX_CPUS; c++)
         f->cpu[c].joined = false;
-    bool begun[CAIRN_MAX_CPUS] = {false};
+    bool begun[MAX_CPUS] = {false};
     for (size_t i = 0; i < f->waiting.count; i++) {
         struct cairn_follow_frame n = f->waiting.items[i];
         struct cairn_follow_cpu *c = &f->cpu[n.cpu];

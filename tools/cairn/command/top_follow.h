@@ -66,7 +66,7 @@ struct cairn_follow { /* "now": since cairn_follow_mark */
         } * items;
         size_t count, room;
     } waiting;
-    struct cairn_follow_cpu cpu[CAIRN_MAX_CPUS];
+    struct cairn_follow_cpu cpu[MAX_CPUS];
     struct cairn_map by_tid;
     struct {
         struct cairn_follow_thread *items;

@@ -94,7 +94,7 @@ static double rate_in_all(const struct cairn_follow *f)
 {
     uint64_t known = 0;
     unsigned cpus = 0;
-    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
+    for (unsigned c = 0; c < MAX_CPUS; c++) {
         cpus += f->cpu[c].there;
         known += f->cpu[c].busy + f->cpu[c].idle;
     }
@@ -107,7 +107,7 @@ static void print_rate_now(char out[static 32], const struct cairn_follow *f)
     double rate = 0.0;
     uint64_t switches = 0;
     bool told = false;
-    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
+    for (unsigned c = 0; c < MAX_CPUS; c++) {
         const uint64_t known = f->cpu[c].busy_now + f->cpu[c].idle_now;
         if (known)
             rate += (double)f->cpu[c].switches_now * (double)f->hz / (double)known;
@@ -124,7 +124,7 @@ static void print_cpus(FILE *to, const struct cairn_follow *f)
 {
     unsigned shown = 0, cpus = 0;
     fputs("busy now, %:", to);
-    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
+    for (unsigned c = 0; c < MAX_CPUS; c++) {
         const struct cairn_follow_cpu *cpu = &f->cpu[c];
         const uint64_t told = cairn_follow_told_now(cpu);
         cpus += cpu->there;
@@ -146,7 +146,7 @@ static void print_loss(FILE *to, const struct cairn_follow *f)
 {
     const uint64_t damaged = f->feed.damaged + f->bad;
     uint64_t told = 0, unknown = 0;
-    for (unsigned c = 0; c < CAIRN_MAX_CPUS; c++) {
+    for (unsigned c = 0; c < MAX_CPUS; c++) {
         told += cairn_follow_told(&f->cpu[c]);
         unknown += f->cpu[c].unknown;
     }

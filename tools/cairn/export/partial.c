@@ -20,7 +20,7 @@
 
 static struct {
     char *is, *becomes; /* becomes NULL: a folder */
-} parts[CAIRN_MAX_CPUS + 2];
+} parts[MAX_CPUS + 2];
 static volatile sig_atomic_t count; /* of the parts that are told apart, so that a handler may remove them */
 
 /* ---- when the process ends -------------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@ static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
     c->session = cairn_get16(p + offsetof(struct cairn_trace_frame, session));
     c->offset = cairn_get32(p + offsetof(struct cairn_trace_frame, offset));
     c->used = cairn_get32(p + offsetof(struct cairn_trace_frame, used));
-    c->bad = c->cpu >= CAIRN_MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
+    c->bad = c->cpu >= MAX_CPUS || c->buffer == UINT32_MAX || c->used > INT32_MAX || c->offset > c->used ||
              c->bytes > c->used - c->offset;
     if (!c->bad && c->offset == 0 && c->bytes >= sizeof(struct wmi_buffer_header))
         c->lost = cairn_get16(p + head + offsetof(struct wmi_buffer_header, buffer_flag)) & WMI_BUFFER_FLAG_BUFFER_LOST;
@@ -40,7 +40,7 @@ static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
     c->bytes = f->size - head;
     c->cpu = cairn_get16(f->payload);
     c->offset = cairn_get32(f->payload + offsetof(struct cairn_truth_frame, first));
-    c->bad = c->cpu >= CAIRN_MAX_CPUS ||
+    c->bad = c->cpu >= MAX_CPUS ||
              cairn_get16(f->payload + offsetof(struct cairn_truth_frame, count)) * CAIRN_TRUTH_BYTES != c->bytes;
 }
 

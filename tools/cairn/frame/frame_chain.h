@@ -2,10 +2,10 @@
 /* Frames whose contents join, and where they are: what is kept of a log instead of what it holds. */
 #pragma once
 
+#include "kernel/lib/limits.h"
 #include "tools/cairn/frame/frame.h"
 #include "tools/cairn/frame/input.h"
 
-#define CAIRN_MAX_CPUS 256u
 
 struct cairn_frames;
 

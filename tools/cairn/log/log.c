@@ -154,7 +154,7 @@ static void read_session(struct cairn_log *log)
         s->hz = v;
     number_of(log, "buffer_bytes", &s->buffer_bytes);
     number_of(log, "tick_units", &s->tick_units);
-    if (number_of(log, "cpus", &v) && v <= CAIRN_MAX_CPUS)
+    if (number_of(log, "cpus", &v) && v <= MAX_CPUS)
         log->cpus = (uint32_t)v;
 }
 
@@ -226,7 +226,7 @@ static uint32_t find_sessions(const struct cairn_log *log)
 
 static void free_session(struct cairn_log *log)
 {
-    for (uint32_t c = 0; c < CAIRN_MAX_CPUS; c++) {
+    for (uint32_t c = 0; c < MAX_CPUS; c++) {
         free(log->cpu[c].holes.items);
         free(log->cpu[c].records.items);
         free(log->cpu[c].epochs.items);
@@ -300,7 +300,7 @@ static uint64_t kept_bytes(const struct cairn_cpu *cpu)
 
 struct work { /* the streams of all CPUs, each of which somebody takes and decodes */
     struct cairn_log *log;
-    uint8_t *arena[CAIRN_MAX_CPUS]; /* where a CPU's are kept */
+    uint8_t *arena[MAX_CPUS]; /* where a CPU's are kept */
     uint32_t taken;
 };
 
@@ -331,7 +331,7 @@ static uint32_t helpers(const struct cairn_log *log)
 
 static void decode_all(struct work *w)
 {
-    pthread_t thread[CAIRN_MAX_CPUS];
+    pthread_t thread[MAX_CPUS];
     pthread_attr_t small;
     uint32_t count = 0, wanted = helpers(w->log);
     pthread_attr_init(&small);
@@ -347,7 +347,7 @@ static void decode_all(struct work *w)
 void cairn_log_select(struct cairn_log *log, uint32_t number)
 {
     struct work work = {.log = log};
-    uint64_t room[CAIRN_MAX_CPUS], all = 0;
+    uint64_t room[MAX_CPUS], all = 0;
     free_session(log);
     log->number = number;
     read_streams(log);

@@ -310,7 +310,7 @@ struct cairn_log {
     uint32_t wait_reasons; /* MaximumWaitReason that was asked for; 0: none */
     uint32_t threads;      /* as in struct cairn_choice */
     struct cairn_session session;
-    struct cairn_cpu cpu[CAIRN_MAX_CPUS];
+    struct cairn_cpu cpu[MAX_CPUS];
     uint32_t cpus; /* highest seen + 1, or as the session says */
     uint32_t bad_frames;     /* frames whose contents are not what their stream holds */
     uint32_t bad_pieces;     /* trace frames with bytes that are no events */

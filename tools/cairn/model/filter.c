@@ -22,7 +22,7 @@
 
 static struct {
     const char *cpus, *threads, *from, *until, *reasons; /* as given; NULL: not */
-    bool cpu[CAIRN_MAX_CPUS];
+    bool cpu[MAX_CPUS];
     uint32_t highest_cpu;
     uint64_t from_ns, until_ns;
     bool state[KTHREAD_STATES], reason[UINT8_MAX + 1];
@@ -84,7 +84,7 @@ static bool number(const char *text, uint64_t most, uint64_t *value)
            cairn_slice_u64((struct cairn_slice){text, (uint32_t)strlen(text)}, value) && *value <= most;
 }
 
-_Static_assert(CAIRN_MAX_CPUS == 256, "the text below");
+_Static_assert(MAX_CPUS == 256, "the text below");
 const char *cairn_filter_cpus(const char *list)
 {
     static const char must[] = "must be numbers from 0 to 255, as in 0,2-3";
@@ -98,7 +98,7 @@ const char *cairn_filter_cpus(const char *list)
         char *dash = strchr(word, '-');
         if (dash)
             *dash = '\0';
-        if (!number(word, CAIRN_MAX_CPUS - 1, &first) || !number(dash ? dash + 1 : word, CAIRN_MAX_CPUS - 1, &last) ||
+        if (!number(word, MAX_CPUS - 1, &first) || !number(dash ? dash + 1 : word, MAX_CPUS - 1, &last) ||
             last < first)
             return must;
         for (; first <= last; first++)

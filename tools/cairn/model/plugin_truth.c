@@ -95,9 +95,9 @@ static int read_line(struct cairn_plugin *p, struct line *l, uint64_t line, char
     unsigned total;
     if (!number(l, 10, &vcpu) || !number(l, 10, &instructions))
         return refuse(why, "line %" PRIu64 " is damaged", line);
-    if (vcpu >= CAIRN_MAX_CPUS)
+    if (vcpu >= MAX_CPUS)
         return refuse(why, "line %" PRIu64 ": vCPU %" PRIu64 ", but this cairn knows %u of them at most", line, vcpu,
-                      CAIRN_MAX_CPUS);
+                      MAX_CPUS);
     struct cairn_plugin_cpu *cpu = &p->cpu[vcpu];
     if (word(l, "total"))
         return read_totals(cpu, l) ? 0
@@ -161,7 +161,7 @@ int cairn_plugin_read(struct cairn_plugin *plugin, const char *data, size_t size
     }
     if (!ended)
         return refuse(why, "it is cut off: there is no line 'end', which QEMU writes when it ends");
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++)
+    for (unsigned i = 0; i < MAX_CPUS; i++)
         for (unsigned t = 0; t < QDS_TRUTH_TOTALS; t++)
             if (plugin->cpu[i].totals[t] && !plugin->cpu[i].whole)
                 return refuse(why, "the totals of vCPU %u are missing", i);
@@ -170,7 +170,7 @@ int cairn_plugin_read(struct cairn_plugin *plugin, const char *data, size_t size
 
 void cairn_plugin_free(struct cairn_plugin *plugin)
 {
-    for (unsigned i = 0; i < CAIRN_MAX_CPUS; i++) {
+    for (unsigned i = 0; i < MAX_CPUS; i++) {
         free(plugin->cpu[i].records.items);
         free(plugin->cpu[i].branches.items);
     }

@@ -32,7 +32,7 @@ struct cairn_plugin {
         uint64_t instructions; /* of its last line */
         uint64_t totals[QDS_TRUTH_TOTALS]; /* by enum qds_truth_total */
         bool whole; /* so the file itself says */
-    } cpu[CAIRN_MAX_CPUS]; /* by vCPU */
+    } cpu[MAX_CPUS]; /* by vCPU */
     struct {
         uint64_t *items;
         size_t count, room;

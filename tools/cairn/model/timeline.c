@@ -268,8 +268,8 @@ void cairn_timeline_init(struct cairn_timeline *t, const struct cairn_log *log, 
                          bool branches)
 {
     *t = (struct cairn_timeline){.lanes = cpu < 0 ? log->cpus : 1};
-    for (uint32_t i = 0; i < CAIRN_MAX_CPUS; i++)
-        t->time[i] = t->best_time[i / GROUP] = t->high_time[i / (CAIRN_MAX_CPUS / GROUP)] = INT64_MAX;
+    for (uint32_t i = 0; i < MAX_CPUS; i++)
+        t->time[i] = t->best_time[i / GROUP] = t->high_time[i / (MAX_CPUS / GROUP)] = INT64_MAX;
     t->lane = cairn_alloc(t->lanes * sizeof(*t->lane));
     for (uint32_t i = 0; i < t->lanes; i++) {
         cairn_lane_init(&t->lane[i], log, cpu < 0 ? i : (uint32_t)cpu, compact, by);

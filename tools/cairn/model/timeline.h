@@ -76,16 +76,16 @@ struct cairn_lane { /* one CPU's */
 };
 
 #define CAIRN_TIMELINE_GROUP 8u                                          /* lanes; groups; groups of groups */
-#define CAIRN_TIMELINE_LOW   (CAIRN_MAX_CPUS / CAIRN_TIMELINE_GROUP)     /* groups of lanes */
+#define CAIRN_TIMELINE_LOW   (MAX_CPUS / CAIRN_TIMELINE_GROUP)     /* groups of lanes */
 #define CAIRN_TIMELINE_HIGH  (CAIRN_TIMELINE_LOW / CAIRN_TIMELINE_GROUP) /* groups of those */
-_Static_assert(CAIRN_MAX_CPUS % (CAIRN_TIMELINE_GROUP * CAIRN_TIMELINE_GROUP) == 0 &&
+_Static_assert(MAX_CPUS % (CAIRN_TIMELINE_GROUP * CAIRN_TIMELINE_GROUP) == 0 &&
                    CAIRN_TIMELINE_HIGH <= CAIRN_TIMELINE_GROUP, "groups of all CPUs");
 
 struct cairn_timeline {
     uint32_t lanes;
     struct cairn_lane *lane;
-    const struct cairn_item *next[CAIRN_MAX_CPUS]; /* of each lane, NULL: it has none */
-    int64_t time[CAIRN_MAX_CPUS];                  /* of that, or INT64_MAX */
+    const struct cairn_item *next[MAX_CPUS]; /* of each lane, NULL: it has none */
+    int64_t time[MAX_CPUS];                  /* of that, or INT64_MAX */
     /* the lane that comes first in each group, and its time; likewise of groups; the one that is first of all */
     uint32_t best[CAIRN_TIMELINE_LOW], high[CAIRN_TIMELINE_HIGH], first;
     int64_t best_time[CAIRN_TIMELINE_LOW], high_time[CAIRN_TIMELINE_GROUP];

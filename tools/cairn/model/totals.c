@@ -126,9 +126,9 @@ static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, stru
 
 void cairn_totals_read(struct cairn_totals *t, const struct cairn_log *log, enum cairn_by by)
 {
-    struct cairn_stints stints[CAIRN_MAX_CPUS];
+    struct cairn_stints stints[MAX_CPUS];
     struct cairn_stint rest;
-    bool hole[CAIRN_MAX_CPUS];
+    bool hole[MAX_CPUS];
     int64_t stop = log->session.stop; /* where that is missing: the last switch of all CPUs */
     bool stop_known = log->session.stop_known;
     *t = (struct cairn_totals){.log = log, .compact = cairn_prefers_compact(log)};

@@ -25,7 +25,7 @@ uint64_t arch_rdtsc(void)
 #undef find
 #include "kernel/recording/sessions.c"
 
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 struct kopt kopt;
 

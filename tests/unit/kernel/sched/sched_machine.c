@@ -12,7 +12,7 @@ uint32_t here;
 bool irq_on[CPUS];
 uint32_t ipis[CPUS];
 bool counting[CPUS];
-struct kcpu *kcpu_table[ARCH_MAX_CPUS];
+struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
 
 struct kcpu *kcpu_this(void)
@@ -47,6 +47,7 @@ void arch_pause(void)
     fail_msg("a spinlock is held by a CPU that does not run");
 }
 
+#include "arch/upcalls.h"
 #include "kernel/sched/dpc.c"
 #include "kernel/sched/event.c"
 #include "kernel/sched/mutex.c"

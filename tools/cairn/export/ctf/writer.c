@@ -12,8 +12,8 @@
 #include "tools/cairn/log/pebs_fields.h"
 
 struct ctf {
-    struct cairn_ctf_stream stream[CAIRN_MAX_CPUS];
-    const struct cairn_hole *counted[CAIRN_MAX_CPUS]; /* the last place where the kernel lost what it counted */
+    struct cairn_ctf_stream stream[MAX_CPUS];
+    const struct cairn_hole *counted[MAX_CPUS]; /* the last place where the kernel lost what it counted */
     bool named;                                       /* the threads are told */
 };
 
@@ -294,7 +294,7 @@ static int end(struct cairn_output *o)
 static void free_streams(struct cairn_output *o)
 {
     struct ctf *c = o->state;
-    for (uint32_t cpu = 0; cpu < CAIRN_MAX_CPUS; cpu++) {
+    for (uint32_t cpu = 0; cpu < MAX_CPUS; cpu++) {
         if (c->stream[cpu].file)
             fclose(c->stream[cpu].file);
         free(c->stream[cpu].items);

@@ -256,7 +256,7 @@ static void put_rundown(struct cairn_etl_export *x, int64_t time, bool start)
     uint32_t idle = 0;
     if (!x->has_threads) {
         put_process(x, process, time, IDLE_PROCESS, "Idle");
-        for (size_t i = 0; i < text->names.count && idle < CAIRN_MAX_CPUS; i++)
+        for (size_t i = 0; i < text->names.count && idle < MAX_CPUS; i++)
             if (text->names.items[i].tid == 0)
                 put_thread(x, thread, time, IDLE_PROCESS, UINT64_C(1) << idle++ % TRACE_GROUP_CPUS,
                            &text->names.items[i]);

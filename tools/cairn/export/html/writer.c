@@ -32,7 +32,7 @@ struct html {
         uint64_t whose[CAIRN_STINT_THREAD + 1]; /* units of time by enum cairn_stint_kind */
         bool hole;                              /* behind the last switch */
         struct cairn_record_gaps gaps;
-    } cpu[CAIRN_MAX_CPUS];
+    } cpu[MAX_CPUS];
     struct cairn_thread_colours colours;
     struct {
         uint32_t *items;

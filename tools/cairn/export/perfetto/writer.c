@@ -32,7 +32,7 @@ struct lane { /* a CPU's */
 };
 
 struct perfetto {
-    struct lane cpu[CAIRN_MAX_CPUS];
+    struct lane cpu[MAX_CPUS];
     struct cairn_pf_sched sched;
     struct cairn_pf_stacks stacks;
     uint32_t more_locks; /* tracks of one lock each */
@@ -317,7 +317,7 @@ static uint64_t lock_track(struct cairn_output *o, uint32_t cpu, int64_t from, i
         i++;
     snprintf(name, sizeof(name), "CPU %" PRIu32 " spin locks", cpu);
     if (i == LANES) {
-        const uint64_t uuid = uuid_of(TRACK_LOCKS, CAIRN_MAX_CPUS, ++s->more_locks);
+        const uint64_t uuid = uuid_of(TRACK_LOCKS, MAX_CPUS, ++s->more_locks);
         put_track(o, uuid, name, false);
         return uuid;
     }

@@ -151,8 +151,8 @@ static void add_buffer(struct cairn_etl *etl, const uint8_t *p, uint32_t size, s
             cairn_etl_flaw(etl, b.number, "uses %" PRIu32 " bytes of %" PRIu32, used, size);
         b.size = (used < there ? used : there) - HEADER;
     }
-    if (b.cpu >= CAIRN_MAX_CPUS) {
-        cairn_etl_flaw(etl, b.number, "is of CPU %u: this reader knows %u", b.cpu, CAIRN_MAX_CPUS);
+    if (b.cpu >= MAX_CPUS) {
+        cairn_etl_flaw(etl, b.number, "is of CPU %u: this reader knows %u", b.cpu, MAX_CPUS);
         free(b.decoded);
         b.decoded = NULL;
         b.size = 0;

@@ -24,7 +24,7 @@ static void read_session(struct cairn_log *log, const struct cairn_etl *etl)
     __int128 units = (__int128)((uint64_t)etl->header.end_time - (uint64_t)etl->times.start_time) * s->hz / 10000000;
     s->stop_known = etl->header.end_time > etl->times.start_time && etl->times.start_time > 0 && units <= INT64_MAX &&
                     !__builtin_add_overflow(s->start, (int64_t)units, &s->stop);
-    log->cpus = etl->header.processors < CAIRN_MAX_CPUS ? etl->header.processors : CAIRN_MAX_CPUS;
+    log->cpus = etl->header.processors < MAX_CPUS ? etl->header.processors : MAX_CPUS;
 }
 
 /* ---- buffers as pieces ------------------------------------------------------------------------------------------ */
