@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 #include "arch/arch.h"
-#include "kernel/sched/runq.h"
+#include "kernel/lib/limits.h"
+#include "kernel/lib/list.h"
 
 struct kthread;
 struct ds_cpu;
@@ -14,6 +15,14 @@ struct ds_soft;
 struct trace_hub_cpu;
 struct ktruth_cpu;
 struct klocktrace_cpu;
+
+#define KPRIORITIES 32
+
+/* Threads that are ready to run on a CPU, by priority: kernel/sched/runq.h. */
+struct krunq {
+    uint32_t bitmap; /* bit p: list[p] is not empty */
+    struct klist list[KPRIORITIES];
+};
 
 #define KCPU_IRQ_LEVELS 2u /* interrupts are on in DPCs only, and these run at the end of the outermost one */
 

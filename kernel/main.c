@@ -11,6 +11,7 @@
 #include "kernel/dump/dump.h"
 #include "kernel/console/end.h"
 #include "kernel/lib/errno.h"
+#include "kernel/sched/threads.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/dump/live_dump.h"

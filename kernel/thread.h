@@ -1,19 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads: creation, end, join, sleep, yield, and how a stack names its thread. How they are chosen:
- * kernel/sched/sched.h. */
+/* What a thread is, what it waits on, and how a stack names its thread. What threads do: kernel/sched/threads.h. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "arch/fpu.h"
 #include "kernel/lib/cpuset.h"
 #include "kernel/lib/list.h"
-#include "kernel/memory/stack.h"
-#include "kernel/sched/wait.h"
 #include "trace/session.h"
+#include "trace/wire/format.h"
 
-#define KTHREAD_NAME        24u
-#define KTHREAD_RECORDS_MAX 4096u
+/* ---- dispatcher objects: kernel/sched/wait.h */
+
+enum kobject_type {
+    KOBJECT_EVENT_MANUAL, /* stays signalled until reset: wakes all */
+    KOBJECT_EVENT_AUTO,   /* wakes one, and is reset by that */
+    KOBJECT_SEMAPHORE,
+    KOBJECT_MUTEX,
+    KOBJECT_THREAD,
+};
+
+struct kobject { /* first member of every dispatcher object */
+    uint8_t type;
+    int32_t signal;       /* event, thread: 0 or 1; semaphore: its count; mutex: 1 where free */
+    struct klist waiters; /* struct kthread.wait_link, longest waiting first */
+};
+
+/* ---- threads */
+
+#define KTHREAD_NAME 24u
 
 enum kthread_flags {
     KTHREAD_SAMPLED = 1, /* the Debug Store counts while it runs its own code */
@@ -61,36 +78,69 @@ struct kthread {
     int exit_code;
 };
 
-struct kthread_params {
-    const char *name; /* copied, cut at KTHREAD_NAME - 1 */
-    int priority;     /* base, 1..31 */
-    uint32_t flags;   /* KTHREAD_SAMPLED, KTHREAD_USER or 0 */
-    struct kcpuset affinity; /* empty: any CPU */
-    void (*entry)(void *);
-    void *argument;
-    struct kuser *user; /* with KTHREAD_USER, instead of entry and argument; kuser_create's. kthread_join frees it */
+/* ---- programs in ring 3: kernel/user/user.h */
+
+#define KUSER_IMAGE UINT64_C(0x400000) /* the programs, as they lie in the kernel's image from kernel_user_start on */
+#define KUSER_STACK_PAGES 4u
+#define KUSER_STACK_TOP   UINT64_C(0x7FFFFFFFE000) /* a page lies empty below and above the stack */
+
+struct kuser {
+    struct arch_fpu fpu; /* while it does not run */
+    uint64_t space;      /* arch_space_create */
+    uint32_t process_id; /* of the numbers of threads; given by kthread_create */
+    void *stack;         /* KUSER_STACK_PAGES pages, kernel's address */
+    uint64_t entry, argument[2];
+    struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */
+    uint32_t events;
+    bool catching;       /* after its next fault it goes on at caught_at, in ring 3, in place of its end */
+    uint64_t caught_at;
+    bool ended;          /* kuser_end: leaves ring 3 for good at the next interrupt or call */
 };
 
-#define KTHREAD_ANY_CPU UINT32_MAX
-/* As an affinity: one CPU, or KTHREAD_ANY_CPU. */
-static inline struct kcpuset kthread_affinity(uint32_t cpu)
+/* The name an instruction of a program has in the kernel's image. */
+static inline uint64_t kuser_address(const void *in_image)
 {
-    return cpu == KTHREAD_ANY_CPU ? (struct kcpuset){ 0 } : kcpuset_of(cpu);
+    extern const uint8_t kernel_user_start[];
+    return KUSER_IMAGE + ((uint64_t)in_image - (uint64_t)kernel_user_start);
 }
 
-/* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority,
- * flags or an affinity without a CPU in use), -ENOMEM. */
-int kthread_create(struct kthread **thread, const struct kthread_params *params);
-/* Waits for its end, frees it; its exit code in *code (may be NULL). Once per thread, not by itself. 0 or -ETIMEDOUT
- * (then it is still there). */
-int kthread_join(struct kthread *thread, uint64_t ticks, int *code);
-_Noreturn void kthread_exit(int code);
-/* Lets another ready thread of at least the same priority run on this CPU, if there is one. */
-void kthread_yield(void);
-/* Until the `ticks`th timer tick from now; 0 yields. `reason`: KWAIT_DELAY_EXECUTION unless there is a better one. */
-void kthread_sleep(uint64_t ticks, enum kwait_reason reason);
-/* New base priority of the calling thread, 1..31; a boost is dropped. 0 or -EINVAL. */
-int kthread_set_priority(int base);
+/* ---- stacks
+ * Each lies in a slot of fixed size and alignment, so that any stack pointer leads to the thread that
+ * owns the stack, whatever the per-CPU data say:
+ *
+ *     slot + KSTACK_SLOT ->  +---------------------------+
+ *                            | struct kstack_top         |
+ *                            | frames, growing down      |
+ *     slot + 4096        ->  +---------------------------+
+ *                            | guard page, never mapped  |
+ *     slot               ->  +---------------------------+  KSTACK_BASE + i * KSTACK_SLOT
+ */
+
+#define KSTACK_BASE  UINT64_C(0xFFFFD00000000000)
+#define KSTACK_SLOT  UINT64_C(32768)
+#define KSTACK_COUNT UINT64_C(65536) /* 2 GiB of addresses */
+#define KSTACK_MAGIC UINT64_C(0x4B4341545352434E) /* "NCRSTACK" */
+
+struct kstack_top {
+    struct kthread *thread;
+    uint64_t magic;
+};
+
+/* Whose stack `sp` lies in; NULL where it lies in none (boot stack, IST stacks). Any context. */
+static inline struct kthread *kstack_thread(uint64_t sp)
+{
+    if (sp - KSTACK_BASE >= KSTACK_COUNT * KSTACK_SLOT)
+        return NULL;
+    const struct kstack_top *top =
+        (const struct kstack_top *)((sp & ~(KSTACK_SLOT - 1)) + KSTACK_SLOT - sizeof(struct kstack_top));
+    return top->magic == KSTACK_MAGIC ? top->thread : NULL;
+}
+
+/* True where `address` is in the guard page of some slot: a fault there is a stack overflow. */
+static inline bool kstack_is_guard(uint64_t address)
+{
+    return address - KSTACK_BASE < KSTACK_COUNT * KSTACK_SLOT && (address & (KSTACK_SLOT - 1)) < 4096;
+}
 
 static inline struct kthread *kthread_from_stack(void)
 {
@@ -98,23 +148,3 @@ static inline struct kthread *kthread_from_stack(void)
     __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
     return kstack_thread(sp);
 }
-
-/* ---- every thread there ever was */
-struct kthread_record {
-    uint32_t tid;
-    uint32_t flags;
-    int8_t base_priority; /* at creation */
-    char name[KTHREAD_NAME];
-};
-/* Idle threads included, in order of creation. No lock: records never change, also safe in a panic. */
-void kthread_for_each(void (*visit)(void *context, const struct kthread_record *record), void *context);
-/* Threads that did not fit KTHREAD_RECORDS_MAX. */
-uint64_t kthread_records_dropped(void);
-/* Above the numbers of all threads and processes so far. */
-uint32_t kthread_limit(void);
-
-/* ---- for kernel/sched/sched.c */
-/* Fills in what idle threads and others have in common; -ENOMEM. The caller sets TID, state and place. */
-int kthread_prepare(struct kthread *thread, const struct kthread_params *params);
-/* Appends to the records; dispatcher lock held. */
-void kthread_remember(const struct kthread *thread);

@@ -7,6 +7,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
+#include "kernel/sched/threads.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/lines.h"
 #include "kernel/lock/lock_trace.h"

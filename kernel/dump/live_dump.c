@@ -9,6 +9,7 @@
 #include "kernel/console/print.h"
 #include "kernel/sched/priority.h"
 #include "kernel/lib/string.h"
+#include "kernel/sched/threads.h"
 #include "kernel/thread.h"
 #include "kernel/sched/wait.h"
 #include "trace/live_buffers.h"

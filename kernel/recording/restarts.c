@@ -6,6 +6,7 @@
 #include "kernel/options/options.h"
 #include "kernel/console/print.h"
 #include "kernel/sched/sched.h"
+#include "kernel/sched/threads.h"
 #include "kernel/thread.h"
 #include "kernel/sched/wait.h"
 

@@ -7,6 +7,7 @@
 #include "kernel/gate.h"
 #include "kernel/lib/list.h"
 #include "kernel/recording/machine.h"
+#include "kernel/sched/threads.h"
 #include "kernel/tracepoint/mutant.h"
 #include "kernel/recording/sample_interval.h"
 #include "kernel/sched/sched.h"

@@ -6,16 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/lib/list.h"
-
-#define KPRIORITIES 32
-
-struct kthread;
-
-struct krunq {
-    uint32_t bitmap; /* bit p: list[p] is not empty */
-    struct klist list[KPRIORITIES];
-};
+#include "kernel/cpu.h"
 
 void krunq_init(struct krunq *queue);
 /* By thread->priority: behind its equals, or before them (a preempted thread with quantum left). */

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#include "kernel/sched/threads.h"
+#include "kernel/memory/stack.h"
+#include "kernel/sched/wait.h"
 #include "kernel/thread.h"
 
 #include "arch/arch.h"

@@ -17,27 +17,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/lib/list.h"
+#include "kernel/thread.h"
 #include "trace/wire/format.h"
 
 #define KWAIT_FOREVER   UINT64_MAX
 #define KWAIT_INCREMENT 1
-
-struct kthread;
-
-enum kobject_type {
-    KOBJECT_EVENT_MANUAL, /* stays signalled until reset: wakes all */
-    KOBJECT_EVENT_AUTO,   /* wakes one, and is reset by that */
-    KOBJECT_SEMAPHORE,
-    KOBJECT_MUTEX,
-    KOBJECT_THREAD,
-};
-
-struct kobject { /* first member of every dispatcher object */
-    uint8_t type;
-    int32_t signal;       /* event, thread: 0 or 1; semaphore: its count; mutex: 1 where free */
-    struct klist waiters; /* struct kthread.wait_link, longest waiting first */
-};
 
 /* ---- events */
 struct kevent {

@@ -15,6 +15,8 @@
 #include "kernel/sched/sched.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/tracepoint/truth.h"
 #include "kernel/user/user.h"
 #include "kernel/user/ring3/calls.h"

@@ -20,6 +20,8 @@
 #include "ds/model/model.h"
 #include "kernel/gate.h"
 #include "kernel/memory/mem.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/tracepoint/mutant.h"
 #include "kernel/options/options.h"
 #include "kernel/console/print.h"

@@ -8,6 +8,7 @@
 #include "kernel/options/options.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
+#include "kernel/sched/threads.h"
 #include "kernel/thread.h"
 #include "kernel/selftest/trial.h"
 #include "trace/wire/activity.h"

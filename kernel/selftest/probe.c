@@ -25,6 +25,8 @@
 #include "kernel/console/print.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 #include "trace/hub.h"
 

@@ -15,6 +15,8 @@
 #include "kernel/console/print.h"
 #include "kernel/recording/debug_store.h"
 #include "kernel/lib/string.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/windows/sysinfo.h"
 #include "kernel/workload/parts.h"
 #include "kernel/selftest/trial.h"

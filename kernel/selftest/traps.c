@@ -10,6 +10,7 @@
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/console/print.h"
+#include "kernel/sched/threads.h"
 #include "kernel/workload/parts.h"
 
 #define PIECES(_)                                                                                                      \

@@ -9,6 +9,8 @@
 #include "arch/upcalls.h"
 #include "kernel/gate.h"
 #include "kernel/lib/print.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/lib/panic.h"
 #include "kernel/tracepoint/stepping.h"

@@ -10,6 +10,8 @@
 #include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/lib/panic.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/lib/string.h"
 #include "kernel/dump/symbols.h"

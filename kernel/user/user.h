@@ -12,27 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/fpu.h"
 #include "arch/trapframe.h"
+#include "kernel/sched/threads.h"
 #include "kernel/thread.h"
 #include "kernel/user/ring3/programs.h"
-
-#define KUSER_IMAGE UINT64_C(0x400000) /* the programs, as they lie in the kernel's image from kernel_user_start on */
-#define KUSER_STACK_PAGES 4u
-#define KUSER_STACK_TOP   UINT64_C(0x7FFFFFFFE000) /* a page lies empty below and above the stack */
-
-struct kuser {
-    struct arch_fpu fpu; /* while it does not run */
-    uint64_t space;      /* arch_space_create */
-    uint32_t process_id; /* of the numbers of threads; given by kthread_create */
-    void *stack;         /* KUSER_STACK_PAGES pages, kernel's address */
-    uint64_t entry, argument[2];
-    struct kevent *event; /* what CALL_WAIT and CALL_SET name by its number */
-    uint32_t events;
-    bool catching;       /* after its next fault it goes on at caught_at, in ring 3, in place of its end */
-    uint64_t caught_at;
-    bool ended;          /* kuser_end: leaves ring 3 for good at the next interrupt or call */
-};
 
 /* A thread of the kernel's that will run `program` in ring 3; sampled, as workloads' threads are. `cpu`: the only one
  * it may run on, or KTHREAD_ANY_CPU. `events` must outlive it. kthread_join frees it and its address space. 0, -EINVAL
@@ -47,13 +30,6 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
 
 /* Ends a program from outside, at its next tick or call. */
 void kuser_end(struct kthread *thread);
-
-/* The name an instruction of a program has in the kernel's image. */
-static inline uint64_t kuser_address(const void *in_image)
-{
-    extern const uint8_t kernel_user_start[];
-    return KUSER_IMAGE + ((uint64_t)in_image - (uint64_t)kernel_user_start);
-}
 
 /* ---- for kernel/sched/threads.c */
 /* First code of a user thread: in ring 3 when this is through. Gate entered once, interrupts off. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU hogs: threads that only compute and lose their CPU when their quantum ends. */
 #include "kernel/sched/sched.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 
 struct hog {

@@ -2,6 +2,8 @@
 /* Lock fight: too many threads want the same mutex. Its holder at times gives the CPU away, so that the others pile
  * up. */
 #include "kernel/lock/spinlock.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 
 struct arena {

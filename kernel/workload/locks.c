@@ -4,6 +4,7 @@
 #include "kernel/lock/executive_spinlock.h"
 #include "kernel/lock/queued_spinlock.h"
 #include "kernel/lock/spinlock.h"
+#include "kernel/sched/threads.h"
 #include "kernel/workload/parts.h"
 
 #define NESTED 10u /* TRACE_SPINLOCK_DEPTH and two more */

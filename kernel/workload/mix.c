@@ -5,6 +5,8 @@
  * most CPUs idle for more than 500 ticks.
  */
 #include "kernel/sched/sched.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 
 struct mix {

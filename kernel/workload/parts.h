@@ -15,6 +15,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/sched/priority.h"
 #include "kernel/lib/rand.h"
+#include "kernel/sched/wait.h"
 #include "kernel/thread.h"
 #include "kernel/workload/workload.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ping-pong: two threads, two events; the one who has the turn gives it to the other and waits. */
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 
 struct player {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sleepers: threads of all priorities that sleep, a tick or two mostly, up to forty at times, and do little between. */
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 
 struct sleeper {

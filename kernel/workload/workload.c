@@ -6,6 +6,8 @@
 #include "kernel/memory/mem.h"
 #include "kernel/console/print.h"
 #include "kernel/lib/string.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "kernel/thread.h"
 #include "kernel/user/user.h"
 #include "kernel/workload/parts.h"

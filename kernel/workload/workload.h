@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "kernel/memory/heap.h"
+#include "kernel/sched/threads.h"
 #include "kernel/user/ring3/programs.h"
 #include "kernel/sched/wait.h"
 

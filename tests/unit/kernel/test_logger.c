@@ -55,6 +55,8 @@ static void arch_pause(void);
 #include "kernel/dump/live_dump.c"
 
 #include "kernel/lib/print.h"
+#include "kernel/sched/threads.h"
+#include "kernel/sched/wait.h"
 #include "tests/unit/support/trace_support.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"

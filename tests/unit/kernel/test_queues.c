@@ -11,6 +11,7 @@
 #include "kernel/sched/priority.h"
 #include "kernel/lib/rand.h"
 #include "kernel/sched/runq.c"
+#include "kernel/sched/runq.h"
 #include "kernel/thread.h"
 #include "kernel/sched/timerq.c"
 

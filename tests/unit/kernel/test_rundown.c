@@ -75,6 +75,7 @@ static void arch_irq_restore(bool on)
 }
 
 #include "kernel/recording/rundown.c"
+#include "kernel/sched/threads.h"
 #include "tests/unit/support/trace_support.h"
 
 struct kcpu *kcpu_table[MAX_CPUS];

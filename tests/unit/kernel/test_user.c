@@ -56,6 +56,7 @@ static uint64_t read_cr2(void)
 #define ds_resume      fake_ds_resume
 #define ds_resume_user fake_ds_resume_user
 #include "kernel/lib/print.h"
+#include "kernel/sched/threads.h"
 #include "kernel/user/user.c"
 
 struct kcpu *kcpu_table[MAX_CPUS];

@@ -24,6 +24,7 @@ uint64_t arch_rdtsc(void)
 #undef cpus
 #undef find
 #include "kernel/recording/sessions.c"
+#include "kernel/sched/wait.h"
 
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;

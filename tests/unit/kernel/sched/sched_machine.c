@@ -48,6 +48,7 @@ void arch_pause(void)
 }
 
 #include "arch/upcalls.h"
+#include "kernel/memory/stack.h"
 #include "kernel/sched/dpc.c"
 #include "kernel/sched/event.c"
 #include "kernel/sched/mutex.c"
@@ -56,6 +57,7 @@ void arch_pause(void)
 #include "kernel/sched/semaphore.c"
 #include "kernel/lock/spinlock.c"
 #include "kernel/sched/threads.c"
+#include "kernel/sched/threads.h"
 #include "kernel/sched/timerq.c"
 #include "kernel/sched/wait.c"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the scheduler calls: each call says what must hold then. */
+#include "kernel/sched/runq.h"
+#include "kernel/sched/threads.h"
 #include "tests/unit/kernel/sched/sched_machine.h"
 
 #include <stdio.h>

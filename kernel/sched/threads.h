@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads: creation, end, join, sleep, yield. How they are chosen: kernel/sched/sched.h. */
+#pragma once
+
+#include "kernel/thread.h"
+
+#define KTHREAD_RECORDS_MAX 4096u
+
+struct kthread_params {
+    const char *name; /* copied, cut at KTHREAD_NAME - 1 */
+    int priority;     /* base, 1..31 */
+    uint32_t flags;   /* KTHREAD_SAMPLED, KTHREAD_USER or 0 */
+    struct kcpuset affinity; /* empty: any CPU */
+    void (*entry)(void *);
+    void *argument;
+    struct kuser *user; /* with KTHREAD_USER, instead of entry and argument; kuser_create's. kthread_join frees it */
+};
+
+#define KTHREAD_ANY_CPU UINT32_MAX
+/* As an affinity: one CPU, or KTHREAD_ANY_CPU. */
+static inline struct kcpuset kthread_affinity(uint32_t cpu)
+{
+    return cpu == KTHREAD_ANY_CPU ? (struct kcpuset){ 0 } : kcpuset_of(cpu);
+}
+
+/* Creates a thread and makes it ready. It ends when `entry` returns. The creator must join it. 0, -EINVAL (priority,
+ * flags or an affinity without a CPU in use), -ENOMEM. */
+int kthread_create(struct kthread **thread, const struct kthread_params *params);
+/* Waits for its end, frees it; its exit code in *code (may be NULL). Once per thread, not by itself. 0 or -ETIMEDOUT
+ * (then it is still there). */
+int kthread_join(struct kthread *thread, uint64_t ticks, int *code);
+_Noreturn void kthread_exit(int code);
+/* Lets another ready thread of at least the same priority run on this CPU, if there is one. */
+void kthread_yield(void);
+/* Until the `ticks`th timer tick from now; 0 yields. `reason`: KWAIT_DELAY_EXECUTION unless there is a better one. */
+void kthread_sleep(uint64_t ticks, enum kwait_reason reason);
+/* New base priority of the calling thread, 1..31; a boost is dropped. 0 or -EINVAL. */
+int kthread_set_priority(int base);
+
+/* ---- every thread there ever was */
+struct kthread_record {
+    uint32_t tid;
+    uint32_t flags;
+    int8_t base_priority; /* at creation */
+    char name[KTHREAD_NAME];
+};
+/* Idle threads included, in order of creation. No lock: records never change, also safe in a panic. */
+void kthread_for_each(void (*visit)(void *context, const struct kthread_record *record), void *context);
+/* Threads that did not fit KTHREAD_RECORDS_MAX. */
+uint64_t kthread_records_dropped(void);
+/* Above the numbers of all threads and processes so far. */
+uint32_t kthread_limit(void);
+
+/* ---- for kernel/sched/sched.c */
+/* Fills in what idle threads and others have in common; -ENOMEM. The caller sets TID, state and place. */
+int kthread_prepare(struct kthread *thread, const struct kthread_params *params);
+/* Appends to the records; dispatcher lock held. */
+void kthread_remember(const struct kthread *thread);
