@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What arch/ offers to the rest of the kernel, and (at the end) what it asks of it.
+ * What arch/ offers to the rest of the kernel. What it asks of it: arch/upcalls.h.
  * x86-64 long mode only. Unless a function says otherwise: any CPU, any interrupt state, no lock needed.
  */
 #pragma once
@@ -9,109 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/instructions.h"
 #include "arch/trapframe.h"
 #include "arch/tscsync.h"
-#include "arch/firmware/uart.h"
 #include "boot/info.h"
 #include "kernel/lib/limits.h"
 
 #define ARCH_PAGE_SIZE 4096u
 
-/* ---- instructions -------------------------------------------------------------------------------------------- */
-
-static inline uint64_t arch_rdtsc(void)
-{
-    uint32_t lo, hi;
-    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
-    return (uint64_t)hi << 32 | lo;
-}
-
-static inline void arch_pause(void)
-{
-    __asm__ volatile("pause" ::: "memory");
-}
-
-static inline uint64_t arch_read_rflags(void)
-{
-    uint64_t f;
-    __asm__ volatile("pushfq\n\tpopq %0" : "=r"(f)::"memory");
-    return f;
-}
-
-#define ARCH_RFLAGS_TF (UINT64_C(1) << 8)
-#define ARCH_RFLAGS_IF (UINT64_C(1) << 9)
-#define ARCH_RFLAGS_FIXED (UINT64_C(1) << 1) /* always 1 */
-/* What SYSCALL clears: TF, IF, DF, IOPL, NT, RF, AC. No interrupt or step on the user's stack, nothing of the program's
- * that changes what the kernel's instructions do. */
-#define ARCH_SYSCALL_RFLAGS_OFF UINT64_C(0x57700)
-
-/* Interrupts off; returns whether they were on. Balanced by arch_irq_restore. Never uses POPF: an old image must not
- * change RFLAGS.TF (single-stepping, ds/soft/soft.c). */
-static inline bool arch_irq_save(void)
-{
-    bool on = (arch_read_rflags() & ARCH_RFLAGS_IF) != 0;
-    __asm__ volatile("cli" ::: "memory");
-    return on;
-}
-
-static inline void arch_irq_restore(bool on)
-{
-    if (on)
-        __asm__ volatile("sti" ::: "memory");
-}
-
-static inline void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
-{
-    __asm__ volatile("cpuid" : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3]) : "a"(leaf), "c"(subleaf));
-}
-
-static inline uint8_t arch_in8(uint16_t port)
-{
-    uint8_t v;
-    __asm__ volatile("inb %1, %0" : "=a"(v) : "Nd"(port));
-    return v;
-}
-
-static inline void arch_out8(uint16_t port, uint8_t v)
-{
-    __asm__ volatile("outb %0, %1" ::"a"(v), "Nd"(port));
-}
-
-static inline uint32_t arch_in32(uint16_t port)
-{
-    uint32_t v;
-    __asm__ volatile("inl %1, %0" : "=a"(v) : "Nd"(port));
-    return v;
-}
-
-static inline void arch_out32(uint16_t port, uint32_t v)
-{
-    __asm__ volatile("outl %0, %1" ::"a"(v), "Nd"(port));
-}
-
-/* Each byte to the same port. */
-static inline void arch_outs8(uint16_t port, const char *data, size_t count)
-{
-    __asm__ volatile("rep outsb" : "+S"(data), "+c"(count) : "d"(port) : "memory");
-}
-
-/* A device's register in memory (arch_map_device), of 1, 2 or 4 bytes: one access of that width. */
-static inline uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width)
-{
-    return width == 4   ? *(const volatile uint32_t *)(const volatile void *)at
-           : width == 2 ? *(const volatile uint16_t *)(const volatile void *)at
-                        : *at;
-}
-
-static inline void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_t value)
-{
-    if (width == 4)
-        *(volatile uint32_t *)(volatile void *)at = value;
-    else if (width == 2)
-        *(volatile uint16_t *)(volatile void *)at = (uint16_t)value;
-    else
-        *at = (uint8_t)value;
-}
+/* ---- assembler pieces ----------------------------------------------------------------------------------------- */
 
 /* Enables interrupts and waits for one: STI;HLT, so that no wake-up is lost. Returns with interrupts off. */
 void arch_wait_for_interrupt(void);
@@ -209,8 +115,8 @@ uint32_t arch_cpu_apic_id(uint32_t index);
  * kernel_ap_main(cpu) with interrupts off. The caller has set cpu->index, the dense number it shall have; arch/ sets
  * the rest of struct arch_cpu. Returns 0 when it has got there, -ETIMEDOUT after 10 s of TSC time (the CPU is then
  * left out, waiting for a STARTUP, and `cpu` is free again), -ENOMEM, or -EIO where the local APIC does not send. Boot
- * processor only, interrupts off or on, once for each `index`; takes pages with kernel_page_permanent. Memory below 1 MiB
- * belongs to arch/ for this: kernel/memory/mem.c never hands it out. */
+ * processor only, interrupts off or on, once for each `index`; takes pages with kernel_page_permanent. Memory below 1
+ * MiB belongs to arch/ for this: kernel/memory/mem.c never hands it out. */
 int arch_smp_start(uint32_t index, struct arch_cpu *cpu, void *stack_top);
 
 /* ---- memory -------------------------------------------------------------------------------------------------- */
@@ -341,45 +247,6 @@ void *arch_context_new(void *stack_top, void (*entry)(void *), void *arg);
 
 /* What this CPU's machine-check banks hold, a line each: for a panic. Nothing where there are none. */
 void arch_machine_check_print(void);
-
-/* ---- serial console ------------------------------------------------------------------------------------------ */
-
-/* Takes a 16550 into use, and no other one any more: 8 bits, no parity, 1 stop bit; `baud` 0: at the rate it is set to.
- * Loopback test, within the chip. -ERANGE: its clock gives no such rate (arch_uart_divisor); -EFAULT: memory is where
- * its registers should be; -ENOMEM: they cannot be mapped; -ENODEV: it fails the test. Without one every write is
- * dropped and counted, never waited for. One in memory: after arch_paging_init. Boot processor, before the others
- * run. */
-int arch_serial_init(const struct arch_uart *uart, uint32_t baud);
-/* Its rate in baud; 0: there is no UART in use. */
-uint32_t arch_serial_baud(void);
-/* Sends bytes, waiting for the FIFO a bounded time; after one wait in vain it drops and counts until the UART is ready.
- * No lock: kernel/console/print.c serialises. */
-void arch_serial_write(const char *data, size_t size);
-/* Bytes that arch_serial_write would send now without a wait; 0: not ready, or no UART. No lock. */
-size_t arch_serial_ready(void);
-/* TSC at which a line of this baud rate has sent all that was written. The port may take more before that: QEMU's,
- * whose transmitter is done at once whatever the divisor says, does. */
-uint64_t arch_serial_due(void);
-/* Waits, a bounded time, until the last byte has left: before the machine goes down. */
-void arch_serial_drain(void);
-uint64_t arch_serial_dropped(void);
-
-/* A port that the machine names. */
-struct arch_serial_port {
-    struct arch_uart uart; /* clock 0: not told */
-    uint32_t baud;         /* has_baud: the firmware's; 0: the one that is set */
-    bool has_baud;
-    char who[48]; /* names it */
-};
-
-/* The one of the ACPI table SPCR; the next one of the table DBG2 (*at begins with 0); the next PCI function of class
- * 0700H that is a 16550, from number *from on; that with the number `function`. PCI's have been enabled. 0, or -ENOENT:
- * none, or no more; what is there but cannot be used is said in one line. After arch_paging_init; boot processor,
- * before the others run. */
-int arch_serial_spcr(struct arch_serial_port *port);
-int arch_serial_dbg2(uint32_t *at, struct arch_serial_port *port);
-int arch_serial_pci(uint32_t *from, struct arch_serial_port *port);
-int arch_serial_pci_at(uint16_t function, struct arch_serial_port *port);
 
 /* ---- the end ------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* 16550 UART, polled, its registers at I/O ports or in memory. National Semiconductor PC16550D datasheet. */
 #include "arch/internal.h"
+#include "arch/serial.h"
 #include "kernel/lib/errno.h"
 
 #define THR 0u /* write; read: RBR; with DLAB: DLL */

@@ -2,6 +2,7 @@
 /* The serial ports that the machine itself names: its ACPI tables and its PCI functions. */
 #include "arch/firmware/acpi_serial.h"
 #include "arch/internal.h"
+#include "arch/serial.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"

@@ -6,7 +6,7 @@
  */
 #include <stdbool.h>
 
-#include "arch/arch.h"
+#include "arch/instructions.h"
 #include "boot/config.h"
 #include "boot/elf.h"
 #include "boot/loader.h"

@@ -48,6 +48,8 @@ struct kcpu {
 
     struct ds_cpu *ds;       /* the session's; NULL: ds=off */
     struct ds_soft *ds_soft; /* likewise its model; NULL: hw or off */
+    void *ds_area, *pebs_buffer, *bts_buffer; /* what `ds` was given; NULL: none */
+    bool counts_threads;     /* counters count beside PEBS: the truth has what each thread retired */
     const volatile uint64_t *pebs_index; /* of `ds` */
     const volatile uint64_t *pebs_stamp; /* the same, where switch events carry it; NULL: they carry none */
     struct ds_cpu *active_ds;     /* what counts on this CPU: usually the session's, but a workload may put its own

@@ -75,6 +75,7 @@ struct kthread {
     void (*entry)(void *);
     void *argument;
     struct kuser *user;          /* NULL: a thread of the kernel's */
+    void (*gone)(struct kuser *user); /* frees that */
     int exit_code;
 };
 

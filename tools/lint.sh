@@ -43,13 +43,7 @@ code=$(files '*.c' '*.h')
     } | verdict 'no line over 120 columns'
     awk '/[ \t\r]$/ { print FILENAME ":" FNR }' $sources | verdict 'no blanks at the end of a line'
     grep -nP '\t' $code | verdict 'no tabs in C'
-    # boot -> arch -> {ds, trace} -> kernel: ds and trace know neither each other's insides nor the scheduler.
-    shared='kernel/lib/|trace/wire/(format|truth)\.h|ds/layout\.h'
-    {
-        grep -nE '#include "(kernel|trace|tools)/' $(files 'ds/*') | grep -vE "$shared"
-        grep -nE '#include "(kernel|ds|arch|tools)/' $(files 'trace/*') | grep -vE "$shared"
-        grep -nE '#include "tools/' $(files 'kernel/*' 'arch/*' 'boot/*')
-    } | verdict 'includes go in the allowed direction'
+    tools/rooms.py includes | verdict 'includes go down the rooms of tools/rooms'
     if command -v shellcheck >/dev/null; then
         shellcheck run-qemu.sh .ci/run $(files '*.sh') | verdict 'shellcheck'
     else

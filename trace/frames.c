@@ -2,6 +2,8 @@
 /* Frames of the serial dump: format.h, docs/format.md. */
 #include "trace/frames.h"
 
+#include <stdarg.h>
+
 #include "kernel/lib/string.h"
 #include "kernel/lib/base64.h"
 #include "kernel/lib/crc32c.h"
@@ -102,6 +104,16 @@ uint32_t trace_dump_part(struct trace_dump *dump, const struct wmi_buffer_header
     memcpy(at, &frame, sizeof(frame));
     memcpy(at + sizeof(frame), buffer + start, end - start);
     return end;
+}
+
+void trace_dump_print(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
+{
+    char text[CAIRN_FRAME_PAYLOAD_MAX];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    trace_dump_line(dump, stream, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
 void trace_dump_session(struct trace_dump *dump, struct trace_session *session, uint16_t session_id)

@@ -32,6 +32,9 @@ void trace_dump_init(struct trace_dump *dump, const struct trace_sink *sink);
 /* One line "text\n" of a text stream (formatted by the caller, no newline inside, at most CAIRN_FRAME_PAYLOAD_MAX - 1
  * characters: longer is cut and ends in "..."). Lines of one stream are packed into frames. */
 void trace_dump_line(struct trace_dump *dump, enum cairn_stream stream, const char *text, size_t size);
+/* The same, formatted here. */
+void trace_dump_print(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Ends the pending frame. Called by itself when the stream changes. */
 void trace_dump_flush(struct trace_dump *dump);
 /* One frame, which is then pending, of as many whole events of a buffer as it holds, from offset `start` on; 0: with

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * PERFINFO_GROUPMASK: which groups of events a session wants. A group's value has the number of its mask in the upper
- * three bits and its bits in the others. Names and values as in Microsoft's NTWMI.H; includes nothing but fixed-width
- * types, like format.h.
+ * three bits and its bits in the others. Names and values as in Microsoft's NTWMI.H; the mask itself is in
+ * trace/wire/format.h.
  */
 #pragma once
 
@@ -10,10 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct perfinfo_groupmask {
-    uint32_t masks[8];
-};
-_Static_assert(sizeof(struct perfinfo_groupmask) == 0x20, "PERFINFO_GROUPMASK");
+#include "trace/wire/format.h"
 
 #define PERF_MASK_SHIFT 29
 #define PERF_MASK_BITS  0x1FFFFFFFu

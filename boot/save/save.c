@@ -5,7 +5,7 @@
  * reasons. Sources: UEFI specification, "Variable Services", "EFI_BOOT_SERVICES.AllocatePages()", "File Protocol";
  * TCG Platform Reset Attack Mitigation Specification, "Interface for UEFI".
  */
-#include "arch/arch.h"
+#include "arch/instructions.h"
 #include "boot/config.h"
 #include "boot/loader.h"
 #include "boot/save/save_check.h"

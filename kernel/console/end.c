@@ -2,6 +2,9 @@
 #include "kernel/console/end.h"
 
 #include "arch/arch.h"
+#include "arch/serial.h"
+#include "kernel/console/display.h"
+#include "kernel/console/serial_port.h"
 #include "kernel/lib/print.h"
 #include "kernel/options/options.h"
 #include "kernel/console/print.h"
@@ -35,4 +38,13 @@ _Noreturn void kend(bool good)
     kprintf("halted: you can switch the machine off\n"); /* the last words run-qemu.sh waits for */
     arch_serial_drain();
     arch_halt();
+}
+
+_Noreturn void kend_failed(const char *name, const char *line)
+{
+    kserial_last_resort();
+    kdisplay_rescue();
+    kreport(KREPORT_FAIL, name, "%s", line);
+    kreport_summary();
+    kend(false);
 }

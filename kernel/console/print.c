@@ -2,6 +2,7 @@
 #include "kernel/console/print.h"
 
 #include "arch/arch.h"
+#include "arch/serial.h"
 #include "kernel/console/sinks.h"
 #include "kernel/console/saved_log.h"
 #include "kernel/lib/print.h"

@@ -2,6 +2,7 @@
 #include "kernel/console/serial_port.h"
 
 #include "arch/arch.h"
+#include "arch/serial.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"

@@ -6,9 +6,25 @@
 
 struct trace_dump;
 
+/* A dump is written by its sections, in the order of a table that kernel/main.c has. A live dump
+ * (kernel/dump/live_dump.h) begins with some of them, and ends with the rest; any other one is written in one piece. */
+struct kdump_section {
+    void (*write)(struct trace_dump *dump); /* lines or frames of its own; usable in a panic; NULL ends the table */
+    enum kdump_when {
+        KDUMP_HEAD = 1, /* known before the run */
+        KDUMP_END = 2,  /* in a dump in one piece, */
+        KDUMP_REST = 4, /* and in the end of a live one */
+    } when;
+};
+void kdump_init(const struct kdump_section *sections);
+
 /* Writes the whole dump to the console. `cause`: "end" or "panic"; `line`: the panic's line, else NULL. All CPUs have
  * stopped recording (or are stopped altogether). Any context. */
 void kdump(const char *cause, const char *line);
+
+/* For the sections. Timer ticks of a CPU when the dump began; the panic's line, else NULL. */
+uint64_t kdump_ticks(uint32_t cpu);
+const char *kdump_panic_line(void);
 
 /* What a live dump begins with (kernel/dump/live_dump.h): all that is known before the run. `tsc`: now; it tells the
  * dump from another one. */

@@ -2,6 +2,7 @@
 #include "kernel/dump/live_dump.h"
 
 #include "arch/arch.h"
+#include "arch/serial.h"
 #include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/dump/dump.h"

@@ -10,7 +10,7 @@
 #include "kernel/lib/print.h"
 #include "kernel/memory/mem.h"
 #include "kernel/lib/string.h"
-#include "kernel/user/user.h"
+#include "kernel/thread.h"
 
 #define SHT_SYMTAB 2u
 #define STT_NOTYPE 0u

@@ -10,6 +10,11 @@
 
 struct kopt kopt;
 
+#define WORKLOAD(name) "|" #name
+static const char workloads[] =
+#include "kernel/options/workloads.h"
+    ;
+
 static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
 static const char by_rules[] = "spinlock.every=0";
@@ -129,7 +134,7 @@ static const struct kopt_option table[] = {
     { "workload", "mix",
       "what the threads do (docs/workloads.md)",
       AT(workload), TEXT, 0, 0,
-      "mix|pingpong|prodcons|lockfight|locks|hogs|sleepers|traps|known|probe|control|user|hostile",
+      workloads + 1,
       NULL },
     { "switches", "20000",
       "end after this many context switches, all CPUs together",

@@ -42,7 +42,7 @@ static bool allocate_here(void *argument)
         r->result = -ENOTSUP;
         return false;
     }
-    void **area = &ksession.areas[cpu->arch.index];
+    void **area = &cpu->ds_area;
     r->result = *area ? -EEXIST : 0;
     if (!*area) {
         *area = r->page;
@@ -60,7 +60,7 @@ static bool free_here(void *argument)
         r->result = -ENOTSUP;
         return false;
     }
-    void **area = &ksession.areas[cpu->arch.index];
+    void **area = &cpu->ds_area;
     bool moved = cpu->pebs_stamp != NULL;
     r->result = *area ? 0 : -ENOENT;
     r->page = *area;
@@ -73,38 +73,23 @@ static bool free_here(void *argument)
     return moved;
 }
 
-bool karea_begin(struct karea_begun *begun)
-{
-    struct kcpu *cpu = kcpu_this();
-    *begun = (struct karea_begun){0};
-    if (!cpu->ds)
-        return false;
-    begun->pebs = ds_start(cpu->ds, &begun->pebs_refusal);
-    if (ksession.bts)
-        begun->bts = ds_bts_start(cpu->ds, &begun->bts_refusal);
-    if (!begun->pebs || !cpu->pebs_stamp)
-        return false;
-    cpu->pebs_stamp = NULL;
-    return true;
-}
-
 static bool start_here(void *argument)
 {
     struct request *r = argument;
     struct kcpu *cpu = kcpu_this();
     r->cpu = cpu->arch.index;
-    r->result = !cpu->ds || !ksession.areas[r->cpu] ? -ENOENT : ds_started(cpu->ds) ? -EBUSY : 0;
+    r->result = !cpu->ds || !cpu->ds_area ? -ENOENT : ds_started(cpu->ds) ? -EBUSY : 0;
     if (r->result)
         return false;
     r->result = ds_start(cpu->ds, &r->refusal);
-    if (!r->result && ksession.bts)
+    if (!r->result && kds->bts)
         r->result = ds_bts_start(cpu->ds, &r->refusal);
     if (r->result) {
         ds_stop(cpu->ds);
         return false;
     }
     cpu->pebs_index = ds_pebs_index(cpu->ds);
-    cpu->pebs_stamp = ksession.pebs ? cpu->pebs_index : NULL;
+    cpu->pebs_stamp = kds->pebs ? cpu->pebs_index : NULL;
     return cpu->pebs_stamp != NULL;
 }
 
@@ -136,6 +121,6 @@ int karea_start(char *error, size_t size)
     struct request r = { 0 };
     kcontrol_move_pebs(start_here, &r);
     if (r.result == -EFAULT)
-        ksession_explain(&r.refusal, r.cpu, error, size);
+        kds_explain(&r.refusal, r.cpu, error, size);
     return r.result;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Each CPU's PROCESSOR_PROFILE_CONTROL_AREA on a running machine: what SystemProcessorProfileControlArea does
- * (kernel/windows/sysinfo.h). ksession_init makes the first ones. Each function acts on the CPU it finds itself on; a
+ * (kernel/windows/sysinfo.h). kds_init makes the first ones. Each function acts on the CPU it finds itself on; a
  * thread that cares which has an affinity. Thread context.
  */
 #pragma once
@@ -11,17 +11,6 @@
 #include <stdint.h>
 
 #include "ds/ds.h"
-
-/* How PEBS and BTS began: 0 or -EFAULT, and why. */
-struct karea_begun {
-    int pebs, bts;
-    struct ds_refusal pebs_refusal, bts_refusal;
-};
-
-/* PEBS and BTS, as the run's options have them, begin on this CPU for the first time, each by itself. True: PEBS did
- * not, and kcpu.pebs_stamp, which was set, is no more: switches here carry no PebsIndex, those of other CPUs do.
- * Interrupts off. */
-bool karea_begin(struct karea_begun *begun);
 
 /* A zeroed area for this CPU, which nothing uses before karea_start. 0; -EEXIST: there is one; both give its address.
  * -ENOTSUP: no PEBS by the processor the backend in use shows, or no backend; -ENOMEM: no page, which comes before

@@ -8,6 +8,7 @@
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
+#include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/memory/mem.h"
 #include "kernel/tracepoint/mutant.h"
@@ -18,7 +19,8 @@
 #include "kernel/lib/string.h"
 #include "kernel/thread.h"
 
-struct ksession ksession;
+static struct kds state;
+const struct kds *const kds = &state;
 
 /* PMIs within a tick of 1 ms: with some microseconds each they take a good part of it, and then threads have one. */
 #define THROTTLE_HW 100
@@ -31,12 +33,10 @@ static void *pages(size_t bytes)
     return kmem_pages_alloc(PAGES(bytes));
 }
 
-/* ---- Debug Store ------------------------------------------------------------------------------------------------ */
-
 static void detect_hw(void *unused)
 {
     (void)unused;
-    struct ds_caps *caps = &ksession.hw_caps[arch_cpu_index()];
+    struct ds_caps *caps = &state.hw_caps[arch_cpu_index()];
     ds_detect(ds_hw_machine(), caps);
     if (!kopt.ds_force)
         ds_leave_alone(caps);
@@ -50,7 +50,7 @@ static void detect_soft(void *unused)
     /* With BTF left on by somebody, RFLAGS.TF would step from branch to branch. */
     if (arch_rdmsr_safe(IA32_DEBUGCTL, &debugctl) == 0 && debugctl & IA32_DEBUGCTL_BTF)
         arch_wrmsr_safe(IA32_DEBUGCTL, debugctl & ~IA32_DEBUGCTL_BTF);
-    ds_detect(ds_soft_machine(cpu->ds_soft), &ksession.caps[cpu->arch.index]);
+    ds_detect(ds_soft_machine(cpu->ds_soft), &state.caps[cpu->arch.index]);
 }
 
 /* Why the first CPU that cannot trace branches as asked does not, or NULL. */
@@ -68,10 +68,10 @@ static const char *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
 static const char *hw_refusal(uint32_t *cpu)
 {
     if (!kopt_pebs())
-        return bts_refusal(ksession.hw_caps, cpu);
+        return bts_refusal(state.hw_caps, cpu);
     for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
-        if (!ksession.hw_caps[*cpu].pebs)
-            return ksession.hw_caps[*cpu].reason;
+        if (!state.hw_caps[*cpu].pebs)
+            return state.hw_caps[*cpu].reason;
     return NULL;
 }
 
@@ -79,23 +79,23 @@ static int choose_backend(char *error, size_t error_size)
 {
     uint32_t cpu, other;
     const char *refusal = hw_refusal(&cpu);
-    const char *can = kopt_pebs() ? ksession.hw_caps[0].reason : ksession.hw_caps[0].bts_reason;
+    const char *can = kopt_pebs() ? state.hw_caps[0].reason : state.hw_caps[0].bts_reason;
 
-    ksession.pebs = kopt_pebs();
+    state.pebs = kopt_pebs();
     switch (kopt.ds) {
     case KOPT_DS_OFF:
-        ksession.backend = "off";
-        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=off");
+        state.backend = "off";
+        snprintf(state.reason, sizeof state.reason, "asked for with ds=off");
         return 0;
     case KOPT_DS_SOFT:
-        ksession.backend = "soft";
-        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=soft");
+        state.backend = "soft";
+        snprintf(state.reason, sizeof state.reason, "asked for with ds=soft");
         return 0;
     case KOPT_DS_HW:
-        if (refusal && kopt_pebs() && kopt.bts && !bts_refusal(ksession.hw_caps, &other)) {
-            ksession.backend = "hw";
-            ksession.pebs = false;
-            snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=hw; BTS alone: CPU %u: %s", cpu,
+        if (refusal && kopt_pebs() && kopt.bts && !bts_refusal(state.hw_caps, &other)) {
+            state.backend = "hw";
+            state.pebs = false;
+            snprintf(state.reason, sizeof state.reason, "asked for with ds=hw; BTS alone: CPU %u: %s", cpu,
                      refusal);
             return 0;
         }
@@ -104,15 +104,15 @@ static int choose_backend(char *error, size_t error_size)
                      refusal);
             return -ENODEV;
         }
-        ksession.backend = "hw";
-        snprintf(ksession.reason, sizeof ksession.reason, "asked for with ds=hw; %s", can);
+        state.backend = "hw";
+        snprintf(state.reason, sizeof state.reason, "asked for with ds=hw; %s", can);
         return 0;
     default:
-        ksession.backend = refusal ? "soft" : "hw";
+        state.backend = refusal ? "soft" : "hw";
         if (refusal && cpu) /* cores of several kinds: CPU 0 could */
-            snprintf(ksession.reason, sizeof ksession.reason, "CPU %u: %s", cpu, refusal);
+            snprintf(state.reason, sizeof state.reason, "CPU %u: %s", cpu, refusal);
         else
-            snprintf(ksession.reason, sizeof ksession.reason, "%s", refusal ? refusal : can);
+            snprintf(state.reason, sizeof state.reason, "%s", refusal ? refusal : can);
         return 0;
     }
 }
@@ -143,13 +143,13 @@ static void retired(void *context, uint32_t cpu, const struct arch_trap_frame *f
 /* What errata take away from the configuration is said once. */
 static void say_what_fits(void)
 {
-    for (uint32_t i = 0; ksession.ds.events && i < kcpu_count; i++) {
-        struct ds_config fitted = ksession.ds;
-        ds_fit_config(&ksession.caps[i], &fitted);
-        if (fitted.records != ksession.ds.records) {
+    for (uint32_t i = 0; state.ds.events && i < kcpu_count; i++) {
+        struct ds_config fitted = state.ds;
+        ds_fit_config(&state.caps[i], &fitted);
+        if (fitted.records != state.ds.records) {
             kprintf("ds: CPU %u: pebs.records=%u and pebs.threshold=%u are lowered to %u and %u: the buffer has to "
                     "stay within a page\n",
-                    i, ksession.ds.records, ksession.ds.threshold, fitted.records, fitted.threshold);
+                    i, state.ds.records, state.ds.threshold, fitted.records, fitted.threshold);
             return;
         }
     }
@@ -160,33 +160,35 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
 {
     uint32_t i = cpu->arch.index;
     struct ds_cpu *ds = pages(ds_cpu_bytes());
-    struct ds_hooks hooks = khook_ds;
+    struct ds_hooks hooks = kdrain_hooks;
     if (!kopt.truth) { /* making it takes time */
         hooks.recorded = NULL;
         hooks.branched = NULL;
     }
-    if (kopt.truth && ksession.ds.counting)
+    hooks.overflowed = kpmi_overflowed;
+    cpu->counts_threads = state.ds.counting != 0;
+    if (kopt.truth && cpu->counts_threads)
         hooks.retired = retired;
-    ksession.areas[i] = pages(ARCH_PAGE_SIZE);
-    ksession.buffers[i] = pages(ksession.buffer_bytes);
-    if (!ds || !ksession.areas[i] || !ksession.buffers[i]) {
+    cpu->ds_area = pages(ARCH_PAGE_SIZE);
+    cpu->pebs_buffer = pages(state.buffer_bytes);
+    if (!ds || !cpu->ds_area || !cpu->pebs_buffer) {
         snprintf(error, error_size, "no memory for the PEBS buffer of CPU %u: lower pebs.records", i);
         return -ENOMEM;
     }
-    int e = ds_cpu_init(ds, i, machine, &ksession.caps[i], &ksession.ds, &hooks, ksession.areas[i],
-                        ksession.buffers[i], error, error_size);
+    int e = ds_cpu_init(ds, i, machine, &state.caps[i], &state.ds, &hooks, cpu->ds_area,
+                        cpu->pebs_buffer, error, error_size);
     if (e)
         return e;
-    if (ksession.later[0] && (e = ds_reconfigure(ds, ksession.later, error, error_size)) != 0)
+    if (state.later[0] && (e = ds_reconfigure(ds, state.later, error, error_size)) != 0)
         return e; /* known before the run: it has not begun, so nothing is changed yet */
-    if (ksession.bts && !(ksession.bts_buffers[i] = pages(ds_bts_buffer_bytes(kopt.bts_records)))) {
+    if (state.bts && !(cpu->bts_buffer = pages(ds_bts_buffer_bytes(kopt.bts_records)))) {
         snprintf(error, error_size, "no memory for the BTS buffer of CPU %u: lower bts.records", i);
         return -ENOMEM;
     }
-    if (ksession.bts)
-        e = ds_bts_init(ds, kopt.bts, kopt.bts_rings, kopt.bts_records, ksession.bts_buffers[i]);
+    if (state.bts)
+        e = ds_bts_init(ds, kopt.bts, kopt.bts_rings, kopt.bts_records, cpu->bts_buffer);
     if (e) {
-        snprintf(error, error_size, "CPU %u: %s", i, ksession.caps[i].bts_reason);
+        snprintf(error, error_size, "CPU %u: %s", i, state.caps[i].bts_reason);
         return e;
     }
     if (cpu->ds_soft) {
@@ -201,162 +203,108 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
 }
 
 /* BTS on every CPU, or on none: then why, and PEBS runs without it. */
-static int choose_bts(void)
+static void choose_bts(void)
 {
     uint32_t cpu;
-    const char *refusal = bts_refusal(ksession.caps, &cpu);
+    const char *refusal = bts_refusal(state.caps, &cpu);
     if (refusal) {
-        snprintf(ksession.bts_refusal, sizeof ksession.bts_refusal, "CPU %u: %s", cpu, refusal);
-        return 0;
+        snprintf(state.bts_refusal, sizeof state.bts_refusal, "CPU %u: %s", cpu, refusal);
+        return;
     }
-    ksession.bts_buffers = pages(kcpu_count * sizeof *ksession.bts_buffers);
-    ksession.bts = true;
-    return ksession.bts_buffers ? 0 : -ENOMEM;
+    state.bts = true;
 }
 
-static int init_ds(char *error, size_t error_size)
+/* A model for each CPU, and what it says of itself. */
+static int make_models(char *error, size_t error_size)
 {
-    ksession.hw_caps = pages(kcpu_count * sizeof *ksession.hw_caps);
-    if (!ksession.hw_caps)
-        goto memory;
-    kcall_all(detect_hw, NULL);
-    int e = choose_backend(error, error_size);
-    if (e || kopt.ds == KOPT_DS_OFF)
-        return e;
-
-    ksession.areas = pages(kcpu_count * sizeof *ksession.areas);
-    ksession.buffers = pages(kcpu_count * sizeof *ksession.buffers);
-    if (!ksession.areas || !ksession.buffers)
-        goto memory;
-    bool soft = strcmp(ksession.backend, "soft") == 0;
-    ksession.caps = ksession.hw_caps;
-    if (soft) {
-        ksession.caps = pages(kcpu_count * sizeof *ksession.caps);
-        for (uint32_t i = 0; i < kcpu_count; i++) {
-            struct ds_soft *model = pages(ds_soft_bytes());
-            if (!ksession.caps || !model)
-                goto memory;
-            e = ds_soft_init(model, kopt.ds_preset, &kopt.ds_policy);
-            if (e) {
-                snprintf(error, error_size, "ds.preset=%s: the model has no such processor", kopt.ds_preset);
-                return e;
-            }
-            kcpu_table[i]->ds_soft = model;
+    state.caps = pages(kcpu_count * sizeof *state.caps);
+    if (!state.caps)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        struct ds_soft *model = pages(ds_soft_bytes());
+        if (!model)
+            return -ENOMEM;
+        int e = ds_soft_init(model, kopt.ds_preset, &kopt.ds_policy);
+        if (e) {
+            snprintf(error, error_size, "ds.preset=%s: the model has no such processor", kopt.ds_preset);
+            return e;
         }
-        arch_debug_set(kstepping_debug);
-        kcall_all(detect_soft, NULL);
+        kcpu_table[i]->ds_soft = model;
     }
-    kpmi_init();
-    if (kopt.bts && choose_bts())
-        goto memory;
+    arch_debug_set(kstepping_debug);
+    kcall_all(detect_soft, NULL);
+    return 0;
+}
 
-    if ((e = kopt_ds_config(&ksession.ds, ksession.later, error, error_size)) != 0)
+/* What the options ask for, and how much memory that takes on the CPU that needs most: cores of several kinds may have
+ * several record formats. */
+static int configure(char *error, size_t error_size)
+{
+    int e = kopt_ds_config(&state.ds, state.later, error, error_size);
+    if (e)
         return e;
-    kopt_pmc(&ksession.pmc, error, error_size); /* which kopt_ds_config has found right */
-    if (!kopt.ds_throttle && !soft)
-        ksession.ds.throttle = THROTTLE_HW;
-    ksession.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
-    if (!ksession.pebs && ksession.ds.counting) {
+    kopt_pmc(&state.pmc, error, error_size); /* which kopt_ds_config has found right */
+    if (!kopt.ds_throttle && !state.soft)
+        state.ds.throttle = THROTTLE_HW;
+    state.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
+    if (!state.pebs && state.ds.counting) {
         snprintf(error, error_size, "session.pmc=%s counts beside PEBS only, which is not to be had: %s",
-                 kopt.session_pmc, ksession.reason);
+                 kopt.session_pmc, state.reason);
         return -ENODEV;
     }
-    if (!ksession.pebs)
-        ksession.ds.events = 0;
-    for (uint32_t i = 0; i < kcpu_count; i++) { /* cores of several kinds may have several record formats */
-        size_t bytes = ds_buffer_bytes(&ksession.caps[i], &ksession.ds);
-        uint32_t truth = soft ? ds_truth_records(&ksession.caps[i], &ksession.ds) : 1;
-        if (bytes > ksession.buffer_bytes)
-            ksession.buffer_bytes = bytes;
-        if (truth > ksession.truth_records)
-            ksession.truth_records = truth;
+    if (!state.pebs)
+        state.ds.events = 0;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        size_t bytes = ds_buffer_bytes(&state.caps[i], &state.ds);
+        uint32_t truth = state.soft ? ds_truth_records(&state.caps[i], &state.ds) : 1;
+        if (bytes > state.buffer_bytes)
+            state.buffer_bytes = bytes;
+        if (truth > state.truth_records)
+            state.truth_records = truth;
     }
     say_what_fits();
-    for (uint32_t i = 0; i < kcpu_count && !e; i++)
-        e = prepare_cpu(kcpu_table[i], soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
-                        error_size);
-    return e;
-memory:
-    snprintf(error, error_size, "no memory for the Debug Store of %u CPUs", kcpu_count);
-    return -ENOMEM;
+    return 0;
 }
 
-int ksession_counter(uint16_t source)
+int kds_init(char *error, size_t error_size)
 {
-    for (uint32_t i = 0; i < ksession.ds.counting; i++)
-        if (ksession.pmc.source[i] == source)
+    int e = -ENOMEM;
+    state.truth_records = 1;
+    snprintf(error, error_size, "no memory for the Debug Store of %u CPUs", kcpu_count);
+    /* 1. What the processors themselves answer. */
+    state.hw_caps = pages(kcpu_count * sizeof *state.hw_caps);
+    if (!state.hw_caps)
+        return e;
+    kcall_all(detect_hw, NULL);
+    /* 2. Whose Debug Store it will be, */
+    if ((e = choose_backend(error, error_size)) != 0 || kopt.ds == KOPT_DS_OFF)
+        return e;
+    /* 3. the model's, which is made now, or theirs. */
+    state.soft = strcmp(state.backend, "soft") == 0;
+    state.caps = state.hw_caps;
+    if (state.soft && (e = make_models(error, error_size)) != 0)
+        return e;
+    kpmi_init();
+    if (kopt.bts)
+        choose_bts();
+    /* 4. What it shall do. */
+    e = configure(error, error_size);
+    /* 5. Memory and driver of each CPU. */
+    for (uint32_t i = 0; i < kcpu_count && !e; i++)
+        e = prepare_cpu(kcpu_table[i], state.soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
+                        error_size);
+    return e;
+}
+
+int kds_counter(uint16_t source)
+{
+    for (uint32_t i = 0; i < state.ds.counting; i++)
+        if (state.pmc.source[i] == source)
             return (int)i;
     return -ENOENT;
 }
 
-/* ---- trace sessions ---------------------------------------------------------------------------------------------- */
-
-/* What 'auto' writes of switches. Records without a TSC are told apart by PebsIndex alone: then
- * every switch shall have its own, which 0524H has; and it alone has the PMC items that are asked for. */
-static void add_default_switches(struct perfinfo_groupmask *masks)
-{
-    bool compact = !trace_pmc_items(&ksession.pmc, HOOK_CONTEXTSWAP);
-    for (uint32_t i = 0; ksession.pebs && i < kcpu_count; i++)
-        compact &= ds_pebs_has_tsc(ksession.caps[i].format);
-    trace_group_add_switches(masks, compact);
-}
-
-static int init_session(uint32_t number, char *error, size_t error_size)
-{
-    const struct kopt_session *o = &kopt.session[number - 1];
-    struct kcontrol_params params = {
-        .number = number,
-        .masks = o->masks,
-        .clock = o->clock,
-        .circular = o->circular,
-        .live = kopt.dump == KOPT_DUMP_LIVE && !o->circular,
-        .buffer_kib = o->buffer_kib ? o->buffer_kib : kopt.trace_buffer_kib,
-        .buffers = o->buffers ? o->buffers : kopt.trace_buffers,
-    };
-    if (!o->on)
-        return 0;
-    if (o->automatic)
-        add_default_switches(&params.masks);
-    for (uint32_t i = 0; i < ksession.pmc.hooks; i++)
-        if (trace_pmc_writes(&params.masks, ksession.pmc.hook[i]))
-            params.pmc = ksession.pmc;
-    return kcontrol_create(&params, error, error_size);
-}
-
-static int init_trace(char *error, size_t error_size)
-{
-    int e = kcontrol_init(error, error_size);
-    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
-        e = init_session(number, error, error_size);
-    return e;
-}
-
-int ksession_init(char *error, size_t error_size)
-{
-    ksession.truth_records = 1;
-    int e = init_ds(error, error_size);
-    return e ? e : init_trace(error, error_size);
-}
-
-/* ---- start and stop: on every CPU, interrupts off ---------------------------------------------------------------- */
-
-/* The first CPU whose PEBS, or BTS, did not start. */
-static struct failure {
-    int error;
-    struct ds_refusal refusal;
-    uint32_t cpu;
-} failure, bts_failure;
-
-static void note(struct failure *f, int error, const struct ds_refusal *refusal)
-{
-    int none = 0;
-    if (error && __atomic_compare_exchange_n(&f->error, &none, error, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        f->refusal = *refusal;
-        f->cpu = kcpu_this()->arch.index;
-    }
-}
-
-void ksession_explain(const struct ds_refusal *r, uint32_t cpu, char *text, size_t size)
+void kds_explain(const struct ds_refusal *r, uint32_t cpu, char *text, size_t size)
 {
     char step[24] = "";
     if (r->step)
@@ -368,58 +316,10 @@ void ksession_explain(const struct ds_refusal *r, uint32_t cpu, char *text, size
         snprintf(text, size, "CPU %u: %s%s: RDMSR(0x%x) raises #GP", cpu, r->during, step, r->msr);
 }
 
-static bool start_cpu(void)
+void kds_refused(bool pebs, const struct ds_refusal *refusal, uint32_t cpu)
 {
-    struct karea_begun begun;
-    bool moved = karea_begin(&begun);
-    note(&failure, begun.pebs, &begun.pebs_refusal);
-    note(&bts_failure, begun.bts, &begun.bts_refusal);
-    return moved;
-}
-
-static void stop_cpu(void *unused)
-{
-    (void)unused;
-    struct kcpu *cpu = kcpu_this();
-    if (cpu->ds)
-        ds_stop(cpu->ds);
-}
-
-int ksession_start(char *error, size_t error_size)
-{
-    for (uint32_t i = 0; i < kcpu_count; i++) {
-        const struct kcpu *stamp = kcpu_table[CAIRN_MUTANT == KMUTANT_STAMP ? (i + 1) % kcpu_count : i];
-        kcpu_table[i]->pebs_stamp = ksession.pebs ? stamp->pebs_index : NULL;
-    }
-    kcontrol_start_all(start_cpu);
-    if (bts_failure.error)
-        ksession_explain(&bts_failure.refusal, bts_failure.cpu, ksession.bts_refusal, sizeof ksession.bts_refusal);
-    if (!failure.error)
-        return 0;
-    ksession_explain(&failure.refusal, failure.cpu, ksession.pebs_refusal, sizeof ksession.pebs_refusal);
-    if (ksession.bts && !bts_failure.error)
-        return 0; /* each by itself: branches are traced all the same */
-    snprintf(error, error_size, "%s", ksession.pebs_refusal);
-    kcontrol_stop_all(stop_cpu);
-    return failure.error;
-}
-
-static void reconfigure_cpu(void *unused)
-{
-    (void)unused;
-    char error[160]; /* ksession_init has asked */
-    struct kcpu *cpu = kcpu_this();
-    if (cpu->ds)
-        ds_reconfigure(cpu->ds, ksession.later, error, sizeof error);
-}
-
-void ksession_reconfigure(void)
-{
-    if (ksession.later[0])
-        kcall_all(reconfigure_cpu, NULL);
-}
-
-void ksession_stop(void)
-{
-    kcontrol_stop_all(stop_cpu);
+    if (pebs)
+        kds_explain(refusal, cpu, state.pebs_refusal, sizeof state.pebs_refusal);
+    else
+        kds_explain(refusal, cpu, state.bts_refusal, sizeof state.bts_refusal);
 }

@@ -7,8 +7,9 @@
 #include "ds/ds.h"
 #include "trace/pmc_items.h"
 
-struct ksession {
+struct kds {
     const char *backend;     /* "hw", "soft" or "off" */
+    bool soft;               /* it is "soft" */
     char reason[320];        /* one sentence: why this backend */
     struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
@@ -19,24 +20,17 @@ struct ksession {
     char pebs_refusal[160];  /* one sentence: why PEBS did not start (on some CPU), while BTS did; or "" */
     bool bts;                /* BTS runs, on every CPU that has not refused it */
     char bts_refusal[320];   /* one sentence: why BTS, though asked for, does not run (on some CPU); or "" */
-    void **areas, **buffers; /* [kcpu_count]: DS areas and PEBS buffers; NULL: off */
-    void **bts_buffers;      /* likewise; NULL: no BTS */
     size_t buffer_bytes;     /* of each PEBS buffer */
     uint32_t truth_records;  /* at most so many of the truth for a PEBS record; at least 1 */
 };
-extern struct ksession ksession;
+extern const struct kds *const kds; /* written by kds_init and by kds_refused alone */
 
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */
-int ksession_init(char *error, size_t error_size);
+int kds_init(char *error, size_t error_size);
 /* Which of the counters that only count counts `source` (trace/pmc_sources.h), in their order; -ENOENT: none. */
-int ksession_counter(uint16_t source);
-/* Starts recording and counting on every CPU; 0 or negative with one line (then nothing runs). Where only one of PEBS
- * and BTS comes up, it runs, and the other's refusal says why. Thread context. */
-int ksession_start(char *error, size_t error_size);
+int kds_counter(uint16_t source);
+/* PEBS, or BTS, did not start on this CPU: the one line that says why is kept. */
+void kds_refused(bool pebs, const struct ds_refusal *refusal, uint32_t cpu);
 /* One line: which access raised #GP, and when. */
-void ksession_explain(const struct ds_refusal *refusal, uint32_t cpu, char *text, size_t size);
-/* Goes over to the periods of pebs.later on every CPU; nothing where there are none. Thread context. */
-void ksession_reconfigure(void);
-/* Drains and stops every CPU. Thread context. */
-void ksession_stop(void);
+void kds_explain(const struct ds_refusal *refusal, uint32_t cpu, char *text, size_t size);

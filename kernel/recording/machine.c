@@ -8,12 +8,12 @@
 #include "kernel/sched/cross_call.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
-#include "kernel/lines.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/string.h"
 #include "trace/clock.h"
+#include "trace/frames.h"
 
 /* CPUID leaves kept raw for the reader: features, perfmon, frequencies, kind of core, hypervisor, brand, and whether
  * the TSC is invariant. */
@@ -146,36 +146,36 @@ static void dump_memory(struct trace_dump *d)
         uint32_t type = m[i].type;
         for (; i < boot->memory_count && m[i].type == type && m[i].base == end; i++)
             end += m[i].size;
-        kline(d, CAIRN_STREAM_MACHINE, "memory.%u=0x%lx 0x%lx %u", line++, (unsigned long)base,
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "memory.%u=0x%lx 0x%lx %u", line++, (unsigned long)base,
               (unsigned long)(end - base), type);
     }
-    kline(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)kmachine_memory());
-    kline(d, CAIRN_STREAM_MACHINE, "machine.memory_left_out=%u", boot->memory_left_out);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.memory_bytes=%lu", (unsigned long)kmachine_memory());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.memory_left_out=%u", boot->memory_left_out);
 }
 
 static void dump_cpu(struct trace_dump *d, uint32_t n)
 {
     const struct machine_cpu *m = &cpus[n];
-    kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.apic_id=%u", n, kcpu_table[n]->arch.apic_id);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.apic_id=%u", n, kcpu_table[n]->arch.apic_id);
     for (unsigned i = 0; i < LEAVES; i++) {
         const uint32_t *r = m->cpuid[i];
         if (r[0] | r[1] | r[2] | r[3])
-            kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.cpuid.%08x.%08x=%08x %08x %08x %08x", n, leaves[i].leaf,
+            trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.cpuid.%08x.%08x=%08x %08x %08x %08x", n, leaves[i].leaf,
                   leaves[i].subleaf, r[0], r[1], r[2], r[3]);
         if (leaves[i].leaf == 0x1A && r[0])
-            kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.core_type=0x%x", n, r[0] >> 24);
+            trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.core_type=0x%x", n, r[0] >> 24);
     }
     for (unsigned i = 0; i < MSRS; i++)
         if (m->msr_state[i] > 0)
-            kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=0x%lx", n, msrs[i].msr, (unsigned long)m->msr[i]);
+            trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=0x%lx", n, msrs[i].msr, (unsigned long)m->msr[i]);
         else if (m->msr_state[i] < 0)
-            kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=fault", n, msrs[i].msr);
+            trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.msr.%X=fault", n, msrs[i].msr);
     const struct arch_tsc_bounds *tsc = arch_tsc_bounds(n);
     if (tsc->rounds)
-        kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.tsc_offset=%ld %lu %u", n, (long)arch_tsc_offset(tsc),
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.tsc_offset=%ld %lu %u", n, (long)arch_tsc_offset(tsc),
               (unsigned long)arch_tsc_uncertainty(tsc), tsc->rounds);
     if (m->microcode_read)
-        kline(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n,
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "cpu.%u.microcode=0x%lx", n,
               (unsigned long)(m->microcode >> 32 ? m->microcode >> 32 : m->microcode));
 }
 
@@ -188,7 +188,7 @@ static void dump_build_id(struct trace_dump *d)
     for (const uint8_t *p = kernel_build_id + 16; p < kernel_build_id_end && n + 2 < sizeof hex; p++, n += 2)
         snprintf(hex + n, 3, "%02x", *p);
     hex[n] = '\0';
-    kline(d, CAIRN_STREAM_MACHINE, "kernel.build_id=%s", hex);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "kernel.build_id=%s", hex);
 }
 
 /* ISO 8601's word for the firmware's time zone: UEFI counts the minutes from local time to UTC. */
@@ -219,40 +219,40 @@ void kmachine_dump(struct trace_dump *d)
 {
     char text[KOPT_TEXT + 32];
 
-    kline(d, CAIRN_STREAM_MACHINE, "kernel.version=%s", CAIRN_VERSION);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "kernel.version=%s", CAIRN_VERSION);
     dump_build_id(d);
     if (!boot) /* a panic before kmachine_init */
         return;
     const struct boot_time *t = &boot->time;
-    kline(d, CAIRN_STREAM_MACHINE, "kernel.base=0x%lx", (unsigned long)boot->kernel_virt);
-    kline(d, CAIRN_STREAM_MACHINE, "kernel.size=%lu", (unsigned long)boot->kernel_size);
-    kline(d, CAIRN_STREAM_MACHINE, "loader.version=%.31s", boot->loader_version);
-    kline(d, CAIRN_STREAM_MACHINE, "firmware.vendor=%.47s", boot->firmware_vendor);
-    kline(d, CAIRN_STREAM_MACHINE, "firmware.revision=0x%x", boot->firmware_revision);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "kernel.base=0x%lx", (unsigned long)boot->kernel_virt);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "kernel.size=%lu", (unsigned long)boot->kernel_size);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "loader.version=%.31s", boot->loader_version);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.vendor=%.47s", boot->firmware_vendor);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.revision=0x%x", boot->firmware_revision);
     if (boot->secure_boot != BOOT_SECURE_BOOT_UNKNOWN)
-        kline(d, CAIRN_STREAM_MACHINE, "firmware.secure_boot=%s",
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "firmware.secure_boot=%s",
               boot->secure_boot == BOOT_SECURE_BOOT_ON ? "on" : "off");
     if (t->year) {
         zone(t->timezone, text);
-        kline(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month, t->day, t->hour,
-              t->minute, t->second, text);
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "boot.time=%04u-%02u-%02uT%02u:%02u:%02u%s", t->year, t->month,
+                         t->day, t->hour, t->minute, t->second, text);
     }
-    kline(d, CAIRN_STREAM_MACHINE, "boot.tsc=%lu", (unsigned long)boot->entry_tsc);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "boot.tsc=%lu", (unsigned long)boot->entry_tsc);
     signature(text);
-    kline(d, CAIRN_STREAM_MACHINE, "machine.hypervisor=%s", text);
-    kline(d, CAIRN_STREAM_MACHINE, "machine.emulated=%d", kmachine_emulated());
-    kline(d, CAIRN_STREAM_MACHINE, "machine.cpus=%u", kcpu_count);
-    kline(d, CAIRN_STREAM_MACHINE, "machine.cpus_left_out=%u", arch_cpus_found() - kcpu_count);
-    kline(d, CAIRN_STREAM_MACHINE, "machine.cpus_disabled=%u", arch_cpus_disabled());
-    kline(d, CAIRN_STREAM_MACHINE, "machine.features=%s", arch_features());
-    kline(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%lu", (unsigned long)arch_tsc_hz());
-    kline(d, CAIRN_STREAM_MACHINE, "machine.time_source=%s", arch_time_source());
-    kline(d, CAIRN_STREAM_MACHINE, "machine.serial=%s", kserial_words());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.hypervisor=%s", text);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.emulated=%d", kmachine_emulated());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.cpus=%u", kcpu_count);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.cpus_left_out=%u", arch_cpus_found() - kcpu_count);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.cpus_disabled=%u", arch_cpus_disabled());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.features=%s", arch_features());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.tsc_hz=%lu", (unsigned long)arch_tsc_hz());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.time_source=%s", arch_time_source());
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.serial=%s", kserial_words());
     arch_reset_words(kopt.save == KOPT_SAVE_ESP, text, sizeof text);
-    kline(d, CAIRN_STREAM_MACHINE, "machine.reset=%s", text);
+    trace_dump_print(d, CAIRN_STREAM_MACHINE, "machine.reset=%s", text);
     dump_memory(d);
     for (size_t i = 0; kopt_show(i, text, sizeof text); i++)
-        kline(d, CAIRN_STREAM_MACHINE, "option.%s", text);
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "option.%s", text);
     for (uint32_t i = 0; cpus && i < kcpu_count; i++)
         dump_cpu(d, i);
 }

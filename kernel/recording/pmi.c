@@ -37,7 +37,7 @@ static void pmi(struct arch_trap_frame *frame)
 /* Windows' name for what an event counts. */
 static uint16_t source_of(uint32_t event)
 {
-    switch (ksession.ds.event[event].kind) {
+    switch (kds->ds.event[event].kind) {
     case DS_EVENT_INSTRUCTIONS:
         return TRACE_PMC_INSTRUCTION_RETIRED;
     case DS_EVENT_CYCLES:

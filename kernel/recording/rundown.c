@@ -12,7 +12,6 @@
 #include "kernel/recording/sample_interval.h"
 #include "kernel/sched/sched.h"
 #include "kernel/lib/string.h"
-#include "kernel/user/user.h"
 #include "trace/hub.h"
 #include "trace/rundown.h"
 
@@ -185,7 +184,7 @@ static struct wish wishes_here(const struct kcpu *cpu)
 
 /* ---- threads come and go ----------------------------------------------------------------------------------------- */
 
-void krundown_wait(void)
+static void wait_while_changing(void)
 {
     while (changing) {
         ksched_unlock();
@@ -212,7 +211,7 @@ static void tell(struct kcpu *cpu, struct kthread *t, uint32_t i)
     t->told[i] = begun[i].serial;
 }
 
-void krundown_created(struct kthread *t)
+static void created(struct kthread *t)
 {
     struct kcpu *cpu = kcpu_this();
     klist_add_tail(&threads, &t->all_link);
@@ -221,7 +220,7 @@ void krundown_created(struct kthread *t)
         t->told[i] = begun[i].serial;
 }
 
-void krundown_ended(struct kthread *t)
+static void ended(struct kthread *t)
 {
     struct kcpu *cpu = kcpu_this();
     TRACE_EACH_SESSION(i, announced())
@@ -229,13 +228,19 @@ void krundown_ended(struct kthread *t)
     put_end(cpu, wishes_here(cpu), &end, t);
 }
 
-void krundown_gone(struct kthread *t)
+static void gone(struct kthread *t)
 {
     ksched_lock();
     if (cursor == &t->all_link)
         cursor = t->all_link.next;
     klist_remove(&t->all_link);
     ksched_unlock();
+}
+
+void krundown_init(void)
+{
+    static const struct kthread_watch watch = {wait_while_changing, created, ended, gone};
+    kthread_watch(&watch);
 }
 
 /* ---- all there is ------------------------------------------------------------------------------------------------ */

@@ -8,7 +8,7 @@
  * threads are the system process', number 4, but for the idle ones: process 0.
  *
  * A session starts, and stops, on one CPU after another. Meanwhile threads run and switch, but none is created and none
- * ends: for as long as an interrupt takes to reach all CPUs who wants to do so waits (krundown_wait). So whoever can be
+ * ends: for as long as an interrupt takes to reach all CPUs who wants to do so waits (kthread_watch). So whoever can be
  * found in a session was there before, and is told of by DCStart when the last CPU has been reached, or began later and
  * is told of by its start. All this is done thread by thread, each under the dispatcher lock for as long as its events
  * take; one that ends before its turn has come tells of itself first.
@@ -25,15 +25,8 @@ struct kthread;
 #define KRUNDOWN_IDLE_PROCESS   0u
 #define KRUNDOWN_SYSTEM_PROCESS 4u
 
-/* ---- for kernel/sched/threads.c; all but the last with the dispatcher lock held */
-/* Before a thread is created or ends: releases the lock and takes it again where it must wait. */
-void krundown_wait(void);
-/* It is complete and cannot run yet; not of idle threads. */
-void krundown_created(struct kthread *thread);
-/* The current thread has its exit code. */
-void krundown_ended(struct kthread *thread);
-/* It has ended, and is about to be freed. Interrupts off. */
-void krundown_gone(struct kthread *thread);
+/* From now on it knows which threads there are: before the first one is created. */
+void krundown_init(void);
 
 /* ---- for kernel/recording/sample_interval.c */
 /* Sessions that have samples are told that their interval changes, in units of 100 ns. Thread context. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/recording/sample_interval.h"
 
-#include "kernel/cpu.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/rundown.h"
-
-static uint32_t every = 1; /* ticks to a sample */
+#include "kernel/tracepoint/activity.h"
 
 static uint32_t tick_units(void)
 {
@@ -14,7 +12,7 @@ static uint32_t tick_units(void)
 
 uint32_t kprofile_interval(void)
 {
-    return __atomic_load_n(&every, __ATOMIC_RELAXED) * tick_units();
+    return __atomic_load_n(&klive_sample_every, __ATOMIC_RELAXED) * tick_units();
 }
 
 void kprofile_set_interval(uint32_t interval)
@@ -25,12 +23,6 @@ void kprofile_set_interval(uint32_t interval)
         ticks = most;
     if (!ticks)
         ticks = 1;
-    uint32_t old = __atomic_exchange_n(&every, ticks, __ATOMIC_RELAXED);
+    uint32_t old = __atomic_exchange_n(&klive_sample_every, ticks, __ATOMIC_RELAXED);
     krundown_interval(ticks * tick, old * tick);
-}
-
-bool kprofile_due(const struct kcpu *cpu)
-{
-    uint32_t n = __atomic_load_n(&every, __ATOMIC_RELAXED);
-    return n == 1 || cpu->ticks % n == 0;
 }

@@ -5,10 +5,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
-
-struct kcpu;
 
 #define KPROFILE_INTERVAL_MAX 10000000u /* a second */
 
@@ -18,6 +15,3 @@ uint32_t kprofile_interval(void);
  * (0F48H). CPUs heed it from their next tick on. Thread context; of two at once, the last one holds, but sessions may
  * be told of them in the other order. */
 void kprofile_set_interval(uint32_t interval);
-
-/* Whether the tick that interrupts this CPU is a sample. From its handler. */
-bool kprofile_due(const struct kcpu *cpu);

@@ -4,6 +4,7 @@
 #include "arch/arch.h"
 #include "kernel/cpu.h"
 #include "kernel/lib/errno.h"
+#include "kernel/tracepoint/drains.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/lock/lock_trace.h"
@@ -84,7 +85,7 @@ static struct slot *find(uint32_t number)
 static int find_counters(struct trace_pmc *pmc, uint32_t *missing)
 {
     for (uint32_t i = 0; i < pmc->count; i++) {
-        int counter = ksession_counter(pmc->source[i]);
+        int counter = kds_counter(pmc->source[i]);
         *missing = pmc->source[i];
         if (counter < 0)
             return -ENODEV;
@@ -183,7 +184,7 @@ struct request {
 static struct trace_hub_pebs pebs_here(const struct kcpu *cpu, const struct slot *s)
 {
     struct trace_hub_pebs pebs = { .index = cpu->pebs_stamp, .without = s->without };
-    pebs.in_epoch = khook_epoch(cpu->arch.index, &pebs.epoch);
+    pebs.in_epoch = kdrain_epoch(cpu->arch.index, &pebs.epoch);
     return pebs;
 }
 

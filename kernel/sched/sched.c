@@ -17,12 +17,10 @@
 #include "kernel/options/options.h"
 #include "kernel/lib/panic.h"
 #include "kernel/sched/priority.h"
-#include "kernel/recording/sample_interval.h"
 #include "kernel/lock/spinlock.h"
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/lib/string.h"
 #include "kernel/sched/timerq.h"
-#include "kernel/user/user.h"
 #include "kernel/tracepoint/activity_truth.h"
 
 static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
@@ -375,7 +373,7 @@ static void system_tick(void)
 static void tick(struct arch_trap_frame *frame)
 {
     struct kcpu *cpu = kcpu_this();
-    if (kprofile_due(cpu))
+    if (klive_sample_due(cpu))
         kwitness_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, klive_profile(cpu, frame));
     ds_tick(cpu->active_ds);
     __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);

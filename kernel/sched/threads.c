@@ -11,10 +11,8 @@
 #include "kernel/memory/mem.h"
 #include "kernel/lib/panic.h"
 #include "kernel/sched/priority.h"
-#include "kernel/recording/rundown.h"
 #include "kernel/sched/sched.h"
 #include "kernel/lib/string.h"
-#include "kernel/user/user.h"
 #include "kernel/tracepoint/activity_truth.h"
 
 /* Written under the dispatcher lock; a record is complete before record_count says it is there. */
@@ -55,6 +53,13 @@ uint32_t kthread_limit(void)
     return __atomic_load_n(&next_tid, __ATOMIC_RELAXED);
 }
 
+static const struct kthread_watch *watch;
+
+void kthread_watch(const struct kthread_watch *by)
+{
+    watch = by;
+}
+
 /* Threads and processes have one row of numbers, as in Windows. */
 static uint32_t take_number(void)
 {
@@ -68,9 +73,8 @@ static _Noreturn void begin(void *argument)
 {
     struct kthread *self = argument;
     ksched_begin_thread();
-    if (self->user)
-        kuser_begin(self);
-    kgate_leave(true);
+    if (!(self->flags & KTHREAD_USER))
+        kgate_leave(true);
     self->entry(self->argument);
     kthread_exit(0);
 }
@@ -98,6 +102,7 @@ int kthread_prepare(struct kthread *thread, const struct kthread_params *params)
     thread->entry = params->entry;
     thread->argument = params->argument;
     thread->user = params->user;
+    thread->gone = params->gone;
     thread->context = arch_context_new(kstack_pointer(thread->stack), begin, thread);
     return 0;
 }
@@ -113,7 +118,8 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
     struct kthread *t = kmem_alloc(sizeof *t);
     if (t && (e = kthread_prepare(t, params)) == 0) {
         ksched_lock();
-        krundown_wait();
+        if (watch)
+            watch->wait();
         if (ksched_usable(&t->affinity)) {
             if (t->user)
                 t->user->process_id = take_number();
@@ -121,7 +127,8 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
             t->ideal_processor = t->cpu = ksched_ideal_cpu(&t->affinity);
             t->wait_start = ksched_ticks();
             kthread_remember(t);
-            krundown_created(t);
+            if (watch)
+                watch->created(t);
             *thread = t; /* before it can run */
             ksched_ready(t, 0);
         } else {
@@ -143,12 +150,13 @@ int kthread_join(struct kthread *thread, uint64_t ticks, int *code)
     bool on = kgate_enter();
     int e = kwait(&thread->object, KWAIT_EXECUTIVE, ticks);
     if (e == 0) {
-        krundown_gone(thread);
+        if (watch)
+            watch->gone(thread);
         /* It was signalled under the dispatcher lock, which it kept until it had left its stack for good. */
         if (code)
             *code = thread->exit_code;
         if (thread->user)
-            kuser_free(thread->user); /* the CPU it ran on has left its address space with its stack */
+            thread->gone(thread->user); /* the CPU it ran on has left its address space with its stack */
         kstack_free(thread->stack);
         kmem_free(thread);
     }
@@ -161,12 +169,14 @@ _Noreturn void kthread_exit(int code)
     kgate_enter();
     struct kthread *self = kcpu_this()->current;
     ksched_lock();
-    krundown_wait();
+    if (watch)
+        watch->wait();
     self->exit_code = code;
     kmutex_abandon(self);
     self->state = KTHREAD_TERMINATED;
     self->wait_reason = KWAIT_WR_TERMINATED;
-    krundown_ended(self);
+    if (watch)
+        watch->ended(self);
     self->object.signal = 1;
     kobject_wake(&self->object, 0);
     ksched_switch_away();

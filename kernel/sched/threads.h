@@ -13,7 +13,9 @@ struct kthread_params {
     struct kcpuset affinity; /* empty: any CPU */
     void (*entry)(void *);
     void *argument;
-    struct kuser *user; /* with KTHREAD_USER, instead of entry and argument; kuser_create's. kthread_join frees it */
+    struct kuser *user; /* with KTHREAD_USER, by kuser_create; `entry` then begins with interrupts off and the gate
+                         * entered (kernel/gate.h), and goes to ring 3. kthread_join calls gone(user) */
+    void (*gone)(struct kuser *user);
 };
 
 #define KTHREAD_ANY_CPU UINT32_MAX
@@ -50,6 +52,21 @@ void kthread_for_each(void (*visit)(void *context, const struct kthread_record *
 uint64_t kthread_records_dropped(void);
 /* Above the numbers of all threads and processes so far. */
 uint32_t kthread_limit(void);
+
+/* ---- who watches threads come and go: one, or nobody */
+struct kthread_watch {
+    /* All but the last with the dispatcher lock held. Before a thread is created or ends: it may release the lock, wait
+     * and take it again. */
+    void (*wait)(void);
+    /* It is complete and cannot run yet; not of idle threads. */
+    void (*created)(struct kthread *thread);
+    /* The current thread has its exit code. */
+    void (*ended)(struct kthread *thread);
+    /* It has ended, and is about to be freed. Interrupts off. */
+    void (*gone)(struct kthread *thread);
+};
+/* Before the first thread that is to be seen. */
+void kthread_watch(const struct kthread_watch *by);
 
 /* ---- for kernel/sched/sched.c */
 /* Fills in what idle threads and others have in common; -ENOMEM. The caller sets TID, state and place. */

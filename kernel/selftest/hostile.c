@@ -117,9 +117,9 @@ static void find_places(struct keeper *k)
     k->places[DIRECT_MAP] = (uint64_t)arch_phys_to_virt(0x100000);
     k->places[DEVICES] = LAYOUT_DEVICES;
     k->places[TABLES] = gdt.base;
-    k->places[DS_AREA] = ksession.areas ? (uint64_t)ksession.areas[cpu] : 0;
-    k->places[PEBS_BUFFER] = ksession.buffers ? (uint64_t)ksession.buffers[cpu] : 0;
-    k->places[BTS_BUFFER] = ksession.bts ? (uint64_t)ksession.bts_buffers[cpu] : 0;
+    k->places[DS_AREA] = (uint64_t)kcpu_table[cpu]->ds_area;
+    k->places[PEBS_BUFFER] = (uint64_t)kcpu_table[cpu]->pebs_buffer;
+    k->places[BTS_BUFFER] = (uint64_t)kcpu_table[cpu]->bts_buffer;
     k->places[MODEL] = (uint64_t)kcpu_table[cpu]->ds_soft;
     k->places[TRUTH] = (uint64_t)ktruth_pool();
     k->places[TRACE] = (uint64_t)kcontrol_session(1);
@@ -209,9 +209,9 @@ static int start(uint64_t seed)
     kevent_init(&k->event, false, false);
     int e = kpart_sleepers(NULL, seed, kcpu_count);
     for (uint32_t i = 0; i < kcpu_count && !e; i++) /* not disturbed, they end with code 0 */
-        (void)((e = kworkload_user("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
-               (e = kworkload_user("napper", i, KPRIORITY_NORMAL, user_sleeper, seed + i, 0, NULL, 0)));
+        (void)((e = kworkload_program("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
+               (e = kworkload_program("napper", i, KPRIORITY_NORMAL, user_sleeper, seed + i, 0, NULL, 0)));
     return e ? e : kworkload_thread("keeper", 0, KPRIORITY_NORMAL + 3, KTHREAD_ANY_CPU, keep, k);
 }
 
-const struct kworkload kworkload_hostile = { "hostile", start };
+const struct kworkload kworkload_hostile = {start};

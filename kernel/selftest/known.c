@@ -383,7 +383,7 @@ static void prove_all(void *argument)
     size_t done = 0;
     kthread_sleep(1, KWAIT_DELAY_EXECUTION); /* the switch drains the session's BTS buffer, and nothing follows */
     if (!p->machine)
-        kreport(KREPORT_SKIP, "known", "CPU %u: nothing is counted: %s", p->cpu, ksession.reason);
+        kreport(KREPORT_SKIP, "known", "CPU %u: nothing is counted: %s", p->cpu, kds->reason);
     else
         while (done < COUNT && prove(p, &programs[done]))
             done++;
@@ -405,7 +405,7 @@ static int get_memory(struct prover *p)
     p->area = kmem_pages_alloc(1);
     if (!p->caps || !p->ds || !p->area)
         return -ENOMEM;
-    *p->caps = ksession.caps[p->cpu];
+    *p->caps = kds->caps[p->cpu];
     p->machine = ds_hw_machine();
     if (kcpu_table[p->cpu]->ds_soft) {
         p->caps->errata = (struct ds_errata){ 0 };
@@ -432,7 +432,7 @@ static int start(uint64_t seed)
         p->cpu = i;
         for (unsigned kind = 0; kind < DS_EVENT_KINDS; kind++)
             p->common[kind] = programs[0].total[kind];
-        if (ksession.pebs)
+        if (kds->pebs)
             e = get_memory(p);
         if (!e)
             e = kworkload_thread("prover", i, KPRIORITY_NORMAL + 1, i, prove_all, p);
@@ -442,4 +442,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_known = { "known", start };
+const struct kworkload kworkload_known = {start};

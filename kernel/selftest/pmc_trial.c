@@ -66,7 +66,7 @@ static void try_form(struct ktrial *t, uint32_t class, uint32_t element, uint32_
 
 static void try_counters(struct ktrial *t)
 {
-    const struct trace_pmc *counted = &ksession.pmc;
+    const struct trace_pmc *counted = &kds->pmc;
     const kntstatus one = carried(1).count ? STATUS_WMI_ALREADY_ENABLED : STATUS_NOT_SUPPORTED;
     static const uint32_t nobodys[] = { TRACE_PMC_TIMER, 1, TRACE_PMC_CAIRN, 0x10000 + TRACE_PMC_INSTRUCTION_RETIRED,
                                         0xFFFFFFFF };

@@ -17,7 +17,6 @@
 #include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/gate.h"
-#include "kernel/lines.h"
 #include "kernel/recording/machine.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
@@ -28,6 +27,7 @@
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
+#include "trace/frames.h"
 #include "trace/hub.h"
 
 /* Among the interrupt stacks, of which there are never so many. */
@@ -350,7 +350,7 @@ static int get_memory(struct prober *p)
 {
     p->bench = (struct ds_probe_bench){
         .machine = ds_hw_machine(),
-        .caps = &ksession.caps[p->cpu],
+        .caps = &kds->caps[p->cpu],
         .area = pages(ARCH_PAGE_SIZE),
         .buffer = pages(DS_PROBE_BUFFER),
         .copy = pages(DS_PROBE_BUFFER / 2),
@@ -392,13 +392,13 @@ static int start(uint64_t seed)
     uint32_t cpus[KINDS];
     int e = 0;
     (void)seed;
-    if (!ksession.caps) {
-        kreport(KREPORT_SKIP, "probe", "nothing to ask: %s", ksession.reason);
+    if (!kds->caps) {
+        kreport(KREPORT_SKIP, "probe", "nothing to ask: %s", kds->reason);
         return 0;
     }
     arch_irq_set(ARCH_VECTOR_PROBE, pmi);
     kmutex_init(&turn);
-    const unsigned asked = ds_probe_kinds(ksession.caps, kcpu_count, cpus, KINDS);
+    const unsigned asked = ds_probe_kinds(kds->caps, kcpu_count, cpus, KINDS);
     for (unsigned n = 0; n < asked && !e; n++) {
         const uint32_t i = cpus[n];
         struct prober *p = kworkload_alloc(sizeof *p);
@@ -418,14 +418,14 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_probe = {"probe", start};
+const struct kworkload kworkload_probe = {start};
 
 /* ---- the dump ---------------------------------------------------------------------------------------------------- */
 
 static void dump_cost(struct trace_dump *dump, const struct found *f, unsigned i, const char *name,
                       const struct ds_probe_cost *c)
 {
-    kline(dump, CAIRN_STREAM_MACHINE, "probe.%u.cost.%u=%s|%u|%lu|%lu|%lu|%s", f->cpu, i, name, c->samples,
+    trace_dump_print(dump, CAIRN_STREAM_MACHINE, "probe.%u.cost.%u=%s|%u|%lu|%lu|%lu|%s", f->cpu, i, name, c->samples,
           (unsigned long)c->least, (unsigned long)c->median, (unsigned long)c->p99, c->reason);
 }
 
@@ -436,14 +436,14 @@ void kprobe_dump(struct trace_dump *dump)
         const struct found *f = &found[n];
         if (!f->done)
             continue;
-        kline(dump, stream, "probe.%u.machine=%s", f->cpu,
+        trace_dump_print(dump, stream, "probe.%u.machine=%s", f->cpu,
               f->modelled           ? "model"
               : kmachine_emulated() ? "TCG"
               : kmachine_virtual()  ? "virtual"
                                     : "processor");
         for (unsigned i = 0; i < DS_PROBE_ROWS; i++)
-            kline(dump, stream, "probe.%u.%u=%s|%s|%s", f->cpu, i, ds_probe_rows[i].name, f->results[i].answer,
-                  f->results[i].evidence);
+            trace_dump_print(dump, stream, "probe.%u.%u=%s|%s|%s", f->cpu, i, ds_probe_rows[i].name,
+                             f->results[i].answer, f->results[i].evidence);
         for (unsigned i = 0; i < DS_PROBE_COSTS; i++)
             dump_cost(dump, f, i, ds_probe_costs[i].name, &f->costs[i]);
         for (unsigned i = 0; i < SWITCHES; i++)

@@ -209,7 +209,7 @@ static void try_pebs(struct ktrial *t)
 {
     static const uint32_t wrong[] = { 0, 0x0523, 0x0526, 0x10524, 0x24050000, 0xFFFFFFFF };
     const uint32_t all = CAIRN_STAMP_FULL | CAIRN_STAMP_COMPACT;
-    const kntstatus good = ksession.pebs ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
+    const kntstatus good = kds->pebs ? STATUS_SUCCESS : STATUS_NOT_SUPPORTED;
     struct ktrial_list i = { .head = { .information_class = EVENT_TRACE_PEBS_TRACING_INFORMATION, .trace_handle = 1 },
                       .element = { HOOK_CONTEXTSWAP } };
     ktrial_begin(t, "1FH PebsTracing");
@@ -323,7 +323,7 @@ static void try_lengths(struct ktrial *t)
 static void try_area_here(struct ktrial *t, const struct kcpu *cpu)
 {
     char error[160] = "";
-    uint64_t first = (uint64_t)(uintptr_t)ksession.areas[cpu->arch.index], before = drains(cpu), used = 0;
+    uint64_t first = (uint64_t)(uintptr_t)cpu->ds_area, before = drains(cpu), used = 0;
     ktrial_expect(t, "allocate where there is one", area(1, AREA_BYTES), STATUS_ADDRESS_ALREADY_EXISTS);
     ktrial_expect(t, "it is at", area_address, first);
     ktrial_expect(t, "PEBS runs", counting(cpu), true);
@@ -331,7 +331,7 @@ static void try_area_here(struct ktrial *t, const struct kcpu *cpu)
     ktrial_expect(t, "free", area(0, AREA_BYTES), STATUS_SUCCESS);
     ktrial_expect(t, "its address is then", area_address, 0);
     ktrial_expect(t, "PEBS runs on", counting(cpu), false);
-    ktrial_expect(t, "drains", drains(cpu) >= before + ksession.pebs, true);
+    ktrial_expect(t, "drains", drains(cpu) >= before + kds->pebs, true);
     ktrial_expect(t, "PebsIndex is still read", cpu->pebs_stamp || cpu->pebs_index, false);
     ktrial_expect(t, "free where there is none", area(0, AREA_BYTES), STATUS_MEMORY_NOT_ALLOCATED);
     ktrial_expect(t, "start without an area", (uint64_t)-karea_start(error, sizeof error), ENOENT);
@@ -413,4 +413,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_control = { "control", start };
+const struct kworkload kworkload_control = {start};

@@ -166,4 +166,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_traps = { "traps", start };
+const struct kworkload kworkload_traps = {start};

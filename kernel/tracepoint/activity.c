@@ -5,6 +5,8 @@
 #include "kernel/lib/string.h"
 #include "trace/pmc_sources.h"
 
+uint32_t klive_sample_every = 1;
+
 uint64_t klive_write_ready(struct kcpu *cpu, const struct kthread *thread, enum etw_adjust reason, int increment)
 {
     uint64_t tsc = arch_rdtsc();

@@ -39,6 +39,14 @@ static inline uint64_t klive_profile(struct kcpu *cpu, const struct arch_trap_fr
     return trace_hub_wants(cpu->trace, PERF_PROFILE) ? klive_write_profile(cpu, frame) : 0;
 }
 
+/* Every so many ticks of a CPU one is a sample, from its next tick on: kernel/recording/sample_interval.h sets it. */
+extern uint32_t klive_sample_every;
+static inline bool klive_sample_due(const struct kcpu *cpu)
+{
+    uint32_t n = __atomic_load_n(&klive_sample_every, __ATOMIC_RELAXED);
+    return n == 1 || cpu->ticks % n == 0;
+}
+
 /* A counter of `source` (trace/pmc_sources.h) has interrupted this. */
 uint64_t klive_write_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source);
 static inline uint64_t klive_pmc(struct kcpu *cpu, const struct arch_trap_frame *frame, uint16_t source)

@@ -14,11 +14,11 @@
 struct ktruth_cpu;
 struct trace_dump;
 
-/* Room for about `switches` switches and as many PEBS records; with more than one record of the truth for each of those
- * (`per_record`, from 1), for 16 a switch, but no more than a quarter of the free memory for that. With `more`, for
- * branches and what lies between switches, a quarter of the memory that is free besides. Sets kcpu->truth of every CPU.
- * 0, -ENOMEM (one line printed). Boot processor, before recording starts. */
-int ktruth_init(uint64_t switches, uint32_t per_record, bool more);
+/* Memory for the truth comes in chunks of KTRUTH_CHUNK bytes. */
+#define KTRUTH_CHUNK         65536u
+#define KTRUTH_CHUNK_RECORDS ((KTRUTH_CHUNK - 16u) / CAIRN_TRUTH_BYTES)
+/* The truth has `chunks` of zeroed memory. Sets kcpu->truth of every CPU. Boot processor, before recording starts. */
+void ktruth_init(void *memory, uint32_t chunks);
 
 /* Where the records lie; NULL: truth=0. */
 const void *ktruth_pool(void);

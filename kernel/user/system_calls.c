@@ -17,8 +17,6 @@
 #include "kernel/lib/string.h"
 #include "kernel/user/user.h"
 #include "kernel/user/ring3/calls.h"
-#include "kernel/workload/workload.h"
-#include "kernel/workload/parts.h"
 
 struct call {
     struct arch_trap_frame *frame;
@@ -57,7 +55,7 @@ static int64_t call_yield(const struct call *c)
 
 static int64_t call_sleep(const struct call *c)
 {
-    if (c->first > KWORKLOAD_PATIENCE)
+    if (c->first > KUSER_PATIENCE)
         refuse(c, "sleep", "too many ticks,", c->first);
     kthread_sleep(c->first, KWAIT_DELAY_EXECUTION);
     return 0;
@@ -73,7 +71,7 @@ static struct kevent *event(const struct call *c, const char *name)
 static int64_t call_wait(const struct call *c)
 {
     struct kevent *e = event(c, "wait");
-    if (c->second > KWORKLOAD_PATIENCE)
+    if (c->second > KUSER_PATIENCE)
         refuse(c, "wait", "too many ticks,", c->second);
     return kevent_wait(e, KWAIT_USER_REQUEST, c->second);
 }
@@ -118,7 +116,8 @@ static int64_t call_spin(const struct call *c)
     if (c->first > CALL_SPIN_MAX)
         refuse(c, "spin", "too many rounds,", c->first);
     kgate_leave(true);
-    kpart_compute(c->first, (uint32_t)c->first);
+    for (volatile uint64_t rounds = c->first; rounds; rounds--)
+        ;
     kgate_enter();
     return 0;
 }
@@ -126,7 +125,7 @@ static int64_t call_spin(const struct call *c)
 static int64_t call_stopping(const struct call *c)
 {
     (void)c;
-    return kworkload_stopping();
+    return kuser_stopping();
 }
 
 static int64_t call_catch(const struct call *c)

@@ -41,13 +41,30 @@ static int make_space(struct kuser *user)
     return e;
 }
 
-void kuser_free(struct kuser *user)
+static void free_user(struct kuser *user)
 {
     if (user->space)
         arch_space_free(user->space);
     if (user->stack)
         kmem_pages_free(user->stack, KUSER_STACK_PAGES);
     kmem_free(user);
+}
+
+/* First code of a user thread: in ring 3 when this is through. */
+static void begin(void *argument)
+{
+    const struct kuser *user = argument;
+    struct arch_trap_frame frame = {
+        .rip = user->entry,
+        .cs = ARCH_USER_CODE,
+        .rflags = ARCH_RFLAGS_IF | ARCH_RFLAGS_FIXED,
+        .rsp = KUSER_STACK_TOP - 8, /* as after a call: the ABI's alignment */
+        .ss = ARCH_USER_DATA,
+        .rdi = user->argument[0],
+        .rsi = user->argument[1],
+    };
+    kuser_leave(&frame);
+    arch_user_enter(&frame);
 }
 
 int kuser_create(struct kthread **thread, const char *name, int priority, uint32_t cpu, user_program *program,
@@ -64,12 +81,18 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
         user->event = event;
         user->events = events;
         e = make_space(user);
-        const struct kthread_params params = { .name = name, .priority = priority, .affinity = kthread_affinity(cpu),
-                                               .flags = KTHREAD_SAMPLED | KTHREAD_USER, .user = user };
+        const struct kthread_params params = {.name = name,
+                                              .priority = priority,
+                                              .affinity = kthread_affinity(cpu),
+                                              .flags = KTHREAD_SAMPLED | KTHREAD_USER,
+                                              .entry = begin,
+                                              .argument = user,
+                                              .user = user,
+                                              .gone = free_user};
         if (!e)
             e = kthread_create(thread, &params);
         if (e)
-            kuser_free(user);
+            free_user(user);
     }
     kgate_leave(on);
     return e;
@@ -80,20 +103,16 @@ void kuser_end(struct kthread *thread)
     __atomic_store_n(&thread->user->ended, true, __ATOMIC_RELAXED);
 }
 
-_Noreturn void kuser_begin(struct kthread *self)
+static bool stopping;
+
+void kuser_ask_to_stop(bool stop)
 {
-    const struct kuser *user = self->user;
-    struct arch_trap_frame frame = {
-        .rip = user->entry,
-        .cs = ARCH_USER_CODE,
-        .rflags = ARCH_RFLAGS_IF | ARCH_RFLAGS_FIXED,
-        .rsp = KUSER_STACK_TOP - 8, /* as after a call: the ABI's alignment */
-        .ss = ARCH_USER_DATA,
-        .rdi = user->argument[0],
-        .rsi = user->argument[1],
-    };
-    kuser_leave(&frame);
-    arch_user_enter(&frame);
+    __atomic_store_n(&stopping, stop, __ATOMIC_RELAXED);
+}
+
+bool kuser_stopping(void)
+{
+    return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
 }
 
 static void end_if_asked(struct arch_trap_frame *frame)

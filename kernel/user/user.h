@@ -28,13 +28,14 @@ int kuser_create(struct kthread **thread, const char *name, int priority, uint32
 #define KUSER_BAD_CALL      0x20000
 #define KUSER_ENDED         0x30000
 
+#define KUSER_PATIENCE 100u /* ticks a program may sleep or wait in one call: so a run always ends */
+
+/* What programs that ask are told (CALL_STOPPING). */
+void kuser_ask_to_stop(bool stop);
+bool kuser_stopping(void);
+
 /* Ends a program from outside, at its next tick or call. */
 void kuser_end(struct kthread *thread);
-
-/* ---- for kernel/sched/threads.c */
-/* First code of a user thread: in ring 3 when this is through. Gate entered once, interrupts off. */
-_Noreturn void kuser_begin(struct kthread *self);
-void kuser_free(struct kuser *user);
 
 /* ---- for kernel/user/system_calls.c; on the thread's own stack, interrupts off */
 /* Ends the current thread: one line that says why, and `frame`'s place. */

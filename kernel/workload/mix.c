@@ -118,4 +118,4 @@ static int start(uint64_t seed)
     return e;
 }
 
-const struct kworkload kworkload_mix = { "mix", start };
+const struct kworkload kworkload_mix = {start};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The workloads, and the parts of them that `mix` puts together. A part takes a `day`: at night, while that event is
+ * Parts of workloads, which `mix` puts together. A part takes a `day`: at night, while that event is
  * not signalled, its threads stand still (NULL: there is no night). All return 0 or what kworkload_thread failed with.
  *
  * Every instruction of these threads is single-stepped with ds=soft: between two kernel calls they do tens of
@@ -18,10 +18,6 @@
 #include "kernel/sched/wait.h"
 #include "kernel/thread.h"
 #include "kernel/workload/workload.h"
-
-extern const struct kworkload kworkload_pingpong, kworkload_prodcons, kworkload_lockfight, kworkload_hogs,
-    kworkload_sleepers, kworkload_traps, kworkload_mix, kworkload_user_mode,
-    kworkload_hostile, kworkload_known, kworkload_control, kworkload_locks, kworkload_probe;
 
 /* Pairs that hand the turn to each other; after `burst` rounds on average they rest some ticks (0: never). */
 int kpart_pingpong(struct kevent *day, uint64_t seed, uint32_t pairs, uint32_t burst);

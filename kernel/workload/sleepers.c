@@ -39,4 +39,4 @@ static int start(uint64_t seed)
     return kpart_sleepers(NULL, seed, 8 * kcpu_count);
 }
 
-const struct kworkload kworkload_sleepers = { "sleepers", start };
+const struct kworkload kworkload_sleepers = {start};

@@ -12,8 +12,8 @@ static int players(uint32_t pair)
         return -ENOMEM;
     kevent_init(&turn[0], false, true);
     kevent_init(&turn[1], false, false);
-    int e = kworkload_user("player", 2 * pair, KPRIORITY_NORMAL, user_player, 0, 1, turn, 2);
-    return e ? e : kworkload_user("player", 2 * pair + 1, KPRIORITY_NORMAL, user_player, 1, 0, turn, 2);
+    int e = kworkload_program("player", 2 * pair, KPRIORITY_NORMAL, user_player, 0, 1, turn, 2);
+    return e ? e : kworkload_program("player", 2 * pair + 1, KPRIORITY_NORMAL, user_player, 1, 0, turn, 2);
 }
 
 /* Beside them a few of the kernel's own. */
@@ -21,12 +21,12 @@ static int start(uint64_t seed)
 {
     int e = kpart_sleepers(NULL, seed, kcpu_count);
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
-        (void)((e = kworkload_user("yielder", i, KPRIORITY_NORMAL, user_yielder, seed + i, 0, NULL, 0)) ||
-               (e = kworkload_user("napper", i, KPRIORITY_NORMAL + 1, user_sleeper, seed + i, 0, NULL, 0)) ||
-               (e = kworkload_user("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
-               (e = kworkload_user("vector", i, KPRIORITY_NORMAL, user_vector, seed + i, 0, NULL, 0)) ||
+        (void)((e = kworkload_program("yielder", i, KPRIORITY_NORMAL, user_yielder, seed + i, 0, NULL, 0)) ||
+               (e = kworkload_program("napper", i, KPRIORITY_NORMAL + 1, user_sleeper, seed + i, 0, NULL, 0)) ||
+               (e = kworkload_program("computer", i, KPRIORITY_NORMAL, user_computer, seed + i, 0, NULL, 0)) ||
+               (e = kworkload_program("vector", i, KPRIORITY_NORMAL, user_vector, seed + i, 0, NULL, 0)) ||
                (e = players(i)));
     return e;
 }
 
-const struct kworkload kworkload_user_mode = { "user", start };
+const struct kworkload kworkload_user = {start};

@@ -12,14 +12,6 @@
 #include "kernel/user/user.h"
 #include "kernel/workload/parts.h"
 
-/* A new workload: its file in kernel/workload/, a line in parts.h, one here and its name in kernel/options/table.c. */
-static const struct kworkload *const workloads[] = {
-    &kworkload_mix,  &kworkload_pingpong, &kworkload_prodcons, &kworkload_lockfight,
-    &kworkload_hogs, &kworkload_sleepers, &kworkload_traps,    &kworkload_user_mode, &kworkload_hostile,
-    &kworkload_known, &kworkload_control, &kworkload_locks,    &kworkload_probe,
-};
-#define WORKLOADS (sizeof workloads / sizeof workloads[0])
-
 /* What kworkload_finish gives back, newest first. Only the controller and the `start` it calls touch these lists. */
 struct member {
     struct member *next;
@@ -37,6 +29,12 @@ static bool stopping;
 bool kworkload_stopping(void)
 {
     return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
+}
+
+static void ask_to_stop(bool stop)
+{
+    __atomic_store_n(&stopping, stop, __ATOMIC_RELAXED);
+    kuser_ask_to_stop(stop);
 }
 
 void *kworkload_alloc(size_t bytes)
@@ -76,7 +74,7 @@ int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t c
     return remember(m, kthread_create(&m->thread, &params));
 }
 
-int kworkload_user(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
+int kworkload_program(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
                    uint64_t second, struct kevent *event, uint32_t events)
 {
     char text[KTHREAD_NAME];
@@ -88,23 +86,18 @@ int kworkload_user(const char *name, uint32_t number, int priority, user_program
                                     events));
 }
 
-int kworkload_start(const char *name, uint64_t seed)
+int kworkload_start(const struct kworkload *workload, uint64_t seed)
 {
-    for (size_t i = 0; i < WORKLOADS; i++) {
-        if (strcmp(workloads[i]->name, name) != 0)
-            continue;
-        __atomic_store_n(&stopping, false, __ATOMIC_RELAXED);
-        int e = workloads[i]->start(seed);
-        if (e)
-            kworkload_finish();
-        return e;
-    }
-    return -ENOENT;
+    ask_to_stop(false);
+    int e = workload->start(seed);
+    if (e)
+        kworkload_finish();
+    return e;
 }
 
 void kworkload_finish(void)
 {
-    __atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+    ask_to_stop(true);
     while (members) {
         struct member *m = members;
         members = m->next;

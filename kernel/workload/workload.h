@@ -8,33 +8,38 @@
 
 #include "kernel/memory/heap.h"
 #include "kernel/sched/threads.h"
-#include "kernel/user/ring3/programs.h"
+#include "kernel/user/user.h"
 #include "kernel/sched/wait.h"
 
 /* ---- for the run's controller; a thread */
-/* Starts the workload `name`. 0, -ENOENT, or -ENOMEM (nothing is left running). */
-int kworkload_start(const char *name, uint64_t seed);
+/* 0, or -ENOMEM (nothing is left running). */
+struct kworkload;
+int kworkload_start(const struct kworkload *workload, uint64_t seed);
 /* Asks its threads to stop, joins them, frees what they shared. */
 void kworkload_finish(void);
 
 /* ---- for workloads */
 struct kworkload {
-    const char *name;
     /* Creates the threads. 0, or what kworkload_thread or kworkload_alloc failed with. */
     int (*start)(uint64_t seed);
 };
+
+/* Each is a line of kernel/options/workloads.h. */
+#define WORKLOAD(name) extern const struct kworkload kworkload_##name;
+#include "kernel/options/workloads.h"
+#undef WORKLOAD
 
 /* Creates a sampled thread, called NAME/NUMBER, that kworkload_finish will join. `cpu`: the only one it may run on, or
  * KTHREAD_ANY_CPU. 0, -EINVAL, -ENOMEM. */
 int kworkload_thread(const char *name, uint32_t number, int priority, uint32_t cpu, void (*entry)(void *),
                      void *argument);
 /* The same for a thread in ring 3, on any CPU: kuser_create. */
-int kworkload_user(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
+int kworkload_program(const char *name, uint32_t number, int priority, user_program *program, uint64_t first,
                    uint64_t second, struct kevent *event, uint32_t events);
 /* Zeroed memory that kworkload_finish frees after the threads have ended; up to KHEAP_MAX - 16 bytes, NULL for more. */
 void *kworkload_alloc(size_t bytes);
 
 /* Every loop of a workload looks here, every wait ends within KWORKLOAD_PATIENCE ticks (at night within eight times
  * that: kernel/workload/parts.h): so a run always ends. */
-#define KWORKLOAD_PATIENCE 100u
+#define KWORKLOAD_PATIENCE KUSER_PATIENCE
 bool kworkload_stopping(void);

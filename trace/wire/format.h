@@ -10,6 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* PERFINFO_GROUPMASK: which groups of events a session wants; the groups are in trace/groups.h. */
+struct perfinfo_groupmask {
+    uint32_t masks[8];
+};
+_Static_assert(sizeof(struct perfinfo_groupmask) == 0x20, "PERFINFO_GROUPMASK");
+
 /* ================================================================ ETW: buffers (WMI_BUFFER_HEADER, Windows 8 form) */
 
 struct wmi_buffer_header {

@@ -5,14 +5,14 @@
  * Microsoft's NTETW.H as phnt has it (winsiderss/systeminformer, phnt/include/ntexapi.h) and Geoff Chappell's pages on
  * it (studies/windows/km/ntoskrnl/inc/api/ntetw, .../api/etw/tracesup/system_event.htm); for
  * SystemProcessorProfileControlArea the latter's .../api/ex/sysinfo/processor_profile_control_area.htm. docs/control.md
- * says what Cairn makes of each. Includes nothing but fixed-width types, and groups.h for the masks.
+ * says what Cairn makes of each. Includes nothing but fixed-width types, and format.h for the masks.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/groups.h"
+#include "trace/wire/format.h"
 
 /* SYSTEM_INFORMATION_CLASS */
 enum system_information_class {

@@ -44,6 +44,7 @@ static uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width);
 static void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_t value);
 
 #include "arch/serial.c"
+#include "arch/serial.h"
 
 /* ---- the chip ---------------------------------------------------------------------------------------------------- */
 

@@ -50,6 +50,7 @@ static void arch_irq_restore(bool on)
 
 static void arch_pause(void);
 
+#include "arch/serial.h"
 #include "kernel/console/sinks.c"
 #include "kernel/console/print.c"
 #include "kernel/dump/live_dump.c"

@@ -50,7 +50,8 @@ static uint32_t arch_cpu_index(void)
 #include "kernel/recording/pmi.c"
 #include "tests/unit/support/model_machine.h"
 
-struct ksession ksession;
+static struct kds store;
+const struct kds *const kds = &store;
 static arch_irq_handler handler;
 
 void arch_irq_set(uint8_t vector, arch_irq_handler function)
@@ -191,11 +192,11 @@ static int begin(void **state)
     handler = NULL;
     kpmi_init();
     assert_non_null(handler);
-    ksession = (struct ksession){.ds = {.records = 8, .threshold = 2, .groups = MSR_PEBS_DATA_CFG_GPR}};
+    store = (struct kds){.ds = {.records = 8, .threshold = 2, .groups = MSR_PEBS_DATA_CFG_GPR}};
     here->active_ds = malloc(ds_cpu_bytes());
     return ds_detect(&model_machine_hw, &caps) ||
-           ds_parse_events("INST_RETIRED.ANY:37,branches:50:plain", &ksession.ds, error, sizeof error) ||
-           ds_cpu_init(here->active_ds, HERE, &model_machine_hw, &caps, &ksession.ds, &hooks, area, buffer, error,
+           ds_parse_events("INST_RETIRED.ANY:37,branches:50:plain", &store.ds, error, sizeof error) ||
+           ds_cpu_init(here->active_ds, HERE, &model_machine_hw, &caps, &store.ds, &hooks, area, buffer, error,
                        sizeof error) ||
            ds_bts_init(here->active_ds, DS_BTS_INTERRUPT, DS_BTS_ALL, 64, branches) ||
            ds_start(here->active_ds, &refusal) || ds_bts_start(here->active_ds, &refusal);
@@ -410,7 +411,7 @@ static void sources(void **state)
     };
     char events[160], error[160];
     snprintf(events, sizeof events, "%s,%s,%s,%s", rows[0].event, rows[1].event, rows[2].event, rows[3].event);
-    assert_int_equal(ds_parse_events(events, &ksession.ds, error, sizeof error), 0);
+    assert_int_equal(ds_parse_events(events, &store.ds, error, sizeof error), 0);
     irq_on = false;
     for (uint32_t i = 0; i < 4; i++) {
         kpmi_overflowed(NULL, HERE, i);

@@ -26,7 +26,7 @@ void kreport(enum kreport verdict, const char *name, const char *format, ...)
     snprintf(verdicts + at, sizeof verdicts - at, "%s: %s: %s\n", words[verdict], name, text);
 }
 
-void kline(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
+void trace_dump_print(struct trace_dump *dump, enum cairn_stream stream, const char *format, ...)
 {
     const size_t at = strlen(lines);
     va_list args;
@@ -65,7 +65,8 @@ __asm__(".pushsection .text\n" NOT_REACHED(arch_copy_from_user) NOT_REACHED(arch
         NOT_REACHED(kworkload_thread) ".popsection\n");
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
-struct ksession ksession;
+static struct kds store;
+const struct kds *const kds = &store;
 const uint8_t kprobe_nops[1], kprobe_nops_end[1], kprobe_slow[1], kprobe_slow_sled[1], kprobe_slow_end[1],
     kprobe_mixed[1], kprobe_mixed_sled[1], kprobe_mixed_end[1], kprobe_jumps[1], kprobe_jumps_end[1],
     kprobe_after_jumps_end[1];

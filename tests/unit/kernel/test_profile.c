@@ -14,6 +14,8 @@ struct kopt kopt;
 static uint32_t told_new, told_old;
 static unsigned told;
 
+uint32_t klive_sample_every = 1;
+
 void krundown_interval(uint32_t new_interval, uint32_t old_interval)
 {
     told_new = new_interval;
@@ -32,7 +34,7 @@ static void rounding(void **state)
     };
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         kopt.tick_us = rows[i].tick_us;
-        every = 3;
+        klive_sample_every = 3;
         told = 0;
         kprofile_set_interval(rows[i].asked);
         assert_int_equal(kprofile_interval(), rows[i].interval);
@@ -51,7 +53,7 @@ static void ticks(void **state)
         unsigned samples = 0, last = 0;
         kprofile_set_interval(n * 10000);
         for (cpu.ticks = 1; cpu.ticks <= 70; cpu.ticks++)
-            if (kprofile_due(&cpu)) {
+            if (klive_sample_due(&cpu)) {
                 assert_int_equal(cpu.ticks - last, n);
                 last = (unsigned)cpu.ticks;
                 samples++;

@@ -75,6 +75,13 @@ static void arch_irq_restore(bool on)
 }
 
 #include "kernel/recording/rundown.c"
+
+static const struct kthread_watch *watch;
+
+void kthread_watch(const struct kthread_watch *by)
+{
+    watch = by;
+}
 #include "kernel/sched/threads.h"
 #include "tests/unit/support/trace_support.h"
 
@@ -193,8 +200,8 @@ static void create(void)
     }
     next_number += 4;
     ksched_lock();
-    krundown_wait();
-    krundown_created(t);
+    watch->wait();
+    watch->created(t);
     ksched_unlock();
 }
 
@@ -204,7 +211,7 @@ static void finish(uint32_t i)
     kcpu_this()->current = t;
     t->state = KTHREAD_TERMINATED;
     ksched_lock();
-    krundown_ended(t);
+    watch->ended(t);
     ksched_unlock();
     kcpu_this()->current = before;
     bodies[i].state = ENDED;
@@ -212,7 +219,7 @@ static void finish(uint32_t i)
 
 static void release(uint32_t i)
 {
-    krundown_gone(bodies[i].thread);
+    watch->gone(bodies[i].thread);
     free(bodies[i].thread);
     bodies[i].state = FREED;
 }
@@ -554,16 +561,17 @@ static void waits(void **state)
     (void)state;
     irq_on = false;
     ksched_lock();
-    krundown_wait();
+    watch->wait();
     changing = true;
     answers = 3;
-    krundown_wait();
+    watch->wait();
     assert_true(locked && !changing && !answers);
     ksched_unlock();
 }
 
 int main(void)
 {
+    krundown_init();
     static const struct CMUnitTest tests[] = {cmocka_unit_test(everybody_is_told_of), cmocka_unit_test(waits),
                                               cmocka_unit_test(intervals_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,8 @@ static void user_body(void)
 {
     struct kuser user = { .space = 0x5000, .argument = { 7, 1 } };
     struct kthread_params params = { .name = "user", .priority = 8, .flags = KTHREAD_SAMPLED | KTHREAD_USER,
-                                     .user = &user };
+                                     .entry = sched_user_begin, .argument = &user, .user = &user,
+                                     .gone = sched_user_gone };
     struct kthread *t;
     int code = 0;
     begun = freed = 0;

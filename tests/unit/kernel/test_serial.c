@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "arch/arch.h"
+#include "arch/serial.h"
 #include "kernel/console/sinks.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"

@@ -11,11 +11,30 @@
 #include <cmocka.h>
 
 #include "kernel/lib/print.h"
+#include "kernel/recording/truth_memory.c"
 #include "kernel/tracepoint/truth.c"
 
 static struct kcpu cpu[2];
 struct kcpu *kcpu_table[MAX_CPUS] = {&cpu[0], &cpu[1]};
 uint32_t kcpu_count = 2;
+
+static struct kds store;
+const struct kds *const kds = &store;
+struct kopt kopt;
+static bool wanted;
+
+bool kopt_wants(uint32_t group)
+{
+    return wanted && group == PERF_DPC;
+}
+
+static int init(uint64_t switches, uint32_t per_record, bool more)
+{
+    kopt.switches = switches;
+    store.truth_records = per_record;
+    wanted = more;
+    return krecording_truth();
+}
 
 static void *memory;
 static uint64_t free_pages, taken_pages;
@@ -67,7 +86,7 @@ static void too_little_memory(void **state)
 {
     (void)state;
     free_pages = 100;
-    assert_int_equal(ktruth_init(200000, 1, false), -ENOMEM);
+    assert_int_equal(init(200000, 1, false), -ENOMEM);
     assert_non_null(strstr(printed, "truth: 200000 switches need"));
     assert_non_null(strstr(printed, "400 KiB are free"));
     assert_null(cpu[0].truth);
@@ -78,10 +97,10 @@ static void room_for_branches(void **state)
 {
     (void)state;
     free_pages = 16384;
-    assert_int_equal(ktruth_init(1000, 1, false), 0);
+    assert_int_equal(init(1000, 1, false), 0);
     free(memory);
     uint64_t without = taken_pages;
-    assert_int_equal(ktruth_init(1000, 1, true), 0);
+    assert_int_equal(init(1000, 1, true), 0);
     free(memory);
     assert_int_equal(taken_pages, without + free_pages / 4);
     memory = NULL;
@@ -93,21 +112,21 @@ static void room_for_words(void **state)
     (void)state;
     enum { SWITCHES = 20000 };
     uint64_t pages[3];
-    const uint64_t one = 16 * SWITCHES / CHUNK_RECORDS * (CHUNK_BYTES / ARCH_PAGE_SIZE);
+    const uint64_t one = 16 * SWITCHES / KTRUTH_CHUNK_RECORDS * (KTRUTH_CHUNK / ARCH_PAGE_SIZE);
     free_pages = 1 << 20;
     for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(ktruth_init(SWITCHES, 1 + 4 * i, false), 0);
+        assert_int_equal(init(SWITCHES, 1 + 4 * i, false), 0);
         free(memory);
         pages[i] = taken_pages;
     }
     assert_true(pages[1] - pages[0] >= 5 * one && pages[1] - pages[0] < 5 * one + 2048);
     assert_true(pages[2] - pages[1] >= 4 * one && pages[2] - pages[1] < 4 * one + 2048);
     free_pages = 4 * pages[0] + 1000;
-    assert_int_equal(ktruth_init(SWITCHES, 9, false), 0);
+    assert_int_equal(init(SWITCHES, 9, false), 0);
     free(memory);
     assert_true(taken_pages >= pages[0] && taken_pages <= free_pages / 4);
     free_pages = pages[0];
-    assert_int_equal(ktruth_init(SWITCHES, 9, false), 0);
+    assert_int_equal(init(SWITCHES, 9, false), 0);
     free(memory);
     assert_int_equal(taken_pages, pages[0]);
     memory = NULL;
@@ -118,7 +137,7 @@ static void in_order_until_it_is_full(void **state)
     (void)state;
     enum { SWITCHES = 5000 };
     free_pages = 1 << 20;
-    assert_int_equal(ktruth_init(SWITCHES, 1, false), 0);
+    assert_int_equal(init(SWITCHES, 1, false), 0);
     assert_true(cpu[0].truth && cpu[1].truth && cpu[0].truth != cpu[1].truth);
     struct ktruth_counts n = ktruth_counts(cpu[0].truth);
     assert_true(!n.switches && !n.records && !n.lost);

@@ -25,6 +25,7 @@ uint64_t arch_rdtsc(void)
 #undef find
 #include "kernel/recording/sessions.c"
 #include "kernel/sched/wait.h"
+#include "kernel/tracepoint/drains.h"
 
 struct kcpu *kcpu_table[MAX_CPUS];
 uint32_t kcpu_count;
@@ -58,7 +59,7 @@ void kcall_here(kcall_function function, void *argument)
     function(argument);
 }
 
-bool khook_epoch(uint32_t index, uint32_t *epoch)
+bool kdrain_epoch(uint32_t index, uint32_t *epoch)
 {
     *epoch = 70 + index;
     return true;
@@ -71,7 +72,7 @@ void khook_counters(uint32_t index, uint64_t values[TRACE_PMC_MAX])
 }
 
 /* Counters that count for items: of two sources. */
-int ksession_counter(uint16_t source)
+int kds_counter(uint16_t source)
 {
     return source == TRACE_PMC_INSTRUCTION_RETIRED ? 1 : source == TRACE_PMC_TOTAL_CYCLES ? 0 : -ENOENT;
 }

@@ -304,6 +304,7 @@ void sched_simulate(uint32_t count, uint64_t seed, uint32_t odds, void (*test)(v
     body = test;
     kcpu_count = count;
     sched_world_begin();
+    kthread_watch(&sched_watch);
     ksched_init();
     for (uint32_t i = 0; i < count; i++) {
         kcpu_table[i] = &cpus[i];

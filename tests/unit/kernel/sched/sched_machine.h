@@ -89,6 +89,10 @@ extern uint64_t seen_count;
 const struct seen *sched_last_out(uint32_t tid);
 
 extern unsigned begun, freed; /* user threads */
+/* First code of a user thread, and what gives its address space back; who watches threads come and go. */
+void sched_user_begin(void *argument);
+void sched_user_gone(struct kuser *user);
+extern const struct kthread_watch sched_watch;
 extern unsigned boosts, decays;
 
 /* ---- between the two --------------------------------------------------------------------------------------------- */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the scheduler calls: each call says what must hold then. */
-#include "kernel/sched/runq.h"
-#include "kernel/sched/threads.h"
 #include "tests/unit/kernel/sched/sched_machine.h"
 
 #include <stdio.h>
@@ -9,6 +7,8 @@
 
 #include "ds/ds.h"
 #include "kernel/sched/cross_call.h"
+#include "kernel/sched/runq.h"
+#include "kernel/sched/threads.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/activity.h"
 #include "kernel/lock/lock_trace.h"
@@ -53,34 +53,36 @@ void ds_tick(struct ds_cpu *ds)
 
 unsigned begun, freed;
 
-_Noreturn void kuser_begin(struct kthread *self)
+void sched_user_begin(void *argument)
 {
+    struct kthread *self = kcpu_this()->current;
+    assert_ptr_equal(argument, self->user);
     assert_ptr_equal(self, kthread_from_stack());
     assert_int_equal(self->gate_depth, 1);
     begun++;
     kthread_exit((int)self->user->argument[0]);
 }
 
-void kuser_free(struct kuser *user)
+void sched_user_gone(struct kuser *user)
 {
     freed += (unsigned)user->argument[1];
 }
 
 static unsigned threads_there;
 
-void krundown_created(struct kthread *thread)
+static void created(struct kthread *thread)
 {
     assert_true(thread->tid >= 8 && thread->state == KTHREAD_INITIALIZED);
     threads_there++;
 }
 
-void krundown_ended(struct kthread *thread)
+static void ended(struct kthread *thread)
 {
     assert_ptr_equal(thread, kcpu_this()->current);
     assert_int_equal(thread->state, KTHREAD_TERMINATED);
 }
 
-void krundown_gone(struct kthread *thread)
+static void gone(struct kthread *thread)
 {
     assert_false(irq_on[here]);
     assert_int_equal(thread->state, KTHREAD_TERMINATED);
@@ -88,7 +90,7 @@ void krundown_gone(struct kthread *thread)
 }
 
 /* Now and then CPUs are just being told of a session. */
-void krundown_wait(void)
+static void wait_for_calls(void)
 {
     assert_true(sched_held());
     while (krand_below(&turns, 4) == 0) {
@@ -97,6 +99,8 @@ void krundown_wait(void)
         ksched_lock();
     }
 }
+
+const struct kthread_watch sched_watch = {wait_for_calls, created, ended, gone};
 
 void *kmem_alloc(size_t bytes)
 {
@@ -199,10 +203,7 @@ void kwitness_dpc(struct kcpu *cpu, const void *routine, bool timer, uint64_t be
     assert_true(timer);
 }
 
-bool kprofile_due(const struct kcpu *cpu) /* every second tick */
-{
-    return cpu->ticks % 2 == 0;
-}
+uint32_t klive_sample_every = 2;
 
 void kwitness_sample(struct kcpu *cpu, enum cairn_interrupt_what what, const struct arch_trap_frame *frame,
                      uint16_t source, uint64_t tsc)

@@ -14,6 +14,8 @@
 
 #define ds_bts_drain     fake_bts_drain /* the driver's own: below */
 #define ds_read_counting fake_read_counting
+#include "kernel/tracepoint/cost.c"
+#include "kernel/tracepoint/drains.c"
 #include "kernel/tracepoint/switch.c"
 #include "tests/unit/support/trace_support.h"
 
@@ -23,7 +25,6 @@
 static struct kcpu cpu;
 struct kcpu *kcpu_table[MAX_CPUS] = {&cpu};
 uint32_t kcpu_count = 1;
-struct ksession ksession;
 
 static union {
     uint16_t kind;
@@ -41,19 +42,7 @@ void ktruth_write(struct ktruth_cpu *t, const void *record)
     memcpy(&truth[truths++], record, CAIRN_TRUTH_BYTES);
 }
 
-static uint8_t cost_room[2 * ARCH_PAGE_SIZE] __attribute__((aligned(ARCH_PAGE_SIZE)));
-void *kmem_pages_alloc(size_t pages)
-{
-    assert_int_equal(pages, kcpu_count);
-    memset(cost_room, 0, sizeof cost_room);
-    return cost_room;
-}
-
-void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
-{
-    fail_msg("%p, CPU %u, event %u", context, index, event); /* no counter overflows here */
-}
-
+static uint32_t cost_room[2][CLASSES];
 static struct ds_cpu *switched; /* whose branches were drained, and when */
 static uint64_t switched_at;
 
@@ -61,12 +50,23 @@ static struct box box;
 static volatile uint64_t pebs_index;
 static struct ktruth_cpu *const some_truth = (struct ktruth_cpu *)&truths; /* only its address counts */
 
+static void fresh(void)
+{
+    memset(drained_cpus, 0, sizeof drained_cpus);
+    memset(due, 0, sizeof due);
+    memset(least, 0, sizeof least);
+    memset(cost_room, 0, sizeof cost_room);
+    assert_true(kcost_bytes() <= sizeof cost_room);
+    kcost_init(cost_room);
+}
+
 static void begin(uint32_t events)
 {
     box_open(&box, 1, events, false, 8, 8192);
-    memset(hook_cpus, 0, sizeof hook_cpus);
-    assert_int_equal(khook_init(), 0);
-    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .pebs_index = &pebs_index};
+    fresh();
+    static struct kthread someone = {.tid = 4};
+    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .pebs_index = &pebs_index,
+                         .current = &someone, .previous = &someone};
     truths = 0;
     pebs_index = BASE;
     box_start(&box, 0, &pebs_index);
@@ -163,7 +163,7 @@ static void drain_is_split(void **state)
             bytes = put_record(bytes, rows[i].size, (uint8_t)(r + 1));
         struct ds_drain d = drain_of(rows[i].format, bytes);
         begin(BOX_COMPACT);
-        khook_ds.drained(NULL, 0, &d);
+        kdrain_hooks.drained(NULL, 0, &d);
         end();
         expect_drain(&d, 3, bytes, rows[i].parts);
         box_close(&box);
@@ -173,7 +173,7 @@ static void drain_is_split(void **state)
         bytes = put_record(bytes, r % 2 ? 32 : 208, (uint8_t)r);
     struct ds_drain d = drain_of(4, bytes);
     begin(BOX_COMPACT);
-    khook_ds.drained(NULL, 0, &d);
+    kdrain_hooks.drained(NULL, 0, &d);
     end();
     expect_drain(&d, 3, bytes, 2);
     box_close(&box);
@@ -187,15 +187,15 @@ static void panic_in_a_drain(void **state)
     struct ds_drain d = drain_of(4, put_record(0, 176, 1));
     struct ds_bts_drain b = {.reason = CAIRN_DS_SWITCH, .epoch = 9, .tsc = TSC(20), .area = area};
     begin(BOX_COMPACT);
-    khook_ds.drained(NULL, 0, &d);
-    khook_ds.bts_drained(NULL, 0, &b);
+    kdrain_hooks.drained(NULL, 0, &d);
+    kdrain_hooks.bts_drained(NULL, 0, &b);
     d.reason = b.reason = CAIRN_DS_PANIC;
-    khook_ds.drained(NULL, 0, &d);
-    khook_ds.bts_drained(NULL, 0, &b);
+    kdrain_hooks.drained(NULL, 0, &d);
+    kdrain_hooks.bts_drained(NULL, 0, &b);
     d.epoch++;
     b.epoch++;
-    khook_ds.drained(NULL, 0, &d);
-    khook_ds.bts_drained(NULL, 0, &b);
+    kdrain_hooks.drained(NULL, 0, &d);
+    kdrain_hooks.bts_drained(NULL, 0, &b);
     end();
     static const unsigned number[] = {7, 7, 9, 8, 8, 10}; /* of PEBS: the epoch, and its records */
     assert_int_equal(events, 6);
@@ -215,14 +215,14 @@ static void senseless_record(void **state)
         bytes = put_record(bytes, 176, 3);
         struct ds_drain d = drain_of(4, bytes);
         begin(BOX_COMPACT);
-        khook_ds.drained(NULL, 0, &d);
+        kdrain_hooks.drained(NULL, 0, &d);
         end();
         expect_drain(&d, CAIRN_DS_LOST_UNKNOWN, 176, 1);
         box_close(&box);
     }
     struct ds_drain d = drain_of(3, 2 * 200 + 100); /* the processor was stopped in the middle of one */
     begin(BOX_COMPACT);
-    khook_ds.drained(NULL, 0, &d);
+    kdrain_hooks.drained(NULL, 0, &d);
     end();
     expect_drain(&d, CAIRN_DS_LOST_UNKNOWN, 2 * 200, 1);
     box_close(&box);
@@ -239,7 +239,7 @@ static void log_entries(void **state) /* of any length, at their own time, in no
         actions[i] = (struct cairn_model_action){.kind = CAIRN_MODEL_ARMED, .counter = (uint8_t)i, .after = i};
     for (uint16_t n = 1; n <= 48; n += 47) {
         const struct cairn_model_entry entry = {.sequence = n, .tsc = TSC(10 + n), .actions = n, .ip = 0x1234};
-        khook_ds.logged(NULL, 0, &entry, actions);
+        kdrain_hooks.logged(NULL, 0, &entry, actions);
     }
     end();
     assert_int_equal(events, 2);
@@ -253,11 +253,11 @@ static void log_entries(void **state) /* of any length, at their own time, in no
         assert_memory_equal(entry + 1, actions, entry->actions * sizeof actions[0]);
     }
     struct trace_counts n;
-    khook_ds.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
+    kdrain_hooks.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions); /* off: nothing is tried */
     trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
     assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL;
-    khook_ds.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
+    kdrain_hooks.logged(NULL, 0, &(struct cairn_model_entry){.actions = 1}, actions);
     box_close(&box);
 }
 
@@ -275,9 +275,9 @@ static void no_batch_spans_a_drain(void **state)
     khook_switch_out(&cpu, &old, &new, TSC(10));
     khook_switch_out(&cpu, &old, &new, TSC(11));
     pebs_index = BASE + 0x160;
-    khook_ds.before_drain(NULL, 0, TSC(20));
+    kdrain_hooks.before_drain(NULL, 0, TSC(20));
     pebs_index = BASE;
-    khook_ds.drained(NULL, 0, &d);
+    kdrain_hooks.drained(NULL, 0, &d);
     khook_switch_out(&cpu, &old, &new, TSC(30));
     end();
     assert_int_equal(events, 3);
@@ -317,16 +317,16 @@ static void both_sides(void **state)
     khook_switch_out(&cpu, &old, &new, TSC(12));
     khook_switch_in(&cpu, &new, &old, TSC(12));
     struct ds_drain d = drain_of(4, 0);
-    khook_ds.before_drain(NULL, 0, TSC(13));
-    khook_ds.drained(NULL, 0, &d);
+    kdrain_hooks.before_drain(NULL, 0, TSC(13));
+    kdrain_hooks.drained(NULL, 0, &d);
     struct trace_counts n;
     trace_cpu_counts(trace_session_cpu(box.session, 0), &n);
     assert_int_equal(n.events_tried, 2 + 2); /* with the acknowledgements */
     cpu.trace = NULL; /* no session at all */
     khook_switch_out(&cpu, &old, &new, TSC(14));
     khook_switch_in(&cpu, &new, &old, TSC(14));
-    khook_ds.before_drain(NULL, 0, TSC(14));
-    khook_ds.drained(NULL, 0, &d);
+    kdrain_hooks.before_drain(NULL, 0, TSC(14));
+    kdrain_hooks.drained(NULL, 0, &d);
     assert_int_equal(truths, 1);
 
     const struct {
@@ -334,17 +334,17 @@ static void both_sides(void **state)
         struct cairn_truth_words words;
     } record = {{.kind = CAIRN_TRUTH_PEBS, .more = 1, .tid = 12, .event_ip = 0x1234},
                 {.kind = CAIRN_TRUTH_WORDS, .word = {1, 2, 3, 4, 5}}};
-    khook_ds.recorded(NULL, 0, &record, 2);
+    kdrain_hooks.recorded(NULL, 0, &record, 2);
     assert_int_equal(truths, 3);
     assert_memory_equal(&truth[1].pebs, &record.pebs, sizeof record.pebs);
     assert_memory_equal(&truth[2].words, &record.words, sizeof record.words);
     const struct cairn_truth_branch branch = {.kind = CAIRN_TRUTH_BRANCH, .tid = 12, .from = 0x1234};
-    khook_ds.branched(NULL, 0, &branch);
+    kdrain_hooks.branched(NULL, 0, &branch);
     assert_int_equal(truths, 4);
     assert_memory_equal(&truth[3].branch, &branch, sizeof branch);
     cpu.truth = NULL;
-    khook_ds.recorded(NULL, 0, &record, 2);
-    khook_ds.branched(NULL, 0, &branch);
+    kdrain_hooks.recorded(NULL, 0, &record, 2);
+    kdrain_hooks.branched(NULL, 0, &branch);
     assert_int_equal(truths, 4);
     box_close(&box);
 }
@@ -368,12 +368,13 @@ static void counts_of_threads(void **state)
     box.config.pmc = (struct trace_pmc){.count = 2, .counter = {1, 0}, .hooks = 1, .hook = {0x0524}};
     assert_int_equal(trace_session_init(&box.session, &box.config, box.memory, box.size), 0);
     box.hub[0].read_counters = khook_counters;
-    memset(hook_cpus, 0, sizeof hook_cpus);
-    assert_int_equal(khook_init(), 0);
-    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .ds = (void *)&area};
+    fresh();
+    static struct kthread someone;
+    cpu = (struct kcpu){.trace = &box.hub[0], .truth = some_truth, .ds = (void *)&area, .previous = &someone,
+                        .current = &someone};
     truths = counters_read = 0;
     box_start(&box, 0, &pebs_index);
-    ksession.ds.counting = 2;
+    cpu.counts_threads = true;
     old.retired = old.retired_before = (struct kthread_retired){.instructions = 1000, .branches = 100};
     new.retired = (struct kthread_retired){.instructions = 50, .branches = 5};
     for (unsigned i = 0; i < 2; i++) { /* away, and back */
@@ -387,7 +388,7 @@ static void counts_of_threads(void **state)
         khook_switch_out(&cpu, out, in, TSC(10 + i));
         khook_switch_in(&cpu, in, out, TSC(10 + i));
     }
-    ksession.ds.counting = 0;
+    cpu.counts_threads = false;
     khook_switch_out(&cpu, &old, &new, TSC(12));
     khook_switch_in(&cpu, &new, &old, TSC(12));
     assert_int_equal(counters_read, 3); /* the session still carries them */
@@ -441,8 +442,7 @@ static void branches_are_split(void **state)
                                  .area = area};
         begin(BOX_COMPACT);
         cpu.current = &running;
-        khook_ds.bts_drained(NULL, 0, &d); /* whose they are is known from here on */
-        cpu.current = &new;
+        kdrain_hooks.bts_drained(NULL, 0, &d);
         d.reason = CAIRN_DS_THRESHOLD;
         d.mode = i % 2 ? DS_BTS_INTERRUPT : DS_BTS_CIRCULAR;
         d.lost = 3;
@@ -450,7 +450,7 @@ static void branches_are_split(void **state)
             d.run[r] = (struct ds_bts_run){branches + rows[i].first[r], rows[i].count[r]};
             d.records += rows[i].count[r];
         }
-        khook_ds.bts_drained(NULL, 0, &d);
+        kdrain_hooks.bts_drained(NULL, 0, &d);
         end();
         const struct cairn_bts_epoch *epoch = (const void *)event[1].payload;
         assert_int_equal(events, 2 + rows[i].parts);
@@ -498,7 +498,7 @@ void ds_bts_drain(struct ds_cpu *ds, enum cairn_ds_reason reason, uint64_t tsc)
         return;
     const struct ds_bts_drain d = {.reason = reason, .mode = DS_BTS_INTERRUPT, .tsc = tsc, .area = area, .records = 1,
                                    .run = {{branches, 1}}};
-    khook_ds.bts_drained(NULL, 0, &d);
+    kdrain_hooks.bts_drained(NULL, 0, &d);
 }
 
 static void branches_go_with_their_thread(void **state)
@@ -508,10 +508,14 @@ static void branches_go_with_their_thread(void **state)
     cpu.ds = (void *)&area; /* only its address counts */
     cpu.current = &old;
     const struct ds_bts_drain start = {.reason = CAIRN_DS_START, .tsc = TSC(5), .area = area};
-    khook_ds.bts_drained(NULL, 0, &start);
+    kdrain_hooks.bts_drained(NULL, 0, &start);
+    cpu.previous = &old;
+    cpu.current = &new;
     khook_switch_out(&cpu, &old, &new, TSC(10));
     assert_ptr_equal(switched, cpu.ds);
     assert_int_equal(switched_at, TSC(10));
+    cpu.previous = &new;
+    cpu.current = &old;
     khook_switch_out(&cpu, &new, &old, TSC(11));
     cpu.ds = NULL;
     end();
@@ -525,7 +529,7 @@ static void branches_go_with_their_thread(void **state)
             assert_int_equal(epoch->tid, tids[i]);
     }
     assert_int_equal(((const struct cairn_bts_epoch *)(const void *)event[1].payload)->reason, CAIRN_DS_SWITCH);
-    khook_ds.bts_drained(NULL, 0, &start); /* the session is over: nothing is written, nothing breaks */
+    kdrain_hooks.bts_drained(NULL, 0, &start); /* the session is over: nothing is written, nothing breaks */
     box_close(&box);
 }
 
@@ -538,49 +542,48 @@ static void cost_classes(void **state)
     for (unsigned octave = 0; octave < 63; octave++)
         for (uint64_t i = 0; i < 64; i++) {
             uint64_t v = (UINT64_C(1) << octave) + (octave < 6 ? i & ((1u << octave) - 1) : i << (octave - 6));
-            unsigned class = cost_class(v);
+            unsigned class = class_of(v);
             assert_true(class < CLASSES && (class >= before || octave < 6));
             before = class;
-            assert_true(cost_bound(class) >= v && cost_bound(class) - v <= v / 16 + 1);
+            assert_true(bound(class) >= v && bound(class) - v <= v / 16 + 1);
         }
-    assert_true(cost_class(UINT64_MAX) < CLASSES);
+    assert_true(class_of(UINT64_MAX) < CLASSES);
 }
 
 static void costs(void **state)
 {
     (void)state;
     begin(BOX_COMPACT);
-    struct khook_cost none = khook_cost();
+    struct kcost none = kcost();
     assert_true(!none.count && !none.min && !none.median && !none.p99);
     khook_switch_out(&cpu, &old, &new, TSC(10));
-    struct khook_cost one = khook_cost();
+    struct kcost one = kcost();
     assert_true(one.count == 1 && one.min && one.median >= one.min && one.p99 == one.median);
-    hook_cpus[0].min = UINT64_MAX;
+    least[0] = UINT64_MAX;
     khook_switch_out(&cpu, &old, &new, TSC(11));
-    assert_true(hook_cpus[0].min < UINT64_MAX);
-    hook_cpus[0].min = 1;
+    assert_true(least[0] < UINT64_MAX);
+    least[0] = 1;
     khook_switch_out(&cpu, &old, &new, TSC(12));
-    assert_true(hook_cpus[0].min == 1 && khook_cost().count == 3);
+    assert_true(least[0] == 1 && kcost().count == 3);
     box_close(&box);
 
-    memset(hook_cpus, 0, sizeof hook_cpus);
     static struct kcpu second;
     kcpu_table[1] = &second;
     kcpu_count = 2;
-    assert_int_equal(khook_init(), 0);
-    hook_costs[1][cost_class(10)] = 34; /* of 100 calls 50 took up to 100 cycles, 99 up to 1000 */
-    hook_costs[0][cost_class(100)] = 10;
-    hook_costs[1][cost_class(100)] = 6;
-    hook_costs[1][cost_class(1000)] = 49;
-    hook_costs[0][cost_class(50000)] = 1;
-    hook_cpus[0].min = 98;
-    hook_cpus[1].min = 97;
-    struct khook_cost cost = khook_cost();
+    fresh();
+    counts[1][class_of(10)] = 34; /* of 100 calls 50 took up to 100 cycles, 99 up to 1000 */
+    counts[0][class_of(100)] = 10;
+    counts[1][class_of(100)] = 6;
+    counts[1][class_of(1000)] = 49;
+    counts[0][class_of(50000)] = 1;
+    least[0] = 98;
+    least[1] = 97;
+    struct kcost cost = kcost();
     kcpu_count = 1;
     assert_int_equal(cost.count, 100);
     assert_int_equal(cost.min, 97);
-    assert_int_equal(cost.median, cost_bound(cost_class(100)));
-    assert_int_equal(cost.p99, cost_bound(cost_class(1000)));
+    assert_int_equal(cost.median, bound(class_of(100)));
+    assert_int_equal(cost.p99, bound(class_of(1000)));
 }
 
 static void epochs(void **state) /* which one runs, whether or not anybody is told of it */
@@ -590,8 +593,8 @@ static void epochs(void **state) /* which one runs, whether or not anybody is to
         {CAIRN_DS_START, 7, true}, {CAIRN_DS_THRESHOLD, 8, true}, {CAIRN_DS_STOP, 8, false}, {CAIRN_DS_START, 7, true}};
     cpu = (struct kcpu){0};
     for (uint32_t i = 0, epoch; i < 4; i++) {
-        khook_ds.drained(NULL, 0, &(struct ds_drain){.reason = then[i].reason, .epoch = 7});
-        assert_true(khook_epoch(0, &epoch) == then[i].runs && epoch == then[i].epoch);
+        kdrain_hooks.drained(NULL, 0, &(struct ds_drain){.reason = then[i].reason, .epoch = 7});
+        assert_true(kdrain_epoch(0, &epoch) == then[i].runs && epoch == then[i].epoch);
     }
 }
 

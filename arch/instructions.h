@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* Single instructions of x86-64, in C. Unit tests put a header of their own in its place. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint64_t arch_rdtsc(void)
+{
+    uint32_t lo, hi;
+    __asm__ volatile("rdtsc" : "=a"(lo), "=d"(hi));
+    return (uint64_t)hi << 32 | lo;
+}
+
+static inline void arch_pause(void)
+{
+    __asm__ volatile("pause" ::: "memory");
+}
+
+static inline uint64_t arch_read_rflags(void)
+{
+    uint64_t f;
+    __asm__ volatile("pushfq\n\tpopq %0" : "=r"(f)::"memory");
+    return f;
+}
+
+#define ARCH_RFLAGS_TF (UINT64_C(1) << 8)
+#define ARCH_RFLAGS_IF (UINT64_C(1) << 9)
+#define ARCH_RFLAGS_FIXED (UINT64_C(1) << 1) /* always 1 */
+/* What SYSCALL clears: TF, IF, DF, IOPL, NT, RF, AC. No interrupt or step on the user's stack, nothing of the program's
+ * that changes what the kernel's instructions do. */
+#define ARCH_SYSCALL_RFLAGS_OFF UINT64_C(0x57700)
+
+/* Interrupts off; returns whether they were on. Balanced by arch_irq_restore. Never uses POPF: an old image must not
+ * change RFLAGS.TF (single-stepping, ds/soft/soft.c). */
+static inline bool arch_irq_save(void)
+{
+    bool on = (arch_read_rflags() & ARCH_RFLAGS_IF) != 0;
+    __asm__ volatile("cli" ::: "memory");
+    return on;
+}
+
+static inline void arch_irq_restore(bool on)
+{
+    if (on)
+        __asm__ volatile("sti" ::: "memory");
+}
+
+static inline void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    __asm__ volatile("cpuid" : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3]) : "a"(leaf), "c"(subleaf));
+}
+
+static inline uint8_t arch_in8(uint16_t port)
+{
+    uint8_t v;
+    __asm__ volatile("inb %1, %0" : "=a"(v) : "Nd"(port));
+    return v;
+}
+
+static inline void arch_out8(uint16_t port, uint8_t v)
+{
+    __asm__ volatile("outb %0, %1" ::"a"(v), "Nd"(port));
+}
+
+static inline uint32_t arch_in32(uint16_t port)
+{
+    uint32_t v;
+    __asm__ volatile("inl %1, %0" : "=a"(v) : "Nd"(port));
+    return v;
+}
+
+static inline void arch_out32(uint16_t port, uint32_t v)
+{
+    __asm__ volatile("outl %0, %1" ::"a"(v), "Nd"(port));
+}
+
+/* Each byte to the same port. */
+static inline void arch_outs8(uint16_t port, const char *data, size_t count)
+{
+    __asm__ volatile("rep outsb" : "+S"(data), "+c"(count) : "d"(port) : "memory");
+}
+
+/* A device's register in memory (arch_map_device), of 1, 2 or 4 bytes: one access of that width. */
+static inline uint32_t arch_mmio_read(const volatile uint8_t *at, unsigned width)
+{
+    return width == 4   ? *(const volatile uint32_t *)(const volatile void *)at
+           : width == 2 ? *(const volatile uint16_t *)(const volatile void *)at
+                        : *at;
+}
+
+static inline void arch_mmio_write(volatile uint8_t *at, unsigned width, uint32_t value)
+{
+    if (width == 4)
+        *(volatile uint32_t *)(volatile void *)at = value;
+    else if (width == 2)
+        *(volatile uint16_t *)(volatile void *)at = (uint16_t)value;
+    else
+        *at = (uint8_t)value;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/dump/sections.h"
+
+#include <stddef.h>
+
+#include "arch/arch.h"
+#include "kernel/cpu.h"
+#include "kernel/lib/string.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/debug_store.h"
+#include "trace/frames.h"
+
+#define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
+
+static void dump_detection(struct trace_dump *d, const char *backend, const struct ds_caps *caps)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    for (uint32_t n = 0; caps && n < kcpu_count; n++)
+        for (uint32_t i = 0; i < caps[n].tests; i++) {
+            const struct ds_test *t = &caps[n].test[i];
+            char value[24];
+            snprintf(value, sizeof value, "0x%lx", (unsigned long)t->value);
+            LINE("ds.detect.%s.%u.%u=%s|%s|%s|%s", backend, n, i, t->name, t->faulted ? "fault" : value,
+                 t->ok ? "ok" : "no", t->verdict);
+        }
+}
+
+/* What the records of a CPU are like. */
+struct kind {
+    uint32_t format, baseline, record_bytes, records, threshold, area_bytes;
+    uint64_t data_cfg;
+};
+
+static struct kind kind_of(uint32_t cpu)
+{
+    const struct ds_caps *caps = &kds->caps[cpu];
+    struct ds_config config = kds->ds;
+    ds_fit_config(caps, &config);
+    return (struct kind){.format = caps->format,
+                         .baseline = caps->baseline,
+                         .record_bytes = ds_record_size(caps, &config),
+                         .records = config.records,
+                         .threshold = config.threshold,
+                         .area_bytes = caps->area_bytes,
+                         .data_cfg = caps->baseline ? ds_data_cfg(caps, &config) : 0};
+}
+
+/* Of CPU 0 for all, and of a CPU of its own where it is of another kind. */
+static void dump_kind(struct trace_dump *d, const char *prefix, const struct kind *k)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    LINE("%sformat=%u", prefix, k->format);
+    LINE("%sbaseline=%u", prefix, k->baseline);
+    LINE("%srecord_bytes=%u", prefix, k->record_bytes);
+    LINE("%srecords=%u", prefix, k->records);
+    LINE("%sthreshold=%u", prefix, k->threshold);
+    LINE("%sarea_form=%XH", prefix, k->area_bytes);
+    LINE("%sdata_cfg=0x%lx", prefix, (unsigned long)k->data_cfg);
+}
+
+void kdump_debug_store(struct trace_dump *d)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    const struct kds *s = kds;
+    LINE("workload.name=%s", kopt.workload);
+    if (!s->backend)
+        return; /* the run ended before it was chosen */
+    LINE("ds.backend=%s", s->backend);
+    LINE("ds.reason=%s", s->reason);
+    LINE("ds.emulated=%d", s->soft);
+    dump_detection(d, "hw", s->hw_caps);
+    if (!s->caps)
+        return;
+    if (s->caps != s->hw_caps)
+        dump_detection(d, "soft", s->caps);
+    if (s->caps != s->hw_caps) {
+        LINE("ds.preset=%s", kopt.ds_preset);
+        for (size_t i = 0; i < DS_MODEL_POLICIES; i++)
+            LINE("ds.policy.%s=%s|%s", ds_model_policies[i].name,
+                 ds_model_policy_value(&kopt.ds_policy, &ds_model_policies[i]), ds_model_policies[i].question);
+    }
+    LINE("ds.bts=%s", !s->bts ? "off" : kopt.bts == DS_BTS_CIRCULAR ? "circular" : "interrupt");
+    if (s->bts_refusal[0])
+        LINE("ds.bts.reason=%s", s->bts_refusal);
+    for (uint32_t i = 0; s->bts && i < kcpu_count; i++)
+        LINE("ds.cpu.%u.bts.buffer=%p", i, kcpu_table[i]->bts_buffer);
+    if (s->bts)
+        LINE("ds.bts.records=%u", kopt.bts_records);
+    if (!s->pebs)
+        return;
+    const struct kind first = kind_of(0);
+    dump_kind(d, "ds.", &first);
+    LINE("ds.scope=thread");
+    LINE("ds.throttle=%u", s->ds.throttle);
+    for (uint32_t i = 0; i < s->ds.events; i++) {
+        const struct ds_event *e = &s->ds.event[i];
+        char setting[24] = "";
+        if (e->setting)
+            snprintf(setting, sizeof setting, ":%s=%u", e->kind == DS_EVENT_FRONTEND ? "frontend" : "ldlat",
+                     e->setting);
+        LINE("ds.event.%u=%s:%lu%s:%s%s%s", i, e->name, (unsigned long)e->period, setting, e->user ? "u" : "",
+             e->kernel ? "k" : "", e->plain ? ":plain" : "");
+    }
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        char prefix[24];
+        const struct kind kind = kind_of(i);
+        snprintf(prefix, sizeof prefix, "ds.cpu.%u.", i);
+        if (memcmp(&kind, &first, sizeof kind) != 0)
+            dump_kind(d, prefix, &kind);
+        char counters[4 * DS_MAX_COUNTERS] = "";
+        for (uint32_t n = 0, used = 0; kcpu_table[i]->ds && n < s->ds.events; n++)
+            used += (uint32_t)snprintf(counters + used, sizeof counters - used, "%s%u", n ? " " : "",
+                                       ds_event_counter(kcpu_table[i]->ds, n));
+        LINE("ds.cpu.%u.counters=%s", i, counters);
+        LINE("ds.cpu.%u.area=%p", i, kcpu_table[i]->ds_area);
+        LINE("ds.cpu.%u.buffer=%p", i, kcpu_table[i]->pebs_buffer);
+        LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)s->buffer_bytes);
+    }
+}
+
+void kdump_late_refusal(struct trace_dump *d)
+{
+    if (kds->bts_refusal[0])
+        trace_dump_print(d, CAIRN_STREAM_MACHINE, "ds.bts.reason=%s", kds->bts_refusal);
+}

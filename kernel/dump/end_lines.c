@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/dump/sections.h"
+
+#include "ds/ds.h"
+#include "kernel/console/print.h"
+#include "kernel/cpu.h"
+#include "kernel/dump/dump.h"
+#include "kernel/dump/live_dump.h"
+#include "kernel/lib/string.h"
+#include "kernel/lock/lock_trace.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/machine.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/sched/threads.h"
+#include "kernel/tracepoint/cost.h"
+#include "kernel/tracepoint/switch.h"
+#include "kernel/tracepoint/truth.h"
+#include "trace/frames.h"
+
+#define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
+
+/* What a session has counted on one CPU. */
+static void dump_counts(struct trace_dump *d, const char *prefix, struct trace_session *session, uint32_t n)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    struct trace_counts c;
+    trace_cpu_counts(trace_session_cpu(session, n), &c);
+    LINE("%scpu.%u.events=%lu %lu %lu", prefix, n, c.events_tried, c.events_written, c.events_lost);
+    LINE("%scpu.%u.switches=%lu %lu %lu", prefix, n, c.switches_tried, c.switches_written, c.switches_lost);
+    LINE("%scpu.%u.compact=%lu %lu %lu", prefix, n, c.compact_tried, c.compact_written, c.compact_lost);
+    LINE("%scpu.%u.full=%lu %lu %lu", prefix, n, c.full_tried, c.full_written, c.full_lost);
+    LINE("%scpu.%u.batches=%lu %lu %lu %lu %lu %lu %lu", prefix, n, c.batches[0], c.batches[1], c.batches[2],
+         c.batches[3], c.batches[4], c.batches[5], c.batches[6]);
+    _Static_assert(CCSWAP_CLOSE_REASONS == 7, "the line above names them all");
+    LINE("%scpu.%u.buffers=%lu", prefix, n, c.buffers_begun);
+    LINE("%scpu.%u.lives=%lu", prefix, n, c.lives);
+}
+
+static void dump_cpu_end(struct trace_dump *d, uint32_t n)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    const struct kcpu *cpu = kcpu_table[n];
+    LINE("end.cpu.%u.ticks=%lu", n, kdump_ticks(n));
+    if (cpu->ds && kds->bts) {
+        struct ds_bts_counts bts;
+        ds_bts_cpu_counts(cpu->ds, &bts);
+        if (bts.lost_unknown)
+            LINE("end.cpu.%u.bts=%lu %lu unknown", n, bts.records, bts.drains);
+        else
+            LINE("end.cpu.%u.bts=%lu %lu %lu", n, bts.records, bts.drains, bts.lost);
+    }
+    if (cpu->ds && kds->pebs) {
+        struct ds_counts ds;
+        ds_cpu_counts(cpu->ds, &ds);
+        if (ds.lost_unknown)
+            LINE("end.cpu.%u.ds=%lu %lu %lu unknown %lu", n, ds.records, ds.drains, ds.pmis, ds.steps);
+        else
+            LINE("end.cpu.%u.ds=%lu %lu %lu %lu %lu", n, ds.records, ds.drains, ds.pmis, ds.lost, ds.steps);
+        if (ds.swallowed_unknown)
+            LINE("end.cpu.%u.swallowed=unknown", n);
+        else
+            LINE("end.cpu.%u.swallowed=%lu", n, ds.swallowed);
+        for (uint32_t i = 0; i < kds->ds.events; i++)
+            if (kds->ds.event[i].plain && ds.plain_whole)
+                LINE("end.cpu.%u.plain.%u=%lu %lu", n, i, ds.plain[i].overflows, ds.plain[i].events);
+            else if (kds->ds.event[i].plain)
+                LINE("end.cpu.%u.plain.%u=%lu unknown", n, i, ds.plain[i].overflows);
+        if (ds.throttles)
+            LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);
+    }
+    if (cpu->ds_soft && kopt.ds_log)
+        LINE("end.cpu.%u.log=%u", n, ds_soft_logged(cpu->ds_soft));
+    struct klocktrace_counts locks = klocktrace_counts(n);
+    LINE("end.cpu.%u.locks=%lu %lu %lu %lu %lu", n, locks.contended, locks.uncontended, locks.released, locks.events,
+         locks.untracked);
+    if (cpu->truth) {
+        struct ktruth_counts t = ktruth_counts(cpu->truth);
+        LINE("end.cpu.%u.truth=%lu %lu %lu", n, t.switches, t.records, t.lost);
+    }
+}
+
+/* Written, and not in memory any more: overwritten in circular mode, or out while it ran. */
+static void dump_gone(struct trace_dump *d, const char *prefix, uint32_t number, bool live)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    const char *how = live ? "live" : "overwritten";
+    struct trace_overwritten o;
+    trace_session_overwritten(kcontrol_session(number), &o);
+    LINE("%s%s.buffers=%lu", prefix, how, o.buffers);
+    LINE("%s%s.events=%lu", prefix, how, o.events);
+    LINE("%s%s.compact=%lu", prefix, how, o.compact);
+    LINE("%s%s.full=%lu", prefix, how, o.full);
+}
+
+/* Of session 1 without its name, as of the days when there was only one. */
+static void dump_session_end(struct trace_dump *d, uint32_t number)
+{
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    struct kcontrol_info info;
+    char p[24] = "end.";
+    if (number > 1)
+        snprintf(p, sizeof p, "end.session.%u.", number);
+    kcontrol_query(number, &info);
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        dump_counts(d, p, kcontrol_session(number), i);
+    LINE("%sevents_tried=%lu", p, info.sum.events_tried);
+    LINE("%sevents_written=%lu", p, info.sum.events_written);
+    LINE("%sevents_lost=%lu", p, info.sum.events_lost);
+    LINE("%sbuffers_lost=%lu", p, info.sum.buffers_lost);
+    dump_gone(d, p, number, info.config.live);
+}
+
+void kdump_end(struct trace_dump *d)
+{
+    const char *line = kdump_panic_line();
+    enum cairn_stream stream = CAIRN_STREAM_END;
+    struct kcost cost = kcost();
+    uint32_t n[3], frames, again;
+
+    if (!kcontrol_session(1))
+        return; /* nothing was recorded */
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_session(number))
+            dump_session_end(d, number);
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        dump_cpu_end(d, i);
+    klogger_counts(&frames, &again);
+    if (klogger_on()) {
+        LINE("end.live.frames=%u", frames);
+        LINE("end.live.again=%u", again);
+    }
+    LINE("end.hook.count=%lu", cost.count);
+    LINE("end.hook.min=%lu", cost.min);
+    LINE("end.hook.median=%lu", cost.median);
+    LINE("end.hook.p99=%lu", cost.p99);
+    LINE("end.hook.emulated=%d", kmachine_emulated());
+    LINE("end.names_dropped=%lu", kthread_records_dropped());
+    LINE("end.truth=%u", kopt.truth);
+    kreport_counts(n);
+    LINE("end.verdict=%s", line ? "panic" : n[KREPORT_FAIL] ? "fail" : "pass");
+    LINE("end.pass=%u", n[KREPORT_PASS]);
+    LINE("end.fail=%u", n[KREPORT_FAIL]);
+    LINE("end.skip=%u", n[KREPORT_SKIP]);
+    if (line)
+        LINE("end.panic=%s", line);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/dump/sections.h"
+
+#include "kernel/dump/symbols.h"
+#include "kernel/sched/threads.h"
+#include "trace/frames.h"
+
+static void name(void *context, const struct kthread_record *n)
+{
+    struct trace_dump *d = context;
+    const char *flags = n->flags & KTHREAD_IDLE      ? "i"
+                        : n->flags & KTHREAD_USER    ? "u"
+                        : n->flags & KTHREAD_SAMPLED ? "s"
+                                                     : "-";
+    trace_dump_print(d, CAIRN_STREAM_NAMES, "%u %d %s %s", n->tid, n->base_priority, flags, n->name);
+}
+
+void kdump_threads(struct trace_dump *d)
+{
+    kthread_for_each(name, d);
+}
+
+void kdump_symbols(struct trace_dump *d)
+{
+    for (uint32_t i = 0; i < ksymbols_count(); i++) {
+        const struct ksymbol *s = ksymbols_get(i);
+        trace_dump_print(d, CAIRN_STREAM_SYMBOLS, "%lx %x %s", (unsigned long)s->address, s->size, ksymbols_name(s));
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/dump/sections.h"
+
+#include "kernel/dump/live_dump.h"
+#include "kernel/lib/string.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/sessions.h"
+#include "trace/frames.h"
+
+#define LINE(...) trace_dump_print(d, stream, __VA_ARGS__)
+
+/* compact, full, compact+full or none. */
+static const char *switches_of(const struct perfinfo_groupmask *masks)
+{
+    bool compact = trace_group_compact(masks), full = trace_group_full(masks);
+    return compact && full ? "compact+full" : compact ? "compact" : full ? "full" : "none";
+}
+
+/* What does not change while there is a session. */
+static void dump_session(struct trace_dump *d, const struct trace_config *c)
+{
+    enum cairn_stream stream = CAIRN_STREAM_SESSION;
+    const uint32_t *m = c->masks.masks;
+    char groups[TRACE_GROUPS_TEXT], p[16];
+    trace_groups_show(&c->masks, groups);
+    snprintf(p, sizeof p, "session.%u", c->number);
+    LINE("%s.events=%s", p, switches_of(&c->masks));
+    LINE("%s.mode=%s", p, c->circular ? "circular" : "sequential");
+    LINE("%s.dump=%s", p, c->live ? "live" : "end");
+    LINE("%s.clock=%u", p, c->clock.type);
+    LINE("%s.clock_hz=%lu", p, (unsigned long)trace_clock_hz(&c->clock));
+    LINE("%s.tsc_hz=%lu", p, (unsigned long)c->clock.tsc_hz);
+    LINE("%s.tsc_base=%lu", p, (unsigned long)c->clock.base);
+    LINE("%s.multiplier=%lu", p, (unsigned long)c->clock.multiplier);
+    LINE("%s.origin=%ld", p, (long)c->clock.origin);
+    LINE("%s.groups=%s", p, groups);
+    LINE("%s.masks=%08x %08x %08x %08x %08x %08x %08x %08x", p, m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7]);
+    LINE("%s.buffer_bytes=%u", p, c->buffer_bytes);
+    LINE("%s.buffers=%u", p, c->buffers);
+    LINE("%s.memory=%p", p, (void *)kcontrol_session(c->number));
+    LINE("%s.build=%u", p, CCSWAP_BUILD);
+    LINE("%s.maximum_wait_reason=%u", p, CCSWAP_MAXIMUM_WAIT_REASON);
+    LINE("%s.cpus=%u", p, c->cpus);
+    LINE("%s.tick_us=%u", p, kopt.tick_us);
+    LINE("%s.tick_units=%lu", p, (unsigned long)c->tick_units);
+    LINE("%s.pebs=%d", p, kds->pebs);
+}
+
+static void dump_lives(struct trace_dump *d, const struct kcontrol_info *info)
+{
+    enum cairn_stream stream = CAIRN_STREAM_SESSION;
+    const uint32_t number = info->config.number;
+    LINE("session.%u.lives=%lu", number, (unsigned long)info->lives);
+    LINE("session.%u.start_tsc=%lu", number, (unsigned long)info->start_tsc);
+    LINE("session.%u.stop_tsc=%lu", number, (unsigned long)info->stop_tsc);
+}
+
+void kdump_sessions(struct trace_dump *d)
+{
+    struct kcontrol_info info;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (!klogger_told(number) && kcontrol_query(number, &info) == 0)
+            dump_session(d, &info.config);
+}
+
+void kdump_lives(struct trace_dump *d)
+{
+    struct kcontrol_info info;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_query(number, &info) == 0)
+            dump_lives(d, &info);
+}
+
+void kdump_buffers(struct trace_dump *d)
+{
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_session(number))
+            trace_dump_session(d, kcontrol_session(number), (uint16_t)number);
+}

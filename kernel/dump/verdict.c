@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/dump/verdict.h"
+
+#include "arch/arch.h"
+#include "ds/ds.h"
+#include "kernel/console/print.h"
+#include "kernel/cpu.h"
+#include "kernel/dump/live_dump.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/tracepoint/truth.h"
+
+/* Whether the CPUs' TSCs are one clock: the trace merges CPUs by it. The worst one is named. */
+void kverdict_clocks(void)
+{
+    const uint64_t unit = arch_tsc_hz() / TRACE_CLOCK_HZ;
+    uint64_t worst = 0, widest = 0;
+    uint32_t who = 0, unknown = 0;
+    for (uint32_t i = 1; i < kcpu_count; i++) {
+        const struct arch_tsc_bounds *b = arch_tsc_bounds(i);
+        const int64_t offset = arch_tsc_offset(b);
+        const uint64_t size = offset < 0 ? -(uint64_t)offset : (uint64_t)offset, sure = arch_tsc_uncertainty(b);
+        if (!b->rounds) {
+            unknown++;
+            continue;
+        }
+        widest = sure > widest ? sure : widest;
+        if ((size > sure + unit || b->low > b->high) && size + sure > worst) {
+            worst = size + sure;
+            who = i;
+        }
+    }
+    if (unknown)
+        kprintf("time: how far the TSCs of %u CPUs are from CPU 0's could not be measured\n", unknown);
+    if (who)
+        kreport(KREPORT_SKIP, "tsc", "CPU %u's is %ld cycles from CPU 0's, give or take %lu: the order of events of "
+                "different CPUs is not exact", who, (long)arch_tsc_offset(arch_tsc_bounds(who)),
+                (unsigned long)arch_tsc_uncertainty(arch_tsc_bounds(who)));
+    else if (kcpu_count > 1 + unknown)
+        kprintf("time: the TSCs of %u CPUs are one, as far as %lu cycles can tell\n", kcpu_count - unknown,
+                (unsigned long)widest);
+}
+
+static void report_debug_store(void)
+{
+    struct ds_counts sum = { 0 }, c;
+    char fault[160];
+    for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
+        ds_cpu_counts(kcpu_table[i]->ds, &c);
+        sum.records += c.records;
+        sum.drains += c.drains;
+        sum.lost += c.lost;
+        sum.lost_unknown |= c.lost_unknown;
+        sum.swallowed += c.swallowed;
+        sum.swallowed_unknown |= c.swallowed_unknown;
+        if (c.faults && !sum.faults)
+            kds_explain(&c.fault, i, fault, sizeof fault);
+        sum.faults += c.faults;
+        sum.throttles += c.throttles;
+    }
+    if (sum.swallowed_unknown)
+        kprintf("ds: a record of one counter may have taken another's sample with it: how many is unknown\n");
+    else if (sum.swallowed)
+        kprintf("ds: %lu samples without a record: another counter's record reloaded theirs\n", sum.swallowed);
+    if (sum.throttles)
+        kprintf("ds: counting stood still %lu times, for a tick each: ds.throttle=%u PMIs within one\n",
+                sum.throttles, kds->ds.throttle);
+    if (sum.faults)
+        kreport(KREPORT_FAIL, "debug store", "%s; %lu times in all: what was recorded cannot be trusted", fault,
+                sum.faults);
+    else if (kds->pebs_refusal[0])
+        kreport(KREPORT_FAIL, "debug store", "%s", kds->pebs_refusal);
+    else if (!kds->pebs)
+        kreport(KREPORT_SKIP, "debug store", "%s", kopt_pebs() ? kds->reason : "no PEBS, as asked for");
+    else if (sum.lost_unknown)
+        kreport(KREPORT_PASS, "debug store",
+                "%lu records in %lu drains; a buffer was full: how many are lost is unknown",
+                sum.records, sum.drains);
+    else
+        kreport(KREPORT_PASS, "debug store", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
+}
+
+static void report_branches(void)
+{
+    struct ds_bts_counts sum = { 0 }, c;
+    for (uint32_t i = 0; i < kcpu_count && kcpu_table[i]->ds; i++) {
+        ds_bts_cpu_counts(kcpu_table[i]->ds, &c);
+        sum.records += c.records;
+        sum.drains += c.drains;
+        sum.lost += c.lost;
+        sum.lost_unknown |= c.lost_unknown;
+    }
+    if (kds->bts_refusal[0])
+        kreport(kds->bts ? KREPORT_FAIL : KREPORT_SKIP, "branch trace", "%s", kds->bts_refusal);
+    else if (sum.lost_unknown)
+        kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains; how many are lost is unknown", sum.records,
+                sum.drains);
+    else
+        kreport(KREPORT_PASS, "branch trace", "%lu records in %lu drains, %lu lost", sum.records, sum.drains, sum.lost);
+}
+
+static void report_session(uint32_t number, const struct trace_counts *sum)
+{
+    char name[24] = "trace";
+    if (number > 1)
+        snprintf(name, sizeof name, "trace, session %u", number);
+    bool compact = sum->compact_tried != 0;
+    if (sum->events_tried != sum->events_written + sum->events_lost ||
+        sum->switches_tried != sum->switches_written + sum->switches_lost)
+        kreport(KREPORT_FAIL, name, "what was tried is not what was written and lost");
+    else
+        kreport(KREPORT_PASS, name, "%lu switches; lost: %lu of them, %lu events",
+                compact ? sum->compact_tried : sum->full_tried, compact ? sum->compact_lost : sum->full_lost,
+                sum->events_lost);
+}
+
+static void report_trace(void)
+{
+    struct kcontrol_info info;
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS; number++)
+        if (kcontrol_query(number, &info) == 0)
+            report_session(number, &info.sum);
+}
+
+static void report_truth(void)
+{
+    struct ktruth_counts sum = { 0 };
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        struct ktruth_counts c = ktruth_counts(kcpu_table[i]->truth);
+        sum.switches += c.switches;
+        sum.records += c.records;
+        sum.lost += c.lost;
+    }
+    kreport(sum.lost ? KREPORT_FAIL : KREPORT_PASS, "truth", "%lu switches, %lu records, %lu without room",
+            sum.switches, sum.records, sum.lost);
+}
+
+void kverdict(void)
+{
+    report_debug_store();
+    if (kopt.bts)
+        report_branches();
+    report_trace();
+    klogger_report();
+    if (kopt.truth)
+        report_truth();
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The workloads, by the words of option workload=. A new one is a file that defines `const struct kworkload
+ * kworkload_NAME` (docs/workloads.md), and a line here. */
+WORKLOAD(mix)
+WORKLOAD(pingpong)
+WORKLOAD(prodcons)
+WORKLOAD(lockfight)
+WORKLOAD(locks)
+WORKLOAD(hogs)
+WORKLOAD(sleepers)
+WORKLOAD(traps)
+WORKLOAD(known)
+WORKLOAD(probe)
+WORKLOAD(control)
+WORKLOAD(user)
+WORKLOAD(hostile)

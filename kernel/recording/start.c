@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/recording/start.h"
+
+#include "arch/arch.h"
+#include "kernel/cpu.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/memory/mem.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/sessions.h"
+#include "kernel/sched/cross_call.h"
+#include "kernel/tracepoint/mutant.h"
+#include "kernel/tracepoint/truth.h"
+
+/* ---- sessions of the options ------------------------------------------------------------------------------------- */
+
+/* What 'auto' writes of switches. Records without a TSC are told apart by PebsIndex alone: then
+ * every switch shall have its own, which 0524H has; and it alone has the PMC items that are asked for. */
+static void add_default_switches(struct perfinfo_groupmask *masks)
+{
+    bool compact = !trace_pmc_items(&kds->pmc, HOOK_CONTEXTSWAP);
+    for (uint32_t i = 0; kds->pebs && i < kcpu_count; i++)
+        compact &= ds_pebs_has_tsc(kds->caps[i].format);
+    trace_group_add_switches(masks, compact);
+}
+
+static int init_session(uint32_t number, char *error, size_t error_size)
+{
+    const struct kopt_session *o = &kopt.session[number - 1];
+    struct kcontrol_params params = {
+        .number = number,
+        .masks = o->masks,
+        .clock = o->clock,
+        .circular = o->circular,
+        .live = kopt.dump == KOPT_DUMP_LIVE && !o->circular,
+        .buffer_kib = o->buffer_kib ? o->buffer_kib : kopt.trace_buffer_kib,
+        .buffers = o->buffers ? o->buffers : kopt.trace_buffers,
+    };
+    if (!o->on)
+        return 0;
+    if (o->automatic)
+        add_default_switches(&params.masks);
+    for (uint32_t i = 0; i < kds->pmc.hooks; i++)
+        if (trace_pmc_writes(&params.masks, kds->pmc.hook[i]))
+            params.pmc = kds->pmc;
+    return kcontrol_create(&params, error, error_size);
+}
+
+static int init_trace(char *error, size_t error_size)
+{
+    int e = kcontrol_init(error, error_size);
+    for (uint32_t number = 1; number <= TRACE_MAX_SESSIONS && !e; number++)
+        e = init_session(number, error, error_size);
+    return e;
+}
+
+int krecording_init(char *error, size_t error_size)
+{
+    int e = kds_init(error, error_size);
+    return e ? e : init_trace(error, error_size);
+}
+
+/* ---- start and stop: on every CPU, interrupts off ---------------------------------------------------------------- */
+
+/* The first CPU whose PEBS, or BTS, did not start. */
+static struct failure {
+    int error;
+    struct ds_refusal refusal;
+    uint32_t cpu;
+} failure, bts_failure;
+
+static void note(struct failure *f, int error, const struct ds_refusal *refusal)
+{
+    int none = 0;
+    if (error && __atomic_compare_exchange_n(&f->error, &none, error, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        f->refusal = *refusal;
+        f->cpu = kcpu_this()->arch.index;
+    }
+}
+
+/* PEBS and BTS begin on this CPU, each by itself. True: PEBS did not, so that its switches carry no PebsIndex. */
+static bool start_cpu(void)
+{
+    struct kcpu *cpu = kcpu_this();
+    struct ds_refusal refusal;
+    if (!cpu->ds)
+        return false;
+    const int pebs = ds_start(cpu->ds, &refusal);
+    note(&failure, pebs, &refusal);
+    if (kds->bts)
+        note(&bts_failure, ds_bts_start(cpu->ds, &refusal), &refusal);
+    if (!pebs || !cpu->pebs_stamp)
+        return false;
+    cpu->pebs_stamp = NULL;
+    return true;
+}
+
+static void stop_cpu(void *unused)
+{
+    (void)unused;
+    struct kcpu *cpu = kcpu_this();
+    if (cpu->ds)
+        ds_stop(cpu->ds);
+}
+
+int krecording_start(char *error, size_t error_size)
+{
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        const struct kcpu *stamp = kcpu_table[CAIRN_MUTANT == KMUTANT_STAMP ? (i + 1) % kcpu_count : i];
+        kcpu_table[i]->pebs_stamp = kds->pebs ? stamp->pebs_index : NULL;
+    }
+    kcontrol_start_all(start_cpu);
+    if (bts_failure.error)
+        kds_refused(false, &bts_failure.refusal, bts_failure.cpu);
+    if (!failure.error)
+        return 0;
+    kds_refused(true, &failure.refusal, failure.cpu);
+    if (kds->bts && !bts_failure.error)
+        return 0; /* each by itself: branches are traced all the same */
+    snprintf(error, error_size, "%s", kds->pebs_refusal);
+    kcontrol_stop_all(stop_cpu);
+    return failure.error;
+}
+
+static void reconfigure_cpu(void *unused)
+{
+    (void)unused;
+    char error[160]; /* kds_init has asked */
+    struct kcpu *cpu = kcpu_this();
+    if (cpu->ds)
+        ds_reconfigure(cpu->ds, kds->later, error, sizeof error);
+}
+
+void krecording_reconfigure(void)
+{
+    if (kds->later[0])
+        kcall_all(reconfigure_cpu, NULL);
+}
+
+void krecording_stop(void)
+{
+    kcontrol_stop_all(stop_cpu);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The recording of a run: its Debug Store (kernel/recording/debug_store.h) and the sessions of its options. */
+#pragma once
+
+#include <stddef.h>
+
+/* Detection on every CPU, choice of the backend, sessions, memory. All CPUs run; nothing is recorded yet. 0, or
+ * negative with one line in `error`: what is missing and what to do. Thread context. */
+int krecording_init(char *error, size_t error_size);
+/* Memory for the truth (truth=1). 0, or -ENOMEM with one line printed. After krecording_init. */
+int krecording_truth(void);
+/* Starts recording and counting on every CPU; 0 or negative with one line (then nothing runs). Where only one of PEBS
+ * and BTS comes up, it runs, and the other's refusal says why. Thread context. */
+int krecording_start(char *error, size_t error_size);
+/* Goes over to the periods of pebs.later on every CPU; nothing where there are none. Thread context. */
+void krecording_reconfigure(void);
+/* Drains and stops every CPU. Thread context. */
+void krecording_stop(void);

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/run.h"
+
+#include "arch/arch.h"
+#include "arch/serial.h"
+#include "kernel/console/end.h"
+#include "kernel/console/print.h"
+#include "kernel/console/saved_log.h"
+#include "kernel/console/serial_port.h"
+#include "kernel/cpu.h"
+#include "kernel/dump/dump.h"
+#include "kernel/dump/live_dump.h"
+#include "kernel/dump/verdict.h"
+#include "kernel/lib/panic.h"
+#include "kernel/lib/print.h"
+#include "kernel/lib/string.h"
+#include "kernel/memory/mem.h"
+#include "kernel/options/options.h"
+#include "kernel/recording/debug_store.h"
+#include "kernel/recording/machine.h"
+#include "kernel/recording/restarts.h"
+#include "kernel/recording/start.h"
+#include "kernel/sched/sched.h"
+#include "kernel/sched/threads.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/cost.h"
+#include "kernel/workload/workload.h"
+#include "kernel/workloads.h"
+
+static int overflow_stack(int depth)
+{
+    volatile char page[1024];
+    page[0] = (char)depth;
+    return depth < 0 ? 0 : overflow_stack(depth + 1) + page[0];
+}
+
+/* panic=...: breaks the kernel on purpose; panic=none does not. */
+static void break_on_purpose(void)
+{
+    static void *volatile null; /* volatile: the compiler must not see what it is */
+    switch (kopt.panic) {
+    case KOPT_PANIC_NOW:
+        kpanic("asked for with panic=now");
+    case KOPT_PANIC_NULL:
+        *(volatile int *)null = 0;
+        break;
+    case KOPT_PANIC_STACK:
+        overflow_stack(0);
+        break;
+    case KOPT_PANIC_DOUBLE:
+        /* A push where no stack is: the page fault finds none either. */
+        __asm__ volatile("xorl %%esp, %%esp\n\tpushq %%rax" ::: "memory");
+    }
+}
+
+/* Sleeps until enough switches happened or the time is up; returns the switches since `before`. *second_half: half of
+ * them had happened before the end, which is when periods change. */
+static uint64_t wait_for_switches(uint64_t before, bool *second_half)
+{
+    uint64_t ticks_a_second = 1000000 / kopt.tick_us, step = ticks_a_second / 100 ? ticks_a_second / 100 : 1;
+    uint64_t half = kopt.switches / 2;
+    *second_half = false;
+    const uint64_t begin = arch_rdtsc(), until = begin + kopt.seconds * arch_tsc_hz();
+    uint64_t done, said = UINT64_MAX;
+    char live[64];
+    for (;; kthread_sleep(step, KWAIT_DELAY_EXECUTION)) {
+        done = ksched_switches() - before;
+        const uint64_t seconds = (arch_rdtsc() - begin) / arch_tsc_hz();
+        if (seconds != said) {
+            klogger_words(live, sizeof live);
+            kprint_status("run: %lu of %u s, %lu of %lu switches%s", (unsigned long)seconds, kopt.seconds,
+                          (unsigned long)done, (unsigned long)kopt.switches, live);
+        }
+        said = seconds;
+        if (done >= half && !*second_half) { /* a short run may be over by then */
+            *second_half = true;
+            krecording_reconfigure();
+            break_on_purpose();
+        }
+        if (done >= kopt.switches || arch_rdtsc() >= until)
+            break;
+    }
+    return done;
+}
+
+static void mark(const char *what)
+{
+    char text[ETW_MARK_MAX];
+    snprintf(text, sizeof text, "workload %s %s", kopt.workload, what);
+    klive_mark(text);
+}
+
+void krun(void *boot)
+{
+    static char error[448];
+
+    void *costs = kmem_pages_alloc((kcost_bytes() + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE);
+    if (kmachine_init(boot) != 0 || !costs)
+        kend_failed("setup", "no memory for what is known of the machine");
+    kcost_init(costs);
+    if (krecording_init(error, sizeof error) != 0)
+        kend_failed("setup", error);
+    kprintf("ds: backend %s: %s\n", kds->backend, kds->reason);
+    enum kopt_ds chosen = kds->soft ? KOPT_DS_SOFT : KOPT_DS_HW;
+    for (size_t i = 0; kopt.ds == KOPT_DS_AUTO && kopt_idle(&i, chosen, error, sizeof error);)
+        kreport(KREPORT_SKIP, "options", "%s", error);
+    if (kopt.truth && krecording_truth() != 0)
+        kend_failed("setup", "no memory for the truth");
+
+    struct kmem_counts before, after;
+    kmem_counts(&before);
+    klogger_begin(kserial_there());
+    if (krecording_start(error, sizeof error) != 0)
+        kend_failed("setup", error);
+    uint64_t first = ksched_switches();
+    mark("begins");
+    if (kworkload_start(kworkloads_find(kopt.workload), kopt.seed) != 0)
+        kend_failed("workload", "its threads could not be created");
+    kprintf("run: workload %s, %lu switches or %u s\n", kopt.workload, (unsigned long)kopt.switches, kopt.seconds);
+    bool second_half;
+    krestart_begin(first);
+    uint64_t done = wait_for_switches(first, &second_half);
+    kprint_status("run: over");
+    krestart_finish();
+    mark("ends");
+    kworkload_finish();
+    klogger_stop();
+    krecording_stop();
+    klogger_settle();
+    kmem_counts(&after);
+
+    if (done >= kopt.switches)
+        kreport(KREPORT_PASS, "run", "%lu switches on %u CPUs when it was asked to end", (unsigned long)done,
+                kcpu_count);
+    else
+        kreport(KREPORT_SKIP, "run", "%lu switches of %lu on %u CPUs: the time of option seconds= was up",
+                (unsigned long)done, (unsigned long)kopt.switches, kcpu_count);
+    if (kds->later[0] && !second_half)
+        kreport(KREPORT_SKIP, "periods", "pebs.later=%s: they did not change: half of the switches was not reached",
+                kopt.pebs_later);
+    kverdict();
+    bool leak = before.live_pages != after.live_pages || before.live_objects != after.live_objects;
+    kreport(leak ? KREPORT_FAIL : KREPORT_PASS, "memory", "%ld pages and %ld objects more than before",
+            (long)(after.live_pages - before.live_pages), (long)(after.live_objects - before.live_objects));
+
+    kdump("end", NULL);
+    if (kserial_there() && arch_serial_dropped())
+        kreport(KREPORT_FAIL, "serial", "%lu bytes did not get out: the log is incomplete",
+                (unsigned long)arch_serial_dropped());
+    ksave_report();
+    uint32_t counts[3];
+    kreport_counts(counts);
+    kreport_summary();
+    kend(counts[KREPORT_FAIL] == 0);
+}
+

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""The house is as tools/rooms says, and what holds it to that notices when it is not."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import cairn_boot as cb
+
+RULE = cb.ROOT / "tools" / "rooms.py"
+
+
+def test_includes():
+    done = subprocess.run([RULE, "includes"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("source, header, said", [
+    ("trace/ccswap.c", "kernel/thread.h", "trace may not include kernel/thread.h"),
+    ("ds/driver/driver.c", "trace/hub.h", "ds/driver may not include trace/hub.h"),
+    ("kernel/sched/sched.c", "kernel/recording/rundown.h", "kernel/sched may not include kernel/recording/rundown.h"),
+    ("boot/main.c", "arch/arch.h", "boot may not include arch/arch.h"),
+    ("arch/paging.c", "tests/new.h", "tests/new.h is in no room"),
+])
+def test_a_wrong_include_is_found(tmp_path, source, header, said):
+    for folder in ("arch", "boot", "ds", "kernel", "trace", "tools"):
+        shutil.copytree(cb.ROOT / folder, tmp_path / folder)
+    with (tmp_path / source).open("a", encoding="utf-8") as file:
+        file.write(f'#include "{header}"\n')
+    done = subprocess.run([tmp_path / "tools" / "rooms.py", "includes"], capture_output=True, text=True, check=False)
+    lines = done.stdout.splitlines()
+    assert done.returncode == 1 and len(lines) == 1, done.stdout
+    assert lines[0].startswith(f"{source}:") and said in lines[0]
+
+
+def objects():
+    return [str(cb.ROOT / name) for name in (cb.BUILD / "kernel.objects").read_text(encoding="utf-8").split()]
+
+
+def test_no_circle_crosses_a_room():
+    done = subprocess.run([RULE, "objects", *objects()], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_circles_are_small():
+    sys.path.insert(0, str(RULE.parent))
+    try:
+        import rooms  # pylint: disable=import-outside-toplevel
+    finally:
+        sys.path.pop(0)
+    found = rooms.circles(rooms.graph(rooms.Rooms(cb.ROOT), objects()))
+    assert len(found[0]) <= 12 and all(name.startswith("arch/") for name in found[0]), found[0]
+
+
+def test_a_circle_is_found(tmp_path):
+    """An object of the scheduler's that takes something from the dump, which takes something from the scheduler."""
+    source = tmp_path / "extra.c"
+    source.write_text("extern char kdump[];\nchar *kthread_limit_too(void) { return kdump; }\n", encoding="utf-8")
+    extra = tmp_path / "kernel" / "kernel" / "sched" / "threads.o"
+    extra.parent.mkdir(parents=True)
+    subprocess.run(["gcc", "-c", source, "-o", tmp_path / "extra.o"], check=True)
+    threads = next(name for name in objects() if name.endswith("kernel/sched/threads.o"))
+    subprocess.run(["ld", "-r", "-o", extra, threads, tmp_path / "extra.o"], check=True)
+    words = [str(extra) if name == threads else name for name in objects()]
+    done = subprocess.run([RULE, "objects", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert any("kernel/sched/threads" in line and "kernel/dump/dump" in line for line in done.stdout.splitlines())
