@@ -14,10 +14,10 @@ from cairn_monitor import Monitor, boot_and_say, when_running
 
 
 @pytest.mark.parametrize("kind, line, function", [
-    cb.long("now", "asked for with panic=now", "controller"),
-    cb.long("null", "write to 0x0000000000000000 (null pointer)", "controller"),
+    cb.long("now", "asked for with panic=now", "krun"),
+    cb.long("null", "write to 0x0000000000000000 (null pointer)", "krun"),
     ("stack", "is in the guard page", "overflow_stack"),
-    ("double", "double fault", "controller"),
+    ("double", "double fault", "krun"),
     ])
 def test_panic(tmp_path, kind, line, function):
     result = cb.boot(tmp_path / "log", "--smp", 2, "truth=1", "switches=2000", cb.UNHURRIED, f"panic={kind}")

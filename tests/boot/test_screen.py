@@ -48,7 +48,7 @@ def test_panic(tmp_path, device):
         said = cs.text(machine.wait_for(HALTED))
     order = [r"^PANIC: CPU \d, thread \d+ \(controller\): page fault \(#PF\): write to 0x0+ \(null pointer\)$",
              r"^RAX ", r"^R15 [0-9a-f]{16} RIP ffffffff8[0-9a-f]{7} RFLAGS ", r"^backtrace:$",
-             r"^  0x[0-9a-f]{16} controller\+0x", r"^FAIL: panic: page fault", r"^SUMMARY: \d+ passed, 1 failed, "]
+             r"^  0x[0-9a-f]{16} krun\+0x", r"^FAIL: panic: page fault", r"^SUMMARY: \d+ passed, 1 failed, "]
     at = 0
     for pattern in order:
         found = re.compile(pattern, re.M).search(said, at)
