@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel/recording/start.c: PEBS and BTS begin on a CPU each by itself. Each access of that start in turn raises #GP: the
- * one is refused, with the line that says so, the other begins, and switches are stamped where PEBS did.
+ * kernel/recording/start.c: PEBS and BTS begin on a CPU each by itself. Each access of that start in turn raises #GP:
+ * the one is refused, with the line that says so, the other begins, and switches are stamped where PEBS did.
  */
 #include <setjmp.h>
 #include <stdarg.h>
