@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "arch/upcalls.h"
+#include "kernel/console/print.h"
+#include "kernel/console/report.h"
 #include "kernel/lib/panic.h"
 
 #include <stdbool.h>
@@ -15,7 +17,6 @@
 #include "kernel/console/display.h"
 #include "kernel/dump/dump.h"
 #include "kernel/console/end.h"
-#include "kernel/console/print.h"
 #include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/lib/string.h"

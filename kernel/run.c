@@ -5,6 +5,7 @@
 #include "arch/serial.h"
 #include "kernel/console/end.h"
 #include "kernel/console/print.h"
+#include "kernel/console/report.h"
 #include "kernel/console/saved_log.h"
 #include "kernel/console/serial_port.h"
 #include "kernel/cpu.h"

@@ -78,7 +78,7 @@ def upcalls(root):
 
 
 def graph(rooms, objects):
-    """{object: {object it takes something from}}, without upcalls. An object is called as its source, without suffix."""
+    """{object: {object it takes something from}}, without upcalls. An object has the name of its source, no suffix."""
     defined, wanted = {}, {}
     for line in subprocess.run(["nm", "-A", *objects], capture_output=True, text=True, check=True).stdout.splitlines():
         path, _, rest = line.partition(":")

@@ -25,10 +25,3 @@ size_t kprint_line(const char *line, size_t size, size_t done, bool wait);
 void kprint_status(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* From now on nothing waits for the console's lock: the CPU that held it may be stopped. */
 void kprint_panic(void);
-
-/* Verdict lines, as tests/boot reads them: "PASS|FAIL|SKIP: name: text". */
-enum kreport { KREPORT_PASS, KREPORT_FAIL, KREPORT_SKIP };
-void kreport(enum kreport verdict, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void kreport_counts(uint32_t counts[3]); /* indexed by enum kreport */
-/* "SUMMARY: N passed, N failed, N skipped" */
-void kreport_summary(void);

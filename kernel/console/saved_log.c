@@ -4,7 +4,7 @@
 #include "arch/arch.h"
 #include "arch/memory_layout.h"
 #include "boot/save/save_check.h"
-#include "kernel/console/print.h"
+#include "kernel/console/report.h"
 #include "kernel/lib/print.h"
 #include "kernel/lib/string.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+#include "kernel/console/report.h"
 #include "kernel/dump/sections.h"
 
 #include "ds/ds.h"
-#include "kernel/console/print.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/dump.h"
 #include "kernel/dump/live_dump.h"

@@ -3,11 +3,12 @@
 
 #include "arch/arch.h"
 #include "arch/serial.h"
+#include "kernel/console/print.h"
+#include "kernel/console/report.h"
 #include "kernel/lib/print.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/dump/dump.h"
 #include "kernel/options/options.h"
-#include "kernel/console/print.h"
 #include "kernel/sched/priority.h"
 #include "kernel/lib/string.h"
 #include "kernel/sched/threads.h"

@@ -3,7 +3,7 @@
 
 #include "arch/arch.h"
 #include "ds/ds.h"
-#include "kernel/console/print.h"
+#include "kernel/console/report.h"
 #include "kernel/cpu.h"
 #include "kernel/dump/live_dump.h"
 #include "kernel/lib/print.h"

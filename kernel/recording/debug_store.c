@@ -3,7 +3,6 @@
 
 #include "arch/arch.h"
 #include "kernel/lib/print.h"
-#include "kernel/recording/control_area.h"
 #include "kernel/sched/cross_call.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/cpu.h"

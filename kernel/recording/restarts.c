@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/recording/restarts.h"
 
+#include "kernel/console/report.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/lib/errno.h"
 #include "kernel/options/options.h"
-#include "kernel/console/print.h"
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
 #include "kernel/thread.h"

@@ -10,6 +10,7 @@
 #include "kernel/lib/errno.h"
 #include "kernel/sched/runq.h"
 #include "kernel/sched/threads.h"
+#include "kernel/sched/time.h"
 #include "kernel/sched/wait.h"
 #include "kernel/tracepoint/switch.h"
 #include "kernel/tracepoint/activity.h"
@@ -28,19 +29,11 @@ static struct kspinlock dispatcher = KSPINLOCK("dispatcher");
 /* All under the dispatcher lock. */
 static struct kcpuset online; /* CPUs that take threads into their queues */
 static struct kcpuset idle;   /* CPUs that run their idle thread and have no standby thread */
-static uint64_t tick_count; /* counted by CPU 0; may be read without the lock */
 static uint32_t next_ideal;
-static struct klist timers;
-static struct kdpc expiry; /* ends the waits of `timers` that are due; CPU 0 */
 
 void ksched_lock(void)
 {
     kspin_lock(&dispatcher);
-}
-
-uint64_t ksched_ticks(void)
-{
-    return __atomic_load_n(&tick_count, __ATOMIC_RELAXED);
 }
 
 uint64_t ksched_switches(void)
@@ -65,28 +58,12 @@ uint32_t ksched_ideal_cpu(const struct kcpuset *affinity)
     return next_ideal;
 }
 
-void ksched_timer_add(struct kthread *thread, uint64_t due)
-{
-    ktimerq_add(&timers, thread, due);
-}
-
 /* ---- choosing a CPU for a thread --------------------------------------------------------------------------------- */
-
-/* kcpu.reschedule where another CPU, or this one without the lock, may be at it: see kernel/cpu.h. */
-static bool asked_to_switch(const struct kcpu *cpu)
-{
-    return __atomic_load_n(&cpu->reschedule, __ATOMIC_RELAXED);
-}
-
-static void ask_to_switch(struct kcpu *cpu)
-{
-    __atomic_store_n(&cpu->reschedule, true, __ATOMIC_RELAXED);
-}
 
 /* Has `cpu` look for a thread: at the end of its interrupt, or of the kernel call that is on this CPU. */
 static void request_switch(struct kcpu *cpu)
 {
-    ask_to_switch(cpu);
+    ksched_ask(cpu);
     if (cpu != kcpu_this())
         arch_ipi(cpu->arch.index, ARCH_VECTOR_RESCHEDULE);
 }
@@ -95,14 +72,14 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
 {
     thread->state = KTHREAD_READY;
     thread->cpu = cpu->arch.index;
-    thread->wait_start = tick_count;
+    thread->wait_start = ktime_ticks();
     krunq_add(&cpu->ready, thread, front);
     /* A preempted thread may be of use to a CPU that idles: let one come and take it that has not been asked yet, for
      * it takes one thread only. */
     const struct kcpuset takers = kcpuset_common(&idle, &thread->affinity);
     for (uint32_t i = 0; (i = kcpuset_next(&takers, i)) < MAX_CPUS; i++) {
         struct kcpu *taker = kcpu_table[i];
-        if (!asked_to_switch(taker)) {
+        if (!ksched_asked(taker)) {
             request_switch(taker);
             break;
         }
@@ -112,7 +89,7 @@ static void enqueue(struct kcpu *cpu, struct kthread *thread, bool front)
 static void make_standby(struct kcpu *cpu, struct kthread *thread)
 {
     struct kthread *displaced = cpu->standby;
-    bool asked = kcpuset_has(&idle, cpu->arch.index) && asked_to_switch(cpu);
+    bool asked = kcpuset_has(&idle, cpu->arch.index) && ksched_asked(cpu);
     cpu->standby = thread;
     thread->state = KTHREAD_STANDBY;
     thread->cpu = cpu->arch.index;
@@ -225,7 +202,7 @@ static void switch_to(struct kcpu *cpu, struct kthread *next)
     if (next == cpu->idle) {
         kcpuset_add(&idle, cpu->arch.index);
     } else {
-        uint64_t waited = tick_count - next->wait_start;
+        uint64_t waited = ktime_ticks() - next->wait_start;
         next->waited = waited > UINT32_MAX ? UINT32_MAX : (uint32_t)waited;
         kcpuset_remove(&idle, cpu->arch.index);
     }
@@ -315,92 +292,7 @@ void ksched_unlock(void)
     kspin_unlock(&dispatcher);
 }
 
-/* ---- interrupts -------------------------------------------------------------------------------------------------- */
-
-void kernel_irq_enter(struct arch_trap_frame *frame)
-{
-    struct kcpu *cpu = kcpu_this();
-    kstepping_interrupted(frame);
-    ds_pause(cpu->active_ds);
-    KASSERT(cpu->irq_depth < KCPU_IRQ_LEVELS);
-    cpu->irq_vector[cpu->irq_depth] = (uint8_t)frame->vector;
-    cpu->interrupts++;
-    cpu->irq_begin[cpu->irq_depth++] = klive_begin(cpu, PERF_INTERRUPT);
-}
-
-void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
-{
-    struct kcpu *cpu = kcpu_this();
-    uint64_t begin = cpu->irq_begin[cpu->irq_depth - 1];
-    kwitness_interrupt(cpu, frame, handler, begin, klive_interrupt(cpu, frame->vector, handler, begin));
-    if (cpu->irq_depth == 1)
-        kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
-    if (--cpu->irq_depth)
-        return;
-    /* Read without the lock: whoever sets it later sends an interrupt, which is taken after this one. */
-    if (asked_to_switch(cpu) && cpu->online) {
-        ksched_lock();
-        ksched_unlock();
-        cpu = kcpu_this();
-    }
-    if (cpu->current && cpu->current->flags & KTHREAD_SAMPLED)
-        ds_resume_frame(cpu->active_ds, frame);
-}
-
-static void end_waits(struct kdpc *dpc, void *unused)
-{
-    struct kthread *t;
-    (void)dpc, (void)unused;
-    bool on = arch_irq_save();
-    ksched_lock();
-    while ((t = ktimerq_take(&timers, tick_count)))
-        kwait_end(t, -ETIMEDOUT, 0);
-    kspin_unlock(&dispatcher);
-    arch_irq_restore(on);
-}
-
-/* The system's tick: time goes on for sleepers. CPU 0 only. */
-static void system_tick(void)
-{
-    ksched_lock();
-    __atomic_store_n(&tick_count, tick_count + 1, __ATOMIC_RELAXED);
-    bool due = ktimerq_due(&timers, tick_count);
-    kspin_unlock(&dispatcher);
-    if (due)
-        (void)kdpc_queue(&expiry); /* where it is still queued, it will look at all that is due then */
-}
-
-static void tick(struct arch_trap_frame *frame)
-{
-    struct kcpu *cpu = kcpu_this();
-    if (klive_sample_due(cpu))
-        kwitness_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, klive_profile(cpu, frame));
-    ds_tick(cpu->active_ds);
-    __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
-    if (cpu->arch.index == 0)
-        system_tick();
-    /* Without the lock: only this CPU changes its current thread and that thread's quantum. */
-    if (cpu->current != cpu->idle && --cpu->current->quantum <= 0)
-        ask_to_switch(cpu);
-}
-
-static void rescheduled(struct arch_trap_frame *frame)
-{
-    (void)frame; /* the sender has set cpu->reschedule: kernel_irq_exit does the rest */
-}
-
 /* ---- start ------------------------------------------------------------------------------------------------------- */
-
-void ksched_init(void)
-{
-    klist_init(&timers);
-    kdpc_init_queues();
-    kdpc_init(&expiry, end_waits, NULL);
-    expiry.timer = true;
-    arch_irq_set(ARCH_VECTOR_TIMER, tick);
-    arch_irq_set(ARCH_VECTOR_RESCHEDULE, rescheduled);
-    kcall_init();
-}
 
 static _Noreturn void idle_loop(void *unused)
 {

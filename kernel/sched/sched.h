@@ -43,8 +43,6 @@ void *ksched_cpu_stack(const struct kcpu *cpu);
  * leaves its boot stack for good. */
 _Noreturn void ksched_enter(void);
 
-/* Timer ticks of the system: those of CPU 0. */
-uint64_t ksched_ticks(void);
 /* Context switches so far, all CPUs. */
 uint64_t ksched_switches(void);
 
@@ -67,5 +65,15 @@ void ksched_yield(void);
 bool ksched_usable(const struct kcpuset *affinity);
 /* A CPU for a new thread: the usable ones in turn. */
 uint32_t ksched_ideal_cpu(const struct kcpuset *affinity);
-/* Ends the current thread's wait by time at tick `due`, unless ended before: kernel/sched/timerq.h. */
-void ksched_timer_add(struct kthread *thread, uint64_t due);
+
+/* ---- for kernel/sched/interrupt.c */
+/* kcpu.reschedule where another CPU, or this one without the lock, may be at it: see kernel/cpu.h. */
+static inline bool ksched_asked(const struct kcpu *cpu)
+{
+    return __atomic_load_n(&cpu->reschedule, __ATOMIC_RELAXED);
+}
+
+static inline void ksched_ask(struct kcpu *cpu)
+{
+    __atomic_store_n(&cpu->reschedule, true, __ATOMIC_RELAXED);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/sched/threads.h"
 #include "kernel/memory/stack.h"
+#include "kernel/sched/time.h"
 #include "kernel/sched/wait.h"
 #include "kernel/thread.h"
 
@@ -125,7 +126,7 @@ int kthread_create(struct kthread **thread, const struct kthread_params *params)
                 t->user->process_id = take_number();
             t->tid = take_number();
             t->ideal_processor = t->cpu = ksched_ideal_cpu(&t->affinity);
-            t->wait_start = ksched_ticks();
+            t->wait_start = ktime_ticks();
             kthread_remember(t);
             if (watch)
                 watch->created(t);

@@ -6,6 +6,7 @@
 #include "kernel/gate.h"
 #include "kernel/lib/panic.h"
 #include "kernel/sched/sched.h"
+#include "kernel/sched/time.h"
 
 void kobject_init(struct kobject *object, enum kobject_type type, int32_t signal)
 {
@@ -74,14 +75,14 @@ int kwait_locked(struct kobject *object, enum kwait_reason reason, uint64_t tick
     if (ticks == 0)
         return -ETIMEDOUT;
 
-    uint64_t now = ksched_ticks();
+    uint64_t now = ktime_ticks();
     self->state = KTHREAD_WAITING;
     self->wait_reason = (uint8_t)reason;
     self->wait_start = now;
     if (object)
         klist_add_tail(&object->waiters, &self->wait_link);
     if (ticks < KWAIT_FOREVER - now)
-        ksched_timer_add(self, now + ticks);
+        ktime_wait(self, now + ticks);
     ksched_switch_away();
     return self->wait_status;
 }

@@ -6,10 +6,10 @@
  */
 #include "arch/arch.h"
 #include "ds/layout.h"
+#include "kernel/console/report.h"
 #include "kernel/gate.h"
 #include "kernel/memory/mem.h"
 #include "kernel/options/options.h"
-#include "kernel/console/print.h"
 #include "kernel/sched/threads.h"
 #include "kernel/workload/parts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/selftest/trial.h"
 
+#include "kernel/console/report.h"
 #include "kernel/recording/sessions.h"
-#include "kernel/console/print.h"
 #include "kernel/lib/string.h"
 
 void ktrial_begin(struct ktrial *t, const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/windows/sysinfo.h"
 
-#include "kernel/recording/control_area.h"
+#include "kernel/windows/control_area.h"
 #include "kernel/recording/sessions.h"
 #include "kernel/lib/errno.h"
 #include "kernel/recording/sample_interval.h"

@@ -2,6 +2,7 @@
 /* CPU hogs: threads that only compute and lose their CPU when their quantum ends. */
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
+#include "kernel/sched/time.h"
 #include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 
@@ -16,8 +17,8 @@ static void devour(void *argument)
     struct hog *h = argument;
     while (kpart_goes_on(h->day)) {
         uint64_t x = krand_next(&h->random);
-        uint64_t until = ksched_ticks() + 1 + krand_below(&h->random, h->burst ? h->burst : 64);
-        while (ksched_ticks() < until && !kworkload_stopping())
+        uint64_t until = ktime_ticks() + 1 + krand_below(&h->random, h->burst ? h->burst : 64);
+        while (ktime_ticks() < until && !kworkload_stopping())
             x = kpart_compute(x, 64);
         if (h->burst)
             kthread_sleep(1 + krand_below(&h->random, 4 * h->burst), KWAIT_DELAY_EXECUTION);

@@ -6,6 +6,7 @@
  */
 #include "kernel/sched/sched.h"
 #include "kernel/sched/threads.h"
+#include "kernel/sched/time.h"
 #include "kernel/sched/wait.h"
 #include "kernel/workload/parts.h"
 
@@ -36,8 +37,8 @@ static void driver(void *argument)
     while (kpart_goes_on(&d->mix->day)) {
         if (kevent_wait(&d->done, KWAIT_WR_LPC_RECEIVE, KWORKLOAD_PATIENCE) != 0)
             continue;
-        uint64_t until = ksched_ticks() + 3; /* more than a quantum: the boost decays */
-        while (ksched_ticks() < until && !kworkload_stopping())
+        uint64_t until = ktime_ticks() + 3; /* more than a quantum: the boost decays */
+        while (ktime_ticks() < until && !kworkload_stopping())
             kpart_compute(until, 64);
     }
 }
@@ -61,8 +62,8 @@ static void watchman(void *argument)
     struct krand random;
     krand_init(&random, m->seed);
     while (!kworkload_stopping()) {
-        uint64_t until = ksched_ticks() + 15 + krand_below(&random, 10);
-        while (!__atomic_load_n(&m->day.object.signal, __ATOMIC_RELAXED) && ksched_ticks() < until)
+        uint64_t until = ktime_ticks() + 15 + krand_below(&random, 10);
+        while (!__atomic_load_n(&m->day.object.signal, __ATOMIC_RELAXED) && ktime_ticks() < until)
             kpart_compute(until, 64);
         kthread_sleep(20 + krand_below(&random, 20), KWAIT_DELAY_EXECUTION);
     }
@@ -71,7 +72,7 @@ static void watchman(void *argument)
 /* Until `ticks` have passed or the run ends. */
 static void rest(uint64_t ticks)
 {
-    for (uint64_t until = ksched_ticks() + ticks; ksched_ticks() < until && !kworkload_stopping();)
+    for (uint64_t until = ktime_ticks() + ticks; ktime_ticks() < until && !kworkload_stopping();)
         kthread_sleep(KWORKLOAD_PATIENCE, KWAIT_DELAY_EXECUTION);
 }
 

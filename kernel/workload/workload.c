@@ -2,9 +2,9 @@
 #include "kernel/workload/workload.h"
 
 #include "arch/arch.h"
+#include "kernel/console/report.h"
 #include "kernel/lib/errno.h"
 #include "kernel/memory/mem.h"
-#include "kernel/console/print.h"
 #include "kernel/lib/string.h"
 #include "kernel/sched/threads.h"
 #include "kernel/sched/wait.h"

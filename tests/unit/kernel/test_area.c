@@ -44,7 +44,7 @@ const struct ds_machine *fake_soft_machine(struct ds_soft *soft)
     return &fake.machine;
 }
 
-#include "kernel/recording/control_area.c"
+#include "kernel/windows/control_area.c"
 
 static struct kds store;
 const struct kds *const kds = &store;

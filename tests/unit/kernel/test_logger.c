@@ -53,6 +53,7 @@ static void arch_pause(void);
 #include "arch/serial.h"
 #include "kernel/console/sinks.c"
 #include "kernel/console/print.c"
+#include "kernel/console/report.c"
 #include "kernel/dump/live_dump.c"
 
 #include "kernel/lib/print.h"

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/console/report.h"
 #include "kernel/lib/print.h"
 #include "kernel/selftest/probe.c"
 

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/console/report.h"
 #include "kernel/console/saved_log.c"
 #include "kernel/lib/print.h"
 

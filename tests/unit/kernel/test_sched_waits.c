@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What threads wait for: events, semaphores, mutexes; how long they waited by the account of the switch. */
+#include "kernel/sched/time.h"
 #include "tests/unit/kernel/sched/sched_machine.h"
 
 static struct kevent go;
@@ -37,11 +38,11 @@ static void events_body(void)
     for (int i = 0; i < 3; i++)
         t[i] = sched_thread(9, 1, wait_go, NULL); /* each waits before the next is made */
     kevent_set(&go, KWAIT_INCREMENT);
-    uint64_t begin = ksched_ticks();
+    uint64_t begin = ktime_ticks();
     assert_int_equal(end_of(t[0]), 0);
     assert_int_equal(end_of(t[1]), -ETIMEDOUT);
     assert_int_equal(end_of(t[2]), -ETIMEDOUT);
-    assert_in_range(ksched_ticks() - begin, 49, 52);
+    assert_in_range(ktime_ticks() - begin, 49, 52);
     kevent_set(&go, KWAIT_INCREMENT);
     kevent_set(&go, KWAIT_INCREMENT); /* no more than set */
     assert_int_equal(kevent_wait(&go, KWAIT_USER_REQUEST, 0), 0);
@@ -61,9 +62,9 @@ static void semaphores_body(void)
 {
     ksem_init(&sem, 1, 3);
     assert_int_equal(ksem_wait(&sem, KWAIT_WR_QUEUE, 5), 0);
-    uint64_t begin = ksched_ticks();
+    uint64_t begin = ktime_ticks();
     assert_int_equal(ksem_wait(&sem, KWAIT_WR_QUEUE, 5), -ETIMEDOUT);
-    assert_int_equal(ksched_ticks() - begin, 5);
+    assert_int_equal(ktime_ticks() - begin, 5);
     assert_int_equal(ksem_post(&sem, 4, 1), -EOVERFLOW);
     assert_int_equal(ksem_post(&sem, 3, 1), 0);
     assert_int_equal(ksem_post(&sem, 1, 1), -EOVERFLOW);

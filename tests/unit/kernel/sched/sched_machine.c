@@ -51,6 +51,7 @@ void arch_pause(void)
 #include "kernel/memory/stack.h"
 #include "kernel/sched/dpc.c"
 #include "kernel/sched/event.c"
+#include "kernel/sched/interrupt.c"
 #include "kernel/sched/mutex.c"
 #include "kernel/sched/runq.c"
 #include "kernel/sched/sched.c"
@@ -58,6 +59,7 @@ void arch_pause(void)
 #include "kernel/lock/spinlock.c"
 #include "kernel/sched/threads.c"
 #include "kernel/sched/threads.h"
+#include "kernel/sched/time.c"
 #include "kernel/sched/timerq.c"
 #include "kernel/sched/wait.c"
 

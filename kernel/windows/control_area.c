@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "kernel/recording/control_area.h"
+#include "kernel/windows/control_area.h"
 
 #include "arch/arch.h"
 #include "kernel/recording/sessions.h"

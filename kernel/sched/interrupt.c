@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What surrounds every interrupt, and the timer's: counting pauses, DPCs run, and a switch that has become due is made
+ * on the way out. */
+#include "arch/arch.h"
+#include "arch/upcalls.h"
+#include "ds/ds.h"
+#include "kernel/cpu.h"
+#include "kernel/lib/panic.h"
+#include "kernel/sched/cross_call.h"
+#include "kernel/sched/dpc.h"
+#include "kernel/sched/sched.h"
+#include "kernel/sched/time.h"
+#include "kernel/tracepoint/activity.h"
+#include "kernel/tracepoint/activity_truth.h"
+#include "kernel/tracepoint/stepping.h"
+
+void kernel_irq_enter(struct arch_trap_frame *frame)
+{
+    struct kcpu *cpu = kcpu_this();
+    kstepping_interrupted(frame);
+    ds_pause(cpu->active_ds);
+    KASSERT(cpu->irq_depth < KCPU_IRQ_LEVELS);
+    cpu->irq_vector[cpu->irq_depth] = (uint8_t)frame->vector;
+    cpu->interrupts++;
+    cpu->irq_begin[cpu->irq_depth++] = klive_begin(cpu, PERF_INTERRUPT);
+}
+
+void kernel_irq_exit(struct arch_trap_frame *frame, arch_irq_handler handler)
+{
+    struct kcpu *cpu = kcpu_this();
+    uint64_t begin = cpu->irq_begin[cpu->irq_depth - 1];
+    kwitness_interrupt(cpu, frame, handler, begin, klive_interrupt(cpu, frame->vector, handler, begin));
+    if (cpu->irq_depth == 1)
+        kdpc_run(cpu); /* still within the interrupt: no switch, no counting */
+    if (--cpu->irq_depth)
+        return;
+    /* Read without the lock: whoever sets it later sends an interrupt, which is taken after this one. */
+    if (ksched_asked(cpu) && cpu->online) {
+        ksched_lock();
+        ksched_unlock();
+        cpu = kcpu_this();
+    }
+    if (cpu->current && cpu->current->flags & KTHREAD_SAMPLED)
+        ds_resume_frame(cpu->active_ds, frame);
+}
+
+static void tick(struct arch_trap_frame *frame)
+{
+    struct kcpu *cpu = kcpu_this();
+    if (klive_sample_due(cpu))
+        kwitness_sample(cpu, CAIRN_INTERRUPT_PROFILE, frame, 0, klive_profile(cpu, frame));
+    ds_tick(cpu->active_ds);
+    __atomic_store_n(&cpu->ticks, cpu->ticks + 1, __ATOMIC_RELAXED);
+    if (cpu->arch.index == 0)
+        ktime_tick();
+    /* Without the lock: only this CPU changes its current thread and that thread's quantum. */
+    if (cpu->current != cpu->idle && --cpu->current->quantum <= 0)
+        ksched_ask(cpu);
+}
+
+static void rescheduled(struct arch_trap_frame *frame)
+{
+    (void)frame; /* the sender has set cpu->reschedule: kernel_irq_exit does the rest */
+}
+
+void ksched_init(void)
+{
+    kdpc_init_queues();
+    ktime_init();
+    arch_irq_set(ARCH_VECTOR_TIMER, tick);
+    arch_irq_set(ARCH_VECTOR_RESCHEDULE, rescheduled);
+    kcall_init();
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Time as threads see it: the system's timer ticks, which are those of CPU 0, and waits that end with one of them. */
+#pragma once
+
+#include <stdint.h>
+
+struct kthread;
+
+/* Once, boot processor, after kdpc_init_queues. */
+void ktime_init(void);
+/* Ticks so far. Any context. */
+uint64_t ktime_ticks(void);
+/* Ends a thread's wait at tick `due`, unless it has ended before: kernel/sched/timerq.h. Dispatcher lock held. */
+void ktime_wait(struct kthread *thread, uint64_t due);
+/* Time goes on. From the timer's interrupt, CPU 0 only. */
+void ktime_tick(void);
