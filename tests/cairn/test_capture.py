@@ -10,7 +10,6 @@ import time
 
 import pytest
 
-import cairn_boot
 from cairn_tool import CAIRN, GOLDEN, cairn, on_a_terminal, text_of
 
 LIMIT = 300  # seconds, for what takes none: only one that hangs takes them
@@ -218,17 +217,6 @@ def test_capture_refuses_behind_a_link(tmp_path):
     assert (tmp_path / "letter").read_bytes() == b"Dear reader\n"
 
 
-@pytest.mark.parametrize("there, trace", THERE, ids=range(len(THERE)))
-def test_run_qemu_has_the_same_rule(tmp_path, there, trace):
-    """Its functions, without a machine."""
-    text = (cairn_boot.ROOT / "run-qemu.sh").read_text(encoding="utf-8")
-    body = text[:text.rindex("# In one line, read as a whole")]
-    (tmp_path / "rule.sh").write_text(body + 'is_ours "$1" || exit 2\nkeep_log "$1"\n', encoding="utf-8")
-    log, kept = tmp_path / "log", tmp_path / "log.1"
-    log.write_bytes(there)
-    status = subprocess.run(["bash", tmp_path / "rule.sh", log], check=False, timeout=LIMIT).returncode
-    assert (status, kept.exists()) == (2 if trace is None else 0, bool(trace))
-
 
 def test_capture_keeps_what_cannot_be_read(tmp_path):
     """It may be the last good trace."""
@@ -261,3 +249,25 @@ def test_capture_interrupted(tmp_path):
     assert termios.tcgetattr(slave)[3] == before[3]
     os.close(slave)
     os.close(master)
+
+
+@pytest.mark.parametrize("words, what", [
+    (["--saved", "x", "-"], "--saved needs --run"),
+    (["-", "more"], "one DEV is needed: a COMMAND needs --run"),
+    (["--run"], "one DEV is needed, none is given"),
+])
+def test_capture_run_usage(tmp_path, words, what):
+    done = cairn("capture", "-o", tmp_path / "log", *words)
+    assert done.returncode == 2 and what in done.stderr.decode() and not (tmp_path / "log").exists()
+
+
+def test_capture_runs_a_machine(tmp_path):
+    """What its command prints is the line; it gets nothing to read. The rest: tests/boot/test_run.py."""
+    log = (GOLDEN / "small.log").read_bytes()
+    (tmp_path / "machine").write_bytes(log)
+    script = f"cat; cat '{tmp_path}/machine'; exit 33"
+    done = cairn("capture", "--run", "-o", tmp_path / "log", "--", "sh", "-c", script, data=b"not for it")
+    assert done.returncode == 0 and (tmp_path / "log").read_bytes() == log
+    assert "verdict  pass\n" in text_of(done) and f"cairn dump {tmp_path}/log | less\n" in text_of(done)
+    done = cairn("capture", "--run", "-o", tmp_path / "log", "--", tmp_path / "none")
+    assert done.returncode == 3 and b"cannot be run: No such file or directory" in done.stderr

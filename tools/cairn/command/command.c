@@ -146,7 +146,7 @@ static bool read_arguments(const struct cairn_command *c, int argc, char **argv,
     }
     *operands = argv + optind;
     const int wanted = c->compare ? 2 : 1, given = argc - optind;
-    if (given == wanted)
+    if (given == wanted || (given > wanted && c->device))
         return true;
     if (given)
         snprintf(text, sizeof(text), "%d %s", given, given == 1 ? "is" : "are");
@@ -415,7 +415,7 @@ int cairn_run(const struct cairn_command *command, int argc, char **argv)
     if (!read_arguments(command, argc, argv, &operands, &status))
         return status;
     if (command->run)
-        return command->run(operands[0]);
+        return command->run(operands);
     if (command->compare)
         return run_compare(command, operands);
     status = open_session(&source, command, operands[0]);

@@ -38,8 +38,8 @@ struct cairn_command {
     const struct cairn_writer *const *formats; /* and before that, up to a NULL; NULL: none */
     /* One of these. They return the exit status. */
     int (*show)(const struct cairn_log *log); /* of a command whose operand is a LOG, read already */
-    int (*run)(char *operand); /* it opens its operand itself, */
-    bool device;               /* which is a DEV, else a LOG */
+    int (*run)(char **operands); /* it opens its operand itself, */
+    bool device;                 /* which is a DEV, or a COMMAND and its words; else a LOG */
     int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
     bool passing; /* its LOG need not be kept (log.h), */
     bool (*keeps)(const struct cairn_log *log); /* but for such a one; NULL: none */

@@ -7,6 +7,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/command.h"
+#include "tools/cairn/command/next.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/base/names.h"
@@ -341,37 +342,6 @@ static void print_other(const struct cairn_log *log)
     }
 }
 
-/* The commands that have something to show of this log, most useful first. */
-static void print_next(const struct cairn_log *log)
-{
-    bool drains = false, records = false, branches = false, locks = false, probed = false;
-    uint32_t life = MAX_CPUS;
-    for (uint32_t c = log->cpus; c-- > 0;) {
-        const struct cairn_cpu *cpu = &log->cpu[c];
-        drains |= cpu->epochs_seen != 0;
-        records |= cpu->pebs_records != 0;
-        branches |= cpu->bts_records != 0;
-        locks |= cpu->lock_events != 0;
-        if (cpu->log_entries && cpu->pebs_records)
-            life = c;
-    }
-    for (uint32_t c = 0; c < MAX_CPUS; c++)
-        probed |= cairn_has_key(&log->text, "probe.%" PRIu32 ".0", c);
-    puts("dump\nstat\ncheck");
-    if (drains)
-        puts("ds");
-    if (life != MAX_CPUS)
-        printf("ds --life %" PRIu32 ":0\n", life);
-    if (records)
-        puts("profile");
-    if (branches)
-        puts("bts");
-    if (locks)
-        puts("locks");
-    if (probed)
-        puts("probe");
-}
-
 static bool all, next, lost;
 static const struct cairn_option options[] = {
     {0, "next", NULL, "only the commands that have something to show of this log", .on = &next},
@@ -382,8 +352,10 @@ static const struct cairn_option options[] = {
 
 static int show(const struct cairn_log *log)
 {
+    char command[64];
     if (next) {
-        print_next(log);
+        for (unsigned i = 0; cairn_next(log, i, command, sizeof(command)); i++)
+            puts(command);
         return CAIRN_GOOD;
     }
     if (lost) {

@@ -17,7 +17,7 @@
 #include "tools/cairn/base/error.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/command/top_follow.h"
-#include "tools/cairn/command/capture_line.h"
+#include "tools/cairn/command/capture/line.h"
 #include "tools/cairn/command/top_screen.h"
 
 #define FILE_MS 100 /* how often a file is looked at that may have grown */
@@ -328,8 +328,9 @@ static void catch_signals(struct top *t)
     }
 }
 
-static int run(char *operand)
+static int run(char **operands)
 {
+    char *operand = operands[0];
     struct top *t = cairn_alloc(sizeof(*t));
     struct stat s;
     t->path = operand;

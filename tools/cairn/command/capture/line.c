@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/cairn/command/capture_line.h"
+#include "tools/cairn/command/capture/line.h"
 
 #include <errno.h>
 #include <fcntl.h>

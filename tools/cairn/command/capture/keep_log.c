@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whose file it is that is to be written over, and whether it has a trace. */
-#include "tools/cairn/command/keep_log.h"
+#include "tools/cairn/command/capture/keep_log.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -17,7 +17,7 @@
 /* "~H00000000:" is how frames begin. */
 #define FRAME_HEAD 11u
 
-/* What a serial log begins with: words of the firmware, the loader, the kernel. run-qemu.sh has the same. */
+/* What a serial log begins with: words of the firmware, the loader, the kernel. */
 #define FIRST_WORDS    "^(BdsDxe: |Cairn loader [0-9.]+ on |cairn loader: FAILED: |Cairn [0-9.]+: )"
 #define CLEARS_SCREEN  "\033[2J" /* the firmware's first bytes */
 #define FIRST_LINE_MAX 300u
@@ -98,7 +98,7 @@ static bool has_first_words(struct cairn_input *log)
     return matches;
 }
 
-int cairn_keep_log(const char *path)
+int cairn_keep_log(const char *option, const char *path)
 {
     char kept[PATH_MAX];
     struct stat s;
@@ -110,7 +110,7 @@ int cairn_keep_log(const char *path)
         const bool ours = found.at_line_start || has_first_words(&there), whole = !there.error;
         cairn_input_close(&there);
         if (!ours && whole) {
-            cairn_error("-o %s: there is a file that is no serial log of Cairn's: name another", path);
+            cairn_error("%s %s: there is a file that is no serial log of Cairn's: name another", option, path);
             return CAIRN_USAGE;
         }
         if (!found.frame && whole)

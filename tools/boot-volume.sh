@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# usage: tools/boot-volume.sh FOLDER BUILD WRITABLE [key=value ...]
+# Makes a volume that boots the loader and the kernel of BUILD with these options: FOLDER/esp, which QEMU shows as a disk
+# that cannot be written, or where WRITABLE is 1 the disk image FOLDER/stick. On trouble: one line, and status 1.
+# shellcheck disable=SC2015 # A && B || trouble is meant
+set -u
+
+trouble() {
+    echo "$1"
+    exit 1
+}
+
+folder=$1 build=$2 writable=$3
+shift 3
+for file in BOOTX64.EFI kernel.elf; do
+    [ -r "$build/$file" ] || trouble "$build/$file is not there: run 'make'"
+done
+if [ "$writable" = 1 ]; then
+    command -v mcopy >/dev/null && PATH=$PATH:/usr/sbin:/sbin command -v sgdisk >/dev/null ||
+        trouble "save=esp needs a disk image, and that mtools and sgdisk: run 'make deps'"
+    said=$("$(dirname "$0")/image.sh" "$folder/stick" "$build/BOOTX64.EFI" "$build/kernel.elf" "$@" 2>&1) ||
+        trouble "tools/image.sh: ${said##*$'\n'}"
+    exit 0
+fi
+mkdir -p "$folder/esp/EFI/BOOT" && cp "$build/BOOTX64.EFI" "$folder/esp/EFI/BOOT/" &&
+    cp "$build/kernel.elf" "$folder/esp/" && printf '%s\n' "$@" >"$folder/esp/cairn.cfg" ||
+    trouble "cannot write the boot volume in $folder"

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/command/next.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+bool cairn_next(const struct cairn_log *log, unsigned number, char *out, size_t size)
+{
+    bool drains = false, records = false, branches = false, locks = false, probed = false;
+    uint32_t life = MAX_CPUS;
+    char one_life[32];
+    for (uint32_t c = log->cpus; c-- > 0;) {
+        const struct cairn_cpu *cpu = &log->cpu[c];
+        drains |= cpu->epochs_seen != 0;
+        records |= cpu->pebs_records != 0;
+        branches |= cpu->bts_records != 0;
+        locks |= cpu->lock_events != 0;
+        if (cpu->log_entries && cpu->pebs_records)
+            life = c;
+    }
+    for (uint32_t c = 0; c < MAX_CPUS; c++)
+        probed |= cairn_has_key(&log->text, "probe.%" PRIu32 ".0", c);
+    snprintf(one_life, sizeof(one_life), "ds --life %" PRIu32 ":0", life);
+    const struct {
+        const char *command;
+        bool shows;
+    } all[] = {
+        { "dump", true },       { "stat", true },    { "check", true },   { "ds", drains },      { one_life, life != MAX_CPUS },
+        { "profile", records }, { "bts", branches }, { "locks", locks }, { "probe", probed },
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].shows && number-- == 0) {
+            snprintf(out, size, "%s", all[i].command);
+            return true;
+        }
+    return false;
+}
