@@ -68,7 +68,8 @@ struct ds_model_preset {
     uint32_t signature; /* CPUID.01H:EAX */
     uint32_t microcode; /* its revision, IA32_BIOS_SIGN_ID[63:32] */
     bool ds, ds_cpl;    /* CPUID.01H:EDX.DS, ECX.DS_CPL */
-    uint8_t core_type;  /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor */
+    uint8_t core_type;  /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor. Hybrids have CPUID.23H */
+    uint8_t native_model; /* CPUID.1AH:EAX[23:0]: which core of its kind */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
     uint8_t width;          /* of every counter, in bits */
@@ -97,6 +98,9 @@ extern const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS];
 
 /* NULL: no preset of that name. */
 const struct ds_model_preset *ds_model_preset(const char *name);
+
+/* The efficient core beside the performance core `of` (ds/model/efficient.c). False: `of` is not of a hybrid. */
+bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core);
 
 /* ---- what no source says ----------------------------------------------------------------------------------------- */
 
@@ -261,9 +265,10 @@ struct ds_model {
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host);
 
-/* Leaves 0, 1, 0AH and, of architectural LBR, 7 and 1CH; all others zero: no more of the processor is modelled. Branch
- * history shows neither predictions nor cycles nor types of branches. */
-void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t out[4]);
+/* Leaves 0, 1, 0AH; of architectural LBR 7 and 1CH; of hybrids 7 (with subleaf 1), 1AH and 23H (subleaves 0, 1 and 3).
+ * All others are zero: no more of the processor is modelled. Branch history shows neither predictions nor cycles nor
+ * types of branches. */
+void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */
 int ds_model_rdmsr(const struct ds_model *model, uint32_t msr, uint64_t *value);

@@ -220,6 +220,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
         .name = "arrowlake", /* H */
         .core_type = CPUID_1AH_EAX_CORE,
+        .native_model = 3, /* Lion Cove: assumed, nobody asks for it */
         .signature = 0x000C0652,
         .ds = true,
         .ds_cpl = true,
@@ -243,6 +244,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
         .name = "lunarlake",
         .core_type = CPUID_1AH_EAX_CORE,
+        .native_model = 3, /* Lion Cove: assumed, nobody asks for it */
         .signature = 0x000B06D1,
         .ds = true,
         .ds_cpl = true,

@@ -212,8 +212,7 @@ static void write_log(struct ds_soft *soft, unsigned length)
 
 static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    (void)subleaf;
-    ds_model_cpuid(&((struct ds_soft *)context)->model, leaf, out);
+    ds_model_cpuid(&((struct ds_soft *)context)->model, leaf, subleaf, out);
 }
 
 static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)

@@ -205,7 +205,8 @@ def test_watched_data(tmp_path, history, start):
 def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     """The model's leaves. Of the others that lie between QEMU's last and the model's, QEMU knows nothing."""
     said, _ = run(tmp_path, "cpuid", f"preset={preset}", "-cpu", "max,level=0xd,min-level=0xd")
-    assert said["0_eax"] == (0x1C if history else 0x0D)
+    hybrid = preset == "lunarlake"
+    assert said["0_eax"] == (0x23 if hybrid else 0x1C if history else 0x0D)
     assert (said["0_ebx"], said["0_edx"], said["0_ecx"]) == (0x756E6547, 0x49656E69, 0x6C65746E)  # GenuineIntel
     assert said["1_eax"] == signature
     assert said["1_edx"] >> 21 & 1  # DS
@@ -213,8 +214,9 @@ def test_cpuid(tmp_path, preset, signature, pmu, history, capabilities):
     assert said["a_eax"] == pmu
     # No cache references and misses, no mispredicted branches; slots, where there is a counter for them.
     assert said["a_ebx"] == (0xD8 if pmu >> 24 == 8 else 0x58)
-    hybrid = preset == "lunarlake"
-    assert (said["7_edx"] >> 15 & 1, said["1a_eax"]) == (hybrid, 0x40000000 if hybrid else 0)
+    assert (said["7_edx"] >> 15 & 1, said["1a_eax"]) == (hybrid, 0x40000003 if hybrid else 0)
+    assert (said["7_1_eax"] >> 8 & 1, said["7_eax"] >= hybrid) == (hybrid, True)
+    assert (said["23_eax"], said["23_1_eax"], said["23_1_ebx"]) == ((0xB, 0x3FF, 0xF) if hybrid else (0, 0, 0))
     assert said["1c_eax"] == history or not history
     assert [said[f"15_e{r}x"] for r in "abcd"] == [0, 0, 0, 0] or not history
     assert (said["capabilities_high"], said["capabilities"]) == (0, capabilities)

@@ -12,8 +12,7 @@
 
 static void model_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    (void)subleaf;
-    ds_model_cpuid(context, leaf, out);
+    ds_model_cpuid(context, leaf, subleaf, out);
 }
 
 static int model_rdmsr(void *context, uint32_t msr, uint64_t *value)

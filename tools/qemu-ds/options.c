@@ -52,25 +52,10 @@ static int set_efficient(struct qds_options *o, const char *argument, const char
                : refuse(why, size, "%s: must be the number of a vCPU, from 1 on", argument);
 }
 
-/* Made up, so that a guest meets two kinds of cores: with fewer counters, and the architectural events alone. */
 static int make_little(struct qds_options *o, char *why, size_t size)
 {
-    static const struct ds_model_event_code none[] = {{0}};
-    enum { GP = 8, FIXED = 3 };
-    if (o->efficient == UINT_MAX)
-        return 0;
-    if (!o->preset->core_type)
+    if (o->efficient != UINT_MAX && !ds_model_efficient(o->preset, &o->little))
         return refuse(why, size, "efficient=%u: preset %s is not of a hybrid processor", o->efficient, o->preset->name);
-    o->little = *o->preset;
-    o->little.core_type = CPUID_1AH_EAX_ATOM;
-    o->little.gp_counters = GP;
-    o->little.fixed_counters = FIXED;
-    o->little.perf_metrics = o->little.frontend = false;
-    o->little.pebs_counters &= (DS_BIT(GP) - 1) | (DS_BIT(FIXED) - 1) << DS_COUNTER_FIXED;
-    o->little.pdist = 1;
-    o->little.data_cfg &= MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR |
-                          msr_pebs_data_cfg_counters((1u << GP) - 1, (1u << FIXED) - 1);
-    o->little.events = none;
     return 0;
 }
 

@@ -59,18 +59,19 @@ static void set_patch(struct qds_vcpu *v, enum qds_patch kind)
 static bool unknown(const struct qds_vcpu *v, uint32_t leaf)
 {
     uint32_t first[4];
-    ds_model_cpuid(&v->model, 0, first);
+    ds_model_cpuid(&v->model, 0, 0, first);
     return v->max_leaf && leaf > v->max_leaf && leaf <= first[0];
 }
 
 void qds_cpuid(struct qds_vcpu *v)
 {
     uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
-    bool ours = leaf <= 1 || leaf == 0x0A || leaf == 0x1A || ((leaf == 7 || leaf == 0x1C) && subleaf == 0) ||
-                unknown(v, leaf);
+    bool ours = leaf <= 1 || leaf == 0x0A || leaf == 0x1A || leaf == 0x23 || (leaf == 7 && subleaf <= 1) ||
+                (leaf == 0x1C && subleaf == 0) || unknown(v, leaf);
     if (!ours)
         return;
     v->patch.leaf = leaf;
+    v->patch.subleaf = subleaf;
     set_patch(v, QDS_PATCH_CPUID);
 }
 
@@ -140,7 +141,7 @@ static void patch_cpuid(struct qds_vcpu *v)
     static const enum qds_register reg[4] = {QDS_RAX, QDS_RBX, QDS_RCX, QDS_RDX};
     const uint32_t leaf = v->patch.leaf;
     uint32_t ours[4], had[4];
-    ds_model_cpuid(&v->model, leaf, ours);
+    ds_model_cpuid(&v->model, leaf, v->patch.subleaf, ours);
     for (unsigned i = 0; i < 4; i++)
         had[i] = unknown(v, leaf) ? 0 : low(qds_read(v, reg[i]));
     if (leaf == 0) {
@@ -150,9 +151,14 @@ static void patch_cpuid(struct qds_vcpu *v)
         ours[0] |= had[0] & ~CPUID_01H_EAX_SIG;
         for (unsigned i = 1; i < 4; i++)
             ours[i] |= had[i];
+    } else if (leaf == 7 && v->patch.subleaf == 0) {
+        ours[0] = had[0] > ours[0] ? had[0] : ours[0];
+        ours[1] = had[1];
+        ours[2] = had[2];
+        ours[3] |= had[3] & ~(CPUID_07H_EDX_ARCH_LBR | CPUID_07H_EDX_HYBRID);
     } else if (leaf == 7) {
         for (unsigned i = 0; i < 4; i++)
-            ours[i] |= i == 3 ? had[i] & ~(CPUID_07H_EDX_ARCH_LBR | CPUID_07H_EDX_HYBRID) : had[i];
+            ours[i] |= i ? had[i] : had[i] & ~CPUID_07H_1_EAX_PERFMON_EXT;
     }
     for (unsigned i = 0; i < 4; i++)
         qds_write(v, reg[i], ours[i]);

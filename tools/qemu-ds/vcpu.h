@@ -105,7 +105,7 @@ struct qds_vcpu {
 
     struct { /* what CPUID or RDMSR, which has run, should have returned */
         enum qds_patch kind;
-        uint32_t leaf;
+        uint32_t leaf, subleaf;
         uint64_t value, mask; /* of RDMSR; mask: bits that are not QEMU's */
     } patch;
     uint32_t max_leaf; /* QEMU's last of CPUID; 0: nobody has asked */

@@ -4,9 +4,9 @@
 
 IA32_MISC_ENABLE equ 0x1A0
 
-%macro leaf 2
+%macro leaf 2-3 0 ; name, number, subleaf
         mov eax, %2
-        xor ecx, ecx
+        mov ecx, %3
         cpuid
         mov r8d, eax
         mov r9d, ebx
@@ -25,10 +25,13 @@ IA32_MISC_ENABLE equ 0x1A0
 test:   leaf "0", 0
         leaf "1", 1
         leaf "7", 7
+        leaf "7_1", 7, 1
         leaf "a", 0x0A
         leaf "15", 0x15
         leaf "1a", 0x1A
         leaf "1c", 0x1C
+        leaf "23", 0x23
+        leaf "23_1", 0x23, 1
         mov ecx, 0x345
         rdmsr
         say "capabilities", rax

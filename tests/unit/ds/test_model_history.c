@@ -185,7 +185,7 @@ static void architectural_depth(void **state)
     uint64_t value;
     uint32_t leaf[4];
     begin("sapphirerapids");
-    ds_model_cpuid(&b->model, 0x1C, leaf);
+    ds_model_cpuid(&b->model, 0x1C, 0, leaf);
     assert_int_equal(ds_bench_read(b, IA32_LBR_DEPTH), 32);
     for (unsigned depth = 8; depth <= 64; depth += 8) {
         const bool there = depth <= 64 && leaf[0] >> (depth / 8 - 1) & 1;

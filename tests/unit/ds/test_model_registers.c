@@ -164,7 +164,7 @@ static void no_debug_store(void **state) /* CPUID.DS = 0, and DS without DS_CPL 
     none = without_cpl = *ds_bench_icelake();
     none.ds = none.ds_cpl = without_cpl.ds_cpl = false;
     ds_bench_init(b, &none, NULL, 320, 320);
-    ds_model_cpuid(&b->model, 1, r);
+    ds_model_cpuid(&b->model, 1, 0, r);
     assert_int_equal(r[3] & CPUID_01H_EDX_DS, 0);
     assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x1881);
     static const uint32_t absent[] = {IA32_DS_AREA, IA32_PEBS_ENABLE, MSR_PEBS_DATA_CFG};
@@ -177,7 +177,7 @@ static void no_debug_store(void **state) /* CPUID.DS = 0, and DS without DS_CPL 
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_LBR), 0);
 
     ds_bench_init(b, &without_cpl, NULL, 320, 320);
-    ds_model_cpuid(&b->model, 1, r);
+    ds_model_cpuid(&b->model, 1, 0, r);
     assert_int_equal(r[2] & CPUID_01H_ECX_DS_CPL, 0);
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS), 0);
     assert_int_equal(ds_model_wrmsr(&b->model, IA32_DEBUGCTL, IA32_DEBUGCTL_BTS_OFF_OS), -EFAULT);
@@ -341,27 +341,27 @@ static void presets(void **state)
         assert_ptr_equal(p, &ds_model_presets[i]);
         assert_true(p->gp_counters <= DS_MODEL_GP_MAX);
         ds_bench_init(b, p, NULL, 1024, 1024);
-        ds_model_cpuid(&b->model, 0, r);
-        assert_int_equal(r[0], i < 6 ? 0x0A : 0x1C);
+        ds_model_cpuid(&b->model, 0, 0, r);
+        assert_int_equal(r[0], i < 6 ? 0x0A : i < 7 ? 0x1C : 0x23);
         assert_memory_equal(&r[1], "GenuntelineI", 12); /* EBX, ECX, EDX */
-        ds_model_cpuid(&b->model, 1, r);
+        ds_model_cpuid(&b->model, 1, 0, r);
         assert_int_equal(r[0] >> 8 & 15, 6); /* family */
         assert_int_equal((r[0] >> 12 & 0xF0) | (r[0] >> 4 & 15), rows[i].model);
         assert_int_equal(r[2], CPUID_01H_ECX_DTES64 | CPUID_01H_ECX_DS_CPL | CPUID_01H_ECX_PDCM);
         assert_int_equal(r[3], CPUID_01H_EDX_DS);
-        ds_model_cpuid(&b->model, 0x0A, r);
+        ds_model_cpuid(&b->model, 0x0A, 0, r);
         assert_int_equal(r[0], rows[i].cpuid_0ah_eax);
         assert_int_equal(r[1], p->fixed_counters == 4 ? 0xD8 : 0x58); /* with slots, which nothing counts */
         assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
         assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
-        ds_model_cpuid(&b->model, 7, r); /* architectural LBR, from Sapphire Rapids on; the last two are of hybrids */
-        assert_true(!r[0] && !r[1] && !r[2]);
+        ds_model_cpuid(&b->model, 7, 0, r); /* architectural LBR, from Sapphire Rapids on; the last two are of hybrids */
+        assert_true(r[0] == (i >= 7) && !r[1] && !r[2]);
         assert_int_equal(r[3], (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR) | (i < 7 ? 0 : CPUID_07H_EDX_HYBRID));
-        ds_model_cpuid(&b->model, 0x1A, r);
-        assert_true(r[0] == (i < 7 ? 0 : CPUID_1AH_EAX_CORE << 24) && !r[1] && !r[2] && !r[3]);
-        ds_model_cpuid(&b->model, 0x1C, r);
+        ds_model_cpuid(&b->model, 0x1A, 0, r);
+        assert_true(r[0] == (i < 7 ? 0 : CPUID_1AH_EAX_CORE << 24 | 3) && !r[1] && !r[2] && !r[3]);
+        ds_model_cpuid(&b->model, 0x1C, 0, r);
         assert_true(r[0] == (i < 6 ? 0 : 0x0B) && r[1] == (i < 6 ? 0 : 7) && !r[2] && !r[3]);
-        ds_model_cpuid(&b->model, 0x80000000, r);
+        ds_model_cpuid(&b->model, 0x80000000, 0, r);
         assert_int_equal(r[0] | r[1] | r[2] | r[3], 0);
         assert_int_equal(ds_bench_read(b, IA32_PERF_CAPABILITIES), rows[i].capabilities);
         assert_int_equal(ds_bench_read(b, IA32_MISC_ENABLE), 0x81); /* fast strings, performance monitoring */
@@ -380,6 +380,79 @@ static void presets(void **state)
     assert_null(ds_model_preset("pentium"));
 }
 
+/* CPUID.07H.1 and 23H: on hybrids alone, and each kind of core tells of its own counters. */
+static void cpuid_of_hybrids(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        bool efficient;
+        uint32_t ext, subleaves, gp, fixed, events;
+    } rows[] = {
+        {"sapphirerapids", false, 0, 0, 0, 0, 0},         {"arrowlake", false, 0x100, 0xB, 0x3FF, 0xF, 0x27},
+        {"lunarlake", false, 0x100, 0xB, 0x3FF, 0xF, 0x27}, {"arrowlake", true, 0x100, 0xB, 0xFF, 0x7, 0x27},
+        {"lunarlake", true, 0x100, 0xB, 0xFF, 0x7, 0x27},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ds_model_preset preset = *ds_model_preset(rows[i].preset);
+        uint32_t r[4];
+        if (rows[i].efficient)
+            assert_true(ds_model_efficient(ds_model_preset(rows[i].preset), &preset));
+        ds_bench_init(b, &preset, NULL, 1024, 1024);
+        ds_model_cpuid(&b->model, 7, 1, r);
+        assert_true(r[0] == rows[i].ext && !r[1] && !r[2] && !r[3]);
+        for (uint32_t leaf = 0; leaf < 6; leaf++) {
+            ds_model_cpuid(&b->model, 0x23, leaf, r);
+            assert_int_equal(r[0], leaf == 0   ? rows[i].subleaves
+                                   : leaf == 1 ? rows[i].gp
+                                   : leaf == 3 ? rows[i].events
+                                               : 0);
+            assert_true(r[1] == (leaf == 1 ? rows[i].fixed : 0) && !r[2] && !r[3]);
+        }
+    }
+}
+
+/* What the processor's kinds of cores have in common, and in what they differ. */
+static void efficient_cores(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t code;
+        uint8_t event;
+    } counted[] = {
+        {0x00C0, DS_MODEL_INSTRUCTION},        {0x00C4, DS_MODEL_BRANCH},        {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL},
+        {0xC0C4, DS_MODEL_BRANCH_TAKEN},       {0xF9C4, DS_MODEL_NEAR_CALL},     {0xF7C4, DS_MODEL_NEAR_RETURN},
+        {0xBFC4, DS_MODEL_FAR_BRANCH},         {0x81D0, DS_MODEL_LOAD},          {0x82D0, DS_MODEL_STORE},
+        {0x11C4, DS_MODEL_EVENTS /* none */},  {0x20C4, DS_MODEL_EVENTS},        {0x02C4, DS_MODEL_EVENTS},
+    };
+    static const char *const hybrid[] = {"arrowlake", "lunarlake"};
+    struct ds_model_preset core;
+    assert_false(ds_model_efficient(ds_model_preset("sapphirerapids"), &core));
+    for (size_t h = 0; h < 2; h++) {
+        const struct ds_model_preset *big = ds_model_preset(hybrid[h]);
+        uint32_t r[4];
+        assert_true(ds_model_efficient(big, &core));
+        ds_bench_init(b, &core, NULL, 1024, 1024);
+        ds_model_cpuid(&b->model, 0x0A, 0, r);
+        assert_true(r[0] == 0x07300805 && r[1] == 0x58 && r[2] == 7 && r[3] == 0x8603);
+        ds_model_cpuid(&b->model, 0x1A, 0, r);
+        assert_int_equal(r[0], 0x20000003);
+        /* All but that there are no metrics, which an operating system has to ask each kind for. */
+        uint64_t capabilities = ds_bench_read(b, IA32_PERF_CAPABILITIES);
+        ds_bench_init(b, big, NULL, 1024, 1024);
+        assert_true((capabilities ^ ds_bench_read(b, IA32_PERF_CAPABILITIES)) == IA32_PERF_CAPABILITIES_PERF_METRICS);
+        for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++)
+            for (unsigned event = 0; event < DS_MODEL_EVENTS; event++) {
+                ds_bench_init(b, &core, NULL, 1024, 1024);
+                ds_bench_write(b, IA32_PERFEVTSEL0 + 7, counted[i].code | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_OS);
+                ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, DS_BIT(7));
+                ds_bench_step(b, 5, 1u << event);
+                const bool counts = event == counted[i].event;
+                assert_int_equal(PMC(b, 7), counted[i].event == DS_MODEL_INSTRUCTION ? 5 : counts);
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +463,8 @@ int main(void)
         cmocka_unit_test(in_use),
         cmocka_unit_test(rdpmc),
         cmocka_unit_test(presets),
+        cmocka_unit_test(cpuid_of_hybrids),
+        cmocka_unit_test(efficient_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,7 @@ static void efficient_cores(void **state)
         assert_int_equal(options.preset->core_type, CPUID_1AH_EAX_CORE);
         assert_int_equal(options.little.core_type, CPUID_1AH_EAX_ATOM);
         assert_true(options.little.pebs_counters == UINT64_C(0x7000000FF));
+        assert_int_equal(options.little.gp_counters, 8);
         assert_true((options.little.data_cfg & ~options.preset->data_cfg) == 0);
         assert_true(options.little.data_cfg >> 32 == 0x700FF);
         assert_int_equal(options.little.signature, options.preset->signature);

@@ -57,8 +57,8 @@ static void remember(uint32_t msr, uint64_t value)
 
 static void machine_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    (void)context, (void)subleaf;
-    ds_model_cpuid(&M.model, leaf, out);
+    (void)context;
+    ds_model_cpuid(&M.model, leaf, subleaf, out);
 }
 
 static int machine_rdmsr(void *context, uint32_t msr, uint64_t *value)

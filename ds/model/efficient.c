@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The efficient core of Arrow and Lunar Lake, Skymont: 8 general-purpose counters and fixed counters 0 to 2, of which
+ * each has PEBS. Fixed counters 4 to 6, which count top-down events, are left out: CPUID.23H says so. Codes of events:
+ * Intel's lists of events of these cores (Gracemont and Crestmont have the same). The native model ID, and that counters
+ * 0 and 1 and fixed counter 0 have precise distribution: Linux' arch/x86/include/asm/intel-family.h and
+ * arch/x86/events/intel/core.c.
+ */
+#include "ds/model/internal.h"
+
+#define GP      8u
+#define FIXED   3u
+#define SKYMONT 3u
+
+static const struct ds_model_event_code codes[] = {
+    {0x81D0, DS_MODEL_LOAD, 0},               /* MEM_UOPS_RETIRED.ALL_LOADS */
+    {0x82D0, DS_MODEL_STORE, 0},              /* MEM_UOPS_RETIRED.ALL_STORES */
+    {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
+    {0xC0C4, DS_MODEL_BRANCH_TAKEN, 0},       /* BR_INST_RETIRED.NEAR_TAKEN */
+    {0xF9C4, DS_MODEL_NEAR_CALL, 0},
+    {0xF7C4, DS_MODEL_NEAR_RETURN, 0},
+    {0xBFC4, DS_MODEL_FAR_BRANCH, 0},
+    {0},
+};
+
+bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core)
+{
+    if (!of->core_type)
+        return false;
+    *core = *of; /* family, model, record format and branch history are those of the processor */
+    core->core_type = CPUID_1AH_EAX_ATOM;
+    core->native_model = SKYMONT;
+    core->gp_counters = GP;
+    core->fixed_counters = FIXED;
+    core->perf_metrics = core->frontend = false;
+    core->pebs_counters = (DS_BIT(GP) - 1) | (DS_BIT(FIXED) - 1) << DS_COUNTER_FIXED;
+    core->pdist = 3 | DS_BIT(ds_counter_fixed(0));
+    core->data_cfg &= MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR |
+                      msr_pebs_data_cfg_counters((1u << GP) - 1, (1u << FIXED) - 1);
+    core->events = codes;
+    return true;
+}
