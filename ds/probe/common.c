@@ -220,7 +220,8 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
     const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters & gp & ~not_these;
     if (!any || !ds_event_precise(p->caps, &event) || ds_event_code(p->caps, &event, &c->code))
         return false;
-    const uint64_t others = any & ~(uint64_t)1; /* the first has precise distribution here and there */
+    /* The first has precise distribution here and there; on efficient cores of hybrids the second has, too. */
+    const uint64_t others = any & ~UINT64_C(1) & ~(p->caps->core_type == CPUID_1AH_EAX_ATOM ? UINT64_C(2) : 0);
     c->number = (unsigned)__builtin_ctzll(others ? others : any);
     return true;
 }
