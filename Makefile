@@ -47,7 +47,8 @@ c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
 asm_of = $(sort $(wildcard $(addsuffix /*.asm,$(1))))
 RING3    := kernel/user/ring3 kernel/selftest/ring3
 DS       := ds/driver ds/soft ds/model ds/probe
-KERNEL   := arch arch/firmware kernel $(filter-out $(RING3),$(patsubst %/,%,$(wildcard kernel/*/))) $(DS) trace
+KERNEL   := arch arch/clock arch/firmware \
+            kernel $(filter-out $(RING3),$(patsubst %/,%,$(wildcard kernel/*/))) $(DS) trace
 KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,arch kernel/*)))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \

@@ -177,7 +177,7 @@ build_command() {
     has_word serial
     function=${value##*:} function=${function%%,*}
     case ${value%%,*} in
-    none) command+=(-serial none) && echo "no serial port: nothing is shown until the machine has switched itself off" ;;
+    none) command+=(-serial none) && echo "no serial port: nothing is shown until the machine has switched off" ;;
     auto | com1 | 0x3[fF]8 | 1016) command+=(-serial chardev:uart) ;;
     com2 | 0x2[fF]8 | 760) command+=(-serial null -serial chardev:uart) ;;
     com3 | 0x3[eE]8 | 1000) command+=(-serial null -serial null -serial chardev:uart) ;;

@@ -11,7 +11,7 @@
 
 #include "arch/instructions.h"
 #include "arch/trapframe.h"
-#include "arch/tscsync.h"
+#include "arch/clock/tscsync.h"
 #include "boot/info.h"
 #include "kernel/lib/limits.h"
 

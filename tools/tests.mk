@@ -32,4 +32,6 @@ test-linux: all
 bench bench-gate fuzz fuzz-replay: all
 lint:
 	@tools/lint.sh
-.PHONY: unit test-products test test-ds test-linux test-ci test-all bench bench-gate fuzz lint
+loc:
+	@tools/loc.sh
+.PHONY: unit test-products test test-ds test-linux test-ci test-all bench bench-gate fuzz lint loc

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The house is as tools/rooms says, and what holds it to that notices when it is not."""
 
+import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -67,3 +69,24 @@ def test_a_circle_is_found(tmp_path):
     done = subprocess.run([RULE, "objects", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert any("kernel/sched/threads" in line and "kernel/dump/dump" in line for line in done.stdout.splitlines())
+
+
+def test_the_main_job_is_short():
+    """docs/reading.md: at most 40 files and 9000 lines, each there."""
+    done = subprocess.run([cb.ROOT / "tools" / "loc.sh"], capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    total, files = (int(word) for word in lines[-1].split()[::3])
+    assert 30 <= files == len(lines) - 1 <= 40 and 5000 < total <= 9000, lines[-1]
+
+
+def test_rooms_are_small():
+    """At most 40 files in a folder, but for a fuzzer's inputs and what tests expect."""
+    files = subprocess.run(["git", "ls-files"], cwd=cb.ROOT, capture_output=True, text=True, check=True).stdout.split()
+    rooms = Counter(name.rpartition("/")[0] for name in files)
+    large = [room for room, count in rooms.items() if count > 40 and not re.search("/(corpus|expected)(/|$)", room)]
+    assert large == ["tests/cairn"]
+
+
+@pytest.mark.parametrize("name, most", [("run-qemu.sh", 250), ("Makefile", 153)])
+def test_files_to_begin_with_are_short(name, most):
+    assert (cb.ROOT / name).read_text(encoding="utf-8").count("\n") <= most

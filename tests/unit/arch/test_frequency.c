@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/frequency.c: what is made of a measured TSC. */
+/* arch/clock/frequency.c: what is made of a measured TSC. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "arch/frequency.c"
+#include "arch/clock/frequency.c"
 
 /* `hz` as a clock that is `ppm` fast shows it, each edge known to within `edge` parts per million. */
 static struct arch_interval shown(uint64_t hz, int64_t ppm, uint64_t edge)

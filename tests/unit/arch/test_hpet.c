@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/hpet.c on registers in memory: of any number of timers none can interrupt afterwards; nothing else changes. */
+/* arch/clock/hpet.c on registers in memory: of any number of timers none can interrupt afterwards; nothing else changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "arch/hpet.c"
+#include "arch/clock/hpet.c"
 
 static uint32_t registers[HPET_SIZE / 4], expected[HPET_SIZE / 4];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/time.c: clocks that are none, and clocks that stop, are given up in time. */
+/* arch/clock/time.c: clocks that are none, and clocks that stop, are given up in time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,9 +19,9 @@ static void arch_out8(uint16_t port, uint8_t value)
     assert_int_equal(value, 0x30);
 }
 
-#include "arch/frequency.c"
-#include "arch/hpet.c"
-#include "arch/time.c"
+#include "arch/clock/frequency.c"
+#include "arch/clock/hpet.c"
+#include "arch/clock/time.c"
 #include "kernel/lib/print.h"
 
 struct acpi_info arch_acpi;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/tscsync.c: two sides that take turns in one thread, with clocks and ways of our own making; and two threads of
+ * arch/clock/tscsync.c: two sides that take turns in one thread, with clocks and ways of our own making; and two threads of
  * this machine, one of which has its TSC moved.
  */
 #include <pthread.h>
@@ -15,11 +15,11 @@
 #include <cmocka.h>
 
 #define arch_ordered_tsc real_tsc
-#include "arch/tscsync.h"
+#include "arch/clock/tscsync.h"
 #undef arch_ordered_tsc
 
 static uint64_t arch_ordered_tsc(void);
-#include "arch/tscsync.c"
+#include "arch/clock/tscsync.c"
 
 static struct arch_tsc_exchange exchange;
 static struct arch_tsc_bounds bounds;

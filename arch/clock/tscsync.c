@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/tscsync.h"
+#include "arch/clock/tscsync.h"
 
 void arch_tsc_answer(struct arch_tsc_exchange *exchange)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "arch/hpet.h"
+#include "arch/clock/hpet.h"
 
 #include "kernel/lib/errno.h"
 

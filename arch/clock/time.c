@@ -2,15 +2,15 @@
 /*
  * TSC and APIC timer frequency, and waiting.
  *
- * A measured frequency is an interval (arch/frequency.h). It is made at least as wide as clocks are good
+ * A measured frequency is an interval (arch/clock/frequency.h). It is made at least as wide as clocks are good
  * (ARCH_CLOCK_PPM), and the frequency taken is that of a crystal times the ratio CPUID gives, else the roundest one
  * inside. So two runs on one machine agree although their measurements never do, and nominal frequencies come out
  * exact; the price is an error of ARCH_CLOCK_PPM, or of the measurement where that is worse.
  */
-#include "arch/frequency.h"
-#include "arch/hpet.h"
+#include "arch/clock/frequency.h"
+#include "arch/clock/hpet.h"
 #include "arch/internal.h"
-#include "arch/tscsync.h"
+#include "arch/clock/tscsync.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 
