@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* arch/clock/hpet.c on registers in memory: of any number of timers none can interrupt afterwards; nothing else changes. */
+/* arch/clock/hpet.c on registers in memory: none of any number of timers can interrupt afterwards; nothing else
+ * changes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

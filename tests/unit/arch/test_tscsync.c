@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arch/clock/tscsync.c: two sides that take turns in one thread, with clocks and ways of our own making; and two threads of
- * this machine, one of which has its TSC moved.
+ * arch/clock/tscsync.c: two sides that take turns in one thread, with clocks and ways of our own making; and two
+ * threads of this machine, one of which has its TSC moved.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -17,7 +17,7 @@
 #include "tools/cairn/command/next.h"
 #include "tools/cairn/model/loss.h"
 
-/* What isa-debug-exit makes of the kernel's 10H (pass) and 11H (fail): 2 * code + 1, which QEMU itself never returns. */
+/* What isa-debug-exit makes of the kernel's 10H (pass) and 11H (fail): 2 * code + 1. QEMU itself never returns it. */
 #define EXIT_PASS 33
 #define EXIT_FAIL 35
 
@@ -83,7 +83,9 @@ static int judge_run(const struct cairn_run_end *end)
     if (h->firmware[0])
         return say(CAIRN_UNREADABLE, "the firmware did not start the loader: %s", h->firmware);
     const int status = end->stop == CAIRN_STOP_NONE ? judge_by_status(end) : judge_by_log(end);
-    return status == CAIRN_GOOD && end->damaged ? say(CAIRN_BAD, "the guest says pass, but its log is damaged") : status;
+    if (status == CAIRN_GOOD && end->damaged)
+        return say(CAIRN_BAD, "the guest says pass, but its log is damaged");
+    return status;
 }
 
 static uint64_t bytes_of(const char *path)
