@@ -75,8 +75,8 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define CPUID_1AH_EAX_ATOM 0x20u
 #define CPUID_1AH_EAX_CORE 0x40u
 
-/* CPUID.23H.0:EAX, subleaves of the architectural performance monitoring extension. The last two set means architectural
- * PEBS, which replaces the Debug Store's. */
+/* CPUID.23H.0:EAX, subleaves of the architectural performance monitoring extension. The last two set means
+ * architectural PEBS, which replaces the Debug Store's. */
 #define CPUID_23H_EAX_SELF               (1u << 0)
 #define CPUID_23H_EAX_COUNTERS           (1u << 1) /* subleaf 1: EAX general-purpose ones, EBX fixed ones, bit by bit */
 #define CPUID_23H_EAX_EVENTS             (1u << 3) /* subleaf 3: EAX: bit n: there is architectural event n */

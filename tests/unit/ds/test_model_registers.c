@@ -354,7 +354,7 @@ static void presets(void **state)
         assert_int_equal(r[1], p->fixed_counters == 4 ? 0xD8 : 0x58); /* with slots, which nothing counts */
         assert_int_equal(r[2], p->perfmon_version >= 5 ? 0xF : 0);
         assert_int_equal(r[3], rows[i].cpuid_0ah_edx);
-        ds_model_cpuid(&b->model, 7, 0, r); /* architectural LBR, from Sapphire Rapids on; the last two are of hybrids */
+        ds_model_cpuid(&b->model, 7, 0, r); /* architectural LBR, from Sapphire Rapids on; the last two: hybrids */
         assert_true(r[0] == (i >= 7) && !r[1] && !r[2]);
         assert_int_equal(r[3], (i < 6 ? 0 : CPUID_07H_EDX_ARCH_LBR) | (i < 7 ? 0 : CPUID_07H_EDX_HYBRID));
         ds_model_cpuid(&b->model, 0x1A, 0, r);
