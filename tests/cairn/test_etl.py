@@ -32,7 +32,7 @@ def switch_lines(text):
 
 def without_other(text):
     """A dump without the lines of events that are neither switches nor the Debug Store's."""
-    return [line for line in text.splitlines() if line[16:17] != "+"]
+    return [line for line in re.sub(r"\n {18}(?=\S)", " ", text).splitlines() if line[16:17] != "+"]
 
 
 # ---- Windows' own files ----------------------------------------------------------------------------------------------

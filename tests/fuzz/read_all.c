@@ -15,6 +15,7 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/export/etl/export.h"
 #include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/pebs_fields.h"
@@ -192,6 +193,13 @@ static void read_branches(const struct cairn_log *log, const struct cairn_bts_st
         fputs(cairn_show_address(text, log, cairn_bts_step_record(step, i).to, 30), fuzz_nowhere);
 }
 
+static void read_event(const struct cairn_log *log, const struct cairn_event *event)
+{
+    char text[CAIRN_EVENT_TEXT];
+    struct cairn_live live;
+    fputs(cairn_event_text(text, log, event, cairn_live_of(event, &live) ? &live : NULL), fuzz_nowhere);
+}
+
 static void read_items(const struct cairn_log *log)
 {
     for (int compact = 0; compact < 2; compact++) {
@@ -210,7 +218,7 @@ static void read_items(const struct cairn_log *log)
             else if (item->kind == CAIRN_ITEM_HOLE)
                 fputs(cairn_show_hole(text, log, item->hole), fuzz_nowhere);
             else if (item->kind == CAIRN_ITEM_EVENT)
-                fputs(cairn_show_event(text, log, &item->event), fuzz_nowhere);
+                read_event(log, &item->event);
         }
         cairn_timeline_free(&t);
     }

@@ -10,7 +10,7 @@
 #include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/elf.h"
 #include "tools/cairn/base/error.h"
-#include "tools/cairn/log/activity.h"
+#include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
@@ -192,13 +192,11 @@ static const char *lock_text(const struct dump *d, const struct cairn_item *item
 
 static void print_event(const struct dump *d, const struct cairn_item *item)
 {
-    char what[CAIRN_SHOWN], text[CAIRN_LIVE_TEXT], lock[CAIRN_LOCK_TEXT];
+    char text[CAIRN_EVENT_TEXT], lock[CAIRN_LOCK_TEXT];
     struct cairn_live live;
     const char *shown = lock_text(d, item, lock);
-    if (!shown && cairn_live_of(&item->event, &live))
-        shown = cairn_live_show(text, d->log, &live);
     if (!shown)
-        shown = cairn_show_event(what, d->log, &item->event);
+        shown = cairn_event_text(text, d->log, &item->event, cairn_live_of(&item->event, &live) ? &live : NULL);
     int used = print_place(d, item->time, item->cpu) + printf("+ ");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){shown, (uint32_t)strlen(shown)});
     struct cairn_pmcs counts;

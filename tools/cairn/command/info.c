@@ -7,6 +7,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/command.h"
+#include "tools/cairn/command/info_providers.h"
 #include "tools/cairn/command/next.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/number_map.h"
@@ -384,6 +385,7 @@ static int show(const struct cairn_log *log)
     if (!log->etl)
         print_streams(log);
     print_kinds(log);
+    cairn_info_providers(log);
     putchar('\n');
     print_value(log, "guest's verdict", "end.verdict");
     print_value(log, "panic", "end.panic");

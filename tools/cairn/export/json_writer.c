@@ -6,6 +6,7 @@
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/export/json.h"
+#include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
@@ -257,15 +258,66 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
     cairn_json_end(j);
 }
 
+/* Whose event it is, and what its provider calls it. */
+static void provider(struct cairn_json *j, const struct cairn_event *e)
+{
+    struct cairn_provider p;
+    char guid[CAIRN_GUID_TEXT], name[CAIRN_VALUE_TEXT_MOST];
+    if (!cairn_provider_read(&p, e))
+        return;
+    cairn_json_open(j, "provider");
+    if (p.guid)
+        cairn_json_text(j, "guid", cairn_guid_text(guid, p.guid));
+    if (p.name[0])
+        cairn_json_text(j, "name", p.name);
+    cairn_json_close(j);
+    cairn_event_name(name, &p);
+    if (name[0])
+        cairn_json_text(j, "name", name);
+    cairn_json_number(j, p.described ? "id" : "event_type", e->id);
+    cairn_json_number(j, "version", e->version);
+    cairn_json_number(j, "pid", e->pid);
+    cairn_json_number(j, "tid", e->tid);
+}
+
+struct members {
+    struct cairn_json *j;
+    bool any;
+};
+
+static void member(void *to, const char *name, const char *value)
+{
+    struct members *m = to;
+    if (!m->any)
+        cairn_json_open_list(m->j, "fields");
+    m->any = true;
+    cairn_json_open(m->j, NULL);
+    cairn_json_text(m->j, "name", name);
+    cairn_json_text(m->j, "value", value);
+    cairn_json_close(m->j);
+}
+
+/* In their order: names may come twice. */
+static void fields(const struct cairn_output *o, struct cairn_json *j, const struct cairn_event *e)
+{
+    struct members m = {.j = j};
+    const enum cairn_fit fit = cairn_event_fields(o->log, e, member, &m);
+    if (m.any)
+        cairn_json_close_list(j);
+    if (fit != CAIRN_FIT_UNKNOWN)
+        cairn_json_bool(j, "fields_fit", fit == CAIRN_FIT_WHOLE);
+}
+
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
     struct cairn_json *j = line_at(o, "event", item->time, item->cpu);
-    char text[CAIRN_LIVE_TEXT], shown[CAIRN_SHOWN];
+    char text[CAIRN_EVENT_TEXT];
     ((struct json *)o->state)->events++;
     if (item->event.hook != CAIRN_NO_HOOK)
         hook(j, item->event.hook);
-    cairn_json_text(j, "text",
-                    live ? cairn_live_show(text, o->log, live) : cairn_show_event(shown, o->log, &item->event));
+    cairn_json_text(j, "text", cairn_event_text(text, o->log, &item->event, live));
+    provider(j, &item->event);
+    fields(o, j, &item->event);
     cairn_json_end(j);
 }
 

@@ -144,30 +144,12 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
     return out;
 }
 
-/* As the registry writes it. */
-static void show_guid(char out[CAIRN_SHOWN], const uint8_t *guid)
-{
-    int n = snprintf(out, CAIRN_SHOWN, "{%08" PRIx32 "-%04x-%04x-", cairn_get32(guid), cairn_get16(guid + 4),
-                     cairn_get16(guid + 6));
-    for (unsigned i = 8; i < 16; i++)
-        n += snprintf(out + n, CAIRN_SHOWN - (size_t)n, "%s%02x", i == 10 ? "-" : "", guid[i]);
-    snprintf(out + n, CAIRN_SHOWN - (size_t)n, "}");
-}
-
 const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *e)
 {
     struct cairn_rundown r;
-    char guid[CAIRN_SHOWN] = "no GUID";
-    if (e->provider)
-        show_guid(guid, e->provider);
     if (e->hook == CAIRN_NO_HOOK) {
-        bool described = e->header == ETL_EVENT32 || e->header == ETL_EVENT64 || e->provider;
-        if (described)
-            snprintf(out, CAIRN_SHOWN, "%s %u of %.40s", e->provider && e->head == ETL_EVENT_BYTES ? "event" : "type",
-                     e->id, guid);
-        else
-            snprintf(out, CAIRN_SHOWN, "%s (header %02XH), %" PRIu32 " bytes", cairn_header_name(e->header), e->header,
-                     e->space);
+        snprintf(out, CAIRN_SHOWN, "%s (header %02XH), %" PRIu32 " bytes", cairn_header_name(e->header), e->header,
+                 e->space);
         return out;
     }
     int n = snprintf(out, CAIRN_SHOWN, "%04" PRIX32 "H %s", e->hook, cairn_hook_name(e->hook));

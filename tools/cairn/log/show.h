@@ -36,7 +36,8 @@ struct cairn_etl_flaw;
 const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *flaw);
 /* "frames 3..5", "frame 3". */
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
-/* An event that is none of context switches or Debug Store, in words: "0503H thread 88 of process 4". */
+/* Hook ID and name of an event, and whom it tells of: "0503H thread (rundown) 88 of 4, System"; the header of one
+ * without a hook ID. All that is known of it: cairn_event_text. */
 const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *event);
 /* "12"; "unknown", and what is known of it. Never 0 where it is unknown. */
 const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);

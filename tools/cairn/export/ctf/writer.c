@@ -10,6 +10,7 @@
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/log/pebs_fields.h"
+#include "tools/cairn/log/etl/event_text.h"
 
 struct ctf {
     struct cairn_ctf_stream stream[MAX_CPUS];
@@ -238,10 +239,10 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
     struct cairn_ctf_stream *s = open_at(o, item, item->time, CAIRN_CTF_EVENT);
-    char text[CAIRN_LIVE_TEXT], shown[CAIRN_SHOWN];
+    char text[CAIRN_EVENT_TEXT];
     const bool hooked = item->event.hook != CAIRN_NO_HOOK;
     cairn_ctf_number(s, hooked ? item->event.hook : UINT32_MAX, 4);
-    cairn_ctf_text(s, live ? cairn_live_show(text, o->log, live) : cairn_show_event(shown, o->log, &item->event));
+    cairn_ctf_text(s, cairn_event_text(text, o->log, &item->event, live));
     cairn_ctf_close(s);
 }
 

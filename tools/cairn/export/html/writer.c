@@ -17,6 +17,7 @@
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/model/cpu_time.h"
+#include "tools/cairn/log/etl/event_text.h"
 #include "trace/wire/activity.h"
 
 struct html {
@@ -300,10 +301,8 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
     struct html *h = o->state;
-    char text[CAIRN_LIVE_TEXT], shown[CAIRN_SHOWN];
-    const char *const words =
-        live ? cairn_live_show(text, o->log, live) : cairn_show_event(shown, o->log, &item->event);
-    const uint64_t says = cairn_html_text(&h->s, words);
+    char text[CAIRN_EVENT_TEXT];
+    const uint64_t says = cairn_html_text(&h->s, cairn_event_text(text, o->log, &item->event, live));
     const bool ready = live && live->kind == CAIRN_LIVE_READY;
     struct cairn_html_stream *s = item_of(h, ready ? CAIRN_HTML_ready : CAIRN_HTML_event, item);
     h->events++;

@@ -19,7 +19,12 @@ static bool foreign(const struct cairn_output *o)
 
 int32_t cairn_pf_process(const struct cairn_output *o, uint32_t tid)
 {
-    return !tid ? CAIRN_PF_IDLE_PROCESS : foreign(o) ? CAIRN_PF_UNKNOWN : CAIRN_PF_KERNEL_PROCESS;
+    if (!tid)
+        return CAIRN_PF_IDLE_PROCESS;
+    if (!foreign(o))
+        return CAIRN_PF_KERNEL_PROCESS;
+    const struct cairn_pf_owner *owner = cairn_pf_owner_of(&cairn_pf_processes(o)->threads, tid);
+    return owner && owner->pid < CAIRN_PF_UNKNOWN ? (int32_t)owner->pid : CAIRN_PF_UNKNOWN;
 }
 
 char *cairn_pf_name(const struct cairn_output *o, uint32_t tid, char out[CAIRN_SHOWN])
@@ -157,7 +162,7 @@ static void put_process(struct cairn_output *o, int32_t pid, const char *name)
     char *names[] = {(char *)name};
     one.has_pid = true;
     one.pid = pid;
-    one.n_cmdline = 1;
+    one.n_cmdline = name ? 1 : 0;
     one.cmdline = names;
     tree.n_processes = 1;
     tree.processes = list;
@@ -180,12 +185,25 @@ static void put_thread(struct cairn_output *o, int32_t pid, int32_t tid, const c
     cairn_pf_put(o, &p, CAIRN_PF_EVENTS);
 }
 
+static void put_owners(struct cairn_output *o)
+{
+    struct cairn_pf_processes *all = cairn_pf_processes(o);
+    cairn_pf_processes_read(all, o->log);
+    for (size_t i = 0; i < all->processes.list.count; i++) {
+        const struct cairn_pf_owner *p = &all->processes.list.items[i];
+        if (p->pid < CAIRN_PF_UNKNOWN)
+            put_process(o, (int32_t)p->pid, p->name[0] ? p->name : NULL);
+    }
+}
+
 void cairn_pf_threads(struct cairn_output *o)
 {
     const struct cairn_text *text = &o->log->text;
     char name[CAIRN_SHOWN];
     put_process(o, CAIRN_PF_IDLE_PROCESS, "idle");
-    if (!foreign(o))
+    if (foreign(o))
+        put_owners(o);
+    else
         put_process(o, CAIRN_PF_KERNEL_PROCESS, CAIRN_PF_SYSTEM);
     for (size_t i = 0; i < text->names.count; i++) {
         const uint32_t tid = text->names.items[i].tid;

@@ -14,6 +14,7 @@
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/export/perfetto/writer.h"
+#include "tools/cairn/log/etl/event_text.h"
 
 #define LANES 16u /* of spin locks held at once on a CPU; each one above has a track of its own */
 
@@ -35,6 +36,7 @@ struct perfetto {
     struct lane cpu[MAX_CPUS];
     struct cairn_pf_sched sched;
     struct cairn_pf_stacks stacks;
+    struct cairn_pf_processes processes;
     uint32_t more_locks; /* tracks of one lock each */
     bool emulated;
     /* packed */
@@ -64,6 +66,11 @@ void cairn_pf_put(struct cairn_output *o, Pf__TracePacket *p, enum cairn_pf_sequ
     pf__trace_packet__pack(p, s->packet);
     fwrite(head, 1, n, o->file);
     fwrite(s->packet, 1, size, o->file);
+}
+
+struct cairn_pf_processes *cairn_pf_processes(const struct cairn_output *o)
+{
+    return &((struct perfetto *)o->state)->processes;
 }
 
 /* What this format writes begins with the system's name. */
@@ -361,7 +368,7 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
 
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
-    char text[CAIRN_LIVE_TEXT], hook[16];
+    char text[CAIRN_EVENT_TEXT], hook[16];
     struct notes n = {.count = 0};
     if (live && live->kind == CAIRN_LIVE_READY) {
         cairn_pf_ready(o, &((struct perfetto *)o->state)->sched, item, live);
@@ -372,11 +379,7 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     snprintf(hook, sizeof(hook), "%04" PRIX32 "H", item->event.hook);
     if (known)
         note_text(&n, "hook", hook);
-    if (live)
-        cairn_live_show(text, o->log, live);
-    else
-        cairn_show_event(text, o->log, &item->event);
-    note_text(&n, "text", text);
+    note_text(&n, "text", cairn_event_text(text, o->log, &item->event, live));
     put_named(o, uuid, item->time, PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "event",
               live    ? cairn_live_name(live->kind)
               : known ? cairn_hook_name(item->event.hook)
@@ -415,6 +418,7 @@ static void free_all(struct cairn_output *o)
     struct perfetto *s = o->state;
     free(s->packet);
     cairn_branches_free(&s->stacks.branches);
+    cairn_pf_processes_free(&s->processes);
 }
 
 const struct cairn_writer cairn_writer_perfetto = {

@@ -4,6 +4,7 @@
 
 #include "perfetto.pb-c.h"
 #include "tools/cairn/export/callstack.h"
+#include "tools/cairn/export/perfetto/processes.h"
 #include "tools/cairn/export/writer.h"
 #include "tools/cairn/model/cpu_time.h"
 
@@ -36,6 +37,8 @@ static inline uint64_t cairn_pf_time(const struct cairn_output *o, int64_t time)
 
 /* Writes it, as part of the trace. */
 void cairn_pf_put(struct cairn_output *o, Pf__TracePacket *packet, enum cairn_pf_sequence sequence);
+/* Of Windows' own logs, read before anything is written. */
+struct cairn_pf_processes *cairn_pf_processes(const struct cairn_output *o);
 
 /* ---- out_perfetto_machine.c -------------------------------------------------------------------------------------- */
 

@@ -66,6 +66,38 @@ _Static_assert(offsetof(struct system_trace_header, kernel_time) == ETL_COMPACT_
 #define ETL_EVENT_BYTES      0x50u
 #define ETL_EVENT_ID         0x28u /* EventDescriptor: Id, word */
 #define ETL_EVENT_VERSION    0x2Au /* byte */
+#define ETL_EVENT_FLAGS      0x04u /* word */
+#define ETL_EVENT_EXTENDED   0x0001u /* items are behind the header */
+#define ETL_EVENT_STRING     0x0004u
+#define ETL_EVENT_32_BIT     0x0020u /* of a process with pointers of 4 bytes */
+
+/* EVENT_HEADER_EXTENDED_DATA_ITEM as a file has it: its bytes with padding to 8, type, linkage, bytes of the data. */
+#define ETL_ITEM_BYTES       8u
+#define ETL_ITEM_TYPE        2u
+#define ETL_ITEM_LINKAGE     4u
+#define ETL_ITEM_MORE        1u /* another follows */
+#define ETL_ITEM_DATA_SIZE   6u
+enum etl_item { ETL_ITEM_STACK32 = 5, ETL_ITEM_STACK64 = 6, ETL_ITEM_SCHEMA = 11, ETL_ITEM_PROVIDER_TRAITS = 12 };
+#define ETL_ITEM_STACK_FRAMES 8u /* behind MatchId */
+
+/* TraceLogging's schema of an event: its bytes (a word), tags, name; of each field name, type, and where their highest
+ * bits say so how it is to look, and tags; then the elements of an array whose number is fixed. */
+#define ETL_TL_CHAIN          0x80u
+#define ETL_TL_TYPE_MASK      0x1Fu
+#define ETL_TL_COUNT_MASK     0x60u
+#define ETL_TL_FIXED_COUNT    0x20u /* a word of the schema */
+#define ETL_TL_VARIABLE_COUNT 0x40u /* a word in front of the elements */
+#define ETL_TL_CUSTOM         0x60u /* a word with the bytes of a type, and these; in the payload as binary */
+enum etl_tl_in {
+    ETL_TL_NULL, ETL_TL_UTF16, ETL_TL_ANSI, ETL_TL_INT8, ETL_TL_UINT8, ETL_TL_INT16, ETL_TL_UINT16, ETL_TL_INT32,
+    ETL_TL_UINT32, ETL_TL_INT64, ETL_TL_UINT64, ETL_TL_FLOAT, ETL_TL_DOUBLE, ETL_TL_BOOL32, ETL_TL_BINARY, ETL_TL_GUID,
+    ETL_TL_FILETIME = 17, ETL_TL_SYSTEMTIME, ETL_TL_SID, ETL_TL_HEX32, ETL_TL_HEX64, ETL_TL_COUNTED_UTF16,
+    ETL_TL_COUNTED_ANSI, ETL_TL_STRUCT /* of as many fields as its out type says */, ETL_TL_COUNTED_BINARY,
+};
+enum etl_tl_out {
+    ETL_TL_OUT_BOOLEAN = 3, ETL_TL_OUT_HEX = 4, ETL_TL_OUT_PORT = 7, ETL_TL_OUT_IPV4 = 8, ETL_TL_OUT_NTSTATUS = 14,
+    ETL_TL_OUT_HRESULT = 15, ETL_TL_OUT_FILETIME = 16, ETL_TL_OUT_CODE_POINTER = 37,
+};
 
 /* ---- the file's first event: TRACE_LOGFILE_HEADER --------------------------------------------------------------- */
 

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""ETL files of events that are none of the scheduler's: the kernel logger's disk, memory, file, network, configuration
+and stack events, and those of providers. Each stands here with what is to be shown of it; apart from the C code.
+`python3 make_events.py` writes what the fuzzer begins with."""
+
+import struct
+import uuid
+from pathlib import Path
+
+from make_etl import Maker
+
+CORPUS = Path(__file__).resolve().parent.parent / "fuzz" / "corpus" / "cairn_etl"
+MANIFEST = uuid.UUID("11223344-5566-7788-99aa-bbccddeeff00")
+TRACELOGGING = uuid.UUID("0cd1c309-0878-4515-83db-749843b3f5c9")
+CLASSIC = uuid.UUID("9e814aad-3204-11d2-9a82-006008a86939")
+SERVER, CLIENT, SIX = bytes([10, 1, 2, 3]), bytes([192, 168, 0, 9]), bytes.fromhex("20010db8" + 20 * "0" + "0001")
+
+
+def wide(text):
+    return (text + "\0").encode("utf-16-le")
+
+
+def chars(text, count):
+    return text.encode("utf-16-le").ljust(2 * count, b"\0")
+
+
+# ---- TraceLogging ---------------------------------------------------------------------------------------------------
+
+(NULL, UTF16, ANSI, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64, FLOAT, DOUBLE, BOOL32, BINARY,
+ GUID) = range(16)
+FILETIME, SYSTEMTIME, SID, HEX32, HEX64, COUNTED, COUNTED_ANSI, STRUCT, COUNTED_BINARY = range(17, 26)
+FIXED, VARIABLE, CUSTOM = 0x20, 0x40, 0x60
+
+
+def field(name, kind, out=None, *, tags=b"", fixed=None, custom=None):
+    """A field of a schema."""
+    data = name.encode() + b"\0" + bytes([kind | (0x80 if out is not None else 0)])
+    if out is not None:
+        data += bytes([out | (0x80 if tags else 0)]) + tags
+    if fixed is not None:
+        data += struct.pack("<H", fixed)
+    if custom is not None:
+        data += struct.pack("<H", len(custom)) + custom
+    return data
+
+
+def schema(name, *fields, tags=b"\x80\0"):
+    body = tags + name.encode() + b"\0" + b"".join(fields)
+    return struct.pack("<H", 2 + len(body)) + body
+
+
+def counted(data):
+    return struct.pack("<H", len(data)) + data
+
+
+ALL_TYPES = [  # (field, bytes of the payload, name and value as they are shown)
+    (field("text", UTF16), wide("wide"), "text=wide"),
+    (field("ansi", ANSI, 35, tags=b"\x81\x01"), b"narrow\0", "ansi=narrow"),
+    (field("i8", INT8), struct.pack("<b", -8), "i8=-8"),
+    (field("u8", UINT8), b"\xfe", "u8=254"),
+    (field("i16", INT16), struct.pack("<h", -300), "i16=-300"),
+    (field("u16", UINT16), struct.pack("<H", 65000), "u16=65000"),
+    (field("port", UINT16, 7), struct.pack(">H", 443), "port=443"),
+    (field("i32", INT32), struct.pack("<i", -70000), "i32=-70000"),
+    (field("u32", UINT32), struct.pack("<I", 0xFFFFFFFF), "u32=4294967295"),
+    (field("status", UINT32, 14), struct.pack("<I", 0xC0000034), "status=0xc0000034"),
+    (field("hresult", INT32, 15), struct.pack("<I", 0x80070005), "hresult=0x80070005"),
+    (field("address", UINT32, 8), SERVER, "address=10.1.2.3"),
+    (field("i64", INT64), struct.pack("<q", -5_000_000_000), "i64=-5000000000"),
+    (field("u64", UINT64), struct.pack("<Q", 1 << 63), "u64=9223372036854775808"),
+    (field("hex", UINT64, 4), struct.pack("<Q", 0xABCDEF0123), "hex=0xabcdef0123"),
+    (field("when", INT64, 16), struct.pack("<q", 132_000_000_000_000_001), "when=2019-04-17 18:40:00.0000001"),
+    (field("float", FLOAT), struct.pack("<f", 1.5), "float=1.5"),
+    (field("double", DOUBLE), struct.pack("<d", -0.125), "double=-0.125"),
+    (field("bool", BOOL32), struct.pack("<I", 1), "bool=true"),
+    (field("small bool", UINT8, 3), b"\0", "small bool=false"),
+    (field("binary", BINARY), counted(b"\x01\xab\0"), "binary=0x01ab00"),
+    (field("guid", GUID), MANIFEST.bytes_le, f"guid={{{MANIFEST}}}"),
+    (field("filetime", FILETIME), struct.pack("<q", 132_000_000_000_000_000), "filetime=2019-04-17 18:40:00.0000000"),
+    (field("systemtime", SYSTEMTIME), struct.pack("<8H", 2026, 11, 4, 26, 20, 5, 9, 77),
+     "systemtime=2026-11-26 20:05:09.077"),
+    (field("sid", SID), bytes([1, 2, 0, 0, 0, 0, 0, 5, 32, 0, 0, 0, 0x20, 2, 0, 0]), "sid=S-1-5-32-544"),
+    (field("hex32", HEX32), struct.pack("<I", 0x1234), "hex32=0x1234"),
+    (field("hex64", HEX64), struct.pack("<Q", 0xFFFFF80000001234), "hex64=0xfffff80000001234"),
+    (field("counted", COUNTED), counted("tw\u00f6".encode("utf-16-le")), "counted=tw?"),
+    (field("counted ansi", COUNTED_ANSI), counted(b"three"), "counted ansi=three"),
+    (field("counted binary", COUNTED_BINARY), counted(b"\xff"), "counted binary=0xff"),
+    (field("fixed", UINT16 | FIXED, fixed=3), struct.pack("<3H", 7, 8, 9), "fixed=[7, 8, 9]"),
+    (field("variable", ANSI | VARIABLE), struct.pack("<H", 2) + b"a\0bc\0", "variable=[a, bc]"),
+    (field("none", UINT32 | VARIABLE), struct.pack("<H", 0), "none=[]"),
+    (field("own", UINT8 | CUSTOM, custom=b"\1\2\3"), counted(b"\x44\x55"), "own=0x4455"),
+    (field("at", STRUCT, 2) + field("x", UINT8) + field("in", STRUCT, 1) + field("y", UINT8), b"\x0a\x0b",
+     "at.x=10, at.in.y=11"),
+    (field("list", STRUCT | VARIABLE, 1) + field("z", UINT8), struct.pack("<H", 2) + b"\x01\x02",
+     "list[0].z=1, list[1].z=2"),
+    (field("nobody", STRUCT | VARIABLE, 1) + field("z", UINT8), struct.pack("<H", 0), None),
+    (field("last", NULL), b"", "last="),
+]
+
+
+# ---- events ----------------------------------------------------------------------------------------------------------
+
+class Events(Maker):
+    """`expected`: of each event the text, in the order of the file."""
+
+    def __init__(self, build, bits):
+        super().__init__(build, bits)
+        self.expected, self.time = [], 5000
+        self.units = f"{(self.time - 1000) / self.frequency:.7f}"
+
+    def item(self, kind, data, more):
+        pad = -len(data) % 8
+        return struct.pack("<HHHH", 8 + len(data) + pad, kind, int(more), len(data)) + data + b"\x5a" * pad
+
+    def event(self, provider, identity, payload, items=(), flags=0):
+        """An EVENT_HEADER. `items`: (type, data)."""
+        behind = b"".join(self.item(kind, data, n + 1 < len(items)) for n, (kind, data) in enumerate(items))
+        head = struct.pack("<HHIIq", flags | bool(items) | (0x40 if self.wide else 0x20), 0, 908, 900, self.time)
+        head += provider.bytes_le + struct.pack("<HBBBBHQ", identity, 3, 11, 4, 1, 0, 1) + bytes(24)
+        body = head + behind + payload
+        return struct.pack("<I", self.marker(0x12, 0x13, 4 + len(body))) + body
+
+    def traits(self, name):
+        body = name.encode() + b"\0" + struct.pack("<HB", 19, 1) + MANIFEST.bytes_le
+        return 12, struct.pack("<H", 2 + len(body)) + body
+
+    def stack(self, *addresses):
+        size, kind = ("Q", 6) if self.wide else ("I", 5)
+        return kind, struct.pack(f"<Q{len(addresses)}{size}", 0x77, *addresses)
+
+    def providers(self):
+        """(event, text)"""
+        who = "PID 900, TID 908"
+        everything = schema("Everything", *(one for one, _, _ in ALL_TYPES))
+        values = b"".join(data for _, data, _ in ALL_TYPES)
+        shown = ", ".join(text for _, _, text in ALL_TYPES if text)
+        name = self.traits("Made.Up.Provider")
+        yield (self.event(TRACELOGGING, 0, values, [name, (11, everything)]),
+               f"Everything of Made.Up.Provider, {who}: {shown}")
+        yield (self.event(TRACELOGGING, 0, b"\x07", [(11, schema("Bare", field("n", UINT8)))]),
+               f"Bare of {{{TRACELOGGING}}}, {who}: n=7")
+        yield (self.event(TRACELOGGING, 0, b"", [name, (11, schema("Empty", tags=b"\0"))]),
+               f"Empty of Made.Up.Provider, {who}")
+        two = schema("Short", field("first", UINT8), field("second", UINT32))
+        yield (self.event(TRACELOGGING, 0, b"\1\2\3", [name, (11, two)]),
+               f"Short of Made.Up.Provider, {who}: first=1; its bytes are not as its schema says")
+        yield (self.event(TRACELOGGING, 0, b"\1\2\3\4\5\6", [name, (11, two)]),
+               f"Short of Made.Up.Provider, {who}: first=1, second=84148994; its bytes are not as its schema says")
+        yield self.event(MANIFEST, 1234, b"its payload"), f"event 1234 of {{{MANIFEST}}}, {who}"
+        yield (self.event(MANIFEST, 9, wide("words alone"), flags=4),
+               f"event 9 of {{{MANIFEST}}}, {who}: string=words alone")
+        yield (self.event(MANIFEST, 5, b"", [self.stack(0x8000_1230, 0x40_0010)]),
+               f"event 5 of {{{MANIFEST}}}, {who}: stack=ntoskrnl.exe+0x1230 < {self.user(0x40_0010)}")
+        damaged = bytearray(self.event(MANIFEST, 6, b"", [name]))
+        struct.pack_into("<H", damaged, 0x50, 0x7FF8)
+        yield bytes(damaged), f"event 6 of {{{MANIFEST}}}, {who}: its bytes are not as its header says"
+        rest = CLASSIC.bytes_le + bytes(8)
+        yield (self.classic(0x0A, 0x14, 2 << 16 | 5, self.time, b"full", rest),
+               f"type 5 of {{{CLASSIC}}}, PID 4, TID 12")
+
+    def user(self, address):
+        """An address in explorer.exe."""
+        return f"0x{address:016x}"
+
+    def hooks(self):
+        """(hook, version, payload, name, fields)"""
+        p, n = self.pointer, struct.pack
+        thread = "worker:908" if self.build >= 19041 else "explorer.exe:908"
+        by, file, irp, key = n("<I", 908), p(0xF11E), p(0x1290), p(0x4E1)
+        disk = n("<IIIIQ", 1, 0x60043, 4096, 0, 1 << 33) + file + irp + n("<Q", self.frequency // 1000)
+        disk_text = ("DiskNumber=1, IrpFlags=0x60043, TransferSize=4096, ByteOffset=8589934592, FileObject=0xf11e, "
+                     "Irp=0x1290, HighResResponseTime=1000.0 us")
+        if self.build == 7600:  # its clock has no whole kilohertz
+            disk_text = disk_text.replace("1000.0", f"{self.frequency // 1000 * 1e6 / self.frequency:.1f}")
+        issuer = f", IssuingThreadId={thread}"
+        yield 0x010A, 3, disk + by, "disk read", disk_text + issuer
+        yield 0x010B, 2, disk, "disk write", disk_text
+        yield 0x010C, 3, irp + by, "disk read begins", "Irp=0x1290" + issuer
+        yield 0x010D, 2, irp, "disk write begins", "Irp=0x1290"
+        yield 0x010A, 9, disk + by, "disk read", None
+        yield (0x0220, 2, n("<QQ", self.time, 8192) + p(0x7000) + file + by + n("<I", 4096), "hard fault",
+               f"InitialTime={self.units}, ReadOffset=8192, VirtualAddress=0x7000, FileObject=0xf11e, "
+               f"TThreadId={thread}, ByteCount=4096")
+        yield (0x020B, 2, p(0x7000) + p(0x8000_0040), "demand-zero fault",
+               "VirtualAddress=0x7000, ProgramCounter=ntoskrnl.exe+0x40")
+        yield (0x0262, 2, p(0x10000) + p(0x2000) + n("<II", 900, 0x1000), "virtual memory allocated",
+               "BaseAddress=0x10000, RegionSize=8192, ProcessId=900, Flags=0x1000")
+        for hook, name in (0x0400, "file name"), (0x0420, "file name begins"), (0x0424, "file name (rundown)"):
+            yield hook, 2, file + wide(r"\Device\a.txt"), name, r"FileObject=0xf11e, FileName=\Device\a.txt"
+        opened = n("<III", 0x21, 0x80, 7) + wide(r"C:\b")
+        yield (0x0440, 2, irp + p(908) + file + opened, "file create",
+               rf"IrpPtr=0x1290, TTID={thread}, FileObject=0xf11e, CreateOptions=0x21, FileAttributes=0x80, "
+               r"ShareAccess=0x7, OpenPath=C:\b")
+        yield (0x0443, 3, n("<Q", 512) + irp + file + key + by + n("<II", 100, 0x900), "file read",
+               f"Offset=512, IrpPtr=0x1290, FileObject=0xf11e, FileKey=0x4e1, TTID={thread}, IoSize=100, "
+               "IoFlags=0x900")
+        yield (0x044C, 2, irp + p(3) + n("<I", 0xC0000034), "file operation ends",
+               "IrpPtr=0x1290, ExtraInfo=0x3, NtStatus=0xc0000034")
+        ports = n(">HH", 443, 50123)
+        ip = n("<II", 900, 60) + SERVER + CLIENT + ports
+        ip_text = "PID=900, size=60, daddr=10.1.2.3, saddr=192.168.0.9, dport=443, sport=50123"
+        more = n("<IIII", 1, 2, 3, 4)
+        for hook, name in ((0x060A, "TCP send"), (0x060B, "TCP receive"), (0x060C, "TCP connect"),
+                           (0x060F, "TCP accept"), (0x080A, "UDP send"), (0x080B, "UDP receive")):
+            yield hook, 2, ip + more, name, ip_text
+        yield (0x061B, 2, n("<II", 900, 60) + SIX + SIX + ports + more, "TCP receive, IPv6",
+               "PID=900, size=60, daddr=2001:db8:0:0:0:0:0:1, saddr=2001:db8:0:0:0:0:0:1, dport=443, sport=50123")
+        yield 0x0811, 2, n("<HH", 2, 5), "UDP failure", "Proto=2, FailureCode=5"
+        yield (0x0B0A, 2, n("<IIIII", 3000, 8, 16384, 4096, 65536) + chars("PC", 256) + chars("HOME", 134) + p(0x55),
+               "CPU configuration", "MHz=3000, NumberOfProcessors=8, MemSize=16384, PageSize=4096, "
+               "AllocationGranularity=65536, ComputerName=PC, DomainName=HOME, HyperThreadingFlag=0x55")
+        yield (0x0B0C, 2, n("<QQIII", 1 << 20, 1 << 30, 0, 1, 3) + chars("C:", 4)
+               + n("<IIIIIqq", 0, 2, 8, 512, 0, 10, 20) + chars("NTFS", 16) + n("<II", 0, 0), "logical disk",
+               "StartOffset=1048576, PartitionSize=1073741824, DiskNumber=0, Size=1, DriveType=3, "
+               "DriveLetterString=C:, PartitionNumber=2, SectorsPerCluster=8, BytesPerSector=512, "
+               "NumberOfFreeClusters=10, "
+               "TotalNumberOfClusters=20, FileSystem=NTFS, VolumeExt=0")
+        yield (0x0B0D, 2, n("<QIII", 0x112233445566, 6, 4, 5) + wide("Card") + wide("10.1.2.3;") + wide(""),
+               "network card", "PhysicalAddr=0x112233445566, PhysicalAddrLen=6, Ipv4Index=4, Ipv6Index=5, "
+               "NICDescription=Card, IpAddresses=10.1.2.3;, DnsServerAddresses=")
+        yield (0x0B16, 3, bytes(12) + wide("ID") + wide("Thing") + wide("My thing") + wide(r"\Device\1"),
+               "plug and play device",
+               r"DeviceID=ID, DeviceDescription=Thing, FriendlyName=My thing, PdoName=\Device\1")
+        yield 0x0B18, 2, n("<IQQ", 2, 3, 12), "NUMA nodes", "NodeCount=2, NodeMap=0x3 0xc"
+        yield (0x0B19, 2, wide("Maker") + wide("Model") + wide("1/2/2026") + wide("9"), "platform",
+               "SystemManufacturer=Maker, SystemProductName=Model, BiosDate=1/2/2026, BiosVersion=9")
+        yield 0x0B0E, 2, bytes(40), "video", None
+        of = n("<QII", self.time, 900, 908)
+        of_text = f"EventTimeStamp={self.units}, StackProcess=900, StackThread={thread}"
+        yield (0x1820, 2, of + p(0x8000_1230) + p(0x8000_4560) + p(0x40_0010), "stack",
+               f"{of_text}, Stack=ntoskrnl.exe+0x1230 < ntoskrnl.exe+0x4560 < {self.user(0x40_0010)}")
+        yield 0x1825, 2, of + p(0xABC), "stack key, kernel", f"{of_text}, StackKey=0xabc"
+        yield (0x1824, 2, p(0xABC) + p(0x8000_1230), "stack key (rundown)",
+               "StackKey=0xabc, Stack=ntoskrnl.exe+0x1230")
+        yield 0x010A, 3, disk[:20], "disk read", ("DiskNumber=1, IrpFlags=0x60043, TransferSize=4096; its bytes are "
+                                                  "not as its version has them")
+
+    def events(self):
+        for event, text in self.providers():
+            self.expected.append(text)
+            yield event
+        for n, (hook, version, payload, name, fields) in enumerate(self.hooks()):
+            self.expected.append(f"{hook:04X}H {name}" + (f": {fields}" if fields else ""))
+            yield (self.system(hook, version, self.time, 908, 900, payload) if n % 2 else
+                   self.perfinfo(hook, version, self.time, payload))
+
+    def make(self):
+        for _ in range(2):  # the header counts the buffers
+            self.random.seed(self.build)
+            self.expected = []
+            header = self.header()
+            self.buffers = []
+            self.buffer(0, [header], kind=4)
+            self.split(0, list(self.rundown(1500)))
+            self.split(0, list(self.events()), last=True)
+        return b"".join(self.buffers)
+
+
+if __name__ == "__main__":
+    for name, bits in (("events", 64), ("events-32", 32)):
+        (CORPUS / name).write_bytes(Events(19041, bits).make())

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/log/etl/kernel_events.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/log/etl/stack.h"
+
+/*
+ * The fields of an event, in their order, each NAME:KIND, or -N for N bytes that are not told. KIND:
+ *   1 2 4 8  a number of so many bytes        x X y   hexadecimal, of 4, 8, 2 bytes
+ *   u p      a number, an address of a pointer's bytes
+ *   n q      a thread of 4, of a pointer's bytes  k   a process
+ *   c        where the code is                S       all that is left: a stack
+ *   @        a time of the session's clock    r       a time of the performance counter's units
+ *   z wN     UTF-16 up to its 0, of N characters      g  a GUID
+ *   a A P    an address of IPv4, of IPv6, a port      *K all that is left, each of kind K
+ */
+#define DISK        "DiskNumber:4 IrpFlags:x TransferSize:4 -4 ByteOffset:8 FileObject:p Irp:p HighResResponseTime:r"
+#define FLUSH       "DiskNumber:4 IrpFlags:x HighResResponseTime:r Irp:p"
+#define BY          " IssuingThreadId:n"
+#define CALLED      "MajorFunction:4 MinorFunction:4 RoutineAddr:c FileObject:p Irp:p UniqMatchId:4"
+#define FAULT       "VirtualAddress:p ProgramCounter:c"
+#define REGION      "BaseAddress:p RegionSize:u ProcessId:k Flags:x"
+#define RANGE       "BaseAddress:p SizeInBytes:u Flags:x"
+#define FILE_NAME   "FileObject:p FileName:z"
+#define VIEW        "ViewBase:p FileObject:p MiscInfo:X ViewSize:u ProcessId:k"
+#define OPENED      " CreateOptions:x FileAttributes:x ShareAccess:x OpenPath:z"
+#define FILE_V2     "IrpPtr:p TTID:q FileObject:p FileKey:p"
+#define FILE_V3     "IrpPtr:p FileObject:p FileKey:p"
+#define LISTED      " Length:4 InfoClass:4 FileIndex:4 FileName:z"
+#define PATH        FILE_V3 " ExtraInfo:p TTID:n InfoClass:4 FileName:z"
+#define TCPIP       "PID:k size:4 daddr:a saddr:a dport:P sport:P"
+#define TCPIP6      "PID:k size:4 daddr:A saddr:A dport:P sport:P"
+#define FAILED      "Proto:2 FailureCode:2"
+#define CPU         "MHz:4 NumberOfProcessors:4 MemSize:4 PageSize:4 AllocationGranularity:4 ComputerName:w256 " \
+                    "DomainName:w134 HyperThreadingFlag:p"
+#define DEVICE      "DeviceID:z DeviceDescription:z FriendlyName:z PdoName:z"
+#define STACK_OF    "EventTimeStamp:@ StackProcess:k StackThread:n"
+#define STACK_KEY   "StackKey:p Stack:S"
+
+static const struct row {
+    uint16_t hook, last; /* all from `hook` to here */
+    uint8_t first_version, last_version;
+    const char *fields;
+} rows[] = {
+    {0x010A, 0x010B, 2, 2, DISK},
+    {0x010A, 0x010B, 3, 3, DISK BY},
+    {0x010C, 0x010D, 2, 2, "Irp:p"},
+    {0x010C, 0x010D, 3, 3, "Irp:p" BY},
+    {0x010E, 0x010E, 2, 2, FLUSH},
+    {0x010E, 0x010E, 3, 3, FLUSH BY},
+    {0x010F, 0x010F, 2, 2, "Irp:p"},
+    {0x010F, 0x010F, 3, 3, "Irp:p" BY},
+    {0x0122, 0x0122, 2, 2, CALLED},
+    {0x0123, 0x0123, 2, 2, "Irp:p UniqMatchId:4"},
+    {0x0125, 0x0125, 2, 2, "Routine:c IrpPtr:p UniqMatchId:4"},
+    {0x0134, 0x0134, 2, 2, "RoutineAddr:c Irp:p UniqMatchId:4"},
+    {0x0135, 0x0135, 2, 2, "Irp:p UniqMatchId:4"},
+    {0x0137, 0x0138, 3, 3, DISK BY},
+    {0x0139, 0x0139, 3, 3, FLUSH BY},
+    {0x013A, 0x013C, 3, 3, "Irp:p" BY},
+    {0x020A, 0x020F, 2, 2, FAULT},
+    {0x0220, 0x0220, 2, 2, "InitialTime:@ ReadOffset:8 VirtualAddress:p FileObject:p TThreadId:n ByteCount:4"},
+    {0x0262, 0x0263, 2, 2, REGION},
+    {0x0269, 0x0269, 2, 2, "FileObject:p DeviceChar:x FileChar:y LoadFlags:y"},
+    {0x027F, 0x027F, 2, 2, RANGE},
+    {0x0280, 0x0281, 2, 2, REGION " CommitSizeInBytes:u"},
+    {0x0286, 0x0286, 2, 2, RANGE},
+    {0x0400, 0x0400, 0, 3, FILE_NAME},
+    {0x0420, 0x0420, 1, 3, FILE_NAME},
+    {0x0423, 0x0424, 2, 3, FILE_NAME},
+    {0x0425, 0x0428, 2, 2, VIEW},
+    {0x0440, 0x0440, 2, 2, "IrpPtr:p TTID:q FileObject:p" OPENED},
+    {0x0440, 0x0440, 3, 3, "IrpPtr:p FileObject:p TTID:n" OPENED},
+    {0x0441, 0x0442, 2, 2, FILE_V2},
+    {0x0441, 0x0442, 3, 3, FILE_V3 " TTID:n"},
+    {0x0443, 0x0444, 2, 2, "Offset:8 " FILE_V2 " IoSize:4 IoFlags:x"},
+    {0x0443, 0x0444, 3, 3, "Offset:8 " FILE_V3 " TTID:n IoSize:4 IoFlags:x"},
+    {0x0445, 0x0447, 2, 2, FILE_V2 " ExtraInfo:p InfoClass:4"},
+    {0x0445, 0x0447, 3, 3, FILE_V3 " ExtraInfo:p TTID:n InfoClass:4"},
+    {0x0448, 0x0448, 2, 2, FILE_V2 LISTED},
+    {0x0448, 0x0448, 3, 3, FILE_V3 " TTID:n" LISTED},
+    {0x0449, 0x0449, 2, 2, FILE_V2},
+    {0x0449, 0x0449, 3, 3, FILE_V3 " TTID:n"},
+    {0x044A, 0x044B, 2, 2, FILE_V2 " ExtraInfo:p InfoClass:4"},
+    {0x044A, 0x044B, 3, 3, FILE_V3 " ExtraInfo:p TTID:n InfoClass:4"},
+    {0x044C, 0x044C, 2, 3, "IrpPtr:p ExtraInfo:p NtStatus:x"},
+    {0x044D, 0x044D, 2, 2, FILE_V2 LISTED},
+    {0x044D, 0x044D, 3, 3, FILE_V3 " TTID:n" LISTED},
+    {0x044F, 0x0451, 3, 3, PATH},
+    {0x060A, 0x060F, 0, 0, "daddr:a saddr:a dport:P sport:P size:4 PID:k"},
+    {0x060A, 0x0610, 1, 2, TCPIP},
+    {0x0611, 0x0611, 2, 2, FAILED},
+    {0x0612, 0x0612, 1, 2, TCPIP},
+    {0x0613, 0x0616, 1, 1, TCPIP},
+    {0x061A, 0x0620, 2, 2, TCPIP6},
+    {0x0622, 0x0622, 2, 2, TCPIP6},
+    {0x080A, 0x080B, 1, 2, TCPIP},
+    {0x0811, 0x0811, 2, 2, FAILED},
+    {0x081A, 0x081B, 2, 2, TCPIP6},
+    {0x0B0A, 0x0B0A, 2, 2, CPU},
+    {0x0B0A, 0x0B0A, 3, 3, CPU " HighestUserAddress:p ProcessorArchitecture:2 ProcessorLevel:2 ProcessorRevision:2 -2 "
+                               "MemorySpeed:4"},
+    {0x0B0C, 0x0B0C, 2, 2, "StartOffset:8 PartitionSize:8 DiskNumber:4 Size:4 DriveType:4 DriveLetterString:w4 -4 "
+                           "PartitionNumber:4 SectorsPerCluster:4 BytesPerSector:4 -4 NumberOfFreeClusters:8 "
+                           "TotalNumberOfClusters:8 FileSystem:w16 VolumeExt:4"},
+    {0x0B0D, 0x0B0D, 2, 2, "PhysicalAddr:X PhysicalAddrLen:4 Ipv4Index:4 Ipv6Index:4 NICDescription:z IpAddresses:z "
+                           "DnsServerAddresses:z"},
+    {0x0B10, 0x0B10, 0, 2, "S1:1 S2:1 S3:1 S4:1 S5:1"},
+    {0x0B11, 0x0B11, 2, 2, "TcbTablePartitions:4 MaxHashTableSize:4 MaxUserPort:4 TcpTimedWaitDelay:4"},
+    {0x0B15, 0x0B15, 3, 3, "IRQAffinity:X IRQGroup:2 -2 IRQNum:4 -4 DeviceDescription:z"},
+    {0x0B16, 0x0B16, 3, 3, "-12 " DEVICE},
+    {0x0B16, 0x0B16, 4, 4, "ClassGuid:g -8 " DEVICE " ServiceName:z"},
+    {0x0B16, 0x0B16, 5, 5, "ClassGuid:g -8 DevStatus:x DevProblem:4 " DEVICE " ServiceName:z"},
+    {0x0B18, 0x0B18, 2, 2, "NodeCount:4 NodeMap:*X"},
+    {0x0B19, 0x0B19, 2, 2, "SystemManufacturer:z SystemProductName:z BiosDate:z BiosVersion:z"},
+    {0x0B1A, 0x0B1A, 2, 2, "GroupCount:4 Affinity:*p"},
+    {0x0B1B, 0x0B1B, 2, 2, "ProcessorCount:4 ProcessorNumber:*4"},
+    {0x0B1C, 0x0B1C, 2, 2, "MachineDPI:4 UserDPI:4"},
+    {0x1820, 0x1820, 2, 2, STACK_OF " Stack:S"},
+    {0x1822, 0x1824, 2, 2, STACK_KEY},
+    {0x1825, 0x1826, 2, 2, STACK_OF " StackKey:p"},
+};
+
+#define FIELD_NAME_MOST 32u
+#define LIST_MOST       64u /* elements of a list that are shown */
+
+struct reading {
+    const struct cairn_log *log;
+    const struct cairn_event *event;
+    struct cairn_bytes payload;
+    uint32_t pid; /* whose addresses are in it */
+    cairn_tell_field *tell;
+    void *to;
+};
+
+/* ---- values of more than their bytes ----------------------------------------------------------------------------- */
+
+/* The performance counter's frequency is in the file's header, whatever clock the session has. */
+static void show_response(char *out, const struct cairn_log *log, uint64_t units)
+{
+    const int64_t hz = log->etl ? log->etl->times.frequency : 0;
+    if (hz > 0)
+        snprintf(out, CAIRN_SHOWN, "%.1f us", (double)units * 1e6 / (double)hz);
+    else
+        snprintf(out, CAIRN_SHOWN, "%" PRIu64 " units", units);
+}
+
+/* Those that need the log. False: the payload is too short. */
+static bool take_told(struct reading *r, char out[CAIRN_VALUE_TEXT_MOST], char kind)
+{
+    char text[CAIRN_SHOWN];
+    const bool wide = kind == '@' || kind == 'r' || ((kind == 'q' || kind == 'c') && r->event->pointer == 8);
+    const uint8_t *p = cairn_bytes_take(&r->payload, wide ? 8 : 4);
+    if (!p)
+        return false;
+    const uint64_t value = wide ? cairn_get64(p) : cairn_get32(p);
+    switch (kind) {
+    case '@':
+        cairn_show_time(text, r->log, (int64_t)value);
+        break;
+    case 'r':
+        show_response(text, r->log, value);
+        break;
+    case 'c':
+        cairn_stack_place(text, r->log, r->pid, r->event->time, value);
+        break;
+    case 'k':
+        r->pid = (uint32_t)value;
+        snprintf(text, sizeof(text), "%" PRIu32, r->pid);
+        break;
+    default:
+        cairn_show_thread(text, r->log, (uint32_t)value, (int)CAIRN_SHOWN - 1);
+    }
+    snprintf(out, CAIRN_VALUE_TEXT_MOST, "%s", text);
+    return true;
+}
+
+/* ---- fields ------------------------------------------------------------------------------------------------------ */
+
+static struct cairn_value_type type_of(char kind, unsigned pointer)
+{
+    switch (kind) {
+    case 'x':
+        return (struct cairn_value_type){CAIRN_VALUE_HEX, 4};
+    case 'X':
+        return (struct cairn_value_type){CAIRN_VALUE_HEX, 8};
+    case 'y':
+        return (struct cairn_value_type){CAIRN_VALUE_HEX, 2};
+    case 'u':
+        return (struct cairn_value_type){CAIRN_VALUE_UNSIGNED, (uint8_t)pointer};
+    case 'p':
+        return (struct cairn_value_type){CAIRN_VALUE_HEX, (uint8_t)pointer};
+    case 'z':
+        return (struct cairn_value_type){CAIRN_VALUE_TEXT, 2};
+    case 'g':
+        return (struct cairn_value_type){CAIRN_VALUE_GUID, 0};
+    case 'a':
+        return (struct cairn_value_type){CAIRN_VALUE_IPV4, 0};
+    case 'A':
+        return (struct cairn_value_type){CAIRN_VALUE_IPV6, 0};
+    case 'P':
+        return (struct cairn_value_type){CAIRN_VALUE_PORT, 0};
+    default: /* a digit */
+        return (struct cairn_value_type){CAIRN_VALUE_UNSIGNED, (uint8_t)(kind - '0')};
+    }
+}
+
+static void tell_list(struct reading *r, const char *name, struct cairn_value_type type)
+{
+    char all[CAIRN_VALUE_TEXT_MOST] = "", one[CAIRN_VALUE_TEXT_MOST];
+    size_t n = 0;
+    for (unsigned i = 0; i < LIST_MOST && n + 32 < sizeof(all) && cairn_value_take(one, &r->payload, type); i++)
+        n += (size_t)snprintf(all + n, sizeof(all) - n, "%s%.24s", i ? " " : "", one);
+    if (r->payload.size && n + 32 < sizeof(all))
+        snprintf(all + n, sizeof(all) - n, " ...");
+    r->tell(r->to, name, all);
+}
+
+static void tell_stack(struct reading *r, const char *name)
+{
+    char text[CAIRN_STACK_TEXT];
+    r->tell(r->to, name, cairn_stack_text(text, r->log, r->pid, r->event->time, r->payload, r->event->pointer));
+    r->payload.size = 0;
+}
+
+/* The field called `name`. False: the payload is too short. */
+static bool tell_field(struct reading *r, const char *name, const char *kind)
+{
+    char text[CAIRN_VALUE_TEXT_MOST];
+    const uint8_t *p;
+    switch (*kind) {
+    case 'S':
+        tell_stack(r, name);
+        return true;
+    case '*':
+        tell_list(r, name, type_of(kind[1], r->event->pointer));
+        return true;
+    case 'w': {
+        const uint32_t bytes = 2 * (uint32_t)strtoul(kind + 1, NULL, 10);
+        if (!(p = cairn_bytes_take(&r->payload, bytes)))
+            return false;
+        cairn_value_text(text, p, bytes, 2);
+        break;
+    }
+    case '@':
+    case 'r':
+    case 'c':
+    case 'k':
+    case 'n':
+    case 'q':
+        if (!take_told(r, text, *kind))
+            return false;
+        break;
+    default:
+        if (!cairn_value_take(text, &r->payload, type_of(*kind, r->event->pointer)))
+            return false;
+    }
+    r->tell(r->to, name, text);
+    return true;
+}
+
+static const struct row *row_of(const struct cairn_event *e)
+{
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        if (e->hook >= rows[i].hook && e->hook <= rows[i].last && e->version >= rows[i].first_version &&
+            e->version <= rows[i].last_version)
+            return &rows[i];
+    return NULL;
+}
+
+enum cairn_fit cairn_kernel_fields(const struct cairn_log *log, const struct cairn_event *e, cairn_tell_field *tell,
+                                   void *to)
+{
+    struct reading r = {log, e, {e->payload, e->size}, e->pid, tell, to};
+    const struct row *row = e->hook == CAIRN_NO_HOOK || e->unknown_items ? NULL : row_of(e);
+    if (!row)
+        return CAIRN_FIT_UNKNOWN;
+    for (const char *at = row->fields; *at; at += *at == ' ') {
+        const size_t length = strcspn(at, " "), before = strcspn(at, ":");
+        char name[FIELD_NAME_MOST];
+        if (*at == '-') {
+            if (!cairn_bytes_take(&r.payload, (uint32_t)strtoul(at + 1, NULL, 10)))
+                return CAIRN_FIT_SHORT;
+        } else {
+            snprintf(name, sizeof(name), "%.*s", (int)before, at);
+            if (!tell_field(&r, name, at + before + 1))
+                return CAIRN_FIT_SHORT;
+        }
+        at += length;
+    }
+    return CAIRN_FIT_WHOLE;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What events of the kernel logger hold beside switches and what happens between them: disk, memory, files, network,
+ * configuration, stacks. By Microsoft's classes of these events, whose names the fields have. */
+#pragma once
+
+#include "tools/cairn/log/etl/values.h"
+#include "tools/cairn/log/log.h"
+
+enum cairn_fit {
+    CAIRN_FIT_UNKNOWN, /* nobody here knows the fields of this event, or of its version */
+    CAIRN_FIT_WHOLE,
+    CAIRN_FIT_SHORT,   /* the payload ends before the last of them: those before have been told */
+};
+
+/* Tells each field of an event with a hook ID. */
+enum cairn_fit cairn_kernel_fields(const struct cairn_log *log, const struct cairn_event *event, cairn_tell_field *tell,
+                                   void *to);

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/log/etl/provider.h"
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/log/rundown.h"
+
+/* Provider traits: their size, the name, and what nobody here reads. */
+static void read_traits(struct cairn_provider *o, struct cairn_bytes data)
+{
+    char name[CAIRN_VALUE_TEXT_MOST];
+    if (!cairn_bytes_take(&data, 2))
+        return;
+    cairn_value_text(name, data.at, data.size, 1);
+    const size_t length = strlen(name), most = sizeof(o->name) - 1;
+    memcpy(o->name, name, length < most ? length : most);
+    if (length > most)
+        memcpy(o->name + most - 3, "...", 3);
+}
+
+static void read_item(struct cairn_provider *o, uint16_t type, struct cairn_bytes data)
+{
+    switch (type) {
+    case ETL_ITEM_PROVIDER_TRAITS:
+        read_traits(o, data);
+        break;
+    case ETL_ITEM_SCHEMA:
+        o->schema = data;
+        break;
+    case ETL_ITEM_STACK32:
+    case ETL_ITEM_STACK64:
+        o->stack_pointer = type == ETL_ITEM_STACK32 ? 4 : 8;
+        if (cairn_bytes_take(&data, ETL_ITEM_STACK_FRAMES))
+            o->stack = data;
+        break;
+    default: /* activity, user, session: not shown */
+        break;
+    }
+}
+
+/* The items, each of whole 8 bytes, up to the one that none follows. False: they end before that. */
+static bool read_items(struct cairn_provider *o, struct cairn_bytes *rest)
+{
+    bool more = true;
+    while (more) {
+        const uint16_t size = rest->size >= ETL_ITEM_BYTES ? cairn_get16(rest->at) : 0;
+        const uint8_t *p = size >= ETL_ITEM_BYTES && size % 8 == 0 ? cairn_bytes_take(rest, size) : NULL;
+        if (!p)
+            return false;
+        const struct cairn_bytes data = {p + ETL_ITEM_BYTES, cairn_get16(p + ETL_ITEM_DATA_SIZE)};
+        if (data.size > (uint32_t)size - ETL_ITEM_BYTES)
+            return false;
+        read_item(o, cairn_get16(p + ETL_ITEM_TYPE), data);
+        more = cairn_get16(p + ETL_ITEM_LINKAGE) & ETL_ITEM_MORE;
+    }
+    return true;
+}
+
+bool cairn_provider_read(struct cairn_provider *o, const struct cairn_event *e)
+{
+    *o = (struct cairn_provider){.guid = e->provider, .payload = {e->payload, e->size}};
+    if (e->hook != CAIRN_NO_HOOK)
+        return false;
+    if (e->head != ETL_EVENT_BYTES)
+        return e->provider || e->header == ETL_INSTANCE32 || e->header == ETL_INSTANCE64;
+    const uint16_t flags = cairn_get16(e->payload - e->head + ETL_EVENT_FLAGS);
+    o->described = true;
+    o->string = flags & ETL_EVENT_STRING;
+    o->pointer = flags & ETL_EVENT_32_BIT ? 4 : 8;
+    if (flags & ETL_EVENT_EXTENDED && !read_items(o, &o->payload)) {
+        *o = (struct cairn_provider){.guid = e->provider, .described = true, .damaged = true};
+        return true;
+    }
+    return true;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Events of providers, not of the kernel logger: EVENT_HEADER with the items behind it that describe the event and its
+ * provider; and the older headers, which name a GUID and a type. */
+#pragma once
+
+#include "tools/cairn/log/etl/values.h"
+#include "tools/cairn/log/log.h"
+
+#define CAIRN_PROVIDER_NAME 128u
+
+struct cairn_provider {
+    const uint8_t *guid;             /* 16 bytes; NULL: the header has none (INSTANCE) */
+    char name[CAIRN_PROVIDER_NAME];  /* that it gave itself, "" where the event does not tell */
+    bool described;                  /* EVENT_HEADER: `id` and `version` are the provider's; else the class's type */
+    bool string;                     /* the payload is one text of 2-byte characters */
+    struct cairn_bytes payload;      /* behind the items */
+    struct cairn_bytes schema;       /* TraceLogging's; at NULL: not there */
+    struct cairn_bytes stack;        /* addresses; at NULL: not there */
+    uint8_t pointer, stack_pointer;  /* bytes of one */
+    bool damaged;                    /* the items are not as they say: they and the payload are not read */
+};
+
+/* False: the event is none of a provider's. */
+bool cairn_provider_read(struct cairn_provider *provider, const struct cairn_event *event);

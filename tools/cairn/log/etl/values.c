@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/cairn/log/etl/values.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/cairn/base/bytes.h"
+#include "tools/cairn/log/etl/layout.h"
+
+#define MOST CAIRN_VALUE_TEXT_MOST
+
+const uint8_t *cairn_bytes_take(struct cairn_bytes *b, uint32_t size)
+{
+    if (size > b->size)
+        return NULL;
+    const uint8_t *p = b->at;
+    b->at += size;
+    b->size -= size;
+    return p;
+}
+
+void cairn_value_text(char out[MOST], const uint8_t *text, uint32_t size, unsigned character)
+{
+    static const char more[] = "...";
+    uint32_t n = 0;
+    for (uint32_t at = 0; size - at >= character; at += character) {
+        const uint32_t c = character == 2 ? cairn_get16(text + at) : text[at];
+        if (!c)
+            break;
+        if (n + 1 == MOST) {
+            memcpy(out + n - (sizeof(more) - 1), more, sizeof(more));
+            return;
+        }
+        out[n++] = c >= ' ' && c <= '~' ? (char)c : '?';
+    }
+    out[n] = '\0';
+}
+
+const char *cairn_guid_text(char out[CAIRN_GUID_TEXT], const uint8_t *guid)
+{
+    int n = snprintf(out, CAIRN_GUID_TEXT, "{%08" PRIx32 "-%04x-%04x-", cairn_get32(guid), cairn_get16(guid + 4),
+                     cairn_get16(guid + 6));
+    for (unsigned i = 8; i < 16; i++)
+        n += snprintf(out + n, CAIRN_GUID_TEXT - (size_t)n, "%s%02x", i == 10 ? "-" : "", guid[i]);
+    snprintf(out + n, CAIRN_GUID_TEXT - (size_t)n, "}");
+    return out;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t number(const uint8_t *p, unsigned bytes)
+{
+    uint64_t value = 0;
+    memcpy(&value, p, bytes);
+    return value;
+}
+
+static void show_signed(char *out, uint64_t value, unsigned bytes)
+{
+    const unsigned shift = 64 - 8 * bytes;
+    snprintf(out, MOST, "%" PRId64, (int64_t)(value << shift) >> shift);
+}
+
+static void show_float(char *out, const uint8_t *p, unsigned bytes)
+{
+    float single;
+    double wide;
+    if (bytes == sizeof(single)) {
+        memcpy(&single, p, sizeof(single));
+        wide = (double)single;
+    } else {
+        memcpy(&wide, p, sizeof(wide));
+    }
+    snprintf(out, MOST, "%.9g", wide);
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------- */
+
+static void show_filetime(char *out, uint64_t value)
+{
+    char text[32];
+    struct tm tm;
+    const time_t seconds = (time_t)(value / 10000000) - (time_t)INT64_C(11644473600);
+    if (value <= INT64_MAX && gmtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm))
+        snprintf(out, MOST, "%s.%07" PRIu64, text, value % 10000000);
+    else
+        snprintf(out, MOST, "0x%" PRIx64, value);
+}
+
+/* SYSTEMTIME: words of year, month, day of the week, day, hour, minute, second, millisecond. */
+static void show_systemtime(char *out, const uint8_t *p)
+{
+    snprintf(out, MOST, "%04u-%02u-%02u %02u:%02u:%02u.%03u", cairn_get16(p), cairn_get16(p + 2), cairn_get16(p + 6),
+             cairn_get16(p + 8), cairn_get16(p + 10), cairn_get16(p + 12), cairn_get16(p + 14));
+}
+
+/* ---- what has no fixed size -------------------------------------------------------------------------------------- */
+
+static bool take_text(char *out, struct cairn_bytes *b, unsigned character)
+{
+    uint32_t size = 0;
+    bool ends = false;
+    while (!ends && b->size - size >= character) {
+        ends = !b->at[size] && (character == 1 || !b->at[size + 1]);
+        size += character;
+    }
+    cairn_value_text(out, cairn_bytes_take(b, size), size, character);
+    return ends || !b->size;
+}
+
+static bool take_counted(char *out, struct cairn_bytes *b, struct cairn_value_type type)
+{
+    struct cairn_bytes rest = *b;
+    const uint8_t *word = cairn_bytes_take(&rest, 2);
+    const uint32_t size = word ? cairn_get16(word) : 0;
+    const uint8_t *p = word ? cairn_bytes_take(&rest, size) : NULL;
+    if (!p)
+        return false;
+    *b = rest;
+    if (type.kind == CAIRN_VALUE_COUNTED) {
+        cairn_value_text(out, p, size, type.bytes);
+        return true;
+    }
+    size_t n = (size_t)snprintf(out, MOST, "0x");
+    for (uint32_t i = 0; i < size && n + 6 < MOST; i++)
+        n += (size_t)snprintf(out + n, MOST - n, "%02x%s", p[i], i + 1 < size && n + 8 >= MOST ? "..." : "");
+    return true;
+}
+
+/* SID: revision, number of subauthorities, authority (6 bytes, the highest first), subauthorities. */
+static bool take_sid(char *out, struct cairn_bytes *b)
+{
+    const uint32_t size = b->size >= 2 ? ETL_SID_BYTES((uint32_t)b->at[1]) : UINT32_MAX;
+    const uint8_t *p = cairn_bytes_take(b, size);
+    uint64_t authority = 0;
+    if (!p)
+        return false;
+    for (unsigned i = 2; i < 8; i++)
+        authority = authority << 8 | p[i];
+    size_t n = (size_t)snprintf(out, MOST, "S-%u-%" PRIu64, p[0], authority);
+    for (uint32_t at = ETL_SID_BYTES(0); at < size && n + 12 < MOST; at += 4)
+        n += (size_t)snprintf(out + n, MOST - n, "-%" PRIu32, cairn_get32(p + at));
+    return true;
+}
+
+/* ---- addresses --------------------------------------------------------------------------------------------------- */
+
+static void show_ipv6(char *out, const uint8_t *p)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < 16; i += 2)
+        n += (size_t)snprintf(out + n, MOST - n, "%s%x", i ? ":" : "", p[i] << 8 | p[i + 1]);
+}
+
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
+
+static uint32_t fixed_bytes(struct cairn_value_type type)
+{
+    static const uint8_t bytes[] = {
+        [CAIRN_VALUE_GUID] = 16, [CAIRN_VALUE_FILETIME] = 8, [CAIRN_VALUE_SYSTEMTIME] = 16,
+        [CAIRN_VALUE_PORT] = 2,  [CAIRN_VALUE_IPV4] = 4,     [CAIRN_VALUE_IPV6] = 16,
+    };
+    return type.kind < sizeof(bytes) && bytes[type.kind] ? bytes[type.kind] : type.bytes;
+}
+
+bool cairn_value_take(char out[MOST], struct cairn_bytes *b, struct cairn_value_type type)
+{
+    char guid[CAIRN_GUID_TEXT];
+    out[0] = '\0';
+    switch ((enum cairn_value)type.kind) {
+    case CAIRN_VALUE_NOTHING:
+        return true;
+    case CAIRN_VALUE_TEXT:
+        return take_text(out, b, type.bytes);
+    case CAIRN_VALUE_COUNTED:
+    case CAIRN_VALUE_BINARY:
+        return take_counted(out, b, type);
+    case CAIRN_VALUE_SID:
+        return take_sid(out, b);
+    default:
+        break;
+    }
+    const uint8_t *p = cairn_bytes_take(b, fixed_bytes(type));
+    if (!p)
+        return false;
+    switch ((enum cairn_value)type.kind) {
+    case CAIRN_VALUE_SIGNED:
+        show_signed(out, number(p, type.bytes), type.bytes);
+        break;
+    case CAIRN_VALUE_HEX:
+        snprintf(out, MOST, "0x%" PRIx64, number(p, type.bytes));
+        break;
+    case CAIRN_VALUE_BOOL:
+        snprintf(out, MOST, "%s", number(p, type.bytes) ? "true" : "false");
+        break;
+    case CAIRN_VALUE_FLOAT:
+        show_float(out, p, type.bytes);
+        break;
+    case CAIRN_VALUE_GUID:
+        snprintf(out, MOST, "%s", cairn_guid_text(guid, p));
+        break;
+    case CAIRN_VALUE_FILETIME:
+        show_filetime(out, cairn_get64(p));
+        break;
+    case CAIRN_VALUE_SYSTEMTIME:
+        show_systemtime(out, p);
+        break;
+    case CAIRN_VALUE_PORT:
+        snprintf(out, MOST, "%u", p[0] << 8 | p[1]);
+        break;
+    case CAIRN_VALUE_IPV4:
+        snprintf(out, MOST, "%u.%u.%u.%u", p[0], p[1], p[2], p[3]);
+        break;
+    case CAIRN_VALUE_IPV6:
+        show_ipv6(out, p);
+        break;
+    default:
+        snprintf(out, MOST, "%" PRIu64, number(p, type.bytes));
+    }
+    return true;
+}
