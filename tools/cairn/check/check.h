@@ -8,21 +8,21 @@
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/timeline.h"
 
-enum cairn_rule {
+enum cairn_rule { /* in the order they are shown */
     CAIRN_RULE_FRAMES,
     CAIRN_RULE_BUFFERS,
     CAIRN_RULE_EVENTS,
     CAIRN_RULE_TIMES,
     CAIRN_RULE_ITEMS,
-    CAIRN_RULE_PMC, /* with PMC items only */
+    CAIRN_RULE_PMC,
     CAIRN_RULE_BATCHES,
     CAIRN_RULE_STAMPS,
     CAIRN_RULE_EPOCHS,
     CAIRN_RULE_AREAS,
     CAIRN_RULE_RECORDS,
     CAIRN_RULE_COUNTS,
-    CAIRN_RULE_SESSION, /* these two of kernels that tell when a session comes and goes */
-    CAIRN_RULE_RUNDOWN, /* of sessions that ask who is there */
+    CAIRN_RULE_SESSION,
+    CAIRN_RULE_RUNDOWN,
     CAIRN_RULE_TRUTH_SESSION,
     CAIRN_RULE_TRUTH_RUNDOWN,
     CAIRN_RULE_TRUTH_COMPACT,
@@ -31,12 +31,12 @@ enum cairn_rule {
     CAIRN_RULE_TRUTH_RECORDS,
     CAIRN_RULE_TRUTH_WORDS,
     CAIRN_RULE_TRUTH_THREADS,
-    CAIRN_RULE_TRUTH_LIVE, /* with events between the switches only */
-    CAIRN_RULE_TRUTH_COUNTS, /* with PMC items only */
-    CAIRN_RULE_BTS, /* these two with BTS only */
+    CAIRN_RULE_TRUTH_LIVE,
+    CAIRN_RULE_TRUTH_COUNTS,
+    CAIRN_RULE_BTS,
     CAIRN_RULE_TRUTH_BRANCHES,
-    CAIRN_RULE_LOG, /* with ds.log=1 only */
-    CAIRN_RULE_LOCKS, /* these two with spin locks only */
+    CAIRN_RULE_LOG,
+    CAIRN_RULE_LOCKS,
     CAIRN_RULE_TRUTH_LOCKS,
     CAIRN_RULES,
 };
@@ -142,7 +142,7 @@ void cairn_check_lock_truth(struct cairn_check *check, uint32_t cpu);
 
 const char *cairn_rule_text(enum cairn_rule rule);
 
-/* What a rule comes to (check_words.c). */
+/* What a rule comes to (rules.c, which has the table of them). */
 enum cairn_word {
     CAIRN_VERIFIED,        /* compared with the truth */
     CAIRN_VERIFIED_PARTLY, /* some of it */
