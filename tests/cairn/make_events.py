@@ -160,7 +160,7 @@ class Events(Maker):
 
     def user(self, address):
         """An address in explorer.exe."""
-        return f"0x{address:016x}"
+        return f"explorer.exe+0x{address - 0x40_0000:x}"
 
     def hooks(self):
         """(hook, version, payload, name, fields)"""

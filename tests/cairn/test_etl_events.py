@@ -120,6 +120,35 @@ def test_what_is_long_is_cut_and_says_so():
     assert line["fields"][-1]["value"].count(" < ") == 199
 
 
+def test_user_addresses_are_of_the_process_and_the_time():
+    """The same address in two processes, and in one process of one image behind another; of some images only the end
+    is told."""
+    load, unload, begin, end = 0x030A, 0x1402, 0x1403, 0x1404
+    first, second = 0x50_0000, 0x60_0000
+    told = [(begin, 10, 900, first, "here.dll"), (unload, 2000, 900, first, "here.dll"),
+            (load, 3000, 900, first, "later.dll"), (load, 2500, 1400, first, "other.dll"),
+            (unload, 2600, 1400, first, "other.dll"), (unload, 2000, 1400, second, "gone.dll"),
+            (end, 9000, 1400, second, "stays.dll"), (load, 4000, 900, first - 0x8000, "over.dll")]
+    asked = [(1500, 900, first + 1, "here.dll+0x1"), (2001, 900, first + 1, None), (3000, 900, first, "later.dll+0x0"),
+             (8000, 900, first + 0xFFFF, "later.dll+0xffff"), (8000, 900, first + 0x10000, None),
+             (2499, 1400, first, None), (2550, 1400, first, "other.dll+0x0"), (2700, 1400, first, None),
+             (100, 1400, second, "gone.dll+0x0"), (2001, 1400, second, "stays.dll+0x0"), (3500, 900, first - 1, None),
+             (8000, 900, first - 1, "over.dll+0x7fff"), (8000, 8, first, None), (1500, 900, 0x40_0010,
+                                                                                "explorer.exe+0x10")]
+
+    def of(maker):
+        yield from (maker.system(hook, 3, time, 0, pid, maker.image(pid, base, name))
+                    for hook, time, pid, base, name in told)
+        yield from (maker.perfinfo(0x1820, 2, 9500, struct.pack("<QII", time, pid, 908) + maker.pointer(address))
+                    for time, pid, address, _ in asked)
+
+    for bits in (32, 64):
+        maker = Events(19041, bits)
+        maker.events = lambda of=of, maker=maker: of(maker)
+        found = [line["fields"][-1]["value"] for line in events(maker.make()) if line["hook"] == "1820H"]
+        assert found == [text or f"0x{address:016x}" for _, _, address, text in asked]
+
+
 def test_threads_are_in_their_processes():
     data = Events(19041, 64).make()
     done = cairn("export", "--to", "perfetto", "-", data=data)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "tools/cairn/log/etl/images.h"
 #include "tools/cairn/log/etl/layout.h"
 #include "tools/cairn/log/log.h"
 
@@ -46,6 +47,7 @@ struct cairn_etl {
     bool compressed; /* at least one buffer */
     bool cairn;      /* this project wrote it: its buffers' flags tell where events were lost */
     bool account;    /* and tells which buffers it added */
+    struct cairn_images images; /* of processes; those of the kernel are symbols of the log */
 };
 
 /* Whether the bytes begin as an ETL file does. */

@@ -133,7 +133,8 @@ struct reading {
     const struct cairn_log *log;
     const struct cairn_event *event;
     struct cairn_bytes payload;
-    uint32_t pid; /* whose addresses are in it */
+    uint32_t pid; /* whose addresses are in it, */
+    int64_t time; /* as they were then */
     cairn_tell_field *tell;
     void *to;
 };
@@ -161,13 +162,14 @@ static bool take_told(struct reading *r, char out[CAIRN_VALUE_TEXT_MOST], char k
     const uint64_t value = wide ? cairn_get64(p) : cairn_get32(p);
     switch (kind) {
     case '@':
-        cairn_show_time(text, r->log, (int64_t)value);
+        r->time = (int64_t)value;
+        cairn_show_time(text, r->log, r->time);
         break;
     case 'r':
         show_response(text, r->log, value);
         break;
     case 'c':
-        cairn_stack_place(text, r->log, r->pid, r->event->time, value);
+        cairn_stack_place(text, r->log, r->pid, r->time, value);
         break;
     case 'k':
         r->pid = (uint32_t)value;
@@ -224,7 +226,7 @@ static void tell_list(struct reading *r, const char *name, struct cairn_value_ty
 static void tell_stack(struct reading *r, const char *name)
 {
     char text[CAIRN_STACK_TEXT];
-    r->tell(r->to, name, cairn_stack_text(text, r->log, r->pid, r->event->time, r->payload, r->event->pointer));
+    r->tell(r->to, name, cairn_stack_text(text, r->log, r->pid, r->time, r->payload, r->event->pointer));
     r->payload.size = 0;
 }
 
@@ -276,7 +278,7 @@ static const struct row *row_of(const struct cairn_event *e)
 enum cairn_fit cairn_kernel_fields(const struct cairn_log *log, const struct cairn_event *e, cairn_tell_field *tell,
                                    void *to)
 {
-    struct reading r = {log, e, {e->payload, e->size}, e->pid, tell, to};
+    struct reading r = {log, e, {e->payload, e->size}, e->pid, e->time, tell, to};
     const struct row *row = e->hook == CAIRN_NO_HOOK || e->unknown_items ? NULL : row_of(e);
     if (!row)
         return CAIRN_FIT_UNKNOWN;
