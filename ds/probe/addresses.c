@@ -106,6 +106,8 @@ static void run_nops(struct ds_probe *p, uint64_t first)
 void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r)
 {
     const uint64_t bit = DS_BIT(p->instructions.number);
+    if (ds_probe_needs_multiples(p, r))
+        return;
     run_nops(p, DS_PROBE_FAR);
     const uint64_t all =
         ds_probe_value(p, &p->instructions) - ds_initial(p->caps, p->instructions.number, DS_PROBE_FAR);

@@ -10,7 +10,7 @@ static unsigned stored(struct ds_probe *p, uint32_t maximum)
 {
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, maximum, DS_PROBE_NEVER);
-    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
+    ds_probe_count(p, &p->instructions, p->period, p->period);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
     return ds_probe_records(p);
 }
@@ -40,7 +40,7 @@ void ds_probe_drop_reload(struct ds_probe *p, struct ds_probe_result *r)
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, full, DS_PROBE_NEVER);
     ds_probe_set_pebs_index(p, (uint64_t)(uintptr_t)p->bench->buffer + full);
-    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_FAR);
+    ds_probe_count(p, &p->instructions, p->period, DS_PROBE_FAR);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
 
     const uint64_t value = ds_probe_value(p, &p->instructions), index = ds_probe_pebs_index(p);
@@ -61,7 +61,7 @@ void ds_probe_full_signal(struct ds_probe *p, struct ds_probe_result *r)
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, full, full);
     ds_probe_set_pebs_index(p, (uint64_t)(uintptr_t)p->bench->buffer + full);
-    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
+    ds_probe_count(p, &p->instructions, p->period, p->period);
     ds_probe_lvtpc(p, false);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
     const uint64_t status = ds_probe_status(p);
@@ -83,7 +83,7 @@ void ds_probe_unmapped(struct ds_probe *p, struct ds_probe_result *r)
     p->bench->area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] = p->bench->unmapped + ARCH_PAGE_SIZE;
     p->bench->area[offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8] = p->bench->unmapped + ARCH_PAGE_SIZE;
     ds_probe_set_pebs_index(p, p->bench->unmapped);
-    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_FAR);
+    ds_probe_count(p, &p->instructions, p->period, DS_PROBE_FAR);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
     const bool moved = ds_probe_pebs_index(p) + (uint64_t)(uintptr_t)p->bench->buffer != p->bench->unmapped;
     const uint64_t value = ds_probe_value(p, &p->instructions);

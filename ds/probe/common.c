@@ -335,24 +335,30 @@ void ds_probe_unknown(struct ds_probe_result *r, const char *format, ...)
     va_end(args);
 }
 
+bool ds_probe_needs_multiples(const struct ds_probe *p, struct ds_probe_result *r)
+{
+    if (!p->precise || !p->caps->errata.period_64)
+        return false;
+    ds_probe_unknown(r, "needs periods that are no multiples of 64, which are wrong here, an erratum");
+    return true;
+}
+
 static bool makes_records(struct ds_probe *p)
 {
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
-    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
+    ds_probe_count(p, &p->instructions, p->period, p->period);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
     p->own_size = ds_probe_own_size(p);
     return ds_probe_records(p) > 0 && p->own_size == p->record_bytes;
 }
 
-/* Before Ice Lake precise distribution is another event of instructions, which is a precise one for certain. Not where
- * short periods of it are wrong (ds/driver/errata.c). */
+/* Before Ice Lake precise distribution is another event of instructions, which is a precise one for certain. */
 static bool precise_instead(const struct ds_probe *p, struct ds_probe_counter *c)
 {
     const struct ds_event event = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
-    const struct ds_errata *e = &p->caps->errata;
     const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters;
-    if (p->caps->baseline || e->period_64 || e->period_128 || !any || ds_event_code(p->caps, &event, &c->code))
+    if (p->caps->baseline || !any || ds_event_code(p->caps, &event, &c->code))
         return false;
     c->number = (unsigned)__builtin_ctzll(any);
     return true;
@@ -363,10 +369,13 @@ bool ds_probe_records_instructions(struct ds_probe *p)
     if (!p->tried) {
         struct ds_probe_counter first;
         p->tried = true;
+        p->period = DS_PROBE_PERIOD;
         p->found = ds_probe_find(p, DS_EVENT_INSTRUCTIONS, 0, &p->instructions);
         p->works = p->found && makes_records(p);
         first = p->instructions;
         if (p->found && !p->works && precise_instead(p, &p->instructions)) {
+            const struct ds_errata *e = &p->caps->errata;
+            p->period = e->period_64 || e->period_128 ? DS_PROBE_PERIOD_PRECISE : DS_PROBE_PERIOD;
             p->works = p->precise = makes_records(p);
             p->instructions = p->works ? p->instructions : first;
         }

@@ -189,15 +189,13 @@ static void cost_of_drain(struct series *s, struct ds_probe_cost *cost)
 
 /* ---- an interrupt, a branch -------------------------------------------------------------------------------------- */
 
-#define DIVISION 64u /* or a few before it: the overflow's */
-
 /* A counter without PEBS overflows once among the divisions, of which so many are left then that they take longer than
  * the way of the PMI: one that comes behind them is not among the cycles, and not counted. */
 static uint64_t overflow(struct ds_probe *p, bool masked, uint32_t *pmis)
 {
     const struct ds_probe_counter *c = &p->instructions;
     ds_probe_reset(p);
-    ds_probe_count(p, c, DIVISION, DS_PROBE_FAR);
+    ds_probe_count(p, c, p->period, DS_PROBE_FAR);
     ds_probe_write(p, IA32_PERFEVTSEL0 + c->number,
                    c->code | IA32_PERFEVTSEL_OS | IA32_PERFEVTSEL_EN | IA32_PERFEVTSEL_INT);
     p->pebs = 0;

@@ -184,8 +184,8 @@ void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
         ds_probe_unknown(r, "the only counter with PEBS, %u, has precise distribution", precise.number);
         return;
     }
-    const struct ds_probe_spacing s = ds_probe_space(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_SLOW);
-    tell_spacing(p, r, &p->instructions, DS_PROBE_PERIOD, &s);
+    const struct ds_probe_spacing s = ds_probe_space(p, &p->instructions, p->period, DS_PROBE_SLOW);
+    tell_spacing(p, r, &p->instructions, p->period, &s);
 }
 
 void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
@@ -203,18 +203,20 @@ void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
 
 #define PLACES 8u /* a division and the NOPs behind it */
 #define TURNS  16u
-#define APART  66u /* with the one after it odd, so that all places come in turn */
 
 /* Records of a division and of each NOP behind it: as many, if it is chance which instruction a record is of; on
- * silicon fast instructions stand in the shadow of slow ones. */
+ * silicon fast instructions stand in the shadow of slow ones. The period and the one after it are no multiples of 8, so
+ * that places come in turn. */
 void ds_probe_shadow(struct ds_probe *p, struct ds_probe_result *r)
 {
     const struct ds_probe_sled *sled = &p->bench->sled[DS_PROBE_MIXED];
     unsigned at[PLACES] = {0}, all = 0, least = UINT32_MAX, most = 0;
+    if (ds_probe_needs_multiples(p, r))
+        return;
     for (unsigned turn = 0; turn < TURNS; turn++) {
         ds_probe_reset(p);
         ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
-        ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD + turn, APART);
+        ds_probe_count(p, &p->instructions, p->period + turn, p->period + 2);
         ds_probe_run(p, DS_PROBE_MIXED, 0);
         for (unsigned i = 0; i < ds_probe_records(p); i++) {
             const uint64_t end = ds_probe_ip(p, i, 0) + (p->caps->format < 2 ? 0 : 1) - sled->start;

@@ -5,7 +5,8 @@
 #include "ds/driver/driver.h"
 #include "ds/probe/probe.h"
 
-#define DS_PROBE_PERIOD 64u                 /* of most experiments: no processor here refuses it (ds/driver/errata.c) */
+#define DS_PROBE_PERIOD 64u /* of most experiments: no processor here refuses it (ds/driver/errata.c), */
+#define DS_PROBE_PERIOD_PRECISE 128u /* but some of INST_RETIRED.PREC_DIST, of which this is right everywhere */
 #define DS_PROBE_FAR    (UINT64_C(1) << 20) /* a reset value that nobody comes to */
 
 struct ds_probe_counter {
@@ -24,6 +25,7 @@ struct ds_probe {
     struct ds_probe_counter instructions; /* retired ones, without precise distribution as far as anybody knows */
     bool tried, found, works;             /* whether that has been looked for, is there, and makes records */
     bool precise;                         /* they are counted by INST_RETIRED.PREC_DIST, for lack of another */
+    uint32_t period;                      /* of most experiments with these */
     uint32_t own_size;                    /* of its first record: ds_probe_own_size */
     struct ds_probe_counter branches;     /* retired ones, another counter */
     uint64_t arming;                      /* the period with which it is armed by the last jump; 0: not known */
@@ -70,7 +72,7 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
 /* Its records have these groups, too; after ds_probe_count, a general-purpose counter alone. */
 void ds_probe_groups(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t groups);
 
-/* Sets p->instructions, the first time; whether it makes records. */
+/* Sets p->instructions and p->period, the first time; whether it makes records. */
 bool ds_probe_records_instructions(struct ds_probe *p);
 
 /* Sets p->branches and p->arming, the first time. False: there is no such counter, or no such period, and `r` says so.
@@ -106,6 +108,9 @@ struct ds_probe_spacing ds_probe_space(struct ds_probe *p, const struct ds_probe
 /* ---- answers */
 void ds_probe_answer(struct ds_probe_result *r, const char *answer, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Not determined: where periods that are no multiples of 64 are wrong (ds/driver/errata.c), of the one counter that
+ * makes records. Whether that is so. */
+bool ds_probe_needs_multiples(const struct ds_probe *p, struct ds_probe_result *r);
 /* Not determined, and why. */
 void ds_probe_unknown(struct ds_probe_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

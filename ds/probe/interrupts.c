@@ -7,7 +7,7 @@ static uint32_t reach_threshold(struct ds_probe *p, bool masked)
 {
     ds_probe_reset(p);
     ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, p->record_bytes);
-    ds_probe_count(p, &p->instructions, DS_PROBE_PERIOD, DS_PROBE_PERIOD);
+    ds_probe_count(p, &p->instructions, p->period, p->period);
     ds_probe_lvtpc(p, masked);
     ds_probe_run(p, DS_PROBE_NOPS, 0);
     return p->bench->interrupts(p->bench->context);

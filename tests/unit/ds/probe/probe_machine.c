@@ -79,7 +79,14 @@ static int rdmsr(void *context, uint32_t msr, uint64_t *value)
     return e;
 }
 
-/* What two errata make of counters that go on. */
+/* Whether errata make records of INST_RETIRED.PREC_DIST wrong. */
+static bool wrong(uint64_t period)
+{
+    const struct ds_errata *e = &fake.caps.errata;
+    return ((e->period_64 || e->period_128) && period < 128) || (e->period_64 && period % 64);
+}
+
+/* What some errata make of counters that go on. */
 static void counters_on(uint64_t global_ctrl)
 {
     static const uint32_t wanted[] = {0x4300B5, 0x4300D2, 0x4300B1, 0x4300B1};
@@ -87,6 +94,8 @@ static void counters_on(uint64_t global_ctrl)
     for (unsigned i = 0; i < 4; i++)
         held &= fake.model.perfevtsel[i] == wanted[i];
     fake.freed |= held;
+    if (fake.model.pebs & 2 && global_ctrl & 2 && (fake.model.perfevtsel[1] & 0xFFFF) == 0x01C0)
+        fake.erroneous |= wrong(fake.first) || wrong(-area[9] & fake.model.counter_mask);
     for (unsigned i = 4; i < 8 && fake.caps.errata.one_page_buffer; i++) /* PEBS' words, of a buffer that is mapped */
         fake.hung |= area[i] && area[i] - (uint64_t)(uintptr_t)buffer > ARCH_PAGE_SIZE;
 }
@@ -96,6 +105,8 @@ static int wrmsr(void *context, uint32_t msr, uint64_t value)
     (void)context;
     if (msr == IA32_PERF_GLOBAL_CTRL && value)
         counters_on(value);
+    if (msr == IA32_PMC0 + 1 || msr == IA32_A_PMC0 + 1)
+        fake.first = -value & fake.model.counter_mask;
     if (fake.imprecise && msr - IA32_PERFEVTSEL0 < DS_GP_MAX && (value & 0xFFFF) == 0x00C0)
         value &= ~(uint64_t)IA32_PERFEVTSEL_EN;
     return msr == fake.forbidden || ds_model_wrmsr(&fake.model, msr, value) ? -EFAULT : 0;

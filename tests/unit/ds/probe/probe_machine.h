@@ -30,6 +30,8 @@ extern struct probe_fake {
     uint64_t of_groups;
     bool no_slots;  /* reset values are elsewhere: counters are set to 0 */
     bool imprecise; /* INST_RETIRED.ANY_P does not count with PEBS */
+    uint64_t first; /* the period that counter 1 begins with */
+    bool erroneous; /* INST_RETIRED.PREC_DIST has run with a period that an erratum makes wrong */
     bool posted;    /* a write to LVTPC, of `lvtpc`, is on its way */
     uint32_t lvtpc;
     bool freed; /* counters have been set free, where they would not count before */
