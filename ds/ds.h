@@ -252,6 +252,31 @@ int ds_cpu_init(struct ds_cpu *ds, uint32_t cpu, const struct ds_machine *machin
                 const struct ds_config *config, const struct ds_hooks *hooks, void *area, void *buffer, char *error,
                 size_t error_size);
 
+/* ---- does PEBS make records? (ds/driver/self_test.c) ------------------------------------------------------------- */
+
+enum ds_tried {
+    DS_TRIED_RECORDS,
+    DS_TRIED_NO_RECORD, /* the counter has run past 0, PebsIndex has not moved */
+    DS_TRIED_STILL,     /* the counter has not come to 0 */
+    DS_TRIED_NOT,       /* PEBS of it cannot be set up: ds_cpu_init and ds_start say why */
+};
+
+#define DS_SELF_TEST_BUFFER 4096u /* a page */
+
+/* Has PEBS make records of `event`, of instructions, by some hundred of the kernel's, with a driver of its own:
+ * ds_cpu_bytes at `ds`, `area` and DS_SELF_TEST_BUFFER bytes at `buffer` as ds_cpu_init's. Adds a row to caps. Nothing
+ * runs; every register is as before. */
+enum ds_tried ds_self_test(struct ds_cpu *ds, const struct ds_machine *machine, struct ds_caps *caps,
+                           const struct ds_event *event, void *area, void *buffer);
+
+/* The first event of `config` by which PEBS samples instructions, without precise distribution; NULL: none. */
+const struct ds_event *ds_sampled_instructions(const struct ds_config *config);
+
+/* INST_RETIRED.PREC_DIST takes that event's place, with the nearest period that errata let it have, and so has later[]
+ * where later[0] is not 0. 0; nothing is changed: -ENOENT (it is no event of instructions as such on this processor),
+ * or -EBUSY (there is more than one that samples instructions: one counter has it). */
+int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint64_t *later);
+
 /* The area of the next ds_start and ds_bts_start, such as ds_cpu_init's; NULL: there will be none. Nothing runs. */
 void ds_set_area(struct ds_cpu *ds, void *area);
 

@@ -13,6 +13,7 @@
 #include "kernel/tracepoint/mutant.h"
 #include "kernel/options/options.h"
 #include "kernel/recording/pmi.h"
+#include "kernel/recording/self_test.h"
 #include "kernel/console/print.h"
 #include "kernel/tracepoint/stepping.h"
 #include "kernel/lib/string.h"
@@ -253,6 +254,9 @@ static int configure(char *error, size_t error_size)
     }
     if (!state.pebs)
         state.ds.events = 0;
+    const size_t length = strlen(state.reason);
+    if ((e = kself_test(state.caps, &state.ds, state.later, state.reason + length, sizeof state.reason - length)) != 0)
+        return e;
     for (uint32_t i = 0; i < kcpu_count; i++) {
         size_t bytes = ds_buffer_bytes(&state.caps[i], &state.ds);
         uint32_t truth = state.soft ? ds_truth_records(&state.caps[i], &state.ds) : 1;

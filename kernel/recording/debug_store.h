@@ -10,7 +10,7 @@
 struct kds {
     const char *backend;     /* "hw", "soft" or "off" */
     bool soft;               /* it is "soft" */
-    char reason[320];        /* one sentence: why this backend */
+    char reason[576];        /* one sentence: why this backend; and what the self-test has found wrong */
     struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
     struct ds_config ds;

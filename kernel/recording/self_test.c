@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/recording/self_test.h"
+
+#include "arch/arch.h"
+#include "kernel/console/report.h"
+#include "kernel/cpu.h"
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+#include "kernel/memory/mem.h"
+#include "kernel/options/options.h"
+#include "kernel/sched/cross_call.h"
+
+#define PAGES(bytes) (((bytes) + ARCH_PAGE_SIZE - 1) / ARCH_PAGE_SIZE)
+
+struct trial {
+    struct ds_caps *caps; /* of all CPUs */
+    const struct ds_event *event;
+    struct {
+        uint8_t *pages; /* the driver, behind it the area and the buffer */
+        enum ds_tried tried;
+    } cpu[MAX_CPUS];
+};
+
+#define DRIVER_PAGES PAGES(ds_cpu_bytes())
+#define TRIAL_PAGES  (DRIVER_PAGES + 1 + PAGES(DS_SELF_TEST_BUFFER))
+
+static void try(void *argument)
+{
+    struct trial *t = argument;
+    struct kcpu *cpu = kcpu_this();
+    const uint32_t i = cpu->arch.index;
+    uint8_t *area = t->cpu[i].pages + DRIVER_PAGES * ARCH_PAGE_SIZE;
+    cpu->active_model = cpu->ds_soft;
+    t->cpu[i].tried = ds_self_test((struct ds_cpu *)(void *)t->cpu[i].pages,
+                                   cpu->ds_soft ? ds_soft_machine(cpu->ds_soft) : ds_hw_machine(), &t->caps[i],
+                                   t->event, area, area + ARCH_PAGE_SIZE);
+    cpu->active_model = NULL;
+    if (cpu->ds_soft) /* as new: nothing has been counted */
+        ds_soft_init(cpu->ds_soft, kopt.ds_preset, &kopt.ds_policy);
+}
+
+/* On every CPU. *cpu: the first where it makes no record, or stands still; returns what came of it there. */
+static enum ds_tried try_all(struct trial *t, const struct ds_event *event, uint32_t *cpu)
+{
+    t->event = event;
+    kcall_all(try, t);
+    for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
+        if (t->cpu[*cpu].tried == DS_TRIED_NO_RECORD || t->cpu[*cpu].tried == DS_TRIED_STILL)
+            return t->cpu[*cpu].tried;
+    return DS_TRIED_RECORDS;
+}
+
+/* What to do about instructions of which PEBS makes no record on this CPU. */
+static void replace(struct trial *t, uint32_t cpu, struct ds_config *config, uint64_t *later, char *said, size_t size)
+{
+    struct ds_config other = *config;
+    uint64_t other_later[DS_MAX_COUNTERS];
+    const struct ds_event *was = ds_sampled_instructions(config), *now = &other.event[was - config->event];
+    const char *why;
+    uint32_t first;
+    memcpy(other_later, later, sizeof other_later);
+    switch (ds_take_prec_dist(&t->caps[cpu], &other, other_later)) {
+    case 0:
+        if (try_all(t, now, &first) == DS_TRIED_RECORDS) {
+            snprintf(said, size, "; self-test: CPU %u makes no record of %s:%lu, so %s:%lu takes its place", cpu,
+                     was->name, (unsigned long)was->period, now->name, (unsigned long)now->period);
+            *config = other;
+            memcpy(later, other_later, sizeof other_later);
+            return;
+        }
+        why = "nor of INST_RETIRED.PREC_DIST";
+        break;
+    case -EBUSY:
+        why = "and INST_RETIRED.PREC_DIST can take the place of one event of instructions only";
+        break;
+    default:
+        why = "and this processor has no other event of instructions";
+    }
+    snprintf(said, size, "; self-test: CPU %u makes no record of %s, %s: sample another event, such as "
+             "pebs=BR_INST_RETIRED.ALL_BRANCHES:1009", cpu, was->name, why);
+    kreport(KREPORT_SKIP, "records", "%s", said + 2);
+}
+
+static void try_instructions(struct trial *t, struct ds_config *config, uint64_t *later, char *said, size_t size)
+{
+    const struct ds_event *event = ds_sampled_instructions(config);
+    uint32_t cpu;
+    switch (try_all(t, event, &cpu)) {
+    case DS_TRIED_NO_RECORD:
+        replace(t, cpu, config, later, said, size);
+        break;
+    case DS_TRIED_STILL:
+        snprintf(said, size, "; self-test: CPU %u: the counter of %s does not count", cpu, event->name);
+        kreport(KREPORT_SKIP, "records", "%s", said + 2);
+        break;
+    default:
+        break;
+    }
+}
+
+int kself_test(struct ds_caps *caps, struct ds_config *config, uint64_t *later, char *said, size_t size)
+{
+    static struct trial trial;
+    bool memory = true;
+    said[0] = '\0';
+    if (!ds_sampled_instructions(config))
+        return 0;
+    trial.caps = caps;
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        memory &= (trial.cpu[i].pages = kmem_pages_alloc(TRIAL_PAGES)) != NULL;
+    if (memory)
+        try_instructions(&trial, config, later, said, size);
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        if (trial.cpu[i].pages)
+            kmem_pages_free(trial.cpu[i].pages, TRIAL_PAGES);
+    return memory ? 0 : -ENOMEM;
+}
