@@ -57,8 +57,8 @@ static void raise_pmi(void *context, uint32_t lvtpc)
 
 static void cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4])
 {
-    (void)context, (void)subleaf;
-    ds_model_cpuid(&fake.model, leaf, out);
+    (void)context;
+    ds_model_cpuid(&fake.model, leaf, subleaf, out);
 }
 
 static int rdmsr(void *context, uint32_t msr, uint64_t *value)
