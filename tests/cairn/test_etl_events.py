@@ -159,6 +159,21 @@ def test_threads_are_in_their_processes():
         8: ("System", 4), 908: ("worker", 900), 912: ("renamed", 900), 1404: ("a name of some length.exe", 1400)}
 
 
+    named = {text: name for _, _, name, notes in trace.events if (text := notes.get("text", "")).endswith("n=7")}
+    assert list(named.values()) == ["Bare"]
+
+
+def test_a_thread_has_the_events_that_it_wrote():
+    """As no switch tells who ran, the event's header does."""
+    maker = Events(19041, 64)
+    maker.events = lambda: [maker.event(MANIFEST, 1, b""), maker.classic(0x0A, 0x14, 5, maker.time, b"", bytes(24))]
+    data = maker.make()
+    for thread, wrote in ("908", ["event 1"]), ("12", ["type 5"]), ("8", []):
+        shown = rows(cairn("dump", "--thread", thread, "-", data=data).stdout.decode())
+        assert [line[:len("event 1")].strip() for line in shown if " of {" in line] == [
+            text.strip() for text in wrote], shown
+
+
 def test_the_fuzzer_begins_with_such_files():
     for name, bits in (("events", 64), ("events-32", 32)):
         assert (CORPUS / name).read_bytes() == Events(19041, bits).make()

@@ -366,9 +366,19 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
         put_end(o, uuid, to);
 }
 
+/* What its provider calls it, where the event brings that. */
+static const char *provider_event(const struct cairn_event *e, char name[CAIRN_VALUE_TEXT_MOST])
+{
+    struct cairn_provider provider;
+    name[0] = '\0';
+    if (cairn_provider_read(&provider, e))
+        cairn_event_name(name, &provider);
+    return name[0] ? name : "event";
+}
+
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
-    char text[CAIRN_EVENT_TEXT], hook[16];
+    char text[CAIRN_EVENT_TEXT], name[CAIRN_VALUE_TEXT_MOST], hook[16];
     struct notes n = {.count = 0};
     if (live && live->kind == CAIRN_LIVE_READY) {
         cairn_pf_ready(o, &((struct perfetto *)o->state)->sched, item, live);
@@ -383,7 +393,7 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     put_named(o, uuid, item->time, PF__TRACK_EVENT__TYPE__TYPE_INSTANT, "event",
               live    ? cairn_live_name(live->kind)
               : known ? cairn_hook_name(item->event.hook)
-                      : "event",
+                      : provider_event(&item->event, name),
               &n);
 }
 
