@@ -9,7 +9,8 @@ import pytest
 
 import etl
 from cairn_tool import cairn, text_of
-from make_events import MANIFEST, TRACELOGGING, CLASSIC, CORPUS, Events, ANSI, UINT8, NULL, STRUCT, FIXED, field, schema
+from make_events import (ANSI, CLASSIC, CORPUS, FIXED, MANIFEST, NULL, SID, STRUCT, TRACELOGGING, UINT8, Events, field,
+                         schema)
 from perfetto import UNKNOWN, Trace, packets_of
 
 BUILDS = [(7600, 32), (7600, 64), (10240, 64), (19041, 32), (19041, 64)]
@@ -99,7 +100,7 @@ def test_schemas_that_lie():
     wide = b"".join(field("w", STRUCT | FIXED, 1, fixed=65535) for _ in range(8)) + field("n", NULL)
     for what, payload in ((nothing, b""), (deep, b"\1"), (wide, b""), (field("n", 16), b"\1"), (field("n", 30), b"\1"),
                           (field("s", STRUCT, 5), b""), (field("a", UINT8 | FIXED, fixed=9), b"\1\2"),
-                          (b"no end", b"")):
+                          (b"no end", b""), (field("sid", SID), bytes([1, 16]) + bytes(6 + 4 * 16))):
         line = logged(schema("Lies", what), payload)
         assert not line["fields_fit"] and line["name"] == "Lies" and len(line.get("fields", ())) < 4096
     for size in range(len(schema("Lies", field("n", UINT8)))):
@@ -172,6 +173,17 @@ def test_a_thread_has_the_events_that_it_wrote():
         shown = rows(cairn("dump", "--thread", thread, "-", data=data).stdout.decode())
         assert [line[:len("event 1")].strip() for line in shown if " of {" in line] == [
             text.strip() for text in wrote], shown
+
+
+@pytest.mark.parametrize("form, said", [("json", None), ("ctf", None), ("html", None), ("perfetto", None),
+                                        ("svg", None), ("folded", b"no PEBS records"), ("etl", b"already")])
+def test_which_exports_take_a_file_of_windows(tmp_path, form, said):
+    """As docs/export.md says."""
+    path = tmp_path / "w.etl"
+    path.write_bytes(Events(19041, 64).make())
+    done = cairn("export", "--to", form, path, "-o", tmp_path / "out")
+    assert done.returncode == (1 if said else 0) and (said or b"") in done.stderr
+    assert (tmp_path / "out").exists() == (said is None)
 
 
 def test_the_fuzzer_begins_with_such_files():

@@ -154,6 +154,7 @@ enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CYC
 _Static_assert(ETL_PROCESS_FIXED(8, 4) == sizeof(struct etw_process), "Process_V4");
 #define ETL_TOKEN_USER(p) (2u * (p)) /* before a SID; its first word 0: neither is there */
 #define ETL_SID_BYTES(subauthorities) (8u + 4u * (subauthorities))
+#define ETL_SID_SUBAUTHORITIES_MOST 15u
 
 #define ETL_THREAD_PROCESS  0u
 #define ETL_THREAD_ID       4u

@@ -59,10 +59,9 @@ static bool read_items(struct cairn_provider *o, struct cairn_bytes *rest)
 bool cairn_provider_read(struct cairn_provider *o, const struct cairn_event *e)
 {
     *o = (struct cairn_provider){.guid = e->provider, .payload = {e->payload, e->size}};
-    if (e->hook != CAIRN_NO_HOOK)
-        return false;
-    if (e->head != ETL_EVENT_BYTES)
-        return e->provider || e->header == ETL_INSTANCE32 || e->header == ETL_INSTANCE64;
+    if (e->header != ETL_EVENT32 && e->header != ETL_EVENT64)
+        return e->header == ETL_FULL32 || e->header == ETL_FULL64 || e->header == ETL_INSTANCE32 ||
+               e->header == ETL_INSTANCE64;
     const uint16_t flags = cairn_get16(e->payload - e->head + ETL_EVENT_FLAGS);
     o->described = true;
     o->string = flags & ETL_EVENT_STRING;

@@ -132,7 +132,8 @@ static bool take_counted(char *out, struct cairn_bytes *b, struct cairn_value_ty
 /* SID: revision, number of subauthorities, authority (6 bytes, the highest first), subauthorities. */
 static bool take_sid(char *out, struct cairn_bytes *b)
 {
-    const uint32_t size = b->size >= 2 ? ETL_SID_BYTES((uint32_t)b->at[1]) : UINT32_MAX;
+    const bool told = b->size >= 2 && b->at[1] <= ETL_SID_SUBAUTHORITIES_MOST;
+    const uint32_t size = told ? ETL_SID_BYTES((uint32_t)b->at[1]) : UINT32_MAX;
     const uint8_t *p = cairn_bytes_take(b, size);
     uint64_t authority = 0;
     if (!p)
@@ -140,7 +141,7 @@ static bool take_sid(char *out, struct cairn_bytes *b)
     for (unsigned i = 2; i < 8; i++)
         authority = authority << 8 | p[i];
     size_t n = (size_t)snprintf(out, MOST, "S-%u-%" PRIu64, p[0], authority);
-    for (uint32_t at = ETL_SID_BYTES(0); at < size && n + 12 < MOST; at += 4)
+    for (uint32_t at = ETL_SID_BYTES(0); at < size; at += 4)
         n += (size_t)snprintf(out + n, MOST - n, "-%" PRIu32, cairn_get32(p + at));
     return true;
 }
