@@ -186,6 +186,7 @@ def test_which_exports_take_a_file_of_windows(tmp_path, form, said):
     assert (tmp_path / "out").exists() == (said is None)
 
 
-def test_the_fuzzer_begins_with_such_files():
+def test_the_fuzzer_begins_with_these_events():
     for name, bits in (("events", 64), ("events-32", 32)):
-        assert (CORPUS / name).read_bytes() == Events(19041, bits).make()
+        data = (CORPUS / name).read_bytes()
+        assert all(event in data for event in Events(19041, bits).events())
