@@ -98,6 +98,39 @@ ALL_TYPES = [  # (field, bytes of the payload, name and value as they are shown)
 ]
 
 
+# ---- the kernel logger's ---------------------------------------------------------------------------------------------
+
+# Bytes of a field, or: p u q c of a pointer, in hexadecimal, a number, a thread, where code is; x X y of 4, 8 and 2
+# bytes in hexadecimal; n a thread; r a time. From Microsoft's classes, apart from the table in C.
+FILE_2, FILE_3 = "IrpPtr:p TTID:q FileObject:p FileKey:p", "IrpPtr:p FileObject:p FileKey:p"
+FLUSHED, DONE = "DiskNumber:4 IrpFlags:x HighResResponseTime:r Irp:p", "Irp:p UniqMatchId:4"
+MORE = [
+    (0x010E, 2, "disk flush", FLUSHED), (0x010E, 3, "disk flush", FLUSHED + " IssuingThreadId:n"),
+    (0x010F, 2, "disk flush begins", "Irp:p"), (0x010F, 3, "disk flush begins", "Irp:p IssuingThreadId:n"),
+    (0x0122, 2, "driver called", "MajorFunction:4 MinorFunction:4 RoutineAddr:c FileObject:p " + DONE),
+    (0x0123, 2, "driver returns", DONE), (0x0125, 2, "driver completion routine", "Routine:c IrpPtr:p UniqMatchId:4"),
+    (0x0134, 2, "driver completes request", "RoutineAddr:c " + DONE), (0x0135, 2, "driver request completed", DONE),
+    (0x0138, 3, "optical disk write", "DiskNumber:4 IrpFlags:x TransferSize:4 -:4 ByteOffset:8 FileObject:p Irp:p "
+                                      "HighResResponseTime:r IssuingThreadId:n"),
+    (0x0139, 3, "optical disk flush", FLUSHED + " IssuingThreadId:n"),
+    (0x013B, 3, "optical disk write begins", "Irp:p IssuingThreadId:n"),
+    (0x0269, 2, "image backed by file", "FileObject:p DeviceChar:x FileChar:y LoadFlags:y"),
+    (0x027F, 2, "virtual memory rotated", "BaseAddress:p SizeInBytes:u Flags:x"),
+    (0x0281, 2, "virtual memory (at the end)", "BaseAddress:p RegionSize:u ProcessId:4 Flags:x CommitSizeInBytes:u"),
+    (0x0286, 2, "memory reset", "BaseAddress:p SizeInBytes:u Flags:x"),
+    (0x0426, 2, "file unmapped", "ViewBase:p FileObject:p MiscInfo:X ViewSize:u ProcessId:4"),
+    (0x0441, 2, "file cleanup", FILE_2), (0x0442, 3, "file close", FILE_3 + " TTID:n"),
+    (0x0444, 2, "file write", "Offset:8 " + FILE_2 + " IoSize:4 IoFlags:x"),
+    (0x0445, 2, "file set information", FILE_2 + " ExtraInfo:p InfoClass:4"),
+    (0x0447, 3, "file rename", FILE_3 + " ExtraInfo:p TTID:n InfoClass:4"),
+    (0x0449, 2, "file flush", FILE_2), (0x0449, 3, "file flush", FILE_3 + " TTID:n"),
+    (0x044A, 2, "file query information", FILE_2 + " ExtraInfo:p InfoClass:4"),
+    (0x044B, 3, "file system control", FILE_3 + " ExtraInfo:p TTID:n InfoClass:4"),
+    (0x0611, 2, "TCP failure", "Proto:2 FailureCode:2"), (0x0B10, 2, "power states", "S1:1 S2:1 S3:1 S4:1 S5:1"),
+    (0x0B11, 2, "network settings", "TcbTablePartitions:4 MaxHashTableSize:4 MaxUserPort:4 TcpTimedWaitDelay:4"),
+    (0x0B1C, 2, "screen resolution", "MachineDPI:4 UserDPI:4"),
+]
+
 # ---- events ----------------------------------------------------------------------------------------------------------
 
 class Events(Maker):
@@ -235,11 +268,60 @@ class Events(Maker):
         yield 0x010A, 3, disk[:20], "disk read", ("DiskNumber=1, IrpFlags=0x60043, TransferSize=4096; its bytes are "
                                                   "not as its version has them")
 
+    def more_hooks(self):
+        """The same, of fields that are all alike: each is 1, 2, 3 and so on of its bytes."""
+        p, thread = self.bits // 8, "worker" if self.build >= 19041 else "explorer.exe"
+        for hook, version, name, fields in MORE:
+            payload, told = b"", []
+            for n, (field_name, kind) in enumerate((one.split(":") for one in fields.split()), 1):
+                size = p if kind in "puqc" else {"x": 4, "X": 8, "y": 2, "n": 4, "r": 8}.get(kind) or int(kind)
+                value = 908 if kind in "nq" else n
+                payload += value.to_bytes(size, "little")
+                shown = {"n": f"{thread}:908", "q": f"{thread}:908", "c": f"0x{n:016x}",
+                         "r": f"{n * 1e6 / self.frequency:.1f} us"}.get(kind, f"0x{n:x}" if kind in "pxXy" else str(n))
+                if field_name != "-":
+                    told.append(f"{field_name}={shown}")
+            yield hook, version, payload, name, ", ".join(told)
+        texts = wide("ID") + wide("What") + wide("") + wide("Pdo") + wide("svc")
+        shown = "DeviceID=ID, DeviceDescription=What, FriendlyName=, PdoName=Pdo, ServiceName=svc"
+        guid = f"ClassGuid={{{MANIFEST}}}, "
+        yield 0x0B16, 4, MANIFEST.bytes_le + bytes(8) + texts, "plug and play device", guid + shown
+        yield (0x0B16, 5, MANIFEST.bytes_le + bytes(8) + struct.pack("<II", 16, 3) + texts, "plug and play device",
+               f"{guid}DevStatus=0x10, DevProblem=3, {shown}")
+        yield (0x0B15, 3, struct.pack("<QHHII", 255, 1, 0, 9, 5) + wide("Clock"), "IRQ",
+               "IRQAffinity=0xff, IRQGroup=1, IRQNum=9, DeviceDescription=Clock")
+        yield (0x0B1A, 2, struct.pack("<I", 2) + self.pointer(3) + self.pointer(4), "processor groups",
+               "GroupCount=2, Affinity=0x3 0x4")
+        yield 0x0B1B, 2, struct.pack("<4I", 3, 7, 8, 9), "processor numbers", "ProcessorCount=3, ProcessorNumber=7 8 9"
+        cpu = struct.pack("<IIIII", 1, 2, 3, 4, 5) + chars("PC", 256) + chars("", 134) + self.pointer(6)
+        yield (0x0B0A, 3, cpu + self.pointer(7) + struct.pack("<HHHBBI", 9, 6, 0x5E03, 1, 1, 2400), "CPU configuration",
+               "MHz=1, NumberOfProcessors=2, MemSize=3, PageSize=4, AllocationGranularity=5, ComputerName=PC, "
+               "DomainName=, HyperThreadingFlag=0x6, HighestUserAddress=0x7, ProcessorArchitecture=9, "
+               "ProcessorLevel=6, ProcessorRevision=24067, MemorySpeed=2400")
+        yield (0x060B, 0, SERVER + CLIENT + struct.pack(">HH", 80, 1025) + struct.pack("<II", 60, 900), "TCP receive",
+               "daddr=10.1.2.3, saddr=192.168.0.9, dport=80, sport=1025, size=60, PID=900")
+        listed = struct.pack("<III", 64, 37, 0) + wide("*.c")
+        shown = f"TTID={thread}:908, Length=64, InfoClass=37, FileIndex=0, FileName=*.c"
+        three = self.pointer(1) + self.pointer(2) + self.pointer(3)
+        yield (0x0448, 3, three + struct.pack("<I", 908) + listed, "directory listing",
+               f"IrpPtr=0x1, FileObject=0x2, FileKey=0x3, {shown}")
+        yield (0x044D, 2, self.pointer(1) + self.pointer(908) + self.pointer(2) + self.pointer(3) + listed,
+               "directory notification",
+               f"IrpPtr=0x1, TTID={thread}:908, FileObject=0x2, FileKey=0x3, Length=64, InfoClass=37, FileIndex=0, "
+               "FileName=*.c")
+        yield (0x0450, 3, three + self.pointer(4) + struct.pack("<II", 908, 10) + wide(r"\new"), "file rename, by path",
+               f"IrpPtr=0x1, FileObject=0x2, FileKey=0x3, ExtraInfo=0x4, TTID={thread}:908, InfoClass=10, "
+               r"FileName=\new")
+        opened = struct.pack("<III", 1, 2, 3) + wide("o")
+        yield (0x0440, 3, self.pointer(1) + self.pointer(2) + struct.pack("<I", 908) + opened, "file create",
+               f"IrpPtr=0x1, FileObject=0x2, TTID={thread}:908, CreateOptions=0x1, FileAttributes=0x2, "
+               "ShareAccess=0x3, OpenPath=o")
+
     def events(self):
         for event, text in self.providers():
             self.expected.append(text)
             yield event
-        for n, (hook, version, payload, name, fields) in enumerate(self.hooks()):
+        for n, (hook, version, payload, name, fields) in enumerate([*self.hooks(), *self.more_hooks()]):
             self.expected.append(f"{hook:04X}H {name}" + (f": {fields}" if fields else ""))
             yield (self.system(hook, version, self.time, 908, 900, payload) if n % 2 else
                    self.perfinfo(hook, version, self.time, payload))
