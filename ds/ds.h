@@ -137,6 +137,7 @@ struct ds_caps {
     uint8_t format; /* PEBS record format 0..6 */
     bool baseline;  /* PEBS_BASELINE: adaptive records, PEBS_DATA_CFG, all counters */
     bool full_width_writes;
+    bool no_load_latency, no_frontend; /* a hypervisor hides MSR_PEBS_LD_LAT, MSR_PEBS_FRONTEND */
     uint8_t lbr;       /* enum ds_lbr */
     uint8_t lbr_depth; /* entries; 0: not told */
     uint64_t lbr_ctl;  /* IA32_LBR_CTL for all branches */
@@ -152,9 +153,12 @@ struct ds_caps {
     struct ds_test test[DS_TESTS_MAX];
 };
 
-/* Every test in the order of ds/driver/detect.c, on this CPU, through `machine`. Reads only, but for the DS_AREA probe
- * under a hypervisor, which restores what was there, and IA32_BIOS_SIGN_ID, which is read by writing it. Never faults.
- * Returns 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
+/* The name of the hypervisor whose leaf CPUID.40000000H this is. */
+const char *ds_hypervisor_name(const uint32_t leaf[4]);
+
+/* Every test in the order of ds/driver/detect.c, on this CPU, through `machine`. Reads only, but for IA32_DS_AREA and
+ * IA32_DEBUGCTL under a hypervisor, which are restored, and IA32_BIOS_SIGN_ID, which is read by writing it. Never
+ * faults. Returns 0 where caps->pebs, -ENODEV otherwise; caps->bts may be set in either case. */
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
 
 /* After ds_detect: takes PEBS, and BTS, out of `caps` where counters, or the DS area, are in use, and names these as

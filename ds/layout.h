@@ -40,6 +40,12 @@ static inline unsigned ds_counter_fixed(unsigned i)
 #define CPUID_01H_ECX_HYPERVISOR (1u << 31) /* reserved by Intel for hypervisors */
 #define CPUID_01H_EDX_DS         (1u << 21)
 
+/* Hypervisors name themselves by 12 characters in EBX, ECX, EDX of CPUID.40000000H; one that also speaks another's
+ * language has that one's leaves before its own, or behind, 100H apart (Linux' arch/x86/include/asm/cpuid). */
+#define CPUID_HYPERVISOR      0x40000000u
+#define CPUID_HYPERVISOR_STEP 0x100u
+#define CPUID_HYPERVISOR_END  0x40001000u /* so far one looks here */
+
 static inline unsigned cpuid_0ah_eax_version(uint32_t eax) { return eax & 0xFF; }
 static inline unsigned cpuid_0ah_eax_gp_counters(uint32_t eax) { return eax >> 8 & 0xFF; }
 static inline unsigned cpuid_0ah_eax_gp_width(uint32_t eax) { return eax >> 16 & 0xFF; }

@@ -17,6 +17,7 @@
 struct detection {
     const struct ds_machine *machine;
     struct ds_caps *caps;
+    bool hypervisor;
 };
 
 struct ds_test *ds_caps_row(struct ds_caps *caps, const char *name, uint64_t value, bool ok, const char *verdict)
@@ -74,7 +75,10 @@ static void test_misc_enable(struct detection *d)
         c->pebs = false;
         return;
     }
-    require(d, "IA32_MISC_ENABLE.PERFMON[7]", v >> 7 & 1, v & IA32_MISC_ENABLE_PERFMON, "performance monitoring is on",
+    const bool on = v & IA32_MISC_ENABLE_PERFMON;
+    /* Beneath a hypervisor the register's value may be made up without it: QEMU's is. */
+    require(d, "IA32_MISC_ENABLE.PERFMON[7]", v >> 7 & 1, on || (d->hypervisor && c->perfmon_version >= 2),
+            on ? "performance monitoring is on" : "0, but a hypervisor's: CPUID.0AH has counters, and is believed",
             "IA32_MISC_ENABLE says that performance monitoring is off");
     if (ds && v & IA32_MISC_ENABLE_BTS_UNAVAIL)
         no_bts(c, "IA32_MISC_ENABLE.BTS_UNAVAIL says that BTS is not there");
@@ -140,7 +144,8 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
             "the PEBS record format is newer than this driver knows (6)");
     row(d, "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]", c->baseline, true,
         c->baseline      ? "adaptive records, PEBS on every counter"
-        : c->format >= 4 ? "basic records of 32 bytes only"
+        : c->format >= 4 ? d->hypervisor ? "the hypervisor hides the groups: basic records of 32 bytes only"
+                                         : "basic records of 32 bytes only"
                          : "records of one fixed layout");
     row(d, "IA32_PERF_CAPABILITIES.PEBS_TRAP[6]", trap_like, true,
         trap_like ? "a record's RIP is where execution goes on" : "a record's RIP is that of its instruction");
@@ -148,45 +153,6 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
         c->full_width_writes ? "counters are written at full width" : "counters take 32 bits, sign-extended");
     if (c->baseline)
         test_history(d, v, leaves);
-}
-
-/* Whether somebody has left the Debug Store on: then its address must not change, not even for a moment. */
-static bool in_use(const struct detection *d)
-{
-    uint64_t pebs, debugctl;
-    return (rdmsr(d, IA32_PEBS_ENABLE, &pebs) && pebs) ||
-           (rdmsr(d, IA32_DEBUGCTL, &debugctl) && debugctl & IA32_DEBUGCTL_BTS);
-}
-
-/* Writes a harmless address into IA32_DS_AREA and looks whether it stays: emulators may drop what they do not know. */
-static void probe_ds_area(struct detection *d)
-{
-    static const char name[] = "IA32_DS_AREA write, read back";
-    const struct ds_machine *m = d->machine;
-    const uint64_t probe = UINT64_C(0xFFFF800000001000); /* canonical; nothing stores there: see in_use */
-    uint64_t before, after = 0;
-    if (in_use(d)) {
-        row(d, name, 0, true, "not tried: PEBS or BTS has been left on");
-        return;
-    }
-    bool refused = !rdmsr(d, IA32_DS_AREA, &before) || m->wrmsr(m->context, IA32_DS_AREA, probe);
-    if (!refused) { /* restored whatever the read-back says */
-        refused = !rdmsr(d, IA32_DS_AREA, &after);
-        refused |= m->wrmsr(m->context, IA32_DS_AREA, before) != 0;
-    }
-    if (refused) {
-        static const char why[] = "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA raises #GP";
-        row(d, name, after, false, "raises #GP although CPUID has DS")->faulted = true;
-        ds_caps_refuse(d->caps, why);
-        if (d->caps->bts)
-            no_bts(d->caps, why);
-        return;
-    }
-    static const char drops[] =
-        "the hypervisor shows CPUID's DS bit, but IA32_DS_AREA does not keep what is written to it";
-    require(d, name, after, after == probe, "it holds what was written", drops);
-    if (after != probe && d->caps->bts)
-        no_bts(d->caps, drops);
 }
 
 /* A bit for each of `count` counters, of the first `most` only. */
@@ -231,6 +197,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
     }
 
     cpuid(d, 1, leaf1);
+    d->hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
     if (leaf0[0] >= 0x1A)
         cpuid(d, 0x1A, leaf1a);
     caps->core_type = (uint8_t)(leaf1a[0] >> 24);
@@ -289,13 +256,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
         ds_find_users(machine, caps);
     }
 
-    bool hypervisor = leaf1[2] & CPUID_01H_ECX_HYPERVISOR;
-    row(d, "CPUID.01H:ECX hypervisor[31]", hypervisor, true,
-        !hypervisor ? "no hypervisor shows itself"
-        : caps->reason && !caps->bts ? "a hypervisor: nothing is left to probe"
-                                     : "a hypervisor: what it shows is probed");
-    if (hypervisor && (!caps->reason || caps->bts))
-        probe_ds_area(d);
+    ds_find_hypervisor(machine, d->hypervisor, caps);
 
     caps->area_bytes = ds_area_bytes(caps->format, false);
     if (caps->reason)

@@ -20,6 +20,10 @@ void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct
 #define DS_STUCK_COUNTERS 4u
 extern const uint32_t ds_stuck_counters[DS_STUCK_COUNTERS];
 
+/* A row that says whether there is a hypervisor; where there is one, who it is, and whether the registers do what CPUID
+ * says: takes PEBS or BTS out of `caps` where they do not, sets no_load_latency and no_frontend. To be called last. */
+void ds_find_hypervisor(const struct ds_machine *machine, bool present, struct ds_caps *caps);
+
 /* Fills caps->counters_in_use, area_in_use and in_use, a row each (ds/driver/in_use.c). To be called when the counters
  * are known. */
 void ds_find_users(const struct ds_machine *machine, struct ds_caps *caps);

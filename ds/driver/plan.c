@@ -122,6 +122,11 @@ static int plan_setting(struct ds_cpu *ds, const struct ds_counter *c, char *err
                  latency ? "MSR_PEBS_LD_LAT" : "MSR_PEBS_FRONTEND");
         return -EINVAL;
     }
+    if (latency ? ds->caps.no_load_latency : ds->caps.no_frontend) {
+        snprintf(error, size, "option 'pebs': %s: the hypervisor hides %s: give another event", c->event->name,
+                 latency ? "MSR_PEBS_LD_LAT" : "MSR_PEBS_FRONTEND");
+        return -EINVAL;
+    }
     *the = c->event;
     if (latency && !ds->caps.baseline)
         ds->load_latency_enable = DS_BIT(32 + c->number);

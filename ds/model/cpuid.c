@@ -3,7 +3,7 @@
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 
-#define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5 */
+#define ANYTHREAD_DEPRECATED  (1u << 15) /* CPUID.0AH:EDX, version 5, and KVM */
 
 /* Bit n: there is architectural event n. Not there: cache references and misses (3, 4), mispredicted branches (6),
  * slots (7). */
@@ -24,7 +24,8 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         break;
     case 1:
         out[0] = p->signature;
-        out[2] = CPUID_01H_ECX_DTES64 | (p->ds_cpl ? CPUID_01H_ECX_DS_CPL : 0) | CPUID_01H_ECX_PDCM;
+        out[2] = (p->ds ? CPUID_01H_ECX_DTES64 : 0) | (p->ds_cpl ? CPUID_01H_ECX_DS_CPL : 0) | CPUID_01H_ECX_PDCM |
+                 (p->kvm ? CPUID_01H_ECX_HYPERVISOR : 0);
         out[3] = p->ds ? CPUID_01H_EDX_DS : 0;
         break;
     case 7:
@@ -58,7 +59,14 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
         out[0] = events << 24 | (uint32_t)p->width << 16 | (uint32_t)p->gp_counters << 8 | p->perfmon_version;
         out[1] = ~ARCHITECTURAL_EVENTS & ((1u << events) - 1);
         out[2] = p->perfmon_version >= 5 ? (1u << p->fixed_counters) - 1 : 0;
-        out[3] = (p->perfmon_version >= 5 ? ANYTHREAD_DEPRECATED : 0) | (uint32_t)p->width << 5 | p->fixed_counters;
+        out[3] = (p->perfmon_version >= 5 || p->kvm ? ANYTHREAD_DEPRECATED : 0) | (uint32_t)p->width << 5 |
+                 p->fixed_counters;
+        break;
+    case CPUID_HYPERVISOR: /* the next leaf has none of KVM's own features */
+        if (!p->kvm)
+            break;
+        out[0] = CPUID_HYPERVISOR + 1;
+        memcpy(&out[1], "KVMKVMKVM\0\0\0", 12);
         break;
     default:
         break;

@@ -146,7 +146,7 @@ int ds_model_history_rdmsr(const struct ds_model *m, uint32_t msr, uint64_t *val
         return p->lbr_select ? 0 : -EFAULT;
     case MSR_LASTBRANCH_TOS:
         *value = m->lbr_tos;
-        return p->arch_lbr ? -EFAULT : 0;
+        return p->arch_lbr || !m->lbr_depth ? -EFAULT : 0;
     case IA32_LBR_CTL:
         *value = m->lbr_ctl;
         return p->arch_lbr ? 0 : -EFAULT;

@@ -83,6 +83,7 @@ struct ds_model_preset {
     uint8_t lbr_depths;     /* with arch_lbr: CPUID.1CH:EAX[7:0], those to choose from */
     uint16_t lbr_select;    /* legal bits of MSR_LBR_SELECT; 0: not there */
     uint16_t lbr_from, lbr_to, lbr_info; /* MSRs of entry 0; lbr_info 0: not there */
+    bool kvm;               /* not the processor's, but what KVM leaves of it for a guest: ds_model_kvm_guest */
     bool load_latency;      /* MSR_PEBS_LD_LAT; before the baseline IA32_PEBS_ENABLE.LL_EN */
     bool precise_store;     /* IA32_PEBS_ENABLE.PS_EN */
     bool frontend;          /* MSR_PEBS_FRONTEND */
@@ -101,6 +102,12 @@ const struct ds_model_preset *ds_model_preset(const char *name);
 
 /* The efficient core beside the performance core `of` (ds/model/efficient.c). False: `of` is not of a hybrid. */
 bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset *core);
+
+/* Makes of a processor what a guest of Linux' KVM sees of it: no baseline, no BTS, the MSRs that KVM refuses raise #GP,
+ * CPUID names KVM. From format 4 on it has PEBS; before, no Debug Store. IA32_MISC_ENABLE is as QEMU sets it up, which
+ * says neither that performance monitoring is on nor that BTS is not there. 0; -ENODEV: a hybrid, of which KVM gives no
+ * counters. */
+int ds_model_kvm_guest(struct ds_model_preset *preset);
 
 /* ---- what no source says ----------------------------------------------------------------------------------------- */
 
@@ -265,9 +272,9 @@ struct ds_model {
 void ds_model_init(struct ds_model *model, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    const struct ds_model_host *host);
 
-/* Leaves 0, 1, 0AH; of architectural LBR 7 and 1CH; of hybrids 7 (with subleaf 1), 1AH and 23H (subleaves 0, 1 and 3).
- * All others are zero: no more of the processor is modelled. Branch history shows neither predictions nor cycles nor
- * types of branches. */
+/* Leaves 0, 1, 0AH; of architectural LBR 7 and 1CH; of hybrids 7 (with subleaf 1), 1AH and 23H (subleaves 0, 1 and 3);
+ * of a guest of KVM's 40000000H. All others are zero: no more of the processor is modelled. Branch history shows neither
+ * predictions nor cycles nor types of branches. */
 void ds_model_cpuid(const struct ds_model *model, uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 
 /* 0; -EFAULT: #GP; -ENOENT: not one of the model's MSRs, the host decides. */

@@ -19,15 +19,16 @@ void ds_model_init(struct ds_model *m, const struct ds_model_preset *preset, con
     m->counters = (DS_BIT(preset->gp_counters) - 1) | (DS_BIT(preset->fixed_counters) - 1) << DS_COUNTER_FIXED;
     m->counter_mask = DS_BIT(preset->width) - 1;
     m->global_ctrl = DS_BIT(preset->gp_counters) - 1; /* SDM vol. 3A, "Processor State After Reset": GP counters on */
-    m->misc_enable =
-        IA32_MISC_ENABLE_FAST_STRINGS | IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
+    m->misc_enable = IA32_MISC_ENABLE_FAST_STRINGS;
+    if (!preset->kvm) /* else as QEMU sets it, which has a say in this since Linux 6.0 */
+        m->misc_enable |= IA32_MISC_ENABLE_PERFMON | (preset->ds ? 0 : MISC_ENABLE_UNAVAIL);
     m->lvtpc = LVTPC_RESET;
     m->lbr_depth = preset->lbr_depth;
 }
 
 static uint64_t perf_capabilities(const struct ds_model_preset *p)
 {
-    return p->lbr_format | IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG |
+    return p->lbr_format | (p->ds ? IA32_PERF_CAPABILITIES_PEBS_TRAP | IA32_PERF_CAPABILITIES_PEBS_ARCH_REG : 0) |
            (uint64_t)p->format << 8 | (p->full_width_writes ? IA32_PERF_CAPABILITIES_FW_WRITE : 0) |
            (p->baseline ? IA32_PERF_CAPABILITIES_PEBS_BASELINE : 0) |
            (p->perf_metrics ? IA32_PERF_CAPABILITIES_PERF_METRICS : 0);
@@ -168,6 +169,8 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case IA32_BIOS_SIGN_ID: /* CPUID loads it anew */
         return 0;
     case IA32_MISC_ENABLE:
+        if (m->preset->kvm && (value ^ m->misc_enable) & MISC_ENABLE_UNAVAIL)
+            return -EFAULT;
         m->misc_enable = (value & ~IA32_MISC_ENABLE_READ_ONLY) | (m->misc_enable & IA32_MISC_ENABLE_READ_ONLY);
         return 0;
     case IA32_PERF_CAPABILITIES:
@@ -177,6 +180,8 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case IA32_DEBUGCTL:
         if (m->preset->arch_lbr)
             value &= ~IA32_DEBUGCTL_LBR; /* may be written there, and reads 0 */
+        if (m->preset->kvm) /* which drops these two where it does not have them, and no others */
+            value &= ~(IA32_DEBUGCTL_BTF | IA32_DEBUGCTL_LBR) | ds_model_legal_debugctl(m);
         return ds_model_store(m, &m->debugctl, value, ds_model_legal_debugctl(m));
     case IA32_FIXED_CTR_CTRL:
         return store_selecting(m, &m->fixed_ctr_ctrl, value, ds_model_legal_fixed_ctr_ctrl(m));

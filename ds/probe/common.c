@@ -406,6 +406,7 @@ static void (*const experiments[DS_PROBE_ROWS])(struct ds_probe *p, struct ds_pr
     [DS_PROBE_Q_BTS_CIRCULAR_PMI] = ds_probe_bts_circular_pmi,
     [DS_PROBE_Q_DS_AREA] = ds_probe_ds_area,
     [DS_PROBE_Q_PMC_WRITE] = ds_probe_pmc_write,
+    [DS_PROBE_Q_HYPERVISOR] = ds_probe_hypervisor,
 };
 
 static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_probe_result *r)

@@ -137,6 +137,7 @@ void ds_probe_rip(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_overflow_bit(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_ds_area(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_hypervisor(struct ds_probe *p, struct ds_probe_result *r);
 
 /* Number `which` of ds_probe_costs. */
 void ds_probe_measure(struct ds_probe *p, unsigned which, struct ds_probe_cost *cost);

@@ -106,6 +106,7 @@ enum ds_probe_question {
     DS_PROBE_Q_BTS_CIRCULAR_PMI,
     DS_PROBE_Q_DS_AREA,
     DS_PROBE_Q_PMC_WRITE,
+    DS_PROBE_Q_HYPERVISOR,
     DS_PROBE_ROWS
 };
 extern const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS];

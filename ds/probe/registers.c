@@ -80,3 +80,39 @@ void ds_probe_pmc_write(struct ds_probe *p, struct ds_probe_result *r)
                                         : "other",
                     "0x%lx written%s, 0x%lx read", (unsigned long)value, fault ? ": #GP" : "", (unsigned long)after);
 }
+
+/* Registers of the Debug Store that a processor has, and what tells that: its record format, from which on they are
+ * there. */
+static const struct {
+    uint32_t msr;
+    uint8_t format;
+    const char *name;
+} debug_store[] = {
+    {IA32_DS_AREA, 0, "IA32_DS_AREA"},       {IA32_PEBS_ENABLE, 0, "IA32_PEBS_ENABLE"},
+    {MSR_PEBS_LD_LAT, 1, "MSR_PEBS_LD_LAT"}, {MSR_PEBS_FRONTEND, 3, "MSR_PEBS_FRONTEND"},
+    {MSR_PEBS_DATA_CFG, 4, "MSR_PEBS_DATA_CFG"},
+};
+
+void ds_probe_hypervisor(struct ds_probe *p, struct ds_probe_result *r)
+{
+    const struct ds_machine *m = p->bench->machine;
+    char refused[sizeof r->evidence] = "";
+    uint32_t leaf[4];
+    uint64_t value;
+    m->cpuid(m->context, 1, 0, leaf);
+    if (!(leaf[2] & CPUID_01H_ECX_HYPERVISOR)) {
+        ds_probe_answer(r, "none", "no hypervisor shows itself");
+        return;
+    }
+    m->cpuid(m->context, CPUID_HYPERVISOR, 0, leaf);
+    ds_probe_reset(p);
+    for (unsigned i = 0; i < sizeof debug_store / sizeof debug_store[0]; i++)
+        if (p->caps->format >= debug_store[i].format && m->rdmsr(m->context, debug_store[i].msr, &value))
+            snprintf(refused + strlen(refused), sizeof refused - strlen(refused), " %s", debug_store[i].name);
+    if (m->wrmsr(m->context, IA32_DEBUGCTL, IA32_DEBUGCTL_BTINT))
+        snprintf(refused + strlen(refused), sizeof refused - strlen(refused), " IA32_DEBUGCTL.BTINT");
+    else
+        ds_probe_write(p, IA32_DEBUGCTL, 0);
+    ds_probe_answer(r, *refused ? "some" : "none", "%.12s; #GP:%s", (const char *)&leaf[1],
+                    *refused ? refused : " of none");
+}

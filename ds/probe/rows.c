@@ -59,6 +59,8 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
                             "nothing; Linux' KVM: #GP", "fault", "written and read", 0},
     [DS_PROBE_Q_PMC_WRITE] = {"pmc_write", "which bits does a write of IA32_PMCx take?", "32, sign-extended",
                               "sign_extended", "written and read", DS_PROBE_COUNTERS},
+    [DS_PROBE_Q_HYPERVISOR] = {"hypervisor", "does a hypervisor refuse registers that the processor has?", "nothing",
+                               "none", "CPUID.40000000H; registers of the record format read, BTINT written", 0},
 };
 
 #define LBR (MSR_PEBS_DATA_CFG_LBR | (UINT64_C(31) << 24)) /* 32 entries */

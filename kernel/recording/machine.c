@@ -19,8 +19,8 @@
  * the TSC is invariant. */
 static const struct { uint32_t leaf, subleaf; } leaves[] = {
     { 0x0, 0 }, { 0x1, 0 }, { 0x6, 0 }, { 0x7, 0 }, { 0xA, 0 }, { 0x15, 0 }, { 0x16, 0 }, { 0x1A, 0 }, { 0x23, 0 },
-    { 0x40000000, 0 }, { 0x80000000, 0 }, { 0x80000001, 0 }, { 0x80000002, 0 }, { 0x80000003, 0 }, { 0x80000004, 0 },
-    { 0x80000007, 0 },
+    { CPUID_HYPERVISOR, 0 }, { 0x80000000, 0 }, { 0x80000001, 0 }, { 0x80000002, 0 }, { 0x80000003, 0 },
+    { 0x80000004, 0 }, { 0x80000007, 0 },
 };
 #define LEAVES (sizeof leaves / sizeof leaves[0])
 
@@ -74,7 +74,7 @@ static void gather(void *unused)
     struct machine_cpu *m = &cpus[arch_cpu_index()];
     uint32_t features[4];
     for (unsigned i = 0; i < LEAVES; i++)
-        if (leaves[i].leaf == 0x40000000 ? hypervisor_present() : leaf_exists(leaves[i].leaf))
+        if (leaves[i].leaf == CPUID_HYPERVISOR ? hypervisor_present() : leaf_exists(leaves[i].leaf))
             arch_cpuid(leaves[i].leaf, leaves[i].subleaf, m->cpuid[i]);
     /* SDM vol. 3, "Update Signature and Verification": 0, then CPUID, which loads it. On AMD it is read-only. */
     arch_wrmsr_safe(IA32_BIOS_SIGN_ID, 0);
@@ -105,7 +105,7 @@ static void signature(char text[13])
     snprintf(text, 13, "none");
     if (!hypervisor_present())
         return;
-    arch_cpuid(0x40000000, 0, r);
+    arch_cpuid(CPUID_HYPERVISOR, 0, r);
     for (unsigned i = 0; i < 12; i++) {
         char c = (char)(r[1 + i / 4] >> i % 4 * 8);
         text[i] = c >= ' ' && c < 127 ? c : '\0';
@@ -113,11 +113,18 @@ static void signature(char text[13])
     text[12] = '\0';
 }
 
+/* QEMU's emulator may stand behind another's name: qemu-ds with kvm=on. */
 int kmachine_emulated(void)
 {
-    char text[13];
-    signature(text);
-    return strcmp(text, "TCGTCGTCGTCG") == 0;
+    uint32_t r[4];
+    if (!hypervisor_present())
+        return 0;
+    for (uint32_t leaf = CPUID_HYPERVISOR; leaf < CPUID_HYPERVISOR_END; leaf += CPUID_HYPERVISOR_STEP) {
+        arch_cpuid(leaf, 0, r);
+        if (memcmp(&r[1], "TCGTCGTCGTCG", 12) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 int kmachine_virtual(void)

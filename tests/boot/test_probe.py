@@ -21,6 +21,7 @@ OTHERS = {
     "overflow_bit": "set", "full_signal": "no", "self_mask": "yes",
     "threshold_again": "yes", "bts_circular": "wrap", "bts_circular_pmi": "yes", "ds_area": "fault",
     "pmc_write": "sign_extended",
+    "hypervisor": "none",
 }
 COSTS = {"record", "record_mem", "record_gpr", "record_xmm", "record_lbr", "record_counters", "drain", "pmi", "bts",
          "switch_off", "switch_on", "switch_stamped"}

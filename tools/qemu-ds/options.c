@@ -59,6 +59,18 @@ static int make_little(struct qds_options *o, char *why, size_t size)
     return 0;
 }
 
+static int make_guest(struct qds_options *o, char *why, size_t size)
+{
+    if (!o->kvm)
+        return 0;
+    o->guest = *o->preset;
+    if (ds_model_kvm_guest(&o->guest))
+        return refuse(why, size, "kvm=on: preset %s is a hybrid processor, and KVM shows no counters of those",
+                      o->preset->name);
+    o->preset = &o->guest;
+    return 0;
+}
+
 /* What would be right: the names of all policies, or the values of one. */
 static void list_policies(char known[KNOWN], const char *name)
 {
@@ -108,7 +120,9 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         else if (strncmp(a, "exact=", 6) == 0) {
             o->exact_flags = strcmp(value, "flags") == 0;
             e = o->exact_flags ? 0 : refuse(why, size, "%s: can only be exact=flags", a);
-        } else if (strncmp(a, "stats=", 6) == 0)
+        } else if (strncmp(a, "kvm=", 4) == 0)
+            e = set_switch(&o->kvm, a, value, why, size);
+        else if (strncmp(a, "stats=", 6) == 0)
             e = set_switch(&o->stats, a, value, why, size);
         else if (strncmp(a, "truth=", 6) == 0) {
             o->truth = value;
@@ -116,10 +130,11 @@ int qds_options_parse(struct qds_options *o, int count, const char *const *argum
         } else if (strncmp(a, "policy.", 7) == 0)
             e = set_policy(o, a + 7, value, why, size);
         else
-            e = refuse(why, size, "%s: not an option: there are preset, efficient, exact, truth, stats, policy.NAME",
-                       a);
+            e = refuse(why, size,
+                       "%s: not an option: there are preset, efficient, kvm, exact, truth, stats, policy.NAME", a);
         if (e)
             return e;
     }
-    return make_little(o, why, size);
+    const int e = make_little(o, why, size);
+    return e ? e : make_guest(o, why, size);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's options: -plugin build/qemu-ds.so,preset=icelake,exact=flags,truth=FILE,stats=on,policy.NAME=VALUE,
- * efficient=1 */
+ * efficient=1,kvm=on */
 #pragma once
 
 #include "ds/model/model.h"
 
 struct qds_options {
-    const struct ds_model_preset *preset; /* icelake unless told otherwise */
+    const struct ds_model_preset *preset; /* icelake unless told otherwise; with kvm=on it is `guest` */
+    bool kvm;                             /* as Linux' KVM would show it */
+    struct ds_model_preset guest;         /* then: what is left of it */
     struct ds_model_policy policy;
     unsigned efficient;            /* vCPUs from this on are efficient cores; UINT_MAX: none */
     struct ds_model_preset little; /* then: what they are */

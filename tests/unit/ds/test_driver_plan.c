@@ -52,6 +52,27 @@ static void impossible_configurations(void **state)
     assert_string_equal(error, "cpu 7: there is none");
 }
 
+/* Events whose setting goes into a register that a hypervisor hides: found out before a set-up that would raise #GP. */
+static void settings_that_a_hypervisor_hides(void **state)
+{
+    static const char latency[] = "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=30";
+    static const char frontend[] = "FRONTEND_RETIRED:9:frontend=1";
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[1][0] = 0x000606A6; /* Ice Lake */
+    ds_fake_reset(&fake);
+    assert_int_equal(plan(latency), 0);
+    assert_int_equal(plan(frontend), 0);
+    fake.leaf[1][2] |= CPUID_01H_ECX_HYPERVISOR;
+    assert_int_equal(plan(latency), -EINVAL);
+    assert_string_equal(error, "option 'pebs': MEM_TRANS_RETIRED.LOAD_LATENCY: the hypervisor hides MSR_PEBS_LD_LAT: "
+                               "give another event");
+    assert_int_equal(plan(frontend), -EINVAL);
+    assert_string_equal(error, "option 'pebs': FRONTEND_RETIRED: the hypervisor hides MSR_PEBS_FRONTEND: give another "
+                               "event");
+    assert_int_equal(plan("INST_RETIRED.ANY:9"), 0);
+}
+
 /* What each erratum changes: the buffer, the least period, the counters that are given out. */
 static void errata_have_effects(void **state)
 {
@@ -184,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_configurations),
+        cmocka_unit_test(settings_that_a_hypervisor_hides),
         cmocka_unit_test(errata_have_effects),
         cmocka_unit_test(longest_period),
         cmocka_unit_test(buffer_sizes),

@@ -77,6 +77,34 @@ static void together(void **state) /* all of them at once */
         }
 }
 
+/* A hypervisor that refuses nothing is none, to this question; of KVM's guest all that it refuses is named. */
+static void beneath_a_hypervisor(void **state)
+{
+    static struct ds_model_preset guest;
+    (void)state;
+    set_up(ds_model_preset("icelake"), NULL);
+    probe();
+    assert_string_equal(result("hypervisor")->answer, "none");
+    assert_string_equal(result("hypervisor")->evidence, "no hypervisor shows itself");
+    guest = *ds_model_preset("icelake");
+    assert_int_equal(ds_model_kvm_guest(&guest), 0);
+    set_up(&guest, NULL);
+    assert_true(fake.caps.pebs && !fake.caps.bts);
+    probe();
+    assert_string_equal(result("hypervisor")->answer, "some");
+    assert_string_equal(result("hypervisor")->evidence,
+                        "KVMKVMKVM; #GP: MSR_PEBS_LD_LAT MSR_PEBS_FRONTEND MSR_PEBS_DATA_CFG IA32_DEBUGCTL.BTINT");
+    assert_string_equal(result("reserved")->answer, "fault");
+    assert_string_equal(result("spacing")->answer, "n_plus_1");
+    /* one that shows itself, and refuses nothing of what its records' format has */
+    guest = *ds_model_preset("skylake");
+    set_up(&guest, NULL);
+    fake.hypervisor = true;
+    probe();
+    assert_string_equal(result("hypervisor")->answer, "none");
+    assert_string_equal(result("hypervisor")->evidence, "; #GP: of none");
+}
+
 static void shadow(void **state) /* a processor that records slow instructions alone */
 {
     (void)state;
@@ -410,7 +438,7 @@ int main(void)
         cmocka_unit_test(not_tried),
         cmocka_unit_test(refused),
         cmocka_unit_test(dead),
-        cmocka_unit_test(shadow),
+        cmocka_unit_test(beneath_a_hypervisor), cmocka_unit_test(shadow),
         cmocka_unit_test(addresses),
         cmocka_unit_test(hidden_overflow),
         cmocka_unit_test(kinds),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The plugin's options: what each sets, and one line for each that is wrong. */
+#include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,6 +39,26 @@ static void each_is_set(void **state)
     assert_string_equal(options.truth, "a=b,c");
     assert_int_equal(options.policy.fit, DS_MODEL_START_LT);
     assert_false(options.stats);
+}
+
+/* Whichever comes first: what KVM leaves of the preset, and a hybrid is refused. */
+static void a_guest_of_kvm(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        assert_int_equal(
+            late ? parse("preset=sapphirerapids", "kvm=on", NULL) : parse("kvm=on", "preset=sapphirerapids", NULL), 0);
+        assert_string_equal(options.preset->name, "sapphirerapids");
+        assert_true(options.preset->kvm && !options.preset->baseline && options.preset->format == 4);
+        assert_false(ds_model_preset("sapphirerapids")->kvm);
+    }
+    assert_int_equal(parse("kvm=off", NULL, NULL), 0);
+    assert_ptr_equal(options.preset, ds_model_preset("icelake"));
+    assert_int_equal(parse("kvm=yes", NULL, NULL), -EINVAL);
+    assert_string_equal(why, "kvm=yes: must be on or off");
+    assert_int_equal(parse("kvm=on", "preset=lunarlake", NULL), -EINVAL);
+    assert_string_equal(
+        why, "kvm=on: preset lunarlake is a hybrid processor, and KVM shows no counters of those");
 }
 
 static void efficient_cores(void **state)
@@ -79,7 +100,7 @@ static void wrong_ones_are_refused(void **state)
         {"policy.masked_pmi=latched",
          "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake",
-         "presets=icelake: not an option: there are preset, efficient, exact, truth, stats, policy.NAME"},
+         "presets=icelake: not an option: there are preset, efficient, kvm, exact, truth, stats, policy.NAME"},
         {"efficient=1", "efficient=1: preset icelake is not of a hybrid processor"},
         {"efficient=0", "efficient=0: must be the number of a vCPU, from 1 on"},
         {"efficient=2x", "efficient=2x: must be the number of a vCPU, from 1 on"},
@@ -97,7 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(each_is_set),
-        cmocka_unit_test(efficient_cores),
+        cmocka_unit_test(a_guest_of_kvm), cmocka_unit_test(efficient_cores),
         cmocka_unit_test(wrong_ones_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

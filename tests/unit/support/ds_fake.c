@@ -46,6 +46,8 @@ static void fake_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
     memset(out, 0, 16);
     if (leaf == 1 && ds_fake_find(fake, IA32_BIOS_SIGN_ID))
         ds_fake_find(fake, IA32_BIOS_SIGN_ID)->value = fake->microcode;
+    if (leaf == CPUID_HYPERVISOR)
+        memcpy(out, fake->hypervisor, 16);
     if (leaf < 0x24 && subleaf == 0)
         memcpy(out, fake->leaf[leaf], 16);
 }
@@ -72,7 +74,7 @@ static int fake_wrmsr(void *context, uint32_t msr, uint64_t value)
 {
     struct ds_fake *fake = context;
     struct ds_fake_msr *m = ds_fake_find(fake, msr);
-    if (++fake->accesses == fake->fault_at || !m || msr == IA32_PERF_GLOBAL_STATUS)
+    if (++fake->accesses == fake->fault_at || !m || value & m->refuses || msr == IA32_PERF_GLOBAL_STATUS)
         return fault(fake, msr, true, value);
     if (fake->logged < DS_FAKE_LOG) {
         fake->log[fake->logged].msr = msr;

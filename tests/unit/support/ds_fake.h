@@ -18,11 +18,13 @@ struct ds_fake_msr {
     uint32_t msr;
     uint64_t value;
     bool dropped; /* writes are accepted and forgotten */
+    uint64_t refuses; /* bits that raise #GP where they are written */
 };
 
 struct ds_fake {
     struct ds_machine machine;
     uint32_t leaf[0x24][4]; /* CPUID, subleaf 0 */
+    uint32_t hypervisor[4]; /* CPUID.40000000H */
     uint64_t microcode;     /* CPUID.01H loads it into IA32_BIOS_SIGN_ID, where there is one */
     struct ds_fake_msr msr[DS_FAKE_MSRS];
     unsigned msrs;

@@ -68,6 +68,8 @@ static void cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4
 {
     (void)context;
     ds_model_cpuid(&fake.model, leaf, subleaf, out);
+    if (leaf == 1 && fake.hypervisor)
+        out[2] |= CPUID_01H_ECX_HYPERVISOR;
 }
 
 static int rdmsr(void *context, uint32_t msr, uint64_t *value)

@@ -34,6 +34,7 @@ extern struct probe_fake {
     bool erroneous; /* INST_RETIRED.PREC_DIST has run with a period that an erratum makes wrong */
     bool posted;    /* a write to LVTPC, of `lvtpc`, is on its way */
     uint32_t lvtpc;
+    bool hypervisor; /* CPUID has its bit, though the preset is a processor */
     bool freed; /* counters have been set free, where they would not count before */
 } fake;
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is left of a processor for a guest of Linux' KVM. Sources: arch/x86/kvm/vmx/pmu_intel.c (which MSRs are there,
+ * which bits they take), vmx.c (IA32_PERF_CAPABILITIES without the baseline, CPUID's DS and DTES64, what IA32_DEBUGCTL
+ * takes), cpuid.c and pmu.h (CPUID.0AH: version 2 at most) of 6.0 to 6.18, with perf's counters between (no mediated
+ * vPMU). docs/kvm.md has the whole list, and how sure each is.
+ */
+#include "ds/model/internal.h"
+#include "kernel/lib/errno.h"
+
+#define KVM_GP_MAX    8u
+#define KVM_FIXED_MAX 3u
+
+#define ICELAKE_CLIENT 0x000706E5u
+#define ICELAKE_SERVER 0x000606A6u
+
+static uint8_t least(uint8_t a, unsigned b)
+{
+    return a < b ? a : (uint8_t)b;
+}
+
+int ds_model_kvm_guest(struct ds_model_preset *p)
+{
+    if (p->core_type)
+        return -ENODEV; /* enable_pmu is off on hybrids */
+    p->kvm = true;
+    /* Of Ice Lake the servers alone write records safely while a guest's memory is not all mapped. */
+    if (p->signature == ICELAKE_CLIENT)
+        p->signature = ICELAKE_SERVER;
+    p->ds = p->format >= 4;
+    p->ds_cpl = false;
+    p->format = p->ds ? p->format : 0;
+    p->baseline = p->perf_metrics = p->load_latency = p->precise_store = p->frontend = false;
+    p->full_width_writes = true;
+    p->data_cfg = 0;
+    p->perfmon_version = least(p->perfmon_version, 2);
+    p->gp_counters = least(p->gp_counters, KVM_GP_MAX);
+    p->fixed_counters = least(p->fixed_counters, KVM_FIXED_MAX);
+    p->pebs_counters = p->ds ? DS_BIT(p->gp_counters) - 1 : 0;
+    p->pdist &= p->pebs_counters;
+    /* Branch history goes with the call stack's mode, from Haswell on, and not with architectural LBR. */
+    if (p->arch_lbr || p->lbr_format < LBR_FMT_EIP_FLAGS_TSX) {
+        p->arch_lbr = false;
+        p->lbr_format = p->lbr_depth = p->lbr_depths = 0;
+        p->lbr_select = p->lbr_from = p->lbr_to = p->lbr_info = 0;
+    }
+    return 0;
+}
