@@ -17,12 +17,14 @@ def boot(tmp_path, preset, *options, truth=None):
 
 @pytest.mark.parametrize("preset", ["sapphirerapids", cb.long("icelake")])
 def test_records_are_those_of_the_plugin(tmp_path, preset):
-    """Basic records of general-purpose counters, drained at each threshold; and no access that raises #GP but the
-    detection's own, which asks for what KVM hides."""
+    """Basic records of general-purpose counters, drained at each threshold; no access raises #GP but the detection's
+    own, which asks for what KVM hides."""
     truth = tmp_path / "truth"
     result = boot(tmp_path, preset, "--smp", 2, "ds=hw", "truth=1", "workload=mix", "switches=200",
-                  "trace.buffers=1024", "pebs.records=64", "pebs.threshold=48", truth=truth)
+                  "trace.buffers=1024", "pebs=INST_RETIRED.ANY:1009,BR_INST_RETIRED.NEAR_TAKEN:211",
+                  "pebs.records=64", "pebs.threshold=48", truth=truth)
     assert result.status == cb.PASS, result.output
+    assert "raises #GP" not in result.output
     assert result.lines("backend  hw: asked for with ds=hw; the processor has a Debug Store with PEBS")
     status, text = cairn("check", "--plugin", truth, result.log)
     assert status == 0, text
@@ -32,7 +34,7 @@ def test_records_are_those_of_the_plugin(tmp_path, preset):
     assert [machine[f"ds.{key}"] for key in ("backend", "format", "record_bytes")] == ["hw", "4", "32"]
     assert machine["machine.hypervisor"] == "KVMKVMKVM" and machine["machine.emulated"] == "1"
     ours = per_cpu(keys(result.log, "E"), "ds")
-    assert sum(records for records, *_ in ours) > 300 and all(pmis > 2 for _, _, pmis, *_ in ours)
+    assert sum(records for records, *_ in ours) > 300 and sum(pmis for _, _, pmis, *_ in ours) > 2
     _, info = cairn("info", result.log)
     info = " ".join(info.split())
     for row in ("IA32_MISC_ENABLE.PERFMON[7] 0x0 ok 0, but a hypervisor's: CPUID.0AH has counters, and is believed",
@@ -43,6 +45,7 @@ def test_records_are_those_of_the_plugin(tmp_path, preset):
         assert row in info, info
 
 
+@pytest.mark.long
 def test_known(tmp_path):
     result = boot(tmp_path, "icelake", "--smp", 1, "ds=hw", "workload=known", "switches=20000")
     assert result.status == cb.PASS, result.output
