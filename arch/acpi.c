@@ -7,8 +7,6 @@
 
 _Static_assert(MAX_CPUS == MAX_CPUS, "one limit on CPUs");
 
-#define CPUID_1_ECX_X2APIC (1u << 21)
-
 struct acpi_info arch_acpi;
 
 static const void *read_memory(void *context, uint64_t phys, size_t size)
@@ -27,11 +25,7 @@ int arch_acpi_find(const char *signature, const uint8_t **table, uint32_t *size,
 int arch_acpi_init(const struct boot_info *info)
 {
     struct acpi_problem problem;
-    uint32_t one[4];
-
-    arch_cpuid(1, 0, one);
-    uint32_t highest = one[2] & CPUID_1_ECX_X2APIC ? UINT32_MAX - 1 : ACPI_HIGHEST_XAPIC_ID;
-    int error = acpi_parse(&memory, info->rsdp, arch_this_cpu()->apic_id, highest, &arch_acpi, &problem);
+    int error = acpi_parse(&memory, info->rsdp, arch_this_cpu()->apic_id, &arch_acpi, &problem);
     if (error) {
         kprintf("acpi: table %s: %s; without ACPI the kernel cannot start\n", problem.table, problem.what);
         return error;

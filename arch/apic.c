@@ -43,6 +43,7 @@
 
 #define CPUID_1_EDX_APIC   (1u << 9)
 #define CPUID_1_ECX_X2APIC (1u << 21)
+#define CPUID_7_EDX_ARCH_CAPABILITIES (1u << 29)
 
 /* Polls of the delivery status; a register read takes well over 10 ns, delivery well under 1 us. */
 #define ICR_WAIT_POLLS 1000000u
@@ -225,6 +226,8 @@ void arch_apic_cpu_init(const struct arch_cpu *this_cpu)
     const struct acpi_cpu *cpu = madt_cpu(this_cpu->apic_id);
     uint64_t base = rdmsr(IA32_APIC_BASE);
 
+    if (!x2apic && base & APIC_BASE_EXTD) /* the one way out of x2APIC mode is by an APIC that is off */
+        wrmsr(IA32_APIC_BASE, base &= ~(APIC_BASE_EN | APIC_BASE_EXTD));
     if (!(base & APIC_BASE_EN))
         wrmsr(IA32_APIC_BASE, base |= APIC_BASE_EN); /* EXTD may only be set on an enabled APIC */
     if (x2apic && !(base & APIC_BASE_EXTD))
@@ -308,7 +311,83 @@ static int mask_ioapics(void)
     return 0;
 }
 
-int arch_apic_init(void)
+/* ---- the mode ---- */
+
+static bool locked_in_x2apic(void)
+{
+    uint32_t basic[4], seven[4] = {0};
+
+    arch_cpuid(0, 0, basic);
+    if (basic[0] >= 7)
+        arch_cpuid(7, 0, seven);
+    return seven[3] & CPUID_7_EDX_ARCH_CAPABILITIES &&
+           rdmsr(IA32_ARCH_CAPABILITIES) & ARCH_CAPABILITIES_XAPIC_DISABLE &&
+           rdmsr(IA32_XAPIC_DISABLE_STATUS) & LEGACY_XAPIC_DISABLED;
+}
+
+/* Beyond these an APIC ID means everybody. */
+static uint32_t highest_id(void)
+{
+    return x2apic ? UINT32_MAX - 1 : ACPI_HIGHEST_XAPIC_ID;
+}
+
+static uint32_t count_beyond(uint32_t highest)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < arch_acpi.cpu_count; i++)
+        n += arch_acpi.cpus[i].apic_id > highest;
+    return n;
+}
+
+static void leave_out_beyond(uint32_t highest)
+{
+    uint32_t kept = 1; /* the boot processor: choose_mode has seen to it */
+    for (uint32_t i = 1; i < arch_acpi.cpu_count; i++)
+        if (arch_acpi.cpus[i].apic_id <= highest)
+            arch_acpi.cpus[kept++] = arch_acpi.cpus[i];
+    arch_acpi.cpus_left_out += arch_acpi.cpu_count - kept;
+    arch_acpi.cpu_count = kept;
+}
+
+/* In x2APIC mode the page is gone that SMM code may write to, and without interrupt remapping the SDM promises nothing:
+ * the firmware knows its machine, so its choice stays unless there is a need. 0 or -ENODEV with one line printed. */
+static int choose_mode(enum arch_x2apic wanted, bool has_x2apic)
+{
+    const bool handed_over = rdmsr(IA32_APIC_BASE) & APIC_BASE_EXTD;
+    const uint32_t far = count_beyond(ACPI_HIGHEST_XAPIC_ID);
+
+    x2apic = handed_over;
+    if (wanted == ARCH_X2APIC_ON) {
+        if (!has_x2apic) {
+            kprintf("apic: x2apic=on: this processor has no x2APIC mode: give x2apic=auto\n");
+            return -ENODEV;
+        }
+        if (!handed_over && arch_acpi.x2apic_opt_out)
+            kprintf("apic: x2apic=on, though the firmware asks for xAPIC mode (table DMAR)\n");
+        x2apic = true;
+    } else if (wanted == ARCH_X2APIC_OFF) {
+        if (handed_over && locked_in_x2apic()) {
+            kprintf("apic: x2apic=off: the firmware has locked x2APIC mode (IA32_XAPIC_DISABLE_STATUS): give "
+                    "x2apic=auto\n");
+            return -ENODEV;
+        }
+        if (arch_acpi.cpus[0].apic_id > ACPI_HIGHEST_XAPIC_ID) {
+            kprintf("apic: x2apic=off: the boot processor's APIC ID, %u, needs x2APIC mode: give x2apic=auto\n",
+                    arch_acpi.cpus[0].apic_id);
+            return -ENODEV;
+        }
+        x2apic = false;
+    } else if (far && !handed_over) {
+        x2apic = has_x2apic && !arch_acpi.x2apic_opt_out;
+        kprintf("apic: processors with APIC IDs above %u: %u; %s\n", ACPI_HIGHEST_XAPIC_ID, far,
+                x2apic                     ? "x2APIC mode is turned on for them"
+                : arch_acpi.x2apic_opt_out ? "the firmware asks for xAPIC mode (table DMAR): they are left out"
+                                           : "this processor has no x2APIC mode: they are left out");
+    }
+    return 0;
+}
+
+int arch_apic_init(enum arch_x2apic wanted)
 {
     uint32_t one[4];
 
@@ -321,13 +400,10 @@ int arch_apic_init(void)
     int error = mask_ioapics();
     if (error)
         return error;
-    x2apic = (one[2] & CPUID_1_ECX_X2APIC) != 0;
-    /* In x2APIC mode the page is gone that SMM code of such firmware would still write to. Where the firmware has gone
-     * there itself there is no way back but through a reset. */
-    if (x2apic && arch_acpi.x2apic_opt_out && !(rdmsr(IA32_APIC_BASE) & APIC_BASE_EXTD)) {
-        kprintf("apic: the firmware asks for xAPIC mode (table DMAR): no x2APIC\n");
-        x2apic = false;
-    }
+    error = choose_mode(wanted, one[2] & CPUID_1_ECX_X2APIC);
+    if (error)
+        return error;
+    leave_out_beyond(highest_id());
     if (x2apic) {
         arch_features_add("x2apic");
     } else {

@@ -79,9 +79,14 @@ int arch_paging_init(const struct boot_info *info);
  * kernel can do without (FADT, DSDT, HPET) is printed and not used. */
 int arch_acpi_init(const struct boot_info *info);
 
-/* Local APIC (x2APIC where CPUID has it and the firmware does not mind, else xAPIC), NMI lines of the MADT, spurious
- * vector, PIC masked. Boot processor; later by arch_smp_start for the others. 0, or negative with one line printed. */
-int arch_apic_init(void);
+/* The mode of the local APICs. AUTO: as the firmware left it; x2APIC mode also where the MADT has APIC IDs that no
+ * xAPIC can address, unless the firmware asks for xAPIC mode. */
+enum arch_x2apic { ARCH_X2APIC_AUTO, ARCH_X2APIC_ON, ARCH_X2APIC_OFF };
+
+/* Local APIC in the mode that is wanted, NMI lines of the MADT, spurious vector, PIC masked. CPUs whose APIC IDs that
+ * mode cannot address are left out from here on. Boot processor; later by arch_smp_start for the others. 0, or negative
+ * with one line printed: -ENODEV: no local APIC, or it cannot be in that mode. */
+int arch_apic_init(enum arch_x2apic wanted);
 
 /* TSC and APIC timer frequency: CPUID 15H, else measured by PM timer, HPET or PIT, the first that is there, and CPUID
  * 16H where none is. 0, or -ENODEV. Says in words which was used (arch_time_source). */
@@ -101,7 +106,8 @@ void arch_delay_us(uint64_t us);
  * arch_time_init, before other CPUs run; interrupts off (on for the sleep). */
 void arch_tsc_align(unsigned n);
 
-/* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond MAX_CPUS. */
+/* CPUs the MADT names as enabled (x2APIC entries included); how many of them are beyond MAX_CPUS or, after
+ * arch_apic_init, have APIC IDs that cannot be addressed. */
 uint32_t arch_cpus_found(void);
 uint32_t arch_cpus_left_out(void);
 /* Places of the MADT without a CPU that is enabled: empty sockets, CPUs switched off, those that could be added. */

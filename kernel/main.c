@@ -63,7 +63,7 @@ static void start_processors(void)
                 wanted - kcpu_count);
     else if (kcpu_count < found)
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run, %u left out (%s)", kcpu_count, found,
-                found - kcpu_count, kopt.cpus < usable ? "option cpus=" : "more than are supported");
+                found - kcpu_count, kopt.cpus < usable ? "option cpus=" : "more than are supported, or out of reach");
     else
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
 }
@@ -117,7 +117,7 @@ _Noreturn void kernel_main(struct boot_info *info)
     for (unsigned i = 0; i < BOOT_SAVE_NOTES && info->save_notes[i][0]; i++)
         kreport(KREPORT_SKIP, "save", "%.*s", BOOT_SAVE_NOTE, info->save_notes[i]);
     ksymbols_init(info);
-    if (arch_acpi_init(info) != 0 || arch_apic_init() != 0 || arch_time_init() != 0)
+    if (arch_acpi_init(info) != 0 || arch_apic_init((enum arch_x2apic)kopt.x2apic) != 0 || arch_time_init() != 0)
         kend_failed("machine", "cannot go on without what the line above names");
     kprintf("time: TSC %lu Hz, %s\n", (unsigned long)arch_tsc_hz(), arch_time_source());
     if (kopt.tsc_align) {

@@ -81,7 +81,6 @@ struct parser {
     const struct acpi_memory *memory;
     struct acpi_info *info;
     struct acpi_problem *problem;
-    uint32_t highest_apic_id;
     bool boot_found;
 };
 
@@ -215,7 +214,7 @@ static void add_cpu(struct parser *parser, uint32_t apic_id, uint32_t uid, uint3
             return;
         }
     }
-    if (info->cpu_count == MAX_CPUS || apic_id > parser->highest_apic_id) {
+    if (info->cpu_count == MAX_CPUS) {
         info->cpus_left_out++;
         return;
     }
@@ -287,7 +286,8 @@ static void madt_other(struct parser *parser, const uint8_t *entry)
     }
 }
 
-/* Twice over the entries: NMI lines refer to CPUs, and nothing says that those come first. */
+/* Twice over the entries: NMI lines refer to CPUs, and nothing says that those come first. An entry whose length cannot
+ * be right ends the table: where the next one begins is not known, but what came before it is. */
 static int parse_madt(struct parser *parser, const struct table *madt, uint32_t boot_apic_id)
 {
     struct acpi_info *info = parser->info;
@@ -297,12 +297,16 @@ static int parse_madt(struct parser *parser, const struct table *madt, uint32_t 
     info->cpus[0].apic_id = boot_apic_id; /* first, even among more CPUs than there is room for */
     info->cpu_count = 1;
 
+    uint32_t size = madt->size;
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t at = MADT_ENTRIES; at < madt->size;) {
+        for (uint32_t at = MADT_ENTRIES; at < size;) {
             const uint8_t *entry = madt->bytes + at;
-            uint32_t left = madt->size - at;
-            if (left < 2 || entry[1] > left || entry[1] < madt_entry_size(entry[0]))
-                return fail(parser, -EINVAL, "APIC", "the length of an entry is wrong");
+            uint32_t left = size - at;
+            if (left < 2 || entry[1] > left || entry[1] < madt_entry_size(entry[0])) {
+                ignore(parser, fail(parser, -EINVAL, "APIC", "the length of an entry is wrong, it and all behind it"));
+                size = at;
+                break;
+            }
             if (pass == 0)
                 madt_cpu(parser, entry);
             else
@@ -310,7 +314,7 @@ static int parse_madt(struct parser *parser, const struct table *madt, uint32_t 
             at += entry[1];
         }
     }
-    if (!parser->boot_found)
+    if (!parser->boot_found && size == madt->size)
         return fail(parser, -EINVAL, "APIC", "it does not list the boot processor");
     return 0;
 }
@@ -447,8 +451,6 @@ static int parse_dmar(struct parser *parser, const struct table *dmar)
     if (dmar->size < DMAR_SIZE)
         return fail(parser, -EINVAL, "DMAR", "it is too short");
     parser->info->x2apic_opt_out = dmar->bytes[DMAR_FLAGS] & DMAR_FLAG_X2APIC_OPT_OUT;
-    if (parser->info->x2apic_opt_out && parser->highest_apic_id > ACPI_HIGHEST_XAPIC_ID)
-        parser->highest_apic_id = ACPI_HIGHEST_XAPIC_ID;
     return 0;
 }
 
@@ -461,11 +463,10 @@ static int parse_optional(struct parser *parser, const struct table *root, unsig
     return error || !table.bytes ? error : parse(parser, &table);
 }
 
-int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
-               struct acpi_info *info, struct acpi_problem *problem)
+int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, struct acpi_info *info,
+               struct acpi_problem *problem)
 {
-    struct parser parser = {
-        .memory = memory, .info = info, .problem = problem, .highest_apic_id = highest_apic_id};
+    struct parser parser = {.memory = memory, .info = info, .problem = problem};
     struct table root, madt;
     unsigned entry_size;
     int error;
@@ -478,9 +479,9 @@ int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_ap
         return error;
     if (!madt.bytes)
         return fail(&parser, -ENOENT, "APIC", "there is no MADT: cannot tell which CPUs exist");
-    ignore(&parser, parse_optional(&parser, &root, entry_size, "DMAR", parse_dmar)); /* which CPUs can be reached */
     if ((error = parse_madt(&parser, &madt, boot_apic_id)) != 0)
         return error;
+    ignore(&parser, parse_optional(&parser, &root, entry_size, "DMAR", parse_dmar));
     ignore(&parser, parse_optional(&parser, &root, entry_size, "FACP", parse_fadt));
     ignore(&parser, parse_optional(&parser, &root, entry_size, "HPET", parse_hpet));
     return 0;

@@ -43,13 +43,13 @@ struct acpi_problem {
     const char *what; /* in words */
 };
 
-/* What the kernel can do without: NMI lines, the FADT, the DSDT it leads to, the HPET and the DMAR table. */
+/* What the kernel can do without: the rest of a MADT, the FADT, the DSDT it leads to, the HPET and the DMAR table. */
 #define ACPI_MAX_IGNORED 5u
 
 struct acpi_info {
     struct acpi_cpu cpus[MAX_CPUS]; /* enabled ones; [0] is the boot processor */
     uint32_t cpu_count;
-    uint32_t cpus_left_out; /* enabled, but beyond the array or with an APIC ID that cannot be addressed */
+    uint32_t cpus_left_out; /* enabled, but beyond the array */
     uint32_t cpus_disabled; /* entries that are not enabled, those that could be brought online later among them */
 
     uint64_t ioapics[ACPI_MAX_IOAPICS];
@@ -75,11 +75,11 @@ struct acpi_info {
     uint32_t ignored_count;
 };
 
-/* `boot_apic_id` becomes cpus[0]; CPUs with an APIC ID above `highest_apic_id` are left out, where the firmware opts
- * out of x2APIC mode also those above ACPI_HIGHEST_XAPIC_ID. 0, or with *problem filled -ENOENT (no RSDP, no MADT) or
- * -EINVAL (RSDP, root table or MADT malformed). *info is only meaningful after 0. */
-int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, uint32_t highest_apic_id,
-               struct acpi_info *info, struct acpi_problem *problem);
+/* `boot_apic_id` becomes cpus[0]. 0, or with *problem filled -ENOENT (no RSDP, no MADT) or -EINVAL (RSDP, root table or
+ * MADT malformed). A MADT with a malformed entry holds as far as that; info->ignored names it. *info is only meaningful
+ * after 0. */
+int acpi_parse(const struct acpi_memory *memory, uint64_t rsdp, uint32_t boot_apic_id, struct acpi_info *info,
+               struct acpi_problem *problem);
 
 /* Any table, looked up and checked likewise: 0; -ENOENT: there is none, or no RSDP; with *problem filled -EINVAL. */
 int acpi_find(const struct acpi_memory *memory, uint64_t rsdp, const char *signature, const uint8_t **bytes,

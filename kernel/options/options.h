@@ -73,6 +73,7 @@ struct kopt {
     uint64_t seed;
     uint32_t tick_us;
     uint32_t cpus;
+    uint32_t x2apic; /* enum arch_x2apic */
     uint32_t truth;
     struct kopt_serial serial;
     uint32_t save; /* enum kopt_save */

@@ -151,6 +151,10 @@ static const struct kopt_option table[] = {
     { "cpus", "256",
       "use at most this many CPUs",
       AT(cpus), NUMBER32, 1, MAX_CPUS, NULL, NULL },
+    { "x2apic", "auto",
+      "mode of the local APICs: auto: as the firmware left it, x2APIC also where APIC IDs from 255 on need it; on: "
+      "x2APIC, where SMM code of old firmware may hang; off: xAPIC, which leaves out APIC IDs from 255 on",
+      AT(x2apic), WORD, 0, 0, "auto|on|off", NULL },
     { "truth", "0",
       "1: also record, outside the session, what really happened, for 'cairn check'",
       AT(truth), NUMBER32, 0, 1, NULL, NULL },

@@ -109,11 +109,11 @@ def build_with(folder, **files):
     return folder
 
 
-def with_qemu(folder, *extra):
+def with_qemu(folder, *extra, qemu="qemu-system-x86_64"):
     """A QEMU that gets these arguments as well, for run-qemu.sh --qemu."""
     wrapper = folder / "qemu-with-more"
     words = " ".join(f"'{word}'" for word in extra)
-    wrapper.write_text(f'#!/bin/sh\nexec "{shutil.which("qemu-system-x86_64")}" "$@" {words}\n', encoding="ascii")
+    wrapper.write_text(f'#!/bin/sh\nexec "{shutil.which(qemu)}" "$@" {words}\n', encoding="ascii")
     wrapper.chmod(wrapper.stat().st_mode | stat.S_IXUSR)
     return wrapper
 

@@ -125,7 +125,7 @@ static void read_tables(const uint8_t *data, size_t size, bool right)
     memory.bytes = data;
     memory.size = size;
     memory.seal = right;
-    if (acpi_parse(&reader, BASE, 0, 254, &info, &problem) == 0)
+    if (acpi_parse(&reader, BASE, 0, &info, &problem) == 0)
         check_machine(&info);
     else
         assert(problem.what && strlen(problem.table) == 4);

@@ -15,12 +15,16 @@
 
 #define rdmsr real_rdmsr
 #define wrmsr real_wrmsr
+#define arch_cpuid real_cpuid
 #include "arch/registers.h"
+#include "arch/instructions.h"
 #undef rdmsr
 #undef wrmsr
+#undef arch_cpuid
 
 static uint64_t rdmsr(uint32_t msr);
 static void wrmsr(uint32_t msr, uint64_t value);
+static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4]);
 #include "arch/apic.c"
 #include "kernel/lib/print.h"
 
@@ -29,10 +33,35 @@ static unsigned writes;
 static uint32_t page[ARCH_PAGE_SIZE / 4];
 struct acpi_info arch_acpi;
 
+/* Whether IA32_ARCH_CAPABILITIES is there, whether it says that IA32_XAPIC_DISABLE_STATUS is, and what that says: the
+ * next of the three is only there where the one before it says so. */
+static unsigned lock;
+enum { HAS_CAPABILITIES = 1, HAS_STATUS = 2, LOCKED = 4 };
+
+static void arch_cpuid(uint32_t leaf, uint32_t subleaf, uint32_t out[4])
+{
+    assert_int_equal(subleaf, 0);
+    memset(out, 0, 4 * sizeof out[0]);
+    if (leaf == 0)
+        out[0] = 7;
+    else if (leaf == 7)
+        out[3] = lock & HAS_CAPABILITIES ? CPUID_7_EDX_ARCH_CAPABILITIES : 0;
+    else
+        fail_msg("leaf %x", leaf);
+}
+
 static uint64_t rdmsr(uint32_t msr)
 {
     if (msr == IA32_APIC_BASE)
         return base_msr;
+    if (msr == IA32_ARCH_CAPABILITIES) {
+        assert_true(lock & HAS_CAPABILITIES); /* else #GP */
+        return lock & HAS_STATUS ? ARCH_CAPABILITIES_XAPIC_DISABLE : 0;
+    }
+    if (msr == IA32_XAPIC_DISABLE_STATUS) {
+        assert_true(lock & HAS_STATUS);
+        return lock & LOCKED ? LEGACY_XAPIC_DISABLED : 0;
+    }
     assert_in_range(msr, X2APIC_MSR, X2APIC_MSR + 0xFF);
     assert_true(base_msr & APIC_BASE_EXTD); /* else #GP */
     return x2apic_msrs[msr - X2APIC_MSR];
@@ -41,10 +70,15 @@ static uint64_t rdmsr(uint32_t msr)
 static void wrmsr(uint32_t msr, uint64_t value)
 {
     if (msr == IA32_APIC_BASE) {
-        /* SDM vol. 3, "x2APIC State Transitions": one step at a time, and no way back. */
-        assert_true(value & APIC_BASE_EN);
-        assert_false(base_msr & APIC_BASE_EXTD);
-        assert_true(base_msr & APIC_BASE_EN || !(value & APIC_BASE_EXTD));
+        /* SDM vol. 3, "x2APIC State Transitions": one step at a time, and the only way back is through an APIC that is
+         * off. */
+        const uint64_t mode = value & (APIC_BASE_EN | APIC_BASE_EXTD);
+        const uint64_t before = base_msr & (APIC_BASE_EN | APIC_BASE_EXTD);
+        assert_true(mode != APIC_BASE_EXTD);
+        assert_true(before == (APIC_BASE_EN | APIC_BASE_EXTD) ? mode == 0
+                    : before == 0                             ? mode == APIC_BASE_EN
+                                                              : mode & APIC_BASE_EN);
+        assert_int_equal(value & APIC_BASE_ADDRESS, base_msr & APIC_BASE_ADDRESS);
         assert_true(writes < 4);
         base_writes[writes++] = base_msr = value;
         return;
@@ -183,6 +217,97 @@ static void into_x2apic(void **state)
     }
 }
 
+static void out_of_x2apic(void **state)
+{
+    (void)state;
+    begin(false, APIC_BASE_EN | APIC_BASE_EXTD, 6);
+    arch_apic_cpu_init(&first);
+    assert_int_equal(writes, 2);
+    assert_int_equal(base_writes[0] & (APIC_BASE_EN | APIC_BASE_EXTD), 0);
+    assert_int_equal(base_writes[1] & (APIC_BASE_EN | APIC_BASE_EXTD), APIC_BASE_EN);
+    expect_silent(LVT_MASKED, LVT_NMI);
+}
+
+/* ---- which mode */
+
+enum { XAPIC, X2APIC, REFUSED };
+
+static const char far_ids[] = "apic: processors with APIC IDs above 254: 1; x2APIC mode is turned on for them\n";
+
+static void modes(void **state)
+{
+    (void)state;
+    static const struct {
+        enum arch_x2apic wanted;
+        bool cpuid, handed_over, opt_out, far, far_boot;
+        unsigned lock, expected;
+        const char *said;
+    } cases[] = {
+        /* as the firmware left it, whatever CPUID has */
+        {ARCH_X2APIC_AUTO, .cpuid = true, .expected = XAPIC, .said = ""},
+        {ARCH_X2APIC_AUTO, .cpuid = false, .expected = XAPIC, .said = ""},
+        {ARCH_X2APIC_AUTO, .cpuid = true, .opt_out = true, .expected = XAPIC, .said = ""},
+        {ARCH_X2APIC_AUTO, .cpuid = true, .handed_over = true, .expected = X2APIC, .said = ""},
+        {ARCH_X2APIC_AUTO, .cpuid = true, .handed_over = true, .opt_out = true, .far = true, .expected = X2APIC,
+         .said = ""},
+        /* large APIC IDs */
+        {ARCH_X2APIC_AUTO, .cpuid = true, .far = true, .expected = X2APIC, .said = far_ids},
+        {ARCH_X2APIC_AUTO, .cpuid = true, .far = true, .opt_out = true, .expected = XAPIC,
+         .said = "apic: processors with APIC IDs above 254: 1; the firmware asks for xAPIC mode (table DMAR): "
+                 "they are left out\n"},
+        {ARCH_X2APIC_AUTO, .far = true, .expected = XAPIC,
+         .said = "apic: processors with APIC IDs above 254: 1; this processor has no x2APIC mode: they are left out\n"},
+        {ARCH_X2APIC_ON, .cpuid = true, .expected = X2APIC, .said = ""},
+        {ARCH_X2APIC_ON, .cpuid = true, .opt_out = true, .expected = X2APIC,
+         .said = "apic: x2apic=on, though the firmware asks for xAPIC mode (table DMAR)\n"},
+        {ARCH_X2APIC_ON, .expected = REFUSED,
+         .said = "apic: x2apic=on: this processor has no x2APIC mode: give x2apic=auto\n"},
+        {ARCH_X2APIC_OFF, .cpuid = true, .far = true, .expected = XAPIC, .said = ""},
+        {ARCH_X2APIC_OFF, .cpuid = true, .handed_over = true, .expected = XAPIC, .said = ""},
+        {ARCH_X2APIC_OFF, .cpuid = true, .handed_over = true, .lock = HAS_CAPABILITIES, .expected = XAPIC, .said = ""},
+        {ARCH_X2APIC_OFF, .cpuid = true, .handed_over = true, .lock = HAS_CAPABILITIES | HAS_STATUS, .expected = XAPIC,
+         .said = ""},
+        {ARCH_X2APIC_OFF, .cpuid = true, .handed_over = true, .lock = HAS_CAPABILITIES | HAS_STATUS | LOCKED,
+         .expected = REFUSED,
+         .said = "apic: x2apic=off: the firmware has locked x2APIC mode (IA32_XAPIC_DISABLE_STATUS): give "
+                 "x2apic=auto\n"},
+        {ARCH_X2APIC_OFF, .cpuid = true, .handed_over = true, .far_boot = true, .expected = REFUSED,
+         .said = "apic: x2apic=off: the boot processor's APIC ID, 512, needs x2APIC mode: give x2apic=auto\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        begin(!cases[i].handed_over, APIC_BASE_EN | (cases[i].handed_over ? APIC_BASE_EXTD : 0), 6);
+        arch_acpi.x2apic_opt_out = cases[i].opt_out;
+        arch_acpi.cpus[0].apic_id = cases[i].far_boot ? 512 : 7;
+        arch_acpi.cpus[1].apic_id = cases[i].far ? 255 : 254;
+        lock = cases[i].lock;
+        said[0] = '\0';
+        const int error = choose_mode(cases[i].wanted, cases[i].cpuid);
+        assert_string_equal(said, cases[i].said);
+        assert_int_equal(error, cases[i].expected == REFUSED ? -ENODEV : 0);
+        if (!error)
+            assert_int_equal(x2apic, cases[i].expected == X2APIC);
+        assert_int_equal(writes, 0); /* to choose is not to switch */
+    }
+}
+
+static void who_is_left_out(void **state)
+{
+    (void)state;
+    static const uint32_t ids[] = {7, 255, 254, 300, UINT32_MAX, 0};
+    for (unsigned x2 = 0; x2 < 2; x2++) {
+        begin(x2, APIC_BASE_EN, 6);
+        arch_acpi = (struct acpi_info){.cpu_count = 6, .cpus_left_out = 2};
+        for (unsigned i = 0; i < 6; i++)
+            arch_acpi.cpus[i] = (struct acpi_cpu){.apic_id = ids[i], .uid = i};
+        leave_out_beyond(highest_id());
+        assert_int_equal(arch_acpi.cpu_count, x2 ? 5 : 3);
+        assert_int_equal(arch_acpi.cpus_left_out, x2 ? 2 + 1 : 2 + 3);
+        assert_int_equal(arch_acpi.cpus[0].apic_id, 7);
+        assert_int_equal(arch_acpi.cpus[x2 ? 4 : 2].uid, 5); /* what is known of it goes along */
+        assert_int_equal(arch_acpi.cpus[1].apic_id, x2 ? 255 : 254);
+    }
+}
+
 static void what_leads_to_smm_stays(void **state)
 {
     (void)state;
@@ -275,7 +400,8 @@ int main(void)
         cmocka_unit_test(into_x2apic), cmocka_unit_test(x2apic_handed_over),
         cmocka_unit_test(few_entries), cmocka_unit_test(what_leads_to_smm_stays),
         cmocka_unit_test(ioapics_masked), cmocka_unit_test(bogus_ioapics),
-        cmocka_unit_test(no_room_for_ioapics),
+        cmocka_unit_test(no_room_for_ioapics), cmocka_unit_test(out_of_x2apic),
+        cmocka_unit_test(modes),       cmocka_unit_test(who_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void parse(const struct fadt *fadt, struct acpi_info *info)
     put(FADT + 120, 8, fadt->address);
     put(FADT + 128, 1, fadt->value);
     table(FADT, "FACP", fadt->size);
-    assert_int_equal(acpi_parse(&reader, BASE, 0, 254, info, &problem), 0);
+    assert_int_equal(acpi_parse(&reader, BASE, 0, info, &problem), 0);
 }
 
 static void expect_order(const struct acpi_info *info, bool warm, const char *order)
