@@ -78,6 +78,18 @@ def _event(data, at):
         assert kind in FULL + INSTANCE + EVENT + BARE, hex(kind)
         size, hook, items, version, tid, pid, time = marker & 0xFFFF, None, (), second >> 16, None, None, None
         head = 8
+        if kind == MESSAGE:  # items by flags; one with a component has no GUID
+            flags, version = version, None
+            hook = second & 0xFFFF
+            head += 4 * (flags & 1)
+            if flags & 6:
+                head += 4 if flags & 4 else 16
+            if flags & 0x18:
+                time, = struct.unpack_from("<q", data, at + head)
+                head += 8
+            if flags & 0x20:
+                tid, pid = struct.unpack_from("<II", data, at + head)
+                head += 8
         if kind not in BARE:
             tid, pid, time = struct.unpack_from("<IIq", data, at + 8)
             head = 0x50 if kind in EVENT else 0x30 if kind in FULL else 0x38

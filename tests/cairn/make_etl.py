@@ -106,6 +106,17 @@ class Maker:
         body = struct.pack("<IIIq", middle, 12, 4, time) + rest + payload
         return struct.pack("<I", self.marker(narrow, wide, 4 + len(body))) + body
 
+    def message(self, number, time=None, *, sequence=None, source=None, component=None, ids=None, text=b"text"):
+        """A WPP message: TID and PID are `ids`."""
+        flags = 0x80 if self.wide else 0x40
+        items = b""
+        for bit, form, values in ((1, "<I", sequence), (2, "16s", source and source.bytes_le), (4, "<I", component),
+                                  (8, "<q", time), (0x20, "<II", ids)):
+            if values is not None:
+                flags |= bit
+                items += struct.pack(form, *(values if isinstance(values, tuple) else (values,)))
+        return struct.pack("<HBBHH", 8 + len(items) + len(text), 0x0F, 0x90, number, flags) + items + text
+
     def odd(self, time):
         """One of each header that is not the kernel's, then what nobody knows."""
         descriptor = struct.pack("<HBBBBHQ", 7, 3, 0, 4, 1, 0, 1)
@@ -113,7 +124,7 @@ class Maker:
         yield self.classic(0x0A, 0x14, 2 << 16 | 5, time, b"full", PROVIDER.bytes_le + bytes(8))
         yield self.classic(0x0B, 0x15, 5, time, b"instance", bytes(32))
         yield self.classic(0x12, 0x13, 0x00000040, time, b"an event", event)
-        yield struct.pack("<HBBHH", 8 + 24, 0x0F, 0x90, 77, 0x2B) + bytes(24)
+        yield self.message(77, time, sequence=5, source=PROVIDER, ids=(908, 900))
         yield struct.pack("<I", 0xC00D0000 | 20) + bytes(16)  # ERROR
         yield self.system(0x0A20, 1, time, 12, 4, b"compact", compact=True)
         yield self.perfinfo(0x7F99, 200, time, b"unknown hook")
@@ -125,8 +136,9 @@ class Maker:
         """What interrupts a CPU. Then the same hooks, but of versions nobody knows."""
         routine, begin = self.pointer(0x8000_1230), struct.pack("<q", time - 37)
         sample = self.pointer(0x8000_4560) + struct.pack("<I", 908)
+        flags = 0 if self.build == 7600 else 1 | 9 << 3  # reserved in Windows 7
         events = [(0x0F43, begin + routine + struct.pack("<BHB", 1, 0xD1, 0)), (0x0F44, begin + routine),
-                  (0x0F45, begin + routine), (0x0F2E, sample + struct.pack("<HBB", 2, 1 | 9 << 3, 0)),
+                  (0x0F45, begin + routine), (0x0F2E, sample + struct.pack("<HBB", 2, flags, 0)),
                   (0x0F2F, sample + struct.pack("<HH", 10, 0))]
         for hook, payload in events:
             yield self.perfinfo(hook, 2, time, payload)

@@ -183,17 +183,13 @@ class Events(Maker):
         yield (self.event(MANIFEST, 9, wide("words alone"), flags=4),
                f"event 9 of {{{MANIFEST}}}, {who}: string=words alone")
         yield (self.event(MANIFEST, 5, b"", [self.stack(0x8000_1230, 0x40_0010)]),
-               f"event 5 of {{{MANIFEST}}}, {who}: stack=ntoskrnl.exe+0x1230 < {self.user(0x40_0010)}")
+               f"event 5 of {{{MANIFEST}}}, {who}: stack=ntoskrnl.exe+0x1230 < explorer.exe+0x10")
         damaged = bytearray(self.event(MANIFEST, 6, b"", [name]))
         struct.pack_into("<H", damaged, 0x50, 0x7FF8)
         yield bytes(damaged), f"event 6 of {{{MANIFEST}}}, {who}: its bytes are not as its header says"
         rest = CLASSIC.bytes_le + bytes(8)
         yield (self.classic(0x0A, 0x14, 2 << 16 | 5, self.time, b"full", rest),
                f"type 5 of {{{CLASSIC}}}, PID 4, TID 12")
-
-    def user(self, address):
-        """An address in explorer.exe."""
-        return f"explorer.exe+0x{address - 0x40_0000:x}"
 
     def hooks(self):
         """(hook, version, payload, name, fields)"""
@@ -261,7 +257,7 @@ class Events(Maker):
         of = n("<QII", self.time, 900, 908)
         of_text = f"EventTimeStamp={self.units}, StackProcess=900, StackThread={thread}"
         yield (0x1820, 2, of + p(0x8000_1230) + p(0x8000_4560) + p(0x40_0010), "stack",
-               f"{of_text}, Stack=ntoskrnl.exe+0x1230 < ntoskrnl.exe+0x4560 < {self.user(0x40_0010)}")
+               f"{of_text}, Stack=ntoskrnl.exe+0x1230 < ntoskrnl.exe+0x4560 < explorer.exe+0x10")
         yield 0x1825, 2, of + p(0xABC), "stack key, kernel", f"{of_text}, StackKey=0xabc"
         yield (0x1824, 2, p(0xABC) + p(0x8000_1230), "stack key (rundown)",
                "StackKey=0xabc, Stack=ntoskrnl.exe+0x1230")

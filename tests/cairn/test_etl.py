@@ -154,7 +154,8 @@ def test_interrupts_and_samples_of_either_width(name):
     for line in (r"interrupt D1H, \S+1230: ", r"DPC \S+1230: ", r"timer DPC \S+1230: "):
         found = re.findall(rf"\+ {line}(.*)$", dump, re.M)
         assert len(found) == 1 and re.fullmatch(took, found[0]), (line, found)
-    assert len(re.findall(rf"\+ timer at {sample}, priority 9, in a DPC, for 2$", dump, re.M)) == 1
+    flags = "" if "7600" in name else ", priority 9, in a DPC"  # Windows 7 has none
+    assert len(re.findall(rf"\+ timer at {sample}{flags}, for 2$", dump, re.M)) == 1
     assert len(re.findall(rf"\+ source 10 at {sample}$", dump, re.M)) == 1
     for bare in ("0F43H interrupt", "0F44H DPC", "0F2EH sampled profile"):
         assert len(re.findall(rf"\+ {bare}$", dump, re.M)) == 1

@@ -48,6 +48,7 @@ struct cairn_check {
     bool whole; /* nothing of the log is missing: counts can be compared */
     const struct cairn_plugin *plugin; /* of a log whose processor was QEMU with qemu-ds; NULL: unknown what it did */
     const char *no_rundown; /* of an ETL file: why it is not checked who is told of; NULL: it is, or there is nobody */
+    uint64_t rundown_unknown; /* processes, threads, images of which that is not checked, though it is of others */
     uint64_t compared[CAIRN_RULES], failed[CAIRN_RULES];
     uint64_t closed[MAX_CPUS][CCSWAP_CLOSE_REASONS]; /* batches, by what must have closed them */
     /* the truth */

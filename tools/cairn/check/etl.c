@@ -4,6 +4,9 @@
  * process, thread and image that is there (until 0008H says that this is done), comes or goes; then, up to the next
  * 0005H, of each that is left. IDs and addresses are used again. While it still tells what is there, some go before
  * they were told of, and some are told of again that came meanwhile.
+ *
+ * A session may be begun without the first of these (DCStart), for all or for images of processes. Who was there before
+ * it is then told of when he goes, or is left; of his kind nothing is checked there.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,13 +29,14 @@ struct item { /* one event */
     size_t order;  /* in the file; then the next of the same time has a greater one */
     uint32_t id, pid;
     uint32_t groups[2]; /* MASKS: words 0 and 1 */
-    uint32_t stretch, process_stretch; /* of its class, and of processes; 0: not asked for */
+    uint32_t stretch, process_stretch; /* of its class, and of processes that were told of; 0: not asked for */
     uint8_t class, what, phase;
 };
 
 struct part { /* of the file, in which a class was asked for */
     int64_t begin, ending; /* 0005H, 0020H; `ending` INT64_MAX: it did not come */
     bool over;             /* nor is there another 0005H behind it */
+    bool told_start;       /* some were there */
     bool told_end;         /* some were left */
 };
 
@@ -47,6 +51,11 @@ struct story {
     } parts[CAIRN_STRETCHES];
     bool any[CAIRN_STRETCHES]; /* told of */
     bool masks;
+    struct {
+        uint32_t process, stretch; /* 0: of none */
+        bool told;
+    } asked; /* image_told_start, of whom last */
+    uint64_t unknown; /* not checked: nothing told who was there when the session began */
 };
 
 /* ---- what the file tells ---------------------------------------------------------------------------------------- */
@@ -165,9 +174,12 @@ static void place(struct story *s)
         if (i->class < CAIRN_STRETCHES) {
             i->phase = phases[i->class];
             i->stretch = i->phase == OFF ? 0 : (uint32_t)s->parts[i->class].count;
-            i->process_stretch = phases[CAIRN_CLASS_PROCESS] == OFF ? 0 : 1;
-            if (i->what == CAIRN_TOLD_DC_END && i->stretch)
-                s->parts[i->class].items[i->stretch - 1].told_end = true;
+            i->process_stretch = phases[CAIRN_CLASS_PROCESS] == OFF ? 0
+                                                                    : (uint32_t)s->parts[CAIRN_CLASS_PROCESS].count;
+            if (i->stretch) {
+                s->parts[i->class].items[i->stretch - 1].told_start |= i->what == CAIRN_TOLD_DC_START;
+                s->parts[i->class].items[i->stretch - 1].told_end |= i->what == CAIRN_TOLD_DC_END;
+            }
         }
         for (unsigned class = 0; class < CAIRN_STRETCHES && i->class == CAIRN_CLASS_OTHER; class ++)
             phases[class] = phase_behind(s, class, phases[class], i);
@@ -187,48 +199,6 @@ static const char *name(char out[CAIRN_SHOWN], const struct item *i)
     return out;
 }
 
-struct life {
-    const struct item *began; /* NULL: not there */
-    bool told;                /* by the rundown, in this life */
-    bool left;                /* at the end */
-};
-
-/* The end of the part in which the last events were. */
-static void finish(struct cairn_check *check, const struct story *s, struct life *l, const struct item *last)
-{
-    char who[CAIRN_SHOWN];
-    const struct part *p = last->stretch ? &s->parts[last->class].items[last->stretch - 1] : NULL;
-    if (p && l->began && p->over && p->told_end && l->began->time < p->ending)
-        FAIL(check, l->began, "%s neither ends nor is there at the end", name(who, last));
-    *l = (struct life){0};
-}
-
-static void step(struct cairn_check *check, struct life *l, const struct item *i)
-{
-    char who[CAIRN_SHOWN];
-    const bool beginning = i->phase == BEGINNING, dc = i->what == CAIRN_TOLD_DC_START;
-    switch (i->what) {
-    case CAIRN_TOLD_START:
-    case CAIRN_TOLD_DC_START:
-        if (l->began && (!beginning || (dc && l->told)))
-            FAIL(check, i, "%s begins again, but has not ended", name(who, i));
-        l->told = dc || (l->began && l->told);
-        l->began = i;
-        break;
-    case CAIRN_TOLD_END:
-        if (!l->began && !l->left && !beginning)
-            FAIL(check, i, "%s ends, but was not told of", name(who, i));
-        *l = (struct life){.left = l->left};
-        break;
-    default:
-        if (l->left)
-            FAIL(check, i, "%s is told of twice at the end", name(who, i));
-        else if (!l->began)
-            FAIL(check, i, "%s is there at the end, but was not told of", name(who, i));
-        *l = (struct life){.left = true};
-    }
-}
-
 /* The first of its class and ID; NULL: it is not told of. */
 static const struct item *find(const struct story *s, unsigned class, uint32_t id)
 {
@@ -245,22 +215,102 @@ static const struct item *find(const struct story *s, unsigned class, uint32_t i
     return low < s->list.count && i->class == class && i->id == id ? i : NULL;
 }
 
-static void check_lives(struct cairn_check *check, const struct story *s)
+/* Whether the session told who of a class was there when part `stretch` of the file began. */
+static bool told_start(const struct story *s, unsigned class, uint32_t stretch)
+{
+    return stretch && s->parts[class].items[stretch - 1].told_start;
+}
+
+/* The same of an image, which may be there from the beginning of its process on: who is told of is told process by
+ * process. */
+static bool image_told_start(struct story *s, const struct item *image)
+{
+    const struct item *end = s->list.items + s->list.count, *i = find(s, CAIRN_CLASS_PROCESS, image->id);
+    if (s->asked.stretch == image->stretch && s->asked.process == image->id)
+        return s->asked.told;
+    bool told = false;
+    for (; i && i < end && i->class == CAIRN_CLASS_PROCESS && i->id == image->id; i++)
+        told |= i->stretch == image->process_stretch && i->what == CAIRN_TOLD_START;
+    for (i = find(s, image->class, image->id); i < end && i->class == image->class && i->id == image->id; i++)
+        told |= i->stretch == image->stretch && i->what == CAIRN_TOLD_DC_START;
+    s->asked.process = image->id;
+    s->asked.stretch = image->stretch;
+    return s->asked.told = told;
+}
+
+struct life {
+    const struct item *began; /* NULL: not there */
+    bool told;                /* by the rundown, in this life */
+    bool left;                /* at the end */
+};
+
+/* The end of the part in which the last events were. */
+static void finish(struct cairn_check *check, const struct story *s, struct life *l, const struct item *last)
+{
+    char who[CAIRN_SHOWN];
+    const struct part *p = last->stretch ? &s->parts[last->class].items[last->stretch - 1] : NULL;
+    if (p && l->began && p->over && p->told_end && l->began->time < p->ending)
+        FAIL(check, l->began, "%s neither ends nor is there at the end", name(who, last));
+    *l = (struct life){0};
+}
+
+/* It goes, or is left, and did not begin. */
+static void check_unseen(struct cairn_check *check, struct story *s, const struct item *i, const char *what)
+{
+    char who[CAIRN_SHOWN];
+    if (i->class == CAIRN_CLASS_IMAGE && !image_told_start(s, i))
+        s->unknown++;
+    else
+        FAIL(check, i, "%s %s, but was not told of", name(who, i), what);
+}
+
+static void step(struct cairn_check *check, struct story *s, struct life *l, const struct item *i)
+{
+    char who[CAIRN_SHOWN];
+    const bool beginning = i->phase == BEGINNING, dc = i->what == CAIRN_TOLD_DC_START;
+    switch (i->what) {
+    case CAIRN_TOLD_START:
+    case CAIRN_TOLD_DC_START:
+        if (l->began && (!beginning || (dc && l->told)))
+            FAIL(check, i, "%s begins again, but has not ended", name(who, i));
+        l->told = dc || (l->began && l->told);
+        l->began = i;
+        break;
+    case CAIRN_TOLD_END:
+        if (!l->began && !l->left && !beginning)
+            check_unseen(check, s, i, "ends");
+        *l = (struct life){.left = l->left};
+        break;
+    default:
+        if (l->left)
+            FAIL(check, i, "%s is told of twice at the end", name(who, i));
+        else if (!l->began)
+            check_unseen(check, s, i, "is there at the end");
+        *l = (struct life){.left = true};
+    }
+}
+
+static void check_lives(struct cairn_check *check, struct story *s)
 {
     struct life life = {0};
     const struct item *last = NULL;
     for (size_t n = 0; n < s->list.count && s->list.items[n].class < CAIRN_STRETCHES; n++) {
         const struct item *i = &s->list.items[n];
         bool same = last && last->class == i->class && last->id == i->id && last->base == i->base;
-        if (last && (!same || last->stretch != i->stretch))
+        bool same_part = same && last->stretch == i->stretch;
+        if (last && !same_part)
             finish(check, s, &life, last);
         last = i;
         if (!i->stretch)
             continue; /* before the session asked, or behind it */
+        if (!told_start(s, i->class, i->stretch)) {
+            s->unknown += !same_part;
+            continue;
+        }
         check->compared[CAIRN_RULE_RUNDOWN] += !same;
-        step(check, &life, i);
-        if (i->class == CAIRN_CLASS_THREAD && i->process_stretch && life.began == i &&
-            !find(s, CAIRN_CLASS_PROCESS, i->pid))
+        step(check, s, &life, i);
+        if (i->class == CAIRN_CLASS_THREAD && told_start(s, CAIRN_CLASS_PROCESS, i->process_stretch) &&
+            life.began == i && !find(s, CAIRN_CLASS_PROCESS, i->pid))
             FAIL(check, i, "thread %" PRIu32 " of process %" PRIu32 ", which is not told of", i->id, i->pid);
     }
     if (last)
@@ -269,7 +319,7 @@ static void check_lives(struct cairn_check *check, const struct story *s)
 
 /* ---- who runs --------------------------------------------------------------------------------------------------- */
 
-/* Whether threads were asked for then. */
+/* Whether threads were asked for then, and those told of that were there. */
 static bool asked_at(const struct story *s, int64_t time)
 {
     size_t low = 0, high = s->parts[CAIRN_CLASS_THREAD].count;
@@ -280,7 +330,8 @@ static bool asked_at(const struct story *s, int64_t time)
         else
             high = middle;
     }
-    return low && time < s->parts[CAIRN_CLASS_THREAD].items[low - 1].ending;
+    return told_start(s, CAIRN_CLASS_THREAD, (uint32_t)low) &&
+           time < s->parts[CAIRN_CLASS_THREAD].items[low - 1].ending;
 }
 
 static void check_runs(struct cairn_check *check, const struct story *s, uint32_t cpu, uint32_t tid, int64_t time)
@@ -323,6 +374,8 @@ static const char *why_not(const struct cairn_check *check, const struct story *
         return "not checked who is told of: events are missing";
     if (etl->header.log_file_mode & ETL_MODE_CIRCULAR)
         return "not checked who is told of: a circular file may have lost its beginning";
+    if (etl->header.log_file_mode & ETL_MODE_BUFFERING)
+        return "not checked who is told of: a session kept in memory may have lost its beginning";
     return NULL;
 }
 
@@ -344,6 +397,9 @@ void cairn_check_etl_rundown(struct cairn_check *check)
             check_switches(check, &s, n, true);
             check_switches(check, &s, n, false);
         }
+        check->rundown_unknown = s.unknown;
+        if (s.unknown && !check->compared[CAIRN_RULE_RUNDOWN])
+            check->no_rundown = "not checked who is told of: no event (DCStart) tells who was there at the start";
     }
     free(s.list.items);
     for (unsigned class = 0; class < CAIRN_STRETCHES; class ++)

@@ -164,6 +164,11 @@ enum cairn_word cairn_check_word(const struct cairn_check *check, enum cairn_rul
         return CAIRN_FAILED;
     if (row->basis != ITSELF)
         return word_of_truth(check, rule, why);
+    if (row->about & NO_RUNDOWN && check->compared[rule] && check->rundown_unknown) {
+        snprintf(why, CAIRN_SHOWN, "not of %" PRIu64 " %s: no event (DCStart) tells who was there at the start",
+                 check->rundown_unknown, cairn_plural(check->rundown_unknown, "that is told of", "that are told of"));
+        return CAIRN_CONSISTENT;
+    }
     snprintf(why, CAIRN_SHOWN, "%s",
              check->compared[rule]                             ? "the log agrees with itself; nothing else tells"
              : row->about & NO_RUNDOWN && check->no_rundown    ? check->no_rundown

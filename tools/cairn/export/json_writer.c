@@ -7,6 +7,7 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/export/json.h"
 #include "tools/cairn/log/etl/event_text.h"
+#include "tools/cairn/log/etl/layout.h"
 #include "tools/cairn/log/locks.h"
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/names.h"
@@ -258,6 +259,25 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
     cairn_json_end(j);
 }
 
+/* Of a WPP message what its flags say it has. */
+static void message(struct cairn_json *j, const struct cairn_event *e)
+{
+    char guid[CAIRN_GUID_TEXT];
+    cairn_json_open(j, "message");
+    cairn_json_number(j, "number", e->id);
+    if (e->provider)
+        cairn_json_text(j, "guid", cairn_guid_text(guid, e->provider));
+    if (e->has_component)
+        cairn_json_number(j, "component", e->component);
+    if (e->has_sequence)
+        cairn_json_number(j, "sequence", e->sequence);
+    cairn_json_close(j);
+    if (e->tid == CAIRN_NO_TID)
+        return;
+    cairn_json_number(j, "pid", e->pid);
+    cairn_json_number(j, "tid", e->tid);
+}
+
 /* Whose event it is, and what its provider calls it. */
 static void provider(struct cairn_json *j, const struct cairn_event *e)
 {
@@ -316,6 +336,8 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
     if (item->event.hook != CAIRN_NO_HOOK)
         hook(j, item->event.hook);
     cairn_json_text(j, "text", cairn_event_text(text, o->log, &item->event, live));
+    if (item->event.header == ETL_MESSAGE)
+        message(j, &item->event);
     provider(j, &item->event);
     fields(o, j, &item->event);
     cairn_json_end(j);

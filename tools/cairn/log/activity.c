@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/log/etl/etl.h"
 #include "trace/wire/activity.h"
 #include "trace/pmc_sources.h"
 #include "trace/rundown.h"
@@ -277,18 +277,31 @@ static void show_dpc(char *out, const struct cairn_log *log, const struct cairn_
              duration(took, log, l, e.initial_time));
 }
 
+static const char *sampled(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_live *l, uint32_t tid,
+                           uint64_t address)
+{
+    return cairn_show_address_in(out, log, cairn_process_at(log, tid, l->time), l->time, address, WIDE);
+}
+
+static bool has_sample_flags(const struct cairn_log *log)
+{
+    return !log->etl || log->etl->cairn || log->etl->header.provider_version >= ETL_BUILD_SAMPLE_FLAGS;
+}
+
 static void show_profile(char *out, const struct cairn_log *log, const struct cairn_live *l)
 {
     struct perfinfo_sampled_profile e;
-    char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], count[32] = "";
+    char where[CAIRN_SHOWN], thread[CAIRN_SHOWN], count[32] = "", flags[64] = "";
     unpack(&e, sizeof(e), l);
+    if (has_sample_flags(log))
+        snprintf(flags, sizeof(flags), ", priority %u%s%s", e.flags >> PERFINFO_PROFILE_PRIORITY_SHIFT,
+                 e.flags & PERFINFO_PROFILE_EXECUTING_DPC ? ", in a DPC" : "",
+                 e.flags & PERFINFO_PROFILE_EXECUTING_ISR ? ", in an interrupt" : "");
     if (e.count != 1)
         snprintf(count, sizeof(count), ", for %u", e.count);
-    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s, priority %u%s%s%s",
-             cairn_show_address(where, log, e.instruction_pointer, WIDE),
-             cairn_show_thread(thread, log, e.thread_id, WIDE), e.flags >> PERFINFO_PROFILE_PRIORITY_SHIFT,
-             e.flags & PERFINFO_PROFILE_EXECUTING_DPC ? ", in a DPC" : "",
-             e.flags & PERFINFO_PROFILE_EXECUTING_ISR ? ", in an interrupt" : "", count);
+    snprintf(out, CAIRN_LIVE_TEXT, "timer at %s: %s%s%s",
+             sampled(where, log, l, e.thread_id, e.instruction_pointer),
+             cairn_show_thread(thread, log, e.thread_id, WIDE), flags, count);
 }
 
 static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_live *l)
@@ -308,7 +321,7 @@ static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_
     else
         snprintf(source, sizeof(source), "source %u", e.profile_source);
     snprintf(out, CAIRN_LIVE_TEXT, "%s at %s: %s", source,
-             cairn_show_address(where, log, e.instruction_pointer, WIDE),
+             sampled(where, log, l, e.thread_id, e.instruction_pointer),
              cairn_show_thread(thread, log, e.thread_id, WIDE));
 }
 

@@ -42,6 +42,37 @@ static void read_classic(struct cairn_event *e, const uint8_t *p, uint32_t head)
         e->provider = p + ETL_CLASSIC_PROVIDER;
 }
 
+/* MESSAGE_TRACE_HEADER, and the items behind it; of one that is shorter than these only how long they are. */
+static void read_message(struct cairn_event *e, const uint8_t *p, uint32_t total)
+{
+    static const uint32_t bytes[] = {4, 16, 4, 8, 8}; /* of the items, in their order */
+    uint16_t flags = cairn_get16(p + ETL_MESSAGE_FLAGS);
+    if (flags & ETL_MESSAGE_COMPONENT)
+        flags &= (uint16_t)~ETL_MESSAGE_GUID;
+    const uint16_t there[] = {flags & ETL_MESSAGE_SEQUENCE, flags & ETL_MESSAGE_GUID, flags & ETL_MESSAGE_COMPONENT,
+                              flags & ETL_MESSAGE_TIME, flags & ETL_MESSAGE_SYSTEMINFO};
+    const uint8_t *items[5] = {NULL};
+    for (unsigned i = 0; i < 5; i++) {
+        items[i] = there[i] ? p + e->head : NULL;
+        e->head += there[i] ? bytes[i] : 0;
+    }
+    if (total < e->head)
+        return;
+    e->id = cairn_get16(p + ETL_MESSAGE_NUMBER);
+    e->pointer = flags & ETL_MESSAGE_32_BIT ? 4 : 8;
+    e->provider = items[1];
+    e->has_sequence = items[0];
+    e->sequence = items[0] ? cairn_get32(items[0]) : 0;
+    e->has_component = items[2];
+    e->component = items[2] ? cairn_get32(items[2]) : 0;
+    e->has_time = items[3];
+    e->time = items[3] ? (int64_t)cairn_get64(items[3]) : 0;
+    if (items[4]) {
+        e->tid = cairn_get32(items[4]);
+        e->pid = cairn_get32(items[4] + 4);
+    }
+}
+
 /* The least that the header takes; 8 of one that is not known, whose payload begins right behind its size. */
 static uint32_t header_bytes(uint8_t header)
 {
@@ -107,6 +138,8 @@ bool cairn_event_at(const uint8_t *data, uint32_t size, uint32_t at, struct cair
         read_system(event, p, least, marker);
     else if (least > 8)
         read_classic(event, p, least);
+    else if (header == ETL_MESSAGE)
+        read_message(event, p, total);
     if (total < event->head)
         return false;
     event->payload = p + event->head;

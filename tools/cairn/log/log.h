@@ -392,7 +392,7 @@ const struct cairn_run *cairn_missing_between(const struct cairn_frames *f, uint
 
 struct cairn_event {
     const uint8_t *payload;
-    const uint8_t *provider; /* GUID of an event without a hook ID, NULL: none told */
+    const uint8_t *provider; /* GUID of an event without a hook ID (of a message: of its source), NULL: none told */
     uint32_t size, space;    /* of the payload; of the whole event with padding */
     uint32_t head;           /* bytes before the payload: header and items */
     int64_t time;            /* 0 where !has_time */
@@ -400,12 +400,13 @@ struct cairn_event {
     uint32_t hook;           /* or CAIRN_NO_HOOK; then `id` is what the provider calls it */
     uint32_t tid, pid;       /* of the header, or CAIRN_NO_TID */
     uint32_t piece;          /* of the CPU: where it lies (walk.h) */
+    uint32_t sequence, component; /* of a message, where `has_...` */
     uint16_t id;
     uint8_t version;
     uint8_t header;   /* enum etl_header */
     uint8_t pointer;  /* bytes of one in the payload */
     uint8_t counters; /* of a processor, 8 bytes each, right before the payload */
-    bool has_pebs_index, has_time;
+    bool has_pebs_index, has_time, has_sequence, has_component;
     bool unknown_items; /* extension bits without a meaning: where the payload begins is not known */
 };
 

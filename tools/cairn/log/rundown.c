@@ -109,5 +109,6 @@ void cairn_rundown_read(struct cairn_rundown *r, const struct cairn_event *e)
     default:
         break;
     }
+    r->rundown = (e->hook & 0xFF) == 3 || (e->hook & 0xFF) == 4;
     r->ends = (e->hook & 0xFF) == 2 || (e->hook & 0xFF) == 4; /* end, and still there at the end */
 }

@@ -7,6 +7,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/etl/etl.h"
+#include "tools/cairn/log/etl/values.h"
 #include "tools/cairn/base/names.h"
 #include "tools/cairn/log/rundown.h"
 
@@ -54,19 +55,39 @@ const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log
     return out;
 }
 
+static const char *show_offset(char out[CAIRN_SHOWN], struct cairn_slice name, uint64_t offset, int width)
+{
+    int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
+    room = room < 1 ? 1 : room > 96 ? 96 : room;
+    snprintf(out, CAIRN_SHOWN, "%.*s+0x%" PRIx64, (int)name.size < room ? (int)name.size : room, name.at, offset);
+    return out;
+}
+
 const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width)
 {
     const struct cairn_symbol *s = cairn_find_symbol(&log->text, address);
-    if (!s) {
-        snprintf(out, CAIRN_SHOWN, "0x%016" PRIx64, address);
-        return out;
-    }
-    uint64_t offset = address - s->address;
-    int room = width - snprintf(NULL, 0, "+0x%" PRIx64, offset);
-    room = room < 1 ? 1 : room > 96 ? 96 : room;
-    snprintf(out, CAIRN_SHOWN, "%.*s+0x%" PRIx64, (int)s->name.size < room ? (int)s->name.size : room, s->name.at,
-             offset);
+    if (s)
+        return show_offset(out, s->name, address - s->address, width);
+    snprintf(out, CAIRN_SHOWN, "0x%016" PRIx64, address);
     return out;
+}
+
+const char *cairn_show_address_in(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, int64_t time,
+                                  uint64_t address, int width)
+{
+    const struct cairn_life *image = NULL;
+    if (log->etl && pid != CAIRN_NO_TID && !cairn_find_symbol(&log->text, address))
+        image = cairn_lives_image(&log->etl->lives, pid, time, address);
+    if (!image)
+        return cairn_show_address(out, log, address, width);
+    const char *text = image->name[0] ? image->name : "unnamed image";
+    const struct cairn_slice name = {text, (uint32_t)strlen(text)};
+    return show_offset(out, name, address - image->base, width);
+}
+
+uint32_t cairn_process_at(const struct cairn_log *log, uint32_t tid, int64_t time)
+{
+    return log->etl ? cairn_lives_process(&log->etl->lives, tid, time) : CAIRN_NO_TID;
 }
 
 const char *cairn_plural(uint64_t n, const char *one, const char *many)
@@ -144,9 +165,28 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
     return out;
 }
 
+/* "message 77 of {...}, sequence 5, PID 4, TID 12" */
+static void show_message(char out[CAIRN_SHOWN], const struct cairn_event *e)
+{
+    char guid[CAIRN_GUID_TEXT];
+    size_t n = (size_t)snprintf(out, CAIRN_SHOWN, "message %u", e->id);
+    if (e->provider)
+        n += (size_t)snprintf(out + n, CAIRN_SHOWN - n, " of %s", cairn_guid_text(guid, e->provider));
+    if (e->has_component)
+        n += (size_t)snprintf(out + n, CAIRN_SHOWN - n, " of component %" PRIu32, e->component);
+    if (e->has_sequence)
+        n += (size_t)snprintf(out + n, CAIRN_SHOWN - n, ", sequence %" PRIu32, e->sequence);
+    if (e->tid != CAIRN_NO_TID)
+        snprintf(out + n, CAIRN_SHOWN - n, ", PID %" PRIu32 ", TID %" PRIu32, e->pid, e->tid);
+}
+
 const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *e)
 {
     struct cairn_rundown r;
+    if (e->header == ETL_MESSAGE) {
+        show_message(out, e);
+        return out;
+    }
     if (e->hook == CAIRN_NO_HOOK) {
         snprintf(out, CAIRN_SHOWN, "%s (header %02XH), %" PRIu32 " bytes", cairn_header_name(e->header), e->header,
                  e->space);

@@ -18,6 +18,12 @@ const char *cairn_show_span(char out[CAIRN_SHOWN], const struct cairn_log *log, 
 const char *cairn_show_thread(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t tid, int width);
 /* "function+1c" or the bare address, at most `width` where that can be. */
 const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
+/* The same of an address of process `pid` at `time`, where it is no kernel's: by the images that an ETL file tells of.
+ * CAIRN_NO_TID: of nobody knows which. */
+const char *cairn_show_address_in(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, int64_t time,
+                                  uint64_t address, int width);
+/* The process of a thread at `time`, as an ETL file tells; CAIRN_NO_TID: nothing does. */
+uint32_t cairn_process_at(const struct cairn_log *log, uint32_t tid, int64_t time);
 /* The same of a lock: its variable's name alone where it begins there. */
 const char *cairn_show_lock(char out[CAIRN_SHOWN], const struct cairn_log *log, uint64_t address, int width);
 /* `one` or `many` of `n` things. */

@@ -315,7 +315,7 @@ static bool is_chosen_event(const struct cairn_item *item)
     if (cairn_live_of(&item->event, &live) && cairn_live_thread(&live, &tid))
         return cairn_filter_thread(tid);
     if (item->event.hook == CAIRN_NO_HOOK && item->event.tid != CAIRN_NO_TID)
-        return cairn_filter_thread(item->event.tid); /* a provider's: the thread that wrote it */
+        return cairn_filter_thread(item->event.tid); /* a provider's or a message: who wrote it */
     cairn_rundown_read(&told, &item->event);
     return told.kind == CAIRN_RUNDOWN_THREAD && cairn_filter_thread(told.tid);
 }

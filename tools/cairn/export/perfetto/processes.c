@@ -16,8 +16,8 @@ static void note(struct cairn_pf_owners *owners, uint32_t id, const struct cairn
 {
     const uint32_t position = cairn_map_find(&owners->by_id, id);
     struct cairn_pf_owner *o = position ? &owners->list.items[position - 1] : NULL;
-    if (o && (r->ends || time < o->time))
-        return;
+    if (o && ((r->ends && (o->name[0] || o->pid != r->pid)) || (!r->ends && time < o->time)))
+        return; /* that it goes says nothing new but a name that is missing */
     if (!o) {
         cairn_map_add(&owners->by_id, id, (uint32_t)owners->list.count);
         o = CAIRN_ADD(owners->list);

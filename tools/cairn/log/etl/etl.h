@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "tools/cairn/log/etl/images.h"
 #include "tools/cairn/log/etl/layout.h"
+#include "tools/cairn/log/etl/lives.h"
 #include "tools/cairn/log/log.h"
 
 struct cairn_etl_buffer {
@@ -44,10 +44,10 @@ struct cairn_etl {
     uint32_t pointer;
     const uint8_t *names; /* logger name, log file name */
     uint32_t names_bytes;
+    struct cairn_lives lives; /* of images and threads */
     bool compressed; /* at least one buffer */
     bool cairn;      /* this project wrote it: its buffers' flags tell where events were lost */
     bool account;    /* and tells which buffers it added */
-    struct cairn_images images; /* of processes; those of the kernel are symbols of the log */
 };
 
 /* Whether the bytes begin as an ETL file does. */

@@ -265,6 +265,6 @@ void cairn_etl_free(struct cairn_etl *etl)
         free(etl->buffers.items[i].decoded);
     free(etl->buffers.items);
     free(etl->flaws.items);
-    free(etl->images.items);
+    cairn_lives_free(&etl->lives);
     free(etl);
 }

@@ -49,6 +49,18 @@ enum etl_header { /* HeaderType, byte 2 of the marker */
     ETL_INSTANCE64 = 0x15,
 };
 
+/* MESSAGE_TRACE_HEADER (WPP): size, then the number of the message within its file of source (its GUID), and flags: of
+ * each that is set an item follows, in this order. One with a component ID has no GUID; and the session's clock, not
+ * the second of the flags of time, says what the time stamp counts. */
+#define ETL_MESSAGE_NUMBER     4u /* word */
+#define ETL_MESSAGE_FLAGS      6u /* word */
+#define ETL_MESSAGE_SEQUENCE   0x0001u /* 4 bytes */
+#define ETL_MESSAGE_GUID       0x0002u /* 16 */
+#define ETL_MESSAGE_COMPONENT  0x0004u /* 4 */
+#define ETL_MESSAGE_TIME       0x0018u /* 8, of either flag */
+#define ETL_MESSAGE_SYSTEMINFO 0x0020u /* TID, PID: 8 */
+#define ETL_MESSAGE_32_BIT     0x0040u /* of a process with pointers of 4 bytes */
+
 /* The compact form of SYSTEM_TRACE_HEADER ends before kernel_time. */
 #define ETL_COMPACT_BYTES 0x18u
 _Static_assert(offsetof(struct system_trace_header, kernel_time) == ETL_COMPACT_BYTES,
@@ -140,6 +152,7 @@ _Static_assert(ETL_TIMES_AT(8) == 0xF8 && ETL_TIMES_AT(4) == 0xF0, "TRACE_LOGFIL
 enum etl_clock { ETL_CLOCK_COUNTER = 1, ETL_CLOCK_SYSTEM_TIME = 2, ETL_CLOCK_CYCLES = 3 };
 #define ETL_MODE_SEQUENTIAL    0x00000001u
 #define ETL_MODE_CIRCULAR      0x00000002u
+#define ETL_MODE_BUFFERING     0x00000400u /* in memory, the newest, until it is written as a file */
 #define ETL_MODE_SYSTEM_LOGGER 0x02000000u
 #define ETL_TIMER_SOURCE_TSC   6u /* HAL_PLATFORM_TIMER_SOURCE: processor counter */
 #define ETL_TIMER_SOURCE_APIC  9u
@@ -165,6 +178,11 @@ _Static_assert(ETL_THREAD_FIXED(8) == sizeof(struct etw_thread) && ETL_THREAD_FI
 #define ETL_IMAGE_PROCESS(p) (2u * (p))
 #define ETL_IMAGE_FIXED(p, version) ((version) >= 2 ? 3u * (p) + 0x20u : 2u * (p) + 4u)
 _Static_assert(ETL_IMAGE_FIXED(8, 3) == sizeof(struct etw_image), "Image_V3");
+
+/* ---- samples ----------------------------------------------------------------------------------------------------- */
+
+/* Builds before Windows 8 have no flags in a sample's byte 0EH, of the same version of the event: it is reserved. */
+#define ETL_BUILD_SAMPLE_FLAGS 9200u
 
 /* ---- spin locks ------------------------------------------------------------------------------------------------- */
 

@@ -272,7 +272,6 @@ int cairn_etl_read(struct cairn_log *log, const struct cairn_choice *choice, cha
     }
     log->frames.input = &log->input;
     cairn_etl_gather(log, etl);
-    cairn_images_read(&etl->images, etl);
     cairn_log_streams(log);
     if (!log->own)
         read_session(log, etl);

@@ -20,5 +20,5 @@ struct cairn_provider {
     bool damaged;                    /* the items are not as they say: they and the payload are not read */
 };
 
-/* False: the event is none of a provider's. */
+/* False: the event is none of a provider's, or a message, whose GUID is that of a file of source. */
 bool cairn_provider_read(struct cairn_provider *provider, const struct cairn_event *event);

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/etl/stack.h"
 
-#include <inttypes.h>
-
 #include "tools/cairn/base/bytes.h"
-#include "tools/cairn/log/etl/etl.h"
 
 const char *cairn_stack_place(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, int64_t time,
                               uint64_t address)
 {
-    const struct cairn_image *i = log->etl ? cairn_image_find(&log->etl->images, pid, time, address) : NULL;
-    if (!i)
-        return cairn_show_address(out, log, address, (int)CAIRN_SHOWN - 1);
-    snprintf(out, CAIRN_SHOWN, "%s+0x%" PRIx64, i->name[0] ? i->name : "unnamed image", address - i->address);
-    return out;
+    return cairn_show_address_in(out, log, pid, time, address, (int)CAIRN_SHOWN - 1);
 }
 
 const char *cairn_stack_text(char out[CAIRN_STACK_TEXT], const struct cairn_log *log, uint32_t pid, int64_t time,

@@ -32,17 +32,6 @@ struct facts { /* gathered in one walk through the file */
     struct cairn_log *log;
     struct cairn_etl *etl;
     struct table processes, threads;
-    struct {
-        struct cairn_symbol *items; /* without their names, which are in `texts` */
-        size_t count, room;
-    } kernel_images;
-    struct {
-        struct {
-            char text[CAIRN_NAME_SHOWN];
-        } *items;
-        size_t count, room;
-    } texts;
-    uint64_t images;
     size_t arena_room;
     struct cairn_frame frame; /* being written */
     bool names, symbols; /* streams of the file's own */
@@ -110,11 +99,11 @@ static struct named *find(const struct table *t, uint32_t id)
     return position ? &t->list.items[position - 1] : NULL;
 }
 
-/* IDs are used again: the last that came with one has it; that one goes says nothing new. */
+/* IDs are used again: the last that came with one has it; that one goes says nothing new but a name that is missing. */
 static void note(struct table *t, uint32_t id, const struct cairn_rundown *r)
 {
     struct named *n = find(t, id);
-    if (n && r->ends)
+    if (n && r->ends && (n->name[0] || n->pid != r->pid))
         return;
     if (!n) {
         cairn_map_add(&t->by_id, id, (uint32_t)t->list.count);
@@ -136,13 +125,7 @@ static void note_rundown(struct facts *f, const struct cairn_event *e)
         note(&f->processes, r.pid, &r);
     else if (r.kind == CAIRN_RUNDOWN_THREAD && r.tid)
         note(&f->threads, r.tid, &r);
-    if (r.kind != CAIRN_RUNDOWN_IMAGE)
-        return;
-    f->images += !r.ends;
-    if (r.pid == 0 && !r.ends && r.name[0] && r.size) {
-        *CAIRN_ADD(f->kernel_images) = (struct cairn_symbol){.address = r.address, .size = r.size};
-        memcpy(CAIRN_ADD(f->texts)->text, r.name, sizeof(r.name));
-    }
+    cairn_lives_note(&f->etl->lives, &r, e);
 }
 
 static void note_stream(struct facts *f, const struct cairn_event *e)
@@ -204,9 +187,11 @@ static void tell_names(struct facts *f)
     }
     end(f);
     begin(f, CAIRN_STREAM_SYMBOLS);
-    for (size_t i = 0; i < f->kernel_images.count && !f->symbols; i++)
-        line(f, "%" PRIx64 " %" PRIx64 " %s", f->kernel_images.items[i].address, f->kernel_images.items[i].size,
-             f->texts.items[i].text);
+    for (size_t i = 0; i < f->etl->lives.images.count && !f->symbols; i++) {
+        const struct cairn_life *l = &f->etl->lives.images.items[i];
+        if (l->pid == 0 && l->name[0] && l->size)
+            line(f, "%" PRIx64 " %" PRIx64 " %s", l->base, l->size, l->name);
+    }
     end(f);
 }
 
@@ -258,7 +243,7 @@ static void tell_header(struct facts *f)
     }
     line(f, "etl.processes=%zu", f->processes.list.count);
     line(f, "etl.threads=%zu", f->threads.list.count);
-    line(f, "etl.images=%" PRIu64, f->images);
+    line(f, "etl.images=%zu", f->etl->lives.images.count);
     end(f);
 }
 
@@ -266,14 +251,13 @@ void cairn_etl_gather(struct cairn_log *log, struct cairn_etl *etl)
 {
     struct facts f = {.log = log, .etl = etl};
     gather(&f);
+    cairn_lives_settle(&etl->lives);
     tell_header(&f);
     tell_names(&f);
     log->frames.total = log->frames.count;
     log->frames.total_known = true;
     free(f.processes.list.items);
     free(f.threads.list.items);
-    free(f.kernel_images.items);
-    free(f.texts.items);
     cairn_map_free(&f.processes.by_id);
     cairn_map_free(&f.threads.by_id);
 }

@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: MIT
+"""What real files of Windows do that make_etl.py's golden ones do not: no rundown at the start, messages of WPP,
+samples of processes, missing buffers, long names. Each file is made here."""
+
+import json
+import re
+import struct
+
+import pytest
+
+import etl
+import make_etl
+from cairn_tool import cairn, text_of
+from test_etl_rundown import rule
+
+STARTS, ENDS = (0x0303, 0x0503, 0x1403), (0x0304, 0x0504, 0x1404)
+USER, OTHER = 0x40_0000, 0x7000_0000
+both_widths = pytest.mark.parametrize("bits", (32, 64))
+
+
+class Windows(make_etl.Maker):
+    """A golden file with other events: `starts`, `ends` are the hooks of who is told of; `more` (time, cpu) are events
+    behind the rundown, of CPU 0."""
+
+    def __init__(self, build=19041, bits=64, *, starts=STARTS, ends=(), images=(), more=(), switches=True):
+        super().__init__(build, bits)
+        self.starts, self.ends, self.images, self.more, self.with_switches = starts, ends, images, more, switches
+
+    def rundown(self, time):
+        kept = []
+        for event in super().rundown(time):
+            hook, = struct.unpack_from("<H", event, 6)
+            kept.append(event)
+            if hook in STARTS and hook not in self.starts:
+                kept.pop()
+        kept[1:1] = [self.at(0x1403, 3, time, self.image(*image)) for image in self.images if 0x1403 in self.starts]
+        return iter(kept + [event(self) for event in self.more])
+
+    def at(self, hook, version, time, payload, pid=0):
+        return self.system(hook, version, time, 0, pid, payload)
+
+    def odd(self, time):
+        """Who is there at the end, and nothing odd."""
+        masks = struct.pack("<8II", 7, 4, 0, 0, 0, 0, 0, 0, 80)
+        yield self.system(0x0020, 2, time, 12, 4, masks)
+        for pid, name in make_etl.PROCESSES.items():
+            if 0x0304 in self.ends:
+                version, payload = self.process(pid, name)
+                yield self.perfinfo(0x0304, version, time, payload)
+        for tid, pid in make_etl.THREADS.items():
+            if 0x0504 in self.ends:
+                yield self.at(0x0504, 3, time, self.thread(tid, pid), pid)
+        for image in ((0, 0x8000_0000, "ntoskrnl.exe"), (900, USER, "explorer.exe"), *self.images):
+            if 0x1404 in self.ends:
+                yield self.at(0x1404, 3, time, self.image(*image))
+        yield self.system(0x0005, 2, time, 12, 4, bytes(32) + masks[32:])
+
+    def schedule(self, cpu):
+        return super().schedule(cpu) if self.with_switches else iter(())
+
+    def make(self):
+        if self.with_switches:
+            return super().make()
+        for _ in range(2):
+            header, self.buffers = self.header(), []
+            self.buffer(0, [header], kind=4)
+            self.split(0, [*self.rundown(1500), *self.odd(900_000)], last=True)
+        return b"".join(self.buffers)
+
+
+def plain(data, *command):
+    """What a command says, its wrapped lines made one."""
+    return re.sub(r"\n {10,}(?=[^ :])", " ", text_of(cairn(*command, "-", data=data)))
+
+
+# ---- who is told of --------------------------------------------------------------------------------------------------
+
+@both_widths
+def test_without_a_rundown_at_the_start_nobody_can_say(bits):
+    """Threads run that only the end tells of: that is how sound files are."""
+    data = Windows(bits=bits, starts=(), ends=ENDS).make()
+    compared, failed, word, text = rule(data)
+    assert (compared, failed, word) == (0, 0, "cannot be known here")
+    assert "no event (DCStart) tells who was there at the start" in text and "PASS" in text
+    info, dump = plain(data, "info"), plain(data, "dump")
+    for what, count in (("processes", len(make_etl.PROCESSES)), ("threads", len(make_etl.THREADS)), ("images", 2)):
+        assert re.search(rf"^  {what} +{count}$", info, re.M), what
+    assert "explorer.exe:904" in dump and "ntoskrnl.exe" in dump
+
+
+def test_what_is_told_at_the_start_is_still_checked():
+    """Processes and threads are; images are not told of at all at the start."""
+    data = Windows(starts=(0x0303, 0x0503), ends=ENDS).make()
+    compared, failed, word, text = rule(data)
+    assert compared > 90 and failed == 0 and word == "consistent"
+    assert "not of 2 that are told of: no event (DCStart) tells who was there" in text
+    at = next(b.at + e.at + 0x20 for b in etl.read(data) for e in b.events if e.hook == 0x0504)
+    _, failed, word, text = rule(data[:at + 4] + struct.pack("<I", 7777) + data[at + 8:])
+    assert failed == 2 and "thread 7777 is there at the end, but was not told of" in text
+
+
+def test_images_of_processes_may_be_told_of_at_the_end_alone():
+    """The kernel's, and those of process 900, are told of at the start; that of process 4 is at the end alone."""
+    image = (4, OTHER, "ntdll.dll")
+
+    class Late(Windows):
+        def rundown(self, time):
+            self.images, images = (), self.images
+            yield from super().rundown(time)
+            self.images = images
+
+    compared, failed, word, text = rule(Late(ends=ENDS, images=(image,)).make())
+    assert compared > 90 and failed == 0 and word == "consistent"
+    assert "not of 1 that is told of: no event (DCStart)" in text
+    _, failed, _, text = rule(Late(ends=ENDS, images=((900, *image[1:]),)).make())
+    assert failed == 1 and "the image at 0x70000000 of process 900 is there at the end, but was not told of" in text
+    _, failed, _, text = rule(Late(ends=ENDS, images=((0, *image[1:]),)).make())
+    assert failed == 1 and "of process 0 is there at the end, but was not told of" in text
+
+
+def test_a_session_in_memory_may_have_lost_its_beginning():
+    data = bytearray(Windows(ends=ENDS).make())
+    struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, 0x400)
+    compared, failed, word, text = rule(data)
+    assert (compared, failed, word) == (0, 0, "cannot be known here")
+    assert "a session kept in memory may have lost its beginning" in text
+
+
+# ---- messages --------------------------------------------------------------------------------------------------------
+
+MESSAGES = [  # what the message has, and how it is shown
+    ({}, "message 1"),
+    ({"time": 2_001_000}, "message 1"),
+    ({"time": 2_001_000, "ids": (912, 900)}, "message 1, PID 900, TID 912"),
+    ({"sequence": 8, "time": 2_001_000}, "message 1, sequence 8"),
+    ({"component": 3, "time": 2_001_000}, "message 1 of component 3"),
+    ({"sequence": 9, "source": make_etl.PROVIDER, "time": 2_001_000, "ids": (912, 900)},
+     f"message 1 of {{{make_etl.PROVIDER}}}, sequence 9, PID 900, TID 912"),
+]
+
+
+@both_widths
+@pytest.mark.parametrize("has, text", MESSAGES, ids=range(len(MESSAGES)))
+def test_messages(has, text, bits):
+    data = Windows(bits=bits, more=[lambda maker: maker.message(1, **has)], switches=False).make()
+    dump = plain(data, "dump")
+    shown = "0.2000000" if "time" in has else "0.0000500"  # as what came before
+    assert re.search(rf"^ +{shown}  0 \+ {re.escape(text)}$", dump, re.M), dump
+    line, = [one for one in map(json.loads, text_of(cairn("export", "--to", "json", "-", data=data)).splitlines())
+             if "message" in one]
+    assert line["text"] == text and line["message"]["number"] == 1
+    assert line["message"].get("sequence") == has.get("sequence")
+    assert line["message"].get("component") == has.get("component")
+    assert line["message"].get("guid") == ("source" in has and f"{{{make_etl.PROVIDER}}}" or None)
+    assert (line.get("tid"), line.get("pid")) == has.get("ids", (None, None))
+
+
+def test_messages_are_filtered():
+    more = [lambda maker, n=n: maker.message(n, 1_001_000 * n, ids=(900 + 4 * n, 900)) for n in (1, 2, 3)]
+    data = Windows(more=more, switches=False).make()
+
+    def numbers(*options):
+        return re.findall(r"\+ message (\d)", plain(data, "dump", *options))
+
+    assert numbers() == ["1", "2", "3"]
+    assert numbers("--from", "150ms", "--until", "250ms") == ["2"]
+    assert numbers("--thread", "912") == ["3"]
+
+
+def test_a_message_that_is_shorter_than_its_flags_say():
+    message = Windows().message(1, 2_001_000, sequence=1, ids=(912, 900), text=b"")
+    data = Windows(more=[lambda _: struct.pack("<H", 16) + message[2:16]], switches=False).make()
+    done = cairn("check", "-", data=data)
+    text = text_of(done)
+    assert done.returncode == 1 and "bytes of buffer 1 are no events" in text
+
+
+# ---- samples ---------------------------------------------------------------------------------------------------------
+
+def sample(maker, time, tid, address):
+    return maker.perfinfo(0x0F2E, 2, time, maker.pointer(address) + struct.pack("<IHBB", tid, 1, 8 << 3, 0))
+
+
+@both_widths
+def test_samples_are_of_the_images_of_their_own_process(bits):
+    """Two processes have other images at the same address; one unloads its, another takes its place; a thread's ID is
+    used again by a process that has none."""
+    def more(maker):
+        yield 100, sample(maker, 2100, 908, USER + 0x123)
+        yield 100, sample(maker, 2200, 8, USER + 0x123)
+        yield 100, sample(maker, 2300, 908, USER + 0x1_0000)  # behind its end
+        yield 100, sample(maker, 2400, 908, 0x8000_0123)
+        yield 100, maker.at(0x1402, 3, 3000, maker.image(900, USER, "explorer.exe"))
+        yield 100, sample(maker, 3100, 908, USER + 0x123)
+        yield 100, maker.at(0x030A, 3, 3200, maker.image(900, USER - 0x1000, "late.dll"))
+        yield 100, sample(maker, 3300, 908, USER + 0x123)
+        yield 100, sample(maker, 3400, 5000, USER + 0x123)  # told of when it ends
+        yield 100, maker.at(0x0502, 3, 3500, maker.thread(5000, 900), 900)
+        yield 100, maker.at(0x0501, 3, 3600, maker.thread(5000, 77), 77)
+        yield 100, sample(maker, 3700, 5000, USER + 0x123)
+
+    count = len(list(more(Windows(bits=bits))))
+    events = [lambda maker, n=n: list(more(maker))[n][1] for n in range(count)]
+    data = Windows(bits=bits, images=((4, USER - 0x8000, "ntdll.dll"),), more=events, switches=False).make()
+    found = re.findall(r"^ +(\S+)  0 \+ timer at (\S+): ", plain(data, "dump"), re.M)
+    bare = f"0x{USER + 0x123:016x}"
+    assert [address for _, address in found] == [
+        "explorer.exe+0x123", "ntdll.dll+0x8123", f"0x{USER + 0x1_0000:016x}", "ntoskrnl.exe+0x123", bare,
+        "late.dll+0x1123", "late.dll+0x1123", bare]
+
+
+@pytest.mark.parametrize("build, told", [(7600, False), (7601, False), (9200, True), (10240, True)])
+def test_samples_of_windows_7_have_no_priority(build, told):
+    maker = Windows(10240 if build != 7600 else 7600, more=[lambda m: sample(m, 2100, 908, 0x8000_0123)],
+                    switches=False)
+    data = bytearray(maker.make())
+    struct.pack_into("<I", data, 0x48 + 0x20 + 8, build)
+    assert (", priority 8" in plain(bytes(data), "dump")) == told
