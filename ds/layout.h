@@ -167,6 +167,7 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define IA32_PERF_CAPABILITIES_PEBS_BASELINE DS_BIT(14)
 #define IA32_PERF_CAPABILITIES_PERF_METRICS  DS_BIT(15)
 static inline unsigned ia32_perf_capabilities_pebs_fmt(uint64_t v) { return (unsigned)(v >> 8) & 15; }
+#define IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL 15u /* no Debug Store's: IA32_PEBS_BASE and its like */
 
 #define IA32_FIXED_CTR_CTRL 0x38Du
 static inline uint64_t ia32_fixed_ctr_ctrl_os(unsigned i) { return DS_BIT(4 * i); }

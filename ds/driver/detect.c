@@ -62,6 +62,21 @@ static void no_bts(struct ds_caps *c, const char *why)
     c->bts_reason = why;
 }
 
+static const char architectural[] =
+    "the processor has architectural PEBS, which replaces the Debug Store's: this version of Cairn does not speak it, "
+    "a later one is to";
+
+/* Before whatever else may be missing there, which would be true and yet not the reason. */
+static void test_architectural(struct detection *d, unsigned leaves)
+{
+    const uint32_t both = CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS;
+    uint32_t r[4] = {0};
+    if (leaves >= 0x23)
+        cpuid(d, 0x23, r);
+    require(d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, (r[0] & both) != both, "not architectural PEBS",
+            architectural);
+}
+
 static void test_misc_enable(struct detection *d)
 {
     struct ds_caps *c = d->caps;
@@ -139,9 +154,10 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
     c->format = (uint8_t)ia32_perf_capabilities_pebs_fmt(v);
     const bool trap_like = v & IA32_PERF_CAPABILITIES_PEBS_TRAP;
     c->full_width_writes = v & IA32_PERF_CAPABILITIES_FW_WRITE;
-    c->baseline = v & IA32_PERF_CAPABILITIES_PEBS_BASELINE;
+    const bool own = c->format != IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL;
+    c->baseline = own && v & IA32_PERF_CAPABILITIES_PEBS_BASELINE; /* else there is no MSR_PEBS_DATA_CFG */
     require(d, "IA32_PERF_CAPABILITIES.PEBS_FMT[11:8]", c->format, c->format <= 6, "a record format this driver knows",
-            "the PEBS record format is newer than this driver knows (6)");
+            own ? "the PEBS record format is newer than this driver knows (6)" : architectural);
     row(d, "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14]", c->baseline, true,
         c->baseline      ? "adaptive records, PEBS on every counter"
         : c->format >= 4 ? d->hypervisor ? "the hypervisor hides the groups: basic records of 32 bytes only"
@@ -179,7 +195,7 @@ static uint64_t pebs_counters(const struct ds_caps *caps, unsigned model)
 int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 {
     struct detection detection = {.machine = machine, .caps = caps}, *d = &detection;
-    uint32_t r[4], leaf0[4], leaf1[4], leaf0a[4] = {0}, leaf1a[4] = {0};
+    uint32_t leaf0[4], leaf1[4], leaf0a[4] = {0}, leaf1a[4] = {0};
     memset(caps, 0, sizeof *caps);
 
     cpuid(d, 0, leaf0);
@@ -208,6 +224,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
                                                     : "of a kind not known here");
     caps->generation = (uint8_t)ds_generation(leaf1[0], leaf1a[0]);
     row(d, "CPUID.01H:EAX family and model", leaf1[0], true, ds_generation_text(caps->generation));
+    test_architectural(d, leaf0[0]);
     caps->bts = leaf1[3] & CPUID_01H_EDX_DS;
     require(d, "CPUID.01H:EDX.DS[21]", leaf1[3] >> 21 & 1, caps->bts, "the Debug Store exists",
             "CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store");
@@ -242,14 +259,6 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
 
     test_misc_enable(d);
     test_capabilities(d, leaf1[2] & CPUID_01H_ECX_PDCM, leaf0[0]);
-
-    memset(r, 0, sizeof r);
-    if (leaf0[0] >= 0x23)
-        cpuid(d, 0x23, r);
-    uint32_t arch = CPUID_23H_EAX_ARCH_PEBS_CAPS | CPUID_23H_EAX_ARCH_PEBS_COUNTERS;
-    require(d, "CPUID.23H:EAX subleaves[5:4]", r[0] >> 4 & 3, (r[0] & arch) != arch, "not architectural PEBS",
-            "the processor has architectural PEBS (CPUID.23H), which replaces the Debug Store's; this driver does not "
-            "speak it");
 
     if (leaf1[3] & CPUID_01H_EDX_DS) {
         ds_find_errata(machine, leaf1[0], caps);

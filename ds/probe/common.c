@@ -68,9 +68,9 @@ static void save_all(struct ds_probe *p)
     const struct ds_machine *m = p->bench->machine;
     p->lvtpc = m->lvtpc_read(m->context);
     save(p, IA32_DS_AREA);
-    if (p->caps->baseline)
-        save(p, MSR_PEBS_DATA_CFG);
-    if (p->caps->pebs) {
+    if (p->caps->pebs) { /* else its registers may not be there */
+        if (p->caps->baseline)
+            save(p, MSR_PEBS_DATA_CFG);
         for (unsigned i = 0; i < p->caps->gp_counters; i++) {
             save(p, IA32_PERFEVTSEL0 + i);
             save(p, ds_counter_msr(p->caps, i));

@@ -46,9 +46,9 @@ static void baseline(void **state)
     assert_int_equal(fake.logged, 0);
     for (uint32_t i = 0; i < caps.tests; i++)
         assert_false(caps.test[i].faulted);
-    static const char *const in_order[] = {"vendor",     "DS[21]",      "DTES64",       "version",
-                                           "PERFMON[7]", "BTS_UNAVAIL", "PEBS_UNAVAIL", "PDCM",
-                                           "PEBS_FMT",   "CPUID.23H",   "hypervisor"};
+    static const char *const in_order[] = {"vendor",  "CPUID.23H",  "DS[21]",      "DTES64",
+                                           "version", "PERFMON[7]", "BTS_UNAVAIL", "PEBS_UNAVAIL",
+                                           "PDCM",    "PEBS_FMT",   "hypervisor"};
     for (size_t i = 1; i < sizeof in_order / sizeof in_order[0]; i++)
         assert_true(ds_fake_test(&caps, in_order[i - 1]) < ds_fake_test(&caps, in_order[i]));
 }
@@ -72,6 +72,7 @@ static void tables(void **state)
     static const char *const processor[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
         "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
+        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
         "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
         "CPUID.01H:ECX.DTES64[2] = 1 ok: 64-bit layout in every mode",
         "CPUID.01H:ECX.DS_CPL[4] = 1 ok: BTS can be limited by ring",
@@ -87,7 +88,6 @@ static void tables(void **state)
         "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 1 ok: a record's RIP is where execution goes on",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
         "IA32_PERF_CAPABILITIES.LBR_FMT[5:0] = 5 ok: branch history by IA32_DEBUGCTL.LBR",
-        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
         "counters in use = 7000000ff no: enabled before us: PEBS leaves them alone without ds.force=1",
         "IA32_DS_AREA in use = fffffe0000001000 no: set, or PEBS or BTS on, before us: left alone without ds.force=1",
         "CPUID.01H:ECX hypervisor[31] = 0 ok: no hypervisor shows itself",
@@ -100,6 +100,7 @@ static void tables(void **state)
     static const char *const guest[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
         "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
+        "CPUID.23H:EAX subleaves[5:4] = 1 ok: not architectural PEBS",
         "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
         "CPUID.01H:ECX.DTES64[2] = 0 ok: 64-bit layout in long mode, which this is",
         "CPUID.01H:ECX.DS_CPL[4] = 0 ok: BTS sees all rings",
@@ -115,7 +116,6 @@ static void tables(void **state)
         "only",
         "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 0 ok: a record's RIP is that of its instruction",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 0 ok: counters take 32 bits, sign-extended",
-        "CPUID.23H:EAX subleaves[5:4] = 1 ok: not architectural PEBS",
         "counters in use = 0 ok: none is enabled",
         "IA32_DS_AREA in use = 0 ok: nobody's: it is 0, PEBS and BTS are off",
         "CPUID.01H:ECX hypervisor[31] = 1 ok: a hypervisor: what it shows is probed",
@@ -143,6 +143,7 @@ static void tables(void **state)
     static const char *const tcg[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
         "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
+        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
         "CPUID.01H:EDX.DS[21] = 0 no: CPUID.01H:EDX.DS is 0: this processor, real or emulated, has no Debug Store",
         "CPUID.01H:ECX.DTES64[2] = 0 ok: 64-bit layout in long mode, which this is",
         "CPUID.01H:ECX.DS_CPL[4] = 0 ok: BTS sees all rings",
@@ -156,7 +157,6 @@ static void tables(void **state)
         "IA32_MISC_ENABLE.PEBS_UNAVAIL[12] = 0 no: 0 would say that PEBS is there, but without CPUID's DS bit it means "
         "nothing",
         "CPUID.01H:ECX.PDCM[15] = 0 no: no IA32_PERF_CAPABILITIES: the record format is 0",
-        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
         "CPUID.01H:ECX hypervisor[31] = 1 ok: a hypervisor: nothing is left to probe",
         "CPUID.40000000H:EBX signature = 54474354 ok: QEMU's TCG: emulated",
         NULL,
@@ -173,6 +173,7 @@ static void tables(void **state)
     static const char *const faults[] = {
         "CPUID.00H vendor = 756e6547 ok: GenuineIntel",
         "CPUID.01H:EAX family and model = 0 ok: no list of its events here: the architectural ones only",
+        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
         "CPUID.01H:EDX.DS[21] = 1 ok: the Debug Store exists",
         "CPUID.01H:ECX.DTES64[2] = 1 ok: 64-bit layout in every mode",
         "CPUID.01H:ECX.DS_CPL[4] = 1 ok: BTS can be limited by ring",
@@ -182,7 +183,6 @@ static void tables(void **state)
         "IA32_MISC_ENABLE = 0 no #GP: reading it raises #GP",
         "CPUID.01H:ECX.PDCM[15] = 1 ok: IA32_PERF_CAPABILITIES can be read",
         "IA32_PERF_CAPABILITIES = 0 no #GP: reading it raises #GP although CPUID has PDCM",
-        "CPUID.23H:EAX subleaves[5:4] = 0 ok: not architectural PEBS",
         "IA32_DS_AREA in use = fffffe0000001000 no: set, or PEBS or BTS on, before us: left alone without ds.force=1",
         "CPUID.01H:ECX hypervisor[31] = 0 ok: no hypervisor shows itself",
         NULL,
@@ -354,9 +354,22 @@ static void architectural_pebs(void **state)
     ds_fake_init(&fake, true);
     fake.leaf[0][0] = 0x23;
     fake.leaf[0x23][0] = 0x3B; /* 0 1 3 4 5 */
-    ds_fake_refused(&fake, &caps, "architectural PEBS (CPUID.23H)");
-    fake.leaf[0x23][0] = 0x0B;
+    ds_fake_refused(&fake, &caps, "architectural PEBS, which replaces");
+    /* As such a processor is: no word of the Debug Store's PEBS, and the format that means the other one. */
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value |= IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value |= 0xFu << 8;
+    ds_fake_refused(&fake, &caps, "architectural PEBS, which replaces");
+    assert_true(caps.bts && !caps.baseline);
+    fake.leaf[1][3] &= ~CPUID_01H_EDX_DS;
+    ds_fake_refused(&fake, &caps, "architectural PEBS, which replaces");
+    assert_false(caps.bts);
+    fake.leaf[1][3] |= CPUID_01H_EDX_DS;
+    ds_fake_find(&fake, IA32_MISC_ENABLE)->value &= ~(uint64_t)IA32_MISC_ENABLE_PEBS_UNAVAIL;
+    fake.leaf[0x23][0] = 0x0B; /* the format alone says it as well */
+    ds_fake_refused(&fake, &caps, "architectural PEBS, which replaces");
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value ^= 0xBu << 8;
     assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+    assert_true(caps.format == 4 && caps.baseline);
 }
 
 /* What was there before is named and left alone; what can be used beside it is. */

@@ -409,6 +409,22 @@ static void refused(void **state) /* an MSR that a question needs raises #GP */
     assert_string_equal(error, "MSR 0x3f1 raises #GP where it is read");
 }
 
+/* BTS alone: where PEBS is architectural MSR_PEBS_DATA_CFG is not there, nor are others of its registers. */
+static void without_pebs(void **state)
+{
+    (void)state;
+    static const uint32_t gone[] = {MSR_PEBS_DATA_CFG, IA32_PEBS_ENABLE};
+    for (unsigned i = 0; i < sizeof gone / sizeof gone[0]; i++) {
+        set_up(ds_model_preset("icelake"), NULL);
+        fake.caps.pebs = false;
+        fake.caps.reason = "it has another PEBS";
+        fake.forbidden = gone[i];
+        probe();
+        assert_string_equal(result("fit")->evidence, "no PEBS: it has another PEBS");
+        assert_string_equal(result("bts_full")->answer, "stop");
+    }
+}
+
 static void dead(void **state) /* counters that stand still: nothing is concluded from nothing */
 {
     (void)state;
@@ -437,6 +453,7 @@ int main(void)
         cmocka_unit_test(given_back),
         cmocka_unit_test(not_tried),
         cmocka_unit_test(refused),
+        cmocka_unit_test(without_pebs),
         cmocka_unit_test(dead),
         cmocka_unit_test(beneath_a_hypervisor), cmocka_unit_test(shadow),
         cmocka_unit_test(addresses),
