@@ -58,6 +58,30 @@ static void dump_kind(struct trace_dump *d, const char *prefix, const struct kin
     LINE("%sdata_cfg=0x%lx", prefix, (unsigned long)k->data_cfg);
 }
 
+static void dump_events(struct trace_dump *d, const char *name, const struct ds_config *config)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    for (uint32_t i = 0; i < config->events; i++) {
+        const struct ds_event *e = &config->event[i];
+        char setting[24] = "";
+        if (e->setting)
+            snprintf(setting, sizeof setting, ":%s=%u", e->kind == DS_EVENT_FRONTEND ? "frontend" : "ldlat",
+                     e->setting);
+        LINE("%s.%u=%s:%lu%s:%s%s%s", name, i, e->name, (unsigned long)e->period, setting, e->user ? "u" : "",
+             e->kernel ? "k" : "", e->plain ? ":plain" : "");
+    }
+}
+
+/* Whose events a CPU has: by default those of ds.event. */
+static void dump_whose_events(struct trace_dump *d, uint32_t cpu)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    if (kds->config[cpu] == &kds->atom)
+        LINE("ds.cpu.%u.events=atom", cpu);
+    else if (!kds->config[cpu]->events)
+        LINE("ds.cpu.%u.events=none|%s", cpu, kds->why_not[kds_kind(cpu)]);
+}
+
 void kdump_debug_store(struct trace_dump *d)
 {
     enum cairn_stream stream = CAIRN_STREAM_MACHINE;
@@ -92,15 +116,12 @@ void kdump_debug_store(struct trace_dump *d)
     dump_kind(d, "ds.", &first);
     LINE("ds.scope=thread");
     LINE("ds.throttle=%u", s->ds.throttle);
-    for (uint32_t i = 0; i < s->ds.events; i++) {
-        const struct ds_event *e = &s->ds.event[i];
-        char setting[24] = "";
-        if (e->setting)
-            snprintf(setting, sizeof setting, ":%s=%u", e->kind == DS_EVENT_FRONTEND ? "frontend" : "ldlat",
-                     e->setting);
-        LINE("ds.event.%u=%s:%lu%s:%s%s%s", i, e->name, (unsigned long)e->period, setting, e->user ? "u" : "",
-             e->kernel ? "k" : "", e->plain ? ":plain" : "");
-    }
+    dump_events(d, "ds.event", &s->ds);
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        if (s->config[i] == &s->atom) {
+            dump_events(d, "ds.atom.event", &s->atom);
+            break;
+        }
     for (uint32_t i = 0; i < kcpu_count; i++) {
         char prefix[24];
         const struct kind kind = kind_of(i);
@@ -108,7 +129,8 @@ void kdump_debug_store(struct trace_dump *d)
         if (memcmp(&kind, &first, sizeof kind) != 0)
             dump_kind(d, prefix, &kind);
         char counters[4 * DS_MAX_COUNTERS] = "";
-        for (uint32_t n = 0, used = 0; kcpu_table[i]->ds && n < s->ds.events; n++)
+        dump_whose_events(d, i);
+        for (uint32_t n = 0, used = 0; kcpu_table[i]->ds && n < s->config[i]->events; n++)
             used += (uint32_t)snprintf(counters + used, sizeof counters - used, "%s%u", n ? " " : "",
                                        ds_event_counter(kcpu_table[i]->ds, n));
         LINE("ds.cpu.%u.counters=%s", i, counters);

@@ -61,10 +61,10 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
             LINE("end.cpu.%u.swallowed=unknown", n);
         else
             LINE("end.cpu.%u.swallowed=%lu", n, ds.swallowed);
-        for (uint32_t i = 0; i < kds->ds.events; i++)
-            if (kds->ds.event[i].plain && ds.plain_whole)
+        for (uint32_t i = 0; i < kds->config[n]->events; i++)
+            if (kds->config[n]->event[i].plain && ds.plain_whole)
                 LINE("end.cpu.%u.plain.%u=%lu %lu", n, i, ds.plain[i].overflows, ds.plain[i].events);
-            else if (kds->ds.event[i].plain)
+            else if (kds->config[n]->event[i].plain)
                 LINE("end.cpu.%u.plain.%u=%lu unknown", n, i, ds.plain[i].overflows);
         if (ds.throttles)
             LINE("end.cpu.%u.throttled=%lu %lu", n, ds.throttles, ds.throttled_tsc);

@@ -137,7 +137,7 @@ static int check_end(char *error, size_t error_size)
 
 int kopt_check(char *error, size_t error_size)
 {
-    struct ds_config config;
+    struct ds_config config, atom;
     uint64_t later[DS_MAX_COUNTERS];
     size_t i = 0;
     if (kopt_idle(&i, kopt.ds, error, error_size) || check_without_pebs(error, error_size))
@@ -177,5 +177,5 @@ int kopt_check(char *error, size_t error_size)
         return -EINVAL;
     }
     int e = check_end(error, error_size);
-    return e ? e : kopt_ds_config(&config, later, error, error_size);
+    return e ? e : kopt_ds_config(&config, &atom, later, error, error_size);
 }

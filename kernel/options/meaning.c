@@ -85,19 +85,49 @@ int kopt_pmc(struct trace_pmc *pmc, char *error, size_t error_size)
     return e ? e : add_each(pmc, "session.pmc.hooks", kopt.session_pmc_hooks, add_hook, error, error_size);
 }
 
-int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size)
+bool kopt_pebs_atom(void)
 {
+    return strcmp(kopt.pebs_atom, "same") != 0;
+}
+
+void kopt_name_pebs_atom(char *error, size_t error_size)
+{
+    static const char pebs[] = "option 'pebs'", atom[] = "option 'pebs.atom'";
+    const size_t rest = sizeof pebs - 1;
+    char line[KOPT_TEXT];
+    if (memcmp(error, pebs, rest) != 0)
+        return;
+    snprintf(line, sizeof line, "%s%s", atom, error + rest);
+    snprintf(error, error_size, "%s", line);
+}
+
+/* What an option of events says, and what session.pmc adds to it. */
+static int add_events(struct ds_config *config, const char *events, char *error, size_t error_size)
+{
+    struct trace_pmc pmc;
     *config = (struct ds_config){.records = kopt.pebs_records, .threshold = kopt.pebs_threshold,
                                  .throttle = kopt.ds_throttle};
-    struct trace_pmc pmc;
-    int e = ds_parse_events(kopt.pebs, config, error, error_size);
+    int e = ds_parse_events(events, config, error, error_size);
     e = e ? e : kopt_pmc(&pmc, error, error_size);
-    for (uint32_t i = 0; !e && i < pmc.count; i++)
+    for (uint32_t i = 0; !e && config->events && i < pmc.count; i++)
         if ((e = ds_add_counting(config, event_of(pmc.source[i]))))
             snprintf(error, error_size, "option 'session.pmc': with those of pebs= these are more events than any "
                      "processor here has counters (14)");
-    e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
     return e ? e : ds_parse_groups(kopt.pebs_groups, config, error, error_size);
+}
+
+int kopt_ds_config(struct ds_config *config, struct ds_config *atom, uint64_t *later, char *error, size_t error_size)
+{
+    int e = add_events(config, kopt.pebs, error, error_size);
+    e = e ? e : ds_parse_periods(kopt.pebs_later, config->events, later, error, error_size);
+    if (e || !kopt_pebs_atom()) {
+        *atom = *config;
+        return e;
+    }
+    e = add_events(atom, kopt.pebs_atom, error, error_size);
+    if (e)
+        kopt_name_pebs_atom(error, error_size);
+    return e;
 }
 
 bool kopt_wants(uint32_t group)

@@ -16,6 +16,7 @@
 #include "trace/session.h"
 
 enum kopt_ds { KOPT_DS_AUTO, KOPT_DS_HW, KOPT_DS_SOFT, KOPT_DS_OFF };
+enum kopt_pebs_cpus { KOPT_PEBS_CPUS_ALL, KOPT_PEBS_CPUS_CORE, KOPT_PEBS_CPUS_ATOM };
 enum kopt_end { KOPT_END_HALT, KOPT_END_EXIT, KOPT_END_REBOOT, KOPT_END_POWEROFF };
 enum kopt_dump { KOPT_DUMP_END, KOPT_DUMP_LIVE };
 enum kopt_save { KOPT_SAVE_OFF, KOPT_SAVE_ESP };
@@ -54,6 +55,8 @@ struct kopt {
     struct ds_model_policy ds_policy;
     uint32_t ds_log;
     char pebs[KOPT_TEXT];
+    char pebs_atom[KOPT_TEXT];
+    uint32_t pebs_cpus; /* enum kopt_pebs_cpus */
     char pebs_later[KOPT_TEXT];
     char pebs_groups[32];
     uint32_t pebs_records, pebs_threshold;
@@ -107,10 +110,14 @@ bool kopt_idle(size_t *i, enum kopt_ds ds, char *text, size_t size);
 /* Whether PEBS is asked for: neither ds=off nor pebs=none. */
 bool kopt_pebs(void);
 
-/* What the options say of counters and PEBS. `later`: DS_MAX_COUNTERS periods of pebs.later. 0 or -EINVAL with one
- * line. */
+/* What the options say of counters and PEBS: of all CPUs, and of the efficient cores of a hybrid. `later`:
+ * DS_MAX_COUNTERS periods of pebs.later. 0 or -EINVAL with one line. */
 struct ds_config;
-int kopt_ds_config(struct ds_config *config, uint64_t *later, char *error, size_t error_size);
+int kopt_ds_config(struct ds_config *config, struct ds_config *atom, uint64_t *later, char *error, size_t error_size);
+/* Whether efficient cores have events of their own, not those of pebs=. */
+bool kopt_pebs_atom(void);
+/* A line that begins with option 'pebs' is about pebs.atom: it says so then. */
+void kopt_name_pebs_atom(char *error, size_t error_size);
 
 /* What session.pmc and session.pmc.hooks ask for, without `counter`; no hook where there is no source. 0, or -EINVAL
  * with one line. */

@@ -48,9 +48,17 @@ static const struct kopt_option table[] = {
       "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...], ldlat is load latency's threshold "
       "in core cycles; or none: branches alone, with bts=",
       AT(pebs), TEXT, 0, 0, NULL, debug_store },
+    { "pebs.atom", "same",
+      "on a hybrid, what its efficient cores sample, written as in pebs=: same, as the others, or events of their own, "
+      "or none: no PEBS on them",
+      AT(pebs_atom), TEXT, 0, 0, NULL, sampling },
+    { "pebs.cpus", "all",
+      "on a hybrid, which CPUs have PEBS: all, core: the performance cores, atom: the efficient ones; threads run on "
+      "all",
+      AT(pebs_cpus), WORD, 0, 0, "all|core|atom", sampling },
     { "pebs.later", "none",
       "periods of the events of pebs=, in their order, from the middle of the run (half of switches=) on: none, they "
-      "stay, or PERIOD[,...]; not with workload=known or probe, which have the counters",
+      "stay, or PERIOD[,...]; those of pebs.atom= stay; not with workload=known or probe, which have the counters",
       AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known,workload!=probe" },
     { "pebs.groups", "gpr",
       "record groups beside the basic one, from format 4 on: none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
@@ -149,7 +157,7 @@ static const struct kopt_option table[] = {
       "timer tick in microseconds",
       AT(tick_us), NUMBER32, 100, 100000, NULL, NULL },
     { "cpus", "256",
-      "use at most this many CPUs",
+      "use at most this many CPUs (of a hybrid, which of them sample: pebs.cpus=)",
       AT(cpus), NUMBER32, 1, MAX_CPUS, NULL, NULL },
     { "x2apic", "auto",
       "mode of the local APICs: auto: as the firmware left it, x2APIC also where APIC IDs from 255 on need it; on: "

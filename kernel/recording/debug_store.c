@@ -20,6 +20,7 @@
 #include "kernel/thread.h"
 
 static struct kds state;
+static const struct ds_config no_events; /* of a CPU without PEBS */
 const struct kds *const kds = &state;
 
 /* PMIs within a tick of 1 ms: with some microseconds each they take a good part of it, and then threads have one. */
@@ -64,13 +65,33 @@ static const char *bts_refusal(const struct ds_caps *caps, uint32_t *cpu)
     return NULL;
 }
 
+static enum kds_kind kind_of(const struct ds_caps *caps)
+{
+    return caps->core_type == CPUID_1AH_EAX_ATOM ? KDS_ATOM : KDS_CORE;
+}
+
+enum kds_kind kds_kind(uint32_t cpu)
+{
+    return kind_of(&state.caps[cpu]);
+}
+
+/* Why the options leave CPUs of this kind without PEBS, or NULL. */
+static const char *left_out(enum kds_kind kind)
+{
+    if (kind == KDS_CORE && kopt.pebs_cpus == KOPT_PEBS_CPUS_ATOM)
+        return "pebs.cpus=atom";
+    if (kind == KDS_ATOM && kopt.pebs_cpus == KOPT_PEBS_CPUS_CORE)
+        return "pebs.cpus=core";
+    return kind == KDS_ATOM && strcmp(kopt.pebs_atom, "none") == 0 ? "pebs.atom=none" : NULL;
+}
+
 /* Why the first CPU whose own Debug Store cannot do what is asked for cannot, or NULL. */
 static const char *hw_refusal(uint32_t *cpu)
 {
     if (!kopt_pebs())
         return bts_refusal(state.hw_caps, cpu);
     for (*cpu = 0; *cpu < kcpu_count; ++*cpu)
-        if (!state.hw_caps[*cpu].pebs)
+        if (!state.hw_caps[*cpu].pebs && !left_out(kind_of(&state.hw_caps[*cpu])))
             return state.hw_caps[*cpu].reason;
     return NULL;
 }
@@ -143,8 +164,10 @@ static void retired(void *context, uint32_t cpu, const struct arch_trap_frame *f
 /* What errata take away from the configuration is said once. */
 static void say_what_fits(void)
 {
-    for (uint32_t i = 0; state.ds.events && i < kcpu_count; i++) {
-        struct ds_config fitted = state.ds;
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        struct ds_config fitted = *state.config[i];
+        if (!fitted.events)
+            continue;
         ds_fit_config(&state.caps[i], &fitted);
         if (fitted.records != state.ds.records) {
             kprintf("ds: CPU %u: pebs.records=%u and pebs.threshold=%u are lowered to %u and %u: the buffer has to "
@@ -153,6 +176,28 @@ static void say_what_fits(void)
             return;
         }
     }
+}
+
+/* Driver state of one CPU. Where its kind cannot do what others may: without PEBS, and why is kept. */
+static int init_driver(struct kcpu *cpu, struct ds_cpu *ds, const struct ds_machine *machine,
+                       const struct ds_hooks *hooks, char *error, size_t error_size)
+{
+    const uint32_t i = cpu->arch.index;
+    const struct ds_config **config = &state.config[i];
+    char *why_not = state.why_not[kds_kind(i)];
+    int e = ds_cpu_init(ds, i, machine, &state.caps[i], *config, hooks, cpu->ds_area, cpu->pebs_buffer, error,
+                        error_size);
+    if (!e && *config == &state.ds && state.later[0]) /* known before the run: it has not begun, nothing changes yet */
+        e = ds_reconfigure(ds, state.later, error, error_size);
+    if (e != -EINVAL)
+        return e;
+    if (*config == &state.atom)
+        kopt_name_pebs_atom(error, error_size);
+    if (!why_not[0])
+        snprintf(why_not, sizeof state.why_not[0], "%s", error);
+    *config = &no_events;
+    return ds_cpu_init(ds, i, machine, &state.caps[i], *config, hooks, cpu->ds_area, cpu->pebs_buffer, error,
+                       error_size);
 }
 
 /* Memory and driver state of one CPU, from the boot processor. */
@@ -175,12 +220,9 @@ static int prepare_cpu(struct kcpu *cpu, const struct ds_machine *machine, char 
         snprintf(error, error_size, "no memory for the PEBS buffer of CPU %u: lower pebs.records", i);
         return -ENOMEM;
     }
-    int e = ds_cpu_init(ds, i, machine, &state.caps[i], &state.ds, &hooks, cpu->ds_area,
-                        cpu->pebs_buffer, error, error_size);
+    int e = init_driver(cpu, ds, machine, &hooks, error, error_size);
     if (e)
         return e;
-    if (state.later[0] && (e = ds_reconfigure(ds, state.later, error, error_size)) != 0)
-        return e; /* known before the run: it has not begun, so nothing is changed yet */
     if (state.bts && !(cpu->bts_buffer = pages(ds_bts_buffer_bytes(kopt.bts_records)))) {
         snprintf(error, error_size, "no memory for the BTS buffer of CPU %u: lower bts.records", i);
         return -ENOMEM;
@@ -236,26 +278,42 @@ static int make_models(char *error, size_t error_size)
     return 0;
 }
 
+/* What each CPU does, as its kind and the options say. */
+static void choose_configs(void)
+{
+    for (uint32_t i = 0; i < kcpu_count; i++) {
+        const enum kds_kind kind = kds_kind(i);
+        const char *why = left_out(kind);
+        state.config[i] = !state.pebs || why                   ? &no_events
+                          : kind == KDS_ATOM && kopt_pebs_atom() ? &state.atom
+                                                                 : &state.ds;
+        if (why)
+            snprintf(state.why_not[kind], sizeof state.why_not[kind], "%s", why);
+    }
+}
+
 /* What the options ask for, and how much memory that takes on the CPU that needs most: cores of several kinds may have
  * several record formats. */
 static int configure(char *error, size_t error_size)
 {
-    int e = kopt_ds_config(&state.ds, state.later, error, error_size);
+    int e = kopt_ds_config(&state.ds, &state.atom, state.later, error, error_size);
     if (e)
         return e;
     kopt_pmc(&state.pmc, error, error_size); /* which kopt_ds_config has found right */
     if (!kopt.ds_throttle && !state.soft)
         state.ds.throttle = THROTTLE_HW;
     state.ds.tick_tsc = arch_tsc_hz() / 1000000 * kopt.tick_us;
+    state.atom.throttle = state.ds.throttle;
+    state.atom.tick_tsc = state.ds.tick_tsc;
     if (!state.pebs && state.ds.counting) {
         snprintf(error, error_size, "session.pmc=%s counts beside PEBS only, which is not to be had: %s",
                  kopt.session_pmc, state.reason);
         return -ENODEV;
     }
-    if (!state.pebs)
-        state.ds.events = 0;
+    choose_configs();
     const size_t length = strlen(state.reason);
-    if ((e = kself_test(state.caps, &state.ds, state.later, state.reason + length, sizeof state.reason - length)) != 0)
+    if (state.pebs && (e = kself_test(state.caps, state.config, &state.ds, state.later, state.reason + length,
+                                      sizeof state.reason - length)) != 0)
         return e;
     for (uint32_t i = 0; i < kcpu_count; i++) {
         size_t bytes = ds_buffer_bytes(&state.caps[i], &state.ds);
@@ -266,6 +324,47 @@ static int configure(char *error, size_t error_size)
             state.truth_records = truth;
     }
     say_what_fits();
+    return 0;
+}
+
+/* Once all CPUs are prepared: which are without PEBS. 0; -ENODEV, -EINVAL with one line in `error`: all, or one that
+ * counts for session.pmc. */
+static int say_who_samples(char *error, size_t error_size)
+{
+    uint32_t count[KDS_KINDS] = {0}, without[KDS_KINDS] = {0}, first[KDS_KINDS] = {0};
+    static const char *const name[KDS_KINDS] = {"performance", "efficient"};
+    for (uint32_t i = kcpu_count; i-- > 0;) {
+        const enum kds_kind kind = kds_kind(i);
+        count[kind]++;
+        if (state.config[i]->events)
+            continue;
+        without[kind]++;
+        first[kind] = i;
+    }
+    if (count[KDS_CORE] + count[KDS_ATOM] == without[KDS_CORE] + without[KDS_ATOM]) {
+        snprintf(error, error_size, "option '%s': no CPU is left that has PEBS: here are %u %s and %u %s cores",
+                 state.why_not[kds_kind(0)], count[KDS_CORE], name[KDS_CORE], count[KDS_ATOM], name[KDS_ATOM]);
+        for (unsigned kind = KDS_KINDS; kind-- > 0;) /* those that were to have PEBS know better */
+            if (count[kind] && !left_out((enum kds_kind)kind))
+                snprintf(error, error_size, "%s", state.why_not[kind]);
+        return -EINVAL;
+    }
+    for (unsigned kind = 0; kind < KDS_KINDS; kind++) {
+        if (!without[kind])
+            continue;
+        kprintf("ds: no PEBS on %u of %u %s cores, from CPU %u on: %s\n", without[kind], count[kind], name[kind],
+                first[kind], state.why_not[kind]);
+        if (state.ds.counting) {
+            snprintf(error, error_size, "session.pmc=%s counts beside PEBS only, which CPU %u does not have: %s",
+                     kopt.session_pmc, first[kind], state.why_not[kind]);
+            return -ENODEV;
+        }
+    }
+    static const char no_effect[] = "has no effect: no CPU here is an efficient core of a hybrid";
+    if (kopt_pebs_atom() && !count[KDS_ATOM])
+        kprintf("ds: pebs.atom=%s %s\n", kopt.pebs_atom, no_effect);
+    if (kopt.pebs_cpus == KOPT_PEBS_CPUS_CORE && !count[KDS_ATOM])
+        kprintf("ds: pebs.cpus=core %s\n", no_effect);
     return 0;
 }
 
@@ -296,7 +395,7 @@ int kds_init(char *error, size_t error_size)
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
         e = prepare_cpu(kcpu_table[i], state.soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
                         error_size);
-    return e;
+    return e || !state.pebs ? e : say_who_samples(error, error_size);
 }
 
 int kds_counter(uint16_t source)

@@ -4,8 +4,11 @@
 
 #include <stdint.h>
 
+#include "arch/arch.h"
 #include "ds/ds.h"
 #include "trace/pmc_items.h"
+
+enum kds_kind { KDS_CORE, KDS_ATOM, KDS_KINDS }; /* of a CPU: an efficient core of a hybrid, or any other */
 
 struct kds {
     const char *backend;     /* "hw", "soft" or "off" */
@@ -13,7 +16,10 @@ struct kds {
     char reason[576];        /* one sentence: why this backend; and what the self-test has found wrong */
     struct ds_caps *hw_caps; /* [kcpu_count]: what the processors themselves answered */
     struct ds_caps *caps;    /* [kcpu_count]: what the backend in use answered; NULL: off */
-    struct ds_config ds;
+    struct ds_config ds;     /* what the CPUs sample */
+    struct ds_config atom;   /* and efficient cores, where that is something else: option pebs.atom */
+    const struct ds_config *config[MAX_CPUS]; /* what each CPU does: one of these, or one without events: no PEBS */
+    char why_not[KDS_KINDS][200]; /* one sentence: why CPUs of this kind have no PEBS, while others do; or "" */
     struct trace_pmc pmc; /* of option session.pmc; its counters are the ds.counting ones, in this order */
     uint64_t later[DS_MAX_COUNTERS]; /* periods from the middle of the run on; [0] is 0: they stay */
     bool pebs;               /* PEBS runs: with a backend, but with pebs=none or where there is only BTS */
@@ -24,6 +30,13 @@ struct kds {
     uint32_t truth_records;  /* at most so many of the truth for a PEBS record; at least 1 */
 };
 extern const struct kds *const kds; /* written by kds_init and by kds_refused alone */
+
+enum kds_kind kds_kind(uint32_t cpu);
+/* Whether PEBS runs on this CPU. */
+static inline bool kds_samples(uint32_t cpu)
+{
+    return kds->pebs && kds->config[cpu]->events;
+}
 
 /* Detection on every CPU, choice of the backend, memory. All CPUs run; nothing is recorded yet. 0, or negative with one
  * line in `error`: what is missing and what to do. Thread context. */

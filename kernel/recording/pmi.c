@@ -34,10 +34,11 @@ static void pmi(struct arch_trap_frame *frame)
     (void)kdpc_queue(&p->drain); /* queued already: that one will do for both */
 }
 
-/* Windows' name for what an event counts. */
-static uint16_t source_of(uint32_t event)
+/* Windows' name for what an event of the CPU counts. */
+static uint16_t source_of(uint32_t cpu, uint32_t event)
 {
-    switch (kds->ds.event[event].kind) {
+    const struct ds_config *config = kds->config[cpu];
+    switch (config->event[event].kind) {
     case DS_EVENT_INSTRUCTIONS:
         return TRACE_PMC_INSTRUCTION_RETIRED;
     case DS_EVENT_CYCLES:
@@ -45,7 +46,7 @@ static uint16_t source_of(uint32_t event)
     case DS_EVENT_BRANCHES:
         return TRACE_PMC_BRANCH_INSTRUCTION_RETIRED;
     default:
-        return (uint16_t)(TRACE_PMC_CAIRN + event);
+        return (uint16_t)((config == &kds->atom ? TRACE_PMC_CAIRN_ATOM : TRACE_PMC_CAIRN) + event);
     }
 }
 
@@ -54,7 +55,7 @@ void kpmi_overflowed(void *context, uint32_t index, uint32_t event)
     (void)context;
     struct kcpu *cpu = kcpu_table[index];
     const struct arch_trap_frame *frame = &cpus[index].frame;
-    uint16_t source = source_of(event);
+    uint16_t source = source_of(index, event);
     kwitness_sample(cpu, CAIRN_INTERRUPT_PMC, frame, source, klive_pmc(cpu, frame, source));
 }
 

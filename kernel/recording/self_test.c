@@ -14,6 +14,7 @@
 
 struct trial {
     struct ds_caps *caps; /* of all CPUs */
+    const struct ds_config *const *each, *config;
     const struct ds_event *event;
     struct {
         uint8_t *pages; /* the driver, behind it the area and the buffer */
@@ -29,6 +30,9 @@ static void try(void *argument)
     struct trial *t = argument;
     struct kcpu *cpu = kcpu_this();
     const uint32_t i = cpu->arch.index;
+    t->cpu[i].tried = DS_TRIED_NOT;
+    if (t->each[i] != t->config)
+        return;
     uint8_t *area = t->cpu[i].pages + DRIVER_PAGES * ARCH_PAGE_SIZE;
     cpu->active_model = cpu->ds_soft;
     t->cpu[i].tried = ds_self_test((struct ds_cpu *)(void *)t->cpu[i].pages,
@@ -98,7 +102,8 @@ static void try_instructions(struct trial *t, struct ds_config *config, uint64_t
     }
 }
 
-int kself_test(struct ds_caps *caps, struct ds_config *config, uint64_t *later, char *said, size_t size)
+int kself_test(struct ds_caps *caps, const struct ds_config *const *each, struct ds_config *config, uint64_t *later,
+               char *said, size_t size)
 {
     static struct trial trial;
     bool memory = true;
@@ -106,6 +111,8 @@ int kself_test(struct ds_caps *caps, struct ds_config *config, uint64_t *later, 
     if (!ds_sampled_instructions(config))
         return 0;
     trial.caps = caps;
+    trial.each = each;
+    trial.config = config;
     for (uint32_t i = 0; i < kcpu_count; i++)
         memory &= (trial.cpu[i].pages = kmem_pages_alloc(TRIAL_PAGES)) != NULL;
     if (memory)

@@ -109,7 +109,7 @@ int krecording_start(char *error, size_t error_size)
 {
     for (uint32_t i = 0; i < kcpu_count; i++) {
         const struct kcpu *stamp = kcpu_table[CAIRN_MUTANT == KMUTANT_STAMP ? (i + 1) % kcpu_count : i];
-        kcpu_table[i]->pebs_stamp = kds->pebs ? stamp->pebs_index : NULL;
+        kcpu_table[i]->pebs_stamp = kds_samples(i) ? stamp->pebs_index : NULL;
     }
     kcontrol_start_all(start_cpu);
     if (bts_failure.error)
@@ -129,7 +129,7 @@ static void reconfigure_cpu(void *unused)
     (void)unused;
     char error[160]; /* kds_init has asked */
     struct kcpu *cpu = kcpu_this();
-    if (cpu->ds)
+    if (cpu->ds && kds->config[cpu->arch.index] == &kds->ds)
         ds_reconfigure(cpu->ds, kds->later, error, sizeof error);
 }
 

@@ -89,7 +89,7 @@ static bool start_here(void *argument)
         return false;
     }
     cpu->pebs_index = ds_pebs_index(cpu->ds);
-    cpu->pebs_stamp = kds->pebs ? cpu->pebs_index : NULL;
+    cpu->pebs_stamp = kds_samples(r->cpu) ? cpu->pebs_index : NULL;
     return cpu->pebs_stamp != NULL;
 }
 

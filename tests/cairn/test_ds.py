@@ -180,6 +180,20 @@ def test_info_of_mixed_cores():
     assert "a record of" in text_of(cairn("check", "-", data=frames.write(parts)))  # which are not as they are here
 
 
+def test_info_of_cores_without_pebs():
+    """Which CPUs have none, and why; the events of efficient cores are told apart, and so are their counters."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    with_keys(parts, {"ds.atom.event.0": "branches:77:uk", "ds.cpu.0.events": "none|a reason",
+                      "ds.cpu.1.events": "atom", "ds.cpu.1.counters": "5"})
+    data = frames.write(parts)
+    info = text_of(cairn("info", "-", data=data))
+    assert "\n    efficient    branches:77:uk\n" in info
+    assert "\n  CPU 0          no PEBS: a reason\n" in info and "CPU 1          no PEBS" not in info
+    assert "# CPU 0          no PEBS: a reason\n" in text_of(cairn("dump", "-", data=data))
+    profile = text_of(cairn("profile", "-", data=data))
+    assert "# event branches:77:uk on efficient cores\n" in profile
+
+
 @pytest.mark.parametrize("command", [["ds", "--records", "1"], ["profile"]])
 def test_no_counter_is_cut(command):
     """However many counters a record names, each is there, with its event whole."""

@@ -33,7 +33,7 @@ int options_check_processor(char *error, size_t size)
                                        .wrmsr = model_wrmsr, .context = &model};
     const struct ds_hooks hooks = {0};
     struct ds_caps caps;
-    struct ds_config config;
+    struct ds_config config, atom;
     uint64_t later[DS_MAX_COUNTERS];
     ds_model_init(&model, ds_model_preset(kopt.ds_preset), &kopt.ds_policy, &nobody);
     ds_detect(&machine, &caps);
@@ -42,7 +42,7 @@ int options_check_processor(char *error, size_t size)
         snprintf(error, size, "option 'bts': ds.preset=%s: %s", kopt.ds_preset, why);
         return -EINVAL;
     }
-    int e = kopt_ds_config(&config, later, error, size);
+    int e = kopt_ds_config(&config, &atom, later, error, size);
     struct ds_cpu *ds = malloc(ds_cpu_bytes());
     if (!e && !ds) {
         snprintf(error, size, "no memory");

@@ -108,7 +108,7 @@ static uint8_t buffer[64 * 1024] __attribute__((aligned(4096))), branches[4096] 
 static int begin(void **state)
 {
     static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
-    struct ds_config config = {.records = 64, .threshold = 48};
+    static struct ds_config config;
     struct ds_caps caps;
     struct ds_refusal refusal;
     char error[160];
@@ -117,7 +117,8 @@ static int begin(void **state)
     ds_fake_reset(&fake);
     pages_free = 10;
     pages_taken = told = drains = starts = bts_drains = 0;
-    store = (struct kds){.pebs = true, .bts = true};
+    config = (struct ds_config){.records = 64, .threshold = 48};
+    store = (struct kds){.pebs = true, .bts = true, .config = {&config}};
     here = (struct kcpu){.ds = malloc(ds_cpu_bytes()), .ds_area = kmem_pages_alloc(1)};
     if (ds_detect(&fake.machine, &caps) || ds_parse_events("INST_RETIRED.ANY:1000", &config, error, sizeof error) ||
         ds_cpu_init(here.ds, 0, &fake.machine, &caps, &config, &hooks, here.ds_area, buffer, error, sizeof error) ||

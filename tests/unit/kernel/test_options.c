@@ -260,15 +260,49 @@ static void counters(void **state)
                            "session.pmc.hooks=0x0532"), 0);
     assert_int_equal(kopt_pmc(&pmc, error, sizeof error), 0);
     assert_true(pmc.count == 1 && pmc.source[0] == 19 && pmc.hooks == 1 && pmc.hook[0] == 0x0532);
-    struct ds_config config;
+    struct ds_config config, atom;
     uint64_t later[DS_MAX_COUNTERS];
     kopt_defaults();
     assert_int_equal(parse("session.1=full:qpc:sequential\nsession.pmc=BranchInstructions,TotalCycles"), 0);
-    assert_int_equal(kopt_ds_config(&config, later, error, sizeof error), 0);
+    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
     assert_int_equal(config.events, 1);
     assert_int_equal(config.counting, 2);
     assert_string_equal(config.event[1].name, "BR_INST_RETIRED.ALL_BRANCHES");
     assert_string_equal(config.event[2].name, "CPU_CLK_UNHALTED.THREAD");
+    kopt_defaults();
+}
+
+/* The events of efficient cores: those of pebs=, their own, or none. */
+static void kinds_of_cores(void **state)
+{
+    (void)state;
+    struct ds_config config, atom;
+    uint64_t later[DS_MAX_COUNTERS];
+    assert_int_equal(parse("pebs=branches:9,INST_RETIRED.ANY:7:u\npebs.groups=gpr,lbr:4"), 0);
+    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
+    assert_false(kopt_pebs_atom());
+    assert_int_equal(kopt.pebs_cpus, KOPT_PEBS_CPUS_ALL);
+    assert_memory_equal(&config, &atom, sizeof atom);
+    assert_int_equal(parse("pebs=branches:9,cycles:5\npebs.later=4,6\npebs.atom=INST_RETIRED.ANY:7:u\n"
+                           "pebs.cpus=atom\npebs.groups=gpr,lbr:4\npebs.records=20\npebs.threshold=9\n"
+                           "session.1=full:qpc:sequential\nsession.pmc=TotalCycles"), 0);
+    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
+    assert_true(kopt_pebs_atom());
+    assert_int_equal(kopt.pebs_cpus, KOPT_PEBS_CPUS_ATOM);
+    assert_true(config.events == 2 && later[0] == 4 && later[1] == 6);
+    assert_true(atom.events == 1 && atom.event[0].period == 7 && !atom.event[0].kernel && atom.counting == 1);
+    assert_true(atom.groups == config.groups && atom.records == 20 && atom.threshold == 9);
+    assert_int_equal(parse("pebs.atom=none"), 0);
+    assert_int_equal(kopt_ds_config(&config, &atom, later, error, sizeof error), 0);
+    assert_true(config.events == 1 && !atom.events && !atom.counting);
+    /* What is wrong is said of the option that has it. */
+    assert_int_equal(parse("pebs.atom=branches"), -EINVAL);
+    assert_memory_equal(error, "option 'pebs.atom': 'branches': needs a period", 46);
+    assert_int_equal(parse("pebs=branches"), -EINVAL);
+    assert_memory_equal(error, "option 'pebs': 'branches': needs a period", 41);
+    assert_int_equal(parse("bts=circular\npebs=none\npebs.atom=branches:9"), -EINVAL);
+    assert_memory_equal(error, "option 'pebs.atom=branches:9': has no effect with pebs=none", 58);
+    assert_int_equal(parse("pebs.cpus=2"), -EINVAL);
     kopt_defaults();
 }
 
@@ -467,6 +501,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_legal),  cmocka_unit_test(each_kind_of_value), cmocka_unit_test(counters),
+        cmocka_unit_test(kinds_of_cores),
         cmocka_unit_test(sessions),
         cmocka_unit_test(serial_ports),
         cmocka_unit_test(bad_words_are_named), cmocka_unit_test(a_file_of_options),

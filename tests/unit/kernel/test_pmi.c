@@ -193,6 +193,7 @@ static int begin(void **state)
     kpmi_init();
     assert_non_null(handler);
     store = (struct kds){.ds = {.records = 8, .threshold = 2, .groups = MSR_PEBS_DATA_CFG_GPR}};
+    store.config[HERE] = &store.ds;
     here->active_ds = malloc(ds_cpu_bytes());
     return ds_detect(&model_machine_hw, &caps) ||
            ds_parse_events("INST_RETIRED.ANY:37,branches:50:plain", &store.ds, error, sizeof error) ||
@@ -418,6 +419,15 @@ static void sources(void **state)
         assert_int_equal(sampled_source, rows[i].source);
     }
     assert_int_equal(samples, 4);
+
+    /* An efficient core with events of its own: their places are those of pebs.atom=. */
+    assert_int_equal(ds_parse_events("BR_INST_RETIRED.NEAR_CALL:9:plain,branches:9:plain", &store.atom, error,
+                                     sizeof error), 0);
+    store.config[HERE] = &store.atom;
+    kpmi_overflowed(NULL, HERE, 0);
+    assert_int_equal(sampled_source, TRACE_PMC_CAIRN_ATOM);
+    kpmi_overflowed(NULL, HERE, 1);
+    assert_int_equal(sampled_source, TRACE_PMC_BRANCH_INSTRUCTION_RETIRED);
 }
 
 int main(void)

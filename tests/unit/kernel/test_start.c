@@ -104,11 +104,13 @@ static uint8_t area[4096] __attribute__((aligned(4096))), buffer[64 * 1024] __at
 static int begin(void **state)
 {
     static const struct ds_hooks hooks = {.before_drain = before_drain, .drained = drained, .bts_drained = bts_drained};
-    struct ds_config config = {.records = 64, .threshold = 48};
+    static struct ds_config config;
     struct ds_caps caps;
     char error[160];
     (void)state;
     store.pebs = true;
+    config = (struct ds_config){.records = 64, .threshold = 48};
+    store.config[0] = &config;
     ds_fake_init(&fake, true);
     ds_fake_reset(&fake);
     here = (struct kcpu){.ds = malloc(ds_cpu_bytes())};

@@ -160,7 +160,8 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
     if (told && e->has_pebs_index != ((w->running.stamps & stamp) != 0))
         FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex, but the session told otherwise", e->hook,
              e->has_pebs_index ? "with" : "without");
-    else if (check->log->session.pebs == (e->has_pebs_index ? 0 : told ? -1 : 1)) /* told: it may be turned off */
+    else if (check->log->session.pebs == (e->has_pebs_index ? 0 : told ? -1 : 1) && /* told: it may be turned off */
+             (e->has_pebs_index || !cairn_ds_without(&check->log->text, (uint32_t)w->n, &(struct cairn_slice){0})))
         FAIL(w, CAIRN_RULE_ITEMS, &e->time, "%04XH event %s PebsIndex in a session %s", e->hook,
              e->has_pebs_index ? "with" : "without", check->log->session.pebs ? "with DS" : "without DS");
     if (!e->has_pebs_index)

@@ -88,6 +88,8 @@ static void print_debug_store(const struct cairn_log *log)
         print_value(log, "  PMIs a tick", "ds.throttle");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
+    for (unsigned i = 0; cairn_has_key(&log->text, "ds.atom.event.%u", i); i++)
+        printf("%-16s %.*s\n", i ? "" : "    efficient", CAIRN_SLICE(cairn_key(&log->text, "ds.atom.event.%u", i)));
     cairn_print_other_kinds(log, "  ");
 }
 

@@ -279,6 +279,8 @@ static void print_head(const struct profile *p)
     cairn_print_damage(log, "# ", "cairn check tells where");
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.event.%u", i); i++)
         printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
+    for (unsigned i = 0; cairn_has_key(&log->text, "ds.atom.event.%u", i); i++)
+        printf("# event %.*s on efficient cores\n", CAIRN_SLICE(cairn_key(&log->text, "ds.atom.event.%u", i)));
     cairn_filter_print("# ");
     print_counters(p);
     if (p->after)

@@ -88,12 +88,13 @@ static void print_throttled(const struct cairn_totals *t)
                !cairn_filter_by_cpu() ? " of all CPUs together" : "");
 }
 
-/* Events that write no records: counted in all, and how often that came to a period. Older logs do not say. */
-static void print_plain(const struct cairn_totals *t)
+/* Events that write no records: counted in all, and how often that came to a period. Older logs do not say. `list`:
+ * "ds.event", or "ds.atom.event" of efficient cores, of which each CPU has one. */
+static void print_plain(const struct cairn_totals *t, const char *list)
 {
     const struct cairn_text *x = &t->log->text;
-    for (unsigned i = 0; cairn_has_key(x, "ds.event.%u", i); i++) {
-        const struct cairn_slice event = cairn_key(x, "ds.event.%u", i);
+    for (unsigned i = 0; cairn_has_key(x, "%s.%u", list, i); i++) {
+        const struct cairn_slice event = cairn_key(x, "%s.%u", list, i);
         uint64_t sum[2] = {0}, v;
         bool told = false, whole = true;
         int name = 0;
@@ -101,7 +102,7 @@ static void print_plain(const struct cairn_totals *t)
             name++;
         for (uint32_t c = 0; c < t->log->cpus; c++) {
             struct cairn_slice s = cairn_key(x, "end.cpu.%" PRIu32 ".plain.%u", c, i);
-            if (!cairn_filter_cpu(c) || !cairn_slice_number(&s, &v))
+            if (!cairn_filter_cpu(c) || cairn_ds_event(x, c, i).at != event.at || !cairn_slice_number(&s, &v))
                 continue;
             told = true;
             sum[0] += v;
@@ -223,8 +224,10 @@ void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
     printf("\n%sDebug Store%s", cairn_stat_heading(), cairn_stat_plain());
     cairn_print_wrapped(11 + (unsigned)printf("          %12.*s   ", CAIRN_SLICE(backend)), "", 36, reason);
     print_pebs(t, records, drains, most);
-    if (!cairn_filter_narrow())
-        print_plain(t);
+    if (!cairn_filter_narrow()) {
+        print_plain(t, "ds.event");
+        print_plain(t, "ds.atom.event");
+    }
     print_branches(t, branches, branch_drains);
     if (cairn_filter_narrow())
         return;

@@ -293,6 +293,25 @@ bool cairn_ds_number(const struct cairn_text *t, uint32_t cpu, const char *name,
            cairn_slice_u64(cairn_key(t, "ds.%s", name), value);
 }
 
+struct cairn_slice cairn_ds_event(const struct cairn_text *t, uint32_t cpu, unsigned i)
+{
+    const struct cairn_slice whose = cairn_key(t, "ds.cpu.%" PRIu32 ".events", cpu);
+    if (!whose.size)
+        return cairn_key(t, "ds.event.%u", i);
+    return cairn_slice_is(whose, "atom") ? cairn_key(t, "ds.atom.event.%u", i) : (struct cairn_slice){"", 0};
+}
+
+bool cairn_ds_without(const struct cairn_text *t, uint32_t cpu, struct cairn_slice *why)
+{
+    static const char none[] = "none|";
+    const uint32_t size = sizeof(none) - 1;
+    *why = cairn_key(t, "ds.cpu.%" PRIu32 ".events", cpu);
+    if (why->size < size || memcmp(why->at, none, size) != 0)
+        return false;
+    *why = (struct cairn_slice){why->at + size, why->size - size};
+    return true;
+}
+
 bool cairn_has_key(const struct cairn_text *t, const char *format, ...)
 {
     va_list args;

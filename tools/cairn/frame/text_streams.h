@@ -68,6 +68,10 @@ void cairn_text_order_names(struct cairn_text *t);
 struct cairn_slice cairn_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The number of "ds.cpu.CPU.NAME", which a CPU has that is not like CPU 0, else of "ds.NAME". False: neither is one. */
 bool cairn_ds_number(const struct cairn_text *t, uint32_t cpu, const char *name, uint64_t *value);
+/* Event `i` of a CPU: "ds.event.I", or "ds.atom.event.I" of efficient cores with their own. Size 0: there is none. */
+struct cairn_slice cairn_ds_event(const struct cairn_text *t, uint32_t cpu, unsigned i);
+/* Whether the CPU ran without PEBS while others had it; then *why. */
+bool cairn_ds_without(const struct cairn_text *t, uint32_t cpu, struct cairn_slice *why);
 bool cairn_has_key(const struct cairn_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Whether it is the last of its name, whose value counts. */
 bool cairn_key_counts(const struct cairn_text *t, const struct cairn_key *key);

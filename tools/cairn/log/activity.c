@@ -311,7 +311,9 @@ static void show_pmc(char *out, const struct cairn_log *log, const struct cairn_
     unpack(&e, sizeof(e), l);
     const char *name = trace_pmc_name(e.profile_source);
     struct cairn_slice event = {0};
-    if (e.profile_source >= TRACE_PMC_CAIRN)
+    if (e.profile_source >= TRACE_PMC_CAIRN_ATOM)
+        event = cairn_key(&log->text, "ds.atom.event.%u", e.profile_source - TRACE_PMC_CAIRN_ATOM);
+    else if (e.profile_source >= TRACE_PMC_CAIRN)
         event = cairn_key(&log->text, "ds.event.%u", e.profile_source - TRACE_PMC_CAIRN);
     const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
     if (name)

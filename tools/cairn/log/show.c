@@ -264,6 +264,32 @@ static bool find_kind(struct kind *k, const struct cairn_text *t, uint32_t cpu)
            cairn_ds_number(t, cpu, "threshold", &k->threshold);
 }
 
+static void show_cpus(char out[32], uint32_t first, uint32_t last)
+{
+    if (last == first)
+        snprintf(out, 32, "CPU %" PRIu32, first);
+    else
+        snprintf(out, 32, "CPU %" PRIu32 "..%" PRIu32, first, last);
+}
+
+/* Which CPUs run without PEBS while others have it, and why. */
+static void print_without_pebs(const struct cairn_log *log, const char *prefix)
+{
+    for (uint32_t cpu = 0, last; cpu < log->cpus; cpu = last + 1) {
+        struct cairn_slice why, next;
+        char cpus[32], rest[48];
+        last = cpu;
+        if (!cairn_ds_without(&log->text, cpu, &why))
+            continue;
+        while (last + 1 < log->cpus && cairn_ds_without(&log->text, last + 1, &next) && next.size == why.size &&
+               memcmp(next.at, why.at, why.size) == 0)
+            last++;
+        show_cpus(cpus, cpu, last);
+        snprintf(rest, sizeof(rest), "%s  ", prefix);
+        cairn_print_wrapped((unsigned)printf("%s%-14s no PEBS: ", prefix, cpus), rest, (unsigned)strlen(rest), why);
+    }
+}
+
 void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix)
 {
     for (uint32_t cpu = 1, last; cpu < log->cpus; cpu = last + 1) {
@@ -274,16 +300,14 @@ void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix)
             continue;
         while (last + 1 < log->cpus && find_kind(&next, &log->text, last + 1) && memcmp(&k, &next, sizeof(k)) == 0)
             last++;
-        if (last == cpu)
-            snprintf(cpus, sizeof(cpus), "CPU %" PRIu32, cpu);
-        else
-            snprintf(cpus, sizeof(cpus), "CPU %" PRIu32 "..%" PRIu32, cpu, last);
+        show_cpus(cpus, cpu, last);
         printf("%s%-14s format %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " %s, threshold %" PRIu64, prefix, cpus,
                k.format, k.bytes, k.records, cairn_plural(k.records, "record", "records"), k.threshold);
         if (k.type != UINT64_MAX)
             printf(", core type %" PRIX64 "H", k.type);
         putchar('\n');
     }
+    print_without_pebs(log, prefix);
 }
 
 bool cairn_show_bad_end(char out[CAIRN_SHOWN_END], const struct cairn_log *log)

@@ -44,9 +44,10 @@ void cairn_counters_read(struct cairn_counters *counters, const struct cairn_tex
     struct cairn_slice numbers = cairn_key(text, "ds.cpu.%" PRIu32 ".counters", cpu);
     uint64_t n;
     *counters = (struct cairn_counters){.known = numbers.size};
-    while (counters->count < DS_COUNTER_NUMBERS && cairn_has_key(text, "ds.event.%u", counters->count)) {
-        struct cairn_counter *c = &counters->items[counters->count];
-        bool good = read_event(c, cairn_key(text, "ds.event.%u", counters->count++));
+    struct cairn_slice event;
+    while (counters->count < DS_COUNTER_NUMBERS && (event = cairn_ds_event(text, cpu, counters->count)).size) {
+        struct cairn_counter *c = &counters->items[counters->count++];
+        bool good = read_event(c, event);
         good = cairn_slice_number(&numbers, &n) && n < DS_COUNTER_NUMBERS && good;
         c->number = (uint8_t)(good ? n : 0);
         counters->pebs |= good && !c->plain ? DS_BIT(n) : 0;
@@ -55,7 +56,8 @@ void cairn_counters_read(struct cairn_counters *counters, const struct cairn_tex
     counters->known &= counters->count && !numbers.size;
     if (!counters->known)
         counters->pebs = 0;
-    read_later(counters, cairn_key(text, "option.pebs.later"));
+    if (!cairn_has_key(text, "ds.cpu.%" PRIu32 ".events", cpu)) /* efficient cores keep their own */
+        read_later(counters, cairn_key(text, "option.pebs.later"));
 }
 
 const struct cairn_counter *cairn_counters_find(const struct cairn_counters *counters, unsigned number)
