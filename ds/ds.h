@@ -373,6 +373,8 @@ struct ds_counts {
     bool lost_unknown; /* hw: a drain found the buffer full */
     uint64_t swallowed;
     bool swallowed_unknown; /* hw: a drain found records where one may have swallowed another counter's sample */
+    uint64_t late;     /* records that came after counters had been turned off; among `records` all the same */
+    bool restless;     /* and they have not come to an end; lost_unknown, too */
     uint64_t steps;    /* soft: #DBs that counted */
     uint64_t throttles, throttled_tsc; /* how often counting was held for a tick, and for how long */
     uint64_t faults;   /* accesses to MSRs that raised #GP after ds_start: 0, or the machine is broken */

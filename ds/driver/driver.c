@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Debug Store of one CPU: set-up, PMI, drain, tear-down of what ds/driver/plan.c has planned. One driver for every
- * machine; the steps are numbered and their order matters: nothing may hit a half-written area, so the counters are off
- * first and on last, and the way down is the way up backwards. Branch tracing (ds/driver/bts.c) comes up after the
- * counters and goes down before them.
+ * The Debug Store of one CPU: set-up, pause, tear-down of what ds/driver/plan.c has planned; what comes in between is
+ * ds/driver/drain.c's. One driver for every machine; the steps are numbered and their order matters: nothing may hit a
+ * half-written area, so the counters are off first and on last, and the way down is the way up backwards. Branch
+ * tracing (ds/driver/bts.c) comes up after the counters and goes down before them.
  *
- * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer", "Writing the DS Interrupt Service Routine".
+ * SDM vol. 3B, "Setting Up the DS Save Area", "Setting Up the PEBS Buffer".
  */
 #include "ds/driver/driver.h"
 
@@ -13,16 +13,6 @@
 #include "ds/driver/detect.h"
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
-
-/* Words of the DS area. */
-enum {
-    AREA_PEBS_BASE = offsetof(struct ds_area_60, pebs_buffer_base) / 8,
-    AREA_PEBS_INDEX = offsetof(struct ds_area_60, pebs_index) / 8,
-    AREA_PEBS_MAXIMUM = offsetof(struct ds_area_60, pebs_absolute_maximum) / 8,
-    AREA_PEBS_THRESHOLD = offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8,
-};
-
-#define PMI_PASSES 4 /* re-reads of GLOBAL_STATUS; counters are off, so one suffices unless software sets bits */
 
 /* ---- registers --------------------------------------------------------------------------------------------------- */
 
@@ -48,8 +38,7 @@ static int wrmsr(struct ds_cpu *ds, uint32_t msr, uint64_t value)
     return e;
 }
 
-/* A refusal that nobody can be told of at once. */
-static void count_fault(struct ds_cpu *ds)
+void ds_count_fault(struct ds_cpu *ds)
 {
     if (!ds->counts.faults++)
         ds->counts.fault = ds->refusal;
@@ -59,7 +48,7 @@ int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value)
 {
     int e = wrmsr(ds, msr, value);
     if (e)
-        count_fault(ds);
+        ds_count_fault(ds);
     return e;
 }
 
@@ -94,16 +83,16 @@ void ds_roll_back(struct ds_cpu *ds, uint32_t undos)
     }
 }
 
-static void write_lvtpc(struct ds_cpu *ds)
+void ds_write_lvtpc(struct ds_cpu *ds)
 {
     ds->machine->lvtpc_write(ds->machine->context, ARCH_VECTOR_PMI); /* fixed delivery, not masked */
 }
 
 /* ---- set-up, step by step ---------------------------------------------------------------------------------------- */
 
-/* 1. Everything off: nothing can hit a half-written area. Nor may branch tracing that somebody left on go on into an
- *    area without a BTS buffer, nor a PMI freeze counters that nobody would thaw, nor the end of an SMI turn counters
- *    on that are paused (SDM vol. 3B, "IA32_DEBUGCTL MSR"). */
+/* 1. Everything off: nothing can hit a half-written area, no record either that is on its way to another. Nor may
+ *    branch tracing that somebody left on go on into an area without a BTS buffer, nor a PMI freeze counters that
+ *    nobody would thaw, nor the end of an SMI turn counters on that are paused (SDM vol. 3B, "IA32_DEBUGCTL MSR"). */
 static int all_off(struct ds_cpu *ds)
 {
     const uint64_t unwanted = IA32_DEBUGCTL_TR | IA32_DEBUGCTL_BTS | IA32_DEBUGCTL_FREEZE_PERFMON_ON_PMI |
@@ -112,6 +101,8 @@ static int all_off(struct ds_cpu *ds)
     int e = ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, 0);
     if (!e)
         e = ds_set_msr(ds, IA32_PEBS_ENABLE, 0);
+    if (!e && ds->undo[ds->undos - 1].before)
+        e = ds_wait_quiet(ds);
     if (!e)
         e = ds_rdmsr(ds, IA32_DEBUGCTL, &debugctl);
     return !e && debugctl & unwanted ? ds_set_msr(ds, IA32_DEBUGCTL, debugctl & ~unwanted) : e;
@@ -127,10 +118,10 @@ static void fill_area(struct ds_cpu *ds)
     uint64_t base = (uint64_t)(uintptr_t)ds->buffer;
     for (unsigned i = 0; i < ARCH_PAGE_SIZE / 8; i++)
         ds->area[i] = 0;
-    ds->area[AREA_PEBS_BASE] = base;
-    ds->area[AREA_PEBS_INDEX] = base;
-    ds->area[AREA_PEBS_MAXIMUM] = base + (uint64_t)ds->config.records * ds->record_bytes + 1;
-    ds->area[AREA_PEBS_THRESHOLD] = base + (uint64_t)ds->config.threshold * ds->record_bytes;
+    ds->area[DS_AREA_PEBS_BASE] = base;
+    ds->area[DS_AREA_PEBS_INDEX] = base;
+    ds->area[DS_AREA_PEBS_MAXIMUM] = base + (uint64_t)ds->config.records * ds->record_bytes + 1;
+    ds->area[DS_AREA_PEBS_THRESHOLD] = base + (uint64_t)ds->config.threshold * ds->record_bytes;
     for (uint32_t i = 0; i < ds->config.events; i++)
         if (!ds->config.event[i].plain)
             ds->area[ds_area_reset(ds->caps.format, ds->counter[i].number) / 8] = ds->counter[i].initial;
@@ -140,7 +131,7 @@ static void fill_area(struct ds_cpu *ds)
 void ds_set_lvtpc(struct ds_cpu *ds)
 {
     ds->undo[ds->undos++] = (struct ds_undo){.lvtpc = true, .before = ds->machine->lvtpc_read(ds->machine->context)};
-    write_lvtpc(ds);
+    ds_write_lvtpc(ds);
 }
 
 /*
@@ -220,7 +211,7 @@ int ds_clear_status(struct ds_cpu *ds)
 {
     int e = clear_status(ds);
     if (e)
-        count_fault(ds);
+        ds_count_fault(ds);
     return e;
 }
 
@@ -261,14 +252,13 @@ static int set_up(struct ds_cpu *ds)
     return ds->machine->stepping ? ds_set_msr(ds, IA32_PERF_GLOBAL_CTRL, ds->global_ctrl) : 0;
 }
 
-static uint64_t dropped(const struct ds_cpu *ds)
+uint64_t ds_dropped(const struct ds_cpu *ds)
 {
     const struct ds_stepping *s = ds->machine->stepping;
     return s ? s->dropped(ds->machine->context) : 0;
 }
 
-/* Samples that another counter's record has swallowed. */
-static uint64_t swallowed(const struct ds_cpu *ds)
+uint64_t ds_swallowed(const struct ds_cpu *ds)
 {
     const struct ds_stepping *s = ds->machine->stepping;
     return s ? s->swallowed(ds->machine->context) : 0;
@@ -287,8 +277,8 @@ int ds_start(struct ds_cpu *ds, struct ds_refusal *refusal)
     }
     ds->refusal = (struct ds_refusal){.during = "pause or resume"};
     ds->started = true;
-    ds->dropped_before = dropped(ds);
-    ds->swallowed_before = swallowed(ds);
+    ds->dropped_before = ds_dropped(ds);
+    ds->swallowed_before = ds_swallowed(ds);
     uint64_t tsc = arch_rdtsc();
     ds->hooks.before_drain(ds->hooks.context, ds->cpu, tsc);
     const struct ds_drain start = {.reason = CAIRN_DS_START,
@@ -307,7 +297,7 @@ bool ds_add_plain(struct ds_cpu *ds, uint32_t event)
     const struct ds_counter *c = &ds->counter[event];
     uint64_t value;
     if (ds_rdmsr(ds, ds_counter_msr(&ds->caps, c->number), &value)) {
-        count_fault(ds);
+        ds_count_fault(ds);
         return false;
     }
     ds->counts.plain[event].events += (value - c->initial) & ds_initial(&ds->caps, c->number, 1);
@@ -322,7 +312,7 @@ void ds_stop(struct ds_cpu *ds)
     ds_bts_stop(ds);
     if (!ds->started)
         return;
-    ds_drain(ds, CAIRN_DS_STOP);
+    ds_pebs_off(ds, CAIRN_DS_STOP); /* the area is in force until ds_roll_back */
     ds_read_counting(ds, ds->counted);
     ds->started = false;
     ds->counts.plain_whole = true;
@@ -382,7 +372,7 @@ bool ds_counting(const struct ds_cpu *ds)
     return ds && (ds->machine->stepping ? !ds->machine->stepping->paused() : ds->running);
 }
 
-static bool in_use(const struct ds_cpu *ds)
+bool ds_in_use(const struct ds_cpu *ds)
 {
     return ds && ds_started(ds);
 }
@@ -397,7 +387,7 @@ static void run(struct ds_cpu *ds)
 
 void ds_resume(struct ds_cpu *ds)
 {
-    if (!in_use(ds))
+    if (!ds_in_use(ds))
         return;
     if (ds->machine->stepping)
         ds->machine->stepping->resume(); /* last: from its return on every instruction counts */
@@ -407,7 +397,7 @@ void ds_resume(struct ds_cpu *ds)
 
 void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
 {
-    if (!in_use(ds))
+    if (!ds_in_use(ds))
         return;
     if (ds->machine->stepping)
         ds->machine->stepping->resume_frame(frame);
@@ -417,163 +407,14 @@ void ds_resume_frame(struct ds_cpu *ds, struct arch_trap_frame *frame)
 
 void ds_resume_user(struct ds_cpu *ds, struct arch_trap_frame *frame)
 {
-    if (!in_use(ds))
+    if (!ds_in_use(ds))
         return;
     if (ds->machine->stepping)
         frame->rflags |= ARCH_RFLAGS_TF;
     ds_resume_frame(ds, frame);
 }
 
-/* ---- drain and PMI ----------------------------------------------------------------------------------------------- */
-
-/* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there
- * is to see. An index that points elsewhere is not believed: nothing is handed over, how much is lost is unknown. */
-static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
-{
-    uint64_t used = ds->area[AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;
-    uint64_t full = (uint64_t)ds->config.records * ds->record_bytes;
-    uint64_t now = dropped(ds);
-    if (used > full + ds->record_bytes) {
-        drain->lost = CAIRN_DS_LOST_UNKNOWN;
-    } else {
-        drain->bytes = (uint32_t)used;
-        drain->records = used ? ds->buffer : NULL;
-        drain->lost = ds->machine->stepping ? now - ds->dropped_before : used >= full ? CAIRN_DS_LOST_UNKNOWN : 0;
-    }
-    /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
-     * Operation"); a processor does not tell of them. */
-    const bool several = ds->pebs_enable & (ds->pebs_enable - 1);
-    drain->swallowed = ds->machine->stepping                    ? swallowed(ds) - ds->swallowed_before
-                       : used && several && ds->caps.format < 3 ? CAIRN_DS_LOST_UNKNOWN
-                                                                : 0;
-}
-
-static void count(struct ds_cpu *ds, const struct ds_drain *drain)
-{
-    ds->counts.drains++;
-    ds->counts.records += drain->bytes / ds->record_bytes;
-    if (drain->lost == CAIRN_DS_LOST_UNKNOWN)
-        ds->counts.lost_unknown = true;
-    else
-        ds->counts.lost += drain->lost;
-    if (drain->swallowed == CAIRN_DS_LOST_UNKNOWN)
-        ds->counts.swallowed_unknown = true;
-    else
-        ds->counts.swallowed += drain->swallowed;
-}
-
-/* The hook has it. A panic may come between any two steps, and its drain must find each epoch once. */
-static void end_epoch(struct ds_cpu *ds, const struct ds_drain *drain)
-{
-    ds->handed = ds->epoch + 1;
-    count(ds, drain);
-    ds->dropped_before = dropped(ds);
-    ds->swallowed_before = swallowed(ds);
-    ds->area[AREA_PEBS_INDEX] = (uint64_t)(uintptr_t)ds->buffer; /* before counting goes on */
-    ds->epoch++;
-}
-
-void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
-{
-    if (!ds->started)
-        return;
-    bool was_running = ds_counting(ds);
-    ds_pause(ds);
-    struct ds_drain drain = {.reason = reason,
-                             .epoch = ds->epoch,
-                             .tsc = arch_rdtsc(),
-                             .format = ds->caps.format,
-                             .area = (const uint64_t *)ds->area,
-                             .area_bytes = ds->caps.area_bytes};
-    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
-    take_buffer(ds, &drain);
-    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
-    end_epoch(ds, &drain);
-    if (was_running)
-        ds_resume(ds);
-}
-
-void ds_drain_panic(struct ds_cpu *ds)
-{
-    if (!ds)
-        return;
-    ds_bts_drain_panic(ds);
-    if (!ds->started || ds->handed != ds->epoch)
-        return;
-    struct ds_drain drain = {.reason = CAIRN_DS_PANIC,
-                             .epoch = ds->epoch,
-                             .tsc = arch_rdtsc(),
-                             .format = ds->caps.format,
-                             .area = (const uint64_t *)ds->area,
-                             .area_bytes = ds->caps.area_bytes};
-    take_buffer(ds, &drain);
-    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
-    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
-    ds->started = false;
-    count(ds, &drain);
-}
-
-/* Starts the plain counters in `overflowed` anew. */
-static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
-{
-    for (uint32_t i = 0; i < ds->config.events; i++)
-        if (overflowed & DS_BIT(ds->counter[i].number)) {
-            ds_add_plain(ds, i);
-            ds_write_running(ds, ds_counter_msr(&ds->caps, ds->counter[i].number), ds->counter[i].initial);
-            ds->counts.plain[i].overflows++;
-            if (ds->hooks.overflowed)
-                ds->hooks.overflowed(ds->hooks.context, ds->cpu, i);
-        }
-}
-
-static bool handle_status(struct ds_cpu *ds)
-{
-    /* 3. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
-     *    assist's to clear, and records of formats 1 and 2 would lose their status. */
-    const uint64_t plain = ds->global_ctrl & ~ds->pebs_enable;
-    bool ours = false;
-    for (int pass = 0; pass < PMI_PASSES; pass++) {
-        uint64_t status;
-        if (ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status)) {
-            count_fault(ds);
-            break;
-        }
-        status &= plain | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
-        if (!status)
-            break;
-        ours = true;
-        ds_write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
-        /* 4. Drain, unless another drain came between the threshold and this interrupt. */
-        if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF && ds->area[AREA_PEBS_INDEX] >= ds->area[AREA_PEBS_THRESHOLD])
-            ds_drain(ds, CAIRN_DS_THRESHOLD);
-        /* 5. Plain counters. */
-        reload_plain(ds, status & plain);
-    }
-    return ours;
-}
-
-bool ds_pmi(struct ds_cpu *ds)
-{
-    if (!in_use(ds))
-        return false;
-    ds->refusal = (struct ds_refusal){.during = "the PMI handler"};
-    /* 1. Counters and branch tracing off. Interrupt entry has done so already, unless the PMI was called from
-     *    elsewhere. */
-    ds_pause(ds);
-    /* 2. Branch records, by their index: no status bit says that their threshold was reached. */
-    bool ours = ds_bts_pmi(ds);
-    if (ds->started)
-        ours |= handle_status(ds);
-    ds->counts.pmis += ours;
-    /* 6. Too many of them within a tick: off for a tick. */
-    if (ours)
-        ds_throttle(ds);
-    /* 7. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,
-     *    DEBUGCTL and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
-    write_lvtpc(ds);
-    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
-    return ours;
-}
+/* ---- what it has counted ----------------------------------------------------------------------------------------- */
 
 void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
 {
@@ -581,14 +422,14 @@ void ds_read_counting(struct ds_cpu *ds, uint64_t values[DS_MAX_COUNTING])
         uint64_t value = 0; /* since this start */
         if (ds->started &&
             ds_rdmsr(ds, ds_counter_msr(&ds->caps, ds->counter[ds->config.events + i].number), &value))
-            count_fault(ds);
+            ds_count_fault(ds);
         values[i] = ds->counted[i] + value;
     }
 }
 
 const volatile uint64_t *ds_pebs_index(const struct ds_cpu *ds)
 {
-    return &ds->area[AREA_PEBS_INDEX];
+    return &ds->area[DS_AREA_PEBS_INDEX];
 }
 
 void ds_cpu_counts(const struct ds_cpu *ds, struct ds_counts *out)

@@ -5,6 +5,14 @@
 #include "ds/driver/bts.h"
 #include "ds/ds.h"
 
+/* Words of the DS area. */
+enum {
+    DS_AREA_PEBS_BASE = offsetof(struct ds_area_60, pebs_buffer_base) / 8,
+    DS_AREA_PEBS_INDEX = offsetof(struct ds_area_60, pebs_index) / 8,
+    DS_AREA_PEBS_MAXIMUM = offsetof(struct ds_area_60, pebs_absolute_maximum) / 8,
+    DS_AREA_PEBS_THRESHOLD = offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8,
+};
+
 /* GLOBAL_CTRL, PEBS_ENABLE (each twice), DEBUGCTL, DS_AREA, LVTPC, PEBS_DATA_CFG, FIXED_CTR_CTRL; four counters set
  * free; two settings; a counter and its control, an auxiliary one; branch history: DEBUGCTL, LBR_CTL (twice),
  * LBR_DEPTH, or DEBUGCTL (twice) and LBR_SELECT; BTS: DEBUGCTL (twice), with DS_AREA and LVTPC if PEBS has not got
@@ -92,10 +100,29 @@ void ds_throttle_end(struct ds_cpu *ds);
 void ds_hold(struct ds_cpu *ds);
 void ds_go_on(struct ds_cpu *ds);
 
-/* ---- registers: ds/driver/driver.c, for ds/driver/bts.c, too
+/* Whether there is a CPU, and PEBS or BTS runs on it. */
+bool ds_in_use(const struct ds_cpu *ds);
+/* Where counting is by stepping, what the machine has counted since the beginning, else 0: records that found the
+ * buffer full; samples that another counter's record has swallowed. */
+uint64_t ds_dropped(const struct ds_cpu *ds);
+uint64_t ds_swallowed(const struct ds_cpu *ds);
+
+/* ---- PEBS goes off: ds/driver/quiet.c
+ * ----------------------------------------------------------------------------------- */
+
+/* Waits for records that are still on their way, after counters and PEBS have been turned off, of whoever had them on.
+ * 0 or -EFAULT. */
+int ds_wait_quiet(struct ds_cpu *ds);
+/* Counting is paused. Turns PEBS off (and counters, where it is stepping that had paused them), waits, and drains for
+ * `reason` what is there then. Until it is on again no record comes. */
+void ds_pebs_off(struct ds_cpu *ds, enum cairn_ds_reason reason);
+
+/* ---- registers: ds/driver/driver.c, for the others
  * ---------------------------------------------------------------------- */
 
 int ds_rdmsr(struct ds_cpu *ds, uint32_t msr, uint64_t *value);
+/* A refusal that nobody can be told of at once. */
+void ds_count_fault(struct ds_cpu *ds);
 /* A write that cannot be refused once the set-up has succeeded; if it is, that shows in the counts. 0 or -EFAULT. */
 int ds_write_running(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 /* Writes an MSR and remembers what it held, for ds_roll_back. */
@@ -104,7 +131,8 @@ int ds_set_msr(struct ds_cpu *ds, uint32_t msr, uint64_t value);
 int ds_clear_status(struct ds_cpu *ds);
 /* Adds to the counts what a plain event's counter, paused, has counted from its start value on. False: #GP. */
 bool ds_add_plain(struct ds_cpu *ds, uint32_t event);
-/* LVTPC to the PMI's vector, likewise. */
+/* LVTPC to the PMI's vector; and so that ds_roll_back brings back what it was. */
+void ds_write_lvtpc(struct ds_cpu *ds);
 void ds_set_lvtpc(struct ds_cpu *ds);
 /* Takes back what was set, the last first, down to the first `undos`; then once more what was refused, for that may
  * have been for what another register still held. */

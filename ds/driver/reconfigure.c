@@ -2,8 +2,8 @@
 /*
  * Other periods while the session runs. What the buffer holds was recorded with the old ones, so it is drained first:
  * each epoch has one configuration, and the area in the trace shows which. Nothing of the area but the index may change
- * while PEBS is on, so PEBS goes off before its reset values change. The registers are those of set-up: tear-down has
- * their old values already. BTS has no period, its epochs go on.
+ * while PEBS is on or has a record on its way, so PEBS goes off before. The registers are those of set-up: tear-down
+ * has their old values already. BTS has no period, its epochs go on.
  */
 #include "ds/driver/driver.h"
 
@@ -16,14 +16,11 @@ int ds_reconfigure(struct ds_cpu *ds, const uint64_t *period, char *error, size_
         return e;
     const bool stepped = ds->machine->stepping;
 
-    /* 1. Counting is paused: what has been recorded so far. */
-    ds_pause(ds);
-    ds_drain(ds, CAIRN_DS_RECONFIGURE);
     ds->refusal = (struct ds_refusal){.during = "the reconfiguration"};
-    /* 2. Off: counters where it is stepping that had paused them, then PEBS. */
-    if (stepped)
-        ds_write_running(ds, IA32_PERF_GLOBAL_CTRL, 0);
-    ds_write_running(ds, IA32_PEBS_ENABLE, 0);
+    /* 1. Counters off. */
+    ds_pause(ds);
+    /* 2. PEBS off; what has been recorded so far, and what was on its way. */
+    ds_pebs_off(ds, CAIRN_DS_RECONFIGURE);
     /* 3. The area, and the counters. */
     for (uint32_t i = 0; i < ds->config.events; i++) {
         struct ds_counter *c = &ds->counter[i];

@@ -184,6 +184,45 @@ static uint64_t lowest_bit(uint64_t v)
     return v & -v;
 }
 
+int ds_model_late(struct ds_model *m)
+{
+    struct ds_model_buffer buffer;
+    if (!m->late.owed)
+        return 0;
+    m->late.owed--;
+    if (!ds_model_read_buffer(m, DS_MODEL_PEBS_BUFFER, &buffer)) {
+        m->lost++;
+        return ds_model_fault(m);
+    }
+    const uint32_t size = ds_model_record_size(m, m->late.counters);
+    const struct ds_model_record record = {
+        .stored = ds_model_fits(m, buffer.index, size, buffer.maximum),
+        .address = buffer.index,
+        .size = size,
+        .counters = m->late.counters,
+        .registers = &m->late.registers,
+    };
+    if (record.stored && !store(m, &record, &m->late.retired, &buffer)) {
+        m->lost++;
+        return ds_model_fault(m);
+    }
+    m->dropped += !record.stored;
+    if (m->host.recorded)
+        m->host.recorded(m->host.context, &record);
+    return 0;
+}
+
+/* What a record to come would be of. */
+static void remember(struct ds_model *m, uint64_t moved, const struct ds_model_retired *retired)
+{
+    if (!m->policy.residual || !moved)
+        return;
+    m->late.counters = lowest_bit(moved);
+    m->late.retired = *retired;
+    m->late.retired.branch = NULL; /* the caller's */
+    m->host.registers(m->host.context, &m->late.registers);
+}
+
 /* The counters that an instruction moves by its events together. */
 static uint64_t conditional(struct ds_model *m, const struct ds_model_retired *retired)
 {
@@ -210,6 +249,7 @@ int ds_model_retire(struct ds_model *m, const struct ds_model_retired *retired)
         moved |= counting[__builtin_ctz(events)];
     if (!frozen)
         moved |= conditional(m, retired);
+    remember(m, moved & m->pebs, retired);
     for (; moved; moved &= moved - 1) {
         unsigned c = (unsigned)__builtin_ctzll(moved);
         uint64_t bit = DS_BIT(c);

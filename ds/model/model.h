@@ -128,18 +128,19 @@ struct ds_model_policy {
                                * up leave it alone; true: the other way round */
     bool pdist_minimum;       /* PDIST counters reload nothing closer to overflow than 128 */
     bool reserved_ignored;    /* writes of reserved bits are dropped, not #GP (as QEMU's TCG does) */
+    uint8_t residual;         /* records still to come when counters with PEBS are turned off, see ds_model_late */
     bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault, and the counters stay armed; else
                                * -EFAULT, and the record is lost and they are disarmed */
 };
 
 struct ds_model_policy_row {
     const char *name;      /* of the option: ds.policy.NAME */
-    const char *values[4]; /* value i is called values[i]; [0] is the default; NULL ends them */
+    const char *values[5]; /* value i is called values[i]; [0] is the default; NULL ends them */
     const char *question;
     size_t field; /* offset in struct ds_model_policy */
 };
 
-#define DS_MODEL_POLICIES 9u
+#define DS_MODEL_POLICIES 10u
 extern const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES];
 
 /* 0; -ENOENT: no such policy; -EINVAL: not one of its values. */
@@ -261,6 +262,13 @@ struct ds_model {
     } condition[DS_MODEL_GP_MAX];
     uint64_t asserted; /* counters whose condition held for the last instruction */
 
+    struct { /* policy residual: the last event that a counter with PEBS has counted, since these are on */
+        uint64_t counters; /* it moved; 0: there is none */
+        struct ds_model_retired retired;
+        struct ds_model_registers registers;
+        unsigned owed; /* records of it that are still to come */
+    } late;
+
     uint64_t records, dropped, lost; /* since the beginning; lost: their DS memory was not mapped */
     uint64_t swallowed;              /* likewise: samples, see struct ds_model_record */
     uint64_t bts_records, bts_dropped, bts_lost; /* likewise */
@@ -289,6 +297,12 @@ void ds_model_lvtpc_write(struct ds_model *model, uint32_t value);
 /* One instruction has retired. 0, or -EFAULT: the DS area or a buffer is not mapped at model->fault_address. A record,
  * a branch record or both are lost, and counted so, or the counters of a record that lies there are not reloaded. */
 int ds_model_retire(struct ds_model *model, const struct ds_model_retired *retired);
+
+/* By the policy `residual` alone: some time has passed since counters with PEBS were turned off, so one of the records
+ * that are still to come is stored, to where IA32_DS_AREA leads now. It is of the last event they have counted; no
+ * counter is reloaded and no threshold looked at. For the host to call: before each access to an MSR, say. Returns as
+ * ds_model_retire. */
+int ds_model_late(struct ds_model *model);
 
 /* Whether branch history is on and lets in branches of the type that end at `cpl`, frozen or not. */
 bool ds_model_remembers(const struct ds_model *model, enum ds_model_branch_type type, unsigned cpl);

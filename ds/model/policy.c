@@ -29,6 +29,8 @@ const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
      "how short may the period of a counter with precise distribution be?", FIELD(pdist_minimum)},
     {"reserved", {"fault", "ignore"},
      "what does a write of reserved bits do?", FIELD(reserved_ignored)},
+    {"residual", {"0", "1", "2", "3"},
+     "how many PEBS records are stored after counters have been turned off?", FIELD(residual)},
     {"unmapped", {"error", "page_fault"},
      "what comes of DS memory that is not mapped?", FIELD(unmapped_page_fault)},
 };

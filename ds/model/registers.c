@@ -158,6 +158,19 @@ static int write_pebs_enable(struct ds_model *m, uint64_t value)
     return e;
 }
 
+/* Counters with PEBS that go off owe what the policy says of what they have counted; those that go on owe nothing. */
+static int write_global_ctrl(struct ds_model *m, uint64_t value)
+{
+    const uint64_t before = m->global_ctrl & m->pebs;
+    int e = store_selecting(m, &m->global_ctrl, value, ds_model_legal_global_ctrl(m));
+    const uint64_t after = m->global_ctrl & m->pebs;
+    if (after && !before)
+        m->late.counters = m->late.owed = 0;
+    else if (before && !after && m->late.counters)
+        m->late.owed = m->policy.residual;
+    return e;
+}
+
 int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
 {
     int e;
@@ -186,7 +199,7 @@ int ds_model_wrmsr(struct ds_model *m, uint32_t msr, uint64_t value)
     case IA32_FIXED_CTR_CTRL:
         return store_selecting(m, &m->fixed_ctr_ctrl, value, ds_model_legal_fixed_ctr_ctrl(m));
     case IA32_PERF_GLOBAL_CTRL:
-        return store_selecting(m, &m->global_ctrl, value, ds_model_legal_global_ctrl(m));
+        return write_global_ctrl(m, value);
     case IA32_PERF_GLOBAL_OVF_CTRL:
     case IA32_PERF_GLOBAL_STATUS_SET:
         return write_status(m, value, msr == IA32_PERF_GLOBAL_STATUS_SET);

@@ -70,6 +70,26 @@ void ds_probe_full_signal(struct ds_probe *p, struct ds_probe_result *r)
                     (unsigned long)status, pmis);
 }
 
+#define OFF 32u /* times that counters go off */
+
+void ds_probe_residual(struct ds_probe *p, struct ds_probe_result *r)
+{
+    unsigned times = 0, most = 0;
+    char answer[8] = "other";
+    for (unsigned i = 0; i < OFF; i++) {
+        ds_probe_reset(p);
+        ds_probe_pebs_buffer(p, DS_PROBE_BUFFER / 2, DS_PROBE_NEVER);
+        ds_probe_count(p, &p->instructions, p->period, p->period);
+        ds_probe_run(p, DS_PROBE_NOPS, 0);
+        times += p->late != 0;
+        most = p->late > most ? p->late : most;
+    }
+    if (most <= 3)
+        snprintf(answer, sizeof answer, "%u", most);
+    ds_probe_answer(r, answer, "counters went off %u times, %u times records came behind that, %u at most", OFF, times,
+                    most);
+}
+
 /* A record that would lie on no page; then the index goes back into the buffer. A counter that has stayed armed writes
  * its record at once, one that was disarmed has a whole period before it, or all of its width. */
 void ds_probe_unmapped(struct ds_probe *p, struct ds_probe_result *r)

@@ -226,6 +226,18 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
     return true;
 }
 
+#define QUIET 64u /* reads of a register: as the driver waits (ds/driver/quiet.c) */
+
+/* Counters have just gone off. Records that come now would be in the way of whatever the experiment looks at. */
+static void wait_quiet(struct ds_probe *p)
+{
+    const uint64_t index = area(p)->pebs_index;
+    for (unsigned i = 0; i < QUIET; i++)
+        ds_probe_read(p, IA32_PEBS_ENABLE);
+    p->late = (unsigned)((area(p)->pebs_index - index) / p->record_bytes);
+    area(p)->pebs_index = index;
+}
+
 static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugctl, uint32_t *pmis)
 {
     const struct ds_stepping *stepping = p->bench->machine->stepping;
@@ -244,6 +256,8 @@ static uint64_t run(struct ds_probe *p, enum ds_probe_code code, uint64_t debugc
         ds_probe_write(p, IA32_DEBUGCTL, 0);
     if (p->enabled)
         ds_probe_write(p, IA32_PERF_GLOBAL_CTRL, 0);
+    if (p->pebs)
+        wait_quiet(p);
     return cycles;
 }
 
@@ -392,6 +406,7 @@ static void (*const experiments[DS_PROBE_ROWS])(struct ds_probe *p, struct ds_pr
     [DS_PROBE_Q_BYSTANDER] = ds_probe_bystander,
     [DS_PROBE_Q_PDIST_MINIMUM] = ds_probe_pdist_minimum,
     [DS_PROBE_Q_RESERVED] = ds_probe_reserved,
+    [DS_PROBE_Q_RESIDUAL] = ds_probe_residual,
     [DS_PROBE_Q_UNMAPPED] = ds_probe_unmapped,
     [DS_PROBE_Q_SPACING] = ds_probe_spacing,
     [DS_PROBE_Q_PDIST_SPACING] = ds_probe_pdist_spacing,

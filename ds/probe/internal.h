@@ -37,6 +37,7 @@ struct ds_probe {
     uint64_t fixed_ctrl;
     struct ds_probe_saved saved[8 + 2 * DS_GP_MAX + DS_FIXED_MAX];
     unsigned saves;
+    unsigned late; /* records that came when the counters of the last run were off already: not among its records */
     uint32_t lvtpc;
     struct ds_refusal refusal; /* the last access that raised #GP */
     bool refused;              /* one has, since the last question */
@@ -117,6 +118,7 @@ void ds_probe_unknown(struct ds_probe_result *r, const char *format, ...) __attr
 /* ---- the experiments, by file */
 void ds_probe_fit(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_drop_reload(struct ds_probe *p, struct ds_probe_result *r);
+void ds_probe_residual(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_unmapped(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_bts_full(struct ds_probe *p, struct ds_probe_result *r);
 void ds_probe_bts_ovf_buf(struct ds_probe *p, struct ds_probe_result *r);

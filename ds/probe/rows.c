@@ -24,6 +24,8 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
                                   "distance of records with a period of 50", PEBS},
     [DS_PROBE_Q_RESERVED] = {"reserved", NULL, "#GP", NULL, "a reserved bit written to each of some MSRs, counters off",
                              DS_PROBE_COUNTERS},
+    [DS_PROBE_Q_RESIDUAL] = {"residual", NULL, "some, within a time it does not tell", NULL,
+                             "PebsIndex behind the WRMSR, and a while later", PEBS},
     [DS_PROBE_Q_UNMAPPED] = {"unmapped", NULL, "always to be mapped", NULL,
                              "PebsIndex on a page that is not there, then in the buffer again", PEBS},
     [DS_PROBE_Q_SPACING] = {"spacing",

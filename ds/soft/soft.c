@@ -73,6 +73,12 @@ struct ds_soft {
     uint64_t record_tsc; /* of the last record, as the model was told */
     bool (*mapped)(const void *address, size_t size); /* NULL: all DS memory is there */
 
+    struct { /* policy residual: the step that records still to come are of, see ds_model_late */
+        struct ds_truth_step step;
+        struct arch_trap_frame frame;
+        bool now; /* one is being stored */
+    } late;
+
     uint64_t steps;
     struct ds_log log; /* used once ds_soft_log has been called */
     struct decoded decoded[DECODED];
@@ -153,7 +159,8 @@ static void recorded(void *context, const struct ds_model_record *record)
     if (!ds || !ds->hooks.recorded)
         return;
     soft->step.tsc_last = arch_rdtsc();
-    soft->step.tid = soft->tid(soft->step.frame);
+    if (!soft->late.now)
+        soft->step.tid = soft->tid(soft->step.frame);
     ds->hooks.recorded(ds->hooks.context, ds->cpu, truth, ds_truth_make(truth, ds, &soft->step, record));
 }
 
@@ -215,13 +222,28 @@ static void soft_cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t 
     ds_model_cpuid(&((struct ds_soft *)context)->model, leaf, subleaf, out);
 }
 
+/* Time passes with each access, as far as the model has any. */
+static void late_record(struct ds_soft *soft)
+{
+    if (!soft->model.late.owed || soft->late.now) /* its truth is made of registers, too */
+        return;
+    const struct ds_truth_step step = soft->step;
+    soft->step = soft->late.step;
+    soft->late.now = true;
+    ds_model_late(&soft->model);
+    soft->late.now = false;
+    soft->step = step;
+}
+
 static int soft_rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
+    late_record(context);
     return ds_model_rdmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
 static int soft_wrmsr(void *context, uint32_t msr, uint64_t value)
 {
+    late_record(context);
     return ds_model_wrmsr(&((struct ds_soft *)context)->model, msr, value) ? -EFAULT : 0;
 }
 
@@ -390,6 +412,12 @@ static void retire(struct ds_soft *soft, const struct ds_insn *insn, uint64_t ip
     soft->step.next = next;
     const uint64_t stored = soft->model.bts_records, dropped = soft->model.bts_dropped;
     ds_model_retire(&soft->model, retired);
+    if (soft->model.policy.residual && soft->model.late.registers.tsc == soft->record_tsc) {
+        soft->late.step = soft->step;
+        soft->late.frame = *soft->step.frame;
+        soft->late.step.tid = soft->tid ? soft->tid(soft->step.frame) : 0;
+        soft->late.step.frame = &soft->late.frame;
+    }
     if (soft->ds && soft->ds->hooks.retired)
         soft->ds->hooks.retired(soft->ds->hooks.context, soft->ds->cpu, soft->step.frame,
                                 (retired->events & 1u << DS_MODEL_BRANCH) != 0);

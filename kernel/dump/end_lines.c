@@ -61,6 +61,8 @@ static void dump_cpu_end(struct trace_dump *d, uint32_t n)
             LINE("end.cpu.%u.swallowed=unknown", n);
         else
             LINE("end.cpu.%u.swallowed=%lu", n, ds.swallowed);
+        if (ds.late)
+            LINE("end.cpu.%u.late=%lu", n, ds.late);
         for (uint32_t i = 0; i < kds->config[n]->events; i++)
             if (kds->config[n]->event[i].plain && ds.plain_whole)
                 LINE("end.cpu.%u.plain.%u=%lu %lu", n, i, ds.plain[i].overflows, ds.plain[i].events);

@@ -55,12 +55,17 @@ static void report_debug_store(void)
         sum.lost += c.lost;
         sum.lost_unknown |= c.lost_unknown;
         sum.swallowed += c.swallowed;
+        sum.late += c.late;
+        if (c.restless)
+            kreport(KREPORT_FAIL, "ds", "CPU %u: PEBS records go on though counters are off: please report it", i);
         sum.swallowed_unknown |= c.swallowed_unknown;
         if (c.faults && !sum.faults)
             kds_explain(&c.fault, i, fault, sizeof fault);
         sum.faults += c.faults;
         sum.throttles += c.throttles;
     }
+    if (sum.late)
+        kprintf("ds: %lu records came after counters had been turned off: none of them is lost\n", sum.late);
     if (sum.swallowed_unknown)
         kprintf("ds: a record of one counter may have taken another's sample with it: how many is unknown\n");
     else if (sum.swallowed)

@@ -103,6 +103,20 @@ def test_policies(tmp_path):
             assert f"-{period} in 48 bits" in text
 
 
+@pytest.mark.parametrize("preset, residual", [("icelake", 3), cb.long("skylake", 1), cb.long("lunarlake", 2)])
+def test_residual_records(tmp_path, preset, residual):
+    """Records that come when counters are off already, where periods change and at the end: waited for, handed over,
+    counted, and right to the word; IA32_DS_AREA is given back behind them, or they would fault."""
+    result, end = run_and_check(tmp_path, 2, 300, "ds=soft", f"ds.preset={preset}", f"ds.policy.residual={residual}",
+                                "pebs=INST_RETIRED.ANY:503", "pebs.later=701")
+    late = [int(end.get(f"end.cpu.{n}.late", 0)) for n in range(2)]
+    assert all(n and n % residual == 0 for n in late), late
+    assert f"ds: {sum(late)} records came after counters had been turned off" in result.output
+    text = checked(result.log)
+    good, ambiguous, wrong = attributed(text)
+    assert wrong == 0 and good > 50, text
+
+
 @pytest.mark.parametrize("options", [
     ("ds.preset=haswell", "pebs=INST_RETIRED.ANY_P:101,BR_INST_RETIRED.ALL_BRANCHES:37"),
     cb.long(("ds.preset=icelake", "pebs=INST_RETIRED.ANY_P:101,BR_INST_RETIRED.ALL_BRANCHES:37",

@@ -14,6 +14,7 @@ POLICIES = {
     "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
     "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("lost", "latched"), "bystander": ("by_format", "swapped"),
     "pdist_minimum": ("none", "128"), "reserved": ("fault", "ignore"), "unmapped": ("error", "page_fault"),
+    "residual": ("0", "1", "2", "3"),
 }
 # What is no policy of the model.
 OTHERS = {
@@ -29,7 +30,8 @@ COSTS = {"record", "record_mem", "record_gpr", "record_xmm", "record_lbr", "reco
 SWITCHED = {"switch_on": None, "switch_stamped": None}  # measured
 
 
-BOOTS = [("icelake", 0), ("skylake", 1), ("haswell", 2), ("sapphirerapids", 1), ("lunarlake", 2), ("skylake", 0)]
+BOOTS = [("icelake", 0), ("skylake", 1), ("haswell", 2), ("sapphirerapids", 1), ("lunarlake", 2), ("skylake", 0),
+         ("icelake", 3)]
 
 
 def answers(log, asked, switched=SWITCHED):

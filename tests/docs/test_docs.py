@@ -53,7 +53,8 @@ def test_files_named_in_reading():
 
 def test_steps_of_the_driver():
     """The numbered steps of docs/ds.md are those of the driver, and each writes what the document says."""
-    source = "".join((cb.ROOT / "ds" / "driver" / name).read_text(encoding="utf-8") for name in ("driver.c", "lbr.c"))
+    source = "".join((cb.ROOT / "ds" / "driver" / name).read_text(encoding="utf-8")
+                     for name in ("driver.c", "drain.c", "lbr.c"))
     document = (cb.ROOT / "docs" / "ds.md").read_text(encoding="utf-8")
 
     def body(function):

@@ -8,11 +8,13 @@ import pytest
 import cairn_boot as cb
 from cairn_log import cairn, checked
 
-# What the plugin can be set to, the default first: no page faults, and no PMI that waits for LVTPC (docs/probe.md).
+# What the plugin can be set to, the default first: no page faults, no records that come late, and no PMI that waits for
+# LVTPC (docs/probe.md).
 POLICIES = {
     "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
     "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("lost",), "bystander": ("by_format", "swapped"),
-    "pdist_minimum": ("none", "128"), "reserved": ("fault", "ignore"), "unmapped": ("error",),
+    "pdist_minimum": ("none", "128"), "reserved": ("fault", "ignore"), "residual": ("0",),
+    "unmapped": ("error",),
 }
 OTHERS = {"eventing_ip": "yes", "rip": "next", "overflow_bit": "set", "spacing": "n_plus_1"}
 HIDDEN = {"penryn": {"bystander", "pdist_minimum", "eventing_ip", "rip"}, "nehalem": {"pdist_minimum", "eventing_ip"},

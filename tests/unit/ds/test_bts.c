@@ -64,8 +64,9 @@ static void order_beside_pebs(void **state)
     EXPECT(pause, n);
     n = model_machine.written;
     ds_stop(ds);
-    const struct model_machine_write stop[] = {{IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, 0}, {IA32_PERF_GLOBAL_OVF_CTRL, 0}};
-    model_machine.written = n + 3; /* then PEBS goes down: test_ds_driver.c */
+    const struct model_machine_write stop[] = {
+        {IA32_DEBUGCTL, 0}, {IA32_DEBUGCTL, 0}, {IA32_PEBS_ENABLE, 0}, {IA32_PERF_GLOBAL_OVF_CTRL, 0}};
+    model_machine.written = n + 4; /* then PEBS goes down: test_ds_driver.c */
     EXPECT(stop, n);
     assert_int_equal(last.reason, CAIRN_DS_STOP);
 }

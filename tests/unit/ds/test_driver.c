@@ -313,6 +313,7 @@ static void stop_is_start_backwards(void **state)
     ds_stop(ds);
     const struct driver_write expected[] = {
         {IA32_PERF_GLOBAL_CTRL, 0}, /* 9: counting ends before anything else */
+        {IA32_PEBS_ENABLE, 0},      /* what is on its way comes to an end, the area still being ours */
         {IA32_PERF_GLOBAL_OVF_CTRL, 0},
         {IA32_PEBS_ENABLE, 0},        /* 8 */
         {IA32_FIXED_CTR_CTRL, 0x333}, /* 6 */

@@ -289,6 +289,86 @@ static void half_a_reset(void **state)
     assert_int_equal(PMC(b, 0), 1);
 }
 
+#define LATE_SIZE 32u /* of a basic record */
+
+/* Counters off, and `calls` chances for a record to come. */
+static void off(unsigned calls)
+{
+    ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0);
+    for (unsigned i = 0; i < calls; i++)
+        assert_int_equal(ds_model_late(&b->model), 0);
+}
+
+/* What comes when counters have been turned off: so many records of the last event that they have counted. */
+static void residual(void **state)
+{
+    static const char *const value[] = {"0", "1", "2", "3"};
+    (void)state;
+    for (unsigned n = 0; n < 4; n++) {
+        struct ds_model_policy p = policy("residual", value[n]);
+        ds_bench_init(b, ds_bench_icelake(), &p, 100 * LATE_SIZE, 2 * LATE_SIZE);
+        ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1000), MINUS(1000));
+        ds_bench_step(b, 5, 0);
+        const uint64_t counted = b->registers.tsc, ip = b->registers.eventing_ip;
+        assert_int_equal(ds_model_late(&b->model), 0); /* they are on */
+        assert_int_equal(ds_bench_index(b), 0);
+        b->registers.tsc += 100; /* others, later */
+        b->registers.eventing_ip = 1;
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0);
+        for (unsigned i = 1; i < 6; i++) {
+            assert_int_equal(ds_model_late(&b->model), 0);
+            assert_int_equal(ds_bench_index(b), (i < n ? i : n) * LATE_SIZE);
+        }
+        assert_true(b->model.records == n && b->stored == n && b->pmis == 0 && STATUS(b) == 0);
+        assert_int_equal(PMC(b, 0), MINUS(1000 - 5)); /* not reloaded */
+        for (unsigned i = 0; i < n; i++) {
+            assert_int_equal(ds_bench_word_at(b, i * LATE_SIZE + 8), ip);
+            assert_int_equal(ds_bench_word_at(b, i * LATE_SIZE + 16), 1); /* PMC0 */
+            assert_int_equal(ds_bench_word_at(b, i * LATE_SIZE + 24), counted);
+        }
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 1); /* nothing has been counted since */
+        off(5);
+        assert_int_equal(b->model.records, n);
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 1);
+        ds_bench_step(b, 1, 0);
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0);
+        ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 1); /* on again: what has not come yet does not */
+        assert_int_equal(ds_model_late(&b->model), 0);
+        assert_int_equal(b->model.records, n);
+        ds_bench_step(b, 1, 0); /* PEBS off before counters: then nothing is owed */
+        ds_bench_write(b, IA32_PEBS_ENABLE, 0);
+        off(5);
+        assert_int_equal(b->model.records, n);
+    }
+}
+
+/* Where there is no room, and where there is no memory. */
+static void residual_lost(void **state)
+{
+    (void)state;
+    struct ds_model_policy p = policy("residual", "2");
+    ds_bench_init(b, ds_bench_icelake(), &p, LATE_SIZE, 2 * LATE_SIZE);
+    ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1000), MINUS(1000));
+    ds_bench_step(b, 5, 0);
+    off(4);
+    assert_true(b->model.records == 1 && b->model.dropped == 1 && b->dropped == 1);
+    for (unsigned injected = 0; injected < 2; injected++)
+        for (unsigned missing = 1; missing <= 2; missing++) { /* the area; the buffer */
+            p.unmapped_page_fault = injected;
+            ds_bench_init(b, ds_bench_icelake(), &p, 100 * LATE_SIZE, 100 * LATE_SIZE);
+            ds_bench_pebs_counter(b, 0, INSTRUCTIONS, MINUS(1000), MINUS(1000));
+            ds_bench_step(b, 5, 0);
+            ds_bench_write(b, IA32_PERF_GLOBAL_CTRL, 0);
+            b->accesses = 0;
+            b->missing = missing;
+            assert_int_equal(ds_model_late(&b->model), injected ? 0 : -EFAULT);
+            assert_true(b->model.lost == 1 && b->model.records == 0 && b->page_faults == injected);
+            b->missing = 0;
+            assert_int_equal(ds_model_late(&b->model), 0);
+            assert_int_equal(b->model.records, 1);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +384,8 @@ int main(void)
         cmocka_unit_test(unmapped),
         cmocka_unit_test(unmapped_goes_on),
         cmocka_unit_test(half_a_reset),
+        cmocka_unit_test(residual),
+        cmocka_unit_test(residual_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

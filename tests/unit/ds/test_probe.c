@@ -68,7 +68,7 @@ static void together(void **state) /* all of them at once */
 {
     (void)state;
     for (unsigned n = 0; n < DS_MODEL_PRESETS; n++)
-        for (unsigned v = 0; v < 3; v++) {
+        for (unsigned v = 0; v < 4; v++) {
             struct ds_model_policy policy = {0};
             for (unsigned i = 0; i < DS_MODEL_POLICIES; i++)
                 if (ds_model_policies[i].values[v])

@@ -94,9 +94,11 @@ static void wrong_ones_are_refused(void **state)
         {"truth=", "truth=: names no file"},
         {"policy.fit=never", "policy.fit=never: not one of end_le end_lt start_lt"},
         {"policy.luck=good", "policy.luck: not one of fit drop_reload bts_full bts_ovf_buf masked_pmi bystander "
-                             "pdist_minimum reserved unmapped"},
+                             "pdist_minimum reserved residual unmapped"},
         {"policy.unmapped=page_fault",
          "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"},
+        {"policy.residual=1",
+         "policy.residual=1: not possible here: records are stored when an instruction retires, not later"},
         {"policy.masked_pmi=latched",
          "policy.masked_pmi=latched: not possible here: no plugin sees LVTPC unmasked in xAPIC mode"},
         {"presets=icelake",

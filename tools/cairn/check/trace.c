@@ -229,6 +229,15 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
              cairn_plural(e->lost, "record", "records"));
 }
 
+/* Whether the record, of `behind` in its epoch from it on, may be one of those that the kernel has seen come after it
+ * had turned counters off: these are of before the last stamps, and stored behind them. */
+static bool late(const struct walk *w, const struct cairn_epoch *e, size_t behind)
+{
+    uint64_t all;
+    return (e->reason == CAIRN_DS_STOP || e->reason == CAIRN_DS_RECONFIGURE) &&
+           cairn_slice_u64(cairn_key(&w->check->log->text, "end.cpu.%d.late", w->n), &all) && behind <= all;
+}
+
 /* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger,
  * those behind it no older. */
 static void check_stamps_against_records(struct walk *w, const struct cairn_epoch *e, uint64_t base)
@@ -250,7 +259,7 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
         if (before > first && r[before - 1].timed && r[before - 1].time > s->time)
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record before PebsIndex 0x%" PRIx64 " is younger than it",
                  s->index);
-        if (before < last && r[before].timed && r[before].time < s->time)
+        if (before < last && r[before].timed && r[before].time < s->time && !late(w, e, last - before))
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
     }
     w->records = last;

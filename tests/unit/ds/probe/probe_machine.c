@@ -75,6 +75,7 @@ static void cpuid(void *context, uint32_t leaf, uint32_t subleaf, uint32_t out[4
 static int rdmsr(void *context, uint32_t msr, uint64_t *value)
 {
     (void)context;
+    ds_model_late(&fake.model);
     int e = msr == fake.forbidden || ds_model_rdmsr(&fake.model, msr, value) ? -EFAULT : 0;
     if (fake.hides && msr == IA32_PERF_GLOBAL_STATUS)
         *value &= ~fake.model.counters;
@@ -105,6 +106,7 @@ static void counters_on(uint64_t global_ctrl)
 static int wrmsr(void *context, uint32_t msr, uint64_t value)
 {
     (void)context;
+    ds_model_late(&fake.model);
     if (msr == IA32_PERF_GLOBAL_CTRL && value)
         counters_on(value);
     if (msr == IA32_PMC0 + 1 || msr == IA32_A_PMC0 + 1)

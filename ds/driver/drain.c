@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The PEBS buffer is emptied: when the PMI says that its threshold was reached, when somebody asks, and after a panic.
+ * Each time an epoch ends. SDM vol. 3B, "Writing the DS Interrupt Service Routine".
+ */
+#include "ds/driver/driver.h"
+
+#include "arch/arch.h"
+#include "kernel/lib/string.h"
+
+#define PMI_PASSES 4 /* re-reads of GLOBAL_STATUS; counters are off, so one suffices unless software sets bits */
+
+/* What the buffer holds, and what of this epoch it does not. Real hardware drops silently: a full buffer is all there
+ * is to see. An index that points elsewhere is not believed: nothing is handed over, how much is lost is unknown. */
+static void take_buffer(struct ds_cpu *ds, struct ds_drain *drain)
+{
+    uint64_t used = ds->area[DS_AREA_PEBS_INDEX] - (uint64_t)(uintptr_t)ds->buffer;
+    uint64_t full = (uint64_t)ds->config.records * ds->record_bytes;
+    uint64_t now = ds_dropped(ds);
+    if (used > full + ds->record_bytes) {
+        drain->lost = CAIRN_DS_LOST_UNKNOWN;
+    } else {
+        drain->bytes = (uint32_t)used;
+        drain->records = used ? ds->buffer : NULL;
+        drain->lost = ds->machine->stepping ? now - ds->dropped_before : used >= full ? CAIRN_DS_LOST_UNKNOWN : 0;
+    }
+    /* With formats 0 to 2 a record reloads all PEBS counters that have overflowed, whoever's it is (SDM vol. 3B, "PEBS
+     * Operation"); a processor does not tell of them. */
+    const bool several = ds->pebs_enable & (ds->pebs_enable - 1);
+    drain->swallowed = ds->machine->stepping                    ? ds_swallowed(ds) - ds->swallowed_before
+                       : used && several && ds->caps.format < 3 ? CAIRN_DS_LOST_UNKNOWN
+                                                                : 0;
+}
+
+static void count(struct ds_cpu *ds, const struct ds_drain *drain)
+{
+    ds->counts.drains++;
+    ds->counts.records += drain->bytes / ds->record_bytes;
+    if (drain->lost == CAIRN_DS_LOST_UNKNOWN)
+        ds->counts.lost_unknown = true;
+    else
+        ds->counts.lost += drain->lost;
+    if (drain->swallowed == CAIRN_DS_LOST_UNKNOWN)
+        ds->counts.swallowed_unknown = true;
+    else
+        ds->counts.swallowed += drain->swallowed;
+}
+
+/* The index goes back before counting goes on. What has come since the first `bytes` were taken, a record that was on
+ * its way, moves with it: the next epoch begins with it. */
+static void begin_again(struct ds_cpu *ds, uint32_t bytes)
+{
+    const uint64_t base = (uint64_t)(uintptr_t)ds->buffer, used = ds->area[DS_AREA_PEBS_INDEX] - base;
+    const uint64_t room = ((uint64_t)ds->config.records + 1) * ds->record_bytes;
+    uint64_t late = 0;
+    if (used > bytes && used <= room) {
+        late = used - bytes;
+        memmove(ds->buffer, (const uint8_t *)ds->buffer + bytes, late);
+        ds->counts.late += late / ds->record_bytes;
+    }
+    ds->area[DS_AREA_PEBS_INDEX] = base + late;
+}
+
+/* The hook has it. A panic may come between any two steps, and its drain must find each epoch once. */
+static void end_epoch(struct ds_cpu *ds, const struct ds_drain *drain)
+{
+    ds->handed = ds->epoch + 1;
+    count(ds, drain);
+    ds->dropped_before = ds_dropped(ds);
+    ds->swallowed_before = ds_swallowed(ds);
+    begin_again(ds, drain->bytes);
+    ds->epoch++;
+}
+
+void ds_drain(struct ds_cpu *ds, enum cairn_ds_reason reason)
+{
+    if (!ds->started)
+        return;
+    bool was_running = ds_counting(ds);
+    ds_pause(ds);
+    struct ds_drain drain = {.reason = reason,
+                             .epoch = ds->epoch,
+                             .tsc = arch_rdtsc(),
+                             .format = ds->caps.format,
+                             .area = (const uint64_t *)ds->area,
+                             .area_bytes = ds->caps.area_bytes};
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
+    take_buffer(ds, &drain);
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
+    end_epoch(ds, &drain);
+    if (was_running)
+        ds_resume(ds);
+}
+
+void ds_drain_panic(struct ds_cpu *ds)
+{
+    if (!ds)
+        return;
+    ds_bts_drain_panic(ds);
+    if (!ds->started || ds->handed != ds->epoch)
+        return;
+    struct ds_drain drain = {.reason = CAIRN_DS_PANIC,
+                             .epoch = ds->epoch,
+                             .tsc = arch_rdtsc(),
+                             .format = ds->caps.format,
+                             .area = (const uint64_t *)ds->area,
+                             .area_bytes = ds->caps.area_bytes};
+    take_buffer(ds, &drain);
+    ds->hooks.before_drain(ds->hooks.context, ds->cpu, drain.tsc);
+    ds->hooks.drained(ds->hooks.context, ds->cpu, &drain);
+    ds->started = false;
+    count(ds, &drain);
+}
+
+/* Starts the plain counters in `overflowed` anew. */
+static void reload_plain(struct ds_cpu *ds, uint64_t overflowed)
+{
+    for (uint32_t i = 0; i < ds->config.events; i++)
+        if (overflowed & DS_BIT(ds->counter[i].number)) {
+            ds_add_plain(ds, i);
+            ds_write_running(ds, ds_counter_msr(&ds->caps, ds->counter[i].number), ds->counter[i].initial);
+            ds->counts.plain[i].overflows++;
+            if (ds->hooks.overflowed)
+                ds->hooks.overflowed(ds->hooks.context, ds->cpu, i);
+        }
+}
+
+static bool handle_status(struct ds_cpu *ds)
+{
+    /* 3. Status, and its acknowledgement. The bit of a PEBS counter is left alone: between arming and record it is the
+     *    assist's to clear, and records of formats 1 and 2 would lose their status. */
+    const uint64_t plain = ds->global_ctrl & ~ds->pebs_enable;
+    bool ours = false;
+    for (int pass = 0; pass < PMI_PASSES; pass++) {
+        uint64_t status;
+        if (ds_rdmsr(ds, IA32_PERF_GLOBAL_STATUS, &status)) {
+            ds_count_fault(ds);
+            break;
+        }
+        status &= plain | IA32_PERF_GLOBAL_STATUS_OVF_BUF;
+        if (!status)
+            break;
+        ours = true;
+        ds_write_running(ds, IA32_PERF_GLOBAL_OVF_CTRL, status);
+        /* 4. Drain, unless another drain came between the threshold and this interrupt. */
+        if (status & IA32_PERF_GLOBAL_STATUS_OVF_BUF &&
+            ds->area[DS_AREA_PEBS_INDEX] >= ds->area[DS_AREA_PEBS_THRESHOLD])
+            ds_drain(ds, CAIRN_DS_THRESHOLD);
+        /* 5. Plain counters. */
+        reload_plain(ds, status & plain);
+    }
+    return ours;
+}
+
+bool ds_pmi(struct ds_cpu *ds)
+{
+    if (!ds_in_use(ds))
+        return false;
+    ds->refusal = (struct ds_refusal){.during = "the PMI handler"};
+    /* 1. Counters and branch tracing off. Interrupt entry has done so already, unless the PMI was called from
+     *    elsewhere. */
+    ds_pause(ds);
+    /* 2. Branch records, by their index: no status bit says that their threshold was reached. */
+    bool ours = ds_bts_pmi(ds);
+    if (ds->started)
+        ours |= handle_status(ds);
+    ds->counts.pmis += ours;
+    /* 6. Too many of them within a tick: off for a tick. */
+    if (ours)
+        ds_throttle(ds);
+    /* 7. LVTPC, which masked itself; late, because from Haswell on an early unmask brings spurious interrupts. The EOI,
+     *    DEBUGCTL and GLOBAL_CTRL (ds_resume_frame) come with the return from the interrupt. */
+    ds_write_lvtpc(ds);
+    ds->refusal = (struct ds_refusal){.during = "pause or resume"};
+    return ours;
+}
