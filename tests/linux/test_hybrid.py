@@ -13,12 +13,10 @@ import pytest
 WORDS, MOVED = 5, 400
 CODES = {"conditional": "event=0xc4,umask=0x7e", "taken": "event=0xc4,umask=0xc0", "loads": "event=0xd0,umask=0x81"}
 BOTH = "perf stat --no-scale -x, -e cpu_core/instructions/u,cpu_atom/instructions/u"
-MOVE = f"""{BOTH} -o stat known $(seq {MOVED - 1}) &
-until known=$(pidof known); do :; done
-while pidof known >/dev/null; do
-    for mask in 1 2; do taskset -p $mask $known >/dev/null 2>&1; usleep 20000; done
+MOVE = f"""({BOTH} -o stat known $(seq {MOVED - 1}); touch done) &
+until [ -e done ]; do
+    for mask in 1 2; do taskset -p $mask $(pidof known) >/dev/null 2>&1; usleep 20000; done
 done
-wait
 cat stat"""
 
 
