@@ -7,9 +7,9 @@ from collections import Counter
 # perf's own measure of how long its interrupts take and what it then makes of sampling is for real time, not for this.
 QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 
-_WARNINGS = re.compile("unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|WARNING: CPU|BUG: |Oops|"
-                       "unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|PMU(?!.*workaround).*disabled|"
-                       "(soft|hard) lockup", re.I)
+_WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|BUG: |\bOops|"
+                       r"WARNING: (CPU|\S+:\d+ at )|unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|"
+                       "PMU(?!.*workaround).*disabled|(soft|hard) lockup", re.I)
 
 
 def warnings(dmesg):

@@ -10,7 +10,7 @@ import guest
 import known
 import pytest
 
-WORDS, MOVED = 5, 400
+WORDS, MOVED = 5, 10000
 CODES = {"conditional": "event=0xc4,umask=0x7e", "taken": "event=0xc4,umask=0xc0", "loads": "event=0xd0,umask=0x81"}
 BOTH = "perf stat --no-scale -x, -e cpu_core/instructions/u,cpu_atom/instructions/u"
 MOVE = f"""({BOTH} -o stat known $(seq {MOVED - 1}); touch done) &
