@@ -20,8 +20,8 @@
  * Of the rest of the tree it takes ds/layout.h, and from kernel/lib/errno.h and kernel/lib/string.h (on a hosted
  * compiler the C library's own) three error numbers, memcpy, memset and strcmp.
  *
- * Read in this order: this file, events.c, record.c, branch.c, history.c, registers.c; presets.c and policy.c are
- * tables.
+ * Read in this order: this file, events.c, record.c, branch.c, history.c, registers.c; presets.c, efficient.c and
+ * policy.c are tables.
  */
 #pragma once
 
