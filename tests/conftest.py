@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """For every test of pytest's: where the helpers are, and the mark of what only `make test-all` runs."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,4 +13,5 @@ pytest.register_assert_rewrite("cairn_boot", "cairn_log", "cairn_tool")  # their
 
 
 def pytest_configure(config):
+    os.environ["COLUMNS"] = "80"  # what is compared is as on a terminal
     config.addinivalue_line("markers", "long: too slow for `make test`; `make test-all` runs it")

@@ -10,7 +10,7 @@ import pytest
 
 import etl
 import make_etl
-from cairn_tool import cairn, text_of
+from cairn_tool import cairn, on_a_terminal, text_of
 from test_etl_rundown import rule
 
 STARTS, ENDS = (0x0303, 0x0503, 0x1403), (0x0304, 0x0504, 0x1404)
@@ -216,3 +216,107 @@ def test_samples_of_windows_7_have_no_priority(build, told):
     data = bytearray(maker.make())
     struct.pack_into("<I", data, 0x48 + 0x20 + 8, build)
     assert (", priority 8" in plain(bytes(data), "dump")) == told
+
+
+# ---- what is missing, and where --------------------------------------------------------------------------------------
+
+def without_buffer(data, cpu):
+    """The file without a buffer in the middle of a CPU's; its header counts no loss."""
+    gone = [b for b in etl.read(data) if b.cpu == cpu][1]
+    return data[:gone.at] + data[gone.at + gone.size:], gone
+
+
+def test_a_sequence_number_that_is_missing_is_not_called_lost():
+    data, _ = without_buffer(make_etl.maker("windows-7600-64").make(), 1)
+    dump = plain(data, "dump")
+    assert "! events may be missing here: a buffer is, by the sequence numbers" in dump and "lost" not in dump
+    counted = bytearray(data)
+    struct.pack_into("<I", counted, 0x48 + 0x20 + 0x30, 7)
+    assert "! events may be missing here: some were lost" in plain(bytes(counted), "dump")
+
+
+def test_a_buffer_that_cannot_be_read_is_not_called_lost():
+    data = bytearray(make_etl.maker("windows-7600-64").make())
+    struct.pack_into("<I", data, etl.read(bytes(data))[3].at, 0xFFFFFFFF)
+    dump = plain(bytes(data), "dump")
+    assert "! events may be missing here: a buffer cannot be read" in dump and "some were lost" not in dump
+
+
+def test_buffers_have_one_number_in_a_report():
+    """Two things are wrong with one buffer of CPU 1, which is not that CPU's first nor the file's."""
+    data = bytearray(make_etl.maker("windows-19041-64").make())
+    buffers = etl.read(bytes(data))
+    number = [n for n, b in enumerate(buffers) if b.cpu == 1][1]
+    buffer = buffers[number]
+    assert [n for n, b in enumerate(b for b in buffers if b.cpu == 1) if b is buffer] != [number]
+    struct.pack_into("<I", data, buffer.at + 0x30, buffer.size + 8)  # uses more than there is
+    event = buffer.at + buffer.events[-1].at
+    data[event + 4:event + 6] = b"\0\0"
+    text = plain(bytes(data), "check")
+    assert f"buffer {number} uses" in text and f"bytes of buffer {number} are no events" in text
+    assert set(re.findall(r"buffer (\d+)", text)) == {str(number)}
+
+
+# ---- what is shown ---------------------------------------------------------------------------------------------------
+
+def test_long_names_are_whole():
+    """Those that a file's name can have; what is longer ends in "..."."""
+    name, longest = "n" * 200 + ".exe", "m" * 400
+
+    def more(maker):
+        return maker.at(0x1403, 3, 1600, maker.image(900, OTHER, name))
+
+    def too_long(maker):
+        return maker.at(0x1403, 3, 1600, maker.image(900, OTHER + 0x10_0000, longest))
+
+    def thread(maker):
+        return maker.at(0x0501, 3, 1700, maker.thread(5000, 900)[:-2] + ("t" * 100 + "\0").encode("utf-16-le"), 900)
+
+    class Named(Windows):
+        def header(self):
+            names = "NT Kernel Logger\0C:\\kernel.etl\0".encode("utf-16-le")
+            whole = super().header()
+            assert whole.endswith(names)
+            whole = whole[:-len(names)] + f"{'l' * 150}\0C:\\{'f' * 250}.etl\0".encode("utf-16-le")
+            return whole[:4] + struct.pack("<H", len(whole)) + whole[6:]
+
+    data = Named(more=[more, too_long, thread], switches=False).make()
+    dump, info = (text_of(cairn(command, "-", data=data, env={"COLUMNS": ""})) for command in ("dump", "info"))
+    assert f"image (rundown) of 900, {name}\n" in dump
+    assert f"image (rundown) of 900, {longest[:260]}...\n" in dump
+    assert f"thread start 5000 of 900, {'t' * 100}\n" in dump
+    assert f"  logger                   {'l' * 150}\n" in info
+    assert f"  file                     C:\\{'f' * 250}.etl\n" in info
+
+
+@pytest.mark.parametrize("command", ["dump", "check"])
+def test_lines_are_whole_in_a_pipe(command):
+    data = make_etl.maker("windows-19041-64").make()
+    whole, wrapped = (text_of(cairn(command, "-", data=data, env={"COLUMNS": columns})) for columns in ("", "80"))
+    assert len(whole.splitlines()) < len(wrapped.splitlines()) and max(map(len, wrapped.splitlines())) <= 80
+    assert re.sub(r"\s+", "", whole) == re.sub(r"\s+", "", wrapped)
+    assert "\n  at the start" not in whole
+
+
+def test_a_terminal_has_80_columns():
+    data = make_etl.maker("windows-19041-64").make()
+    shown = on_a_terminal("dump", "-", data=data, env={"COLUMNS": "", "NO_COLOR": "1"}).stdout
+    assert shown == cairn("dump", "-", data=data).stdout
+
+
+def test_a_windows_file_says_nothing_of_emulation_nor_of_times_it_has_not():
+    data = Windows(switches=False).make()
+    assert "emulated" not in plain(data, "info")
+    stat = plain(data, "stat")
+    assert "unknown" not in stat and "100.00 %" not in stat and "threads by time" not in stat
+    assert "threads by time" in plain(Windows().make(), "stat")
+
+
+@pytest.mark.parametrize("mode, text", [
+    (0, "0x0"), (1, "0x1: sequential"), (0x2000080, "0x2000080: secure, system logger"),
+    (0x4000402, "0x4000402: circular, in memory, compressed"), (0x40000010, "0x40000010: 0x40000010 without a name"),
+    (0x40000101, "0x40000101: sequential, real time, 0x40000000 without a name")])
+def test_the_mode_in_words(mode, text):
+    data = bytearray(Windows(switches=False).make())
+    struct.pack_into("<I", data, 0x48 + 0x20 + 0x20, mode)
+    assert re.search(rf"^  mode +{text}$", plain(bytes(data), "info"), re.M)

@@ -163,6 +163,8 @@ static int manual(void)
           ".TP\n130\n\\fBcapture\\fR, \\fBtop\\fR: ended by Ctrl\\-C. \\fBtop\\fR ended by another signal: 128 and\n"
           "its number, 143 for SIGTERM.\n"
           ".SH ENVIRONMENT\n"
+          ".TP\nCOLUMNS\nSet and not empty: lines have at most 80 columns, as on a terminal; "
+          "else, in a file or a pipe, each thing is one line.\n"
           ".TP\nNO_COLOR\nSet and not empty: no colours, unless \\-\\-color=always.\n"
           ".TP\nTERM\nNot set, or \\fIdumb\\fR: no colours, unless \\-\\-color=always.\n"
           ".TP\nTMPDIR\nWhere what comes through a pipe, as with \\-, is copied to, in a file that nobody else sees\n"

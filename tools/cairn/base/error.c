@@ -19,7 +19,10 @@ void cairn_say(const char *head, const char *format, va_list args)
     char *text = cairn_alloc((size_t)size + 1);
     vsnprintf(text, (size_t)size + 1, format, args);
     fputs(head, stderr);
-    cairn_wrap_words(stderr, (unsigned)strlen(head), 2, (struct cairn_slice){text, (uint32_t)size});
+    if (cairn_wraps(stderr))
+        cairn_wrap_words(stderr, (unsigned)strlen(head), 2, (struct cairn_slice){text, (uint32_t)size});
+    else
+        fprintf(stderr, "%s\n", text);
     free(text);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/base/wrap.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The first part of a word that has no room on a line of its own: up to a comma, plus or bar, else as much as fits. */
 static uint32_t part_of(struct cairn_slice word, uint32_t room)
@@ -48,7 +50,21 @@ void cairn_wrap_words(FILE *to, unsigned at, unsigned indent, struct cairn_slice
     wrap(to, at, "", indent, text, true);
 }
 
+bool cairn_wraps(FILE *to)
+{
+    const char *columns = getenv("COLUMNS");
+    return (columns && *columns) || isatty(fileno(to));
+}
+
+void cairn_wrap_for(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
+{
+    if (!cairn_wraps(to))
+        fprintf(to, "%.*s\n", CAIRN_SLICE(text));
+    else
+        wrap(to, at, prefix, indent, text, false);
+}
+
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text)
 {
-    cairn_wrap(stdout, at, prefix, indent, text);
+    cairn_wrap_for(stdout, at, prefix, indent, text);
 }

@@ -13,5 +13,8 @@
 void cairn_wrap(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
 /* The same, and no word is cut: the name of a file may be copied. */
 void cairn_wrap_words(FILE *to, unsigned at, unsigned indent, struct cairn_slice text);
-/* As cairn_wrap, to standard output. */
+/* Whether lines that go there are to be of a terminal's width: it is one, or the environment has COLUMNS. */
+bool cairn_wraps(FILE *to);
+/* As cairn_wrap, or as one line where the width is not wanted; the latter to standard output. */
+void cairn_wrap_for(FILE *to, unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);
 void cairn_print_wrapped(unsigned at, const char *prefix, unsigned indent, struct cairn_slice text);

@@ -40,5 +40,5 @@ void cairn_fail(struct cairn_check *check, enum cairn_rule rule, int cpu, const 
     va_start(args, format);
     vsnprintf(what, sizeof(what), format, args);
     va_end(args);
-    cairn_wrap(check->out, at, "", 4, (struct cairn_slice){what, (uint32_t)strlen(what)});
+    cairn_wrap_for(check->out, at, "", 4, (struct cairn_slice){what, (uint32_t)strlen(what)});
 }

@@ -12,6 +12,7 @@
 #include "tools/cairn/model/loss.h"
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/base/names.h"
+#include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/show.h"
 #include "tools/cairn/model/tsc_skew.h"
 #include "tools/cairn/log/event_walk.h"
@@ -368,7 +369,7 @@ static int show(const struct cairn_log *log)
     if (log->own) {
         print_machine(log);
         print_debug_store(log);
-    } else {
+    } else if (log->etl->cairn) {
         printf("%-16s %s\n\n", "emulated", "not told: an ETL file has no place for it");
     }
     print_prefixed(log, log->own ? "\nETL file" : "ETL file", "etl.");

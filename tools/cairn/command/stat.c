@@ -283,6 +283,14 @@ static void print_truth(const struct cairn_totals *t)
         cairn_stat_absent("truth", cairn_stat_absent_option(t->log, "truth", "0", "boot with truth=1"));
 }
 
+static bool has_switches(const struct cairn_log *log)
+{
+    bool any = false;
+    for (uint32_t c = 0; c < log->cpus; c++)
+        any |= log->cpu[c].compact + log->cpu[c].full != 0;
+    return any;
+}
+
 static int show(const struct cairn_log *log)
 {
     struct cairn_totals *t = cairn_alloc(sizeof(*t));
@@ -306,8 +314,10 @@ static int show(const struct cairn_log *log)
     }
     print_loss(t);
     cairn_print_missing(log);
-    print_cpus(t);
-    print_threads(t);
+    if (log->own || has_switches(log)) { /* a session of Windows need not have asked for any */
+        print_cpus(t);
+        print_threads(t);
+    }
     if (log->own) {
         cairn_stat_debug_store(t, (size_t)top);
         cairn_stat_attribution(t);

@@ -56,7 +56,7 @@ static void bad(struct report *r, const char *word, const char *format, ...)
     if (size < 0)
         return;
     fprintf(r->to, "%s%s%s: ", cairn_colour(r->to, CAIRN_COLOUR_BAD), word, cairn_colour(r->to, CAIRN_COLOUR_OFF));
-    cairn_wrap(r->to, (unsigned)strlen(word) + 2, "", 2, (struct cairn_slice){text, (uint32_t)size});
+    cairn_wrap_for(r->to, (unsigned)strlen(word) + 2, "", 2, (struct cairn_slice){text, (uint32_t)size});
     free(text);
 }
 

@@ -35,9 +35,16 @@ enum cairn_hole_kind {
                              * here */
 };
 
+enum cairn_maybe {
+    CAIRN_MAYBE_COUNTED, /* events or buffers were lost, nobody knows where */
+    CAIRN_MAYBE_MISSING, /* of an ETL file: its buffers' sequence numbers leave some out, nobody knows of which CPU */
+    CAIRN_MAYBE_UNREAD,  /* the same: a buffer cannot be read, nobody knows of which CPU */
+};
+
 struct cairn_hole {
     uint8_t kind;
     bool malformed;           /* BYTES: they are there, but are no events */
+    uint8_t why;              /* MAYBE_LOST: enum cairn_maybe */
     uint32_t buffer, buffers; /* first buffer concerned; how many (BUFFERS, OVERWRITTEN) */
     uint64_t bytes;           /* BYTES: how many */
     uint32_t after, before;   /* numbers of the frames around it: missing ones between these belong to it */

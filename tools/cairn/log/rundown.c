@@ -9,6 +9,7 @@
 uint32_t cairn_rundown_text(char *out, uint32_t room, const uint8_t *text, uint32_t size, unsigned character)
 {
     uint32_t at = 0, n = 0;
+    bool cut = false;
     for (; size - at >= character; at += character) {
         uint32_t c = character == 2 ? cairn_get16(text + at) : text[at];
         if (c == 0) {
@@ -17,8 +18,12 @@ uint32_t cairn_rundown_text(char *out, uint32_t room, const uint8_t *text, uint3
         }
         if (n + 1 < room)
             out[n++] = c >= ' ' && c <= '~' ? (char)c : '?';
+        else
+            cut = true;
     }
     out[n] = '\0';
+    if (cut && n >= 3)
+        memcpy(out + n - 3, "...", 3);
     return at;
 }
 

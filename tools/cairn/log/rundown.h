@@ -7,7 +7,7 @@
 
 #include "tools/cairn/log/log.h"
 
-#define CAIRN_NAME_SHOWN 64u
+#define CAIRN_NAME_SHOWN 264u /* the name of a file has at most 255 characters */
 
 enum cairn_rundown_kind { CAIRN_RUNDOWN_NONE, CAIRN_RUNDOWN_PROCESS, CAIRN_RUNDOWN_THREAD, CAIRN_RUNDOWN_IMAGE };
 
@@ -25,6 +25,6 @@ struct cairn_rundown {
 /* kind CAIRN_RUNDOWN_NONE: the event is about something else, or too short. */
 void cairn_rundown_read(struct cairn_rundown *r, const struct cairn_event *event);
 
-/* NUL-terminated text of 1 or 2 bytes a character, at most `room` with its own end, printable; the bytes it took, its
- * end included. */
+/* NUL-terminated text of 1 or 2 bytes a character, at most `room` with its own end, printable, one that is longer
+ * with "..." at its end; the bytes it took, its end included. */
 uint32_t cairn_rundown_text(char *out, uint32_t room, const uint8_t *text, uint32_t size, unsigned character);

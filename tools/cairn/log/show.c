@@ -160,7 +160,10 @@ const char *cairn_show_hole(char out[CAIRN_SHOWN], const struct cairn_log *log, 
         snprintf(out, CAIRN_SHOWN, "events lost from here on: no buffer was left");
         break;
     default:
-        snprintf(out, CAIRN_SHOWN, "events may be missing here: some were lost");
+        snprintf(out, CAIRN_SHOWN, "events may be missing here: %s",
+                 h->why == CAIRN_MAYBE_MISSING  ? "a buffer is, by the sequence numbers"
+                 : h->why == CAIRN_MAYBE_UNREAD ? "a buffer cannot be read"
+                                                : "some were lost");
     }
     return out;
 }
@@ -180,7 +183,7 @@ static void show_message(char out[CAIRN_SHOWN], const struct cairn_event *e)
         snprintf(out + n, CAIRN_SHOWN - n, ", PID %" PRIu32 ", TID %" PRIu32, e->pid, e->tid);
 }
 
-const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *e)
+const char *cairn_show_event(char out[CAIRN_SHOWN_EVENT], const struct cairn_log *log, const struct cairn_event *e)
 {
     struct cairn_rundown r;
     if (e->header == ETL_MESSAGE) {
@@ -192,18 +195,18 @@ const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log,
                  e->space);
         return out;
     }
-    int n = snprintf(out, CAIRN_SHOWN, "%04" PRIX32 "H %s", e->hook, cairn_hook_name(e->hook));
+    int n = snprintf(out, CAIRN_SHOWN_EVENT, "%04" PRIX32 "H %s", e->hook, cairn_hook_name(e->hook));
     cairn_rundown_read(&r, e);
-    size_t left = CAIRN_SHOWN - (size_t)n;
+    size_t left = CAIRN_SHOWN_EVENT - (size_t)n;
     if (r.kind == CAIRN_RUNDOWN_PROCESS) {
-        snprintf(out + n, left, " %" PRIu32 " of %" PRIu32 "%s%.40s", r.pid, r.parent, r.name[0] ? ", " : "", r.name);
+        snprintf(out + n, left, " %" PRIu32 " of %" PRIu32 "%s%s", r.pid, r.parent, r.name[0] ? ", " : "", r.name);
     } else if (r.kind == CAIRN_RUNDOWN_THREAD) {
         const struct cairn_name *known = r.tid && !r.name[0] ? cairn_find_name(&log->text, r.tid) : NULL;
         struct cairn_slice name = known ? known->name : (struct cairn_slice){r.name, (uint32_t)strlen(r.name)};
         snprintf(out + n, left, " %" PRIu32 " of %" PRIu32 "%s%.*s", r.tid, r.pid, name.size ? ", " : "",
-                 name.size < 40 ? (int)name.size : 40, name.at);
+                 (int)name.size, name.at);
     } else if (r.kind == CAIRN_RUNDOWN_IMAGE) {
-        snprintf(out + n, left, " of %" PRIu32 ", %.40s", r.pid, r.name);
+        snprintf(out + n, left, " of %" PRIu32 ", %s", r.pid, r.name);
     }
     return out;
 }

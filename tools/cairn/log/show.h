@@ -44,7 +44,8 @@ const char *cairn_show_flaw(char out[CAIRN_SHOWN], const struct cairn_etl_flaw *
 const char *cairn_show_run(char out[CAIRN_SHOWN], const struct cairn_run *run);
 /* Hook ID and name of an event, and whom it tells of: "0503H thread (rundown) 88 of 4, System"; the header of one
  * without a hook ID. All that is known of it: cairn_event_text. */
-const char *cairn_show_event(char out[CAIRN_SHOWN], const struct cairn_log *log, const struct cairn_event *event);
+#define CAIRN_SHOWN_EVENT 512u
+const char *cairn_show_event(char out[CAIRN_SHOWN_EVENT], const struct cairn_log *log, const struct cairn_event *event);
 /* "12"; "unknown", and what is known of it. Never 0 where it is unknown. */
 const char *cairn_show_lost(char out[CAIRN_SHOWN], struct cairn_lost lost);
 /* The processor's name, by CPUID 80000002H to 4 of that CPU, without blanks around it. NULL: it is not in the log. */

@@ -93,7 +93,7 @@ const char *cairn_event_text(char out[CAIRN_EVENT_TEXT], const struct cairn_log 
 {
     struct words w = {.out = out};
     struct cairn_provider provider;
-    char text[CAIRN_SHOWN];
+    char text[CAIRN_SHOWN_EVENT];
     _Static_assert(CAIRN_LIVE_TEXT <= CAIRN_EVENT_TEXT, "text of events");
     if (live)
         return cairn_live_show(out, log, live);

@@ -37,6 +37,7 @@ struct stream { /* one CPU's, being built */
     struct cairn_hole hole;
 };
 
+/* `buffer`: in the order of the file, as flaws count them. */
 static void note_bytes(struct stream *s, uint32_t buffer, uint64_t bytes)
 {
     if (!s->gap || s->hole.kind != CAIRN_HOLE_BYTES)
@@ -70,7 +71,7 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
         cpu->piece_begins = !s->open;
         if (!cairn_log_index_event(log, s->cpu, &e, piece) ||
             (log->etl->account && !b->added && !cairn_told_index(log, cpu, &e))) {
-            note_bytes(s, ordinal, e.space);
+            note_bytes(s, b->number, e.space);
             continue;
         }
         if (e.has_time && e.time > log->etl->last)
@@ -90,7 +91,7 @@ static void add_buffer(struct stream *s, const struct cairn_etl_buffer *b)
         cpu->pieces[cpu->piece_count - 1].size += e.space;
     }
     if (at != b->size)
-        note_bytes(s, ordinal, b->size - at);
+        note_bytes(s, b->number, b->size - at);
     if (b->added) { /* in none of the kernel's counts */
         cpu->events = events;
         cpu->other_events = other_events;
@@ -145,23 +146,25 @@ static int by_sequence(const void *a, const void *b)
     return by_place(a, b);
 }
 
-/* Whether something may be missing behind `last` and before sequence number `next`. Files written here flag the buffer
+/* Why something may be missing (enum cairn_maybe) behind `last` and before sequence number `next`; -1: nothing.
+ * Files written here flag the buffer
  * behind which it was; what Windows flags in files is not known, so there every buffer of a file with loss is suspect,
  * and every one behind which a number is missing, whose CPU nobody knows. */
-static bool lost_behind(const struct order *o, const struct cairn_etl_buffer *last, uint64_t next)
+static int lost_behind(const struct order *o, const struct cairn_etl_buffer *last, uint64_t next)
 {
     const struct cairn_etl *etl = o->etl;
     if (last->type == ETL_BUFFER_TYPE_HEADER)
-        return false;
+        return -1;
     if (last->flag & (WMI_BUFFER_FLAG_EVENTS_LOST | ETL_BUFFER_FLAG_BUFFER_LOST))
-        return true;
+        return CAIRN_MAYBE_COUNTED;
     if (etl->cairn)
-        return false;
+        return -1;
     if (etl->header.events_lost || etl->times.buffers_lost)
-        return true;
-    return next > last->sequence + 1 && below(o->sequences, o->count, next) -
-                                                below(o->sequences, o->count, last->sequence + 1) <
-                                            next - last->sequence - 1;
+        return CAIRN_MAYBE_COUNTED;
+    const bool missing = next > last->sequence + 1 && below(o->sequences, o->count, next) -
+                                                              below(o->sequences, o->count, last->sequence + 1) <
+                                                          next - last->sequence - 1;
+    return missing ? CAIRN_MAYBE_MISSING : -1;
 }
 
 /* Whether between two positions in the file a buffer lies that might be of any CPU. A circular file goes on at its
@@ -172,10 +175,17 @@ static bool unread_between(const struct order *o, size_t from, size_t to)
                       : o->unread[to] || o->unread[o->etl->buffers.count] != o->unread[from];
 }
 
-static void note_lost(struct stream *s)
+/* Before the buffer `to` in the file with sequence number `next`, behind `last` (NULL: it is the first of its CPU). */
+static void note_lost(struct stream *s, const struct order *o, const struct cairn_etl_buffer *last, uint64_t next,
+                      size_t to)
 {
+    int why = last ? lost_behind(o, last, next) : -1;
+    if (why != CAIRN_MAYBE_COUNTED && unread_between(o, last ? last->number : 0, to))
+        why = CAIRN_MAYBE_UNREAD;
+    if (why < 0)
+        return;
     if (!s->gap)
-        s->hole = (struct cairn_hole){.kind = CAIRN_HOLE_MAYBE_LOST};
+        s->hole = (struct cairn_hole){.kind = CAIRN_HOLE_MAYBE_LOST, .why = (uint8_t)why};
     s->gap = true;
 }
 
@@ -192,15 +202,11 @@ static size_t add_cpu(struct cairn_log *log, const struct order *o, uint32_t n, 
     }
     for (; at < o->count && o->buffers[at]->cpu == n; at++) {
         const struct cairn_etl_buffer *next = o->buffers[at];
-        if ((last && lost_behind(o, last, next->sequence)) ||
-            unread_between(o, last ? last->number : 0, next->number))
-            note_lost(&s);
+        note_lost(&s, o, last, next->sequence, next->number);
         last = next;
         add_buffer(&s, last);
     }
-    if ((last && lost_behind(o, last, o->sequences[o->count - 1] + 1)) ||
-        unread_between(o, last ? last->number : 0, o->etl->buffers.count))
-        note_lost(&s);
+    note_lost(&s, o, last, o->count ? o->sequences[o->count - 1] + 1 : 0, o->etl->buffers.count);
     log->cpu[n].tail = take_hole(&s);
     cairn_log_index_end(log, n);
     log->bad_pieces += log->cpu[n].bad_pieces;

@@ -14,6 +14,8 @@
 #include "tools/cairn/base/number_map.h"
 #include "tools/cairn/log/rundown.h"
 
+#define TEXT 1024u /* of the names of the session and of its file; Windows allows as many characters */
+
 struct named { /* a process or a thread */
     uint32_t id, pid;
     int32_t base;
@@ -72,7 +74,7 @@ static void end(struct facts *f)
 static void line(struct facts *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void line(struct facts *f, const char *format, ...)
 {
-    char text[256];
+    char text[TEXT + 64];
     va_list args;
     va_start(args, format);
     int n = vsnprintf(text, sizeof(text) - 1, format, args);
@@ -207,11 +209,41 @@ static void tell_clock(struct facts *f)
         line(f, "etl.clock=%s, its frequency missing: taken as 10 MHz", name);
 }
 
+/* "secure, system logger": by the names of Microsoft's constants (EVENT_TRACE_..._MODE). */
+static void tell_mode(struct facts *f, uint32_t mode)
+{
+    static const struct {
+        uint32_t bit;
+        const char *name;
+    } names[] = {
+        {ETL_MODE_SEQUENTIAL, "sequential"}, {ETL_MODE_CIRCULAR, "circular"}, {0x4, "appends"}, {0x8, "new files"},
+        {0x20, "preallocated"}, {0x40, "cannot be stopped"}, {0x80, "secure"}, {0x100, "real time"},
+        {0x200, "opened late"}, {ETL_MODE_BUFFERING, "in memory"}, {0x800, "private logger"}, {0x1000, "adds header"},
+        {0x2000, "sizes in KB"}, {0x4000, "global sequence numbers"}, {0x8000, "local sequence numbers"},
+        {0x10000, "relogged"}, {0x20000, "private, in its process"}, {0x400000, "stops at hybrid shutdown"},
+        {0x800000, "persists over hybrid shutdown"}, {0x1000000, "paged memory"},
+        {ETL_MODE_SYSTEM_LOGGER, "system logger"}, {0x4000000, "compressed"}, {0x8000000, "independent session"},
+        {0x10000000, "no buffers of one processor"}, {0x20000000, "blocking"}, {0x80000000, "in triage dumps"},
+    };
+    char text[TEXT];
+    uint32_t left = mode;
+    int n = snprintf(text, sizeof(text), "0x%" PRIx32, mode);
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (mode & names[i].bit) {
+            n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s", left == mode ? ": " : ", ", names[i].name);
+            left &= ~names[i].bit;
+        }
+    if (left)
+        snprintf(text + n, sizeof(text) - (size_t)n, "%s0x%" PRIx32 " without a name", left == mode ? ": " : ", ",
+                 left);
+    line(f, "etl.mode=%s", text);
+}
+
 static void tell_header(struct facts *f)
 {
     const struct cairn_etl *etl = f->etl;
     const struct etl_logfile_header *h = &etl->header;
-    char logger[128], file[160];
+    char logger[TEXT], file[TEXT];
     uint32_t taken = cairn_rundown_text(logger, sizeof(logger), etl->names, etl->names_bytes, 2);
     cairn_rundown_text(file, sizeof(file), etl->names + taken, etl->names_bytes - taken, 2);
     begin(f, CAIRN_STREAM_HEADER);
@@ -227,7 +259,7 @@ static void tell_header(struct facts *f)
     date(f, "booted", etl->times.boot_time);
     date(f, "began", etl->times.start_time);
     date(f, "ended", h->end_time);
-    line(f, "etl.mode=0x%" PRIx32, h->log_file_mode);
+    tell_mode(f, h->log_file_mode);
     line(f, "etl.buffer_bytes=%" PRIu32, h->buffer_size);
     line(f, "etl.buffers=%zu%s", etl->buffers.count, etl->compressed ? ", compressed" : "");
     line(f, "etl.events_lost=%" PRIu32, h->events_lost);
