@@ -146,6 +146,13 @@ static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size
                  c->event->name);
         return -EINVAL;
     }
+    /* Precise distribution is fixed counter 0's from Ice Lake on, which has no PEBS for a guest of KVM's. */
+    if (!c->event->plain && !(ds_event_counters(&ds->caps, c->event) & ds->caps.pebs_counters)) {
+        snprintf(error, size,
+                 "option 'pebs': %s: no counter that can count it has PEBS here (CPU %u): give another event",
+                 c->event->name, ds->cpu);
+        return -EINVAL;
+    }
     return 0;
 }
 

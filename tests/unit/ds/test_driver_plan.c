@@ -73,6 +73,20 @@ static void settings_that_a_hypervisor_hides(void **state)
     assert_int_equal(plan("INST_RETIRED.ANY:9"), 0);
 }
 
+/* As KVM shows Ice Lake: without the baseline fixed counters have no PEBS, and precise distribution is one's. */
+static void precise_distribution_without_the_baseline(void **state)
+{
+    (void)state;
+    ds_fake_init(&fake, true);
+    fake.leaf[1][0] = 0x000606A6;
+    assert_int_equal(plan("INST_RETIRED.PREC_DIST:9"), 0);
+    ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value &= ~IA32_PERF_CAPABILITIES_PEBS_BASELINE;
+    assert_int_equal(plan("INST_RETIRED.PREC_DIST:9"), -EINVAL);
+    assert_string_equal(error, "option 'pebs': INST_RETIRED.PREC_DIST: no counter that can count it has PEBS here (CPU "
+                               "7): give another event");
+    assert_int_equal(plan("INST_RETIRED.ANY:9"), 0);
+}
+
 /* What each erratum changes: the buffer, the least period, the counters that are given out. */
 static void errata_have_effects(void **state)
 {
@@ -206,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_configurations),
         cmocka_unit_test(settings_that_a_hypervisor_hides),
+        cmocka_unit_test(precise_distribution_without_the_baseline),
         cmocka_unit_test(errata_have_effects),
         cmocka_unit_test(longest_period),
         cmocka_unit_test(buffer_sizes),
