@@ -47,10 +47,13 @@ static uint32_t differs(const struct walk *w, const struct cairn_plugin_record *
 }
 
 /* Whether it lies in the buffer of the session, or (dropped) at its end. That is one for the whole run; the kernel has
- * others at times. */
+ * others at times, and tries PEBS in this one before the session begins. */
 static bool of_session(const struct walk *w, const struct cairn_plugin_record *t)
 {
-    const uint8_t *area = w->cpu->epochs.items[0].area;
+    const struct cairn_epoch *first = &w->cpu->epochs.items[0];
+    const uint8_t *area = first->area;
+    if (first->reason == CAIRN_DS_START && t->tsc && t->tsc < first->tsc) /* 0: unknown */
+        return false;
     return t->address >= cairn_get64(area + offsetof(struct ds_area_60, pebs_buffer_base)) &&
            t->address <= cairn_get64(area + offsetof(struct ds_area_60, pebs_absolute_maximum));
 }
