@@ -40,7 +40,7 @@ KCFLAGS := $(BARE) -fno-pie -mcmodel=kernel -mno-red-zone -fstack-protector-stro
 UCFLAGS := $(BARE) -fpie -fvisibility=hidden -fno-stack-protector -fno-jump-tables
 HCFLAGS := $(COMMON) -I$(B)/gen
 SAN     := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
-include tools/gnu-efi.mk # LCFLAGS, and what the loader is linked with
+include tools/events.mk tools/gnu-efi.mk # LCFLAGS, and what the loader is linked with
 
 # ---- Sources, by room
 c_of   = $(sort $(wildcard $(addsuffix /*.c,$(1))))
@@ -49,7 +49,7 @@ RING3    := kernel/user/ring3 kernel/selftest/ring3
 DS       := ds/driver ds/soft ds/model ds/probe
 KERNEL   := arch arch/clock arch/firmware \
             kernel $(filter-out $(RING3),$(patsubst %/,%,$(wildcard kernel/*/))) $(DS) trace
-KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c
+KERNEL_C := $(call c_of,$(KERNEL)) boot/save/save_check.c $(EVENT_C)
 KERNEL_O := $(patsubst %,$(B)/kernel/%.o,$(KERNEL_C:.c=) $(addsuffix .asm,$(basename $(call asm_of,arch kernel/*)))) \
             $(patsubst %,$(B)/ring3/%.o,$(basename $(call c_of,$(RING3))) \
               $(addsuffix .asm,$(basename $(call asm_of,$(RING3))))) $(B)/kernel/font.o
@@ -58,7 +58,7 @@ LOADER_O := $(patsubst %,$(B)/loader/%.o,$(basename $(call c_of,boot boot/save) 
 # Pure C of kernel and loader: it runs on the host, too, in tools and tests.
 SHARED_C := $(call c_of,$(DS) trace kernel/options arch/firmware) $(addprefix kernel/,lib/base64.c lib/crc32c.c \
               memory/boot_memory.c memory/page_bitmap.c selftest/paper.c console/pixels.c console/screen.c) \
-            $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c)
+            $(addprefix boot/,config.c elf.c memory.c paging.c save/save_check.c) $(EVENT_C)
 CAIRN_C  := $(call c_of,tools/cairn $(patsubst %/,%,$(wildcard tools/cairn/*/ tools/cairn/*/*/)))
 
 all: kernel loader tools

@@ -96,18 +96,32 @@ struct ds_test {      /* one row of the detection table, in the order the tests 
     const char *verdict; /* words: what follows from it */
 };
 
-/* Generations that code their events alike (ds/driver/event_table.c). */
+/* Generations that code their events alike (ds/events/cores.tsv says which processors they are). */
 enum ds_generation {
     DS_GENERATION_OTHER, /* the architectural events only */
     DS_GENERATION_CORE2,
-    DS_GENERATION_NEHALEM,
-    DS_GENERATION_SANDYBRIDGE, /* and Ivy Bridge */
-    DS_GENERATION_HASWELL,     /* and Broadwell */
-    DS_GENERATION_SKYLAKE,     /* and its successors up to Ice Lake */
-    DS_GENERATION_ICELAKE,     /* to Rocket Lake; from here on, of hybrids, the performance cores */
-    DS_GENERATION_GOLDENCOVE,  /* Alder Lake, Sapphire Rapids and their successors */
-    DS_GENERATION_LIONCOVE,    /* Arrow Lake, Lunar Lake */
-    DS_GENERATION_ATOM,        /* Silvermont to Tremont, and the efficient cores of Alder and Raptor Lake */
+    DS_GENERATION_NEHALEM, /* and Westmere */
+    DS_GENERATION_SANDYBRIDGE,
+    DS_GENERATION_IVYBRIDGE,
+    DS_GENERATION_HASWELL, /* and Broadwell */
+    DS_GENERATION_SKYLAKE, /* and its successors up to Ice Lake */
+    DS_GENERATION_ICELAKE, /* to Rocket Lake */
+    DS_GENERATION_GOLDENCOVE,
+    DS_GENERATION_REDWOODCOVE,
+    DS_GENERATION_LIONCOVE,
+    DS_GENERATION_COUGARCOVE,
+    DS_GENERATION_COYOTECOVE, /* the last of the performance cores */
+    DS_GENERATION_BONNELL,
+    DS_GENERATION_SILVERMONT,
+    DS_GENERATION_KNIGHTS, /* Xeon Phi */
+    DS_GENERATION_GOLDMONT,
+    DS_GENERATION_GOLDMONTPLUS,
+    DS_GENERATION_TREMONT,
+    DS_GENERATION_GRACEMONT,
+    DS_GENERATION_CRESTMONT,
+    DS_GENERATION_SKYMONT,
+    DS_GENERATION_DARKMONT,
+    DS_GENERATION_ARCTICWOLF,
     DS_GENERATIONS
 };
 
@@ -166,12 +180,17 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
  * general-purpose counter lies above bit 31 where there are no full-width writes. */
 void ds_leave_alone(struct ds_caps *caps);
 
-/* IA32_PERFEVTSELx[15:0] that counts `event` there. 0; -ENOENT: nothing does. */
-int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint16_t *code);
-/* The counters that can count it there, those that exist or not; 0: as for ds_event_code. */
+/* What of IA32_PERFEVTSELx makes a counter count `event` there: bits 15:0, and 47:40 (UMaskExt). 0; -ENOENT: nothing
+ * does. */
+int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code);
+/* The counters that can count it there, with PEBS unless it is plain, those that exist or not; 0: none. */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether PEBS can record it there. */
+/* Whether PEBS may record it there: instructions are worth trying (ds_self_test) where no list says that it does. */
+bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event);
+/* Whether the instruction in the record is the one that caused the event; else it is some way behind. */
 bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
+/* Whether no other event may be counted beside it, by the core's other thread neither. */
+bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event);
 /* What family, model and core type say: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
 const char *ds_generation_text(enum ds_generation generation);

@@ -53,7 +53,10 @@ static inline unsigned cpuid_0ah_edx_fixed_counters(uint32_t edx) { return edx &
 static inline unsigned cpuid_0ah_edx_fixed_width(uint32_t edx) { return edx >> 5 & 0xFF; }
 
 /* CPUID.01H:EAX, the signature: display family and model are these with their extended halves. */
-static inline unsigned cpuid_01h_eax_family(uint32_t eax) { return eax >> 8 & 0xF; }
+static inline unsigned cpuid_01h_eax_family(uint32_t eax)
+{
+    return (eax >> 8 & 0xF) + ((eax >> 8 & 0xF) == 0xF ? eax >> 20 & 0xFF : 0);
+}
 static inline unsigned cpuid_01h_eax_model(uint32_t eax) { return (eax >> 4 & 0xF) | (eax >> 12 & 0xF0); }
 static inline unsigned cpuid_01h_eax_stepping(uint32_t eax) { return eax & 0xF; }
 
@@ -84,6 +87,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 /* CPUID.23H.0:EAX, subleaves of the architectural performance monitoring extension. The last two set means
  * architectural PEBS, which replaces the Debug Store's. */
 #define CPUID_23H_EAX_SELF               (1u << 0)
+#define CPUID_23H_EBX_UMASK2             (1u << 0)
 #define CPUID_23H_EAX_COUNTERS           (1u << 1) /* subleaf 1: EAX general-purpose ones, EBX fixed ones, bit by bit */
 #define CPUID_23H_EAX_EVENTS             (1u << 3) /* subleaf 3: EAX: bit n: there is architectural event n */
 #define CPUID_23H_EAX_ARCH_PEBS_CAPS     (1u << 4)
@@ -107,6 +111,7 @@ static inline unsigned cpuid_1ch_eax_depth(uint32_t eax)
 #define IA32_PERFEVTSEL_EN       DS_BIT(22)
 #define IA32_PERFEVTSEL_INV      DS_BIT(23)
 #define IA32_PERFEVTSEL_CMASK    (UINT64_C(0xFF) << 24)
+#define IA32_PERFEVTSEL_UMASK2   (UINT64_C(0xFF) << 40) /* UMaskExt: CPUID.23H:EBX[0] */
 #define IA32_PERFEVTSEL_ADAPTIVE DS_BIT(34) /* PEBS_BASELINE: records of this counter follow MSR_PEBS_DATA_CFG */
 static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (uint64_t)umask << 8 | select; }
 

@@ -22,7 +22,7 @@ enum {
 struct ds_counter { /* an event and the counter that counts it */
     const struct ds_event *event;
     uint8_t number;   /* as in GLOBAL_STATUS */
-    uint16_t code;    /* IA32_PERFEVTSELx[15:0] */
+    uint64_t code;    /* IA32_PERFEVTSELx[15:0] and [47:40] */
     uint64_t initial; /* -period in the counter's width */
 };
 

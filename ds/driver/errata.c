@@ -94,7 +94,7 @@ void ds_find_errata(const struct ds_machine *machine, uint32_t signature, struct
         ds_caps_row(caps, "errata HSW11, HSW143", 1, true,
                     "periods below 32 are refused; of INST_RETIRED.PREC_DIST below 128");
     }
-    if (caps->generation == DS_GENERATION_GOLDENCOVE || caps->generation == DS_GENERATION_LIONCOVE)
+    if (caps->generation >= DS_GENERATION_GOLDENCOVE && caps->generation <= DS_GENERATION_COYOTECOVE)
         e->period_128 = true; /* no row: precise distribution is made so */
     if ((e->period_64 = AMONG(model, 0x3D, 0x47, 0x4F, 0x56)))
         ds_caps_row(caps, "errata BDM11, BDM55", 1, true,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What can be counted, under Intel's names, and the parsers of pebs= and pebs.groups=. */
 #include "ds/ds.h"
+#include "ds/event_data.h"
 
 #include "kernel/lib/errno.h"
 #include "kernel/lib/string.h"
@@ -44,111 +45,96 @@ const char *ds_event_name(size_t i)
 
 /* ---- what they are on each processor ----------------------------------------------------------------------------- */
 
-/*
- * Unit mask and event select. The first three are architectural (SDM vol. 3B, "Pre-defined Architectural Performance
- * Events"); the others are each microarchitecture's own, from Intel's event lists (perfmon-events.intel.com). 0: there
- * is no such event.
- */
-static const uint16_t codes[DS_GENERATIONS][DS_EVENT_KINDS] = {
-    /* instructions, cycles, branches; conditional, near taken, call and return, far; precise distribution, load
-     * latency, frontend */
-    [DS_GENERATION_OTHER] = {0x00C0, 0x003C, 0x00C4},
-    [DS_GENERATION_CORE2] = {0x00C0, 0x003C, 0x00C4, 0, 0x0CC4},
-    [DS_GENERATION_NEHALEM] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0, 0x02C4, 0, 0, 0, 0x100B},
-    [DS_GENERATION_SANDYBRIDGE] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x01C0, 0x01CD},
-    [DS_GENERATION_HASWELL] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x01C0, 0x01CD},
-    [DS_GENERATION_SKYLAKE] = {0x00C0, 0x003C, 0x00C4, 0x01C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x01C0, 0x01CD, 0x01C6},
-    [DS_GENERATION_ICELAKE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x0100, 0x01CD, 0x01C6},
-    [DS_GENERATION_GOLDENCOVE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x0100, 0x01CD,
-                                  0x01C6},
-    [DS_GENERATION_LIONCOVE] = {0x00C0, 0x003C, 0x00C4, 0x11C4, 0x20C4, 0x02C4, 0x08C4, 0x40C4, 0x0100},
-    [DS_GENERATION_ATOM] = {0x00C0, 0x003C, 0x00C4, 0x7EC4, 0, 0xF9C4, 0xF7C4, 0xBFC4},
-};
-
-/* All branches, as a precise event: up to Skylake the architectural code is not one, though it counts the same (SDM
- * vol. 3B, the lists of the chapter "Performance-Monitoring Events": 'supports PEBS'). */
-#define PRECISE_BRANCHES 0x04C4u
-
-int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint16_t *code)
+static const struct ds_event_data *data_of(const struct ds_caps *caps, const struct ds_event *event)
 {
-    *code = codes[caps->generation][event->kind];
-    if (event->kind == DS_EVENT_BRANCHES && !event->plain &&
-        caps->generation >= DS_GENERATION_NEHALEM && caps->generation <= DS_GENERATION_SKYLAKE)
-        *code = PRECISE_BRANCHES;
+    return &ds_event_data[caps->generation][event->kind];
+}
+
+/* With PEBS_BASELINE every counter and every event has PEBS, listed or not (SDM vol. 3B, "Extended PEBS"). */
+static bool unlisted(const struct ds_caps *caps, const struct ds_event *event)
+{
+    return !data_of(caps, event)->pebs &&
+           (caps->baseline || event->kind == DS_EVENT_INSTRUCTIONS ||
+            (caps->generation == DS_GENERATION_OTHER && event->kind == DS_EVENT_BRANCHES));
+}
+
+int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code)
+{
+    const struct ds_event_data *d = data_of(caps, event);
+    *code = event->plain || !d->pebs ? d->select : d->record;
     return *code ? 0 : -ENOENT;
 }
 
-/* Precise distribution is PMC1's, from Ice Lake on fixed counter 0's; load latency PMC3's on Sandy Bridge, and not
- * PMC0's on Golden Cove, where PEBS of instructions is not, either (Linux' arch/x86/events/intel/ds.c). */
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event)
 {
-    const bool not_first =
-        caps->generation == DS_GENERATION_GOLDENCOVE && event->kind == DS_EVENT_INSTRUCTIONS && !event->plain;
-    const uint64_t gp = (DS_BIT(DS_COUNTER_FIXED) - 1) & ~(uint64_t)not_first;
-    uint16_t code;
-    if (ds_event_code(caps, event, &code))
-        return 0;
-    switch (event->kind) {
-    case DS_EVENT_PREC_DIST:
-        return caps->generation >= DS_GENERATION_ICELAKE ? DS_BIT(ds_counter_fixed(0)) : DS_BIT(1);
-    case DS_EVENT_LOAD_LATENCY:
-        return caps->generation == DS_GENERATION_SANDYBRIDGE   ? DS_BIT(3)
-               : caps->generation == DS_GENERATION_GOLDENCOVE ? 0xFE
-                                                              : 0xFF;
-    default:
-        return gp | (event->fixed == DS_NO_FIXED ? 0 : DS_BIT(ds_counter_fixed((unsigned)event->fixed)));
-    }
+    const struct ds_event_data *d = data_of(caps, event);
+    const uint64_t fixed = event->fixed == DS_NO_FIXED ? 0 : DS_BIT(ds_counter_fixed((unsigned)event->fixed));
+    const uint64_t gp = DS_BIT(DS_COUNTER_FIXED) - 1;
+    if (event->plain || unlisted(caps, event))
+        return d->counters & gp ? (d->counters & gp) | fixed : d->counters;
+    return d->pebs & gp ? d->pebs & (gp | fixed) : d->pebs; /* what fixed counters alone have needs no other name */
 }
 
-/* With PEBS_BASELINE all events are. Before it the precise ones are listed: never cycles, and on Core 2 no branches but
- * mispredicted ones (SDM vol. 3B, "PEBS Performance Events for Processors Based on Intel Core Microarchitecture"). */
+bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event)
+{
+    return data_of(caps, event)->select && (data_of(caps, event)->pebs || unlisted(caps, event));
+}
+
 bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event)
 {
-    if (caps->baseline || event->kind == DS_EVENT_INSTRUCTIONS || event->kind >= DS_EVENT_PREC_DIST)
-        return true;
-    return event->kind != DS_EVENT_CYCLES && caps->generation != DS_GENERATION_CORE2;
+    return data_of(caps, event)->precise;
 }
 
-/* Models of family 6, SDM vol. 4, "CPUID DisplayFamily_DisplayModel"; 0 ends a row. */
-static const uint8_t models[DS_GENERATIONS][24] = {
-    [DS_GENERATION_CORE2] = {0x0F, 0x16, 0x17, 0x1D},
-    [DS_GENERATION_NEHALEM] = {0x1A, 0x1E, 0x1F, 0x2E, 0x25, 0x2C, 0x2F},
-    [DS_GENERATION_SANDYBRIDGE] = {0x2A, 0x2D, 0x3A, 0x3E},
-    [DS_GENERATION_HASWELL] = {0x3C, 0x3F, 0x45, 0x46, 0x3D, 0x47, 0x4F, 0x56},
-    [DS_GENERATION_SKYLAKE] = {0x4E, 0x5E, 0x55, 0x8E, 0x9E, 0xA5, 0xA6, 0x66},
-    [DS_GENERATION_ICELAKE] = {0x7D, 0x7E, 0x6A, 0x6C, 0x8C, 0x8D, 0xA7, 0x9D},
-    [DS_GENERATION_GOLDENCOVE] = {0x8F, 0xCF, 0xAD, 0xAE, 0x97, 0x9A, 0xB7, 0xBA, 0xBF, 0xAA, 0xAC, 0xB5},
-    [DS_GENERATION_LIONCOVE] = {0xC5, 0xC6, 0xBD},
-    [DS_GENERATION_ATOM] = {0x37, 0x4A, 0x4D, 0x5D, 0x4C, 0x5A, 0x75, 0x5C, 0x5F, 0x7A, 0x86, 0x96, 0x9C, 0xBE,
-                            0x97, 0x9A, 0xB7, 0xBA, 0xBF}, /* the last five: efficient cores of hybrids */
-};
+bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event)
+{
+    return !event->plain && data_of(caps, event)->alone;
+}
 
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type)
 {
-    const unsigned model = cpuid_01h_eax_model(signature);
-    const bool atom = core_type >> 24 == CPUID_1AH_EAX_ATOM;
-    if (cpuid_01h_eax_family(signature) != 6)
-        return DS_GENERATION_OTHER;
-    for (unsigned g = atom ? DS_GENERATION_ATOM : 0; g < DS_GENERATIONS; g++)
-        for (const uint8_t *m = models[g]; *m; m++)
-            if (*m == model)
-                return (enum ds_generation)g;
-    return DS_GENERATION_OTHER;
+    const unsigned family = cpuid_01h_eax_family(signature), model = cpuid_01h_eax_model(signature);
+    const uint32_t type = core_type >> 24, native = core_type & 0xFFFFFF;
+    enum ds_generation found = DS_GENERATION_OTHER;
+    for (const struct ds_core_data *c = ds_core_data; c->family; c++) {
+        if (c->family != family || c->model != model || (c->native_model && c->native_model != native))
+            continue;
+        /* A hypervisor may hide the kinds of core: most have performance cores then. */
+        if (c->core_type && c->core_type != (type ? type : CPUID_1AH_EAX_CORE))
+            continue;
+        found = (enum ds_generation)c->generation;
+        if (c->native_model) /* this one and no other of its kind */
+            break;
+    }
+    return found;
 }
 
 const char *ds_generation_text(enum ds_generation generation)
 {
     static const char *const text[DS_GENERATIONS] = {
-        "no list of its events here: the architectural ones only",
-        "events are coded as on Core 2",
-        "events are coded as on Nehalem",
-        "events are coded as on Sandy Bridge",
-        "events are coded as on Haswell",
-        "events are coded as on Skylake",
-        "events are coded as on Ice Lake",
-        "events are coded as on Golden Cove",
-        "events are coded as on Lion Cove",
-        "events are coded as on Silvermont",
+        [DS_GENERATION_OTHER] = "no list of its events here: the architectural ones only",
+        [DS_GENERATION_CORE2] = "events are coded as on Core 2",
+        [DS_GENERATION_NEHALEM] = "events are coded as on Nehalem",
+        [DS_GENERATION_SANDYBRIDGE] = "events are coded as on Sandy Bridge",
+        [DS_GENERATION_IVYBRIDGE] = "events are coded as on Ivy Bridge",
+        [DS_GENERATION_HASWELL] = "events are coded as on Haswell",
+        [DS_GENERATION_SKYLAKE] = "events are coded as on Skylake",
+        [DS_GENERATION_ICELAKE] = "events are coded as on Ice Lake",
+        [DS_GENERATION_GOLDENCOVE] = "events are coded as on Golden Cove",
+        [DS_GENERATION_REDWOODCOVE] = "events are coded as on Redwood Cove",
+        [DS_GENERATION_LIONCOVE] = "events are coded as on Lion Cove",
+        [DS_GENERATION_COUGARCOVE] = "events are coded as on Cougar Cove",
+        [DS_GENERATION_COYOTECOVE] = "events are coded as on Coyote Cove",
+        [DS_GENERATION_BONNELL] = "events are coded as on Bonnell",
+        [DS_GENERATION_SILVERMONT] = "events are coded as on Silvermont",
+        [DS_GENERATION_KNIGHTS] = "events are coded as on Xeon Phi",
+        [DS_GENERATION_GOLDMONT] = "events are coded as on Goldmont",
+        [DS_GENERATION_GOLDMONTPLUS] = "events are coded as on Goldmont Plus",
+        [DS_GENERATION_TREMONT] = "events are coded as on Tremont",
+        [DS_GENERATION_GRACEMONT] = "events are coded as on Gracemont",
+        [DS_GENERATION_CRESTMONT] = "events are coded as on Crestmont",
+        [DS_GENERATION_SKYMONT] = "events are coded as on Skymont",
+        [DS_GENERATION_DARKMONT] = "events are coded as on Darkmont",
+        [DS_GENERATION_ARCTICWOLF] = "events are coded as on Arctic Wolf",
     };
     return text[generation];
 }

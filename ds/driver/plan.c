@@ -106,9 +106,10 @@ static int choose(uint64_t free)
     return free ? __builtin_ctzll(fixed ? fixed : free) : -1;
 }
 
-/* Load latency on Golden Cove is recorded only while another counter counts this event (Linux'
- * arch/x86/events/intel/core.c). */
-#define LOAD_LATENCY_AUXILIARY 0x8203u
+/* Load latency on Golden Cove is recorded only while one of the first four counters counts this event; Redwood Cove
+ * does without (Linux' arch/x86/events/intel/core.c: certain for Granite Rapids). */
+#define LOAD_LATENCY_AUXILIARY          0x8203u
+#define LOAD_LATENCY_AUXILIARY_COUNTERS 0xFu
 
 /* What an event has beside its counter: settings that there is only one register for, an auxiliary event. */
 static int plan_setting(struct ds_cpu *ds, const struct ds_counter *c, char *error, size_t size)
@@ -141,7 +142,7 @@ static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size
                  ds_generation_text(ds->caps.generation));
         return -EINVAL;
     }
-    if (!c->event->plain && !ds_event_precise(&ds->caps, c->event)) {
+    if (!c->event->plain && !ds_event_recorded(&ds->caps, c->event)) {
         snprintf(error, size, "option 'pebs': %s: PEBS cannot record it on this processor: ask for it with :plain",
                  c->event->name);
         return -EINVAL;
@@ -153,6 +154,15 @@ static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size
                  c->event->name, ds->cpu);
         return -EINVAL;
     }
+    return 0;
+}
+
+/* What events leave free as long as others will do. */
+static uint64_t keep_free(const struct ds_cpu *ds)
+{
+    for (uint32_t i = 0; i < ds->config.events && ds->caps.generation == DS_GENERATION_GOLDENCOVE; i++)
+        if (ds->config.event[i].kind == DS_EVENT_LOAD_LATENCY)
+            return DS_BIT(0); /* for its auxiliary event: itself it is not counted there */
     return 0;
 }
 
@@ -174,7 +184,9 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
             int e = plan_event(ds, c, error, size);
             if (e)
                 return e;
-            int n = choose((plain ? all : caps->pebs_counters) & can & ~taken);
+            const uint64_t free = (plain ? all : caps->pebs_counters) & can & ~taken;
+            const uint64_t others = free & ~keep_free(ds);
+            int n = choose(others ? others : free);
             if (n < 0) {
                 snprintf(error, size, "option '%s': no %scounter left for %s: give fewer events",
                          counts ? "session.pmc" : "pebs", plain ? "" : "PEBS ", event->name);
@@ -191,7 +203,7 @@ static int plan_counters(struct ds_cpu *ds, char *error, size_t size)
             ds->pebs_enable |= plain ? 0 : DS_BIT(n);
         }
     if (ds->load_latency && caps->generation == DS_GENERATION_GOLDENCOVE) {
-        int n = choose(all & (DS_BIT(DS_COUNTER_FIXED) - 1) & ~taken);
+        int n = choose(all & LOAD_LATENCY_AUXILIARY_COUNTERS & ~taken);
         if (n < 0) {
             snprintf(error, size, "option 'pebs': no counter left for what %s needs beside it: give fewer events",
                      ds->load_latency->name);

@@ -117,7 +117,7 @@ int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint
     if (!sampled || caps->baseline)
         return -ENOENT;
     struct ds_event instead = prec_dist_as(sampled);
-    uint16_t code;
+    uint64_t code;
     if (ds_event_code(caps, &instead, &code))
         return -ENOENT;
     if (all > 1)

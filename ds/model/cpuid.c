@@ -48,6 +48,7 @@ void ds_model_cpuid(const struct ds_model *m, uint32_t leaf, uint32_t subleaf, u
             break;
         if (subleaf == 0) {
             out[0] = CPUID_23H_EAX_SELF | CPUID_23H_EAX_COUNTERS | CPUID_23H_EAX_EVENTS;
+            out[1] = CPUID_23H_EBX_UMASK2;
         } else if (subleaf == 1) {
             out[0] = (1u << p->gp_counters) - 1;
             out[1] = (1u << p->fixed_counters) - 1;

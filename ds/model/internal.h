@@ -64,5 +64,5 @@ int ds_model_store(const struct ds_model *model, uint64_t *reg, uint64_t value, 
 /* Stores a branch record where DEBUGCTL and `cpl` say so. *pmi: the threshold was reached. False: not mapped. */
 bool ds_model_store_branch(struct ds_model *model, const struct ds_model_branch *branch, unsigned cpl, bool *pmi);
 
-/* The event of IA32_PERFEVTSELx[15:0], NULL: none the model counts. */
-const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint16_t code);
+/* The event of IA32_PERFEVTSELx[15:0] and UMaskExt, NULL: none the model counts. */
+const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code);

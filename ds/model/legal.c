@@ -51,7 +51,7 @@ static bool any_thread(const struct ds_model_preset *p)
 uint64_t ds_model_legal_perfevtsel(const struct ds_model *m)
 {
     return (UINT64_C(0xFFFFFFFF) & ~(any_thread(m->preset) ? 0 : IA32_PERFEVTSEL_ANY)) |
-           (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0);
+           (m->preset->baseline ? IA32_PERFEVTSEL_ADAPTIVE : 0) | (m->preset->core_type ? IA32_PERFEVTSEL_UMASK2 : 0);
 }
 
 /* Bits 32 to 35 are load latency, or with the baseline fixed counters. */

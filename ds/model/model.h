@@ -57,7 +57,7 @@ enum ds_model_event {
 #define DS_MODEL_UOPS_MAX 8u
 
 struct ds_model_event_code {
-    uint16_t code; /* IA32_PERFEVTSELx[15:0]: unit mask and event select */
+    uint64_t code; /* IA32_PERFEVTSELx[15:0], unit mask and event select; [47:40], UMaskExt */
     uint8_t event; /* enum ds_model_event, or DS_MODEL_UOPS */
     uint64_t only; /* 0: counts on every counter; else on these alone, and there with precise distribution, but with
                     * CMASK on all, and without */

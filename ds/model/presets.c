@@ -52,10 +52,22 @@ static const struct ds_model_event_code sandybridge[] = {
 };
 
 static const struct ds_model_event_code icelake[] = {
-    /* and later */
+    /* to Golden Cove */
     {0x81D0, DS_MODEL_LOAD, 0},
     {0x82D0, DS_MODEL_STORE, 0},
     {0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
+    {0x02C4, DS_MODEL_NEAR_CALL, 0},
+    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
+    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},
+    {0x40C4, DS_MODEL_FAR_BRANCH, 0},
+    {0},
+};
+
+static const struct ds_model_event_code lioncove[] = {
+    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x82D0, DS_MODEL_STORE, 0},
+    /* BR_INST_RETIRED.COND; without UMaskExt 1 it lacks branches that are taken forward, which nothing here tells. */
+    {UINT64_C(1) << 40 | 0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
     {0x02C4, DS_MODEL_NEAR_CALL, 0},
     {0x08C4, DS_MODEL_NEAR_RETURN, 0},
     {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},
@@ -239,7 +251,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pdist = GP(1),
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
         LBR_ARCHITECTURAL,
-        .events = icelake,
+        .events = lioncove,
     },
     {
         .name = "lunarlake",
@@ -264,7 +276,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .data_cfg = MSR_PEBS_DATA_CFG_VALID | MSR_PEBS_DATA_CFG_CNTR | MSR_PEBS_DATA_CFG_METRICS |
                     UINT64_C(0x3FF) << 32 | UINT64_C(0xF) << 48,
         LBR_ARCHITECTURAL,
-        .events = icelake,
+        .events = lioncove,
     },
 };
 
@@ -276,7 +288,7 @@ const struct ds_model_preset *ds_model_preset(const char *name)
     return NULL;
 }
 
-const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint16_t code)
+const struct ds_model_event_code *ds_model_event_code(const struct ds_model_preset *preset, uint64_t code)
 {
     const struct ds_model_event_code *const tables[] = {architectural, preset->events};
     for (size_t t = 0; t < 2; t++)

@@ -20,7 +20,7 @@ static void update_gp(struct ds_model *m, unsigned i)
     uint64_t sel = m->perfevtsel[i];
     m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
     m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
-    const struct ds_model_event_code *e = ds_model_event_code(m->preset, (uint16_t)sel);
+    const struct ds_model_event_code *e = ds_model_event_code(m->preset, sel & (0xFFFF | IA32_PERFEVTSEL_UMASK2));
     if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))
         return;
     const bool os = sel & IA32_PERFEVTSEL_OS, usr = sel & IA32_PERFEVTSEL_USR, edge = sel & IA32_PERFEVTSEL_EDGE;

@@ -218,7 +218,7 @@ bool ds_probe_find(const struct ds_probe *p, enum ds_event_kind kind, uint64_t n
     const struct ds_event event = {.kind = (uint8_t)kind, .fixed = DS_NO_FIXED};
     const uint64_t gp = DS_BIT(p->caps->gp_counters) - 1;
     const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters & gp & ~not_these;
-    if (!any || !ds_event_precise(p->caps, &event) || ds_event_code(p->caps, &event, &c->code))
+    if (!any || !ds_event_recorded(p->caps, &event) || ds_event_code(p->caps, &event, &c->code))
         return false;
     /* The first has precise distribution here and there; on efficient cores of hybrids the second has, too. */
     const uint64_t others = any & ~UINT64_C(1) & ~(p->caps->core_type == CPUID_1AH_EAX_ATOM ? UINT64_C(2) : 0);

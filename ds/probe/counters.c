@@ -98,7 +98,7 @@ static bool candidate(const struct ds_probe *p, unsigned i, struct ds_probe_coun
     const struct ds_event precise = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
     const struct ds_event plain = {.kind = DS_EVENT_INSTRUCTIONS, .fixed = DS_NO_FIXED, .plain = true};
     const struct ds_event *event = i ? &plain : &precise;
-    const bool goldmont = p->caps->generation == DS_GENERATION_ATOM && p->caps->format >= 3;
+    const bool goldmont = p->caps->generation >= DS_GENERATION_GOLDMONT && p->caps->format >= 3;
     const uint64_t any = ds_event_counters(p->caps, event) & p->caps->pebs_counters;
     *c = (struct ds_probe_counter){0};
     if (i > 1 || (i && !p->caps->baseline && !goldmont) || !any || ds_event_code(p->caps, event, &c->code))

@@ -11,7 +11,7 @@
 
 struct ds_probe_counter {
     unsigned number; /* as in GLOBAL_STATUS */
-    uint16_t code;   /* IA32_PERFEVTSELx[15:0]; of a fixed counter nothing */
+    uint64_t code;   /* IA32_PERFEVTSELx[15:0], [47:40]; of a fixed counter nothing */
 };
 
 struct ds_probe_saved {

@@ -301,7 +301,7 @@ static bool prove_at(struct prover *p, enum ds_event_kind kind, uint64_t period)
 static bool prove_event(struct prover *p, enum ds_event_kind kind)
 {
     struct ds_config config;
-    uint16_t code;
+    uint64_t code;
     char spec[64];
     if (!events[kind])
         return true;
@@ -314,7 +314,7 @@ static bool prove_event(struct prover *p, enum ds_event_kind kind)
     if (kpaper_count(&p->paper, kind) != p->known->total[kind] && judge(p, KPAPER_WRONG))
         snprintf(p->why, sizeof p->why, "%s: the steps come to %lu, the total says %u", events[kind],
                  (unsigned long)kpaper_count(&p->paper, kind), p->known->total[kind]);
-    if (!ds_event_precise(p->caps, &config.event[0]) || p->caps->errata.period_32)
+    if (!ds_event_recorded(p->caps, &config.event[0]) || p->caps->errata.period_32)
         return prove_at(p, kind, 0);
     for (size_t i = 0; i < PERIODS; i++)
         if (!prove_at(p, kind, periods[i]))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Kernels that lie in one way each (kernel/tracepoint/mutant.h): only the files that look at CAIRN_MUTANT are compiled
 # again.
-MUTANT_C := $(shell grep -l CAIRN_MUTANT $(KERNEL_C))
+MUTANT_C := $(shell grep -l CAIRN_MUTANT $(filter-out $(EVENT_C),$(KERNEL_C)))
 MUTANTS  := 1 2 3 4 5 6 7
 define mutant
 FLAGS_mutant$(1) = $$(KCFLAGS) -DCAIRN_MUTANT=$(1)

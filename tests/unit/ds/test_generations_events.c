@@ -33,14 +33,14 @@ static void special_events(void **state)
         uint8_t latency_counter, distribution_counter;
     } rows[] = {
         {"penryn", 0, 0, 0, 0, 0},
-        {"nehalem", 0x100B, 0, 0, 0, 0},
+        {"nehalem", 0x100B, 0, 0, 3, 0},
         {"sandybridge", 0x01CD, 0x01C0, 0, 3, 1},
-        {"haswell", 0x01CD, 0x01C0, 0, 0, 1},
+        {"haswell", 0x01CD, 0x01C0, 0, 3, 1},
         {"skylake", 0x01CD, 0x01C0, 0x01C6, 0, 1},
         {"icelake", 0x01CD, 0x0100, 0x01C6, 0, 32},
         {"sapphirerapids", 0x01CD, 0x0100, 0x01C6, 1, 32},
-        {"arrowlake", 0, 0x0100, 0, 0, 32},
-        {"lunarlake", 0, 0x0100, 0, 0, 32},
+        {"arrowlake", 0x01CD, 0x0100, 0x03C6, 2, 32},
+        {"lunarlake", 0x01CD, 0x0100, 0x03C6, 2, 32},
     };
     _Static_assert(sizeof rows / sizeof rows[0] == DS_MODEL_PRESETS, "every preset");
     static const char *const specs[] = {"MEM_TRANS_RETIRED.LOAD_LATENCY:1009:ldlat=30:k",
@@ -113,9 +113,11 @@ static void special_events_beside_others(void **state)
         {"skylake", "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
          "MEM_TRANS_RETIRED.LOAD_LATENCY: once only: there is one MSR_PEBS_LD_LAT"},
         {"icelake", "FRONTEND_RETIRED:9:frontend=1,FRONTEND_RETIRED:9:frontend=2", "there is one MSR_PEBS_FRONTEND"},
+        {"sapphirerapids", "branches:9,branches:9,branches:9,branches:9,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
+         NULL},
         {"sapphirerapids",
-         "branches:9,branches:9,branches:9,branches:9,branches:9,branches:9,branches:9,"
-         "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
+         "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9,"
+         "branches:9,branches:9,branches:9,branches:9,branches:9,branches:9,branches:9",
          "no counter left for what MEM_TRANS_RETIRED.LOAD_LATENCY needs beside it"},
     };
     const struct ds_hooks hooks = {.before_drain = model_machine_before_drain, .drained = model_machine_drained};
@@ -215,8 +217,8 @@ static void each_event(void **state)
         const char *preset;
         unsigned plain, precise; /* bits of `events` */
     } rows[] = {
-        {"penryn", 0x05F, 0x003},         {"nehalem", 0x0BF, 0x0B3},   {"sandybridge", 0x3FF, 0x3F3},
-        {"haswell", 0x3FF, 0x3F3},        {"skylake", 0x3FF, 0x3F3},   {"icelake", 0x3FF, 0x3FF},
+        {"penryn", 0x05F, 0x003},         {"nehalem", 0x0BF, 0x0B3},   {"sandybridge", 0x3FF, 0x1F3},
+        {"haswell", 0x3FF, 0x1F3},        {"skylake", 0x3FF, 0x3F3},   {"icelake", 0x3FF, 0x3FF},
         {"sapphirerapids", 0x3FF, 0x3FF}, {"arrowlake", 0x3FF, 0x3FF}, {"lunarlake", 0x3FF, 0x3FF},
     };
     _Static_assert(sizeof rows / sizeof rows[0] == DS_MODEL_PRESETS, "every preset");

@@ -77,12 +77,14 @@ static const struct sources *sources_of(const struct cairn_log *log, uint32_t cp
     case DS_GENERATION_NEHALEM:
         return &nehalem;
     case DS_GENERATION_SANDYBRIDGE:
+    case DS_GENERATION_IVYBRIDGE:
     case DS_GENERATION_HASWELL:
         return &sandybridge;
     case DS_GENERATION_SKYLAKE:
     case DS_GENERATION_ICELAKE:
         return &skylake;
     case DS_GENERATION_GOLDENCOVE:
+    case DS_GENERATION_REDWOODCOVE:
         return &goldencove;
     default:
         return NULL;
