@@ -51,6 +51,30 @@ def test_files_named_in_reading():
         assert (cb.ROOT / path).exists(), path
 
 
+@pytest.mark.parametrize("name", ["control", "windows", "memory", "workloads", "format", "filters", "export"])
+def test_names_of_the_source(name):
+    """Every path that these documents name exists, and every function of the kernel's is in the source."""
+    text = (cb.ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    quoted = set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)))
+    for path in quoted:
+        if re.fullmatch(r"(?:boot|arch|kernel|ds|trace|tools|tests)/[\w./-]+", path):
+            assert (cb.ROOT / path).exists(), path
+    source, _ = kernel_source()
+    words = set(re.findall(r"\w+", "\n".join(source.values())))
+    functions = {word for word in quoted if re.fullmatch(r"(?:k(?!ernel_)|arch_|ds_|user_)[a-z]*_[a-z0-9_]+", word)}
+    assert functions - {"ds_backend"} <= words, functions - words  # a key of a CTF export
+
+
+def test_code_in_workloads():
+    """The workload of docs/workloads.md compiles, and its program is one of the kernel's."""
+    text = (cb.ROOT / "docs" / "workloads.md").read_text(encoding="utf-8")
+    workload, program = re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S)
+    subprocess.run(["cc", "-std=gnu17", "-ffreestanding", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", cb.ROOT,
+                    "-x", "c", "-"], input=workload, text=True, check=True)
+    programs = (cb.ROOT / "kernel" / "user" / "ring3" / "programs.c").read_text(encoding="utf-8")
+    assert program[program.index("\nvoid "):] in programs
+
+
 def test_steps_of_the_driver():
     """The numbered steps of docs/ds.md are those of the driver, and each writes what the document says."""
     source = "".join((cb.ROOT / "ds" / "driver" / name).read_text(encoding="utf-8")

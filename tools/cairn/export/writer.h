@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The formats that `cairn export` writes. A format is a file, out_NAME.c, that defines cairn_writer_NAME, and a word in
- * CAIRN_WRITERS. It is told of what the trace holds in the order of time, one thing after another (export.c), and reads
- * no events itself; what is missing it is told of as well.
+ * The formats that `cairn export` writes. A format is a file NAME_writer.c, or a folder NAME/ with a writer.c, that
+ * defines cairn_writer_NAME, and a word in CAIRN_WRITERS. export.c calls it for each item of the trace and each gap, in
+ * the order of time; it reads no events itself.
  */
 #pragma once
 

@@ -147,9 +147,8 @@ static int by_sequence(const void *a, const void *b)
 }
 
 /* Why something may be missing (enum cairn_maybe) behind `last` and before sequence number `next`; -1: nothing.
- * Files written here flag the buffer
- * behind which it was; what Windows flags in files is not known, so there every buffer of a file with loss is suspect,
- * and every one behind which a number is missing, whose CPU nobody knows. */
+ * Files written here flag the buffer behind which it was; what Windows flags in files is not known, so there every
+ * buffer of a file with loss is suspect, and every one behind which a number is missing, whose CPU nobody knows. */
 static int lost_behind(const struct order *o, const struct cairn_etl_buffer *last, uint64_t next)
 {
     const struct cairn_etl *etl = o->etl;
