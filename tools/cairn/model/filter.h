@@ -9,7 +9,8 @@
  *              it let go; any other event while it ran, or that names it; drains that lost something, and gaps;
  *   by reason  a switch whose thread that leaves has one of these states or wait reasons; drains that lost something,
  *              and gaps. Nothing else has a reason.
- * So no loss is ever hidden but by its place: its CPU and its time. All that are given must pass.
+ * So no loss is ever hidden but by its place (its CPU and its time), and lost branches (BTS) by their thread. All that
+ * are given must pass.
  */
 #pragma once
 
