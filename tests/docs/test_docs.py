@@ -65,6 +65,19 @@ def test_names_of_the_source(name):
     assert functions - {"ds_backend"} <= words, functions - words  # a key of a CTF export
 
 
+def test_keys_of_a_dump():
+    """docs/format.md has every key that the kernel writes into a dump."""
+    text = (cb.ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    text = text[text.index("## 3. "):text.index("## 4. ")] + text[text.index("## 16. "):]
+    words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", text))))
+    source, _ = kernel_source()
+    keys = {key for code in source.values() if "trace_dump_print" in code
+            for key in re.findall(r'(?:LINE\(|CAIRN_STREAM_\w+, |stream, )"([^"=]*)=', code)}
+    assert len(keys) > 100
+    for key in keys:
+        assert re.sub(r"%[sux]", "", key).split(".")[-1] in words | {""}, key
+
+
 def test_code_in_workloads():
     """The workload of docs/workloads.md compiles, and its program is one of the kernel's."""
     text = (cb.ROOT / "docs" / "workloads.md").read_text(encoding="utf-8")
