@@ -30,8 +30,8 @@ static uint64_t read_all(const char *path)
     const struct cairn_item *item;
     char refusal[CAIRN_REFUSAL];
     uint64_t switches = 0;
-    if (cairn_input_open(&input, path) ||
-        cairn_log_read(&log, &input, &(struct cairn_choice){.passing = true}, refusal) || cairn_log_damaged(&log)) {
+    if (cairn_input_open(&input, path) || cairn_log_read(&log, &input, &(struct cairn_choice){0}, refusal) ||
+        cairn_log_damaged(&log)) {
         fprintf(stderr, "read-dump: %s cannot be read, or is damaged\n", path);
         exit(1);
     }

@@ -2,7 +2,7 @@
 /*
  * Damages a log in every way and reads it: never a crash, never a switch, a record's thread or a branch that the
  * undamaged log does not have (who came may become unknown), and what is missing is named; and the same whether the log
- * is kept or read in passing. In one process, or it would take hours.
+ * is in memory or read through windows. In one process, or it would take hours.
  *
  *     damage each LOG [STEP]            every line removed, repeated, cut, swapped with the next;
  *                                       every STEPth bit flipped
@@ -190,7 +190,7 @@ static void compare_records(const struct cairn_log *log)
     }
 }
 
-/* ---- the log read in passing ------------------------------------------------------------------------------------- */
+/* ---- the log read through windows -------------------------------------------------------------------------------- */
 
 static bool same_switch(const struct cairn_switch *a, const struct cairn_switch *b)
 {
@@ -230,45 +230,45 @@ static bool same_item(const struct cairn_item *a, const struct cairn_item *b)
     }
 }
 
-static void compare_lists(const struct cairn_log *kept, const struct cairn_log *passing)
+static void compare_counts(const struct cairn_log *whole, const struct cairn_log *windows)
 {
-    for (uint32_t c = 0; c < kept->cpus; c++) {
-        const struct cairn_cpu *a = &kept->cpu[c], *b = &passing->cpu[c];
-        if (a->events != b->events || a->records.count != b->pebs_records || a->epochs.count != b->epochs_seen ||
-            a->locks.count != b->lock_events || a->logged.count != b->log_entries || a->acks.count != b->acks.count ||
+    for (uint32_t c = 0; c < whole->cpus; c++) {
+        const struct cairn_cpu *a = &whole->cpu[c], *b = &windows->cpu[c];
+        if (a->events != b->events || a->pebs_records != b->pebs_records || a->epochs_seen != b->epochs_seen ||
+            a->lock_events != b->lock_events || a->log_entries != b->log_entries || a->acks.count != b->acks.count ||
             a->told.count != b->told.count || a->holes.count != b->holes.count || a->buffers != b->buffers ||
             a->bts_records != b->bts_records || a->piece_count != b->piece_count)
-            fail("read in passing, something else is counted");
+            fail("read through windows, something else is counted");
     }
 }
 
-/* Windows of the file, and no lists: it must tell the same. */
-static void compare_passing(const struct cairn_log *kept, const char *data, size_t size)
+/* A file is read through windows: it must tell the same as the bytes in memory. */
+static void compare_windows(const struct cairn_log *whole, const char *data, size_t size)
 {
     struct cairn_input file = {.fd = memfd_create("damage", 0), .size = size};
-    struct cairn_log passing;
+    struct cairn_log windows;
     struct cairn_timeline t, u;
     const struct cairn_item *a, *b;
     char why[CAIRN_REFUSAL];
     if (file.fd < 0 || write(file.fd, data, size) != (ssize_t)size)
         fail("there is no room for a copy");
-    if (cairn_log_read(&passing, &file, &(struct cairn_choice){.passing = true}, why))
-        fail("read in passing it is no trace at all");
-    if (passing.frames.count != kept->frames.count || cairn_log_damaged(&passing) != cairn_log_damaged(kept) ||
-        passing.cpus != kept->cpus || passing.frames.suspects.count != kept->frames.suspects.count)
-        fail("read in passing it is another log");
-    compare_lists(kept, &passing);
-    cairn_timeline_init(&t, kept, -1, cairn_prefers_compact(kept), CAIRN_BY_FORMAT, true);
-    cairn_timeline_init(&u, &passing, -1, cairn_prefers_compact(kept), CAIRN_BY_FORMAT, true);
+    if (cairn_log_read(&windows, &file, &(struct cairn_choice){0}, why))
+        fail("read through windows it is no trace at all");
+    if (windows.frames.count != whole->frames.count || cairn_log_damaged(&windows) != cairn_log_damaged(whole) ||
+        windows.cpus != whole->cpus || windows.frames.suspects.count != whole->frames.suspects.count)
+        fail("read through windows it is another log");
+    compare_counts(whole, &windows);
+    cairn_timeline_init(&t, whole, -1, cairn_prefers_compact(whole), CAIRN_BY_FORMAT, true);
+    cairn_timeline_init(&u, &windows, -1, cairn_prefers_compact(whole), CAIRN_BY_FORMAT, true);
     do {
         a = cairn_timeline_next(&t);
         b = cairn_timeline_next(&u);
         if (!a != !b || (a && !same_item(a, b)))
-            fail("read in passing it tells something else");
+            fail("read through windows it tells something else");
     } while (a);
     cairn_timeline_free(&t);
     cairn_timeline_free(&u);
-    cairn_log_free(&passing);
+    cairn_log_free(&windows);
     close(file.fd);
 }
 
@@ -301,7 +301,7 @@ static void try(const char *data, size_t size, enum expected expected, uint32_t 
         compare_branches(&log);
     static unsigned tries; /* single bits are too many for each of them */
     if (expected == ANY || tries++ % 16 == 0)
-        compare_passing(&log, data, size);
+        compare_windows(&log, data, size);
     bool damaged = cairn_log_damaged(&log);
     if (damaged == (log.frames.count == truth.frames))
         fail(damaged ? "all frames are there, but it is called damaged"

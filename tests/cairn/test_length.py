@@ -12,7 +12,8 @@ import cairn_boot
 from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, measured, text_of
 
 ROOM = 12 << 20
-COMMANDS = [["dump"], ["info"], ["stat"], ["profile"], ["export", "--to", "json"], ["export", "--to", "folded"]]
+COMMANDS = [["dump"], ["info"], ["stat"], ["profile"], ["check"],
+            ["export", "--to", "json"], ["export", "--to", "folded"]]
 
 
 def make(path, switches):
@@ -78,14 +79,30 @@ def test_locks_and_branches_keep_what_they_show(command, words, tmp_path, limit)
     assert (status, error.split("log (")[0].split("(")[0]) == (1, f"cairn: {words}")
 
 
-@pytest.mark.parametrize("command", [["check"], ["export", "--to", "html"]], ids=" ".join)
-def test_out_of_memory(command, tmp_path, limit):
-    """Those that keep the log say who wanted how much, and what to do."""
-    log = make(tmp_path / "log", 120000)
-    status, error, _ = measured([*command, log], address_space=limit)
-    assert (status, error) == (3, f"cairn {command[0]}: {log}: out of memory:\n"
-                                  "  it keeps all of the log: give it more (ulimit -v), or look at the log with dump,\n"
-                                  "  stat, info or profile, which do not (docs/reader.md)\n")
+def test_a_page_has_a_limit(tmp_path):
+    """Above 256 MiB one line says what to do; a part of such a log is a page all the same."""
+    log = tmp_path / "log"
+    log.write_bytes((GOLDEN / "small.log").read_bytes())
+    os.truncate(log, (256 << 20) + (1 << 20))
+    done = cairn("export", "--to", "html", log, "-o", tmp_path / "page")
+    assert done.returncode == 1 and "a page is for logs of up to 256 MiB: choose a part by --from" in errors_of(done)
+    assert not (tmp_path / "page").exists()
+    done = cairn("export", "--to", "html", "--cpu", "0", log, "-o", tmp_path / "page")
+    assert (tmp_path / "page").exists(), errors_of(done)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", [["dump"], ["stat"], ["check"], ["info"], ["export", "--to", "etl", "-o", "OUT"]],
+                         ids=" ".join)
+def test_a_gigabyte(command, tmp_path_factory):
+    """64 MB are enough."""
+    log = tmp_path_factory.getbasetemp() / "gigabyte"
+    if not log.exists():
+        make(log, 9000000)
+        assert log.stat().st_size > 10**9
+    out = tmp_path_factory.mktemp("out") / "out"
+    status, error, peak = measured([*(out if word == "OUT" else word for word in command), log])
+    assert status == 0 and peak < 64 << 20, (error, peak)
 
 
 @pytest.mark.long

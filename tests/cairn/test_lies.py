@@ -3,9 +3,11 @@
 
 import re
 import struct
+import subprocess
 
 import pytest
 
+import cairn_boot
 import frames
 from cairn_tool import (GOLDEN, TRUTH_PEBS, TRUTH_SWALLOWED, TRUTH_SWITCH, TRUTH_WORDS, cairn, events, patch, text_of,
                         truths, without)
@@ -126,10 +128,13 @@ def test_part_of_the_words_missing():
     assert re.search(r"^verified in part: \d+ PEBS records are without all of their words", said, re.M), text
 
 
+OLD = subprocess.run([cairn_boot.BUILD / "make_golden", "old"], capture_output=True, check=True).stdout
+
+
 def in_format_1(parts):
     """The golden log's records of 176 bytes are as long as those of format 1: no EventingIP, no TSC, RIP at 08, at 90
-    every overflow there is. Epochs of version 1 have an area of the same size for each format. The truth has
-    what it had before it had words."""
+    every overflow there is; make_golden's log "old" has the area that goes with it. The truth has what it had before
+    it had words."""
     for i, (stream, payload) in enumerate(parts):
         if stream == "M":
             parts[i] = (stream, payload.replace(b"ds.format=4", b"ds.format=1"))
@@ -139,7 +144,6 @@ def in_format_1(parts):
         if hook != EPOCH:
             continue
         kind = parts[frame][1][at + PAYLOAD]
-        patch(parts, (frame, at), 0, b"\x01")
         patch(parts, (frame, at), PAYLOAD + (3 if kind == 1 else 2), b"\x01")
         for record in range(at + PAYLOAD + 0x18, at + size if kind == 2 else 0, 176):
             rip = parts[frame][1][record + 0x28:record + 0x30]
@@ -153,7 +157,7 @@ def in_format_1(parts):
     (0x18, b"\xFF\xFF", False, "went on at 0x"),
 ])
 def test_records_of_format_1(offset, data, right, word):
-    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    parts = frames.read(OLD)
     in_format_1(parts)
     patch(parts, truths(parts, TRUTH_PEBS)[5], offset, data)
     done = cairn("check", "-", data=frames.write(parts))

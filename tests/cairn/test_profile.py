@@ -6,12 +6,12 @@ import pytest
 import cairn_boot
 import frames
 from cairn_tool import GOLDEN, cairn, text_of, with_keys
-from test_lies import in_format_1
+from test_lies import OLD, in_format_1
 
 
 def session(events, counters, oldest=True):
     """small.log, its records of format 1 (each with bits 0, 2 and 32 of GLOBAL_STATUS) or as they are, of PMC0."""
-    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    parts = frames.read(OLD if oldest else (GOLDEN / "small.log").read_bytes())
     if oldest:
         in_format_1(parts)
     with_keys(parts, {**{f"ds.event.{i}": event for i, event in enumerate(events)},

@@ -110,7 +110,7 @@ static void show(const char *log, size_t size)
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
         sigaction(signals[i], NULL, &before[i]);
     stdout = stderr = fuzz_nowhere;
-    const int status = cairn_top_command.run(path);
+    const int status = cairn_top_command.run((char *[]){path});
     stdout = out;
     stderr = errors;
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
@@ -157,8 +157,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *log = (const char *)data + CUTS;
     struct cairn_follow *whole = follow(log, size - CUTS, NULL), *parts = follow(log, size - CUTS, data);
     compare(parts, whole, told_before(log, size - CUTS));
-    fuzz_sessions(log, size - CUTS, false, compare_totals, whole);
-    fuzz_sessions(log, size - CUTS, false, compare_totals, parts);
+    fuzz_sessions(log, size - CUTS, compare_totals, whole);
+    fuzz_sessions(log, size - CUTS, compare_totals, parts);
     show(log, size - CUTS);
     cairn_follow_reset(whole);
     cairn_follow_reset(parts);

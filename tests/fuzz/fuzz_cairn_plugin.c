@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if ((read_truth(&plugin, (const char *)data, truth) || read_ended(&plugin, (const char *)data, truth)) && nul) {
         size_t log_size;
         char *log = fuzz_frames(nul + 1, size - truth - 1, &log_size);
-        fuzz_sessions(log, log_size, false, compare, &plugin);
+        fuzz_sessions(log, log_size, compare, &plugin);
         free(log);
     }
     cairn_plugin_free(&plugin);

@@ -11,9 +11,9 @@
 
 extern FILE *fuzz_nowhere; /* for what nobody looks at; open before the first log is looked at */
 
-/* Reads `size` bytes as a log, kept or in passing (log.h), and has each of its sessions looked at, in turn. */
-void fuzz_sessions(const char *data, size_t size, bool passing,
-                   void (*look)(const struct cairn_log *log, void *context), void *context);
+/* Reads `size` bytes as a log, and has each of its sessions looked at, in turn. */
+void fuzz_sessions(const char *data, size_t size, void (*look)(const struct cairn_log *log, void *context),
+                   void *context);
 
 /*
  * A log for the caller to free, of *log_size bytes: the input is cut into payloads, each of which becomes an intact

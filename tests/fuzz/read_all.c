@@ -17,6 +17,7 @@
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/event_text.h"
 #include "tools/cairn/export/etl/export.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/log/damage.h"
@@ -41,28 +42,33 @@ static void read_record(const struct cairn_log *log, const struct cairn_item *it
     }
 }
 
-/* What is found must be there: entries of this CPU, actions of theirs, of the kinds they stand for. */
-static void believe(const struct cairn_cpu *cpu, const struct cairn_life_step *step, uint8_t kind)
+/* What is found must be there: an entry, an action of it, of the kind it stands for. */
+static void believe(const struct cairn_life *life, const struct cairn_life_step *step, uint8_t kind)
 {
     if (!step->entry)
         return;
-    if (step->entry < cpu->logged.items || step->entry >= cpu->logged.items + cpu->logged.count ||
-        step->action.kind != kind || step->missing)
+    if (step->entry < life->entries || step->entry >= life->entries + life->count || step->action.kind != kind ||
+        step->missing)
         abort();
 }
 
 static void read_lives(const struct cairn_log *log, uint32_t n)
 {
-    const struct cairn_cpu *cpu = &log->cpu[n];
-    for (size_t i = 0; i < cpu->records.count && i < 64; i++) {
-        struct cairn_life life;
-        cairn_life_read(&life, cpu, &cpu->records.items[i]);
-        believe(cpu, &life.stored, CAIRN_MODEL_STORED);
-        for (unsigned c = 0; c < life.counters; c++) {
-            believe(cpu, &life.counter[c].overflow, CAIRN_MODEL_OVERFLOWED);
-            believe(cpu, &life.counter[c].load, CAIRN_MODEL_RELOADED);
+    struct cairn_group g;
+    unsigned lives = 0;
+    cairn_group_init(&g, log, n);
+    while (cairn_group_next(&g))
+        for (size_t i = 0; i < g.records.count && lives < 64; i++, lives++) {
+            struct cairn_life life;
+            cairn_life_read(&life, log, n, &g.records.items[i]);
+            believe(&life, &life.stored, CAIRN_MODEL_STORED);
+            for (unsigned c = 0; c < life.counters; c++) {
+                believe(&life, &life.counter[c].overflow, CAIRN_MODEL_OVERFLOWED);
+                believe(&life, &life.counter[c].load, CAIRN_MODEL_RELOADED);
+            }
+            cairn_life_free(&life);
         }
-    }
+    cairn_group_free(&g);
 }
 
 /* Gives an option of a command its value, as the arguments would. */
@@ -88,15 +94,13 @@ static void show_all(const struct cairn_log *log, const char *elf)
     set_text(&cairn_dump_command, "elf", elf);
     set_text(&cairn_profile_command, "elf", elf);
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-        if (log->passing && (!commands[i]->passing || (commands[i]->keeps && commands[i]->keeps(log))))
-            continue;
         if (!fuzz_filter_taken(commands[i]))
             continue;
         int status = commands[i]->show(log);
         if (status != CAIRN_GOOD && status != CAIRN_BAD)
             abort(); /* the arguments were right, and the log could be read */
     }
-    for (uint32_t cpu = 0; cpu < log->cpus && !log->passing && !cairn_filter_on(); cpu++)
+    for (uint32_t cpu = 0; cpu < log->cpus && !cairn_filter_on(); cpu++)
         for (unsigned n = 0; n < LIVES_SHOWN; n++) {
             char life[32];
             snprintf(life, sizeof(life), "%u:%u", cpu, n);
@@ -133,14 +137,19 @@ static void export_session(const struct cairn_log *log, bool strict)
     struct cairn_etl_export x;
     cairn_etl_export(&x, log, strict);
     const struct cairn_etl_writer *w = &x.writer;
+    uint8_t *room = malloc(w->buffer_bytes);
     for (size_t i = 0; i < w->buffers.count; i++) {
         struct cairn_event e;
         uint32_t at = 0;
-        while (cairn_event_at(w->buffers.items[i].bytes, w->buffers.items[i].used, at, &e))
+        const uint8_t *bytes = cairn_etl_bytes(w, &w->buffers.items[i], room);
+        if (!bytes)
+            abort();
+        while (cairn_event_at(bytes, w->buffers.items[i].used, at, &e))
             at += e.space;
         if (at != w->buffers.items[i].used)
             abort();
     }
+    free(room);
     if (!w->over && w->buffers.count * w->buffer_bytes <= EXPORT_READ)
         read_export(w);
     cairn_etl_export_free(&x);
@@ -161,8 +170,6 @@ static void export_all(const struct cairn_log *log, const char *path)
         abort(); /* it is of the log's build */
     for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
         struct cairn_output o = {.log = log, .writer = writers[i], .elf = elf};
-        if (log->passing && (!writers[i]->passing || (writers[i]->stacks && cairn_log_has_branches(log))))
-            continue;
         if (writers[i]->needs_path || (cairn_filter_on() && !writers[i]->on_switch && !writers[i]->record) ||
             ((cairn_filter_by_thread() || cairn_filter_by_reason()) && !writers[i]->each))
             continue;
@@ -243,11 +250,10 @@ static void read_session(const struct cairn_log *log, void *context)
         abort(); /* a damaged log passed */
 }
 
-/* The same by those who need nothing kept. */
-static void read_passing(const struct cairn_log *log, void *context)
+/* The same of a file that is another one by now: nothing can be said of what is found. */
+static void read_changed(const struct cairn_log *log)
 {
-    (void)context;
-    if (log->etl) /* which is always kept */
+    if (log->etl) /* which is in memory */
         return;
     read_items(log);
     show_all(log, NULL);
@@ -260,10 +266,7 @@ static void read_passing(const struct cairn_log *log, void *context)
 static void read_part(const struct cairn_log *log, void *context)
 {
     const uint32_t *choice = context;
-    if (log->etl && log->passing)
-        return;
-    if (!log->passing)
-        fuzz_filter_parts(log, *choice);
+    fuzz_filter_parts(log, *choice);
     if (fuzz_filter(log, *choice)) {
         show_all(log, NULL);
         export_all(log, NULL);
@@ -311,7 +314,7 @@ void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_si
     struct cairn_input changed = {.name = "fuzz", .data = then, .size = then_size};
     if (!fuzz_nowhere && !(fuzz_nowhere = fopen("/dev/null", "w")))
         abort();
-    if (cairn_log_read(&log, &input, &(struct cairn_choice){.passing = true}, refusal))
+    if (cairn_log_read(&log, &input, &(struct cairn_choice){0}, refusal))
         return;
     if (agree && !log.etl) {
         cairn_deframe(&other, &changed, 0, NULL);
@@ -320,16 +323,15 @@ void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_si
         cairn_frames_free(&other);
     }
     memcpy(data, then, size < then_size ? size : then_size);
-    read_passing(&log, NULL);
+    read_changed(&log);
     cairn_log_select(&log, log.number);
-    read_passing(&log, NULL);
+    read_changed(&log);
     cairn_log_free(&log);
 }
 
 void fuzz_read_all(const char *data, size_t size)
 {
-    fuzz_sessions(data, size, false, read_session, NULL);
-    fuzz_sessions(data, size, true, read_passing, NULL);
+    fuzz_sessions(data, size, read_session, NULL);
     uint32_t choice = trace_crc32c(0, data, size);
-    fuzz_sessions(data, size, choice >> 31, read_part, &choice);
+    fuzz_sessions(data, size, read_part, &choice);
 }

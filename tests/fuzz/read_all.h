@@ -8,7 +8,7 @@
 
 /* Reads `size` bytes as a log and walks everything in it. */
 void fuzz_read_all(const char *data, size_t size);
-/* Reads `size` bytes as a log in passing, and walks everything in it when `then` is there instead. `agree`: its frames'
+/* Reads `size` bytes as a log, and walks everything in it when `then` is there instead. `agree`: its frames'
  * checksums are taken for those there were. */
 void fuzz_read_changed(char *data, size_t size, const char *then, size_t then_size, bool agree);
 /* What `cairn diff` says of two logs, and of the first and itself. */

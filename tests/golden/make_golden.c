@@ -19,14 +19,14 @@ enum { COMPACT = 1, FULL = 2 }; /* what session 1 writes of switches */
 static const struct kind {
     const char *name, *what;
     uint32_t switches, cpus, events, buffer_bytes, buffers, restart, threads;
-    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live, told;
+    bool circular, ds, hw, drops, panic, truth, words, log, sessions, locks, live, told, old;
     enum script_bts bts;
 } kinds[] = {
     {"small", "compact, DS, every record form", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true},
+    {"old", "the same, with a DS area of 60H bytes", 112, 2, COMPACT, 16384, 4, .ds = true, .truth = true, .old = true},
     {"full", "0524H beside 0525H", 150, 2, COMPACT | FULL, 16384, 6, .ds = true, .truth = true},
     {"nods", "ds=off", 300, 2, COMPACT, 8192, 4, .truth = true},
-    {"circular", "circular, overwritten", 400, 2, COMPACT | FULL, 4096, 6, .circular = true, .ds = true,
-     .truth = true},
+    {"circular", "circular, overwritten", 400, 2, COMPACT | FULL, 4096, 6, .circular = true, .ds = true, .truth = true},
     {"lost", "too few buffers, records dropped", 500, 2, COMPACT | FULL, 4096, 3, .ds = true, .drops = true,
      .truth = true},
     {"panic", "frozen by a panic", 120, 2, COMPACT, 8192, 4, .ds = true, .panic = true},
@@ -119,7 +119,7 @@ static void machine(struct trace_dump *d, const struct kind *k, const struct scr
         stream_text(d, m, "ds.record_bytes=%u", SCRIPT_RECORD_BYTES);
         stream_text(d, m, "ds.records=%u", SCRIPT_RECORDS);
         stream_text(d, m, "ds.threshold=%u", SCRIPT_THRESHOLD);
-        stream_text(d, m, "ds.area_form=A0H");
+        stream_text(d, m, "ds.area_form=%s", k->old ? "60H" : "A0H");
         stream_text(d, m, "ds.data_cfg=0x2");
         stream_text(d, m, "ds.scope=thread");
         if (k->bts) {
@@ -366,12 +366,24 @@ int main(int argc, char **argv)
     sender.session = sessions[0];
     trace_dump_init(&sender.dump, &live_sink);
     printf("Cairn golden: %s: %s\r\nPASS: golden: scripted machine up\r\n", k.name, k.what);
-    const struct script_options options = {.cpus = k.cpus, .threads = k.threads ? k.threads : SCRIPT_THREADS,
-                                           .switches = k.switches, .ds = k.ds, .hw = k.hw,
-                                           .drops = k.drops, .panic = k.panic, .truth = k.truth, .words = k.words,
-                                           .log = k.log, .locks = k.locks, .told = k.told, .bts = k.bts,
+    const struct script_options options = {.cpus = k.cpus,
+                                           .threads = k.threads ? k.threads : SCRIPT_THREADS,
+                                           .switches = k.switches,
+                                           .ds = k.ds,
+                                           .hw = k.hw,
+                                           .drops = k.drops,
+                                           .old = k.old,
+                                           .panic = k.panic,
+                                           .truth = k.truth,
+                                           .words = k.words,
+                                           .log = k.log,
+                                           .locks = k.locks,
+                                           .told = k.told,
+                                           .bts = k.bts,
                                            .restart = k.restart,
-                                           .seed = seed, .turn = k.live ? sender_turn : NULL, .context = &sender};
+                                           .seed = seed,
+                                           .turn = k.live ? sender_turn : NULL,
+                                           .context = &sender};
     script_run(s, &options, &clocks, sessions);
 
     unsigned frames = 0;

@@ -70,7 +70,7 @@ static void tell_all(struct script *s, uint32_t c, uint64_t tsc, enum cairn_sess
 
 /* ---- Debug Store ----------------------------------------------------------------------------------------------- */
 
-static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
+static void epoch_event(const struct script *s, struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reason reason)
 {
     cpu->in_epoch = reason != CAIRN_DS_STOP;
     const uint32_t per_event = (CAIRN_EVENT_MAX - 0x10u - sizeof(struct cairn_ds_records)) / SCRIPT_RECORD_BYTES;
@@ -92,7 +92,8 @@ static void epoch_event(struct script_cpu *cpu, uint64_t tsc, enum cairn_ds_reas
         .pebs_interrupt_threshold = cpu->base + SCRIPT_THRESHOLD * SCRIPT_RECORD_BYTES,
         .pebs_gp_counter_reset = {(uint64_t)-(int64_t)SCRIPT_PERIOD & 0xFFFFFFFFFFFF},
     };
-    struct trace_part whole[] = {{&epoch, sizeof(epoch)}, {&area, sizeof(area)}};
+    struct trace_part whole[] = {{&epoch, sizeof(epoch)},
+                                 {&area, s->options.old ? sizeof(struct ds_area_60) : sizeof(area)}};
     trace_hub_event(cpu->trace, tsc, 0, HOOK_CAIRN_DS, HOOK_VERSION_CAIRN_DS, whole, 2);
     for (uint32_t part = 0, first = 0; part < epoch.record_events; part++, first += per_event) {
         uint32_t n = records - first < per_event ? records - first : per_event;
@@ -116,7 +117,7 @@ static void drain(const struct script *s, struct script_cpu *cpu, uint64_t tsc, 
         cpu->lost_unknown = true;
     }
     trace_hub_close_batches(cpu->trace, tsc, CCSWAP_CLOSE_DRAIN);
-    epoch_event(cpu, tsc, reason);
+    epoch_event(s, cpu, tsc, reason);
     cpu->drains++;
     cpu->all_lost += cpu->lost;
     cpu->lost = 0;
@@ -498,7 +499,7 @@ void script_run(struct script *s, const struct script_options *options, const st
         cpu->records = calloc(SCRIPT_RECORDS, SCRIPT_RECORD_BYTES);
         if (!cpu->records)
             abort();
-        epoch_event(cpu, cpu->since, CAIRN_DS_START);
+        epoch_event(s, cpu, cpu->since, CAIRN_DS_START);
         if (!options->bts)
             continue;
         cpu->bts_base = cpu->base + 0x8000;

@@ -96,6 +96,7 @@ struct script_options {
     enum script_bts bts;
     bool ds;
     bool hw;         /* as a processor shows it: a full buffer hides how many were dropped, no truth of records */
+    bool old;        /* the DS area has the form of 60H bytes */
     bool drops;      /* now and then a PMI comes too late: the buffer is full and records are dropped */
     bool panic;      /* ends in trace_hub_freeze instead of trace_hub_stop */
     bool truth;

@@ -266,7 +266,7 @@ static inline uint64_t cairn_counters_unpack(uint32_t n) { return (n & 0xFFFF) |
  * epoch N + 1. A kind START opens the first epoch and has no records.
  */
 #define HOOK_CAIRN_DS         0xCA01u
-#define HOOK_VERSION_CAIRN_DS 2u /* 1: the area of an epoch always has the A0H form, whatever the format */
+#define HOOK_VERSION_CAIRN_DS 2u
 
 enum cairn_ds_kind { CAIRN_DS_EPOCH = 1, CAIRN_DS_RECORDS = 2 };
 
@@ -282,7 +282,6 @@ enum cairn_ds_reason {
 };
 
 #define CAIRN_DS_LOST_UNKNOWN UINT64_MAX /* buffer found full on hardware: how many were dropped cannot be known */
-#define CAIRN_DS_AREA_BYTES_1 0xA0u      /* version 1: the A0H form of PROCESSOR_PROFILE_CONTROL_AREA */
 #define CAIRN_DS_AREA_MAX     0x1C0u
 
 /* The epoch that ends here (or, for START, begins). The DS area follows as it was, before index was set back to base:

@@ -89,7 +89,7 @@ static void epoch_event(struct bytes *b, uint8_t reason, uint32_t epoch, unsigne
     bytes_u32(&payload, 32 * records);
     bytes_u32(&payload, records ? 1 : 0);
     bytes_add(&payload, area, sizeof(area));
-    bytes_event(b, 0xCA01, 1, 1, NULL, payload.data, payload.size);
+    bytes_event(b, 0xCA01, 2, 1, NULL, payload.data, payload.size);
     if (!records)
         return;
     payload.size = 0;
@@ -103,7 +103,7 @@ static void epoch_event(struct bytes *b, uint8_t reason, uint32_t epoch, unsigne
         const uint64_t basic[4] = {UINT64_C(32) << 48, 0x401000 + i, 1, 0};
         bytes_add(&payload, basic, sizeof(basic));
     }
-    bytes_event(b, 0xCA01, 1, 1, NULL, payload.data, payload.size);
+    bytes_event(b, 0xCA01, 2, 1, NULL, payload.data, payload.size);
 }
 
 static void drain(struct bytes *b, uint32_t epoch, unsigned records)

@@ -62,9 +62,18 @@ size_t cairn_elf_code(struct cairn_elf *elf, uint64_t address, uint8_t *code, si
 struct scene {
     struct cairn_log *log;
     struct cairn_symbol symbols[5];
-    struct cairn_bts_drain drains[2];
-    struct cairn_bts_part part;
-    struct ds_bts_record branches[256];
+    struct { /* two drains, and the records of the second: events as they lie in a buffer */
+        struct {
+            struct perfinfo_trace_header header;
+            struct cairn_bts_epoch epoch;
+        } drain[2];
+        struct {
+            struct perfinfo_trace_header header;
+            struct cairn_bts_records head;
+            struct ds_bts_record branches[256];
+        } records;
+    } events;
+    struct cairn_piece piece;
     union {
         struct ds_pebs_basic basic;
         uint64_t words[1024];
@@ -119,25 +128,49 @@ static void lbr(struct scene *s, const uint64_t (*branches)[2])
     s->record.at = (const uint8_t *)&s->lbr;
 }
 
+static struct perfinfo_trace_header head(int64_t time, size_t size)
+{
+    return (struct perfinfo_trace_header){.marker = PERFINFO_MARKER64 | HOOK_VERSION_CAIRN_BTS,
+                                          .size = (uint16_t)size,
+                                          .hook_id = HOOK_CAIRN_BTS,
+                                          .time_stamp = time};
+}
+
+/* What has been read of these events is of others. */
+static void again(struct scene *s)
+{
+    cairn_branches_free(&s->cache);
+    memset(&s->cache, 0, sizeof(s->cache));
+}
+
 /* What BTS drained behind the record: without an LBR group. */
 static void bts(struct scene *s, const uint64_t (*branches)[2])
 {
     struct cairn_cpu *cpu = &s->log->cpu[0];
     unsigned n = 0;
     for (; branches[n][0]; n++)
-        s->branches[n] = (struct ds_bts_record){.from = branches[n][0], .to = branches[n][1]};
+        s->events.records.branches[n] = (struct ds_bts_record){.from = branches[n][0], .to = branches[n][1]};
+    const uint32_t bytes = n * (uint32_t)sizeof(struct ds_bts_record);
     s->lbr.basic.head = ds_pebs_head(0, sizeof(struct ds_pebs_basic));
     s->record.at = (const uint8_t *)&s->lbr;
     s->record.size = sizeof(struct ds_pebs_basic);
-    s->part = (struct cairn_bts_part){.at = (const uint8_t *)s->branches, .count = n};
-    s->drains[0] = (struct cairn_bts_drain){.time = 400, .tid = TID};
-    s->drains[1] = (struct cairn_bts_drain){.time = 600, .tid = TID, .record_events = 1, .events_seen = 1};
-    s->drains[1].record_bytes = s->drains[1].bytes_seen = n * (uint32_t)sizeof(struct ds_bts_record);
-    s->cache.drain = NULL; /* these are others */
-    cpu->bts_drains.items = s->drains;
-    cpu->bts_drains.count = 2;
-    cpu->bts_parts.items = &s->part;
-    cpu->bts_parts.count = 1;
+    for (unsigned i = 0; i < 2; i++) {
+        s->events.drain[i].header = head(400 + 200 * i, sizeof(s->events.drain[i]));
+        s->events.drain[i].epoch = (struct cairn_bts_epoch){.kind = CAIRN_BTS_EPOCH, .epoch = i, .tid = TID};
+    }
+    s->events.drain[1].epoch.record_bytes = bytes;
+    s->events.drain[1].epoch.record_events = 1;
+    const size_t size = offsetof(typeof(s->events.records), branches) + bytes;
+    s->events.records.header = head(600, size);
+    s->events.records.head = (struct cairn_bts_records){.kind = CAIRN_BTS_RECORDS, .epoch = 1, .bytes = bytes};
+    s->piece = (struct cairn_piece){.data = (const uint8_t *)&s->events,
+                                    .size = (uint32_t)(offsetof(typeof(s->events), records) + size),
+                                    .hole = CAIRN_NO_HOLE};
+    cpu->pieces = &s->piece;
+    cpu->piece_count = 1;
+    cpu->tail = CAIRN_NO_HOLE;
+    cpu->bts_epochs = 2;
+    again(s);
 }
 
 static bool read_stack(struct scene *s)
@@ -220,11 +253,14 @@ static void bts_calls(void **state)
     bts(s, (const uint64_t[][2]){CALL_BOTH, {INNER_RETURNS, MIDDLE_CALLS + 2}, {MIDDLE_RETURNS, OUTER_CALLS + 5},
                                  {0, 0}});
     expect(s, 2, MIDDLE_CALLS, OUTER_CALLS);
-    s->drains[1].lost = 1;
+    s->events.drain[1].epoch.lost = 1;
+    again(s);
     assert_false(read_stack(s));
-    s->drains[1].lost = CAIRN_DS_LOST_UNKNOWN;
+    s->events.drain[1].epoch.lost = CAIRN_DS_LOST_UNKNOWN;
+    again(s);
     assert_false(read_stack(s));
-    s->drains[1].lost = 0;
+    s->events.drain[1].epoch.lost = 0;
+    again(s);
     s->item.tid = TID + 4;
     assert_false(read_stack(s));
     s->item.tid = TID;
@@ -237,7 +273,9 @@ static void bts_calls(void **state)
     s->item.time = 600; /* when it was drained: before or after */
     assert_false(read_stack(s));
     s->item.time = 500;
-    s->drains[1].record_bytes += sizeof(struct ds_bts_record); /* one is missing in the log */
+    again(s); /* records of a CPU come in the order of time */
+    s->events.drain[1].epoch.record_bytes += sizeof(struct ds_bts_record); /* one is missing in the log */
+    again(s);
     assert_false(read_stack(s));
 }
 

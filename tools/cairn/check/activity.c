@@ -23,7 +23,12 @@ struct walk { /* the truth and the events of one CPU, together */
     struct cairn_truth truth;
     const uint8_t *record; /* of the truth, of kind THREAD or INTERRUPT; NULL: no more */
     unsigned part;         /* events it has had: a new base priority has two */
-    size_t event;
+    struct cairn_walk walk;
+    struct cairn_event event; /* of the trace: the next one of these, */
+    struct cairn_live live;   /* as what it is */
+    bool has_live;
+    uint64_t passed, all; /* how many came before it; how many there are */
+    uint32_t from;        /* the piece behind that of the one before it */
     uint32_t *lost; /* [i]: so many of the first i pieces have something missing before them */
 };
 
@@ -108,7 +113,7 @@ static void expect_interrupt(struct expected *e, const struct cairn_truth_interr
 
 static const struct cairn_live *event_at(const struct walk *w)
 {
-    return w->event < w->cpu->live.count ? &w->cpu->live.items[w->event] : NULL;
+    return w->has_live ? &w->live : NULL;
 }
 
 /* The next event the truth asks for of the record at hand. */
@@ -168,12 +173,24 @@ static void next_expected(struct walk *w)
         step_truth(w);
 }
 
-/* To the next event the truth tells of: it has none of configurations and marks. */
-static void step_event(struct walk *w)
+/* To the first event. */
+static void find_event(struct walk *w)
 {
-    const struct cairn_live *l;
-    while ((l = event_at(w)) && l->kind >= CAIRN_LIVE_PMC_CONFIG)
-        w->event++;
+    w->has_live = false;
+    while (w->passed < w->all && !w->has_live && cairn_walk_next(&w->walk, &w->event))
+        w->has_live = !cairn_event_decoded(&w->event) && cairn_live_of(&w->event, &w->live);
+    w->live.piece = w->event.piece;
+}
+
+/* To the next event the truth tells of, if it is not at one: it has none of configurations and marks. */
+static void skip_events(struct walk *w, bool next)
+{
+    while (w->has_live && (next || w->live.kind >= CAIRN_LIVE_PMC_CONFIG)) {
+        w->from = w->live.piece + 1;
+        w->passed++;
+        next = false;
+        find_event(w);
+    }
 }
 
 static bool lost_at(const struct walk *w, uint32_t hole)
@@ -191,8 +208,8 @@ static void count_lost(struct walk *w)
 /* Whether something is missing before the event at hand, or behind the last one. */
 static bool hole_before(const struct walk *w)
 {
-    const struct cairn_live *l = event_at(w), *last = w->event ? &w->cpu->live.items[w->event - 1] : NULL;
-    size_t from = last ? last->piece + 1 : 0, to = l ? l->piece + 1 : w->cpu->piece_count;
+    const struct cairn_live *l = event_at(w);
+    size_t from = w->from, to = l ? l->piece + 1 : w->cpu->piece_count;
     return (!l && lost_at(w, w->cpu->tail)) || (to > from && w->lost[to] > w->lost[from]);
 }
 
@@ -226,8 +243,7 @@ static void compare_one(struct walk *w)
     }
     if (!equal && w->truth.gap && l->time <= time) {
         check->uncompared_live++;
-        w->event++;
-        step_event(w);
+        skip_events(w, true);
         return;
     }
     check->compared[CAIRN_RULE_TRUTH_LIVE]++;
@@ -236,40 +252,49 @@ static void compare_one(struct walk *w)
     else
         cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w->n, &l->time, "%s", why);
     bool event_first = l->time <= time, truth_first = time <= l->time;
-    if (event_first) {
-        w->event++;
-        step_event(w);
-    }
+    if (event_first)
+        skip_events(w, true);
     if (truth_first)
         next_expected(w);
 }
 
-void cairn_check_live(struct cairn_check *check, uint32_t n)
+/* What is left of the truth, or of the trace, once the other has ended. */
+static void compare_rest(struct walk *w)
 {
-    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
-    w.truth.cpu = w.cpu;
-    count_lost(&w);
-    step_truth(&w);
-    step_event(&w);
-    while (w.record && event_at(&w))
-        compare_one(&w);
-    for (; w.record; next_expected(&w)) {
-        const struct expected e = expect(&w);
+    struct cairn_check *check = w->check;
+    for (; w->record; next_expected(w)) {
+        const struct expected e = expect(w);
         int64_t time = trace_clock_units(&check->log->session.clock, e.tsc);
-        if (!hole_before(&w))
-            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w.n, &time,
+        if (!hole_before(w))
+            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w->n, &time,
                        "an event (%s) of the truth is not in the trace, and nothing was lost there",
                        cairn_live_name(e.kind));
     }
-    for (bool first = true; event_at(&w); step_event(&w), first = false) {
-        const struct cairn_live *l = event_at(&w);
-        bool last = w.event + 1 == w.cpu->live.count;
-        w.event++;
+    for (bool first = true; event_at(w); skip_events(w, true), first = false) {
+        const bool last = w->passed + 1 == w->all;
         check->uncompared_live++;
         /* A panic may have stopped the CPU between the two. */
-        if (!w.truth.gap && !(first && last && check->log->panic))
-            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w.n, &l->time, "an event (%s) that is not in the truth",
-                       cairn_live_name(l->kind));
+        if (!w->truth.gap && !(first && last && check->log->panic))
+            cairn_fail(check, CAIRN_RULE_TRUTH_LIVE, w->n, &w->live.time, "an event (%s) that is not in the truth",
+                       cairn_live_name(w->live.kind));
     }
-    free(w.lost);
+}
+
+void cairn_check_live(struct cairn_check *check, uint32_t n)
+{
+    struct walk *w = cairn_alloc(sizeof(*w));
+    *w = (struct walk){.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
+    for (unsigned kind = 0; kind < CAIRN_LIVE_KINDS; kind++)
+        w->all += w->cpu->live_events[kind];
+    cairn_truth_init(&w->truth, check->log, n);
+    cairn_walk_init(&w->walk, check->log, n);
+    count_lost(w);
+    find_event(w);
+    step_truth(w);
+    skip_events(w, false);
+    while (w->record && event_at(w))
+        compare_one(w);
+    compare_rest(w);
+    free(w->lost);
+    free(w);
 }

@@ -13,8 +13,11 @@ struct walk { /* along one CPU's drains */
     struct cairn_check *check;
     const struct cairn_cpu *cpu;
     int n;
+    struct cairn_bts_group group;
     const struct cairn_bts_drain *drain;
     bool hole; /* between the drain before, or the beginning, and this one */
+    bool has_last;
+    struct cairn_bts_drain last; /* the one before */
 };
 
 #define FAIL(w, ...) cairn_fail((w)->check, CAIRN_RULE_BTS, (w)->n, &(w)->drain->time, __VA_ARGS__)
@@ -31,9 +34,9 @@ static bool hole_within(const struct walk *w, size_t from, size_t to)
     return to >= cpu->piece_count && cairn_check_end_unknown(w->check->log, cpu);
 }
 
-static void check_number(struct walk *w, size_t i)
+static void check_number(struct walk *w)
 {
-    const struct cairn_bts_drain *d = w->drain, *last = i ? d - 1 : NULL;
+    const struct cairn_bts_drain *d = w->drain, *last = w->has_last ? &w->last : NULL;
     bool start = d->reason == CAIRN_DS_START;
     if (d->reason < CAIRN_DS_START || d->reason > CAIRN_DS_UNTHROTTLE)
         FAIL(w, "no reason has the number %u", d->reason);
@@ -52,8 +55,8 @@ static void check_number(struct walk *w, size_t i)
 static void check_area(struct walk *w)
 {
     const struct cairn_text *t = &w->check->log->text;
-    uint64_t area[4], records, buffer;
-    memcpy(area, w->drain->payload + offsetof(struct cairn_bts_epoch, area), sizeof(area));
+    const uint64_t *area = w->drain->area;
+    uint64_t records, buffer;
     uint64_t base = area[0], index = area[1], maximum = area[2], threshold = area[3];
     bool interrupting = cairn_slice_is(cairn_key(t, "ds.bts"), "interrupt");
     if (cairn_has_key(t, "ds.bts") && w->drain->interrupting != interrupting)
@@ -79,11 +82,10 @@ static void check_area(struct walk *w)
 static void check_places(struct walk *w)
 {
     const struct cairn_bts_drain *d = w->drain;
-    uint64_t base = cairn_get64(d->payload + offsetof(struct cairn_bts_epoch, area));
-    uint64_t index = cairn_get64(d->payload + offsetof(struct cairn_bts_epoch, area) + 8);
+    const uint64_t base = d->area[0], index = d->area[1];
     if (!d->events_seen)
         return;
-    const struct cairn_bts_part *part = &w->cpu->bts_parts.items[d->first_part];
+    const struct cairn_bts_part *part = w->group.parts.items;
     bool round = part->address != base || d->record_bytes > index - base;
     uint64_t expected = round ? index : base, last = 0;
     for (uint32_t i = 0; i < d->events_seen; i++, part++) {
@@ -100,12 +102,11 @@ static void check_places(struct walk *w)
         FAIL(w, "the last record does not end at the index 0x%" PRIx64, index);
 }
 
-static void check_drain(struct walk *w, size_t i)
+static void check_drain(struct walk *w)
 {
     const struct cairn_bts_drain *d = w->drain;
-    size_t next = i + 1 < w->cpu->bts_drains.count ? d[1].piece : w->cpu->piece_count;
     w->check->compared[CAIRN_RULE_BTS]++;
-    check_number(w, i);
+    check_number(w);
     check_area(w);
     check_places(w);
     if (w->check->log->session.known && trace_clock_units(&w->check->log->session.clock, d->tsc) > d->time)
@@ -114,7 +115,7 @@ static void check_drain(struct walk *w, size_t i)
         FAIL(w, "records before the first epoch began");
     if (d->reason == CAIRN_DS_SWITCH && !d->record_bytes && !d->lost)
         FAIL(w, "an epoch ends at a switch, but nothing was recorded");
-    if (!cairn_bts_complete(d) && !hole_within(w, d->piece, next))
+    if (!cairn_bts_complete(d) && !hole_within(w, w->group.piece, w->group.next_piece))
         FAIL(w, "%" PRIu32 " bytes of records in %" PRIu32 " %s, not %" PRIu32 " in %" PRIu32, d->bytes_seen,
              d->events_seen, cairn_plural(d->events_seen, "event follows", "events follow"), d->record_bytes,
              d->record_events);
@@ -129,8 +130,8 @@ static void check_threads(struct walk *w)
     bool have, hole, end_unknown = w->cpu->piece_count && cairn_check_end_unknown(log, w->cpu);
     cairn_cursor_init(&cursor, log, (uint32_t)w->n, cairn_prefers_compact(log));
     have = cairn_cursor_next(&cursor, &sw);
-    for (size_t i = 0; i < w->cpu->bts_drains.count && log->session.known; i++) {
-        w->drain = &w->cpu->bts_drains.items[i];
+    cairn_bts_group_seek(&w->group, 0);
+    while (log->session.known && (w->drain = cairn_bts_group_next(&w->group)) != NULL) {
         if (w->drain->reason != CAIRN_DS_SWITCH)
             continue;
         int64_t time = trace_clock_units(&log->session.clock, w->drain->tsc);
@@ -149,15 +150,22 @@ static void check_threads(struct walk *w)
 
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu)
 {
-    struct walk w = {.check = check, .cpu = &check->log->cpu[cpu], .n = (int)cpu};
-    size_t last = 0;
-    for (size_t i = 0; i < w.cpu->bts_drains.count; i++) {
-        w.drain = &w.cpu->bts_drains.items[i];
-        w.hole = hole_within(&w, last, w.drain->piece) || (!i && w.cpu->pieces[0].hole != CAIRN_NO_HOLE);
-        last = w.drain->piece;
-        check_drain(&w, i);
+    if (!check->log->cpu[cpu].bts_epochs)
+        return;
+    struct walk *w = cairn_alloc(sizeof(*w));
+    *w = (struct walk){.check = check, .cpu = &check->log->cpu[cpu], .n = (int)cpu};
+    uint32_t last = 0;
+    cairn_bts_group_init(&w->group, check->log, cpu);
+    while ((w->drain = cairn_bts_group_next(&w->group)) != NULL) {
+        w->hole = hole_within(w, last, w->group.piece) || (!w->has_last && w->cpu->pieces[0].hole != CAIRN_NO_HOLE);
+        last = w->group.piece;
+        check_drain(w);
+        w->last = *w->drain;
+        w->has_last = true;
     }
-    check_threads(&w);
+    check_threads(w);
+    cairn_bts_group_free(&w->group);
+    free(w);
 }
 
 /* ---- against the truth ------------------------------------------------------------------------------------------- */
@@ -224,7 +232,7 @@ static void compare(struct branches *s)
     if (d->lost != CAIRN_DS_LOST_UNKNOWN && d->lost != all - records)
         DIFFERS(s, "epoch %" PRIu32 ": %" PRIu64 " %s lost, in truth %" PRIu64, d->number, d->lost,
                 cairn_plural(d->lost, "record", "records"), all - records);
-    for (uint32_t i = 0; i < records && cairn_bts_record(s->walk.cpu, d, i, &b); i++) { /* more may have come */
+    for (uint32_t i = 0; i < records && cairn_bts_record(&s->walk.group, i, &b); i++) { /* more may have come */
         const struct cairn_truth_branch *t = &s->of.items[s->of.count - records + i];
         check->compared[CAIRN_RULE_TRUTH_BRANCHES]++;
         if (b.from != t->from || b.to != t->to)
@@ -241,26 +249,30 @@ static void compare(struct branches *s)
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu)
 {
     const struct cairn_cpu *c = &check->log->cpu[cpu];
-    struct branches s = {.walk = {.check = check, .cpu = c, .n = (int)cpu}, .truth = {.cpu = c}};
     uint64_t missing = 0;
     if (!cairn_log_modelled(check->log))
         return;
-    step(&s);
-    for (size_t i = 0; i < c->bts_drains.count; i++) {
-        s.walk.drain = &c->bts_drains.items[i];
-        if (s.walk.drain->reason == CAIRN_DS_START)
+    struct branches *s = cairn_alloc(sizeof(*s));
+    *s = (struct branches){.walk = {.check = check, .cpu = c, .n = (int)cpu}};
+    cairn_truth_init(&s->truth, check->log, cpu);
+    step(s);
+    cairn_bts_group_init(&s->walk.group, check->log, cpu);
+    while (c->bts_epochs && (s->walk.drain = cairn_bts_group_next(&s->walk.group)) != NULL) {
+        if (s->walk.drain->reason == CAIRN_DS_START)
             continue;
-        for (; s.ahead && epoch_of(s.ahead) < s.walk.drain->number; missing++)
-            collect(&s, epoch_of(s.ahead));
-        collect(&s, s.walk.drain->number);
-        if (s.walk.drain->number < s.doubtful)
-            check->uncompared_branches += s.walk.drain->bytes_seen / CAIRN_BTS_BYTES;
+        for (; s->ahead && epoch_of(s->ahead) < s->walk.drain->number; missing++)
+            collect(s, epoch_of(s->ahead));
+        collect(s, s->walk.drain->number);
+        if (s->walk.drain->number < s->doubtful)
+            check->uncompared_branches += s->walk.drain->bytes_seen / CAIRN_BTS_BYTES;
         else
-            compare(&s);
+            compare(s);
     }
-    for (; s.ahead; missing++)
-        collect(&s, epoch_of(s.ahead));
-    free(s.of.items);
+    for (; s->ahead; missing++)
+        collect(s, epoch_of(s->ahead));
+    cairn_bts_group_free(&s->walk.group);
+    free(s->of.items);
+    free(s);
     bool whole = !c->holes.count && c->piece_count && !cairn_check_end_unknown(check->log, c);
     if (missing && whole && !check->log->panic)
         cairn_fail(check, CAIRN_RULE_TRUTH_BRANCHES, (int)cpu, NULL,

@@ -6,6 +6,8 @@
 
 #include "tools/cairn/log/log.h"
 #include "tools/cairn/log/show.h"
+#include "tools/cairn/log/truth_stream.h"
+#include "tools/cairn/model/counters.h"
 #include "tools/cairn/model/timeline.h"
 
 enum cairn_rule { /* in the order they are shown */
@@ -93,8 +95,25 @@ void cairn_batches_hole(struct cairn_batches *batches, const struct cairn_hole *
 void cairn_batches_end(struct cairn_batches *batches);
 /* Whether something may be missing behind the last event of a CPU that has one. */
 bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu);
+/* The drains of one CPU and the events with their records, one after another. */
+struct cairn_drained {
+    struct cairn_check *check;
+    uint32_t n; /* the CPU */
+    struct cairn_counters counters;
+    enum cairn_later { CAIRN_NOT_YET, CAIRN_MAYBE_LATER, CAIRN_LATER } later; /* whether its periods are pebs.later's */
+    const struct cairn_epoch *now; /* whose records follow, nothing missing since */
+    uint32_t part;                 /* of its records events, the next */
+    bool has_last;
+    uint64_t last; /* TSC of the drain before */
+};
+void cairn_drained_init(struct cairn_drained *drained, struct cairn_check *check, uint32_t cpu);
+void cairn_drained_epoch(struct cairn_drained *drained, const struct cairn_epoch *epoch); /* it stays until the next */
+void cairn_drained_part(struct cairn_drained *drained, const struct cairn_event *event);
+void cairn_drained_hole(struct cairn_drained *drained);
 void cairn_check_counts(struct cairn_check *check);
 void cairn_check_pebs(struct cairn_check *check, uint32_t cpu);
+/* Counting is on only while a sampled thread runs: whether one can have caused this item, which is a record. */
+void cairn_check_sampled(struct cairn_check *check, uint32_t cpu, const struct cairn_item *item);
 void cairn_check_bts(struct cairn_check *check, uint32_t cpu);
 void cairn_check_log(struct cairn_check *check, uint32_t cpu);
 void cairn_check_locks(struct cairn_check *check, uint32_t cpu);
@@ -121,20 +140,6 @@ void cairn_check_rundown(struct cairn_check *check); /* against the truth, too *
 void cairn_check_etl_rundown(struct cairn_check *check); /* by what the file alone tells */
 
 /* Parts of cairn_check_truth. */
-struct cairn_truth { /* one CPU's, being read */
-    const struct cairn_cpu *cpu;
-    size_t part;
-    uint32_t at, expected; /* next in its part; ordinal that should come */
-    bool gap;              /* truth is missing before the next record */
-};
-/* The next record of any kind, as the next one. */
-const uint8_t *cairn_truth_any(struct cairn_truth *t);
-/* The next record of `kind`, NULL: none. Sets t->gap where truth is missing before it; the caller clears it. */
-const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind);
-/* The record right behind the last one, if it is of `kind` and no truth is missing between; else NULL, and t stays. */
-/* The next of any kind. */
-const uint8_t *cairn_truth_any(struct cairn_truth *t);
-const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind);
 void cairn_check_records(struct cairn_check *check, uint32_t cpu);
 void cairn_check_branches(struct cairn_check *check, uint32_t cpu);
 void cairn_check_live(struct cairn_check *check, uint32_t cpu);

@@ -28,18 +28,12 @@ static void balance(struct cairn_check *check, int cpu, const char *what, bool k
 static void check_bts_counts(struct cairn_check *check, int n)
 {
     const struct cairn_cpu *cpu = &check->log->cpu[n];
-    uint64_t drains = 0, lost = 0;
     if (!cpu->end.bts_known)
         return;
-    for (size_t i = 0; i < cpu->bts_drains.count; i++) {
-        const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
-        drains += d->reason != CAIRN_DS_START;
-        lost += d->lost == CAIRN_DS_LOST_UNKNOWN ? 0 : d->lost;
-    }
     expect(check, n, "branch records", cpu->bts_records, cpu->end.bts[0]);
-    expect(check, n, "drains of branch records", drains, cpu->end.bts[1]);
+    expect(check, n, "drains of branch records", cpu->bts_drained, cpu->end.bts[1]);
     if (cpu->end.bts_lost_known)
-        expect(check, n, "branch records lost", lost, cpu->end.bts[2]);
+        expect(check, n, "branch records lost", cpu->bts_lost.counted, cpu->end.bts[2]);
 }
 
 /* One CPU, whose buffers are all there. */
@@ -48,7 +42,6 @@ static void check_cpu_counts(struct cairn_check *check, int n)
     const struct cairn_log *log = check->log;
     const struct cairn_cpu *cpu = &log->cpu[n];
     const struct cairn_cpu_end *e = &cpu->end;
-    uint64_t drains = 0, lost = 0, swallowed = 0;
     if (e->events_known)
         expect(check, n, "events", cpu->events, e->events[CAIRN_WRITTEN]);
     if (e->compact_known)
@@ -68,19 +61,14 @@ static void check_cpu_counts(struct cairn_check *check, int n)
         check_bts_counts(check, n);
     if (!e->ds_known || !all)
         return;
-    for (size_t i = 0; i < cpu->epochs.count; i++) {
-        drains += cpu->epochs.items[i].reason != CAIRN_DS_START;
-        lost += cpu->epochs.items[i].lost == CAIRN_DS_LOST_UNKNOWN ? 0 : cpu->epochs.items[i].lost;
-        swallowed += cpu->epochs.items[i].swallowed;
-    }
     /* A panic leaves records in buffers it could not drain: the processor wrote them, the trace has them not. */
-    if (!log->panic || cpu->records.count > e->ds[0])
-        expect(check, n, "PEBS records", cpu->records.count, e->ds[0]);
-    expect(check, n, "drains", drains, e->ds[1]);
+    if (!log->panic || cpu->pebs_records > e->ds[0])
+        expect(check, n, "PEBS records", cpu->pebs_records, e->ds[0]);
+    expect(check, n, "drains", cpu->drains.drains, e->ds[1]);
     if (e->ds_lost_known)
-        expect(check, n, "PEBS records lost", lost, e->ds[3]);
+        expect(check, n, "PEBS records lost", cpu->drains.dropped.counted, e->ds[3]);
     if (e->swallowed_known)
-        expect(check, n, "samples swallowed by another counter's record", swallowed, e->swallowed);
+        expect(check, n, "samples swallowed by another counter's record", cpu->drains.swallowed.counted, e->swallowed);
 }
 
 static void need(struct cairn_check *check, int cpu, bool there, const char *what)
@@ -155,9 +143,9 @@ static void check_keys(struct cairn_check *check)
              e->events_known && e->switches_known && e->compact_known && e->full_known && e->batches_known &&
                  e->buffers_known,
              "end.cpu: events, switches, compact, full, batches or buffers");
-        need(check, (int)n, e->ds_known || !log->cpu[n].epochs.count, "end.cpu: ds");
-        need(check, (int)n, has_area(log, n) || !log->cpu[n].epochs.count, "ds.cpu, ds.record_bytes or ds.records");
-        need(check, (int)n, e->bts_known || !log->cpu[n].bts_drains.count, "end.cpu: bts");
+        need(check, (int)n, e->ds_known || !log->cpu[n].epochs_seen, "end.cpu: ds");
+        need(check, (int)n, has_area(log, n) || !log->cpu[n].epochs_seen, "ds.cpu, ds.record_bytes or ds.records");
+        need(check, (int)n, e->bts_known || !log->cpu[n].bts_epochs, "end.cpu: bts");
         need(check, (int)n, e->locks_known || !log->cpu[n].lock_configs.count, "end.cpu: locks");
         need(check, (int)n, e->truth_known || !log->cpu[n].truth.count, "end.cpu: truth");
     }

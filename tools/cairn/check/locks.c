@@ -16,10 +16,9 @@
 
 /* ---- in the trace ----------------------------------------------------------------------------------------------- */
 
-static void check_event(struct cairn_check *check, uint32_t n, size_t i, uint64_t *last)
+static void check_event(struct cairn_check *check, uint32_t n, const struct cairn_lock_event *event, uint64_t *last)
 {
     const struct cairn_log *log = check->log;
-    const struct cairn_lock_event *event = &log->cpu[n].locks.items[i];
     static const uint8_t zero[sizeof(((struct wmi_spinlock *)NULL)->reserved)];
     struct wmi_spinlock e = cairn_lock_read(event);
     struct trace_spinlock_sampling s;
@@ -36,7 +35,7 @@ static void check_event(struct cairn_check *check, uint32_t n, size_t i, uint64_
         FAIL("released before it was acquired, or before the event before");
     if (log->session.known && event->time < trace_clock_units(&log->session.clock, e.release_time))
         FAIL("the event's time is before its ReleaseTime");
-    if (own && cairn_lock_sampling(log, n, &log->cpu[n].locks.items[i], &s) && !cairn_lock_rules(&s, &e))
+    if (own && cairn_lock_sampling(log, n, event, &s) && !cairn_lock_rules(&s, &e))
         FAIL("no rule of the sampling wants it");
     *last = e.release_time;
 #undef FAIL
@@ -52,23 +51,37 @@ static void check_configs(struct cairn_check *check, uint32_t n)
         if (!c->is.contention_sample_rate || !c->is.acquire_sample_rate || !c->is.spin_threshold)
             cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &c->time, "a rate or threshold of 0");
     }
+}
+
+/* Whether the event must have a configuration before it, and has none that is in force. */
+static bool unannounced(const struct cairn_check *check, uint32_t n, const struct cairn_lock_event *e)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
     const struct cairn_session *s = &check->log->session;
     const bool may_be_lost = s->circular || (s->live && cpu->end.events[CAIRN_LOST]); /* and others come behind it */
-    for (size_t i = 0; i < cpu->locks.count && check->log->own && check->whole && !may_be_lost; i++) {
-        const struct cairn_lock_event *e = &cpu->locks.items[i];
-        if (!e->configs || cpu->lock_configs.items[e->configs - 1].end) {
-            cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &e->time, "no 0F4BH says that spin locks are traced here");
-            return;
-        }
-    }
+    return check->log->own && check->whole && !may_be_lost &&
+           (!e->configs || cpu->lock_configs.items[e->configs - 1].end);
 }
 
 void cairn_check_locks(struct cairn_check *check, uint32_t n)
 {
+    struct cairn_lock_walk *w = cairn_alloc(sizeof(*w));
+    struct cairn_lock_event event;
     uint64_t last = 0;
-    for (size_t i = 0; i < check->log->cpu[n].locks.count; i++)
-        check_event(check, n, i, &last);
+    int64_t first;
+    bool any = false;
+    cairn_lock_walk_init(w, check->log, n);
+    while (cairn_lock_walk_next(w, &event)) {
+        check_event(check, n, &event, &last);
+        if (!any && unannounced(check, n, &event)) {
+            any = true;
+            first = event.time;
+        }
+    }
+    free(w);
     check_configs(check, n);
+    if (any)
+        cairn_fail(check, CAIRN_RULE_LOCKS, (int)n, &first, "no 0F4BH says that spin locks are traced here");
 }
 
 #define HOLDS_MAX 256u /* far more than a CPU ever holds */
@@ -100,9 +113,22 @@ struct replay { /* one CPU's */
     bool unsure;     /* truth was missing: what the CPU holds is not known, nor its counts */
     bool fixed;      /* the sampling was one and the same all the time: this */
     struct trace_spinlock_sampling sampling;
-    size_t event; /* of the trace, the next */
+    struct cairn_lock_walk walk;
+    struct cairn_lock_event event; /* of the trace, the next */
+    bool has_event;
+    uint64_t passed; /* how many came before it */
+    uint32_t from;   /* the piece behind that of the one before it */
     uint64_t sum[5]; /* as in end.cpu.N.locks */
 };
+
+static void next_event(struct replay *r)
+{
+    if (r->has_event) {
+        r->from = r->event.piece + 1;
+        r->passed++;
+    }
+    r->has_event = cairn_lock_walk_next(&r->walk, &r->event);
+}
 
 #define FAIL(r, time, ...) cairn_fail((r)->check, CAIRN_RULE_TRUTH_LOCKS, (int)(r)->n, time, __VA_ARGS__)
 
@@ -248,10 +274,9 @@ static unsigned rules_by_time(const struct replay *r, const struct hold *h, uint
 /* Whether something may be missing between the last event passed and the next. */
 static bool hole_here(const struct replay *r)
 {
-    size_t from = r->event ? r->cpu->locks.items[r->event - 1].piece + (size_t)1 : 0;
-    bool last = r->event == r->cpu->locks.count;
-    size_t to = last ? r->cpu->piece_count : r->cpu->locks.items[r->event].piece + (size_t)1;
-    for (size_t p = from; p < to; p++)
+    const bool last = !r->has_event;
+    const size_t to = last ? r->cpu->piece_count : r->event.piece + (size_t)1;
+    for (size_t p = r->from; p < to; p++)
         if (r->cpu->pieces[p].hole != CAIRN_NO_HOLE)
             return true;
     return last && (!r->cpu->piece_count || cairn_check_end_unknown(r->log, r->cpu));
@@ -260,8 +285,8 @@ static bool hole_here(const struct replay *r)
 /* Events that come before `tsc` have no release in the truth. */
 static void pass_events(struct replay *r, uint64_t tsc)
 {
-    for (; r->event < r->cpu->locks.count; r->event++) {
-        const struct cairn_lock_event *event = &r->cpu->locks.items[r->event];
+    for (; r->has_event; next_event(r)) {
+        const struct cairn_lock_event *event = &r->event;
         struct wmi_spinlock e = cairn_lock_read(event);
         if (e.release_time >= tsc)
             return;
@@ -297,8 +322,7 @@ static void released(struct replay *r, const uint8_t *record)
     struct hold *h = find(r, t.lock);
     if (!h)
         return; /* taken before tracing began, or before the truth that is missing */
-    const struct cairn_lock_event *event =
-        r->event < r->cpu->locks.count ? &r->cpu->locks.items[r->event] : NULL;
+    const struct cairn_lock_event *event = r->has_event ? &r->event : NULL;
     struct wmi_spinlock e = event ? cairn_lock_read(event) : (struct wmi_spinlock){0};
     bool there = event && e.release_time == t.tsc;
     unsigned rules = there ? rules_at(r, event->configs, h, t.tsc - h->tsc) : rules_by_time(r, h, t.tsc);
@@ -309,13 +333,13 @@ static void released(struct replay *r, const uint8_t *record)
     }
     if (there) {
         struct wmi_spinlock should = expected(r, h, &t);
-        r->event++;
         if (!h->tracked || !session || (!rules && !r->unsure))
             FAIL(r, &event->time, "an event of 0x%" PRIx64 ": %s", t.lock,
                  !h->tracked ? "it is not tracked" : !session ? "the session does not want it" : "it is sampled out");
         if (r->unsure) /* its depth, which is not known, is not compared */
             should.acquire_depth = e.acquire_depth;
         compare(r, event, &e, &should);
+        next_event(r);
         r->check->compared[CAIRN_RULE_TRUTH_LOCKS]++;
     } else if (h->tracked && session) {
         no_event(r, h, &t, rules);
@@ -361,35 +385,45 @@ static bool is_fixed(struct replay *r)
     return true;
 }
 
-void cairn_check_lock_truth(struct cairn_check *check, uint32_t n)
+static void replay(struct replay *r)
 {
-    struct replay r = {.check = check, .log = check->log, .cpu = &check->log->cpu[n], .n = n, .tid = CAIRN_NO_TID};
     const uint8_t *record;
-    if (!r.cpu->locks.count && !r.cpu->lock_configs.count)
-        return;
-    r.truth.cpu = r.cpu;
-    r.fixed = is_fixed(&r);
-    r.unsure = !r.fixed && !check->whole; /* a change may be missing */
-    while ((record = cairn_truth_any(&r.truth)) != NULL) {
-        if (r.truth.gap) {
-            r.truth.gap = false;
-            r.unsure = true;
-            r.tid = CAIRN_NO_TID;
-            forget(&r);
+    while ((record = cairn_truth_any(&r->truth)) != NULL) {
+        if (r->truth.gap) {
+            r->truth.gap = false;
+            r->unsure = true;
+            r->tid = CAIRN_NO_TID;
+            forget(r);
         }
         if (record[0] == CAIRN_TRUTH_SWITCH)
-            switched(&r, record);
+            switched(r, record);
         else if (record[0] == CAIRN_TRUTH_SESSION)
-            session(&r, record);
+            session(r, record);
         else if (record[0] == CAIRN_TRUTH_ACQUIRED)
-            acquired(&r, record);
+            acquired(r, record);
         else if (record[0] == CAIRN_TRUTH_RELEASED)
-            released(&r, record);
+            released(r, record);
     }
-    r.unsure |= r.truth.gap;
-    if (r.log->panic && r.event + 1 == r.cpu->locks.count)
-        r.event++; /* stopped between the event and its truth */
-    pass_events(&r, UINT64_MAX);
-    compare_counts(&r);
-    free(r.holds.items);
+    r->unsure |= r->truth.gap;
+}
+
+void cairn_check_lock_truth(struct cairn_check *check, uint32_t n)
+{
+    const struct cairn_cpu *cpu = &check->log->cpu[n];
+    if (!cpu->lock_events && !cpu->lock_configs.count)
+        return;
+    struct replay *r = cairn_alloc(sizeof(*r));
+    *r = (struct replay){.check = check, .log = check->log, .cpu = cpu, .n = n, .tid = CAIRN_NO_TID};
+    cairn_truth_init(&r->truth, check->log, n);
+    cairn_lock_walk_init(&r->walk, check->log, n);
+    next_event(r);
+    r->fixed = is_fixed(r);
+    r->unsure = !r->fixed && !check->whole; /* a change may be missing */
+    replay(r);
+    if (r->log->panic && r->has_event && r->passed + 1 == cpu->lock_events)
+        next_event(r); /* stopped between the event and its truth */
+    pass_events(r, UINT64_MAX);
+    compare_counts(r);
+    free(r->holds.items);
+    free(r);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's log: whole where nothing is lost, and each record as its entry tells. */
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/model_log.h"
 #include "tools/cairn/log/pebs_fields.h"
 
@@ -12,14 +15,16 @@ struct walk { /* along one CPU's entries, and the records beside them */
     int n;
     bool whole; /* no entry may be missing */
     bool gap;   /* entries are missing since the last that stored a record */
-    size_t record;
+    size_t record; /* of the drain at hand */
+    struct cairn_group group;
+    struct cairn_logged_walk entries;
 };
 
 #define FAIL(w, time, ...) cairn_fail((w)->check, CAIRN_RULE_LOG, (w)->n, time, __VA_ARGS__)
 
 static void check_gap(struct walk *w, size_t i)
 {
-    uint32_t missing = cairn_logged_missing(w->cpu, i);
+    const uint32_t missing = w->entries.missing;
     w->gap |= missing != 0;
     if (missing && w->whole)
         FAIL(w, NULL, "%" PRIu32 " %s missing before the one at place %zu, but no event is lost", missing,
@@ -49,22 +54,30 @@ static void compare(struct walk *w, const struct cairn_record *r, const struct c
         FAIL(w, &e->time, "record and entry have other times");
 }
 
+/* The record at hand. NULL: there is none any more. */
+static const struct cairn_record *record_at(struct walk *w)
+{
+    while (w->record >= w->group.records.count) {
+        if (!cairn_group_next(&w->group))
+            return NULL;
+        w->record = 0;
+    }
+    return &w->group.records.items[w->record];
+}
+
 /* Records that come before `epoch` and `address` are without an entry. */
 static void pass_records(struct walk *w, uint32_t epoch, uint64_t address)
 {
-    for (; w->record < w->cpu->records.count; w->record++) {
-        const struct cairn_record *r = &w->cpu->records.items[w->record];
-        if (!before(r, epoch, address))
-            return;
+    const struct cairn_record *r;
+    for (; (r = record_at(w)) != NULL && before(r, epoch, address); w->record++)
         if (!w->gap)
             FAIL(w, &r->time, "no entry tells of the record at 0x%" PRIx64 " of epoch %" PRIu32, r->address, r->epoch);
-    }
 }
 
 static void check_stored(struct walk *w, const struct cairn_logged *e, const struct cairn_model_action *stored)
 {
     pass_records(w, e->head.epoch, stored->before);
-    const struct cairn_record *r = w->record < w->cpu->records.count ? &w->cpu->records.items[w->record] : NULL;
+    const struct cairn_record *r = record_at(w);
     if (r && r->epoch == e->head.epoch && r->address == stored->before) {
         w->check->compared[CAIRN_RULE_LOG]++;
         compare(w, r, e, stored);
@@ -75,24 +88,35 @@ static void check_stored(struct walk *w, const struct cairn_logged *e, const str
     w->gap = false;
 }
 
-void cairn_check_log(struct cairn_check *check, uint32_t n)
+static void check_entries(struct walk *w)
 {
-    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
-    const struct cairn_cpu_end *end = &w.cpu->end;
-    if (!w.cpu->logged.count && !end->log)
-        return;
-    w.whole = check->whole && !check->log->session.circular && end->events_known && !end->events[CAIRN_LOST];
-    for (size_t i = 0; i < w.cpu->logged.count; i++) {
-        const struct cairn_logged *e = &w.cpu->logged.items[i];
-        check->compared[CAIRN_RULE_LOG]++;
-        check_gap(&w, i);
-        for (unsigned a = 0; a < e->head.actions; a++) {
-            struct cairn_model_action action = cairn_logged_action(e, a);
+    struct cairn_logged e;
+    size_t i = 0;
+    for (; cairn_logged_walk_next(&w->entries, &e); i++) {
+        w->check->compared[CAIRN_RULE_LOG]++;
+        check_gap(w, i);
+        for (unsigned a = 0; a < e.head.actions; a++) {
+            struct cairn_model_action action = cairn_logged_action(&e, a);
             if (action.kind == CAIRN_MODEL_STORED)
-                check_stored(&w, e, &action);
+                check_stored(w, &e, &action);
         }
     }
-    check_gap(&w, w.cpu->logged.count);
-    if (w.whole)
-        pass_records(&w, UINT32_MAX, UINT64_MAX);
+    check_gap(w, i);
+    if (w->whole)
+        pass_records(w, UINT32_MAX, UINT64_MAX);
+}
+
+void cairn_check_log(struct cairn_check *check, uint32_t n)
+{
+    const struct cairn_cpu_end *end = &check->log->cpu[n].end;
+    if (!check->log->cpu[n].log_entries && !end->log)
+        return;
+    struct walk *w = cairn_alloc(sizeof(*w));
+    *w = (struct walk){.check = check, .cpu = &check->log->cpu[n], .n = (int)n};
+    w->whole = check->whole && !check->log->session.circular && end->events_known && !end->events[CAIRN_LOST];
+    cairn_group_init(&w->group, check->log, n);
+    cairn_logged_walk_init(&w->entries, check->log, n);
+    check_entries(w);
+    cairn_group_free(&w->group);
+    free(w);
 }

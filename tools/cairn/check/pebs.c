@@ -9,26 +9,12 @@
 #include "ds/layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/model/counters.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/timeline.h"
 
-enum later { NOT_YET, MAYBE, LATER }; /* whether the periods are those of pebs.later */
-
-struct walk { /* along one CPU's events */
-    struct cairn_check *check;
-    const struct cairn_cpu *cpu;
-    int n;
-    struct cairn_counters counters;
-    bool has_groups;
-    uint64_t groups; /* MSR_PEBS_DATA_CFG */
-    enum later later;
-    size_t epochs;                 /* passed so far */
-    const struct cairn_epoch *now; /* whose records follow, nothing missing since */
-    uint32_t part;                 /* of its records events, the next */
-};
-
-#define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (w)->n, time, __VA_ARGS__)
+#define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (int)(w)->n, time, __VA_ARGS__)
 
 /* ---- the area ---------------------------------------------------------------------------------------------------- */
 
@@ -46,16 +32,16 @@ static bool begins_at(uint64_t reset, uint64_t period)
     return reset == -period;
 }
 
-static bool right_reset(const struct walk *w, const struct cairn_counter *c, uint64_t reset)
+static bool right_reset(const struct cairn_drained *w, const struct cairn_counter *c, uint64_t reset)
 {
     if (!c || c->plain)
         return reset == 0;
-    bool old = w->later != LATER && begins_at(reset, c->period);
-    bool new = w->later != NOT_YET && (!c->later || begins_at(reset, c->later));
+    bool old = w->later != CAIRN_LATER && begins_at(reset, c->period);
+    bool new = w->later != CAIRN_NOT_YET && (!c->later || begins_at(reset, c->later));
     return old || new;
 }
 
-static void check_resets(const struct walk *w, const struct cairn_epoch *e)
+static void check_resets(const struct cairn_drained *w, const struct cairn_epoch *e)
 {
     const uint32_t first = offsetof(struct ds_area_60, pebs_counter_reset);
     const uint32_t fixed = ds_area_reset(e->format, DS_COUNTER_FIXED);
@@ -70,7 +56,7 @@ static void check_resets(const struct walk *w, const struct cairn_epoch *e)
     }
 }
 
-static void check_area(const struct walk *w, const struct cairn_epoch *e)
+static void check_area(const struct cairn_drained *w, const struct cairn_epoch *e)
 {
     const struct cairn_text *t = &w->check->log->text;
     uint64_t base = word(e, offsetof(struct ds_area_60, pebs_buffer_base));
@@ -94,24 +80,31 @@ static void check_area(const struct walk *w, const struct cairn_epoch *e)
 
 /* ---- epochs and their events ------------------------------------------------------------------------------------- */
 
-static void check_epoch(struct walk *w)
+void cairn_drained_init(struct cairn_drained *w, struct cairn_check *check, uint32_t cpu)
 {
-    const struct cairn_epoch *e = &w->cpu->epochs.items[w->epochs++], *last = w->epochs > 1 ? e - 1 : NULL;
+    *w = (struct cairn_drained){.check = check, .n = cpu};
+    cairn_counters_read(&w->counters, &check->log->text, cpu);
+}
+
+void cairn_drained_epoch(struct cairn_drained *w, const struct cairn_epoch *e)
+{
     uint64_t format;
-    if (last && e->tsc < last->tsc)
+    if (w->has_last && e->tsc < w->last)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "a drain before the one before it");
-    if (cairn_ds_number(&w->check->log->text, (uint32_t)w->n, "format", &format) && e->format != format)
+    if (cairn_ds_number(&w->check->log->text, w->n, "format", &format) && e->format != format)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "format %u on a CPU of format %" PRIu64, e->format, format);
     if (e->reason == CAIRN_DS_PANIC && w->check->whole && !w->check->log->panic)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "drained by a panic, but this is the dump of none");
     check_area(w, e);
     if (e->reason == CAIRN_DS_RECONFIGURE)
-        w->later = LATER;
+        w->later = CAIRN_LATER;
+    w->has_last = true;
+    w->last = e->tsc;
     w->now = e;
     w->part = 0;
 }
 
-static void check_part(struct walk *w, const struct cairn_event *event)
+void cairn_drained_part(struct cairn_drained *w, const struct cairn_event *event)
 {
     const uint8_t *p = event->payload;
     uint8_t format = p[offsetof(struct cairn_ds_records, format)];
@@ -131,24 +124,39 @@ static void check_part(struct walk *w, const struct cairn_event *event)
     w->part = part + 1;
 }
 
-static void check_events(struct walk *w)
+void cairn_drained_hole(struct cairn_drained *w)
 {
-    struct cairn_walk walk;
-    struct cairn_event e;
-    cairn_walk_init(&walk, w->check->log, (uint32_t)w->n);
-    while (cairn_walk_next(&walk, &e)) {
-        if (walk.hole != CAIRN_NO_HOLE) {
-            w->now = NULL;
-            w->later = w->later == NOT_YET ? MAYBE : w->later;
-        }
-        if (e.hook == HOOK_CAIRN_DS && cairn_get16(e.payload) == CAIRN_DS_EPOCH)
-            check_epoch(w);
-        else if (e.hook == HOOK_CAIRN_DS)
-            check_part(w, &e);
-    }
+    w->now = NULL;
+    w->later = w->later == CAIRN_NOT_YET ? CAIRN_MAYBE_LATER : w->later;
 }
 
 /* ---- records ----------------------------------------------------------------------------------------------------- */
+
+struct walk { /* along one CPU's drains, with their records */
+    struct cairn_check *check;
+    uint32_t n;
+    struct cairn_counters counters;
+    bool has_groups, has_last;
+    uint64_t groups; /* MSR_PEBS_DATA_CFG */
+    uint64_t bytes;  /* of a record; 0: not known */
+    struct cairn_record last;
+};
+
+static void check_order(const struct walk *w, const struct cairn_record *r)
+{
+    const struct cairn_record *last = &w->last;
+    w->check->compared[CAIRN_RULE_RECORDS]++;
+    if (w->bytes && r->size != w->bytes)
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time, "a record of %" PRIu32 " bytes, not %" PRIu64, r->size, w->bytes);
+    if (!w->has_last)
+        return;
+    if (r->epoch < last->epoch || (r->epoch == last->epoch && r->address < last->address + last->size))
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time,
+             "out of order: epoch %" PRIu32 " at 0x%" PRIx64 " after epoch %" PRIu32 " at 0x%" PRIx64, r->epoch,
+             r->address, last->epoch, last->address);
+    if (r->timed && last->timed && r->tsc < last->tsc)
+        FAIL(w, CAIRN_RULE_RECORDS, &r->time, "its TSC is before that of the record before it");
+}
 
 /* From format 3 on a record names its counters, and only such as write records. */
 static void check_counters(const struct walk *w, const struct cairn_record *r)
@@ -184,73 +192,60 @@ static void check_groups(const struct walk *w, const struct cairn_record *r)
              r->address, walk.groups, w->groups);
 }
 
-/* `from`, `to`: the drains around it, NULL where that is not in the log. */
-static void check_time(const struct walk *w, const struct cairn_record *r, const struct cairn_epoch *from,
-                       const struct cairn_epoch *to)
+/* `from`, `to`: TSCs of the drains around it. */
+static void check_time(const struct walk *w, const struct cairn_record *r, uint64_t from, uint64_t to)
 {
     if (!ds_pebs_has_tsc(r->format))
         return;
-    if (from && r->tsc < from->tsc)
+    if (r->tsc < from)
         FAIL(w, CAIRN_RULE_RECORDS, &r->time,
              "epoch %" PRIu32 ", 0x%" PRIx64 ": TSC %" PRIu64 " is before its epoch, %" PRIu64, r->epoch, r->address,
-             r->tsc, from->tsc);
-    if (to && r->tsc > to->tsc)
+             r->tsc, from);
+    if (r->tsc > to)
         FAIL(w, CAIRN_RULE_RECORDS, &r->time,
              "epoch %" PRIu32 ", 0x%" PRIx64 ": TSC %" PRIu64 " is behind its drain, %" PRIu64, r->epoch, r->address,
-             r->tsc, to->tsc);
+             r->tsc, to);
 }
 
-/* The first drain that is none before epoch `number`. Records are not in that order where their times lie. */
-static size_t drain_of(const struct walk *w, uint32_t number)
+/* A record lies between the drain before its own, where that is the last that came, and its own. */
+static void check_group(struct walk *w, const struct cairn_group *g, uint64_t before)
 {
-    size_t low = 0, high = w->cpu->epochs.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct cairn_epoch *e = &w->cpu->epochs.items[middle];
-        if (e->number < number || (e->number == number && e->reason == CAIRN_DS_START))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void check_records(const struct walk *w)
-{
-    const struct cairn_epoch *epoch = w->cpu->epochs.items;
-    for (size_t i = 0; i < w->cpu->records.count; i++) {
-        const struct cairn_record *r = &w->cpu->records.items[i];
-        size_t at = drain_of(w, r->epoch);
-        bool there = at < w->cpu->epochs.count && epoch[at].number == r->epoch;
+    const struct cairn_epoch *e = g->epochs.count ? g->epochs.items : NULL;
+    for (size_t i = 0; i < g->records.count; i++) {
+        const struct cairn_record *r = &g->records.items[i];
+        const bool own = e && e->number == r->epoch && e->reason != CAIRN_DS_START;
+        check_order(w, r);
         check_counters(w, r);
         check_groups(w, r);
-        check_time(w, r, at ? &epoch[at - 1] : NULL, there ? &epoch[at] : NULL);
+        check_time(w, r, own ? before : 0, own ? e->tsc : UINT64_MAX);
+        w->last = *r;
+        w->has_last = true;
     }
 }
 
-/* Counting is on only while a sampled thread runs. */
-static void check_threads(const struct walk *w)
+void cairn_check_sampled(struct cairn_check *check, uint32_t cpu, const struct cairn_item *item)
 {
-    const struct cairn_log *log = w->check->log;
-    struct cairn_lane lane;
-    const struct cairn_item *item;
-    cairn_lane_init(&lane, log, (uint32_t)w->n, cairn_prefers_compact(log), CAIRN_BY_FORMAT);
-    while ((item = cairn_lane_next(&lane)) != NULL)
-        for (unsigned rule = 0; item->kind == CAIRN_ITEM_RECORD && rule < CAIRN_BY_RULES; rule++)
-            if (item->by[rule].blame == CAIRN_BLAME_UNSAMPLED)
-                FAIL(w, CAIRN_RULE_RECORDS, &item->time,
-                     "epoch %" PRIu32 ", 0x%" PRIx64 ": by %s no sampled thread can have caused it",
-                     item->record->epoch, item->record->address, cairn_by_names[rule]);
-    cairn_lane_free(&lane);
+    for (unsigned rule = 0; rule < CAIRN_BY_RULES; rule++)
+        if (item->by[rule].blame == CAIRN_BLAME_UNSAMPLED)
+            cairn_fail(check, CAIRN_RULE_RECORDS, (int)cpu, &item->time,
+                       "epoch %" PRIu32 ", 0x%" PRIx64 ": by %s no sampled thread can have caused it",
+                       item->record->epoch, item->record->address, cairn_by_names[rule]);
 }
 
 void cairn_check_pebs(struct cairn_check *check, uint32_t cpu)
 {
-    struct walk w = {.check = check, .cpu = &check->log->cpu[cpu], .n = (int)cpu};
+    struct walk w = {.check = check, .n = cpu};
+    struct cairn_group g;
+    uint64_t before = 0;
+    if (!check->log->cpu[cpu].pebs_records)
+        return;
     cairn_counters_read(&w.counters, &check->log->text, cpu);
     w.has_groups = cairn_ds_number(&check->log->text, cpu, "data_cfg", &w.groups);
-    check_events(&w);
-    check_records(&w);
-    if (w.cpu->records.count)
-        check_threads(&w);
+    cairn_ds_number(&check->log->text, cpu, "record_bytes", &w.bytes);
+    cairn_group_init(&g, check->log, cpu);
+    while (cairn_group_next(&g)) {
+        check_group(&w, &g, before);
+        before = g.epochs.count ? g.epochs.items[0].tsc : 0;
+    }
+    cairn_group_free(&g);
 }

@@ -11,6 +11,7 @@
 #include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/plugin_truth.h"
 
@@ -22,7 +23,9 @@ struct walk {
     const struct cairn_plugin_cpu *truth;
     const struct cairn_cpu *cpu;
     int n;
-    size_t next; /* of the truth's records, or branches */
+    uint64_t base, maximum; /* of the session's PEBS buffer */
+    uint64_t start;         /* TSC of the session's begin; 0: not known */
+    size_t next;            /* of the truth's records, or branches */
     uint64_t missing;
 };
 
@@ -50,12 +53,9 @@ static uint32_t differs(const struct walk *w, const struct cairn_plugin_record *
  * others at times, and tries PEBS in this one before the session begins. */
 static bool of_session(const struct walk *w, const struct cairn_plugin_record *t)
 {
-    const struct cairn_epoch *first = &w->cpu->epochs.items[0];
-    const uint8_t *area = first->area;
-    if (first->reason == CAIRN_DS_START && t->tsc && t->tsc < first->tsc) /* 0: unknown */
+    if (t->tsc && t->tsc < w->start) /* 0: unknown */
         return false;
-    return t->address >= cairn_get64(area + offsetof(struct ds_area_60, pebs_buffer_base)) &&
-           t->address <= cairn_get64(area + offsetof(struct ds_area_60, pebs_absolute_maximum));
+    return t->address >= w->base && t->address <= w->maximum;
 }
 
 /* What the plugin says apart from the record's words. */
@@ -131,7 +131,7 @@ static void fail_record(struct walk *w, const struct cairn_record *r)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct cairn_record *x = *(const struct cairn_record *const *)a, *y = *(const struct cairn_record *const *)b;
+    const struct cairn_record *x = a, *y = b;
     return x->epoch != y->epoch ? (x->epoch > y->epoch) - (x->epoch < y->epoch)
                                 : (x->address > y->address) - (x->address < y->address);
 }
@@ -140,9 +140,8 @@ static int by_place(const void *a, const void *b)
 static void check_dropped(const struct walk *w)
 {
     uint64_t dropped = 0;
-    for (size_t i = 0; i < w->cpu->epochs.count; i++)
-        if (w->cpu->epochs.items[i].lost == CAIRN_DS_LOST_UNKNOWN)
-            return;
+    if (w->cpu->drains.dropped.unknown)
+        return;
     for (size_t i = 0; i < w->truth->records.count; i++)
         dropped += !w->truth->records.items[i].words && of_session(w, &w->truth->records.items[i]);
     if (dropped && whole(w))
@@ -151,25 +150,40 @@ static void check_dropped(const struct walk *w)
                    cairn_plural(dropped, "record", "records"));
 }
 
+/* Where the session's buffer lies, by its first drain. */
+static void find_buffer(struct walk *w, const struct cairn_epoch *e)
+{
+    w->base = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_buffer_base));
+    w->maximum = cairn_get64(e->area + offsetof(struct ds_area_60, pebs_absolute_maximum));
+    w->start = e->reason == CAIRN_DS_START ? e->tsc : 0;
+}
+
 static void check_records(struct walk *w)
 {
-    const size_t count = w->cpu->records.count;
-    const struct cairn_record **order = cairn_alloc((count + 1) * sizeof *order);
+    struct cairn_group g;
+    const struct cairn_epoch *first;
     unsigned tries = 0;
-    for (size_t i = 0; i < count; i++)
-        order[i] = &w->cpu->records.items[i];
-    qsort(order, count, sizeof *order, by_place);
-    for (size_t i = 0; i < count && tries < TRIES; i++) {
-        const struct cairn_plugin_record *t = find(w, order[i]);
-        if (t) {
-            compare_fields(w, order[i], t);
-            w->check->compared[CAIRN_RULE_TRUTH_WORDS] += t->words;
-        } else {
-            fail_record(w, order[i]);
-            tries++;
+    cairn_group_init(&g, w->check->log, (uint32_t)w->n);
+    if ((first = cairn_group_drain(&g)) != NULL)
+        find_buffer(w, first);
+    cairn_group_free(&g);
+    cairn_group_init(&g, w->check->log, (uint32_t)w->n);
+    while (cairn_group_next(&g)) {
+        if (g.records.count)
+            qsort(g.records.items, g.records.count, sizeof(*g.records.items), by_place);
+        for (size_t i = 0; i < g.records.count && tries < TRIES; i++) {
+            const struct cairn_record *r = &g.records.items[i];
+            const struct cairn_plugin_record *t = find(w, r);
+            if (t) {
+                compare_fields(w, r, t);
+                w->check->compared[CAIRN_RULE_TRUTH_WORDS] += t->words;
+            } else {
+                fail_record(w, r);
+                tries++;
+            }
         }
     }
-    free(order);
+    cairn_group_free(&g);
     for (; w->next < w->truth->records.count; w->next++) {
         const struct cairn_plugin_record *t = &w->truth->records.items[w->next];
         w->missing += t->words && of_session(w, t);
@@ -183,27 +197,29 @@ static void check_records(struct walk *w)
 /* ---- BTS --------------------------------------------------------------------------------------------------------- */
 
 /* Whether the truth from `at` on is that drain. */
-static bool equal(const struct walk *w, const struct cairn_bts_drain *d, size_t at)
+static bool equal(const struct walk *w, const struct cairn_bts_group *g, size_t at)
 {
     struct cairn_branch b;
     uint32_t i = 0;
-    for (; at + i < w->truth->branches.count && cairn_bts_record(w->cpu, d, i, &b); i++)
+    for (; at + i < w->truth->branches.count && cairn_bts_record(g, i, &b); i++)
         if (b.from != w->truth->branches.items[at + i].from || b.to != w->truth->branches.items[at + i].to)
             return false;
-    return !cairn_bts_record(w->cpu, d, i, &b);
+    return !cairn_bts_record(g, i, &b);
 }
 
 static void check_branches(struct walk *w)
 {
     unsigned tries = 0;
     bool overwrites = false, full = false;
-    for (size_t i = 0; i < w->cpu->bts_drains.count && tries < TRIES; i++) {
-        const struct cairn_bts_drain *d = &w->cpu->bts_drains.items[i];
+    struct cairn_bts_group *g = cairn_alloc(sizeof(*g));
+    const struct cairn_bts_drain *d;
+    cairn_bts_group_init(g, w->check->log, (uint32_t)w->n);
+    while (tries < TRIES && (d = cairn_bts_group_next(g)) != NULL) {
         const size_t records = d->bytes_seen / CAIRN_BTS_BYTES;
         size_t at = w->next;
         overwrites |= !d->interrupting;
         full |= d->lost == CAIRN_DS_LOST_UNKNOWN;
-        while (at + records <= w->truth->branches.count && !equal(w, d, at))
+        while (at + records <= w->truth->branches.count && !equal(w, g, at))
             at++;
         if (at + records <= w->truth->branches.count) {
             w->check->compared[CAIRN_RULE_TRUTH_BRANCHES] += records;
@@ -216,6 +232,8 @@ static void check_branches(struct walk *w)
             tries++;
         }
     }
+    cairn_bts_group_free(g);
+    free(g);
     w->missing += w->truth->branches.count - w->next;
     if (w->truth->totals[QDS_TRUTH_BRANCHES_DROPPED] && !full && whole(w))
         cairn_fail(w->check, CAIRN_RULE_TRUTH_BRANCHES, w->n, NULL,
@@ -240,8 +258,8 @@ void cairn_check_plugin(struct cairn_check *check)
 {
     bool pebs = false, bts = false;
     for (uint32_t n = 0; n < check->log->cpus; n++) {
-        pebs |= check->log->cpu[n].epochs.count != 0;
-        bts |= check->log->cpu[n].bts_drains.count != 0;
+        pebs |= check->log->cpu[n].epochs_seen != 0;
+        bts |= check->log->cpu[n].bts_epochs != 0;
     }
     for (uint32_t n = 0; n < MAX_CPUS; n++) {
         struct walk w = {
@@ -251,13 +269,13 @@ void cairn_check_plugin(struct cairn_check *check)
             .cpu = &check->log->cpu[n],
             .n = (int)n,
         };
-        if (w.cpu->epochs.count) {
+        if (w.cpu->epochs_seen) {
             check_records(&w);
             check_dropped(&w);
         } else if (pebs)
             check_absent(&w, CAIRN_RULE_TRUTH_RECORDS, w.truth->totals[QDS_TRUTH_RECORDS]);
         w.next = w.missing = 0;
-        if (w.cpu->bts_drains.count)
+        if (w.cpu->bts_epochs)
             check_branches(&w);
         else if (bts)
             check_absent(&w, CAIRN_RULE_TRUTH_BRANCHES, w.truth->totals[QDS_TRUTH_BRANCHES]);

@@ -35,7 +35,7 @@ void cairn_check_items(struct cairn_check *check, uint32_t n)
     struct cairn_walk walk;
     struct cairn_event e;
     cairn_walk_init(&walk, check->log, n);
-    while (check->log->own && cairn_walk_next(&walk, &e))
+    while (check->log->own && check->log->cpu[n].with_items && cairn_walk_next(&walk, &e))
         if (e.counters)
             compare_items(check, n, &e, &last);
 }
@@ -58,15 +58,6 @@ static unsigned told_of(const char *name)
     return NEITHER;
 }
 
-/* Where counting is held, the stepper goes on. */
-static bool throttled(const struct cairn_cpu *cpu)
-{
-    for (size_t i = 0; i < cpu->epochs.count; i++)
-        if (cpu->epochs.items[i].reason == CAIRN_DS_THROTTLE)
-            return true;
-    return false;
-}
-
 static void compare(struct cairn_check *check, uint32_t n, const struct cairn_switch *sw,
                     const struct cairn_pmcs *gained, const struct cairn_pmc_names *names,
                     const struct cairn_truth_counts *t)
@@ -87,14 +78,15 @@ static void compare(struct cairn_check *check, uint32_t n, const struct cairn_sw
 void cairn_check_pmc(struct cairn_check *check, uint32_t n)
 {
     const struct cairn_log *log = check->log;
-    struct cairn_truth truth = {.cpu = &log->cpu[n]};
+    struct cairn_truth truth;
     struct cairn_pmc_names names;
     struct cairn_pmcs last = {0}, gained;
     struct cairn_cursor cursor;
     struct cairn_switch sw;
     cairn_pmc_names(&names, log);
-    if (throttled(truth.cpu))
-        return;
+    if (log->cpu[n].drains.throttles || !log->cpu[n].with_items)
+        return; /* where counting is held, the stepper goes on */
+    cairn_truth_init(&truth, log, n);
     cairn_cursor_init(&cursor, log, n, false);
     const uint8_t *record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH);
     while (record && cairn_cursor_next(&cursor, &sw)) {

@@ -11,6 +11,7 @@
 #include "ds/layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/pebs_fields.h"
 #include "tools/cairn/model/timeline.h"
 
@@ -23,25 +24,8 @@ struct records {
     bool has_words; /* of this record, all that there are */
     uint64_t word[CAIRN_TRUTH_GROUPS][CAIRN_TRUTH_WORDS_MAX];
     uint64_t missing;
-    struct {
-        uint64_t stored, dropped, swallowed; /* dropped by the processor, reloaded with another's record */
-    } * epochs;                              /* for each of the CPU's in the trace */
+    uint64_t drained; /* epochs with lower numbers have ended in the trace */
 };
-
-static const struct cairn_epoch *find_epoch(const struct cairn_cpu *cpu, uint32_t number)
-{
-    for (size_t low = 0, high = cpu->epochs.count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        const struct cairn_epoch *e = &cpu->epochs.items[middle];
-        if (e->number == number && e->reason != CAIRN_DS_START)
-            return e;
-        if (e->number < number || (e->number == number && e->reason == CAIRN_DS_START))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
 
 /* What the truth has of the record's words: none in logs of older kernels. Parts of it may be missing. */
 static void read_words(struct records *s)
@@ -59,19 +43,13 @@ static void read_words(struct records *s)
     s->has_words = seen && seen == s->t.more;
 }
 
-/* The next record of the truth that was stored; each epoch's are counted on the way. */
+/* The next record of the truth that was stored. */
 static void step_stored(struct records *s)
 {
-    const struct cairn_cpu *cpu = s->truth.cpu;
     const uint8_t *p;
     while ((p = cairn_truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
         memcpy(&s->t, p, sizeof(s->t));
         read_words(s);
-        const struct cairn_epoch *e = find_epoch(cpu, s->t.epoch);
-        if (e && s->t.stored)
-            s->epochs[e - cpu->epochs.items].stored++;
-        else if (e)
-            s->epochs[e - cpu->epochs.items].dropped++;
         if (s->t.stored)
             break;
     }
@@ -226,67 +204,118 @@ static void compare_record(struct records *s, const struct cairn_item *item)
     step_stored(s);
 }
 
-static void count_swallowed(struct records *s)
-{
-    struct cairn_truth truth = {.cpu = s->truth.cpu};
+/* ---- drains ------------------------------------------------------------------------------------------------------ */
+
+struct drains { /* the truth of one CPU, epoch by epoch */
+    struct cairn_truth truth;
+    bool have;
     struct cairn_truth_pebs t;
+};
+
+static void step_any(struct drains *d)
+{
     const uint8_t *p;
-    while ((p = cairn_truth_next(&truth, CAIRN_TRUTH_SWALLOWED)) != NULL) {
-        memcpy(&t, p, sizeof(t));
-        const struct cairn_epoch *e = find_epoch(truth.cpu, t.epoch);
-        if (e)
-            s->epochs[e - truth.cpu->epochs.items].swallowed += (unsigned)__builtin_popcount(t.counters);
+    while ((p = cairn_truth_any(&d->truth)) != NULL && p[0] != CAIRN_TRUTH_PEBS && p[0] != CAIRN_TRUTH_SWALLOWED)
+        ;
+    d->have = p != NULL;
+    if (p)
+        memcpy(&d->t, p, sizeof(d->t));
+}
+
+/* What the truth has of an epoch: records stored, dropped by the processor, and counters reloaded with another's. */
+struct sum {
+    uint64_t stored, dropped, swallowed;
+};
+
+static struct sum sum_of(struct drains *d, uint32_t epoch)
+{
+    struct sum sum = {0};
+    for (; d->have && d->t.epoch <= epoch; step_any(d)) {
+        if (d->t.epoch != epoch)
+            continue;
+        if (d->t.kind == CAIRN_TRUTH_SWALLOWED)
+            sum.swallowed += (unsigned)__builtin_popcount(d->t.counters);
+        else if (d->t.stored)
+            sum.stored++;
+        else
+            sum.dropped++;
     }
+    return sum;
+}
+
+static void compare_epoch(struct cairn_check *check, int n, const struct cairn_epoch *e, const struct sum *truth)
+{
+    if (e->bytes_seen == e->record_bytes && e->records != truth->stored)
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, n, &e->time, "epoch %" PRIu32 ": %" PRIu32 " %s, in truth %" PRIu64,
+                   e->number, e->records, cairn_plural(e->records, "record", "records"), truth->stored);
+    if (e->lost != CAIRN_DS_LOST_UNKNOWN && e->lost != truth->dropped)
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, n, &e->time,
+                   "epoch %" PRIu32 ": %" PRIu64 " %s dropped, in truth %" PRIu64, e->number, e->lost,
+                   cairn_plural(e->lost, "record", "records"), truth->dropped);
+    if (!check->log->cpu[n].holes.count && e->swallowed != truth->swallowed)
+        cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, n, &e->time,
+                   "epoch %" PRIu32 ": %" PRIu64 " %s swallowed, in truth %" PRIu64, e->number, e->swallowed,
+                   cairn_plural(e->swallowed, "sample", "samples"), truth->swallowed);
 }
 
 /* Each drain has as many records, and says that as many were dropped, as the truth has. An epoch part of whose records
  * is missing from the trace is told apart by its bytes. */
-static void compare_epochs(struct records *s)
+static void compare_epochs(struct cairn_check *check, uint32_t n)
 {
-    const struct cairn_cpu *cpu = s->truth.cpu;
-    count_swallowed(s);
-    for (size_t i = 0; i < cpu->epochs.count && s->check->whole; i++) {
-        const struct cairn_epoch *e = &cpu->epochs.items[i];
+    struct drains *d = cairn_alloc(sizeof(*d));
+    struct cairn_group group;
+    const struct cairn_epoch *e;
+    cairn_truth_init(&d->truth, check->log, n);
+    step_any(d);
+    cairn_group_init(&group, check->log, n);
+    while ((e = cairn_group_drain(&group)) != NULL) {
         if (e->reason == CAIRN_DS_START)
             continue;
-        if (e->bytes_seen == e->record_bytes && e->records != s->epochs[i].stored)
-            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                       "epoch %" PRIu32 ": %" PRIu32 " %s, in truth %" PRIu64, e->number, e->records,
-                       cairn_plural(e->records, "record", "records"), s->epochs[i].stored);
-        if (e->lost != CAIRN_DS_LOST_UNKNOWN && e->lost != s->epochs[i].dropped)
-            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                       "epoch %" PRIu32 ": %" PRIu64 " %s dropped, in truth %" PRIu64, e->number, e->lost,
-                       cairn_plural(e->lost, "record", "records"), s->epochs[i].dropped);
-        if (!cpu->holes.count && e->swallowed != s->epochs[i].swallowed)
-            cairn_fail(s->check, CAIRN_RULE_TRUTH_RECORDS, s->n, &e->time,
-                       "epoch %" PRIu32 ": %" PRIu64 " %s swallowed, in truth %" PRIu64, e->number, e->swallowed,
-                       cairn_plural(e->swallowed, "sample", "samples"), s->epochs[i].swallowed);
+        const struct sum truth = sum_of(d, e->number);
+        compare_epoch(check, (int)n, e, &truth);
     }
+    cairn_group_free(&group);
+    free(d);
 }
 
 void cairn_check_records(struct cairn_check *check, uint32_t n)
 {
     const struct cairn_cpu *cpu = &check->log->cpu[n];
-    struct records s = {.check = check, .n = (int)n, .truth = {.cpu = cpu}};
     struct cairn_lane lane;
     const struct cairn_item *item;
-    s.epochs = cairn_alloc(cpu->epochs.count * sizeof(*s.epochs));
+    const bool truth = check->log->has_truth && check->log->session.known;
+    if (!truth && !cpu->pebs_records)
+        return;
+    struct records *s = cairn_alloc(sizeof(*s));
+    *s = (struct records){.check = check, .n = (int)n};
+    cairn_truth_init(&s->truth, check->log, n);
     cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log), check->by);
-    step_stored(&s);
-    while ((item = cairn_lane_next(&lane)) != NULL)
-        if (item->kind == CAIRN_ITEM_RECORD)
-            compare_record(&s, item);
+    step_stored(s);
+    while (cpu->ds_events && (item = cairn_lane_next(&lane)) != NULL) {
+        if (item->kind == CAIRN_ITEM_RECORD) {
+            cairn_check_sampled(check, n, item);
+            if (truth)
+                compare_record(s, item);
+        }
+        if (item->kind == CAIRN_ITEM_EPOCH && item->epoch->reason != CAIRN_DS_START)
+            s->drained = item->epoch->number + UINT64_C(1);
+    }
+    if (!truth) {
+        cairn_lane_free(&lane);
+        free(s);
+        return;
+    }
     /* What a panic left in the buffer of the epoch it came into was not drained. */
-    for (; s.have; step_stored(&s))
-        if (!check->log->panic || find_epoch(cpu, s.t.epoch))
-            s.missing++;
-    if (s.missing && !cpu->holes.count)
+    for (; s->have; step_stored(s))
+        if (!check->log->panic || s->t.epoch < s->drained)
+            s->missing++;
+    if (s->missing && !cpu->holes.count)
         cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL,
-                   "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", s.missing,
-                   cairn_plural(s.missing, "record", "records"));
-    bool all = cairn_log_modelled(check->log) && !s.truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
-    if (all)
-        compare_epochs(&s);
-    free(s.epochs);
+                   "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", s->missing,
+                   cairn_plural(s->missing, "record", "records"));
+    const bool all = cairn_log_modelled(check->log) && !s->truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
+    if (all && check->whole)
+        compare_epochs(check, n);
     cairn_lane_free(&lane);
+    free(s);
 }

@@ -234,8 +234,9 @@ static void check_switches(struct cairn_check *check, const struct tale *t, uint
 static void check_truth(struct cairn_check *check, const struct tale *t, uint32_t n)
 {
     struct place place = {.cpu = &check->log->cpu[n]};
-    struct cairn_truth truth = {.cpu = place.cpu};
+    struct cairn_truth truth;
     const uint8_t *record;
+    cairn_truth_init(&truth, check->log, n);
     while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH))) {
         struct cairn_truth_switch sw;
         memcpy(&sw, record, sizeof(sw));

@@ -114,9 +114,10 @@ static const struct cairn_ack *next_own(const struct cairn_cpu *cpu, size_t *i)
 void cairn_check_session(struct cairn_check *check, uint32_t n)
 {
     const struct cairn_cpu *cpu = &check->log->cpu[n];
-    struct cairn_truth truth = {.cpu = cpu};
+    struct cairn_truth truth;
     const uint8_t *record;
     size_t at = 0;
+    cairn_truth_init(&truth, check->log, n);
     for (size_t i = 0; next_own(cpu, &i);)
         check->uncompared_sessions++;
     const struct cairn_ack *a = next_own(cpu, &at);

@@ -7,6 +7,7 @@
 #include "ds/layout.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/check/check.h"
+#include "tools/cairn/log/drains.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/stream.h"
 #include "tools/cairn/log/show.h"
@@ -24,6 +25,7 @@ struct walk { /* along one CPU's events */
     int64_t time; /* of the event before */
     struct cairn_batches batches;
     struct cairn_running running;
+    struct cairn_drained drained;
     bool throttled; /* counting stood still when the epoch now under way began */
     bool start_due; /* nothing is missing yet, and the first epoch has not begun */
     /* the epoch we are in */
@@ -33,8 +35,9 @@ struct walk { /* along one CPU's events */
     struct {
         struct stamp *items;
         size_t count, room;
-    } stamps;               /* of this epoch, since the last hole */
-    size_t epochs, records; /* passed so far */
+    } stamps;                 /* of this epoch, since the last hole */
+    struct cairn_links links; /* to the heads of buffers */
+    struct cairn_group group; /* the drain at hand, with its records */
 };
 
 #define FAIL(w, rule, time, ...) cairn_fail((w)->check, rule, (w)->n, time, __VA_ARGS__)
@@ -56,11 +59,13 @@ static void check_frames(struct cairn_check *check)
                    cairn_plural(check->log->bad_frames, "frame or line holds", "frames or lines hold"));
 }
 
-static void check_buffer(struct cairn_check *check, const struct cairn_piece *p)
+static void check_buffer(struct walk *w, const struct cairn_piece *p)
 {
+    struct cairn_check *check = w->check;
     struct wmi_buffer_header h;
     const struct cairn_session *s = &check->log->session;
-    memcpy(&h, p->data - sizeof(h), sizeof(h));
+    if (!cairn_piece_head(&w->links, p, &h))
+        return; /* the file has changed */
     check->compared[CAIRN_RULE_BUFFERS]++;
 #define EXPECT(what, is, should)                                                                                       \
     do {                                                                                                               \
@@ -242,11 +247,14 @@ static bool late(const struct walk *w, const struct cairn_epoch *e, size_t behin
  * those behind it no older. */
 static void check_stamps_against_records(struct walk *w, const struct cairn_epoch *e, uint64_t base)
 {
-    const struct cairn_record *r = w->cpu->records.items;
-    size_t first = w->records, last = first, before = first;
+    const struct cairn_record *r = w->group.records.items;
+    size_t first = 0;
     if (e->bytes_seen != e->record_bytes)
         return; /* part of them is missing: that shows elsewhere */
-    while (last < w->cpu->records.count && r[last].epoch == e->number)
+    while (first < w->group.records.count && r[first].epoch < e->number)
+        first++;
+    size_t last = first, before = first;
+    while (last < w->group.records.count && r[last].epoch == e->number)
         last++;
     for (size_t i = 0; i < w->stamps.count; i++) {
         const struct stamp *s = &w->stamps.items[i];
@@ -262,7 +270,6 @@ static void check_stamps_against_records(struct walk *w, const struct cairn_epoc
         if (before < last && r[before].timed && r[before].time < s->time && !late(w, e, last - before))
             FAIL(w, CAIRN_RULE_RECORDS, &s->time, "a record behind PebsIndex 0x%" PRIx64 " is older than it", s->index);
     }
-    w->records = last;
 }
 
 /* Without the end summary nothing says how many buffers the CPU began, and no hole stands for them. */
@@ -275,9 +282,21 @@ bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu
             (!f->total_known || cairn_missing_between(f, cairn_piece_last(last), UINT32_MAX) != NULL));
 }
 
+/* Whether something may be missing from the drain at hand, its own beginning not counted, up to the next. */
+static bool hole_behind(const struct walk *w, const struct cairn_epoch *e)
+{
+    const uint32_t next = w->group.has_ahead ? w->group.ahead.piece : (uint32_t)w->cpu->piece_count;
+    for (uint32_t p = e->piece + 1; p < w->cpu->piece_count && p <= next; p++)
+        if (w->cpu->pieces[p].hole != CAIRN_NO_HOLE)
+            return true;
+    return next >= w->cpu->piece_count && cairn_check_end_unknown(w->check->log, w->cpu);
+}
+
 static void check_epoch(struct walk *w)
 {
-    const struct cairn_epoch *e = &w->cpu->epochs.items[w->epochs++];
+    const struct cairn_epoch *e = cairn_group_drain(&w->group);
+    if (!e)
+        return; /* the file has changed */
     uint64_t area[CAIRN_DS_AREA_MAX / 8];
     memcpy(area, e->area, e->area_bytes);
     uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
@@ -299,15 +318,8 @@ static void check_epoch(struct walk *w)
     if (w->stamps.count &&
         w->stamps.items[w->stamps.count - 1].index > area[offsetof(struct ds_area_60, pebs_index) / 8])
         FAIL(w, CAIRN_RULE_STAMPS, &e->time, "a stamp of epoch %" PRIu32 " is above its last index", e->number);
-    while (w->records < w->cpu->records.count && w->cpu->records.items[w->records].epoch < e->number)
-        w->records++;
     if (!start) {
-        uint64_t next = w->epochs < w->cpu->epochs.count ? w->cpu->epochs.items[w->epochs].piece : w->cpu->piece_count;
-        bool last = next >= w->cpu->piece_count;
-        bool hole = last && cairn_check_end_unknown(w->check->log, w->cpu);
-        for (uint64_t p = e->piece + 1; p < w->cpu->piece_count && p <= next && !hole; p++)
-            hole = w->cpu->pieces[p].hole != CAIRN_NO_HOLE;
-        if (!hole && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
+        if (!hole_behind(w, e) && (e->bytes_seen != e->record_bytes || e->events_seen != e->record_events))
             FAIL(w, CAIRN_RULE_RECORDS, &e->time,
                  "%" PRIu32 " bytes of records in %" PRIu32 " %s, not %" PRIu32 " in %" PRIu32, e->bytes_seen,
                  e->events_seen, cairn_plural(e->events_seen, "event follows", "events follow"), e->record_bytes,
@@ -319,30 +331,9 @@ static void check_epoch(struct walk *w)
     w->has_epoch = true;
     w->epoch = start ? e->number : e->number + 1;
     cairn_batches_drained(&w->batches, e);
+    cairn_drained_epoch(&w->drained, e);
     w->base = base;
     w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] + overrun(w);
-}
-
-static void check_records(struct cairn_check *check, int n)
-{
-    const struct cairn_cpu *cpu = &check->log->cpu[n];
-    uint64_t bytes;
-    bool sized = cairn_ds_number(&check->log->text, (uint32_t)n, "record_bytes", &bytes);
-    for (size_t i = 0; i < cpu->records.count; i++) {
-        const struct cairn_record *r = &cpu->records.items[i], *last = i ? r - 1 : NULL;
-        check->compared[CAIRN_RULE_RECORDS]++;
-        if (sized && r->size != bytes)
-            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "a record of %" PRIu32 " bytes, not %" PRIu64, r->size,
-                       bytes);
-        if (!last)
-            continue;
-        if (r->epoch < last->epoch || (r->epoch == last->epoch && r->address < last->address + last->size))
-            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time,
-                       "out of order: epoch %" PRIu32 " at 0x%" PRIx64 " after epoch %" PRIu32 " at 0x%" PRIx64,
-                       r->epoch, r->address, last->epoch, last->address);
-        if (r->timed && last->timed && r->tsc < last->tsc)
-            cairn_fail(check, CAIRN_RULE_RECORDS, n, &r->time, "its TSC is before that of the record before it");
-    }
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */
@@ -376,6 +367,8 @@ static void check_event(struct walk *w, const struct cairn_piece *p, const struc
         cairn_batches_told(&w->batches);
     else if (e->hook == HOOK_CAIRN_DS && cairn_get16(e->payload) == CAIRN_DS_EPOCH)
         check_epoch(w);
+    else if (e->hook == HOOK_CAIRN_DS)
+        cairn_drained_part(&w->drained, e);
 }
 
 /* What the kernel lost or overwrote it has counted; anything else that is missing is damage, or the kernel's fault. */
@@ -387,34 +380,64 @@ static void check_hole(struct walk *w, uint32_t hole)
     w->stamps.count = 0;
     cairn_batches_hole(&w->batches, h);
     cairn_running_hole(&w->running, h);
+    cairn_drained_hole(&w->drained);
     if (h->kind == CAIRN_HOLE_BYTES || h->kind == CAIRN_HOLE_BUFFERS)
         FAIL(w, CAIRN_RULE_BUFFERS, w->has_time ? &w->time : NULL, "%s", cairn_show_hole(what, w->check->log, h));
 }
 
+static void enter_piece(struct walk *w, const struct cairn_piece *p)
+{
+    if (p->hole != CAIRN_NO_HOLE)
+        check_hole(w, p->hole);
+    if (p->header)
+        check_buffer(w, p);
+}
+
+static void leave_piece(struct walk *w, const struct cairn_piece *p)
+{
+    if (p->malformed)
+        FAIL(w, CAIRN_RULE_EVENTS, w->has_time ? &w->time : NULL,
+             "buffer %" PRIu32 ", offset 0x%" PRIx32 ": no event begins there", p->buffer, p->offset + p->size);
+}
+
+static void check_events(struct walk *w)
+{
+    const struct cairn_piece *pieces = w->cpu->pieces;
+    struct cairn_walk walk;
+    struct cairn_event e;
+    uint32_t at = 0;
+    cairn_walk_init(&walk, w->check->log, (uint32_t)w->n);
+    for (bool more = true; more;) {
+        more = cairn_walk_next(&walk, &e);
+        for (const uint32_t to = more ? e.piece + 1 : (uint32_t)w->cpu->piece_count; at < to; at++) {
+            if (at)
+                leave_piece(w, &pieces[at - 1]);
+            enter_piece(w, &pieces[at]);
+        }
+        if (more)
+            check_event(w, &pieces[e.piece], &e);
+    }
+    if (at)
+        leave_piece(w, &pieces[at - 1]);
+    if (w->cpu->tail != CAIRN_NO_HOLE)
+        check_hole(w, w->cpu->tail);
+}
+
 static void check_cpu(struct cairn_check *check, uint32_t n)
 {
-    struct walk w = {.check = check, .cpu = &check->log->cpu[n], .n = (int)n, .start_due = check->log->own};
-    w.batches = (struct cairn_batches){.check = check, .n = n};
-    w.running = (struct cairn_running){.check = check, .n = n};
-    for (uint32_t i = 0; i < w.cpu->piece_count; i++) {
-        const struct cairn_piece *p = &w.cpu->pieces[i];
-        struct cairn_event e;
-        if (p->hole != CAIRN_NO_HOLE)
-            check_hole(&w, p->hole);
-        if (p->header)
-            check_buffer(check, p);
-        for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
-            check_event(&w, p, &e);
-        if (p->malformed)
-            FAIL(&w, CAIRN_RULE_EVENTS, w.has_time ? &w.time : NULL,
-                 "buffer %" PRIu32 ", offset 0x%" PRIx32 ": no event begins there", p->buffer, p->offset + p->size);
-    }
-    if (w.cpu->tail != CAIRN_NO_HOLE)
-        check_hole(&w, w.cpu->tail);
-    cairn_batches_end(&w.batches);
-    cairn_running_end(&w.running);
-    free(w.stamps.items);
-    check_records(check, (int)n);
+    struct walk *w = cairn_alloc(sizeof(*w));
+    *w = (struct walk){.check = check, .cpu = &check->log->cpu[n], .n = (int)n, .start_due = check->log->own};
+    w->batches = (struct cairn_batches){.check = check, .n = n};
+    w->running = (struct cairn_running){.check = check, .n = n};
+    cairn_drained_init(&w->drained, check, n);
+    cairn_links_init(&w->links, &check->log->frames);
+    cairn_group_init(&w->group, check->log, n);
+    check_events(w);
+    cairn_batches_end(&w->batches);
+    cairn_running_end(&w->running);
+    cairn_group_free(&w->group);
+    free(w->stamps.items);
+    free(w);
     cairn_check_pebs(check, n);
     cairn_check_bts(check, n);
     cairn_check_log(check, n);

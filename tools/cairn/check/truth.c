@@ -11,49 +11,6 @@
 #include "tools/cairn/check/check.h"
 #include "tools/cairn/model/timeline.h"
 
-/* ---- reading the truth ------------------------------------------------------------------------------------------ */
-
-const uint8_t *cairn_truth_any(struct cairn_truth *t)
-{
-    while (t->part < t->cpu->truth.count) {
-        const struct cairn_truth_part *p = &t->cpu->truth.items[t->part];
-        if (t->at == 0 && p->first != t->expected)
-            t->gap = true;
-        if (t->at >= p->count) {
-            t->expected = p->first + p->count;
-            t->part++;
-            t->at = 0;
-            continue;
-        }
-        return p->records + (size_t)t->at++ * CAIRN_TRUTH_BYTES;
-    }
-    const struct cairn_cpu_end *e = &t->cpu->end;
-    if (!e->truth_known || e->truth[2] || t->expected != e->truth[0] + e->truth[1])
-        t->gap = true; /* the kernel had no room for all, or the rest is not in the log */
-    return NULL;
-}
-
-const uint8_t *cairn_truth_next(struct cairn_truth *t, uint8_t kind)
-{
-    const uint8_t *record;
-    do
-        record = cairn_truth_any(t);
-    while (record && record[0] != kind);
-    return record;
-}
-
-const uint8_t *cairn_truth_follows(struct cairn_truth *t, uint8_t kind)
-{
-    struct cairn_truth ahead = *t;
-    ahead.gap = false;
-    const uint8_t *record = cairn_truth_any(&ahead);
-    if (!record || ahead.gap || record[0] != kind)
-        return NULL;
-    ahead.gap = t->gap;
-    *t = ahead;
-    return record;
-}
-
 /* ---- switches --------------------------------------------------------------------------------------------------- */
 
 struct pair { /* two streams of one CPU being walked together */
@@ -220,7 +177,7 @@ static uint64_t compare_switches(struct cairn_check *check, uint32_t n, bool com
                      .n = (int)n,
                      .rule = compact ? CAIRN_RULE_TRUTH_COMPACT : CAIRN_RULE_TRUTH_FULL,
                      .runs = !check->log->session.lives};
-    p.truth.cpu = &check->log->cpu[n];
+    cairn_truth_init(&p.truth, check->log, n);
     cairn_cursor_init(&p.cursor, check->log, n, compact);
     step_truth(&p);
     step_switch(&p);
@@ -312,6 +269,8 @@ void cairn_check_truth(struct cairn_check *check)
     const struct cairn_log *log = check->log;
     for (uint32_t n = 0; n < log->cpus; n++)
         check_truth_counts(check, n);
+    for (uint32_t n = 0; n < log->cpus; n++)
+        cairn_check_records(check, n);
     if (!log->has_truth || !log->session.known)
         return;
     bool compact = log->session.compact, full = log->session.full;
@@ -326,7 +285,6 @@ void cairn_check_truth(struct cairn_check *check)
     for (uint32_t n = 0; n < log->cpus && log->session.lives; n++)
         cairn_check_session(check, n);
     for (uint32_t n = 0; n < log->cpus; n++) {
-        cairn_check_records(check, n);
         cairn_check_branches(check, n);
         cairn_check_live(check, n);
         cairn_check_pmc(check, n);

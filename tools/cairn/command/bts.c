@@ -29,9 +29,14 @@
 #define CALL_LENGTH 15u /* of an instruction, at most */
 #define REASON_MAX  42u /* characters that fit behind the words of an error */
 
-struct stint { /* a thread's branches in one drain */
-    const struct cairn_bts_drain *drain;
-    uint32_t cpu;
+struct stint { /* a thread's branches in one drain, and where that is */
+    uint64_t tsc, lost;
+    uint32_t tid, cpu, piece, number, records;
+};
+
+struct reader { /* goes to a drain: threads are shown one after another, and the log has them by CPU */
+    const struct cairn_log *log;
+    struct cairn_bts_group group;
 };
 
 struct flow {
@@ -169,10 +174,27 @@ static void print_missing(struct flow *f, uint64_t count, const char *what)
         printf("  ! %" PRIu64 " %s %s\n", count, cairn_plural(count, "branch", "branches"), what);
 }
 
-static void print_stint(struct flow *f, const struct stint *s)
+/* NULL: the file has changed. */
+static const struct cairn_bts_drain *find_drain(struct reader *r, const struct stint *s)
 {
-    const struct cairn_bts_drain *d = s->drain;
+    const struct cairn_bts_drain *d;
+    if (r->group.walk.cpu != &r->log->cpu[s->cpu]) {
+        cairn_bts_group_free(&r->group);
+        cairn_bts_group_init(&r->group, r->log, s->cpu);
+    }
+    cairn_bts_group_seek(&r->group, s->piece);
+    do
+        d = cairn_bts_group_next(&r->group);
+    while (d && (d->number != s->number || d->tsc != s->tsc || d->tid != s->tid));
+    return d;
+}
+
+static void print_stint(struct flow *f, struct reader *r, const struct stint *s)
+{
+    const struct cairn_bts_drain *d = find_drain(r, s);
     struct cairn_branch b;
+    if (!d)
+        return;
     f->known &= !cairn_filter_by_cpu(); /* what the thread did on other CPUs in between is not shown */
     char time[CAIRN_SHOWN];
     uint32_t records = d->record_bytes / CAIRN_BTS_BYTES, seen = d->bytes_seen / CAIRN_BTS_BYTES;
@@ -181,7 +203,7 @@ static void print_stint(struct flow *f, const struct stint *s)
            cairn_plural(records, "branch", "branches"));
     if (d->lost && !d->interrupting)
         print_missing(f, d->lost, "before these overwritten");
-    for (uint32_t i = 0; cairn_bts_record(&f->log->cpu[s->cpu], d, i, &b); i++)
+    for (uint32_t i = 0; cairn_bts_record(&r->group, i, &b); i++)
         next_branch(f, &b);
     print_branch(f);
     if (seen < records)
@@ -195,35 +217,33 @@ static void print_stint(struct flow *f, const struct stint *s)
 static int by_thread(const void *a, const void *b)
 {
     const struct stint *x = a, *y = b;
-    if (x->drain->tid != y->drain->tid)
-        return x->drain->tid < y->drain->tid ? -1 : 1;
-    if (x->drain->tsc != y->drain->tsc)
-        return x->drain->tsc < y->drain->tsc ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    if (x->tsc != y->tsc)
+        return x->tsc < y->tsc ? -1 : 1;
     if (x->cpu != y->cpu)
         return x->cpu < y->cpu ? -1 : 1;
-    return (x->drain > y->drain) - (x->drain < y->drain);
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 /* All of one thread, which may have run on several CPUs. */
-static void print_thread(const struct cairn_log *log, const struct stint *stints, size_t count)
+static void print_thread(struct reader *r, const struct stint *stints, size_t count)
 {
-    struct flow f = {.log = log};
+    struct flow f = {.log = r->log};
     char thread[CAIRN_SHOWN], lost_text[32] = "unknown";
     uint64_t records = 0, lost = 0;
     for (size_t i = 0; i < count; i++) {
-        records += stints[i].drain->record_bytes / CAIRN_BTS_BYTES;
-        lost = lost == CAIRN_DS_LOST_UNKNOWN || stints[i].drain->lost == CAIRN_DS_LOST_UNKNOWN
-                   ? CAIRN_DS_LOST_UNKNOWN
-                   : lost + stints[i].drain->lost;
+        records += stints[i].records;
+        lost = lost == CAIRN_DS_LOST_UNKNOWN || stints[i].lost == CAIRN_DS_LOST_UNKNOWN ? CAIRN_DS_LOST_UNKNOWN
+                                                                                        : lost + stints[i].lost;
     }
     if (lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost_text, sizeof(lost_text), "%" PRIu64, lost);
     printf("\n%s%s%s: %" PRIu64 " %s in %zu %s, lost: %s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD),
-           cairn_show_thread(thread, log, stints[0].drain->tid, 30), cairn_colour(stdout, CAIRN_COLOUR_OFF), records,
-           cairn_plural(records, "branch", "branches"), count, cairn_plural(count, "drain", "drains"),
-           lost_text);
+           cairn_show_thread(thread, r->log, stints[0].tid, 30), cairn_colour(stdout, CAIRN_COLOUR_OFF), records,
+           cairn_plural(records, "branch", "branches"), count, cairn_plural(count, "drain", "drains"), lost_text);
     for (size_t i = 0; i < count; i++)
-        print_stint(&f, &stints[i]);
+        print_stint(&f, r, &stints[i]);
 }
 
 static void print_head(const struct cairn_log *log)
@@ -242,24 +262,6 @@ static void print_head(const struct cairn_log *log)
     puts("# ~ no record tells how it got here from the branch above");
 }
 
-/* Drains whose numbers are missing, and records whose drain is. */
-static void print_gaps(const struct cairn_log *log)
-{
-    for (uint32_t c = 0; c < log->cpus; c++) {
-        const struct cairn_cpu *cpu = &log->cpu[c];
-        uint64_t missing = 0;
-        for (size_t i = 1; i < cpu->bts_drains.count; i++) {
-            const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
-            uint32_t expected = d[-1].number + (d[-1].reason != CAIRN_DS_START);
-            missing += d->number > expected ? d->number - expected : 0;
-        }
-        if (missing || cpu->bts_strays)
-            printf("! CPU %" PRIu32 ": %" PRIu64 " %s missing, %" PRIu64 " %s without theirs\n", c, missing,
-                   cairn_plural(missing, "drain is", "drains are"), cpu->bts_strays,
-                   cairn_plural(cpu->bts_strays, "record", "records"));
-    }
-}
-
 static const struct cairn_option options[] = {
     CAIRN_CPU_OPTION,
     CAIRN_THREAD_OPTION,
@@ -271,6 +273,49 @@ static bool wanted(const struct cairn_bts_drain *d, uint32_t cpu)
 {
     return (d->record_bytes || d->lost) && cairn_filter_cpu(cpu) && cairn_filter_time(d->time) &&
            cairn_filter_thread(d->tid);
+}
+
+struct stints { /* those that are wanted */
+    struct stint *items;
+    size_t count, room;
+    bool any;                   /* there are others, at least */
+    uint64_t missing[MAX_CPUS]; /* drains whose numbers are */
+};
+
+static void read_stints(struct stints *all, struct reader *r, uint32_t cpu)
+{
+    const struct cairn_bts_drain *d;
+    uint32_t expected = 0;
+    bool first = true;
+    if (!r->log->cpu[cpu].bts_epochs)
+        return;
+    cairn_bts_group_init(&r->group, r->log, cpu);
+    while ((d = cairn_bts_group_next(&r->group)) != NULL) {
+        all->any = true;
+        all->missing[cpu] += !first && d->number > expected ? d->number - expected : 0;
+        expected = d->number + (d->reason != CAIRN_DS_START);
+        first = false;
+        if (wanted(d, cpu))
+            *CAIRN_ADD(*all) = (struct stint){.tsc = d->tsc,
+                                              .lost = d->lost,
+                                              .tid = d->tid,
+                                              .cpu = cpu,
+                                              .piece = r->group.piece,
+                                              .number = d->number,
+                                              .records = d->record_bytes / CAIRN_BTS_BYTES};
+    }
+    cairn_bts_group_free(&r->group);
+}
+
+/* Drains whose numbers are missing, and records whose drain is. */
+static void print_gaps(const struct cairn_log *log, const struct stints *all)
+{
+    for (uint32_t c = 0; c < log->cpus; c++) {
+        const uint64_t missing = all->missing[c], strays = log->cpu[c].bts_strays;
+        if (missing || strays)
+            printf("! CPU %" PRIu32 ": %" PRIu64 " %s missing, %" PRIu64 " %s without theirs\n", c, missing,
+                   cairn_plural(missing, "drain is", "drains are"), strays, cairn_plural(strays, "record", "records"));
+    }
 }
 
 static int none(const struct cairn_log *log, bool any)
@@ -289,26 +334,26 @@ static int none(const struct cairn_log *log, bool any)
 
 static int show(const struct cairn_log *log)
 {
-    size_t all = 0, count = 0;
+    struct reader *r = cairn_alloc(sizeof(*r));
+    struct stints all = {0};
+    r->log = log;
     for (uint32_t c = 0; c < log->cpus; c++)
-        all += log->cpu[c].bts_drains.count;
-    struct stint *stints = cairn_alloc(all * sizeof(*stints));
-    for (uint32_t c = 0; c < log->cpus; c++)
-        for (size_t i = 0; i < log->cpu[c].bts_drains.count; i++)
-            if (wanted(&log->cpu[c].bts_drains.items[i], c))
-                stints[count++] = (struct stint){&log->cpu[c].bts_drains.items[i], c};
-    int status = count ? CAIRN_GOOD : none(log, all != 0);
-    if (count) {
-        qsort(stints, count, sizeof(*stints), by_thread);
+        read_stints(&all, r, c);
+    const int status = all.count ? CAIRN_GOOD : none(log, all.any);
+    if (all.count) {
+        qsort(all.items, all.count, sizeof(*all.items), by_thread);
         print_head(log);
-        for (size_t first = 0, next; first < count; first = next) {
-            for (next = first + 1; next < count && stints[next].drain->tid == stints[first].drain->tid; next++)
+        cairn_bts_group_init(&r->group, log, all.items[0].cpu);
+        for (size_t first = 0, next; first < all.count; first = next) {
+            for (next = first + 1; next < all.count && all.items[next].tid == all.items[first].tid; next++)
                 ;
-            print_thread(log, &stints[first], next - first);
+            print_thread(r, &all.items[first], next - first);
         }
-        print_gaps(log);
+        cairn_bts_group_free(&r->group);
+        print_gaps(log, &all);
     }
-    free(stints);
+    free(all.items);
+    free(r);
     return status;
 }
 
@@ -324,6 +369,4 @@ const struct cairn_command cairn_bts_command = {
              "these were not traced, as the way back from a system call to ring 3, or are\n"
              "missing.\n",
     .show = show,
-    .passing = true,
-    .keeps = cairn_log_has_branches,
 };

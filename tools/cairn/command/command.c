@@ -224,14 +224,13 @@ static void no_trace(const struct cairn_input *input)
 }
 
 /* 0, or the exit status, the reason told. */
-static int open_log(struct source *source, const struct cairn_command *command, const char *path)
+static int open_log(struct source *source, const char *path)
 {
     uint32_t dump = (uint32_t)cairn_which_dump;
     char refusal[CAIRN_REFUSAL] = "";
     struct cairn_choice choice = {
         .dump = dump,
         .maximum_wait_reason = (uint32_t)cairn_maximum_wait_reason,
-        .passing = command->passing,
         .progress = isatty(STDERR_FILENO) ? progress : NULL,
     };
     int e = cairn_input_open(&source->input, path);
@@ -309,21 +308,14 @@ static int choose_session(struct source *source, const struct cairn_command *com
 }
 
 /* What to do where there is not memory enough. */
-static void want_memory(const struct cairn_command *command, const char *log, bool kept)
+static void want_memory(const struct cairn_command *command, const char *log)
 {
-    cairn_memory_for(command->name, log,
-                     kept ? ":\n  it keeps all of the log: give it more (ulimit -v), or look at the log with dump,\n"
-                            "  stat, info or profile, which do not (docs/reader.md)"
-                          : ": give it more (ulimit -v)");
+    cairn_memory_for(command->name, log, ": give it more (ulimit -v)");
 }
 
 static int show(struct source *source, const struct cairn_command *command)
 {
     char why[2 * CAIRN_SHOWN];
-    if (command->keeps && command->keeps(&source->log)) {
-        want_memory(command, source->input.name, true);
-        cairn_log_keep(&source->log);
-    }
     if (cairn_filter_use(&source->log, why))
         return cairn_usage(command, "%s", why);
     return command->show(&source->log);
@@ -378,8 +370,8 @@ static int close_log(struct source *source, const struct cairn_command *command,
 /* Opens a log and chooses the session. 0, or the exit status, the reason told. */
 static int open_session(struct source *source, const struct cairn_command *command, const char *path)
 {
-    want_memory(command, path, !command->passing);
-    int status = open_log(source, command, path);
+    want_memory(command, path);
+    int status = open_log(source, path);
     if (!status && (status = choose_session(source, command)) != 0) {
         cairn_log_free(&source->log);
         cairn_input_close(&source->input);

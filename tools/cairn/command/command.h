@@ -41,8 +41,6 @@ struct cairn_command {
     int (*run)(char **operands); /* it opens its operand itself, */
     bool device;                 /* which is a DEV, or a COMMAND and its words; else a LOG */
     int (*compare)(const struct cairn_log *a, const struct cairn_log *b); /* its operands are two LOGs */
-    bool passing; /* its LOG need not be kept (log.h), */
-    bool (*keeps)(const struct cairn_log *log); /* but for such a one; NULL: none */
     bool all_damage;   /* each thing that is damaged or missing is told, however many */
     bool all_sessions; /* show is called for each session of the LOG, unless one is asked for */
 };

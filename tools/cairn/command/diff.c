@@ -488,7 +488,6 @@ const struct cairn_command cairn_diff_command = {
     .arguments = "[options] A B",
     .summary = "what changed from one log to another",
     .options = options,
-    .passing = true,
     .notes = "Threads are compared by name, since another run gives other TIDs. Rows come by\n"
              "how much has changed. '~': less than 3 standard deviations, which are those of\n"
              "20 slices of each run: what goes on for longer than a slice they do not show.\n"

@@ -154,13 +154,6 @@ static int show(const struct cairn_log *log)
     return !any ? no_drain() : found ? CAIRN_GOOD : CAIRN_BAD;
 }
 
-/* The model's own log is looked through back and forth. */
-static bool keeps(const struct cairn_log *log)
-{
-    (void)log;
-    return life != NULL;
-}
-
 const struct cairn_command cairn_ds_command = {
     .name = "ds",
     .arguments = "[options] LOG",
@@ -173,6 +166,4 @@ const struct cairn_command cairn_ds_command = {
              "'*' differs from the record before. --life tells what the model's own log has\n"
              "(boot with ds.log=1); real hardware keeps none: most is unseen.\n",
     .show = show,
-    .passing = true,
-    .keeps = keeps,
 };

@@ -367,7 +367,7 @@ void cairn_show_life(const struct cairn_log *log, const struct cairn_epoch *epoc
     struct view v = {.log = log, .epoch = epoch, .items = records, .item = &records[n], .n = n, .cpu = records[n].cpu};
     v.record = v.item->record;
     v.logged = cairn_logged_any(log);
-    cairn_life_read(&v.life, &log->cpu[v.cpu], v.record);
+    cairn_life_read(&v.life, log, v.cpu, v.record);
     printf("\nCPU %" PRIu32 ", epoch %" PRIu32 ", record %zu: its life\n", v.cpu, epoch->number, n);
     explain(&v);
     before(&v);
@@ -379,4 +379,5 @@ void cairn_show_life(const struct cairn_log *log, const struct cairn_epoch *epoc
     interrupted(&v);
     drained(&v);
     thread(&v);
+    cairn_life_free(&v.life);
 }

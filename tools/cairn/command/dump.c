@@ -306,5 +306,4 @@ const struct cairn_command cairn_dump_command = {
              "buffer. ':' is what the thread that leaves has counted (PMC items), '+' any\n"
              "other event. '!' is a place where something is missing or was lost.\n",
     .show = show,
-    .passing = true,
 };

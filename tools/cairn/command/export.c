@@ -57,12 +57,6 @@ static int show(const struct cairn_log *log)
     return status ? status : cairn_filtered(status);
 }
 
-static bool keeps(const struct cairn_log *log)
-{
-    return format != UINT32_MAX &&
-           (!writers[format]->passing || (writers[format]->stacks && elf_path && cairn_log_has_branches(log)));
-}
-
 const struct cairn_command cairn_export_command = {
     .name = "export",
     .arguments = "--to FORMAT LOG [-o FILE]",
@@ -71,6 +65,4 @@ const struct cairn_command cairn_export_command = {
     .formats = writers,
     .notes = "A FILE that is there and of another format is kept.\n",
     .show = show,
-    .passing = true,
-    .keeps = keeps,
 };

@@ -404,5 +404,4 @@ const struct cairn_command cairn_info_command = {
     .options = options,
     .notes = "",
     .show = show,
-    .passing = true,
 };

@@ -369,5 +369,4 @@ const struct cairn_command cairn_locks_command = {
              "contended acquisitions. Cycles are the TSC's. 'chosen by': held long, contended,\n"
              "uncontended, every; the first of these where several rules may have.\n",
     .show = show,
-    .passing = true,
 };

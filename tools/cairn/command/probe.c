@@ -408,5 +408,4 @@ const struct cairn_command cairn_probe_command = {
              "model does unless ds.policy.NAME= says otherwise; 'machine': the answer, or not\n"
              "determined, and then why. docs/probe.md explains each question.\n",
     .show = show,
-    .passing = true,
 };

@@ -429,5 +429,4 @@ const struct cairn_command cairn_profile_command = {
              "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. A record whose thread is not\n"
              "certain has a row that says so: it is in no thread's count.\n",
     .show = show,
-    .passing = true,
 };

@@ -329,12 +329,6 @@ static int show(const struct cairn_log *log)
     return CAIRN_GOOD;
 }
 
-/* Which of the branches pass, their drains tell. */
-static bool keeps(const struct cairn_log *log)
-{
-    return cairn_filter_narrow() && cairn_log_has_branches(log);
-}
-
 const struct cairn_command cairn_stat_command = {
     .name = "stat",
     .arguments = "[options] LOG",
@@ -342,6 +336,4 @@ const struct cairn_command cairn_stat_command = {
     .options = options,
     .notes = "",
     .show = show,
-    .passing = true,
-    .keeps = keeps,
 };

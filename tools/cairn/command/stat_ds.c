@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/cairn/base/bytes.h"
 #include "tools/cairn/command/stat.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/cairn/log/bts.h"
@@ -187,20 +189,27 @@ static void print_branches(const struct cairn_totals *t, uint64_t records, uint6
 }
 
 /* Of the drains that pass: they are whose branches they hold. */
-static void count_branches(const struct cairn_cpu *cpu, uint64_t *branches, uint64_t *drains)
+static void count_branches(const struct cairn_log *log, uint32_t c, uint64_t *branches, uint64_t *drains)
 {
+    const struct cairn_cpu *cpu = &log->cpu[c];
     if (!cairn_filter_narrow()) {
         *branches += cpu->bts_records;
         *drains += cpu->bts_drained;
         return;
     }
-    for (size_t i = 0; i < cpu->bts_drains.count && !cairn_filter_by_reason(); i++) {
-        const struct cairn_bts_drain *d = &cpu->bts_drains.items[i];
+    if (cairn_filter_by_reason() || !cpu->bts_epochs)
+        return;
+    struct cairn_bts_group *g = cairn_alloc(sizeof(*g));
+    const struct cairn_bts_drain *d;
+    cairn_bts_group_init(g, log, c);
+    while ((d = cairn_bts_group_next(g)) != NULL) {
         if (!cairn_filter_time(d->time) || !cairn_filter_thread(d->tid))
             continue;
         *branches += d->bytes_seen / CAIRN_BTS_BYTES;
         *drains += d->reason != CAIRN_DS_START;
     }
+    cairn_bts_group_free(g);
+    free(g);
 }
 
 void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
@@ -215,7 +224,7 @@ void cairn_stat_debug_store(struct cairn_totals *t, size_t most)
         records += cpu->pebs_records;
         drains += cpu->drains.drains;
         logged += cpu->log_entries;
-        count_branches(cpu, &branches, &branch_drains);
+        count_branches(log, c, &branches, &branch_drains);
     }
     if (cairn_filter_narrow()) {
         records = t->records;

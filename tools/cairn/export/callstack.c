@@ -39,6 +39,12 @@ static enum branch_kind kind_of(const uint8_t *code, size_t size)
 
 /* ---- a way through the code -------------------------------------------------------------------------------------- */
 
+struct cairn_step { /* a branch */
+    uint64_t from, to;
+    uint8_t kind;
+    bool apart; /* it is not where one gets from the branch before it */
+};
+
 struct way {
     const struct cairn_log *log;
     struct cairn_elf *elf;
@@ -149,37 +155,51 @@ static bool from_lbr(struct cairn_callstack *stack, struct way *w, const struct 
 
 /* ---- BTS --------------------------------------------------------------------------------------------------------- */
 
-/* The drain of what the thread did when the record was stored; NULL: none has all of it. */
-static const struct cairn_bts_drain *drain_of(const struct cairn_cpu *cpu, const struct cairn_item *item)
+struct cairn_branches_cpu { /* where the records of a CPU have come to, which go on in time */
+    struct cairn_bts_group group;
+    const struct cairn_bts_drain *drain; /* the first behind the record; NULL: there is none */
+    int64_t before;                      /* when the one before it was */
+    bool steps;                          /* `items` are its branches */
+    struct cairn_step *items;
+    size_t count, room;
+};
+
+/* A CPU's, at its first drain. */
+static struct cairn_branches_cpu *begin(const struct cairn_log *log, uint32_t cpu)
 {
-    size_t low = 0, high = cpu->bts_drains.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (cpu->bts_drains.items[middle].time <= item->time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == cpu->bts_drains.count || (low && cpu->bts_drains.items[low - 1].time == item->time))
-        return NULL;
-    const struct cairn_bts_drain *d = &cpu->bts_drains.items[low];
-    return item->blame == CAIRN_BLAME_KNOWN && d->tid == item->tid && !d->lost && d->bytes_seen &&
-                   cairn_bts_complete(d)
-               ? d
-               : NULL;
+    struct cairn_branches_cpu *b = cairn_alloc(sizeof(*b));
+    cairn_bts_group_init(&b->group, log, cpu);
+    b->drain = cairn_bts_group_next(&b->group);
+    b->before = INT64_MIN;
+    b->steps = false;
+    b->items = NULL;
+    b->count = b->room = 0;
+    return b;
 }
 
-/* All of a drain's, which many records may be of. */
-static void read_branches(struct cairn_branches *branches, const struct way *w, const struct cairn_cpu *cpu,
-                          const struct cairn_bts_drain *d)
+/* Goes to the drain of what the thread did when the record was stored. False: none has all of it. */
+static bool find_drain(struct cairn_branches_cpu *b, const struct cairn_item *item)
 {
-    struct cairn_branch b;
-    branches->drain = d;
-    branches->count = 0;
-    for (uint32_t i = 0; cairn_bts_record(cpu, d, i, &b); i++) {
-        struct cairn_step *s = CAIRN_ADD(*branches);
-        *s = step_of(w, &b, i ? s - 1 : NULL);
+    while (b->drain && b->drain->time <= item->time) {
+        b->before = b->drain->time;
+        b->steps = false;
+        b->drain = cairn_bts_group_next(&b->group);
     }
+    const struct cairn_bts_drain *d = b->drain;
+    return d && b->before != item->time && item->blame == CAIRN_BLAME_KNOWN && d->tid == item->tid && !d->lost &&
+           d->bytes_seen && cairn_bts_complete(d);
+}
+
+/* All branches of the drain, which many records may be of. */
+static void read_branches(struct cairn_branches_cpu *b, const struct way *w)
+{
+    struct cairn_branch branch;
+    b->count = 0;
+    for (uint32_t i = 0; cairn_bts_record(&b->group, i, &branch); i++) {
+        struct cairn_step *s = CAIRN_ADD(*b);
+        *s = step_of(w, &branch, i ? s - 1 : NULL);
+    }
+    b->steps = true;
 }
 
 /* Whether one gets from a branch to `ip`, and from there on to the next one (NULL: there is none). Addresses alone tell
@@ -194,16 +214,18 @@ static bool leads_past(const struct cairn_log *log, const struct cairn_step *s, 
 static bool from_bts(struct cairn_callstack *stack, struct cairn_branches *branches, struct way *w,
                      const struct cairn_item *item)
 {
-    const struct cairn_cpu *cpu = &w->log->cpu[item->cpu];
-    const struct cairn_bts_drain *d = item->record->timed ? drain_of(cpu, item) : NULL;
+    struct cairn_branches_cpu **at = &branches->cpu[item->cpu], *b;
     const uint64_t ip = item->record->ip;
-    if (!d)
+    if (!item->record->timed || !w->log->cpu[item->cpu].bts_epochs)
         return false;
-    if (branches->drain != d)
-        read_branches(branches, w, cpu, d);
-    if (!branches->count)
+    b = *at ? *at : (*at = begin(w->log, item->cpu));
+    if (!find_drain(b, item))
         return false;
-    const struct cairn_step *s = branches->items, *end = s + branches->count;
+    if (!b->steps)
+        read_branches(b, w);
+    if (!b->count)
+        return false;
+    const struct cairn_step *s = b->items, *end = s + b->count;
     bool any = straight_on(w->log, ip, s->from); /* before the first */
     stack->count = 0;
     for (; s < end; s++) {
@@ -221,7 +243,13 @@ static bool from_bts(struct cairn_callstack *stack, struct cairn_branches *branc
 
 void cairn_branches_free(struct cairn_branches *branches)
 {
-    free(branches->items);
+    for (uint32_t c = 0; c < MAX_CPUS; c++) {
+        if (!branches->cpu[c])
+            continue;
+        cairn_bts_group_free(&branches->cpu[c]->group);
+        free(branches->cpu[c]->items);
+        free(branches->cpu[c]);
+    }
 }
 
 bool cairn_callstack_read(struct cairn_callstack *stack, struct cairn_branches *branches, const struct cairn_log *log,

@@ -20,19 +20,12 @@ struct cairn_callstack {
     unsigned count;             /* 0: who called is not known */
 };
 
-struct cairn_step { /* a branch */
-    uint64_t from, to;
-    uint8_t kind;
-    bool apart; /* it is not where one gets from the branch before it */
-};
-
-struct cairn_branches { /* of the drain that a record was of last: they are looked at once. Zeroed: none */
-    const struct cairn_bts_drain *drain;
-    struct cairn_step *items;
-    size_t count, room;
+struct cairn_branches { /* BTS records of each CPU, as far as its records have come. Zeroed: none */
+    struct cairn_branches_cpu *cpu[MAX_CPUS];
 };
 void cairn_branches_free(struct cairn_branches *branches);
 
-/* `item` is a record. False: no branches tell anything of it, or their instructions are not known. */
+/* `item` is a record; those of a CPU come in the order of time. False: no branches tell anything of it, or their
+ * instructions are not known. */
 bool cairn_callstack_read(struct cairn_callstack *stack, struct cairn_branches *branches, const struct cairn_log *log,
                           struct cairn_elf *elf, const struct cairn_item *item);

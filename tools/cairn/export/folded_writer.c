@@ -55,8 +55,6 @@ const struct cairn_writer cairn_writer_folded = {
                "--elf, where the trace has branches (LBR, BTS), those who had called as well, as far as these tell",
     .each = true,
     .state = sizeof(struct cairn_stacks),
-    .passing = true,
-    .stacks = true,
     .own = own,
     .record = record,
     .end = end,

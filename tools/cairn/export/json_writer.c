@@ -394,7 +394,6 @@ const struct cairn_writer cairn_writer_json = {
                "missing (docs/export.md)",
     .each = true,
     .state = sizeof(struct json),
-    .passing = true,
     .own = own,
     .begin = begin,
     .on_switch = on_switch,

@@ -38,8 +38,6 @@ struct cairn_writer {
     size_t state;               /* bytes */
     bool needs_path; /* it cannot go to standard output */
     bool binary;     /* it may, but not to a terminal */
-    bool passing;    /* the log need not be kept (log.h): it makes do with what it is told, while it is told; */
-    bool stacks;     /* but where it has branches: call stacks are made from them (callstack.h) */
     /* It writes a folder (folder.h): the name of its main file, which begins with `mark`; its other files are `parts`
      * and a number. NULL: it writes a file. */
     const char *folder, *mark, *parts;

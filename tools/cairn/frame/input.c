@@ -2,6 +2,7 @@
 #include "tools/cairn/frame/input.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,15 +41,19 @@ static int temporary(const char *folder)
     return fd;
 }
 
-/* Opens the copy: where $TMPDIR says, else where there is a place. */
-static int begin_copy(struct cairn_input *input)
+int cairn_temporary(const char **folder)
 {
     const char *told = getenv("TMPDIR");
     const bool is_told = told && *told;
-    input->no_room = is_told ? told : "/var/tmp";
-    input->fd = temporary(input->no_room);
-    if (input->fd < 0 && !is_told)
-        input->fd = temporary(input->no_room = "/tmp");
+    *folder = is_told ? told : "/var/tmp";
+    signal(SIGXFSZ, SIG_IGN); /* a file above the limit is an error like others: EFBIG */
+    const int fd = temporary(*folder);
+    return fd < 0 && !is_told ? temporary(*folder = "/tmp") : fd;
+}
+
+static int begin_copy(struct cairn_input *input)
+{
+    input->fd = cairn_temporary(&input->no_room);
     input->own = input->fd >= 0;
     return input->own ? 0 : input->fd;
 }

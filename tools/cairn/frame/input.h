@@ -31,6 +31,9 @@ int cairn_input_open(struct cairn_input *input, const char *path);
  * file. 0 or negative errno, which is noted. */
 int cairn_input_load(struct cairn_input *input);
 void cairn_input_close(struct cairn_input *input);
+/* Opens an unlinked temporary file in $TMPDIR, else in /var/tmp or /tmp. Returns its descriptor or a negative errno;
+ * *folder: where it is, or is not. */
+int cairn_temporary(const char **folder);
 
 /* Notes that reading failed, if it is the first time. From any thread. */
 void cairn_input_failed(struct cairn_input *input, int error, uint64_t at);

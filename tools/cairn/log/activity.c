@@ -152,8 +152,6 @@ bool cairn_live_index(const struct cairn_log *log, struct cairn_cpu *cpu, const 
         return kind_of(e) == CAIRN_LIVE_KINDS;
     l.piece = piece;
     cpu->live_events[l.kind]++;
-    if (!log->passing)
-        *CAIRN_ADD(cpu->live) = l;
     if (l.kind == CAIRN_LIVE_PMC_CONFIG && !cpu->pmc_config.payload) {
         cpu->pmc_config = l;
         cpu->pmc_config.payload = cairn_hold(log, cpu, l.payload, l.size);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cairn/log/bts.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/model/loss.h"
+
+/* ---- one event --------------------------------------------------------------------------------------------------- */
 
 /* False: it cannot be. */
 static bool read_epoch(struct cairn_bts_drain *d, const struct cairn_event *e)
@@ -11,7 +16,6 @@ static bool read_epoch(struct cairn_bts_drain *d, const struct cairn_event *e)
     if (e->size != sizeof(struct cairn_bts_epoch))
         return false;
     *d = (struct cairn_bts_drain){
-        .payload = p,
         .time = e->time,
         .reason = p[offsetof(struct cairn_bts_epoch, reason)],
         .interrupting = p[offsetof(struct cairn_bts_epoch, interrupting)],
@@ -22,11 +26,13 @@ static bool read_epoch(struct cairn_bts_drain *d, const struct cairn_event *e)
         .record_events = cairn_get32(p + offsetof(struct cairn_bts_epoch, record_events)),
         .tid = cairn_get32(p + offsetof(struct cairn_bts_epoch, tid)),
     };
+    memcpy(d->area, p + offsetof(struct cairn_bts_epoch, area), sizeof(d->area));
     return true;
 }
 
 struct records { /* what an event of records says */
     struct cairn_bts_part part; /* but `first` */
+    const uint8_t *at;
     uint32_t bytes, epoch, number;
 };
 
@@ -39,16 +45,16 @@ static bool read_records(struct records *r, const struct cairn_event *e)
     r->bytes = cairn_get32(p + offsetof(struct cairn_bts_records, bytes));
     r->epoch = cairn_get32(p + offsetof(struct cairn_bts_records, epoch));
     r->number = cairn_get32(p + offsetof(struct cairn_bts_records, part));
-    r->part.at = p + head;
+    r->at = p + head;
     r->part.address = cairn_get64(p + offsetof(struct cairn_bts_records, address));
     r->part.count = r->bytes / CAIRN_BTS_BYTES;
     return r->bytes == e->size - head && r->bytes && r->bytes % CAIRN_BTS_BYTES == 0;
 }
 
-/* Takes them for the next ones of the drain. False: they are not. `d`: NULL, there is none. */
-static bool join(struct cairn_bts_drain *d, struct records *r)
+/* Takes them for the next ones of the drain. False: they are not. `any`: there is one. */
+static bool join(struct cairn_bts_drain *d, bool any, struct records *r)
 {
-    if (!d || d->number != r->epoch || d->events_seen != r->number)
+    if (!any || d->number != r->epoch || d->events_seen != r->number)
         return false; /* what comes before it is missing */
     r->part.first = d->bytes_seen / CAIRN_BTS_BYTES;
     d->bytes_seen += r->bytes;
@@ -56,49 +62,30 @@ static bool join(struct cairn_bts_drain *d, struct records *r)
     return true;
 }
 
-static bool index_epoch(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece)
-{
-    struct cairn_bts_drain d;
-    if (!read_epoch(&d, e))
-        return false;
-    if (log->passing) /* the last one is all that is needed */
-        cpu->bts_drains.count = cpu->bts_parts.count = 0;
-    d.first_part = cpu->bts_parts.count;
-    d.piece = piece;
-    *CAIRN_ADD(cpu->bts_drains) = d;
-    cpu->bts_drained += d.reason != CAIRN_DS_START;
-    cairn_lost_add(&cpu->bts_lost, d.lost);
-    return d.record_bytes % CAIRN_BTS_BYTES == 0;
-}
-
-static bool index_records(struct cairn_cpu *cpu, const struct cairn_event *e)
-{
-    struct records r;
-    if (!read_records(&r, e))
-        return false;
-    if (!join(cpu->bts_drains.count ? &cpu->bts_drains.items[cpu->bts_drains.count - 1] : NULL, &r)) {
-        cpu->bts_strays += r.part.count;
-        return true;
-    }
-    *CAIRN_ADD(cpu->bts_parts) = r.part;
-    cpu->bts_records += r.part.count;
-    return true;
-}
-
 /* Its kind, 0: it is none of these. */
 static uint16_t kind_of(const struct cairn_event *event)
 {
-    return event->size < 2 || event->version != HOOK_VERSION_CAIRN_BTS ? 0 : cairn_get16(event->payload);
+    const bool ours = event->hook == HOOK_CAIRN_BTS && !event->unknown_items;
+    return !ours || event->size < 2 || event->version != HOOK_VERSION_CAIRN_BTS ? 0 : cairn_get16(event->payload);
 }
 
-bool cairn_bts_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event,
-                     uint32_t piece)
+bool cairn_bts_index(struct cairn_cpu *cpu, const struct cairn_event *e)
 {
-    switch (kind_of(event)) {
+    struct cairn_bts_drain *last = &cpu->bts_last;
+    struct records r;
+    switch (kind_of(e)) {
     case CAIRN_BTS_EPOCH:
-        return index_epoch(log, cpu, event, piece);
+        if (!read_epoch(last, e))
+            return false;
+        cpu->bts_epochs++;
+        cpu->bts_drained += last->reason != CAIRN_DS_START;
+        cairn_lost_add(&cpu->bts_lost, last->lost);
+        return last->record_bytes % CAIRN_BTS_BYTES == 0;
     case CAIRN_BTS_RECORDS:
-        return index_records(cpu, event);
+        if (!read_records(&r, e))
+            return false;
+        *(join(last, cpu->bts_epochs != 0, &r) ? &cpu->bts_records : &cpu->bts_strays) += r.part.count;
+        return true;
     default:
         return false;
     }
@@ -108,15 +95,14 @@ bool cairn_bts_follow(struct cairn_bts_step *s, const struct cairn_event *event)
 {
     struct records r;
     s->first = s->count = 0;
-    if (event->hook != HOOK_CAIRN_BTS || event->unknown_items)
-        return false;
     switch (kind_of(event)) {
     case CAIRN_BTS_EPOCH:
         return s->any = read_epoch(&s->drain, event);
     case CAIRN_BTS_RECORDS:
-        if (!read_records(&r, event) || !join(s->any ? &s->drain : NULL, &r))
+        if (!read_records(&r, event) || !join(&s->drain, s->any, &r))
             return false;
-        s->at = r.part.at;
+        s->at = r.at;
+        s->address = r.part.address;
         s->first = r.part.first;
         s->count = r.part.count;
         return true;
@@ -144,28 +130,72 @@ bool cairn_bts_complete(const struct cairn_bts_drain *drain)
     return drain->bytes_seen == drain->record_bytes && drain->events_seen == drain->record_events;
 }
 
-const uint8_t *cairn_bts_at(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i)
+/* ---- a drain ----------------------------------------------------------------------------------------------------- */
+
+void cairn_bts_group_init(struct cairn_bts_group *g, const struct cairn_log *log, uint32_t cpu)
 {
-    size_t low = drain->first_part, high = low + drain->events_seen;
-    if (i >= drain->bytes_seen / CAIRN_BTS_BYTES)
-        return NULL;
-    while (high - low > 1) { /* the last part whose first record is not behind `i` */
-        size_t middle = low + (high - low) / 2;
-        if (cpu->bts_parts.items[middle].first <= i)
-            low = middle;
-        else
-            high = middle;
-    }
-    const struct cairn_bts_part *part = &cpu->bts_parts.items[low];
-    return part->at + (size_t)(i - part->first) * CAIRN_BTS_BYTES;
+    memset(g, 0, offsetof(struct cairn_bts_group, walk));
+    cairn_walk_init(&g->walk, log, cpu);
 }
 
-bool cairn_bts_record(const struct cairn_cpu *cpu, const struct cairn_bts_drain *drain, uint32_t i,
-                      struct cairn_branch *branch)
+void cairn_bts_group_seek(struct cairn_bts_group *g, uint32_t piece)
 {
-    const uint8_t *p = cairn_bts_at(cpu, drain, i);
-    if (!p)
-        return false;
-    *branch = read_branch(p);
-    return true;
+    g->has_ahead = false;
+    cairn_walk_init(&g->walk, g->walk.log, (uint32_t)(g->walk.cpu - g->walk.log->cpu));
+    g->walk.next = piece;
+}
+
+static void take_records(struct cairn_bts_group *g)
+{
+    const struct cairn_bts_step *s = &g->step;
+    const size_t bytes = (size_t)s->count * CAIRN_BTS_BYTES;
+    while (g->room - g->used < bytes)
+        g->bytes = cairn_grow(g->bytes, g->room, &g->room, 1);
+    memcpy(g->bytes + g->used, s->at, bytes);
+    g->used += bytes;
+    *CAIRN_ADD(g->parts) = (struct cairn_bts_part){s->address, s->count, s->first};
+}
+
+const struct cairn_bts_drain *cairn_bts_group_next(struct cairn_bts_group *g)
+{
+    struct cairn_event e;
+    g->parts.count = g->used = 0;
+    g->step.any = g->has_ahead && cairn_bts_follow(&g->step, &g->ahead);
+    g->piece = g->ahead.piece;
+    g->has_ahead = false;
+    while (cairn_walk_next(&g->walk, &e)) {
+        const bool begins = kind_of(&e) == CAIRN_BTS_EPOCH;
+        if (begins && g->step.any) {
+            g->ahead = e;
+            g->has_ahead = true;
+            cairn_walk_hold(&g->walk);
+            break;
+        }
+        if (cairn_bts_follow(&g->step, &e) && !begins)
+            take_records(g);
+        if (begins)
+            g->piece = e.piece;
+    }
+    g->next_piece = g->has_ahead ? g->ahead.piece : (uint32_t)g->walk.cpu->piece_count;
+    return g->step.any ? &g->step.drain : NULL;
+}
+
+const uint8_t *cairn_bts_at(const struct cairn_bts_group *g, uint32_t i)
+{
+    const size_t at = (size_t)i * CAIRN_BTS_BYTES;
+    return at < g->used ? g->bytes + at : NULL;
+}
+
+bool cairn_bts_record(const struct cairn_bts_group *g, uint32_t i, struct cairn_branch *branch)
+{
+    const uint8_t *p = cairn_bts_at(g, i);
+    if (p)
+        *branch = read_branch(p);
+    return p;
+}
+
+void cairn_bts_group_free(struct cairn_bts_group *g)
+{
+    free(g->parts.items);
+    free(g->bytes);
 }

@@ -19,13 +19,12 @@
 bool cairn_drains_begins(const struct cairn_event *e)
 {
     const uint8_t *p = e->payload;
-    if (e->hook != HOOK_CAIRN_DS || e->version < 1 || e->version > HOOK_VERSION_CAIRN_DS ||
-        e->size < sizeof(struct cairn_ds_epoch) || cairn_get16(p) != CAIRN_DS_EPOCH)
+    if (e->hook != HOOK_CAIRN_DS || e->version != HOOK_VERSION_CAIRN_DS || e->size < sizeof(struct cairn_ds_epoch) ||
+        cairn_get16(p) != CAIRN_DS_EPOCH)
         return false;
     uint32_t bytes = e->size - (uint32_t)sizeof(struct cairn_ds_epoch);
     uint8_t format = p[offsetof(struct cairn_ds_epoch, format)];
-    return e->version == 1 ? bytes == CAIRN_DS_AREA_BYTES_1
-                           : bytes == ds_area_bytes(format, false) || bytes == ds_area_bytes(format, true);
+    return bytes == ds_area_bytes(format, false) || bytes == ds_area_bytes(format, true);
 }
 
 static bool index_epoch(struct cairn_epochs *epochs, const struct cairn_event *e, uint32_t piece)
@@ -117,7 +116,7 @@ bool cairn_drains_index(struct cairn_epochs *epochs, struct cairn_records *recor
 {
     if (e->hook == HOOK_CAIRN_SWALLOWED)
         return index_swallowed(epochs, e);
-    if (e->size < 2 || e->version < 1 || e->version > HOOK_VERSION_CAIRN_DS)
+    if (e->size < 2 || e->version != HOOK_VERSION_CAIRN_DS)
         return false;
     switch (cairn_get16(e->payload)) {
     case CAIRN_DS_EPOCH:
@@ -153,12 +152,9 @@ void cairn_group_init(struct cairn_group *g, const struct cairn_log *log, uint32
     memset(g, 0, offsetof(struct cairn_group, walk));
     g->log = log;
     g->cpu = cpu;
-    if (!log->passing || !log->cpu[cpu].ds_events) {
-        g->epochs = log->cpu[cpu].epochs;
-        g->records = log->cpu[cpu].records;
-        g->ended = true;
+    g->ended = !log->cpu[cpu].ds_events;
+    if (g->ended)
         return;
-    }
     cairn_walk_init(&g->walk, log, cpu);
 }
 
@@ -176,7 +172,7 @@ static void take_event(struct cairn_group *g, const struct cairn_event *e)
 bool cairn_group_next(struct cairn_group *g)
 {
     struct cairn_event e;
-    if (!g->log->passing || g->ended)
+    if (g->ended)
         return false;
     g->epochs.count = g->records.count = g->events.count = g->used = 0;
     if (g->has_ahead)
@@ -203,12 +199,18 @@ bool cairn_group_next(struct cairn_group *g)
     return g->events.count != 0;
 }
 
+const struct cairn_epoch *cairn_group_drain(struct cairn_group *g)
+{
+    while (cairn_group_next(g))
+        if (g->epochs.count)
+            return g->epochs.items;
+    return NULL;
+}
+
 void cairn_group_free(struct cairn_group *g)
 {
-    if (g->log->passing) {
-        free(g->epochs.items);
-        free(g->records.items);
-    }
+    free(g->epochs.items);
+    free(g->records.items);
     free(g->bytes);
     free(g->events.items);
 }

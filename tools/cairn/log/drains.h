@@ -24,14 +24,13 @@ struct cairn_drain_sum cairn_drains_passed(const struct cairn_log *log, uint32_t
 /* By time. */
 void cairn_records_order(struct cairn_records *records);
 
-struct cairn_group { /* what is listed of one CPU at a time: of a log that is kept, all */
+struct cairn_group { /* what belongs to one drain of a CPU; or records whose drain is missing */
     const struct cairn_log *log;
     uint32_t cpu;
-    struct cairn_epochs epochs;   /* at most one where the log is not kept */
+    struct cairn_epochs epochs;   /* at most one */
     struct cairn_records records; /* by time */
     bool ended;                   /* no other group comes */
-    /* where the log is not kept */
-    struct cairn_event ahead; /* begins the next group */
+    struct cairn_event ahead;     /* begins the next group */
     bool has_ahead;
     uint8_t *bytes; /* payloads of `events`, one behind another */
     size_t used, room;
@@ -45,4 +44,6 @@ struct cairn_group { /* what is listed of one CPU at a time: of a log that is ke
 void cairn_group_init(struct cairn_group *group, const struct cairn_log *log, uint32_t cpu);
 /* Goes on to the next group: lists of the one before are gone. False: there is none. */
 bool cairn_group_next(struct cairn_group *group);
+/* Goes on to the next group that has a drain. NULL: there is none. */
+const struct cairn_epoch *cairn_group_drain(struct cairn_group *group);
 void cairn_group_free(struct cairn_group *group);

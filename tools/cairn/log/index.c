@@ -64,17 +64,14 @@ static void end_drain(struct cairn_cpu *cpu)
 static bool index_drains(struct cairn_log *log, uint32_t n, const struct cairn_event *e, uint32_t piece)
 {
     struct cairn_cpu *cpu = &log->cpu[n];
-    const size_t before = cpu->records.count;
     cpu->ds_events++;
     if (cairn_drains_begins(e)) {
         end_drain(cpu);
-        if (log->passing) /* the last one is all that is needed */
-            cpu->epochs.count = 0;
+        cpu->epochs.count = 0; /* the last one is all that is needed */
     }
     const bool good = cairn_drains_index(&cpu->epochs, &cpu->records, log, n, e, piece);
-    cpu->pebs_records += cpu->records.count - before;
-    if (log->passing) /* their number is, however many come without a drain */
-        cpu->records.count = 0;
+    cpu->pebs_records += cpu->records.count;
+    cpu->records.count = 0; /* their number is, however many come without a drain */
     return good;
 }
 
@@ -128,7 +125,7 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
         }
         break;
     case HOOK_CAIRN_BTS:
-        good = cairn_bts_index(log, cpu, e, piece);
+        good = cairn_bts_index(cpu, e);
         break;
     case HOOK_CAIRN_MODEL:
         good = cairn_logged_index(log, cpu, e);
@@ -145,7 +142,7 @@ bool cairn_log_index_event(struct cairn_log *log, uint32_t n, const struct cairn
     default:
         good = cairn_live_index(log, cpu, e, piece, &known);
         if (good && !known)
-            good = cairn_locks_index(log, cpu, e, piece, &known);
+            good = cairn_locks_index(cpu, e, piece, &known);
         if (good && !known && !log->etl)
             good = cairn_told_index(log, cpu, e);
         good |= log->etl != NULL; /* of Windows, there may be other forms */
@@ -168,10 +165,8 @@ static uint32_t index_frame(struct cairn_log *log, uint32_t c, const uint8_t *p,
     return at;
 }
 
-/* The frames of one chain. They become pieces of the CPU: one, or where some hold what is no event, more. Returns what
- * is left of the arena. */
-static uint8_t *index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *links,
-                            const struct cairn_piece *whole, uint8_t *arena)
+/* The frames of one chain. They become pieces of the CPU: one, or where some hold what is no event, more. */
+static void index_chain(struct cairn_log *log, uint32_t c, struct cairn_links *links, const struct cairn_piece *whole)
 {
     const struct cairn_chain chain = cairn_piece_chain(whole);
     struct cairn_cpu *cpu = &log->cpu[c];
@@ -189,15 +184,9 @@ static uint8_t *index_chain(struct cairn_log *log, uint32_t c, struct cairn_link
         uint32_t size = frame.size - (uint32_t)sizeof(struct cairn_trace_frame) - head;
         if (size > end - offset) /* it is not the file it was */
             break;
-        if (arena) {
-            memcpy(arena, p, head + size);
-            p = arena;
-            arena += head + size;
-        }
         if (!piece) {
             piece = cairn_add_piece(cpu);
             *piece = *whole;
-            piece->data = log->passing ? NULL : p + head;
             piece->at = frame.at;
             piece->frame = frame.number;
             piece->offset = offset;
@@ -217,10 +206,9 @@ static uint8_t *index_chain(struct cairn_log *log, uint32_t c, struct cairn_link
             piece = NULL;
         }
     }
-    return arena;
 }
 
-void cairn_log_index(struct cairn_log *log, uint32_t c, uint8_t *arena)
+void cairn_log_index(struct cairn_log *log, uint32_t c)
 {
     struct cairn_cpu *cpu = &log->cpu[c];
     struct cairn_piece *chains = cpu->pieces;
@@ -230,7 +218,7 @@ void cairn_log_index(struct cairn_log *log, uint32_t c, uint8_t *arena)
     cpu->piece_count = cpu->piece_room = 0;
     cairn_links_init(&links, &log->frames);
     for (size_t i = 0; i < count; i++)
-        arena = index_chain(log, c, &links, &chains[i], arena);
+        index_chain(log, c, &links, &chains[i]);
     free(chains);
     cairn_log_index_end(log, c);
 }
@@ -239,7 +227,5 @@ void cairn_log_index_end(struct cairn_log *log, uint32_t c)
 {
     struct cairn_cpu *cpu = &log->cpu[c];
     end_drain(cpu);
-    cairn_records_order(&cpu->records);
-    if (log->passing)
-        cpu->epochs.count = 0;
+    cpu->epochs.count = 0;
 }

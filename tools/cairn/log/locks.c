@@ -33,8 +33,7 @@ static bool read_event(struct cairn_lock_event *l, const struct cairn_event *e)
     return !e->unknown_items && e->version >= HOOK_VERSION_SPINLOCK && e->size >= ETL_SPINLOCK_BYTES(e->pointer);
 }
 
-bool cairn_locks_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece,
-                       bool *lock)
+bool cairn_locks_index(struct cairn_cpu *cpu, const struct cairn_event *e, uint32_t piece, bool *lock)
 {
     struct cairn_lock_config c;
     struct cairn_lock_event l;
@@ -46,8 +45,6 @@ bool cairn_locks_index(const struct cairn_log *log, struct cairn_cpu *cpu, const
         l.piece = piece;
         l.configs = (uint32_t)cpu->lock_configs.count;
         cpu->lock_events++;
-        if (!log->passing)
-            *CAIRN_ADD(cpu->locks) = l;
     }
     return *lock || !(is_config(e) || e->hook == HOOK_SPINLOCK);
 }

@@ -5,9 +5,9 @@
 #include "tools/cairn/log/event_walk.h"
 #include "trace/lock_sampling.h"
 
-/* Counts and lists the event where it is one of these. *lock: whether; false where it is, but cannot be read. */
-bool cairn_locks_index(const struct cairn_log *log, struct cairn_cpu *cpu, const struct cairn_event *event,
-                       uint32_t piece, bool *lock);
+/* Counts the event where it is one of these, and lists a configuration. *lock: whether; false where it is, but cannot
+ * be read. */
+bool cairn_locks_index(struct cairn_cpu *cpu, const struct cairn_event *event, uint32_t piece, bool *lock);
 
 /* Whether the event is an 0529H and can be read: then *lock is all but how many configurations came before it. */
 bool cairn_lock_of(struct cairn_lock_event *lock, const struct cairn_event *event);

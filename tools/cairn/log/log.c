@@ -27,7 +27,6 @@ static bool add_truth(struct cairn_log *log, const struct cairn_chain *c)
     if (c->bad)
         return false;
     *CAIRN_ADD(log->cpu[c->cpu].truth) = (struct cairn_truth_part){
-        .records = log->frames.arena ? log->frames.arena + c->at + 4 + sizeof(struct cairn_truth_frame) : NULL,
         .at = c->at,
         .first = c->offset,
         .count = c->bytes / CAIRN_TRUTH_BYTES,
@@ -82,26 +81,6 @@ static void order_truth(struct cairn_log *log, struct cairn_cpu *cpu)
             t[kept++] = t[i];
     }
     cpu->truth.count = kept;
-}
-
-/* Where the records of a part are kept, from `arena` on; returns what is left of that. */
-static uint8_t *keep_truth(const struct cairn_log *log, struct cairn_truth_part *t, uint8_t *arena)
-{
-    const uint32_t head = sizeof(struct cairn_truth_frame);
-    const struct cairn_chain c = cairn_truth_chain(t);
-    struct cairn_links links;
-    struct cairn_frame frame;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
-    uint8_t *end = arena, *limit = arena + (size_t)t->count * CAIRN_TRUTH_BYTES;
-    t->records = arena;
-    cairn_links_init(&links, &log->frames);
-    cairn_links_begin(&links, &c);
-    while (cairn_links_next(&links, &frame, payload) && frame.size >= head && frame.size - head <= limit - end) {
-        memcpy(end, frame.payload + head, frame.size - head);
-        end += frame.size - head;
-    }
-    t->count = (uint32_t)((size_t)(end - arena) / CAIRN_TRUTH_BYTES);
-    return end;
 }
 
 /* ---- session and end -------------------------------------------------------------------------------------------- */
@@ -230,11 +209,6 @@ static void free_session(struct cairn_log *log)
         free(log->cpu[c].holes.items);
         free(log->cpu[c].records.items);
         free(log->cpu[c].epochs.items);
-        free(log->cpu[c].bts_drains.items);
-        free(log->cpu[c].bts_parts.items);
-        free(log->cpu[c].logged.items);
-        free(log->cpu[c].live.items);
-        free(log->cpu[c].locks.items);
         free(log->cpu[c].lock_configs.items);
         free(log->cpu[c].truth.items);
         free(log->cpu[c].acks.items);
@@ -244,8 +218,6 @@ static void free_session(struct cairn_log *log)
         free(log->cpu[c].held.items);
         free(log->cpu[c].pieces);
     }
-    free(log->arena);
-    log->arena = NULL;
     memset(log->cpu, 0, sizeof(log->cpu));
     log->cpus = log->bad_frames = log->bad_pieces = log->other_sessions = 0;
     log->has_end = log->has_truth = false;
@@ -287,20 +259,8 @@ void cairn_log_streams(struct cairn_log *log)
     read_streams(log);
 }
 
-/* Room for what is kept of a CPU: its events, buffer headers with them, and its truth. */
-static uint64_t kept_bytes(const struct cairn_cpu *cpu)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < cpu->piece_count; i++)
-        bytes += cpu->pieces[i].size + sizeof(struct wmi_buffer_header);
-    for (size_t i = 0; i < cpu->truth.count; i++)
-        bytes += (uint64_t)cpu->truth.items[i].count * CAIRN_TRUTH_BYTES;
-    return bytes;
-}
-
 struct work { /* the streams of all CPUs, each of which somebody takes and decodes */
     struct cairn_log *log;
-    uint8_t *arena[MAX_CPUS]; /* where a CPU's are kept */
     uint32_t taken;
 };
 
@@ -309,11 +269,7 @@ static void *decode(void *work)
     struct work *w = work;
     uint32_t c;
     while ((c = __atomic_fetch_add(&w->taken, 1, __ATOMIC_RELAXED)) < w->log->cpus) {
-        struct cairn_cpu *cpu = &w->log->cpu[c];
-        uint8_t *arena = w->arena[c];
-        for (size_t i = 0; i < cpu->truth.count && arena; i++)
-            arena = keep_truth(w->log, &cpu->truth.items[i], arena);
-        cairn_log_index(w->log, c, arena);
+        cairn_log_index(w->log, c);
     }
     return NULL;
 }
@@ -347,7 +303,6 @@ static void decode_all(struct work *w)
 void cairn_log_select(struct cairn_log *log, uint32_t number)
 {
     struct work work = {.log = log};
-    uint64_t room[MAX_CPUS], all = 0;
     free_session(log);
     log->number = number;
     read_streams(log);
@@ -355,12 +310,7 @@ void cairn_log_select(struct cairn_log *log, uint32_t number)
     for (uint32_t c = 0; c < log->cpus; c++) {
         cairn_log_order(log, c);
         cairn_log_cpu(log, c);
-        room[c] = log->passing ? 0 : kept_bytes(&log->cpu[c]);
-        all += room[c];
     }
-    uint8_t *arena = log->arena = all ? cairn_alloc(all) : NULL;
-    for (uint32_t c = 0; c < log->cpus && all; arena += room[c++])
-        work.arena[c] = arena;
     decode_all(&work);
     cairn_pieces_holes(log);
     for (uint32_t c = 0; c < log->cpus; c++) {
@@ -368,14 +318,6 @@ void cairn_log_select(struct cairn_log *log, uint32_t number)
         cairn_stops_find(&(struct cairn_stops){0}, &log->cpu[c]);
     }
     cairn_told_names(log);
-}
-
-void cairn_log_keep(struct cairn_log *log)
-{
-    if (!log->passing)
-        return;
-    log->passing = false;
-    cairn_log_select(log, log->number);
 }
 
 bool cairn_log_has_branches(const struct cairn_log *log)
@@ -399,7 +341,6 @@ int cairn_log_read(struct cairn_log *log, const struct cairn_input *input, const
     const char *start = cairn_window(&first, 0, CAIRN_WINDOW_LEAST, &have);
     if (cairn_etl_is(start, have))
         return cairn_etl_read(log, choice, refusal);
-    log->passing = choice->passing;
     log->threads = choice->threads;
     cairn_deframe(&log->frames, &log->input, choice->dump, choice->progress);
     if (!log->frames.count || (choice->dump && log->frames.dump != choice->dump)) {
@@ -468,7 +409,7 @@ struct cairn_sent cairn_log_sent(const struct cairn_log *log)
 
 const uint8_t *cairn_hold(const struct cairn_log *log, struct cairn_cpu *cpu, const uint8_t *payload, uint32_t size)
 {
-    if (!log->passing)
+    if (log->etl)
         return payload;
     uint8_t *copy = cairn_alloc(size ? size : 1);
     memcpy(copy, payload, size);

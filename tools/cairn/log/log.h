@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a log holds, checked once and indexed: the session, each CPU's stream of events, where pieces of it are missing,
- * what was counted of it. Events are not unpacked here: walk.h goes along them. There are two ways to read a log:
- *   kept     The events lie in memory, and lists point to what they tell of: records, drains, branches, spin locks, the
- *            model's log, the truth. Memory grows with the log.
- *   passing  The events stay in the file, and those lists are empty: whoever wants them walks, and keeps what he needs.
- *            Memory hardly grows with the log: an entry for each of its buffers, and for each place where something is
- *            missing. What is always there: threads and processes, sessions, configurations, counts.
+ * what was counted of it. Events are not unpacked here, and stay in the file: whoever wants them walks (event_walk.h),
+ * and keeps what he needs. So memory hardly grows with the log: there is an entry for each of its buffers, each place
+ * where something is missing, each thread, process, session and configuration.
  */
 #pragma once
 
@@ -57,7 +54,8 @@ struct cairn_hole {
 /* ---- one CPU ---------------------------------------------------------------------------------------------------- */
 
 struct cairn_piece {     /* a part of one buffer in which nothing is missing: whole events */
-    const uint8_t *data; /* behind WMI_BUFFER_HEADER where that is part of it; NULL: not kept in memory (walk.h) */
+    const uint8_t
+        *data; /* behind WMI_BUFFER_HEADER where that is part of it; NULL: they are in a serial log's frames */
     uint64_t at;         /* of its first frame: see struct cairn_chain */
     uint32_t size;       /* of the events, up to the first byte that is none */
     uint32_t buffer;     /* this CPU's how-manieth */
@@ -94,20 +92,12 @@ struct cairn_epoch {     /* one drain */
     uint8_t reason, format;
 };
 
-struct cairn_bts_part { /* the records of one event */
-    const uint8_t *at;
-    uint64_t address; /* where the first lay */
-    uint32_t count, first; /* first: its number within the drain */
-};
-
 struct cairn_bts_drain {    /* of a BTS buffer */
-    const uint8_t *payload; /* struct cairn_bts_epoch, unaligned */
     int64_t time;           /* of the event */
+    uint64_t area[4];       /* of the DS area: base, index, absolute maximum, threshold */
     uint64_t tsc, lost;
     uint32_t number, tid, record_bytes, record_events;
     uint32_t bytes_seen, events_seen; /* in the events that follow, up to the first that is missing */
-    size_t first_part;                /* of cairn_cpu.bts_parts */
-    uint32_t piece;
     uint8_t reason;
     bool interrupting;
 };
@@ -165,7 +155,6 @@ struct cairn_lock_config { /* 0F4BH, 0F4CH */
 };
 
 struct cairn_truth_part {
-    const uint8_t *records; /* CAIRN_TRUTH_BYTES each, unaligned; NULL: not kept in memory (walk.h) */
     uint64_t at;            /* of its first frame: see struct cairn_chain */
     uint32_t first, count;  /* ordinal of the first record, how many */
     uint32_t frame, frames, crc;
@@ -222,48 +211,28 @@ struct cairn_cpu {
         size_t count, room;
     } holes;
     uint32_t tail; /* hole behind the last piece, or CAIRN_NO_HOLE */
-    struct cairn_records records; /* of a log that is kept, as are the other lists but those that say so */
-    struct cairn_epochs epochs;
-    struct {
-        struct cairn_bts_drain *items;
-        size_t count, room;
-    } bts_drains;
-    struct {
-        struct cairn_bts_part *items;
-        size_t count, room;
-    } bts_parts;
-    struct {
-        struct cairn_logged *items;
-        size_t count, room;
-    } logged;
-    struct {
-        struct cairn_live *items;
-        size_t count, room;
-    } live;
-    struct {
-        struct cairn_lock_event *items;
-        size_t count, room;
-    } locks;
+    struct cairn_records records; /* while it is indexed: those of one event, */
+    struct cairn_epochs epochs;   /* and the drain they belong to */
     struct {
         struct cairn_lock_config *items;
         size_t count, room;
-    } lock_configs; /* always */
+    } lock_configs;
     struct {
         struct cairn_truth_part *items;
         size_t count, room;
-    } truth; /* by `first`; always, their records of a log that is kept */
+    } truth; /* by `first` */
     struct {
         struct cairn_ack *items;
         size_t count, room;
-    } acks; /* always */
+    } acks;
     struct {
         struct cairn_told *items;
         size_t count, room;
-    } told; /* always */
+    } told;
     struct {
         uint8_t **items;
         size_t count, room;
-    } held; /* payloads that lists point to, where the log is not kept */
+    } held; /* payloads that lists point to, unless the file is in memory */
     uint32_t stretch[CAIRN_STRETCHES], stretches[CAIRN_STRETCHES]; /* the last one; so many so far */
     struct cairn_cpu_end end;
     bool fault_like; /* its PEBS records hold the state before the instruction: RIP is that of the instruction itself */
@@ -273,7 +242,8 @@ struct cairn_cpu {
     uint64_t with_items; /* of `events`: they carry PMC items */
     uint64_t bts_records, bts_strays; /* strays: their drain, or records before them, are missing */
     uint64_t ds_events;               /* CA01H, CA04H */
-    uint64_t bts_drained;             /* drains that ended something, as of PEBS */
+    uint64_t bts_epochs, bts_drained; /* drains; those that ended something, as of PEBS */
+    struct cairn_bts_drain bts_last;  /* while it is indexed */
     uint64_t pebs_records, epochs_seen;
     struct cairn_drain_sum drains;
     bool piece_begins; /* while it is indexed: with the next event */
@@ -307,8 +277,6 @@ struct cairn_etl;
 struct cairn_log {
     struct cairn_etl *etl; /* the file it was read from; NULL: a serial log */
     struct cairn_input input; /* what failed in reading it shows here */
-    bool passing;             /* not kept */
-    uint8_t *arena;        /* the trace and the truth, of a serial log that is kept */
     bool own;              /* it has the streams of a serial log beside the trace: text, truth */
     struct cairn_frames frames;
     struct cairn_text text;
@@ -329,7 +297,6 @@ struct cairn_log {
 struct cairn_choice { /* what to read, and how; zeroed: the usual */
     uint32_t dump;                /* of a serial log, from 1; 0: the last */
     uint32_t maximum_wait_reason; /* of compact switches; 0: as the log says, or the build of Windows */
-    bool passing;                 /* not kept; an ETL file always is */
     uint32_t threads;             /* that decode CPUs' streams; 0: one for each core, if the log is worth it */
     void (*progress)(uint64_t done, uint64_t all);
 };
@@ -345,8 +312,6 @@ void cairn_log_free(struct cairn_log *log);
 /* Reads another session of the same serial log: 1..TRACE_MAX_SESSIONS, whether there is anything of it or not. */
 void cairn_log_select(struct cairn_log *log, uint32_t number);
 
-/* Keeps a log that was read in passing: reads its session again. */
-void cairn_log_keep(struct cairn_log *log);
 /* Whether any CPU of the session has BTS records or drains. */
 bool cairn_log_has_branches(const struct cairn_log *log);
 
@@ -375,9 +340,8 @@ void cairn_log_cpu(struct cairn_log *log, uint32_t cpu);
 /* Behind the index: records by time, the truth in order. */
 void cairn_log_order(struct cairn_log *log, uint32_t cpu);
 /* Checks and counts the events of one CPU's pieces, and cuts each piece at the first byte that is no event, where
- * another begins with the next frame. Walks rely on that. `arena`: where the events are kept, NULL: nowhere. Touches
- * nothing of the log but this CPU. */
-void cairn_log_index(struct cairn_log *log, uint32_t cpu, uint8_t *arena);
+ * another begins with the next frame. Walks rely on that. Touches nothing of the log but this CPU. */
+void cairn_log_index(struct cairn_log *log, uint32_t cpu);
 /* What comes behind the last event has been indexed. */
 void cairn_log_index_end(struct cairn_log *log, uint32_t cpu);
 /* A payload that lists may point to. */

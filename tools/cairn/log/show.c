@@ -75,7 +75,7 @@ const char *cairn_show_address(char out[CAIRN_SHOWN], const struct cairn_log *lo
 const char *cairn_show_address_in(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t pid, int64_t time,
                                   uint64_t address, int width)
 {
-    const struct cairn_life *image = NULL;
+    const struct cairn_etl_life *image = NULL;
     if (log->etl && pid != CAIRN_NO_TID && !cairn_find_symbol(&log->text, address))
         image = cairn_lives_image(&log->etl->lives, pid, time, address);
     if (!image)

@@ -3,6 +3,7 @@
 #include "tools/cairn/log/stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/cairn/base/bytes.h"
 
@@ -20,6 +21,22 @@ struct cairn_chain cairn_piece_chain(const struct cairn_piece *p)
 {
     return (struct cairn_chain){
         .at = p->at, .number = p->frame, .count = p->frames, .crc = p->crc, .stream = CAIRN_STREAM_TRACE};
+}
+
+bool cairn_piece_head(struct cairn_links *links, const struct cairn_piece *p, struct wmi_buffer_header *head)
+{
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    const struct cairn_chain chain = cairn_piece_chain(p);
+    if (p->data) {
+        memcpy(head, p->data - sizeof(*head), sizeof(*head));
+        return true;
+    }
+    cairn_links_begin(links, &chain);
+    if (!cairn_links_next(links, &frame, payload) || frame.size < sizeof(struct cairn_trace_frame) + sizeof(*head))
+        return false;
+    memcpy(head, frame.payload + sizeof(struct cairn_trace_frame), sizeof(*head));
+    return true;
 }
 
 uint32_t cairn_piece_last(const struct cairn_piece *p)

@@ -8,6 +8,8 @@
 struct cairn_piece *cairn_add_piece(struct cairn_cpu *cpu);
 /* Its frames. */
 struct cairn_chain cairn_piece_chain(const struct cairn_piece *piece);
+/* The head of the buffer that it begins (`header`). `links`: of the same log. False: the file has changed. */
+bool cairn_piece_head(struct cairn_links *links, const struct cairn_piece *piece, struct wmi_buffer_header *head);
 /* The number of its last frame. */
 uint32_t cairn_piece_last(const struct cairn_piece *piece);
 

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/drains.h"
+#include "tools/cairn/log/truth_stream.h"
 
 const char *const cairn_by_names[] = {[CAIRN_BY_TIME] = "time", [CAIRN_BY_INDEX] = "index", NULL};
 
@@ -275,35 +276,17 @@ static int by_place(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-static void add_culprits(struct cairn_culprits *culprits, const uint8_t *records, uint32_t count)
-{
-    for (uint32_t n = 0; n < count; n++) {
-        struct cairn_truth_pebs t;
-        memcpy(&t, records + (size_t)n * CAIRN_TRUTH_BYTES, sizeof(t));
-        if (t.kind == CAIRN_TRUTH_PEBS && t.stored)
-            *CAIRN_ADD(*culprits) = (struct cairn_culprit){t.address, t.epoch, t.tid};
-    }
-}
-
 void cairn_culprits_read(struct cairn_culprits *culprits, const struct cairn_log *log, uint32_t cpu)
 {
-    const uint32_t head = sizeof(struct cairn_truth_frame);
-    const struct cairn_cpu *c = &log->cpu[cpu];
-    struct cairn_links links;
-    struct cairn_frame frame;
-    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    struct cairn_truth truth;
+    const uint8_t *record;
     *culprits = (struct cairn_culprits){0};
-    cairn_links_init(&links, &log->frames);
-    for (size_t i = 0; i < c->truth.count; i++) {
-        const struct cairn_truth_part *t = &c->truth.items[i];
-        const struct cairn_chain chain = cairn_truth_chain(t);
-        if (t->records) {
-            add_culprits(culprits, t->records, t->count);
-            continue;
-        }
-        cairn_links_begin(&links, &chain);
-        while (cairn_links_next(&links, &frame, payload) && frame.size >= head)
-            add_culprits(culprits, frame.payload + head, (frame.size - head) / (uint32_t)CAIRN_TRUTH_BYTES);
+    cairn_truth_init(&truth, log, cpu);
+    while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_PEBS)) != NULL) {
+        struct cairn_truth_pebs t;
+        memcpy(&t, record, sizeof(t));
+        if (t.stored)
+            *CAIRN_ADD(*culprits) = (struct cairn_culprit){t.address, t.epoch, t.tid};
     }
     if (culprits->count)
         qsort(culprits->items, culprits->count, sizeof(*culprits->items), by_place);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "tools/cairn/log/bts.h"
 #include "tools/cairn/model/loss.h"
 
 #include <inttypes.h>
@@ -37,9 +38,14 @@ static struct cairn_lost of_cpu(const struct cairn_log *log, uint32_t c, enum wh
     }
     if (!cairn_filter_narrow())
         return cpu->bts_lost;
-    for (size_t i = 0; i < cpu->bts_drains.count; i++) /* such a log is kept: cmd_stat.c */
-        if (cairn_filter_time(cpu->bts_drains.items[i].time))
-            cairn_lost_add(&sum, cpu->bts_drains.items[i].lost);
+    struct cairn_bts_group *g = cairn_alloc(sizeof(*g));
+    const struct cairn_bts_drain *d;
+    cairn_bts_group_init(g, log, c);
+    while (cpu->bts_epochs && (d = cairn_bts_group_next(g)) != NULL)
+        if (cairn_filter_time(d->time))
+            cairn_lost_add(&sum, d->lost);
+    cairn_bts_group_free(g);
+    free(g);
     return sum;
 }
 

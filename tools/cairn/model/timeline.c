@@ -74,15 +74,13 @@ void cairn_lane_init(struct cairn_lane *lane, const struct cairn_log *log, uint3
     cairn_cursor_slots(&lane->cursor, &lane->switches[0].sw, &lane->switches[1].sw);
     cairn_stamps_init(&lane->stamps, log, cpu, compact);
     cairn_group_init(&lane->group, log, cpu);
-    if (!log->passing)
-        cairn_stamps_read(&lane->stamps, 0, UINT32_MAX);
     begin_others(lane, log->cpu[cpu].undecoded);
 }
 
 void cairn_lane_branches(struct cairn_lane *lane)
 {
     const struct cairn_cpu *cpu = lane->cursor.cpu;
-    lane->branches = cpu->bts_drains.count;
+    lane->branches = cpu->bts_epochs;
     if (lane->branches)
         begin_others(lane, true);
 }

@@ -82,8 +82,7 @@ static void count_record(struct cairn_totals *t, const struct cairn_item *item, 
     uint32_t tid = 0;
     bool told = cairn_culprits_find(&stamps->culprits, r->epoch, r->address, &tid);
     count_verdict(&t->rules[CAIRN_TOTAL_TIME], item->by[CAIRN_BY_TIME], told, tid);
-    if (t->log->passing)
-        cairn_stamps_read(&stamps->other, r->epoch, r->epoch);
+    cairn_stamps_read(&stamps->other, r->epoch, r->epoch);
     const struct cairn_verdict other = cairn_stamps_find(&stamps->other, r->epoch, r->address);
     const struct cairn_verdict own = item->by[CAIRN_BY_INDEX];
     count_verdict(&t->rules[CAIRN_TOTAL_0524], t->compact ? other : own, told, tid);
@@ -104,8 +103,6 @@ static bool count_cpu(struct cairn_totals *t, uint32_t c, enum cairn_by by, stru
     cairn_stints_init(stints, t->log);
     cairn_lane_init(&lane, t->log, c, t->compact, by);
     cairn_stamps_init(&stamps.other, t->log, c, !t->compact);
-    if (!t->log->passing)
-        cairn_stamps_read(&stamps.other, 0, UINT32_MAX);
     cairn_culprits_read(&stamps.culprits, t->log, c);
     while ((item = cairn_lane_next(&lane)) != NULL) {
         if (item->kind == CAIRN_ITEM_SWITCH)

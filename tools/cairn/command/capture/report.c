@@ -127,7 +127,7 @@ static void look_into(const char *path)
     char refusal[CAIRN_REFUSAL], command[PATH_MAX + 32];
     if (cairn_input_open(&input, path))
         return;
-    if (cairn_log_read(&log, &input, &(struct cairn_choice){ .passing = true }, refusal) == 0) {
+    if (cairn_log_read(&log, &input, &(struct cairn_choice){0}, refusal) == 0) {
         cairn_print_losses(&log, "lost     ", LABEL);
         const char *label = "try";
         for (unsigned i = 0; cairn_next(&log, i, command, sizeof(command)); i++, label = "") {

@@ -306,7 +306,6 @@ const struct cairn_writer cairn_writer_ctf = {
     .name = "ctf",
     .summary = "a folder for babeltrace2 and Trace Compass: Common Trace Format 1.8",
     .state = sizeof(struct ctf),
-    .passing = true,
     .needs_path = true,
     .folder = "metadata",
     .mark = CAIRN_CTF_MARK,

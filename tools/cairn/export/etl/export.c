@@ -2,6 +2,8 @@
 #include "tools/cairn/export/etl/export.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/event_walk.h"
@@ -19,7 +21,6 @@ _Static_assert(BUFFER_LEAST >= sizeof(struct wmi_buffer_header) + sizeof(struct 
 static void survey(struct cairn_etl_export *x)
 {
     const struct cairn_log *log = x->log;
-    int64_t extended = INT64_MAX;
     x->start = log->session.start_known ? log->session.start : INT64_MAX;
     x->stop = log->session.stop_known ? log->session.stop : INT64_MIN;
     for (uint32_t c = 0; c < log->cpus; c++) {
@@ -35,9 +36,12 @@ static void survey(struct cairn_etl_export *x)
             x->has_config |= e.hook == HOOK_CPU_CONFIG;
             x->has_complete |= e.hook == HOOK_RUNDOWN_COMPLETE;
             if (e.hook == HOOK_HEADER_EXTENSION && e.size >= sizeof(struct etw_header_extension) &&
-                (!x->extension || e.time < extended)) {
-                x->extension = e.payload;
-                extended = e.time;
+                (!x->has_extension || e.time < x->extension_time)) {
+                memcpy(x->extension, e.payload, sizeof(x->extension));
+                x->extension_cpu = c;
+                x->extension_piece = e.piece;
+                x->extension_time = e.time;
+                x->has_extension = true;
             }
         }
     }
@@ -185,7 +189,8 @@ static void put_event(struct cairn_etl_export *x, const struct cairn_event *e, u
         x->doubled++;
         return;
     }
-    if (x->strict && e->payload == x->extension)
+    if (x->strict && x->has_extension && e->hook == HOOK_HEADER_EXTENSION && cpu == x->extension_cpu &&
+        e->piece == x->extension_piece && e->time == x->extension_time)
         return; /* it is behind the file's header already */
     if (x->strict && (e->hook == HOOK_HEADER_EXTENSION || e->hook == HOOK_GROUP_MASKS_END) &&
         e->size >= sizeof(struct etw_header_extension)) {
@@ -223,26 +228,37 @@ static void note_hole(struct cairn_etl_export *x, const struct cairn_cpu *cpu, u
         last->flag |= h->kind == CAIRN_HOLE_BUFFERS ? ETL_BUFFER_FLAG_BUFFER_LOST : WMI_BUFFER_FLAG_EVENTS_LOST;
 }
 
+/* What has come of a CPU: flags of its last buffer; NULL: it has none in the file. */
+static struct cairn_etl_made *last_of(struct cairn_etl_export *x, size_t first)
+{
+    return x->writer.buffers.count > first ? &x->writer.buffers.items[x->writer.buffers.count - 1] : NULL;
+}
+
 /* One buffer of the kernel's is one of the file's, or more where something is missing within it. */
 static void put_cpu(struct cairn_etl_export *x, uint32_t n)
 {
     const struct cairn_cpu *cpu = &x->log->cpu[n];
-    size_t first = x->writer.buffers.count;
+    const size_t first = x->writer.buffers.count;
+    struct cairn_walk *walk = cairn_alloc(sizeof(*walk));
+    struct cairn_event e;
     bool begun = false;
-    for (uint32_t i = 0; i < cpu->piece_count; i++) {
-        const struct cairn_piece *p = &cpu->pieces[i];
-        struct cairn_event e;
-        bool any = x->writer.buffers.count > first;
-        if (p->hole != CAIRN_NO_HOLE)
-            note_hole(x, cpu, p->hole, any ? &x->writer.buffers.items[x->writer.buffers.count - 1] : NULL);
-        if (p->hole != CAIRN_NO_HOLE || (i && cpu->pieces[i - 1].buffer != p->buffer))
-            begun = false;
-        for (uint32_t at = 0; cairn_event_at(p->data, p->size, at, &e); at += e.space)
+    uint32_t at = 0; /* pieces that have begun */
+    cairn_walk_init(walk, x->log, n);
+    for (bool more = true; more;) {
+        more = cairn_walk_next(walk, &e);
+        for (const uint32_t to = more ? e.piece + 1 : (uint32_t)cpu->piece_count; at < to; at++) {
+            const struct cairn_piece *p = &cpu->pieces[at];
+            if (p->hole != CAIRN_NO_HOLE)
+                note_hole(x, cpu, p->hole, last_of(x, first));
+            if (p->hole != CAIRN_NO_HOLE || (at && p[-1].buffer != p->buffer))
+                begun = false;
+        }
+        if (more)
             put_event(x, &e, n, &begun);
     }
+    free(walk);
     if (cpu->tail != CAIRN_NO_HOLE)
-        note_hole(x, cpu, cpu->tail,
-                  x->writer.buffers.count > first ? &x->writer.buffers.items[x->writer.buffers.count - 1] : NULL);
+        note_hole(x, cpu, cpu->tail, last_of(x, first));
     x->events_lost += cpu->end.events_known ? cpu->end.events[CAIRN_LOST] : 0;
 }
 

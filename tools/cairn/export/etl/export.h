@@ -10,7 +10,10 @@ struct cairn_etl_export {
     struct cairn_etl_writer writer;
     int64_t start, stop; /* of all events */
     bool has_threads, has_images, has_config, has_complete; /* the kernel wrote such events itself */
-    const uint8_t *extension;                               /* payload of its first 0005H; NULL: there is none */
+    uint8_t extension[sizeof(struct etw_header_extension)]; /* payload of its first 0005H, */
+    uint32_t extension_cpu, extension_piece;                /* which lies there, */
+    int64_t extension_time;
+    bool has_extension; /* if there is one */
     /* what was done */
     uint64_t threads, processes, images;           /* made from names and keys */
     uint64_t own_events, stamps, doubled, streams; /* strict: left out; streams: written */

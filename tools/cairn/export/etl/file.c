@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/frame/input.h"
 
 #define HEADER ((uint32_t)sizeof(struct wmi_buffer_header))
 
@@ -41,11 +42,29 @@ static struct cairn_etl_made *last(const struct cairn_etl_writer *w)
     return &w->buffers.items[w->buffers.count - 1];
 }
 
+/* Moves a buffer to the temporary file. */
+static void put_away(struct cairn_etl_writer *w, struct cairn_etl_made *b)
+{
+    const size_t size = w->buffer_bytes - HEADER;
+    if (!w->waiting && !w->error) {
+        const int fd = cairn_temporary(&w->folder);
+        w->waiting = fd < 0 ? NULL : fdopen(fd, "w+b");
+        w->error = fd < 0 ? fd : w->waiting ? 0 : -errno;
+    }
+    if (!w->error &&
+        (fseeko(w->waiting, (off_t)b->number * (off_t)size, SEEK_SET) || fwrite(b->bytes, 1, size, w->waiting) != size))
+        w->error = -errno;
+    free(b->bytes);
+    b->bytes = NULL;
+}
+
 void cairn_etl_begin(struct cairn_etl_writer *w, uint32_t cpu)
 {
     w->over |= (w->buffers.count + 1) * (uint64_t)w->buffer_bytes > w->most;
     if (w->over)
         return;
+    if (w->buffers.count > 1) /* the first one, with the header, is written again at the end */
+        put_away(w, last(w));
     struct cairn_etl_made *b = CAIRN_ADD(w->buffers);
     b->cpu = cpu;
     b->number = (uint32_t)w->buffers.count - 1;
@@ -128,13 +147,24 @@ void cairn_etl_sort(struct cairn_etl_writer *w)
         qsort(w->buffers.items + 1, w->buffers.count - 1, sizeof(*w->buffers.items), by_time);
 }
 
+const uint8_t *cairn_etl_bytes(const struct cairn_etl_writer *w, const struct cairn_etl_made *b, uint8_t *room)
+{
+    const size_t size = w->buffer_bytes - HEADER;
+    if (b->bytes)
+        return b->bytes;
+    const bool good = w->waiting && fseeko(w->waiting, (off_t)b->number * (off_t)size, SEEK_SET) == 0 &&
+                      fread(room, 1, size, w->waiting) == size;
+    return good ? room : NULL;
+}
+
 int cairn_etl_write(const struct cairn_etl_writer *w, FILE *out)
 {
-    uint8_t *tail = cairn_alloc(w->buffer_bytes);
+    uint8_t *tail = cairn_alloc(w->buffer_bytes), *room = cairn_alloc(w->buffer_bytes);
     memset(tail, 0xFF, w->buffer_bytes);
-    int e = 0;
+    int e = w->error;
     for (size_t i = 0; i < w->buffers.count && !e; i++) {
         const struct cairn_etl_made *b = &w->buffers.items[i];
+        const uint8_t *bytes = cairn_etl_bytes(w, b, room);
         uint32_t used = HEADER + b->used;
         bool flushed = i == 0 || i + 1 == w->buffers.count;
         struct wmi_buffer_header h = {
@@ -149,11 +179,12 @@ int cairn_etl_write(const struct cairn_etl_writer *w, FILE *out)
             .buffer_flag = (uint16_t)(b->flag | WMI_BUFFER_FLAG_PROC_INDEX | (flushed ? ETL_BUFFER_FLAG_FLUSH : 0)),
             .buffer_type = i ? WMI_BUFFER_TYPE_GENERIC : ETL_BUFFER_TYPE_HEADER,
         };
-        if (fwrite(&h, sizeof(h), 1, out) != 1 || fwrite(b->bytes, 1, b->used, out) != b->used ||
+        if (!bytes || fwrite(&h, sizeof(h), 1, out) != 1 || fwrite(bytes, 1, b->used, out) != b->used ||
             fwrite(tail, 1, w->buffer_bytes - used, out) != w->buffer_bytes - used)
             e = -errno;
     }
     free(tail);
+    free(room);
     return e;
 }
 
@@ -162,5 +193,7 @@ void cairn_etl_writer_free(struct cairn_etl_writer *w)
     for (size_t i = 0; i < w->buffers.count; i++)
         free(w->buffers.items[i].bytes);
     free(w->buffers.items);
+    if (w->waiting)
+        fclose(w->waiting);
     *w = (struct cairn_etl_writer){0};
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes ETL files as Windows has them: buffers of one size, each of one CPU and in the order in which they would have
- * been flushed, numbered from the header's, 0; events at multiples of 8, padding 0, the unused tail FFH. The whole file
- * is in memory until it is written: its header counts it.
+ * been flushed, numbered from the header's, 0; events at multiples of 8, padding 0, the unused tail FFH. The header
+ * counts the buffers, so they wait in a temporary file until all are there.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "tools/cairn/log/log.h"
 
 struct cairn_etl_made { /* a buffer */
-    uint8_t *bytes;     /* behind its header, `used` of them */
+    uint8_t *bytes;     /* behind its header, `used` of them; NULL: they wait in the temporary file */
     uint32_t used, cpu, number;
     int64_t time; /* of its last event */
     uint16_t flag;
@@ -26,6 +26,9 @@ struct cairn_etl_writer { /* zeroed but for the first two */
         struct cairn_etl_made *items;
         size_t count, room;
     } buffers; /* in the order they were begun */
+    FILE *waiting;      /* the temporary file */
+    const char *folder; /* where that is */
+    int error;          /* negative errno of that; 0: none */
     uint64_t events;
 };
 
@@ -55,6 +58,8 @@ void cairn_etl_system(struct cairn_etl_writer *w, uint16_t hook, uint8_t version
 
 /* Sorts the buffers behind the first one begun, the header's, by time; empty ones are left out. */
 void cairn_etl_sort(struct cairn_etl_writer *w);
+/* The bytes of a buffer, perhaps in `room`, which is for one buffer. NULL: they cannot be read again. */
+const uint8_t *cairn_etl_bytes(const struct cairn_etl_writer *w, const struct cairn_etl_made *made, uint8_t *room);
 /* 0 or negative errno. */
 int cairn_etl_write(const struct cairn_etl_writer *w, FILE *out);
 void cairn_etl_writer_free(struct cairn_etl_writer *w);

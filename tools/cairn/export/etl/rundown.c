@@ -279,11 +279,11 @@ static void put_complete(struct cairn_etl_export *x, int64_t time)
 void cairn_etl_put_extension(struct cairn_etl_export *x)
 {
     struct cairn_etl_payload p = {0};
-    if (!x->extension) {
+    if (!x->has_extension) {
         put_masks(x, HOOK_HEADER_EXTENSION, x->start, true);
         return;
     }
-    cairn_etl_add(&p, x->extension, sizeof(struct etw_header_extension));
+    cairn_etl_add(&p, x->extension, sizeof(x->extension));
     if (x->strict)
         cairn_etl_plain_masks(x, p.bytes);
     cairn_etl_system(&x->writer, HOOK_HEADER_EXTENSION, HOOK_VERSION_HEADER, x->start, 0, KERNEL_PROCESS, &p);
@@ -299,10 +299,10 @@ void cairn_etl_put_end(struct cairn_etl_export *x)
 {
     if (!x->has_config)
         put_machine(x, x->stop);
-    if (!x->extension)
+    if (!x->has_extension)
         put_masks(x, HOOK_GROUP_MASKS_END, x->stop, true);
     put_rundown(x, x->stop, false);
-    if (!x->extension)
+    if (!x->has_extension)
         put_masks(x, HOOK_HEADER_EXTENSION, x->stop, false);
     put_complete(x, x->stop);
 }

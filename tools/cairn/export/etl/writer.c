@@ -2,6 +2,7 @@
 /* An ETL file of Windows': the log's own buffers (etl_export.h), so nothing is told of one after another. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/base/error.h"
@@ -17,6 +18,11 @@ static int prepare(struct cairn_output *o)
         return CAIRN_BAD;
     }
     cairn_etl_export(x, o->log, o->strict);
+    if (x->writer.error) {
+        cairn_error("%s: %s: it needs a temporary file of its own size, in %s: set TMPDIR", o->path,
+                    strerror(-x->writer.error), x->writer.folder);
+        return CAIRN_UNREADABLE;
+    }
     if (!x->writer.over)
         return CAIRN_GOOD;
     cairn_error("with buffers of %" PRIu32 " bytes, as the log has them, the file would have over %" PRIu64

@@ -6,6 +6,7 @@
 
 #include "tools/cairn/log/bts.h"
 #include "tools/cairn/base/bytes.h"
+#include "tools/cairn/base/error.h"
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/model/filter.h"
@@ -47,6 +48,19 @@ static bool own(const char *start, size_t size)
 {
     const size_t least = strlen(cairn_html_begins);
     return size >= least && memcmp(start, cairn_html_begins, least) == 0;
+}
+
+#define LOG_MOST (UINT64_C(256) << 20) /* bytes: a page of half that size is more than browsers show */
+
+static int prepare(struct cairn_output *o)
+{
+    if (o->log->input.size <= LOG_MOST || cairn_filter_on())
+        return CAIRN_GOOD;
+    cairn_error("%s: has %" PRIu64 " MiB: a page is for logs of up to %" PRIu64
+                " MiB: choose a part by --from, --until "
+                "or --cpu, or use --to perfetto",
+                o->log->input.name, o->log->input.size >> 20, LOG_MOST >> 20);
+    return CAIRN_BAD;
 }
 
 static void begin(struct cairn_output *o)
@@ -343,8 +357,9 @@ static uint64_t place(struct cairn_output *o, uint64_t address)
     return cairn_html_text(&h->s, cairn_show_address(shown, o->log, address, CAIRN_SHOWN - 1));
 }
 
-static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_bts_drain *d)
+static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_bts_group *g)
 {
+    const struct cairn_bts_drain *d = &g->step.drain;
     struct html *h = o->state;
     struct cairn_branch b;
     char lost[32] = "unknown";
@@ -352,7 +367,7 @@ static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_b
     if (d->lost != CAIRN_DS_LOST_UNKNOWN)
         snprintf(lost, sizeof(lost), "%" PRIu64, d->lost);
     const uint64_t reason = cairn_html_text(&h->s, cairn_drain_name(d->reason)), dropped = cairn_html_text(&h->s, lost);
-    for (; cairn_bts_record(&o->log->cpu[cpu], d, seen, &b); seen++) { /* a text comes before what has it */
+    for (; cairn_bts_record(g, seen, &b); seen++) { /* a text comes before what has it */
         place(o, b.from);
         place(o, b.to);
     }
@@ -371,9 +386,9 @@ static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_b
     cairn_html_byte(s, d->interrupting);
     cairn_html_number(s, seen);
     for (uint32_t i = 0; i < seen; i++)
-        cairn_html_bytes(s, cairn_bts_at(&o->log->cpu[cpu], d, i), CAIRN_BTS_BYTES);
+        cairn_html_bytes(s, cairn_bts_at(g, i), CAIRN_BTS_BYTES);
     for (uint32_t i = 0; i < seen; i++) {
-        cairn_bts_record(&o->log->cpu[cpu], d, i, &b);
+        cairn_bts_record(g, i, &b);
         cairn_html_number(s, place(o, b.from));
         cairn_html_number(s, place(o, b.to));
     }
@@ -381,12 +396,18 @@ static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_b
 
 static void bts_drains(struct cairn_output *o)
 {
-    for (uint32_t c = 0; c < o->log->cpus; c++)
-        for (size_t i = 0; cairn_filter_cpu(c) && i < o->log->cpu[c].bts_drains.count; i++) {
-            const struct cairn_bts_drain *d = &o->log->cpu[c].bts_drains.items[i];
+    struct cairn_bts_group *g = cairn_alloc(sizeof(*g));
+    const struct cairn_bts_drain *d;
+    for (uint32_t c = 0; c < o->log->cpus; c++) {
+        if (!cairn_filter_cpu(c) || !o->log->cpu[c].bts_epochs)
+            continue;
+        cairn_bts_group_init(g, o->log, c);
+        while ((d = cairn_bts_group_next(g)) != NULL)
             if (d->reason != CAIRN_DS_START && cairn_filter_time(d->time))
-                bts_drain(o, c, d);
-        }
+                bts_drain(o, c, g);
+        cairn_bts_group_free(g);
+    }
+    free(g);
 }
 
 /* ---- the meta object -------------------------------------------------------------------------------------------- */
@@ -573,6 +594,7 @@ const struct cairn_writer cairn_writer_html = {
                "switch with their fields",
     .state = sizeof(struct html),
     .own = own,
+    .prepare = prepare,
     .begin = begin,
     .on_switch = on_switch,
     .record = record,

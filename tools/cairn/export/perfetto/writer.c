@@ -438,8 +438,6 @@ const struct cairn_writer cairn_writer_perfetto = {
                "buffers, what is missing (docs/export.md)",
     .binary = true,
     .state = sizeof(struct perfetto),
-    .passing = true,
-    .stacks = true,
     .own = own,
     .begin = begin,
     .on_switch = on_switch,

@@ -7,7 +7,7 @@
 #include "trace/rundown.h"
 
 struct cairn_life_event {
-    struct cairn_life of; /* begin: the time of the event */
+    struct cairn_etl_life of; /* begin: the time of the event */
     size_t order;         /* in the file */
     bool image, ends, rundown;
 };
@@ -49,7 +49,7 @@ static int by_who(const void *a, const void *b)
 }
 
 /* One that is told of again keeps the first of its names and the larger of its sizes. */
-static void merge(struct cairn_life *life, struct cairn_life *told)
+static void merge(struct cairn_etl_life *life, struct cairn_etl_life *told)
 {
     life->size = life->size > told->size ? life->size : told->size;
     if (life->name && !life->name[0]) {
@@ -64,14 +64,14 @@ static void merge(struct cairn_life *life, struct cairn_life *told)
 static void add_event(struct cairn_life_list *list, struct cairn_life_event *e, bool first, bool *open)
 {
     const int64_t time = e->of.begin;
-    struct cairn_life *last = first ? NULL : &list->items[list->count - 1];
+    struct cairn_etl_life *last = first ? NULL : &list->items[list->count - 1];
     const bool again = last && *open && (e->ends || e->rundown);
     if (again)
         merge(last, &e->of);
     else if (last && *open)
         last->end = time;
     if (!again) {
-        struct cairn_life *life = CAIRN_ADD(*list);
+        struct cairn_etl_life *life = CAIRN_ADD(*list);
         *life = e->of;
         life->begin = !e->ends && !e->rundown ? time : first ? INT64_MIN : life[-1].end;
         life->end = INT64_MAX;
@@ -93,7 +93,7 @@ void cairn_lives_settle(struct cairn_lives *lives)
         add_event(items[i].image ? &lives->images : &lives->threads, &items[i], first, &open);
     }
     for (size_t i = 0; i < lives->images.count; i++) {
-        struct cairn_life *l = &lives->images.items[i];
+        struct cairn_etl_life *l = &lives->images.items[i];
         const uint64_t before = i && l[-1].id == l->id ? l[-1].reach : 0;
         l->reach = l->size > UINT64_MAX - l->base ? UINT64_MAX : l->base + l->size;
         l->reach = l->reach > before ? l->reach : before;
@@ -108,7 +108,7 @@ static size_t up_to(const struct cairn_life_list *list, uint32_t id, uint64_t ba
     size_t low = 0, high = list->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const struct cairn_life *l = &list->items[middle];
+        const struct cairn_etl_life *l = &list->items[middle];
         if (l->id < id || (l->id == id && (l->base < base || (l->base == base && l->begin <= time))))
             low = middle + 1;
         else
@@ -117,11 +117,11 @@ static size_t up_to(const struct cairn_life_list *list, uint32_t id, uint64_t ba
     return low;
 }
 
-const struct cairn_life *cairn_lives_image(const struct cairn_lives *lives, uint32_t pid, int64_t time,
-                                           uint64_t address)
+const struct cairn_etl_life *cairn_lives_image(const struct cairn_lives *lives, uint32_t pid, int64_t time,
+                                               uint64_t address)
 {
     for (size_t i = up_to(&lives->images, pid, address, time); i; i--) {
-        const struct cairn_life *l = &lives->images.items[i - 1];
+        const struct cairn_etl_life *l = &lives->images.items[i - 1];
         if (l->id != pid || l->reach <= address)
             return NULL;
         if (address - l->base < l->size && l->begin <= time && time < l->end)
@@ -133,7 +133,7 @@ const struct cairn_life *cairn_lives_image(const struct cairn_lives *lives, uint
 uint32_t cairn_lives_process(const struct cairn_lives *lives, uint32_t tid, int64_t time)
 {
     const size_t i = up_to(&lives->threads, tid, 0, time);
-    const struct cairn_life *l = i ? &lives->threads.items[i - 1] : NULL;
+    const struct cairn_etl_life *l = i ? &lives->threads.items[i - 1] : NULL;
     return l && l->id == tid && time < l->end ? l->pid : CAIRN_NO_TID;
 }
 

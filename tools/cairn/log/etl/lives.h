@@ -8,7 +8,7 @@
 
 #include "tools/cairn/log/rundown.h"
 
-struct cairn_life {
+struct cairn_etl_life {
     char *name;           /* of an image, "" where it is not told; NULL of a thread */
     uint64_t base, size;  /* of an image; and where the farthest-reaching of its process ends, up to this one: */
     uint64_t reach;
@@ -17,7 +17,7 @@ struct cairn_life {
 };
 
 struct cairn_life_list {
-    struct cairn_life *items;
+    struct cairn_etl_life *items;
     size_t count, room;
 };
 
@@ -37,7 +37,7 @@ void cairn_lives_settle(struct cairn_lives *lives);
 void cairn_lives_free(struct cairn_lives *lives);
 
 /* The image of process `pid` that held `address` then; NULL: none is told of. */
-const struct cairn_life *cairn_lives_image(const struct cairn_lives *lives, uint32_t pid, int64_t time,
-                                           uint64_t address);
+const struct cairn_etl_life *cairn_lives_image(const struct cairn_lives *lives, uint32_t pid, int64_t time,
+                                               uint64_t address);
 /* The process of thread `tid` then; CAIRN_NO_TID: nothing tells. */
 uint32_t cairn_lives_process(const struct cairn_lives *lives, uint32_t tid, int64_t time);

@@ -190,7 +190,7 @@ static void tell_names(struct facts *f)
     end(f);
     begin(f, CAIRN_STREAM_SYMBOLS);
     for (size_t i = 0; i < f->etl->lives.images.count && !f->symbols; i++) {
-        const struct cairn_life *l = &f->etl->lives.images.items[i];
+        const struct cairn_etl_life *l = &f->etl->lives.images.items[i];
         if (l->pid == 0 && l->name[0] && l->size)
             line(f, "%" PRIx64 " %" PRIx64 " %s", l->base, l->size, l->name);
     }
