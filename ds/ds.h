@@ -180,6 +180,9 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps);
  * general-purpose counter lies above bit 31 where there are no full-width writes. */
 void ds_leave_alone(struct ds_caps *caps);
 
+/* The row of detection that says whether records have the retire latency: IA32_PERF_CAPABILITIES[17]. */
+#define DS_TEST_TIMING "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17]"
+
 /* What of IA32_PERFEVTSELx makes a counter count `event` there: bits 15:0, and 47:40 (UMaskExt). 0; -ENOENT: nothing
  * does. */
 int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint64_t *code);

@@ -171,6 +171,7 @@ static inline uint64_t ia32_perfevtsel(uint8_t select, uint8_t umask) { return (
 #define IA32_PERF_CAPABILITIES_FW_WRITE      DS_BIT(13)
 #define IA32_PERF_CAPABILITIES_PEBS_BASELINE DS_BIT(14)
 #define IA32_PERF_CAPABILITIES_PERF_METRICS  DS_BIT(15)
+#define IA32_PERF_CAPABILITIES_PEBS_TIMING   DS_BIT(17) /* PEBS_TIMING_INFO: records' retire latency */
 static inline unsigned ia32_perf_capabilities_pebs_fmt(uint64_t v) { return (unsigned)(v >> 8) & 15; }
 #define IA32_PERF_CAPABILITIES_PEBS_FMT_ARCHITECTURAL 15u /* no Debug Store's: IA32_PEBS_BASE and its like */
 
@@ -378,7 +379,8 @@ _Static_assert(offsetof(struct ds_pebs_fmt3, tsc) == 0xC0, "format 3: TSC");
 /* ================================================================ PEBS records, formats 4 and up: groups in order */
 
 struct ds_pebs_basic {
-    uint64_t head; /* 00: [31:0] groups (MSR_PEBS_DATA_CFG), [47:32] retire latency, [63:48] bytes of the record */
+    uint64_t head; /* 00: [31:0] groups (MSR_PEBS_DATA_CFG), [47:32] retire latency (only with
+                      PEBS_TIMING_INFO), [63:48] bytes of the record */
     uint64_t eventing_ip; /* 08 */
     uint64_t counters;    /* 10: applicable counters */
     uint64_t tsc;         /* 18 */

@@ -167,8 +167,11 @@ static void test_capabilities(struct detection *d, bool pdcm, unsigned leaves)
         trap_like ? "a record's RIP is where execution goes on" : "a record's RIP is that of its instruction");
     row(d, "IA32_PERF_CAPABILITIES.FW_WRITE[13]", c->full_width_writes, true,
         c->full_width_writes ? "counters are written at full width" : "counters take 32 bits, sign-extended");
-    if (c->baseline)
-        test_history(d, v, leaves);
+    if (!c->baseline)
+        return;
+    const bool timing = v & IA32_PERF_CAPABILITIES_PEBS_TIMING;
+    row(d, DS_TEST_TIMING, timing, true, timing ? "records have the retire latency" : "no retire latency in records");
+    test_history(d, v, leaves);
 }
 
 /* A bit for each of `count` counters, of the first `most` only. */

@@ -103,6 +103,41 @@ def test_life_of_every_format(form):
         at += len(row.split())
 
 
+SAPPHIRE, REDWOOD = 0x806F4, 0xA06A4  # Sapphire Rapids; Meteor Lake
+
+
+@pytest.mark.parametrize("latency, counters, timing, signature, core, shown", [
+    (300, 1, 1, SAPPHIRE, None, "retire latency 300"),
+    (0, 1, 1, SAPPHIRE, None, "retire latency 0"),
+    (300, 1 << 32, 1, SAPPHIRE, None, "retire latency 300"),
+    (300, 1, 1, REDWOOD, 0x40, "retire latency 300"),
+    (300, 1 << 32, 1, REDWOOD, 0x40, "no retire latency: not of FIXED_CTR0 on this core"),
+    (300, 1 << 32, 1, REDWOOD, 0x20, "retire latency 300"),
+    (300, 1, 0, SAPPHIRE, None, "bits 47:32 = 300: no retire latency, PERF_CAPABILITIES[17] is 0"),
+    (0, 1, 0, SAPPHIRE, None, None),
+    (300, 1, None, SAPPHIRE, None, "bits 47:32 = 300: the log does not say of what"),
+    (0, 1, None, SAPPHIRE, None, None),
+    ])
+def test_retire_latency(latency, counters, timing, signature, core, shown):
+    """Only where IA32_PERF_CAPABILITIES has it, and not of a counter that has none: elsewhere it says why."""
+    keys = f"ds.emulated=0\nds.detect.hw.0.0=CPUID.01H:EAX family and model|0x{signature:x}|ok|of some kind\n"
+    if timing is not None:
+        keys += f"ds.detect.hw.0.1=IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17]|0x{timing:x}|ok|there or not\n"
+    if core is not None:
+        keys += f"cpu.0.core_type=0x{core:x}\n"
+    parts = frames.read(log(5, keys=keys))
+    frame = next(i for i, (stream, _) in enumerate(parts) if stream == "T")
+    payload = bytearray(parts[frame][1])
+    for salt in (0, 1):
+        at = payload.index(record(5, salt))
+        payload[at + 4:at + 6] = struct.pack("<H", latency)
+        payload[at + 0x10:at + 0x18] = struct.pack("<Q", counters)
+    parts[frame] = ("T", bytes(payload))
+    text = re.sub(r"\s+", " ", text_of(cairn("ds", "-", data=frames.write(parts))))
+    assert text.count("bytes, BASIC GPR" + (f", {shown} " if shown else " ")) >= 1, text
+    assert ("latency" in text or "47:32" in text) == bool(shown)
+
+
 def test_long_name_of_a_counter():
     """A name longer than its column is shown whole."""
     done = cairn("ds", "--records", "0", "-", data=log(4, name="BR_INST_RETIRED.ALL_BRANCHES"))
@@ -267,9 +302,3 @@ def test_transaction(form, at):
     assert meanings(form, {at: 0xAD << 32})["TX"] == \
         "0 cycles, HLE abort, by an instruction, not by an instruction, conflict, capacity (read)"
     assert not meanings(form, {at: 0})["TX"]
-
-
-def test_retire_latency():
-    head = 32 + 32 + 144 + 256 + 48 << 48 | 0x0F | 1 << 24
-    assert meanings(4, {0: head | 77 << 32})["head"] == "512 bytes, BASIC MEMINFO GPR XMM LBR, retire latency 77"
-    assert meanings(4, {0: head})["head"] == "512 bytes, BASIC MEMINFO GPR XMM LBR"

@@ -87,6 +87,7 @@ static void tables(void **state)
         "IA32_PERF_CAPABILITIES.PEBS_BASELINE[14] = 1 ok: adaptive records, PEBS on every counter",
         "IA32_PERF_CAPABILITIES.PEBS_TRAP[6] = 1 ok: a record's RIP is where execution goes on",
         "IA32_PERF_CAPABILITIES.FW_WRITE[13] = 1 ok: counters are written at full width",
+        "IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO[17] = 0 ok: no retire latency in records",
         "IA32_PERF_CAPABILITIES.LBR_FMT[5:0] = 5 ok: branch history by IA32_DEBUGCTL.LBR",
         "counters in use = 7000000ff no: enabled before us: PEBS leaves them alone without ds.force=1",
         "IA32_DS_AREA in use = fffffe0000001000 no: set, or PEBS or BTS on, before us: left alone without ds.force=1",
@@ -340,6 +341,19 @@ static void old_perfmon(void **state)
     assert_true(caps.pebs_counters == 0xFF);
 }
 
+static void retire_latency(void **state)
+{
+    (void)state;
+    for (unsigned has = 0; has < 2; has++) {
+        ds_fake_init(&fake, true);
+        ds_fake_find(&fake, IA32_PERF_CAPABILITIES)->value |= (uint64_t)has << 17;
+        assert_int_equal(ds_detect(&fake.machine, &caps), 0);
+        const struct ds_test *t = ds_fake_test(&caps, DS_TEST_TIMING);
+        assert_int_equal(t->value, has);
+        assert_string_equal(t->verdict, has ? "records have the retire latency" : "no retire latency in records");
+    }
+}
+
 static void unknown_format(void **state)
 {
     (void)state;
@@ -457,6 +471,7 @@ int main(void)
         cmocka_unit_test(old_perfmon),
         cmocka_unit_test(unknown_format),
         cmocka_unit_test(architectural_pebs),
+        cmocka_unit_test(retire_latency),
         cmocka_unit_test(in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

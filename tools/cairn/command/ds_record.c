@@ -48,15 +48,18 @@ const char *cairn_show_counters(char out[CAIRN_SHOWN_ALL], const struct cairn_lo
     return out;
 }
 
-static void show_head(char out[CAIRN_SHOWN], uint64_t head)
+static void show_head(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu,
+                      const struct cairn_record *r, uint64_t head)
 {
-    char groups[CAIRN_SHOWN];
+    char groups[CAIRN_SHOWN], latency[CAIRN_SHOWN];
+    uint64_t counters = 0;
     static const char *const names[] = {"MEMINFO", "GPR", "XMM", "LBR", "CNTR", "METRICS"};
     cairn_show_bits(groups, ds_pebs_head_groups(head), " ", names, 6);
     int used = snprintf(out, CAIRN_SHOWN, "%" PRIu32 " bytes, %s%.60s", ds_pebs_head_size(head),
                         groups[0] ? "BASIC " : "BASIC only", groups);
-    if (ds_pebs_head_latency(head))
-        snprintf(out + used, CAIRN_SHOWN - (size_t)used, ", retire latency %u", ds_pebs_head_latency(head));
+    cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_COUNTERS, &counters);
+    if (*cairn_show_retire_latency(latency, log, cpu, head, counters))
+        snprintf(out + used, CAIRN_SHOWN_ALL - (size_t)used, ", %s", latency);
 }
 
 static void show_status(char out[CAIRN_SHOWN_ALL], const struct cairn_log *log, uint32_t cpu, uint64_t status)
@@ -74,7 +77,7 @@ const char *cairn_show_field(char out[CAIRN_SHOWN_ALL], const struct cairn_log *
     out[0] = '\0';
     switch (f->what) {
     case CAIRN_PEBS_HEAD:
-        show_head(out, f->value);
+        show_head(out, log, cpu, r, f->value);
         break;
     case CAIRN_PEBS_EVENTING_IP:
     case CAIRN_PEBS_RIP:

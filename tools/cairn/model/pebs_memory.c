@@ -55,25 +55,41 @@ static const struct sources goldencove = {
     {[4] = "STLB miss", [5] = "locked", [6] = "blocked on data", [7] = "blocked on address"},
 };
 
-/* The table for a processor; NULL: none is documented, or known here (small cores, Lion Cove). */
-static const struct sources *sources_of(const struct cairn_log *log, uint32_t cpu)
+/* The value of a row of this CPU's detection; false where the log has none of that name. */
+static bool detected(const struct cairn_log *log, uint32_t cpu, const char *name, uint64_t *value)
 {
     const struct cairn_text *t = &log->text;
     const char *backend = cairn_log_modelled(log) ? "soft" : "hw";
-    static const char row[] = "CPUID.01H:EAX family and model|";
-    uint64_t signature = 0, type = 0;
+    const uint32_t size = (uint32_t)strlen(name);
     for (unsigned i = 0; cairn_has_key(t, "ds.detect.%s.%" PRIu32 ".%u", backend, cpu, i); i++) {
         struct cairn_slice s = cairn_key(t, "ds.detect.%s.%" PRIu32 ".%u", backend, cpu, i);
-        if (s.size < sizeof(row) || memcmp(s.at, row, sizeof(row) - 1) != 0)
+        if (s.size <= size || memcmp(s.at, name, size) != 0 || s.at[size] != '|')
             continue;
-        s = (struct cairn_slice){s.at + sizeof(row) - 1, s.size - (uint32_t)sizeof(row) + 1};
+        s = (struct cairn_slice){s.at + size + 1, s.size - size - 1};
         const char *end = memchr(s.at, '|', s.size);
         s.size = end ? (uint32_t)(end - s.at) : s.size;
-        cairn_slice_u64(s, &signature);
+        return cairn_slice_u64(s, value);
     }
+    return false;
+}
+
+/* CPUID.01H:EAX and CPUID.1AH:EAX, 0 where the log does not tell. */
+static void core_of(const struct cairn_log *log, uint32_t cpu, uint32_t *signature, uint32_t *core_type)
+{
+    uint64_t value = 0, type = 0;
+    detected(log, cpu, "CPUID.01H:EAX family and model", &value);
     if (!cairn_log_modelled(log))
-        cairn_slice_u64(cairn_key(t, "cpu.%" PRIu32 ".core_type", cpu), &type);
-    switch (ds_generation((uint32_t)signature, (uint32_t)type << 24)) {
+        cairn_slice_u64(cairn_key(&log->text, "cpu.%" PRIu32 ".core_type", cpu), &type);
+    *signature = (uint32_t)value;
+    *core_type = (uint32_t)type << 24;
+}
+
+/* The table for a processor; NULL: none is documented, or known here (small cores, Lion Cove). */
+static const struct sources *sources_of(const struct cairn_log *log, uint32_t cpu)
+{
+    uint32_t signature, core_type;
+    core_of(log, cpu, &signature, &core_type);
+    switch (ds_generation(signature, core_type)) {
     case DS_GENERATION_NEHALEM:
         return &nehalem;
     case DS_GENERATION_SANDYBRIDGE:
@@ -125,7 +141,7 @@ const char *cairn_show_source(char out[CAIRN_SHOWN], const struct cairn_log *log
     return out;
 }
 
-/* ---- latency, transaction ---------------------------------------------------------------------------------------- */
+/* ---- latencies, transaction -------------------------------------------------------------------------------------- */
 
 const char *cairn_show_latency(char out[CAIRN_SHOWN], uint64_t latency, bool adaptive)
 {
@@ -134,6 +150,30 @@ const char *cairn_show_latency(char out[CAIRN_SHOWN], uint64_t latency, bool ada
                  (unsigned)(latency >> 32 & 0xFFFF));
     else
         snprintf(out, CAIRN_SHOWN, "%" PRIu64 " core cycles", latency);
+    return out;
+}
+
+const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu,
+                                      uint64_t head, uint64_t counters)
+{
+    const unsigned latency = ds_pebs_head_latency(head);
+    uint32_t signature, core_type;
+    uint64_t there = 0;
+    out[0] = '\0';
+    if (!detected(log, cpu, DS_TEST_TIMING, &there)) {
+        if (latency)
+            snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: the log does not say of what", latency);
+        return out;
+    }
+    core_of(log, cpu, &signature, &core_type);
+    if (!there && latency)
+        snprintf(out, CAIRN_SHOWN, "bits 47:32 = %u: no retire latency, PERF_CAPABILITIES[17] is 0", latency);
+    /* Linux keeps events that want it off this counter on Meteor Lake; of Granite Rapids, the same core: inferred. */
+    else if (there && counters & DS_BIT(DS_COUNTER_FIXED) &&
+             ds_generation(signature, core_type) == DS_GENERATION_REDWOODCOVE)
+        snprintf(out, CAIRN_SHOWN, "no retire latency: not of FIXED_CTR0 on this core");
+    else if (there)
+        snprintf(out, CAIRN_SHOWN, "retire latency %u", latency);
     return out;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the memory words of a PEBS record say: data source, latency, transaction. */
+/* What the memory words of a PEBS record say: data source, latency, transaction; and the latency in its head. */
 #pragma once
 
 #include "tools/cairn/log/log.h"
@@ -12,6 +12,10 @@ const char *cairn_show_source(char out[CAIRN_SHOWN], const struct cairn_log *log
                               const struct cairn_record *record, uint64_t source);
 /* Latency in core cycles; from Alder Lake on the instruction's, and the cache's apart. `adaptive`: of MEMINFO. */
 const char *cairn_show_latency(char out[CAIRN_SHOWN], uint64_t latency, bool adaptive);
+/* Core cycles from the retirement before to the record's, by bits 47:32 of its head: "retire latency 3". Where they are
+ * something else it says so; empty where they are 0 and mean nothing. `counters`: whose record it is. */
+const char *cairn_show_retire_latency(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu, uint64_t head,
+                                      uint64_t counters);
 /* What a transaction came to: "12 cycles, RTM abort, conflict". */
 const char *cairn_show_transaction(char out[CAIRN_SHOWN], uint64_t tx);
 /* Names of the bits that are set, of `count`; NULL: of no name. */
