@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The one way to boot Cairn in QEMU: chooses QEMU and firmware, makes the boot volume, and lets `cairn capture` run the
-# machine, judge it and keep its log. See --help, docs/boot.md and docs/options.md.
+# machine, judge it and keep its log. See --help, docs/explain/boot.md and docs/reference/options.md.
 # It works with bash 3.2 and later: macOS has no newer one.
 # shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
 # shellcheck disable=SC2317 # nothing comes behind the last line, which is meant
@@ -58,7 +58,7 @@ parse() {
         --raw | --icount | --gdb | --secure-boot | --which) printf -v "$name" 1 ;;
         --help | -h)
             cat "$here/tools/run-qemu.txt"
-            "$build/cairn-options" help 2>/dev/null || echo "  (made by 'make tools'; see docs/options.md)"
+            "$build/cairn-options" help 2>/dev/null || echo "  (made by 'make tools'; see docs/reference/options.md)"
             exit 0
             ;;
         -*) die $USAGE "unknown option $1 (--help)" ;;
@@ -153,7 +153,7 @@ prepare() {
 # In QEMU's options a comma is written twice.
 build_command() {
     local model=max type=q35 value=auto function stick
-    [ "$accel" != kvm ] || model=host,pmu=on,migratable=off # without the last QEMU hides PEBS: docs/kvm.md
+    [ "$accel" != kvm ] || model=host,pmu=on,migratable=off # without the last QEMU hides PEBS: docs/how-to/kvm.md
     model=${cpu:-$model}
     # From QEMU 9 on TCG has the x2APIC, but does not count its WRMSR as I/O: with -icount that is a "Bad icount read".
     [ $icount = 0 ] || model=$model,-x2apic

@@ -68,7 +68,7 @@ static void start_processors(void)
         kreport(KREPORT_PASS, "cpus", "%u of %u processors run", kcpu_count, found);
 }
 
-/* A dump, in its order: docs/format.md. */
+/* A dump, in its order: docs/reference/format.md. */
 static const struct kdump_section sections[] = {
     {kmachine_dump, KDUMP_HEAD},
     {kdump_debug_store, KDUMP_HEAD},

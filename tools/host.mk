@@ -48,5 +48,5 @@ $(B)/cairn.1 $(B)/cairn.bash $(B)/_cairn $(B)/cairn.fish: $(B)/cairn-manual
 	$(Q)$< $(FORMAT) > $@
 tools: $(B)/cairn $(B)/cairn-options manual
 docs: $(B)/cairn-options
-	$< docs > docs/options.md
+	$< docs > docs/reference/options.md
 .PHONY: manual docs

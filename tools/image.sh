@@ -54,7 +54,7 @@ mmd -i "$at" ::/EFI ::/EFI/BOOT
 mcopy -i "$at" "$loader" ::/EFI/BOOT/BOOTX64.EFI
 mcopy -i "$at" "$kernel" ::/kernel.elf
 {
-    printf '# Cairn: one option a line, see docs/options.md\r\n'
+    printf '# Cairn: one option a line, see docs/reference/options.md\r\n'
     [ $# = 0 ] || printf '%s\r\n' "$@"
 } | mcopy -i "$at" - ::/cairn.cfg
 mv "$new" "$image"

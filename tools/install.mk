@@ -7,11 +7,13 @@ INSTALLED := $(addprefix $(DESTDIR)$(PREFIX)/,bin/cairn share/man/man1/cairn.1 \
                share/fish/vendor_completions.d/cairn.fish)
 # The documents that the manual page names, and those that they name.
 INSTALLED_DOCS := $(DESTDIR)$(PREFIX)/share/doc/cairn
+DOCS := $(wildcard docs/*.md docs/*/*.md)
 install: tools
 	@set -e; set -- $(addprefix $(B)/,cairn cairn.1 cairn.bash _cairn cairn.fish); mode=755; \
 	for to in $(INSTALLED); do install -D -m $$mode $$1 $$to; echo $$to; shift; mode=644; done
-	@install -d $(INSTALLED_DOCS) && install -m 644 docs/*.md $(INSTALLED_DOCS) && echo $(INSTALLED_DOCS)
+	@set -e; for page in $(DOCS); do install -D -m 644 $$page $(INSTALLED_DOCS)/$${page#docs/}; done; \
+	echo $(INSTALLED_DOCS)
 uninstall:
-	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(notdir $(wildcard docs/*.md)))
-	-rmdir $(INSTALLED_DOCS)
+	rm -f $(INSTALLED) $(addprefix $(INSTALLED_DOCS)/,$(DOCS:docs/%=%))
+	-rmdir $(addprefix $(INSTALLED_DOCS)/,learn how-to explain reference) $(INSTALLED_DOCS)
 .PHONY: install uninstall

@@ -3,7 +3,7 @@
 # usage: tools/kvm-host.sh [key=value ...]
 # Can QEMU use this machine's processor by KVM; and with ds=hw among the kernel's options: will a guest see a Debug
 # Store? Says in one line what is missing and what to do, and fails; what is likely but not certain is a note. Reads
-# /dev, /proc and /sys, of another tree with CAIRN_KVM_ROOT (for tests). Sources: docs/kvm.md.
+# /dev, /proc and /sys, of another tree with CAIRN_KVM_ROOT (for tests). Sources: docs/how-to/kvm.md.
 set -u
 
 root=${CAIRN_KVM_ROOT:-}
@@ -40,7 +40,7 @@ done
 [ "$backend" = hw ] || exit 0
 
 vendor=$(cpuinfo vendor_id) model=$(cpuinfo model) release=$(parameter "$root/proc/sys/kernel/osrelease")
-instead="ds=hw without --accel kvm takes the plugin (docs/qemu-ds.md), ds=soft the model"
+instead="ds=hw without --accel kvm takes the plugin (docs/how-to/qemu-ds.md), ds=soft the model"
 [ "$vendor" = GenuineIntel ] ||
     refuse "the processor is ${vendor:-unknown}, and only GenuineIntel has a Debug Store: $instead"
 case " $(cpuinfo flags) " in
@@ -59,7 +59,7 @@ esac
 case $model in
 106 | 108 | 143 | 207 | 173 | 174) ;;
 *) note "KVM shows PEBS on Ice Lake, Sapphire, Emerald and Granite Rapids servers, and from record format 5 on: model \
-$model is none that is known to (docs/kvm.md)" ;;
+$model is none that is known to (docs/how-to/kvm.md)" ;;
 esac
 case $release in
 [0-5].*) note "Linux $release: PEBS for guests came with 6.0" ;;

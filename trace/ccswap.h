@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The compact context-switch encoder: packs switches of one CPU into PERFINFO_CCSWAP_BUFFER batches. This is the switch
- * path: see docs/format.md for the records and tests/bench for its instruction budget.
+ * path: see docs/reference/format.md for the records and tests/bench for its instruction budget.
  */
 #pragma once
 

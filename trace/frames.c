@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames of the serial dump: format.h, docs/format.md. */
+/* Frames of the serial dump: format.h, docs/reference/format.md. */
 #include "trace/frames.h"
 
 #include <stdarg.h>

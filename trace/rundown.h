@@ -8,7 +8,7 @@
  * Learn, "Event Tracing", kernel trace control API) and SampledProfileInterval_V3 (wmicore.mof of the WDK), NTWMI.H's
  * types as System Informer's phnt gives them again, and which header an event has from traces of Windows 6.2 and 10.
  * Group and type make the hook ID: 00 header, 03 process, 05 thread, 0B configuration, 0F performance, 14 image.
- * docs/format.md is this in prose.
+ * docs/reference/format.md is this in prose.
  */
 #pragma once
 

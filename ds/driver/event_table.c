@@ -260,7 +260,8 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
     while (i < NAMES && !same_name(s, n, names[i].name))
         i++;
     if (i == NAMES)
-        return refuse_event(error, size, term, s + n, "not a known event: docs/options.md and --help list them");
+        return refuse_event(error, size, term, s + n,
+                            "not a known event: docs/reference/options.md and --help list them");
     size_t first = 0;
     while (names[first].kind != names[i].kind || names[first].fixed != names[i].fixed)
         first++;

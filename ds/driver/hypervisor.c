@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Beneath a hypervisor CPUID says what it means to show, and its registers what it does. The two need not agree: QEMU
- * lets a guest of KVM see CPUID's Debug Store without a record format, or BTS that KVM refuses (docs/kvm.md). So each
- * register that set-up will write is tried here, and what was there is restored.
+ * lets a guest of KVM see CPUID's Debug Store without a record format, or BTS that KVM refuses (docs/how-to/kvm.md). So
+ * each register that set-up will write is tried here, and what was there is restored.
  */
 #include "ds/driver/detect.h"
 #include "kernel/lib/string.h"
@@ -18,7 +18,7 @@ const char *ds_hypervisor_name(const uint32_t leaf[4])
         char signature[13];
         const char *name;
     } known[] = {
-        {"KVMKVMKVM\0\0\0", "Linux' KVM: docs/kvm.md says what it hides"},
+        {"KVMKVMKVM\0\0\0", "Linux' KVM: docs/how-to/kvm.md says what it hides"},
         {"TCGTCGTCGTCG", "QEMU's TCG: emulated"},
         {"Microsoft Hv", "Hyper-V, or one that speaks its language"},
         {"VMwareVMware", "VMware"},

@@ -5,9 +5,9 @@
  * reach the processor through struct ds_machine only, so they are the same on silicon, under an emulator and on
  * ds/model, whose policies (ds/model/policy.c) are the questions that most of them are about.
  *
- * An outcome that is none of those a question knows is told by its numbers. docs/probe.md says of each experiment what
- * is set up and what each outcome means. The table of them is also the host tool's, for what it prints of the
- * questions.
+ * An outcome that is none of those a question knows is told by its numbers. docs/how-to/probe.md says of each
+ * experiment what is set up and what each outcome means. The table of them is also the host tool's, for what it prints
+ * of the questions.
  *
  * Acts on the CPU it runs on, interrupts off.
  */

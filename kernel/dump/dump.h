@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The serial dump: everything the run left behind, in the order of docs/format.md. */
+/* The serial dump: everything the run left behind, in the order of docs/reference/format.md. */
 #pragma once
 
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one option table. The kernel's parser, the check in run-qemu.sh, --help and docs/options.md are all made from it:
- * kernel/options/table.c holds the table and the parser, kernel/options/check.c what words say together; both are also
- * compiled into build/cairn-options.
+ * The one option table. The kernel's parser, the check in run-qemu.sh, --help and docs/reference/options.md are all
+ * made from it: kernel/options/table.c holds the table and the parser, kernel/options/check.c what words say together;
+ * both are also compiled into build/cairn-options.
  */
 #pragma once
 
@@ -133,7 +133,7 @@ struct arch_uart kopt_com_port(unsigned n);
 /* Option `i` in force as "NAME=VALUE" (for the machine stream); false past the last. */
 bool kopt_show(size_t i, char *text, size_t size);
 
-/* For --help and docs/options.md; false past the last. */
+/* For --help and docs/reference/options.md; false past the last. */
 /* `needs`: "name=a|b" or "name!=a", several with commas: without it the option has no effect; NULL: nothing. */
 struct kopt_help { const char *name, *values, *standard, *text, *needs; };
 bool kopt_describe(size_t i, struct kopt_help *help);

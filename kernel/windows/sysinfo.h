@@ -2,8 +2,8 @@
 /*
  * NtQuerySystemInformation and NtSetSystemInformation, as far as they control the trace and the Debug Store: the
  * information classes of trace/wire/sysinfo.h, each with the input Windows takes and the NTSTATUS it answers.
- * docs/control.md goes through them. For the kernel's own use, so without Windows' checks of a user's addresses and
- * privileges.
+ * docs/reference/control.md goes through them. For the kernel's own use, so without Windows' checks of a user's
+ * addresses and privileges.
  *
  * `information` needs no alignment; `length` is its size in bytes. What is answered with anything but STATUS_SUCCESS
  * has changed nothing; but the buffer of SystemProcessorProfileControlArea is written in every case that has found its

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workloads: what the threads of a run do. docs/workloads.md shows how to write one. */
+/* Workloads: what the threads of a run do. docs/how-to/workloads.md shows how to write one. */
 #pragma once
 
 #include <stdbool.h>

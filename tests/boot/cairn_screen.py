@@ -65,7 +65,7 @@ def font():
 
 
 def grid(picture):
-    """(scale, columns, rows, left, top): docs/boot.md, "The screen"."""
+    """(scale, columns, rows, left, top): docs/explain/boot.md, "The screen"."""
     width, height, _ = font()
     scale = max(1, min(picture.width // (width * 100), picture.height // (height * 30), 16))
     columns, rows = min(picture.width // (width * scale) - 1, 240), min(picture.height // (height * scale), 129)

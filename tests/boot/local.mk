@@ -6,7 +6,7 @@ $(B)/probe.elf: tests/boot/probe.c tests/boot/probe.ld boot/info.h $(B)/flags
 	$(call say,LINK)
 	$(Q)$(CC) $(KCFLAGS) -fno-stack-protector -MMD -MP -MT $@ -MF $(B)/probe.d -c $< -o $(B)/probe.o
 	$(Q)$(LD) -nostdlib -static -z max-page-size=4096 -z noexecstack -T tests/boot/probe.ld -o $@ $(B)/probe.o
-# The picture of the screen in docs/boot.md. No test compares it: it has the times of a run in it.
+# The picture of the screen in docs/explain/boot.md. No test compares it: it has the times of a run in it.
 PICTURE := docs/images/screen.png
 screen-picture: all
 	@echo 'a boot with a screen, its picture to $(PICTURE): nothing is shown until its SUMMARY, up to some minutes'

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The picture of the screen in docs/boot.md: screen_picture.py FILE.png [run-qemu.sh's arguments]"""
+"""The picture of the screen in docs/explain/boot.md: screen_picture.py FILE.png [run-qemu.sh's arguments]"""
 
 import struct
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Control as in Windows, in a kernel that runs: docs/control.md, class by class."""
+"""Control as in Windows, in a kernel that runs: docs/reference/control.md, class by class."""
 
 import re
 

@@ -7,7 +7,7 @@ import subprocess
 from collections import defaultdict
 from typing import NamedTuple
 
-ORIGIN = 10**18  # what the clock says when the session begins (docs/export.md)
+ORIGIN = 10**18  # what the clock says when the session begins (docs/how-to/export.md)
 NOT_TOLD, NO_PRIORITY = -2**63, -2**15
 LINUX_STATES = {"Waiting": 1, "GateWait": 1, "Transition": 2, "WaitingForProcessInSwap": 2, "Terminated": 16}
 MOST_TICKS = 2**17 - 1  # of the form FULL: so many, or more

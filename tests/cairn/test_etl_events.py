@@ -178,7 +178,7 @@ def test_a_thread_has_the_events_that_it_wrote():
 @pytest.mark.parametrize("form, said", [("json", None), ("ctf", None), ("html", None), ("perfetto", None),
                                         ("svg", None), ("folded", b"no PEBS records"), ("etl", b"already")])
 def test_which_exports_take_a_file_of_windows(tmp_path, form, said):
-    """As docs/export.md says."""
+    """As docs/how-to/export.md says."""
     path = tmp_path / "w.etl"
     path.write_bytes(Events(19041, 64).make())
     done = cairn("export", "--to", form, path, "-o", tmp_path / "out")

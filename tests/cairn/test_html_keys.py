@@ -128,7 +128,8 @@ def test_keys_where_the_focus_is(chromium, pages):
 
 
 def test_all_keys_are_told(chromium, pages):
-    """In the list of keys, which has room in a small window, and is in docs/export.md as far as that names keys."""
+    """In the list of keys, which has room in a small window, and is in docs/how-to/export.md as far as that names
+    keys."""
     chromium.open(pages("small")[0])
     chromium.key("?")
     told = chromium.run("document.getElementById('keys').innerText")
@@ -141,7 +142,7 @@ def test_all_keys_are_told(chromium, pages):
         assert shown.removeprefix("Shift+") in told, key
     assert chromium.run("(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(document.getElementById('keys')"
                         ".getBoundingClientRect())")
-    docs = (GOLDEN.parent.parent / "docs" / "export.md").read_text().split("## The page")[1]
+    docs = (GOLDEN.parent.parent / "docs" / "how-to" / "export.md").read_text().split("## The page")[1]
     assert set(re.findall(r"`([a-zA-Z?/])`", docs)) <= set(bound)
 
 

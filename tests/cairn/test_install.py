@@ -15,7 +15,7 @@ SMALL = GOLDEN / "small.log"
 WHERE = {"tool": "bin/cairn", "manual": "share/man/man1/cairn.1", "bash": "share/bash-completion/completions/cairn",
          "zsh": "share/zsh/site-functions/_cairn", "fish": "share/fish/vendor_completions.d/cairn.fish"}
 OPTION = r"^(?:\\fB-\w\\fR, )?\\fB--([\w-]+)\\fR( \\fI.*?\\fR)?$"
-README = (cairn_boot.ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS_PAGE = (cairn_boot.ROOT / "docs" / "how-to" / "cairn.md").read_text(encoding="utf-8")
 
 
 def make(goal, root):
@@ -54,8 +54,10 @@ def test_install_and_uninstall(tmp_path):
     tool = tmp_path / "usr" / WHERE["tool"]
     assert subprocess.run([tool, "--version"], capture_output=True, check=True).stdout.startswith(b"cairn ")
     page = (tmp_path / "usr" / WHERE["manual"]).read_text(encoding="ascii")
-    named = set(re.findall(r"docs/([\w-]+\.md)", page.replace("\\-", "-")))
-    assert {"filters.md", "export.md"} <= named <= {path.name for path in (tmp_path / "usr/share/doc/cairn").iterdir()}
+    named = set(re.findall(r"docs/([\w/-]+\.md)", page.replace("\\-", "-")))
+    folder = tmp_path / "usr/share/doc/cairn"
+    assert {"how-to/filters.md", "how-to/export.md"} <= named <= {str(path.relative_to(folder))
+                                                                  for path in folder.rglob("*.md")}
     make("uninstall", tmp_path)
     assert not (tmp_path / "usr/share/doc/cairn").exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -77,7 +79,7 @@ def test_manual_has_no_mistake(installed):
     assert all(f"cairn {command} " in text for command in commands())
 
 
-def test_help_manual_and_readme_agree(installed):
+def test_help_manual_and_page_agree(installed):
     page = installed["manual"].read_text(encoding="ascii").replace("\\-", "-").replace("\\(aq", "'")
     sections = {name: body for name, body in re.findall(r'^\.SS "cairn (\w+) .*"\n((?:(?!\.S[SH]).*\n)*)', page, re.M)}
     assert list(sections) == commands() and len(commands()) > 9
@@ -88,9 +90,9 @@ def test_help_manual_and_readme_agree(installed):
         also = re.search(r"^Also (.*): see below\.$", sections[command], re.M)
         listed |= {name: values[name] for name in re.findall(r"--([\w-]+)", also[1] if also else "")}
         assert listed == options(command), command
-        assert f"build/cairn {command} " in README, command
+        assert f"build/cairn {command} " in COMMANDS_PAGE, command
     assert re.findall(r"^format \\fB(\w+)", sections["export"], re.M) == formats()
-    documented = (cairn_boot.ROOT / "docs" / "export.md").read_text(encoding="utf-8")
+    documented = (cairn_boot.ROOT / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^\| `(\w+)` \|", documented, re.M)) >= set(formats())
     assert set(formats()) == set(re.findall(r"^  (\w+)  ", text_of(cairn("export", "--help")), re.M))
     for status in re.findall(r"(\d) ", re.search(r"Exit: .*", text_of(cairn("--help")).replace("\n", " "))[0]):
@@ -115,15 +117,15 @@ def test_states_and_wait_reasons_are_listed():
     refusal = errors_of(cairn("dump", "--reason", "Nothing", "a"))
     words = re.search(r"for others: (.*) usage:", refusal)[1].split(", ")
     assert len(words) > 50 and words[0] == "Initialized" and "WrMutex" in words
-    document = (cairn_boot.ROOT / "docs" / "filters.md").read_text(encoding="utf-8")
+    document = (cairn_boot.ROOT / "docs" / "how-to" / "filters.md").read_text(encoding="utf-8")
     listed = re.search(r"^States: (.*?)\n\n", document, re.M | re.S)[1]
     assert re.findall(r"`(\w+)`", listed) == words
     assert b"nothing in this log passes" in cairn("dump", "--reason", ",".join(words[-9:]), SMALL).stderr
     assert cairn("dump", "--reason", "ready,WRMUTEX", SMALL).returncode == 0
 
 
-def test_readme_shows_no_option_there_is_not():
-    for command, words in re.findall(r"build/cairn (\w+)([^\n`#|]*)", README):
+def test_page_shows_no_option_there_is_not():
+    for command, words in re.findall(r"build/cairn (\w+)([^\n`#|]*)", COMMANDS_PAGE):
         known = options(command)
         for name in re.findall(r"--([\w-]+)", words):
             assert name in known, (command, name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Logs by hand, for the tests of the host tool: bytes as docs/format.md has them, not as some encoder makes them. */
+/* Logs by hand, for the tests of the host tool: bytes as docs/reference/format.md has them, not as some encoder makes
+ * them. */
 #pragma once
 
 #include <stddef.h>

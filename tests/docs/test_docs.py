@@ -8,7 +8,8 @@ import pytest
 
 import cairn_boot as cb
 
-DOCUMENTS = [cb.ROOT / "README.md", cb.ROOT / "samples" / "README.md", *sorted((cb.ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*(cb.ROOT / name for name in ("README.md", "CONTRIBUTING.md", "samples/README.md")),
+             *sorted((cb.ROOT / "docs").rglob("*.md"))]
 
 
 def printed(*command):
@@ -16,7 +17,8 @@ def printed(*command):
 
 
 def test_options():
-    assert printed(cb.BUILD / "cairn-options", "docs") == (cb.ROOT / "docs" / "options.md").read_text(encoding="utf-8")
+    page = cb.ROOT / "docs" / "reference" / "options.md"
+    assert printed(cb.BUILD / "cairn-options", "docs") == page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(cb.ROOT)))
@@ -43,8 +45,8 @@ def test_links(document):
 
 
 def test_files_named_in_reading():
-    """Every path in docs/reading.md exists."""
-    text = (cb.ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+    """Every path in docs/explain/reading.md exists."""
+    text = (cb.ROOT / "docs" / "explain" / "reading.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:boot|arch|kernel|ds|trace|tools|tests)/[\w./-]*)`", text)
     assert len(paths) > 20
     for path in paths:
@@ -54,7 +56,7 @@ def test_files_named_in_reading():
 @pytest.mark.parametrize("name", ["control", "windows", "memory", "workloads", "format", "filters", "export"])
 def test_names_of_the_source(name):
     """Every path that these documents name exists, and every function of the kernel's is in the source."""
-    text = (cb.ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    text = next((cb.ROOT / "docs").rglob(f"{name}.md")).read_text(encoding="utf-8")
     quoted = set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)))
     for path in quoted:
         if re.fullmatch(r"(?:boot|arch|kernel|ds|trace|tools|tests)/[\w./-]+", path):
@@ -66,8 +68,8 @@ def test_names_of_the_source(name):
 
 
 def test_keys_of_a_dump():
-    """docs/format.md has every key that the kernel writes into a dump."""
-    text = (cb.ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    """docs/reference/format.md has every key that the kernel writes into a dump."""
+    text = (cb.ROOT / "docs" / "reference" / "format.md").read_text(encoding="utf-8")
     text = text[text.index("## 3. "):text.index("## 4. ")] + text[text.index("## 16. "):]
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", text))))
     source, _ = kernel_source()
@@ -80,8 +82,8 @@ def test_keys_of_a_dump():
 
 
 def test_code_in_workloads():
-    """The workload of docs/workloads.md compiles, and its program is one of the kernel's."""
-    text = (cb.ROOT / "docs" / "workloads.md").read_text(encoding="utf-8")
+    """The workload of docs/how-to/workloads.md compiles, and its program is one of the kernel's."""
+    text = (cb.ROOT / "docs" / "how-to" / "workloads.md").read_text(encoding="utf-8")
     workload, program = re.findall(r"^```c\n(.*?)^```$", text, re.M | re.S)
     subprocess.run(["cc", "-std=gnu17", "-ffreestanding", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-I", cb.ROOT,
                     "-x", "c", "-"], input=workload, text=True, check=True)
@@ -90,10 +92,10 @@ def test_code_in_workloads():
 
 
 def test_steps_of_the_driver():
-    """The numbered steps of docs/ds.md are those of the driver, and each writes what the document says."""
+    """The numbered steps of docs/explain/ds.md are those of the driver, and each writes what the document says."""
     source = "".join((cb.ROOT / "ds" / "driver" / name).read_text(encoding="utf-8")
                      for name in ("driver.c", "drain.c", "lbr.c"))
-    document = (cb.ROOT / "docs" / "ds.md").read_text(encoding="utf-8")
+    document = (cb.ROOT / "docs" / "explain" / "ds.md").read_text(encoding="utf-8")
 
     def body(function):
         return re.search(rf"^[a-z].*\b{function}\(struct ds_cpu \*ds[^;{{]*\)\n\{{\n(.*?)^\}}", source, re.M | re.S)[1]
@@ -135,8 +137,8 @@ def kernel_source():
 
 
 def test_hardware_lines():
-    """What docs/hardware.md says that a machine says is printed somewhere; `...` stands for what differs."""
-    text = (cb.ROOT / "docs" / "hardware.md").read_text(encoding="utf-8")
+    """What docs/how-to/hardware.md says that a machine says is printed somewhere; `...` stands for what differs."""
+    text = (cb.ROOT / "docs" / "how-to" / "hardware.md").read_text(encoding="utf-8")
     _, lines = kernel_source()
     told = re.findall(r"^\| `(.*?)` \| ", text[text.index("| line | what"):text.index("\n## 6")], re.M)
     assert len(told) > 10
@@ -149,8 +151,8 @@ def test_hardware_lines():
 
 
 def test_hardware_sizes():
-    """The dumps of section 6 of docs/hardware.md are as large as its formula says."""
-    text = (cb.ROOT / "docs" / "hardware.md").read_text(encoding="utf-8")
+    """The dumps of section 6 of docs/how-to/hardware.md are as large as its formula says."""
+    text = (cb.ROOT / "docs" / "how-to" / "hardware.md").read_text(encoding="utf-8")
     base, each, factor = (float(n.replace(",", "")) for n in re.search(
         r"characters = ([\d,]+) \+ ([\d,]+) x CPUs\n +\+ ([\d.]+) x ", text).groups())
     switches = re.findall(r"^\| `ds=off switches=(\d+)` \| `dump: (\d+) bytes", text, re.M)
@@ -177,9 +179,9 @@ def test_sticks():
 
 
 def test_hardware_review():
-    """Each entry of docs/hardware-review.md names files and functions that are there and console lines that are
+    """Each entry of docs/explain/hardware-review.md names files and functions that are there and console lines that are
     printed, its source, how sure that is, and its risk; the entries of a section are numbered without a gap."""
-    text = (cb.ROOT / "docs" / "hardware-review.md").read_text(encoding="utf-8")
+    text = (cb.ROOT / "docs" / "explain" / "hardware-review.md").read_text(encoding="utf-8")
     source, lines = kernel_source()
     sections = re.split(r"^## ", text, flags=re.M)[1:]
     told = re.findall(r"^\| \[(.*?)\]\(#\S+\) \| (?:([A-Z])1 to \2(\d+)|.*) \|$", text, re.M)

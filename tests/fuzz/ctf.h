@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CTF export of a log for fuzzers, read back without tools/cairn: docs/export.md, and the export's own metadata. */
+/* The CTF export of a log for fuzzers, read back without tools/cairn: docs/how-to/export.md, and the export's own
+ * metadata. */
 #pragma once
 
 #include "tools/cairn/log/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text streams of a dump that no kernel has written, as a kernel writes them (docs/format.md, section 3). */
+/* Text streams of a dump that no kernel has written, as a kernel writes them (docs/reference/format.md, section 3). */
 #pragma once
 
 #include <stdbool.h>

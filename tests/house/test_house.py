@@ -72,7 +72,7 @@ def test_a_circle_is_found(tmp_path):
 
 
 def test_the_main_job_is_short():
-    """docs/reading.md: at most 40 files and 9000 lines, each there."""
+    """docs/explain/reading.md: at most 40 files and 9000 lines, each there."""
     done = subprocess.run([cb.ROOT / "tools" / "loc.sh"], capture_output=True, text=True, check=True)
     lines = done.stdout.splitlines()
     total, files = (int(word) for word in lines[-1].split()[::3])

@@ -11,7 +11,7 @@ import known
 import pytest
 
 BLOCK = re.compile(r"^```\n\$ (tools/qemu-ds/guest\.py (?:[^\n]*\\\n|[^\n]*&&\n)*[^\n]*)\n(.*?)^```", re.M | re.S)
-DOCUMENTS = [guest.ROOT / name for name in ("README.md", "docs/qemu-ds.md")]
+DOCUMENTS = [guest.ROOT / name for name in ("README.md", "docs/how-to/qemu-ds.md")]
 
 
 def same(shown, said):

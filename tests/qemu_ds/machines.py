@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What docs/hardware.md shows of every processor the plugin can be: taken from real boots.
+"""What docs/how-to/hardware.md shows of every processor the plugin can be: taken from real boots.
 usage: python3 tests/qemu_ds/machines.py   boots them all and writes that part of the page anew."""
 
 import json
@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "tests" / "boot"))
 import cairn_boot as cb  # noqa: E402  its folder is known only now
 from cairn_presets import PRESETS  # noqa: E402
 
-PAGE = ROOT / "docs" / "hardware.md"
+PAGE = ROOT / "docs" / "how-to" / "hardware.md"
 OPTIONS = ("--smp", "1", "ds=hw", "workload=hogs", "switches=100", "pebs=INST_RETIRED.ANY:100003", "trace.buffers=16")
 PROBE = ("--smp", "1", "ds=hw", "workload=probe", "switches=60")
 NAMES = [preset[0] for preset in PRESETS]

@@ -65,7 +65,8 @@ def states(log):
 
 
 def of_programs(found, system):
-    """Without interrupts and exceptions, which are branches for a processor, and not for ds=soft (docs/ds.md): they
+    """Without interrupts and exceptions, which are branches for a processor, and not for ds=soft
+    (docs/explain/ds.md): they
     lead into the kernel, but not where SYSCALL does."""
     return [branch for branch in found if branch[1] < KERNEL or branch[1] == system]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a guest of Linux' KVM sees of an Intel processor, as the plugin shows it (kvm=on): Cairn finds that by itself,
-writes no register that is refused, and each record is one that the plugin wrote. docs/kvm.md."""
+writes no register that is refused, and each record is one that the plugin wrote. docs/how-to/kvm.md."""
 
 import re
 
@@ -39,7 +39,7 @@ def test_records_are_those_of_the_plugin(tmp_path, preset):
     info = " ".join(info.split())
     for row in ("IA32_MISC_ENABLE.PERFMON[7] 0x0 ok 0, but a hypervisor's: CPUID.0AH has counters, and is believed",
                 "PEBS_BASELINE[14] 0x0 ok the hypervisor hides the groups: basic records of 32 bytes only",
-                "CPUID.40000000H:EBX signature 0x4b4d564b ok Linux' KVM: docs/kvm.md says what it hides",
+                "CPUID.40000000H:EBX signature 0x4b4d564b ok Linux' KVM: docs/how-to/kvm.md says what it hides",
                 "IA32_DEBUGCTL.BTINT write, read back fault no raises #GP: no BTS",
                 "MSR_PEBS_LD_LAT read fault no raises #GP: no loads by their latency"):
         assert row in info, info

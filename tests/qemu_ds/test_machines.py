@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every processor the plugin can be, as a machine: what docs/hardware.md shows of it is what comes out."""
+"""Every processor the plugin can be, as a machine: what docs/how-to/hardware.md shows of it is what comes out."""
 
 import re
 

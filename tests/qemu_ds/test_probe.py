@@ -9,7 +9,7 @@ import cairn_boot as cb
 from cairn_log import cairn, checked
 
 # What the plugin can be set to, the default first: no page faults, no records that come late, and no PMI that waits for
-# LVTPC (docs/probe.md).
+# LVTPC (docs/how-to/probe.md).
 POLICIES = {
     "fit": ("end_le", "end_lt", "start_lt"), "drop_reload": ("yes", "no"), "bts_full": ("stop", "wrap"),
     "bts_ovf_buf": ("no", "yes"), "masked_pmi": ("lost",), "bystander": ("by_format", "swapped"),

@@ -153,7 +153,7 @@ static int manual(void)
     fputs(".SH A PART OF A TRACE\n"
           "Options of several kinds must all hold. What lies at \\-\\-from is in, what lies at \\-\\-until is not;\n"
           "times are those that \\fBcairn dump\\fR shows. \\-\\-thread and \\-\\-reason never hide what was lost.\n"
-          "Counts and shares are of what is left. docs/filters.md has the whole.\n"
+          "Counts and shares are of what is left. docs/how-to/filters.md has the whole.\n"
           ".SH EXIT STATUS\n"
           ".TP\n0\nGood. With \\fBcapture\\fR: the guest\\(aqs verdict was pass.\n"
           ".TP\n1\nThe trace is damaged, a check failed, or there is nothing in it of what was asked for; of the\n"

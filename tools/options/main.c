@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's option table on the host: run-qemu.sh checks words with it, docs/options.md is made by it. */
+/* The kernel's option table on the host: run-qemu.sh checks words with it, docs/reference/options.md is made by it. */
 #include "ds/ds.h"
 #include "kernel/options/options.h"
 

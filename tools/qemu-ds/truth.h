@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin did, line by line, for comparison with what the guest has found: docs/qemu-ds.md, "The truth".
+ * What the plugin did, line by line, for comparison with what the guest has found: docs/how-to/qemu-ds.md, "The truth".
  * Nothing without truth=FILE. On the vCPU's thread, its counting up to date: all instructions, as of QDS_ALL_RINGS.
  */
 #pragma once

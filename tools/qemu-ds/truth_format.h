@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writer of truth= and its reader, `cairn check --plugin`, must agree on (docs/qemu-ds.md, "The truth"). */
+/* What the writer of truth= and its reader, `cairn check --plugin`, must agree on (docs/how-to/qemu-ds.md, "The
+ * truth"). */
 #pragma once
 
 #define QDS_TRUTH_VERSION 1

@@ -3,7 +3,7 @@
  * Every byte that leaves Cairn, but for the truth records (trace/wire/truth.h): the ETW layouts (NT Kernel Logger,
  * x64), Cairn's own events, and the frames of the serial dump. Compiled alike by the kernel, the host tool, the plugin
  * and the tests; includes nothing but fixed-width types. All values little-endian. Bit layouts are shifts and masks,
- * never C bit-fields. docs/format.md is both headers in prose.
+ * never C bit-fields. docs/reference/format.md is both headers in prose.
  */
 #pragma once
 
@@ -366,16 +366,16 @@ struct cairn_model_entry { /* one instruction; so many struct cairn_model_action
 _Static_assert(sizeof(struct cairn_model_entry) == 0x38, "cairn_model_entry");
 #define CAIRN_CODE_MAX 15u
 
-enum cairn_model_kind { /* `before` and `after` of what: docs/format.md */
-    CAIRN_MODEL_OVERFLOWED = 1,
-    CAIRN_MODEL_ARMED = 2,
-    CAIRN_MODEL_STORED = 3,
-    CAIRN_MODEL_DROPPED = 4,
-    CAIRN_MODEL_RELOADED = 5,
-    CAIRN_MODEL_COMPARED = 6,
-    CAIRN_MODEL_PMI_RAISED = 7,
-    CAIRN_MODEL_PMI_LATCHED = 8,
-    CAIRN_MODEL_PMI_LOST = 9,
+enum cairn_model_kind { /* `before` and `after` of what: docs/reference/format.md */
+                        CAIRN_MODEL_OVERFLOWED = 1,
+                        CAIRN_MODEL_ARMED = 2,
+                        CAIRN_MODEL_STORED = 3,
+                        CAIRN_MODEL_DROPPED = 4,
+                        CAIRN_MODEL_RELOADED = 5,
+                        CAIRN_MODEL_COMPARED = 6,
+                        CAIRN_MODEL_PMI_RAISED = 7,
+                        CAIRN_MODEL_PMI_LATCHED = 8,
+                        CAIRN_MODEL_PMI_LOST = 9,
 };
 
 struct cairn_model_action {

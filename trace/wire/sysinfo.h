@@ -4,8 +4,9 @@
  * their 64-bit forms: layouts, by Microsoft's names. Sources: for the classes of SystemPerformanceTraceInformation
  * Microsoft's NTETW.H as phnt has it (winsiderss/systeminformer, phnt/include/ntexapi.h) and Geoff Chappell's pages on
  * it (studies/windows/km/ntoskrnl/inc/api/ntetw, .../api/etw/tracesup/system_event.htm); for
- * SystemProcessorProfileControlArea the latter's .../api/ex/sysinfo/processor_profile_control_area.htm. docs/control.md
- * says what Cairn makes of each. Includes nothing but fixed-width types, and format.h for the masks.
+ * SystemProcessorProfileControlArea the latter's .../api/ex/sysinfo/processor_profile_control_area.htm.
+ * docs/reference/control.md says what Cairn makes of each. Includes nothing but fixed-width types, and format.h for the
+ * masks.
  */
 #pragma once
 

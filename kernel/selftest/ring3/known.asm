@@ -3,8 +3,8 @@
 ; retires, one after the other, as a person works it out who reads the program, and what kinds of branch it is. The
 ; totals stand once more, counted by hand, in kernel/selftest/known.c.
 ;
-; The rules the paper goes by, and how sure they are (docs/workloads.md): an instruction counts once, REP and all; an
-; instruction that faults does not count, until it is tried again and gets through; a branch counts whether taken or
+; The rules the paper goes by, and how sure they are (docs/how-to/workloads.md): an instruction counts once, REP and
+; all; an instruction that faults does not count, until it is tried again and gets through; a branch counts whether taken or
 ; not, as taken only if it was, be it to the next instruction; SYSCALL is the program's own, and a far branch.
 
 %define NOTE(text)

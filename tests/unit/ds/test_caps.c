@@ -120,7 +120,7 @@ static void tables(void **state)
         "counters in use = 0 ok: none is enabled",
         "IA32_DS_AREA in use = 0 ok: nobody's: it is 0, PEBS and BTS are off",
         "CPUID.01H:ECX hypervisor[31] = 1 ok: a hypervisor: what it shows is probed",
-        "CPUID.40000000H:EBX signature = 4b4d564b ok: Linux' KVM: docs/kvm.md says what it hides",
+        "CPUID.40000000H:EBX signature = 4b4d564b ok: Linux' KVM: docs/how-to/kvm.md says what it hides",
         "IA32_PEBS_ENABLE read = 0 ok: it can be read",
         "IA32_DS_AREA write, read back = ffff800000001000 ok: it holds what was written",
         "MSR_PEBS_LD_LAT read = 0 no #GP: raises #GP: no loads by their latency",

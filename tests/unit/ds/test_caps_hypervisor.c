@@ -43,7 +43,7 @@ static void hypervisor(void **state)
     assert_false(caps.bts);
 }
 
-/* What KVM shows by way of QEMU, each of it once: docs/kvm.md. */
+/* What KVM shows by way of QEMU, each of it once: docs/how-to/kvm.md. */
 static void what_kvm_and_qemu_show(void **state)
 {
     (void)state;

@@ -175,7 +175,7 @@ static void mistakes(void **state)
 {
     (void)state;
     bad("", "''", "an event is missing");
-    bad("cycle:100", "'cycle'", "not a known event: docs/options.md");
+    bad("cycle:100", "'cycle'", "not a known event: docs/reference/options.md");
     assert_true(strlen(error) < 80); /* a line of the console's */
     bad("xnstructions:5", "'xnstructions'", "not a known event");
     bad("branches:7,instructionz:5", "'instructionz'", "not a known event");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The live events, byte by byte as docs/format.md has them, and their truth; and that each goes to the sessions that
- * want it and to no other.
+ * The live events, byte by byte as docs/reference/format.md has them, and their truth; and that each goes to the
+ * sessions that want it and to no other.
  */
 #include <setjmp.h>
 #include <stdarg.h>

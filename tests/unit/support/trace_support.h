@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For the tests of trace/: a decoder that shares nothing with the encoder. It is written from the description of the
- * bytes (docs/format.md), with numbers instead of format.h's names, slow and plain.
+ * bytes (docs/reference/format.md), with numbers instead of format.h's names, slow and plain.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rundown payloads, byte by byte, against bytes that were written down from the layouts of Windows (docs/format.md). */
+/* Rundown payloads, byte by byte, against bytes that were written down from the layouts of Windows
+ * (docs/reference/format.md). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

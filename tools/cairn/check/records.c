@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PEBS records against the truth (docs/format.md), word by word: what the stepped thread had in its registers, as the
- * kernel took it from the frame of the #DB, and never from the record. What no truth tells of, the model does not know,
- * and must be 0.
+ * PEBS records against the truth (docs/reference/format.md), word by word: what the stepped thread had in its
+ * registers, as the kernel took it from the frame of the #DB, and never from the record. What no truth tells of, the
+ * model does not know, and must be 0.
  */
 #include <inttypes.h>
 #include <stdlib.h>

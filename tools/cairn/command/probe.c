@@ -305,7 +305,8 @@ static void print_text(const struct cairn_log *log, uint32_t cpu)
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
-#define VERSION 1u /* of the object, docs/probe.md: another one where a field goes or is of another type or meaning */
+#define VERSION                                                                                                        \
+    1u /* of the object, docs/how-to/probe.md: another one where a field goes or is of another type or meaning */
 
 static void print_json(const struct cairn_log *log, uint32_t cpu)
 {
@@ -406,6 +407,6 @@ const struct cairn_command cairn_probe_command = {
     .options = options,
     .notes = "A log of workload=probe. 'manual': what the manual says; 'default': what the\n"
              "model does unless ds.policy.NAME= says otherwise; 'machine': the answer, or not\n"
-             "determined, and then why. docs/probe.md explains each question.\n",
+             "determined, and then why. docs/how-to/probe.md explains each question.\n",
     .show = show,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One JSON object a line: docs/export.md. */
+/* One JSON object a line: docs/how-to/export.md. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -391,7 +391,7 @@ static int end(struct cairn_output *o)
 const struct cairn_writer cairn_writer_json = {
     .name = "json",
     .summary = "one object a line: every switch, PEBS record, drain, branch, spin lock, event, and what is "
-               "missing (docs/export.md)",
+               "missing (docs/how-to/export.md)",
     .each = true,
     .state = sizeof(struct json),
     .own = own,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames out of a serial log (trace/wire/format.h, docs/format.md): finds them between whatever else the line carried,
- * checks number and CRC-32C, puts them in order and says what is missing. Believes nothing it has not checked: a frame
- * whose CRC is wrong does not exist, and is reported where it stood.
+ * Frames out of a serial log (trace/wire/format.h, docs/reference/format.md): finds them between whatever else the line
+ * carried, checks number and CRC-32C, puts them in order and says what is missing. Believes nothing it has not checked:
+ * a frame whose CRC is wrong does not exist, and is reported where it stood.
  */
 #pragma once
 

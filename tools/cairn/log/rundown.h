@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Windows' events about processes, threads and images (docs/etl.md): who they name. Any version, pointers of 4 or 8
- * bytes; what a payload is too short for is not told.
+ * Windows' events about processes, threads and images (docs/reference/etl.md): who they name. Any version, pointers of
+ * 4 or 8 bytes; what a payload is too short for is not told.
  */
 #pragma once
 

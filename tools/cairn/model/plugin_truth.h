@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What qemu-ds says it did (truth=FILE, docs/qemu-ds.md): the processor's own records, where QEMU is the processor. */
+/* What qemu-ds says it did (truth=FILE, docs/how-to/qemu-ds.md): the processor's own records, where QEMU is the
+ * processor. */
 #pragma once
 
 #include <stdbool.h>

@@ -77,9 +77,10 @@ static int judge_run(const struct cairn_run_end *end)
     if (h->loader[0])
         return say(CAIRN_BAD, "the loader failed: %s", h->loader);
     if (h->refused)
-        return say(CAIRN_UNREADABLE, "the firmware refuses the loader: Secure Boot is on, and no key that it knows has "
-                                     "signed \\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/hardware.md, section 2) or turn "
-                                     "Secure Boot off");
+        return say(CAIRN_UNREADABLE,
+                   "the firmware refuses the loader: Secure Boot is on, and no key that it knows has "
+                   "signed \\EFI\\BOOT\\BOOTX64.EFI: sign it (docs/how-to/hardware.md, section 2) or turn "
+                   "Secure Boot off");
     if (h->firmware[0])
         return say(CAIRN_UNREADABLE, "the firmware did not start the loader: %s", h->firmware);
     const int status = end->stop == CAIRN_STOP_NONE ? judge_by_status(end) : judge_by_log(end);

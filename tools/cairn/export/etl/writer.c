@@ -73,7 +73,7 @@ const struct cairn_writer cairn_writer_etl = {
     .summary = "as Windows writes its kernel's traces. Processes, threads, the image and the machine come before and "
                "behind the events, made from what the log says where it has no such events. Without --strict the "
                "file also holds, as events of Cairn's own, all else the log has: cairn reads it as it reads the log "
-               "(docs/etl.md)",
+               "(docs/reference/etl.md)",
     .state = sizeof(struct cairn_etl_export),
     .needs_path = true,
     .own = cairn_etl_is,

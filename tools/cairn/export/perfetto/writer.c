@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Perfetto trace (docs/export.md), as one of a Linux kernel: each switch a sched_switch, each PEBS record a sample of
- * a profiler. What Linux has no events for are TrackEvents, on tracks of each CPU. Packets are written as their events
- * come; the viewer sorts them by time.
+ * A Perfetto trace (docs/how-to/export.md), as one of a Linux kernel: each switch a sched_switch, each PEBS record a
+ * sample of a profiler. What Linux has no events for are TrackEvents, on tracks of each CPU. Packets are written as
+ * their events come; the viewer sorts them by time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -435,7 +435,7 @@ const struct cairn_writer cairn_writer_perfetto = {
     .name = "perfetto",
     .each = true, /* between switches that are left, nobody seems to run */
     .summary = "for ui.perfetto.dev: CPUs, threads and what they wait for, PEBS records as samples, spin locks, DS "
-               "buffers, what is missing (docs/export.md)",
+               "buffers, what is missing (docs/how-to/export.md)",
     .binary = true,
     .state = sizeof(struct perfetto),
     .own = own,
