@@ -202,19 +202,19 @@ say_choices() {
     [ $gdb = 0 ] || echo "debugger    gdb $build/kernel.elf.full -ex 'target remote :1234'"
 }
 
-# Lets `cairn capture` run the machine: it shows and keeps what comes, ends the machine, and judges. In the background,
-# so that a signal to this script alone reaches it.
+# Lets `cairn capture` run the machine and judge it. In the background: a signal to this script alone must reach it.
 run() {
-    local capture=("$build/cairn" capture --run -o "$log")
+    local capture=("$build/cairn" capture --run -o "$log") capture_pid='' stopped=0
     [ $raw = 0 ] || capture+=(--raw)
     [ "$timeout" = 0 ] || [ $gdb = 1 ] || capture+=(--timeout "$timeout")
     if [ $save = 1 ]; then
         capture+=(--saved "${log%.log}-esp.log")
         command=("$here/tools/save-esp.sh" "$tmp/stick" "${log%.log}-esp.log" "${command[@]}")
     fi
+    trap 'stopped=1; [ -z "$capture_pid" ] || kill -TERM $capture_pid 2>/dev/null' INT TERM
     "${capture[@]}" -- "${command[@]}" &
     capture_pid=$!
-    trap 'kill -TERM $capture_pid 2>/dev/null' INT TERM
+    [ $stopped = 0 ] || kill -TERM $capture_pid
     while wait $capture_pid; status=$?; kill -0 $capture_pid 2>/dev/null; do :; done # a signal may end the wait alone
     trap '' INT TERM
 }

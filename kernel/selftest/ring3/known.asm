@@ -4,8 +4,8 @@
 ; totals stand once more, counted by hand, in kernel/selftest/known.c.
 ;
 ; The rules the paper goes by, and how sure they are (docs/how-to/workloads.md): an instruction counts once, REP and
-; all; an instruction that faults does not count, until it is tried again and gets through; a branch counts whether taken or
-; not, as taken only if it was, be it to the next instruction; SYSCALL is the program's own, and a far branch.
+; all; an instruction that faults does not count, until it is tried again and gets through; a branch counts whether
+; taken or not, as taken only if it was, be it to the next instruction; SYSCALL is the program's own, and a far branch.
 
 %define NOTE(text)
 %define NUMBER(name, value) name equ value
