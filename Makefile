@@ -139,12 +139,9 @@ run: all
 	@$(B)/cairn dump $(B)/last.log | sed -n '1,24p'
 	@echo; echo '== the totals (build/cairn stat)'
 	@$(B)/cairn stat $(B)/last.log
-gdb: all
-	CAIRN_BUILD=$(B) ./run-qemu.sh --gdb $(RUN_ARGS)
-help:
-	@cat tools/help.txt
-clean:
-	rm -rf $(B)
+gdb: all ; CAIRN_BUILD=$(B) ./run-qemu.sh --gdb $(RUN_ARGS)
+help: ; @cat tools/help.txt
+clean: ; rm -rf $(B)
 
 # ---- Host tools, installing, stick, tests
 include tools/host.mk tools/install.mk tools/image.mk tools/tests.mk

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The few options of \cairn.cfg that the loader itself must know. Pure: the loader and the host's unit tests compile
- * the same code. The rules are those of the kernel's parser (kernel/options/table.c), which reads the whole text after
+ * the same code. The rules are those of the kernel's parser (kernel/options/parse.c), which reads the whole text after
  * it and refuses what is wrong: one name=value a line, '#' begins a comment, spaces around and CR are nothing.
  */
 #pragma once

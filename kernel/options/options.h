@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one option table. The kernel's parser, the check in run-qemu.sh, --help and docs/reference/options.md are all
- * made from it: kernel/options/table.c holds the table and the parser, kernel/options/check.c what words say together;
- * both are also compiled into build/cairn-options.
+ * made from it. table.c holds the table, parse.c reads words, show.c prints values, check.c says which words do not go
+ * together. All of this room is also compiled into build/cairn-options.
  */
 #pragma once
 

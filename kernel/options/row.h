@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of the options: rows of the table and their values; for kernel/options/table.c and kernel/options/check.c.
- */
+/* The inside of the options: rows of the table and their values. */
 #pragma once
 
 #include "kernel/options/options.h"
@@ -45,6 +44,10 @@ void kopt_option_show(const struct kopt_option *option, char *text, size_t size)
 /* serial=: its value; false: it is wrong, and `why` says in what. In kernel/options/serial.c. */
 bool kopt_serial_parse(const char *value, size_t size, char *why, size_t why_size);
 void kopt_serial_show(char *text, size_t size);
+
+/* Words of a session's value. */
+#define KOPT_CLOCKS "qpc|system|tsc" /* from TRACE_CLOCK_QPC on */
+#define KOPT_MODES  "sequential|circular"
 
 /* Position of `value` in "a|b|c", or -1; and the word at position `n`, which there is. */
 int kopt_word_index(const char *words, const char *value, size_t size);

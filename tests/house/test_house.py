@@ -87,6 +87,6 @@ def test_rooms_are_small():
     assert large == ["tests/cairn"]
 
 
-@pytest.mark.parametrize("name, most", [("run-qemu.sh", 250), ("Makefile", 153)])
+@pytest.mark.parametrize("name, most", [("run-qemu.sh", 250), ("Makefile", 150), ("README.md", 150)])
 def test_files_to_begin_with_are_short(name, most):
     assert (cb.ROOT / name).read_text(encoding="utf-8").count("\n") <= most

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Words like "switches=100" into struct kopt, by the table. */
+#include "kernel/options/row.h"
+
+#include "kernel/lib/errno.h"
+#include "kernel/lib/string.h"
+#include "trace/session.h"
+
+struct kopt kopt;
+
+static uint64_t given; /* bit i: option i, since kopt_defaults */
+
+static int bad(char *error, size_t error_size, const char *word, size_t size, const char *why)
+{
+    snprintf(error, error_size, "option '%.*s': %s", (int)size, word, why);
+    return -EINVAL;
+}
+
+int kopt_word_index(const char *words, const char *value, size_t size)
+{
+    for (int i = 0;; i++) {
+        const char *end = strchr(words, '|');
+        size_t n = end ? (size_t)(end - words) : strlen(words);
+        if (n == size && memcmp(words, value, n) == 0)
+            return i;
+        if (!end)
+            return -1;
+        words = end + 1;
+    }
+}
+
+/* Decimal or 0x hexadecimal, no sign. */
+bool kopt_number(const char *s, size_t n, uint64_t *out)
+{
+    uint64_t v = 0;
+    unsigned base = 10;
+    if (n > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        base = 16;
+        s += 2;
+        n -= 2;
+    }
+    if (!n)
+        return false;
+    for (; n; n--, s++) {
+        unsigned char c = (unsigned char)*s;
+        unsigned letter = c | 32u;
+        unsigned digit = c >= '0' && c <= '9' ? c - '0' + 0u : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : 99;
+        if (digit >= base || __builtin_mul_overflow(v, (uint64_t)base, &v) || __builtin_add_overflow(v, digit, &v))
+            return false;
+    }
+    *out = v;
+    return true;
+}
+
+/* The next part of "A:B:C" and what is left; false: there is none. */
+static bool next_part(const char **value, size_t *size, const char **part, size_t *part_size)
+{
+    if (!*value)
+        return false;
+    const char *colon = memchr(*value, ':', *size);
+    *part = *value;
+    *part_size = colon ? (size_t)(colon - *value) : *size;
+    *size -= colon ? *part_size + 1 : *size;
+    *value = colon ? colon + 1 : NULL;
+    return true;
+}
+
+/* "auto", or groups, or both of them joined. */
+static bool parse_groups(const char *part, size_t n, struct kopt_session *s)
+{
+    if (n >= 4 && memcmp(part, "auto", 4) == 0 && (n == 4 || part[4] == '+')) {
+        s->automatic = 1;
+        if (n == 4)
+            return true;
+        part += 5;
+        n -= 5;
+    }
+    return trace_groups_parse(part, n, &s->masks) == 0;
+}
+
+static bool parse_session(struct kopt_session *session, const char *value, size_t size, const char **why)
+{
+    struct kopt_session s = { .on = 1 };
+    const char *part;
+    size_t n;
+    uint64_t v;
+    if (kopt_word_index("off", value, size) == 0 && session != &kopt.session[0]) {
+        *session = (struct kopt_session){ .clock = TRACE_CLOCK_QPC };
+        return true;
+    }
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its groups joined by '+', of auto, " TRACE_GROUPS_WORDS
+           ", or a group's value";
+    if (!next_part(&value, &size, &part, &n) || !parse_groups(part, n, &s))
+        return false;
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its clock qpc, system or tsc";
+    int word;
+    if (!next_part(&value, &size, &part, &n) || (word = kopt_word_index(KOPT_CLOCKS, part, n)) < 0)
+        return false;
+    s.clock = (uint32_t)word + TRACE_CLOCK_QPC;
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its mode sequential or circular";
+    if (!next_part(&value, &size, &part, &n) || (word = kopt_word_index(KOPT_MODES, part, n)) < 0)
+        return false;
+    s.circular = (uint32_t)word;
+    *why = "must be GROUPS:CLOCK:MODE[:KIB[:BUFFERS]], its buffers of 4 to 1024 KiB, 1 to 65536 of them";
+    if (next_part(&value, &size, &part, &n)) {
+        if (!kopt_number(part, n, &v) || v < 4 || v > 1024)
+            return false;
+        s.buffer_kib = (uint32_t)v;
+    }
+    if (next_part(&value, &size, &part, &n)) {
+        if (!kopt_number(part, n, &v) || v < 1 || v > 65536)
+            return false;
+        s.buffers = (uint32_t)v;
+    }
+    if (value)
+        return false;
+    *session = s;
+    return true;
+}
+
+static int set_value(const struct kopt_option *o, const char *word, size_t word_size, const char *value, size_t size,
+                     char *error, size_t error_size)
+{
+    char why[256];
+    const char *reason = why;
+    uint64_t v;
+    int i;
+
+    switch (o->kind) {
+    case WORD:
+    case WORD8:
+        if ((i = kopt_word_index(o->words, value, size)) >= 0) {
+            if (o->kind == WORD)
+                *(uint32_t *)kopt_option_field(o) = (uint32_t)i;
+            else
+                *(uint8_t *)kopt_option_field(o) = (uint8_t)i;
+            return 0;
+        }
+        snprintf(why, sizeof why, "must be one of %s", o->words);
+        break;
+    case NUMBER32:
+    case NUMBER64:
+        if (kopt_number(value, size, &v) && v >= o->min && v <= o->max) {
+            if (o->kind == NUMBER32)
+                *(uint32_t *)kopt_option_field(o) = (uint32_t)v;
+            else
+                *(uint64_t *)kopt_option_field(o) = v;
+            return 0;
+        }
+        snprintf(why, sizeof why, "must be a number from %lu to %lu", (unsigned long)o->min, (unsigned long)o->max);
+        break;
+    case TEXT:
+        if (o->words && kopt_word_index(o->words, value, size) < 0) {
+            snprintf(why, sizeof why, "must be one of %s", o->words);
+        } else if (size >= o->size) {
+            snprintf(why, sizeof why, "is longer than %u characters", o->size - 1u);
+        } else {
+            memcpy(kopt_option_field(o), value, size);
+            ((char *)kopt_option_field(o))[size] = '\0';
+            return 0;
+        }
+        break;
+    case SERIAL:
+        if (kopt_serial_parse(value, size, why, sizeof why))
+            return 0;
+        break;
+    case SESSION:
+        if (parse_session(kopt_option_field(o), value, size, &reason))
+            return 0;
+        break;
+    }
+    return bad(error, error_size, word, word_size, reason);
+}
+
+bool kopt_row_given(size_t i)
+{
+    return given & UINT64_C(1) << i;
+}
+
+void kopt_defaults(void)
+{
+    struct kopt_row row;
+    memset(&kopt, 0, sizeof kopt);
+    given = 0;
+    const struct kopt_option *o;
+    for (size_t i = 0; (o = kopt_row_get(i, &row)); i++) {
+        char error[8]; /* the defaults are right: a test sets each of them */
+        set_value(o, o->standard, 0, o->standard, strlen(o->standard), error, sizeof error);
+    }
+}
+
+int kopt_set(const char *word, size_t size, char *error, size_t error_size)
+{
+    const char *equals = memchr(word, '=', size);
+    if (!equals)
+        return bad(error, error_size, word, size, "must have the form name=value");
+    size_t n = (size_t)(equals - word);
+    struct kopt_row row;
+    const size_t i = kopt_row_find(word, n);
+    const struct kopt_option *o = kopt_row_get(i, &row);
+    if (o) {
+        if (kopt_row_given(i))
+            return bad(error, error_size, word, size, "is given twice: leave one of the two out");
+        int e = set_value(o, word, size, equals + 1, size - n - 1, error, error_size);
+        given |= e ? 0 : UINT64_C(1) << i;
+        return e;
+    }
+    return bad(error, error_size, word, size, "there is no option of this name (docs/reference/options.md lists them)");
+}
+
+int kopt_parse(const char *text, size_t size, char *error, size_t error_size)
+{
+    for (unsigned line = 1; size; line++) {
+        const char *newline = memchr(text, '\n', size);
+        size_t whole = newline ? (size_t)(newline - text) + 1 : size;
+        const char *comment = memchr(text, '#', whole);
+        const char *word = text;
+        size_t n = comment ? (size_t)(comment - text) : newline ? whole - 1 : whole;
+        while (n && (word[n - 1] == ' ' || word[n - 1] == '\t' || word[n - 1] == '\r'))
+            n--;
+        for (; n && (*word == ' ' || *word == '\t'); n--)
+            word++;
+        if (n) {
+            char why[384];
+            int e = kopt_set(word, n, why, sizeof why);
+            if (e) {
+                snprintf(error, error_size, "cairn.cfg line %u: %s", line, why);
+                return e;
+            }
+        }
+        text += whole;
+        size -= whole;
+    }
+    return kopt_check(error, error_size);
+}
