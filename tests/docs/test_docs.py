@@ -53,6 +53,17 @@ def test_files_named_in_reading():
         assert (cb.ROOT / path).exists(), path
 
 
+def test_where_is():
+    """Each row of "Where is ...?" in docs/explain/reading.md: the file defines the name, beyond using it."""
+    text = (cb.ROOT / "docs" / "explain" / "reading.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .*`([\w./-]+)` \| `(\w+)` \|$", text, re.M)
+    assert len(rows) >= 20
+    for path, name in rows:
+        source = (cb.ROOT / path).read_text(encoding="utf-8")
+        defined = rf"^(?:[a-z][^=;\n]*[ *])?{name}(?:\(|\[\w*\] = \{{$| \{{$)"
+        assert re.search(defined, source, re.M), f"{path} does not define {name}"
+
+
 @pytest.mark.parametrize("name", ["control", "windows", "memory", "workloads", "format", "filters", "export"])
 def test_names_of_the_source(name):
     """Every path that these documents name exists, and every function of the kernel's is in the source."""
