@@ -142,7 +142,7 @@ def test_stepping_traps(tmp_path):
     assert len(lines) == 2 and not result.lines("FAIL: "), result.output
     for line in lines:
         rounds, ticks = re.search(r"(\d+) times each, (\d+) timer ticks in between", line).groups()
-        assert int(rounds) >= 100 and int(ticks) > 0, line
+        assert int(rounds) >= 10 and int(ticks) > 0, line  # how many: as fast as the machine
 
 
 # ---- what sessions write
