@@ -17,73 +17,77 @@ static const char model[] = "ds=auto|soft", processor[] = "ds=auto|hw";
 static const char debug_store[] = "ds!=off", branches[] = "bts!=off", sampling[] = "ds!=off,pebs!=none";
 static const char by_rules[] = "spinlock.every=0";
 
-#define AT(field) offsetof(struct kopt, field), sizeof kopt.field
+#define AT(field)     offsetof(struct kopt, field), sizeof kopt.field
 
-#define SESSION_AT(n) AT(session[(n) - 1])
-#define OTHER_SESSION(n) \
-    { "session." #n, "off", "another session beside session 1; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL }
+#define SESSION_AT(n) AT(session[(n)-1])
+#define OTHER_SESSION(n)                                                                                               \
+    {                                                                                                                  \
+        "session." #n, "off", "an additional session; off: none", SESSION_AT(n), SESSION, 0, 0, NULL, NULL             \
+    }
 
 static const char presets[] = "names of ds_model_presets"; /* stands for them: see get_row */
 
 static const struct kopt_option table[] = {
     {"ds", "auto",
-     "Debug Store backend: hw (CPUID and MSRs), soft (model, single-stepping), auto: hw where it is there, else soft",
+     "Debug Store backend: hw (CPUID and MSRs), soft (a model, by single-stepping), auto: hw if the processor has it, "
+     "else soft",
      AT(ds), WORD, 0, 0, "auto|hw|soft|off", NULL},
-    {"ds.preset", "icelake", "processor the soft backend's model pretends to be", AT(ds_preset), TEXT, 0, 0, presets,
+    {"ds.preset", "icelake", "processor that the soft backend's model emulates", AT(ds_preset), TEXT, 0, 0, presets,
      model},
     {"ds.force", "0",
-     "1: take counters and a DS area that were found in use, by firmware perhaps; 0: report them and leave them alone",
+     "1: take over counters and a DS area that something else, perhaps firmware, uses; 0: report them and do not "
+     "touch them",
      AT(ds_force), NUMBER32, 0, 1, NULL, processor},
     {"ds.throttle", "0",
-     "PMIs of a CPU within a timer tick after which its counters and branch tracing stand still for a tick; "
-     "0: on hw 100, on soft none, which cannot hang",
+     "limit of PMIs per CPU and timer tick, above which counters and branch tracing stop for a tick; 0: 100 on hw, no "
+     "limit on soft, which cannot hang",
      AT(ds_throttle), NUMBER32, 0, 100000, NULL, debug_store},
     {"ds.log", "0",
-     "1: the soft backend's model writes down what it does, step by step, for 'cairn ds --life' (hw: nobody sees it)",
+     "1: the soft backend's model logs each of its steps, for 'cairn ds --life' (hw cannot: the steps are invisible)",
      AT(ds_log), NUMBER32, 0, 1, NULL, "ds=auto|soft,pebs!=none"},
     {"pebs", "INST_RETIRED.ANY:5003",
-     "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...], ldlat is load latency's threshold "
-     "in core cycles; or none: branches alone, with bts=",
+     "events to sample: EVENT:PERIOD[:ldlat=N|:frontend=N][:u|k|uk][:plain][,...]; ldlat is the threshold of load "
+     "latency in core cycles; none: no events, only branches, with bts=",
      AT(pebs), TEXT, 0, 0, NULL, debug_store},
     {"pebs.atom", "same",
-     "on a hybrid, what its efficient cores sample, written as in pebs=: same, as the others, or events of their own, "
-     "or none: no PEBS on them",
+     "what the efficient cores of a hybrid sample: same (the events of pebs=), other events, written as in pebs=, or "
+     "none (no PEBS on them)",
      AT(pebs_atom), TEXT, 0, 0, NULL, sampling},
     {"pebs.cpus", "all",
-     "on a hybrid, which CPUs have PEBS: all, core: the performance cores, atom: the efficient ones; threads run on "
-     "all",
+     "which CPUs of a hybrid use PEBS: all, core (performance cores) or atom (efficient cores); threads run on all "
+     "CPUs",
      AT(pebs_cpus), WORD, 0, 0, "all|core|atom", sampling},
     {"pebs.later", "none",
-     "periods of the events of pebs=, in their order, from the middle of the run (half of switches=) on: none, they "
-     "stay, or PERIOD[,...]; those of pebs.atom= stay; not with workload=known or probe, which have the counters",
+     "new periods for the events of pebs=, in their order, from the middle of the run on (half of switches=): "
+     "PERIOD[,...], or none (no change); pebs.atom= keeps its periods; not with workload=known or probe, which use "
+     "the counters themselves",
      AT(pebs_later), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,workload!=known,workload!=probe"},
     {"pebs.groups", "gpr",
-     "record groups beside the basic one, from format 4 on: none, or some of gpr, mem, xmm, lbr (lbr:8: the newest "
-     "8 of 32 branches) and counters (format 6), as in gpr,lbr:8; formats 0 to 3 have one layout, whose "
-     "registers none does not leave out",
+     "record groups in addition to the basic one, from format 4 on: none, or a list of gpr, mem, xmm, lbr (lbr:8: the "
+     "newest 8 of 32 branches) and counters (format 6), such as gpr,lbr:8; formats 0 to 3 have one fixed layout, "
+     "which always has registers",
      AT(pebs_groups), TEXT, 0, 0, NULL, sampling},
-    {"pebs.records", "64",
-     "size of each CPU's PEBS buffer in records; on processors of format 0 what fits into one page, 27, is the most",
+    {"pebs.records", "64", "size of each CPU's PEBS buffer in records; at most 27 (one page) on processors of format 0",
      AT(pebs_records), NUMBER32, 1, 4096, NULL, sampling},
-    {"pebs.threshold", "48", "records until the PMI drains the buffer, at most pebs.records", AT(pebs_threshold),
-     NUMBER32, 1, 4096, NULL, sampling},
+    {"pebs.threshold", "48", "number of records after which the PMI drains the buffer, at most pebs.records",
+     AT(pebs_threshold), NUMBER32, 1, 4096, NULL, sampling},
     {"bts", "off",
-     "branch tracing, beside PEBS or with pebs=none: circular keeps the newest records of each time a thread runs, "
-     "interrupt all of them",
+     "branch tracing, together with PEBS or with pebs=none; each time a thread runs, circular keeps the newest "
+     "records, interrupt all of them",
      AT(bts), WORD, 0, 0, "off|circular|interrupt", debug_store},
-    {"bts.rings", "uk", "whose branches: uk all, u the programs' in ring 3, k the kernel's", AT(bts_rings), WORD, 0, 0,
-     "uk|u|k", branches},
+    {"bts.rings", "uk", "which branches: u (programs in ring 3), k (the kernel) or uk (both)", AT(bts_rings), WORD, 0,
+     0, "uk|u|k", branches},
     {"bts.records", "1024", "size of each CPU's BTS buffer in records", AT(bts_records), NUMBER32, 1, 16384, NULL,
      branches},
     {"session.1", "auto:qpc:sequential",
-     "a trace session. GROUPS of events joined by '+': auto (compact; full where PEBS records have no TSC, formats 0 "
-     "to 2, and PebsIndex at each switch is all there is to tell whose they are, and where session.pmc has its "
-     "counters on 0524H), compact (0525H), full (0524H), "
-     "both (as compact+full does; the values 0x20000004+0x20000100 mean compact alone, as in Windows), process, "
+     "a trace session. GROUPS are event groups joined by '+': auto (compact; or full, if session.pmc puts its "
+     "counters on 0524H, or if PEBS records have no TSC, formats 0 to 2, so that only PebsIndex at each switch can "
+     "assign them to threads), compact (0525H), full (0524H), both (same as compact+full; the values "
+     "0x20000004+0x20000100 mean compact alone, as in Windows), process, "
      "thread, loader, dispatcher, priority, interrupt, dpc, profile, pmc_profile, spinlock, mark, cpu_config, "
      "no_sysconfig, none, or a group's value (0x20000100). CLOCK: qpc (10 MHz), system (100 ns since "
-     "1601) or tsc (cycles). MODE: sequential or circular. KIB, BUFFERS: as trace.buffer_kib, trace.buffers, for "
-     "this session",
+     "1601) or tsc (cycles). MODE: sequential or circular. KIB, BUFFERS: trace.buffer_kib and trace.buffers of this "
+     "session",
      SESSION_AT(1), SESSION, 0, 0, NULL, NULL},
     OTHER_SESSION(2),
     OTHER_SESSION(3),
@@ -93,43 +97,44 @@ static const struct kopt_option table[] = {
     OTHER_SESSION(7),
     OTHER_SESSION(8),
     {"session.restarts", "0",
-     "stop and start sessions 2 and up so many times, one after another, in the middle of the run",
+     "how many times to stop and restart sessions 2 and up, one after another, in the middle of the run",
      AT(session_restarts), NUMBER32, 0, 100000, NULL, NULL},
     {"session.pmc", "none",
-     "performance counters whose values events carry (PMC items): up to 4 of InstructionRetired, "
-     "BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles, TotalCycles, with commas",
+     "performance counters whose values are added to events (PMC items): up to 4 of InstructionRetired, "
+     "BranchInstructionRetired, BranchInstructions, UnhaltedCoreCycles, TotalCycles, separated by commas",
      AT(session_pmc), TEXT, 0, 0, NULL, sampling},
     {"session.pmc.hooks", "0x0524",
-     "which events carry them, of every session that writes one of them: up to 4 hook IDs, with commas, of 0x0524 "
-     "('full' or 'both'), 0x0529, 0x0530, 0x0531, 0x0532, 0x0F22, 0x0F2E, 0x0F2F, 0x0F43, 0x0F44, 0x0F45",
+     "events that get these values, in every session that writes them: up to 4 hook IDs, separated by commas, of "
+     "0x0524 ('full' or 'both'), 0x0529, 0x0530, 0x0531, 0x0532, 0x0F22, 0x0F2E, 0x0F2F, 0x0F43, 0x0F44, 0x0F45",
      AT(session_pmc_hooks), TEXT, 0, 0, NULL, "ds!=off,pebs!=none,session.pmc!=none"},
     {"trace.buffers", "256",
-     "trace buffers of a session, all CPUs together; at least one a CPU (circular: and one more)", AT(trace_buffers),
-     NUMBER32, 1, 65536, NULL, NULL},
+     "trace buffers of a session, for all CPUs together; at least one per CPU, and one more if circular",
+     AT(trace_buffers), NUMBER32, 1, 65536, NULL, NULL},
     {"trace.buffer_kib", "64", "size of a trace buffer in KiB", AT(trace_buffer_kib), NUMBER32, 4, 1024, NULL, NULL},
     {"spinlock.spin_threshold", "1",
-     "of a session with spinlock: spins from which on a contended acquisition may become an event",
+     "in a session with spinlock: a contended acquisition with at least this many spins may become an event",
      AT(spinlock.spin_threshold), NUMBER32, TRACE_SPINLOCK_SPIN_THRESHOLD, UINT32_MAX, NULL, by_rules},
-    {"spinlock.contention_sample_rate", "1", "of those, one of so many does, on each CPU",
+    {"spinlock.contention_sample_rate", "1", "one in this many of those acquisitions becomes an event, on each CPU",
      AT(spinlock.contention_sample_rate), NUMBER32, TRACE_SPINLOCK_CONTENTION_SAMPLE_RATE, UINT32_MAX, NULL, by_rules},
-    {"spinlock.acquire_sample_rate", "1000", "of the uncontended acquisitions, one of so many does, on each CPU",
+    {"spinlock.acquire_sample_rate", "1000", "one in this many uncontended acquisitions becomes an event, on each CPU",
      AT(spinlock.acquire_sample_rate), NUMBER32, TRACE_SPINLOCK_ACQUIRE_SAMPLE_RATE, UINT32_MAX, NULL, by_rules},
     {"spinlock.hold_threshold", "1000000",
-     "and so does each lock held for more than so many TSC cycles: 0 (off) or at least 1000000",
+     "each lock held for more than this many TSC cycles becomes an event: 0 (off) or at least 1000000",
      AT(spinlock.hold_threshold), NUMBER32, 0, UINT32_MAX, NULL, by_rules},
-    {"spinlock.every", "0", "1: every release is an event, whatever the others say; Windows has no such thing",
+    {"spinlock.every", "0",
+     "1: every release is an event, whatever the other spinlock options say; Windows has no such option",
      AT(spinlock.every), WORD8, 0, 0, "0|1", NULL},
     {"dump", "end",
-     "when the trace goes to the serial port: end, or live: full buffers of sequential sessions while the run goes "
-     "on, by a thread of the lowest priority, to be used again; what is left then, at the end",
+     "when the trace goes to the serial port: end (after the run), or live: a thread of the lowest priority sends "
+     "full buffers of sequential sessions during the run and frees them; the rest follows at the end",
      AT(dump), WORD, 0, 0, "end|live", "serial!=none"},
     {"dump.pace", "1",
-     "1: while the run goes on, no faster than the baud rate of serial=, though the port may take more (an emulator's "
-     "does); 0: as fast as it takes it",
+     "1: during the run, send no faster than the baud rate of serial=, even if the port accepts more (in an emulator "
+     "it does); 0: as fast as the port accepts",
      AT(dump_pace), NUMBER32, 0, 1, NULL, "dump=live"},
     {"workload", "mix", "what the threads do (docs/how-to/workloads.md)", AT(workload), TEXT, 0, 0, workloads + 1,
      NULL},
-    {"switches", "20000", "end after this many context switches, all CPUs together", AT(switches), NUMBER64, 1,
+    {"switches", "20000", "end after this many context switches on all CPUs together", AT(switches), NUMBER64, 1,
      UINT64_C(1000000000), NULL, NULL},
     {"seconds", "60", "end after this many seconds at the latest", AT(seconds), NUMBER32, 1, 86400, NULL, NULL},
     {"seed", "1", "seed of the workload's random numbers", AT(seed), NUMBER64, 0, UINT64_MAX, NULL, NULL},
@@ -137,34 +142,35 @@ static const struct kopt_option table[] = {
     {"cpus", "256", "use at most this many CPUs (of a hybrid, which of them sample: pebs.cpus=)", AT(cpus), NUMBER32, 1,
      MAX_CPUS, NULL, NULL},
     {"x2apic", "auto",
-     "mode of the local APICs: auto: as the firmware left it, x2APIC also where APIC IDs from 255 on need it; on: "
-     "x2APIC, where SMM code of old firmware may hang; off: xAPIC, which leaves out APIC IDs from 255 on",
+     "mode of the local APICs: auto: as the firmware left it, or x2APIC if APIC IDs from 255 on need it; on: x2APIC, "
+     "in which SMM code of old firmware may hang; off: xAPIC, which leaves out APIC IDs from 255 on",
      AT(x2apic), WORD, 0, 0, "auto|on|off", NULL},
-    {"truth", "0", "1: also record, outside the session, what really happened, for 'cairn check'", AT(truth), NUMBER32,
+    {"truth", "0", "1: also record what really happened, outside the session, for 'cairn check'", AT(truth), NUMBER32,
      0, 1, NULL, NULL},
     {"serial", "auto",
-     "console and dump: auto (what ACPI's SPCR names, else DBG2, else the first that is there of COM1 to COM4, else "
-     "of PCI), com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes from register to register, and "
-     "of an access), pci (the first) or pci:BUS:DEVICE.FUNCTION as lspci writes it, or none; the baud rate, as near "
-     "as the port's clock gives it (115200, or with auto SPCR's); that clock in Hz, where it is not 1843200",
+     "PORT of console and dump: auto (the port that ACPI's SPCR or else DBG2 names, else the first of COM1 to COM4, "
+     "else of PCI), com1 to com4, an I/O port (0x3f8), mmio:ADDRESS[:STRIDE[:WIDTH]] (bytes between registers and per "
+     "access), pci (the first) or pci:BUS:DEVICE.FUNCTION as in lspci, or none; BAUD: the rate (115200, or with auto "
+     "SPCR's), set as near as the clock allows; CLOCK: the port's clock in Hz (1843200)",
      AT(serial), SERIAL, 0, 0, NULL, NULL},
     {"save", "off",
-     "esp: all that goes to the serial port, there or not, is kept in memory, too, the machine is reset, and its next "
-     "start makes \\cairn-NNN.log of it on the volume it boots from, and switches off (docs/explain/boot.md); end= is "
+     "esp: keep in memory all output for the serial port, even without a port, and reset the machine; its next start "
+     "writes the output to \\cairn-NNN.log on the boot volume and switches off (docs/explain/boot.md); end= is then "
      "reboot",
      AT(save), WORD, 0, 0, "off|esp", NULL},
     {"save.mib", "64", "memory for that, in MiB", AT(save_mib), NUMBER32, 1, SAVE_MIB_MAX, NULL, "save=esp"},
     {"screen", "on",
-     "on: text goes to the screen as well, where the firmware gives a framebuffer; off: it stays as the loader left "
-     "it",
+     "on: show text on the screen as well, if the firmware provides a framebuffer; off: leave the screen as the "
+     "loader left it",
      AT(screen), WORD, 0, 0, "off|on", NULL},
-    {"end", "halt", "what to do when all is said: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
+    {"end", "halt", "what to do after all output: halt, reboot, poweroff, or exit (QEMU's debug-exit port)", AT(end),
      WORD, 0, 0, "halt|exit|reboot|poweroff", NULL},
     {"panic", "none",
      "break the kernel on purpose in the middle of the run: now, null, stack (overflow), double (fault)", AT(panic),
      WORD, 0, 0, "none|now|null|stack|double", NULL},
     {"tsc.align", "0",
-     "wait at start until the TSC is a multiple of 2^N: equal runs under QEMU's -icount, idle CPUs do not halt",
+     "wait at the start until the TSC is a multiple of 2^N, for equal runs under QEMU's -icount; idle CPUs then do "
+     "not halt",
      AT(tsc_align), NUMBER32, 0, 40, NULL, NULL},
 };
 #define FIRST_POLICY 2u /* ds.policy.NAME, a row for each of ds_model_policies, come after ds.preset */
@@ -197,11 +203,11 @@ const struct kopt_option *kopt_row_get(size_t i, struct kopt_row *r)
         for (size_t v = 0; p->values[v]; v++)
             add_word(r, p->values[v]);
         r->option = (struct kopt_option){.name = r->name,
-                                    .standard = p->values[0],
-                                    .text = p->question,
-                                    .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
-                                    .kind = WORD8,
-                                    .needs = model};
+                                         .standard = p->values[0],
+                                         .text = p->question,
+                                         .offset = (uint16_t)(offsetof(struct kopt, ds_policy) + p->field),
+                                         .kind = WORD8,
+                                         .needs = model};
     }
     r->option.words = r->words;
     return &r->option;

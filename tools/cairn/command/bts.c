@@ -256,7 +256,9 @@ static void print_head(const struct cairn_log *log)
     if (mode.size)
         printf("# BTS: %.*s, a buffer of %.*s %s on each CPU%s\n", CAIRN_SLICE(mode), CAIRN_SLICE(records),
                cairn_slice_is(records, "1") ? "record" : "records",
-               cairn_slice_is(rings, "u") ? ", ring 3 only" : cairn_slice_is(rings, "k") ? ", the kernel only" : "");
+               cairn_slice_is(rings, "u")   ? ", ring 3 only"
+               : cairn_slice_is(rings, "k") ? ", the kernel only"
+                                            : "");
     cairn_filter_print("# ");
     puts("# > call, < return, - jump within the function; records hold no times");
     puts("# ~ no record tells how it got here from the branch above");
@@ -362,11 +364,11 @@ const struct cairn_command cairn_bts_command = {
     .arguments = "[options] LOG",
     .summary = "each thread's branches, calls indented",
     .options = options,
-    .notes = "Branch records hold addresses only: a call is what leads to the first byte of\n"
-             "another function, a return what leads behind an open call or, of one made before\n"
-             "the records begin, into another function. '!' tells what is lost or missing;\n"
-             "'~' marks a branch that cannot be reached from the one above without others:\n"
-             "these were not traced, as the way back from a system call to ring 3, or are\n"
-             "missing.\n",
+    .notes = "Branch records hold only addresses. A branch to the first byte of another\n"
+             "function is shown as a call. A branch to the instruction after an open call is\n"
+             "shown as a return; so is one into another function, for calls that were made\n"
+             "before the records begin. '!' marks what is lost or missing. '~' marks a branch\n"
+             "that cannot follow the one above directly: branches between them were not\n"
+             "traced (such as the return from a system call to ring 3) or are missing.\n",
     .show = show,
 };

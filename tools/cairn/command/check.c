@@ -110,8 +110,8 @@ static void print_plugin(const struct cairn_check *check)
     printf("plugin: %" PRIu64 " PEBS records, %" PRIu64 " dropped; %" PRIu64 " branches, %" PRIu64 " dropped\n",
            totals[QDS_TRUTH_RECORDS], totals[QDS_TRUTH_DROPPED], totals[QDS_TRUTH_BRANCHES],
            totals[QDS_TRUTH_BRANCHES_DROPPED]);
-    printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n",
-           totals[QDS_TRUTH_PMIS], totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
+    printf("plugin: %" PRIu64 " PMIs, %" PRIu64 " MSR writes, %" PRIu64 " lost: not mapped\n", totals[QDS_TRUTH_PMIS],
+           totals[QDS_TRUTH_WRMSRS], totals[QDS_TRUTH_LOST]);
     if (check->failed[CAIRN_RULE_TRUTH_RECORDS] + check->failed[CAIRN_RULE_TRUTH_WORDS] +
             check->failed[CAIRN_RULE_TRUTH_BRANCHES] &&
         !check->compared[CAIRN_RULE_TRUTH_WORDS] && !check->compared[CAIRN_RULE_TRUTH_BRANCHES])
@@ -136,8 +136,7 @@ static void print_verdict(const struct cairn_check *check)
                cairn_plural(failed, "time", "times"));
     else if (left_out)
         printf("%sPASS%s, but the truth covers only %" PRIu64 " of %" PRIu64 " switches and records\n", good, plain,
-               covered,
-               covered + left_out);
+               covered, covered + left_out);
     else
         printf("%sPASS%s: every rule held: %u verified, %u consistent, %u cannot be known here\n", good, plain,
                words[CAIRN_VERIFIED] + words[CAIRN_VERIFIED_PARTLY], words[CAIRN_CONSISTENT], words[CAIRN_NOT_KNOWN]);
@@ -216,22 +215,23 @@ const struct cairn_command cairn_check_command = {
     .name = "check",
     .arguments = "[options] LOG",
     .summary = "every invariant of the trace, and the truth",
-    .options = (const struct cairn_option[]){{0, "plugin", "FILE",
-                                              "compare records with what qemu-ds has told (truth=FILE)",
-                                              .text = &plugin_file},
-                                             CAIRN_BY_OPTION, CAIRN_LOG_OPTIONS},
-    .notes = "Prints for each rule how often it was applied and, first, where it did not\n"
-             "hold; and how sure that is: 'verified' is what was compared with the truth,\n"
-             "'consistent' what could be compared with nothing but the log itself; the rest\n"
-             "'cannot be known here', and a line says why. Equal switches: CPU, outgoing\n"
-             "thread, state or reason, priority, time in clock units; base priority where a\n"
-             "batch first names the thread; wait exact in FULL records (saturating), at most\n"
-             "1 tick in LITE, not told in IDLE; all fields of 0524H. Of a panic's dump, each\n"
-             "CPU's last switch may be without truth. Of a PEBS record every word is\n"
-             "compared with what the stepped thread had: all registers, counters, groups;\n"
-             "what the model cannot know must be 0. It is ambiguous where a switch falls\n"
-             "into the same clock unit (by time) or its batch has several threads (by\n"
-             "index), or switches are missing around it.\n",
+    .options =
+        (const struct cairn_option[]){
+            {0, "plugin", "FILE", "compare records with the file of qemu-ds (truth=FILE)", .text = &plugin_file},
+            CAIRN_BY_OPTION,
+            CAIRN_LOG_OPTIONS},
+    .notes = "Prints how often each rule was applied, after the places where it failed, and\n"
+             "how sure the result is: 'verified' was compared with the truth, 'consistent'\n"
+             "only with the log itself, and for the rest ('cannot be known here') a line says\n"
+             "why. Two switches are equal if these are equal: CPU, outgoing thread, state or\n"
+             "reason, priority, time in clock units; the base priority where a batch first\n"
+             "names the thread; the wait: exact in FULL records (saturating), at most 1 tick\n"
+             "off in LITE, absent in IDLE; all fields of 0524H. In the dump of a panic, each\n"
+             "CPU's last switch may lack its truth. Every word of a PEBS record (registers,\n"
+             "counters, groups) is compared with that of the stepped thread; what the model\n"
+             "cannot know must be 0. A record is ambiguous if a switch falls into the same\n"
+             "clock unit (by time), if its batch has several threads (by index), or if\n"
+             "switches are missing around it.\n",
     .all_damage = true,
     .show = show,
     .all_sessions = true,

@@ -204,8 +204,8 @@ static void add_up(struct diff *d, unsigned side, const struct cairn_log *log, s
     for (unsigned i = 0; i < CAIRN_SLICES && s->cpus; i++)
         s->time.slice[i] = s->known.slice[i] / s->cpus;
     s->dropped = cairn_pebs_dropped(log);
-    s->loss_known = cairn_slice_u64(log->own ? cairn_end_key(log, "events_lost")
-                                             : cairn_key(&log->text, "etl.events_lost"), &s->events_lost);
+    s->loss_known = cairn_slice_u64(
+        log->own ? cairn_end_key(log, "events_lost") : cairn_key(&log->text, "etl.events_lost"), &s->events_lost);
     cairn_map_free(&a.by_tid);
     free(a.threads.items);
 }
@@ -311,8 +311,8 @@ static void print_side(const struct side *s, char letter)
 /* What of the machine, the options and the Debug Store is another. */
 static bool told_key(struct cairn_slice name)
 {
-    static const char *const begins[] = {"option.", "machine.", "kernel.version", "kernel.build_id", "ds.backend",
-                                         "ds.preset", "ds.event.", "ds.format"};
+    static const char *const begins[] = {"option.",    "machine.",  "kernel.version", "kernel.build_id",
+                                         "ds.backend", "ds.preset", "ds.event.",      "ds.format"};
     for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (name.size >= strlen(begins[i]) && memcmp(name.at, begins[i], strlen(begins[i])) == 0)
             return true;
@@ -392,8 +392,7 @@ static void print_whole(const struct diff *d)
     const struct cairn_series *const times[] = {&a->time, &b->time}, *const known[] = {&a->known, &b->known};
     const struct line switches =
         line_of("switches a second", (const struct cairn_series[]){a->switches, b->switches}, times, false);
-    const struct line busy =
-        line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, known, true);
+    const struct line busy = line_of("CPUs busy, %", (const struct cairn_series[]){a->busy, b->busy}, known, true);
     printf("\n%-*s %10s %12s %11s\n", NAMES + 2, "as a whole, of known time", "A", "B", "change");
     print_line(&switches, false);
     print_line(&busy, true);
@@ -488,11 +487,11 @@ const struct cairn_command cairn_diff_command = {
     .arguments = "[options] A B",
     .summary = "what changed from one log to another",
     .options = options,
-    .notes = "Threads are compared by name, since another run gives other TIDs. Rows come by\n"
-             "how much has changed. '~': less than 3 standard deviations, which are those of\n"
-             "20 slices of each run: what goes on for longer than a slice they do not show.\n"
-             "'?': fewer than 10 in both runs. A change without a mark is more than chance:\n"
-             "of what, the options that differ may tell. Rates and shares are of the time that\n"
-             "is known: where switches are missing, it is not.\n",
+    .notes = "Threads are compared by name, because TIDs differ from run to run. The largest\n"
+             "changes come first. '~': less than 3 standard deviations, estimated from 20\n"
+             "slices of each run; they do not show what lasts longer than a slice. '?': fewer\n"
+             "than 10 in both runs. A change without a mark is more than chance; the options\n"
+             "that differ may explain it. Rates and shares refer to the known time: time with\n"
+             "missing switches does not count.\n",
     .compare = compare,
 };

@@ -24,7 +24,7 @@ struct dump {
     struct cairn_pmc_names pmc_names;
     struct cairn_pmcs *pmc_last; /* [CPUs] */
     struct cairn_elf *elf;
-    int width;                   /* of times: TIME_USUAL to TIME_MOST */
+    int width; /* of times: TIME_USUAL to TIME_MOST */
 };
 
 #define TIME_USUAL 12 /* below 10000 s */
@@ -71,8 +71,8 @@ static void print_head(const struct dump *d, bool compact)
         printf("# MaximumWaitReason of this build is not known: states of 0525H are the bare\n"
                "# numbers (--max-wait-reason N)\n");
     cairn_filter_print("# ");
-    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD),
-           d->width - 1, "seconds", "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
+    printf("%s#%*s %2s   %-*s %-17s %2s   %-14s %5s%s\n", cairn_colour(stdout, CAIRN_COLOUR_HEAD), d->width - 1,
+           "seconds", "cp", room_for(d, 16), "who left", "state or reason", "pr", "who came", "ticks",
            cairn_colour(stdout, CAIRN_COLOUR_OFF));
 }
 
@@ -118,9 +118,14 @@ static void print_counts(const struct dump *d, const struct cairn_pmcs *counts, 
     size_t n = 0;
     for (unsigned i = 0; i < counts->count && n < sizeof(text); i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64 "%s%s",
-                              i ? ", " : !gained ? "counters at " : named ? "" : "counters by ", counts->value[i],
-                              named ? " " : "",
-                              i < d->pmc_names.count ? d->pmc_names.name[i] : named ? "of an unnamed counter" : "");
+                              i         ? ", "
+                              : !gained ? "counters at "
+                              : named   ? ""
+                                        : "counters by ",
+                              counts->value[i], named ? " " : "",
+                              i < d->pmc_names.count ? d->pmc_names.name[i]
+                              : named                ? "of an unnamed counter"
+                                                     : "");
     int used = printf("%*s : ", d->width + 3, "");
     cairn_print_wrapped((unsigned)used, "", (unsigned)used, (struct cairn_slice){text, (uint32_t)strlen(text)});
 }
@@ -266,8 +271,8 @@ static const struct cairn_option options[] = {
     CAIRN_TIME_OPTIONS,
     CAIRN_REASON_OPTION,
     {'e', "elf", "FILE", "functions and source lines from this kernel.elf.full", .text = &elf_path},
-    {0, "compact", NULL, "the switches of the 0525H batches, where both were written", .on = &want_compact},
-    {0, "full", NULL, "the switches of the 0524H events", .on = &want_full},
+    {0, "compact", NULL, "switches from the 0525H batches, if the log has both kinds", .on = &want_compact},
+    {0, "full", NULL, "switches from the 0524H events", .on = &want_full},
     CAIRN_BY_OPTION,
     CAIRN_LOG_OPTIONS,
 };
@@ -300,10 +305,11 @@ const struct cairn_command cairn_dump_command = {
     .summary = "every switch, PEBS record and event by time",
     .options = options,
     .notes = "A line: seconds, CPU, who left, why, its priority, who came, ticks it waited.\n"
-             "'*' is a PEBS record: where it happened, the thread that caused it; '>' where\n"
-             "the thread went on after it: record formats 0 and 1 tell no more, but where the\n"
-             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. '=' is a drain of the PEBS\n"
-             "buffer. ':' is what the thread that leaves has counted (PMC items), '+' any\n"
-             "other event. '!' is a place where something is missing or was lost.\n",
+             "'*' is a PEBS record: its instruction and the thread that caused it. '>' is a\n"
+             "record without that instruction (formats 0 and 1, unless the CPU's\n"
+             "IA32_PERF_CAPABILITIES has PEBS_TRAP clear): where the thread went on after it.\n"
+             "'=' is a drain of the PEBS buffer. ':' shows the counts of the thread that\n"
+             "leaves (PMC items). '+' is any other event. '!' marks where something is\n"
+             "missing or was lost.\n",
     .show = show,
 };

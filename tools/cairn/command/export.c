@@ -7,7 +7,7 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/export/writer.h"
 
-#define NAME(name) #name,
+#define NAME(name)   #name,
 #define WRITER(name) &cairn_writer_##name,
 static const char *const names[] = {CAIRN_WRITERS(NAME) NULL};
 static const struct cairn_writer *const writers[] = {CAIRN_WRITERS(WRITER) NULL};
@@ -16,8 +16,8 @@ static unsigned format = UINT32_MAX;
 static const char *path, *elf_path;
 static bool strict;
 static const struct cairn_option options[] = {
-    {0, "to", "FORMAT", "one of those below", .word = &format, .words = names},
-    {'o', "output", "FILE", "where to; etl needs one, and ctf, where it is a folder", .text = &path},
+    {0, "to", "FORMAT", "one of the formats below", .word = &format, .words = names},
+    {'o', "output", "FILE", "output file; needed for etl, and for ctf (a folder)", .text = &path},
     {'e', "elf", "FILE", "functions from this kernel.elf.full", .text = &elf_path},
     {0, "strict", NULL, "etl: only what Windows itself writes", .on = &strict},
     CAIRN_CPU_OPTION,
@@ -63,6 +63,6 @@ const struct cairn_command cairn_export_command = {
     .summary = "the trace for other tools",
     .options = options,
     .formats = writers,
-    .notes = "A FILE that is there and of another format is kept.\n",
+    .notes = "An existing FILE of another format is not overwritten.\n",
     .show = show,
 };

@@ -328,10 +328,9 @@ static void print_kinds(const struct cairn_log *log)
 
 static void print_other(const struct cairn_log *log)
 {
-    static const char *const known[] = {"cairn.", "dump.",     "kernel.",    "loader.", "firmware.",
-                                        "boot.",  "machine.",  "memory.",    "option.", "cpu.",
-                                        "ds.",    "workload.", "session.",   "end.",
-                                        "etl.",   "export.",  "probe."};
+    static const char *const known[] = {"cairn.",   "dump.",   "kernel.", "loader.", "firmware.", "boot.",
+                                        "machine.", "memory.", "option.", "cpu.",    "ds.",       "workload.",
+                                        "session.", "end.",    "etl.",    "export.", "probe."};
     bool any = false;
     for (size_t i = 0; i < log->text.keys.count; i++) {
         const struct cairn_key *k = &log->text.keys.items[i];
@@ -348,9 +347,9 @@ static void print_other(const struct cairn_log *log)
 
 static bool all, next, lost;
 static const struct cairn_option options[] = {
-    {0, "next", NULL, "only the commands that have something to show of this log", .on = &next},
+    {0, "next", NULL, "only the commands that can show something of this log", .on = &next},
     {0, "lost", NULL, "only what was lost, and which option keeps more", .on = &lost},
-    {'a', "all", NULL, "memory map, CPUID leaves, MSRs and the end summary as well", .on = &all},
+    {'a', "all", NULL, "also memory map, CPUID leaves, MSRs and the end summary", .on = &all},
     CAIRN_LOG_OPTIONS,
 };
 

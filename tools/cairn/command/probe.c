@@ -16,7 +16,7 @@ enum { TEXT, JSON };
 static const char *const forms[] = {"text", "json", NULL};
 static unsigned form;
 static const struct cairn_option options[] = {
-    {0, "to", "FORM", "text, or json: an object a line for each CPU that was asked", .word = &form, .words = forms},
+    {0, "to", "FORM", "text, or json: one object per line and CPU", .word = &form, .words = forms},
     CAIRN_LOG_OPTIONS,
 };
 
@@ -403,10 +403,11 @@ static int show(const struct cairn_log *log)
 const struct cairn_command cairn_probe_command = {
     .name = "probe",
     .arguments = "[options] LOG",
-    .summary = "what no manual says, found out by experiment",
+    .summary = "answers that no manual has, by experiment",
     .options = options,
-    .notes = "A log of workload=probe. 'manual': what the manual says; 'default': what the\n"
-             "model does unless ds.policy.NAME= says otherwise; 'machine': the answer, or not\n"
-             "determined, and then why. docs/how-to/probe.md explains each question.\n",
+    .notes = "LOG: of workload=probe. 'manual': what the manual says. 'default': what the\n"
+             "model does unless ds.policy.NAME= says otherwise. 'machine': the answer of this\n"
+             "machine, or 'not determined' and why. docs/how-to/probe.md explains each\n"
+             "question.\n",
     .show = show,
 };

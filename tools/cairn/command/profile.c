@@ -64,7 +64,7 @@ struct profile {
     uint64_t records, left_out, doubtful; /* counted; of other threads or counters; without a thread */
     uint64_t after;                       /* of the records: they name the instruction behind theirs */
     uint64_t mixed;                       /* of several counters, nobody knows of which */
-    uint64_t counters[MAX_CPUS];    /* that any record counted is of */
+    uint64_t counters[MAX_CPUS];          /* that any record counted is of */
 };
 
 /* ---- counting --------------------------------------------------------------------------------------------------- */
@@ -424,9 +424,9 @@ const struct cairn_command cairn_profile_command = {
     .arguments = "[options] LOG",
     .summary = "PEBS records per thread and function",
     .options = options,
-    .notes = "Functions are those the log names, or with --elf the file's. A record counts for\n"
-             "its instruction; in record formats 0 and 1 for the one behind it, but where the\n"
-             "CPU's IA32_PERF_CAPABILITIES has PEBS_TRAP clear. A record whose thread is not\n"
-             "certain has a row that says so: it is in no thread's count.\n",
+    .notes = "Functions come from the log, or with --elf from that file. A record counts for\n"
+             "its instruction; in record formats 0 and 1 for the next one, unless the CPU's\n"
+             "IA32_PERF_CAPABILITIES has PEBS_TRAP clear. A record whose thread is uncertain\n"
+             "is in a row that says so, and in no thread's count.\n",
     .show = show,
 };

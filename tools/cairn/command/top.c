@@ -29,8 +29,8 @@ static uint64_t interval = 1;
 static bool once;
 static const struct cairn_option options[] = {
     {0, "interval", "S", "a new screen every S seconds (1)", .number = &interval, .low = 1, .high = 3600},
-    {0, "once", NULL, "what is there, once; of a line, what comes within S seconds", .on = &once},
-    {0, "session", "N", "trace session N, not the first", .number = &cairn_which_session, .low = 1,
+    {0, "once", NULL, "one screen: of a file, all of it; of a line, the next S seconds", .on = &once},
+    {0, "session", "N", "show trace session N instead of the first", .number = &cairn_which_session, .low = 1,
      .high = TRACE_MAX_SESSIONS},
     {.name = NULL},
 };
@@ -49,16 +49,16 @@ struct top {
     struct cairn_follow follow;
     struct cairn_serial source;
     char *path;
-    const char *name;         /* the last part of that */
-    bool file;                /* regular: it may grow, or be another; */
-    bool at_end;              /* all that it has now has been read */
-    uint64_t at;              /* bytes read of it */
-    char behind[BEHIND];      /* of a file: the last ones */
-    int error;                /* errno of a read */
-    bool etl;                 /* it is an ETL file */
-    bool keys, screen;  /* keys are read; the screen is ours */
-    struct termios old;       /* of the keys */
-    bool over, quit;          /* the line ended; 'q' */
+    const char *name;    /* the last part of that */
+    bool file;           /* regular: it may grow, or be another; */
+    bool at_end;         /* all that it has now has been read */
+    uint64_t at;         /* bytes read of it */
+    char behind[BEHIND]; /* of a file: the last ones */
+    int error;           /* errno of a read */
+    bool etl;            /* it is an ETL file */
+    bool keys, screen;   /* keys are read; the screen is ours */
+    struct termios old;  /* of the keys */
+    bool over, quit;     /* the line ended; 'q' */
     sigset_t while_waiting;
 };
 
@@ -67,8 +67,8 @@ struct top {
 static void enter_screen(struct top *t)
 {
     struct termios raw;
-    t->keys = t->screen && t->source.fd != STDIN_FILENO && isatty(STDIN_FILENO) &&
-              tcgetattr(STDIN_FILENO, &t->old) == 0;
+    t->keys =
+        t->screen && t->source.fd != STDIN_FILENO && isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &t->old) == 0;
     if (t->keys) {
         raw = t->old;
         raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO); /* Ctrl-C stays a signal */
@@ -372,16 +372,16 @@ static int run(char **operands)
 const struct cairn_command cairn_top_command = {
     .name = "top",
     .arguments = "[options] LOG",
-    .summary = "what runs now, by a trace that is still coming",
+    .summary = "what runs now, from a trace in progress",
     .options = options,
     .notes = "LOG: a file that grows, a serial device (/dev/ttyUSB0,115200), a\n"
-             "pseudo-terminal, a UNIX socket, or - for standard input; the machine sends its\n"
-             "trace while it runs with dump=live. Ends with the trace, or by 'q' or Ctrl-C,\n"
-             "and leaves the last figures. 'now' is what came since the screen before, of\n"
-             "each CPU by its own time: buffers come when they are full, small ones sooner\n"
-             "(trace.buffer_kib=4). Names of threads come at the end of a trace, unless\n"
-             "session.1= asks for threads. Switches a second are by the time that is known.\n"
-             "At the end the figures of the whole trace are those of cairn stat and diff.\n"
-             "Exit: 0, 1 frames are missing or damaged, or the line ended first, 130 Ctrl-C.\n",
+             "pseudo-terminal, a UNIX socket, or - for standard input. The machine sends its\n"
+             "trace during the run with dump=live. The command ends with the trace, or with\n"
+             "'q' or Ctrl-C, and leaves the last figures. 'now' is what came since the last\n"
+             "screen, by each CPU's own time. Buffers come when they are full: small ones\n"
+             "come sooner (trace.buffer_kib=4). Names of threads come at the end of a trace,\n"
+             "unless session.1= includes threads. Switches a second refer to the known time.\n"
+             "At the end, the figures of the whole trace are those of cairn stat and diff.\n"
+             "Exit: 0; 1 frames are missing or damaged, or the line ended first; 130 Ctrl-C.\n",
     .run = run,
 };

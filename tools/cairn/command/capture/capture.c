@@ -25,10 +25,10 @@
 #include "tools/cairn/log/show.h"
 #include "trace/wire/format.h"
 
-#define QUIET_MS       500  /* after the verdict: what still comes */
-#define TRAILER_MS     5000 /* after the trailer: the verdict should have come */
-#define LEAVES_MS      3000 /* after the verdict of a machine that we run: it should have ended */
-#define GATHER_US      2000 /* what a serial line brings in that time is read at once: byte by byte costs more */
+#define QUIET_MS    500  /* after the verdict: what still comes */
+#define TRAILER_MS  5000 /* after the trailer: the verdict should have come */
+#define LEAVES_MS   3000 /* after the verdict of a machine that we run: it should have ended */
+#define GATHER_US   2000 /* what a serial line brings in that time is read at once: byte by byte costs more */
 
 #define INTERRUPTED (128 + SIGINT) /* exit status */
 
@@ -298,8 +298,8 @@ static int end_machine(struct cairn_machine *machine, enum ending ending)
     return cairn_report_run(&(struct cairn_run_end){
         .heard = &c.heard,
         .machine = machine,
-        .stop = ending == ENDED_LINE   ? CAIRN_STOP_NONE
-                : ending == ENDED_TIME ? CAIRN_STOP_TIME
+        .stop = ending == ENDED_LINE            ? CAIRN_STOP_NONE
+                : ending == ENDED_TIME          ? CAIRN_STOP_TIME
                 : c.heard.halted || c.heard.off ? CAIRN_STOP_HEARD
                                                 : CAIRN_STOP_LEFT,
         .timeout = timeout,
@@ -311,11 +311,11 @@ static int end_machine(struct cairn_machine *machine, enum ending ending)
 }
 
 static const struct cairn_option options[] = {
-    {'o', "output", "LOG", "everything that comes, as it comes", .text = &log_path},
+    {'o', "output", "LOG", "write all input to LOG, unchanged", .text = &log_path},
     {0, "raw", NULL, "show everything, frames as well", .on = &c.raw},
     {0, "timeout", "S", "give up after S seconds", .number = &timeout, .low = 1, .high = 999999},
-    {0, "run", NULL, "run a machine by COMMAND: its standard output is the line", .on = &runs},
-    {0, "saved", "FILE", "with --run: where COMMAND puts the log that its machine saves", .text = &saved_path},
+    {0, "run", NULL, "run COMMAND and record its standard output", .on = &runs},
+    {0, "saved", "FILE", "with --run: the file in which COMMAND saves its machine's log", .text = &saved_path},
     {.name = NULL},
 };
 
@@ -415,13 +415,13 @@ const struct cairn_command cairn_capture_command = {
     .arguments = "DEV[,BAUD] -o LOG",
     .summary = "record a serial line, show its console text",
     .options = options,
-    .notes = "DEV: a serial device (/dev/ttyUSB0; 115200 baud unless told), - standard input.\n"
-             "Or --run, and behind -- a COMMAND with its words: the machine ends with the run.\n"
-             "A LOG that is there with a trace is kept as LOG.1, one without is overwritten;\n"
-             "a file that is no serial log of Cairn's is refused.\n"
-             "Ends with the guest's verdict, or with Ctrl-C: the log then has what came.\n"
+    .notes = "DEV: a serial device (/dev/ttyUSB0; 115200 baud by default), - standard input.\n"
+             "Or --run, then -- and a COMMAND with its arguments: it is ended with the run.\n"
+             "An existing LOG with a trace is kept as LOG.1, one without is overwritten; a\n"
+             "file that is not a serial log of Cairn is refused.\n"
+             "Ends with the guest's verdict or Ctrl-C; the log then has all that came.\n"
              "Exit: 0 pass, 1 fail or a damaged trace, 2 usage, 3 no verdict, unreadable, or\n"
-             "trouble with COMMAND, 124 its time was up, 130 Ctrl-C.\n",
+             "trouble with COMMAND, 124 timeout, 130 Ctrl-C.\n",
     .device = true,
     .run = run,
 };
