@@ -261,7 +261,7 @@ static int parse_event(const char **at, struct ds_event *event, char *error, siz
         i++;
     if (i == NAMES)
         return refuse_event(error, size, term, s + n,
-                            "not a known event: docs/reference/options.md and --help list them");
+                            "not a known event: docs/reference/options.md lists them");
     size_t first = 0;
     while (names[first].kind != names[i].kind || names[first].fixed != names[i].fixed)
         first++;
