@@ -190,9 +190,11 @@ int ds_event_code(const struct ds_caps *caps, const struct ds_event *event, uint
 uint64_t ds_event_counters(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether PEBS may record it there: instructions are worth trying (ds_self_test) where no list says that it does. */
 bool ds_event_recorded(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether the instruction in the record is the one that caused the event; else it is some way behind. */
+/* Whether Intel's lists say that the instruction in the record is the one that caused the event; else it may be some
+ * way behind. */
 bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
-/* Whether no other event may be counted beside it, by the core's other thread neither. */
+/* Whether no other event may be counted beside it, by the core's other thread neither: ds_cpu_init refuses other PEBS
+ * events, Hyper-Threading is the user's. */
 bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event);
 /* What family, model and core type say: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
@@ -300,7 +302,8 @@ const struct ds_event *ds_sampled_instructions(const struct ds_config *config);
 
 /* INST_RETIRED.PREC_DIST takes that event's place, with the nearest period that errata let it have, and so has later[]
  * where later[0] is not 0. 0; nothing is changed: -ENOENT (it is no event of instructions as such on this processor),
- * or -EBUSY (there is more than one that samples instructions: one counter has it). */
+ * or -EBUSY (there is more than one that samples instructions: one counter has it; or there are other PEBS events, and
+ * it has to be taken alone). */
 int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint64_t *later);
 
 /* The area of the next ds_start and ds_bts_start, such as ds_cpu_init's; NULL: there will be none. Nothing runs. */

@@ -134,6 +134,15 @@ static int plan_setting(struct ds_cpu *ds, const struct ds_counter *c, char *err
     return 0;
 }
 
+/* A PEBS event of another kind than `event`; NULL: there is none. (A second one of its kind lacks its register.) */
+static const struct ds_event *beside(const struct ds_config *config, const struct ds_event *event)
+{
+    for (uint32_t i = 0; i < config->events; i++)
+        if (!config->event[i].plain && config->event[i].kind != event->kind)
+            return &config->event[i];
+    return NULL;
+}
+
 /* Whether this processor counts the event at all, and as asked. */
 static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size_t size)
 {
@@ -152,6 +161,13 @@ static int plan_event(struct ds_cpu *ds, struct ds_counter *c, char *error, size
         snprintf(error, size,
                  "option 'pebs': %s: no counter that can count it has PEBS here (CPU %u): give another event",
                  c->event->name, ds->cpu);
+        return -EINVAL;
+    }
+    const struct ds_event *other = ds_event_alone(&ds->caps, c->event) ? beside(&ds->config, c->event) : NULL;
+    if (other) {
+        snprintf(error, size,
+                 "option 'pebs': %s: has to be the only PEBS event on this processor (CPU %u): leave %s out",
+                 c->event->name, ds->cpu, other->name);
         return -EINVAL;
     }
     return 0;

@@ -110,17 +110,19 @@ static struct ds_event prec_dist_as(const struct ds_event *event)
 int ds_take_prec_dist(const struct ds_caps *caps, struct ds_config *config, uint64_t *later)
 {
     const struct ds_event *sampled = ds_sampled_instructions(config);
-    unsigned all = 0;
-    for (uint32_t i = 0; i < config->events; i++)
+    unsigned all = 0, with_pebs = 0;
+    for (uint32_t i = 0; i < config->events; i++) {
+        with_pebs += !config->event[i].plain;
         all += !config->event[i].plain &&
                (config->event[i].kind == DS_EVENT_INSTRUCTIONS || config->event[i].kind == DS_EVENT_PREC_DIST);
+    }
     if (!sampled || caps->baseline)
         return -ENOENT;
     struct ds_event instead = prec_dist_as(sampled);
     uint64_t code;
     if (ds_event_code(caps, &instead, &code))
         return -ENOENT;
-    if (all > 1)
+    if (all > 1 || (with_pebs > 1 && ds_event_alone(caps, &instead)))
         return -EBUSY;
     const size_t i = (size_t)(sampled - config->event);
     instead.period = period_of_prec_dist(&caps->errata, instead.period);

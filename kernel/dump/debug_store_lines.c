@@ -82,6 +82,21 @@ static void dump_whose_events(struct trace_dump *d, uint32_t cpu)
         LINE("ds.cpu.%u.events=none|%s", cpu, kds->why_not[kds_kind(cpu)]);
 }
 
+/* The numbers of a CPU's PEBS events that are `marked`; no line without any. */
+static void dump_marked(struct trace_dump *d, uint32_t cpu, const char *name,
+                        bool (*marked)(const struct ds_caps *caps, const struct ds_event *event), bool value)
+{
+    enum cairn_stream stream = CAIRN_STREAM_MACHINE;
+    char numbers[4 * DS_MAX_COUNTERS] = "";
+    for (uint32_t i = 0, used = 0; i < kds->config[cpu]->events; i++) {
+        const struct ds_event *event = &kds->config[cpu]->event[i];
+        if (!event->plain && marked(&kds->caps[cpu], event) == value)
+            used += (uint32_t)snprintf(numbers + used, sizeof numbers - used, "%s%u", used ? " " : "", i);
+    }
+    if (numbers[0])
+        LINE("ds.cpu.%u.%s=%s", cpu, name, numbers);
+}
+
 void kdump_debug_store(struct trace_dump *d)
 {
     enum cairn_stream stream = CAIRN_STREAM_MACHINE;
@@ -134,6 +149,8 @@ void kdump_debug_store(struct trace_dump *d)
             used += (uint32_t)snprintf(counters + used, sizeof counters - used, "%s%u", n ? " " : "",
                                        ds_event_counter(kcpu_table[i]->ds, n));
         LINE("ds.cpu.%u.counters=%s", i, counters);
+        dump_marked(d, i, "not_precise", ds_event_precise, false);
+        dump_marked(d, i, "alone", ds_event_alone, true);
         LINE("ds.cpu.%u.area=%p", i, kcpu_table[i]->ds_area);
         LINE("ds.cpu.%u.buffer=%p", i, kcpu_table[i]->pebs_buffer);
         LINE("ds.cpu.%u.buffer_bytes=%lu", i, (unsigned long)s->buffer_bytes);

@@ -327,6 +327,18 @@ static int configure(char *error, size_t error_size)
     return 0;
 }
 
+/* An event that has to be alone on its core cannot be that beside the core's other thread: said once. */
+static void say_what_is_alone(void)
+{
+    for (uint32_t i = 0; i < kcpu_count; i++)
+        for (uint32_t n = 0; n < state.config[i]->events; n++)
+            if (ds_event_alone(&state.caps[i], &state.config[i]->event[n])) {
+                kprintf("ds: %s has to be alone on the core: turn Hyper-Threading off in the firmware\n",
+                        state.config[i]->event[n].name);
+                return;
+            }
+}
+
 /* Once all CPUs are prepared: which are without PEBS. 0; -ENODEV, -EINVAL with one line in `error`: all, or one that
  * counts for session.pmc. */
 static int say_who_samples(char *error, size_t error_size)
@@ -395,7 +407,10 @@ int kds_init(char *error, size_t error_size)
     for (uint32_t i = 0; i < kcpu_count && !e; i++)
         e = prepare_cpu(kcpu_table[i], state.soft ? ds_soft_machine(kcpu_table[i]->ds_soft) : ds_hw_machine(), error,
                         error_size);
-    return e || !state.pebs ? e : say_who_samples(error, error_size);
+    if (e || !state.pebs)
+        return e;
+    say_what_is_alone();
+    return say_who_samples(error, error_size);
 }
 
 int kds_counter(uint16_t source)

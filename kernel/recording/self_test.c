@@ -75,7 +75,7 @@ static void replace(struct trial *t, uint32_t cpu, struct ds_config *config, uin
         why = "nor of INST_RETIRED.PREC_DIST";
         break;
     case -EBUSY:
-        why = "and INST_RETIRED.PREC_DIST can take the place of one event of instructions only";
+        why = "and beside the other events INST_RETIRED.PREC_DIST cannot take its place";
         break;
     default:
         why = "and this processor has no other event of instructions";

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import cairn_boot as cb
-from cairn_log import unwrapped
+from cairn_log import keys, run_and_check, unwrapped
 
 
 def check(*words):
@@ -62,3 +62,16 @@ def test_which_refuses_as_well():
     done = subprocess.run([cb.ROOT / "run-qemu.sh", "--which", "session.2=nonsense"], capture_output=True, text=True,
                           check=False)
     assert (done.returncode, done.stdout) == (cb.USAGE, "") and "option 'session.2=nonsense'" in done.stderr
+
+
+@pytest.mark.parametrize("preset, events, marked, alone", [
+    ("skylake", "INST_RETIRED.ANY:10009,branches:977,cycles:20011:plain", {"ds.cpu.0.not_precise": "0"}, False),
+    ("icelake", "cycles:20011,INST_RETIRED.PREC_DIST:10009", {"ds.cpu.0.not_precise": "0"}, False),
+    ("sandybridge", "INST_RETIRED.PREC_DIST:10009", {"ds.cpu.0.alone": "0"}, True),
+    ])
+def test_events_with_reduced_skid_and_those_taken_alone(tmp_path, preset, events, marked, alone):
+    """The log names them for each CPU, and no others; the console asks for what set-up cannot do."""
+    result, _ = run_and_check(tmp_path, 1, 20, "ds=soft", f"ds.preset={preset}", "workload=hogs", f"pebs={events}")
+    of_log = keys(result.log, "M")
+    assert {key: of_log[key] for key in of_log if key.endswith((".not_precise", ".alone"))} == marked
+    assert ("INST_RETIRED.PREC_DIST has to be alone on the core: turn" in result.output) == alone

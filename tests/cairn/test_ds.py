@@ -229,6 +229,20 @@ def test_info_of_cores_without_pebs():
     assert "# event branches:77:uk on efficient cores\n" in profile
 
 
+@pytest.mark.parametrize("command,prefix", [("info", "  "), ("profile", "# ")])
+def test_events_that_are_not_precise(command, prefix):
+    """Said of each event that the log names, once for CPUs that are alike; nothing where it names none."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    assert "not precise:" not in text_of(cairn(command, "-", data=frames.write(parts)))
+    with_keys(parts, {"ds.event.0": "A:1:uk", "ds.event.1": "BC:1:uk", "ds.cpu.0.not_precise": "0 1",
+                      "ds.cpu.1.not_precise": "0 1", "ds.cpu.1.alone": "1"})
+    text = text_of(cairn(command, "-", data=frames.write(parts)))
+    behind = "records may be of a later instruction\n"
+    assert re.findall(r"^.*(?:not precise|taken alone):.*\n", text, re.M) == [
+        f"{prefix}not precise:   CPU 0, A: {behind}", f"{prefix}not precise:   CPU 0, BC: {behind}",
+        f"{prefix}taken alone:   CPU 1, BC: right only with Hyper-Threading off\n"]
+
+
 @pytest.mark.parametrize("command", [["ds", "--records", "1"], ["profile"]])
 def test_no_counter_is_cut(command):
     """However many counters a record names, each is there, with its event whole."""

@@ -202,7 +202,7 @@ static void takes_its_place(void **state)
         uint64_t later, period, period_later;
     } rows[] = {
         {0x000506E3, "skylake", "INST_RETIRED.ANY:5003:k,branches:99", 31, 5003, 31},
-        {0x000206A7, "sandybridge", "INST_RETIRED.ANY_P:7:k,branches:99", 0, 7, 0},
+        {0x000206A7, "sandybridge", "INST_RETIRED.ANY_P:7:k,branches:99:plain", 0, 7, 0}, /* alone there */
         {0x000306C3, "haswell", "INST_RETIRED.ANY:100:k,branches:99", 129, 128, 129},
         {0x000306D4, "haswell", "INST_RETIRED.ANY:5003:k,branches:99", 33, 4992, 128}, /* Broadwell */
         {0x000306D4, "haswell", "INST_RETIRED.ANY:5024:k,branches:99", 160, 5056, 192},
@@ -241,6 +241,7 @@ static void nothing_takes_its_place(void **state)
         {0, "skylake", "branches:9,INST_RETIRED.ANY_P:5003:plain", -ENOENT},
         {0, "skylake", "INST_RETIRED.ANY:5003,INST_RETIRED.ANY_P:9", -EBUSY},
         {0, "skylake", "INST_RETIRED.ANY:5003,INST_RETIRED.PREC_DIST:9", -EBUSY},
+        {0, "sandybridge", "INST_RETIRED.ANY:5003,branches:9", -EBUSY}, /* alone there, not on Skylake */
     };
     (void)state;
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -108,16 +108,23 @@ static void special_events_beside_others(void **state)
         {"skylake", "branches:9,branches:9,INST_RETIRED.PREC_DIST:9", NULL},
         {"skylake", "INST_RETIRED.PREC_DIST:9,INST_RETIRED.PREC_DIST:9",
          "no PEBS counter left for INST_RETIRED.PREC_DIST"},
-        {"sandybridge", "branches:9,branches:9,branches:9,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9", NULL},
+        {"sandybridge",
+         "branches:9:plain,branches:9:plain,branches:9:plain,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9", NULL},
+        {"sandybridge", "branches:9,INST_RETIRED.PREC_DIST:9",
+         "INST_RETIRED.PREC_DIST: has to be the only PEBS event on this processor (CPU 0): leave BR_INST"},
+        {"skylake", "branches:9:plain,branches:9,FRONTEND_RETIRED:9:frontend=1",
+         "FRONTEND_RETIRED: has to be the only PEBS event"},
         {"icelake", "instructions:9,INST_RETIRED.PREC_DIST:9", NULL},
         {"skylake", "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
          "MEM_TRANS_RETIRED.LOAD_LATENCY: once only: there is one MSR_PEBS_LD_LAT"},
         {"icelake", "FRONTEND_RETIRED:9:frontend=1,FRONTEND_RETIRED:9:frontend=2", "there is one MSR_PEBS_FRONTEND"},
-        {"sapphirerapids", "branches:9,branches:9,branches:9,branches:9,MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9",
-         NULL},
+        {"sapphirerapids",
+         "branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,"
+         "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9", NULL},
         {"sapphirerapids",
          "MEM_TRANS_RETIRED.LOAD_LATENCY:9:ldlat=9,"
-         "branches:9,branches:9,branches:9,branches:9,branches:9,branches:9,branches:9",
+         "branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,branches:9:plain,"
+         "branches:9:plain,branches:9:plain",
          "no counter left for what MEM_TRANS_RETIRED.LOAD_LATENCY needs beside it"},
     };
     const struct ds_hooks hooks = {.before_drain = model_machine_before_drain, .drained = model_machine_drained};

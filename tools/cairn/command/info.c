@@ -91,6 +91,7 @@ static void print_debug_store(const struct cairn_log *log)
         printf("%-16s %.*s\n", i ? "" : "  events", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.atom.event.%u", i); i++)
         printf("%-16s %.*s\n", i ? "" : "    efficient", CAIRN_SLICE(cairn_key(&log->text, "ds.atom.event.%u", i)));
+    cairn_print_event_marks(log, "  ");
     cairn_print_other_kinds(log, "  ");
 }
 

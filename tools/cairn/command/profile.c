@@ -281,6 +281,7 @@ static void print_head(const struct profile *p)
         printf("# event %.*s\n", CAIRN_SLICE(cairn_key(&log->text, "ds.event.%u", i)));
     for (unsigned i = 0; cairn_has_key(&log->text, "ds.atom.event.%u", i); i++)
         printf("# event %.*s on efficient cores\n", CAIRN_SLICE(cairn_key(&log->text, "ds.atom.event.%u", i)));
+    cairn_print_event_marks(log, "# ");
     cairn_filter_print("# ");
     print_counters(p);
     if (p->after)

@@ -313,6 +313,40 @@ void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix)
     print_without_pebs(log, prefix);
 }
 
+static bool same(struct cairn_slice a, struct cairn_slice b)
+{
+    return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
+}
+
+/* Events whose numbers "ds.cpu.N.NAME" has, each where a CPU has others than the one before. */
+static void print_marked(const struct cairn_log *log, const char *prefix, const char *name, const char *title,
+                         const char *meaning)
+{
+    struct cairn_slice before = {"", 0}, whose_before = {"", 0};
+    for (uint32_t cpu = 0; cpu < log->cpus; cpu++) {
+        const struct cairn_slice marked = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".%s", cpu, name);
+        const struct cairn_slice whose = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".events", cpu);
+        const bool again = same(marked, before) && same(whose, whose_before);
+        struct cairn_slice rest = marked;
+        uint64_t number;
+        before = marked;
+        whose_before = whose;
+        while (!again && cairn_slice_number(&rest, &number)) {
+            const struct cairn_slice event = cairn_ds_event(&log->text, cpu, (unsigned)number);
+            const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
+            printf("%s%-14s CPU %" PRIu32 ", %.*s: %s\n", prefix, title, cpu,
+                   colon ? (int)(colon - event.at) : (int)event.size, event.at, meaning);
+        }
+    }
+}
+
+void cairn_print_event_marks(const struct cairn_log *log, const char *prefix)
+{
+    print_marked(log, prefix, "not_precise", "not precise:",
+                 "records may be of a later instruction");
+    print_marked(log, prefix, "alone", "taken alone:", "right only with Hyper-Threading off");
+}
+
 bool cairn_show_bad_end(char out[CAIRN_SHOWN_END], const struct cairn_log *log)
 {
     struct cairn_slice verdict = cairn_key(&log->text, "end.verdict"), panic = cairn_key(&log->text, "end.panic");

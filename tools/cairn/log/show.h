@@ -56,6 +56,8 @@ void cairn_print_backend(const struct cairn_log *log, const char *head, const ch
 /* A line begun with `prefix` for each row of CPUs whose records are not like CPU 0's: a machine of several kinds of
  * cores. */
 void cairn_print_other_kinds(const struct cairn_log *log, const char *prefix);
+/* A line for each PEBS event that Intel's lists do not call precise, or want alone on the core. */
+void cairn_print_event_marks(const struct cairn_log *log, const char *prefix);
 /* That the guest panicked or says that it failed: a trace of such a run may be sound. False: it did not. As a line that
  * begins with `prefix`. */
 #define CAIRN_SHOWN_END 1024u
