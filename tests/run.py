@@ -93,7 +93,8 @@ def folders(only, with_qemu_11):
     """Of tests/ those that are named, else all that have tests."""
     if only:
         return [ROOT / "tests" / name for name in only]
-    found = sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")})
+    found = sorted({ROOT / "tests" / path.relative_to(ROOT / "tests").parts[0]
+                    for path in (ROOT / "tests").glob("*/**/test_*.py")})
     return [folder for folder in found if with_qemu_11 or folder.name not in WITH_QEMU_11]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Suites are found by their names: tests/unit/ROOM/test_*.c are cmocka programs (ASan, UBSan), one each, with what
-# they take of tests/unit/support; tests/*/test_*.py are pytest's. tests/*/local.mk and tools/*/local.mk may add rules,
-# prerequisites of `test-products` (what tests need built), what bench, bench-gate, fuzz and fuzz-replay do, and SUITES:
-# targets that print `PASS|FAIL|SKIP: name: text` lines.
+# they take of tests/unit/support; test_*.py in tests/SUITE and in folders of it are pytest's. tests/*/local.mk and
+# tools/*/local.mk may add rules, prerequisites of `test-products` (what tests need built), what bench, bench-gate, fuzz
+# and fuzz-replay do, and SUITES: targets that print `PASS|FAIL|SKIP: name: text` lines.
 
 # The first Python that has pytest: a package manager gives it to its own one.
 PYTHON = $(or $(shell for p in python3 /usr/bin/python3; do \

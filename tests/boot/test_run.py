@@ -76,7 +76,7 @@ def test_failed_start_keeps_the_last_trace(tmp_path):
     (b"# Cairn\n\nCairn is a small kernel\n", False),
     ])
 def test_only_logs_are_overwritten(tmp_path, text, ours):
-    """The rule itself, case by case: tests/cairn/test_capture.py."""
+    """The rule itself, case by case: tests/cairn/command/test_capture.py."""
     (tmp_path / "log").write_bytes(text)
     result = cb.boot(tmp_path / "log", "--raw", "--cpu", "no-such-model",
                      build=cb.build_with(tmp_path / "build", kernel_elf=PROBE))

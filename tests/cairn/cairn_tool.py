@@ -94,10 +94,12 @@ def errors_of(done):
 
 
 def expect_text(name, text):
-    """It is what tests/cairn/expected has under that name, and fits 80 columns. CAIRN_UPDATE=1 writes it anew."""
+    """It is what tests/cairn/expected has under that name, LOG/COMMAND, and fits 80 columns. CAIRN_UPDATE=1 writes it
+    anew."""
     assert all(len(line) <= 80 for line in text.splitlines())
     path = EXPECTED / name
     if os.environ.get("CAIRN_UPDATE"):
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="ascii")
     assert text == path.read_text(encoding="ascii")
 

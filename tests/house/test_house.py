@@ -84,7 +84,7 @@ def test_rooms_are_small():
     files = subprocess.run(["git", "ls-files"], cwd=cb.ROOT, capture_output=True, text=True, check=True).stdout.split()
     rooms = Counter(name.rpartition("/")[0] for name in files)
     large = [room for room, count in rooms.items() if count > 40 and not re.search("/(corpus|expected)(/|$)", room)]
-    assert large == ["tests/cairn"]
+    assert not large
 
 
 @pytest.mark.parametrize("name, most", [("run-qemu.sh", 250), ("Makefile", 150), ("README.md", 150)])

@@ -39,7 +39,7 @@ def rows(text):
 @pytest.mark.parametrize("a, b", [("small", "full"), ("plain", "small"), ("lost", "small"), ("locks", "nods"),
                                   ("windows-10240-64", "windows-19041-64")])
 def test_golden(a, b):
-    expect_text(f"{a}.{b}.diff", compared(path_of(a), path_of(b)))
+    expect_text(f"{a}/{b}.diff", compared(path_of(a), path_of(b)))
 
 
 @pytest.mark.parametrize("log", ["small", "plain", "locks", "sessions", "hw", "windows-cycles"])

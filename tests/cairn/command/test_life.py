@@ -33,13 +33,13 @@ def test_a_branch_is_where_it_is_and_names_its_target():
 
 
 @pytest.mark.parametrize("name, arguments", [
-    ("life.first", ["0:0", LIFE]),                               # the driver loaded its counter
-    ("life.second", ["--epoch", "0", "0:5", LIFE]),              # threshold and PMI
-    ("life.masked", ["--epoch", "0", "0:7", LIFE]),              # at a masked LVTPC
-    ("life.across", ["--epoch", "1", "1:0", "--by", "index", LIFE]),  # loaded in the epoch before
-    ("life.hw", ["0:1", GOLDEN / "hw.log"]),                     # a processor, which keeps none
-    ("life.sample", ["--epoch", "0", "0:5", cairn_boot.ROOT / "samples" / "life.log"]),
-    ("life.check", None),
+    ("life/first", ["0:0", LIFE]),                               # the driver loaded its counter
+    ("life/second", ["--epoch", "0", "0:5", LIFE]),              # threshold and PMI
+    ("life/masked", ["--epoch", "0", "0:7", LIFE]),              # at a masked LVTPC
+    ("life/across", ["--epoch", "1", "1:0", "--by", "index", LIFE]),  # loaded in the epoch before
+    ("life/hw", ["0:1", GOLDEN / "hw.log"]),                     # a processor, which keeps none
+    ("life/sample", ["--epoch", "0", "0:5", cairn_boot.ROOT / "samples" / "life.log"]),
+    ("life/check", None),
 ])
 def test_golden(name, arguments):
     if arguments:

@@ -21,7 +21,7 @@ def test_golden(log, command):
     done = cairn(command, GOLDEN / f"{log}.log")
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
-    expect_text(f"{log}.{command}", text)
+    expect_text(f"{log}/{command}", text)
 
 
 def parse(text):
@@ -40,7 +40,7 @@ def parse(text):
 def test_branches_are_those_of_the_truth(log):
     """What is shown against the truth, by nothing but this: as many lines (repeats counted) as stored records."""
     parts = frames.read((GOLDEN / f"{log}.log").read_bytes())
-    shown = parse((EXPECTED / f"{log}.bts").read_text(encoding="ascii"))
+    shown = parse((EXPECTED / log / "bts").read_text(encoding="ascii"))
     branches = sum(int(m.group(1)) if (m := re.search(r"  x (\d+)$", line)) else 1
                    for lines in shown.values() for line in lines if re.match(r"  [ ~] ", line))
     lost = sum(int(re.match(r"  ! (\d+)", line).group(1))
@@ -49,7 +49,7 @@ def test_branches_are_those_of_the_truth(log):
 
 
 def test_filters():
-    whole = (EXPECTED / "bts.bts").read_text(encoding="ascii")
+    whole = (EXPECTED / "bts" / "bts").read_text(encoding="ascii")
     for thread, lines in parse(whole).items():
         text = text_of(cairn("bts", "--thread", thread.split(":")[1], GOLDEN / "bts.log"))
         assert parse(text) == {thread: lines}

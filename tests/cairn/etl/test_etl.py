@@ -83,7 +83,7 @@ def test_expected_text(name, command):
     done = cairn(command, GOLDEN / f"{name}.etl")
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == b""
-    expect_text(f"{name}.{command}", text)
+    expect_text(f"{name}/{command}", text)
 
 
 MODES = ["ordinary", "queued", "shared", "exclusive", "converted"]

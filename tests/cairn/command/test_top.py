@@ -70,7 +70,7 @@ def finish(process):
 def test_golden(log):
     done = cairn("top", "--once", path_of(log))
     assert done.returncode == 0
-    expect_text(f"{log}.top", text_of(done))
+    expect_text(f"{log}/top", text_of(done))
 
 
 def busy(block):

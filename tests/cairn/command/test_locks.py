@@ -23,7 +23,7 @@ def test_golden(command):
     done = cairn(command, LOG)
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == b"", done.stderr
-    expect_text(f"locks.{command}", text)
+    expect_text(f"locks/{command}", text)
 
 
 def test_table():

@@ -70,7 +70,7 @@ def test_every_format(form):
     assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
     assert "belong to no group" not in text
     assert text.count("*") == 1  # the one word that differs
-    expect_text(f"format{form}.ds", text)
+    expect_text(f"format{form}/ds", text)
 
 
 def test_one_record():

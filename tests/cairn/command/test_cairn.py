@@ -22,20 +22,20 @@ def test_golden(log, command):
     text = text_of(done)
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
-    expect_text(f"{log}.{command}", text)
+    expect_text(f"{log}/{command}", text)
 
 
 @pytest.mark.parametrize("log, arguments", [
-    ("small.ds", ["ds", GOLDEN / "small.log"]),
-    ("full.ds", ["ds", "--cpu", "1", "--epoch", "1", "--records", "3", "--bytes", GOLDEN / "full.log"]),
-    ("panic.ds", ["ds", "--records", "0", GOLDEN / "panic.log"]),
-    ("hw.ds", ["ds", "--cpu", "0", "--records", "0", GOLDEN / "hw.log"]),
-    ("hw.profile", ["profile", "--per", "thread", GOLDEN / "hw.log"]),
-    ("plain.ds", ["ds", "--records", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
-    ("branches.bts", ["bts", cairn_boot.ROOT / "samples" / "branches.log"]),
-    ("small.profile", ["profile", GOLDEN / "small.log"]),
-    ("circular.profile", ["profile", "--per", "thread", GOLDEN / "circular.log"]),
-    ("plain.profile", ["profile", "--per", "function", "--top", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
+    ("small/ds", ["ds", GOLDEN / "small.log"]),
+    ("full/ds", ["ds", "--cpu", "1", "--epoch", "1", "--records", "3", "--bytes", GOLDEN / "full.log"]),
+    ("panic/ds", ["ds", "--records", "0", GOLDEN / "panic.log"]),
+    ("hw/ds", ["ds", "--cpu", "0", "--records", "0", GOLDEN / "hw.log"]),
+    ("hw/profile", ["profile", "--per", "thread", GOLDEN / "hw.log"]),
+    ("plain/ds", ["ds", "--records", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
+    ("branches/bts", ["bts", cairn_boot.ROOT / "samples" / "branches.log"]),
+    ("small/profile", ["profile", GOLDEN / "small.log"]),
+    ("circular/profile", ["profile", "--per", "thread", GOLDEN / "circular.log"]),
+    ("plain/profile", ["profile", "--per", "function", "--top", "5", cairn_boot.ROOT / "samples" / "plain.log"]),
 ])
 def test_golden_with_options(log, arguments):
     done = cairn(*arguments)
@@ -47,13 +47,13 @@ def test_golden_with_options(log, arguments):
 
 def test_standard_input_is_a_log():
     log = (GOLDEN / "small.log").read_bytes()
-    assert text_of(cairn("dump", "-", data=log)) == (EXPECTED / "small.dump").read_text(encoding="ascii")
+    assert text_of(cairn("dump", "-", data=log)) == (EXPECTED / "small" / "dump").read_text(encoding="ascii")
 
 
 @pytest.mark.parametrize("cpu", "01")
 def test_one_cpu_only(cpu):
     lines = text_of(cairn("dump", "--cpu", cpu, GOLDEN / "small.log")).splitlines()
-    whole = (EXPECTED / "small.dump").read_text(encoding="ascii").splitlines()
+    whole = (EXPECTED / "small" / "dump").read_text(encoding="ascii").splitlines()
     only = f"# only: --cpu {cpu}"
     assert [line for line in whole if line[0] == "#" or line[12:15] == f"  {cpu}"] == [
         line for line in lines if line != only] and only in lines
@@ -265,7 +265,7 @@ def test_the_end_is_missing():
     assert done.returncode == 1
     assert "missing: frames 11..23 of 24" in done.stderr.decode()
     assert "which CPU's last buffers are missing cannot be told" in done.stderr.decode()
-    whole = (EXPECTED / "small.dump").read_text(encoding="ascii").splitlines()
+    whole = (EXPECTED / "small" / "dump").read_text(encoding="ascii").splitlines()
     for line in text_of(done).splitlines():
         expected = any(word in line for word in ("unknown", "!", "ambiguous", "(others are")) or not line[:18].strip()
         assert line in whole or expected, line

@@ -19,7 +19,7 @@ def test_golden(command):
     done = cairn(command, LIVE)
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == NOTE
-    expect_text(f"live.{command}", text)
+    expect_text(f"live/{command}", text)
 
 
 def parts_of():

@@ -11,7 +11,7 @@ import pytest
 from cairn_tool import GOLDEN, cairn, text_of
 from probe_log import ANSWERS, IDENTITY, log
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "probe.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "probe.md"
 
 
 def test_table():
