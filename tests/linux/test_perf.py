@@ -23,6 +23,8 @@ COMMANDS = {
     "interrupts": f"perf record -q -e instructions:u -c 10007 {LONG} && perf script -F ip,period",
     "cycles": f"perf record -q -e cycles:upp -c 10007 {LONG} && perf script -F ip,period",
     "rdpmc": "perf test -v 'User space counter reading' 2>&1",
+    "brand": "grep 'model name' /proc/cpuinfo",
+    "expression": "perf test -v 'Simple expression parser' 2>&1",
     "registers": f"perf record -q -e instructions:upp -c 10007 --intr-regs=cx,dx,bx,r8,ip {LONG} && "
                  "perf script -F ip,iregs",
     "loads": "perf record -q -d -e cpu/event=0xd0,umask=0x81/upp -c 1008 known && perf script -F ip,addr",
@@ -111,6 +113,19 @@ def test_counters_read_by_programs(booted):
     """RDPMC at CPL 3, by perf's own test of it."""
     ends = [line.rsplit(":", 1)[1].strip() for line in booted.lines("rdpmc") if ":" in line]
     assert ends.count("Ok") == 2 and "FAILED!" not in ends
+
+
+def test_tsc_frequency(booted):
+    """The brand string has what the TSC does: what Linux has measured when it boots, but that a busy host disturbs it.
+    perf's own test wants a frequency, and finds it there alone."""
+    (line,) = booted.lines("brand")
+    brand = re.search(fr"{booted.preset} @ (\d\.\d\d)GHz$", line)
+    assert brand, line
+    said = float(brand[1]) * 1000
+    measured = [float(mhz) for mhz in re.findall(r"tsc: (?:Detected|Refined .*calibration:) (\d+\.\d+) MHz",
+                                                booted.run.dmesg)]
+    assert measured and min(abs(said - mhz) / mhz for mhz in measured) < 0.02
+    assert booted.lines("expression")[-1].endswith(": Ok")
 
 
 def test_interrupts(booted):

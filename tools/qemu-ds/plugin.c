@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tools/qemu-ds/blocks.h"
+#include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/end.h"
 #include "tools/qemu-ds/flags.h"
 #include "tools/qemu-ds/instruments.h"
@@ -128,6 +129,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
     if (qds_options_parse(&options, argc, (const char *const *)argv, why, sizeof why) != 0)
         qds_refuse("%s", why);
     qds_flags_begin(options.exact_flags);
+    qds_brand_begin();
     plugin = id;
     vcpus = info->system.max_vcpus;
     if (options.truth && !qds_truth_open(options.truth, options.preset->name, vcpus))

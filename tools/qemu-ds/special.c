@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "tools/qemu-ds/brand.h"
 #include "tools/qemu-ds/pmi.h"
 
 #define MSR_REFUSED       0x80Eu /* DFR, which x2APIC mode has no more: #GP in either mode, and nothing in the ESR */
@@ -63,13 +64,18 @@ static bool unknown(const struct qds_vcpu *v, uint32_t leaf)
     return v->max_leaf && leaf > v->max_leaf && leaf <= first[0];
 }
 
+static bool brand(uint32_t leaf)
+{
+    return leaf >= QDS_BRAND_FIRST && leaf <= QDS_BRAND_LAST && qds_brand_tsc_hz();
+}
+
 void qds_cpuid(struct qds_vcpu *v)
 {
     uint32_t leaf = low(qds_read(v, QDS_RAX)), subleaf = low(qds_read(v, QDS_RCX));
     bool guest = v->model.preset->kvm &&
                  (leaf - CPUID_HYPERVISOR <= 1 || leaf - CPUID_HYPERVISOR - CPUID_HYPERVISOR_STEP <= 1);
     bool ours = guest || leaf <= 1 || leaf == 0x0A || leaf == 0x1A || leaf == 0x23 ||
-                (leaf == 7 && subleaf <= 1) || (leaf == 0x1C && subleaf == 0) || unknown(v, leaf);
+                (leaf == 7 && subleaf <= 1) || (leaf == 0x1C && subleaf == 0) || brand(leaf) || unknown(v, leaf);
     if (!ours)
         return;
     v->patch.leaf = leaf;
@@ -156,7 +162,9 @@ static void patch_cpuid(struct qds_vcpu *v)
     name_tcg(leaf, ours);
     for (unsigned i = 0; i < 4; i++)
         had[i] = unknown(v, leaf) ? 0 : low(qds_read(v, reg[i]));
-    if (leaf == 0) {
+    if (brand(leaf)) {
+        qds_brand(v->model.preset->name, qds_brand_tsc_hz(), leaf, ours);
+    } else if (leaf == 0) {
         v->max_leaf = had[0];
         ours[0] = had[0] > ours[0] ? had[0] : ours[0];
     } else if (leaf == 1) {
