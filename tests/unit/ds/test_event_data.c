@@ -241,6 +241,12 @@ static void by_name(void **state)
     assert_true(ds_event_alone(&caps, &alone));
     caps = caps_of("IVB");
     assert_false(ds_event_alone(&caps, &alone));
+    const struct ds_event latency = event_of("MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4");
+    caps = caps_of("LNL/Atom"); /* recorded, not precisely: what Intel's list of Skymont says */
+    assert_true(ds_event_recorded(&caps, &latency) && ds_event_alone(&caps, &latency));
+    assert_false(ds_event_precise(&caps, &latency));
+    caps = caps_of("ADL/Atom");
+    assert_true(ds_event_precise(&caps, &latency));
 }
 
 int main(void)
