@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The brand string that CPUID shows: the preset, and the frequency of the TSC as Intel's names have it. Programs read
- * it
- * there where no leaf of CPUID tells; perf is one. */
+ * it there where no leaf of CPUID tells; perf is one. */
 #pragma once
 
 #include <stdint.h>
@@ -13,8 +12,7 @@
 void qds_brand_begin(void);
 
 /* How fast the guest's TSC runs, in Hz: as fast as the host's. Measured once, at the first call; 0: the host's TSC is
- * no
- * x86-64 one. */
+ * no x86-64 one. */
 uint64_t qds_brand_tsc_hz(void);
 
 /* A leaf of the brand string of `preset` (up to 20 characters) with a TSC of `hz`: EAX, EBX, ECX, EDX. */
