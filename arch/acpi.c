@@ -5,8 +5,6 @@
 #include "kernel/lib/errno.h"
 #include "kernel/lib/print.h"
 
-_Static_assert(MAX_CPUS == MAX_CPUS, "one limit on CPUs");
-
 struct acpi_info arch_acpi;
 
 static const void *read_memory(void *context, uint64_t phys, size_t size)
