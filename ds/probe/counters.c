@@ -2,6 +2,8 @@
 /* Counters with PEBS: two at once, and precise distribution. */
 #include "ds/probe/internal.h"
 
+#include "kernel/lib/string.h"
+
 #define SHORT   50u  /* a period below the minimum that is asked about */
 #define MINIMUM 128u /* the minimum that Linux keeps; and a period that each processor takes (ds/driver/errata.c) */
 
@@ -90,21 +92,35 @@ void ds_probe_bystander(struct ds_probe *p, struct ds_probe_result *r)
 
 /* ---- precise distribution ---------------------------------------------------------------------------------------- */
 
-/* Where it is said to be: by the event (ds/driver/event_table.c), or on the first counter: Sapphire Rapids and later,
- * and Atoms from Goldmont on, which have no baseline yet. (Linux: what it allows the modifier :ppp for.) False: there
- * is no such `i`. */
-static bool candidate(const struct ds_probe *p, unsigned i, struct ds_probe_counter *c)
+/* From Golden Cove on it is PMC0 that has precise distribution, and no record of instructions comes from there on
+ * Golden and Redwood Cove; fixed counter 0 is said to record the instruction after (PDIR++). */
+static bool on_pmc0(const struct ds_probe *p)
 {
-    const struct ds_event precise = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
-    const struct ds_event plain = {.kind = DS_EVENT_INSTRUCTIONS, .fixed = DS_NO_FIXED, .plain = true};
-    const struct ds_event *event = i ? &plain : &precise;
+    return p->caps->generation >= DS_GENERATION_GOLDENCOVE && p->caps->generation <= DS_GENERATION_COYOTECOVE;
+}
+
+/* Where it is said to be: on the counter of INST_RETIRED.PREC_DIST (ds/driver/event_table.c); on PMC0 from Golden Cove
+ * on, and on Atoms from Goldmont on, which have no baseline yet. (Linux: what it allows the modifier :ppp for.) There
+ * branches are counted, which PEBS records on PMC0 on each of them. False: there is no such counter. */
+static bool candidate(const struct ds_probe *p, bool pmc0, struct ds_probe_counter *c)
+{
+    const struct ds_event event = {.kind = pmc0 ? DS_EVENT_BRANCHES : DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
     const bool goldmont = p->caps->generation >= DS_GENERATION_GOLDMONT && p->caps->format >= 3;
-    const uint64_t any = ds_event_counters(p->caps, event) & p->caps->pebs_counters;
+    const uint64_t any = ds_event_counters(p->caps, &event) & p->caps->pebs_counters & (pmc0 ? 1 : UINT64_MAX);
     *c = (struct ds_probe_counter){0};
-    if (i > 1 || (i && !p->caps->baseline && !goldmont) || !any || ds_event_code(p->caps, event, &c->code))
+    if ((pmc0 && !p->caps->baseline && !goldmont) || !any || !ds_event_recorded(p->caps, &event) ||
+        ds_event_code(p->caps, &event, &c->code))
         return false;
     c->number = (unsigned)__builtin_ctzll(any);
     return true;
+}
+
+#define BR_INST_RETIRED 0xC4u /* code of IA32_PERFEVTSELx, with any unit mask */
+
+/* Instructions where each is slow; branches where each instruction is one. */
+static struct ds_probe_spacing space(struct ds_probe *p, const struct ds_probe_counter *c, uint64_t period)
+{
+    return ds_probe_space(p, c, period, (c->code & 0xFF) == BR_INST_RETIRED ? DS_PROBE_MORE_JUMPS : DS_PROBE_SLOW);
 }
 
 /* False: no counter has its records just a period apart. *tried: candidates; *c, *s: the one that has, or the first. */
@@ -113,14 +129,14 @@ static bool find_precise(struct ds_probe *p, struct ds_probe_counter *c, struct 
     *tried = 0;
     for (unsigned i = 0; i < 2; i++) {
         struct ds_probe_counter this;
-        if (!candidate(p, i, &this))
+        if (!candidate(p, on_pmc0(p) != i, &this))
             continue;
-        const struct ds_probe_spacing space = ds_probe_space(p, &this, MINIMUM, DS_PROBE_SLOW);
-        if (++*tried == 1 || space.usual == MINIMUM) {
+        const struct ds_probe_spacing found = space(p, &this, MINIMUM);
+        if (++*tried == 1 || found.usual == MINIMUM) {
             *c = this;
-            *s = space;
+            *s = found;
         }
-        if (space.usual == MINIMUM)
+        if (found.usual == MINIMUM)
             return true;
     }
     return false;
@@ -153,7 +169,7 @@ void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
             ds_probe_unknown(r, "no counter with precise distribution");
         return;
     }
-    s = ds_probe_space(p, &c, SHORT, DS_PROBE_SLOW);
+    s = space(p, &c, SHORT);
     const char *answer = !s.gaps ? "" : s.usual == SHORT ? "none" : s.usual == MINIMUM ? "128" : "other";
     ds_probe_answer(r, answer, "counter %u, period %u: records %u to %u apart, mostly %u", c.number, SHORT, s.least,
                     s.most, s.usual);
@@ -180,7 +196,7 @@ void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
         ds_probe_unknown(r, "no counter without precise distribution makes records of instructions");
         return;
     }
-    if (candidate(p, 1, &precise) && precise.number == p->instructions.number) { /* Goldmont */
+    if (candidate(p, true, &precise) && precise.number == p->instructions.number) { /* Goldmont */
         ds_probe_unknown(r, "the only counter with PEBS, %u, has precise distribution", precise.number);
         return;
     }
@@ -193,10 +209,16 @@ void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
     struct ds_probe_counter c;
     struct ds_probe_spacing s;
     unsigned tried;
-    if (find_precise(p, &c, &s, &tried) || tried)
-        tell_spacing(p, r, &c, MINIMUM, &s);
-    else
+    if (!find_precise(p, &c, &s, &tried) && !tried) {
         ds_probe_unknown(r, "no counter with precise distribution");
+        return;
+    }
+    tell_spacing(p, r, &c, MINIMUM, &s);
+    if (on_pmc0(p) && !c.number && s.gaps && candidate(p, false, &c)) {
+        const size_t length = strlen(r->evidence);
+        snprintf(r->evidence + length, sizeof r->evidence - length, "; counter %u mostly %u", c.number,
+                 space(p, &c, MINIMUM).usual);
+    }
 }
 
 /* ---- which instructions ------------------------------------------------------------------------------------------ */

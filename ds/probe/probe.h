@@ -22,8 +22,15 @@
 
 /* Straight on, then RET: NOPs; divisions, each by the result of the one before, tens of cycles each on any processor;
  * taken jumps to the next instruction, then NOPs, which the sled's count leaves out; a division and seven NOPs, again
- * and again, each eight of them one of the sled. */
-enum ds_probe_code { DS_PROBE_NOPS, DS_PROBE_SLOW, DS_PROBE_JUMPS, DS_PROBE_MIXED, DS_PROBE_CODES };
+ * and again, each eight of them one of the sled; more taken jumps, none of the NOPs. */
+enum ds_probe_code {
+    DS_PROBE_NOPS,
+    DS_PROBE_SLOW,
+    DS_PROBE_JUMPS,
+    DS_PROBE_MIXED,
+    DS_PROBE_MORE_JUMPS,
+    DS_PROBE_CODES
+};
 
 struct ds_probe_sled {
     uint64_t start;        /* address of the first instruction */
@@ -36,6 +43,7 @@ struct ds_probe_sled {
 #define DS_PROBE_JUMPS_COUNT 64u
 #define DS_PROBE_AFTER_JUMPS 512u
 #define DS_PROBE_MIXED_COUNT 64u
+#define DS_PROBE_MORE_JUMPS_COUNT 512u
 #define DS_PROBE_MIXED_BYTES 10u /* 3 of the division, 1 of each NOP */
 
 #define DS_PROBE_BUFFER      16384u /* bytes */

@@ -45,3 +45,8 @@ kprobe_jumps_end:
 global kprobe_after_jumps_end
 kprobe_after_jumps_end:
     ret
+
+sled more_jumps, 64
+    times 512 db 0xEB, 0x00
+kprobe_more_jumps_end:
+    ret

@@ -42,7 +42,7 @@
 
 extern const uint8_t kprobe_nops[], kprobe_nops_end[], kprobe_slow[], kprobe_slow_sled[], kprobe_slow_end[],
     kprobe_mixed[], kprobe_mixed_sled[], kprobe_mixed_end[], kprobe_jumps[], kprobe_jumps_end[],
-    kprobe_after_jumps_end[];
+    kprobe_after_jumps_end[], kprobe_more_jumps[], kprobe_more_jumps_end[];
 
 struct prober {
     uint32_t cpu;
@@ -80,7 +80,8 @@ static uint64_t timed(enum ds_probe_code code, const volatile uint32_t *pmis, ui
     static const uint8_t *const entry[DS_PROBE_CODES] = {[DS_PROBE_NOPS] = kprobe_nops,
                                                          [DS_PROBE_SLOW] = kprobe_slow,
                                                          [DS_PROBE_JUMPS] = kprobe_jumps,
-                                                         [DS_PROBE_MIXED] = kprobe_mixed};
+                                                         [DS_PROBE_MIXED] = kprobe_mixed,
+                                                         [DS_PROBE_MORE_JUMPS] = kprobe_more_jumps};
     const uint64_t start = arch_rdtsc();
     ((void (*)(void))(uintptr_t)entry[code])();
     *handled = *pmis; /* first: so one that comes now is among the cycles, and not counted */
@@ -361,7 +362,8 @@ static int get_memory(struct prober *p)
         .sled = {[DS_PROBE_NOPS] = sled(kprobe_nops, kprobe_nops_end, 1),
                  [DS_PROBE_SLOW] = sled(kprobe_slow_sled, kprobe_slow_end, 3),
                  [DS_PROBE_JUMPS] = sled(kprobe_jumps, kprobe_jumps_end, 2),
-                 [DS_PROBE_MIXED] = sled(kprobe_mixed_sled, kprobe_mixed_end, DS_PROBE_MIXED_BYTES)},
+                 [DS_PROBE_MIXED] = sled(kprobe_mixed_sled, kprobe_mixed_end, DS_PROBE_MIXED_BYTES),
+                 [DS_PROBE_MORE_JUMPS] = sled(kprobe_more_jumps, kprobe_more_jumps_end, 2)},
         .execute = execute,
         .interrupts = interrupts,
         .context = p,
@@ -383,6 +385,7 @@ static int get_memory(struct prober *p)
     KASSERT(p->bench.sled[DS_PROBE_SLOW].count == DS_PROBE_SLOW_COUNT);
     KASSERT(p->bench.sled[DS_PROBE_JUMPS].count == DS_PROBE_JUMPS_COUNT);
     KASSERT(p->bench.sled[DS_PROBE_MIXED].count == DS_PROBE_MIXED_COUNT);
+    KASSERT(p->bench.sled[DS_PROBE_MORE_JUMPS].count == DS_PROBE_MORE_JUMPS_COUNT);
     KASSERT(kprobe_after_jumps_end - kprobe_jumps_end == DS_PROBE_AFTER_JUMPS);
     return 0;
 }

@@ -245,13 +245,40 @@ static void not_precise(void **state)
     assert_string_equal(result("pdist_spacing")->answer, "n_plus_1");
     assert_non_null(strstr(result("pdist_spacing")->evidence, "counter 32, "));
     assert_non_null(strstr(result("pdist_minimum")->evidence, "no precise distribution: counter 32's records"));
+    set_up(ds_model_preset("icelake"), NULL);
+    fake.no_slots = true;
+    probe();
+    assert_string_equal(result("pdist_spacing")->evidence,
+                        "counter 32: one record at most, so its reset value may not be at 0x80 of the area");
     set_up(ds_model_preset("arrowlake"), NULL);
     fake.no_slots = true;
     probe();
     assert_string_equal(result("pdist_minimum")->answer, "");
     assert_string_equal(result("pdist_spacing")->evidence,
-                        "counter 32: one record at most, so its reset value may not be at 0x140 of the area");
+                        "counter 0: one record at most, so its reset value may not be at 0x40 of the area");
     assert_non_null(strstr(result("spacing")->evidence, "may not be at 0x48 of the area"));
+}
+
+/* On Golden Cove PMC0 is the one with precise distribution, and PEBS records no instructions there; fixed counter 0
+ * records as others do. */
+static void precise_by_branches(void **state)
+{
+    (void)state;
+    set_up(ds_model_preset("sapphirerapids"), NULL);
+    fake.no_pmc0 = true;
+    probe();
+    assert_string_equal(result("pdist_spacing")->answer, "n");
+    assert_non_null(strstr(result("pdist_spacing")->evidence, "counter 0, period 128: "));
+    assert_non_null(strstr(result("pdist_spacing")->evidence, "mostly 128; counter 32 mostly 129"));
+    assert_string_equal(result("pdist_minimum")->answer, "none");
+    assert_string_equal(result("spacing")->answer, "n_plus_1");
+
+    struct ds_model_preset p = *ds_model_preset("sapphirerapids");
+    p.pdist = 0;
+    set_up(&p, NULL);
+    probe();
+    assert_string_equal(result("pdist_spacing")->answer, "n_plus_1");
+    assert_non_null(strstr(result("pdist_minimum")->evidence, "no precise distribution: counter 0's records"));
 }
 
 static void hidden_overflow(void **state) /* a processor whose status shows no overflow before the record */
@@ -463,6 +490,7 @@ int main(void)
         cmocka_unit_test(bystander_disarmed),
         cmocka_unit_test(atoms),
         cmocka_unit_test(not_precise),
+        cmocka_unit_test(precise_by_branches),
         cmocka_unit_test(imprecise),
         cmocka_unit_test(one_page),
         cmocka_unit_test(stuck_counters),

@@ -70,7 +70,7 @@ static struct kds store;
 const struct kds *const kds = &store;
 const uint8_t kprobe_nops[1], kprobe_nops_end[1], kprobe_slow[1], kprobe_slow_sled[1], kprobe_slow_end[1],
     kprobe_mixed[1], kprobe_mixed_sled[1], kprobe_mixed_end[1], kprobe_jumps[1], kprobe_jumps_end[1],
-    kprobe_after_jumps_end[1];
+    kprobe_after_jumps_end[1], kprobe_more_jumps[1], kprobe_more_jumps_end[1];
 
 static struct found *begin(void)
 {

@@ -113,6 +113,8 @@ static int wrmsr(void *context, uint32_t msr, uint64_t value)
         fake.first = -value & fake.model.counter_mask;
     if (fake.imprecise && msr - IA32_PERFEVTSEL0 < DS_GP_MAX && (value & 0xFFFF) == 0x00C0)
         value &= ~(uint64_t)IA32_PERFEVTSEL_EN;
+    if (fake.no_pmc0 && msr == IA32_PERFEVTSEL0 && (value & 0xFF) == 0xC0)
+        value &= ~(uint64_t)IA32_PERFEVTSEL_EN;
     return msr == fake.forbidden || ds_model_wrmsr(&fake.model, msr, value) ? -EFAULT : 0;
 }
 
@@ -150,6 +152,7 @@ static const struct ds_probe_sled sleds[DS_PROBE_CODES] = {
     [DS_PROBE_SLOW] = {2 * SLED, DS_PROBE_SLOW_COUNT, 3},
     [DS_PROBE_JUMPS] = {3 * SLED, DS_PROBE_JUMPS_COUNT, 2},
     [DS_PROBE_MIXED] = {4 * SLED, DS_PROBE_MIXED_COUNT, DS_PROBE_MIXED_BYTES},
+    [DS_PROBE_MORE_JUMPS] = {5 * SLED, DS_PROBE_MORE_JUMPS_COUNT, 2},
 };
 
 static void retire(uint64_t ip, uint64_t next, bool branch)
@@ -196,7 +199,7 @@ static uint64_t execute(void *context, enum ds_probe_code code, uint32_t *pmis)
     fake.due = 0;
     retire_timed(0x1800, s->start, true, false); /* the call */
     for (unsigned i = 0; code != DS_PROBE_MIXED && i < s->count; i++, ip += s->bytes)
-        retire_timed(ip, ip + s->bytes, code == DS_PROBE_JUMPS, code == DS_PROBE_SLOW);
+        retire_timed(ip, ip + s->bytes, code == DS_PROBE_JUMPS || code == DS_PROBE_MORE_JUMPS, code == DS_PROBE_SLOW);
     for (unsigned i = 0; code == DS_PROBE_MIXED && i < 8 * s->count; i++) {
         uint64_t next = ip + (i % 8 ? 1 : 3);
         if (!(fake.shadow && i % 8))
