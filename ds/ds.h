@@ -146,6 +146,7 @@ enum ds_lbr { /* what turns branch history on */
 struct ds_caps {
     bool pebs, bts, bts_cpl;
     uint8_t generation; /* enum ds_generation */
+    const char *const *event_errata; /* ds_core_errata */
     uint8_t core_type;  /* CPUID.1AH:EAX[31:24] of a hybrid processor, else 0 */
     uint8_t perfmon_version, gp_counters, gp_width, fixed_counters, fixed_width;
     uint8_t format; /* PEBS record format 0..6 */
@@ -196,8 +197,11 @@ bool ds_event_precise(const struct ds_caps *caps, const struct ds_event *event);
 /* Whether no other event may be counted beside it, by the core's other thread neither: ds_cpu_init refuses other PEBS
  * events, Hyper-Threading is the user's. */
 bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event);
+/* Errata that Intel's list names for the event on this processor, as in "MTL012,MTL013"; NULL: none. */
+const char *ds_event_errata(const struct ds_caps *caps, const struct ds_event *event);
 /* What family, model and core type say: CPUID.01H:EAX, and EAX of CPUID.1AH or 0. */
 enum ds_generation ds_generation(uint32_t signature, uint32_t core_type);
+const char *const *ds_core_errata(uint32_t signature, uint32_t core_type); /* for struct ds_caps */
 const char *ds_generation_text(enum ds_generation generation);
 
 /* ---- one CPU ----------------------------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@ with one line that names file and line.
 """
 
 import csv
+import re
 import sys
 from pathlib import Path
 
@@ -94,10 +95,24 @@ def recorded(row):
     return mask(row, "pebs_counters") or mask(row, "counters")
 
 
+def row_of(rows, kind):
+    """The row of one list that stands for a kind, or None."""
+    return next((rows[name] for name in KINDS[kind][0] if name in rows), None)
+
+
+def errata_of(rows):
+    """{kind: errata} of one list, without kinds that have none."""
+    found = {kind: row["errata"] for kind in KINDS if (row := row_of(rows, kind)) and row["errata"] != "-"}
+    for kind, errata in found.items():
+        if not re.fullmatch(r"[A-Z]+\d+(,[A-Z]+\d+)*", errata):
+            raise Wrong(f"{row_of(rows, kind)['at']}: errata is {errata!r}, not errata as in MTL012,MTL013")
+    return found
+
+
 def entry(rows, kind):
     """What one list says of a kind: (select, counters, counters with PEBS, precise, taken alone), or None."""
-    names, fixed = KINDS[kind]
-    row = next((rows[name] for name in names if name in rows), None)
+    fixed = KINDS[kind][1]
+    row = row_of(rows, kind)
     if not row:
         return None
     counters, pebs = mask(row, "counters"), recorded(row)
@@ -121,7 +136,7 @@ def by_event(rows, key):
 
 
 def table(folder):
-    """{generation: {kind: entry}}, and the rows of cores.tsv."""
+    """{generation: {kind: entry}}, and the rows of cores.tsv, with "errata" of the core: {kind: errata}."""
     cores = read(folder / "cores.tsv", CORES)
     intel = by_event(read(folder / "intel.tsv", INTEL), "core")
     added = by_event(read(folder / "added.tsv", ADDED), "generation")
@@ -132,6 +147,7 @@ def table(folder):
     generations = {}
     for row in cores:
         kinds = generations.setdefault(row["generation"], {})
+        row["errata"] = errata_of(intel.get(row["core"], {}))
         for kind in KINDS:
             new = entry(intel.get(row["core"], {}), kind)
             if new and kinds.setdefault(kind, new) != new:
@@ -157,14 +173,25 @@ def models(row):
         yield int(family), int(number, 16)
 
 
+def errata_name(row):
+    return "errata_" + re.sub(r"\W", "_", row["core"])
+
+
 def write(folder):
     generations, cores = table(folder)
     print("/* Made by tools/events.py out of ds/events. */\n#include \"ds/event_data.h\"\n")
+    for row in cores:
+        if row["errata"]:
+            print(f"static const char *const {errata_name(row)}[DS_EVENT_KINDS] = {{")
+            for kind, errata in row["errata"].items():
+                print(f"    [DS_EVENT_{kind}] = \"{errata}\",")
+            print("};\n")
     print("const struct ds_core_data ds_core_data[] = {")
     for row in cores:
+        errata = errata_name(row) if row["errata"] else "NULL"
         for family, model in models(row):
             print(f"    {{{family}, {model:#x}, {number_of(row, 'core_type', 0xFF):#x}, "
-                  f"{number_of(row, 'native_model', 0xFFFFFF):#x}, DS_GENERATION_{row['generation']}}},")
+                  f"{number_of(row, 'native_model', 0xFFFFFF):#x}, DS_GENERATION_{row['generation']}, {errata}}},")
     print("    {0},\n};\n")
     print("const struct ds_event_data ds_event_data[DS_GENERATIONS][DS_EVENT_KINDS] = {")
     for generation, kinds in {"OTHER": {}, **generations}.items():

@@ -226,6 +226,7 @@ int ds_detect(const struct ds_machine *machine, struct ds_caps *caps)
             : caps->core_type == CPUID_1AH_EAX_CORE ? "a performance core"
                                                     : "of a kind not known here");
     caps->generation = (uint8_t)ds_generation(leaf1[0], leaf1a[0]);
+    caps->event_errata = ds_core_errata(leaf1[0], leaf1a[0]);
     row(d, "CPUID.01H:EAX family and model", leaf1[0], true, ds_generation_text(caps->generation));
     test_architectural(d, leaf0[0]);
     caps->bts = leaf1[3] & CPUID_01H_EDX_DS;

@@ -90,22 +90,43 @@ bool ds_event_alone(const struct ds_caps *caps, const struct ds_event *event)
     return !event->plain && data_of(caps, event)->alone;
 }
 
-enum ds_generation ds_generation(uint32_t signature, uint32_t core_type)
+/* The lists name those of the event that PEBS records, which may be another one than is counted without it. */
+const char *ds_event_errata(const struct ds_caps *caps, const struct ds_event *event)
+{
+    const struct ds_event_data *d = data_of(caps, event);
+    const bool other = event->plain && (event->fixed != DS_NO_FIXED || (d->pebs && d->select != d->record));
+    return caps->event_errata && !other ? caps->event_errata[event->kind] : NULL;
+}
+
+/* NULL: no list is of it. */
+static const struct ds_core_data *core_of(uint32_t signature, uint32_t core_type)
 {
     const unsigned family = cpuid_01h_eax_family(signature), model = cpuid_01h_eax_model(signature);
     const uint32_t type = core_type >> 24, native = core_type & 0xFFFFFF;
-    enum ds_generation found = DS_GENERATION_OTHER;
+    const struct ds_core_data *found = NULL;
     for (const struct ds_core_data *c = ds_core_data; c->family; c++) {
         if (c->family != family || c->model != model || (c->native_model && c->native_model != native))
             continue;
         /* A hypervisor may hide the kinds of core: most have performance cores then. */
         if (c->core_type && c->core_type != (type ? type : CPUID_1AH_EAX_CORE))
             continue;
-        found = (enum ds_generation)c->generation;
+        found = c;
         if (c->native_model) /* this one and no other of its kind */
             break;
     }
     return found;
+}
+
+enum ds_generation ds_generation(uint32_t signature, uint32_t core_type)
+{
+    const struct ds_core_data *core = core_of(signature, core_type);
+    return core ? (enum ds_generation)core->generation : DS_GENERATION_OTHER;
+}
+
+const char *const *ds_core_errata(uint32_t signature, uint32_t core_type)
+{
+    const struct ds_core_data *core = core_of(signature, core_type);
+    return core ? core->errata : NULL;
 }
 
 const char *ds_generation_text(enum ds_generation generation)

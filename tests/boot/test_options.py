@@ -2,6 +2,7 @@
 """What the machine to be cannot do is refused before QEMU starts, in 80 columns: the processor of ds.preset=, in the
 kernel's own words, and sessions with too few buffers for --smp."""
 
+import re
 import subprocess
 
 import pytest
@@ -65,13 +66,17 @@ def test_which_refuses_as_well():
 
 
 @pytest.mark.parametrize("preset, events, marked, alone", [
-    ("skylake", "INST_RETIRED.ANY:10009,branches:977,cycles:20011:plain", {"ds.cpu.0.not_precise": "0"}, False),
+    ("skylake", "INST_RETIRED.ANY:10009,branches:977,cycles:20011:plain", {
+        "ds.cpu.0.not_precise": "0", "ds.cpu.0.errata.0": "SKL091,SKL044", "ds.cpu.0.errata.1": "SKL091"}, False),
     ("icelake", "cycles:20011,INST_RETIRED.PREC_DIST:10009", {"ds.cpu.0.not_precise": "0"}, False),
     ("sandybridge", "INST_RETIRED.PREC_DIST:10009", {"ds.cpu.0.alone": "0"}, True),
     ])
-def test_events_with_reduced_skid_and_those_taken_alone(tmp_path, preset, events, marked, alone):
+def test_events_with_reduced_skid_or_errata_and_those_taken_alone(tmp_path, preset, events, marked, alone):
     """The log names them for each CPU, and no others; the console asks for what set-up cannot do."""
     result, _ = run_and_check(tmp_path, 1, 20, "ds=soft", f"ds.preset={preset}", "workload=hogs", f"pebs={events}")
     of_log = keys(result.log, "M")
-    assert {key: of_log[key] for key in of_log if key.endswith((".not_precise", ".alone"))} == marked
+    said = re.compile(r"ds\.cpu\.0\.(not_precise|alone|errata\.\d+)")
+    assert {key: of_log[key] for key in of_log if said.fullmatch(key)} == marked
+    assert set(re.findall(r"ds: \S+ has errata (\S+): counts or records may be wrong", result.output)) == {
+        errata for key, errata in marked.items() if "errata" in key}
     assert ("INST_RETIRED.PREC_DIST has to be alone on the core: turn" in result.output) == alone

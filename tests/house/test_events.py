@@ -26,6 +26,7 @@ def test_the_data_as_it_is():
     ("intel.tsv", "SPR\tINST_RETIRED.ANY_P\t", "SPX\tINST_RETIRED.ANY_P\t", "core SPX is not in cores.tsv"),
     ("intel.tsv", "SPR\tINST_RETIRED.ANY_P\t", "SPR\tINST_RETIRED.ANY\t", "INST_RETIRED.ANY of SPR is there twice"),
     ("intel.tsv", "0,1,2,3,4,5,6,7", "0,1,2,3,4,5,6,x", "not counters as in 0,1,2"),
+    ("intel.tsv", "MTL012,MTL013", "MTL012 MTL013", "not errata as in MTL012,MTL013"),
     ("intel.tsv", "umask_ext", "umask_extra", "the columns have to be core, event"),
     ("cores.tsv", "6-8F", "8F", "model '8F' is not FAMILY-MODEL"),
     ("cores.tsv", "\t6-8F", "", "6 columns, not 7"),

@@ -243,6 +243,19 @@ def test_events_that_are_not_precise(command, prefix):
         f"{prefix}taken alone:   CPU 1, BC: right only with Hyper-Threading off\n"]
 
 
+@pytest.mark.parametrize("command,prefix", [("info", "  "), ("profile", "# ")])
+def test_events_with_errata(command, prefix):
+    """Each event with its errata, again where the CPU before has other ones."""
+    parts = frames.read((GOLDEN / "small.log").read_bytes())
+    assert "errata:" not in text_of(cairn(command, "-", data=frames.write(parts)))
+    with_keys(parts, {"ds.event.0": "A:1:uk", "ds.event.1": "BC:1:uk", "ds.cpu.0.errata.0": "X1,X2",
+                      "ds.cpu.0.errata.1": "X2", "ds.cpu.1.errata.0": "X1,X2", "ds.cpu.1.errata.1": "X3"})
+    text = text_of(cairn(command, "-", data=frames.write(parts)))
+    assert re.findall(r"^.*errata:.*\n", text, re.M) == [
+        f"{prefix}errata:        CPU {which}: counts or records may be wrong\n"
+        for which in ("0, A: X1,X2", "0, BC: X2", "1, BC: X3")]
+
+
 @pytest.mark.parametrize("command", [["ds", "--records", "1"], ["profile"]])
 def test_no_counter_is_cut(command):
     """However many counters a record names, each is there, with its event whole."""

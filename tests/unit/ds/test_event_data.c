@@ -147,8 +147,10 @@ static struct ds_caps caps_of(const char *name)
     struct ds_caps caps = {0};
     core_named = name;
     for (size_t i = 0; i < core_count; i++)
-        if (strcmp(cores[i].name, name) == 0)
+        if (strcmp(cores[i].name, name) == 0) {
             caps.generation = (uint8_t)ds_generation(cores[i].signature, cores[i].core_type);
+            caps.event_errata = ds_core_errata(cores[i].signature, cores[i].core_type);
+        }
     assert_true(caps.generation != DS_GENERATION_OTHER);
     return caps;
 }
@@ -158,7 +160,7 @@ static void rows(void **state)
 {
     (void)state;
     FILE *file = data("ds/events/intel.tsv");
-    unsigned seen = 0, with_pebs = 0, exact = 0, alone = 0;
+    unsigned seen = 0, with_pebs = 0, exact = 0, alone = 0, with_errata = 0;
     columns(file, 11);
     for (char **c; (c = columns(file, 11));) {
         size_t i = 0;
@@ -188,13 +190,17 @@ static void rows(void **state)
             fail_msg("%s %s: precise", c[0], c[1]);
         if (ds_event_alone(&caps, &event) != (strcmp(c[9], "1") == 0))
             fail_msg("%s %s: alone", c[0], c[1]);
+        const char *errata = ds_event_errata(&caps, &event);
+        if (strcmp(errata ? errata : "-", c[10]) != 0)
+            fail_msg("%s %s: errata %s", c[0], c[1], errata);
+        with_errata += errata != NULL;
         seen++;
         with_pebs += records;
         exact += precise;
         alone += strcmp(c[9], "1") == 0;
     }
     fclose(file);
-    assert_true(seen > 350 && with_pebs > 250 && exact > 200 && exact < with_pebs && alone > 10);
+    assert_true(seen > 350 && with_pebs > 250 && exact > 200 && exact < with_pebs && alone > 10 && with_errata > 50);
 }
 
 /* What used to be wrong here. */
@@ -249,12 +255,37 @@ static void by_name(void **state)
     assert_true(ds_event_precise(&caps, &latency));
 }
 
+/* Errata are a product's, not the core's. */
+static void errata(void **state)
+{
+    (void)state;
+    const struct ds_event all = event_of("BR_INST_RETIRED.ALL_BRANCHES"), plain = event_of("branches:1:plain");
+    const struct ds_event taken = event_of("BR_INST_RETIRED.NEAR_TAKEN"), any = event_of("INST_RETIRED.ANY:1:plain");
+    struct ds_caps caps = caps_of("MTL/Atom");
+    assert_string_equal(ds_event_errata(&caps, &all), "MTL012,MTL013");
+    assert_string_equal(ds_event_errata(&caps, &plain), "MTL012,MTL013");
+    assert_string_equal(ds_event_errata(&caps, &taken), "MTL013");
+    assert_null(ds_event_errata(&caps, &any));
+    caps = caps_of("SRF");
+    assert_string_equal(ds_event_errata(&caps, &all), "SRF6,SRF7");
+    caps = caps_of("ARL/LowPower_Atom");
+    assert_string_equal(ds_event_errata(&caps, &all), "ARL010,ARL011");
+    caps = caps_of("GRR"); /* a Crestmont, too */
+    assert_null(ds_event_errata(&caps, &all));
+    caps = caps_of("BDX"); /* that of PEBS is another event */
+    assert_string_equal(ds_event_errata(&caps, &all), "BDW98");
+    assert_null(ds_event_errata(&caps, &plain));
+    caps = caps_of("SKL"); /* of INST_RETIRED.ANY_P: on a fixed counter it is another event */
+    assert_null(ds_event_errata(&caps, &any));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(models),
         cmocka_unit_test(rows),
         cmocka_unit_test(by_name),
+        cmocka_unit_test(errata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ds/ds.h"
 #include "tools/cairn/base/bytes.h"
 #include "tools/cairn/log/etl/etl.h"
 #include "tools/cairn/log/etl/values.h"
@@ -318,6 +319,14 @@ static bool same(struct cairn_slice a, struct cairn_slice b)
     return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
 }
 
+/* An event without what follows its name, and a colon. */
+static void print_mark(const char *prefix, const char *title, uint32_t cpu, struct cairn_slice event)
+{
+    const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
+    printf("%s%-14s CPU %" PRIu32 ", %.*s: ", prefix, title, cpu, colon ? (int)(colon - event.at) : (int)event.size,
+           event.at);
+}
+
 /* Events whose numbers "ds.cpu.N.NAME" has, each where a CPU has others than the one before. */
 static void print_marked(const struct cairn_log *log, const char *prefix, const char *name, const char *title,
                          const char *meaning)
@@ -333,11 +342,26 @@ static void print_marked(const struct cairn_log *log, const char *prefix, const 
         whose_before = whose;
         while (!again && cairn_slice_number(&rest, &number)) {
             const struct cairn_slice event = cairn_ds_event(&log->text, cpu, (unsigned)number);
-            const char *colon = event.size ? memchr(event.at, ':', event.size) : NULL;
-            printf("%s%-14s CPU %" PRIu32 ", %.*s: %s\n", prefix, title, cpu,
-                   colon ? (int)(colon - event.at) : (int)event.size, event.at, meaning);
+            print_mark(prefix, title, cpu, event);
+            printf("%s\n", meaning);
         }
     }
+}
+
+/* Likewise of each event that has errata on a CPU, and had not the same ones on the CPU before. */
+static void print_errata(const struct cairn_log *log, const char *prefix)
+{
+    for (uint32_t cpu = 0; cpu < log->cpus; cpu++)
+        for (unsigned i = 0; i < DS_MAX_COUNTERS; i++) {
+            const struct cairn_slice errata = cairn_key(&log->text, "ds.cpu.%" PRIu32 ".errata.%u", cpu, i);
+            const struct cairn_slice event = cairn_ds_event(&log->text, cpu, i);
+            if (!errata.size ||
+                (cpu && same(errata, cairn_key(&log->text, "ds.cpu.%" PRIu32 ".errata.%u", cpu - 1, i)) &&
+                 same(event, cairn_ds_event(&log->text, cpu - 1, i))))
+                continue;
+            print_mark(prefix, "errata:", cpu, event);
+            printf("%.*s: counts or records may be wrong\n", CAIRN_SLICE(errata));
+        }
 }
 
 void cairn_print_event_marks(const struct cairn_log *log, const char *prefix)
@@ -345,6 +369,7 @@ void cairn_print_event_marks(const struct cairn_log *log, const char *prefix)
     print_marked(log, prefix, "not_precise", "not precise:",
                  "records may be of a later instruction");
     print_marked(log, prefix, "alone", "taken alone:", "right only with Hyper-Threading off");
+    print_errata(log, prefix);
 }
 
 bool cairn_show_bad_end(char out[CAIRN_SHOWN_END], const struct cairn_log *log)
