@@ -205,6 +205,8 @@ def test_hardware_review():
         for number, entry in zip(numbers, entries):
             parts = re.search(r" Where: (.*?)\. Source: (.*?)\.(?: Risk: (.*?)\.)?(?: Symptom: (.*))?$", entry)
             where, origin, risk, seen = parts.groups()
+            labels = re.findall(r"(?:\.|\*|`|\)) ([A-Z][a-z]+): ", entry[entry.index(" Where: ") - 1:])
+            assert labels == ["Where", "Source"] + ["Risk"] * bool(risk) + ["Symptom"] * bool(seen), (number, labels)
             assert re.search(r"\bcertain\b|\binferred\b|\bnot found\b|^a choice|is a choice", origin), number
             assert re.match(r"none|low|medium|high", risk or "low"), number
             for place in where.split("; "):
