@@ -286,8 +286,8 @@ def meanings(form, words, signature=0, event_name="MEM_TRANS_RETIRED.LOAD_LATENC
         r"^ +\w* +[0-9a-f]+ [ *](head|data source|latency|TX) +[0-9a-f]{16}(.*(?:\n {44,}\S.*)*)", text, re.M)}
 
 
-NEHALEM, IVYBRIDGE, HASWELL, SKYLAKE, ICELAKE, SAPPHIRERAPIDS, LUNARLAKE = \
-    0x106A5, 0x306A9, 0x306C3, 0x506E3, 0x706E5, 0x806F8, 0xB06D1
+NEHALEM, IVYBRIDGE, HASWELL, SKYLAKE, ICELAKE, SAPPHIRERAPIDS, ALDERLAKE, METEORLAKE, LUNARLAKE = \
+    0x106A5, 0x306A9, 0x306C3, 0x506E3, 0x706E5, 0x806F8, 0x90672, 0xA06A4, 0xB06D1
 
 
 @pytest.mark.parametrize("form, signature, source, said", [
@@ -298,6 +298,8 @@ NEHALEM, IVYBRIDGE, HASWELL, SKYLAKE, ICELAKE, SAPPHIRERAPIDS, LUNARLAKE = \
     (4, ICELAKE, 0xC1, "L1 hit"),  # bits 6 and 7 say nothing yet
     (4, SAPPHIRERAPIDS, 0xC1, "L1 hit, blocked on data, blocked on address"),
     (1, NEHALEM, 0x07, "reserved"),
+    (4, LUNARLAKE, 0x280D, "L3 hit, modified, locked, blocked on address"), (4, LUNARLAKE, 0x10, "memory-side cache"),
+    (4, LUNARLAKE, 0x12, "reserved"),
     (4, 0x600F12, 0x03, ""), (3, SKYLAKE, 0, "not told"),
 ])
 def test_data_source(form, signature, source, said):
@@ -306,12 +308,19 @@ def test_data_source(form, signature, source, said):
     assert meanings(form, {at: source}, signature, name)["data source"] == said
 
 
-def test_data_source_of_another_event_or_core():
-    """Only load latency is coded so; small cores have another code."""
+@pytest.mark.parametrize("signature, core_type, source, said", [
+    (ALDERLAKE, 0x40, 0x15, "L3 hit, snoop miss, STLB miss"), (ALDERLAKE, 0x20, 0x15, "L3 hit, snoop hit, locked"),
+    (ALDERLAKE, 0x20, 0x68, "L3 hit, forwarded, STLB miss, blocked on data"),
+    (METEORLAKE, 0x20, 0x47, "L3 hit, forwarded, STLB miss"), (LUNARLAKE, 0x20, 0xA8, "L3 hit, modified, locked, "
+                                                              "blocked on data"),
+])
+def test_data_source_by_kind_of_core(signature, core_type, source, said):
+    assert meanings(4, {0x28: source}, signature, keys=f"cpu.0.core_type={core_type:#x}\n")["data source"] == said
+
+
+def test_data_source_of_another_event():
+    """Only load latency is coded so."""
     assert not meanings(3, {0xA0: 3}, SKYLAKE, "MEM_INST_RETIRED.ALL_STORES")["data source"]
-    assert not meanings(4, {0x28: 3}, LUNARLAKE)["data source"]
-    assert meanings(4, {0x28: 3}, 0x90672, keys="cpu.0.core_type=0x40\n")["data source"] == "L2 hit"
-    assert not meanings(4, {0x28: 3}, 0x90672, keys="cpu.0.core_type=0x20\n")["data source"]
 
 
 @pytest.mark.parametrize("form, latency, said", [

@@ -26,9 +26,12 @@ void cairn_show_bits(char out[CAIRN_SHOWN], uint64_t value, const char *between,
 
 /* ---- data source ------------------------------------------------------------------------------------------------- */
 
+#define FROMS   18u
+#define FURTHER 14u
+
 struct sources {
-    const char *from[16];   /* by bits 3:0; NULL: reserved */
-    const char *further[8]; /* of bits 7:0 those that say something else */
+    const char *from[FROMS];      /* by bits 3:0, on Lion Cove 7:0; NULL: reserved */
+    const char *further[FURTHER]; /* of bits 13:0 those that say something else */
 };
 
 static const struct sources nehalem = {
@@ -53,6 +56,24 @@ static const struct sources skylake = {SKYLAKE_FROM, {[4] = "STLB miss", [5] = "
 static const struct sources goldencove = {
     SKYLAKE_FROM,
     {[4] = "STLB miss", [5] = "locked", [6] = "blocked on data", [7] = "blocked on address"},
+};
+
+static const struct sources lioncove = {
+    {"unknown L3 miss", "L1 hit", "L1 hit", "pending fill", NULL, "L2 hit", "pending L2 fill", NULL, "L3 hit", NULL,
+     NULL, NULL, "L3 hit, forwarded", "L3 hit, modified", NULL, "L3 miss, modified", "memory-side cache", "local DRAM"},
+    {[10] = "STLB miss", [11] = "locked", [12] = "blocked on data", [13] = "blocked on address"},
+};
+static const struct sources gracemont = {
+    {"unknown L3 miss", "L1 hit", "pending fill", "L2 hit", "L3 hit, no snoop", "L3 hit, snoop hit", "L3 hit, modified",
+     "L3 hit, modified", "L3 hit, forwarded", NULL, "local DRAM, shared", "remote DRAM, shared",
+     "local DRAM, exclusive", "remote DRAM, exclusive", "I/O", "uncacheable"},
+    {[4] = "locked", [5] = "STLB miss", [6] = "blocked on data"},
+};
+static const struct sources crestmont = {
+    {"unknown L3 miss", "L1 hit", "pending fill", "L2 hit", "L3 hit, no snoop", "L3 hit, snoop miss",
+     "L3 hit, snoop hit", "L3 hit, forwarded", "L3 hit, modified", NULL, "local DRAM", "remote DRAM",
+     "remote, forwarded", "remote, modified", "I/O", "uncacheable"},
+    {[5] = "locked", [6] = "STLB miss", [7] = "blocked on data"},
 };
 
 /* The value of a row of this CPU's detection; false where the log has none of that name. */
@@ -84,7 +105,7 @@ static void core_of(const struct cairn_log *log, uint32_t cpu, uint32_t *signatu
     *core_type = (uint32_t)type << 24;
 }
 
-/* The table for a processor; NULL: none is documented, or known here (small cores, Lion Cove). */
+/* The table for a processor; NULL: none is documented, or known here. */
 static const struct sources *sources_of(const struct cairn_log *log, uint32_t cpu)
 {
     uint32_t signature, core_type;
@@ -102,6 +123,13 @@ static const struct sources *sources_of(const struct cairn_log *log, uint32_t cp
     case DS_GENERATION_GOLDENCOVE:
     case DS_GENERATION_REDWOODCOVE:
         return &goldencove;
+    case DS_GENERATION_LIONCOVE:
+        return &lioncove;
+    case DS_GENERATION_GRACEMONT:
+        return &gracemont;
+    case DS_GENERATION_CRESTMONT:
+    case DS_GENERATION_SKYMONT:
+        return &crestmont;
     default:
         return NULL;
     }
@@ -135,9 +163,10 @@ const char *cairn_show_source(char out[CAIRN_SHOWN], const struct cairn_log *log
     out[0] = '\0';
     if (!s || !of_load_latency(log, cpu, record))
         return out;
-    cairn_show_bits(further, source, ", ", s->further, 8);
-    snprintf(out, CAIRN_SHOWN, "%s%s%.60s", s->from[source & 15] ? s->from[source & 15] : "reserved",
-             *further ? ", " : "", further);
+    const unsigned at = source & (s == &lioncove ? 0xFF : 0xF);
+    cairn_show_bits(further, source, ", ", s->further, FURTHER);
+    snprintf(out, CAIRN_SHOWN, "%s%s%.60s", at < FROMS && s->from[at] ? s->from[at] : "reserved", *further ? ", " : "",
+             further);
     return out;
 }
 
