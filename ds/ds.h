@@ -39,6 +39,7 @@ enum ds_event_kind {
     DS_EVENT_PREC_DIST,    /* instructions, with precise distribution; this and the next with PEBS only */
     DS_EVENT_LOAD_LATENCY, /* loads that took at least `setting` core cycles */
     DS_EVENT_FRONTEND,     /* instructions whose fetching was held up in the way `setting` says */
+    DS_EVENT_STORE_SAMPLE, /* stores, with address, source and latency */
     DS_EVENT_KINDS
 };
 

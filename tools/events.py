@@ -29,6 +29,7 @@ KINDS = {
     "LOAD_LATENCY": (["MEM_TRANS_RETIRED.LOAD_LATENCY_GT_4", "MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD_4",
                       "MEM_UOPS_RETIRED.LOAD_LATENCY_GT_4"], []),
     "FRONTEND": (["FRONTEND_RETIRED.DSB_MISS"], []),
+    "STORE_SAMPLE": (["MEM_TRANS_RETIRED.STORE_SAMPLE", "MEM_UOPS_RETIRED.STORE_LATENCY"], []),
 }
 # Architectural (SDM vol. 3B, "Pre-defined Architectural Performance Events"): on every counter, listed or not.
 ARCHITECTURAL = {"INSTRUCTIONS": (0x00C0, 0), "CYCLES": (0x003C, 1), "BRANCHES": (0x00C4, None)}

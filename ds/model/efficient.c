@@ -15,6 +15,7 @@
 static const struct ds_model_event_code codes[] = {
     {0x81D0, DS_MODEL_LOAD, 0},               /* MEM_UOPS_RETIRED.ALL_LOADS */
     {0x82D0, DS_MODEL_STORE, 0},              /* MEM_UOPS_RETIRED.ALL_STORES */
+    {0x06D0, DS_MODEL_STORE, 0},              /* MEM_UOPS_RETIRED.STORE_LATENCY */
     {0x7EC4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
     {0xC0C4, DS_MODEL_BRANCH_TAKEN, 0},       /* BR_INST_RETIRED.NEAR_TAKEN */
     {0xF9C4, DS_MODEL_NEAR_CALL, 0},

@@ -52,7 +52,6 @@ static const struct ds_model_event_code sandybridge[] = {
 };
 
 static const struct ds_model_event_code icelake[] = {
-    /* to Golden Cove */
     {0x81D0, DS_MODEL_LOAD, 0},
     {0x82D0, DS_MODEL_STORE, 0},
     {0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0}, /* BR_INST_RETIRED.COND */
@@ -63,9 +62,22 @@ static const struct ds_model_event_code icelake[] = {
     {0},
 };
 
+static const struct ds_model_event_code goldencove[] = {
+    {0x81D0, DS_MODEL_LOAD, 0},
+    {0x82D0, DS_MODEL_STORE, 0},
+    {0x02CD, DS_MODEL_STORE, 0}, /* MEM_TRANS_RETIRED.STORE_SAMPLE */
+    {0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
+    {0x02C4, DS_MODEL_NEAR_CALL, 0},
+    {0x08C4, DS_MODEL_NEAR_RETURN, 0},
+    {0x20C4, DS_MODEL_BRANCH_TAKEN, 0},
+    {0x40C4, DS_MODEL_FAR_BRANCH, 0},
+    {0},
+};
+
 static const struct ds_model_event_code lioncove[] = {
     {0x81D0, DS_MODEL_LOAD, 0},
     {0x82D0, DS_MODEL_STORE, 0},
+    {0x02CD, DS_MODEL_STORE, 0},
     /* BR_INST_RETIRED.COND; without UMaskExt 1 it lacks branches that are taken forward, which nothing here tells. */
     {UINT64_C(1) << 40 | 0x11C4, DS_MODEL_BRANCH_CONDITIONAL, 0},
     {0x02C4, DS_MODEL_NEAR_CALL, 0},
@@ -227,7 +239,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
         .pdist = GP(1), /* from here on fixed counter 0 records with the instruction after, as others do */
         .data_cfg = MSR_PEBS_DATA_CFG_VALID,
         LBR_ARCHITECTURAL,
-        .events = icelake,
+        .events = goldencove,
     },
     {
         .name = "arrowlake", /* H */

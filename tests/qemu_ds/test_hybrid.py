@@ -76,6 +76,17 @@ def test_events_of_each_kind(tmp_path):
     assert all(int(count) for _, count in plain)
 
 
+def test_sampled_stores(tmp_path):
+    """On both kinds, under one name, each record with its address; only the efficient ones' are called not precise."""
+    result, machine = boot(tmp_path, "pebs=MEM_TRANS_RETIRED.STORE_SAMPLE:307", "pebs.groups=mem")
+    who = sampling(result.log)
+    assert "no PEBS on" not in result.output and who & {0, 1} and who & {2, 3}
+    assert {cpu for cpu in ALL if machine.get(f"ds.cpu.{cpu}.not_precise") == "0"} == {2, 3}
+    status, text = cairn("ds", "--records", 3, result.log)
+    addresses = re.findall(r" data address ([0-9a-f]{16})", text)
+    assert status == 0 and len(addresses) >= 3 and all(int(address, 16) for address in addresses)
+
+
 @pytest.mark.parametrize("options, why", [
     (("--smp", 2, "pebs.cpus=atom"), "option 'pebs.cpus=atom': no CPU is left that has PEBS: here are 2 performance "
                                      "and 0 efficient cores"),

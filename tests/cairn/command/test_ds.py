@@ -318,8 +318,16 @@ def test_data_source_by_kind_of_core(signature, core_type, source, said):
     assert meanings(4, {0x28: source}, signature, keys=f"cpu.0.core_type={core_type:#x}\n")["data source"] == said
 
 
+def test_data_source_of_stores():
+    """As that of loads, but Golden Cove's are not blocked."""
+    name = "MEM_TRANS_RETIRED.STORE_SAMPLE"
+    assert meanings(4, {0x28: 0xE1}, SAPPHIRERAPIDS, name)["data source"] == "L1 hit, locked"
+    assert meanings(4, {0x28: 0x15}, ALDERLAKE, name, "cpu.0.core_type=0x20\n")["data source"] == \
+        "L3 hit, snoop hit, locked"
+
+
 def test_data_source_of_another_event():
-    """Only load latency is coded so."""
+    """Only load latency and sampled stores are coded so."""
     assert not meanings(3, {0xA0: 3}, SKYLAKE, "MEM_INST_RETIRED.ALL_STORES")["data source"]
 
 

@@ -223,6 +223,11 @@ static void by_name(void **state)
         {"BDX", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x1CD, 8},
         {"SKX", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x1CD, 0xF},
         {"LNL/Core", "MEM_TRANS_RETIRED.LOAD_LATENCY:1:ldlat=4", 0x1CD, 0x3FC},
+        {"SPR", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2CD, 1},
+        {"MTL/Core", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2CD, 1},
+        {"LNL/Core", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x2CD, 3},
+        {"ADL/Atom", "MEM_TRANS_RETIRED.STORE_SAMPLE", 0x6D0, 0xF},
+        {"LNL/Atom", "MEM_UOPS_RETIRED.STORE_LATENCY", 0x6D0, 0xF},
         {"SPR", "INST_RETIRED.ANY_P", 0xC0, 0xFE},
         {"GNR", "INST_RETIRED.ANY_P", 0xC0, 0xFE},
         {"GNR", "INST_RETIRED.ANY", 0xC0, 0xFE | DS_BIT(32)},
@@ -253,6 +258,11 @@ static void by_name(void **state)
     assert_false(ds_event_precise(&caps, &latency));
     caps = caps_of("ADL/Atom");
     assert_true(ds_event_precise(&caps, &latency));
+    const struct ds_event stores = event_of("MEM_TRANS_RETIRED.STORE_SAMPLE");
+    assert_true(ds_event_precise(&caps, &stores) && !ds_event_alone(&caps, &stores));
+    uint64_t code;
+    caps = caps_of("ICX");
+    assert_int_equal(ds_event_code(&caps, &stores, &code), -ENOENT);
 }
 
 /* Errata are a product's, not the core's. */

@@ -105,8 +105,8 @@ static void core_of(const struct cairn_log *log, uint32_t cpu, uint32_t *signatu
     *core_type = (uint32_t)type << 24;
 }
 
-/* The table for a processor; NULL: none is documented, or known here. */
-static const struct sources *sources_of(const struct cairn_log *log, uint32_t cpu)
+/* The table for a processor's loads, or stores; NULL: none is documented, or known here. */
+static const struct sources *sources_of(const struct cairn_log *log, uint32_t cpu, bool stores)
 {
     uint32_t signature, core_type;
     core_of(log, cpu, &signature, &core_type);
@@ -122,7 +122,7 @@ static const struct sources *sources_of(const struct cairn_log *log, uint32_t cp
         return &skylake;
     case DS_GENERATION_GOLDENCOVE:
     case DS_GENERATION_REDWOODCOVE:
-        return &goldencove;
+        return stores ? &skylake : &goldencove; /* stores are not blocked */
     case DS_GENERATION_LIONCOVE:
         return &lioncove;
     case DS_GENERATION_GRACEMONT:
@@ -141,7 +141,14 @@ static bool is_load_latency(const struct cairn_counter *c)
                  cairn_slice_is(c->event, "MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD"));
 }
 
-static bool of_load_latency(const struct cairn_log *log, uint32_t cpu, const struct cairn_record *r)
+static bool is_store_sample(const struct cairn_counter *c)
+{
+    return c && cairn_slice_is(c->event, "MEM_TRANS_RETIRED.STORE_SAMPLE");
+}
+
+/* Whether each counter that the record is of counts such an event. */
+static bool is_of(bool (*is)(const struct cairn_counter *c), const struct cairn_log *log, uint32_t cpu,
+                  const struct cairn_record *r)
 {
     struct cairn_counters on;
     uint64_t bits = 0;
@@ -150,7 +157,7 @@ static bool of_load_latency(const struct cairn_log *log, uint32_t cpu, const str
         cairn_pebs_get(r->format, r->at, r->size, CAIRN_PEBS_STATUS, &bits);
     bits &= on.pebs;
     for (unsigned n = 0; n < DS_COUNTER_NUMBERS; n++)
-        if (bits >> n & 1 && !is_load_latency(cairn_counters_find(&on, n)))
+        if (bits >> n & 1 && !is(cairn_counters_find(&on, n)))
             return false;
     return bits;
 }
@@ -158,10 +165,11 @@ static bool of_load_latency(const struct cairn_log *log, uint32_t cpu, const str
 const char *cairn_show_source(char out[CAIRN_SHOWN], const struct cairn_log *log, uint32_t cpu,
                               const struct cairn_record *record, uint64_t source)
 {
-    const struct sources *s = sources_of(log, cpu);
+    const bool stores = is_of(is_store_sample, log, cpu, record);
+    const struct sources *s = sources_of(log, cpu, stores);
     char further[CAIRN_SHOWN];
     out[0] = '\0';
-    if (!s || !of_load_latency(log, cpu, record))
+    if (!s || !(stores || is_of(is_load_latency, log, cpu, record)))
         return out;
     const unsigned at = source & (s == &lioncove ? 0xFF : 0xF);
     cairn_show_bits(further, source, ", ", s->further, FURTHER);
