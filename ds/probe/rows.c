@@ -33,7 +33,7 @@ const struct ds_probe_row ds_probe_rows[DS_PROBE_ROWS] = {
                             "armed by the Nth, written with the next: N + 1", "n_plus_1",
                             "records among divisions, slow instructions", PEBS},
     [DS_PROBE_Q_PDIST_SPACING] = {"pdist_spacing", "and those of a counter with precise distribution?", "N", "n",
-                                  "the same", PEBS},
+                                  "the same; on PMC0, branches among jumps", PEBS},
     [DS_PROBE_Q_SHADOW] = {"shadow", "are records of fast instructions behind a slow one as many as of that?",
                            "not always", "even", "records of a division and seven NOPs, again and again", PEBS},
     [DS_PROBE_Q_EVENTING_IP] = {"eventing_ip", "is a record's EventingIP the instruction whose event the record is of?",
