@@ -6,6 +6,7 @@
  * that counters 0 and 1 and fixed counter 0 have precise distribution: Linux' arch/x86/include/asm/intel-family.h and
  * arch/x86/events/intel/core.c.
  */
+#include "ds/ds.h"
 #include "ds/model/internal.h"
 
 #define GP      8u
@@ -31,6 +32,7 @@ bool ds_model_efficient(const struct ds_model_preset *of, struct ds_model_preset
     *core = *of; /* family, model, record format and branch history are those of the processor */
     core->core_type = CPUID_1AH_EAX_ATOM;
     core->native_model = SKYMONT;
+    core->generation = DS_GENERATION_SKYMONT;
     core->gp_counters = GP;
     core->fixed_counters = FIXED;
     core->perf_metrics = core->frontend = false;

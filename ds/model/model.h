@@ -17,8 +17,9 @@
  * though their settings can be written and read. Features that CPUID and IA32_PERF_CAPABILITIES do not show (freezing
  * in SMM, retire latency) are not there. The core has one thread, so AnyThread changes nothing.
  *
- * Of the rest of the tree it takes ds/layout.h, and from kernel/lib/errno.h and kernel/lib/string.h (on a hosted
- * compiler the C library's own) three error numbers, memcpy, memset and strcmp.
+ * Of the rest of the tree it takes ds/layout.h, ds/event_data.h with the tables that are made for it, and from
+ * kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler the C library's own) three error numbers, memcpy,
+ * memset and strcmp.
  *
  * Read in this order: this file, events.c, record.c, branch.c, history.c, registers.c; presets.c, efficient.c and
  * policy.c are tables.
@@ -70,6 +71,7 @@ struct ds_model_preset {
     bool ds, ds_cpl;    /* CPUID.01H:EDX.DS, ECX.DS_CPL */
     uint8_t core_type;  /* CPUID.1AH:EAX[31:24]; 0: not of a hybrid processor. Hybrids have CPUID.23H */
     uint8_t native_model; /* CPUID.1AH:EAX[23:0]: which core of its kind */
+    uint8_t generation;   /* enum ds_generation: whose lists say what PEBS records */
     uint8_t perfmon_version;
     uint8_t gp_counters, fixed_counters;
     uint8_t width;          /* of every counter, in bits */
@@ -131,6 +133,8 @@ struct ds_model_policy {
     uint8_t residual;         /* records still to come when counters with PEBS are turned off, see ds_model_late */
     bool unmapped_page_fault; /* DS memory that is not there: #PF by host.page_fault, and the counters stay armed; else
                                * -EFAULT, and the record is lost and they are disarmed */
+    bool unlisted_recorded;   /* PEBS records events, and on counters, that the lists do not name for it, too; else
+                               * those counters run as without PEBS (ds/model/listed.c) */
 };
 
 struct ds_model_policy_row {
@@ -140,7 +144,7 @@ struct ds_model_policy_row {
     size_t field; /* offset in struct ds_model_policy */
 };
 
-#define DS_MODEL_POLICIES 10u
+#define DS_MODEL_POLICIES 11u
 extern const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES];
 
 /* 0; -ENOENT: no such policy; -EINVAL: not one of its values. */
@@ -248,7 +252,8 @@ struct ds_model {
     struct ds_pebs_lbr lbr[DS_MODEL_LBR_DEPTH]; /* branch history: a ring of the first lbr_depth, a power of 2 */
     uint32_t lbr_depth, lbr_tos;                /* lbr_tos: the newest */
 
-    uint64_t pebs;                         /* counters with PEBS: IA32_PEBS_ENABLE without what is no counter's */
+    uint64_t pebs;                         /* counters with PEBS: of IA32_PEBS_ENABLE those not in `unlisted` */
+    uint64_t unlisted;                     /* counters of an event that PEBS does not record there */
     uint64_t armed;                        /* overflowed with PEBS enabled: the next event writes a record */
     uint64_t adaptive;                     /* ADAPTIVE bit of every counter */
     uint64_t interrupting;                 /* INT or PMI bit of every counter */

@@ -33,6 +33,8 @@ const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
      "how many PEBS records are stored after counters have been turned off?", FIELD(residual)},
     {"unmapped", {"error", "page_fault"},
      "what comes of DS memory that is not mapped?", FIELD(unmapped_page_fault)},
+    {"unlisted", {"none", "record"},
+     "does PEBS record an event, or on a counter, that Intel's lists do not name for it?", FIELD(unlisted_recorded)},
 };
 /* clang-format on */
 

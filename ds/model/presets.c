@@ -4,6 +4,7 @@
  * vol. 3B, the chapters on each microarchitecture; precise distribution and which format comes with which processor:
  * Linux' arch/x86/events/intel/{ds,core}.c and what it prints when it boots there.
  */
+#include "ds/ds.h"
 #include "ds/model/internal.h"
 #include "kernel/lib/string.h"
 
@@ -103,6 +104,7 @@ static const struct ds_model_event_code lioncove[] = {
 const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     {
         .name = "penryn",
+        .generation = DS_GENERATION_CORE2,
         .signature = 0x00010676,
         .ds = true,
         .ds_cpl = true,
@@ -119,6 +121,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "nehalem",
+        .generation = DS_GENERATION_NEHALEM,
         .signature = 0x000106A5,
         .ds = true,
         .ds_cpl = true,
@@ -137,6 +140,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "sandybridge",
+        .generation = DS_GENERATION_SANDYBRIDGE,
         .signature = 0x000206A7,
         .microcode = 0x2F, /* PEBS can be used from 28H on */
         .ds = true,
@@ -158,6 +162,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "haswell",
+        .generation = DS_GENERATION_HASWELL,
         .signature = 0x000306C3,
         .ds = true,
         .ds_cpl = true,
@@ -177,6 +182,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "skylake",
+        .generation = DS_GENERATION_SKYLAKE,
         .signature = 0x000506E3,
         .ds = true,
         .ds_cpl = true,
@@ -197,6 +203,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "icelake",
+        .generation = DS_GENERATION_ICELAKE,
         .signature = 0x000706E5,
         .ds = true,
         .ds_cpl = true,
@@ -221,6 +228,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "sapphirerapids",
+        .generation = DS_GENERATION_GOLDENCOVE,
         .signature = 0x000806F8,
         .ds = true,
         .ds_cpl = true,
@@ -243,6 +251,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "arrowlake", /* H */
+        .generation = DS_GENERATION_LIONCOVE,
         .core_type = CPUID_1AH_EAX_CORE,
         .native_model = 3, /* Lion Cove: assumed, nobody asks for it */
         .signature = 0x000C0652,
@@ -267,6 +276,7 @@ const struct ds_model_preset ds_model_presets[DS_MODEL_PRESETS] = {
     },
     {
         .name = "lunarlake",
+        .generation = DS_GENERATION_LIONCOVE,
         .core_type = CPUID_1AH_EAX_CORE,
         .native_model = 3, /* Lion Cove: assumed, nobody asks for it */
         .signature = 0x000B06D1,

@@ -42,7 +42,7 @@ static bool canonical(uint64_t address)
 /* What is programmed, counting or not (SDM vol. 3B, "IA32_PERF_GLOBAL_INUSE MSR"). */
 static uint64_t in_use(const struct ds_model *m)
 {
-    uint64_t value = m->interrupting || m->pebs ? IA32_PERF_GLOBAL_INUSE_PMI : 0;
+    uint64_t value = m->interrupting || m->pebs_enable & m->preset->pebs_counters ? IA32_PERF_GLOBAL_INUSE_PMI : 0;
     for (unsigned i = 0; i < m->preset->gp_counters; i++)
         value |= m->perfevtsel[i] & IA32_PERFEVTSEL_EVENT ? DS_BIT(i) : 0;
     for (unsigned i = 0; i < m->preset->fixed_counters; i++)
@@ -153,8 +153,7 @@ static int write_status(struct ds_model *m, uint64_t value, bool set)
 static int write_pebs_enable(struct ds_model *m, uint64_t value)
 {
     int e = ds_model_store(m, &m->pebs_enable, value, ds_model_legal_pebs_enable(m));
-    m->pebs = m->pebs_enable & m->preset->pebs_counters;
-    m->armed &= m->pebs; /* enabled again, it waits for the next wrap */
+    ds_model_select_pebs(m);
     return e;
 }
 

@@ -21,6 +21,8 @@ static void update_gp(struct ds_model *m, unsigned i)
     m->adaptive |= sel & IA32_PERFEVTSEL_ADAPTIVE ? DS_BIT(i) : 0;
     m->interrupting |= sel & IA32_PERFEVTSEL_INT ? DS_BIT(i) : 0;
     const struct ds_model_event_code *e = ds_model_event_code(m->preset, sel & (0xFFFF | IA32_PERFEVTSEL_UMASK2));
+    if (e && !(ds_model_recorded(m, e, cmask(sel) != 0) & DS_BIT(i)))
+        m->unlisted |= DS_BIT(i);
     if (!e || (e->only && !(e->only & DS_BIT(i)) && !cmask(sel)) || !(sel & IA32_PERFEVTSEL_EN))
         return;
     const bool os = sel & IA32_PERFEVTSEL_OS, usr = sel & IA32_PERFEVTSEL_USR, edge = sel & IA32_PERFEVTSEL_EDGE;
@@ -55,14 +57,21 @@ static void update_fixed(struct ds_model *m, unsigned i)
               m->fixed_ctr_ctrl & ia32_fixed_ctr_ctrl_usr(i), &m->counting[1][DS_MODEL_INSTRUCTION]);
 }
 
+void ds_model_select_pebs(struct ds_model *m)
+{
+    m->pebs = m->pebs_enable & m->preset->pebs_counters & ~m->unlisted;
+    m->armed &= m->pebs; /* enabled again, it waits for the next wrap */
+}
+
 void ds_model_select(struct ds_model *m)
 {
     memset(m->counting, 0, sizeof m->counting);
     memset(m->conditional, 0, sizeof m->conditional);
-    m->adaptive = m->interrupting = m->loads = m->stores = 0;
+    m->adaptive = m->interrupting = m->loads = m->stores = m->unlisted = 0;
     m->pdist = m->preset->pdist;
     for (unsigned i = 0; i < m->preset->gp_counters; i++)
         update_gp(m, i);
     for (unsigned i = 0; i < m->preset->fixed_counters; i++)
         update_fixed(m, i);
+    ds_model_select_pebs(m);
 }

@@ -448,7 +448,7 @@ static void ask(struct ds_probe *p, enum ds_probe_question question, struct ds_p
     }
     ds_probe_reset(p);
     experiments[question](p, r);
-    if (row->needs & DS_PROBE_PEBS && p->precise) {
+    if (row->needs & DS_PROBE_PEBS && p->precise && question != DS_PROBE_Q_SPACING) {
         char evidence[sizeof r->evidence];
         memcpy(evidence, r->evidence, sizeof evidence);
         snprintf(r->evidence, sizeof r->evidence, "PREC_DIST: %.*s", (int)(sizeof evidence - sizeof "PREC_DIST: "),

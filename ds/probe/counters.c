@@ -191,17 +191,21 @@ static void tell_spacing(const struct ds_probe *p, struct ds_probe_result *r, co
 
 void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
 {
-    struct ds_probe_counter precise;
-    if (p->precise) {
-        ds_probe_unknown(r, "no counter without precise distribution makes records of instructions");
+    struct ds_probe_counter precise, c = p->instructions;
+    if (p->precise && !ds_probe_find(p, DS_EVENT_BRANCHES, DS_BIT(c.number), &c)) {
+        ds_probe_unknown(r, "no counter without precise distribution makes records");
         return;
     }
-    if (candidate(p, true, &precise) && precise.number == p->instructions.number) { /* Goldmont */
+    if (candidate(p, true, &precise) && precise.number == c.number) { /* Goldmont */
         ds_probe_unknown(r, "the only counter with PEBS, %u, has precise distribution", precise.number);
         return;
     }
-    const struct ds_probe_spacing s = ds_probe_space(p, &p->instructions, p->period, DS_PROBE_SLOW);
-    tell_spacing(p, r, &p->instructions, p->period, &s);
+    const struct ds_probe_spacing s = space(p, &c, p->period);
+    tell_spacing(p, r, &c, p->period, &s);
+    if (p->precise) {
+        const size_t length = strlen(r->evidence);
+        snprintf(r->evidence + length, sizeof r->evidence - length, ", of branches");
+    }
 }
 
 void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)

@@ -225,10 +225,22 @@ static bool judge(struct prover *p, enum kpaper_verdict verdict)
     return worse;
 }
 
+/* The event's name for PEBS: where the lists have INST_RETIRED.PREC_DIST alone as a precise one of instructions, that
+ * counts the same (ds/driver/self_test.c). */
+static const char *recorded_name(const struct prover *p, enum ds_event_kind kind)
+{
+    const struct ds_event listed = { .kind = kind, .fixed = DS_NO_FIXED };
+    const struct ds_event instead = { .kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED };
+    if (kind == DS_EVENT_INSTRUCTIONS && !ds_event_precise(p->caps, &listed) && ds_event_precise(p->caps, &instead))
+        return "INST_RETIRED.PREC_DIST";
+    return events[kind];
+}
+
 /* Records are `period` events apart with precise distribution, one more without (ds/model/counting.c). */
 static void judge_records(struct prover *p, enum ds_event_kind kind, uint64_t period)
 {
-    bool pdist = p->model && ds_model_preset(kopt.ds_preset)->pdist & DS_BIT(p->counter);
+    bool pdist = p->model && (ds_model_preset(kopt.ds_preset)->pdist & DS_BIT(p->counter) ||
+                              recorded_name(p, kind) != events[kind]);
     size_t wrong;
     enum kpaper_verdict verdict = kpaper_judge_records(&p->paper, kind, p->model ? period + !pdist : 0, p->record,
                                                        p->records, &wrong);
@@ -280,7 +292,8 @@ static bool prove_at(struct prover *p, enum ds_event_kind kind, uint64_t period)
     int n = snprintf(spec, sizeof spec, "%s:%lu:u:plain,%s:%lu:k:plain", name, (unsigned long)NEVER, name,
                      (unsigned long)NEVER);
     if (period)
-        snprintf(spec + n, sizeof spec - (size_t)n, ",%s:%lu:u", name, (unsigned long)period);
+        snprintf(spec + n, sizeof spec - (size_t)n, ",%s:%lu:u", recorded_name(p, kind),
+                 (unsigned long)period);
     if (ds_parse_events(spec, &config, p->why, sizeof p->why) != 0)
         return false;
     for (unsigned i = 0; i < turns; i++) {

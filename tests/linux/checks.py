@@ -10,6 +10,8 @@ QUIET = "echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent"
 _WARNINGS = re.compile(r"unknown reason|NMI.*(lost|spurious|stuck)|perf.*(stuck|interrupt took)|BUG: |\bOops|"
                        r"WARNING: (CPU|\S+:\d+ at )|unchecked MSR|Call Trace|PEBS (bug|disabled)|Broken PMU|"
                        "PMU(?!.*workaround).*disabled|(soft|hard) lockup", re.I)
+# perf samples instructions by C0H/00H, which Intel's lists do not name for PEBS from Sandy Bridge to Skylake.
+RECORD_ALL = "policy.unlisted=record"
 
 
 def warnings(dmesg):

@@ -65,7 +65,8 @@ def booted(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     program = known.assemble(folder)
     return Booted(request.param, guest.run(folder, COMMANDS.values(), preset=request.param, append="pti=off",
-                                           plugin="stats=on", files={"bin/known": program}), program)
+                                           plugin=checks.RECORD_ALL + ",stats=on",
+                                           files={"bin/known": program}), program)
 
 
 def test_what_the_kernel_finds(booted):

@@ -27,7 +27,7 @@ HIDDEN = {"penryn": {"bystander", "pdist_minimum", "eventing_ip", "rip"}, "nehal
       for preset in ("penryn", "nehalem", "sandybridge", "haswell", "sapphirerapids", "arrowlake", "lunarlake")]])
 def test_answers_are_what_was_set(tmp_path, preset, value):
     policy = {name: values[min(value, len(values) - 1)] for name, values in POLICIES.items()}
-    words = ",".join(f"policy.{name}={chosen}" for name, chosen in policy.items())
+    words = "policy.unlisted=record," + ",".join(f"policy.{name}={chosen}" for name, chosen in policy.items())
     result = cb.boot(tmp_path / "log", "--smp", 1, "ds=hw", "--qemu-ds", f"preset={preset},{words}", "workload=probe",
                      "switches=60", cb.UNHURRIED)
     assert result.status == cb.PASS, result.output

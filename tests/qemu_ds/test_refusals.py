@@ -25,7 +25,7 @@ def starts(options, *arguments, qemu=cb.QEMU_11):
     (",truth=/nowhere/truth", (), "truth=/nowhere/truth: cannot be written"),
     (",stats=1", (), "stats=1: must be on or off"),
     (",policy.fit=both", (), "policy.fit=both: not one of end_le end_lt start_lt"),
-    (",policy.luck=good", (), "policy.luck: not one of fit .* unmapped"),
+    (",policy.luck=good", (), "policy.luck: not one of fit .* unlisted"),
     (",policy.unmapped=page_fault", (),
      "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"),
     (",policy.masked_pmi=latched", (),

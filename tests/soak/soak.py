@@ -89,7 +89,8 @@ def linux(folder, preset, seconds):
     paper = known.Known(program, WORDS)
     words = " ".join(map(str, range(1, WORDS)))
     load = LOAD.format(seconds=seconds, words=words, period=PERIOD)
-    run = guest.run(folder, [load, NMIS], preset=preset, smp=2, append="pti=off", plugin="stats=on",
+    run = guest.run(folder, [load, NMIS], preset=preset, smp=2, append="pti=off",
+                    plugin="policy.unlisted=record,stats=on",
                     files={"bin/known": program}, timeout=20 * (seconds + ENDING))
     expect(not checks.warnings(run.dmesg), *checks.warnings(run.dmesg)[:1])
     lines = run.said[0].output.splitlines()

@@ -5,7 +5,8 @@ deps-ds:
 .PHONY: deps-ds
 
 # The plugin: the model as it is, and no libraries: QEMU brings GLib and its own functions.
-QDS_O := $(patsubst %.c,$(B)/qemu-ds/%.o,$(call c_of,tools/qemu-ds ds/model) ds/soft/insn.c ds/soft/retired.c)
+QDS_O := $(patsubst %.c,$(B)/qemu-ds/%.o,$(call c_of,tools/qemu-ds ds/model) $(EVENT_C) \
+                              ds/soft/insn.c ds/soft/retired.c)
 FLAGS_qemu-ds = $(HCFLAGS) -fPIC -fvisibility=hidden
 $(eval $(call product,qemu-ds))
 $(B)/qemu-ds.objects: OBJECTS = $(QDS_O)

@@ -40,37 +40,61 @@ struct naive_code {
     uint32_t code;
     int event;
     bool pmc1_precise; /* counts on PMC1 only, with precise distribution */
+    bool listed;       /* as one that PEBS records, before format 4 */
 };
-#define EVERYWHERE                                                                                                     \
-    {0xC0, DS_MODEL_INSTRUCTION, false}, {0x3C, DS_MODEL_INSTRUCTION, false},                                          \
-    {                                                                                                                  \
-        0xC4, DS_MODEL_BRANCH, false                                                                                   \
-    }
+#define NAIVE_CYCLES   {0x3C, DS_MODEL_INSTRUCTION, false, false}
+#define NAIVE_BRANCHES {0xC4, DS_MODEL_BRANCH, false, false}
+#define NAIVE_ANY_P    {0xC0, DS_MODEL_INSTRUCTION, false, false}
 static const struct naive_code core2[] = {
-    EVERYWHERE, {0x1C0, DS_MODEL_LOAD, false}, {0x2C0, DS_MODEL_STORE, false}, {0x40C4, -1, false}};
+    NAIVE_CYCLES,
+    NAIVE_BRANCHES,
+    {0xC0, DS_MODEL_INSTRUCTION, false, true},
+    {0xC0, DS_MODEL_INSTRUCTION, false, true}, /* twice: no other has records, on one counter */
+    {0x1C0, DS_MODEL_LOAD, false, false},
+    {0x40C4, -1, false, false},
+};
 static const struct naive_code nehalem[] = {
-    EVERYWHERE, {0x10B, DS_MODEL_LOAD, false}, {0x20B, DS_MODEL_STORE, false}, {0x2C4, DS_MODEL_NEAR_CALL, false}};
+    {0xC0, DS_MODEL_INSTRUCTION, false, true},
+    NAIVE_CYCLES,
+    NAIVE_BRANCHES,
+    {0x1C0, DS_MODEL_INSTRUCTION, false, true},
+    {0x10B, DS_MODEL_LOAD, false, true},
+    {0x20B, DS_MODEL_STORE, false, true},
+};
 static const struct naive_code sandybridge[] = {
-    EVERYWHERE, {0x81D0, DS_MODEL_LOAD, false}, {0x82D0, DS_MODEL_STORE, false}, {0x1C0, DS_MODEL_INSTRUCTION, true}};
+    NAIVE_ANY_P,
+    NAIVE_BRANCHES,
+    {0x4C4, DS_MODEL_BRANCH, false, true},
+    {0x81D0, DS_MODEL_LOAD, false, true},
+    {0x82D0, DS_MODEL_STORE, false, true},
+    {0x1C0, DS_MODEL_INSTRUCTION, true, true},
+};
 static const struct naive_code icelake[] = {
-    EVERYWHERE, {0x81D0, DS_MODEL_LOAD, false}, {0x82D0, DS_MODEL_STORE, false}, {0x40C4, DS_MODEL_FAR_BRANCH, false}};
+    NAIVE_ANY_P,
+    NAIVE_CYCLES,
+    NAIVE_BRANCHES,
+    {0x81D0, DS_MODEL_LOAD, false, false},
+    {0x82D0, DS_MODEL_STORE, false, false},
+    {0x40C4, DS_MODEL_FAR_BRANCH, false, false},
+};
 enum { CODES = 6 };
 
 static const struct machine {
     const char *name;
     int format, gp, fixed, pebs_gp, pebs_fixed, width;
     int precise; /* counter with precise distribution whatever it counts; -1: none */
+    int no_any_p; /* from format 4 on: counter without records of C0H; -1: none */
     const struct naive_code *codes;
 } machines[] = {
-    {"penryn", 0, 2, 3, 1, 0, 40, -1, core2},
-    {"nehalem", 1, 4, 3, 4, 0, 48, -1, nehalem},
-    {"sandybridge", 1, 4, 3, 4, 0, 48, -1, sandybridge},
-    {"haswell", 2, 4, 3, 4, 0, 48, -1, sandybridge},
-    {"skylake", 3, 4, 3, 4, 0, 48, -1, sandybridge},
-    {"icelake", 4, 8, 4, 8, 4, 48, GP, icelake},
-    {"sapphirerapids", 4, 8, 4, 8, 4, 48, 0, icelake},
-    {"arrowlake", 5, 10, 4, 10, 4, 48, 0, icelake},
-    {"lunarlake", 6, 10, 4, 10, 4, 48, 0, icelake},
+    {"penryn", 0, 2, 3, 1, 0, 40, -1, -1, core2},
+    {"nehalem", 1, 4, 3, 4, 0, 48, -1, -1, nehalem},
+    {"sandybridge", 1, 4, 3, 4, 0, 48, -1, -1, sandybridge},
+    {"haswell", 2, 4, 3, 4, 0, 48, -1, -1, sandybridge},
+    {"skylake", 3, 4, 3, 4, 0, 48, -1, -1, sandybridge},
+    {"icelake", 4, 8, 4, 8, 4, 48, GP, -1, icelake},
+    {"sapphirerapids", 4, 8, 4, 8, 4, 48, 0, 0, icelake},
+    {"arrowlake", 5, 10, 4, 10, 4, 48, 0, -1, icelake},
+    {"lunarlake", 6, 10, 4, 10, 4, 48, 0, -1, icelake},
 };
 
 static struct ds_bench bench, *b = &bench;
@@ -145,10 +169,12 @@ static void random_counters(const struct machine *machine)
         if (!on_counter(machine, c))
             continue;
         const struct naive_code *code = &machine->codes[random_below(CODES)];
+        const bool asked = (c < GP ? c < machine->pebs_gp : c - GP < machine->pebs_fixed) && random_below(3) != 0;
         *k = (struct ds_naive_counter){
             .exists = true,
             .enabled = random_below(3) != 0,
-            .pebs = (c < GP ? c < machine->pebs_gp : c - GP < machine->pebs_fixed) && random_below(3) != 0,
+            .pebs = asked && (n->policy.unlisted_recorded ||
+                              (machine->format < 4 ? code->listed : code->code != 0xC0 || c != machine->no_any_p)),
             .interrupts = random_below(4) == 0,
             .adaptive = machine->format >= 4 && random_below(3) != 0,
             .ring = {coin(), coin()},
@@ -170,7 +196,7 @@ static void random_counters(const struct machine *machine)
                                (k->interrupts ? IA32_PERFEVTSEL_INT : 0) | IA32_PERFEVTSEL_EN |
                                (k->adaptive ? IA32_PERFEVTSEL_ADAPTIVE : 0));
         }
-        pebs |= k->pebs ? ds_naive_bit(c) : 0;
+        pebs |= asked ? ds_naive_bit(c) : 0;
     }
     ds_bench_write(b, IA32_FIXED_CTR_CTRL, fixed_ctrl);
     if (machine->format > 0 && machine->format < 4)
@@ -210,10 +236,11 @@ static void random_setup(const struct machine *machine)
         .masked_pmi_latched = coin(),
         .bystander_swapped = coin(),
         .pdist_minimum = coin(),
+        .unlisted_recorded = coin(),
     };
     n->predicts = machine->format > 0;
     n->freezes_by_status = machine->format >= 3;
-    ds_bench_init(b, ds_model_preset(machine->name), &n->policy, 0, 0);
+    ds_bench_init_listed(b, ds_model_preset(machine->name), &n->policy, 0, 0);
     b->handler_unmasks = n->handler_unmasks = coin();
     random_groups(machine);
     static const long fixed_size[] = {144, 176, 192, 200};

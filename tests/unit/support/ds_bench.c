@@ -132,6 +132,14 @@ uint64_t ds_bench_read(struct ds_bench *b, uint32_t msr)
 void ds_bench_init(struct ds_bench *b, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    uint64_t maximum, uint64_t threshold)
 {
+    struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};
+    every.unlisted_recorded = true;
+    ds_bench_init_listed(b, preset, &every, maximum, threshold);
+}
+
+void ds_bench_init_listed(struct ds_bench *b, const struct ds_model_preset *preset,
+                          const struct ds_model_policy *policy, uint64_t maximum, uint64_t threshold)
+{
     memset(b, 0, sizeof *b);
     const struct ds_model_host host = {.read = read_memory,
                                        .write = write_memory,

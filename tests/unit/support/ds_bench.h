@@ -38,8 +38,12 @@ const struct ds_model_preset *ds_bench_icelake(void);
 const struct ds_model_preset *ds_bench_skylake(void);
 const struct ds_model_preset *ds_bench_of_format(unsigned format);
 
+/* As ds_bench_init, but events that no list names are left to the policy. */
+void ds_bench_init_listed(struct ds_bench *bench, const struct ds_model_preset *preset,
+                          const struct ds_model_policy *policy, uint64_t maximum, uint64_t threshold);
+
 /* A model of `preset` with a DS area and a buffer of `maximum` bytes, threshold at `threshold` bytes; LVTPC unmasked,
- * counters off. */
+ * counters off. What PEBS does is the same for each event, so it records those, too, that no list names. */
 void ds_bench_init(struct ds_bench *bench, const struct ds_model_preset *preset, const struct ds_model_policy *policy,
                    uint64_t maximum, uint64_t threshold);
 

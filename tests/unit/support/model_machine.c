@@ -155,7 +155,9 @@ void model_machine_reset(const struct ds_model_preset *preset, const struct ds_m
                                        .write = write_memory,
                                        .registers = registers ? registers : no_registers,
                                        .raise_pmi = raise_pmi};
-    ds_model_init(&M.model, preset, policy, &host);
+    struct ds_model_policy every = policy ? *policy : (struct ds_model_policy){0};
+    every.unlisted_recorded = true; /* the driver is to be seen at work, whatever PEBS records */
+    ds_model_init(&M.model, preset, &every, &host);
     M.accesses = M.fault_at = M.written = 0;
     M.injected = (struct model_machine_write){0};
     M.pmi = false;

@@ -29,8 +29,6 @@ extern struct probe_fake {
     uint32_t fewer;     /* bytes that the head of a record with `of_groups` says; 0 of these: of any record */
     uint64_t of_groups;
     bool no_slots;  /* reset values are elsewhere: counters are set to 0 */
-    bool imprecise; /* INST_RETIRED.ANY_P does not count with PEBS */
-    bool no_pmc0;   /* PEBS records no instructions of counter 0, as on Golden Cove */
     uint64_t first; /* the period that counter 1 begins with */
     bool erroneous; /* INST_RETIRED.PREC_DIST has run with a period that an erratum makes wrong */
     bool posted;    /* a write to LVTPC, of `lvtpc`, is on its way */

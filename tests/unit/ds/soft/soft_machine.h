@@ -31,7 +31,7 @@ extern struct arch_trap_frame frame;    /* made by hand: thread 4711's */
 /* ---- for soft_begin ---------------------------------------------------------------------------------------------- */
 
 extern uint64_t groups;                      /* of MSR_PEBS_DATA_CFG; GPR */
-extern const struct ds_model_policy *policy; /* NULL: all defaults */
+extern const struct ds_model_policy *policy; /* NULL: all defaults; events that no list names are recorded, too */
 
 /* ---- what the driver has reported since soft_begin --------------------------------------------------------------- */
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * On which counters PEBS makes records of an event, by Intel's lists (ds/events) and Linux' tables. Before Extended
+ * PEBS an event that neither names for PEBS counts, overflows and interrupts as without PEBS. What a processor does
+ * there is not found, so the policy `unlisted` can have it recorded. From Extended PEBS on every event is recorded, but
+ * one that the lists name is recorded only on the counters that they name.
+ */
+#include "ds/event_data.h"
+#include "ds/model/internal.h"
+
+#define EXTENDED 4u /* from this format on every counter and event has PEBS (SDM vol. 3B, "Extended PEBS") */
+
+/* Events that have no name in pebs=, and so are not in ds_event_data. */
+static const struct {
+    uint8_t first, last; /* enum ds_generation */
+    bool cmask;          /* only cycles, counted by CMASK */
+    uint64_t code;
+} others[] = {
+    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x010B},     /* MEM_INST_RETIRED.LOADS */
+    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x020B},     /* MEM_INST_RETIRED.STORES */
+    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_SKYLAKE, false, 0x81D0}, /* MEM_UOPS_RETIRED.ALL_LOADS */
+    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_SKYLAKE, false, 0x82D0}, /* MEM_UOPS_RETIRED.ALL_STORES */
+    {DS_GENERATION_SANDYBRIDGE, DS_GENERATION_HASWELL, false, 0x01C2}, /* UOPS_RETIRED.ALL, to Broadwell */
+    /* Not in Intel's lists. Linux: intel_nehalem_pebs_event_constraints, and on Skylake cycles:pp, which is
+     * INST_RETIRED.TOTAL_CYCLES_PS without the unit mask of the list. */
+    {DS_GENERATION_NEHALEM, DS_GENERATION_NEHALEM, false, 0x00C0},
+    {DS_GENERATION_SKYLAKE, DS_GENERATION_SKYLAKE, true, 0x00C0},
+};
+
+uint64_t ds_model_recorded(const struct ds_model *m, const struct ds_model_event_code *e, bool cmask)
+{
+    uint64_t counters = 0;
+    if (m->policy.unlisted_recorded)
+        return UINT64_MAX;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].code == e->code && others[i].first <= m->preset->generation &&
+            m->preset->generation <= others[i].last && (cmask || !others[i].cmask))
+            counters = UINT64_MAX;
+    for (size_t kind = 0; kind < DS_EVENT_KINDS; kind++) {
+        const struct ds_event_data *d = &ds_event_data[m->preset->generation][kind];
+        if (d->pebs && d->record == e->code)
+            counters |= cmask ? UINT64_MAX : d->pebs; /* cycles by CMASK: the lists have them on other counters, too */
+    }
+    return counters || m->preset->format < EXTENDED ? counters : UINT64_MAX;
+}
