@@ -7,7 +7,7 @@ import pytest
 
 import cairn_boot as cb
 from cairn_log import cairn, checked, keys, per_cpu
-from test_presets import PRESETS
+from cairn_presets import PRESETS
 
 QUICK = ("truth=1", cb.UNHURRIED)
 

@@ -8,8 +8,9 @@ import pytest
 
 import cairn_boot as cb
 import ctf
-import test_perfetto as perfetto
+import perfetto_equal
 from cairn_log import run_and_check
+from perfetto import Trace, packets_of
 
 GROUPS = "spinlock+dispatcher+priority+interrupt+dpc+mark"
 
@@ -25,7 +26,5 @@ def test_exports_are_equal(tmp_path, session):
     assert {line["cpu"] for line in lines if line["type"] == "switch"} == set(range(4))
     subprocess.run([*command, "ctf", "-o", tmp_path / "ctf"], check=True)
     ctf.equal(tmp_path / "ctf", lines, in_order=True)
-    for of_perfetto in (perfetto.test_switches_are_those_of_json, perfetto.test_samples_are_those_of_json,
-                        perfetto.test_drains_and_locks_are_those_of_json, perfetto.test_slices_of_a_track_do_not_cross,
-                        perfetto.test_events_and_what_is_missing_are_those_of_json):
-        of_perfetto(result.log)
+    trace = subprocess.run([*command, "perfetto"], check=True, capture_output=True).stdout
+    perfetto_equal.equal(lines, Trace(packets_of(trace)))

@@ -9,7 +9,7 @@ import pytest
 import cairn_boot as cb
 import frames as dump
 from cairn_tool import events, patch
-from test_system import cairn, checked, keys, per_cpu, run_and_check
+from cairn_log import cairn, checked, per_cpu, run_and_check
 
 GROUPS = "dispatcher+priority+interrupt+dpc+profile+pmc_profile+mark"
 NAMES = {"ready thread": 0x0532, "set priority": 0x0530, "set base priority": 0x0531, "interrupt": 0x0F43,

@@ -104,6 +104,19 @@ def expect_text(name, text):
     assert text == path.read_text(encoding="ascii")
 
 
+def machine_that_says(folder, log):
+    """A QEMU whose guest says what is in `log`, and passes."""
+    qemu = folder / "qemu"
+    qemu.write_text(f"""#!/bin/bash
+[ "$1" = --version ] && echo 'QEMU emulator version 9.9' && exit
+for word; do case $word in *logfile=*) console=${{word##*logfile=}} ;; esac; done
+tee "$console" <{log}
+exit 33
+""", encoding="ascii")
+    qemu.chmod(0o755)
+    return qemu
+
+
 # ---- what is in a log: its frames, as frames.read gives them ---------------------------------------------------------
 
 TRUTH_SWITCH, TRUTH_PEBS, TRUTH_WORDS, TRUTH_SWALLOWED = 1, 2, 4, 5

@@ -87,6 +87,16 @@ def test_rooms_are_small():
     assert not large
 
 
+def test_tests_stand_alone():
+    """No test imports another: what they share is in a module that is no test. Those of `cairn` are in rooms."""
+    tests = list((cb.ROOT / "tests").glob("**/test_*.py"))
+    assert len(tests) > 50
+    importing = [path.name for path in tests
+                 if re.search(r"^\s*(from|import) test_", path.read_text(encoding="utf-8"), re.M)]
+    assert not importing
+    assert not list((cb.ROOT / "tests/cairn").glob("test_*.py"))
+
+
 @pytest.mark.parametrize("name, most", [("run-qemu.sh", 250), ("Makefile", 150), ("README.md", 150)])
 def test_files_to_begin_with_are_short(name, most):
     assert (cb.ROOT / name).read_text(encoding="utf-8").count("\n") <= most

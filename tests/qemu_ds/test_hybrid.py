@@ -8,7 +8,7 @@ import pytest
 
 import cairn_boot as cb
 from cairn_log import cairn, keys
-from test_truth import run
+from true_run import run
 
 HYBRID = ",efficient=2"
 LACKING = "INST_RETIRED.PREC_DIST"  # an event that efficient cores do not have

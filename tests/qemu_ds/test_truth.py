@@ -8,30 +8,12 @@ from collections import Counter, defaultdict
 import pytest
 
 import cairn_boot as cb
-from cairn_log import cairn, keys, per_cpu
+from cairn_log import keys, per_cpu
 from cairn_presets import GROUPS, PRESETS
+from true_run import run
 
 GLOBAL_CTRL = "38f"
 KERNEL = 1 << 63
-
-
-def run(tmp_path, preset, cpus, switches, *options, plugin=""):
-    """A boot that passes under the plugin: what it was, the keys of its end, and `cairn check` against the plugin's
-    truth, which finds nothing."""
-    truth = tmp_path / "truth"
-    result = cb.boot(tmp_path / "log", "--smp", cpus, "ds=hw", "--qemu-ds",
-                     f"preset={preset},exact=flags,stats=on,truth={truth}{plugin}", "truth=1", f"switches={switches}",
-                     cb.UNHURRIED, "trace.buffers=1024", *options)
-    assert result.status == cb.PASS, result.output
-    assert f"PASS: cpus: {cpus} of {cpus}" in result.output
-    status, text = cairn("check", "--plugin", truth, result.log)
-    assert status == 0, text
-    rules = ["each PEBS record equal", "each PEBS record, word by word"]
-    if "bts=interrupt" in options:
-        rules.append("each branch, and those lost")
-    for rule in rules:
-        assert re.search(rf"^truth: {rule} +[1-9]\d* +0 verified$", text, re.M), text
-    return result, keys(result.log, "E"), text
 
 
 def steps(truth, own=()):
@@ -98,7 +80,8 @@ def test_presets_long(tmp_path, preset):
 def test_instructions_between_records(tmp_path, preset, period):
     """The plugin counts instructions in blocks, apart from the model: where nothing else counts, so many lie between
     two records; one more where not the overflow itself is recorded, but the event after it."""
-    result, *_ = run(tmp_path, preset, 2, 200, "pebs=INST_RETIRED.ANY:1009", "bts=interrupt")
+    result, *_ = run(tmp_path, preset, 2, 200, "pebs=INST_RETIRED.ANY:1009", "bts=interrupt",
+                     plugin=",policy.unlisted=record")
     machine = keys(result.log, "M")
     distances, kinds = steps(tmp_path / "truth", [tried(machine, cpu) for cpu in range(2)])
     assert set(distances) == {period} and distances[period] > 2

@@ -7,9 +7,8 @@ import re
 
 import pytest
 
-from cairn_tool import GOLDEN, cairn
-from test_diff import path_of, rows
-from test_top import figures
+from cairn_tool import cairn
+from said import figures, path_of, rows
 
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "live", "locks", "told", "bts", "ring", "life",
         "plain", "damaged"]

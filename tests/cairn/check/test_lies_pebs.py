@@ -8,7 +8,7 @@ import pytest
 
 import frames
 from cairn_tool import GOLDEN, cairn, events, patch, text_of
-from test_lies import AREA, EPOCH, PAYLOAD, lies
+from lying import AREA, EPOCH, PAYLOAD, lies
 
 RECORDS = PAYLOAD + 0x18  # the first record of a records event
 RESET = (1 << 48) - 1000

@@ -8,32 +8,15 @@ import pytest
 
 import cairn_boot
 from cairn_tool import GOLDEN, cairn, errors_of, expect_text, text_of
+from said import path_of, rows
 
 SAMPLES = GOLDEN.parent.parent / "samples"
-ROW = re.compile(r"^  (.{34}) +(-?[\d.]+) +(-?[\d.]+) +([-+][\d.]+(?: %)?|new|0\.0 %)(?: ([~?]))?$", re.M)
-
-
-def path_of(name):
-    return next(path for path in (GOLDEN / f"{name}.log", GOLDEN / f"{name}.etl", SAMPLES / f"{name}.log")
-                if path.exists())
 
 
 def compared(*arguments):
     done = cairn("diff", *arguments)
     assert done.returncode == 0 and done.stderr == b"", done.stderr.decode()
     return text_of(done)
-
-
-def rows(text):
-    """{(title, name): (A, B, change, mark)}"""
-    found, title = {}, None
-    for line in text.splitlines():
-        row = ROW.match(line)
-        if row:
-            found[title, row[1].strip()] = (float(row[2]), float(row[3]), row[4], row[5] or "")
-        elif line and not line.startswith(" "):
-            title = re.split(r"  |,", line)[0]
-    return found
 
 
 @pytest.mark.parametrize("a, b", [("small", "full"), ("plain", "small"), ("lost", "small"), ("locks", "nods"),

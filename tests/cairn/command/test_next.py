@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import cairn_boot
-from cairn_tool import GOLDEN, cairn, text_of
+from cairn_tool import GOLDEN, cairn, machine_that_says, text_of
 
 ALWAYS = ["dump", "stat", "check"]
 NEXT = {
@@ -28,19 +28,6 @@ def test_next_has_something_to_show(log):
         assert done.returncode == 0 and done.stdout, command
     for command in {"profile", "bts", "ds", "locks", "probe"} - set(commands):
         assert cairn(command, GOLDEN / f"{log}.log").returncode == 1
-
-
-def machine_that_says(folder, log):
-    """A QEMU whose guest says what is in `log`, and passes."""
-    qemu = folder / "qemu"
-    qemu.write_text(f"""#!/bin/bash
-[ "$1" = --version ] && echo 'QEMU emulator version 9.9' && exit
-for word; do case $word in *logfile=*) console=${{word##*logfile=}} ;; esac; done
-tee "$console" <{log}
-exit 33
-""", encoding="ascii")
-    qemu.chmod(0o755)
-    return qemu
 
 
 @pytest.mark.parametrize("log", NEXT)

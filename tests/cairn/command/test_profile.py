@@ -3,10 +3,9 @@
 
 import pytest
 
-import cairn_boot
 import frames
 from cairn_tool import GOLDEN, cairn, text_of, with_keys
-from test_lies import OLD, in_format_1
+from lying import OLD, in_format_1
 
 
 def session(events, counters, oldest=True):

@@ -19,31 +19,17 @@ import pytest
 import cairn_boot
 import frames
 from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, expect_text, measured, patch, text_of
+from said import figures, path_of
 
 SAMPLES = GOLDEN.parent.parent / "samples"
 LIVE = GOLDEN / "live.log"
 PATIENCE = 120  # seconds
 
 
-def path_of(log):
-    return next(path for path in (GOLDEN / f"{log}.log", SAMPLES / f"{log}.log") if path.exists())
-
-
 def pieces_of(data, count):
     """Cut anywhere, most of all within lines."""
     cuts = [0, *(len(data) * i // count + i % 7 for i in range(1, count)), len(data)]
     return [data[a:b] for a, b in zip(cuts, cuts[1:])]
-
-
-def figures(block):
-    """What a screen says of the whole trace: not of 'now'."""
-    lines = block.splitlines()
-    switches = re.match(r"(\d+) switches, .*; (\d+) PEBS records$", lines[1])
-    lost = re.match(r"unknown: ([\d.]+) % of time; (\d+) gaps?, (\d+) frames? missing, (\d+) damaged"
-                    r"(?:, (\d+) misplaced)?$", lines[3])
-    threads = {m[1]: m.groups()[1:] for m in re.finditer(r"^(\S+:\d+) +[\d.]+ +([\d.]+) +(\d+) +(\d+)$", block, re.M)}
-    reasons = dict(re.findall(r"^([A-Z]\w+) +\d+ +(\d+)\b", block, re.M))
-    return switches.groups(), lost.groups(), threads, reasons
 
 
 def start(*arguments):

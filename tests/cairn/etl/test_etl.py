@@ -14,6 +14,9 @@ import make_etl
 from cairn_tool import GOLDEN, cairn, events, expect_text, patch, text_of, without
 
 WINDOWS = sorted(make_etl.FILES)
+SAME = {("windows-cycles", "check"): "windows-19041-64",  # two files of which commands say the same
+        **{("windows-compressed", command): "windows-19041-64" for command in ("dump", "stat", "check")},
+        **{("windows-system-time", command): "windows-22000-64" for command in ("dump", "stat", "check")}}
 LOGS = ["small", "full", "nods", "circular", "lost", "panic", "hw", "bts", "ring", "life", "locks", "live", "told"]
 WORDS = re.search(r"cairn_switch_words\[\] = \{\n(.*?)NULL,", (cairn_boot.ROOT / "tools/cairn/base/names.c").read_text(
     encoding="ascii"), re.S)[1]
@@ -83,7 +86,7 @@ def test_expected_text(name, command):
     done = cairn(command, GOLDEN / f"{name}.etl")
     text = text_of(done)
     assert done.returncode == 0 and done.stderr == b""
-    expect_text(f"{name}/{command}", text)
+    expect_text(f"{SAME.get((name, command), name)}/{command}", text)
 
 
 MODES = ["ordinary", "queued", "shared", "exclusive", "converted"]

@@ -8,19 +8,10 @@ import pytest
 
 import etl
 import make_etl
-from cairn_tool import GOLDEN, cairn, text_of
+from cairn_tool import GOLDEN, cairn
+from etl_rundown import rule
 
-RULE = re.compile(r"^rundown: all that runs is told of, once +(\d+) +(\d+) (.*)$", re.M)
 WINDOWS = ["windows-7600-32", "windows-10240-64", "windows-19041-64", "windows-22000-32"]
-
-
-def rule(data):
-    """(compared, failed, word, all that check says)"""
-    done = cairn("check", "-", data=bytes(data))
-    text = re.sub(r"\n +(?=\S)", " ", text_of(done))
-    found = RULE.search(text)
-    assert (done.returncode == 1) == ("FAIL" in text or bool(done.stderr))
-    return (int(found[1]), int(found[2]), found[3], text) if found else (None, None, None, text)
 
 
 @pytest.fixture(scope="module", name="strict")

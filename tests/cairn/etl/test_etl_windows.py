@@ -11,7 +11,7 @@ import pytest
 import etl
 import make_etl
 from cairn_tool import cairn, on_a_terminal, text_of
-from test_etl_rundown import rule
+from etl_rundown import rule
 
 STARTS, ENDS = (0x0303, 0x0503, 0x1403), (0x0304, 0x0504, 0x1404)
 USER, OTHER = 0x40_0000, 0x7000_0000

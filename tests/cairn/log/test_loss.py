@@ -9,9 +9,8 @@ import pytest
 import cairn_boot
 import ctf
 import frames
-from cairn_tool import GOLDEN, cairn, events, text_of, without
+from cairn_tool import GOLDEN, cairn, events, machine_that_says, text_of, without
 from perfetto import Trace, packets_of
-from test_next import machine_that_says
 
 MORE_ROOM = "trace.buffers= and trace.buffer_kib= give more room, fewer switches= need less"
 NO_ROOM = f"had no room in the trace buffers: {MORE_ROOM}"
