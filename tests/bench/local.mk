@@ -40,7 +40,7 @@ $(B)/bench/init: $(B)/kernel/tests/bench/qemu_ds/init.asm.o
 bench-qemu-ds-guests: $(B)/bench/guest.bin $(B)/bench/init
 bench-qemu-ds: bench-qemu-ds-guests all
 	@tests/bench/qemu_ds/run.sh $(B)
-bench-read-products: $(B)/bench/make-dump $(B)/bench/read-dump $(B)/cairn
+bench-read-products: $(B)/bench/make-dump $(B)/bench/read-dump $(B)/cairn $(B)/make_golden
 bench-read: bench-read-products
 	@tests/bench/read.sh $(B)
 .PHONY: bench-read bench-read-products bench-figures bench-qemu-ds bench-qemu-ds-guests

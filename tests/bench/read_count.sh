@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Instructions a switch that reading a dump takes on one core, and how many times as many babeltrace2 needs for the CTF
-# of the same switches, as callgrind counts them: other load on the machine changes nothing. What programs do once,
-# whatever the length, is left out: counted is how much more a longer dump takes.
+# Instructions a switch that reading a dump takes on one core, how many times as many babeltrace2 needs for the CTF of
+# the same switches, and those of `cairn check` on a log with truth and PEBS records, as callgrind counts them: other
+# load on the machine changes nothing. What programs do once, whatever the length, is left out: counted is how much
+# more a longer dump takes.
 #
 #     tests/bench/read_count.sh BUILD
 set -eu
 build=$1 short=20000 long=60000
 clean() {
     for n in "$short" "$long"; do
-        rm -rf "$build/bench/$n.log" "$build/bench/$n.ctf"
+        rm -rf "$build/bench/$n.log" "$build/bench/$n.ctf" "$build/bench/$n.check.log"
     done
 }
 trap clean EXIT
@@ -25,11 +26,15 @@ count() { # COMMAND...
 
 for n in "$short" "$long"; do
     "$build/bench/make-dump" "$n" >"$build/bench/$n.log"
+    "$build/make_golden" large "$n" >"$build/bench/$n.check.log"
 done
 of_short=$(count "$build/bench/read-dump" "$build/bench/$short.log" $short 1)
 of_long=$(count "$build/bench/read-dump" "$build/bench/$long.log" $long 1)
 ours=$(((of_long - of_short) / ((long - short) / 100)))
 echo "$ours" | awk '{ printf "read.instructions_per_switch %.2f instructions\n", $1 / 100 }'
+of_short=$(count "$build/cairn" check "$build/bench/$short.check.log")
+of_long=$(count "$build/cairn" check "$build/bench/$long.check.log")
+echo "check.instructions_per_switch $(((of_long - of_short) / (long - short))) instructions"
 if command -v babeltrace2 >/dev/null; then
     for n in "$short" "$long"; do
         "$build/cairn" export --to ctf "$build/bench/$n.log" -o "$build/bench/$n.ctf"

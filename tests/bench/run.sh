@@ -90,9 +90,11 @@ fi
 if ! "$cc" --version 2>/dev/null | head -n 1 | grep -qi gcc || [ "${version%%.*}" != 12 ]; then
     echo "SKIP: bench: ccswap.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
     echo "SKIP: bench: read.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
+    echo "SKIP: bench: check.instructions_per_switch: the limit is for gcc 12, this is $cc $version"
 else
     check ccswap.instructions_per_switch 42
     check read.instructions_per_switch 420
+    check check.instructions_per_switch 6300
 fi
 v=$(value read.babeltrace2_instructions_ratio)
 if [ -z "$v" ]; then

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "tests/cairn/writer.h"
+#include "tools/cairn/log/truth_stream.h"
 #include "tools/cairn/model/attribution.h"
 #include "trace/ccswap.h"
 
@@ -395,9 +396,51 @@ static void truth_by_record(void **state)
     done(log, &w);
 }
 
+/* Two parts of the truth, of one kind each, and a gap between them: what has none of the kinds asked for is passed
+ * over, not what is missing there. */
+static void truth_by_kind(void **state)
+{
+    (void)state;
+    struct bytes b = {0};
+    drain(&b, 0, 1);
+    struct writer w = begin(NO_SCOPE);
+    writer_buffer(&w, 0, 0, &b);
+    const uint8_t kinds[] = {CAIRN_TRUTH_SWITCH, CAIRN_TRUTH_PEBS};
+    for (uint32_t i = 0; i < 2; i++) {
+        uint8_t record[CAIRN_TRUTH_BYTES] = {kinds[i]};
+        struct bytes payload = {0};
+        bytes_u16(&payload, 0);
+        bytes_u16(&payload, 1);
+        bytes_u32(&payload, 2 * i); /* ordinal 1 is missing */
+        bytes_add(&payload, record, sizeof(record));
+        writer_frame(&w, 'U', payload.data, payload.size);
+    }
+    struct cairn_log *log = read_log(&w);
+    struct cairn_truth *truth = malloc(sizeof(*truth));
+    for (unsigned i = 0; i < 2; i++) {
+        cairn_truth_init(truth, log, 0);
+        const uint8_t *record = cairn_truth_next(truth, CAIRN_TRUTH_OF(kinds[i]));
+        assert_true(record && record[0] == kinds[i] && truth->gap == (i == 1));
+        assert_null(cairn_truth_next(truth, CAIRN_TRUTH_OF(kinds[i])));
+    }
+    cairn_truth_init(truth, log, 0);
+    assert_non_null(cairn_truth_next(truth, CAIRN_TRUTH_ANY));
+    assert_null(cairn_truth_follows(truth, CAIRN_TRUTH_PEBS)); /* not right behind */
+    assert_non_null(cairn_truth_next(truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_PEBS)));
+    assert_true(truth->gap);
+    /* Where none is of the kind, its frames are not even read. */
+    memset((char *)w.data + log->cpu[0].truth.items[0].at, '?', 40);
+    cairn_truth_init(truth, log, 0);
+    assert_null(cairn_truth_next(truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_BRANCH)));
+    assert_int_equal(log->input.error, 0);
+    free(truth);
+    done(log, &w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(truth_by_kind),
         cmocka_unit_test(switches_turned_off),     cmocka_unit_test(stamped_switches),
         cmocka_unit_test(stamped_batches),
         cmocka_unit_test(idle_between_batches),    cmocka_unit_test(stamps_before_the_start),

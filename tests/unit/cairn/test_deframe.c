@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames out of a log: what is one, what is none, what is missing. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -223,6 +224,50 @@ static void any_order(void **state)
         cairn_frames_free(&f);
         writer_free(&w);
     }
+}
+
+/* More than are kept: whoever shares them gets the same, and those that are kept are not read again. */
+static void kept_frames(void **state)
+{
+    (void)state;
+    enum { FRAMES = 5000 };
+    struct writer w = {0};
+    for (uint32_t number = 0; number < FRAMES; number++)
+        writer_frame(&w, 'M', &number, sizeof(number));
+    struct cairn_frames f = read_log(&w, 0);
+    struct cairn_links *links = malloc(2 * sizeof(*links));
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+    struct cairn_frame frame;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        size_t chain[2] = {0};
+        cairn_links_share(&links[0], &f);
+        cairn_links_share(&links[1], &f);
+        for (uint32_t n = 0; n < FRAMES + 100; n++) /* the second is a little behind the first */
+            for (unsigned i = 0; i < 2; i++) {
+                const uint32_t number = n - 100 * i;
+                if (number >= FRAMES)
+                    continue;
+                if (!cairn_links_next(&links[i], &frame, payload)) {
+                    cairn_links_begin(&links[i], &f.chains.items[chain[i]++]);
+                    assert_true(cairn_links_next(&links[i], &frame, payload));
+                }
+                assert_true(frame.number == number && frame.size == sizeof(number) && frame.payload == payload);
+                assert_memory_equal(payload, &number, sizeof(number));
+                assert_memory_equal((const char *)w.data + frame.at, "~M", 2);
+            }
+    }
+    const struct cairn_chain *last = &f.chains.items[f.chains.count - 1];
+    memset((char *)w.data + last->at, '?', w.size - last->at);
+    cairn_links_begin(&links[0], last);
+    assert_true(cairn_links_next(&links[0], &frame, payload) && frame.number == last->number);
+    assert_int_equal(f.input->error, 0);
+    cairn_links_init(&links[0], &f);
+    cairn_links_begin(&links[0], last);
+    assert_false(cairn_links_next(&links[0], &frame, payload));
+    assert_int_equal(f.input->error, -ESTALE);
+    free(links);
+    cairn_frames_free(&f);
+    writer_free(&w);
 }
 
 /* The highest number there is, and the lowest behind it. */
@@ -465,6 +510,7 @@ int main(void)
         cmocka_unit_test(cut_and_sent_again),
         cmocka_unit_test(total_by_a_later_header),
         cmocka_unit_test(any_order),
+        cmocka_unit_test(kept_frames),
         cmocka_unit_test(numbers_do_not_wrap),
         cmocka_unit_test(damage_between_dumps),
         cmocka_unit_test(more_damage_than_is_listed),

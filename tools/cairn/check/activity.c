@@ -147,7 +147,9 @@ static struct expected expect(const struct walk *w)
 static void step_truth(struct walk *w)
 {
     struct cairn_truth_session ack;
-    while ((w->record = cairn_truth_any(&w->truth))) {
+    const uint32_t kinds = CAIRN_TRUTH_OF(CAIRN_TRUTH_SESSION) | CAIRN_TRUTH_OF(CAIRN_TRUTH_THREAD) |
+                           CAIRN_TRUTH_OF(CAIRN_TRUTH_INTERRUPT);
+    while ((w->record = cairn_truth_next(&w->truth, kinds))) {
         uint8_t kind = w->record[0];
         if (kind == CAIRN_TRUTH_SESSION) {
             memcpy(&ack, w->record, sizeof(ack));

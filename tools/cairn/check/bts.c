@@ -188,7 +188,7 @@ static uint32_t epoch_of(const uint8_t *truth)
 
 static void step(struct branches *s)
 {
-    s->ahead = cairn_truth_next(&s->truth, CAIRN_TRUTH_BRANCH);
+    s->ahead = cairn_truth_next(&s->truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_BRANCH));
     if (s->truth.gap)
         s->doubtful = s->ahead ? (uint64_t)epoch_of(s->ahead) + 1 : UINT64_MAX;
     s->truth.gap = false;

@@ -95,10 +95,20 @@ void cairn_batches_hole(struct cairn_batches *batches, const struct cairn_hole *
 void cairn_batches_end(struct cairn_batches *batches);
 /* Whether something may be missing behind the last event of a CPU that has one. */
 bool cairn_check_end_unknown(const struct cairn_log *log, const struct cairn_cpu *cpu);
+/* What the log's keys say of a CPU's PEBS: read once, drains are many. */
+struct cairn_number {
+    bool known;
+    uint64_t is; /* 0 where it is not known */
+};
+struct cairn_pebs_keys {
+    struct cairn_number format, record_bytes, records, threshold, buffer, buffer_bytes, late;
+    uint64_t overrun; /* how far the index may stand above the maximum */
+};
 /* The drains of one CPU and the events with their records, one after another. */
 struct cairn_drained {
     struct cairn_check *check;
     uint32_t n; /* the CPU */
+    struct cairn_pebs_keys keys;
     struct cairn_counters counters;
     enum cairn_later { CAIRN_NOT_YET, CAIRN_MAYBE_LATER, CAIRN_LATER } later; /* whether its periods are pebs.later's */
     const struct cairn_epoch *now; /* whose records follow, nothing missing since */

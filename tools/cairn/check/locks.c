@@ -388,7 +388,7 @@ static bool is_fixed(struct replay *r)
 static void replay(struct replay *r)
 {
     const uint8_t *record;
-    while ((record = cairn_truth_any(&r->truth)) != NULL) {
+    while ((record = cairn_truth_next(&r->truth, CAIRN_TRUTH_ANY)) != NULL) {
         if (r->truth.gap) {
             r->truth.gap = false;
             r->unsure = true;

@@ -58,20 +58,19 @@ static void check_resets(const struct cairn_drained *w, const struct cairn_epoch
 
 static void check_area(const struct cairn_drained *w, const struct cairn_epoch *e)
 {
-    const struct cairn_text *t = &w->check->log->text;
+    const struct cairn_pebs_keys *k = &w->keys;
     uint64_t base = word(e, offsetof(struct ds_area_60, pebs_buffer_base));
     uint64_t index = word(e, offsetof(struct ds_area_60, pebs_index));
     uint64_t maximum = word(e, offsetof(struct ds_area_60, pebs_absolute_maximum));
     uint64_t threshold = word(e, offsetof(struct ds_area_60, pebs_interrupt_threshold));
-    uint64_t bytes = 0, records = 0;
-    bool sized = cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) && bytes;
-    if (sized && cairn_ds_number(t, (uint32_t)w->n, "threshold", &records) && threshold - base != records * bytes)
+    const uint64_t bytes = k->record_bytes.is, records = k->threshold.is;
+    if (bytes && k->threshold.known && threshold - base != records * bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the threshold 0x%" PRIx64 " is not %" PRIu64 " %s above the base",
              threshold, records, cairn_plural(records, "record", "records"));
     else if (threshold > maximum)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the threshold 0x%" PRIx64 " is above the maximum 0x%" PRIx64, threshold,
              maximum);
-    if (e->lost == CAIRN_DS_LOST_UNKNOWN && sized && e->record_bytes == index - base &&
+    if (e->lost == CAIRN_DS_LOST_UNKNOWN && bytes && e->record_bytes == index - base &&
         (cairn_log_modelled(w->check->log) || index + bytes <= maximum))
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "how many were lost is unknown, but %s",
              index + bytes <= maximum ? "the buffer was not full" : "the model counts them");
@@ -80,19 +79,57 @@ static void check_area(const struct cairn_drained *w, const struct cairn_epoch *
 
 /* ---- epochs and their events ------------------------------------------------------------------------------------- */
 
+/* A processor that compares only a record's start with the maximum writes the last record over it, into the slack
+ * record of the driver's; the model stops before, unless told otherwise. */
+static bool may_overrun(const struct cairn_log *log)
+{
+    static const char policy[] = "start_lt|";
+    const struct cairn_slice fit = cairn_key(&log->text, "ds.policy.fit");
+    return !cairn_log_modelled(log) ||
+           (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
+}
+
+static struct cairn_number ds_number(const struct cairn_text *t, uint32_t cpu, const char *name)
+{
+    struct cairn_number n = {0};
+    n.known = cairn_ds_number(t, cpu, name, &n.is);
+    return n;
+}
+
+static struct cairn_number cpu_number(const struct cairn_text *t, const char *format, uint32_t cpu)
+{
+    struct cairn_number n = {0};
+    n.known = cairn_slice_u64(cairn_key(t, format, cpu), &n.is);
+    return n;
+}
+
+static void read_keys(struct cairn_pebs_keys *k, const struct cairn_log *log, uint32_t cpu)
+{
+    const struct cairn_text *t = &log->text;
+    k->format = ds_number(t, cpu, "format");
+    k->record_bytes = ds_number(t, cpu, "record_bytes");
+    k->records = ds_number(t, cpu, "records");
+    k->threshold = ds_number(t, cpu, "threshold");
+    k->buffer = cpu_number(t, "ds.cpu.%" PRIu32 ".buffer", cpu);
+    k->buffer_bytes = cpu_number(t, "ds.cpu.%" PRIu32 ".buffer_bytes", cpu);
+    k->late = cpu_number(t, "end.cpu.%" PRIu32 ".late", cpu);
+    k->overrun = may_overrun(log) ? k->record_bytes.is : 0;
+}
+
 void cairn_drained_init(struct cairn_drained *w, struct cairn_check *check, uint32_t cpu)
 {
     *w = (struct cairn_drained){.check = check, .n = cpu};
+    read_keys(&w->keys, check->log, cpu);
     cairn_counters_read(&w->counters, &check->log->text, cpu);
 }
 
 void cairn_drained_epoch(struct cairn_drained *w, const struct cairn_epoch *e)
 {
-    uint64_t format;
+    const struct cairn_number format = w->keys.format;
     if (w->has_last && e->tsc < w->last)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "a drain before the one before it");
-    if (cairn_ds_number(&w->check->log->text, w->n, "format", &format) && e->format != format)
-        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "format %u on a CPU of format %" PRIu64, e->format, format);
+    if (format.known && e->format != format.is)
+        FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "format %u on a CPU of format %" PRIu64, e->format, format.is);
     if (e->reason == CAIRN_DS_PANIC && w->check->whole && !w->check->log->panic)
         FAIL(w, CAIRN_RULE_EPOCHS, &e->time, "drained by a panic, but this is the dump of none");
     check_area(w, e);

@@ -88,10 +88,10 @@ void cairn_check_pmc(struct cairn_check *check, uint32_t n)
         return; /* where counting is held, the stepper goes on */
     cairn_truth_init(&truth, log, n);
     cairn_cursor_init(&cursor, log, n, false);
-    const uint8_t *record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH);
+    const uint8_t *record = cairn_truth_next(&truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_SWITCH));
     while (record && cairn_cursor_next(&cursor, &sw)) {
         struct cairn_truth_switch t;
-        for (; record; record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH)) {
+        for (; record; record = cairn_truth_next(&truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_SWITCH))) {
             memcpy(&t, record, sizeof(t));
             if (trace_clock_units(&log->session.clock, t.tsc) >= sw.time)
                 break;
@@ -107,6 +107,6 @@ void cairn_check_pmc(struct cairn_check *check, uint32_t n)
             compare(check, n, &sw, &gained, &names, &c);
         }
         if (same)
-            record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH);
+            record = cairn_truth_next(&truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_SWITCH));
     }
 }

@@ -18,6 +18,7 @@
 struct records {
     struct cairn_check *check;
     int n;
+    bool modelled; /* the processor was: there is truth of its records */
     struct cairn_truth truth;
     bool have;
     struct cairn_truth_pebs t;
@@ -47,7 +48,7 @@ static void read_words(struct records *s)
 static void step_stored(struct records *s)
 {
     const uint8_t *p;
-    while ((p = cairn_truth_next(&s->truth, CAIRN_TRUTH_PEBS)) != NULL) {
+    while ((p = cairn_truth_next(&s->truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_PEBS))) != NULL) {
         memcpy(&s->t, p, sizeof(s->t));
         read_words(s);
         if (s->t.stored)
@@ -175,7 +176,7 @@ static void compare_record(struct records *s, const struct cairn_item *item)
     const struct cairn_record *r = item->record;
     check->blames[item->blame]++;
     check->untimed += !r->timed;
-    if (!cairn_log_modelled(check->log))
+    if (!s->modelled)
         return;
     while (s->have && (s->t.epoch < r->epoch || (s->t.epoch == r->epoch && s->t.address < r->address))) {
         s->missing++;
@@ -214,9 +215,8 @@ struct drains { /* the truth of one CPU, epoch by epoch */
 
 static void step_any(struct drains *d)
 {
-    const uint8_t *p;
-    while ((p = cairn_truth_any(&d->truth)) != NULL && p[0] != CAIRN_TRUTH_PEBS && p[0] != CAIRN_TRUTH_SWALLOWED)
-        ;
+    const uint8_t *p =
+        cairn_truth_next(&d->truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_PEBS) | CAIRN_TRUTH_OF(CAIRN_TRUTH_SWALLOWED));
     d->have = p != NULL;
     if (p)
         memcpy(&d->t, p, sizeof(d->t));
@@ -287,7 +287,7 @@ void cairn_check_records(struct cairn_check *check, uint32_t n)
     if (!truth && !cpu->pebs_records)
         return;
     struct records *s = cairn_alloc(sizeof(*s));
-    *s = (struct records){.check = check, .n = (int)n};
+    *s = (struct records){.check = check, .n = (int)n, .modelled = cairn_log_modelled(check->log)};
     cairn_truth_init(&s->truth, check->log, n);
     cairn_lane_init(&lane, check->log, n, cairn_prefers_compact(check->log), check->by);
     step_stored(s);
@@ -313,7 +313,7 @@ void cairn_check_records(struct cairn_check *check, uint32_t n)
         cairn_fail(check, CAIRN_RULE_TRUTH_RECORDS, (int)n, NULL,
                    "%" PRIu64 " %s of the truth not in the trace, and nothing was lost", s->missing,
                    cairn_plural(s->missing, "record", "records"));
-    const bool all = cairn_log_modelled(check->log) && !s->truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
+    const bool all = s->modelled && !s->truth.gap && cpu->end.truth_known && cpu->end.truth[2] == 0;
     if (all && check->whole)
         compare_epochs(check, n);
     cairn_lane_free(&lane);

@@ -237,7 +237,7 @@ static void check_truth(struct cairn_check *check, const struct tale *t, uint32_
     struct cairn_truth truth;
     const uint8_t *record;
     cairn_truth_init(&truth, check->log, n);
-    while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_SWITCH))) {
+    while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_SWITCH)))) {
         struct cairn_truth_switch sw;
         memcpy(&sw, record, sizeof(sw));
         int64_t time = trace_clock_units(&check->log->session.clock, sw.tsc);

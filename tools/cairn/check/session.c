@@ -121,7 +121,7 @@ void cairn_check_session(struct cairn_check *check, uint32_t n)
     for (size_t i = 0; next_own(cpu, &i);)
         check->uncompared_sessions++;
     const struct cairn_ack *a = next_own(cpu, &at);
-    while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_SESSION))) {
+    while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_SESSION)))) {
         struct cairn_truth_session t;
         memcpy(&t, record, sizeof(t));
         if (t.session != check->log->number)

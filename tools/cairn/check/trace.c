@@ -184,41 +184,27 @@ static void check_stamp(struct walk *w, const struct cairn_event *e)
     *CAIRN_ADD(w->stamps) = (struct stamp){e->pebs_index, e->time};
 }
 
-/* How far the index may stand above the maximum. A processor that compares only a record's start with it writes the
- * last record over it, into the slack record of the driver's; the model stops before, unless told otherwise. */
-static uint64_t overrun(const struct walk *w)
-{
-    const struct cairn_text *t = &w->check->log->text;
-    static const char policy[] = "start_lt|";
-    uint64_t bytes;
-    struct cairn_slice fit = cairn_key(t, "ds.policy.fit");
-    bool may = !cairn_log_modelled(w->check->log) ||
-               (fit.size >= sizeof(policy) - 1 && memcmp(fit.at, policy, sizeof(policy) - 1) == 0);
-    return may && cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) ? bytes : 0;
-}
-
 static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64_t area[CAIRN_DS_AREA_MAX / 8])
 {
-    const struct cairn_text *t = &w->check->log->text;
+    const struct cairn_pebs_keys *k = &w->drained.keys;
     uint64_t base = area[offsetof(struct ds_area_60, pebs_buffer_base) / 8];
     uint64_t index = area[offsetof(struct ds_area_60, pebs_index) / 8];
     uint64_t maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8];
     uint64_t threshold = area[offsetof(struct ds_area_60, pebs_interrupt_threshold) / 8];
-    uint64_t bytes = 0, records, buffer, room;
+    const uint64_t bytes = k->record_bytes.is, records = k->records.is, buffer = k->buffer.is;
     w->check->compared[CAIRN_RULE_AREAS]++;
-    if (base > index || index > maximum + overrun(w) || base > threshold)
+    if (base > index || index > maximum + k->overrun || base > threshold)
         FAIL(w, CAIRN_RULE_AREAS, &e->time,
              "base 0x%" PRIx64 ", index 0x%" PRIx64 ", threshold 0x%" PRIx64 ", maximum 0x%" PRIx64 " are not in order",
              base, index, threshold, maximum);
-    if (cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer", w->n), &buffer) &&
-        cairn_slice_u64(cairn_key(t, "ds.cpu.%d.buffer_bytes", w->n), &room) &&
-        (base != buffer || maximum < buffer || maximum - buffer > room))
+    if (k->buffer.known && k->buffer_bytes.known &&
+        (base != buffer || maximum < buffer || maximum - buffer > k->buffer_bytes.is))
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "0x%" PRIx64 "..0x%" PRIx64 " is not in this CPU's buffer at 0x%" PRIx64,
              base, maximum, buffer);
-    if (cairn_ds_number(t, (uint32_t)w->n, "record_bytes", &bytes) && bytes && (index - base) % bytes)
+    if (bytes && (index - base) % bytes)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the index lies within a record of %" PRIu64 " bytes", bytes);
     /* The maximum is a multiple of the record size, or one more: the manual's formula. */
-    else if (bytes && cairn_ds_number(t, (uint32_t)w->n, "records", &records) && maximum - base - records * bytes > 1)
+    else if (bytes && k->records.known && maximum - base - records * bytes > 1)
         FAIL(w, CAIRN_RULE_AREAS, &e->time, "the maximum is not %" PRIu64 " %s above the base", records,
              cairn_plural(records, "record", "records"));
     if (e->reason != CAIRN_DS_START && e->record_bytes != index - base)
@@ -238,9 +224,9 @@ static void check_area(struct walk *w, const struct cairn_epoch *e, const uint64
  * had turned counters off: these are of before the last stamps, and stored behind them. */
 static bool late(const struct walk *w, const struct cairn_epoch *e, size_t behind)
 {
-    uint64_t all;
+    const struct cairn_number all = w->drained.keys.late;
     return (e->reason == CAIRN_DS_STOP || e->reason == CAIRN_DS_RECONFIGURE) &&
-           cairn_slice_u64(cairn_key(&w->check->log->text, "end.cpu.%d.late", w->n), &all) && behind <= all;
+           all.known && behind <= all.is;
 }
 
 /* The records of the epoch that ends here: each stamp lies at the end of a record, those before it are no younger,
@@ -333,7 +319,7 @@ static void check_epoch(struct walk *w)
     cairn_batches_drained(&w->batches, e);
     cairn_drained_epoch(&w->drained, e);
     w->base = base;
-    w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] + overrun(w);
+    w->maximum = area[offsetof(struct ds_area_60, pebs_absolute_maximum) / 8] + w->drained.keys.overrun;
 }
 
 /* ---- the walk --------------------------------------------------------------------------------------------------- */

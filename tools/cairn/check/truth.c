@@ -46,7 +46,8 @@ static void step_life(struct pair *p, const uint8_t *record)
 
 static void step_truth(struct pair *p)
 {
-    while ((p->have_truth = cairn_truth_any(&p->truth))) {
+    const uint32_t kinds = CAIRN_TRUTH_OF(CAIRN_TRUTH_SWITCH) | CAIRN_TRUTH_OF(CAIRN_TRUTH_SESSION);
+    while ((p->have_truth = cairn_truth_next(&p->truth, kinds))) {
         p->doubtful |= p->truth.gap && p->check->log->session.lives;
         if (p->have_truth[0] == CAIRN_TRUTH_SESSION)
             step_life(p, p->have_truth);

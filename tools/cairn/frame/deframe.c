@@ -138,6 +138,7 @@ static void add_frame(struct reader *r, const struct cairn_frame *frame)
     if (last && cairn_chain_joins(last, &chain)) {
         last->count++;
         last->bytes += chain.bytes;
+        last->kinds |= chain.kinds;
         return;
     }
     if (!last || chain.number < last->number)
@@ -359,6 +360,7 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
         merge_runs(r);
     pass_over_again(r);
     find_missing(r);
+    cairn_links_keep(f);
     free(r);
 }
 
@@ -382,5 +384,6 @@ void cairn_frames_free(struct cairn_frames *f)
     free(f->suspects.items);
     free(f->missing.items);
     free(f->arena);
+    free(f->kept);
     memset(f, 0, sizeof(*f));
 }

@@ -31,6 +31,7 @@ struct cairn_run { /* consecutive frames that are missing */
 
 struct cairn_frames {
     struct cairn_input *input;
+    struct cairn_kept *kept; /* some of those that were read again (frame_chain.c); NULL: none are kept */
     struct {
         struct cairn_chain *items;
         size_t count, room;

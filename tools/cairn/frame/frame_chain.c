@@ -10,6 +10,15 @@
 #include "trace/wire/truth.h"
 
 #define CHAIN_MOST 64u /* frames: so that each is found in few steps */
+#define KEPT       2048u /* frames, 3 MB: as far apart as walks that go side by side are at most */
+
+/* A frame that was read again: walks along one CPU's stream go side by side, or one behind the other. */
+struct cairn_kept {
+    uint64_t end;   /* offset behind it; 0: there is none */
+    uint32_t place; /* in cairn_frames.crcs */
+    struct cairn_frame frame;
+    uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
+};
 
 static void read_trace_head(struct cairn_chain *c, const struct cairn_frame *f)
 {
@@ -42,6 +51,8 @@ static void read_truth_head(struct cairn_chain *c, const struct cairn_frame *f)
     c->offset = cairn_get32(f->payload + offsetof(struct cairn_truth_frame, first));
     c->bad = c->cpu >= MAX_CPUS ||
              cairn_get16(f->payload + offsetof(struct cairn_truth_frame, count)) * CAIRN_TRUTH_BYTES != c->bytes;
+    for (uint32_t at = head; !c->bad && at < f->size; at += CAIRN_TRUTH_BYTES)
+        c->kinds |= UINT32_C(1) << f->payload[at] % 32;
 }
 
 struct cairn_chain cairn_chain_of(const struct cairn_frame *f)
@@ -70,8 +81,20 @@ bool cairn_chain_joins(const struct cairn_chain *c, const struct cairn_chain *ne
 void cairn_links_init(struct cairn_links *l, const struct cairn_frames *frames)
 {
     l->frames = frames;
+    l->kept = NULL;
     l->left.count = 0;
     cairn_window_init(&l->window, frames->input);
+}
+
+void cairn_links_share(struct cairn_links *l, const struct cairn_frames *frames)
+{
+    cairn_links_init(l, frames);
+    l->kept = frames->kept;
+}
+
+void cairn_links_keep(struct cairn_frames *frames)
+{
+    frames->kept = cairn_alloc(KEPT * sizeof(*frames->kept));
 }
 
 void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)
@@ -93,6 +116,15 @@ bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t 
             .number = left->number, .size = cairn_get32(p), .payload = p + 4, .stream = left->stream};
         return true;
     }
+    struct cairn_kept *kept = l->kept ? &l->kept[left->crc % KEPT] : NULL;
+    if (kept && kept->end && kept->place == left->crc) {
+        *frame = kept->frame;
+        frame->payload = memcpy(to, kept->payload, frame->size);
+        left->at = kept->end;
+        left->number++;
+        left->crc++;
+        return true;
+    }
     size_t have;
     for (const char *p; (p = cairn_window(&l->window, left->at, CAIRN_FRAME_AHEAD, &have)), have; left->at += have) {
         const char *mark = memchr(p, CAIRN_FRAME_MARK, have);
@@ -107,9 +139,15 @@ bool cairn_links_next(struct cairn_links *l, struct cairn_frame *frame, uint8_t 
             frame->at = left->at;
             left->at += (uint64_t)(line.end - p);
             left->number++;
-            if (frame->crc == l->frames->crcs.items[left->crc++])
-                return true;
-            break;
+            if (frame->crc != l->frames->crcs.items[left->crc++])
+                break;
+            if (kept) {
+                kept->end = left->at;
+                kept->place = left->crc - 1;
+                kept->frame = *frame;
+                memcpy(kept->payload, to, frame->size);
+            }
+            return true;
         }
         have = 1;
     }

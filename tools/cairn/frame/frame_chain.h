@@ -15,6 +15,7 @@ struct cairn_chain {
     uint64_t at;            /* offset of the first one's mark; where there is an arena, of its size there */
     uint32_t number, count; /* of the first; how many */
     uint32_t bytes;         /* that they hold behind their heads */
+    uint32_t kinds;         /* truth: bit CAIRN_TRUTH_..., of the records in them and perhaps others */
     uint32_t crc;           /* the first one's place in cairn_frames.crcs; of no use where there is an arena */
     uint8_t stream;
     bool bad;               /* one alone whose head, of trace or truth, says what cannot be: nothing below is known */
@@ -35,11 +36,16 @@ uint32_t cairn_chain_drop(const struct cairn_frames *f, struct cairn_chain *chai
 
 struct cairn_links {
     const struct cairn_frames *frames;
+    struct cairn_kept *kept; /* frames.kept, where it may be used */
     struct cairn_chain left; /* what is to come */
     struct cairn_window window;
 };
 
 void cairn_links_init(struct cairn_links *links, const struct cairn_frames *frames);
+/* The same, but frames that others have read so are not decoded again while they are kept. Only one thread may. */
+void cairn_links_share(struct cairn_links *links, const struct cairn_frames *frames);
+/* Makes room for them, which is the same for every log. */
+void cairn_links_keep(struct cairn_frames *frames);
 /* Goes to the beginning of a chain. */
 void cairn_links_begin(struct cairn_links *links, const struct cairn_chain *chain);
 /* The next frame; its payload lies at `to` (room for CAIRN_FRAME_PAYLOAD_MAX) or where it always was. False: that was

@@ -17,7 +17,7 @@ void cairn_walk_begin(struct cairn_walk *w, const struct cairn_log *log, const s
     w->next = w->size = w->at = w->left = w->which = 0;
     w->held = NONE;
     w->hole = CAIRN_NO_HOLE;
-    cairn_links_init(&w->links, &log->frames);
+    cairn_links_share(&w->links, &log->frames);
 }
 
 /* The next frame of the piece, of which `left` bytes are events. */

@@ -33,6 +33,7 @@ static bool add_truth(struct cairn_log *log, const struct cairn_chain *c)
         .frame = c->number,
         .frames = c->count,
         .crc = c->crc,
+        .kinds = c->kinds,
     };
     log->has_truth = true;
     if (c->cpu >= log->cpus)

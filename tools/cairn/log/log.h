@@ -157,7 +157,7 @@ struct cairn_lock_config { /* 0F4BH, 0F4CH */
 struct cairn_truth_part {
     uint64_t at;            /* of its first frame: see struct cairn_chain */
     uint32_t first, count;  /* ordinal of the first record, how many */
-    uint32_t frame, frames, crc;
+    uint32_t frame, frames, crc, kinds;
 };
 
 struct cairn_lost {

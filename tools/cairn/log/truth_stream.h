@@ -20,10 +20,10 @@ struct cairn_truth {
 };
 
 void cairn_truth_init(struct cairn_truth *truth, const struct cairn_log *log, uint32_t cpu);
-/* The next record of any kind, valid until the next call; NULL: none. */
-const uint8_t *cairn_truth_any(struct cairn_truth *truth);
-/* The next record of `kind`. */
-const uint8_t *cairn_truth_next(struct cairn_truth *truth, uint8_t kind);
+#define CAIRN_TRUTH_OF(kind) (UINT32_C(1) << (kind))
+#define CAIRN_TRUTH_ANY      UINT32_MAX
+/* The next record of these kinds, valid until the next call; NULL: none. Frames without any are not read. */
+const uint8_t *cairn_truth_next(struct cairn_truth *truth, uint32_t kinds);
 /* The record right behind the last one, if it is of `kind` and no truth is missing between; else NULL, and it stays the
  * next. */
 const uint8_t *cairn_truth_follows(struct cairn_truth *truth, uint8_t kind);

@@ -282,7 +282,7 @@ void cairn_culprits_read(struct cairn_culprits *culprits, const struct cairn_log
     const uint8_t *record;
     *culprits = (struct cairn_culprits){0};
     cairn_truth_init(&truth, log, cpu);
-    while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_PEBS)) != NULL) {
+    while ((record = cairn_truth_next(&truth, CAIRN_TRUTH_OF(CAIRN_TRUTH_PEBS))) != NULL) {
         struct cairn_truth_pebs t;
         memcpy(&t, record, sizeof(t));
         if (t.stored)
