@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page that `cairn export --to html` writes: the files of html/ (html_page.c), and between them what the log
- * holds. That is a stream of bytes in base64 (html_stream.c), cut into script elements of no language, and one JSON
- * object behind it (meta; html_layouts.c has its tables). html/read.js reads both.
+ * The page that `cairn export --to html` writes: the files of html/ (page.c), and between them what the log
+ * holds. That is a stream of bytes in base64 (stream.c), cut into script elements of no language, and one JSON
+ * object behind it (meta.c; layouts.c has its tables). html/read.js reads both.
  *
  * The stream is items in the order of the timeline. Numbers are LEB128 where nothing else is said, *signed* ones
  * zigzag. An item begins with a byte that says what it is; then, but for `text` and `batch`, the CPU and how many units

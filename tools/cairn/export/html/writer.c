@@ -10,39 +10,11 @@
 #include "tools/cairn/command/command.h"
 #include "tools/cairn/command/ds_draw.h"
 #include "tools/cairn/model/filter.h"
-#include "tools/cairn/export/html/html.h"
-#include "tools/cairn/export/record_gaps.h"
-#include "tools/cairn/export/thread_colours.h"
+#include "tools/cairn/export/html/state.h"
 #include "tools/cairn/log/locks.h"
-#include "tools/cairn/model/loss.h"
-#include "tools/cairn/base/number_map.h"
 #include "tools/cairn/base/names.h"
-#include "tools/cairn/model/cpu_time.h"
 #include "tools/cairn/log/etl/event_text.h"
 #include "trace/wire/activity.h"
-
-struct html {
-    struct cairn_html_stream s;
-    int64_t origin, before; /* units; `before`: of the item before */
-    bool begun;             /* these are known */
-    int64_t first, last;    /* of the trace, session clock */
-    uint64_t switches, batches, records, starts, drains, locks, events, lost, branches, bts_drains;
-    struct html_cpu {
-        const uint8_t *payload; /* of the last batch */
-        int64_t time;           /* its */
-        struct cairn_stints stints;
-        uint64_t whose[CAIRN_STINT_THREAD + 1]; /* units of time by enum cairn_stint_kind */
-        bool hole;                              /* behind the last switch */
-        struct cairn_record_gaps gaps;
-    } cpu[MAX_CPUS];
-    struct cairn_thread_colours colours;
-    struct {
-        uint32_t *items;
-        size_t count, room;
-    } nameless; /* threads that came or went */
-    struct cairn_map is_nameless;
-    char words[8192]; /* JSON, before it is a text */
-};
 
 static bool own(const char *start, size_t size)
 {
@@ -65,13 +37,13 @@ static int prepare(struct cairn_output *o)
 
 static void begin(struct cairn_output *o)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     h->s.to = o->file;
     cairn_thread_colours_read(&h->colours, o->log);
     cairn_stints_range(o->log, o->compact, &h->first, &h->last);
     cairn_filter_cut(&h->first, &h->last);
     for (uint32_t c = 0; c < o->log->cpus; c++) {
-        struct html_cpu *cpu = &h->cpu[c];
+        struct cairn_html_cpu *cpu = &h->cpu[c];
         cairn_stints_init(&cpu->stints, o->log);
         if (cpu->stints.time < h->first)
             cpu->stints.time = h->first; /* --from: who leaves at the first switch had come before it */
@@ -86,20 +58,15 @@ static void begin(struct cairn_output *o)
 
 /* ---- the stream ------------------------------------------------------------------------------------------------- */
 
-static int64_t between(int64_t from, int64_t to)
-{
-    return (int64_t)((uint64_t)to - (uint64_t)from);
-}
-
 /* How every item with a time begins. */
-static struct cairn_html_stream *item_of(struct html *h, enum cairn_html_item what, const struct cairn_item *item)
+static struct cairn_html_stream *item_of(struct cairn_html *h, enum cairn_html_item what, const struct cairn_item *item)
 {
     int64_t units = 0;
     if (what != CAIRN_HTML_lost) {
         if (!h->begun)
             h->origin = h->before = item->time;
         h->begun = true;
-        units = between(h->before, item->time);
+        units = cairn_html_between(h->before, item->time);
         h->before = item->time;
     }
     cairn_html_byte(&h->s, (uint8_t)what);
@@ -115,14 +82,14 @@ static void whole_event(struct cairn_html_stream *s, const struct cairn_event *e
     cairn_html_bytes(s, event->payload - event->head, event->head + event->size);
 }
 
-static void add_stint(struct html_cpu *cpu, const struct cairn_stint *stint)
+static void add_stint(struct cairn_html_cpu *cpu, const struct cairn_stint *stint)
 {
     cpu->whose[stint->kind] += (uint64_t)stint->to - (uint64_t)stint->from;
 }
 
 static void note_thread(struct cairn_output *o, uint32_t tid)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     if (!tid || cairn_find_name(&o->log->text, tid) || cairn_map_find(&h->is_nameless, tid))
         return;
     cairn_map_add(&h->is_nameless, tid, (uint32_t)h->nameless.count);
@@ -131,9 +98,9 @@ static void note_thread(struct cairn_output *o, uint32_t tid)
 
 static void on_switch(struct cairn_output *o, const struct cairn_item *item)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     const struct cairn_switch *sw = &item->sw;
-    struct html_cpu *cpu = &h->cpu[item->cpu];
+    struct cairn_html_cpu *cpu = &h->cpu[item->cpu];
     struct cairn_stint stint;
     if (cairn_stints_next(&cpu->stints, sw, &stint))
         add_stint(cpu, &stint);
@@ -165,7 +132,7 @@ static void on_switch(struct cairn_output *o, const struct cairn_item *item)
 }
 
 /* The words of the record as JSON; names are of our own making, without what JSON would have to escape. */
-static uint64_t words_of(struct html *h, const struct cairn_record *r, unsigned *count)
+static uint64_t words_of(struct cairn_html *h, const struct cairn_record *r, unsigned *count)
 {
     struct cairn_pebs_walk walk;
     struct cairn_pebs_field f;
@@ -184,7 +151,7 @@ static uint64_t words_of(struct html *h, const struct cairn_record *r, unsigned 
 
 static void record(struct cairn_output *o, const struct cairn_item *item)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     const struct cairn_record *r = item->record;
     const bool known = item->blame == CAIRN_BLAME_KNOWN;
     char function[CAIRN_SHOWN], meaning[CAIRN_SHOWN_ALL];
@@ -215,7 +182,7 @@ static void record(struct cairn_output *o, const struct cairn_item *item)
         cairn_html_number(s, means[i]);
 }
 
-static void missed(struct html *h, uint32_t cpu, const struct cairn_record_gap *gap)
+static void missed(struct cairn_html *h, uint32_t cpu, const struct cairn_record_gap *gap)
 {
     const uint64_t text = cairn_html_text(&h->s, gap->text);
     cairn_html_byte(&h->s, CAIRN_HTML_missed);
@@ -223,14 +190,14 @@ static void missed(struct html *h, uint32_t cpu, const struct cairn_record_gap *
     cairn_html_signed(&h->s, 0);
     cairn_html_number(&h->s, text);
     cairn_html_byte(&h->s, gap->quiet);
-    cairn_html_signed(&h->s, between(h->origin, gap->from));
-    cairn_html_signed(&h->s, between(h->origin, gap->to));
+    cairn_html_signed(&h->s, cairn_html_between(h->origin, gap->from));
+    cairn_html_signed(&h->s, cairn_html_between(h->origin, gap->to));
 }
 
 /* The DS area as JSON; an event's name in it is the log's. */
 static uint64_t rows_of(struct cairn_output *o, const struct cairn_item *item)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     const struct cairn_epoch *e = item->epoch;
     struct cairn_area_row row;
     char *rows = NULL;
@@ -262,7 +229,7 @@ static uint64_t rows_of(struct cairn_output *o, const struct cairn_item *item)
 
 static void epoch(struct cairn_output *o, const struct cairn_item *item)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     const struct cairn_epoch *e = item->epoch;
     char lost[32] = "unknown";
     uint64_t record_bytes = 0;
@@ -293,7 +260,7 @@ static void epoch(struct cairn_output *o, const struct cairn_item *item)
 
 static void lock(struct cairn_output *o, const struct cairn_item *item, const struct cairn_held *held)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     const struct wmi_spinlock *l = &held->is;
     char name[CAIRN_SHOWN], function[CAIRN_SHOWN];
     const uint64_t named = cairn_html_text(&h->s, cairn_show_lock(name, o->log, l->spin_lock_address, CAIRN_SHOWN - 1));
@@ -306,15 +273,15 @@ static void lock(struct cairn_output *o, const struct cairn_item *item, const st
     cairn_html_number(s, named);
     cairn_html_number(s, by);
     cairn_html_byte(s, held->timed);
-    cairn_html_signed(s, held->timed ? between(item->time, held->acquired) : 0);
-    cairn_html_signed(s, held->timed ? between(item->time, held->released) : 0);
+    cairn_html_signed(s, held->timed ? cairn_html_between(item->time, held->acquired) : 0);
+    cairn_html_signed(s, held->timed ? cairn_html_between(item->time, held->released) : 0);
     cairn_html_number(s, mode);
     cairn_html_bytes(s, l, sizeof(*l));
 }
 
 static void event(struct cairn_output *o, const struct cairn_item *item, const struct cairn_live *live)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     char text[CAIRN_EVENT_TEXT];
     const uint64_t says = cairn_html_text(&h->s, cairn_event_text(text, o->log, &item->event, live));
     const bool ready = live && live->kind == CAIRN_LIVE_READY;
@@ -329,7 +296,7 @@ static void event(struct cairn_output *o, const struct cairn_item *item, const s
 
 static void lost(struct cairn_output *o, const struct cairn_item *item)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     const struct cairn_hole *hole = item->hole;
     const bool stopped = hole->kind == CAIRN_HOLE_STOPPED;
     const bool since = stopped && hole->since != INT64_MIN, until = stopped && hole->until != INT64_MAX;
@@ -343,16 +310,16 @@ static void lost(struct cairn_output *o, const struct cairn_item *item)
     cairn_html_number(s, says);
     cairn_html_byte(s, (uint8_t)(since | until << 1));
     if (since)
-        cairn_html_signed(s, between(h->origin, hole->since));
+        cairn_html_signed(s, cairn_html_between(h->origin, hole->since));
     if (until)
-        cairn_html_signed(s, between(h->origin, hole->until));
+        cairn_html_signed(s, cairn_html_between(h->origin, hole->until));
 }
 
 /* ---- branches: no items of the timeline ------------------------------------------------------------------------- */
 
 static uint64_t place(struct cairn_output *o, uint64_t address)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     char shown[CAIRN_SHOWN];
     return cairn_html_text(&h->s, cairn_show_address(shown, o->log, address, CAIRN_SHOWN - 1));
 }
@@ -360,7 +327,7 @@ static uint64_t place(struct cairn_output *o, uint64_t address)
 static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_bts_group *g)
 {
     const struct cairn_bts_drain *d = &g->step.drain;
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     struct cairn_branch b;
     char lost[32] = "unknown";
     uint32_t seen = 0;
@@ -377,7 +344,7 @@ static void bts_drain(struct cairn_output *o, uint32_t cpu, const struct cairn_b
     cairn_html_byte(s, CAIRN_HTML_btsdrain);
     cairn_html_number(s, cpu);
     cairn_html_signed(s, 0);
-    cairn_html_signed(s, between(h->origin, d->time));
+    cairn_html_signed(s, cairn_html_between(h->origin, d->time));
     cairn_html_number(s, d->number);
     cairn_html_number(s, reason);
     cairn_html_number(s, d->tid);
@@ -410,170 +377,33 @@ static void bts_drains(struct cairn_output *o)
     free(g);
 }
 
-/* ---- the meta object -------------------------------------------------------------------------------------------- */
-
-static void palette(struct cairn_json *j)
-{
-    char colour[8];
-    cairn_json_open(j, "palette");
-    for (unsigned dark = 0; dark < 2; dark++) {
-        cairn_json_open_list(j, dark ? "dark" : "light");
-        for (unsigned i = 0; i < CAIRN_COLOURS; i++)
-            cairn_json_text(j, NULL, cairn_colour_text(colour, i, dark));
-        cairn_json_close_list(j);
-    }
-    cairn_json_close(j);
-}
-
-/* TID and colour; of those with a name, that and the base priority. */
-static void threads(struct cairn_json *j, const struct html *h, const struct cairn_text *text)
-{
-    cairn_json_open_list(j, "threads");
-    for (size_t i = 0; i < text->names.count; i++) {
-        const struct cairn_name *n = &text->names.items[i];
-        cairn_json_open_list(j, NULL);
-        cairn_json_number(j, NULL, n->tid);
-        cairn_json_number(j, NULL, cairn_thread_colour(&h->colours, n->tid));
-        cairn_json_slice(j, NULL, n->name);
-        cairn_json_number(j, NULL, n->base);
-        cairn_json_close_list(j);
-    }
-    for (size_t i = 0; i < h->nameless.count; i++) {
-        cairn_json_open_list(j, NULL);
-        cairn_json_number(j, NULL, h->nameless.items[i]);
-        cairn_json_number(j, NULL, cairn_thread_colour(&h->colours, h->nameless.items[i]));
-        cairn_json_close_list(j);
-    }
-    cairn_json_close_list(j);
-}
-
-/* Pairs: of the log's own text nothing becomes a member's name. */
-static void keys(struct cairn_json *j, const struct cairn_text *text)
-{
-    cairn_json_open_list(j, "keys");
-    for (size_t i = 0; i < text->keys.count; i++) {
-        cairn_json_open_list(j, NULL);
-        cairn_json_slice(j, NULL, text->keys.items[i].name);
-        cairn_json_slice(j, NULL, text->keys.items[i].value);
-        cairn_json_close_list(j);
-    }
-    cairn_json_close_list(j);
-}
-
-/* The times there are, from the beginning on, and what of the trace this is. */
-static void range(struct cairn_json *j, const struct cairn_output *o)
-{
-    const struct html *h = o->state;
-    cairn_json_number(j, "first", between(h->origin, h->first));
-    cairn_json_number(j, "last", between(h->origin, h->last));
-    cairn_json_text(j, "only", cairn_filter_text());
-    cairn_json_bool(j, "only_cpus", cairn_filter_by_cpu());
-    cairn_json_open_list(j, "shown");
-    for (uint32_t cpu = 0; cpu < o->log->cpus; cpu++)
-        if (cairn_filter_cpu(cpu))
-            cairn_json_number(j, NULL, cpu);
-    cairn_json_close_list(j);
-}
-
-static void whose(struct cairn_json *j, const struct html *h, uint32_t cpus)
-{
-    cairn_json_open_list(j, "whose");
-    for (uint32_t c = 0; c < cpus; c++) {
-        cairn_json_open(j, NULL);
-        cairn_json_number(j, "busy", (int64_t)h->cpu[c].whose[CAIRN_STINT_THREAD]);
-        cairn_json_number(j, "idle", (int64_t)h->cpu[c].whose[CAIRN_STINT_IDLE]);
-        cairn_json_number(j, "unknown", (int64_t)h->cpu[c].whose[CAIRN_STINT_UNKNOWN]);
-        cairn_json_close(j);
-    }
-    cairn_json_close_list(j);
-}
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 /* From each CPU's last switch, and its last drain, to the end. Which of them it is known of who ran there. */
-static void rests(struct cairn_json *j, struct cairn_output *o)
+static void rests(struct cairn_output *o)
 {
-    struct html *h = o->state;
-    cairn_json_open_list(j, "rest_known");
+    struct cairn_html *h = o->state;
     for (uint32_t c = 0; c < o->log->cpus; c++) {
         struct cairn_stint rest = {.kind = CAIRN_STINT_UNKNOWN};
-        struct html_cpu *cpu = &h->cpu[c];
+        struct cairn_html_cpu *cpu = &h->cpu[c];
         if (cairn_filter_cpu(c) && cairn_stints_rest(&cpu->stints, o->log, c, cpu->hole, h->last, &rest))
             add_stint(cpu, &rest);
-        cairn_json_bool(j, NULL, rest.kind != CAIRN_STINT_UNKNOWN);
+        cpu->rest_known = rest.kind != CAIRN_STINT_UNKNOWN;
     }
-    cairn_json_close_list(j);
-}
-
-/* Why the run did not end well, and what it lost: "" and [], where it did and nothing was. */
-static void tell_loss(void *to, const char *text)
-{
-    cairn_json_text(to, NULL, text);
-}
-
-static void verdict(struct cairn_json *j, const struct cairn_log *log)
-{
-    char text[CAIRN_SHOWN_END];
-    cairn_json_text(j, "bad_end", cairn_show_bad_end(text, log) ? text : "");
-    cairn_json_open_list(j, "losses");
-    cairn_tell_losses(log, tell_loss, j);
-    cairn_json_close_list(j);
-}
-
-static void totals(struct cairn_json *j, const struct cairn_output *o)
-{
-    const struct html *h = o->state;
-    cairn_json_open(j, "totals");
-    cairn_json_number(j, "bytes", (int64_t)h->s.bytes);
-    cairn_json_number(j, "switches", (int64_t)h->switches);
-    cairn_json_number(j, "batches", (int64_t)h->batches);
-    cairn_json_number(j, "samples", (int64_t)h->records);
-    cairn_json_number(j, "starts", (int64_t)h->starts);
-    cairn_json_number(j, "drains", (int64_t)h->drains);
-    cairn_json_number(j, "locks", (int64_t)h->locks);
-    cairn_json_number(j, "events", (int64_t)h->events);
-    cairn_json_number(j, "lost", (int64_t)h->lost);
-    cairn_json_number(j, "branches", (int64_t)h->branches);
-    cairn_json_number(j, "bts_drains", (int64_t)h->bts_drains);
-    cairn_json_number(j, "missing_frames", (int64_t)o->log->frames.missing_frames);
-    cairn_json_close(j);
 }
 
 static int end(struct cairn_output *o)
 {
-    struct html *h = o->state;
-    const struct cairn_session *session = &o->log->session;
-    struct cairn_json j = {.to = o->file, .in_markup = true};
+    struct cairn_html *h = o->state;
     struct cairn_record_gap gap;
-    char origin[32];
     for (uint32_t c = 0; c < o->log->cpus; c++)
         if (cairn_filter_cpu(c) && cairn_record_gaps_end(&h->cpu[c].gaps, o->log, c, h->cpu[c].hole, h->last, &gap))
             missed(h, c, &gap);
     bts_drains(o);
     cairn_html_stream_end(&h->s);
+    rests(o);
     fputs("<script type=\"application/json\" id=\"meta\">", o->file);
-    cairn_json_open(&j, NULL);
-    cairn_json_number(&j, "format", CAIRN_HTML_FORMAT);
-    cairn_json_text(&j, "cairn", CAIRN_VERSION);
-    cairn_json_number(&j, "session", o->log->number);
-    cairn_json_number(&j, "cpus", o->log->cpus);
-    cairn_json_count(&j, "hz", session->hz ? session->hz : TRACE_CLOCK_HZ);
-    snprintf(origin, sizeof(origin), "%" PRId64, h->origin);
-    cairn_json_text(&j, "origin", origin);
-    cairn_json_bool(&j, "from_session_start", session->start_known);
-    range(&j, o);
-    cairn_json_number(&j, "maximum_wait_reason", session->maximum_wait_reason);
-    cairn_json_text(&j, "switches_from", o->compact ? "0525H" : "0524H");
-    if (cairn_has_key(&o->log->text, "ds.emulated"))
-        cairn_json_bool(&j, "emulated_ds", cairn_slice_is(cairn_key(&o->log->text, "ds.emulated"), "1"));
-    cairn_json_bool(&j, "emulated_machine", cairn_slice_is(cairn_key(&o->log->text, "machine.emulated"), "1"));
-    verdict(&j, o->log);
-    rests(&j, o);
-    whose(&j, h, o->log->cpus);
-    totals(&j, o);
-    cairn_html_layouts(&j);
-    palette(&j);
-    threads(&j, h, &o->log->text);
-    keys(&j, &o->log->text);
-    cairn_json_end(&j);
+    cairn_html_meta(o);
     fputs("</script>\n", o->file);
     cairn_html_tail(o->file);
     return 0;
@@ -581,7 +411,7 @@ static int end(struct cairn_output *o)
 
 static void free_html(struct cairn_output *o)
 {
-    struct html *h = o->state;
+    struct cairn_html *h = o->state;
     cairn_html_stream_free(&h->s);
     cairn_thread_colours_free(&h->colours);
     cairn_map_free(&h->is_nameless);
@@ -592,7 +422,7 @@ const struct cairn_writer cairn_writer_html = {
     .name = "html",
     .summary = "one page, for any browser, that needs nothing else: a time line, and the bytes of each record and "
                "switch with their fields",
-    .state = sizeof(struct html),
+    .state = sizeof(struct cairn_html),
     .own = own,
     .prepare = prepare,
     .begin = begin,
