@@ -41,6 +41,9 @@ code=$(files '*.c' '*.h')
         awk 'FNR == 1 { code = 0 } /^```/ { code = !code } # tables and what programs print are as wide as they are
              !code && !/^\|/ && length > 120 { print FILENAME ":" FNR }' $documents
     } | verdict 'no line over 120 columns'
+    awk 'FNR <= 60 && /Longer than 500 lines: / { told[FILENAME] = 1 } { lines[FILENAME] = FNR }
+         END { for (f in lines) if (lines[f] > 500 && !(f in told)) print f ": " lines[f] }' \
+        $(files '*.c' '*.h' '*.asm' '*.inc' '*.py' '*.sh') | verdict 'no file over 500 lines without a reason'
     awk '/[ \t\r]$/ { print FILENAME ":" FNR }' $sources | verdict 'no blanks at the end of a line'
     grep -nP '\t' $code | verdict 'no tabs in C'
     tools/rooms.py includes | verdict 'includes go down the rooms of tools/rooms'

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events into per-CPU buffers, and buffers out of a lock-free pool: see session.h. */
+/* Longer than 500 lines: who writes buffers and who takes them rely on each other's order of stores. */
 #include "trace/session_inside.h"
 
 #include "kernel/lib/errno.h"

@@ -43,6 +43,7 @@
  *
  * No code is ever rewritten while it runs (W^X), and all address spaces have the same programs at the same place, so
  * decoded instructions are kept by address. A program's memory is touched with checked copies only.
+ * Longer than 500 lines: what is known of single-stepping stands here, beside the code that relies on it.
  */
 #include "arch/arch.h"
 #include "arch/fpu.h"

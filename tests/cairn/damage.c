@@ -7,6 +7,7 @@
  *     damage each LOG [STEP]            every line removed, repeated, cut, swapped with the next;
  *                                       every STEPth bit flipped
  *     damage random LOG COUNT [SEED]    COUNT logs with one to eight damages each, from a seed
+ * Longer than 500 lines: all kinds of damage go through the same comparison, in one process.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include <inttypes.h>

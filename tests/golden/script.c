@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Longer than 500 lines: scheduler, sessions and Debug Store of one script move one clock and one seed. */
 #include "tests/golden/script.h"
 
 #include <stdio.h>

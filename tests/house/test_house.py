@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The house is as tools/rooms says, and what holds it to that notices when it is not."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -35,6 +36,21 @@ def test_a_wrong_include_is_found(tmp_path, source, header, said):
     lines = done.stdout.splitlines()
     assert done.returncode == 1 and len(lines) == 1, done.stdout
     assert lines[0].startswith(f"{source}:") and said in lines[0]
+
+
+@pytest.mark.parametrize("lines, head, bad", [(500, "", False), (501, "", True),
+                                              (501, "/* Longer than 500 lines: it must be. */\n", False)])
+def test_a_long_file_says_why(tmp_path, lines, head, bad):
+    (tmp_path / "tools").mkdir()
+    for name in ("lint.sh", "rooms.py"):
+        shutil.copy(cb.ROOT / "tools" / name, tmp_path / "tools")
+    text = "/* SPDX-License-Identifier: MIT */\n" + head
+    (tmp_path / "long.c").write_text(text + (lines - text.count("\n")) * "/**/\n", encoding="utf-8")
+    done = subprocess.run([tmp_path / "tools" / "lint.sh"], capture_output=True, text=True, check=False,
+                          env={**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)})
+    verdict = "FAIL" if bad else "PASS"
+    assert f"{verdict}: lint: no file over 500 lines without a reason\n" in done.stdout, done.stdout + done.stderr
+    assert ("long.c: 501\n" in done.stdout) == bad
 
 
 def objects():

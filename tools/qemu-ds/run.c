@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Longer than 500 lines: each callback settles what another has left due: they have to be read together. */
 #include "tools/qemu-ds/run.h"
 
 #include <errno.h>

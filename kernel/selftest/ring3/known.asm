@@ -1,4 +1,5 @@
 ; SPDX-License-Identifier: MIT
+; Longer than 500 lines: each program stands beside its paper, and most lines are paper.
 ; Programs whose counts are known, for kernel/selftest/known.c. Each is followed by its paper: every instruction that
 ; retires, one after the other, as a person works it out who reads the program, and what kinds of branch it is. The
 ; totals stand once more, counted by hand, in kernel/selftest/known.c.

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from cairn_tool import CAIRN, GOLDEN, cairn, on_a_terminal, text_of
+from cairn_tool import CAIRN, GOLDEN, cairn, errors_of, on_a_terminal, text_of
 
 LIMIT = 300  # seconds, for what takes none: only one that hangs takes them
 LOADER = b"\x1b[2J\x1b[01;01H\x1b[=3hBdsDxe: starting\r\n"
@@ -148,7 +148,7 @@ def test_capture_log_cannot_be_written(tmp_path):
     master, slave = os.openpty()
     before = termios.tcgetattr(slave)
     done = cairn("capture", os.ttyname(slave), "-o", tmp_path / "no" / "log")
-    assert done.returncode == 3 and b"No such file" in done.stderr
+    assert done.returncode == 3 and "No such file" in errors_of(done)
     assert termios.tcgetattr(slave) == before
     os.close(slave)
     os.close(master)
@@ -167,7 +167,7 @@ def test_capture_keeps_the_last_trace(tmp_path):
     kept.unlink()
     kept.mkdir()
     done = cairn("capture", "-", "-o", log, data=b"")
-    assert done.returncode == 3 and b"cannot be kept as" in done.stderr and log.read_bytes() == trace
+    assert done.returncode == 3 and "cannot be kept as" in errors_of(done) and log.read_bytes() == trace
 
 
 LATE = b"the firmware of a server, talking\r\n" * 4000
@@ -270,4 +270,4 @@ def test_capture_runs_a_machine(tmp_path):
     assert done.returncode == 0 and (tmp_path / "log").read_bytes() == log
     assert "verdict  pass\n" in text_of(done) and f"cairn dump {tmp_path}/log | less\n" in text_of(done)
     done = cairn("capture", "--run", "-o", tmp_path / "log", "--", tmp_path / "none")
-    assert done.returncode == 3 and b"cannot be run: No such file or directory" in done.stderr
+    assert done.returncode == 3 and "cannot be run: No such file or directory" in errors_of(done)

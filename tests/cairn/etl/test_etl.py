@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# Longer than 500 lines: files of Windows and those of `cairn export` are held against the same tables.
 """ETL files: Windows' own as make_etl.py writes them, and those of `cairn export`, which the reader in etl.py, made
 apart from the C code, takes to pieces."""
 

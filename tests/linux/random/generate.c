@@ -3,6 +3,7 @@
  * A program: functions of a few blocks each, private or shared as a whole. Within a function blocks lead to any other,
  * between functions there are calls, also into themselves. The first function's last block leads to the exit; so does
  * fuel that is used up, from wherever.
+ * Longer than 500 lines: one pass makes code, tables and fuel, which point at each other.
  */
 #include "tests/linux/random/items.h"
 

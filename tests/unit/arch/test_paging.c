@@ -3,6 +3,7 @@
  * arch/paging.c as it is, on a pretended machine of a few MiB at 0 and at 4 GiB, with 4 and 5 levels, with and without
  * 1 GiB pages. What the tables say is read by a walker of this file's own. Physical memory is an array; the kernel
  * image's pages lie where the host put the symbols.
+ * Longer than 500 lines: all tests are of one pretended machine, with one walker.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames out of a log: what is one, what is none, what is missing. */
+/* Longer than 500 lines: all tests are of one function, by the same few helpers. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Switches out of events, holes in a CPU's stream, and who caused a PEBS record. */
+/* Longer than 500 lines: all tests read logs made by the same few helpers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

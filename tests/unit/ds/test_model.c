@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The model's PEBS against vectors worked out by hand: arming, thresholds, drops, interrupts, what counts. */
+/* Longer than 500 lines: all vectors are of one model, by the same few helpers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

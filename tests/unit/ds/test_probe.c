@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The experiments, on a machine whose registers are the model's and whose instructions are a list: what the model has
  * been set to is what they answer. */
+/* Longer than 500 lines: all experiments run on one machine, which is made here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

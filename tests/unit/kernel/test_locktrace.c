@@ -2,6 +2,7 @@
 /*
  * Spin locks of all kinds, and what is traced of them: on made-up CPUs one after another, step by step, and on real
  * threads, a CPU each, that fight for them.
+ * Longer than 500 lines: all tests are of one set of made-up CPUs.
  */
 #include <pthread.h>
 #include <sched.h>

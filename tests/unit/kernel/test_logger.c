@@ -3,6 +3,7 @@
  * The logger of dump=live and the console it shares: whatever comes between two pieces of a line, each frame comes
  * whole, once, in order, and each byte of each buffer is in one. The thread runs when the test says so; what happens
  * beside it happens while it waits for the port, or, for a panic, at every single instruction of it.
+ * Longer than 500 lines: all tests are of one pretended port and thread.
  */
 #define _GNU_SOURCE /* REG_EFL */
 #include <setjmp.h>

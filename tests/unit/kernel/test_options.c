@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Longer than 500 lines: a test for each kind of option there is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,6 +3,7 @@
  * Who is there, told to sessions that come, go and change while threads are created, run, end and are freed: on CPUs
  * that are told one after another, in random order, with everything else in between. Whoever could be found in a
  * session must have been told of: once at the beginning, and at the end.
+ * Longer than 500 lines: all tests are of one pretended kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>

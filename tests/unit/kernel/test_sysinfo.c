@@ -2,6 +2,7 @@
 /*
  * Control as in Windows: each information class with every length, with values that are right and wrong, in each state,
  * and what it answers. What the kernel would do is written down instead: what is refused must not get that far.
+ * Longer than 500 lines: a test for each information class there is, on one pretended kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>

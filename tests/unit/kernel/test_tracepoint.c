@@ -2,6 +2,7 @@
 /*
  * Where the kernel's parts meet: what becomes of a drain in the trace, event by event, and of a switch on its two
  * sides; the classes of the switch hook's cost.
+ * Longer than 500 lines: all tests are of one pretended kernel.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The compact encoder: record forms, limits, conditions that close a batch, round trips. */
+/* Longer than 500 lines: all tests are of one encoder, with one decoder of their own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Longer than 500 lines: what comes, what is added up and what is forgotten change one state in turn. */
 #include "tools/cairn/command/top_follow.h"
 
 #include <stdlib.h>

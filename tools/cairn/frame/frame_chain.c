@@ -10,7 +10,7 @@
 #include "trace/wire/truth.h"
 
 #define CHAIN_MOST 64u /* frames: so that each is found in few steps */
-#define KEPT       2048u /* frames, 3 MB: as far apart as walks that go side by side are at most */
+#define KEPT       512u /* frames, 0.8 MB: about as far apart as walks that go side by side */
 
 /* A frame that was read again: walks along one CPU's stream go side by side, or one behind the other. */
 struct cairn_kept {
