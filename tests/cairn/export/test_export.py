@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 import frames
-from cairn_tool import GOLDEN, LOGS, cairn, events, patch, text_of, with_keys, without
+from cairn_tool import GOLDEN, LOGS, cairn, errors_of, events, patch, text_of, with_keys, without
 
 SAMPLES = GOLDEN.parent.parent / "samples"
 LOGS = [*LOGS, "bts", "life", "live", "locks", "ring", "sessions", "told"]
@@ -198,7 +198,7 @@ def test_files(tmp_path, form):
     for content in (b"notes\n", b"int main(void) { return 0; }\n", log):
         other.write_bytes(content)
         done = cairn("export", "--to", form, GOLDEN / "small.log", "-o", other)
-        assert done.returncode == 2 and f"not of the format {form}" in done.stderr.decode()
+        assert done.returncode == 2 and f"not of the format {form}" in errors_of(done)
         assert other.read_bytes() == content
     assert cairn("export", "--to", form, GOLDEN / "small.log", "-o", "/dev/full").returncode == 3
 

@@ -11,7 +11,7 @@ import pytest
 import cairn_boot
 import frames
 import perfetto_equal
-from cairn_tool import GOLDEN, LOGS, cairn
+from cairn_tool import GOLDEN, LOGS, cairn, errors_of
 from perfetto import ORIGIN, UNKNOWN, Trace, decoded, one, packets_of
 from perfetto_equal import of, switches_equal
 
@@ -240,6 +240,6 @@ def test_files(tmp_path):
         assert path.read_bytes() == export("perfetto", "small.log").stdout
     other.write_bytes(b"\n\x05notes")
     done = cairn("export", "--to", "perfetto", GOLDEN / "small.log", "-o", other)
-    assert done.returncode == 2 and "not of the format perfetto" in done.stderr.decode()
+    assert done.returncode == 2 and "not of the format perfetto" in errors_of(done)
     assert other.read_bytes() == b"\n\x05notes"
     assert cairn("export", "--to", "perfetto", GOLDEN / "small.log", "-o", "/dev/full").returncode == 3
