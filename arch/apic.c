@@ -214,7 +214,7 @@ static uint32_t lint_value(const struct acpi_cpu *cpu, unsigned lint)
 }
 
 /* Firmware that looks after heat and memory errors itself has these lead to SMM: its own, and the kernel never sees
- * them. */
+ * them. Where the kernel has just left x2APIC mode, they are lost: an APIC that was off has them reset. */
 static void mask_unless_smi(uint32_t lvt)
 {
     if ((apic_read(lvt) & LVT_DELIVERY) != LVT_SMI)

@@ -21,8 +21,8 @@
  * kernel/lib/errno.h and kernel/lib/string.h (on a hosted compiler the C library's own) three error numbers, memcpy,
  * memset and strcmp.
  *
- * Read in this order: this file, events.c, record.c, branch.c, history.c, registers.c; presets.c, efficient.c and
- * policy.c are tables.
+ * Read in this order: this file, counting.c, record.c, branch.c, history.c, registers.c, select.c; presets.c,
+ * efficient.c, listed.c and policy.c are tables.
  */
 #pragma once
 

@@ -32,9 +32,9 @@ const struct ds_model_policy_row ds_model_policies[DS_MODEL_POLICIES] = {
     {"residual", {"0", "1", "2", "3"},
      "how many PEBS records are stored after counters have been turned off?", FIELD(residual)},
     {"unmapped", {"error", "page_fault"},
-     "what comes of DS memory that is not mapped?", FIELD(unmapped_page_fault)},
+     "what happens if DS memory is not mapped?", FIELD(unmapped_page_fault)},
     {"unlisted", {"none", "record"},
-     "does PEBS record an event, or on a counter, that Intel's lists do not name for it?", FIELD(unlisted_recorded)},
+     "does PEBS record events, and on counters, that Intel's lists do not name for it?", FIELD(unlisted_recorded)},
 };
 /* clang-format on */
 

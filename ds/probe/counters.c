@@ -177,16 +177,17 @@ void ds_probe_pdist_minimum(struct ds_probe *p, struct ds_probe_result *r)
 
 /* ---- how far apart ----------------------------------------------------------------------------------------------- */
 
+/* `of`: what is counted, behind a comma; "": instructions. */
 static void tell_spacing(const struct ds_probe *p, struct ds_probe_result *r, const struct ds_probe_counter *c,
-                         uint32_t period, const struct ds_probe_spacing *s)
+                         uint32_t period, const struct ds_probe_spacing *s, const char *of)
 {
     if (!s->gaps) {
         tell_no_gap(p, r, c);
         return;
     }
     const char *answer = s->usual == period ? "n" : s->usual == period + 1 ? "n_plus_1" : "other";
-    ds_probe_answer(r, answer, "counter %u, period %u: %u times %u to %u apart, mostly %u", c->number, period, s->gaps,
-                    s->least, s->most, s->usual);
+    ds_probe_answer(r, answer, "counter %u, period %u: %u times %u to %u apart, mostly %u%s", c->number, period,
+                    s->gaps, s->least, s->most, s->usual, of);
 }
 
 void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
@@ -201,11 +202,7 @@ void ds_probe_spacing(struct ds_probe *p, struct ds_probe_result *r)
         return;
     }
     const struct ds_probe_spacing s = space(p, &c, p->period);
-    tell_spacing(p, r, &c, p->period, &s);
-    if (p->precise) {
-        const size_t length = strlen(r->evidence);
-        snprintf(r->evidence + length, sizeof r->evidence - length, ", of branches");
-    }
+    tell_spacing(p, r, &c, p->period, &s, p->precise ? ", of branches" : "");
 }
 
 void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
@@ -217,7 +214,7 @@ void ds_probe_pdist_spacing(struct ds_probe *p, struct ds_probe_result *r)
         ds_probe_unknown(r, "no counter with precise distribution");
         return;
     }
-    tell_spacing(p, r, &c, MINIMUM, &s);
+    tell_spacing(p, r, &c, MINIMUM, &s, "");
     if (on_pmc0(p) && !c.number && s.gaps && candidate(p, false, &c)) {
         const size_t length = strlen(r->evidence);
         snprintf(r->evidence + length, sizeof r->evidence - length, "; counter %u mostly %u", c.number,

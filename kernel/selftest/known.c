@@ -229,8 +229,8 @@ static bool judge(struct prover *p, enum kpaper_verdict verdict)
  * counts the same (ds/driver/self_test.c). */
 static const char *recorded_name(const struct prover *p, enum ds_event_kind kind)
 {
-    const struct ds_event listed = { .kind = kind, .fixed = DS_NO_FIXED };
-    const struct ds_event instead = { .kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED };
+    const struct ds_event listed = {.kind = kind, .fixed = DS_NO_FIXED};
+    const struct ds_event instead = {.kind = DS_EVENT_PREC_DIST, .fixed = DS_NO_FIXED};
     if (kind == DS_EVENT_INSTRUCTIONS && !ds_event_precise(p->caps, &listed) && ds_event_precise(p->caps, &instead))
         return "INST_RETIRED.PREC_DIST";
     return events[kind];
@@ -292,8 +292,7 @@ static bool prove_at(struct prover *p, enum ds_event_kind kind, uint64_t period)
     int n = snprintf(spec, sizeof spec, "%s:%lu:u:plain,%s:%lu:k:plain", name, (unsigned long)NEVER, name,
                      (unsigned long)NEVER);
     if (period)
-        snprintf(spec + n, sizeof spec - (size_t)n, ",%s:%lu:u", recorded_name(p, kind),
-                 (unsigned long)period);
+        snprintf(spec + n, sizeof spec - (size_t)n, ",%s:%lu:u", recorded_name(p, kind), (unsigned long)period);
     if (ds_parse_events(spec, &config, p->why, sizeof p->why) != 0)
         return false;
     for (unsigned i = 0; i < turns; i++) {

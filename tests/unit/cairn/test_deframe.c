@@ -236,6 +236,7 @@ static void kept_frames(void **state)
     for (uint32_t number = 0; number < FRAMES; number++)
         writer_frame(&w, 'M', &number, sizeof(number));
     struct cairn_frames f = read_log(&w, 0);
+    cairn_links_keep(&f);
     struct cairn_links *links = malloc(2 * sizeof(*links));
     uint8_t payload[CAIRN_FRAME_PAYLOAD_MAX];
     struct cairn_frame frame;

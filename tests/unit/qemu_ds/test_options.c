@@ -94,7 +94,7 @@ static void wrong_ones_are_refused(void **state)
         {"truth=", "truth=: names no file"},
         {"policy.fit=never", "policy.fit=never: not one of end_le end_lt start_lt"},
         {"policy.luck=good", "policy.luck: not one of fit drop_reload bts_full bts_ovf_buf masked_pmi bystander "
-                             "pdist_minimum reserved residual unmapped"},
+                             "pdist_minimum reserved residual unmapped unlisted"},
         {"policy.unmapped=page_fault",
          "policy.unmapped=page_fault: not possible here: a plugin cannot raise a page fault"},
         {"policy.residual=1",

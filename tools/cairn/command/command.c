@@ -256,6 +256,7 @@ static int open_log(struct source *source, const char *path)
         cairn_input_close(&source->input);
         return CAIRN_UNREADABLE;
     }
+    cairn_links_keep(&source->log.frames);
     struct cairn_slice format = cairn_key(&source->log.text, "cairn.format");
     uint64_t version;
     if (format.size && (!cairn_slice_u64(format, &version) || version < CAIRN_FORMAT_VERSION ||

@@ -360,7 +360,6 @@ void cairn_deframe(struct cairn_frames *f, struct cairn_input *input, uint32_t w
         merge_runs(r);
     pass_over_again(r);
     find_missing(r);
-    cairn_links_keep(f);
     free(r);
 }
 

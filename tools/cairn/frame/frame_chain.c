@@ -94,7 +94,8 @@ void cairn_links_share(struct cairn_links *l, const struct cairn_frames *frames)
 
 void cairn_links_keep(struct cairn_frames *frames)
 {
-    frames->kept = cairn_alloc(KEPT * sizeof(*frames->kept));
+    if (!frames->arena)
+        frames->kept = cairn_alloc(KEPT * sizeof(*frames->kept));
 }
 
 void cairn_links_begin(struct cairn_links *l, const struct cairn_chain *chain)

@@ -44,7 +44,8 @@ struct cairn_links {
 void cairn_links_init(struct cairn_links *links, const struct cairn_frames *frames);
 /* The same, but frames that others have read so are not decoded again while they are kept. Only one thread may. */
 void cairn_links_share(struct cairn_links *links, const struct cairn_frames *frames);
-/* Makes room for them, which is the same for every log. */
+/* Makes room for them, for a log that is read once: a change of the file is not noticed in frames that are kept. Where
+ * there is an arena, there is nothing to keep. */
 void cairn_links_keep(struct cairn_frames *frames);
 /* Goes to the beginning of a chain. */
 void cairn_links_begin(struct cairn_links *links, const struct cairn_chain *chain);
