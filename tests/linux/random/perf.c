@@ -212,9 +212,14 @@ static void keep_records(const struct random_record *from, uint64_t bytes, uint6
         told->record_room = n;
         told->record = realloc(told->record, n * sizeof *from);
     }
-    for (unsigned i = 0; i < n; i++)
-        told->record[i] = from[(first + i) % room];
-    told->records = n;
+    told->records = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const struct random_record *r = &from[(first + i) % room];
+        /* Where 4080 bytes or fewer are left of contiguous memory, Linux may begin again in the next piece of memory,
+         * and it writes zeros up to there (arch/x86/events/intel/bts.c, bts_buffer_pad_out). */
+        if (ring || r->from || r->to || r->flags)
+            told->record[told->records++] = *r;
+    }
 }
 
 const char *random_run_bts(const struct random_machine *m, pid_t child, unsigned pages, bool ring,
