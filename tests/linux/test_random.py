@@ -18,6 +18,8 @@ def disassembled(said, folder):
     """What the guest said, with the instructions of its steps in words, where this host has objdump for that."""
     lines = said.splitlines()
     steps = {number: step for number, line in enumerate(lines) if (step := STEP.match(line))}
+    if not steps:
+        return said
     code = folder / "code"
     code.write_bytes(b"".join(bytes.fromhex(step[3]) for step in steps.values()))
     words = subprocess.run(["objdump", "-D", "-b", "binary", "-m", "i386:x86-64", "-w", "--no-show-raw-insn", code],
