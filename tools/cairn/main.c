@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cairn: reads what the kernel dumps. This file only finds the command. */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,9 @@ static const struct cairn_command *find(const char *name)
 
 int main(int argc, char **argv)
 {
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 128 << 10); /* or glibc raises it, and large blocks stay after free */
+#endif
     if (argc < 2) {
         usage(stderr);
         return CAIRN_USAGE;
