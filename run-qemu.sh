@@ -3,31 +3,25 @@
 # The one way to boot Cairn in QEMU: chooses QEMU and firmware, makes the boot volume, and lets `cairn capture` run the
 # machine, judge it and keep its log. See --help, docs/explain/boot.md and docs/reference/options.md.
 # It works with bash 3.2 and later: macOS has no newer one.
-# shellcheck disable=SC2015 # 'A && B || die': die does not return, and running it when B fails is meant
-# shellcheck disable=SC2317 # nothing comes behind the last line, which is meant
+# shellcheck disable=SC2015,SC2317 # 'A && B || die' also dies if B fails; nothing follows the last line: both are meant
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CAIRN_BUILD:-$here/build}
 case $build in /*) ;; *) build=$here/$build ;; esac
 
-# What the options set, by their names.
+# What the options set, by their names; then what follows from them.
 smp=4 mem=512M cpu='' accel=tcg log=$build/last.log timeout=300 qemu='' qemu_ds='' image='' display='' vars=''
-raw=0 icount=0 gdb=0 secure_boot=0 which=0
-words=() plugin='' save=0 kvm_notes=''
+raw=0 icount=0 gdb=0 secure_boot=0 which=0 words=() plugin='' save=0 kvm_notes=''
 
-# Exit statuses; those of a run are of `cairn capture`.
-readonly USAGE=2 TROUBLE=3
+readonly USAGE=2 TROUBLE=3 # exit statuses; those of a run are those of `cairn capture`
 readonly LEAST_MEM=128 # MiB
 # --icount: an instruction takes 2^4 ns (with less, the firmware's waits cost minutes), and time starts at a fixed date.
 # The disk's answers come in real time, so the kernel is entered at a TSC that differs by some millions from run to run,
 # near 16 s; it then waits for a multiple of 2^35 (34.4 s), in 2 to 6 s of real time.
 readonly ICOUNT_SHIFT=4 ICOUNT_ALIGN=35
 
-die() { # status, text
-    echo "run-qemu.sh: $2" >&2
-    exit "$1"
-}
+die() { echo "run-qemu.sh: $2" >&2; exit "$1"; } # status, text
 
 number() { # option, value, least, most
     [[ $2 =~ ^[0-9]{1,9}$ ]] || die $USAGE "$1 $2: not a number"
@@ -130,11 +124,16 @@ find_qemu() {
     fi
     qemu_version=$("$qemu" --version 2>/dev/null | sed -n '1s/.*version \([^ ]*\).*/\1/p')
     [ -n "$qemu_version" ] || die $TROUBLE "$qemu: not a QEMU that runs here"
-    case $plugin,$qemu_version in
-    ,* | *,11.1 | *,11.1.*) ;;
-    *) die $TROUBLE "the plugin needs QEMU 11.1, --qemu is $qemu_version: leave it out (make deps-ds)" ;;
-    esac
+    [ -z "$plugin" ] || [[ $qemu_version =~ ^11\.1(\.|$) ]] ||
+        die $TROUBLE "the plugin needs QEMU 11.1, but --qemu is $qemu_version: run 'make deps-ds' and leave --qemu out"
     [ "$accel" != kvm ] || kvm_notes=$("$here/tools/kvm-host.sh" ${words[@]+"${words[@]}"}) || die $TROUBLE "$kvm_notes"
+}
+
+check_display() { # what a QEMU has depends on how it was built; it does not list vnc
+    local kinds
+    kinds=" $("$qemu" -display help 2>/dev/null | sed -n 's/^[a-z-][a-z-]*$/&,/p' | tr '\n' ' ')"
+    [[ "${kinds}vnc, " = *" ${display%%[,=]*}, "* ]] || die $USAGE "--display $display: must be${kinds}or vnc=:1, \
+which is what this QEMU has (on Debian, the package qemu-system-gui adds gtk and sdl)"
 }
 
 # Makes $tmp, with the firmware's variables and the boot volume in it.
@@ -229,6 +228,7 @@ main() {
     local firmware
     parse "$@"
     find_qemu
+    [ -z "$display" ] || check_display
     firmware=$("$here/tools/ovmf.sh" "$qemu" $secure_boot) || die $TROUBLE "$firmware"
     { read -r code && read -r first_vars && read -r format; } <<<"$firmware"
     [ $which = 1 ] && [ ${#words[@]} = 0 ] || check_words

@@ -32,6 +32,8 @@ SILENT = (b"\xf4\xeb\xfd")  # hlt; jmp to it
     (["--vars", "/proc/nowhere/vars"], "--vars /proc/nowhere/vars: cannot be written"),
     (["--vars", "/tmp"], "--vars /tmp: cannot be written"),
     (["--mem", "127M"], "--mem 127M: 128M is the least"),
+    (["--display", "nonsense"], "--display nonsense: must be none, "),
+    (["--display", "noneof,x=1"], "or vnc=:1, which is what this QEMU has"),
     (["serial=0x500"], "serial=0x500: in QEMU only com1 to com4 and PCI's bus 0 are connected: give one of them"),
     (["serial=pci:2:00.0"], "serial=pci:2:00.0: in QEMU only com1 to com4 and PCI's bus 0"),
     (["serial=com1,100000"], "% of that: 115200 is the nearest"),
